@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Scenario } from '../../test/scenario/scenario.ts';
+import { Scenario } from '../../test/worlds/engine/scenario.ts';
 import { getIn, setIn } from '../lib/int-map.ts';
 import type { Candidate, Pass } from './candidate.ts';
 import type { Queue } from './queue.ts';

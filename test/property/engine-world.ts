@@ -5,8 +5,8 @@ import type { PrNumber } from '../../src/engine/pull-request.ts';
 import { isAdmitted } from '../../src/engine/queue.ts';
 import type { QueueSettings } from '../../src/engine/settings.ts';
 import { valuesOf } from '../../src/lib/int-map.ts';
-import type { Scenario } from '../scenario/scenario.ts';
-import { letter } from '../scenario/words.ts';
+import type { Scenario } from '../worlds/engine/scenario.ts';
+import { letter } from '../worlds/engine/words.ts';
 
 /** One random act. Its numbers select the subject among those present when it runs. */
 export interface Act {
@@ -242,7 +242,7 @@ function stop(story: Scenario, pick: number): void {
 
 /** A push repairs the branch: nothing on it makes any check red from now on. */
 function mend(story: Scenario, mended: Set<string>, round: number): void {
-  for (const part of story.history) mended.add(part);
+  for (const part of story.branch.history) mended.add(part);
   mended.add(`x${round}`);
   story.play(`foreign x${round}`);
 }
@@ -257,7 +257,7 @@ export function settle(story: Scenario, isGreen: (tree: string) => boolean): voi
     if (candidate?.checks.some(({ judgement }) => judgement?.kind === 'awaited')) {
       judgeOne(story, candidate, false);
     } else if (candidate !== undefined) {
-      const parts = story.treeOf(candidate).replace('tree:', '').split('+');
+      const parts = story.branch.treeOf(candidate).replace('tree:', '').split('+');
       const left = parts.filter((part) => !mended.has(part)).join('+');
       const conclusion = isGreen(left) ? 'SUCCESS' : 'FAILURE';
       story.reportCheck(candidate.number, { conclusion });

@@ -16,7 +16,7 @@ import { nextWakeAt } from '../../src/engine/wake.ts';
 import { valuesOf } from '../../src/lib/int-map.ts';
 import type { QueueId, QueueSnapshot } from '../../src/storage/queues.ts';
 import type { RepositoryId } from '../../src/storage/repositories.ts';
-import { Scenario } from '../scenario/scenario.ts';
+import { Scenario } from '../worlds/engine/scenario.ts';
 import { act, outcomeOf, perform, settings, settle } from './engine-world.ts';
 
 /** Histories are long, because most failures need many earlier acts. */

@@ -9,7 +9,7 @@ import { DEFAULT_SETTINGS } from '../../src/engine/settings.ts';
 import { valuesOf } from '../../src/lib/int-map.ts';
 import type { QueueId } from '../../src/storage/queues.ts';
 import type { RepositoryId } from '../../src/storage/repositories.ts';
-import { Scenario } from '../scenario/scenario.ts';
+import { Scenario } from '../worlds/engine/scenario.ts';
 import { act, perform, settings } from './engine-world.ts';
 
 const history = fc.array(act, { minLength: 1, maxLength: 120, size: 'max' });

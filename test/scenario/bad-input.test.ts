@@ -4,8 +4,9 @@ import type { QueueEvent } from '../../src/engine/event.ts';
 import { findBreachAnywhere } from '../../src/engine/invariants.ts';
 import { findEntry } from '../../src/engine/queue.ts';
 import { step } from '../../src/engine/step.ts';
-import { play, type Scenario } from './scenario.ts';
-import { numberOf } from './words.ts';
+import type { Scenario } from '../worlds/engine/scenario.ts';
+import { play, story } from '../worlds/engine/story.ts';
+import { numberOf } from '../worlds/engine/words.ts';
 
 const UNKNOWN = 999 as never;
 const SHA = 'c0ffee' as never;
@@ -50,19 +51,23 @@ function isIgnored(told: Scenario, event: QueueEvent): boolean {
 
 describe('events about something unknown', () => {
   it('ignores every kind of event about an entry or a candidate that never was [I4]', () => {
-    const told = play({}, 'submit A B');
+    const told = play()`submit A B`;
     for (const event of aboutNobody(told)) assert.ok(isIgnored(told, event), event.kind);
-    told.play('testing A A+B\npass A\npass B\ntarget M+A+B');
+    told.play(`
+               → testing A A+B
+      pass A B → target M+A+B
+    `);
   });
 
-  it('refuses to cancel or restart what is not in the queue [I4] [E6] [E7]', () => {
-    play({}, 'cancel Z\nrefused PULL_REQUEST_NOT_IN_QUEUE\nrestart Z\nrefused PULL_REQUEST_NOT_IN_QUEUE');
-  });
+  story('refuses to cancel or restart what is not in the queue [I4] [E6] [E7]')`
+    cancel Z  → refused PULL_REQUEST_NOT_IN_QUEUE
+    restart Z → refused PULL_REQUEST_NOT_IN_QUEUE
+  `;
 
   it('keeps targets for a pull request that is not there for whoever asks later, and changes nothing [I4] [T1]', () => {
-    const told = play({ mode: 'PARALLEL' }, 'submit A[x]');
+    const told = play()`with mode=PARALLEL; submit A[x]`;
     const before = told.queue;
-    told.play('targets Z[y]\nstates A=testing');
+    told.play('targets Z[y] → A=testing');
     assert.equal(told.queue, before);
   });
 });
@@ -80,24 +85,24 @@ describe('events that come again', () => {
   ];
   for (const [what, story] of STORIES) {
     it(`changes nothing when ${what} is told again [I4]`, () => {
-      const told = play({}, story);
+      const told = play()`${story}`;
       const before = [told.describe(), told.transitions.length, told.runs.join(), told.alarms.join()];
-      told.play('again\nagain');
+      told.play('again; again');
       assert.deepEqual([told.describe(), told.transitions.length, told.runs.join(), told.alarms.join()], before);
     });
   }
 
   it('takes a commit that is built twice once: the first stands [I4] [C11]', () => {
-    const told = play({}, 'submit A');
+    const told = play()`submit A`;
     const built = told.events.find(({ kind }) => kind === 'candidate_built') as QueueEvent;
     assert.ok(isIgnored(told, built));
     assert.ok(isIgnored(told, { ...built, sha: SHA, tree: SHA } as QueueEvent));
     assert.equal(told.candidate('A').commit?.sha, 'c1');
-    told.play('runs A\nstates A=testing');
+    told.play('→ runs A; A=testing');
   });
 
   it('takes a conflict or a problem that is told after the commit was built for nothing, or for what it is [I4] [C9]', () => {
-    const told = play({}, 'submit A B');
+    const told = play()`submit A B`;
     const { number } = told.candidate('A+B');
     const conflict = {
       kind: 'candidate_conflicted',
@@ -106,31 +111,34 @@ describe('events that come again', () => {
       prNumber: numberOf('B'),
     } as const;
     assert.ok(isIgnored(told, { ...conflict, culprit: numberOf('A') }));
-    told.play('pass A+B\nstates B=passed');
+    told.play('pass A+B → B=passed');
     const reason = 'START_TEST_RUN_INVALID_EVENT' as const;
     const problem = { kind: 'candidate_unbuildable', at: told.now, candidate: number, reason, detail: '' } as const;
     assert.ok(isIgnored(told, problem));
-    told.play('pass A\ntarget M+A+B');
+    told.play('pass A → target M+A+B');
   });
 
   it('takes a conflict of somebody who is not under test in the candidate for nothing [I4] [C9]', () => {
-    const told = play({}, 'hold builds\nsubmit A B');
+    const told = play()`hold builds; submit A B`;
     const { number } = told.candidate('A+B');
     const conflict = { kind: 'candidate_conflicted', at: told.now, candidate: number, culprit: undefined } as const;
     assert.ok(isIgnored(told, { ...conflict, prNumber: numberOf('A') }));
     assert.ok(isIgnored(told, { ...conflict, prNumber: UNKNOWN }));
-    told.play('states AB=testing\nrelease builds\nruns A A+B');
+    told.play(`
+                     → AB=testing
+      release builds → runs A A+B
+    `);
   });
 
   it('takes a landing that is told twice once [I4] [L1]', () => {
-    const told = play({}, 'submit A B\npass A\nstates A=merged');
+    const told = play()`submit A B; pass A → A=merged`;
     const landed = told.events.find(({ kind }) => kind === 'candidate_landed') as QueueEvent;
     assert.ok(isIgnored(told, landed));
-    told.play('states B=testing\ntarget M+A');
+    told.play('→ B=testing; target M+A');
   });
 
   it('takes a landing, or its refusal, of a candidate that is not landing for nothing [I4] [L1]', () => {
-    const told = play({}, 'submit A B');
+    const told = play()`submit A B`;
     assert.ok(isIgnored(told, landedEvent(told.now, 1)));
     for (const problem of [
       { kind: 'not_composable' as const },
@@ -140,86 +148,81 @@ describe('events that come again', () => {
       const candidate = told.candidate('A').number;
       assert.ok(isIgnored(told, { kind: 'landing_refused', at: told.now, candidate, problem }));
     }
-    told.play('testing A A+B');
+    told.play('→ testing A A+B');
   });
 
   it('takes checks that are lost twice, or after an answer, once [I4] [V3]', () => {
-    const told = play({}, 'submit A B\nlose A');
+    const told = play()`submit A B; lose A`;
     const lost = told.events.find(({ kind }) => kind === 'checks_lost') as QueueEvent;
     assert.ok(isIgnored(told, lost));
-    told.play('runs A A+B A\npass A+B');
+    told.play(`
+      → runs A A+B A
+      pass A+B
+    `);
     const { number } = told.candidate('A+B');
     assert.ok(isIgnored(told, { kind: 'checks_lost', at: told.now, candidate: number, cause: 'runner_lost' }));
-    told.play('fail A\ntesting B');
+    told.play('fail A → testing B');
   });
 
   it('refuses to cancel twice, and takes a second wish to remove a landing entry for the first [I4] [L7]', () => {
-    play({}, 'submit A\ncancel A\ncancel A\nrefused PULL_REQUEST_NOT_IN_QUEUE\nstates A=cancelled');
-    play({}, 'hold landings\nsubmit A\npass A\ncancel A\nagain\nstates A=passed\nrelease landings\nstates A=merged');
+    play()`submit A; cancel A A → refused PULL_REQUEST_NOT_IN_QUEUE; A=cancelled`;
+    play()`
+      hold landings; submit A; pass A; cancel A; again → A=passed
+      release landings → A=merged
+    `;
   });
 
-  it('restarts twice when it is asked twice, and gets one answer [I4] [C12]', () => {
-    play({}, 'submit A\nrestart A\nrestart A\nruns A A A\npass A\nstates A=merged');
-  });
+  story('restarts twice when it is asked twice, and gets one answer [I4] [C12]')`
+    submit A; restart A; restart A → runs A A A
+    pass A                         → A=merged
+  `;
 });
 
 describe('a clock that jumps', () => {
   it('makes no negative durations when it goes back [E14] [I4]', () => {
-    const told = play({}, 'submit A\nclock -5h\npass A\nstates A=merged');
+    const told = play()`submit A; clock -5h; pass A → A=merged`;
     assert.ok(told.transitions.every(({ durationMs, inQueueMs }) => (durationMs ?? 0) >= 0 && (inQueueMs ?? 0) >= 0));
   });
 
-  it('changes no verdict and no order, back and forth [I4] [O1]', () => {
-    play(
-      { batch: true, batchingMinSize: 2, testingTimeoutMinutes: 300 },
-      `
-      submit A
-      clock -3h
-      tick                  # nobody waits three hours for a clock to come round again
-      submit B
-      clock 1h
-      tick
-      testing A A+B
-      clock 2h
-      tick
-      states AB=testing
-      clock -4h
-      submit C D
-      testing A A+B A+B+CD
-      order A B C D
-      tick
-      pass A
-      pass B
-      pass CD
-      target M+A+B+C+D
-      `,
-    );
-  });
+  story('changes no verdict and no order, back and forth [I4] [O1]')`
+    with batch=true batchingMinSize=2 testingTimeoutMinutes=300
+    submit A; clock -3h; tick  # nobody waits three hours for a clock to come round again
+    submit B; clock 1h; tick → testing A A+B
+    clock 2h; tick           → AB=testing
+    clock -4h; submit C D    → testing A A+B A+B+CD; order A B C D
+    tick; pass A B CD        → target M+A+B+C+D
+  `;
 
-  it('ends waits at the instants that were set, however often it is asked before [I4] [V1]', () => {
-    play(
-      { testingTimeoutMinutes: 10 },
-      'submit A\nclock -1h\ntick\nwake 70m\nstates A=testing\nclock 69m\ntick\nstates A=testing\nclock 1m\ntick\nstates A=failed',
-    );
-  });
+  story('ends waits at the instants that were set, however often it is asked before [I4] [V1]')`
+    with testingTimeoutMinutes=10
+    submit A; clock -1h; tick → wake 70m; A=testing
+    clock 69m; tick           → A=testing
+    clock 1m; tick            → A=failed
+  `;
 });
 
 describe('too much of something', () => {
   it('takes an entry with 100,000 targets [T2] [C2]', () => {
-    const told = play({ mode: 'PARALLEL' }, 'submit A[x]');
+    const told = play()`with mode=PARALLEL; submit A[x]`;
     const targets = Array.from({ length: 100_000 }, (_, index) => `t${index}`);
     const many = { kind: 'list' as const, digest: 'many', count: targets.length, targets };
     const prNumber = numberOf('B');
     told.submit(prNumber);
     const sha = told.facts(prNumber).headSha;
     told.tell({ kind: 'impacted_targets_set', at: told.now, actor: 'ci', prNumber, sha, targets: many });
-    told.play('submit C[t99999] D[t100000]\ntesting A B B+C D\npass B\npass C\ntarget M+B+C\nstates D=testing');
+    told.play(`
+      submit C[t99999] D[t100000] → testing A B B+C D
+      pass B C                    → target M+B+C; D=testing
+    `);
   });
 
   it('refuses settings that are out of range, whatever else is asked for with them [S2] [I4]', () => {
-    const told = play({}, 'submit A');
+    const told = play()`submit A`;
     const { settings } = told.queue;
-    told.play('set concurrency=99999 batch=true\nrefused VALIDATION_FAILED\nset nobody=1');
+    told.play(`
+      set concurrency=99999 batch=true → refused VALIDATION_FAILED
+      set nobody=1
+    `);
     assert.equal(told.queue.settings.concurrency, settings.concurrency);
     assert.equal(told.queue.settings.batch, false);
   });
@@ -228,7 +231,7 @@ describe('too much of something', () => {
 describe('a queue that would break a promise is parked', () => {
   /** A landing of a tree that did not pass, which only a bug can report. */
   function parked(): { told: Scenario; result: ReturnType<typeof step> } {
-    const told = play({}, 'hold landings\nsubmit A B\npass A');
+    const told = play()`hold landings; submit A B; pass A`;
     const event = { ...landedEvent(told.now, 1), pushedTree: 'tree:other' as never };
     return { told, result: step(told.queue, event) };
   }
@@ -246,7 +249,7 @@ describe('a queue that would break a promise is parked', () => {
   });
 
   it('parks at a landing from another head, of less than was asked for, or of another kind [I1] [L3]', () => {
-    const told = play({ batch: true, batchingMinSize: 2 }, 'hold landings\nsubmit A B\npass AB');
+    const told = play()`with batch=true batchingMinSize=2; hold landings; submit A B; pass AB`;
     const tree = 'tree:A+B+M' as never;
     const good = {
       ...landedEvent(told.now, 1),
@@ -266,7 +269,7 @@ describe('a queue that would break a promise is parked', () => {
   });
 
   it('parks at a landing that says it was composed where nothing landed beside it [I1] [L3]', () => {
-    const told = play({ mode: 'PARALLEL' }, 'hold landings\nsubmit A[x]\npass A');
+    const told = play()`with mode=PARALLEL; hold landings; submit A[x]; pass A`;
     const event = landedEvent(told.now, 1);
     assert.equal(step(told.queue, { ...event, how: 'COMPOSED' }).outcome.kind, 'parked');
     assert.equal(step(told.queue, event).outcome.kind, 'applied');
@@ -321,7 +324,7 @@ describe('a queue that would break a promise is parked', () => {
   });
 
   it('parks when the engine itself throws, and changes nothing [I1]', () => {
-    const told = play({}, 'submit A');
+    const told = play()`submit A`;
     const thrower = { groupSize: () => assert.fail('a bug'), splitAt: () => 1, slots: () => 1, reach: () => 1 };
     const pr = told.facts(numberOf('B'));
     const more = { targets: undefined, priority: undefined, noBatch: undefined };

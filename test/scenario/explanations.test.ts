@@ -3,8 +3,9 @@ import { describe, it } from 'node:test';
 import { explain } from '../../src/engine/explain.ts';
 import type { ExplanationReason } from '../../src/engine/explanation.ts';
 import { findEntry } from '../../src/engine/queue.ts';
-import { play, type Scenario } from './scenario.ts';
-import { numberOf } from './words.ts';
+import type { Scenario } from '../worlds/engine/scenario.ts';
+import { play } from '../worlds/engine/story.ts';
+import { numberOf } from '../worlds/engine/words.ts';
 
 /** The tree of reasons of an entry, one indented line each. */
 function why(told: Scenario, name: string): string[] {
@@ -19,7 +20,7 @@ function lines({ code, text, reasons }: ExplanationReason, indent: string): stri
 
 describe('why an entry is where it is', () => {
   it('says which checks are open, and on top of whom it is tested [E12]', () => {
-    const told = play({ requiredStatuses: ['unit', 'lint'] }, 'submit A B\nfail A by=other');
+    const told = play()`with requiredStatuses=["unit","lint"]; submit A B; fail A by=other`;
     told.play('pass A+B by=unit');
     assert.deepEqual(why(told, 'B'), [
       'TESTING: Its tests run on top of #1: 1 of 2 required checks are open (lint).',
@@ -28,7 +29,7 @@ describe('why an entry is where it is', () => {
   });
 
   it('says when nothing was heard of CI for long, until something is [E17]', () => {
-    const told = play({ requiredStatuses: ['unit', 'lint'] }, 'submit A\nwait 9m');
+    const told = play()`with requiredStatuses=["unit","lint"]; submit A; wait 9m`;
     assert.deepEqual(
       why(told, 'A').map((line) => line.split(':')[0]),
       ['TESTING', '  CHECK_OPEN', '  CHECK_OPEN'],
@@ -38,7 +39,7 @@ describe('why an entry is where it is', () => {
       why(told, 'A')[1],
       '  CI_SILENT: Nothing was heard of its required checks since 12:00 UTC: CI may not run for test branches, or reports under other names.',
     );
-    told.play('fail A by=other\nwait 9m');
+    told.play('fail A by=other; wait 9m');
     assert.doesNotMatch(why(told, 'A').join(), /CI_SILENT/);
     told.play('wait 1m');
     assert.match(why(told, 'A').join(), /CI_SILENT/);
@@ -47,24 +48,24 @@ describe('why an entry is where it is', () => {
   });
 
   it('takes CI for silent neither while other checks run, nor where it is the built-in runner [E17]', () => {
-    const told = play({}, 'submit A\nwait 5m\nreport A RUNNING by=first\nwait 2h\nwait 9m');
+    const told = play()`submit A; wait 5m; report A RUNNING by=first; wait 2h; wait 9m`;
     assert.doesNotMatch(why(told, 'A').join(), /CI_SILENT/);
     // A check that is not required and never ends.
     told.play('wait 1m');
     assert.match(why(told, 'A').join(), /CI_SILENT/);
-    const own = play({}, 'sources protection=ci commands=v1\nsubmit A\nwait 1h');
+    const own = play()`sources protection=ci commands=v1; submit A; wait 1h`;
     assert.doesNotMatch(why(own, 'A').join(), /CI_SILENT/);
   });
 
   it('says which app must report a check [E12] [G65]', () => {
-    const told = play({ requiredStatuses: [{ name: 'unit', app: 'actions' }] }, 'submit A\npass A by=unit');
+    const told = play({ requiredStatuses: [{ name: 'unit', app: 'actions' }] })`submit A; pass A by=unit`;
     assert.deepEqual(why(told, 'A').slice(1), [
       '  CHECK_OPEN: unit has not reported a result yet. It counts only when the app actions reports it.',
     ]);
   });
 
   it('says for whom it waits, what that one waits for, and since when [E12]', () => {
-    const told = play({}, 'submit A B\npass A+B');
+    const told = play()`submit A B; pass A+B`;
     assert.deepEqual(why(told, 'B'), [
       'WAITING_FOR: It waits for #1, which is TESTING since 12:00 UTC and has 1 of 1 required checks open.',
       '  TESTING: Its tests run: 1 of 1 required checks are open (ci).',
@@ -76,7 +77,7 @@ describe('why an entry is where it is', () => {
   });
 
   it('says of a failure whose fault it may be [E12] [V4]', () => {
-    const told = play({ concurrency: 2 }, 'submit A B C\nfail A+B');
+    const told = play()`with concurrency=2; submit A B C; fail A+B`;
     assert.deepEqual(why(told, 'B').slice(0, 3), [
       'FAILED_CHECKS: ci failed.',
       'BLAME_OPEN: Whether that is its own fault depends on what it was tested on top of.',
@@ -86,7 +87,7 @@ describe('why an entry is where it is', () => {
   });
 
   it('says until when it is held for those behind it [E12] [V6]', () => {
-    const told = play({ pendingFailureDepth: 1 }, 'submit A B\nfail A');
+    const told = play()`with pendingFailureDepth=1; submit A B; fail A`;
     assert.equal(
       why(told, 'A')[1],
       'HELD: It is held for the pull requests behind it, until 2026-09-17T13:00:00.000Z at the latest.',
@@ -94,14 +95,14 @@ describe('why an entry is where it is', () => {
   });
 
   it('says with whom it waits for a batch, and for how long [E12] [B1]', () => {
-    const told = play({ batch: true }, 'submit A B');
+    const told = play()`with batch=true; submit A B`;
     assert.deepEqual(why(told, 'A'), [
       'WAITING_FOR_BATCH: It waits together with #2 for others to be tested with, until 2026-09-17T12:05:00.000Z at the latest.',
     ]);
   });
 
   it('says who has the slots [E12] [C3]', () => {
-    const told = play({ concurrency: 1 }, 'submit A B C');
+    const told = play()`with concurrency=1; submit A B C`;
     assert.deepEqual(why(told, 'B').slice(0, 2), [
       'WAITING_FOR_SLOT: The only slot is taken.',
       '  WAITING_FOR: It waits for #1, which is TESTING since 12:00 UTC and has 1 of 1 required checks open.',
@@ -109,7 +110,7 @@ describe('why an entry is where it is', () => {
   });
 
   it('says how its batch is searched [E12] [B4]', () => {
-    const told = play({ batch: true, batchingMinSize: 4 }, 'submit A B C D\nfail ABCD');
+    const told = play()`with batch=true batchingMinSize=4; submit A B C D; fail ABCD`;
     assert.deepEqual(why(told, 'C').slice(0, 2), [
       'BISECTION: Its batch failed, and the batch is split to find out which pull requests are to blame.',
       '  TESTING: It is tested together with #4. Its tests run on top of #1, #2: 1 of 1 required checks are open (ci).',
@@ -117,19 +118,19 @@ describe('why an entry is where it is', () => {
   });
 
   it('says with whom it conflicts [E12] [C9]', () => {
-    const told = play({}, 'conflict B A\nsubmit A B');
+    const told = play()`conflict B A; submit A B`;
     assert.deepEqual(why(told, 'B'), [
       'CONFLICT_AHEAD: It conflicts with #1 ahead of it, and is tried again once that has landed or left.',
     ]);
   });
 
   it('says that the target itself is broken [E12] [V10]', () => {
-    const told = play({}, 'submit A B C\nfail A\nfail B\nfail C\nfail HEAD');
+    const told = play()`submit A B C; fail A B C HEAD`;
     assert.match(why(told, 'C')[0] ?? '', /^TARGET_RED: The head of main fails ci by itself/);
   });
 
   it('says who vouches for it, and what is being landed [E12] [V8] [L1]', () => {
-    const told = play({ canOptimisticallyMerge: true }, 'hold landings\nsubmit A B\npass A+B');
+    const told = play()`with canOptimisticallyMerge=true; hold landings; submit A B; pass A+B`;
     assert.deepEqual(why(told, 'A'), [
       'VOUCHED: A pull request behind it passed together with it: both land together.',
     ]);
@@ -137,7 +138,7 @@ describe('why an entry is where it is', () => {
   });
 
   it('says that the line is full [E12] [O3]', () => {
-    const told = play({ concurrency: 1 }, 'submit A');
+    const told = play()`with concurrency=1; submit A`;
     for (let number = 2; number <= 27; number += 1) told.submit(number as never);
     told.queue = { ...told.queue, index: { ...told.queue.index, admitted: 500 } };
     const late = { ...findEntry(told.queue, 27 as never), admission: undefined, state: 'NOT_READY' } as never;
@@ -146,13 +147,13 @@ describe('why an entry is where it is', () => {
   });
 
   it('says why it left [E12] [E11]', () => {
-    const told = play({}, 'submit A B\ncancel A\nfail B');
+    const told = play()`submit A B; cancel A; fail B`;
     assert.deepEqual(why(told, 'B'), ['TEST_RUN_REQUIRED_STATUS_FAILED: It failed ci. Fix it and submit it again.']);
     assert.match(why(told, 'A')[0] ?? '', /^USER_REQUESTED: Removed from the queue/);
   });
 
   it('says what stops the whole queue before anything else [E12] [Q3] [I2]', () => {
-    const told = play({}, 'submit A\npause');
+    const told = play()`submit A; pause`;
     assert.match(why(told, 'A')[0] ?? '', /^QUEUE_PAUSED/);
     told.queue = { ...told.queue, parked: { reason: 'a promise would have been broken', since: told.now } };
     assert.match(why(told, 'A')[0] ?? '', /^QUEUE_PARKED: The queue stopped itself: a promise would have been broken/);

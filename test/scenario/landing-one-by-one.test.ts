@@ -1,82 +1,44 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { step } from '../../src/engine/step.ts';
-import { play } from './scenario.ts';
-import { numberOf } from './words.ts';
+import { play, story } from '../worlds/engine/story.ts';
+import { numberOf } from '../worlds/engine/words.ts';
 
 const BATCH = { batch: true, batchingMinSize: 3, landingMode: 'API' } as const;
-const LANDING = 'hold landings\nsubmit A B C\npass ABC\n';
+const LANDING = 'hold landings; submit A B C; pass ABC';
 
 describe('a landing by a merge API', () => {
   it('that stops at a refusal fails that entry, and tests the rest again [L9] [L6]', () => {
-    const told = play(
-      BATCH,
-      `
+    const told = play(BATCH)`
       ${LANDING}
-      stop A refused B GITHUB_API_BRANCH_PROTECTION_UNMET
-      states A=merged B=failed C=testing
-      why B=GITHUB_API_BRANCH_PROTECTION_UNMET
-      proof A=PREFIX
-      trail C TEST_RUN_PASSED PREREQUISITE_MERGE_ITEM_FAILED TEST_RUN_STARTED
-      path B passed failed
-      testing C
-      target M+A
-      alarm
-      release landings
-      pass C
-      target M+A+C
-      `,
-    );
+      stop A refused B GITHUB_API_BRANCH_PROTECTION_UNMET → A=merged B=failed C=testing
+                               → why B=GITHUB_API_BRANCH_PROTECTION_UNMET; proof A=PREFIX
+                               → trail C TEST_RUN_PASSED PREREQUISITE_MERGE_ITEM_FAILED TEST_RUN_STARTED
+                               → path B passed failed; testing C; target M+A; alarm nothing
+      release landings; pass C → target M+A+C
+    `;
     assert.equal(told.lastOf('B')?.because.detail, 'No.');
   });
 
-  it('fails one further on, too, where that is the one that was refused [L9]', () => {
-    play(
-      BATCH,
-      `
-      ${LANDING}
-      stop A refused C PR_UPDATED_AT_MERGE_TIME
-      states A=merged B=testing C=failed
-      testing B
-      `,
-    );
-  });
+  story('fails one further on, too, where that is the one that was refused [L9]', BATCH)`
+    ${LANDING}
+    stop A refused C PR_UPDATED_AT_MERGE_TIME → A=merged B=testing C=failed; testing B
+  `;
 
-  it('that meets a foreign push starts the rest again on it [L9] [C6]', () => {
-    play(
-      BATCH,
-      `
-      ${LANDING}
-      stop AB moved X
-      states AB=merged C=testing
-      proof A=PREFIX B=PREFIX
-      alarm FOREIGN_PUSH
-      target M+A+B+X
-      testing C
-      release landings
-      pass C
-      target M+A+B+X+C
-      proof C=SAME_TREE
-      `,
-    );
-  });
+  story('that meets a foreign push starts the rest again on it [L9] [C6]', BATCH)`
+    ${LANDING}
+    stop AB moved X          → AB=merged C=testing; proof A=PREFIX B=PREFIX; alarm FOREIGN_PUSH; target M+A+B+X
+                             → testing C
+    release landings; pass C → target M+A+B+X+C; proof C=SAME_TREE
+  `;
 
   it('that merges an entry onto something else says that nobody tested it [L9] [N4]', () => {
-    const told = play(
-      BATCH,
-      `
+    const told = play(BATCH)`
       ${LANDING}
-      submit D
-      stop A strayed B X
-      states AB=merged CD=testing
-      proof A=PREFIX B=UNPROVEN
-      why B=MERGE_GRAPH_MERGE
-      path B passed merged
-      alarm UNPROVEN_LANDING
-      target M+A+X+B
-      trail C TEST_RUN_PASSED LANDING_INTERRUPTED TEST_RUN_STARTED
-      `,
-    );
+      submit D; stop A strayed B X → AB=merged CD=testing; proof A=PREFIX B=UNPROVEN; why B=MERGE_GRAPH_MERGE
+                                   → path B passed merged; alarm UNPROVEN_LANDING; target M+A+X+B
+                                   → trail C TEST_RUN_PASSED LANDING_INTERRUPTED TEST_RUN_STARTED
+    `;
     const stray = told.ended.get(numberOf('B'));
     assert.match(stray?.because.detail ?? '', /was not tested/);
     assert.deepEqual([stray?.landed?.base, stray?.landed?.pushedSha], ['head:M+A', 'head:M+A+X+B']);
@@ -84,15 +46,21 @@ describe('a landing by a merge API', () => {
   });
 
   it('may stray with the very first [L9]', () => {
-    play(BATCH, `${LANDING}stop - strayed A X\nstates A=merged BC=testing\nproof A=UNPROVEN\nalarm UNPROVEN_LANDING`);
-    play(
-      { directMergeMode: 'ALWAYS', landingMode: 'API' },
-      'hold landings\nsubmit A\npass A\nstop - strayed A X\nstates A=merged\nproof A=UNPROVEN',
-    );
+    play(BATCH)`
+      ${LANDING}
+      stop - strayed A X → A=merged BC=testing; proof A=UNPROVEN; alarm UNPROVEN_LANDING
+    `;
+    play()`
+      with directMergeMode=ALWAYS landingMode=API
+      hold landings; submit A; pass A; stop - strayed A X → A=merged; proof A=UNPROVEN
+    `;
   });
 
   it('records for each entry where the target was before and after it [L3]', () => {
-    const told = play(BATCH, `${LANDING}stop AB`);
+    const told = play(BATCH)`
+      ${LANDING}
+      stop AB
+    `;
     const moves = ['A', 'B'].map((name) => told.ended.get(numberOf(name))?.landed);
     assert.deepEqual(
       moves.map((landed) => [landed?.base, landed?.pushedSha]),
@@ -103,27 +71,19 @@ describe('a landing by a merge API', () => {
     );
   });
 
-  it('keeps to the way it began in, whatever the setting is by then [L9]', () => {
-    play(BATCH, `${LANDING}set landingMode=PUSH\nstop A moved X\nstates A=merged BC=testing`);
-  });
+  story('keeps to the way it began in, whatever the setting is by then [L9]', BATCH)`
+    ${LANDING}
+    set landingMode=PUSH; stop A moved X → A=merged BC=testing
+  `;
 
-  it('ends the runs of what it landed, and tests what it vouched for and did not land [L9] [V8]', () => {
-    play(
-      { canOptimisticallyMerge: true, pendingFailureDepth: 1, landingMode: 'API' },
-      `
-      hold landings
-      submit A B C
-      pass A+B+C
-      states ABC=passed
-      stop A refused B GITHUB_API_MERGE_PR_FAILED
-      states A=merged B=failed C=testing
-      testing C
-      `,
-    );
-  });
+  story('ends the runs of what it landed, and tests what it vouched for and did not land [L9] [V8]')`
+    with canOptimisticallyMerge=true pendingFailureDepth=1 landingMode=API
+    hold landings; submit A B C; pass A+B+C → ABC=passed
+    stop A refused B GITHUB_API_MERGE_PR_FAILED → A=merged B=failed C=testing; testing C
+  `;
 
   it('parks the queue where what it says cannot be [I1] [L9]', () => {
-    const told = play(BATCH, LANDING);
+    const told = play(BATCH)`${LANDING}`;
     const target = 'head:M' as never;
     const event = {
       kind: 'candidate_landed' as const,

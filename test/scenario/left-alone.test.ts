@@ -1,59 +1,58 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { play } from './scenario.ts';
+import { play, story } from '../worlds/engine/story.ts';
 
 const PARALLEL = { mode: 'PARALLEL' } as const;
 const DIRECT = { ...PARALLEL, directMergeMode: 'ALWAYS' } as const;
 
 describe('direct merges that do not begin', () => {
-  it('while the target is red [L8] [V10]', () => {
-    play(
-      DIRECT,
-      'submit A[x] B[x] C[x]\nfail A\nfail B\nfail C\nfail HEAD\nsubmit D[y] uptodate\nstates C=held D=testing\ntesting !D\ntarget M',
-    );
-  });
+  story('while the target is red [L8] [V10]', DIRECT)`
+    submit A[x] B[x] C[x]; fail A B C HEAD; submit D[y] uptodate → C=held D=testing; testing !D; target M
+  `;
 
-  it('while something else is landing, which would overtake them [L8] [L1]', () => {
-    play(DIRECT, 'hold landings\nsubmit A[x]\npass A\nsubmit B[y] uptodate\nstates A=passed B=testing');
-  });
+  story('while something else is landing, which would overtake them [L8] [L1]', DIRECT)`
+    hold landings; submit A[x]; pass A; submit B[y] uptodate → A=passed B=testing
+  `;
 
   it('for a head that contains another head of the target [L8]', () => {
-    const told = play(DIRECT, 'submit A[x] uptodate on=OLD\nstates A=testing\nruns A');
+    const told = play(DIRECT)`submit A[x] uptodate on=OLD → A=testing; runs A`;
     assert.equal(told.queue.candidatesEver, 1);
   });
 });
 
 describe('what goes on as it is', () => {
-  it('takes over the pass of an equal tree, also while the queue is paused [C10] [V11]', () => {
-    play({}, 'empty B\nsubmit A B\nruns A\npause\npass A\nstates AB=passed\nruns A');
-  });
+  story('takes over the pass of an equal tree, also while the queue is paused [C10] [V11]')`
+    empty B; submit A B → runs A
+    pause; pass A       → AB=passed; runs A
+  `;
 
   it('what runs on a head that was red, when tests are asked for again [V10] [C12]', () => {
-    const told = play(
-      {},
-      'submit A B C D\nfail A\nfail B\nclose A B\nfail HEAD\nfail C\nstates C=held D=testing\nresume',
-    );
-    told.play('states CD=testing');
+    const told = play()`
+      submit A B C D; fail A B; close A B; fail HEAD C → C=held D=testing
+      resume
+    `;
+    told.play('→ CD=testing');
     assert.equal(told.runs.filter((run) => run === 'C+D').length, 1);
     assert.equal(told.runs.filter((run) => run === 'C').length, 2);
   });
 
-  it('what contains an entry whose targets change, and would again [C5]', () => {
-    play(PARALLEL, 'submit A[x] B[x]\ntargets A[x,y]\nstates AB=testing\nruns A A+B');
-  });
+  story('what contains an entry whose targets change, and would again [C5]', PARALLEL)`
+    submit A[x] B[x]; targets A[x,y] → AB=testing; runs A A+B
+  `;
 
-  it('an entry that lands with another, when its removal is asked for [L7] [V8]', () => {
-    play(
-      { canOptimisticallyMerge: true },
-      'hold landings\nsubmit A B\npass A+B\nstates AB=passed\ncancel A\nstates AB=passed\nrelease landings\nstates AB=merged',
-    );
-  });
+  story('an entry that lands with another, when its removal is asked for [L7] [V8]')`
+    with canOptimisticallyMerge=true
+    hold landings; submit A B; pass A+B → AB=passed
+    cancel A                            → AB=passed
+    release landings                    → AB=merged
+  `;
 
   it('an entry that has passed by its own run, when who vouched for it leaves [V8]', () => {
-    const told = play(
-      { canOptimisticallyMerge: true },
-      'submit A B\npause\npass A+B\nstates A=passed\npass A\ncancel B\nstates A=passed',
-    );
+    const told = play()`
+      with canOptimisticallyMerge=true
+      submit A B; pause; pass A+B → A=passed
+      pass A; cancel B            → A=passed
+    `;
     const reasons = told.trailOf('A').map(({ because }) => because.reason);
     assert.ok(!reasons.includes('SUCCESSOR_TEST_RUN_WITHDRAWN'));
   });
@@ -61,21 +60,21 @@ describe('what goes on as it is', () => {
 
 describe('a queue whose sources say nothing', () => {
   it('requires something, or tests nothing [C7]', () => {
-    const told = play({}, 'submit A');
+    const told = play()`submit A`;
     told.sources = { file: undefined, fileProblem: undefined, protection: [], commands: '' };
-    told.play('submit B\nstates B=failed\nwhy B=START_TEST_RUN_NO_REQUIRED_STATUSES');
+    told.play('submit B → B=failed; why B=START_TEST_RUN_NO_REQUIRED_STATUSES');
   });
 });
 
 describe('when an entry that is not ready is due', () => {
-  it('counts from when it stopped being ready [O4]', () => {
-    play({ notReadyTimeoutHours: 1 }, 'pause\nsubmit A\nwait 30m\nblock A\nwake 1h');
-  });
+  story('counts from when it stopped being ready [O4]')`
+    with notReadyTimeoutHours=1
+    pause; submit A; wait 30m; block A → wake 1h
+  `;
 
-  it('may be before that of one that came before it [O4]', () => {
-    play(
-      { notReadyTimeoutHours: 1 },
-      'pause\nsubmit A\nwait 30m\nsubmit B unready\nwait 20m\nblock A\nwait 20m\nwake 20m',
-    );
-  });
+  story('may be before that of one that came before it [O4]')`
+    with notReadyTimeoutHours=1
+    pause; submit A; wait 30m; submit B unready; wait 20m; block A
+    wait 20m → wake 20m
+  `;
 });

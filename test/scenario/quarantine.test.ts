@@ -6,8 +6,9 @@ import type { ExplanationReason } from '../../src/engine/explanation.ts';
 import { findEntry } from '../../src/engine/queue.ts';
 import { reasonText } from '../../src/engine/reason.ts';
 import { nextWakeAt } from '../../src/engine/wake.ts';
-import { NOON, play, type Scenario } from './scenario.ts';
-import { numberOf } from './words.ts';
+import { NOON, type Scenario } from '../worlds/engine/scenario.ts';
+import { play, story } from '../worlds/engine/story.ts';
+import { numberOf } from '../worlds/engine/words.ts';
 
 const ON = { honorQuarantine: 'ON' } as const;
 const SHADOW = { honorQuarantine: 'SHADOW' } as const;
@@ -26,17 +27,10 @@ function explanationOf(told: Scenario, name: string): string[] {
 
 describe('a queue that honors quarantine', () => {
   it('waits for a judgement of a failure, and lands what is waived [V12] [V13]', () => {
-    const told = play(
-      ON,
-      `
-      submit A
-      fail A
-      states A=testing
-      `,
-    );
+    const told = play(ON)`submit A; fail A → A=testing`;
     assert.deepEqual(told.asked, ['A ci']);
     assert.ok(explanationOf(told, 'A').includes('JUDGEMENT_OPEN'));
-    told.play('waive A tests=t1,t2\nstates A=merged\ntarget M+A');
+    told.play('waive A tests=t1,t2 → A=merged; target M+A');
     const landed = told.ended.get(numberOf('A'))?.landed;
     const tests = [
       { id: 't1', name: 't1' },
@@ -49,16 +43,19 @@ describe('a queue that honors quarantine', () => {
   });
 
   it('fails what is not waived, and says why [V12]', () => {
-    const told = play(ON, 'submit A\nfail A\ndeny A\nstates A=failed\nwhy A=TEST_RUN_REQUIRED_STATUS_FAILED');
+    const told = play(ON)`submit A; fail A; deny A → A=failed; why A=TEST_RUN_REQUIRED_STATUS_FAILED`;
     assert.match(textOf(told.lastOf('A')), /The failure of ci was not waived: Some that failed are not quarantined\./);
     assert.deepEqual(explanationOf(told, 'A').slice(-2), ['NOT_WAIVED', 'TEST_FAILED']);
     assert.equal(told.ended.get(numberOf('A'))?.landed, undefined);
   });
 
   it('waits 60 seconds, and no longer [V12]', () => {
-    const told = play(ON, 'submit A\nfail A');
+    const told = play(ON)`submit A; fail A`;
     assert.equal(nextWakeAt(told.queue, told.now), NOON + 60_000);
-    told.play('wait 59999ms\nstates A=testing\nwait 1ms\nstates A=failed');
+    told.play(`
+      wait 59999ms → A=testing
+      wait 1ms     → A=failed
+    `);
     assert.match(textOf(told.lastOf('A')), /were not processed within 60 seconds/);
     // A later judgement has no effect.
     assert.equal(told.judgeCheck(1 as CandidateNumber, waived('ci')).outcome.kind, 'ignored');
@@ -66,57 +63,41 @@ describe('a queue that honors quarantine', () => {
 
   it('asks only about plain failures of required checks [V12]', () => {
     for (const conclusion of ['TIMED_OUT', 'ERROR', 'ACTION_REQUIRED']) {
-      const told = play(ON, `submit A\nreport A ${conclusion}\nstates A=failed`);
+      const told = play(ON)`submit A; report A ${conclusion} → A=failed`;
       assert.deepEqual(told.asked, [], conclusion);
     }
-    const others = play(ON, 'submit A\nreport A FAILURE by=nightly\ncut A\nstates A=testing');
+    const others = play(ON)`submit A; report A FAILURE by=nightly; cut A → A=testing`;
     assert.deepEqual(others.asked, []);
   });
 
   it('takes no judgement of an earlier attempt for a later one [V12] [V2]', () => {
-    const told = play(
-      ON,
-      `
-      submit A
-      report A FAILURE started=-5m
-      report A RUNNING started=-1m
-      waive A started=-5m
-      states A=testing
-      report A FAILURE started=-1m
-      waive A started=-5m
-      states A=testing
-      deny A started=-1m
-      states A=failed
-      `,
-    );
+    const told = play(ON)`
+      submit A; report A FAILURE started=-5m
+      report A RUNNING started=-1m; waive A started=-5m → A=testing
+      report A FAILURE started=-1m; waive A started=-5m → A=testing
+      deny A started=-1m → A=failed
+    `;
     assert.deepEqual(told.asked, ['A ci', 'A ci']);
   });
 
-  it('lets a newer attempt overrule a waiver that has not decided anything yet [V12] [V9]', () => {
-    play(
-      { ...ON, requiredStatuses: ['ci', 'lint'] },
-      `
-      submit A
-      report A FAILURE started=-5m
-      waive A started=-5m
-      report A FAILURE started=-1m
-      pass A by=lint
-      states A=testing
-      deny A started=-1m
-      states A=failed
-      `,
-    );
-  });
+  story('lets a newer attempt overrule a waiver that has not decided anything yet [V12] [V9]', ON)`
+    with requiredStatuses=["ci","lint"]
+    submit A; report A FAILURE started=-5m; waive A started=-5m
+    report A FAILURE started=-1m; pass A by=lint → A=testing
+    deny A started=-1m → A=failed
+  `;
 
-  it('is decided by another check that fails for good, without waiting [V12] [V1]', () => {
-    play({ ...ON, requiredStatuses: ['ci', 'lint'] }, 'submit A\nfail A\nreport A ERROR by=lint\nstates A=failed');
-  });
+  story('is decided by another check that fails for good, without waiting [V12] [V1]', ON)`
+    with requiredStatuses=["ci","lint"]
+    submit A; fail A; report A ERROR by=lint → A=failed
+  `;
 
   it('needs every failed check to be waived [V12]', () => {
-    const told = play(
-      { ...ON, requiredStatuses: ['ci', 'lint'] },
-      'submit A\nfail A\nwaive A tests=x\nstates A=testing\nfail A by=lint\nwaive A tests=y by=lint\nstates A=merged',
-    );
+    const told = play(ON)`
+      with requiredStatuses=["ci","lint"]
+      submit A; fail A; waive A tests=x       → A=testing
+      fail A by=lint; waive A tests=y by=lint → A=merged
+    `;
     assert.deepEqual(
       told.ended.get(numberOf('A'))?.landed?.waived?.map(({ check }) => check),
       ['ci', 'lint'],
@@ -124,116 +105,99 @@ describe('a queue that honors quarantine', () => {
   });
 
   it('blames the wait for a judgement on nobody, when the time for testing ends meanwhile [V12] [V1]', () => {
-    play(
-      { ...ON, testingTimeoutMinutes: 1 },
-      'submit A\nwait 59000ms\nfail A\nwait 2000ms\nstates A=testing\nwaive A\nstates A=merged',
-    );
-    const told = play({ ...ON, testingTimeoutMinutes: 1 }, 'submit A\nwait 59000ms\nfail A\nwait 2m\nstates A=failed');
+    play(ON)`
+      with testingTimeoutMinutes=1
+      submit A; wait 59000ms; fail A; wait 2000ms → A=testing
+      waive A → A=merged
+    `;
+    const told = play(ON)`with testingTimeoutMinutes=1; submit A; wait 59000ms; fail A; wait 2m → A=failed`;
     assert.equal(told.lastOf('A')?.because.reason, 'TEST_RUN_REQUIRED_STATUS_FAILED');
   });
 
   it('takes back what was waived and has decided nothing yet, once it is told to stop [V12]', () => {
-    const told = play(
-      { ...ON, requiredStatuses: ['ci', 'lint'] },
-      'submit A\nfail A\nwaive A\nstates A=testing\nset honorQuarantine=OFF\nstates A=failed',
-    );
+    const told = play(ON)`
+      with requiredStatuses=["ci","lint"]
+      submit A; fail A; waive A → A=testing
+      set honorQuarantine=OFF   → A=failed
+    `;
     assert.ok(explanationOf(told, 'A').includes('WOULD_BE_WAIVED'));
   });
 
   it('knows which attempts may find results of an earlier one [V15]', () => {
-    const told = play(
-      ON,
-      'submit A\nreport A QUEUED started=-6m\nreport A RUNNING started=-5m\nreport A FAILURE started=-5m',
-    );
+    const told = play(ON)`
+      submit A; report A QUEUED started=-6m
+      report A RUNNING started=-5m; report A FAILURE started=-5m
+    `;
     assert.equal(told.candidate('A').checks[0]?.isRepeated, undefined);
-    told.play('report A RUNNING started=-1m\nreport A FAILURE started=-1m');
+    told.play('report A RUNNING started=-1m; report A FAILURE started=-1m');
     assert.equal(told.candidate('A').checks[0]?.isRepeated, true);
   });
 
   it('waives nothing any more once it is told to stop [V12]', () => {
-    const told = play(ON, 'submit A\nfail A\nset honorQuarantine=OFF\nwaive A\nstates A=failed');
+    const told = play(ON)`submit A; fail A; set honorQuarantine=OFF; waive A → A=failed`;
     assert.ok(explanationOf(told, 'A').includes('WOULD_BE_WAIVED'));
   });
 });
 
 describe('a pass by a waiver', () => {
-  it('vouches for nobody ahead [V13] [V8]', () => {
-    play(
-      { ...ON, canOptimisticallyMerge: true },
-      'submit A B\nfail A+B\nwaive A+B\nstates A=testing B=passed\npass A\nstates AB=merged',
-    );
-  });
+  story('vouches for nobody ahead [V13] [V8]', ON)`
+    with canOptimisticallyMerge=true
+    submit A B; fail A+B; waive A+B → A=testing B=passed
+    pass A                          → AB=merged
+  `;
 
   it('is not reused, nor taken over by an equal tree that waited for it [V13] [C10]', () => {
-    const told = play(
-      { ...ON, mode: 'PARALLEL' },
-      `
-      empty E
-      submit A[x] E[x]
-      fail A
-      waive A
-      states A=merged E=testing
-      `,
-    );
+    const told = play(ON)`with mode=PARALLEL; empty E; submit A[x] E[x]; fail A; waive A → A=merged E=testing`;
     assert.deepEqual(told.runs, ['A', 'E']);
-    told.play('pass E\nstates E=merged');
+    told.play('pass E → E=merged');
   });
 
   it('proves nothing for what comes back from a bisection [V13] [B3]', () => {
-    const told = play(
-      { ...ON, batch: true, batchingMinSize: 2 },
-      `
-      submit A B
-      fail AB
-      deny AB
-      fail ~A
-      waive ~A
-      fail ~A+B
-      deny ~A+B
-      states A=testing B=failed
-      pass A
-      states A=merged
-      `,
-    );
+    const told = play(ON)`
+      with batch=true batchingMinSize=2
+      submit A B; fail AB; deny AB; fail ~A; waive ~A; fail ~A+B
+      deny ~A+B → A=testing B=failed
+      pass A    → A=merged
+    `;
     assert.equal(told.ended.get(numberOf('A'))?.landed?.waived, undefined);
   });
 
   it('is not what later runs are compared with [V15]', () => {
-    const told = play(ON, 'submit A\npass A\nstates A=merged');
+    const told = play(ON)`submit A; pass A → A=merged`;
     assert.deepEqual(told.queue.lastPasses, [{ check: 'ci', candidate: 1 }]);
-    told.play('submit B\nfail B\nwaive B\nstates B=merged');
+    told.play('submit B; fail B; waive B → B=merged');
     assert.deepEqual(told.queue.lastPasses, [{ check: 'ci', candidate: 1 }]);
     told.play('submit C');
     assert.deepEqual(told.candidate('C').lastPasses, [{ check: 'ci', candidate: 1 }]);
-    told.play('pass C\nstates C=merged');
+    told.play('pass C → C=merged');
     assert.deepEqual(told.queue.lastPasses, [{ check: 'ci', candidate: 3 }]);
   });
 });
 
 describe('a queue that only looks at quarantine', () => {
   it('decides without waiting, and says afterwards what would have been waived [V14]', () => {
-    const told = play(SHADOW, 'submit A\nfail A\nstates A=failed');
+    const told = play(SHADOW)`submit A; fail A → A=failed`;
     assert.deepEqual(told.asked, ['A ci']);
     const step = told.judgeCheck(1 as CandidateNumber, waived('ci'));
     assert.equal(step.outcome.kind, 'applied');
     assert.deepEqual([step.transitions, step.effects, step.ended], [[], [], []]);
-    told.play('states A=failed');
+    told.play('→ A=failed');
     assert.deepEqual(explanationOf(told, 'A').slice(-2), ['WOULD_BE_WAIVED', 'TEST_QUARANTINED']);
   });
 
   it('changes nothing for one that is still held, either [V14] [V4]', () => {
-    const told = play(SHADOW, 'submit A B\nfail A+B\nwaive A+B\nstates A=testing B=held');
+    const told = play(SHADOW)`submit A B; fail A+B; waive A+B → A=testing B=held`;
     assert.ok(explanationOf(told, 'B').includes('WOULD_BE_WAIVED'));
-    told.play('pass A\nstates A=merged B=failed');
+    told.play('pass A → A=merged B=failed');
   });
 
   it('says so as well where nothing would have been waived [V14]', () => {
-    const told = play(SHADOW, 'submit A B\nfail A+B\ndeny A+B');
+    const told = play(SHADOW)`submit A B; fail A+B; deny A+B`;
     assert.ok(explanationOf(told, 'B').includes('WOULD_NOT_BE_WAIVED'));
   });
 
   it('asks nobody where it is switched off [V14]', () => {
-    const told = play({ honorQuarantine: 'OFF' }, 'submit A\nfail A\nstates A=failed');
+    const told = play()`with honorQuarantine=OFF; submit A; fail A → A=failed`;
     assert.deepEqual(told.asked, []);
   });
 });

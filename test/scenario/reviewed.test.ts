@@ -4,8 +4,9 @@ import { explain } from '../../src/engine/explain.ts';
 import type { ExplanationReason } from '../../src/engine/explanation.ts';
 import { findEntry } from '../../src/engine/queue.ts';
 import { step } from '../../src/engine/step.ts';
-import { play, Scenario } from './scenario.ts';
-import { numberOf } from './words.ts';
+import { Scenario } from '../worlds/engine/scenario.ts';
+import { play, story } from '../worlds/engine/story.ts';
+import { numberOf } from '../worlds/engine/words.ts';
 
 /** Regressions: every case here failed once. */
 function sizeOf(reasons: readonly ExplanationReason[]): number {
@@ -28,26 +29,21 @@ describe('what went wrong once', () => {
   });
 
   it('nobody in a search is removed for a failure of a target that is red by itself [V10] [B6]', () => {
-    const told = play(
-      { batch: true, batchingMinSize: 4 },
-      `
-      submit A B C D
-      fail ABCD
-      fail ~AB
-      fail ~A
-      states A=failed
-      fail ~BCD
-      fail ~BC
-      fail ~B
-      states AB=failed
-      `,
-    );
-    told.play('fail ~CD\nfail ~C\nfail HEAD\nstates CD=pending\nwhy C=TARGET_BRANCH_RED D=TARGET_BRANCH_RED');
-    told.play('states AB=pending\nforeign Fix\ntesting ABCD\npass ABCD\nstates ABCD=merged');
+    const told = play()`
+      with batch=true batchingMinSize=4
+      submit A B C D; fail ABCD ~AB ~A → A=failed
+      fail ~BCD ~BC ~B                 → AB=failed
+    `;
+    told.play('fail ~CD ~C HEAD → CD=pending; why C=TARGET_BRANCH_RED D=TARGET_BRANCH_RED');
+    told.play(`
+                  → AB=pending
+      foreign Fix → testing ABCD
+      pass ABCD   → ABCD=merged
+    `);
   });
 
   it('un-parking asks again for what was under way [I2]', () => {
-    const told = play({}, 'hold landings\nsubmit A B\npass A');
+    const told = play()`hold landings; submit A B; pass A`;
     const parked = { ...told.queue, parked: { reason: 'a promise', since: told.now } };
     const event = { kind: 'queue_updated', at: told.now, actor: 'ada', settings: {}, state: 'RUNNING' } as const;
     const { queue, effects } = step(parked, event);
@@ -59,84 +55,101 @@ describe('what went wrong once', () => {
   });
 
   it('a queue that was parked while it switched its mode can be un-parked [I2] [Q5]', () => {
-    const told = play({}, 'submit A\nset mode=PARALLEL\nqueue SWITCHING_MODES');
+    const told = play()`submit A; set mode=PARALLEL → queue SWITCHING_MODES`;
     told.queue = { ...told.queue, parked: { reason: 'a promise', since: told.now } };
     told.update({}, 'RUNNING');
     assert.equal(told.queue.parked, undefined);
-    told.play('queue SWITCHING_MODES\npass A\nqueue RUNNING');
+    told.play(`
+             → queue SWITCHING_MODES
+      pass A → queue RUNNING
+    `);
   });
 
   it('waiting for the queue does not count as not being ready, also when something comes up later [O4]', () => {
-    const told = play({ notReadyTimeoutHours: 1 }, 'pause\nsubmit A\nwait 2h\nblock A\nstates A=waiting');
-    told.play('wait 59m\nstates A=waiting\nwait 1m\nstates A=cancelled');
+    const told = play()`with notReadyTimeoutHours=1; pause; submit A; wait 2h; block A → A=waiting`;
+    told.play(`
+      wait 59m → A=waiting
+      wait 1m  → A=cancelled
+    `);
   });
 
   it('a full group does not wait for half-full ones ahead of it [B1]', () => {
     const told = new Scenario({ mode: 'PARALLEL', batch: true, batchingMinSize: 4, batchingMaxWaitTimeMinutes: 600 });
-    told.play('submit A[x] B[x] C[y] D[y] E[x,y] F[x,y] G[x,y]\nstates ABCDEFG=pending');
-    told.play('submit H[x,y]\nstates ABCDEFGH=testing\ntesting AB CD AB+CD+EFGH');
+    told.play('submit A[x] B[x] C[y] D[y] E[x,y] F[x,y] G[x,y] → ABCDEFG=pending');
+    told.play('submit H[x,y] → ABCDEFGH=testing; testing AB CD AB+CD+EFGH');
   });
 
   it('says that it stands too far behind, or behind a direct merge [E12] [C3] [L8]', () => {
-    const far = play({ concurrency: 2 }, 'submit A B C D\npass A+B\npass A+B+C\nstates D=pending');
+    const far = play()`with concurrency=2; submit A B C D; pass A+B A+B+C → D=pending`;
     assert.deepEqual(reasonsOf(far, 'D'), ['TOO_FAR_BEHIND']);
-    const direct = play({ directMergeMode: 'ALWAYS' }, 'hold builds\nsubmit A uptodate\nsubmit B');
+    const direct = play()`with directMergeMode=ALWAYS; hold builds; submit A uptodate; submit B`;
     assert.deepEqual(reasonsOf(direct, 'B'), ['BEHIND_DIRECT_MERGE']);
   });
 
   it('does not speak of a suspected target where an entry is held for another [E12] [V6]', () => {
     const told = new Scenario({ mode: 'PARALLEL', pendingFailureDepth: 1 });
-    told.play('submit A[x]\nfail A\nsubmit B[y] C[y]\nfail B\nstates B=held');
+    told.play('submit A[x]; fail A; submit B[y] C[y]; fail B → B=held');
     assert.deepEqual(reasonsOf(told, 'B'), ['FAILED_CHECKS', 'HELD']);
   });
 
   it('a required check is kept however many others were reported before [V1] [I4]', () => {
-    const told = play({}, 'submit A');
+    const told = play()`submit A`;
     const { number } = told.candidate('A');
     for (let index = 0; index < 1_001; index += 1) told.reportCheck(number, { name: `other ${index}` });
-    told.play('pass A\nstates A=merged');
+    told.play('pass A → A=merged');
   });
 
   it('a clock that goes back makes nobody wait for it to come round again [B1] [I4]', () => {
-    const told = play({ batch: true, batchingMaxWaitTimeMinutes: 5 }, 'submit A\nstates A=pending');
+    const told = play()`with batch=true batchingMaxWaitTimeMinutes=5; submit A → A=pending`;
     told.now -= 24 * 3_600_000;
-    told.play('submit B unready\nstates A=testing');
+    told.play('submit B unready → A=testing');
   });
 
   it('starts what waits when its targets free it from what it stood behind [C1] [C5]', () => {
-    const told = play({ mode: 'PARALLEL', concurrency: 3 }, 'submit A[x] B[x] C[x]\nfail A+B\nsubmit D[x]');
-    told.play('states D=pending\ntargets D[y]\nstates D=testing\ntesting A A+B+C D');
+    const told = play()`with mode=PARALLEL concurrency=3; submit A[x] B[x] C[x]; fail A+B; submit D[x]`;
+    told.play(`
+                   → D=pending
+      targets D[y] → D=testing; testing A A+B+C D
+    `);
   });
 
   it('does not search for ever for what fails only together [B7]', () => {
     const isGreen = (tree: string) => !(tree.includes('A') && tree.includes('C'));
-    const told = play(
-      { batch: true, batchingMinSize: 4, optimizationMode: 'BISECTION_SKIP_REDUNDANT_TESTS' },
-      'submit A B C D',
-    );
+    const told = play()`
+      with batch=true batchingMinSize=4 optimizationMode=BISECTION_SKIP_REDUNDANT_TESTS
+      submit A B C D
+    `;
     for (let round = 0; round < 40; round += 1) {
       const open = told.candidates().find(({ state, sameTreeAs }) => state === 'testing' && sameTreeAs === undefined);
       if (open === undefined) break;
-      told.reportCheck(open.number, { conclusion: isGreen(told.treeOf(open)) ? 'SUCCESS' : 'FAILURE' });
+      told.reportCheck(open.number, { conclusion: isGreen(told.branch.treeOf(open)) ? 'SUCCESS' : 'FAILURE' });
       if (round === 4) told.play('foreign X');
     }
-    told.play('states ABD=merged C=failed');
+    told.play('→ ABD=merged C=failed');
     assert.ok(told.queue.bisectionsEver <= 2, `${told.queue.bisectionsEver} searches`);
   });
 
   it('a landing beside it removes nobody who failed on a head that is suspected, or red [V10]', () => {
     for (const verdict of ['', '\nfail HEAD']) {
       const told = new Scenario({ mode: 'PARALLEL', concurrency: 6 });
-      told.play(`submit A[x] B[y] C[z] E[v] D[w]\nfail A\nfail B\nclose A B\nfail C${verdict}\nfail E\nstates CE=held`);
-      told.play('pass D\nstates D=merged CE=testing\nwhy C=TEST_RUN_STARTED');
-      told.play('testing C E\npass C E');
-      told.play('states CE=merged');
+      told.play(`submit A[x] B[y] C[z] E[v] D[w]; fail A B; close A B; fail C${verdict}; fail E → CE=held`);
+      told.play('pass D → D=merged CE=testing; why C=TEST_RUN_STARTED');
+      told.play(`
+        → testing C E
+        pass C E
+      `);
+      told.play('→ CE=merged');
     }
   });
 
   it('a direct merge lands nothing that is not ready any more, or not wanted [L8] [E2]', () => {
     for (const act of ['block A', 'retarget A', 'drain', 'set directMergeMode=OFF']) {
-      const told = play({ directMergeMode: 'ALWAYS' }, `hold builds\nsubmit A uptodate\n${act}\nrelease builds`);
+      const told = play()`
+        with directMergeMode=ALWAYS
+        hold builds; submit A uptodate
+        ${act}
+        release builds
+      `;
       assert.notEqual(told.stateOf('A'), 'MERGED', act);
     }
   });
@@ -145,11 +158,11 @@ describe('what went wrong once', () => {
     // No worker begins the landings: they are requested and have not begun.
     const begin = 'hold landers\nsubmit A B\npass A\n';
     for (const act of ['pause', 'cancel A', 'push A', 'close A', 'foreign X', 'submit C urgent']) {
-      const told = play({}, `${begin}${act}`);
+      const told = play()`${begin}${act}`;
       assert.equal(told.queue.landing, undefined, act);
       assert.equal(told.stateOf('A') === 'TESTS_PASSED', act === 'pause', act);
     }
-    const told = play({}, `${begin}pause\ncancel A\nstates A=cancelled`);
+    const told = play()`${begin}pause; cancel A → A=cancelled`;
     assert.equal(
       told.last?.transitions.some(({ to }) => to === 'MERGED'),
       false,
@@ -157,8 +170,11 @@ describe('what went wrong once', () => {
   });
 
   it('a landing that is paused before it began is asked for again when the queue goes on [L5]', () => {
-    const told = play({}, 'hold landers\nsubmit A\npass A\npause\nstates A=passed\nrelease landers\nresume');
-    told.play('states A=merged');
+    const told = play()`
+      hold landers; submit A; pass A; pause → A=passed
+      release landers; resume
+    `;
+    told.play('→ A=merged');
     assert.equal(
       told.steps.flatMap(({ effects }) => effects).filter(({ kind }) => kind === 'land_candidate').length,
       2,
@@ -166,30 +182,31 @@ describe('what went wrong once', () => {
   });
 
   it('a queue that drains, or switches its mode, does not wait for batches [B1] [Q4]', () => {
-    play({ batch: true }, 'submit A\ndrain\nstates A=testing');
-    play(
-      { batch: true },
-      'submit A\nset mode=PARALLEL\nqueue SWITCHING_MODES\nstates A=testing\npass A\nqueue RUNNING',
-    );
+    play()`with batch=true; submit A; drain → A=testing`;
+    play()`
+      with batch=true
+      submit A; set mode=PARALLEL → queue SWITCHING_MODES; A=testing
+      pass A                      → queue RUNNING
+    `;
   });
 
-  it('a commit that is built while the queue is paused is shown to CI when it goes on [L5] [I2]', () => {
-    play(
-      {},
-      'hold builds\nsubmit A\npause\nrelease builds\nruns\nstates A=testing\nresume\nruns A\npass A\nstates A=merged',
-    );
-  });
+  story('a commit that is built while the queue is paused is shown to CI when it goes on [L5] [I2]')`
+    hold builds; submit A; pause; release builds → runs nothing; A=testing
+    resume → runs A
+    pass A → A=merged
+  `;
 
   it('names only what failed, not what was cut off beside it [V3] [E11]', () => {
-    const told = play({ requiredStatuses: ['a', 'b'] }, 'submit A\ncut A by=b\nfail A by=a\nstates A=failed');
+    const told = play()`with requiredStatuses=["a","b"]; submit A; cut A by=b; fail A by=a → A=failed`;
     assert.deepEqual(told.lastOf('A')?.because.checks, ['a']);
   });
 
   it('starts what waits when a search that shared its slots gives one back [B8] [C3]', () => {
-    const told = play(
-      { batch: true, batchingMinSize: 2, concurrency: 1, bisectionConcurrency: 0 },
-      'submit A B\nfail AB\ntesting ~A\nset batch=false\nsubmit C\nstates C=pending',
-    );
-    told.play('fail ~A\npass ~B\nstates B=merged C=testing');
+    const told = play()`
+      with batch=true batchingMinSize=2 concurrency=1 bisectionConcurrency=0
+      submit A B; fail AB       → testing ~A
+      set batch=false; submit C → C=pending
+    `;
+    told.play('fail ~A; pass ~B → B=merged C=testing');
   });
 });

@@ -1,0 +1,239 @@
+import type { LandedKind } from '../../../src/engine/candidate.ts';
+import type { CheckConclusion } from '../../../src/engine/check.ts';
+import type { QueueEvent } from '../../../src/engine/event.ts';
+import { parsePriority } from '../../../src/engine/priority.ts';
+import type { PrNumber, PullRequestFacts } from '../../../src/engine/pull-request.ts';
+import type { StartProblem } from '../../../src/engine/required.ts';
+import { ALL_TARGETS } from '../../../src/engine/targets.ts';
+import { nextWakeAt } from '../../../src/engine/wake.ts';
+import type { Sha } from '../../../src/lib/sha.ts';
+import { LANDING_ACTS } from './landing-acts.ts';
+import type { JudgedCheck, Scenario } from './scenario.ts';
+import {
+  letter,
+  numberOf,
+  optionOf,
+  parseDuration,
+  parseReporter,
+  parseSettings,
+  parseStatus,
+  parseTargets,
+} from './words.ts';
+
+export type Act = (told: Scenario, words: readonly string[]) => void;
+
+/** One act for each pull request that is named. */
+function forEach(act: (told: Scenario, prNumber: PrNumber) => void): Act {
+  return (told, words) => {
+    for (const word of words) act(told, numberOf(word));
+  };
+}
+
+/** The forge shows each pull request that is named with these changes. */
+function observed(changes: Partial<PullRequestFacts>): Act {
+  return forEach((told, prNumber) => told.observe(prNumber, changes));
+}
+
+/** `pass A A+B by=lint`: a check of each candidate that is named completes. */
+function reported(conclusion: CheckConclusion): Act {
+  return (told, words) => {
+    const check = { ...parseReporter(optionOf(words, 'by') ?? 'ci'), conclusion };
+    for (const label of words.filter((word) => !word.startsWith('by='))) {
+      told.reportCheck(told.candidate(label).number, check);
+    }
+  };
+}
+
+function lost(cause: 'runner_lost' | 'server_restarted'): Act {
+  return (told, [label = '']) =>
+    told.tell({ kind: 'checks_lost', at: told.now, candidate: told.candidate(label).number, cause });
+}
+
+function judged(isWaived: boolean): Act {
+  return (told, words) =>
+    told.judgeCheck(told.candidate(words[0] ?? '').number, { ...judgement(told, words), isWaived });
+}
+
+/** `waive A+B tests=t1,t2 by=lint started=-5m`, and `deny` likewise. */
+function judgement(told: Scenario, words: readonly string[]): Omit<JudgedCheck, 'isWaived'> {
+  const started = optionOf(words, 'started');
+  return {
+    check: optionOf(words, 'by') ?? 'ci',
+    attempt: started === undefined ? undefined : told.now + parseDuration(started),
+    tests: (optionOf(words, 'tests') ?? 't').split(','),
+  };
+}
+
+export const ACTS: { readonly [verb: string]: Act } = {
+  ...LANDING_ACTS,
+  submit: submitAll,
+  /** Entries are submitted while the queue is paused, so that they form one batch. */
+  together: (told, words) => {
+    told.update({}, 'PAUSED');
+    submitAll(told, words);
+    told.update({}, 'RUNNING');
+  },
+  set: (told, words) => told.update(parseSettings(words)),
+  pause: (told) => told.update({}, 'PAUSED'),
+  resume: (told) => told.update({}, 'RUNNING'),
+  drain: (told) => told.update({}, 'DRAINING'),
+  pass: reported('SUCCESS'),
+  fail: reported('FAILURE'),
+  cut: reported('CANCELLED'),
+  report: reportOne,
+  waive: judged(true),
+  deny: judged(false),
+  lose: lost('runner_lost'),
+  interrupt: lost('server_restarted'),
+  cancel: forEach((told, prNumber) => told.tell({ kind: 'pull_request_cancelled', ...told.byAda, prNumber })),
+  restart: forEach((told, prNumber) => told.tell({ kind: 'tests_restart_requested', ...told.byAda, prNumber })),
+  push: forEach((told, prNumber) => {
+    told.branch.push(prNumber);
+    told.observe(prNumber, {});
+  }),
+  untrusted: forEach((told, prNumber) => {
+    told.branch.push(prNumber);
+    told.observe(prNumber, { isHeadUntrusted: true });
+  }),
+  close: forEach((told, prNumber) => {
+    told.closed.add(prNumber);
+    told.observe(prNumber, { status: 'closed' });
+  }),
+  draft: observed({ status: 'draft' }),
+  retarget: observed({ baseBranch: 'next' }),
+  block: observed({ mergeability: 'NOT_MERGEABLE', blockReasons: ['reviewRequired'] }),
+  ready: observed({}),
+  'merge-elsewhere': observed({ status: 'merged', baseBranch: 'next' }),
+  merge: forEach((told, prNumber) => {
+    told.branch.put(letter(prNumber));
+    told.observe(prNumber, { status: 'merged' });
+    told.observeTarget();
+  }),
+  vanish: forEach((told, prNumber) =>
+    told.tell({ kind: 'pull_request_observed', at: told.now, prNumber, pr: undefined, targets: undefined }),
+  ),
+  targets: setTargets,
+  foreign: (told, [name = 'X']) => {
+    told.branch.put(name);
+    told.observeTarget();
+  },
+  /** A force-push resets the branch to its first commit and then to something else. */
+  rewind: (told, [name = 'X']) => {
+    told.branch.history.splice(0, told.branch.history.length, name);
+    told.observeTarget(false);
+  },
+  gone: (told) =>
+    told.tell({ kind: 'target_observed', at: told.now, head: undefined, since: told.queue.heads, isDescendant: false }),
+  conflict: (told, words) => told.branch.conflicts.push([words[0] as string, words[1] as string]),
+  empty: (told, words) => {
+    for (const name of words) told.branch.empty.add(name);
+  },
+  unbuildable: (told, [label = '', reason]) => {
+    const candidate = told.candidate(label).number;
+    told.tell({
+      kind: 'candidate_unbuildable',
+      at: told.now,
+      candidate,
+      reason: reason as StartProblem,
+      detail: 'no',
+    });
+  },
+  sources: setSources,
+  wait,
+  clock: (told, [duration = '']) => {
+    told.now += parseDuration(duration);
+  },
+  tick: (told) => told.tell({ kind: 'time_passed', at: told.now }),
+  again: (told) => told.tell(told.events.at(-1) as QueueEvent),
+  hold: (told, [what]) => told.hold(what, true),
+  release: (told, [what]) => told.hold(what, false),
+  'land-as': (told, [kind]) => {
+    told.landingKind = kind as LandedKind;
+  },
+};
+
+/**
+ * Words: `A`, `A[x,y]`, `A[]`, `A[ALL]`. The words `urgent`, `high`, `low`, `nobatch`, `repair`, `unready` and
+ * numbers apply to all of them.
+ */
+function submitAll(told: Scenario, words: readonly string[]): void {
+  const isPr = (word: string) => /^[A-Z](\[.*\])?$/.test(word);
+  const options = words.filter((word) => !isPr(word));
+  const priority = options.find((word) => parsePriority(word) !== undefined);
+  for (const word of words.filter(isPr)) {
+    const prNumber = numberOf(word);
+    const targets = parseTargets(word);
+    if (targets !== undefined) told.targets.set(prNumber, targets);
+    told.submit(prNumber, {
+      ...(priority === undefined ? {} : { priority }),
+      ...(options.includes('nobatch') ? { noBatch: true } : {}),
+      ...(options.includes('repair') ? { repair: true } : {}),
+      pr: {
+        ...(options.includes('unready') ? { mergeability: 'IN_PROGRESS' } : {}),
+        ...upToDate(told, prNumber, options),
+      },
+    });
+  }
+}
+
+/**
+ * `uptodate`: its head contains the head of the target branch and has passed `ci`. `passed=a,b`: it has passed these
+ * checks. `on=M`: it contains that head. `tree=x`: its tree differs from the one that would be built.
+ */
+function upToDate({ branch }: Scenario, prNumber: PrNumber, options: readonly string[]): Partial<PullRequestFacts> {
+  if (!options.includes('uptodate')) return {};
+  const on = optionOf(options, 'on');
+  const targetHead = on === undefined ? branch.head : (`head:${on}` as Sha);
+  const tree = (optionOf(options, 'tree') ?? branch.treeWith(letter(prNumber))) as Sha;
+  const passedChecks = (optionOf(options, 'passed') ?? 'ci').split(',').map(parseStatus);
+  return { upToDate: { targetHead, tree, passedChecks } };
+}
+
+/** `report A+B FAILURE by=lint started=-5m`: one delivery of a check; also `RUNNING` and `QUEUED`. */
+function reportOne(told: Scenario, words: readonly string[]): void {
+  const [label = '', what = ''] = words;
+  const started = optionOf(words, 'started');
+  told.reportCheck(told.candidate(label).number, {
+    name: optionOf(words, 'by') ?? 'ci',
+    ...(started === undefined ? {} : { startedAt: told.now + parseDuration(started) }),
+    ...(what === 'RUNNING' ? { status: 'IN_PROGRESS' } : {}),
+    ...(what === 'QUEUED' ? { status: 'QUEUED' } : {}),
+    ...(what === 'RUNNING' || what === 'QUEUED' ? {} : { conclusion: what as CheckConclusion }),
+  });
+}
+
+function setTargets(told: Scenario, words: readonly string[]): void {
+  for (const word of words) {
+    const prNumber = numberOf(word);
+    const targets = parseTargets(word) ?? ALL_TARGETS;
+    told.targets.set(prNumber, targets);
+    const sha = told.branch.headOf(prNumber);
+    told.tell({ kind: 'impacted_targets_set', ...told.byAda, prNumber, sha, targets });
+  }
+}
+
+/** `sources file=lint,unit protection=ci commands=v2 problem=START_TEST_RUN_...`. Parts that are not named are unset. */
+function setSources(told: Scenario, words: readonly string[]): void {
+  told.sources = {
+    file: optionOf(words, 'file')?.split(',').filter(Boolean).map(parseStatus),
+    fileProblem: optionOf(words, 'problem') as StartProblem | undefined,
+    protection: optionOf(words, 'protection')?.split(',').map(parseStatus),
+    commands: optionOf(words, 'commands') ?? '',
+  };
+}
+
+/** Advances the clock to each wake-up of the queue, as the shell does. */
+function wait(told: Scenario, [duration = '']: readonly string[]): void {
+  const until = told.now + parseDuration(duration);
+  const next = () => nextWakeAt(told.queue, told.now, told.strategy);
+  for (let wakeAt = next(); wakeAt !== undefined && wakeAt <= until; ) {
+    told.now = Math.max(told.now, wakeAt);
+    const before = told.queue;
+    told.tell({ kind: 'time_passed', at: told.now });
+    const following = next();
+    if (told.queue === before && following === wakeAt) break;
+    wakeAt = following;
+  }
+  told.now = until;
+  told.tell({ kind: 'time_passed', at: told.now });
+}

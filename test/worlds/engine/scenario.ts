@@ -1,0 +1,408 @@
+import assert from 'node:assert/strict';
+import type { Candidate, CandidateNumber, LandedKind } from '../../../src/engine/candidate.ts';
+import { compositionOf, isUnderTest } from '../../../src/engine/candidate.ts';
+import type { CheckConclusion, CheckStatus } from '../../../src/engine/check.ts';
+import type { Effect } from '../../../src/engine/effect.ts';
+import type { QueueEvent } from '../../../src/engine/event.ts';
+import { findBreachAnywhere } from '../../../src/engine/invariants.ts';
+import { parsePriority } from '../../../src/engine/priority.ts';
+import type { PrNumber, PullRequestFacts } from '../../../src/engine/pull-request.ts';
+import {
+  createQueue,
+  type Entry,
+  type EntryId,
+  type EntryState,
+  findEntry,
+  findLiveMember,
+  type Queue,
+} from '../../../src/engine/queue.ts';
+import type { RequiredSources } from '../../../src/engine/required.ts';
+import { lineOf } from '../../../src/engine/roster.ts';
+import { DEFAULT_SETTINGS, type QueueSettings } from '../../../src/engine/settings.ts';
+import { type Step, step } from '../../../src/engine/step.ts';
+import { REFERENCE_STRATEGY, type Strategy } from '../../../src/engine/strategy.ts';
+import type { ImpactedTargets } from '../../../src/engine/targets.ts';
+import type { Transition } from '../../../src/engine/work.ts';
+import { getIn, valuesOf } from '../../../src/lib/int-map.ts';
+import type { Sha } from '../../../src/lib/sha.ts';
+import { aPullRequest } from '../../helpers/a-pull-request.ts';
+import { ACTS } from './acts.ts';
+import { Branch, partOf } from './branch.ts';
+import { EXPECTATIONS } from './expectations.ts';
+import { letter, numberOf } from './words.ts';
+
+export const NOON = Date.UTC(2026, 8, 17, 12);
+
+export interface JudgedCheck {
+  readonly check: string;
+  readonly attempt: number | undefined;
+  readonly tests: readonly string[];
+  readonly isWaived: boolean;
+}
+
+type LandingProblem = Extract<QueueEvent, { readonly kind: 'landing_refused' }>['problem'];
+
+/**
+ * Plays a story on a queue. Pull requests are letters. A candidate is written by its composition: `A+B` is B on top of
+ * A, `AB+CD` is the batch CD on top of the batch AB. Landed entries are left out. A candidate of a bisection is written
+ * `~AB`, the test of the head `HEAD`.
+ *
+ * Git and landings answer at once unless the story holds them. CI answers only when the story says so.
+ */
+export class Scenario {
+  queue: Queue;
+  now = NOON;
+  last: Step | undefined;
+  readonly strategy: Strategy;
+  readonly branch = new Branch();
+  readonly events: QueueEvent[] = [];
+  readonly transitions: Transition[] = [];
+  readonly steps: Step[] = [];
+  readonly ended = new Map<number, Entry>();
+  readonly endedCandidates = new Map<number, Candidate>();
+  readonly alarms: string[] = [];
+  readonly endedAlarms: string[] = [];
+  /** The tested tree of every CI run. */
+  readonly runs: string[] = [];
+  /** The candidate and check of every requested judgement. */
+  readonly asked: string[] = [];
+  readonly closed = new Set<PrNumber>();
+  readonly targets = new Map<number, ImpactedTargets>();
+  sources: RequiredSources = { file: undefined, fileProblem: undefined, protection: ['ci'], commands: '' };
+  landingKind: LandedKind | undefined;
+  readonly #held = { landings: false, landers: false, builds: false };
+  readonly #landings: CandidateNumber[] = [];
+  readonly #builds: CandidateNumber[] = [];
+
+  constructor(settings: Partial<QueueSettings> = {}, strategy: Partial<Strategy> = {}) {
+    this.strategy = { ...REFERENCE_STRATEGY, ...strategy };
+    this.queue = createQueue('main', { ...DEFAULT_SETTINGS, concurrency: 4, ...settings }, 'RUNNING');
+    this.observeTarget();
+  }
+
+  /**
+   * Plays `acts → expectations`, one such pair a line. Acts and expectations are separated by semicolons; a line without
+   * an arrow only acts. `A=merged B=testing` expects states; `#` begins a comment.
+   */
+  play(story: string): this {
+    for (const [index, raw] of story.split('\n').entries()) {
+      const line = raw.replace(/#.*$/, '');
+      try {
+        this.#playLine(line);
+      } catch (error) {
+        const detail = error instanceof Error ? error.message : String(error);
+        throw new Error(`line ${index + 1}, "${line.trim()}": ${detail}\n${this.describe()}`, { cause: error });
+      }
+    }
+    return this;
+  }
+
+  #playLine(line: string): void {
+    const [acts = '', expectations = ''] = line.split('→');
+    for (const phrase of phrasesOf(acts)) verbOf(ACTS, phrase)(this, phrase.slice(1));
+    for (const phrase of phrasesOf(expectations)) {
+      const words = /^[A-Z]+=/.test(phrase[0] ?? '') ? ['states', ...phrase] : phrase;
+      verbOf(EXPECTATIONS, words)(this, words.slice(1));
+    }
+  }
+
+  /** The state of the queue, for the message of a failed test. */
+  describe(): string {
+    const entries = [...valuesOf(this.queue.entries)].map((e) => `${letter(e.prNumber)}=${e.state}`).join(' ');
+    const line = [...valuesOf(this.queue.candidates)].map((c) => `${c.number}:${this.label(c)}(${c.state})`).join(' ');
+    return `entries: ${entries}\ncandidates: ${line}\ntarget: ${this.branch.history.join('+')}`;
+  }
+
+  tell(event: QueueEvent): Step {
+    const result = step(this.queue, event, this.strategy);
+    this.events.push(event);
+    this.steps.push(result);
+    this.queue = result.queue;
+    this.last = result;
+    this.transitions.push(...result.transitions);
+    for (const entry of result.ended) this.ended.set(entry.prNumber, entry);
+    for (const candidate of result.endedCandidates) this.endedCandidates.set(candidate.number, candidate);
+    assert.notEqual(result.outcome.kind, 'parked', result.outcome.kind === 'parked' ? result.outcome.detail : '');
+    assert.equal(findBreachAnywhere(this.queue), undefined);
+    this.#assertSettled(event.at);
+    for (const effect of result.effects) this.#carryOut(effect);
+    return result;
+  }
+
+  /** Planning again at the same instant must change nothing. */
+  #assertSettled(at: number): void {
+    const { transitions, effects } = step(this.queue, { kind: 'time_passed', at }, this.strategy);
+    assert.deepEqual({ transitions, effects }, { transitions: [], effects: [] }, 'the plan was not complete');
+  }
+
+  get byAda(): { readonly at: number; readonly actor: string } {
+    return { at: this.now, actor: 'ada' };
+  }
+
+  update(settings: Partial<QueueSettings>, state?: 'RUNNING' | 'PAUSED' | 'DRAINING'): Step {
+    return this.tell({ kind: 'queue_updated', ...this.byAda, settings, state });
+  }
+
+  facts(prNumber: PrNumber, changes: Partial<PullRequestFacts> = {}): PullRequestFacts {
+    const title = `Change ${letter(prNumber)}`;
+    return aPullRequest(prNumber, { headSha: this.branch.headOf(prNumber), title, ...changes });
+  }
+
+  submit(
+    prNumber: PrNumber,
+    more: { priority?: string; noBatch?: boolean; repair?: boolean; pr?: Partial<PullRequestFacts> } = {},
+  ): Step {
+    return this.tell({
+      kind: 'pull_request_submitted',
+      ...this.byAda,
+      entryId: `entry-${prNumber}` as EntryId,
+      pr: this.facts(prNumber, more.pr),
+      targets: this.targets.get(prNumber),
+      priority: more.priority === undefined ? undefined : parsePriority(more.priority),
+      noBatch: more.noBatch,
+      ...(more.repair === undefined ? {} : { repair: more.repair }),
+    });
+  }
+
+  reportCheck(
+    candidate: CandidateNumber,
+    check: { name?: string; app?: string; conclusion?: CheckConclusion; startedAt?: number; status?: CheckStatus },
+  ): Step {
+    const { status = 'COMPLETED' } = check;
+    return this.tell({
+      kind: 'check_reported',
+      at: this.now,
+      candidate,
+      check: {
+        name: check.name ?? 'ci',
+        ...(check.app === undefined ? {} : { app: check.app }),
+        status,
+        conclusion: status === 'COMPLETED' ? (check.conclusion ?? 'SUCCESS') : undefined,
+        startedAt: check.startedAt,
+        url: undefined,
+        summary: undefined,
+      },
+    });
+  }
+
+  /** An ended candidate comes with its record, as the shell sends it. */
+  judgeCheck(candidate: CandidateNumber, { check, attempt, tests, isWaived }: JudgedCheck): Step {
+    const isLive = getIn(this.queue.candidates, candidate) !== undefined;
+    const ended = isLive ? undefined : this.endedCandidates.get(candidate);
+    return this.tell({
+      kind: 'check_judged',
+      at: this.now,
+      candidate,
+      check,
+      attempt,
+      isWaived,
+      reason: isWaived ? 'All that failed are quarantined.' : 'Some that failed are not quarantined.',
+      tests: tests.map((name) => ({ id: name, name, ...(isWaived ? {} : { why: 'It is not quarantined.' }) })),
+      failing: tests.length,
+      ...(ended === undefined ? {} : { ended }),
+    });
+  }
+
+  observe(prNumber: PrNumber, changes: Partial<PullRequestFacts>): Step {
+    const pr = this.facts(prNumber, changes);
+    return this.tell({ kind: 'pull_request_observed', at: this.now, prNumber, pr, targets: undefined });
+  }
+
+  observeTarget(isDescendant = true): void {
+    const { heads: since } = this.queue;
+    this.tell({ kind: 'target_observed', at: this.now, head: this.branch.head, since, isDescendant });
+  }
+
+  hold(what: string | undefined, isHeld: boolean): void {
+    if (what !== 'landings' && what !== 'landers' && what !== 'builds') throw new Error(`${what} cannot be held`);
+    this.#held[what] = isHeld;
+    if (isHeld) return;
+    if (what === 'landings') for (const number of this.#landings.splice(0)) this.#beginLanding(number);
+    else for (const number of this.#builds.splice(0)) this.#beginBuild(number);
+  }
+
+  /** A landing waits for the story to end it. */
+  get isLandingHeld(): boolean {
+    return this.#landings.length > 0;
+  }
+
+  /** The candidate whose landing is held. The story answers in place of the forge. */
+  takeHeldLanding(): Candidate {
+    const number = this.#landings.shift();
+    if (number === undefined) throw new Error('no landing is held');
+    return this.#live(number);
+  }
+
+  refuseLanding(candidate: CandidateNumber, problem: LandingProblem): void {
+    this.tell({ kind: 'landing_refused', at: this.now, candidate, problem });
+  }
+
+  #carryOut(effect: Effect): void {
+    switch (effect.kind) {
+      case 'build_candidate':
+        return this.#beginBuild(effect.candidate);
+      case 'start_checks':
+        // A candidate that ended in the step that requested its checks has no run.
+        if (getIn(this.queue.candidates, effect.candidate) !== undefined)
+          this.runs.push(this.#labelOf(effect.candidate));
+        return;
+      case 'land_candidate':
+        return this.#beginLanding(effect.candidate);
+      case 'raise_alarm':
+        this.alarms.push(effect.code);
+        return;
+      case 'judge_check':
+        this.asked.push(`${this.#labelOf(effect.candidate)} ${effect.check}`);
+        return;
+      case 'review_required': {
+        const { candidate } = effect;
+        return void this.tell({ kind: 'required_reviewed', at: this.now, candidate, sources: this.sources });
+      }
+      case 'readmit_entry':
+        return void this.#readmit(effect.prNumber, effect.submission);
+      case 'end_alarm':
+        this.endedAlarms.push(effect.code);
+        return;
+      case 'discard_candidate':
+      case 'update_page':
+        return;
+    }
+  }
+
+  #readmit(prNumber: PrNumber, submission: number): Step {
+    const pr = this.facts(prNumber, this.closed.has(prNumber) ? { status: 'closed' } : {});
+    const targets = this.targets.get(prNumber);
+    return this.tell({ kind: 'removed_pull_request_observed', at: this.now, prNumber, submission, pr, targets });
+  }
+
+  #beginBuild(number: CandidateNumber): void {
+    if (this.#held.builds) this.#builds.push(number);
+    else this.#build(number);
+  }
+
+  #build(number: CandidateNumber): void {
+    const candidate = getIn(this.queue.candidates, number);
+    if (candidate === undefined) return;
+    const event = { at: this.now, candidate: number };
+    for (const [index, { prNumber }] of candidate.members.entries()) {
+      const other = this.branch.findConflict(candidate, index);
+      if (other === undefined) continue;
+      const culprit = other === 'main' ? undefined : numberOf(other);
+      this.tell({ kind: 'candidate_conflicted', ...event, prNumber, culprit });
+      return;
+    }
+    const commit = { sha: `c${number}` as Sha, tree: this.branch.treeOf(candidate) };
+    this.tell({ kind: 'candidate_built', ...event, ...commit, sources: this.sources });
+  }
+
+  #beginLanding(number: CandidateNumber): void {
+    if (this.#held.landers) return;
+    this.tell({ kind: 'landing_begun', at: this.now, candidate: number });
+    if (this.#held.landings) this.#landings.push(number);
+    else this.#land(number);
+  }
+
+  #land(number: CandidateNumber): void {
+    // Effects run at least once, so the landing may be answered already.
+    if (this.queue.landing?.candidate !== number) return;
+    const candidate = this.#live(number);
+    const base = this.branch.head;
+    if (this.queue.landing.expectedHead !== base) {
+      return this.refuseLanding(number, { kind: 'target_moved', head: base, isDescendant: true });
+    }
+    const entries = compositionOf(candidate).filter((member) => findLiveMember(this.queue, member) !== undefined);
+    const { sha: pushedSha, tree: pushedTree } = this.branch.put(...entries.map(partOf));
+    const isSame = pushedTree === candidate.commit?.tree;
+    this.tell({
+      kind: 'candidate_landed',
+      at: this.now,
+      candidate: number,
+      how: this.landingKind ?? (isSame ? 'SAME_TREE' : 'COMPOSED'),
+      base,
+      pushedSha,
+      pushedTree,
+      entries: entries.map(({ prNumber }) => ({ prNumber, sha: `l${prNumber}` as Sha, tree: pushedTree })),
+    });
+  }
+
+  /** The newest live candidate with this label. */
+  candidate(label: string): Candidate {
+    const found = this.candidates().findLast((candidate) => this.label(candidate) === label);
+    if (found === undefined) throw new Error(`there is no candidate ${label}`);
+    return found;
+  }
+
+  /** Live candidates: the line front first, then bisections, then tests of the head. */
+  candidates(): Candidate[] {
+    const others = [...valuesOf(this.queue.candidates)].filter(({ purpose }) => purpose.kind !== 'main');
+    const rank = ({ purpose }: Candidate) => Number(purpose.kind === 'head');
+    return [...lineOf(this.queue), ...others.sort((a, b) => rank(a) - rank(b) || a.number - b.number)];
+  }
+
+  underTest(): string[] {
+    return this.candidates()
+      .filter(isUnderTest)
+      .map((candidate) => this.label(candidate));
+  }
+
+  label(candidate: Candidate): string {
+    const { members, purpose } = candidate;
+    if (purpose.kind === 'head') return 'HEAD';
+    if (purpose.kind === 'repair') return `!${namesOf(members)}`;
+    if (purpose.kind === 'bisection')
+      return `~${[namesOf(candidate.beneath), namesOf(members)].filter(Boolean).join('+')}`;
+    const groups: string[] = [];
+    let before: number | undefined;
+    for (const member of candidate.beneath) {
+      const live = findLiveMember(this.queue, member);
+      if (live === undefined) continue;
+      if (live.candidate !== undefined && live.candidate === before)
+        groups.push(`${groups.pop()}${letter(member.prNumber)}`);
+      else groups.push(letter(member.prNumber));
+      before = live.candidate;
+    }
+    return [...groups, namesOf(members)].join('+');
+  }
+
+  #labelOf(number: CandidateNumber): string {
+    const known = getIn(this.queue.candidates, number) ?? this.endedCandidates.get(number);
+    return known === undefined ? String(number) : this.label(known);
+  }
+
+  #live(number: CandidateNumber): Candidate {
+    const found = getIn(this.queue.candidates, number);
+    if (found === undefined) throw new Error(`candidate ${number} is not live`);
+    return found;
+  }
+
+  trailOf(name: string): Transition[] {
+    return this.transitions.filter(({ prNumber }) => prNumber === numberOf(name));
+  }
+
+  lastOf(name: string): Transition | undefined {
+    return this.transitions.findLast(({ prNumber }) => prNumber === numberOf(name));
+  }
+
+  stateOf(name: string): EntryState | undefined {
+    const prNumber = numberOf(name);
+    return findEntry(this.queue, prNumber)?.state ?? this.ended.get(prNumber)?.state;
+  }
+}
+
+function phrasesOf(text: string): string[][] {
+  return text
+    .split(';')
+    .map((phrase) => phrase.trim())
+    .filter((phrase) => phrase !== '')
+    .map((phrase) => phrase.split(/\s+/));
+}
+
+function verbOf<T>(verbs: { readonly [verb: string]: T }, [verb = '']: readonly string[]): T {
+  const found = verbs[verb];
+  if (found === undefined) throw new Error(`"${verb}" is not one of ${Object.keys(verbs).join(', ')}`);
+  return found;
+}
+
+function namesOf(members: Candidate['members']): string {
+  return members.map(({ prNumber }) => letter(prNumber)).join('');
+}
