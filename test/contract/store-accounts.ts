@@ -1,19 +1,17 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { test } from 'node:test';
 import type { OrganizationId } from '../../src/storage/accounts.ts';
-import type { Store } from '../../src/storage/store.ts';
+import type { StoreTests } from './store-fixture.ts';
 import { anOrganization, aToken, NOON, storeOrganization } from './store-world.ts';
 
-export function accountPromises(store: () => Store): void {
-  organizationPromises(store);
-  tokenPromises(store);
-  replacementPromises(store);
+export function accountPromises(tests: StoreTests): void {
+  organizationPromises(tests);
+  tokenPromises(tests);
+  replacementPromises(tests);
 }
 
-function organizationPromises(store: () => Store): void {
-  test('an organization and its first token are stored together', async () => {
-    const { accounts } = store();
+function organizationPromises({ inStore }: StoreTests): void {
+  inStore('an organization and its first token are stored together', async ({ accounts }) => {
     const organization = anOrganization();
     const token = aToken({ organizationId: organization.id, origin: 'first', repositoryIds: ['r1', 'r2'] });
     assert.equal(await accounts.createOrganization(organization, token), 'created');
@@ -22,9 +20,8 @@ function organizationPromises(store: () => Store): void {
     assert.deepEqual(await accounts.findToken(token.hash), { token, organization });
   });
 
-  test('a slug is given once; the second organization and its token are not stored', async () => {
-    const { accounts } = store();
-    const first = await storeOrganization(store());
+  inStore('a slug is given once; the second organization and its token are not stored', async ({ store, accounts }) => {
+    const first = await storeOrganization(store);
     const second = anOrganization({ slug: first.slug });
     const token = aToken({ organizationId: second.id });
     assert.equal(await accounts.createOrganization(second, token), 'slug_taken');
@@ -32,9 +29,8 @@ function organizationPromises(store: () => Store): void {
     assert.equal(await accounts.findToken(token.hash), undefined);
   });
 
-  test('neither is stored where the token cannot be', async () => {
-    const { accounts } = store();
-    const first = await storeOrganization(store());
+  inStore('neither is stored where the token cannot be', async ({ store, accounts }) => {
+    const first = await storeOrganization(store);
     const [taken] = await accounts.listTokens(first.id);
     const second = anOrganization();
     const token = aToken({ organizationId: second.id, hash: taken?.hash ?? '' });
@@ -42,29 +38,27 @@ function organizationPromises(store: () => Store): void {
     assert.equal(await accounts.findOrganization(second.slug), undefined);
   });
 
-  test('of many at once for one slug exactly one is created', async () => {
+  inStore('of many at once for one slug exactly one is created', async ({ accounts }) => {
     const slug = `org-${randomUUID()}`;
     const outcomes = await Promise.all(
       Array.from({ length: 8 }, () => {
         const organization = anOrganization({ slug });
-        return store().accounts.createOrganization(organization, aToken({ organizationId: organization.id }));
+        return accounts.createOrganization(organization, aToken({ organizationId: organization.id }));
       }),
     );
     assert.equal(outcomes.filter((outcome) => outcome === 'created').length, 1);
   });
 
-  test('what does not exist is not found', async () => {
-    const { accounts } = store();
+  inStore('what does not exist is not found', async ({ accounts }) => {
     assert.equal(await accounts.findOrganization('nobody'), undefined);
     assert.equal(await accounts.findToken('nothing'), undefined);
     assert.deepEqual(await accounts.listTokens('nobody' as OrganizationId), []);
   });
 }
 
-function tokenPromises(store: () => Store): void {
-  test('tokens are listed in the order of their creation, revoked ones too', async () => {
-    const { accounts } = store();
-    const { id: organizationId } = await storeOrganization(store(), { createdAt: NOON });
+function tokenPromises({ inStore }: StoreTests): void {
+  inStore('tokens are listed in the order of their creation, revoked ones too', async ({ store, accounts }) => {
+    const { id: organizationId } = await storeOrganization(store, { createdAt: NOON });
     const [first] = await accounts.listTokens(organizationId);
     const late = aToken({ organizationId, createdAt: NOON + 2, expiresAt: NOON + 10, scopes: ['admin'] });
     const early = aToken({ organizationId, createdAt: NOON + 1, revokedAt: NOON + 5 });
@@ -73,10 +67,9 @@ function tokenPromises(store: () => Store): void {
     assert.deepEqual(await accounts.listTokens(organizationId), [first, early, late]);
   });
 
-  test('a token is revoked once, and only by its organization', async () => {
-    const { accounts } = store();
-    const { id: organizationId } = await storeOrganization(store());
-    const other = await storeOrganization(store());
+  inStore('a token is revoked once, and only by its organization', async ({ store, accounts }) => {
+    const { id: organizationId } = await storeOrganization(store);
+    const other = await storeOrganization(store);
     const token = aToken({ organizationId });
     await accounts.insertToken(token);
     assert.equal(await accounts.revokeToken(other.id, token.id, NOON + 1), false);
@@ -86,9 +79,8 @@ function tokenPromises(store: () => Store): void {
     assert.deepEqual((await accounts.findToken(token.hash))?.token, { ...token, revokedAt: NOON + 2 });
   });
 
-  test('the latest use of a token is kept; unknown tokens are passed over', async () => {
-    const { accounts } = store();
-    const { id: organizationId } = await storeOrganization(store());
+  inStore('the latest use of a token is kept; unknown tokens are passed over', async ({ store, accounts }) => {
+    const { id: organizationId } = await storeOrganization(store);
     const token = aToken({ organizationId });
     await accounts.insertToken(token);
     await accounts.recordTokenUse(
@@ -101,9 +93,8 @@ function tokenPromises(store: () => Store): void {
     assert.equal((await accounts.findToken(token.hash))?.token.lastUsedAt, NOON + 5);
   });
 
-  test('a token of no organization, or of a hash that is taken, is refused', async () => {
-    const { accounts } = store();
-    const { id: organizationId } = await storeOrganization(store());
+  inStore('a token of no organization, or of a hash that is taken, is refused', async ({ store, accounts }) => {
+    const { id: organizationId } = await storeOrganization(store);
     const token = aToken({ organizationId });
     await accounts.insertToken(token);
     await assert.rejects(accounts.insertToken(aToken({ organizationId, hash: token.hash })));
@@ -111,10 +102,9 @@ function tokenPromises(store: () => Store): void {
   });
 }
 
-function replacementPromises(store: () => Store): void {
-  test('a replacing token revokes the others of its organization and origin', async () => {
-    const { accounts } = store();
-    const { id: organizationId } = await storeOrganization(store());
+function replacementPromises({ inStore }: StoreTests): void {
+  inStore('a replacing token revokes the others of its organization and origin', async ({ store, accounts }) => {
+    const { id: organizationId } = await storeOrganization(store);
     const old = aToken({ organizationId, origin: 'environment' });
     const foreign = aToken({ organizationId, origin: 'api' });
     await accounts.insertToken(old);
@@ -126,18 +116,16 @@ function replacementPromises(store: () => Store): void {
     assert.deepEqual((await accounts.findToken(next.hash))?.token, next);
   });
 
-  test('replacing a token by itself keeps it', async () => {
-    const { accounts } = store();
-    const { id: organizationId } = await storeOrganization(store());
+  inStore('replacing a token by itself keeps it', async ({ store, accounts }) => {
+    const { id: organizationId } = await storeOrganization(store);
     const token = aToken({ organizationId, origin: 'environment' });
     await accounts.replaceToken(token);
     await accounts.replaceToken({ ...token, id: randomUUID(), createdAt: NOON + 9 });
     assert.deepEqual((await accounts.findToken(token.hash))?.token, token);
   });
 
-  test('a token that comes back is valid again', async () => {
-    const { accounts } = store();
-    const { id: organizationId } = await storeOrganization(store());
+  inStore('a token that comes back is valid again', async ({ store, accounts }) => {
+    const { id: organizationId } = await storeOrganization(store);
     const token = aToken({ organizationId, origin: 'environment' });
     await accounts.replaceToken(token);
     await accounts.replaceToken(aToken({ organizationId, origin: 'environment' }));

@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { test } from 'node:test';
 import type { AlarmRow, AuditMark } from '../../src/storage/alarms.ts';
 import type { QueueId } from '../../src/storage/queues.ts';
-import type { Store } from '../../src/storage/store.ts';
+import type { StoreTests } from './store-fixture.ts';
 import { NOON, storeQueue } from './store-world.ts';
 
-export function alarmPromises(store: () => Store): void {
-  raisingPromises(store);
-  listPromises(store);
-  markPromises(store);
-  removalPromises(store);
+export function alarmPromises(tests: StoreTests): void {
+  raisingPromises(tests);
+  listPromises(tests);
+  markPromises(tests);
+  removalPromises(tests);
 }
 
 function anAlarm(queueId: QueueId, values: Partial<AlarmRow> = {}): AlarmRow {
@@ -29,10 +28,8 @@ function aMark(values: Partial<AuditMark> = {}): AuditMark {
   return { sha: 'a'.repeat(40), version: 1, at: NOON, ...values };
 }
 
-function raisingPromises(store: () => Store): void {
-  test('an alarm is raised once, and stays as it was raised first', async () => {
-    const { alarms } = store();
-    const { id } = await storeQueue(store());
+function raisingPromises({ inQueue, inStore }: StoreTests): void {
+  inQueue('an alarm is raised once, and stays as it was raised first', async ({ alarms, id }) => {
     const alarm = anAlarm(id, { text: 'pushed by "é"\n\u{1f600}' });
     assert.equal(await alarms.raise(alarm), 'raised');
     assert.equal(await alarms.raise({ ...alarm, text: 'again', at: NOON + 5 }), 'known');
@@ -40,9 +37,8 @@ function raisingPromises(store: () => Store): void {
     assert.deepEqual(await alarms.count([id]), [{ queueId: id, code: 'FOREIGN_PUSH', count: 1 }]);
   });
 
-  test('an alarm ends once, with others of its code in its queue, and no other', async () => {
-    const { alarms } = store();
-    const [queue, other] = [await storeQueue(store()), await storeQueue(store())];
+  inStore('an alarm ends once, with others of its code in its queue, and no other', async ({ store, alarms }) => {
+    const [queue, other] = [await storeQueue(store), await storeQueue(store)];
     const red = anAlarm(queue.id, { code: 'RED_TARGET' });
     const push = anAlarm(queue.id, { at: NOON - 1 });
     const elsewhere = anAlarm(other.id, { code: 'RED_TARGET' });
@@ -53,9 +49,7 @@ function raisingPromises(store: () => Store): void {
     assert.deepEqual(await alarms.list([other.id], 0, 9), [elsewhere]);
   });
 
-  test('of many who raise it at once one does', async () => {
-    const { alarms } = store();
-    const { id } = await storeQueue(store());
+  inQueue('of many who raise it at once one does', async ({ alarms, id }) => {
     const alarm = anAlarm(id);
     const outcomes = await Promise.all(Array.from({ length: 8 }, () => alarms.raise(alarm)));
     assert.deepEqual(outcomes.sort(), [...Array(7).fill('known'), 'raised']);
@@ -63,10 +57,9 @@ function raisingPromises(store: () => Store): void {
   });
 }
 
-function listPromises(store: () => Store): void {
-  test('alarms are listed newest first, of the given queues, since an instant', async () => {
-    const { alarms } = store();
-    const [a, b, other] = [await storeQueue(store()), await storeQueue(store()), await storeQueue(store())];
+function listPromises({ inQueue, inStore }: StoreTests): void {
+  inStore('alarms are listed newest first, of the given queues, since an instant', async ({ store, alarms }) => {
+    const [a, b, other] = [await storeQueue(store), await storeQueue(store), await storeQueue(store)];
     const rows = [anAlarm(a.id, { at: 30 }), anAlarm(b.id, { at: 20 }), anAlarm(a.id, { at: 10 })] as const;
     for (const alarm of [rows[1], rows[0], rows[2], anAlarm(other.id, { at: 25 })]) await alarms.raise(alarm);
     assert.deepEqual(await alarms.list([a.id, b.id, a.id], 0, 9), rows);
@@ -77,18 +70,15 @@ function listPromises(store: () => Store): void {
     assert.deepEqual(await alarms.list([], 0, 9), []);
   });
 
-  test('alarms of one instant come in the order of their ids', async () => {
-    const { alarms } = store();
-    const { id } = await storeQueue(store());
+  inQueue('alarms of one instant come in the order of their ids', async ({ alarms, id }) => {
     const ids = ['b', 'a', '\u{1f600}', '\u{ff21}'].map((letter) => `${letter} ${id}`);
     for (const each of ids) await alarms.raise(anAlarm(id, { id: each }));
     const listed = (await alarms.list([id], 0, 3)).map((alarm) => alarm.id);
     assert.deepEqual(listed, [ids[1], ids[0], ids[3]]);
   });
 
-  test('a long list of queues is one list', async () => {
-    const { alarms } = store();
-    const [first, last] = [await storeQueue(store()), await storeQueue(store())];
+  inStore('a long list of queues is one list', async ({ store, alarms }) => {
+    const [first, last] = [await storeQueue(store), await storeQueue(store)];
     const unknown = Array.from({ length: 600 }, () => randomUUID() as QueueId);
     const [older, newer] = [anAlarm(first.id, { at: 10 }), anAlarm(last.id, { at: 20 })];
     for (const alarm of [older, newer]) await alarms.raise(alarm);
@@ -98,9 +88,8 @@ function listPromises(store: () => Store): void {
     assert.equal((await alarms.count(queueIds)).length, 2);
   });
 
-  test('alarms are counted by queue and code', async () => {
-    const { alarms } = store();
-    const [a, b] = [await storeQueue(store()), await storeQueue(store())];
+  inStore('alarms are counted by queue and code', async ({ store, alarms }) => {
+    const [a, b] = [await storeQueue(store), await storeQueue(store)];
     for (const alarm of [anAlarm(a.id), anAlarm(a.id), anAlarm(a.id, { code: 'X' }), anAlarm(b.id)]) {
       await alarms.raise(alarm);
     }
@@ -112,10 +101,8 @@ function listPromises(store: () => Store): void {
   });
 }
 
-function markPromises(store: () => Store): void {
-  test('a mark moves only from where it is expected', async () => {
-    const { alarms } = store();
-    const { id } = await storeQueue(store());
+function markPromises({ inQueue }: StoreTests): void {
+  inQueue('a mark moves only from where it is expected', async ({ alarms, id }) => {
     assert.equal(await alarms.findMark(id), undefined);
     assert.equal(await alarms.setMark(id, aMark(), 1), 'stale');
     assert.equal(await alarms.findMark(id), undefined);
@@ -129,18 +116,14 @@ function markPromises(store: () => Store): void {
     assert.deepEqual(await alarms.findMark(id), gone);
   });
 
-  test('a mark may move at one version', async () => {
-    const { alarms } = store();
-    const { id } = await storeQueue(store());
+  inQueue('a mark may move at one version', async ({ alarms, id }) => {
     await alarms.setMark(id, aMark({ version: 3 }), undefined);
     const moved = aMark({ version: 3, sha: 'b'.repeat(40) });
     assert.equal(await alarms.setMark(id, moved, 3), 'set');
     assert.deepEqual(await alarms.findMark(id), moved);
   });
 
-  test('of many who set it at once one does', async () => {
-    const { alarms } = store();
-    const { id } = await storeQueue(store());
+  inQueue('of many who set it at once one does', async ({ alarms, id }) => {
     for (const expected of [undefined, 1, 2]) {
       const version = (expected ?? 0) + 1;
       const outcomes = await Promise.all([1, 2, 3].map(() => alarms.setMark(id, aMark({ version }), expected)));
@@ -149,27 +132,28 @@ function markPromises(store: () => Store): void {
   });
 }
 
-function removalPromises(store: () => Store): void {
-  test('a deleted queue keeps its alarms and its mark; they go with its repository', async () => {
-    const { alarms, queues, repositories } = store();
-    const [queue, other] = [await storeQueue(store()), await storeQueue(store())];
-    for (const { id } of [queue, other]) {
-      await alarms.raise(anAlarm(id));
-      await alarms.setMark(id, aMark(), undefined);
-    }
-    await queues.delete(queue.id, 1, NOON);
-    assert.equal((await alarms.list([queue.id], 0, 9)).length, 1);
-    assert.deepEqual(await alarms.findMark(queue.id), aMark());
-    assert.equal(await repositories.remove(queue.repositoryId), 'removed');
-    assert.deepEqual(await alarms.list([queue.id], 0, 9), []);
-    assert.deepEqual(await alarms.count([queue.id]), []);
-    assert.equal(await alarms.findMark(queue.id), undefined);
-    assert.equal((await alarms.list([other.id], 0, 9)).length, 1);
-    assert.deepEqual(await alarms.findMark(other.id), aMark());
-  });
+function removalPromises({ inStore }: StoreTests): void {
+  inStore(
+    'a deleted queue keeps its alarms and its mark; they go with its repository',
+    async ({ store, alarms, queues, repositories }) => {
+      const [queue, other] = [await storeQueue(store), await storeQueue(store)];
+      for (const { id } of [queue, other]) {
+        await alarms.raise(anAlarm(id));
+        await alarms.setMark(id, aMark(), undefined);
+      }
+      await queues.delete(queue.id, 1, NOON);
+      assert.equal((await alarms.list([queue.id], 0, 9)).length, 1);
+      assert.deepEqual(await alarms.findMark(queue.id), aMark());
+      assert.equal(await repositories.remove(queue.repositoryId), 'removed');
+      assert.deepEqual(await alarms.list([queue.id], 0, 9), []);
+      assert.deepEqual(await alarms.count([queue.id]), []);
+      assert.equal(await alarms.findMark(queue.id), undefined);
+      assert.equal((await alarms.list([other.id], 0, 9)).length, 1);
+      assert.deepEqual(await alarms.findMark(other.id), aMark());
+    },
+  );
 
-  test('whoever finds something about a queue that is gone does not fail', async () => {
-    const { alarms } = store();
+  inStore('whoever finds something about a queue that is gone does not fail', async ({ alarms }) => {
     const gone = randomUUID() as QueueId;
     assert.equal(await alarms.raise(anAlarm(gone)), 'raised');
     assert.equal(await alarms.setMark(gone, aMark(), undefined), 'set');

@@ -1,19 +1,17 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import type { QueueId, QueueSnapshot } from '../../src/storage/queues.ts';
-import type { Store } from '../../src/storage/store.ts';
+import type { StoreTests } from './store-fixture.ts';
 import { aCandidate, aCommit, anEffect, aQueue, NOON, storeQueue } from './store-world.ts';
 
-export function candidatePromises(store: () => Store): void {
-  findPromises(store);
-  snapshotPromises(store);
-  refusalPromises(store);
+export function candidatePromises(tests: StoreTests): void {
+  findPromises(tests);
+  snapshotPromises(tests);
+  refusalPromises(tests);
 }
 
-function findPromises(store: () => Store): void {
-  test('a candidate is found by its number and by its id', async () => {
-    const { queues } = store();
-    const [{ id }, other] = [await storeQueue(store()), await storeQueue(store())];
+function findPromises({ inQueue, inStore }: StoreTests): void {
+  inStore('a candidate is found by its number and by its id', async ({ store, queues }) => {
+    const [{ id }, other] = [await storeQueue(store), await storeQueue(store)];
     const candidate = aCandidate(id, 1, { isBisection: true, sha: 'aa', endedAt: NOON + 1 });
     const ofOther = aCandidate(other.id, 1, { isLive: false });
     await queues.commit(aCommit(id, 1, { candidates: [candidate] }));
@@ -26,9 +24,7 @@ function findPromises(store: () => Store): void {
     assert.equal(await queues.findCandidateById('nothing'), undefined);
   });
 
-  test('a candidate that changes is replaced', async () => {
-    const { queues } = store();
-    const { id } = await storeQueue(store());
+  inQueue('a candidate that changes is replaced', async ({ queues, id }) => {
     const candidate = aCandidate(id, 1);
     await queues.commit(aCommit(id, 1, { candidates: [candidate] }));
     const changes: Partial<typeof candidate>[] = [
@@ -47,56 +43,56 @@ function findPromises(store: () => Store): void {
     }
   });
 
-  test('of the candidates of a commit the newest is found, in the queues that are asked', async () => {
-    const { queues } = store();
-    const all = await Promise.all(Array.from({ length: 3 }, () => storeQueue(store())));
-    const [a, b, c] = all.map(({ id }) => id) as [QueueId, QueueId, QueueId];
-    const sha = `sha-${a}`;
-    const early = aCandidate(a, 7, { sha, isLive: false });
-    const late = aCandidate(a, 8, { sha });
-    const latest = aCandidate(b, 1, { sha, createdAt: NOON + 5 });
-    await queues.commit(aCommit(a, 1, { candidates: [late, early, aCandidate(a, 9)] }));
-    await queues.commit(aCommit(b, 1, { candidates: [latest, aCandidate(b, 2, { sha: `${sha}0` })] }));
-    await queues.commit(aCommit(c, 1, { candidates: [aCandidate(c, 1, { sha, createdAt: NOON + 9 })] }));
-    assert.deepEqual(await queues.findCandidateBySha([a], sha), late);
-    assert.deepEqual(await queues.findCandidateBySha([a, b, a], sha), latest);
-    const unknown = Array.from({ length: 700 }, (_, index) => `unknown-${index}` as QueueId);
-    assert.deepEqual(await queues.findCandidateBySha([b, ...unknown, a], sha), latest);
-    assert.equal(await queues.findCandidateBySha([a, b], 'nothing'), undefined);
-    assert.equal(await queues.findCandidateBySha([], sha), undefined);
-  });
+  inStore(
+    'of the candidates of a commit the newest is found, in the queues that are asked',
+    async ({ store, queues }) => {
+      const all = await Promise.all(Array.from({ length: 3 }, () => storeQueue(store)));
+      const [a, b, c] = all.map(({ id }) => id) as [QueueId, QueueId, QueueId];
+      const sha = `sha-${a}`;
+      const early = aCandidate(a, 7, { sha, isLive: false });
+      const late = aCandidate(a, 8, { sha });
+      const latest = aCandidate(b, 1, { sha, createdAt: NOON + 5 });
+      await queues.commit(aCommit(a, 1, { candidates: [late, early, aCandidate(a, 9)] }));
+      await queues.commit(aCommit(b, 1, { candidates: [latest, aCandidate(b, 2, { sha: `${sha}0` })] }));
+      await queues.commit(aCommit(c, 1, { candidates: [aCandidate(c, 1, { sha, createdAt: NOON + 9 })] }));
+      assert.deepEqual(await queues.findCandidateBySha([a], sha), late);
+      assert.deepEqual(await queues.findCandidateBySha([a, b, a], sha), latest);
+      const unknown = Array.from({ length: 700 }, (_, index) => `unknown-${index}` as QueueId);
+      assert.deepEqual(await queues.findCandidateBySha([b, ...unknown, a], sha), latest);
+      assert.equal(await queues.findCandidateBySha([a, b], 'nothing'), undefined);
+      assert.equal(await queues.findCandidateBySha([], sha), undefined);
+    },
+  );
 
-  test('candidates of a deleted queue stay, and go with its repository', async () => {
-    const { queues, repositories } = store();
-    const queue = await storeQueue(store());
-    const candidate = aCandidate(queue.id, 1, { sha: 'aa' });
-    await queues.commit(aCommit(queue.id, 1, { candidates: [candidate] }));
-    await queues.delete(queue.id, 2, NOON);
-    assert.deepEqual(await queues.findCandidate(queue.id, 1), candidate);
-    assert.deepEqual(await queues.findCandidateById(candidate.id), candidate);
-    assert.deepEqual(await queues.findCandidateBySha([queue.id], 'aa'), candidate);
-    const next = await storeQueue(store(), aQueue({ repositoryId: queue.repositoryId }));
-    assert.deepEqual((await queues.load(next.id))?.candidates, []);
-    await queues.delete(next.id, 1, NOON);
-    assert.equal(await repositories.remove(queue.repositoryId), 'removed');
-    assert.equal(await queues.findCandidate(queue.id, 1), undefined);
-    assert.equal(await queues.findCandidateById(candidate.id), undefined);
-  });
+  inQueue(
+    'candidates of a deleted queue stay, and go with its repository',
+    async ({ store, queues, repositories, queue }) => {
+      const candidate = aCandidate(queue.id, 1, { sha: 'aa' });
+      await queues.commit(aCommit(queue.id, 1, { candidates: [candidate] }));
+      await queues.delete(queue.id, 2, NOON);
+      assert.deepEqual(await queues.findCandidate(queue.id, 1), candidate);
+      assert.deepEqual(await queues.findCandidateById(candidate.id), candidate);
+      assert.deepEqual(await queues.findCandidateBySha([queue.id], 'aa'), candidate);
+      const next = await storeQueue(store, aQueue({ repositoryId: queue.repositoryId }));
+      assert.deepEqual((await queues.load(next.id))?.candidates, []);
+      await queues.delete(next.id, 1, NOON);
+      assert.equal(await repositories.remove(queue.repositoryId), 'removed');
+      assert.equal(await queues.findCandidate(queue.id, 1), undefined);
+      assert.equal(await queues.findCandidateById(candidate.id), undefined);
+    },
+  );
 }
 
-function snapshotPromises(store: () => Store): void {
-  test('a load has the live candidates only', async () => {
-    const { queues } = store();
-    const [{ id }, other] = [await storeQueue(store()), await storeQueue(store())];
+function snapshotPromises({ inQueue, inStore }: StoreTests): void {
+  inStore('a load has the live candidates only', async ({ store, queues }) => {
+    const [{ id }, other] = [await storeQueue(store), await storeQueue(store)];
     const live = aCandidate(id, 1);
     await queues.commit(aCommit(id, 1, { candidates: [live, aCandidate(id, 2, { isLive: false })] }));
     await queues.commit(aCommit(other.id, 1, { candidates: [aCandidate(other.id, 1)] }));
     assert.deepEqual((await queues.load(id))?.candidates, [live]);
   });
 
-  test('a load since a version has the candidates that changed after it, live or not', async () => {
-    const { queues } = store();
-    const { id } = await storeQueue(store());
+  inQueue('a load since a version has the candidates that changed after it, live or not', async ({ queues, id }) => {
     const first = aCandidate(id, 1);
     await queues.commit(aCommit(id, 1, { candidates: [first, aCandidate(id, 2)] }));
     const ended = { ...first, version: 3, isLive: false };
@@ -116,9 +112,7 @@ function snapshotPromises(store: () => Store): void {
     );
   });
 
-  test('no candidate that is handed out, or was handed in, changes what is stored', async () => {
-    const { queues } = store();
-    const { id } = await storeQueue(store());
+  inQueue('no candidate that is handed out, or was handed in, changes what is stored', async ({ queues, id }) => {
     const candidate = aCandidate(id, 1);
     await queues.commit(aCommit(id, 1, { candidates: [candidate] }));
     const expected = structuredClone(candidate);
@@ -128,10 +122,8 @@ function snapshotPromises(store: () => Store): void {
   });
 }
 
-function refusalPromises(store: () => Store): void {
-  test('a stale commit writes no candidate and no effect [D1]', async () => {
-    const { queues } = store();
-    const { id } = await storeQueue(store());
+function refusalPromises({ inQueue, inStore }: StoreTests): void {
+  inQueue('a stale commit writes no candidate and no effect [D1]', async ({ queues, id }) => {
     const before = aCandidate(id, 1);
     const effect = anEffect();
     await queues.commit(aCommit(id, 1, { candidates: [before], effects: [effect] }));
@@ -145,9 +137,8 @@ function refusalPromises(store: () => Store): void {
     }
   });
 
-  test('a commit with one impossible candidate or effect writes nothing [D1]', async () => {
-    const { queues } = store();
-    const [{ id }, other] = [await storeQueue(store()), await storeQueue(store())];
+  inStore('a commit with one impossible candidate or effect writes nothing [D1]', async ({ store, queues }) => {
+    const [{ id }, other] = [await storeQueue(store), await storeQueue(store)];
     const [taken, effect] = [aCandidate(other.id, 1), anEffect()];
     await queues.commit(aCommit(other.id, 1, { candidates: [taken], effects: [effect] }));
     const good = aCandidate(id, 1);

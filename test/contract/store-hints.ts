@@ -19,7 +19,7 @@ export function aHint(values: Partial<HintRow> = {}): HintRow {
 }
 
 /** Claims are of all hosts, so these tests have a store of their own, in which each finds nothing to claim. */
-export function noticePromises(open: () => Promise<OpenStore>): void {
+export function hintPromises(open: () => Promise<OpenStore>): void {
   let opened: OpenStore;
   before(async () => {
     opened = await open();

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import fc from 'fast-check';
 import type { RepositoryId } from '../../src/storage/repositories.ts';
-import type { Store } from '../../src/storage/store.ts';
 import type { StoredRun } from '../../src/storage/test-ingest.ts';
 import type { TestRow } from '../../src/storage/tests.ts';
 import { type ComparedStore, NaiveTests } from './naive-tests.ts';
+import type { StoreTests } from './store-fixture.ts';
 import { aChange, aMemory, aStoredFailure, facts } from './store-ingest.ts';
 import { aTest, DAY_MS, NOON, storeRepository } from './store-world.ts';
 
@@ -33,27 +32,30 @@ const anyStep = fc.oneof(
 );
 type Step = typeof anyStep extends fc.Arbitrary<infer T> ? T : never;
 
-export function ingestModelPromises(store: () => Store): void {
-  test('whatever is stored, counted and forgotten, the answers are those of a naive store [D7]', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(anyStep, { minLength: 1, maxLength: 14, size: 'max' }), async (steps) => {
-        const model = new NaiveTests();
-        const { id } = await storeRepository(store());
-        let at = NOON;
-        let since = 0;
-        for (const step of steps) {
-          at += DAY_MS / 3;
-          const floor = step.kind === 'forget' ? Math.floor(at / DAY_MS - step.days) * DAY_MS : 0;
-          since = Math.max(since, floor);
-          const answers = [await take(store(), id, step, { at, floor }), await take(model, id, step, { at, floor })];
-          assert.deepEqual(answers[0], answers[1]);
-        }
-        assert.deepEqual(await readAll(store(), id, { since, now: at }), await readAll(model, id, { since, now: at }));
-      }),
-      // Each statement travels there and back.
-      { numRuns: store().isShared ? 4 : 25 },
-    );
-  });
+export function ingestModelPromises({ inStore }: StoreTests): void {
+  inStore(
+    'whatever is stored, counted and forgotten, the answers are those of a naive store [D7]',
+    async ({ store }) => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(anyStep, { minLength: 1, maxLength: 14, size: 'max' }), async (steps) => {
+          const model = new NaiveTests();
+          const { id } = await storeRepository(store);
+          let at = NOON;
+          let since = 0;
+          for (const step of steps) {
+            at += DAY_MS / 3;
+            const floor = step.kind === 'forget' ? Math.floor(at / DAY_MS - step.days) * DAY_MS : 0;
+            since = Math.max(since, floor);
+            const answers = [await take(store, id, step, { at, floor }), await take(model, id, step, { at, floor })];
+            assert.deepEqual(answers[0], answers[1]);
+          }
+          assert.deepEqual(await readAll(store, id, { since, now: at }), await readAll(model, id, { since, now: at }));
+        }),
+        // Each statement travels there and back.
+        { numRuns: store.isShared ? 4 : 25 },
+      );
+    },
+  );
 }
 
 interface Moment {

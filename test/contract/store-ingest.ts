@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { test } from 'node:test';
 import type { RepositoryId } from '../../src/storage/repositories.ts';
 import type { Store } from '../../src/storage/store.ts';
 import type {
@@ -13,17 +12,18 @@ import type {
 } from '../../src/storage/test-ingest.ts';
 import type { TestRow } from '../../src/storage/tests.ts';
 import { anUpload } from '../helpers/an-upload.ts';
+import type { StoreTests } from './store-fixture.ts';
 import { anOutcome } from './store-uploads.ts';
 import { aTest, DAY_MS, NOON, storeRepository } from './store-world.ts';
 
-export function ingestPromises(store: () => Store): void {
-  commitPromises(store);
-  batchPromises(store);
-  ignorePromises(store);
-  countPromises(store);
-  timerPromises(store);
-  checkResultPromises(store);
-  forgetPromises(store);
+export function ingestPromises(tests: StoreTests): void {
+  commitPromises(tests);
+  batchPromises(tests);
+  ignorePromises(tests);
+  countPromises(tests);
+  timerPromises(tests);
+  checkResultPromises(tests);
+  forgetPromises(tests);
 }
 
 export function aMemory(testNo: number, values: Partial<TestMemory> = {}): TestMemory {
@@ -70,10 +70,9 @@ async function storeTests(store: Store, count: number): Promise<{ id: Repository
   return { id, rows };
 }
 
-function commitPromises(store: () => Store): void {
-  test('what another writer outdated is not written [D7]', async () => {
-    const { testIngest, tests } = store();
-    const { id, rows } = await storeTests(store(), 1);
+function commitPromises({ inRepository, inStore }: StoreTests): void {
+  inStore('what another writer outdated is not written [D7]', async ({ store, testIngest, tests }) => {
+    const { id, rows } = await storeTests(store, 1);
     const [row] = rows as [TestRow];
     const change = (expectedSeq: number, name: string) => aChange(id, expectedSeq, { tests: [{ ...row, name }] });
     assert.equal(await testIngest.commit(change(1, 'first'), NOON), 2);
@@ -84,9 +83,7 @@ function commitPromises(store: () => Store): void {
     assert.equal(await tests.getWatermark(id), 2);
   });
 
-  test('of writers at once one is first', async () => {
-    const { testIngest } = store();
-    const { id } = await storeRepository(store());
+  inRepository('of writers at once one is first', async ({ testIngest, id }) => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => testIngest.commit(aChange(id, 0), NOON)));
     assert.deepEqual(
       answers.filter((answer) => answer !== undefined),
@@ -94,21 +91,21 @@ function commitPromises(store: () => Store): void {
     );
   });
 
-  test('a new test has the next number and a memory, or nothing is written', async () => {
-    const { testIngest, tests } = store();
-    const { id } = await storeTests(store(), 2);
-    const added = (no: number, memories: readonly TestMemory[]) =>
-      testIngest.commit(aChange(id, 1, { tests: [aTest(id, { no })], memories }), NOON);
-    await assert.rejects(added(4, [aMemory(4)]));
-    await assert.rejects(added(2, [aMemory(2)]));
-    await assert.rejects(added(3, []));
-    assert.equal(await tests.getWatermark(id), 1);
-    assert.equal(await added(3, [aMemory(3)]), 2);
-  });
+  inStore(
+    'a new test has the next number and a memory, or nothing is written',
+    async ({ store, testIngest, tests }) => {
+      const { id } = await storeTests(store, 2);
+      const added = (no: number, memories: readonly TestMemory[]) =>
+        testIngest.commit(aChange(id, 1, { tests: [aTest(id, { no })], memories }), NOON);
+      await assert.rejects(added(4, [aMemory(4)]));
+      await assert.rejects(added(2, [aMemory(2)]));
+      await assert.rejects(added(3, []));
+      assert.equal(await tests.getWatermark(id), 1);
+      assert.equal(await added(3, [aMemory(3)]), 2);
+    },
+  );
 
-  test('tests are loaded with what is remembered of them, by id and by number', async () => {
-    const { testIngest } = store();
-    const { id } = await storeRepository(store());
+  inRepository('tests are loaded with what is remembered of them, by id and by number', async ({ testIngest, id }) => {
     assert.deepEqual(await testIngest.load(id, ['x']), { seq: 0, nextTestNo: 1, known: [] });
     const rows = [1, 2, 3].map((no) =>
       aTest(id, {
@@ -137,232 +134,241 @@ function commitPromises(store: () => Store): void {
     assert.deepEqual((await testIngest.load(id, [])).known, []);
   });
 
-  test('thousands of new tests are stored at once', async () => {
-    const { id, rows } = await storeTests(store(), 3000);
-    const { known } = await store().testIngest.load(
+  inStore('thousands of new tests are stored at once', async ({ store, testIngest, tests }) => {
+    const { id, rows } = await storeTests(store, 3000);
+    const { known } = await testIngest.load(
       id,
       rows.map((row) => row.id),
     );
     assert.equal(known.length, 3000);
-    assert.equal((await store().tests.find(id, rows[2999]?.id ?? ''))?.no, 3000);
+    assert.equal((await tests.find(id, rows[2999]?.id ?? ''))?.no, 3000);
   });
 
-  test('a number grows when the set of quarantined tests changes, and only then', async () => {
-    const { testIngest, tests } = store();
-    const { id, rows } = await storeTests(store(), 2);
-    const [a, b] = rows as [TestRow, TestRow];
-    const quarantined = { ...a, quarantinedAt: NOON };
-    const versions = [await tests.getQuarantineVersion(id)];
-    for (const changed of [quarantined, { ...b, name: 'other' }, quarantined, a]) {
-      const seq = await tests.getWatermark(id);
-      await testIngest.commit(aChange(id, seq, { tests: [changed] }), NOON);
-      const { version, ids } = await tests.listQuarantinedIds(id);
-      assert.deepEqual(ids, changed === a ? [] : [a.id]);
-      assert.equal(await tests.getQuarantineVersion(id), version);
-      versions.push(version);
-    }
-    const [start = 0] = versions;
-    assert.deepEqual(versions, [start, start + 1, start + 1, start + 1, start + 2]);
-  });
+  inStore(
+    'a number grows when the set of quarantined tests changes, and only then',
+    async ({ store, testIngest, tests }) => {
+      const { id, rows } = await storeTests(store, 2);
+      const [a, b] = rows as [TestRow, TestRow];
+      const quarantined = { ...a, quarantinedAt: NOON };
+      const versions = [await tests.getQuarantineVersion(id)];
+      for (const changed of [quarantined, { ...b, name: 'other' }, quarantined, a]) {
+        const seq = await tests.getWatermark(id);
+        await testIngest.commit(aChange(id, seq, { tests: [changed] }), NOON);
+        const { version, ids } = await tests.listQuarantinedIds(id);
+        assert.deepEqual(ids, changed === a ? [] : [a.id]);
+        assert.equal(await tests.getQuarantineVersion(id), version);
+        versions.push(version);
+      }
+      const [start = 0] = versions;
+      assert.deepEqual(versions, [start, start + 1, start + 1, start + 1, start + 2]);
+    },
+  );
 }
 
-function ignorePromises(store: () => Store): void {
-  test('an upload that is taken back is evidence for nothing, once, also when its runs are counted [U48]', async () => {
-    const { testIngest, uploads, tests } = store();
-    const { id } = await storeTests(store(), 40);
-    const upload = await uploads.create(anUpload(id, { isProven: true }), 0);
-    const batch = { facts: facts({ uploadId: upload.id, isProven: true }), runs: [aStoredRun(1), aStoredRun(33)] };
-    const ended = anOutcome(upload.id, { counts: { ran: 2, failed: 1 } });
-    assert.equal(await testIngest.commit(aChange(id, 1, { batch, upload: ended }), NOON), 2);
-    await testIngest.commit(aChange(id, 2, { batch: { facts: facts(), runs: [aStoredRun(2)] } }), NOON);
-    const ignore = { uploadId: upload.id, at: NOON + 1, actor: 'ada', reason: 'An outage.' };
-    assert.equal(await testIngest.commit(aChange(id, 3, { ignore }), NOON + 1), 4);
-    const taken = await uploads.find(upload.id);
-    assert.deepEqual([taken?.status, taken?.flaw, taken?.isProven], ['SKIPPED', 'IGNORED', true]);
-    assert.deepEqual([taken?.counts, taken?.ignored?.actor], [{ ran: 2, failed: 1 }, 'ada']);
-    const place = { sha: batch.facts.sha, job: 'unit', exceptUploadId: 'other' };
-    assert.equal(
-      (await testIngest.findEarlier(id, place)).some((each) => each.facts.uploadId === upload.id),
-      false,
-    );
-    const [first] = await testIngest.readRuns(id, [1], 0);
-    assert.deepEqual([first?.facts.flaw, first?.receivedAt], ['IGNORED', NOON]);
-    assert.deepEqual(
-      (await uploads.listToRecount()).map((each) => each.id),
-      [upload.id],
-    );
-    assert.deepEqual(await testIngest.listTestNos(id, upload.id), [1, 33]);
-    await testIngest.markCounted(id, 4);
-    assert.deepEqual(await testIngest.listTestNos(id, upload.id), [1, 33]);
-    await uploads.markRecounted(upload.id);
-    await testIngest.commit(aChange(id, 4, { ignore: { ...ignore, actor: 'eve' } }), NOON + 2);
-    assert.equal((await uploads.find(upload.id))?.ignored?.actor, 'ada');
-    assert.deepEqual(await uploads.listToRecount(), []);
-    const watermark = await tests.getWatermark(id);
-    const all = { repositoryId: id, watermark, offset: 0, limit: 9, since: 0, branch: null, conclusion: null };
-    const { known } = await testIngest.loadRange(id, 1, 2);
-    const { runs } = await tests.listRuns({ ...all, testId: known[0]?.test.id ?? '' });
-    assert.deepEqual(
-      runs.map(({ flaw }) => flaw),
-      ['IGNORED'],
-      'they are shown so [U47]',
-    );
-  });
+function ignorePromises({ inStore }: StoreTests): void {
+  inStore(
+    'an upload that is taken back is evidence for nothing, once, also when its runs are counted [U48]',
+    async ({ store, testIngest, uploads, tests }) => {
+      const { id } = await storeTests(store, 40);
+      const upload = await uploads.create(anUpload(id, { isProven: true }), 0);
+      const batch = { facts: facts({ uploadId: upload.id, isProven: true }), runs: [aStoredRun(1), aStoredRun(33)] };
+      const ended = anOutcome(upload.id, { counts: { ran: 2, failed: 1 } });
+      assert.equal(await testIngest.commit(aChange(id, 1, { batch, upload: ended }), NOON), 2);
+      await testIngest.commit(aChange(id, 2, { batch: { facts: facts(), runs: [aStoredRun(2)] } }), NOON);
+      const ignore = { uploadId: upload.id, at: NOON + 1, actor: 'ada', reason: 'An outage.' };
+      assert.equal(await testIngest.commit(aChange(id, 3, { ignore }), NOON + 1), 4);
+      const taken = await uploads.find(upload.id);
+      assert.deepEqual([taken?.status, taken?.flaw, taken?.isProven], ['SKIPPED', 'IGNORED', true]);
+      assert.deepEqual([taken?.counts, taken?.ignored?.actor], [{ ran: 2, failed: 1 }, 'ada']);
+      const place = { sha: batch.facts.sha, job: 'unit', exceptUploadId: 'other' };
+      assert.equal(
+        (await testIngest.findEarlier(id, place)).some((each) => each.facts.uploadId === upload.id),
+        false,
+      );
+      const [first] = await testIngest.readRuns(id, [1], 0);
+      assert.deepEqual([first?.facts.flaw, first?.receivedAt], ['IGNORED', NOON]);
+      assert.deepEqual(
+        (await uploads.listToRecount()).map((each) => each.id),
+        [upload.id],
+      );
+      assert.deepEqual(await testIngest.listTestNos(id, upload.id), [1, 33]);
+      await testIngest.markCounted(id, 4);
+      assert.deepEqual(await testIngest.listTestNos(id, upload.id), [1, 33]);
+      await uploads.markRecounted(upload.id);
+      await testIngest.commit(aChange(id, 4, { ignore: { ...ignore, actor: 'eve' } }), NOON + 2);
+      assert.equal((await uploads.find(upload.id))?.ignored?.actor, 'ada');
+      assert.deepEqual(await uploads.listToRecount(), []);
+      const watermark = await tests.getWatermark(id);
+      const all = { repositoryId: id, watermark, offset: 0, limit: 9, since: 0, branch: null, conclusion: null };
+      const { known } = await testIngest.loadRange(id, 1, 2);
+      const { runs } = await tests.listRuns({ ...all, testId: known[0]?.test.id ?? '' });
+      assert.deepEqual(
+        runs.map(({ flaw }) => flaw),
+        ['IGNORED'],
+        'they are shown so [U47]',
+      );
+    },
+  );
 }
 
-function batchPromises(store: () => Store): void {
-  test('runs are told newest first, with what their upload says and how they failed', async () => {
-    const { testIngest, tests } = store();
-    const { id, rows } = await storeTests(store(), 20);
-    const row = rows[17] as TestRow;
-    const ofPull = facts({ branch: 'pr/7', prNumber: 7, jobUrl: 'https://ci/7', jobName: 'it' });
-    const fail = (startedAt: number) => aStoredRun(18, { conclusion: 'FAILURE', startedAt, durationMs: null });
-    const first = {
-      facts: ofPull,
-      runs: [fail(NOON + 5), aStoredRun(3), fail(NOON + 5), aStoredRun(18, { conclusion: 'SKIPPED' })],
-    };
-    const failures = ['one', 'two'].map((text) => aStoredFailure(row, { startedAt: NOON + 5, summary: text, text }));
-    await testIngest.commit(aChange(id, 1, { batch: first, failures }), NOON);
-    const main = facts({ branch: 'main' });
-    const passed = aStoredRun(18, { startedAt: NOON + 5, isQuarantined: true, durationMs: 0.0016 });
-    await testIngest.commit(aChange(id, 2, { batch: { facts: main, runs: [passed] } }), NOON);
-    const query = { repositoryId: id, testId: row.id, watermark: 9, offset: 0, limit: 9, since: 0 };
-    const list = await tests.listRuns({ ...query, branch: null, conclusion: null });
-    assert.equal(list.totalRows, 4);
-    assert.deepEqual(list.runs[0], {
-      ...{ conclusion: 'SUCCESS', startedAt: NOON + 5, durationMs: 0.002, isQuarantined: true },
-      ...{
-        branch: 'main',
-        sha: main.sha,
-        prNumber: null,
-        jobName: 'unit',
-        jobUrl: null,
-        uploadId: main.uploadId,
-        flaw: null,
-      },
-      ...{ failureSummary: null, failureText: null },
-    });
-    assert.deepEqual(
-      list.runs.map((run) => [run.conclusion, run.branch, run.failureText]),
-      [
-        ['SUCCESS', 'main', null],
-        ['FAILURE', 'pr/7', 'two'],
-        ['FAILURE', 'pr/7', 'one'],
-        ['SKIPPED', 'pr/7', null],
-      ],
-    );
-    const totals = async (values: Partial<Parameters<typeof tests.listRuns>[0]>) =>
-      (await tests.listRuns({ ...query, branch: null, conclusion: null, ...values })).totalRows;
-    assert.equal(await totals({ branch: 'pr/7' }), 3);
-    assert.equal(await totals({ branch: 'pr' }), 0);
-    assert.equal(await totals({ conclusion: 'FAILURE', branch: 'main' }), 0);
-    assert.equal(await totals({ watermark: 2 }), 3);
-    assert.equal(await totals({ since: NOON + 1 }), 3);
-    assert.equal(await totals({ testId: 'unknown' }), 0);
-    const cut = await tests.listRuns({ ...query, branch: null, conclusion: 'FAILURE', offset: 1, limit: 1 });
-    assert.deepEqual([cut.totalRows, cut.runs[0]?.failureText], [2, 'one']);
-    assert.deepEqual(
-      await tests.countRuns(id, [
-        { testId: row.id, since: NOON + 5 },
-        { testId: 'x', since: 0 },
-      ]),
-      [
-        { passes: 1, failures: 2, lastRunAt: NOON + 5 },
-        { passes: 0, failures: 0, lastRunAt: null },
-      ],
-    );
-    assert.deepEqual(await tests.countRuns(id, []), []);
-  });
+function batchPromises({ inRepository, inStore }: StoreTests): void {
+  inStore(
+    'runs are told newest first, with what their upload says and how they failed',
+    async ({ store, testIngest, tests }) => {
+      const { id, rows } = await storeTests(store, 20);
+      const row = rows[17] as TestRow;
+      const ofPull = facts({ branch: 'pr/7', prNumber: 7, jobUrl: 'https://ci/7', jobName: 'it' });
+      const fail = (startedAt: number) => aStoredRun(18, { conclusion: 'FAILURE', startedAt, durationMs: null });
+      const first = {
+        facts: ofPull,
+        runs: [fail(NOON + 5), aStoredRun(3), fail(NOON + 5), aStoredRun(18, { conclusion: 'SKIPPED' })],
+      };
+      const failures = ['one', 'two'].map((text) => aStoredFailure(row, { startedAt: NOON + 5, summary: text, text }));
+      await testIngest.commit(aChange(id, 1, { batch: first, failures }), NOON);
+      const main = facts({ branch: 'main' });
+      const passed = aStoredRun(18, { startedAt: NOON + 5, isQuarantined: true, durationMs: 0.0016 });
+      await testIngest.commit(aChange(id, 2, { batch: { facts: main, runs: [passed] } }), NOON);
+      const query = { repositoryId: id, testId: row.id, watermark: 9, offset: 0, limit: 9, since: 0 };
+      const list = await tests.listRuns({ ...query, branch: null, conclusion: null });
+      assert.equal(list.totalRows, 4);
+      assert.deepEqual(list.runs[0], {
+        ...{ conclusion: 'SUCCESS', startedAt: NOON + 5, durationMs: 0.002, isQuarantined: true },
+        ...{
+          branch: 'main',
+          sha: main.sha,
+          prNumber: null,
+          jobName: 'unit',
+          jobUrl: null,
+          uploadId: main.uploadId,
+          flaw: null,
+        },
+        ...{ failureSummary: null, failureText: null },
+      });
+      assert.deepEqual(
+        list.runs.map((run) => [run.conclusion, run.branch, run.failureText]),
+        [
+          ['SUCCESS', 'main', null],
+          ['FAILURE', 'pr/7', 'two'],
+          ['FAILURE', 'pr/7', 'one'],
+          ['SKIPPED', 'pr/7', null],
+        ],
+      );
+      const totals = async (values: Partial<Parameters<typeof tests.listRuns>[0]>) =>
+        (await tests.listRuns({ ...query, branch: null, conclusion: null, ...values })).totalRows;
+      assert.equal(await totals({ branch: 'pr/7' }), 3);
+      assert.equal(await totals({ branch: 'pr' }), 0);
+      assert.equal(await totals({ conclusion: 'FAILURE', branch: 'main' }), 0);
+      assert.equal(await totals({ watermark: 2 }), 3);
+      assert.equal(await totals({ since: NOON + 1 }), 3);
+      assert.equal(await totals({ testId: 'unknown' }), 0);
+      const cut = await tests.listRuns({ ...query, branch: null, conclusion: 'FAILURE', offset: 1, limit: 1 });
+      assert.deepEqual([cut.totalRows, cut.runs[0]?.failureText], [2, 'one']);
+      assert.deepEqual(
+        await tests.countRuns(id, [
+          { testId: row.id, since: NOON + 5 },
+          { testId: 'x', since: 0 },
+        ]),
+        [
+          { passes: 1, failures: 2, lastRunAt: NOON + 5 },
+          { passes: 0, failures: 0, lastRunAt: null },
+        ],
+      );
+      assert.deepEqual(await tests.countRuns(id, []), []);
+    },
+  );
 
-  test('the runs of a test are one list, however many uploads and days they are of', async () => {
-    const { testIngest, tests } = store();
-    const { id, rows } = await storeTests(store(), 2);
-    const row = rows[1] as TestRow;
-    const expected: { readonly startedAt: number; readonly text: string; readonly branch: string }[] = [];
-    for (let no = 0; no < 70; no += 1) {
-      const at = NOON + no * 6 * 60 * 60 * 1000;
-      // Every other upload is of earlier runs, and two runs of each fail at the same instant.
-      const startedAt = at - (no % 2) * 9 * DAY_MS;
-      const branch = no % 3 === 0 ? 'main' : `change-${no}`;
-      const texts = [`${no} first`, `${no} second`];
-      const runs = texts.map(() => aStoredRun(2, { startedAt, conclusion: 'FAILURE' }));
-      const failures = texts.map((text) => aStoredFailure(row, { startedAt, text }));
-      const passed = [aStoredRun(1, { startedAt }), aStoredRun(2, { startedAt, conclusion: 'SKIPPED' })];
-      const batch = { facts: facts({ branch }), runs: [...passed, ...runs] };
-      await testIngest.commit(aChange(id, no + 1, { batch, failures }), at);
-      for (const text of texts) expected.push({ startedAt, text, branch });
-    }
-    const newest = expected.toReversed().sort((a, b) => b.startedAt - a.startedAt);
-    const query = { repositoryId: id, testId: row.id, watermark: 99, since: 0, branch: null };
-    const list = async (values: Partial<Parameters<typeof tests.listRuns>[0]>) => {
-      const page = { ...query, conclusion: 'FAILURE', offset: 0, limit: 200, ...values } as const;
-      const { totalRows, runs } = await tests.listRuns(page);
-      return [totalRows, runs.map(({ startedAt, branch, failureText: text }) => ({ startedAt, text, branch }))];
-    };
-    assert.deepEqual(await list({}), [140, newest]);
-    assert.deepEqual(await list({ offset: 33, limit: 20 }), [140, newest.slice(33, 53)]);
-    assert.deepEqual(await list({ offset: 200 }), [140, []]);
-    const since = NOON + 5 * DAY_MS;
-    const later = newest.filter(({ startedAt }) => startedAt >= since);
-    assert.deepEqual(await list({ since }), [later.length, later]);
-    const main = newest.filter(({ branch }) => branch === 'main');
-    assert.deepEqual(await list({ branch: 'main', limit: 9 }), [main.length, main.slice(0, 9)]);
-    assert.equal((await list({ conclusion: null }))[0], 210);
-    const count = { passes: 0, failures: later.length, lastRunAt: later[0]?.startedAt };
-    assert.deepEqual(await tests.countRuns(id, [{ testId: row.id, since }]), [count]);
-    const read = await testIngest.readRuns(id, [2], since);
-    assert.equal(read.flatMap(({ runs }) => runs).length, (later.length * 3) / 2);
-  });
+  inStore(
+    'the runs of a test are one list, however many uploads and days they are of',
+    async ({ store, testIngest, tests }) => {
+      const { id, rows } = await storeTests(store, 2);
+      const row = rows[1] as TestRow;
+      const expected: { readonly startedAt: number; readonly text: string; readonly branch: string }[] = [];
+      for (let no = 0; no < 70; no += 1) {
+        const at = NOON + no * 6 * 60 * 60 * 1000;
+        // Every other upload is of earlier runs, and two runs of each fail at the same instant.
+        const startedAt = at - (no % 2) * 9 * DAY_MS;
+        const branch = no % 3 === 0 ? 'main' : `change-${no}`;
+        const texts = [`${no} first`, `${no} second`];
+        const runs = texts.map(() => aStoredRun(2, { startedAt, conclusion: 'FAILURE' }));
+        const failures = texts.map((text) => aStoredFailure(row, { startedAt, text }));
+        const passed = [aStoredRun(1, { startedAt }), aStoredRun(2, { startedAt, conclusion: 'SKIPPED' })];
+        const batch = { facts: facts({ branch }), runs: [...passed, ...runs] };
+        await testIngest.commit(aChange(id, no + 1, { batch, failures }), at);
+        for (const text of texts) expected.push({ startedAt, text, branch });
+      }
+      const newest = expected.toReversed().sort((a, b) => b.startedAt - a.startedAt);
+      const query = { repositoryId: id, testId: row.id, watermark: 99, since: 0, branch: null };
+      const list = async (values: Partial<Parameters<typeof tests.listRuns>[0]>) => {
+        const page = { ...query, conclusion: 'FAILURE', offset: 0, limit: 200, ...values } as const;
+        const { totalRows, runs } = await tests.listRuns(page);
+        return [totalRows, runs.map(({ startedAt, branch, failureText: text }) => ({ startedAt, text, branch }))];
+      };
+      assert.deepEqual(await list({}), [140, newest]);
+      assert.deepEqual(await list({ offset: 33, limit: 20 }), [140, newest.slice(33, 53)]);
+      assert.deepEqual(await list({ offset: 200 }), [140, []]);
+      const since = NOON + 5 * DAY_MS;
+      const later = newest.filter(({ startedAt }) => startedAt >= since);
+      assert.deepEqual(await list({ since }), [later.length, later]);
+      const main = newest.filter(({ branch }) => branch === 'main');
+      assert.deepEqual(await list({ branch: 'main', limit: 9 }), [main.length, main.slice(0, 9)]);
+      assert.equal((await list({ conclusion: null }))[0], 210);
+      const count = { passes: 0, failures: later.length, lastRunAt: later[0]?.startedAt };
+      assert.deepEqual(await tests.countRuns(id, [{ testId: row.id, since }]), [count]);
+      const read = await testIngest.readRuns(id, [2], since);
+      assert.equal(read.flatMap(({ runs }) => runs).length, (later.length * 3) / 2);
+    },
+  );
 
-  test('other uploads of a commit and job are found, with what failed and what passed there', async () => {
-    const { testIngest } = store();
-    const { id, rows } = await storeTests(store(), 40);
-    const sha = randomUUID();
-    const own = facts({ sha });
-    const commit = async (batch: BatchFacts, runs: readonly StoredRun[]) => {
-      const failures = runs
-        .filter(({ conclusion }) => conclusion === 'FAILURE')
-        .map(({ testNo, startedAt }) => {
-          const path = startedAt === NOON + 1 ? 'with coupon' : startedAt === NOON + 2 ? null : '';
-          return aStoredFailure(rows[testNo - 1] as TestRow, { startedAt, path });
-        });
-      const seq = await store().tests.getWatermark(id);
-      return testIngest.commit(aChange(id, seq, { batch: { facts: batch, runs }, failures }), NOON);
-    };
-    const failed = (testNo: number, startedAt: number) => aStoredRun(testNo, { startedAt, conclusion: 'FAILURE' });
-    const other = facts({ sha, jobAttempt: 2 });
-    const seq = await commit(other, [
-      ...[failed(33, NOON), failed(33, NOON + 2), failed(33, NOON + 1), failed(4, NOON)],
-      ...[aStoredRun(33), aStoredRun(33, { startedAt: NOON + 9 }), aStoredRun(5)],
-    ]);
-    await commit(own, [aStoredRun(1)]);
-    await commit(facts({ sha, flaw: 'FORK' }), [aStoredRun(1)]);
-    await commit(facts({ sha, job: 'lint' }), [aStoredRun(1)]);
-    await commit(facts(), [aStoredRun(1)]);
-    const earlier = await testIngest.findEarlier(id, { sha, job: 'unit', exceptUploadId: own.uploadId });
-    const failures = [
-      { testNo: 4, at: NOON, path: '' },
-      { testNo: 33, at: NOON, path: '' },
-      { testNo: 33, at: NOON + 1, path: 'with coupon' },
-      { testNo: 33, at: NOON + 2, path: null },
-    ];
-    assert.deepEqual(earlier, [{ seq, facts: other, failures }]);
-    const passes = new Map([
-      [5, NOON],
-      [33, NOON + 9],
-    ]);
-    const find = () => testIngest.findPasses(id, seq as number, [33, 4, 5, 6]);
-    assert.deepEqual(new Map([...(await find())].sort(([a], [b]) => a - b)), passes);
-    const last = await store().tests.getWatermark(id);
-    await testIngest.markCounted(id, last);
-    assert.deepEqual(new Map([...(await find())].sort(([a], [b]) => a - b)), passes);
-    assert.equal((await testIngest.findPasses(id, 999, [5])).size, 0);
-    assert.equal((await testIngest.findPasses(id, seq as number, [])).size, 0);
-  });
+  inStore(
+    'other uploads of a commit and job are found, with what failed and what passed there',
+    async ({ store, testIngest, tests }) => {
+      const { id, rows } = await storeTests(store, 40);
+      const sha = randomUUID();
+      const own = facts({ sha });
+      const commit = async (batch: BatchFacts, runs: readonly StoredRun[]) => {
+        const failures = runs
+          .filter(({ conclusion }) => conclusion === 'FAILURE')
+          .map(({ testNo, startedAt }) => {
+            const path = startedAt === NOON + 1 ? 'with coupon' : startedAt === NOON + 2 ? null : '';
+            return aStoredFailure(rows[testNo - 1] as TestRow, { startedAt, path });
+          });
+        const seq = await tests.getWatermark(id);
+        return testIngest.commit(aChange(id, seq, { batch: { facts: batch, runs }, failures }), NOON);
+      };
+      const failed = (testNo: number, startedAt: number) => aStoredRun(testNo, { startedAt, conclusion: 'FAILURE' });
+      const other = facts({ sha, jobAttempt: 2 });
+      const seq = await commit(other, [
+        ...[failed(33, NOON), failed(33, NOON + 2), failed(33, NOON + 1), failed(4, NOON)],
+        ...[aStoredRun(33), aStoredRun(33, { startedAt: NOON + 9 }), aStoredRun(5)],
+      ]);
+      await commit(own, [aStoredRun(1)]);
+      await commit(facts({ sha, flaw: 'FORK' }), [aStoredRun(1)]);
+      await commit(facts({ sha, job: 'lint' }), [aStoredRun(1)]);
+      await commit(facts(), [aStoredRun(1)]);
+      const earlier = await testIngest.findEarlier(id, { sha, job: 'unit', exceptUploadId: own.uploadId });
+      const failures = [
+        { testNo: 4, at: NOON, path: '' },
+        { testNo: 33, at: NOON, path: '' },
+        { testNo: 33, at: NOON + 1, path: 'with coupon' },
+        { testNo: 33, at: NOON + 2, path: null },
+      ];
+      assert.deepEqual(earlier, [{ seq, facts: other, failures }]);
+      const passes = new Map([
+        [5, NOON],
+        [33, NOON + 9],
+      ]);
+      const find = () => testIngest.findPasses(id, seq as number, [33, 4, 5, 6]);
+      assert.deepEqual(new Map([...(await find())].sort(([a], [b]) => a - b)), passes);
+      const last = await tests.getWatermark(id);
+      await testIngest.markCounted(id, last);
+      assert.deepEqual(new Map([...(await find())].sort(([a], [b]) => a - b)), passes);
+      assert.equal((await testIngest.findPasses(id, 999, [5])).size, 0);
+      assert.equal((await testIngest.findPasses(id, seq as number, [])).size, 0);
+    },
+  );
 
-  test('events are told newest first, as of the watermark', async () => {
-    const { testIngest, tests } = store();
-    const { id, rows } = await storeTests(store(), 2);
+  inStore('events are told newest first, as of the watermark', async ({ store, testIngest, tests }) => {
+    const { id, rows } = await storeTests(store, 2);
     const [a, b] = rows as [TestRow, TestRow];
     const event = (kind: string, at: number, testId = a.id) => ({ testId, at, kind, actor: null, detail: '{"x":1}' });
     await testIngest.commit(aChange(id, 1, { events: [event('one', NOON), event('two', NOON)] }), NOON);
@@ -378,9 +384,7 @@ function batchPromises(store: () => Store): void {
     assert.deepEqual(await list(3, 7), { totalRows: 3, events: [] });
   });
 
-  test('tests are found by a part of their names', async () => {
-    const { testIngest, tests } = store();
-    const { id } = await storeRepository(store());
+  inRepository('tests are found by a part of their names', async ({ testIngest, tests, id }) => {
     const none = { parent: null, classname: null, file: null };
     const rows = [
       aTest(id, { ...none, no: 1, name: 'b 100%_Done' }),
@@ -401,10 +405,9 @@ function batchPromises(store: () => Store): void {
   });
 }
 
-function countPromises(store: () => Store): void {
-  test('batches are told until their runs are counted in memories', async () => {
-    const { testIngest } = store();
-    const { id } = await storeTests(store(), 40);
+function countPromises({ inStore }: StoreTests): void {
+  inStore('batches are told until their runs are counted in memories', async ({ store, testIngest }) => {
+    const { id } = await storeTests(store, 40);
     const batch = { facts: facts(), runs: [aStoredRun(33), aStoredRun(2), aStoredRun(33, { durationMs: null })] };
     assert.deepEqual(await testIngest.measureUncounted(id), { batches: 0, runs: 0, upToSeq: 0 });
     await testIngest.commit(aChange(id, 1, { batch }), NOON + 3);
@@ -426,9 +429,8 @@ function countPromises(store: () => Store): void {
     assert.deepEqual(await testIngest.measureUncounted(id), { batches: 1, runs: 1, upToSeq: 4 });
   });
 
-  test('counting changes no answer, also half done', async () => {
-    const { testIngest, tests } = store();
-    const { id, rows } = await storeTests(store(), 40);
+  inStore('counting changes no answer, also half done', async ({ store, testIngest, tests }) => {
+    const { id, rows } = await storeTests(store, 40);
     const runs = Array.from({ length: 200 }, (_, index) =>
       aStoredRun((index % 40) + 1, { startedAt: NOON - (index % 7) * DAY_MS, durationMs: index / 3 }),
     );
@@ -448,9 +450,8 @@ function countPromises(store: () => Store): void {
     }
   });
 
-  test('memories are stored, and refused where another writer was faster', async () => {
-    const { testIngest, tests } = store();
-    const { id, rows } = await storeTests(store(), 2);
+  inStore('memories are stored, and refused where another writer was faster', async ({ store, testIngest, tests }) => {
+    const { id, rows } = await storeTests(store, 2);
     const memories = [aMemory(2, { seq: 1, state: 'counted' })];
     const storeAt = (expectedSeq: number) => testIngest.storeMemories({ repositoryId: id, expectedSeq, memories });
     assert.equal(await storeAt(0), false);
@@ -460,9 +461,8 @@ function countPromises(store: () => Store): void {
     assert.deepEqual(known[0]?.memory, memories[0]);
   });
 
-  test('an older memory is not written over one that counts more', async () => {
-    const { testIngest } = store();
-    const { id, rows } = await storeTests(store(), 1);
+  inStore('an older memory is not written over one that counts more', async ({ store, testIngest }) => {
+    const { id, rows } = await storeTests(store, 1);
     await testIngest.commit(aChange(id, 1, { batch: { facts: facts(), runs: [aStoredRun(1)] } }), NOON);
     const read = (await testIngest.load(id, [rows[0]?.id ?? ''])).known[0]?.memory as TestMemory;
     const counted = aMemory(1, { seq: 2, state: 'counted' });
@@ -474,30 +474,29 @@ function countPromises(store: () => Store): void {
   });
 }
 
-function timerPromises(store: () => Store): void {
-  test('tests at which something is due are told, the longest due first, of one repository', async () => {
-    const { testIngest } = store();
-    const { id } = await storeRepository(store());
-    const other = await storeRepository(store());
-    const due = [-1, null, -3, -2, 9, null].map((nextCheckAt, index) => aMemory(index + 1, { nextCheckAt }));
-    const rows = due.map(({ testNo }) => aTest(id, { no: testNo }));
-    await testIngest.commit(aChange(id, 0, { tests: rows, memories: due }), NOON);
-    const theirs = aChange(other.id, 0, { tests: [aTest(other.id)], memories: [aMemory(1, { nextCheckAt: 0 })] });
-    await testIngest.commit(theirs, NOON);
-    const found = async (limit: number) =>
-      (await testIngest.listDue(-1, limit)).map(({ repositoryId, testId }) => [repositoryId === id, testId]);
-    const expected = [2, 3, 0].map((index) => [true, rows[index]?.id]);
-    assert.deepEqual(await found(9), expected);
-    assert.deepEqual(await found(2), expected.slice(0, 2));
-    const none = due.map((memory) => ({ ...memory, nextCheckAt: null }));
-    await testIngest.commit(aChange(id, 1, { memories: none }), NOON);
-    assert.deepEqual(await found(9), []);
-    await testIngest.commit(aChange(other.id, 1, { memories: [aMemory(1)] }), NOON);
-  });
+function timerPromises({ inRepository }: StoreTests): void {
+  inRepository(
+    'tests at which something is due are told, the longest due first, of one repository',
+    async ({ store, testIngest, id }) => {
+      const other = await storeRepository(store);
+      const due = [-1, null, -3, -2, 9, null].map((nextCheckAt, index) => aMemory(index + 1, { nextCheckAt }));
+      const rows = due.map(({ testNo }) => aTest(id, { no: testNo }));
+      await testIngest.commit(aChange(id, 0, { tests: rows, memories: due }), NOON);
+      const theirs = aChange(other.id, 0, { tests: [aTest(other.id)], memories: [aMemory(1, { nextCheckAt: 0 })] });
+      await testIngest.commit(theirs, NOON);
+      const found = async (limit: number) =>
+        (await testIngest.listDue(-1, limit)).map(({ repositoryId, testId }) => [repositoryId === id, testId]);
+      const expected = [2, 3, 0].map((index) => [true, rows[index]?.id]);
+      assert.deepEqual(await found(9), expected);
+      assert.deepEqual(await found(2), expected.slice(0, 2));
+      const none = due.map((memory) => ({ ...memory, nextCheckAt: null }));
+      await testIngest.commit(aChange(id, 1, { memories: none }), NOON);
+      assert.deepEqual(await found(9), []);
+      await testIngest.commit(aChange(other.id, 1, { memories: [aMemory(1)] }), NOON);
+    },
+  );
 
-  test('tests that do not follow a version of the settings are told by number', async () => {
-    const { testIngest } = store();
-    const { id } = await storeRepository(store());
+  inRepository('tests that do not follow a version of the settings are told by number', async ({ testIngest, id }) => {
     const memories = [0, 2, 1, 0].map((settingsVersion, index) => aMemory(index + 1, { settingsVersion }));
     const rows = memories.map(({ testNo }) => aTest(id, { no: testNo }));
     await testIngest.commit(aChange(id, 0, { tests: rows, memories }), NOON);
@@ -508,10 +507,9 @@ function timerPromises(store: () => Store): void {
   });
 }
 
-function checkResultPromises(store: () => Store): void {
-  test('the results of a check are gathered from all uploads tied to it', async () => {
-    const { testIngest } = store();
-    const { id } = await storeTests(store(), 9);
+function checkResultPromises({ inStore }: StoreTests): void {
+  inStore('the results of a check are gathered from all uploads tied to it', async ({ store, testIngest }) => {
+    const { id } = await storeTests(store, 9);
     const one: CheckResults = {
       candidateId: 'c1',
       check: 'unit',
@@ -540,51 +538,52 @@ function checkResultPromises(store: () => Store): void {
   });
 }
 
-function forgetPromises(store: () => Store): void {
-  test('old runs are forgotten, and tests that no longer run, unless somebody cared for them', async () => {
-    const { testIngest, tests } = store();
-    const { id } = await storeRepository(store());
-    const override = { actor: 'ada', at: 5, reason: '', expiresAt: null };
-    const rows = [
-      aTest(id, { no: 1, quarantinedAt: 5, status: 'FLAKY' }),
-      aTest(id, { no: 2 }),
-      aTest(id, { no: 3, quarantineOverride: 'NEVER_QUARANTINE', override }),
-      aTest(id, { no: 4, isFlagged: true }),
-      aTest(id, { no: 5, ticketUrl: 'https://t/1' }),
-      aTest(id, { no: 6, firstSeenAt: 5 }),
-    ];
-    const memories = rows.map(({ no }) => aMemory(no, { lastRunAt: no === 2 ? NOON : no === 6 ? null : 5 }));
-    const runs = rows.map(({ no }) => aStoredRun(no, { startedAt: 5, conclusion: 'FAILURE' }));
-    const failures = rows.map((row) => aStoredFailure(row, { startedAt: 5 }));
-    const events = rows.map((row) => ({ testId: row.id, at: 5, kind: 'x', actor: null, detail: '{}' }));
-    const sha = randomUUID();
-    const batch = { facts: facts({ sha }), runs };
-    await testIngest.commit(aChange(id, 0, { tests: rows, memories, batch, failures, events }), 6);
-    await testIngest.commit(aChange(id, 1, { batch: { facts: facts({ sha }), runs: [aStoredRun(2)] } }), NOON);
-    // While runs of a test wait to be counted it stays, whatever is remembered of it.
-    while ((await testIngest.forget(id, NOON - DAY_MS, 2)) > 0);
-    assert.equal((await testIngest.loadRange(id, 1, 99)).known.length, 6);
-    await testIngest.markCounted(id, 2);
-    const { version } = await tests.listQuarantinedIds(id);
-    while ((await testIngest.forget(id, NOON - DAY_MS, 2)) > 0);
-    const { known, nextTestNo, seq } = await testIngest.loadRange(id, 1, 99);
-    assert.deepEqual(
-      known.map(({ test }) => test.no),
-      [2, 3, 4, 5],
-    );
-    assert.equal(nextTestNo, 7);
-    assert.ok(seq > 2);
-    assert.ok((await tests.getQuarantineVersion(id)) > version);
-    const page = { repositoryId: id, watermark: 99, offset: 0, limit: 9 };
-    const testId = rows[1]?.id ?? '';
-    const all = await tests.listRuns({ ...page, testId, since: 0, branch: null, conclusion: null });
-    assert.deepEqual(
-      all.runs.map(({ startedAt }) => startedAt),
-      [NOON],
-    );
-    assert.equal((await tests.listEvents({ ...page, testId })).totalRows, 0);
-    assert.equal((await tests.listFailing({ ...page, from: 0, until: NOON })).totalRows, 0);
-    assert.equal((await tests.listByStatus({ ...page, status: 'FLAKY' })).totalRows, 0);
-    assert.equal((await testIngest.findEarlier(id, { sha, job: 'unit', exceptUploadId: '' })).length, 1);
-  });
+function forgetPromises({ inRepository }: StoreTests): void {
+  inRepository(
+    'old runs are forgotten, and tests that no longer run, unless somebody cared for them',
+    async ({ testIngest, tests, id }) => {
+      const override = { actor: 'ada', at: 5, reason: '', expiresAt: null };
+      const rows = [
+        aTest(id, { no: 1, quarantinedAt: 5, status: 'FLAKY' }),
+        aTest(id, { no: 2 }),
+        aTest(id, { no: 3, quarantineOverride: 'NEVER_QUARANTINE', override }),
+        aTest(id, { no: 4, isFlagged: true }),
+        aTest(id, { no: 5, ticketUrl: 'https://t/1' }),
+        aTest(id, { no: 6, firstSeenAt: 5 }),
+      ];
+      const memories = rows.map(({ no }) => aMemory(no, { lastRunAt: no === 2 ? NOON : no === 6 ? null : 5 }));
+      const runs = rows.map(({ no }) => aStoredRun(no, { startedAt: 5, conclusion: 'FAILURE' }));
+      const failures = rows.map((row) => aStoredFailure(row, { startedAt: 5 }));
+      const events = rows.map((row) => ({ testId: row.id, at: 5, kind: 'x', actor: null, detail: '{}' }));
+      const sha = randomUUID();
+      const batch = { facts: facts({ sha }), runs };
+      await testIngest.commit(aChange(id, 0, { tests: rows, memories, batch, failures, events }), 6);
+      await testIngest.commit(aChange(id, 1, { batch: { facts: facts({ sha }), runs: [aStoredRun(2)] } }), NOON);
+      // While runs of a test wait to be counted it stays, whatever is remembered of it.
+      while ((await testIngest.forget(id, NOON - DAY_MS, 2)) > 0);
+      assert.equal((await testIngest.loadRange(id, 1, 99)).known.length, 6);
+      await testIngest.markCounted(id, 2);
+      const { version } = await tests.listQuarantinedIds(id);
+      while ((await testIngest.forget(id, NOON - DAY_MS, 2)) > 0);
+      const { known, nextTestNo, seq } = await testIngest.loadRange(id, 1, 99);
+      assert.deepEqual(
+        known.map(({ test }) => test.no),
+        [2, 3, 4, 5],
+      );
+      assert.equal(nextTestNo, 7);
+      assert.ok(seq > 2);
+      assert.ok((await tests.getQuarantineVersion(id)) > version);
+      const page = { repositoryId: id, watermark: 99, offset: 0, limit: 9 };
+      const testId = rows[1]?.id ?? '';
+      const all = await tests.listRuns({ ...page, testId, since: 0, branch: null, conclusion: null });
+      assert.deepEqual(
+        all.runs.map(({ startedAt }) => startedAt),
+        [NOON],
+      );
+      assert.equal((await tests.listEvents({ ...page, testId })).totalRows, 0);
+      assert.equal((await tests.listFailing({ ...page, from: 0, until: NOON })).totalRows, 0);
+      assert.equal((await tests.listByStatus({ ...page, status: 'FLAKY' })).totalRows, 0);
+      assert.equal((await testIngest.findEarlier(id, { sha, job: 'unit', exceptUploadId: '' })).length, 1);
+    },
+  );
 }

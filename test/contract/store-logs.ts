@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { test } from 'node:test';
 import type { LogKey } from '../../src/storage/logs.ts';
 import type { Store } from '../../src/storage/store.ts';
+import type { StoreTests } from './store-fixture.ts';
 import { NOON } from './store-world.ts';
 
-export function logPromises(store: () => Store): void {
-  appendPromises(store);
-  readPromises(store);
-  removalPromises(store);
+export function logPromises(tests: StoreTests): void {
+  appendPromises(tests);
+  readPromises(tests);
+  removalPromises(tests);
 }
 
 function aKey(values: Partial<LogKey> = {}): LogKey {
@@ -24,9 +24,8 @@ async function readText(store: Store, key: LogKey, offset = 0, limit = 1_000_000
   return part && new TextDecoder().decode(part.bytes);
 }
 
-function appendPromises(store: () => Store): void {
-  test('what is appended is read back, byte by byte', async () => {
-    const { logs } = store();
+function appendPromises({ inStore }: StoreTests): void {
+  inStore('what is appended is read back, byte by byte', async ({ logs }) => {
     const key = aKey();
     const everyByte = Uint8Array.from({ length: 256 }, (_, index) => index);
     const parts = [everyByte, Uint8Array.from([0]), new Uint8Array(5000), Uint8Array.from(randomBytes(5000))];
@@ -35,33 +34,30 @@ function appendPromises(store: () => Store): void {
     assert.deepEqual(await logs.read(key, 0, 20_000), { bytes: whole, size: whole.length });
   });
 
-  test('logs are kept apart by candidate and check', async () => {
+  inStore('logs are kept apart by candidate and check', async ({ store, logs }) => {
     const key = aKey({ check: 'a b' });
     const others = [aKey({ check: 'a b' }), { ...key, check: 'a' }, { ...key, check: '"é\u{1f600}' }];
     const keys = [key, ...others];
-    for (const [index, each] of keys.entries()) await store().logs.append(each, bytesOf(`log ${index}`), NOON);
-    for (const [index, each] of keys.entries()) assert.equal(await readText(store(), each), `log ${index}`);
+    for (const [index, each] of keys.entries()) await logs.append(each, bytesOf(`log ${index}`), NOON);
+    for (const [index, each] of keys.entries()) assert.equal(await readText(store, each), `log ${index}`);
   });
 
-  test('appends at once are stored in the order of the calls [D6]', async () => {
-    const { logs } = store();
+  inStore('appends at once are stored in the order of the calls [D6]', async ({ store, logs }) => {
     const [key, other] = [aKey(), aKey()];
     const lines = Array.from({ length: 60 }, (_, index) => `${index} ${'x'.repeat(index * 20)}\n`);
     await Promise.all(lines.flatMap((line) => [key, other].map((each) => logs.append(each, bytesOf(line), NOON))));
-    for (const each of [key, other]) assert.equal(await readText(store(), each), lines.join(''));
+    for (const each of [key, other]) assert.equal(await readText(store, each), lines.join(''));
   });
 
-  test('an append that is refused does not hold up the next', async () => {
-    const { logs } = store();
+  inStore('an append that is refused does not hold up the next', async ({ store, logs }) => {
     const [key, unusable] = [aKey(), aKey({ check: 'a\0b' })];
     const appends = [unusable, key, unusable, key].map((each) => logs.append(each, bytesOf('a'), NOON));
     const outcomes = (await Promise.allSettled(appends)).map(({ status }) => status);
     assert.deepEqual(outcomes, ['rejected', 'fulfilled', 'rejected', 'fulfilled']);
-    assert.equal(await readText(store(), key), 'aa');
+    assert.equal(await readText(store, key), 'aa');
   });
 
-  test('the buffer can be used again before it is stored', async () => {
-    const { logs } = store();
+  inStore('the buffer can be used again before it is stored', async ({ store, logs }) => {
     const key = aKey();
     const writes: Promise<void>[] = [];
     for (const size of [3, 1000, 200_000]) {
@@ -70,24 +66,22 @@ function appendPromises(store: () => Store): void {
       buffer.fill('b');
     }
     await Promise.all(writes);
-    assert.equal(await readText(store(), key), 'a'.repeat(201_003));
+    assert.equal(await readText(store, key), 'a'.repeat(201_003));
   });
 
-  test('no bytes are no log', async () => {
-    const { logs } = store();
+  inStore('no bytes are no log', async ({ store, logs }) => {
     const key = aKey();
     await logs.append(key, new Uint8Array(), NOON);
     assert.equal(await logs.read(key, 0, 10), undefined);
     await logs.append(key, bytesOf('a'), NOON);
     await logs.append(key, new Uint8Array(), NOON);
     await logs.append(key, bytesOf('b'), NOON);
-    assert.equal(await readText(store(), key), 'ab');
+    assert.equal(await readText(store, key), 'ab');
   });
 }
 
-function readPromises(store: () => Store): void {
-  test('a part is read, from any byte to any other', async () => {
-    const { logs } = store();
+function readPromises({ inStore }: StoreTests): void {
+  inStore('a part is read, from any byte to any other', async ({ logs }) => {
     const key = aKey();
     const parts = ['one', ' two', ' ', 'three'.repeat(300), 'x'.repeat(70_000), ' four'];
     for (const part of parts) await logs.append(key, bytesOf(part), NOON);
@@ -101,8 +95,7 @@ function readPromises(store: () => Store): void {
     }
   });
 
-  test('nothing lies behind the end, until the log grows', async () => {
-    const { logs } = store();
+  inStore('nothing lies behind the end, until the log grows', async ({ logs }) => {
     const key = aKey();
     await logs.append(key, bytesOf('abc'), NOON);
     for (const offset of [3, 4, 1_000_000]) {
@@ -112,15 +105,14 @@ function readPromises(store: () => Store): void {
     assert.deepEqual(await logs.read(key, 3, 9), { bytes: bytesOf('def'), size: 6 });
   });
 
-  test('where nothing was ever written there is no log', async () => {
+  inStore('where nothing was ever written there is no log', async ({ logs }) => {
     const key = aKey();
-    assert.equal(await store().logs.read(key, 0, 9), undefined);
-    await store().logs.append(key, bytesOf('a'), NOON);
-    assert.equal(await store().logs.read({ ...key, check: 'other' }, 0, 9), undefined);
+    assert.equal(await logs.read(key, 0, 9), undefined);
+    await logs.append(key, bytesOf('a'), NOON);
+    assert.equal(await logs.read({ ...key, check: 'other' }, 0, 9), undefined);
   });
 
-  test('a log of many pieces is followed while it grows [D6]', async () => {
-    const { logs } = store();
+  inStore('a log of many pieces is followed while it grows [D6]', async ({ logs }) => {
     const key = aKey();
     const lines = Array.from({ length: 300 }, (_, index) => `line ${index}\n`);
     const expected = lines.join('');
@@ -140,28 +132,29 @@ function readPromises(store: () => Store): void {
   });
 }
 
-function removalPromises(store: () => Store): void {
-  test('logs that ended before are removed whole, and those that grew since are kept whole [D6]', async () => {
-    const { logs } = store();
-    const [old, growing, edge] = [aKey(), aKey(), aKey()];
-    for (const key of [old, growing]) {
-      await logs.append(key, bytesOf('a'), 10);
-      await logs.append(key, bytesOf('b'.repeat(1000)), 20);
-    }
-    await logs.append(growing, bytesOf('c'), 40);
-    // A clock that was set back does not make a log older.
-    await logs.append(growing, bytesOf('d'), 15);
-    await logs.append(edge, bytesOf('e'), 30);
-    assert.equal(await logs.removeBefore(30), 1);
-    assert.equal(await logs.removeBefore(30), 0);
-    assert.equal(await logs.read(old, 0, 9), undefined);
-    assert.equal(await readText(store(), growing), `a${'b'.repeat(1000)}cd`);
-    assert.equal(await readText(store(), edge), 'e');
-    assert.equal(await logs.removeBefore(41), 2);
-  });
+function removalPromises({ inStore }: StoreTests): void {
+  inStore(
+    'logs that ended before are removed whole, and those that grew since are kept whole [D6]',
+    async ({ store, logs }) => {
+      const [old, growing, edge] = [aKey(), aKey(), aKey()];
+      for (const key of [old, growing]) {
+        await logs.append(key, bytesOf('a'), 10);
+        await logs.append(key, bytesOf('b'.repeat(1000)), 20);
+      }
+      await logs.append(growing, bytesOf('c'), 40);
+      // A clock that was set back does not make a log older.
+      await logs.append(growing, bytesOf('d'), 15);
+      await logs.append(edge, bytesOf('e'), 30);
+      assert.equal(await logs.removeBefore(30), 1);
+      assert.equal(await logs.removeBefore(30), 0);
+      assert.equal(await logs.read(old, 0, 9), undefined);
+      assert.equal(await readText(store, growing), `a${'b'.repeat(1000)}cd`);
+      assert.equal(await readText(store, edge), 'e');
+      assert.equal(await logs.removeBefore(41), 2);
+    },
+  );
 
-  test('a log that was removed begins anew', async () => {
-    const { logs } = store();
+  inStore('a log that was removed begins anew', async ({ logs }) => {
     const key = aKey();
     await logs.append(key, bytesOf('before'), 10);
     assert.equal(await logs.removeBefore(11), 1);
@@ -169,8 +162,7 @@ function removalPromises(store: () => Store): void {
     assert.deepEqual(await logs.read(key, 0, 99), { bytes: bytesOf('after'), size: 5 });
   });
 
-  test('many are removed at once', async () => {
-    const { logs } = store();
+  inStore('many are removed at once', async ({ logs }) => {
     const keys = Array.from({ length: 120 }, () => aKey());
     for (const key of keys) await logs.append(key, bytesOf('a'), 10);
     assert.equal(await logs.removeBefore(11), 120);

@@ -1,19 +1,16 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { test } from 'node:test';
 import type { PullRequestNote } from '../../src/storage/pull-request-notes.ts';
 import type { RepositoryId } from '../../src/storage/repositories.ts';
-import type { Store } from '../../src/storage/store.ts';
+import type { StoreTests } from './store-fixture.ts';
 import { storeRepository } from './store-world.ts';
 
 function aNote(repositoryId: RepositoryId, values: Partial<PullRequestNote> = {}): PullRequestNote {
   return { repositoryId, prNumber: 7, version: 1, body: '{"heads":[]}', ...values };
 }
 
-export function pullRequestNotePromises(store: () => Store): void {
-  test('a note is written only over the one it was made from', async () => {
-    const { pullRequestNotes: notes } = store();
-    const { id } = await storeRepository(store());
+export function pullRequestNotePromises({ inRepository, inStore }: StoreTests): void {
+  inRepository('a note is written only over the one it was made from', async ({ pullRequestNotes: notes, id }) => {
     const [first, second] = [aNote(id), aNote(id, { version: 2, body: '{"é":"\u{1f600}"}' })];
     assert.equal(await notes.find(id, 7), undefined);
     assert.equal(await notes.save(second), 'stale');
@@ -26,9 +23,7 @@ export function pullRequestNotePromises(store: () => Store): void {
     assert.equal(await notes.find(id, 8), undefined);
   });
 
-  test('of many who write at once one does', async () => {
-    const { pullRequestNotes: notes } = store();
-    const { id } = await storeRepository(store());
+  inRepository('of many who write at once one does', async ({ pullRequestNotes: notes, id }) => {
     for (const version of [1, 2, 3]) {
       const bodies = ['a', 'b', 'c', 'd'];
       const outcomes = await Promise.all(bodies.map((body) => notes.save(aNote(id, { version, body }))));
@@ -37,26 +32,30 @@ export function pullRequestNotePromises(store: () => Store): void {
     }
   });
 
-  test('all notes of a repository are removed at once, and no others', async () => {
-    const { pullRequestNotes: notes } = store();
-    const [one, other] = [await storeRepository(store()), await storeRepository(store())];
-    for (const prNumber of [7, 8]) await notes.save(aNote(one.id, { prNumber }));
-    await notes.save(aNote(other.id));
-    await notes.removeAll(one.id);
-    await notes.removeAll(one.id);
-    for (const prNumber of [7, 8]) assert.equal(await notes.find(one.id, prNumber), undefined);
-    assert.deepEqual(await notes.find(other.id, 7), aNote(other.id));
-    assert.equal(await notes.save(aNote(one.id)), 'saved');
-  });
+  inStore(
+    'all notes of a repository are removed at once, and no others',
+    async ({ store, pullRequestNotes: notes }) => {
+      const [one, other] = [await storeRepository(store), await storeRepository(store)];
+      for (const prNumber of [7, 8]) await notes.save(aNote(one.id, { prNumber }));
+      await notes.save(aNote(other.id));
+      await notes.removeAll(one.id);
+      await notes.removeAll(one.id);
+      for (const prNumber of [7, 8]) assert.equal(await notes.find(one.id, prNumber), undefined);
+      assert.deepEqual(await notes.find(other.id, 7), aNote(other.id));
+      assert.equal(await notes.save(aNote(one.id)), 'saved');
+    },
+  );
 
-  test('notes go with their repository, and there are none of one that is gone', async () => {
-    const { pullRequestNotes: notes, repositories } = store();
-    const [gone, other] = [await storeRepository(store()), await storeRepository(store())];
-    for (const { id } of [gone, other]) await notes.save(aNote(id));
-    await repositories.remove(gone.id);
-    assert.equal(await notes.find(gone.id, 7), undefined);
-    assert.equal(await notes.save(aNote(gone.id)), 'stale');
-    assert.equal(await notes.save(aNote(randomUUID() as RepositoryId)), 'stale');
-    assert.deepEqual(await notes.find(other.id, 7), aNote(other.id));
-  });
+  inStore(
+    'notes go with their repository, and there are none of one that is gone',
+    async ({ store, pullRequestNotes: notes, repositories }) => {
+      const [gone, other] = [await storeRepository(store), await storeRepository(store)];
+      for (const { id } of [gone, other]) await notes.save(aNote(id));
+      await repositories.remove(gone.id);
+      assert.equal(await notes.find(gone.id, 7), undefined);
+      assert.equal(await notes.save(aNote(gone.id)), 'stale');
+      assert.equal(await notes.save(aNote(randomUUID() as RepositoryId)), 'stale');
+      assert.deepEqual(await notes.find(other.id, 7), aNote(other.id));
+    },
+  );
 }

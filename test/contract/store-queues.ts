@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import type { QueueId, QueueSnapshot } from '../../src/storage/queues.ts';
 import type { RepositoryId } from '../../src/storage/repositories.ts';
-import type { Store } from '../../src/storage/store.ts';
+import type { StoreTests } from './store-fixture.ts';
 import {
   aCommit,
   anEffect,
@@ -14,58 +13,50 @@ import {
   DAY_MS,
   NOON,
   storeQueue,
-  storeRepository,
 } from './store-world.ts';
 
-export function queuePromises(store: () => Store): void {
-  lifePromises(store);
-  commitPromises(store);
-  refusalPromises(store);
-  concurrencyPromises(store);
-  snapshotPromises(store);
-  targetPromises(store);
-  oldTargetPromises(store);
+export function queuePromises(tests: StoreTests): void {
+  lifePromises(tests);
+  commitPromises(tests);
+  refusalPromises(tests);
+  concurrencyPromises(tests);
+  snapshotPromises(tests);
+  targetPromises(tests);
+  oldTargetPromises(tests);
 }
 
-function lifePromises(store: () => Store): void {
-  test('a queue is created with its first event', async () => {
-    const { queues } = store();
-    const queue = await storeQueue(store());
+function lifePromises({ inQueue, inRepository, inStore }: StoreTests): void {
+  inQueue('a queue is created with its first event', async ({ queues, queue }) => {
     assert.deepEqual(await queues.find(queue.repositoryId, 'main'), queue);
     assert.equal(await queues.findVersion(queue.id), 1);
     assert.deepEqual(await queues.listEvents(queue.id, 0, 10), [anEvent(1, { kind: 'queue_created' })]);
     assert.deepEqual(await queues.load(queue.id), { queue, entries: [], candidates: [], targetSets: [] });
   });
 
-  test('a branch has one queue', async () => {
-    const { queues } = store();
-    const first = await storeQueue(store());
+  inStore('a branch has one queue', async ({ store, queues }) => {
+    const first = await storeQueue(store);
     const second = aQueue({ repositoryId: first.repositoryId });
     assert.equal(await queues.create(second, anEvent(1)), 'exists');
     assert.equal(await queues.load(second.id), undefined);
     assert.deepEqual(await queues.listEvents(second.id, 0, 10), []);
   });
 
-  test('a queue of no repository is refused', async () => {
+  inStore('a queue of no repository is refused', async ({ queues }) => {
     const queue = aQueue({ repositoryId: 'nothing' as RepositoryId });
-    await assert.rejects(store().queues.create(queue, anEvent(1)));
-    assert.equal(await store().queues.load(queue.id), undefined);
+    await assert.rejects(queues.create(queue, anEvent(1)));
+    assert.equal(await queues.load(queue.id), undefined);
   });
 
-  test('queues are listed by branch, in the order of bytes', async () => {
-    const { id: repositoryId } = await storeRepository(store());
-    for (const branch of ['release/2', 'main', 'Zoo', 'release/10'])
-      await storeQueue(store(), { repositoryId, branch });
-    const listed = await store().queues.listByRepository(repositoryId);
+  inRepository('queues are listed by branch, in the order of bytes', async ({ store, id: repositoryId, queues }) => {
+    for (const branch of ['release/2', 'main', 'Zoo', 'release/10']) await storeQueue(store, { repositoryId, branch });
+    const listed = await queues.listByRepository(repositoryId);
     assert.deepEqual(
       listed.map(({ branch }) => branch),
       ['Zoo', 'main', 'release/10', 'release/2'],
     );
   });
 
-  test('a deleted queue is in no answer, its branch is free, and its history stays', async () => {
-    const { queues } = store();
-    const queue = await storeQueue(store());
+  inQueue('a deleted queue is in no answer, its branch is free, and its history stays', async ({ queues, queue }) => {
     assert.equal(await queues.delete(queue.id, 2, NOON), 'stale');
     assert.equal(await queues.delete(queue.id, 1, NOON), 'deleted');
     assert.equal(await queues.delete(queue.id, 1, NOON), 'stale');
@@ -80,10 +71,8 @@ function lifePromises(store: () => Store): void {
   });
 }
 
-function commitPromises(store: () => Store): void {
-  test('a commit stores everything it carries', async () => {
-    const { queues } = store();
-    const { id } = await storeQueue(store());
+function commitPromises({ inQueue }: StoreTests): void {
+  inQueue('a commit stores everything it carries', async ({ queues, id }) => {
     const entry = anEntry(id, 7, { version: 3, targetsDigest: 'commit-all' });
     const transitions = [
       aTransition(entry, { version: 2, to: 'NOT_READY' }),
@@ -118,9 +107,7 @@ function commitPromises(store: () => Store): void {
     assert.deepEqual(await queues.findImpactedTargets(id, 7, 'f00'), targets);
   });
 
-  test('an entry that changes is replaced', async () => {
-    const { queues } = store();
-    const { id } = await storeQueue(store());
+  inQueue('an entry that changes is replaced', async ({ queues, id }) => {
     const entry = anEntry(id, 7);
     await queues.commit(aCommit(id, 1, { entries: [entry] }));
     const ended = { ...entry, version: 3, isLive: false, state: 'MERGED', submittedAt: NOON + 5, body: '{"n":2}' };
@@ -129,9 +116,7 @@ function commitPromises(store: () => Store): void {
     assert.deepEqual((await queues.load(id))?.entries, []);
   });
 
-  test('effects are kept in order until they are done', async () => {
-    const { queues } = store();
-    const { id } = await storeQueue(store());
+  inQueue('effects are kept in order until they are done', async ({ queues, id }) => {
     const [a, b, c] = [anEffect({ dueAt: NOON + 9 }), anEffect(), anEffect()];
     await queues.commit(aCommit(id, 1, { effects: [a, b] }));
     await queues.commit(aCommit(id, 2, { effects: [c], doneEffects: [a.id, 'unknown'] }));
@@ -141,18 +126,14 @@ function commitPromises(store: () => Store): void {
     assert.deepEqual(await queues.listEffects(id), [asStored(id, again), asStored(id, c)]);
   });
 
-  test('pull request numbers reach the largest of 32 bits', async () => {
-    const { queues } = store();
-    const { id } = await storeQueue(store());
+  inQueue('pull request numbers reach the largest of 32 bits', async ({ queues, id }) => {
     const entry = anEntry(id, 4_294_967_295);
     await queues.commit(aCommit(id, 1, { entries: [entry], transitions: [aTransition(entry)] }));
     assert.deepEqual(await queues.findEntry(id, 4_294_967_295), entry);
     assert.deepEqual(await queues.listTransitions(entry.id), [aTransition(entry)]);
   });
 
-  test('text comes back as it was', async () => {
-    const { queues } = store();
-    const { id } = await storeQueue(store());
+  inQueue('text comes back as it was', async ({ queues, id }) => {
     const odd = [
       `' " \\ ; -- %s $1 ?`,
       '\u{1f9ea}\u{1f469}\u200d\u{1f680}',
@@ -167,18 +148,14 @@ function commitPromises(store: () => Store): void {
     for (const entry of entries) assert.deepEqual(await queues.findEntry(id, entry.prNumber), entry);
   });
 
-  test('half a surrogate pair becomes the replacement character', async () => {
-    const { queues } = store();
-    const { id } = await storeQueue(store());
+  inQueue('half a surrogate pair becomes the replacement character', async ({ queues, id }) => {
     await queues.commit(aCommit(id, 1, { entries: [anEntry(id, 1, { body: 'a\ud800b' })] }));
     assert.equal((await queues.findEntry(id, 1))?.body, 'a\ufffdb');
   });
 }
 
-function refusalPromises(store: () => Store): void {
-  test('a commit at another version is stale and writes nothing', async () => {
-    const { queues } = store();
-    const { id } = await storeQueue(store());
+function refusalPromises({ inQueue }: StoreTests): void {
+  inQueue('a commit at another version is stale and writes nothing', async ({ queues, id }) => {
     for (const expected of [0, 2, 9]) {
       const entry = anEntry(id, 7);
       const commit = aCommit(id, expected, {
@@ -197,9 +174,7 @@ function refusalPromises(store: () => Store): void {
     assert.equal(await queues.commit(aCommit('nothing' as QueueId, 1)), 'stale');
   });
 
-  test('a commit with one impossible row writes nothing', async () => {
-    const { queues } = store();
-    const { id } = await storeQueue(store());
+  inQueue('a commit with one impossible row writes nothing', async ({ queues, id }) => {
     const entry = anEntry(id, 7);
     await queues.commit(aCommit(id, 1, { entries: [entry], transitions: [aTransition(entry)] }));
     const impossible = [
@@ -220,10 +195,8 @@ function refusalPromises(store: () => Store): void {
   });
 }
 
-function concurrencyPromises(store: () => Store): void {
-  test('of many commits from one version exactly one is stored', async () => {
-    const { queues } = store();
-    const { id } = await storeQueue(store());
+function concurrencyPromises({ inQueue, inStore }: StoreTests): void {
+  inQueue('of many commits from one version exactly one is stored', async ({ queues, id }) => {
     const outcomes = await Promise.all(
       Array.from({ length: 16 }, (_, index) => queues.commit(aCommit(id, 1, { entries: [anEntry(id, index + 1)] }))),
     );
@@ -232,9 +205,8 @@ function concurrencyPromises(store: () => Store): void {
     assert.equal(await queues.findVersion(id), 2);
   });
 
-  test('a bad commit among others at once harms none of them', async () => {
-    const { queues } = store();
-    const all = await Promise.all(Array.from({ length: 9 }, () => storeQueue(store())));
+  inStore('a bad commit among others at once harms none of them', async ({ store, queues }) => {
+    const all = await Promise.all(Array.from({ length: 9 }, () => storeQueue(store)));
     const outcomes = await Promise.allSettled(
       all.map(({ id }, index) => {
         if (index === 3) return queues.commit(aCommit(id, 5));
@@ -253,10 +225,8 @@ function concurrencyPromises(store: () => Store): void {
   });
 }
 
-function snapshotPromises(store: () => Store): void {
-  test('a load has the live entries and their target sets only', async () => {
-    const { queues } = store();
-    const { id } = await storeQueue(store());
+function snapshotPromises({ inQueue }: StoreTests): void {
+  inQueue('a load has the live entries and their target sets only', async ({ queues, id }) => {
     const live = anEntry(id, 1, { targetsDigest: `live-${id}` });
     const ended = anEntry(id, 2, { isLive: false, targetsDigest: `ended-${id}` });
     const targetSets = [live, ended].map((entry) => ({ digest: entry.targetsDigest ?? '', body: '[]' }));
@@ -266,9 +236,7 @@ function snapshotPromises(store: () => Store): void {
     assert.deepEqual(loaded?.targetSets, targetSets.slice(0, 1));
   });
 
-  test('a load since a version has what changed after it, live or not', async () => {
-    const { queues } = store();
-    const { id } = await storeQueue(store());
+  inQueue('a load since a version has what changed after it, live or not', async ({ queues, id }) => {
     const first = anEntry(id, 1, { targetsDigest: `one-${id}` });
     const targetSets = [{ digest: `one-${id}`, body: '["a"]' }];
     await queues.commit(aCommit(id, 1, { entries: [first, anEntry(id, 2)], targetSets }));
@@ -283,9 +251,7 @@ function snapshotPromises(store: () => Store): void {
     assert.equal(await queues.loadSince('nothing' as QueueId, 0), undefined);
   });
 
-  test('nothing that is handed out, or was handed in, changes what is stored', async () => {
-    const { queues } = store();
-    const { id } = await storeQueue(store());
+  inQueue('nothing that is handed out, or was handed in, changes what is stored', async ({ queues, id }) => {
     const entry = anEntry(id, 1);
     const commit = aCommit(id, 1, { entries: [entry] });
     await queues.commit(commit);
@@ -297,10 +263,8 @@ function snapshotPromises(store: () => Store): void {
   });
 }
 
-function targetPromises(store: () => Store): void {
-  test('an entry is stored as it is given, with a transition or without one', async () => {
-    const { queues } = store();
-    const { id } = await storeQueue(store());
+function targetPromises({ inQueue, inStore }: StoreTests): void {
+  inQueue('an entry is stored as it is given, with a transition or without one', async ({ queues, id }) => {
     const entry = anEntry(id, 1);
     await queues.commit(aCommit(id, 1, { entries: [entry] }));
     const changes: Partial<typeof entry>[] = [
@@ -318,26 +282,26 @@ function targetPromises(store: () => Store): void {
     }
   });
 
-  test('impacted targets are stored before there is an entry, and replaced for the same commit', async () => {
-    const { queues } = store();
-    const { id } = await storeQueue(store());
-    const digest = `saved-${id}`;
-    const row = {
-      ...{ queueId: id, prNumber: 5, sha: 'aa', body: '{"kind":"some"}', targetsDigest: digest, setAt: NOON },
-      isOfFork: false,
-    };
-    await queues.commit(aCommit(id, 1, { impactedTargets: [row], targetSets: [{ digest, body: '["x"]' }] }));
-    assert.deepEqual(await queues.findImpactedTargets(id, 5, 'aa'), row);
-    assert.equal(await queues.findImpactedTargets(id, 5, 'bb'), undefined);
-    assert.deepEqual(await queues.findTargetSet(digest), { digest, body: '["x"]' });
-    const all = { ...row, body: '{"kind":"all"}', targetsDigest: null, setAt: NOON + 1 };
-    await queues.commit(aCommit(id, 2, { impactedTargets: [all] }));
-    assert.deepEqual(await queues.findImpactedTargets(id, 5, 'aa'), all);
-  });
+  inQueue(
+    'impacted targets are stored before there is an entry, and replaced for the same commit',
+    async ({ queues, id }) => {
+      const digest = `saved-${id}`;
+      const row = {
+        ...{ queueId: id, prNumber: 5, sha: 'aa', body: '{"kind":"some"}', targetsDigest: digest, setAt: NOON },
+        isOfFork: false,
+      };
+      await queues.commit(aCommit(id, 1, { impactedTargets: [row], targetSets: [{ digest, body: '["x"]' }] }));
+      assert.deepEqual(await queues.findImpactedTargets(id, 5, 'aa'), row);
+      assert.equal(await queues.findImpactedTargets(id, 5, 'bb'), undefined);
+      assert.deepEqual(await queues.findTargetSet(digest), { digest, body: '["x"]' });
+      const all = { ...row, body: '{"kind":"all"}', targetsDigest: null, setAt: NOON + 1 };
+      await queues.commit(aCommit(id, 2, { impactedTargets: [all] }));
+      assert.deepEqual(await queues.findImpactedTargets(id, 5, 'aa'), all);
+    },
+  );
 
-  test('a target set is stored once and never changes', async () => {
-    const { queues } = store();
-    const [a, b] = [await storeQueue(store()), await storeQueue(store())];
+  inStore('a target set is stored once and never changes', async ({ store, queues }) => {
+    const [a, b] = [await storeQueue(store), await storeQueue(store)];
     const digests = [`z-${a.id}`, `y-${a.id}`];
     const first = digests.map((digest) => ({ digest, body: '["first"]' }));
     await queues.commit(aCommit(a.id, 1, { targetSets: first }));
@@ -346,7 +310,7 @@ function targetPromises(store: () => Store): void {
   });
 }
 
-function oldTargetPromises(store: () => Store): void {
+function oldTargetPromises({ inQueue }: StoreTests): void {
   const aRow = (queueId: QueueId, index: number, targetsDigest: string | null = null) => {
     return {
       queueId,
@@ -359,9 +323,7 @@ function oldTargetPromises(store: () => Store): void {
     };
   };
 
-  test('impacted targets are kept for the 20 newest commits of a pull request', async () => {
-    const { queues } = store();
-    const { id } = await storeQueue(store());
+  inQueue('impacted targets are kept for the 20 newest commits of a pull request', async ({ queues, id }) => {
     const other = { ...aRow(id, 0), prNumber: 6 };
     await queues.commit(aCommit(id, 1, { impactedTargets: [other] }));
     const rows = Array.from({ length: 24 }, (_, index) => aRow(id, index));
@@ -375,48 +337,48 @@ function oldTargetPromises(store: () => Store): void {
     assert.deepEqual(await queues.findImpactedTargets(id, 6, other.sha), other);
   });
 
-  test('impacted targets of a fork give way to others, and replace only those of a fork [G80]', async () => {
-    const { queues } = store();
-    const { id } = await storeQueue(store());
-    let version = 1;
-    const commit = async (...rows: readonly ReturnType<typeof aRow>[]) => {
-      assert.equal(await queues.commit(aCommit(id, version, { impactedTargets: rows })), 'committed');
-      version += 1;
-      return (await queues.findImpactedTargets(id, 5, 'sha-1'))?.body;
-    };
-    const fork = (body: string) => ({ ...aRow(id, 1), body, isOfFork: true });
-    const token = (body: string) => ({ ...aRow(id, 1), body });
-    assert.equal(await commit(fork('1')), '1');
-    assert.equal(await commit(fork('2')), '2');
-    assert.deepEqual(await queues.findImpactedTargets(id, 5, 'sha-1'), fork('2'));
-    assert.equal(await commit(token('3'), fork('4')), '3');
-    assert.equal(await commit(fork('5')), '3');
-    assert.equal(await commit(fork('6'), token('7')), '7');
-    assert.deepEqual(await queues.findImpactedTargets(id, 5, 'sha-1'), token('7'));
-  });
+  inQueue(
+    'impacted targets of a fork give way to others, and replace only those of a fork [G80]',
+    async ({ queues, id }) => {
+      let version = 1;
+      const commit = async (...rows: readonly ReturnType<typeof aRow>[]) => {
+        assert.equal(await queues.commit(aCommit(id, version, { impactedTargets: rows })), 'committed');
+        version += 1;
+        return (await queues.findImpactedTargets(id, 5, 'sha-1'))?.body;
+      };
+      const fork = (body: string) => ({ ...aRow(id, 1), body, isOfFork: true });
+      const token = (body: string) => ({ ...aRow(id, 1), body });
+      assert.equal(await commit(fork('1')), '1');
+      assert.equal(await commit(fork('2')), '2');
+      assert.deepEqual(await queues.findImpactedTargets(id, 5, 'sha-1'), fork('2'));
+      assert.equal(await commit(token('3'), fork('4')), '3');
+      assert.equal(await commit(fork('5')), '3');
+      assert.equal(await commit(fork('6'), token('7')), '7');
+      assert.deepEqual(await queues.findImpactedTargets(id, 5, 'sha-1'), token('7'));
+    },
+  );
 
-  test('impacted targets of forks take no room from others, nor the other way round [G80]', async () => {
-    const { queues } = store();
-    const { id } = await storeQueue(store());
-    const token = [aRow(id, 0), aRow(id, 1)];
-    const forks = Array.from({ length: 24 }, (_, index) => ({ ...aRow(id, index + 2), isOfFork: true }));
-    const find = (rows: readonly ReturnType<typeof aRow>[]) =>
-      Promise.all(rows.map(({ sha }) => queues.findImpactedTargets(id, 5, sha)));
-    await queues.commit(aCommit(id, 1, { impactedTargets: token }));
-    await queues.commit(aCommit(id, 2, { impactedTargets: forks.slice(0, 21) }));
-    await queues.commit(aCommit(id, 3, { impactedTargets: forks.slice(21) }));
-    assert.deepEqual(await find(token), token);
-    const kept = forks.map((row, index) => (index < 4 ? undefined : row));
-    assert.deepEqual(await find(forks), kept);
-    const more = Array.from({ length: 19 }, (_, index) => aRow(id, index + 50));
-    await queues.commit(aCommit(id, 4, { impactedTargets: more }));
-    assert.deepEqual(await find([...token, ...more]), [undefined, token[1], ...more]);
-    assert.deepEqual(await find(forks), kept);
-  });
+  inQueue(
+    'impacted targets of forks take no room from others, nor the other way round [G80]',
+    async ({ queues, id }) => {
+      const token = [aRow(id, 0), aRow(id, 1)];
+      const forks = Array.from({ length: 24 }, (_, index) => ({ ...aRow(id, index + 2), isOfFork: true }));
+      const find = (rows: readonly ReturnType<typeof aRow>[]) =>
+        Promise.all(rows.map(({ sha }) => queues.findImpactedTargets(id, 5, sha)));
+      await queues.commit(aCommit(id, 1, { impactedTargets: token }));
+      await queues.commit(aCommit(id, 2, { impactedTargets: forks.slice(0, 21) }));
+      await queues.commit(aCommit(id, 3, { impactedTargets: forks.slice(21) }));
+      assert.deepEqual(await find(token), token);
+      const kept = forks.map((row, index) => (index < 4 ? undefined : row));
+      assert.deepEqual(await find(forks), kept);
+      const more = Array.from({ length: 19 }, (_, index) => aRow(id, index + 50));
+      await queues.commit(aCommit(id, 4, { impactedTargets: more }));
+      assert.deepEqual(await find([...token, ...more]), [undefined, token[1], ...more]);
+      assert.deepEqual(await find(forks), kept);
+    },
+  );
 
-  test('of impacted targets and target sets given twice in one commit one is stored', async () => {
-    const { queues } = store();
-    const { id } = await storeQueue(store());
+  inQueue('of impacted targets and target sets given twice in one commit one is stored', async ({ queues, id }) => {
     const digest = `twice-${id}`;
     const [first, last] = [aRow(id, 1, digest), { ...aRow(id, 1, digest), body: '{"n":2}', setAt: NOON + 2 }];
     const targetSets = [1, 2].map(() => ({ digest, body: '["a"]' }));
@@ -425,9 +387,7 @@ function oldTargetPromises(store: () => Store): void {
     assert.deepEqual(await queues.findTargetSet(digest), targetSets[0]);
   });
 
-  test('target sets that nothing names any more are removed once they are old', async () => {
-    const { queues } = store();
-    const { id } = await storeQueue(store());
+  inQueue('target sets that nothing names any more are removed once they are old', async ({ queues, id }) => {
     // Instants that no other test uses: nobody else's sets are that old.
     const at = (version: number, day: number) => ({ events: [anEvent(version, { at: day * DAY_MS })] });
     const names = ['ofEntry', 'ofUpload', 'unused', 'named again', 'young'];

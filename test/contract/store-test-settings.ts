@@ -1,21 +1,18 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { test } from 'node:test';
 import { DEFAULT_TEST_SETTINGS, defaultMonitors } from '../../src/flaky/settings.ts';
 import type { RepositoryId } from '../../src/storage/repositories.ts';
-import type { Store } from '../../src/storage/store.ts';
-import { NOON, storeRepository } from './store-world.ts';
+import type { StoreTests } from './store-fixture.ts';
+import { NOON } from './store-world.ts';
 
-export function testSettingsPromises(store: () => Store): void {
+export function testSettingsPromises({ inRepository }: StoreTests): void {
   const change = (detail: string) => ({ at: NOON, actor: 'ada', detail });
   const next = (retentionDays: number) => ({
     settings: { ...DEFAULT_TEST_SETTINGS, retentionDays, ticketUrlTemplate: 'https://t/{key}' },
     monitors: defaultMonitors(randomUUID(), NOON).slice(0, retentionDays),
   });
 
-  test('settings are stored version by version, each once', async () => {
-    const { testSettings } = store();
-    const { id } = await storeRepository(store());
+  inRepository('settings are stored version by version, each once', async ({ testSettings, id }) => {
     assert.equal(await testSettings.find(id), undefined);
     const first = next(1);
     const stored = await testSettings.save(id, 0, first, change('{"a":1}'));
@@ -30,9 +27,7 @@ export function testSettingsPromises(store: () => Store): void {
     await assert.rejects(testSettings.save('nothing' as RepositoryId, 0, next(1), change('{}')));
   });
 
-  test('of those who change the same version at once one succeeds', async () => {
-    const { testSettings } = store();
-    const { id } = await storeRepository(store());
+  inRepository('of those who change the same version at once one succeeds', async ({ testSettings, id }) => {
     for (const version of [0, 1]) {
       const answers = await Promise.all([1, 2, 3, 4].map((n) => testSettings.save(id, version, next(n), change('{}'))));
       assert.equal(answers.filter((answer) => answer !== undefined).length, 1);
@@ -40,9 +35,7 @@ export function testSettingsPromises(store: () => Store): void {
     assert.equal((await testSettings.listChanges(id, 9)).length, 2);
   });
 
-  test('it is known which version all tests follow, and its monitors', async () => {
-    const { testSettings } = store();
-    const { id } = await storeRepository(store());
+  inRepository('it is known which version all tests follow, and its monitors', async ({ testSettings, id }) => {
     const isBehind = async () => (await testSettings.listBehind()).includes(id);
     assert.equal(await isBehind(), false);
     await testSettings.save(id, 0, next(1), change('{}'));

@@ -5,6 +5,7 @@ import type { RepositoryId } from '../../src/storage/repositories.ts';
 import type { Store } from '../../src/storage/store.ts';
 import type { Upload, UploadOutcome } from '../../src/storage/uploads.ts';
 import { anUpload, someFields } from '../helpers/an-upload.ts';
+import type { StoreTests } from './store-fixture.ts';
 import { aChange } from './store-ingest.ts';
 import { DAY_MS, NOON, type OpenStore, storeRepository } from './store-world.ts';
 
@@ -12,11 +13,11 @@ const HOUR_MS = 3_600_000;
 /** Later than everything. */
 const NEVER = NOON * 2;
 
-export function uploadPromises(store: () => Store): void {
-  bodyPromises(store);
-  acceptPromises(store);
-  outcomePromises(store);
-  listPromises(store);
+export function uploadPromises(tests: StoreTests): void {
+  bodyPromises(tests);
+  acceptPromises(tests);
+  outcomePromises(tests);
+  listPromises(tests);
 }
 
 export function anOutcome(uploadId: string, values: Partial<UploadOutcome> = {}): UploadOutcome {
@@ -31,39 +32,38 @@ async function readText(store: Store, bodyId: string, fileNo: number): Promise<s
   return Buffer.concat(pieces).toString();
 }
 
-function bodyPromises(store: () => Store): void {
-  test('bytes come back as they were given, file by file, whatever becomes of the buffer', async () => {
-    const { uploads } = store();
-    const bodyId = randomUUID();
-    const buffer = Buffer.from('one');
-    const writing = [uploads.appendBody(bodyId, 0, buffer, NOON), uploads.appendBody(bodyId, 1, buffer, NOON)];
-    buffer.write('two');
-    writing.push(uploads.appendBody(bodyId, 0, buffer, NOON), uploads.appendBody(bodyId, 0, Buffer.alloc(0), NOON));
-    await Promise.all(writing);
-    assert.equal(await readText(store(), bodyId, 0), 'onetwo');
-    assert.equal(await readText(store(), bodyId, 1), 'one');
-    assert.equal(await readText(store(), bodyId, 2), '');
-    assert.equal(await readText(store(), 'unknown', 0), '');
-    await uploads.removeBody(bodyId);
-    assert.equal(await readText(store(), bodyId, 0), '');
-    await uploads.removeBody(bodyId);
-  });
+function bodyPromises({ inStore }: StoreTests): void {
+  inStore(
+    'bytes come back as they were given, file by file, whatever becomes of the buffer',
+    async ({ store, uploads }) => {
+      const bodyId = randomUUID();
+      const buffer = Buffer.from('one');
+      const writing = [uploads.appendBody(bodyId, 0, buffer, NOON), uploads.appendBody(bodyId, 1, buffer, NOON)];
+      buffer.write('two');
+      writing.push(uploads.appendBody(bodyId, 0, buffer, NOON), uploads.appendBody(bodyId, 0, Buffer.alloc(0), NOON));
+      await Promise.all(writing);
+      assert.equal(await readText(store, bodyId, 0), 'onetwo');
+      assert.equal(await readText(store, bodyId, 1), 'one');
+      assert.equal(await readText(store, bodyId, 2), '');
+      assert.equal(await readText(store, 'unknown', 0), '');
+      await uploads.removeBody(bodyId);
+      assert.equal(await readText(store, bodyId, 0), '');
+      await uploads.removeBody(bodyId);
+    },
+  );
 
-  test('a body of many pieces is kept in order, and removed whole', async () => {
-    const { uploads } = store();
+  inStore('a body of many pieces is kept in order, and removed whole', async ({ store, uploads }) => {
     const bodyId = randomUUID();
     for (let n = 0; n < 70; n++) await uploads.appendBody(bodyId, n % 2, Buffer.from(`${n} `), NOON);
     const expected = Array.from({ length: 35 }, (_, index) => `${2 * index + 1} `).join('');
-    assert.equal(await readText(store(), bodyId, 1), expected);
+    assert.equal(await readText(store, bodyId, 1), expected);
     await uploads.removeBody(bodyId);
-    for (const fileNo of [0, 1]) assert.equal(await readText(store(), bodyId, fileNo), '');
+    for (const fileNo of [0, 1]) assert.equal(await readText(store, bodyId, fileNo), '');
   });
 }
 
-function acceptPromises(store: () => Store): void {
-  test('an upload is stored and found', async () => {
-    const { uploads } = store();
-    const { id } = await storeRepository(store());
+function acceptPromises({ inRepository }: StoreTests): void {
+  inRepository('an upload is stored and found', async ({ uploads, id }) => {
     const issues = [{ level: 'warning', file: 'a.xml', line: 3, message: 'm', hint: 'h' }] as const;
     const upload = anUpload(id, { issues, digest: 'd', clientVersion: '1.2', fields: someFields({ prNumber: 7 }) });
     assert.deepEqual(await uploads.create(upload, 0), upload);
@@ -72,10 +72,8 @@ function acceptPromises(store: () => Store): void {
     await assert.rejects(uploads.create(anUpload('nothing' as RepositoryId), 0));
   });
 
-  test('the same again within the window is answered with the first', async () => {
-    const { uploads } = store();
-    const { id } = await storeRepository(store());
-    const other = await storeRepository(store());
+  inRepository('the same again within the window is answered with the first', async ({ store, uploads, id }) => {
+    const other = await storeRepository(store);
     const digest = randomUUID();
     const first = await uploads.create(anUpload(id, { digest }), NOON - 10);
     assert.deepEqual(await uploads.create(anUpload(id, { digest, receivedAt: NOON + 9 }), NOON - 1), first);
@@ -90,9 +88,7 @@ function acceptPromises(store: () => Store): void {
     }
   });
 
-  test('of the same at once one is stored [D8]', async () => {
-    const { uploads } = store();
-    const { id } = await storeRepository(store());
+  inRepository('of the same at once one is stored [D8]', async ({ uploads, id }) => {
     const made = await Promise.all(
       Array.from({ length: 8 }, () => uploads.create(anUpload(id, { digest: 'same' }), 0)),
     );
@@ -100,9 +96,7 @@ function acceptPromises(store: () => Store): void {
     assert.equal(await uploads.getWatermark(id), 1);
   });
 
-  test('the body of a pending upload comes once', async () => {
-    const { uploads } = store();
-    const { id } = await storeRepository(store());
+  inRepository('the body of a pending upload comes once', async ({ uploads, id }) => {
     const pending = anUpload(id, {
       ...{ kind: 'bundle', status: 'PENDING', bodyId: null, files: [], sizeBytes: 0, fields: null },
     });
@@ -128,49 +122,49 @@ function acceptPromises(store: () => Store): void {
   });
 }
 
-function outcomePromises(store: () => Store): void {
-  test('processing notes how far it got and how it ended, with the results or without', async () => {
-    const { uploads, testIngest } = store();
-    const { id } = await storeRepository(store());
-    const upload = await uploads.create(anUpload(id, { fields: null }), 0);
-    const fields = someFields({ branch: 'b' });
-    const part = anOutcome(upload.id, { status: 'ACCEPTED', processedAt: null, fields });
-    const commit = (expectedSeq: number, outcome: UploadOutcome) =>
-      testIngest.commit(aChange(id, expectedSeq, { upload: outcome }), NOON);
-    await uploads.delay(upload.id, { trouble: 'The disk is full.', retryAt: NOON });
-    assert.equal((await uploads.find(upload.id))?.trouble, 'The disk is full.');
-    assert.equal(await commit(0, part), 1);
-    assert.equal(await commit(1, part), undefined);
-    const { uploadId: _1, ...ofPart } = part;
-    assert.deepEqual(await uploads.find(upload.id), { ...upload, ...ofPart, attempts: 1 });
-    const end = anOutcome(upload.id, {
-      ...{ partsDone: 2, issues: [{ level: 'info', file: null, line: null, message: 'm', hint: '' }] },
-    });
-    assert.equal(await commit(1, end), 2);
-    const { uploadId: _2, ...ofEnd } = end;
-    assert.deepEqual(await uploads.find(upload.id), { ...upload, ...ofEnd, fields, attempts: 1 });
-    assert.equal(await commit(2, { ...end, partsDone: 3 }), undefined);
-    assert.equal(await commit(2, anOutcome('unknown')), undefined);
-    const skipped = await uploads.create(anUpload(id), 0);
-    await uploads.finish(anOutcome(skipped.id, { status: 'SKIPPED', partsDone: 0 }));
-    assert.equal((await uploads.find(skipped.id))?.status, 'SKIPPED');
-  });
+function outcomePromises({ inRepository }: StoreTests): void {
+  inRepository(
+    'processing notes how far it got and how it ended, with the results or without',
+    async ({ uploads, testIngest, id }) => {
+      const upload = await uploads.create(anUpload(id, { fields: null }), 0);
+      const fields = someFields({ branch: 'b' });
+      const part = anOutcome(upload.id, { status: 'ACCEPTED', processedAt: null, fields });
+      const commit = (expectedSeq: number, outcome: UploadOutcome) =>
+        testIngest.commit(aChange(id, expectedSeq, { upload: outcome }), NOON);
+      await uploads.delay(upload.id, { trouble: 'The disk is full.', retryAt: NOON });
+      assert.equal((await uploads.find(upload.id))?.trouble, 'The disk is full.');
+      assert.equal(await commit(0, part), 1);
+      assert.equal(await commit(1, part), undefined);
+      const { uploadId: _1, ...ofPart } = part;
+      assert.deepEqual(await uploads.find(upload.id), { ...upload, ...ofPart, attempts: 1 });
+      const end = anOutcome(upload.id, {
+        ...{ partsDone: 2, issues: [{ level: 'info', file: null, line: null, message: 'm', hint: '' }] },
+      });
+      assert.equal(await commit(1, end), 2);
+      const { uploadId: _2, ...ofEnd } = end;
+      assert.deepEqual(await uploads.find(upload.id), { ...upload, ...ofEnd, fields, attempts: 1 });
+      assert.equal(await commit(2, { ...end, partsDone: 3 }), undefined);
+      assert.equal(await commit(2, anOutcome('unknown')), undefined);
+      const skipped = await uploads.create(anUpload(id), 0);
+      await uploads.finish(anOutcome(skipped.id, { status: 'SKIPPED', partsDone: 0 }));
+      assert.equal((await uploads.find(skipped.id))?.status, 'SKIPPED');
+    },
+  );
 
-  test('an upload that another has ended stays as that one left it [D8]', async () => {
-    const { uploads, testIngest } = store();
-    const { id } = await storeRepository(store());
-    const upload = await uploads.create(anUpload(id), 0);
-    const end = anOutcome(upload.id, { testRuns: 9 });
-    assert.equal(await testIngest.commit(aChange(id, 0, { upload: end }), NOON), 1);
-    await uploads.finish(anOutcome(upload.id, { status: 'FAILED', partsDone: 0, testRuns: 0 }));
-    const found = await uploads.find(upload.id);
-    assert.deepEqual([found?.status, found?.partsDone, found?.testRuns], ['PROCESSED', 1, 9]);
-    await uploads.finish(anOutcome('unknown'));
-  });
+  inRepository(
+    'an upload that another has ended stays as that one left it [D8]',
+    async ({ uploads, testIngest, id }) => {
+      const upload = await uploads.create(anUpload(id), 0);
+      const end = anOutcome(upload.id, { testRuns: 9 });
+      assert.equal(await testIngest.commit(aChange(id, 0, { upload: end }), NOON), 1);
+      await uploads.finish(anOutcome(upload.id, { status: 'FAILED', partsDone: 0, testRuns: 0 }));
+      const found = await uploads.find(upload.id);
+      assert.deepEqual([found?.status, found?.partsDone, found?.testRuns], ['PROCESSED', 1, 9]);
+      await uploads.finish(anOutcome('unknown'));
+    },
+  );
 
-  test('an ended upload is processed again while its body is there', async () => {
-    const { uploads } = store();
-    const { id } = await storeRepository(store());
+  inRepository('an ended upload is processed again while its body is there', async ({ uploads, id }) => {
     const upload = await uploads.create(anUpload(id), 0);
     assert.equal(await uploads.processAgain(upload.id), false);
     await uploads.finish(anOutcome(upload.id, { status: 'FAILED', partsDone: 0 }));
@@ -183,10 +177,8 @@ function outcomePromises(store: () => Store): void {
   });
 }
 
-function listPromises(store: () => Store): void {
-  test('uploads are listed newest first, as of the watermark', async () => {
-    const { uploads } = store();
-    const { id } = await storeRepository(store());
+function listPromises({ inRepository }: StoreTests): void {
+  inRepository('uploads are listed newest first, as of the watermark', async ({ uploads, id }) => {
     assert.equal(await uploads.getWatermark(id), 0);
     const made: Upload[] = [];
     for (let n = 0; n < 5; n++) made.push(await uploads.create(anUpload(id, { receivedAt: NOON - n }), 0));
@@ -200,9 +192,7 @@ function listPromises(store: () => Store): void {
     assert.deepEqual(await ids(4, 9), [4]);
   });
 
-  test('it is known whether results of a check are still to come', async () => {
-    const { uploads } = store();
-    const { id } = await storeRepository(store());
+  inRepository('it is known whether results of a check are still to come', async ({ uploads, id }) => {
     const upload = await uploads.create(anUpload(id, { fields: someFields({ candidateId: 'c', check: 'unit' }) }), 0);
     assert.equal(await uploads.hasWaiting(id, 'c', 'unit'), true);
     assert.equal(await uploads.hasWaiting(id, 'c', 'lint'), false);

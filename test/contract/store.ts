@@ -1,10 +1,10 @@
 import { after, before, describe } from 'node:test';
-import type { Store } from '../../src/storage/store.ts';
 import { accountPromises } from './store-accounts.ts';
 import { alarmPromises } from './store-alarms.ts';
 import { candidatePromises } from './store-candidates.ts';
 import { effectPromises } from './store-effects.ts';
-import { noticePromises } from './store-hints.ts';
+import { createStoreTests } from './store-fixture.ts';
+import { hintPromises } from './store-hints.ts';
 import { ingestPromises } from './store-ingest.ts';
 import { ingestModelPromises } from './store-ingest-model.ts';
 import { logPromises } from './store-logs.ts';
@@ -18,6 +18,30 @@ import { uploadPromises, wholeUploadPromises } from './store-uploads.ts';
 import { wholeStorePromises } from './store-whole.ts';
 import type { OpenStore } from './store-world.ts';
 
+const PROMISES = {
+  accounts: accountPromises,
+  repositories: repositoryPromises,
+  queues: queuePromises,
+  'lists of queues': queueListPromises,
+  candidates: candidatePromises,
+  tests: testPromises,
+  'taking in results': ingestPromises,
+  'taking in results, compared': ingestModelPromises,
+  'settings of tests': testSettingsPromises,
+  uploads: uploadPromises,
+  logs: logPromises,
+  alarms: alarmPromises,
+  'notes about pull requests': pullRequestNotePromises,
+};
+
+/** These open stores of their own, because they see the rows of all repositories. */
+const OF_WHOLE_STORES = {
+  effects: effectPromises,
+  'uploads of all repositories': wholeUploadPromises,
+  hints: hintPromises,
+  'the whole': wholeStorePromises,
+};
+
 /** The promises of src/storage/*.ts, to be kept by every adapter. Each test brings rows of its own. */
 export function storeContract(name: string, open: () => Promise<OpenStore>): void {
   describe(`store contract: ${name}`, () => {
@@ -27,23 +51,8 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
     });
     after(() => opened.close());
 
-    const store = (): Store => opened.store;
-    describe('accounts', () => accountPromises(store));
-    describe('repositories', () => repositoryPromises(store));
-    describe('queues', () => queuePromises(store));
-    describe('lists of queues', () => queueListPromises(store));
-    describe('candidates', () => candidatePromises(store));
-    describe('effects', () => effectPromises(open));
-    describe('tests', () => testPromises(store));
-    describe('taking in results', () => ingestPromises(store));
-    describe('taking in results, compared', () => ingestModelPromises(store));
-    describe('settings of tests', () => testSettingsPromises(store));
-    describe('uploads', () => uploadPromises(store));
-    describe('uploads of all repositories', () => wholeUploadPromises(open));
-    describe('logs', () => logPromises(store));
-    describe('alarms', () => alarmPromises(store));
-    describe('notices', () => noticePromises(open));
-    describe('notes about pull requests', () => pullRequestNotePromises(store));
-    describe('the whole', () => wholeStorePromises(open));
+    const tests = createStoreTests(() => opened.store);
+    for (const [subject, promises] of Object.entries(PROMISES)) describe(subject, () => promises(tests));
+    for (const [subject, promises] of Object.entries(OF_WHOLE_STORES)) describe(subject, () => promises(open));
   });
 }
