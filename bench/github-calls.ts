@@ -75,6 +75,6 @@ function isToldToHaveLanded({ github, repository }: GithubBench, pr: PullRequest
 }
 
 function isSilent({ github }: GithubBench): boolean {
-  const last = github.world.requests.findLast(({ area, query }) => area !== 'git' && query !== 'LookAround');
+  const last = github.world.requests.findLast(({ area, query }) => area !== 'git' && query !== 'PollRepository');
   return last === undefined || Date.now() - last.at > SILENT_MS;
 }

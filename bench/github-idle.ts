@@ -47,6 +47,6 @@ function isSaid(
 ): boolean {
   const told = [...repository.pulls.values()].filter((pr) => github.listComments(pr).length > 0).length;
   const last = github.world.requests.findLast(({ area }) => area !== 'git');
-  if (told < toBeTold || last?.query !== 'LookAround' || last.at < openedAt) return false;
+  if (told < toBeTold || last?.query !== 'PollRepository' || last.at < openedAt) return false;
   return Date.now() - last.at > QUIET_MS;
 }

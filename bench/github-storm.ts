@@ -57,8 +57,8 @@ async function stormOn(world: GithubBench): Promise<void> {
   const sentAt = Date.now();
   const missing = await countMissing(scene);
   const settledMs = Date.now() - sentAt;
-  const looks = world.github.world.requests.filter(({ query, at }) => query === 'LookAround' && at > since).length;
-  progress(`github: ${looks} looks around meanwhile; ${Math.round(ours.durationMs)} ms of storm`);
+  const polls = world.github.world.requests.filter(({ query, at }) => query === 'PollRepository' && at > since).length;
+  progress(`github: ${polls} polls meanwhile; ${Math.round(ours.durationMs)} ms of storm`);
   printTimes(ours, theirs);
   printFigure({ name: 'github.storm.refused', value: ours.refused, unit: 'deliveries', goal: 0 });
   printFigure({ name: 'github.storm.not-applied', value: missing, unit: 'changes', goal: 0 });
@@ -119,8 +119,8 @@ async function happen({ world, tested, closed, commanded, edited, pushes }: Scen
   const { github, repository } = world;
   // The periodic poll must not find it, so the storm waits for the end of a poll.
   const now = Date.now();
-  const isLook = ({ query, at }: { query: string | undefined; at: number }) => query === 'LookAround' && at > now;
-  await until('somebody looked around', DEADLINE_MS, () => github.world.requests.some(isLook));
+  const isPoll = ({ query, at }: { query: string | undefined; at: number }) => query === 'PollRepository' && at > now;
+  await until('the repository was polled', DEADLINE_MS, () => github.world.requests.some(isPoll));
   github.webhooks.configure({ lost: 1 });
   const first = github.webhooks.deliveries.length;
   for (const [{ headRef }, sha] of pushes) await github.moveBranch(repository, headRef, sha, WRITER);

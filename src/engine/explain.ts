@@ -5,7 +5,7 @@ import { type Candidate, isUnderTest } from './candidate.ts';
 import { isBehindDirectMerge } from './direct-merge.ts';
 import { judgementReasons, openReason } from './explain-judgement.ts';
 import { type Explanation, type ExplanationReason, reason } from './explanation.ts';
-import { isPossibleRepair, nextLookAt } from './hold.ts';
+import { isPossibleRepair, nextHeadTestAt } from './hold.ts';
 import { admittedInOrder } from './order.ts';
 import { freeSlots } from './plan.ts';
 import { parsePriority, raisedValue } from './priority.ts';
@@ -381,11 +381,11 @@ export function holdReason(queue: Queue, { cause, candidate, since }: Hold): Exp
   const about = { since, ...(candidate === undefined ? {} : { testRun: candidate }) };
   if (cause.kind === 'configuration') {
     const why = reasonText(cause.reason, { ...NO_CONTEXT, branch });
-    const text = `Nothing can be tested on ${branch}, and nobody is removed for that. ${why} ${lookText(queue)} Setting requiredStatuses of the queue is another way out.`;
+    const text = `Nothing can be tested on ${branch}, and nobody is removed for that. ${why} ${headTestText(queue)} Setting requiredStatuses of the queue is another way out.`;
     return reason('CONFIGURATION_BROKEN', text, about);
   }
   const what = cause.names.length === 0 ? 'its checks' : listOf(cause.names);
-  const text = `The head of ${branch} fails ${what} by itself: nobody is removed for that, and nothing else is tested until it passes or moves. ${lookText(queue)}`;
+  const text = `The head of ${branch} fails ${what} by itself: nobody is removed for that, and nothing else is tested until it passes or moves. ${headTestText(queue)}`;
   return reason('TARGET_RED', text, about);
 }
 
@@ -397,8 +397,8 @@ const NO_CONTEXT = {
   detail: undefined,
 };
 
-function lookText(queue: Queue): string {
-  const at = nextLookAt(queue);
+function headTestText(queue: Queue): string {
+  const at = nextHeadTestAt(queue);
   return at === undefined ? 'It is being tested again now.' : `It is tested again by itself at ${clockTime(at)}.`;
 }
 

@@ -149,7 +149,7 @@ export function holdForConfiguration(work: Work, candidate: Candidate, reason: S
 }
 
 /** Tests the head by itself again when the backoff is over. */
-export function lookAgain(work: Work): void {
+export function retestHead(work: Work): void {
   const { hold, head } = work.queue;
   if (hold === undefined || head === undefined || !mayWork(work.queue) || work.at < hold.nextRetestAt) return;
   const last = findBaseTest(work.queue, head);
@@ -159,7 +159,7 @@ export function lookAgain(work: Work): void {
 }
 
 /** When the head is tested again; undefined if its test is under way or the queue does not hold. */
-export function nextLookAt(queue: Queue): Instant | undefined {
+export function nextHeadTestAt(queue: Queue): Instant | undefined {
   const { hold, head } = queue;
   if (hold === undefined || head === undefined || !mayWork(queue)) return undefined;
   const last = findBaseTest(queue, head);

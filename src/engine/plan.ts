@@ -14,7 +14,7 @@ import {
 } from './candidate.ts';
 import type { NodeId } from './claims.ts';
 import { isBehindDirectMerge, planDirectMerges } from './direct-merge.ts';
-import { concludeBaseTests, concludeRepairs, lookAgain, startRepair } from './hold.ts';
+import { concludeBaseTests, concludeRepairs, retestHead, startRepair } from './hold.ts';
 import { freeSlotFor, makeWayForUrgent } from './interrupt.ts';
 import { abandon } from './line.ts';
 import { withMode } from './mode.ts';
@@ -93,7 +93,7 @@ function settle(work: Work): void {
 function proceed(work: Work): void {
   landNext(work);
   testSuspectedBases(work);
-  lookAgain(work);
+  retestHead(work);
   startRepair(work);
   startTests(work);
 }

@@ -2,7 +2,7 @@ import type { Instant } from '../lib/clock.ts';
 import { walk } from '../lib/sorted-list.ts';
 import { nextRaiseAt } from './ageing.ts';
 import { formGroups } from './batch.ts';
-import { nextLookAt, redTestEnds } from './hold.ts';
+import { nextHeadTestAt, redTestEnds } from './hold.ts';
 import { freeSlots } from './plan.ts';
 import { findEntry, mayStartTests, type Queue } from './queue.ts';
 import { reviewDueAt } from './review-required.ts';
@@ -20,7 +20,7 @@ export function nextWakeAt(queue: Queue, now: Instant, strategy: Strategy = REFE
     ...silences(queue),
     ...holdEnds(queue, now),
     ...notReadyEnds(queue),
-    ...looks(queue),
+    ...headTests(queue),
     ...redTestEnds(queue),
     ...candidatesOf(queue).flatMap((candidate) => reviewDueAt(candidate) ?? []),
     ...nextRaiseAt(queue, now),
@@ -56,8 +56,8 @@ function holdEnds(queue: Queue, now: Instant): Instant[] {
     .filter((instant) => instant > now);
 }
 
-function looks(queue: Queue): Instant[] {
-  const at = nextLookAt(queue);
+function headTests(queue: Queue): Instant[] {
+  const at = nextHeadTestAt(queue);
   return at === undefined ? [] : [at];
 }
 

@@ -2,7 +2,7 @@ import type { ReplyOf } from '../../contract/operation.ts';
 import type { getQueue, updateQueue } from '../../contract/queues.ts';
 import type { WithRequired } from '../../contract/schema.ts';
 import { holdReason } from '../../engine/explain.ts';
-import { nextLookAt } from '../../engine/hold.ts';
+import { nextHeadTestAt } from '../../engine/hold.ts';
 import { entriesInOrder } from '../../engine/order.ts';
 import type { Hold, Queue } from '../../engine/queue.ts';
 import { formatInstant } from '../../lib/clock.ts';
@@ -27,7 +27,7 @@ export function viewQueueConfig(queue: Queue): QueueConfigView {
 }
 
 function viewHold(queue: Queue, hold: Hold): HoldView {
-  const nextTestAt = nextLookAt(queue);
+  const nextTestAt = nextHeadTestAt(queue);
   return {
     kind: hold.cause.kind === 'checks' ? 'RED_BRANCH' : 'BROKEN_CONFIGURATION',
     since: formatInstant(hold.since),

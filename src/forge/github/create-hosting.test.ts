@@ -380,7 +380,7 @@ describe('looking around', () => {
     for (let index = 0; index < 12; index += 1) prs.push(await github.openPullRequest(repository));
     const entries = [...prs.map(numberOf), ...Array.from({ length: 50 }, (_, index) => (900 + index) as PrNumber)];
     const ask = () => hosting.poll({ repository: APP, branches: [], entries, commits: [], since: Date.now() });
-    github.faults.times(3, 'POST /graphql LookAround', { kind: 'error', status: 502, when: 'before' });
+    github.faults.times(3, 'POST /graphql PollRepository', { kind: 'error', status: 502, when: 'before' });
     await assert.rejects(ask, /GitHub answered 502/);
     assert.equal(await countCalls(ask), 2);
     assert.equal((await ask()).pullRequests.size, 62);
@@ -405,7 +405,7 @@ describe('looking around', () => {
     const question = { repository: APP, branches: [], entries: [numberOf(pr)], commits, since: Date.now() };
     const ask = () => hosting.poll(question);
     await ask();
-    github.faults.once('POST /graphql LookAround', TOO_MUCH);
+    github.faults.once('POST /graphql PollRepository', TOO_MUCH);
     await assert.rejects(ask, /Resource limits for this query exceeded/);
     assert.equal(await countCalls(ask), 2);
     for (let looks = 2; looks < 30; looks += 1) await ask();

@@ -10,7 +10,7 @@ import { findPullRequests } from './facts.ts';
 import { findById, identify } from './identify.ts';
 import { changeLabels, readLabel } from './labels.ts';
 import { findPermission } from './permissions.ts';
-import { createLooker } from './poll.ts';
+import { createGithubPoller } from './poll.ts';
 import type { Protection } from './protection.ts';
 import { writeBoth } from './write-paired.ts';
 
@@ -22,7 +22,7 @@ export interface HostingParts extends Pick<Hosting, 'readDelivery' | 'inspect' |
 export function createHosting(parts: HostingParts): Hosting {
   const { client, protection, readDelivery, inspect, findWorkflowRun } = parts;
   const tools = { client, protection };
-  const looker = createLooker(tools);
+  const poller = createGithubPoller(tools);
   return {
     readDelivery,
     inspect,
@@ -32,12 +32,12 @@ export function createHosting(parts: HostingParts): Hosting {
       const one = name === '*' ? undefined : name;
       client.forget(owner, one);
       protection.forget(owner, one);
-      looker.forget();
+      poller.forget();
     },
 
     identify: (repository) => identify(client, repository),
     findById: (repository) => findById(client, repository),
-    poll: (question) => looker.poll(question),
+    poll: (question) => poller.poll(question),
     findPullRequests: (repository, numbers) => findPullRequests(tools, repository, numbers),
     readChecks: (repository, commits) => readChecks(client, repository, commits),
     readComment: (question) => readComment(tools, question),

@@ -6,7 +6,7 @@ import { createJsonLog } from '../../lib/json-log.ts';
 import type { ForgeRepository } from '../forge.ts';
 import { createGithubClient } from './api/client.ts';
 import { githubConnection } from './api/connection.ts';
-import { createLooker, type Looker } from './poll.ts';
+import { createGithubPoller, type GithubPoller } from './poll.ts';
 import { createProtection } from './protection.ts';
 
 const APP: ForgeRepository = { id: 'r1', host: 'github.com', owner: 'acme', name: 'app', git: undefined, checks: [] };
@@ -22,7 +22,7 @@ afterEach(async () => {
 async function world(
   open: number,
   updatedAt: (index: number) => number,
-): Promise<{ github: ScriptedGithub; looker: Looker }> {
+): Promise<{ github: ScriptedGithub; poller: GithubPoller }> {
   const aPullRequest = (index: number) => ({
     number: index + 1,
     headRefOid: 'a'.repeat(40),
@@ -53,21 +53,24 @@ async function world(
     () => client.close(),
     () => github.close(),
   );
-  return { github, looker: createLooker({ client, protection: createProtection({ client, clock: systemClock }) }) };
+  return {
+    github,
+    poller: createGithubPoller({ client, protection: createProtection({ client, clock: systemClock }) }),
+  };
 }
 
 describe('a look at thousands of open pull requests', () => {
   it('after an outage of hours finds all that changed: somebody may have given a command there [G87]', async () => {
     const since = Date.now() - AN_HOUR_MS;
-    const { looker } = await world(900, () => Date.now());
-    const { changed } = await looker.poll({ repository: APP, branches: [], entries: [], commits: [], since });
+    const { poller } = await world(900, () => Date.now());
+    const { changed } = await poller.poll({ repository: APP, branches: [], entries: [], commits: [], since });
     assert.equal(changed.length, 900);
   });
 
   it('is one question while few change', async () => {
     const since = Date.now() - AN_HOUR_MS;
-    const { github, looker } = await world(3_000, (index) => since + (index < 20 ? 1_000 : -1_000));
-    const ask = () => looker.poll({ repository: APP, branches: [], entries: [], commits: [], since });
+    const { github, poller } = await world(3_000, (index) => since + (index < 20 ? 1_000 : -1_000));
+    const ask = () => poller.poll({ repository: APP, branches: [], entries: [], commits: [], since });
     assert.equal((await ask()).changed.length, 20);
     const asked = github.asked.length;
     await ask();

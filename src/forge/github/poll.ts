@@ -54,7 +54,7 @@ const FEWEST_AT_ONCE = 10;
 /** A commit has up to a hundred checks, so it takes the place of this many entries. */
 const ENTRIES_FOR_COMMIT = 5;
 /** After this many successful polls the batch size grows again, since GitHub may only have been slow for a while. */
-const GOOD_LOOKS = 30;
+const GOOD_POLLS = 30;
 /**
  * Few pull requests change within a minute. A further page is read only when all of one page changed. After an outage
  * of hours that may be hundreds, and one of them may carry a command.
@@ -67,7 +67,7 @@ const BODIES_AT_ONCE = 100;
 /** A bound for one pull request between two polls. */
 const MAX_COMMENTS = 100;
 
-export interface Looker {
+export interface GithubPoller {
   poll(question: SnapshotQuery): Promise<ForgeSnapshot>;
   forget(): void;
 }
@@ -76,15 +76,15 @@ export interface Looker {
  * GitHub gives up on a query after ten seconds, and computes the mergeability of each entry. After a timeout the next
  * poll of that repository asks for half as many entries at once, and after many successful polls for twice as many.
  */
-export function createLooker(tools: FactsTools): Looker {
+export function createGithubPoller(tools: FactsTools): GithubPoller {
   const paces = new Map<string, Pace>();
   const blocked = createBlockedMemory();
   return {
     async poll(question) {
       const { id } = question.repository;
-      const pace = paces.get(id) ?? { atOnce: ENTRIES_AT_ONCE, goodLooks: 0 };
+      const pace = paces.get(id) ?? { atOnce: ENTRIES_AT_ONCE, goodPolls: 0 };
       try {
-        const found = await look({ ...tools, blocked }, question, pace.atOnce);
+        const found = await readSnapshot({ ...tools, blocked }, question, pace.atOnce);
         paces.set(id, faster(pace));
         return found;
       } catch (error) {
@@ -102,16 +102,16 @@ export function createLooker(tools: FactsTools): Looker {
 interface Pace {
   /** Number of entries in one query. */
   readonly atOnce: number;
-  readonly goodLooks: number;
+  readonly goodPolls: number;
 }
 
 function slower({ atOnce }: Pace): Pace {
-  return { atOnce: Math.max(FEWEST_AT_ONCE, Math.floor(atOnce / 2)), goodLooks: 0 };
+  return { atOnce: Math.max(FEWEST_AT_ONCE, Math.floor(atOnce / 2)), goodPolls: 0 };
 }
 
-function faster({ atOnce, goodLooks }: Pace): Pace {
-  if (goodLooks + 1 < GOOD_LOOKS) return { atOnce, goodLooks: goodLooks + 1 };
-  return { atOnce: Math.min(ENTRIES_AT_ONCE, atOnce * 2), goodLooks: 0 };
+function faster({ atOnce, goodPolls }: Pace): Pace {
+  if (goodPolls + 1 < GOOD_POLLS) return { atOnce, goodPolls: goodPolls + 1 };
+  return { atOnce: Math.min(ENTRIES_AT_ONCE, atOnce * 2), goodPolls: 0 };
 }
 
 type PollTools = FactsTools & { readonly blocked: BlockedMemory };
@@ -120,7 +120,7 @@ type PollTools = FactsTools & { readonly blocked: BlockedMemory };
 const SIGNS = 'updatedAt last: commits(last: 1) { nodes { commit { statusCheckRollup { state } } } }';
 
 /** One query, and more only for what does not fit. */
-async function look(tools: PollTools, question: SnapshotQuery, entriesAtOnce: number): Promise<ForgeSnapshot> {
+async function readSnapshot(tools: PollTools, question: SnapshotQuery, entriesAtOnce: number): Promise<ForgeSnapshot> {
   const { client } = tools;
   const { repository, branches, since } = question;
   const entries = chunksOf([...new Set(question.entries)].filter(isAskable), entriesAtOnce);
@@ -172,7 +172,7 @@ function isAnother({ forgeId }: ForgeRepository, found: RepositoryIdentity): boo
 async function ask(client: GithubClient, { owner, name }: ForgeRepository, fields: readonly string[]): Promise<Answer> {
   const { data } = await client.graphql<{ readonly repository: Answer }>({
     repository: { owner, name },
-    query: `query LookAround($owner: String!, $name: String!) { repository(owner: $owner, name: $name) {
+    query: `query PollRepository($owner: String!, $name: String!) { repository(owner: $owner, name: $name) {
       databaseId owner { login } name ${fields.join('\n')} } }`,
     variables: { owner, name },
     urgency: 'read',
