@@ -2,11 +2,11 @@ import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { Fault } from '../lib/fault.ts';
+import { Semaphore } from '../lib/semaphore.ts';
 import { sentenceOf } from './complaint.ts';
 import type { EnvironmentOptions } from './environment.ts';
 import { gitEnvironment } from './environment.ts';
 import { cutLifeline, type LifelineKind, lifeline } from './lifeline.ts';
-import { createLimit } from './limit.ts';
 
 export interface StartOptions extends EnvironmentOptions {
   /** A program to start git under. */
@@ -41,7 +41,7 @@ const KILL_AFTER_MS = 5_000;
 /** Longer than a process group takes to end, so only a process that left the group can still hold the pipes. */
 const HELD_PIPES_MS = 2_000;
 
-const limitLocal = createLimit(Math.max(4, availableParallelism() * 2));
+const localSlots = new Semaphore(Math.max(4, availableParallelism() * 2));
 
 /** The only place in Sluice that starts git. */
 export function startGit(args: readonly string[], options: StartOptions): ChildProcessWithoutNullStreams {
@@ -68,7 +68,7 @@ export function startGit(args: readonly string[], options: StartOptions): ChildP
 /** Runs git once, with bounded output and time. A failure becomes a fault of the forge. */
 export function runGit(args: readonly string[], options: RunOptions): Promise<RunResult> {
   // A command on a remote may run for minutes, so it must not take a slot of local reads.
-  return options.remote === true ? runNow(args, options) : limitLocal(() => runNow(args, options));
+  return options.remote === true ? runNow(args, options) : localSlots.run(() => runNow(args, options));
 }
 
 async function runNow(args: readonly string[], options: RunOptions): Promise<RunResult> {

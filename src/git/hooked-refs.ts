@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { Fault } from '../lib/fault.ts';
+import { Semaphore } from '../lib/semaphore.ts';
 import { findRef } from './for-each-ref.ts';
 import type { HookNews, RefAnswer, RefChange } from './git.ts';
 import type { HookWatch } from './hooks.ts';
-import { createLimit } from './limit.ts';
 import { type Push, type PushCommand, receivePack } from './receive-pack.ts';
 import { syncFiles } from './sync-files.ts';
 import { holdRefs, type RefUpdater } from './update-ref.ts';
@@ -104,11 +104,11 @@ async function moveGuarded(
 
 /** Answers as soon as the ref has changed, and follows the later hooks in the background. */
 function createPusher(options: HookedOptions): Pusher {
-  const limit = createLimit(AT_ONCE);
+  const slots = new Semaphore(AT_ONCE);
   const { track } = options;
   return (command) =>
     new Promise((resolve, reject) => {
-      const run = limit(async () => {
+      const run = slots.run(async () => {
         const push = receivePack({ ...options, command });
         push.answer.then(resolve, reject);
         await seeToEnd(options, command.ref, push);

@@ -15,8 +15,8 @@ import { pipeline } from 'node:stream/promises';
 import { createInflate, deflateSync } from 'node:zlib';
 import { assert } from '../lib/assert.ts';
 import { Fault } from '../lib/fault.ts';
+import { Semaphore } from '../lib/semaphore.ts';
 import type { Sha } from '../lib/sha.ts';
-import { createLimit } from './limit.ts';
 import { type Sharing, sharedFileMode, sharedFolderMode } from './shared-mode.ts';
 import { syncFiles } from './sync-files.ts';
 
@@ -52,8 +52,8 @@ export async function writeLooseObject(store: ObjectStore, type: 'commit', conte
  * objects when it packed them.
  */
 export async function settleLooseObjects(store: ObjectStore, shas: readonly Sha[]): Promise<void> {
-  const limit = createLimit(SETTLED_AT_ONCE);
-  await Promise.all(shas.map((sha) => limit(() => settle(store, sha))));
+  const slots = new Semaphore(SETTLED_AT_ONCE);
+  await Promise.all(shas.map((sha) => slots.run(() => settle(store, sha))));
 }
 
 async function settle(store: ObjectStore, sha: Sha): Promise<void> {

@@ -37,16 +37,3 @@ export class PeriodicTask {
     });
   }
 }
-
-/** Acts on `atOnce` items at a time. An item that waits for the forge holds up only its own slot. */
-export async function forEachAtOnce<Item>(
-  atOnce: number,
-  items: Iterable<Item>,
-  act: (item: Item) => Promise<void>,
-): Promise<void> {
-  const left = items[Symbol.iterator]();
-  const take = async () => {
-    for (let next = left.next(); next.done !== true; next = left.next()) await act(next.value);
-  };
-  await Promise.all(Array.from({ length: atOnce }, take));
-}

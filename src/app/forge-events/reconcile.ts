@@ -1,7 +1,8 @@
 import type { PrNumber } from '../../engine/pull-request.ts';
 import type { Entry } from '../../engine/queue.ts';
-import type { Instant, Timing } from '../../lib/clock.ts';
+import type { Instant } from '../../lib/clock.ts';
 import { valuesOf } from '../../lib/int-map.ts';
+import { Semaphore } from '../../lib/semaphore.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { QueueId } from '../../storage/queues.ts';
 import type { Repository, RepositoryId } from '../../storage/repositories.ts';
@@ -31,7 +32,7 @@ const PATIENCE_MS = 500;
  */
 export class PlainGitPoller {
   readonly #app: App;
-  readonly #turns: Turns;
+  readonly #slots = new Semaphore(REPOSITORIES_AT_ONCE);
   /** Polls that run or wait for their slot. */
   readonly #polls = new Map<RepositoryId, Promise<void>>();
   /** The target branches when all entries were last read: a branch that moved since makes them due again. */
@@ -42,7 +43,6 @@ export class PlainGitPoller {
 
   constructor(app: App) {
     this.#app = app;
-    this.#turns = new Turns(app.clock);
   }
 
   start(): void {
@@ -81,7 +81,7 @@ export class PlainGitPoller {
     for (const id of this.#fullReads.keys()) if (!ids.has(id)) this.#fullReads.delete(id);
     for (const repository of repositories) {
       if (this.#polls.has(repository.id) || this.#isHosted(repository)) continue;
-      const poll = this.#turns.run(() => this.#poll(repository)).finally(() => this.#polls.delete(repository.id));
+      const poll = this.#pollInTurn(repository).finally(() => this.#polls.delete(repository.id));
       this.#polls.set(repository.id, poll);
     }
   }
@@ -89,6 +89,15 @@ export class PlainGitPoller {
   /** Hosted forges send webhooks, and the forge poller polls them. */
   #isHosted({ host }: Repository): boolean {
     return this.#app.forges.get(host)?.hosting !== undefined;
+  }
+
+  /** A poll that takes long gives its slot to the next and continues beside it. */
+  async #pollInTurn(repository: Repository): Promise<void> {
+    const release = await this.#slots.take();
+    const cancel = this.#app.clock.after(PATIENCE_MS, () => release?.());
+    await this.#poll(repository);
+    cancel();
+    release?.();
   }
 
   async #poll(repository: Repository): Promise<void> {
@@ -204,40 +213,6 @@ interface Seen {
   readonly head: Sha | undefined;
   readonly heads: ReadonlyMap<PrNumber, Sha>;
   readonly last: FullRead | undefined;
-}
-
-/** Runs a few tasks at a time, in order. A task that takes long gives its slot to the next and continues beside it. */
-class Turns {
-  readonly #clock: Timing;
-  readonly #waiting: (() => void)[] = [];
-  #taken = 0;
-
-  constructor(clock: Timing) {
-    this.#clock = clock;
-  }
-
-  async run(task: () => Promise<void>): Promise<void> {
-    if (this.#taken >= REPOSITORIES_AT_ONCE) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    else this.#taken += 1;
-    let hasTurn = true;
-    const passOn = () => {
-      if (hasTurn) this.#passOn();
-      hasTurn = false;
-    };
-    const cancel = this.#clock.after(PATIENCE_MS, passOn);
-    try {
-      await task();
-    } finally {
-      cancel();
-      passOn();
-    }
-  }
-
-  #passOn(): void {
-    const next = this.#waiting.shift();
-    if (next === undefined) this.#taken -= 1;
-    else next();
-  }
 }
 
 /** The conflicting change may have been reverted. */

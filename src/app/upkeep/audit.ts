@@ -1,13 +1,14 @@
 import type { Candidate } from '../../engine/candidate.ts';
 import { assert } from '../../lib/assert.ts';
 import type { Instant } from '../../lib/clock.ts';
+import { Semaphore } from '../../lib/semaphore.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { EventRow, QueueId } from '../../storage/queues.ts';
 import { raise } from '../core/alarms.ts';
 import type { App } from '../core/app.ts';
 import { type FoundQueue, getForge, toForgeRepository } from '../core/find-queue.ts';
 import { MAX_COMMITS } from '../core/format-audit.ts';
-import { forEachAtOnce, PeriodicTask } from '../core/periodic.ts';
+import { PeriodicTask } from '../core/periodic.ts';
 import { decodeCandidate, decodeEvent } from '../core/queue-codec.ts';
 import { loadQueues } from '../queue/list-queues.ts';
 import { readTargetBranch } from '../queue/read-target-branch.ts';
@@ -48,10 +49,12 @@ export async function audit(
   };
   try {
     const queues = await loadQueues(app, await app.store.repositories.listAll());
-    await forEachAtOnce(QUEUES_AT_ONCE, queues, async (found) => {
+    const slots = new Semaphore(QUEUES_AT_ONCE);
+    const auditOne = async (found: FoundQueue) => {
       if (isStopped()) return;
       await auditQueue(app, found, readAt).catch((error: unknown) => warn(error, { queue: found.id }));
-    });
+    };
+    await Promise.all(queues.map((found) => slots.run(() => auditOne(found))));
   } catch (error) {
     warn(error, {});
   }

@@ -1,11 +1,12 @@
 import type { CandidateNumber } from '../../engine/candidate.ts';
 import { valuesOf } from '../../lib/int-map.ts';
+import { Semaphore } from '../../lib/semaphore.ts';
 import type { QueueId } from '../../storage/queues.ts';
 import type { Repository, RepositoryId } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
 import { type FoundQueue, getForge, toForgeRepository } from '../core/find-queue.ts';
-import { forEachAtOnce, PeriodicTask } from '../core/periodic.ts';
+import { PeriodicTask } from '../core/periodic.ts';
 import { PLAIN_GIT_HOST } from '../core/plain-git-host.ts';
 import { decodeCandidate, decodeEffect } from '../core/queue-codec.ts';
 import { loadQueues } from '../queue/list-queues.ts';
@@ -41,10 +42,12 @@ export async function sweepRefs(
   try {
     // Also repositories without a queue: a deleted queue may have left refs.
     const repositories = (await app.store.repositories.listAll()).filter((each) => isAtForge(app, each));
-    await forEachAtOnce(REPOSITORIES_AT_ONCE, repositories, async (repository) => {
-      const sweeping = sweepRepository(app, repository, places, isStopped);
-      await sweeping.catch((error: unknown) => warn(error, { repository: repository.id }));
-    });
+    const slots = new Semaphore(REPOSITORIES_AT_ONCE);
+    const sweepOne = (repository: Repository) =>
+      sweepRepository(app, repository, places, isStopped).catch((error: unknown) =>
+        warn(error, { repository: repository.id }),
+      );
+    await Promise.all(repositories.map((repository) => slots.run(() => sweepOne(repository))));
   } catch (error) {
     warn(error, {});
   }

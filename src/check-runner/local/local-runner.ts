@@ -3,12 +3,13 @@ import { constants } from 'node:os';
 import { join } from 'node:path';
 import { Fault } from '../../lib/fault.ts';
 import type { Log } from '../../lib/log.ts';
+import type { Semaphore } from '../../lib/semaphore.ts';
 import type { CheckRunner, Job, JobEnd, ProtectionKind, RunnerSafety } from '../runner.ts';
 import { type Choice, chooseProtection, type ProtectionOptions } from './choose-protection.ts';
 import { findLeftFiles, markTime } from './left-files.ts';
 import { innerMarkOf, ProcessTree, type TreeExit } from './process-tree.ts';
 import type { Protection, Wrapped } from './protection.ts';
-import { Turns } from './turns.ts';
+import { createTurns, type Wish } from './turns.ts';
 import type { User } from './user.ts';
 import {
   createJobFolder,
@@ -84,14 +85,14 @@ interface Parts {
 class LocalRunner implements CheckRunner {
   readonly safety: RunnerSafety;
   readonly #parts: Parts;
-  readonly #turns: Turns;
+  readonly #turns: Semaphore<Wish>;
   readonly #closing = new AbortController();
   readonly #underWay = new Set<Promise<unknown>>();
 
   constructor(parts: Parts) {
     this.#parts = parts;
     this.safety = parts.safety;
-    this.#turns = new Turns(parts.jobs);
+    this.#turns = createTurns(parts.jobs);
   }
 
   get isCrowded(): boolean {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Turns } from './turns.ts';
+import { createTurns } from './turns.ts';
 
 const NEVER = new AbortController().signal;
 
 /** Takes turns for these names and records the order. */
-function takeAll(turns: Turns, names: readonly string[]) {
+function takeAll(turns: ReturnType<typeof createTurns>, names: readonly string[]) {
   const begun: string[] = [];
   const givers: (() => void)[] = [];
   for (const name of names) {
@@ -21,7 +21,7 @@ const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('turns', () => {
   it('gives out no more than there are, in order [R6]', async () => {
-    const { begun, givers } = takeAll(new Turns(2), ['a', 'a', 'a', 'a']);
+    const { begun, givers } = takeAll(createTurns(2), ['a', 'a', 'a', 'a']);
     await settle();
     assert.equal(begun.length, 2);
     givers[0]?.();
@@ -30,7 +30,7 @@ describe('turns', () => {
   });
 
   it('who has the fewest goes first, then who had none for longest [R6]', async () => {
-    const { begun, givers } = takeAll(new Turns(2), ['busy', 'busy', 'busy', 'busy', 'small', 'other']);
+    const { begun, givers } = takeAll(createTurns(2), ['busy', 'busy', 'busy', 'busy', 'small', 'other']);
     await settle();
     givers[0]?.();
     await settle();
@@ -44,7 +44,7 @@ describe('turns', () => {
   });
 
   it('with a single turn, those who wait take it by turns [R6]', async () => {
-    const { begun, givers } = takeAll(new Turns(1), ['busy', 'busy', 'busy', 'busy', 'small', 'small']);
+    const { begun, givers } = takeAll(createTurns(1), ['busy', 'busy', 'busy', 'busy', 'small', 'small']);
     for (let index = 0; index < 6; index += 1) {
       await settle();
       givers[index]?.();
@@ -53,7 +53,7 @@ describe('turns', () => {
   });
 
   it('within a share the lowest rank goes first [R6]', async () => {
-    const turns = new Turns(1);
+    const turns = createTurns(1);
     const begun: number[] = [];
     for (const rank of [100, 100, 0, 50]) {
       void turns.take({ share: 'a', rank }, NEVER).then((giveBack) => {
@@ -66,7 +66,7 @@ describe('turns', () => {
   });
 
   it('a turn given back twice is one turn [R6]', async () => {
-    const { begun, givers } = takeAll(new Turns(1), ['a', 'b', 'c']);
+    const { begun, givers } = takeAll(createTurns(1), ['a', 'b', 'c']);
     await settle();
     givers[0]?.();
     givers[0]?.();
@@ -75,7 +75,7 @@ describe('turns', () => {
   });
 
   it('is crowded when as many wait as there are turns [R6]', async () => {
-    const turns = new Turns(2);
+    const turns = createTurns(2);
     const { givers } = takeAll(turns, ['a', 'a', 'a']);
     await settle();
     assert.equal(turns.isCrowded, false);
@@ -86,7 +86,7 @@ describe('turns', () => {
   });
 
   it('who stops waiting gets none, and keeps nobody from one [R6]', async () => {
-    const turns = new Turns(1);
+    const turns = createTurns(1);
     const giveBack = await turns.take({ share: 'a', rank: 0 }, NEVER);
     const stop = new AbortController();
     const stopped = turns.take({ share: 'b', rank: 0 }, stop.signal);
@@ -99,7 +99,7 @@ describe('turns', () => {
   });
 
   it('a stop after the turn has begun changes nothing [R6]', async () => {
-    const turns = new Turns(1);
+    const turns = createTurns(1);
     const stop = new AbortController();
     const giveBack = await turns.take({ share: 'a', rank: 0 }, stop.signal);
     const waiting = turns.take({ share: 'b', rank: 0 }, NEVER);
