@@ -1,12 +1,12 @@
 import path from 'node:path';
 import type { App, Forges } from './app/core/app.ts';
-import { PeriodicTask } from './app/core/periodic.ts';
 import { PLAIN_GIT_HOST } from './app/core/plain-git-host.ts';
 import type { Config } from './config/config.ts';
 import { type LoadedGithub, loadGithub, loadNewGithub } from './config/load-github.ts';
 import type { Forge } from './forge/forge.ts';
 import { createPlainForge } from './forge/plain/plain-forge.ts';
 import { Fault } from './lib/fault.ts';
+import { PeriodicTask } from './lib/periodic.ts';
 
 /** Setting up a connection includes installing an App, which takes longer than this. */
 const EVERY_MS = 3_000;
@@ -55,12 +55,12 @@ function createWatch(forges: Map<string, Forge>, config: ForgeConfig, parts: Par
       );
     }
   };
-  // An unusable file must not affect the forges that are connected.
-  return new PeriodicTask(parts.clock, { firstMs: EVERY_MS, everyMs: EVERY_MS }, (isStopped) =>
+  // An unusable file must not affect the forges that are connected. It is reported once, not every few seconds.
+  const round = (isStopped: () => boolean) =>
     findNew(isStopped).catch((error: unknown) =>
       complain(`New connections to GitHub could not be looked for: ${reasonOf(error)}`),
-    ),
-  );
+    );
+  return new PeriodicTask(parts, { firstMs: EVERY_MS, everyMs: EVERY_MS, failure: 'could not connect forges', round });
 }
 
 function reasonOf(error: unknown): string {

@@ -8,6 +8,7 @@ import { backoffMs } from '../lib/backoff.ts';
 import type { Timing } from '../lib/clock.ts';
 import { Fault } from '../lib/fault.ts';
 import type { Log } from '../lib/log.ts';
+import { PeriodicTask } from '../lib/periodic.ts';
 import type { Repository, RepositoryId } from '../storage/repositories.ts';
 import type { Store } from '../storage/store.ts';
 import type { CheckResults } from '../storage/test-ingest.ts';
@@ -98,12 +99,11 @@ class Loop implements IngestLoop {
   readonly #listeners = new Set<(result: StoredCheck) => void>();
   readonly #crashes: Map<string, number>;
   readonly #turns: UploadTurns;
+  readonly #rounds: PeriodicTask;
   #isStopped = false;
   #stills = 0;
-  /** A queue of one: rounds and `withWritesPaused` actions run one after another. */
   #work: Promise<void> = Promise.resolve();
-  #cancel: (() => void) | undefined;
-  #isAwake = false;
+  #pauseMs = 0;
   #troubles = 0;
   #choresAt = 0;
 
@@ -120,15 +120,24 @@ class Loop implements IngestLoop {
     const begin = ({ id, organizationId }: Repository, work: () => Promise<void>) =>
       this.#turns.look({ repositoryId: id, organizationId }, work);
     this.#upkeep = new Upkeep({ store, clock, log, kept: this.#kept, isPaused, begin, step, options });
+    this.#rounds = new PeriodicTask(
+      { clock, log },
+      {
+        firstMs: 0,
+        everyMs: () => this.#pauseMs,
+        failure: 'ingest round failed, retrying',
+        round: () => this.#inLine(() => this.#roundWithPause()),
+      },
+    );
   }
 
   start(): void {
-    this.#goOnIn(0);
+    this.#rounds.start();
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true;
-    this.#cancel?.();
+    await this.#rounds.stop();
     await this.#work;
     await this.#turns.abandonAll();
     try {
@@ -140,15 +149,12 @@ class Loop implements IngestLoop {
   }
 
   wake(): void {
-    this.#isAwake = true;
-    if (this.#cancel === undefined) return;
-    this.#cancel();
-    this.#goOnIn(0);
+    this.#rounds.wake();
   }
 
   withWritesPaused<T>(action: () => Promise<T>): Promise<T> {
     this.#stills += 1;
-    const done = this.#work.then(async () => {
+    return this.#inLine(async () => {
       await this.#turns.abandonAll();
       this.#kept.forgetAll();
       try {
@@ -158,11 +164,6 @@ class Loop implements IngestLoop {
         this.#kept.forgetAll();
       }
     });
-    this.#work = done.then(
-      () => undefined,
-      () => undefined,
-    );
-    return done;
   }
 
   onCheckResults(listener: (result: StoredCheck) => void): () => void {
@@ -171,42 +172,36 @@ class Loop implements IngestLoop {
   }
 
   runUntilIdle(): Promise<void> {
-    const done = this.#work.then(async () => {
+    return this.#inLine(async () => {
       for (let isBusy = true; isBusy; ) {
         this.#choresAt = 0;
         isBusy = await this.#round();
       }
     });
-    this.#work = done.catch(() => undefined);
+  }
+
+  /** Rounds and `withWritesPaused` actions run one after another. */
+  #inLine<T>(act: () => Promise<T>): Promise<T> {
+    const done = this.#work.then(act);
+    this.#work = done.then(
+      () => undefined,
+      () => undefined,
+    );
     return done;
   }
 
-  #goOnIn(delayMs: number): void {
-    if (this.#isStopped) return;
-    this.#cancel = this.#clock.after(delayMs, () => {
-      this.#cancel = undefined;
-      this.#isAwake = false;
-      this.#work = this.#work.then(() => this.#roundSafely());
-    });
-  }
-
-  async #roundSafely(): Promise<void> {
-    let delayMs = 0;
+  async #roundWithPause(): Promise<void> {
     try {
-      const isBusy = await this.#round();
+      this.#pauseMs = (await this.#round()) ? 0 : POLL_MS;
       this.#troubles = 0;
-      delayMs = isBusy || this.#isAwake ? 0 : POLL_MS;
     } catch (error) {
       this.#kept.forgetAll();
-      if (!(error instanceof Interrupted)) delayMs = this.#troubled(error);
+      this.#pauseMs = 0;
+      if (error instanceof Interrupted) return;
+      this.#pauseMs = backoffMs(this.#troubles, { ...DELAY, spread: Math.random() });
+      this.#troubles += 1;
+      throw error;
     }
-    this.#goOnIn(delayMs);
-  }
-
-  #troubled(error: unknown): number {
-    this.#log.warn({ err: error }, 'ingest round failed, retrying');
-    this.#troubles += 1;
-    return backoffMs(this.#troubles - 1, { ...DELAY, spread: Math.random() });
   }
 
   /** Returns true if there may be more work at once. */

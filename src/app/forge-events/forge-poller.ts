@@ -2,6 +2,7 @@ import { type Entry, findEntry, isAdmitted } from '../../engine/queue.ts';
 import type { ChangedPullRequest, ForgeSnapshot, Hosting, WebhookHint } from '../../forge/hosting.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { valuesOf } from '../../lib/int-map.ts';
+import { PeriodicTask } from '../../lib/periodic.ts';
 import type { HintSettlement, StoredHint } from '../../storage/hints.ts';
 import type { Repository, RepositoryId } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
@@ -14,7 +15,6 @@ import {
   encodePollState,
   firstPoll,
 } from '../core/hint-codec.ts';
-import { PeriodicTask } from '../core/periodic.ts';
 import { requestPullRequestPoll } from '../core/request-poll.ts';
 import { type Note, readNote, rememberHead } from '../pr-page/note.ts';
 import { loadQueues } from '../queue/list-queues.ts';
@@ -41,21 +41,17 @@ const OVERLAP_MS = 1_000;
  */
 export function createForgePoller(app: App, times = { firstMs: 100, everyMs: ROUND_MS }): PeriodicTask {
   const known: EnsuredPolls = new Map();
-  return new PeriodicTask(app.clock, times, (isStopped) => ensurePolls(app, known, isStopped));
+  const round = (isStopped: () => boolean) => ensurePolls(app, known, isStopped);
+  return new PeriodicTask(app, { ...times, failure: 'could not schedule polls of repositories', round });
 }
 
 async function ensurePolls(app: App, known: EnsuredPolls, isStopped: () => boolean): Promise<void> {
-  try {
-    for (const repository of await app.store.repositories.listAll()) {
-      if (isStopped()) return;
-      if (app.forges.get(repository.host)?.hosting === undefined) continue;
-      const queues = await loadQueues(app, [repository]);
-      if (queues.length === 0) known.delete(repository.id);
-      else await ensurePoll(app, known, { repository, queues });
-    }
-  } catch (error) {
-    // The next round tries again.
-    if (!isStopped()) app.log.warn({ err: error }, 'could not schedule polls of repositories');
+  for (const repository of await app.store.repositories.listAll()) {
+    if (isStopped()) return;
+    if (app.forges.get(repository.host)?.hosting === undefined) continue;
+    const queues = await loadQueues(app, [repository]);
+    if (queues.length === 0) known.delete(repository.id);
+    else await ensurePoll(app, known, { repository, queues });
   }
 }
 

@@ -2,6 +2,7 @@ import type { PrNumber } from '../../engine/pull-request.ts';
 import type { Entry } from '../../engine/queue.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { valuesOf } from '../../lib/int-map.ts';
+import { PeriodicTask } from '../../lib/periodic.ts';
 import { Semaphore } from '../../lib/semaphore.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { QueueId } from '../../storage/queues.ts';
@@ -37,25 +38,24 @@ export class PlainGitPoller {
   readonly #polls = new Map<RepositoryId, Promise<void>>();
   /** The target branches when all entries were last read: a branch that moved since makes them due again. */
   readonly #fullReads = new Map<RepositoryId, FullReads>();
-  #cancel: (() => void) | undefined;
-  #beginning: Promise<void> = Promise.resolve();
+  readonly #rounds: PeriodicTask;
   #isStopped = false;
 
   constructor(app: App) {
     this.#app = app;
+    const round = () => this.#beginPolls();
+    const failure = 'could not poll repositories';
+    this.#rounds = new PeriodicTask(app, { firstMs: INTERVAL_MS, everyMs: INTERVAL_MS, failure, round });
   }
 
   start(): void {
-    this.#cancel = this.#app.clock.after(INTERVAL_MS, () => {
-      this.#beginning = this.#beginRound();
-    });
+    this.#rounds.start();
   }
 
   /** Waits for the polls under way. Closing the forges, before or meanwhile, ends those that hang. */
   async stop(): Promise<void> {
     this.#isStopped = true;
-    this.#cancel?.();
-    await this.#beginning;
+    await this.#rounds.stop();
     await Promise.all(this.#polls.values());
   }
 
@@ -63,16 +63,6 @@ export class PlainGitPoller {
   async reconcile(): Promise<void> {
     await this.#beginPolls();
     await Promise.all(this.#polls.values());
-  }
-
-  async #beginRound(): Promise<void> {
-    try {
-      await this.#beginPolls();
-    } catch (error) {
-      // The next round reads everything again, so that only time is lost.
-      this.#app.log.warn({ err: error }, 'could not poll repositories');
-    }
-    if (!this.#isStopped) this.start();
   }
 
   async #beginPolls(): Promise<void> {

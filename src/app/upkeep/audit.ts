@@ -1,6 +1,7 @@
 import type { Candidate } from '../../engine/candidate.ts';
 import { assert } from '../../lib/assert.ts';
 import type { Instant } from '../../lib/clock.ts';
+import { PeriodicTask } from '../../lib/periodic.ts';
 import { Semaphore } from '../../lib/semaphore.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { EventRow, QueueId } from '../../storage/queues.ts';
@@ -8,7 +9,6 @@ import { raise } from '../core/alarms.ts';
 import type { App } from '../core/app.ts';
 import { type FoundQueue, getForge, toForgeRepository } from '../core/find-queue.ts';
 import { MAX_COMMITS } from '../core/format-audit.ts';
-import { PeriodicTask } from '../core/periodic.ts';
 import { decodeCandidate, decodeEvent } from '../core/queue-codec.ts';
 import { loadQueues } from '../queue/list-queues.ts';
 import { readTargetBranch } from '../queue/read-target-branch.ts';
@@ -21,7 +21,7 @@ import {
   splitStretch,
 } from './audit-line.ts';
 
-const TIMES = { firstMs: 3_000, everyMs: 15_000 };
+const FAILURE = 'could not audit target branches';
 const QUEUES_AT_ONCE = 8;
 const HOSTED_EVERY_MS = 60_000;
 const PAGE = 500;
@@ -30,7 +30,8 @@ const MOVES: readonly string[] = ['candidate_landed', 'landing_refused', 'target
 
 export function createAudit(app: App): PeriodicTask {
   const readAt = new Map<QueueId, Instant>();
-  return new PeriodicTask(app.clock, TIMES, (isStopped) => audit(app, isStopped, readAt));
+  const round = (isStopped: () => boolean) => audit(app, isStopped, readAt);
+  return new PeriodicTask(app, { firstMs: 3_000, everyMs: 15_000, failure: FAILURE, round });
 }
 
 /**
@@ -43,21 +44,16 @@ export async function audit(
   isStopped: () => boolean = () => false,
   readAt = new Map<QueueId, Instant>(),
 ): Promise<void> {
-  // The next round begins at the same mark.
-  const warn = (error: unknown, facts: object) => {
-    if (!isStopped()) app.log.warn({ err: error, ...facts }, 'could not audit target branches');
+  const auditOne = async (found: FoundQueue) => {
+    if (isStopped()) return;
+    await auditQueue(app, found, readAt).catch((error: unknown) => {
+      // The next round begins at the same mark.
+      if (!isStopped()) app.log.warn({ err: error, queue: found.id }, FAILURE);
+    });
   };
-  try {
-    const queues = await loadQueues(app, await app.store.repositories.listAll());
-    const slots = new Semaphore(QUEUES_AT_ONCE);
-    const auditOne = async (found: FoundQueue) => {
-      if (isStopped()) return;
-      await auditQueue(app, found, readAt).catch((error: unknown) => warn(error, { queue: found.id }));
-    };
-    await Promise.all(queues.map((found) => slots.run(() => auditOne(found))));
-  } catch (error) {
-    warn(error, {});
-  }
+  const queues = await loadQueues(app, await app.store.repositories.listAll());
+  const slots = new Semaphore(QUEUES_AT_ONCE);
+  await Promise.all(queues.map((found) => slots.run(() => auditOne(found))));
 }
 
 async function auditQueue(app: App, before: FoundQueue, readAt: Map<QueueId, Instant>): Promise<void> {

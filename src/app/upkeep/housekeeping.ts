@@ -1,5 +1,5 @@
+import { PeriodicTask } from '../../lib/periodic.ts';
 import type { App } from '../core/app.ts';
-import { PeriodicTask } from '../core/periodic.ts';
 
 const DAY_MS = 24 * 3_600_000;
 /** The first round comes soon after the start, for servers that never run a whole day. */
@@ -10,19 +10,15 @@ const KEEP_LOGS_MS = 14 * DAY_MS;
 
 /** Removes unused data once a day. */
 export function createHousekeeping(app: App): PeriodicTask {
-  return new PeriodicTask(app.clock, { firstMs: FIRST_MS, everyMs: DAY_MS }, () => tidy(app));
+  const failure = 'could not remove unused data';
+  return new PeriodicTask(app, { firstMs: FIRST_MS, everyMs: DAY_MS, failure, round: () => tidy(app) });
 }
 
 async function tidy({ store, clock, log }: App): Promise<void> {
-  try {
-    const removed = await store.queues.removeUnusedTargetSets(clock.now() - KEEP_TARGET_SETS_MS);
-    if (removed > 0) log.info({ removed }, 'removed unused target sets');
-    const logs = await store.logs.removeBefore(clock.now() - KEEP_LOGS_MS);
-    if (logs > 0) log.info({ removed: logs }, 'removed old check logs');
-    const hints = await store.hints.tidy(clock.now());
-    if (hints > 0) log.info({ removed: hints }, 'removed old webhook hints');
-  } catch (error) {
-    // The next round tries again.
-    log.warn({ err: error }, 'could not remove unused data');
-  }
+  const removed = await store.queues.removeUnusedTargetSets(clock.now() - KEEP_TARGET_SETS_MS);
+  if (removed > 0) log.info({ removed }, 'removed unused target sets');
+  const logs = await store.logs.removeBefore(clock.now() - KEEP_LOGS_MS);
+  if (logs > 0) log.info({ removed: logs }, 'removed old check logs');
+  const hints = await store.hints.tidy(clock.now());
+  if (hints > 0) log.info({ removed: hints }, 'removed old webhook hints');
 }

@@ -1,17 +1,17 @@
 import type { CandidateNumber } from '../../engine/candidate.ts';
 import { valuesOf } from '../../lib/int-map.ts';
+import { PeriodicTask } from '../../lib/periodic.ts';
 import { Semaphore } from '../../lib/semaphore.ts';
 import type { QueueId } from '../../storage/queues.ts';
 import type { Repository, RepositoryId } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
 import { type FoundQueue, getForge, toForgeRepository } from '../core/find-queue.ts';
-import { PeriodicTask } from '../core/periodic.ts';
 import { PLAIN_GIT_HOST } from '../core/plain-git-host.ts';
 import { decodeCandidate, decodeEffect } from '../core/queue-codec.ts';
 import { loadQueues } from '../queue/list-queues.ts';
 
-const TIMES = { firstMs: 20_000, everyMs: 5 * 60_000 };
+const FAILURE = 'could not remove refs of ended candidates';
 const REPOSITORIES_AT_ONCE = 2;
 /** The limit for one repository in one round. The next round continues there. */
 const MAX_IDS = 500;
@@ -21,13 +21,13 @@ type Places = Map<RepositoryId, string>;
 
 export function createSweep(app: App): PeriodicTask {
   const places: Places = new Map();
-  return new PeriodicTask(app.clock, TIMES, (isStopped) => sweepRefs(app, places, isStopped));
+  const round = (isStopped: () => boolean) => sweepRefs(app, places, isStopped);
+  return new PeriodicTask(app, { firstMs: 20_000, everyMs: 5 * 60_000, failure: FAILURE, round });
 }
 
 /**
  * Removes refs of candidates that have ended. A server that lost its lease during a build may create the refs again
- * after
- * they were removed, and no effect would remove them any more. Ids that this store does not know belong to another
+ * after they were removed, and no effect would remove them any more. Ids that this store does not know belong to another
  * server.
  */
 export async function sweepRefs(
@@ -35,22 +35,15 @@ export async function sweepRefs(
   places: Places = new Map(),
   isStopped: () => boolean = () => false,
 ): Promise<void> {
-  // Refs that are left do no harm until the next round.
-  const warn = (error: unknown, facts: object) => {
-    if (!isStopped()) app.log.warn({ err: error, ...facts }, 'could not remove refs of ended candidates');
-  };
-  try {
-    // Also repositories without a queue: a deleted queue may have left refs.
-    const repositories = (await app.store.repositories.listAll()).filter((each) => isAtForge(app, each));
-    const slots = new Semaphore(REPOSITORIES_AT_ONCE);
-    const sweepOne = (repository: Repository) =>
-      sweepRepository(app, repository, places, isStopped).catch((error: unknown) =>
-        warn(error, { repository: repository.id }),
-      );
-    await Promise.all(repositories.map((repository) => slots.run(() => sweepOne(repository))));
-  } catch (error) {
-    warn(error, {});
-  }
+  const sweepOne = (repository: Repository) =>
+    sweepRepository(app, repository, places, isStopped).catch((error: unknown) => {
+      // Refs that are left do no harm until the next round.
+      if (!isStopped()) app.log.warn({ err: error, repository: repository.id }, FAILURE);
+    });
+  // Also repositories without a queue: a deleted queue may have left refs.
+  const repositories = (await app.store.repositories.listAll()).filter((each) => isAtForge(app, each));
+  const slots = new Semaphore(REPOSITORIES_AT_ONCE);
+  await Promise.all(repositories.map((repository) => slots.run(() => sweepOne(repository))));
 }
 
 /**

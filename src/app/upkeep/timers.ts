@@ -1,5 +1,6 @@
 import { nextWakeAt } from '../../engine/wake.ts';
 import type { Instant } from '../../lib/clock.ts';
+import { PeriodicTask } from '../../lib/periodic.ts';
 import type { QueueId } from '../../storage/queues.ts';
 import type { App } from '../core/app.ts';
 import type { LoadedQueue } from '../core/queue-host.ts';
@@ -13,43 +14,35 @@ export class Timers {
   readonly #app: App;
   readonly #timers = new Map<QueueId, { readonly at: Instant; readonly cancel: () => void }>();
   readonly #underWay = new Set<Promise<void>>();
-  #cancelSweep: (() => void) | undefined;
+  readonly #sweeps: PeriodicTask;
   #isStopped = false;
 
   constructor(app: App) {
     this.#app = app;
+    const failure = 'could not poll for due queues';
+    const round = () => this.#sweep();
+    this.#sweeps = new PeriodicTask(app, { firstMs: 0, everyMs: SWEEP_EVERY_MS, failure, round });
   }
 
   start(): void {
     this.#app.queues.listen((loaded) => this.#arm(loaded));
-    this.#sweepSoon(0);
+    this.#sweeps.start();
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true;
-    this.#cancelSweep?.();
     for (const { cancel } of this.#timers.values()) cancel();
+    await this.#sweeps.stop();
     await Promise.all(this.#underWay);
   }
 
-  #sweepSoon(delayMs: number): void {
-    if (this.#isStopped) return;
-    this.#cancelSweep = this.#app.clock.after(delayMs, () => this.#track(this.#sweep()));
-  }
-
   async #sweep(): Promise<void> {
-    try {
-      const repositories = await this.#app.store.repositories.listAll();
-      for (const loaded of await loadQueues(this.#app, repositories)) {
-        this.#arm(loaded);
-        // Timers that fell due while no server ran are in the past and not armed any more.
-        if (loaded.queue.entries.size > 0) await this.#wake(loaded.id);
-      }
-    } catch (error) {
-      // The next sweep reads everything again.
-      this.#app.log.warn({ err: error }, 'could not poll for due queues');
+    const repositories = await this.#app.store.repositories.listAll();
+    for (const loaded of await loadQueues(this.#app, repositories)) {
+      this.#arm(loaded);
+      // Timers that fell due while no server ran are in the past and not armed any more.
+      if (loaded.queue.entries.size > 0) await this.#wake(loaded.id);
     }
-    this.#sweepSoon(SWEEP_EVERY_MS);
   }
 
   #arm({ id, queue }: Pick<LoadedQueue, 'id' | 'queue'>): void {

@@ -1,8 +1,8 @@
 import type { Timing } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
+import { PeriodicTask } from '../../lib/periodic.ts';
 import type { Store } from '../../storage/store.ts';
 import type { IssuedUploadUrl } from '../core/app.ts';
-import { PeriodicTask } from '../core/periodic.ts';
 
 interface Deps {
   readonly store: Store;
@@ -34,19 +34,17 @@ export class UnusedUploads {
   }
 
   createRounds(): PeriodicTask {
-    return new PeriodicTask(this.#deps.clock, { firstMs: EVERY_MS, everyMs: EVERY_MS }, () => this.warnOfUnused());
+    const failure = 'could not check for unused upload addresses';
+    const round = () => this.warnOfUnused();
+    return new PeriodicTask(this.#deps, { firstMs: EVERY_MS, everyMs: EVERY_MS, failure, round });
   }
 
   async warnOfUnused(): Promise<void> {
-    const { clock, log } = this.#deps;
-    const isOver = ({ expiresAt }: IssuedUploadUrl): boolean => expiresAt < clock.now();
+    const now = this.#deps.clock.now();
+    const isOver = ({ expiresAt }: IssuedUploadUrl): boolean => expiresAt < now;
     const over = this.#watched.filter(isOver);
     this.#watched = this.#watched.filter((given) => !isOver(given));
-    try {
-      for (const given of over) await this.#judge(given);
-    } catch (error) {
-      log.warn({ err: error }, 'could not check for unused upload addresses');
-    }
+    for (const given of over) await this.#judge(given);
   }
 
   async #judge({ uploadId, organization, address }: IssuedUploadUrl): Promise<void> {
