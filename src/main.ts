@@ -204,6 +204,7 @@ async function openSharedStore(url: string, folder: string): Promise<Store> {
 }
 
 /** Returns the path of the token file. */
+// SPEC A18
 async function keepToken(store: Store, config: Config, secret: string, log: Log): Promise<string> {
   const file = await chooseTokenFile(store, config);
   try {
@@ -231,6 +232,7 @@ async function chooseTokenFile(store: Store, config: Config): Promise<string> {
  * Stops the parts in the order of their dependencies. A git process that hangs is ended after the requests that may
  * wait for it are answered or timed out. Then the pollers that wait for git end too.
  */
+// SPEC H10
 async function stop(parts: {
   readonly server: FastifyInstance;
   readonly app: App;

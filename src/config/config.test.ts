@@ -48,7 +48,7 @@ describe('configuration', () => {
     assert.equal(parsed.config.publicUrl, 'https://sluice.example/base');
   });
 
-  it('takes proxies as addresses and ranges, and refuses anything else in words [H16]', () => {
+  it('takes proxies as addresses and ranges, and refuses anything else in words [H33]', () => {
     const of = (SLUICE_TRUSTED_PROXIES: string) => parseConfig({ SLUICE_TRUSTED_PROXIES });
     const parsed = of('10.0.0.5, 10.0.0.0/8 fd00::/8,::1');
     assert.deepEqual('config' in parsed && parsed.config.trustedProxies, ['10.0.0.5', '10.0.0.0/8', 'fd00::/8', '::1']);

@@ -30,6 +30,7 @@ export function recursive<T>(name: string, build: (self: TUnsafe<T>) => TSchema)
 }
 
 /** An enum in a reply: UPPER_SNAKE here, lower case on /trunk/v1. */
+// SPEC H8
 export function outputEnum<const Values extends readonly string[]>(
   values: Values,
   description: string,
@@ -51,6 +52,7 @@ export function fixedEnum<const Values extends readonly string[]>(
 }
 
 /** An enum in a request, accepted in either case; `upper` normalizes it. */
+// SPEC H8
 export function inputEnum<const Values extends readonly string[]>(
   values: Values,
   description: string,

@@ -64,6 +64,7 @@ export function evolve(work: Work, event: QueueEvent): Outcome {
   }
 }
 
+// SPEC Q4, Q5, Q6
 function updateQueue(work: Work, event: QueueUpdated): Outcome {
   const { queue } = work;
   const { modeSwitch } = queue;
@@ -100,6 +101,7 @@ function updateQueue(work: Work, event: QueueUpdated): Outcome {
 }
 
 /** A queue can be paused and resumed during a mode switch. The last request decides the state after the switch. */
+// SPEC Q9
 function steerSwitch(work: Work, modeSwitch: ModeSwitch, { state, actor }: QueueUpdated): Outcome {
   if (state === undefined) return APPLIED;
   const isPaused = state === 'PAUSED';

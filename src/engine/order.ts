@@ -17,6 +17,7 @@ export function notReadyInOrder(queue: Queue): Entry[] {
 }
 
 /** All live entries: those under test, passed or held, then pending ones, then those not ready. */
+// SPEC Q8
 export function entriesInOrder(queue: Queue): Entry[] {
   const admitted = admittedInOrder(queue);
   return [

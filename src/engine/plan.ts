@@ -111,6 +111,7 @@ function cancelOverdue(work: Work): void {
   }
 }
 
+// SPEC Q4
 function finishModeSwitch(work: Work): void {
   const { queue } = work;
   if (queue.modeSwitch === undefined || queue.index.admitted > 0 || queue.landing !== undefined) return;
@@ -122,6 +123,7 @@ function finishModeSwitch(work: Work): void {
  * Admits ready entries in order while the line has room. An urgent entry is always admitted. Entries behind a direct
  * merge wait.
  */
+// SPEC Q3
 function admitReady(work: Work): void {
   if (work.queue.state !== 'RUNNING' || work.queue.parked !== undefined) return;
   for (const prNumber of walk(work.queue.index.ready)) {

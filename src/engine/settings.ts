@@ -69,6 +69,7 @@ export type SettingSpec =
   | { readonly kind: 'statuses'; readonly maxItems: number; readonly nullable: true; readonly text: string }
   | { readonly kind: 'batchingRules'; readonly maxItems: number; readonly text: string };
 
+// SPEC S1
 export const SETTING_SPECS: { readonly [Name in SettingName]: SettingSpec } = {
   mode: {
     kind: 'choice',
@@ -239,6 +240,7 @@ const STATE_LABELS = [
 ];
 
 /** Lists every problem of the given settings. An empty list means that all of them can be applied. */
+// SPEC S2
 export function checkSettings(changes: Readonly<Record<string, unknown>>): SettingProblem[] {
   const problems: SettingProblem[] = [];
   for (const [name, value] of Object.entries(changes)) {

@@ -9,6 +9,7 @@ import type { ServerDeps } from './server-deps.ts';
 type Hook = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => void;
 
 /** Admits a request before its body is read: the token must be known, within its rate limit, and have the scope. */
+// SPEC A1
 export function createAdmission({ app, rateLimit }: ServerDeps): (operation: Operation) => Hook {
   const limit = rateLimit > 0 ? new RateLimit(rateLimit, app.clock) : undefined;
   return (operation) => (request, reply, done) => {
@@ -26,6 +27,7 @@ export function createAdmission({ app, rateLimit }: ServerDeps): (operation: Ope
   };
 }
 
+// SPEC A13
 function refusalOf(
   caller: Caller | undefined,
   of: { readonly operation: Operation; readonly limit: RateLimit | undefined; readonly reply: FastifyReply },
@@ -47,6 +49,7 @@ function refusalOf(
 }
 
 /** An `instance` token may act for any organization, others only for their own. */
+// SPEC A12
 async function actFor(
   app: App,
   slug: string,
@@ -63,6 +66,7 @@ async function actFor(
 }
 
 /** A blank header counts as absent. */
+// SPEC A22
 function findOrganization({ headers }: FastifyRequest): string | undefined {
   const given = headers['x-organization'];
   const slug = typeof given === 'string' ? given.trim() : '';
@@ -70,6 +74,7 @@ function findOrganization({ headers }: FastifyRequest): string | undefined {
 }
 
 /** Metrics scrapers often know only `Authorization`. A blank header counts as absent. */
+// SPEC H23
 function findSecret({ headers }: FastifyRequest): string | undefined {
   const given = headers['x-api-token'];
   const secret = typeof given === 'string' ? given.trim() : '';
@@ -89,6 +94,7 @@ export function findForkRunId({ headers }: FastifyRequest): string | undefined {
   return typeof given === 'string' ? /^\s*([1-9]\d{0,18})\s*$/.exec(given)?.[1] : undefined;
 }
 
+// SPEC A13
 function tokenRequired(): HttpProblem {
   return new HttpProblem('AUTHENTICATION_REQUIRED', 'Send an API token in the header x-api-token.');
 }

@@ -16,7 +16,7 @@ describe('the address in links', () => {
     assert.equal(baseUrlOf(request('10.1.2.3', { 'x-forwarded-proto': 'http' })), 'https://set.acme.dev');
   });
 
-  it('trusts no proxy by default, not even this machine [H16]', () => {
+  it('trusts no proxy by default, not even this machine [H33]', () => {
     const baseUrlOf = createBaseUrl({ publicUrl: undefined, trustedProxies: [] });
     for (const peer of ['127.0.0.1', '::1', '::ffff:127.0.0.1', '10.0.0.1', undefined]) {
       assert.equal(baseUrlOf(request(peer, HTTPS)), 'http://sluice.acme.dev', peer);
@@ -27,13 +27,13 @@ describe('the address in links', () => {
   const baseUrlOf = createBaseUrl({ publicUrl: undefined, trustedProxies });
 
   for (const peer of ['192.0.2.7', '10.255.0.1', '::ffff:10.0.0.1', 'fd12::1', '2001:db8::5', '2001:DB8:0::5']) {
-    it(`has the scheme that the proxy ${peer} tells [H16]`, () => {
+    it(`has the scheme that the proxy ${peer} tells [H33]`, () => {
       assert.equal(baseUrlOf(request(peer, HTTPS)), 'https://sluice.acme.dev');
     });
   }
 
   for (const peer of ['192.0.2.8', '11.0.0.1', '::ffff:11.0.0.1', '2001:db8::6', '127.0.0.1', '::1', undefined]) {
-    it(`is not changed by a scheme that ${peer} makes up [H16]`, () => {
+    it(`is not changed by a scheme that ${peer} makes up [H33]`, () => {
       assert.equal(baseUrlOf(request(peer, HTTPS)), 'http://sluice.acme.dev');
     });
   }
@@ -50,12 +50,12 @@ describe('the address in links', () => {
     [{ 'x-forwarded-proto': '' }, 'http'],
     [{}, 'http'],
   ] as const) {
-    it(`reads ${JSON.stringify(headers)} as ${scheme} [H16]`, () => {
+    it(`reads ${JSON.stringify(headers)} as ${scheme} [H33]`, () => {
       assert.equal(baseUrlOf(request('10.0.0.1', headers)), `${scheme}://sluice.acme.dev`);
     });
   }
 
-  it('never has the host of such a header [H16]', () => {
+  it('never has the host of such a header [H33]', () => {
     const headers = { ...HTTPS, 'x-forwarded-host': 'evil.test', forwarded: 'host=evil.test;proto=https' };
     assert.equal(baseUrlOf(request('10.0.0.1', headers)), 'https://sluice.acme.dev');
   });

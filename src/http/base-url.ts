@@ -4,6 +4,7 @@ import type { FastifyRequest } from 'fastify';
 export type BaseUrlOf = (request: FastifyRequest) => string;
 
 /** The server's own address without a slash at the end: the configured one, or else that of the request. */
+// SPEC H16
 export function createBaseUrl(of: {
   readonly publicUrl: string | undefined;
   /** Addresses and CIDRs of trusted proxies. */
@@ -37,6 +38,7 @@ function isIn(list: BlockList, peer: string | undefined): boolean {
 }
 
 /** The first of several proxies met the client. Only the scheme is used: the client itself may have set the host. */
+// SPEC H33
 function findForwardedScheme({ headers }: FastifyRequest): 'http' | 'https' | undefined {
   const given = headers['x-forwarded-proto'];
   const simple = typeof given === 'string' ? given.split(',')[0] : undefined;

@@ -38,6 +38,7 @@ export interface Cut {
  * that
  * exceeds a limit is the last one kept. It accepts invalid JSON, which the parser refuses later.
  */
+// SPEC H13
 export class JsonScan {
   /** Colons outside texts and the cut. */
   keys = 0;
@@ -217,6 +218,7 @@ export class JsonScan {
       throw tooMany(`${MAX_CONTENT_BYTES / 1024 / 1024} MiB of texts and numbers`);
   }
 
+  // SPEC H30
   #isField(): boolean {
     return this.#level === 3 && (this.#longList?.fields ?? 0) > 0;
   }

@@ -99,6 +99,7 @@ interface Components {
 }
 
 /** The OpenAPI 3.1 document of /v1, made from the schemas that validate requests. */
+// SPEC H11
 export function createOpenApi(operations: readonly Operation[], baseUrl: string): OpenApi {
   const components: Components = {
     schemas: { Problem: PROBLEM_SCHEMA },

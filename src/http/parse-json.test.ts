@@ -17,7 +17,7 @@ const isTooLarge = (error: unknown): boolean => error instanceof HttpProblem && 
 const isMalformed = (error: unknown): boolean => error instanceof HttpProblem && error.code === 'MALFORMED_JSON';
 
 describe('parseJson', () => {
-  it('reads what JSON.parse reads, strings full of colons and brackets included [H5]', () => {
+  it('reads what JSON.parse reads, strings full of colons and brackets included [H21]', () => {
     const text = fc.string({ unit: fc.constantFrom('a', ':', '{', '[', '"', '\\', ']', '}', 'é', '😀') });
     const value = fc.letrec((tie) => ({
       value: fc.oneof({ depthSize: 'small' }, text, fc.integer(), fc.constant(null), tie('list'), tie('object')),
@@ -47,7 +47,7 @@ describe('parseJson', () => {
     ['a byte order mark', '\ufeff{}'],
     ['two values', '{} {}'],
   ] as const) {
-    it(`refuses ${what} [H5]`, () => {
+    it(`refuses ${what} [H21]`, () => {
       assert.throws(() => parse(text), isMalformed);
     });
   }
@@ -55,7 +55,7 @@ describe('parseJson', () => {
   const targets = { key: 'targets', fields: 0 };
   const numbers = (length: number) => Array.from({ length }, (_, index) => index);
 
-  it('cuts a long list after the last valid item, and keeps the fields around it [H13]', () => {
+  it('cuts a long list after the last valid item, and keeps the fields around it [H30]', () => {
     const text = JSON.stringify({ a: 1, targets: numbers(250_000), b: { inner: [['x']] }, c: 2 });
     const value = parse(text, { longList: targets }) as { a: number; targets: number[]; b: unknown; c: number };
     assert.deepEqual([value.a, value.c, value.b], [1, 2, { inner: [['x']] }]);
@@ -94,7 +94,7 @@ describe('parseJson', () => {
     assert.throws(() => scan.feed(Buffer.from(`[${'0,'.repeat(100_001)}`)), isTooLarge);
   });
 
-  it('counts the items of a long list apart, and their fields, as many as there can be [H13]', () => {
+  it('counts the items of a long list apart, and their fields, as many as there can be [H30]', () => {
     const longList = { key: 'tests', fields: 2 };
     const value = { tests: Array.from({ length: 90_000 }, (_, index) => ({ id: index, name: 'n' })) };
     assert.deepEqual(parse(JSON.stringify(value), { longList }), value);
@@ -121,7 +121,7 @@ describe('parseJson', () => {
     assert.deepEqual(parse(`{"a":1${' '.repeat(5_000_000)}}`, { piece }), { a: 1 });
   });
 
-  it('passes over blanks, however many, and takes none for nothing [H5]', () => {
+  it('passes over blanks, however many, and takes none for nothing [H21]', () => {
     const blanks = ' \n\t\r'.repeat(2_000);
     for (const piece of [7, 1_500, 65_536]) {
       const body = `${blanks}{${blanks}"a"${blanks}:${blanks}[1${blanks},${blanks}"b${' '.repeat(5_000)}"]${blanks}}${blanks}`;
@@ -135,7 +135,7 @@ describe('parseJson', () => {
     assert.equal(read.length, 100_001);
   });
 
-  it('takes one list for the long one, however often it is named [H13]', () => {
+  it('takes one list for the long one, however often it is named [H30]', () => {
     const list = JSON.stringify(numbers(90_000));
     assert.throws(() => parse(`{"targets":${list},"targets":${list},"a":${list}}`, { longList: targets }), isTooLarge);
   });

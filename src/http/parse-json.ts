@@ -6,6 +6,7 @@ import { type Cut, type JsonScan, MAX_TEXT_LENGTH, malformed, textTooLong } from
  * keys (the sender's intent is unknown), `__proto__`, lone surrogates, NUL (PostgreSQL cannot store it) and invalid
  * UTF-8.
  */
+// SPEC H21
 export function parseJson(bytes: Buffer, { keys, hasEscapes, cuts }: JsonScan): unknown {
   if (bytes.length === 0) throw malformed('The body is empty. Send a JSON object.');
   if (!isUtf8(bytes)) throw malformed('The body is not valid UTF-8.');

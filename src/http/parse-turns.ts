@@ -2,6 +2,7 @@
 const SMALL_BYTES = 64 * 1024;
 
 /** Parses large bodies one after the other. After each, other requests get as much time as it took. */
+// SPEC H15
 export class ParseTurns {
   readonly #waiting: (() => void)[] = [];
 

@@ -12,6 +12,7 @@ import type { ServerDeps } from './server-deps.ts';
 const ADDRESS = 'https://address-of-this-server.invalid';
 
 /** Pages that need no token: health, readiness and documentation. */
+// SPEC A8
 export function registerPublicPages(
   server: FastifyInstance,
   { app, baseUrlOf, version }: ServerDeps & { readonly baseUrlOf: BaseUrlOf },

@@ -6,6 +6,7 @@ interface Bucket {
 }
 
 /** Each key may make `perSecond` requests a second, with a burst of one second's worth. */
+// SPEC A9
 export class RateLimit {
   readonly #perSecond: number;
   readonly #clock: Clock;

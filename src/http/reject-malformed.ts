@@ -22,6 +22,7 @@ export function rejectMalformed(
   return undefined;
 }
 
+// SPEC H6
 function refuseUnknown(server: FastifyInstance, request: FastifyRequest, reply: FastifyReply): HttpProblem {
   const allowed = METHODS.filter((method) => server.findRoute({ url: pathOf(request), method }) !== null);
   if (allowed.length === 0) {
@@ -35,6 +36,7 @@ function refuseUnknown(server: FastifyInstance, request: FastifyRequest, reply: 
 }
 
 /** Sends no "100 Continue" for a body that will be refused for its size. */
+// SPEC H24
 export function answerExpectations(server: FastifyInstance): void {
   server.server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     const limit = isUploadPath(request.url ?? '') ? UPLOAD_LIMIT_BYTES : BODY_LIMIT_BYTES;
@@ -49,6 +51,7 @@ export function answerExpectations(server: FastifyInstance): void {
 }
 
 /** For bytes that are no HTTP request, and for requests that did not arrive in time. */
+// SPEC H17
 export function answerBrokenRequest(
   error: Error & { code?: string },
   socket: { writable: boolean; end(text: string): void; destroy(): void },

@@ -27,6 +27,7 @@ export function pathOf({ url }: FastifyRequest): string {
 }
 
 /** Ids differ between servers and between starts. */
+// SPEC H2
 export function createRequestIds(): (request: { headers: IncomingMessage['headers'] }) => string {
   const prefix = makeRequestPrefix();
   let count = 0;

@@ -104,6 +104,7 @@ export function createServer(deps: ServerDeps): FastifyInstance {
 }
 
 /** `nosniff` keeps browsers from guessing another content type. */
+// SPEC H18
 function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
   reply.header('x-request-id', request.id);
   reply.header('x-content-type-options', 'nosniff');

@@ -5,6 +5,7 @@ import { html } from './docs-page-html.ts';
 import { asPage } from './page-headers.ts';
 
 /** Links to tests lead here. It shows nothing that needs a token. */
+// SPEC A19
 export function registerTestPage(server: FastifyInstance): void {
   server.get('/:org/flaky-tests/test/:id', (request, reply) => {
     const { org, id } = request.params as { org: string; id: string };

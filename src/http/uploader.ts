@@ -17,6 +17,7 @@ export interface UploaderDeps extends ServerDeps {
 }
 
 /** The endpoints that existing uploaders call besides operations. They read only the status of the answers. */
+// SPEC A19
 export function registerUploader(server: FastifyInstance, deps: UploaderDeps): void {
   const add = (method: HTTPMethods, url: string, handle: Handle, needsToken = false): void => {
     server.route({

@@ -42,7 +42,7 @@ describe('LineWriter', () => {
     assert.equal(text, 'a\n');
   });
 
-  it('writes what waits behind a reader that was slow [H12]', async () => {
+  it('writes what waits behind a reader that was slow [H29]', async () => {
     const script = `
       import { LineWriter } from ${WRITER};
       const writer = new LineWriter(2);
@@ -80,7 +80,7 @@ describe('LineWriter', () => {
     assert.equal(socket.stderr.toString(), 'before\nurgent\n', 'socket');
   });
 
-  it('does not wait for a reader that does not read, and says how many lines it lost when he does [H12]', async () => {
+  it('does not wait for a reader that does not read, and says how many lines it lost when he does [H29]', async () => {
     const script = `
       import { LineWriter } from ${WRITER};
       const writer = new LineWriter(2);

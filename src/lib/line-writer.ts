@@ -17,6 +17,7 @@ const NOTHING = Buffer.alloc(0);
  * the descriptor, lines are discarded. If the reader is too slow, lines are dropped and counted, and a warning follows
  * once it catches up.
  */
+// SPEC H29
 export class LineWriter {
   readonly #fd: number;
   #lines: string[] = [];
@@ -32,6 +33,7 @@ export class LineWriter {
   }
 
   /** An urgent line is written before this returns, together with the lines before it, if the reader accepts them. */
+  // SPEC H12
   write(line: string, { isUrgent = false }: { readonly isUrgent?: boolean } = {}): void {
     if (this.#isBroken) return;
     if (this.#length > MAX_WAITING_LENGTH) {

@@ -40,7 +40,7 @@ describe('who may call', () => {
     ['a token of 8,000 characters', 'x'.repeat(8_000), '401 INVALID_TOKEN'],
     ['a token in other letters', 'sl\u00e7_\u00ff', '401 INVALID_TOKEN'],
   ] as const) {
-    test(`${what} is ${expected}, for every operation on both mounts [A1]`, async () => {
+    test(`${what} is ${expected}, for every operation on both mounts [A1] [A13]`, async () => {
       for (const { operation } of ROUTES) {
         for (const mount of ['v1', 'trunk/v1']) {
           const answer = await server.api
@@ -90,7 +90,7 @@ describe('who may call', () => {
     );
   });
 
-  test('a revoked token is refused at once, also after it was used; revoking again changes nothing [A5]', async () => {
+  test('a revoked token is refused at once, also after it was used; revoking again changes nothing [A17]', async () => {
     const { id, token } = await makeToken({});
     const api = server.api.withToken(token);
     await api.ok('getQueue', queue.ref);
@@ -101,7 +101,7 @@ describe('who may call', () => {
     await server.api.refused('404 TOKEN_NOT_FOUND', 'revokeApiToken', unknown);
   });
 
-  test('a token works until it expires, and no longer [A1]', async () => {
+  test('a token works until it expires, and no longer [A20]', async () => {
     const { token } = await makeToken({ expiresAt: new Date(Date.now() + 1_000).toISOString() });
     const api = server.api.withToken(token);
     await api.ok('getQueue', queue.ref);
@@ -116,7 +116,7 @@ describe('who may call', () => {
 
   const INSTANCE_ONLY = ['createOrganization', 'createBackup', 'restoreBackup'];
   for (const scope of SCOPES) {
-    test(`a token with the scope ${scope} alone reaches exactly its operations [A3]`, async () => {
+    test(`a token with the scope ${scope} alone reaches exactly its operations [A3] [A14]`, async () => {
       const api = await withToken({ scopes: [scope] });
       for (const { operation } of ROUTES) {
         const answer = await api.send(operation.path.slice(1), {
@@ -188,7 +188,7 @@ describe('who may call', () => {
       );
     });
 
-    test('has the scope instance only from one that has it, and for no repositories [A4] [A11]', async () => {
+    test('has the scope instance only from one that has it, and for no repositories [A11] [A21]', async () => {
       const both = { name: 'both', scopes: ['admin', 'instance'] };
       await server.api.refused('400 VALIDATION_FAILED', 'createApiToken', { ...both, repositories: [queue.repo] });
       const admin = await withToken({ scopes: ['admin'] });
@@ -247,7 +247,7 @@ describe('who may call', () => {
       assert.equal((await other.get(number)).state, 'TESTING');
     });
 
-    test('sees and revokes only tokens that reach no further [A4]', async () => {
+    test('sees and revokes only tokens that reach no further [A15]', async () => {
       const wide = await server.api.ok<{ id: string }>('createApiToken', { name: 'wide', scopes: ['read'] });
       const { tokens } = await api.ok<{ tokens: { id: string; repositories: object[] | null }[] }>('listApiTokens', {});
       assert.ok(tokens.length > 0);
@@ -270,7 +270,7 @@ describe('who may call', () => {
       assert.ok(!(await api.send('getMergeQueueMetrics')).text.includes(other.repo.name));
     });
 
-    test('cannot make a token that reaches further, nor another repository', async () => {
+    test('cannot make a token that reaches further, nor another repository [A15]', async () => {
       await api.refused('403 INSUFFICIENT_SCOPE', 'createApiToken', { name: 'all', scopes: ['read'] });
       const foreign = { name: 'other', scopes: ['read'], repositories: [other.repo] };
       await api.refused('404 REPOSITORY_NOT_FOUND', 'createApiToken', foreign);
@@ -330,7 +330,7 @@ describe('who may call', () => {
       await later.ok('revokeApiToken', { id: made.id });
     });
 
-    test('cannot be named with a token that has no instance, nor where it does not exist [A12]', async () => {
+    test('cannot be named with a token that has no instance, nor where it does not exist [A12] [A22]', async () => {
       const admin = await withToken({ scopes: ['admin'] });
       await admin.actingFor('other').refused('404 ORGANIZATION_NOT_FOUND', 'listQueues', {});
       await server.api.actingFor('nobody').refused('404 ORGANIZATION_NOT_FOUND', 'listQueues', {});
@@ -363,7 +363,7 @@ describe('who may call', () => {
     });
   });
 
-  test('the last use of a token is recorded, within some seconds', async () => {
+  test('the last use of a token is recorded, within some seconds [A16]', async () => {
     const { id, token } = await makeToken({});
     await server.api.withToken(token).ok('getQueue', queue.ref);
     const lastUsedAt = await until('the use is recorded', 20_000, async () => {

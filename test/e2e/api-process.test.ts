@@ -21,7 +21,7 @@ describe('the process', { concurrency: 2 }, () => {
   });
 
   describe('starting', () => {
-    test('the first start prints an admin token and keeps it for its owner alone; the second does neither [A6]', async () => {
+    test('the first start prints an admin token and keeps it for its owner alone; the second does neither [A6] [A18]', async () => {
       const SLUICE_DATA = await aFolder();
       const first = await startServer({ SLUICE_DATA });
       assert.ok(first.output.out.includes(first.token));

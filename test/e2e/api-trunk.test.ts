@@ -90,7 +90,7 @@ describe('the same API over /trunk/v1', () => {
   });
 
   for (const state of ['paused', 'PAUSED']) {
-    test(`input enums are accepted in either case: ${state}`, async () => {
+    test(`input enums are accepted in either case: ${state} [H8]`, async () => {
       const queue = await aQueue();
       const updated = await trunk.ok<TrunkQueue>('updateQueue', { ...queue.ref, state, mode: 'PARALLEL' });
       assert.deepEqual([updated.state, updated.mode], ['paused', 'parallel']);
@@ -98,7 +98,7 @@ describe('the same API over /trunk/v1', () => {
     });
   }
 
-  test('getQueue leaves out what is not ready [H9]', async () => {
+  test('getQueue leaves out what is not ready [H25]', async () => {
     const queue = await aQueue();
     const [ready, waiting] = [await queue.openPullRequest(), await queue.openPullRequest()];
     await queue.submit(ready);
@@ -124,7 +124,7 @@ describe('the same API over /trunk/v1', () => {
     await trunk.refused('409 QUEUE_ALREADY_EXISTS', 'createQueue', queue.ref);
   });
 
-  test('setImpactedTargets as the uploaders send it: a string for a number, a blank fork header', async () => {
+  test('setImpactedTargets as the uploaders send it: a string for a number, a blank fork header [H23]', async () => {
     const queue = await aQueue({ mode: 'parallel' });
     const number = await queue.openPullRequest();
     const body = {

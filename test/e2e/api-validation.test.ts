@@ -251,7 +251,7 @@ describe('bad input', () => {
       junit: ['*.xml', [''], [7]],
     },
   })) {
-    test(`${operation}: every field that does not fit`, async () => {
+    test(`${operation}: every field that does not fit [H1]`, async () => {
       const valid = { name: 'x', scopes: ['read'], repo: queue.repo };
       for (const [field, values] of Object.entries(fields)) {
         for (const value of values) {
@@ -380,7 +380,7 @@ describe('bad input', () => {
       'application/json; charset=latin1',
       'application/jsonx',
     ]) {
-      test(`${type} is not`, async () => {
+      test(`${type} is not [H5]`, async () => {
         problemOf(await send({ 'content-type': type }), '415 UNSUPPORTED_MEDIA_TYPE');
       });
     }

@@ -380,7 +380,7 @@ describe('sluice against a server', () => {
       assert.match(await fails(1, ['org', 'add', 'other']), /other/);
     });
 
-    it('acts for another organization that is named, with an instance token [A12]', async () => {
+    it('acts for another organization that is named, with an instance token [A23]', async () => {
       const secret = (await ok(['org', 'add', 'named'])).trim();
       const itself = { env: { SLUICE_URL: server.url, SLUICE_TOKEN: secret } };
       await ok(['repo', 'add', 'local/acme/app', '--git', join(folder, 'app.git'), '--org', 'named']);

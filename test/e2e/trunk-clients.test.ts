@@ -151,7 +151,7 @@ describe('clients of the reference product on /trunk/v1', () => {
       });
     }
 
-    test('finds nothing changed but the one attribute it applied, or calls the result inconsistent', async () => {
+    test('finds nothing changed but the one attribute it applied, or calls the result inconsistent [H27]', async () => {
       const { ref } = await aQueue();
       let expected = attributesOf(await read('getQueue', ref));
       for (const [name, [value]] of Object.entries(ATTRIBUTES)) {
@@ -244,7 +244,7 @@ describe('clients of the reference product on /trunk/v1', () => {
       });
     }
 
-    test('a list of several megabytes, announced with Expect: 100-continue as curl does', async () => {
+    test('a list of several megabytes, announced with Expect: 100-continue as curl does [H24]', async () => {
       const targets = Array.from({ length: 90_000 }, (_, index) => `//some/quite/long/package/path:target-${index}`);
       const body = await bodyFor(targets);
       const headers = { 'x-api-token': world.server.token, 'x-forked-workflow-run-id': '', expect: '100-continue' };

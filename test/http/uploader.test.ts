@@ -90,7 +90,7 @@ describe('an existing uploader', () => {
         assert.equal(answer.status, 401);
       });
 
-      test('figures about itself are taken with any token, or none [U19]', async () => {
+      test('figures about itself are taken with any token, or none [U19] [A19]', async () => {
         for (const token of [TOKEN, 'nobody', undefined]) {
           const answer = await uploader({ base: `${world.url}${mount}`, token }).tell(true);
           assert.equal(answer.status, 200);
@@ -234,7 +234,7 @@ describe('an existing uploader', () => {
       [['192.0.2.0/24'], 'http'],
       [['127.0.0.0/8'], 'https'],
     ] as const) {
-      test(`is ${scheme} behind a TLS proxy on this machine where [${trustedProxies}] are trusted [H16]`, async () => {
+      test(`is ${scheme} behind a TLS proxy on this machine where [${trustedProxies}] are trusted [H33]`, async () => {
         const other = await createUploadWorld({ trustedProxies });
         try {
           const response = await fetch(`${other.url}/v1/metrics/createBundleUpload`, {

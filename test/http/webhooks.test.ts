@@ -189,7 +189,7 @@ describe('POST /webhooks/github', () => {
     assert.deepEqual(await world.waiting(), ['branch', 'branch']);
   });
 
-  test('strangers who send much, slowly, keep no delivery out [G30] [H14]', async (t) => {
+  test('strangers who send much, slowly, keep no delivery out [G30] [H32]', async (t) => {
     const strangers: Socket[] = [];
     t.after(() => {
       for (const socket of strangers) socket.destroy();

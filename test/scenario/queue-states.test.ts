@@ -105,7 +105,7 @@ describe('switching modes', () => {
     release landings → queue RUNNING; target M+A
   `;
 
-  it('can be paused and resumed meanwhile, and goes back to what was said last [Q5]', () => {
+  it('can be paused and resumed meanwhile, and goes back to what was said last [Q9]', () => {
     const told = play()`
       submit A; set mode="PARALLEL"; pause → queue PAUSED
       pass A                               → A=passed; target M
@@ -121,7 +121,7 @@ describe('switching modes', () => {
     assert.equal(drained.queue.settings.mode, 'PARALLEL');
   });
 
-  story('can be left while the branch is red: RUNNING tests again what is held [Q5] [V16]')`
+  story('can be left while the branch is red: RUNNING tests again what is held [Q9] [V16]')`
     submit A B C; fail A B; close A B; set mode="PARALLEL"
     fail HEAD C → C=held; queue SWITCHING_MODES
     resume      → testing C

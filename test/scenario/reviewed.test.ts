@@ -54,7 +54,7 @@ describe('what went wrong once', () => {
     );
   });
 
-  it('a queue that was parked while it switched its mode can be un-parked [I2] [Q5]', () => {
+  it('a queue that was parked while it switched its mode can be un-parked [I2] [Q9]', () => {
     const told = play()`submit A; set mode=PARALLEL → queue SWITCHING_MODES`;
     told.queue = { ...told.queue, parked: { reason: 'a promise', since: told.now } };
     told.update({}, 'RUNNING');

@@ -20,7 +20,7 @@ async function createWorld(of: Partial<Token>) {
 }
 
 describe('a token', () => {
-  it('is good before the instant of its expiry and not at it [A10]', async () => {
+  it('is good before the instant of its expiry and not at it [A20]', async () => {
     const world = await createWorld({ expiresAt: NOON + 1_000 });
     world.now = NOON + 999;
     assert.ok(await world.auth.find('secret'));
@@ -29,7 +29,7 @@ describe('a token', () => {
     await world.auth.close();
   });
 
-  it('with instance and repositories, as earlier versions stored it, has nothing of instance [A11]', async () => {
+  it('with instance and repositories, as earlier versions stored it, has nothing of instance [A21]', async () => {
     const world = await createWorld({ scopes: ['admin', 'instance'], repositoryIds: ['r1'] });
     const caller = await world.auth.find('secret');
     assert.ok(caller);

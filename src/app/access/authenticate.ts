@@ -46,6 +46,7 @@ export class Authenticator implements Auth {
     return this.#accept(known, now);
   }
 
+  // SPEC A17
   forget(): void {
     this.#known.clear();
     this.#generation += 1;
@@ -68,12 +69,14 @@ export class Authenticator implements Auth {
     return this.#accept(known, now);
   }
 
+  // SPEC A20
   #accept({ caller, token }: CachedToken, now: Instant): Caller | undefined {
     if (token.revokedAt !== null || (token.expiresAt !== null && token.expiresAt <= now)) return undefined;
     this.#uses.set(token.id, now);
     return caller;
   }
 
+  // SPEC A16
   async #flush(): Promise<void> {
     const uses = this.#uses;
     if (uses.size === 0) return;
@@ -87,6 +90,7 @@ export class Authenticator implements Auth {
   }
 }
 
+// SPEC A21
 function toCaller(token: Token, organization: Organization): Caller {
   const { repositoryIds, expiresAt } = token;
   return {

@@ -45,6 +45,7 @@ export async function createApiToken(
 }
 
 /** A token cannot create one with more permissions or a longer life than its own. */
+// SPEC A10, A11, A21
 function findProblem(caller: Caller, input: CreateApiToken, at: Instant): Refusal | undefined {
   if (input.expiresAt !== undefined && input.expiresAt <= at) {
     const message = 'must be in the future';
@@ -64,6 +65,7 @@ function findProblem(caller: Caller, input: CreateApiToken, at: Instant): Refusa
 }
 
 /** A limited token cannot create one that reaches further. */
+// SPEC A15
 async function resolveRepositories(
   app: App,
   caller: Caller,

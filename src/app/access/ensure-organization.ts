@@ -18,6 +18,7 @@ export interface EnsureOrganization {
  * Runs at every start: creates the organization, and makes SLUICE_ADMIN_TOKEN valid. A second start, or two servers
  * starting at once, change nothing. Returns the secret of the first token if one had to be generated.
  */
+// SPEC A6
 export async function ensureOrganization(
   deps: { readonly store: Store; readonly clock: Clock },
   wanted: EnsureOrganization,
@@ -49,6 +50,7 @@ async function checkToken(store: Store, { slug, adminToken }: EnsureOrganization
   );
 }
 
+// SPEC A7
 async function ensureEnvironmentToken(
   deps: { readonly store: Store; readonly clock: Clock },
   organization: Organization,

@@ -2,6 +2,7 @@ import type { App } from '../core/app.ts';
 import { type Caller, hasScope, mayManage } from '../core/caller.ts';
 import { type Refusal, refuse } from '../core/refusal.ts';
 
+// SPEC A11
 export async function revokeApiToken(
   app: App,
   caller: Caller,

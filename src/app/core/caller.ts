@@ -21,17 +21,20 @@ export interface Caller {
  * `admin` includes every scope of the organization, but not `instance`, which is about the whole server.
  * `evidence` is an `upload` whose results prove their origin.
  */
+// SPEC A3, A14
 export function hasScope(caller: Caller, scope: Scope): boolean {
   if (scope === 'upload' && caller.scopes.has('evidence')) return true;
   return caller.scopes.has(scope) || (scope !== 'instance' && caller.scopes.has('admin'));
 }
 
 /** A token that is limited to some repositories manages only tokens that are limited to some of the same. */
+// SPEC A15
 export function mayManage({ organization, repositoryIds }: Caller, token: Token): boolean {
   if (token.organizationId !== organization.id) return false;
   return repositoryIds === null || (token.repositoryIds?.every((id) => repositoryIds.has(id)) ?? false);
 }
 
+// SPEC A4
 export function maySee(caller: Caller, repository: Repository): boolean {
   return (
     repository.organizationId === caller.organization.id &&

@@ -17,6 +17,7 @@ export interface FoundQueue extends LoadedQueue {
 }
 
 /** A repository of another organization, or one outside the token's limits, counts as not found. */
+// SPEC A2
 export async function findRepository(app: App, caller: Caller, ref: RepositoryRef): Promise<Repository | Refusal> {
   const repository = await app.directory.findRepository(caller.organization.id, ref);
   return repository !== undefined && maySee(caller, repository) ? repository : repositoryNotFound(ref);

@@ -20,6 +20,7 @@ export interface QueueChanges {
 
 export interface CreateQueue extends QueueRef, QueueChanges {}
 
+// SPEC Q1
 export async function createQueue(app: App, caller: Caller, input: CreateQueue): Promise<QueueView | Refusal> {
   const known = await findRepository(app, caller, input.repo);
   if (isRefusal(known)) return known;
@@ -54,6 +55,7 @@ export async function createQueue(app: App, caller: Caller, input: CreateQueue):
 }
 
 /** Some settings make no sense on plain git, which the settings table does not know. */
+// SPEC S5, S6
 export function checkChanges(settings: Partial<QueueSettings>, repository: Repository): Refusal | undefined {
   const errors: FieldError[] = checkSettings(settings).map(({ name, message }) => ({ path: `/${name}`, message }));
   if (repository.host === PLAIN_GIT_HOST && settings.landingMode === 'API') {

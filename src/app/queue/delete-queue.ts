@@ -3,6 +3,7 @@ import type { Caller } from '../core/caller.ts';
 import { findQueue, type QueueRef } from '../core/find-queue.ts';
 import { isRefusal, type Refusal, refuse } from '../core/refusal.ts';
 
+// SPEC Q2
 export async function deleteQueue(app: App, caller: Caller, input: QueueRef): Promise<Record<string, never> | Refusal> {
   for (;;) {
     const found = await findQueue(app, caller, input);

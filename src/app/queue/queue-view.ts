@@ -14,6 +14,7 @@ export type QueueConfigView = ReplyOf<typeof updateQueue>;
 type HoldView = NonNullable<QueueView['hold']>;
 type AlarmView = QueueView['alarms'][number];
 
+// SPEC S3
 export function viewQueueConfig(queue: Queue): QueueConfigView {
   const { settings, state, branch, parked, hold } = queue;
   return {

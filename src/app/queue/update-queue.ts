@@ -18,6 +18,7 @@ export interface UpdateQueue extends QueueRef, QueueChanges {
   readonly keepsUnnamedSettings: boolean;
 }
 
+// SPEC S4
 export async function updateQueue(app: App, caller: Caller, input: UpdateQueue): Promise<QueueConfigView | Refusal> {
   const found = await findQueue(app, caller, input);
   if (isRefusal(found)) return found;
@@ -38,6 +39,7 @@ export async function updateQueue(app: App, caller: Caller, input: UpdateQueue):
   return viewQueueConfig(result.queue);
 }
 
+// SPEC H27
 function withReading({ settings: present }: Queue, changes: Partial<QueueSettings>): Partial<QueueSettings> {
   const reads = changes.concurrency !== undefined && changes.bisectionConcurrency === undefined;
   return {

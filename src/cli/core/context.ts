@@ -42,6 +42,7 @@ export function withContext<Args extends unknown[]>(
   };
 }
 
+// SPEC A23
 export function createContext(options: GlobalOptions): Context {
   let found: Token | undefined;
   const token = (): Token => {

@@ -64,7 +64,7 @@ describe('the memory for bodies', () => {
     for (let count = 0; count < 1_000; count += 1) assert.equal(place.body(`t${count}`).add(16 * 1024), 'go_on');
   });
 
-  it('is waited for by 256, and the next one is sent away [H14]', () => {
+  it('is waited for by 256, and the next one is sent away [H31]', () => {
     const place = new Place();
     place.fill('a');
     place.body('a').add(MIB);
@@ -75,7 +75,7 @@ describe('the memory for bodies', () => {
     assert.equal(place.body('c').add(17 * 1024), 'wait');
   });
 
-  it('is filled by strangers in part only, who are sent away at once, and leave room for small deliveries [H14]', () => {
+  it('is filled by strangers in part only, who are sent away at once, and leave room for small deliveries [H32]', () => {
     const place = new Place();
     assert.equal(place.body(STRANGER).add(20 * MIB), 'go_on');
     assert.equal(place.body(STRANGER).add(20 * MIB), 'give_up');

@@ -22,6 +22,7 @@ export const STRANGER = 'stranger';
  * next to continue belongs to the owner that holds least, so that many bodies of one caller do not lock out another.
  * Unauthenticated bodies have a share of it and are refused instead of waiting, since waiting ones would block others.
  */
+// SPEC H14
 export class BodyBudget {
   readonly #held = new Map<string, number>();
   readonly #waiting = new Set<HeldBody>();
@@ -57,6 +58,7 @@ export class BodyBudget {
     this.#wake();
   }
 
+  // SPEC H32
   #isWithinStrangers({ bytes }: HeldBody): boolean {
     const limit = bytes > STRANGERS_SMALL_BYTES ? STRANGERS_LARGE_BYTES : STRANGERS_BYTES;
     return (this.#held.get(STRANGER) ?? 0) <= limit;

@@ -45,7 +45,7 @@ describe('/trunk/v1', () => {
     assert.deepEqual([sluiceDialect.hasReviews, trunkDialect.hasReviews], [true, false]);
   });
 
-  it('knows no alarms [H9] [N2]', () => {
+  it('knows no alarms [H25] [N2]', () => {
     const { queues } = translated('listQueues') as unknown as { queues: object[] };
     for (const queue of [...queues, translated('getQueue'), translated('createQueue')]) {
       assert.equal('alarms' in queue, false);
@@ -76,7 +76,7 @@ describe('/trunk/v1', () => {
     assert.deepEqual([testingResults[0]?.outcome, testingResults[0]?.cycleConclusion], ['passed', 'merged']);
   });
 
-  it('quarantine rows keep their case and have null for what is unknown [H9]', () => {
+  it('quarantine rows keep their case and have null for what is unknown [H28]', () => {
     const page = translated('listQuarantinedTests') as unknown as { quarantined_tests: Record<string, unknown>[] };
     const [row] = page.quarantined_tests;
     assert.equal(row?.status, 'FLAKY');
@@ -92,7 +92,7 @@ describe('/trunk/v1', () => {
     assert.deepEqual(operation.example.reply, before);
   });
 
-  it('a queue that is not empty cannot be deleted: 400 there, 409 here [H9] [Q2]', () => {
+  it('a queue that is not empty cannot be deleted: 400 there, 409 here [H26] [Q2]', () => {
     const statusOf = (dialect: Dialect, name: string) => dialect.statusOf('QUEUE_NOT_EMPTY', operationOf(name));
     assert.equal(statusOf(trunkDialect, 'deleteQueue'), 400);
     assert.equal(statusOf(trunkDialect, 'updateQueue'), 409);

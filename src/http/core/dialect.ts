@@ -38,6 +38,7 @@ export const sluiceDialect: Dialect = {
   hasReviews: true,
 };
 
+// SPEC H26
 export const trunkDialect: Dialect = {
   mount: '/trunk/v1',
   readerFor: (operation) => (operation.name === 'submitPullRequest' ? withoutHead : same),
@@ -55,6 +56,7 @@ export const trunkDialect: Dialect = {
 
 type Json = Record<string, unknown>;
 
+// SPEC H25, H28
 const RESHAPES: Readonly<Record<string, Translate>> = {
   createQueue: asQueue,
   updateQueue: asQueue,
@@ -91,6 +93,7 @@ function withoutHead(body: unknown): unknown {
 }
 
 /** Without alarms and holds, and with required checks as plain names: their apps are an extension of ours. */
+// SPEC H25
 function asQueue(queue: unknown): Json {
   const { alarms: _1, hold: _2, requiredStatuses, ...rest } = queue as QueueReply;
   return { ...rest, requiredStatuses: requiredStatuses?.map(toName) ?? null };
@@ -125,6 +128,7 @@ function withoutRunFigures(test: Json): Json {
 }
 
 /** Finds the enums in the schema of a reply. Undefined where there are none, so that most values are not copied. */
+// SPEC H9
 function lowerEnums(schema: TSchema): Translate | undefined {
   const node = schema as SluiceKeywords & { properties?: Record<string, TSchema>; items?: TSchema; anyOf?: TSchema[] };
   if (node['x-sluice-lower']) return (value) => (typeof value === 'string' ? value.toLowerCase() : value);

@@ -9,6 +9,7 @@ import { HttpProblem } from './problem.ts';
 
 /** Converts validated wire values to our types. */
 
+// SPEC H22
 export function prNumber(given: number | string): PrNumber {
   return Number(given) as PrNumber;
 }

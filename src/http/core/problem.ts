@@ -19,6 +19,7 @@ export class HttpProblem extends Error {
 export const PROBLEM_CONTENT_TYPE = 'application/problem+json';
 
 /** RFC 9457. The type is a link into the server's own documentation. */
+// SPEC H1
 export function formatProblem(
   problem: Pick<HttpProblem, 'code' | 'detail' | 'errors'>,
   requestId: string,

@@ -46,7 +46,7 @@ describe('reading a body', () => {
     assert.equal((await body).take().length, 2 * MIB);
   });
 
-  it('is given up with a sentence where no room came in time [H14]', async () => {
+  it('is given up with a sentence where no room came in time [H31]', async () => {
     const { budget, release } = fullBudget();
     const request = arriving();
     const body = reading(request, { budget, timeoutMs: 1 });

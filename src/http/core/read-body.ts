@@ -40,6 +40,7 @@ type Done = (error: Error | null, body?: ReadBody) => void;
  * exceeds the limit. The rest is then read and discarded, so that a client that is still sending gets to read the
  * answer. A body that does not arrive in time, or gets no memory in time, is refused too.
  */
+// SPEC H3
 export function readBody(request: IncomingMessage, reading: BodyReading, done: Done): void {
   const { limitBytes = BODY_LIMIT_BYTES } = reading;
   if (isAnnouncedTooLarge(request, limitBytes)) return done(tooLarge(limitBytes));
@@ -91,6 +92,7 @@ class Reading {
     else if (next === 'wait') this.#wait();
   }
 
+  // SPEC H31
   #wait(): void {
     this.#source.pause();
     this.#waiting = setTimeout(() => this.#refuse(busy()), MAX_WAIT_MS);
@@ -135,6 +137,7 @@ class Reading {
  * Ends an answered request whose body is not read completely. Node discards the rest, and would wait for it as long as
  * for the largest upload.
  */
+// SPEC H4
 export function endIfUnread(request: IncomingMessage, timeoutMs: number): void {
   // Requests injected by tests have no such field.
   if (request.complete !== false) return;
@@ -145,6 +148,7 @@ export function endIfUnread(request: IncomingMessage, timeoutMs: number): void {
   request.once('close', () => clearTimeout(timer));
 }
 
+// SPEC H3
 export function isAnnouncedTooLarge(request: IncomingMessage, limitBytes = BODY_LIMIT_BYTES): boolean {
   return Number(request.headers['content-length'] ?? 0) > limitBytes;
 }

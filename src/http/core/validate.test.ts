@@ -26,7 +26,7 @@ function errorsOf(schema: TSchema, value: unknown): Record<string, string> {
 }
 
 describe('validation', () => {
-  it('names everything that is wrong, each place once [H1]', () => {
+  it('names everything that is wrong, each place once [H19]', () => {
     const value = {
       repo: { host: 'a b', owner: '' },
       targetBranch: 7,
@@ -45,7 +45,7 @@ describe('validation', () => {
     ]);
   });
 
-  it('numbers of pull requests may be strings of digits up to 4294967295 [H8]', () => {
+  it('numbers of pull requests may be strings of digits up to 4294967295 [H22]', () => {
     const check = (number: unknown): number =>
       Object.keys(errorsOf(submitPullRequest.body, { ...QUEUE, pr: { number } })).length;
     for (const good of [1, 4294967295, '12', '4294967295']) assert.equal(check(good), 0, String(good));

@@ -7,6 +7,7 @@ import { HttpProblem } from './problem.ts';
 /** Throws one problem that names all errors. */
 export type Validator = (value: unknown) => void;
 
+// SPEC H19
 export function createValidator(schema: TSchema): Validator {
   return (value) => {
     if (fits(schema, value)) return;
@@ -113,6 +114,7 @@ function summarize(errors: readonly FieldError[]): string {
   return sentence.endsWith('?') ? sentence : `${sentence}.`;
 }
 
+// SPEC H7
 function describeUnknown(name: string, known: readonly string[]): string {
   const [nearest] = known
     .map((key) => ({ key, distance: editDistance(name.toLowerCase(), key.toLowerCase()) }))
