@@ -112,6 +112,7 @@ function failStart(work: Work, candidate: Candidate, { reason, ...more }: StartF
   }
 }
 
+// SPEC C8
 function failMembers(work: Work, candidate: Candidate, more: StartFailure): void {
   for (const entry of unlanded(work.queue, candidate.members)) {
     removeEntry(work, entryOf(work, entry.prNumber), { to: 'FAILED', candidate: candidate.number, ...more });
@@ -153,6 +154,7 @@ function concludeReadable(work: Work, run: Candidate): void {
  * A member that conflicts with the target branch fails. A member that conflicts with an entry ahead is set aside until
  * that entry ends. The other members are built without it at once.
  */
+// SPEC C9, C33
 function conflict(work: Work, candidate: Candidate, { prNumber, culprit }: CandidateConflicted): Outcome {
   if (candidate.state !== 'building') return notBuilding(candidate);
   const entry = unlanded(work.queue, candidate.members).find((member) => member.prNumber === prNumber);

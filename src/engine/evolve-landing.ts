@@ -212,6 +212,7 @@ function endLanded(work: Work, candidate: Candidate, landed: readonly Entry[]): 
 }
 
 /** A candidate that does not contain everything that landed stays valid only if it shares no target with the rest. */
+// SPEC C4
 function compose(work: Work, landed: readonly Entry[]): void {
   const traces = landed.map((entry) => ({ entry, footprint: new Footprint().add(targetsOf(work.queue, entry)) }));
   for (const { number } of [...candidatesFor(work.queue, 'repair'), ...lineOf(work.queue)]) {

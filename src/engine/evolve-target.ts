@@ -10,6 +10,7 @@ import { candidatesFor, candidatesOf } from './roster.ts';
 import { leaveHead } from './suspicion.ts';
 import { APPLIED, ignored, type Outcome, type Work } from './work.ts';
 
+// SPEC C26
 export function observeTarget(work: Work, event: TargetObserved): Outcome {
   const { queue } = work;
   if (event.head === queue.head?.sha) return ignored('The target is where it was.');
@@ -20,6 +21,7 @@ export function observeTarget(work: Work, event: TargetObserved): Outcome {
 }
 
 /** The target branch was pushed to outside the queue. Nothing in the line was tested on its new head. */
+// SPEC C6
 export function moveTarget(work: Work, to: { readonly head: Sha | undefined; readonly isDescendant: boolean }): void {
   const { queue } = work;
   const isFirstLook = queue.heads === 0;

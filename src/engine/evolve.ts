@@ -140,6 +140,7 @@ function unpark(work: Work): Outcome {
   return APPLIED;
 }
 
+// SPEC E1, E4
 function submit(work: Work, event: PullRequestSubmitted): Outcome {
   const { pr, actor } = event;
   const known = findEntry(work.queue, pr.number);
@@ -178,6 +179,7 @@ function submit(work: Work, event: PullRequestSubmitted): Outcome {
   return APPLIED;
 }
 
+// SPEC E6
 function cancel(work: Work, event: PullRequestCancelled): Outcome {
   const entry = findEntry(work.queue, event.prNumber);
   if (entry === undefined) return notInQueue(event.prNumber);
@@ -264,6 +266,7 @@ function isSameTrouble(a: Entry['pr'], b: Entry['pr']): boolean {
 }
 
 /** Whether the observed state ends the entry. The most specific reason comes first. */
+// SPEC E8, E9, E10, E20
 function endOf(queue: Queue, entry: Entry, { pr }: PullRequestObserved): Move | undefined {
   if (pr?.status === 'merged') {
     if (pr.baseBranch !== queue.branch) return cancelled('PR_MERGED_INTO_OTHER_BRANCH');

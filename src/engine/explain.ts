@@ -25,6 +25,7 @@ import { voucherOf } from './vouch.ts';
  * Explains in words why an entry is in its state. A pure function of the queue. `last` is the candidate that an ended
  * entry ended with.
  */
+// SPEC E12
 export function explain(queue: Queue, entry: Entry, now: Instant, last?: Candidate): Explanation {
   if (!isLive(entry.state)) return explainEnded(queue, entry, last);
   if (!isAdmitted(entry)) return explainNotReady(queue, entry);

@@ -6,12 +6,14 @@ import { ALL_TARGETS, type ImpactedTargets } from './targets.ts';
  * The targets that an entry impacts now. It impacts everything in single mode, without uploaded targets, and after a
  * failed composition.
  */
+// SPEC C22
 export function targetsOf(queue: Queue, entry: Entry): ImpactedTargets {
   if (queue.settings.mode === 'SINGLE' || entry.overlapsAll) return ALL_TARGETS;
   return entry.targets ?? ALL_TARGETS;
 }
 
 /** The union of the targets of several entries. An entry that impacts everything overlaps with every other entry. */
+// SPEC C2
 export class Footprint {
   readonly #targets = new Set<string>();
   #isAll = false;

@@ -10,6 +10,7 @@ import { keep, type Work } from './work.ts';
  * Sets new targets of an entry. In the line they apply at once: candidates that would be built differently now are
  * abandoned.
  */
+// SPEC C24
 export function retarget(work: Work, entry: Entry, targets: ImpactedTargets): void {
   if (isOutranked(targets, entry.targets)) return;
   const before = targetsOf(work.queue, entry);

@@ -8,6 +8,7 @@ import { lineOf, unlanded } from './roster.ts';
 import { entryOf, type Work } from './work.ts';
 
 /** Puts urgent entries ahead of everything they overlap with that may be interrupted. */
+// SPEC C24
 export function makeWayForUrgent(work: Work): void {
   if (!mayStartTests(work.queue)) return;
   for (const prNumber of walk(work.queue.index.pending)) {

@@ -8,17 +8,20 @@ import { endCandidate, keep, move, type Work } from './work.ts';
 type Cause = Because & { readonly actor?: string | undefined };
 
 /** Abandons a candidate of the line and everything built on it. Their members are pending again. */
+// SPEC C5
 export function abandon(work: Work, candidate: Candidate, because: Cause): void {
   if (isBeingLanded(work.queue, candidate)) return;
   abandonAllWith(work, candidate.members, because, new Set());
 }
 
 /** Abandons the whole line, because the target branch was pushed to outside the queue. */
+// SPEC C25
 export function abandonLine(work: Work, because: Because): void {
   for (const candidate of lineOf(work.queue)) abandonOne(work, candidate, because, new Set());
 }
 
 /** Takes entries out of all candidates of the line. Their own state does not change. */
+// SPEC C34
 export function takeOut(work: Work, entries: readonly Entry[], because: Because): void {
   if (entries.every(({ candidate }) => candidate === undefined)) return;
   const leaving = new Set(entries.map(({ prNumber }) => prNumber));

@@ -189,6 +189,7 @@ function land(work: Work, { number }: Candidate): void {
 }
 
 /** How many candidates of the line may still start. */
+// SPEC C3
 export function freeSlots({ queue, strategy }: Pick<Work, 'queue' | 'strategy'>): number {
   const isSharing = queue.settings.bisectionConcurrency === 0;
   const taken = candidatesOf(queue).filter(
@@ -313,6 +314,7 @@ class Gate {
     return { limit: slots, canStart: (ahead) => ahead.size <= this.#reach && !this.#isBehindFailure(ahead) };
   }
 
+  // SPEC C23
   lets(group: Group, groups: readonly Group[]): boolean {
     if (group.ahead.size > this.#reach) return false;
     if (this.#queue.settings.pendingFailureDepth === 0) return !this.#isBehindFailure(group.ahead);
@@ -337,6 +339,7 @@ class Gate {
 }
 
 /** Everything unlanded ahead of it goes beneath it, in the order of the line. */
+// SPEC C1
 function startGroup(work: Work, group: Group, ahead: readonly CandidateNumber[]): CandidateNumber {
   const { queue } = work;
   const { head } = queue;

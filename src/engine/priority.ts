@@ -34,6 +34,7 @@ export const DEFAULT_PRIORITY: Priority = { value: 100, name: 'medium', isDefaul
 export const LOWEST_PRIORITY_VALUE = 255;
 
 /** Accepts a name in any case, or a number from 0 to 255 (also as text). Undefined for anything else. */
+// SPEC E5
 export function parsePriority(given: string | number): Priority | undefined {
   const byName = typeof given === 'string' ? PRIORITY_NAMES.get(given.toLowerCase()) : undefined;
   const value = byName ?? (typeof given === 'string' ? parseDigits(given) : given);

@@ -9,6 +9,7 @@ export interface Readiness {
   readonly mergeability: Mergeability;
 }
 
+// SPEC E2
 export function readinessOf(queue: Queue, entry: Entry): Readiness {
   return {
     hasImpactedTargets: entry.targets !== undefined,

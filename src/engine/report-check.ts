@@ -32,6 +32,7 @@ export function isBeforeItsRun({ state, sameTreeAs }: Candidate): boolean {
 }
 
 /** A report may arrive before the run begins. It counts once the required checks and their apps are known. */
+// SPEC C21
 function keepForLater(work: Work, candidate: Candidate, at: Instant, check: CheckReported['check']): Outcome {
   const checks = withReport(candidate.checks, { ...check, reportedAt: at }, false);
   if (checks === candidate.checks) return reportedBefore(check);
@@ -40,6 +41,7 @@ function keepForLater(work: Work, candidate: Candidate, at: Instant, check: Chec
 }
 
 /** Counts the reports that arrived before the run, if the run has begun. */
+// SPEC C32
 export function countEarlyReports(work: Work, number: CandidateNumber): void {
   const begun = findCandidate(work.queue, number);
   if (begun === undefined || begun.state !== 'testing' || isBeforeItsRun(begun) || begun.checks.length === 0) return;

@@ -33,6 +33,7 @@ export interface RequiredSources {
 export type StartProblem = Extract<ReasonCode, `START_TEST_RUN_${string}`>;
 
 /** The first source that names required checks wins. Sources are never merged. */
+// SPEC C7, C30
 export function requiredChecks(settings: QueueSettings, sources: RequiredSources): RequiredChecks | StartProblem {
   const { commands } = sources;
   if (settings.requiredStatuses !== null) {

@@ -7,6 +7,7 @@ import { replaceCandidate } from './test-run.ts';
 import type { Work } from './work.ts';
 
 /** Restarts the tests of an entry. The whole candidate that tests it runs again in its place. */
+// SPEC C12, E7
 export function restartTests(work: Work, entry: Entry, { actor, by }: TestsRestartRequested): void {
   const own = findTestOf(work.queue, entry);
   if (own === undefined) return;

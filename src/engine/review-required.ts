@@ -32,6 +32,7 @@ function review(work: Work, candidate: Candidate): void {
 }
 
 /** When the required checks of a candidate are read again; undefined while it waits for something else. */
+// SPEC C29
 export function reviewDueAt(candidate: Candidate): Instant | undefined {
   const { state, sameTreeAs, testingSince, required, checks, reviewedAt } = candidate;
   if (state !== 'testing' || sameTreeAs !== undefined || testingSince === undefined) return undefined;
@@ -47,6 +48,7 @@ export function reviewDueAt(candidate: Candidate): Instant | undefined {
  * Drops required checks that no longer exist, and judges the candidate by the rest. If the required checks cannot be
  * read, the candidate keeps the old ones.
  */
+// SPEC C28
 export function concludeReview(work: Work, candidate: Candidate, { sources }: RequiredReviewed): Outcome {
   const required = requiredChecks(work.queue.settings, sources);
   const isOpen = candidate.state === 'testing' && candidate.required !== undefined;

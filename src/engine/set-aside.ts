@@ -5,6 +5,7 @@ import { type Entry, findCandidate, findEntry, isAdmitted, type Queue } from './
 import { entryOf, keep, type Work } from './work.ts';
 
 /** Puts an entry back into the line once the entry it conflicts with is no longer ahead of it. */
+// SPEC C33
 export function releaseSetAside(work: Work): void {
   for (const prNumber of walk(work.queue.index.aside)) {
     const entry = entryOf(work, prNumber);

@@ -9,6 +9,7 @@ const SILENT_AFTER_MS = 10 * 60_000;
 const NEVER_ENDS_AFTER_MS = 2 * 3_600_000;
 
 /** No required check has reported for so long that CI may never have started. */
+// SPEC E17
 export function isSilent(candidate: Candidate, now: Instant): boolean {
   const silentAt = silentFrom(candidate);
   return silentAt !== undefined && now >= silentAt;

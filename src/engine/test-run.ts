@@ -24,6 +24,7 @@ export function startCandidate(work: Work, candidate: Candidate): void {
  * The commit is built. A tree that passed before is not tested again. A tree that is under test elsewhere is waited
  * for. Any other tree is tested by CI.
  */
+// SPEC C30, C36
 export function beginChecks(work: Work, candidate: Candidate, required: RequiredChecks): void {
   const built: Candidate = { ...candidate, state: 'testing', required };
   if (required.names.length === 0) {
@@ -49,6 +50,7 @@ function runChecks(work: Work, candidate: Candidate): void {
 }
 
 /** A candidate with the same tree that passed by its own run. Second choice is one whose own run is under way. */
+// SPEC C35
 function findEqualTree(queue: Queue, candidate: Candidate): Candidate | undefined {
   let underWay: Candidate | undefined;
   for (const other of [...listOf(queue.passes), ...candidatesOf(queue)]) {
@@ -61,6 +63,7 @@ function findEqualTree(queue: Queue, candidate: Candidate): Candidate | undefine
 }
 
 /** A pass of `proof` is a pass of `candidate`, now or later. */
+// SPEC C10
 function provesTree(proof: Candidate, candidate: Candidate): boolean {
   return (
     proof.number !== candidate.number &&
@@ -152,6 +155,7 @@ export const MAX_TRIES = 2;
  * Runs the same composition again under a new number, so that late reports of the old run cannot count for the new one.
  * The new candidate keeps the place in the line. Candidates built on it stay as they are.
  */
+// SPEC C11
 export function replaceCandidate(
   work: Work,
   candidate: Candidate,

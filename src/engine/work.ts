@@ -106,6 +106,7 @@ export function tell(work: Work, prNumber: PrNumber): void {
 }
 
 /** The only way an entry changes its state. Records the transition with its reason, and takes an ended entry out. */
+// SPEC E11, E14
 export function move(work: Work, entry: Entry, { to, actor, ...because }: Move): void {
   const { queue } = work;
   const known = findEntry(queue, entry.prNumber);

@@ -95,6 +95,7 @@ export interface EnvironmentOptions {
   readonly hooks?: boolean;
 }
 
+// SPEC C15
 export function gitEnvironment(options: EnvironmentOptions): Record<string, string> {
   if (options.hooks === true) return hookEnvironment(options.extra);
   const remote = options.remote === true;

@@ -28,6 +28,7 @@ export async function hasForbiddenPart(folder: string): Promise<boolean> {
  * A kept process reports refs that it cannot read as missing. So before an answer says "missing", this throws unless
  * the whole repository is readable.
  */
+// SPEC C46
 export async function checkReadable(gitDir: string, objectsDir: string): Promise<void> {
   for (const folder of [
     gitDir,

@@ -188,6 +188,7 @@ export class CliRepository implements GitRepository {
     return diffTrees(this.#parts.mirror, pair);
   }
 
+  // SPEC C19
   async ensureWhole(range: CommitRange): Promise<void> {
     const { objectsDir, mirror } = this.#parts;
     await settleLooseObjects({ ...mirror, objectsDir }, await listObjects(mirror, range));

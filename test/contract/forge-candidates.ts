@@ -32,7 +32,7 @@ export function candidateContract(name: string, createWorld: () => Promise<GitWo
     ];
 
     describe('merge methods', () => {
-      test('a merge commit has two parents and the tree git merge gives', async () => {
+      test('a merge commit has two parents and the tree git merge gives [C17]', async () => {
         const [one, two] = (await twoOnOneFile()) as [CandidateEntry, CandidateEntry];
         const built = await bench.build([one, two], { mergeMethod: 'MERGE_COMMIT' });
         const tree = await bench.treeBy(async (git) => {
@@ -51,7 +51,7 @@ export function candidateContract(name: string, createWorld: () => Promise<GitWo
         );
       });
 
-      test('a squash has one parent, the title, the author of the head and the others as trailers', async () => {
+      test('a squash has one parent, the title, the author of the head and the others as trailers [C42]', async () => {
         const [one, two] = (await twoOnOneFile()) as [CandidateEntry, CandidateEntry];
         const built = await bench.build([one, two]);
         const tree = await bench.treeBy(async (git) => {
@@ -67,7 +67,7 @@ export function candidateContract(name: string, createWorld: () => Promise<GitWo
         assert.equal(await bench.show(`${built.sha}^`, '%(trailers:key=Co-authored-by,valueonly)'), '');
       });
 
-      test('a rebase makes every commit again, as git rebase does', async () => {
+      test('a rebase makes every commit again, as git rebase does [C43]', async () => {
         const [one, two] = (await twoOnOneFile()) as [CandidateEntry, CandidateEntry];
         const built = await bench.build([one, two], { mergeMethod: 'REBASE' });
         const tree = await bench.treeBy(async (git) => {
@@ -147,7 +147,7 @@ export function candidateContract(name: string, createWorld: () => Promise<GitWo
         return message.slice(0, -origin.length);
       };
 
-      test('a squash has title and body, and the trailers of the author stay trailers [C17]', async () => {
+      test('a squash has title and body, and the trailers of the author stay trailers [C42] [C44]', async () => {
         const body = 'Why.\n\n  an example\n\nIn short.';
         const trailers = 'Signed-off-by: Ada <ada@example.test>\nFixes: #1\n  and #2\n';
         const entry = await openWith(`Title\n\n\n${body}\n\n${trailers}`);
@@ -157,7 +157,7 @@ export function candidateContract(name: string, createWorld: () => Promise<GitWo
         assert.equal(await messageOf(indented), `Title (#${indented.prNumber})\n\n    only code\n\n`);
       });
 
-      test('nobody is named twice [C17]', async () => {
+      test('nobody is named twice [C42]', async () => {
         const linus = { author: 'Linus', email: 'l@x.test' };
         const grace = { author: 'Grace', email: 'g@x.test' };
         const message = 'Title\n\nCo-authored-by: G. Hopper <G@x.test>\nCo-authored-by: Eve <e@x.test>\n';
@@ -173,7 +173,7 @@ export function candidateContract(name: string, createWorld: () => Promise<GitWo
         assert.equal(named, 'Ada, G. Hopper <G@x.test>, Eve <e@x.test>, Linus <l@x.test>');
       });
 
-      test('what the body is written in, and lines like our own, do not show [C17]', async () => {
+      test('what the body is written in, and lines like our own, do not show [C42]', async () => {
         const latin1 = Buffer.from(
           'f\xfcr\r\n\r\nalle\r\n\nSluice-Candidate: other\nSluice-Pull-Request: 99\n',
           'latin1',
@@ -229,7 +229,7 @@ export function candidateContract(name: string, createWorld: () => Promise<GitWo
         for (const mergeMethod of ['MERGE_COMMIT', 'SQUASH', 'REBASE'] as const) await use(mergeMethod);
       };
 
-      test('the same request makes the same commit, also for another server [C17]', async () => {
+      test('the same request makes the same commit, also for another server [C45]', async () => {
         const members = await twoOnOneFile();
         await everyWay(async (mergeMethod) => {
           const request = bench.request(members, { mergeMethod });
@@ -352,7 +352,7 @@ export function candidateContract(name: string, createWorld: () => Promise<GitWo
       const statuses = (...names: readonly string[]) =>
         `version: 0.1\nmerge:\n  required_statuses:\n${names.map((name) => `    - ${name}\n`).join('')}`;
 
-      test('they are read from the base, never from the change', async () => {
+      test('they are read from the base, never from the change [C27]', async () => {
         const file = { '.sluice.yaml': statuses('Anything') };
         const entry = await bench.open('Loosen', { files: file });
         const { sources } = await bench.build([entry]);

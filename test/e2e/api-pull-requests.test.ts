@@ -117,7 +117,7 @@ describe('pull requests over /v1', () => {
     assert.equal((await queue.submit(number, { noBatch: false })).noBatch, false);
   });
 
-  test('a pull request that does not exist cannot be submitted', async () => {
+  test('a pull request that does not exist cannot be submitted [E18]', async () => {
     const problem = await queue.api.refused(
       '404 PULL_REQUEST_NOT_FOUND',
       'submitPullRequest',
@@ -126,7 +126,7 @@ describe('pull requests over /v1', () => {
     assert.match(problem.detail, /refs\/pull\/4294967295\/head/);
   });
 
-  test('a pull request that is already merged cannot be submitted', async () => {
+  test('a pull request that is already merged cannot be submitted [E18]', async () => {
     const merged = await createQueue(server.api);
     const number = await merged.openPullRequest();
     await merged.git.landPullRequest(number as never, 'main');
@@ -240,7 +240,7 @@ describe('pull requests over /v1', () => {
     assert.deepEqual(answer.notFound, [999]);
   });
 
-  test('getMergeQueueTestingDetails: all in progress, or one that is unknown', async () => {
+  test('getMergeQueueTestingDetails: all in progress, or one that is unknown [C37]', async () => {
     const own = await createQueue(server.api);
     assert.deepEqual(await own.api.ok('getMergeQueueTestingDetails', own.ref), { testRuns: [] });
     const body = { ...own.ref, testRunId: 'f9c2bd32-5be5-4b0e-9d4c-b2b3d2a1f001-bisection' };
@@ -342,7 +342,7 @@ describe('pull requests over /v1', () => {
       assert.equal((await queue.submit(number)).impactedTargets?.count, 2);
     });
 
-    test('may name a commit that was never seen, of a pull request that was never seen [T3]', async () => {
+    test('may name a commit that was never seen, of a pull request that was never seen [T3] [T1]', async () => {
       const record = await setTargets(4_000_000_000, 'ALL', 'AB'.repeat(20));
       assert.deepEqual([record.prSha, record.impactedTargets?.impactsAll], ['ab'.repeat(20), true]);
       await queue.api.refused('404 PULL_REQUEST_NOT_FOUND', 'setImpactedTargets', {
@@ -367,7 +367,7 @@ describe('pull requests over /v1', () => {
       assert.match(record.impactedTargets?.note ?? '', /100,000/);
     });
 
-    test('the last upload for a commit counts, and an empty list is an upload [T1]', async () => {
+    test('the last upload for a commit counts, and an empty list is an upload [T5]', async () => {
       const number = await queue.openPullRequest();
       await queue.submit(number);
       await setTargets(number, ['//a', '//b']);

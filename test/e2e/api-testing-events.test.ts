@@ -44,7 +44,7 @@ describe('what happens around the queue', { concurrency: 4 }, () => {
     assert.equal((await queue.get(late)).state, 'NOT_READY');
   });
 
-  test('a push by somebody else has everything tested again, on top of it [C5] [C6]', async () => {
+  test('a push by somebody else has everything tested again, on top of it [C25] [C6]', async () => {
     const queue = await aQueue();
     const ci = createCi(queue);
     const [a, b] = (await submitAll(queue, 2)) as [number, number];

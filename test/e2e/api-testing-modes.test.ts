@@ -140,7 +140,7 @@ describe('lanes, batches, conflicts and priorities', { concurrency: 4 }, () => {
     ]);
   }
 
-  test('a conflict with one ahead is set aside, explained, and tried again when that one has left [C9]', async () => {
+  test('a conflict with one ahead is set aside, explained, and tried again when that one has left [C33]', async () => {
     const queue = await aQueue();
     const ci = createCi(queue);
     const a = await queue.openPullRequest({ 'shared.txt': 'one\n' });

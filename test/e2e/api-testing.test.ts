@@ -173,7 +173,7 @@ describe('testing and landing in single mode', { concurrency: 4 }, () => {
     assert.ok((await ci.storyOf(a)).includes('PENDING TESTS_RESTARTED_BY_API_REQUEST'));
   });
 
-  test('without any required check an entry fails; with none required it lands once it is built [C7]', async () => {
+  test('without any required check an entry fails; with none required it lands once it is built [C30]', async () => {
     const queue = await aQueue({ requiredStatuses: undefined });
     const ci = createCi(queue);
     const [a] = (await open(queue, 1)) as [number];

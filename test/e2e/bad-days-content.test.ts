@@ -167,7 +167,7 @@ describe('messages and people', () => {
   }
 
   for (const mergeMethod of ['MERGE_COMMIT', 'SQUASH', 'REBASE']) {
-    it(`lines that look like those of Sluice count for nothing, with ${mergeMethod} [C15]`, async () => {
+    it(`lines that look like those of Sluice count for nothing, with ${mergeMethod} [C41]`, async () => {
       const queue = onBadDays(await fixture.aQueue({ mergeMethod }));
       const victim = await queue.submitOne();
       const run = await queue.ci.runOf(victim);

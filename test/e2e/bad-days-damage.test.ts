@@ -118,7 +118,7 @@ describe('a damaged repository', () => {
     await assertLanded(queue, await queue.untilMerged(number));
   });
 
-  it('who waits for a damaged pull request is freed by a push to it [C16] [L6]', async () => {
+  it('who waits for a damaged pull request is freed by a push to it [C47] [L6]', async () => {
     const queue = await aQueue();
     const [broken, other] = [await queue.openPullRequest(), await queue.openPullRequest()];
     const spare = await queue.git.commitTo('refs/heads/spare', await queue.git.git(['rev-parse', 'main']), {
@@ -137,7 +137,7 @@ describe('a damaged repository', () => {
     await assertLanded(queue, await queue.untilMerged(other));
   });
 
-  it('a pack that is lost: what it held is not taken for what is not there [C16] [E15]', async () => {
+  it('a pack that is lost: what it held is not taken for what is not there [C46] [E15]', async () => {
     const queue = await aQueue();
     const [number, other] = [await queue.openPullRequest(), await queue.openPullRequest()];
     await queue.submit(number);
@@ -159,7 +159,7 @@ describe('a damaged repository', () => {
     await queue.git.git(['fsck', '--strict']);
   });
 
-  it('the file of the target, emptied by a power cut: everything waits, and no branch is called gone [C16] [N3]', async () => {
+  it('the file of the target, emptied by a power cut: everything waits, and no branch is called gone [C46] [N3]', async () => {
     const queue = await aQueue();
     const number = await queue.submitOne();
     const run = await queue.ci.runOf(number);

@@ -152,7 +152,7 @@ describe('what happens to an app, between pass and merge too', TOGETHER, () => {
     await world.untilState(pr, 'MERGED');
   });
 
-  test('a check that became required counts for what is built from then on [C7] [G14]', async () => {
+  test('a check that became required counts for what is built from then on [C28] [G14]', async () => {
     const world = await aWorld({ requiredStatuses: null });
     const checks = (...names: string[]) => names.map((context) => ({ context, appId: undefined }));
     github.protect(world.repository, 'main', { checks: checks('build') });
@@ -273,7 +273,7 @@ describe('what happens to a pull request in the queue', TOGETHER, () => {
     await untilSaid(world, pr, /closed/i);
   });
 
-  test('merged by hand under test, it is merged, and what was built on it is tested again [E9] [C5]', async () => {
+  test('merged by hand under test, it is merged, and what was built on it is tested again [E20] [C5]', async () => {
     const world = await aWorld({ concurrency: 2 });
     const first = await underTest(world);
     const second = await underTest(world);

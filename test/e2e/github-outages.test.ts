@@ -66,7 +66,7 @@ function countMerged(world: GithubWorld): number {
 }
 
 describe('while GitHub has a bad day', TOGETHER, () => {
-  test('where nothing is answered, everything waits, says so, and goes on [E15] [G37]', async (t) => {
+  test('where nothing is answered, everything waits, says so, and goes on [E21] [G37]', async (t) => {
     const world = await aWorld(t);
     const { pr, sha } = await underTest(world);
     const end = world.github.faults.always('*', { kind: 'error', status: 502, when: 'before' });

@@ -129,7 +129,7 @@ describe('the built-in runner', () => {
       assert.match(check.summary ?? '', new RegExp(`exit code 1 .* sluice logs ${testRunId}$`));
     }));
 
-  it('[C13] nobody else can say how its checks ended', () =>
+  it('[C31] nobody else can say how its checks ended', () =>
     withRunner([{ name: 'test', command: 'sleep 1; exit 1' }], async (queue) => {
       const number = await submitOne(queue);
       const testRunId = await testRunOf(queue, number);

@@ -14,7 +14,7 @@ describe('a pull request that has landed', () => {
   }
 
   for (const mergeMethod of ['MERGE_COMMIT', 'SQUASH', 'REBASE']) {
-    it(`[E1] is not queued a second time by a submission that is repeated (${mergeMethod})`, async () => {
+    it(`[E19] is not queued a second time by a submission that is repeated (${mergeMethod})`, async () => {
       const { queue, number } = await landOne(mergeMethod);
       await queue.api.refused('422 PULL_REQUEST_NOT_ENQUEUEABLE', 'submitPullRequest', queue.entry(number));
       assert.equal((await queue.get(number)).state, 'MERGED');

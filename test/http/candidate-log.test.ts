@@ -38,13 +38,13 @@ describe('getCandidateLog [C14]', () => {
     assert.deepEqual(await read(id, { offset: 99 }), { text: '', nextOffset: 99, complete: false });
   });
 
-  it('is complete at the end of a check that has ended', async () => {
+  it('is complete at the end of a check that has ended [C38]', async () => {
     const done = await store({ checks: { unit: 'SUCCESS' } });
     await append(done, 'ok\n');
     assert.deepEqual(await read(done), { text: 'ok\n', nextOffset: 3, complete: true });
   });
 
-  it('is complete where the test run has ended, also without any output', async () => {
+  it('is complete where the test run has ended, also without any output [C38]', async () => {
     const ended = await store({ state: 'abandoned', endedAt: NOON, checks: { unit: undefined } });
     assert.deepEqual(await read(ended), { text: '', nextOffset: 0, complete: true });
   });
@@ -84,7 +84,7 @@ describe('getCandidateLog [C14]', () => {
     assert.deepEqual(await read(done), { text: '\ufeffa\ufffd', nextOffset: 6, complete: true });
   });
 
-  it('takes the id with the ending of a bisection and in capitals, with its queue or without', async () => {
+  it('takes the id with the ending of a bisection and in capitals, with its queue or without [C40]', async () => {
     const id = await store({ purpose: { kind: 'bisection', bisection: 1 } });
     await append(id, 'x');
     const queue = { repo: world.scope.repo, targetBranch: 'main' };
@@ -95,7 +95,7 @@ describe('getCandidateLog [C14]', () => {
     assert.equal(half.errors?.[0]?.path, '/targetBranch');
   });
 
-  it('lists the checks, and without a name takes the one that failed', async () => {
+  it('lists the checks, and without a name takes the one that failed [C39]', async () => {
     const required = { names: ['lint', 'e2e'], source: 'MERGE_INSTANCE' as const, commands: '' };
     const id = await store({ required, checks: { lint: 'SUCCESS', extra: 'TIMED_OUT' } });
     await append(id, 'too slow', 'extra');
@@ -105,7 +105,7 @@ describe('getCandidateLog [C14]', () => {
     assert.deepEqual(names, ['lint COMPLETED', 'extra COMPLETED', 'e2e -', 'unit -']);
   });
 
-  it('refuses an unknown check and names those there are', async () => {
+  it('refuses an unknown check and names those there are [C39]', async () => {
     const id = await store({ checks: { lint: undefined } });
     const problem = await world.refused('400 VALIDATION_FAILED', LOG, { testRunId: id, check: 'units' });
     assert.equal(problem.detail, 'check must be a check of this test run: there are lint, unit.');

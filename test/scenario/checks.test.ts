@@ -227,7 +227,7 @@ describe('results that come before the commit is built', () => {
     waive A → A=merged
   `;
 
-  story('count for nothing where the run of an equal tree is waited for: its own run asks again [C21] [C10]')`
+  story('count for nothing where the run of an equal tree is waited for: its own run asks again [C32] [C10]')`
     empty B; submit A; hold builds; submit B; fail A+B
     release builds → AB=testing; runs A
     cancel A       → B=testing; runs A B

@@ -117,7 +117,7 @@ describe('why an entry is where it is', () => {
     ]);
   });
 
-  it('says with whom it conflicts [E12] [C9]', () => {
+  it('says with whom it conflicts [E12] [C33]', () => {
     const told = play()`conflict B A; submit A B`;
     assert.deepEqual(why(told, 'B'), [
       'CONFLICT_AHEAD: It conflicts with #1 ahead of it, and is tried again once that has landed or left.',

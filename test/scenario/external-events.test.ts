@@ -56,17 +56,17 @@ describe('what happens to a pull request that is not ready', () => {
 
   for (const [act, state, reason] of ENDS) {
     if (act === 'push' || act === 'retarget') continue;
-    story(`ends as ${state} by "${act}" [E6] [E9]`)`submit A unready; ${act} A → A=${state}; why A=${reason}`;
+    story(`ends as ${state} by "${act}" [E6] [E9] [E20]`)`submit A unready; ${act} A → A=${state}; why A=${reason}`;
   }
 
-  story('is MERGED when it was merged by hand, and the target has moved [E9] [C6]')`
+  story('is MERGED when it was merged by hand, and the target has moved [E20] [C6]')`
     submit A unready; merge A → A=merged; why A=MANUAL_MERGE; alarm FOREIGN_PUSH; proof A=none
   `;
 });
 
 describe('what happens to a pull request that is in the line', () => {
   for (const [act, state, reason] of ENDS) {
-    it(`ends as ${state} by "${act}", whether tested, held, passed or pending [E6] [E8] [E9] [E10]`, () => {
+    it(`ends as ${state} by "${act}", whether tested, held, passed or pending [E6] [E8] [E9] [E20] [E10]`, () => {
       for (const name of ['A', 'B', 'C', 'D']) {
         play()`
           ${ADMITTED}
@@ -78,7 +78,7 @@ describe('what happens to a pull request that is in the line', () => {
 
   story('is cancelled by an untrusted push too [E8]')`submit A; untrusted A → A=cancelled; why A=PR_PUSHED_TO`;
 
-  it('ends as MERGED when it was merged by hand, in every state [E9]', () => {
+  it('ends as MERGED when it was merged by hand, in every state [E20]', () => {
     for (const name of ['A', 'B', 'C', 'D']) {
       play()`
         ${ADMITTED}
@@ -103,7 +103,7 @@ describe('what happens to the target', () => {
     submit A B; pass A → B=testing; alarm nothing; runs A A+B
   `;
 
-  it('is a foreign push when somebody else moved it, whatever is in the line [C6] [C5]', () => {
+  it('is a foreign push when somebody else moved it, whatever is in the line [C6] [C25]', () => {
     play()`
       foreign X → alarm FOREIGN_PUSH
       foreign Y → alarm FOREIGN_PUSH FOREIGN_PUSH
@@ -115,7 +115,7 @@ describe('what happens to the target', () => {
     `;
   });
 
-  it('counts for nothing when it was looked at before the last move known [C6]', () => {
+  it('counts for nothing when it was looked at before the last move known [C26]', () => {
     const told = play()`submit A B`;
     const since = told.queue.heads;
     told.play('pass A → target M+A');
@@ -123,7 +123,7 @@ describe('what happens to the target', () => {
     told.play('→ ignored; B=testing; alarm nothing');
   });
 
-  it('counts for nothing when it is where it was [C6]', () => {
+  it('counts for nothing when it is where it was [C26]', () => {
     const told = play()`submit A`;
     const since = told.queue.heads;
     told.tell({ kind: 'target_observed', at: told.now, head: 'head:M' as never, since, isDescendant: true });
@@ -138,7 +138,7 @@ describe('what happens to the target', () => {
 
   story('raises no alarm for the first look')`→ alarm nothing`;
 
-  story('starts everything again after a push by force [C5] [C6]')`
+  story('starts everything again after a push by force [C25] [C6]')`
     submit A B; pass A+B; rewind Z → AB=testing; testing A A+B; target Z; alarm FOREIGN_PUSH
   `;
 });

@@ -69,7 +69,7 @@ describe('answers to a landing', () => {
     assert.equal(proof?.pushedSha, commit?.sha);
   });
 
-  story('test again what overlaps with what has landed, by targets it got meanwhile [C4] [C5] [L7]', PARALLEL)`
+  story('test again what overlaps with what has landed, by targets it got meanwhile [C4] [C24] [L7]', PARALLEL)`
     hold landings; submit B[y] A[x]; pass A; targets A[y] → B=testing
     release landings → A=merged B=testing; trail B TARGET_BRANCH_MOVED TEST_RUN_STARTED; runs B A B
     pass B           → proof B=SAME_TREE
@@ -91,7 +91,7 @@ describe('answers to a landing', () => {
     set exactLanding=true; pass A C; resume → C=merged A=testing; target M+B+C
   `;
 
-  story('that say it was merged by hand end it as merged, and test the others again [E9] [G22]')`
+  story('that say it was merged by hand end it as merged, and test the others again [E20] [G22]')`
     with concurrency=2 exactLanding=true
     hold landings; submit A B; pass A; refuse A MANUAL_MERGE → A=merged B=testing; why A=MANUAL_MERGE
     → runs A A+B B

@@ -180,7 +180,7 @@ describe('what happens while a landing is under way', () => {
     pass A; release landings → A=merged
   `;
 
-  story('lets what is observed of the entry wait, and of the target count for nothing [L7] [C6]')`
+  story('lets what is observed of the entry wait, and of the target count for nothing [L7] [C26]')`
     hold landings; submit A B; pass A; close A → ignored
     push A    → ignored
     foreign A → ignored; A=passed B=testing; alarm nothing

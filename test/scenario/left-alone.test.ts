@@ -36,7 +36,7 @@ describe('what goes on as it is', () => {
     assert.equal(told.runs.filter((run) => run === 'C').length, 2);
   });
 
-  story('what contains an entry whose targets change, and would again [C5]', PARALLEL)`
+  story('what contains an entry whose targets change, and would again [C24]', PARALLEL)`
     submit A[x] B[x]; targets A[x,y] → AB=testing; runs A A+B
   `;
 
@@ -59,7 +59,7 @@ describe('what goes on as it is', () => {
 });
 
 describe('a queue whose sources say nothing', () => {
-  it('requires something, or tests nothing [C7]', () => {
+  it('requires something, or tests nothing [C30]', () => {
     const told = play()`submit A`;
     told.sources = { file: undefined, fileProblem: undefined, protection: [], commands: '' };
     told.play('submit B → B=failed; why B=START_TEST_RUN_NO_REQUIRED_STATUSES');

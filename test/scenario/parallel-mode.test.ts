@@ -89,7 +89,7 @@ describe('lanes: entries that share no target do not stand in each other’s way
     assert.equal(told.candidate('I').parent, undefined);
   });
 
-  story('keeps the limit of depth for each lane by itself [C3]', PARALLEL)`
+  story('keeps the limit of depth for each lane by itself [C23]', PARALLEL)`
     with concurrency=2
     submit A[x] B[x] C[x] D[x] E[y] → testing A A+B
     pass A+B                        → testing A A+B+C
@@ -99,13 +99,13 @@ describe('lanes: entries that share no target do not stand in each other’s way
 });
 
 describe('impacted targets that change while an entry is in the line', () => {
-  story('abandons the candidate that lacks an entry ahead it now overlaps with [C5]', PARALLEL)`
+  story('abandons the candidate that lacks an entry ahead it now overlaps with [C24]', PARALLEL)`
     submit A[x] B[y] C[y] → testing A B B+C
     targets B[x]          → trail B IMPACTED_TARGETS_CHANGED TEST_RUN_STARTED
                           → trail C IMPACTED_TARGETS_CHANGED TEST_RUN_STARTED; testing A A+B C; ABC=testing
   `;
 
-  story('abandons what is behind and now overlaps, and nothing else [C5]', PARALLEL)`
+  story('abandons what is behind and now overlaps, and nothing else [C24]', PARALLEL)`
     submit A[x] B[y] C[z] → testing A B C
     targets A[y]          → testing A C A+B; trail B IMPACTED_TARGETS_CHANGED TEST_RUN_STARTED
                           → path A waiting pending testing; path C waiting pending testing
@@ -117,7 +117,7 @@ describe('impacted targets that change while an entry is in the line', () => {
     targets B[y]       → testing A A+B
   `;
 
-  it('takes no notice of targets for another head, or of the same ones again [C5] [T1]', () => {
+  it('takes no notice of targets for another head, or of the same ones again [C24] [T1]', () => {
     const told = play(PARALLEL)`submit A[x] B[y]`;
     const prNumber = told.candidate('B').members[0]?.prNumber as never;
     const targets = { kind: 'list' as const, digest: 'x', count: 1, targets: ['x'] };
@@ -159,18 +159,18 @@ describe('impacted targets that change while an entry is in the line', () => {
     assert.deepEqual(findEntry(told.queue, prNumber)?.targets, onY);
   });
 
-  story('takes no notice of the same targets again where something landed beside it [C5] [C4]', PARALLEL)`
+  story('takes no notice of the same targets again where something landed beside it [C24] [C4]', PARALLEL)`
     submit A[x] B[y]; pass A; targets B[y] → path B waiting pending testing
     pass B                                 → proof B=COMPOSED+A
   `;
 
-  story('notices one member of a batch ahead that it now overlaps with [C5]', PARALLEL)`
+  story('notices one member of a batch ahead that it now overlaps with [C24]', PARALLEL)`
     with batch=true batchingMinSize=2
     submit A[x] B[x,y] C[q] D[q] → testing AB CD
     targets C[y]                 → trail C IMPACTED_TARGETS_CHANGED TEST_RUN_STARTED; testing AB AB+C D
   `;
 
-  story('keeps siblings that would be built just the same [C5] [C4]', PARALLEL)`
+  story('keeps siblings that would be built just the same [C24] [C4]', PARALLEL)`
     submit A[x,y] B[x] C[y] → testing A A+B A+C
     # A has x and is beneath C; C itself has not
     targets B[x,q]          → testing A A+B A+C; path C waiting pending testing
@@ -179,7 +179,7 @@ describe('impacted targets that change while an entry is in the line', () => {
   `;
 
   story(
-    'tests again what landed beside its old targets, should it not be disjoint from the new ones [C5] [L3]',
+    'tests again what landed beside its old targets, should it not be disjoint from the new ones [C24] [L3]',
     PARALLEL,
   )`
     submit A[x] B[y]; pass A → A=merged; testing B

@@ -8,7 +8,7 @@ describe('priorities: they reorder what is not under test, and only urgent inter
     pass A                      → testing B B+D; order B D C
   `;
 
-  story('starts an urgent entry on the target at once; the line is built again behind it [O2] [C5]')`
+  story('starts an urgent entry on the target at once; the line is built again behind it [O2] [C24]')`
     with concurrency=2
     submit A B C    → testing A A+B
     submit D urgent → testing D D+A; DA=testing BC=pending; trail A SKIP_THE_LINE_INTERRUPTED TEST_RUN_STARTED
@@ -87,7 +87,7 @@ describe('priorities: they reorder what is not under test, and only urgent inter
                                          → path B waiting pending testing
   `;
 
-  story('interrupts entries that passed but have not landed [O2] [C5]')`
+  story('interrupts entries that passed but have not landed [O2] [C24]')`
     submit A B; pass A+B → B=passed
     submit C urgent      → ABC=testing; trail B TEST_RUN_PASSED SKIP_THE_LINE_INTERRUPTED TEST_RUN_STARTED
                          → testing C C+A C+A+B

@@ -14,7 +14,7 @@ describe('a red target is not the next pull request’s fault', () => {
     → CD=testing; testing C C+D HEAD; runs A A+B A+B+C A+B+C+D B B+C B+C+D HEAD C C+D
   `;
 
-  story('runs the checks on the head though its tree has passed when it landed [V10] [C10]')`
+  story('runs the checks on the head though its tree has passed when it landed [V10] [C36]')`
     submit A; pass A; submit B C D; fail B C → testing D HEAD
     fail HEAD                                → alarm RED_TARGET
     fail D                                   → BC=pending D=held

@@ -93,7 +93,7 @@ describe('a landing', () => {
 });
 
 describe('a plan is complete in one step', () => {
-  story('lands what passes at once when the equal tree it waited for is given up [C10] [L1]', PARALLEL)`
+  story('lands what passes at once when the equal tree it waited for is given up [C35] [L1]', PARALLEL)`
     with batch=true batchingMinSize=2 batchingMaxWaitTimeMinutes=0 bisectionConcurrency=1
     empty B E X Y; together A[x] B[x]; fail AB; foreign E
     submit X[z]; cancel A → testing X ~B

@@ -47,11 +47,11 @@ describe('which checks are required', () => {
     pass A by=lint → A=merged
   `;
 
-  story('keeps them as they were when the commit was built [C7]')`
+  story('keeps them as they were when the commit was built [C28]')`
     submit A; set requiredStatuses=["ci","late"]; pass A by=ci → A=merged
   `;
 
-  it('does not wait for a check that is not required any more [C7]', () => {
+  it('does not wait for a check that is not required any more [C28]', () => {
     play()`
       submit A; pass A by=new      → A=testing
       set requiredStatuses=["new"] → A=merged
@@ -63,7 +63,7 @@ describe('which checks are required', () => {
     play()`submit A; set requiredStatuses=[] → A=merged`;
   });
 
-  it('reads again what is required when CI is done and a required check was not heard of [C7]', () => {
+  it('reads again what is required when CI is done and a required check was not heard of [C29]', () => {
     play()`
       submit A                         → wake 5h
       pass A by=new                    → wake 10m
@@ -75,17 +75,17 @@ describe('which checks are required', () => {
     `;
   });
 
-  story('keeps what it has where what is required cannot be read any more [C7]')`
+  story('keeps what it has where what is required cannot be read any more [C28]')`
     submit A; pass A by=other; sources; wait 10m → A=testing
     pass A → A=merged
   `;
 
-  story('fails where there are none at all [C7] [C8]')`
+  story('fails where there are none at all [C30] [C8]')`
     sources; submit A → A=failed; why A=START_TEST_RUN_NO_REQUIRED_STATUSES
                       → path A waiting pending testing failed; runs nothing
   `;
 
-  it('passes once built where the list is empty, in the setting or in the file [C7]', () => {
+  it('passes once built where the list is empty, in the setting or in the file [C30]', () => {
     const told = play()`with requiredStatuses=[]; submit A B → AB=merged; target M+A+B; runs nothing`;
     assert.equal(told.endedCandidates.get(1)?.pass?.by, 'nothing_required');
     play()`sources file= protection=ci; submit A → A=merged; runs nothing`;

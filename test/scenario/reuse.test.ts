@@ -120,7 +120,7 @@ describe('an equal tree that is under test is waited for', () => {
   /** Three pull requests that change nothing, in separate lanes. The first is tested, the others wait for it. */
   const THREE = 'empty A B C; submit A[x] B[y] C[z] → ABC=testing; runs A';
 
-  it('shows no second run to CI, and passes what waited when the run passes [C10]', () => {
+  it('shows no second run to CI, and passes what waited when the run passes [C35]', () => {
     const told = play()`
       empty B; submit A B → AB=testing; runs A
       pass A              → AB=merged; trail B TEST_RUN_STARTED TEST_RUN_PASSED MERGE_GRAPH_MERGE; target M+A+B
@@ -134,14 +134,14 @@ describe('an equal tree that is under test is waited for', () => {
     });
   });
 
-  story('takes over nothing but a pass: after a failure one of those that waited runs itself [C10]', PARALLEL)`
+  story('takes over nothing but a pass: after a failure one of those that waited runs itself [C35]', PARALLEL)`
     ${THREE}
     fail A → A=failed BC=testing; runs A B
     pass B → BC=merged; runs A B
   `;
 
   for (const act of ['cancel A', 'restart A', 'lose A', 'interrupt A', 'push A']) {
-    story(`gives one of those that waited a run of its own after "${act}" [C10]`, PARALLEL)`
+    story(`gives one of those that waited a run of its own after "${act}" [C35]`, PARALLEL)`
       ${THREE}
       ${act}
              → BC=testing; runs A B
@@ -149,13 +149,13 @@ describe('an equal tree that is under test is waited for', () => {
     `;
   }
 
-  story('gives it a run of its own when the one it waited for landed by a vouch [C10] [V8]', PARALLEL)`
+  story('gives it a run of its own when the one it waited for landed by a vouch [C35] [V8]', PARALLEL)`
     with canOptimisticallyMerge=true
     empty A D; submit A[x] B[x] D[y] → runs A A+B
     pass A+B                         → AB=merged D=testing; runs A A+B D
   `;
 
-  story('decides one that waits for another’s run by that run, whatever is reported for it meanwhile [C10]', PARALLEL)`
+  story('decides one that waits for another’s run by that run, whatever is reported for it meanwhile [C35]', PARALLEL)`
     ${THREE}
     fail B → B=testing
     pass B → ignored; B=testing
@@ -168,7 +168,7 @@ describe('an equal tree that is under test is waited for', () => {
     refuse composition → A=testing B=passed; runs A B+A
   `;
 
-  story('counts what was reported for it before, when a run of its own begins [C10] [V2]', PARALLEL)`
+  story('counts what was reported for it before, when a run of its own begins [C32] [V2]', PARALLEL)`
     ${THREE}
     pass B → B=testing
     fail A → A=failed BC=merged
@@ -188,7 +188,7 @@ describe('an equal tree that is under test is waited for', () => {
     wait 10m           → B=failed C=testing; why B=TEST_RUN_TIMEOUT; runs A B C
   `;
 
-  it('does not wait for a run with other checks, or where trees are not reused [C10]', () => {
+  it('does not wait for a run with other checks, or where trees are not reused [C35]', () => {
     play(PARALLEL)`empty A B; submit A[x]; sources protection=other; submit B[y] → runs A B`;
     play(PARALLEL)`with reusePassedTrees=false; empty A B; submit A[x] B[y] → runs A B`;
   });

@@ -79,7 +79,7 @@ describe('what went wrong once', () => {
     told.play('submit H[x,y] → ABCDEFGH=testing; testing AB CD AB+CD+EFGH');
   });
 
-  it('says that it stands too far behind, or behind a direct merge [E12] [C3] [L8]', () => {
+  it('says that it stands too far behind, or behind a direct merge [E12] [C23] [L8]', () => {
     const far = play()`with concurrency=2; submit A B C D; pass A+B A+B+C → D=pending`;
     assert.deepEqual(reasonsOf(far, 'D'), ['TOO_FAR_BEHIND']);
     const direct = play()`with directMergeMode=ALWAYS; hold builds; submit A uptodate; submit B`;
@@ -105,7 +105,7 @@ describe('what went wrong once', () => {
     told.play('submit B unready → A=testing');
   });
 
-  it('starts what waits when its targets free it from what it stood behind [C1] [C5]', () => {
+  it('starts what waits when its targets free it from what it stood behind [C1] [C24]', () => {
     const told = play()`with mode=PARALLEL concurrency=3; submit A[x] B[x] C[x]; fail A+B; submit D[x]`;
     told.play(`
                    → D=pending

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { play, story } from '../worlds/engine/story.ts';
 
 describe('one line: every entry is tested on the target and on all ahead of it', () => {
-  it('tests the first entry on the target, and each further one on those ahead [C1]', () => {
+  it('tests the first entry on the target, and each further one on those ahead [C1] [C22]', () => {
     const told = play()`
       submit A B C D → testing A A+B A+B+C A+B+C+D; runs A A+B A+B+C A+B+C+D; ABCD=testing
                      → trail A API_REQUESTED MERGE_ITEM_NOW_READY TEST_RUN_STARTED; order A B C D
@@ -14,7 +14,7 @@ describe('one line: every entry is tested on the target and on all ahead of it',
     assert.deepEqual([numbers(d.members), numbers(d.beneath)], ['4', '1,2,3']);
   });
 
-  story('ignores impacted targets in single mode: every entry impacts everything [C1] [C2]')`
+  story('ignores impacted targets in single mode: every entry impacts everything [C22] [C2]')`
     submit A[x] B[y] C[] → testing A A+B A+B+C
     targets B[z]         → testing A A+B A+B+C; ABC=testing
   `;
@@ -87,7 +87,7 @@ describe('one line: every entry is tested on the target and on all ahead of it',
     `;
   }
 
-  story('starts everything again when an entry was merged by hand [C5] [C6] [E9]')`
+  story('starts everything again when an entry was merged by hand [C5] [C6] [E20]')`
     submit A B C D; merge B → B=merged ACD=testing; why B=MANUAL_MERGE; proof B=none; target M+B
                             → testing A A+C A+C+D; trail A MANUAL_PUSH_TO_TARGET_BRANCH TEST_RUN_STARTED
                             → alarm FOREIGN_PUSH
@@ -103,7 +103,7 @@ describe('one line: every entry is tested on the target and on all ahead of it',
     `);
   });
 
-  story('starts everything again on a commit that somebody else pushed [C5] [C6]')`
+  story('starts everything again on a commit that somebody else pushed [C25] [C6]')`
     submit A B C D; pass A+B+C; fail A+B; foreign X → ABCD=testing; testing A A+B A+B+C A+B+C+D; target M+X
            → trail A TEST_RUN_STARTED MANUAL_PUSH_TO_TARGET_BRANCH TEST_RUN_STARTED
            → trail B TEST_RUN_REQUIRED_STATUS_FAILED MANUAL_PUSH_TO_TARGET_BRANCH TEST_RUN_STARTED
@@ -117,7 +117,7 @@ describe('one line: every entry is tested on the target and on all ahead of it',
     pass A         → A=merged B=testing C=testing D=pending; testing B B+C; runs A A+B B+C
   `;
 
-  story('frees the slot of an entry that passed or is held, but builds no deeper than there are slots [C3]')`
+  story('frees the slot of an entry that passed or is held, but builds no deeper than there are slots [C3] [C23]')`
     with concurrency=2
     submit A B C D E → testing A A+B
     pass A+B         → testing A A+B+C  # A and B lie beneath C: two, as many as allowed

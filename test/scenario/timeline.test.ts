@@ -52,7 +52,7 @@ describe('every transition is kept with its instant, reason, actor and candidate
     assert.deepEqual(withdrawn?.because, { reason: 'SUCCESSOR_TEST_RUN_WITHDRAWN', candidate: 2 });
   });
 
-  it('names the entry it conflicts with [E11] [C9]', () => {
+  it('names the entry it conflicts with [E11] [C33]', () => {
     const told = play()`conflict B A; submit A B`;
     assert.deepEqual(told.lastOf('B')?.because, {
       reason: 'CONFLICTS_WITH_PREREQUISITE',

@@ -8,6 +8,7 @@ import type { QueueId } from '../../storage/queues.ts';
  * A pull request has one entry in a queue, ever. Its id is a hash of the two, so that two servers make the same one
  * without a read of the store.
  */
+// SPEC E3
 export function entryIdOf(queueId: QueueId, prNumber: PrNumber): EntryId {
   return uuidOf(`${queueId}/${prNumber}`) as EntryId;
 }

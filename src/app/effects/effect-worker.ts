@@ -143,6 +143,7 @@ export class EffectWorker {
     return undefined;
   }
 
+  // SPEC C16
   async #attempt(effect: StoredEffect): Promise<Attempt> {
     const app = this.#app;
     const found = await app.queues.find(effect.queueId);
@@ -186,6 +187,7 @@ export class EffectWorker {
     await raise(this.#app, found, { id: `${id}/parked/${attempts}`, code: 'WORK_PARKED', text });
   }
 
+  // SPEC E21
   #settlementFor(effect: StoredEffect, error: unknown): EffectSettlement {
     const { clock, log } = this.#app;
     // No failure: the next server runs it.

@@ -31,6 +31,7 @@ const PATIENCE_MS = 500;
  * Polls plain git for changes of queued pull requests: it sends no webhooks. Repositories are polled independently of
  * each other. One that hangs is not polled again before it answers, and does not hold up the others.
  */
+// SPEC E13
 export class PlainGitPoller {
   readonly #app: App;
   readonly #slots = new Semaphore(REPOSITORIES_AT_ONCE);
@@ -150,6 +151,7 @@ export class PlainGitPoller {
   }
 
   /** Returns whether all due entries could be read. A failed read does not keep the others from being read. */
+  // SPEC C47
   async #readEntries(found: FoundQueue, isDue: (entry: Entry) => boolean): Promise<boolean> {
     const due = [...valuesOf(found.queue.entries)].filter(isDue);
     let areSeen = true;

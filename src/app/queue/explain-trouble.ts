@@ -9,6 +9,7 @@ import type { FoundQueue } from '../core/find-queue.ts';
 import { decodeEffect } from '../core/queue-codec.ts';
 
 /** Says which effects and polls keep failing while an entry waits for them. To the engine they are only unanswered. */
+// SPEC E15
 export async function explainTrouble(
   app: Pick<App, 'store' | 'clock' | 'outages'>,
   { id, repository, queue }: Pick<FoundQueue, 'id' | 'repository' | 'queue'>,

@@ -26,6 +26,7 @@ export type CandidateLogView = ReplyOf<typeof candidateLogContract.getCandidateL
 
 const MAX_BYTES = 256 * 1024;
 
+// SPEC C14
 export async function getCandidateLog(
   app: App,
   caller: Caller,
@@ -59,6 +60,7 @@ interface FoundTestRun {
 }
 
 /** A test run that the caller may not see counts as not found. */
+// SPEC C40
 async function findTestRun(app: App, caller: Caller, input: GetCandidateLog): Promise<FoundTestRun | Refusal> {
   const named = input.queue && (await findQueue(app, caller, input.queue));
   if (isRefusal(named)) return named;
@@ -90,6 +92,7 @@ function listChecks({ checks, required }: Candidate, repository: Repository): Ca
 }
 
 /** The default is the first check that failed. */
+// SPEC C39
 function chooseCheck(checks: CandidateLogView['checks'], reported: readonly Check[]): string | undefined {
   const failed = reported.find((check) => verdictOfCheck(check) === 'failed');
   return (failed ?? checks[0])?.name;
@@ -108,6 +111,7 @@ function unknownCheck(check: string | undefined, checks: CandidateLogView['check
 }
 
 /** No output follows any more. */
+// SPEC C38
 function hasEnded({ state, checks }: Candidate, name: string): boolean {
   if (state === 'passed' || state === 'failed' || state === 'abandoned') return true;
   return checks.find((check) => check.name === name)?.status === 'COMPLETED';

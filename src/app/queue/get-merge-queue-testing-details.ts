@@ -19,6 +19,7 @@ export interface GetTestingDetails extends QueueRef {
   readonly testRunId: string | undefined;
 }
 
+// SPEC C37
 export async function getMergeQueueTestingDetails(
   app: App,
   caller: Caller,

@@ -13,6 +13,7 @@ export function findPullRequest(app: App, found: FoundQueue, number: PrNumber): 
 }
 
 /** The targets uploaded for exactly this head commit. */
+// SPEC T1
 export async function findTargets(
   app: App,
   queueId: QueueId,

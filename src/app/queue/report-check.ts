@@ -45,6 +45,7 @@ export async function reportCheck(app: App, caller: Caller, input: ReportCheck):
 }
 
 /** Only the built-in runner reports the checks that it runs. */
+// SPEC C31
 function isOwnCheck({ checks }: Repository, row: CandidateRow, name: string): boolean {
   return decodeCandidate(row).required?.commands !== '' && checks.some((check) => check.name === name);
 }
@@ -65,6 +66,7 @@ function ownCheck(name: string): Refusal {
   return refuse('VALIDATION_FAILED', `name ${message}.`, [{ path: '/name', message }]);
 }
 
+// SPEC C13
 async function findTestRun(app: App, { id }: Repository, of: TestRunName): Promise<CandidateRow | undefined> {
   const queueIds = await app.directory.listQueueIds(id);
   if ('sha' in of) return app.store.queues.findCandidateBySha(queueIds, of.sha);

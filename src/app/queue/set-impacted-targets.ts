@@ -23,6 +23,7 @@ export interface SetImpactedTargets extends QueueRef {
   readonly impactedTargets: readonly string[] | 'ALL';
 }
 
+// SPEC T5
 export async function setImpactedTargets(
   app: App,
   caller: Caller,
@@ -76,6 +77,7 @@ export async function setImpactedTargetsOfFork(
 }
 
 /** An upload that names the commit needs nothing from the forge, so that it succeeds while the forge is away. */
+// SPEC T3
 async function findPullRequestIfReachable(
   app: App,
   found: FoundQueue,
@@ -89,6 +91,7 @@ async function findPullRequestIfReachable(
   }
 }
 
+// SPEC T2
 function toImpactedTargets(given: readonly string[] | 'ALL'): ImpactedTargets {
   if (given === 'ALL') return ALL_TARGETS;
   if (given.length > MAX_TARGETS) return TOO_MANY_TARGETS;
@@ -100,6 +103,7 @@ function toImpactedTargets(given: readonly string[] | 'ALL'): ImpactedTargets {
 }
 
 /** The record of a pull request that was never submitted. It has no state. */
+// SPEC T4
 function viewUnsubmitted(of: {
   readonly prNumber: PrNumber;
   readonly sha: Sha;

@@ -90,6 +90,7 @@ export async function submitPullRequest(
  * a client that repeats a submission after a lost answer lands nothing twice. If the target branch lost the commit, the
  * pull request may land again.
  */
+// SPEC E19
 async function hasLanded(app: App, found: FoundQueue, pr: PullRequestFacts): Promise<boolean> {
   const entry = await findEndedEntry(app, found, pr.number);
   if (entry?.state !== 'MERGED' || entry.landed === undefined || entry.pr.headSha !== pr.headSha) return false;
@@ -142,11 +143,13 @@ export function pullRequestNotFound(input: QueueRef & { readonly prNumber: PrNum
   return refuse('PULL_REQUEST_NOT_FOUND', `There is no pull request #${prNumber} in ${formatRef(repo)}.${hint}`);
 }
 
+// SPEC E16
 function atAnotherHead({ number, headSha }: PullRequestFacts, sha: Sha): Refusal {
   const sentence = `The head of pull request #${number} is ${headSha}, not ${sha}.`;
   return refuse('PULL_REQUEST_NOT_ENQUEUEABLE', `${sentence} Look at what it is now, and submit that.`);
 }
 
+// SPEC E18
 function notEnqueueable(pr: PullRequestFacts, targetBranch: string): Refusal {
   const reasons = {
     closed: 'is closed. Open it again first.',

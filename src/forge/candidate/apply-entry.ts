@@ -90,6 +90,7 @@ async function squashEntry(git: GitRepository, recipe: Recipe, application: Appl
  * Replays every commit on the entry's first-parent line. As in `git rebase`, a commit that changes nothing any more is
  * dropped. An entry whose commits are all dropped still gets one commit, because its trailers name the pull request.
  */
+// SPEC C43
 async function rebaseEntry(git: GitRepository, recipe: Recipe, application: Application): Promise<Tip | undefined> {
   const { tip, entry } = application;
   const replayed = await replay(git, recipe, application);

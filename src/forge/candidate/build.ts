@@ -6,6 +6,7 @@ import { type Assembled, assemble } from './assemble.ts';
 import { candidateRef, changeOwnRefs } from './candidate-refs.ts';
 import { readRequiredSources } from './required-sources.ts';
 
+// SPEC C45
 export async function buildCandidate(git: GitRepository, request: BuildRequest): Promise<BuildAnswer> {
   const base = await getBase(git, request);
   const [assembled, sources] = await Promise.all([

@@ -15,6 +15,7 @@ export interface EntryMessage {
  * Uses the pull request's title and body; on plain git these are its head's message. The author's own trailers stay
  * trailers.
  */
+// SPEC C42
 export function squashMessage({ entry, head, origin }: EntryMessage, others: readonly string[]): Buffer {
   const body = bodyOf(head);
   const subject = findOverride(entry, body) ?? `${titleOf(entry)} (#${entry.prNumber})`;
@@ -23,6 +24,7 @@ export function squashMessage({ entry, head, origin }: EntryMessage, others: rea
   return withTrailers(message, [...coAuthors([head.authorName, ...named], others), ...origin]);
 }
 
+// SPEC C17
 export function mergeMessage({ entry, head, origin }: EntryMessage): Buffer {
   const subject = findOverride(entry, bodyOf(head)) ?? `Merge pull request #${entry.prNumber}`;
   return messageOf([subject, titleOf(entry)], origin);
@@ -36,6 +38,7 @@ export function messageOf(paragraphs: readonly string[], trailers: readonly stri
  * Removes marks such as `[skip ci]`. CI skips a push whose last commit has one, so no check would ever report and the
  * whole batch would wait. Only ASCII is changed, since the encoding may be anything.
  */
+// SPEC C20
 export function withoutSkips(message: Buffer): Buffer {
   const text = message.toString('latin1');
   const asked = text
@@ -53,6 +56,7 @@ function bodyOf(head: StoredCommit): string {
 }
 
 /** A line `merge-commit-title: ...` in the body replaces the title. */
+// SPEC C18
 function findOverride({ mergeTitle }: CandidateEntry, body: string): string | undefined {
   const [, title = ''] = /^merge-commit-title:[ \t]*(\S.*)$/m.exec(body) ?? [];
   return printable(mergeTitle ?? title) || undefined;

@@ -22,6 +22,7 @@ export function formatOrigin({ candidateId, prNumber }: Origin): readonly string
 }
 
 /** Adds these trailers. Older trailers of Sluice are removed: a cherry-picked commit may carry some. */
+// SPEC C41
 export function withTrailers(message: Buffer, trailers: readonly string[]): Buffer {
   const { body, block } = split(message);
   const kept = block.filter((line) => !OURS.test(line));

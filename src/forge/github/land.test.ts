@@ -390,7 +390,7 @@ describe('landing on GitHub', () => {
     assert.deepEqual(answer, { kind: 'target_moved', head: await head(), isDescendant: true });
   });
 
-  test('a push says of what was merged by hand that it was, whatever its target shows [E9] [G22] [G25]', async () => {
+  test('a push says of what was merged by hand that it was, whatever its target shows [E20] [G22] [G25]', async () => {
     const request = { ...(await ask()), landingMode: 'PUSH' } as const;
     beforeLook = async () => {
       await mergeFirst();

@@ -246,7 +246,7 @@ describe('plain git', () => {
     assert.equal((await find(1, { repository: at(shallow) }))?.mergeability, 'MERGEABLE');
   });
 
-  test('a ref whose file is damaged is a fault that names it, one that leads to a branch that is gone is gone [C16]', async () => {
+  test('a ref whose file is damaged is a fault that names it, one that leads to a branch that is gone is gone [C46]', async () => {
     await world.commitTo('refs/pull/1/head', main, { files: { b: 'b\n' } });
     await world.createBranch('other', main);
     for (const content of ['', 'garbage\n', `${'0'.repeat(40)}\n`, main.slice(0, 20), '\0'.repeat(41)]) {

@@ -36,6 +36,7 @@ export function pullRequestFacts({ number, targetBranch, head, standing }: PullR
 /** The same commit is the same object while git caches it, so its title and author are formatted once. */
 const words = new WeakMap<Commit, Pick<PullRequestFacts, 'title' | 'author'>>();
 
+// SPEC C44
 function wordsOf(head: Commit): Pick<PullRequestFacts, 'title' | 'author'> {
   const known = words.get(head) ?? { title: titleOf(head.message), author: printable(head.author) };
   words.set(head, known);

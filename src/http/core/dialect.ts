@@ -85,6 +85,7 @@ const RESHAPES: Readonly<Record<string, Translate>> = {
   },
 };
 
+// SPEC E16
 function withoutHead(body: unknown): unknown {
   const { pr } = (body ?? {}) as { readonly pr?: unknown };
   if (typeof pr !== 'object' || pr === null || !('sha' in pr)) return body;
