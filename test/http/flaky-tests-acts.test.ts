@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import type { TestDetailsView } from '../../src/app/tests/test-details-view.ts';
+import type { TestDetailsView } from '../../src/app/tests/get-test-details.ts';
 import type { TestEventView } from '../../src/app/tests/test-event-view.ts';
 import { defaultMonitors } from '../../src/flaky/settings.ts';
 import type { TestRow } from '../../src/storage/tests.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import type { PageView } from '../../src/app/core/list-page.ts';
-import type { TestExecutionView } from '../../src/app/tests/list-test-runs.ts';
 import type { TestEventView } from '../../src/app/tests/test-event-view.ts';
+import type { TestExecutionView } from '../../src/app/tests/test-history.ts';
 import type { TestRow } from '../../src/storage/tests.ts';
 import { DAY_MS, NOON } from '../contract/store-world.ts';
 import { createInProcess, type InProcess } from '../e2e/harness-in-process.ts';

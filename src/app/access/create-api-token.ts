@@ -5,7 +5,7 @@ import type { Repository, RepositoryRef } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import { type Caller, hasScope } from '../core/caller.ts';
 import { findRepository } from '../core/find-queue.ts';
-import { isRefusal, type Refusal, refuse } from '../core/refusal.ts';
+import { isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
 import { hashTokenSecret, makeTokenSecret } from './token-secret.ts';
 import { type TokenView, viewToken } from './token-view.ts';
 
@@ -48,12 +48,13 @@ export async function createApiToken(
 // SPEC A10, A11, A21
 function findProblem(caller: Caller, input: CreateApiToken, at: Instant): Refusal | undefined {
   if (input.expiresAt !== undefined && input.expiresAt <= at) {
-    const message = 'must be in the future';
-    return refuse('VALIDATION_FAILED', `expiresAt ${message}.`, [{ path: '/expiresAt', message }]);
+    return refuseField('/expiresAt', 'must be in the future');
   }
   if (input.scopes.includes('instance') && input.repositories !== undefined) {
-    const message = 'cannot limit a token with the scope "instance", which is for the whole server';
-    return refuse('VALIDATION_FAILED', `repositories ${message}.`, [{ path: '/repositories', message }]);
+    return refuseField(
+      '/repositories',
+      'cannot limit a token with the scope "instance", which is for the whole server',
+    );
   }
   const missing = input.scopes.find((scope) => !hasScope(caller, scope));
   if (missing !== undefined) {

@@ -4,7 +4,7 @@ import { checkSlug } from '../../lib/slug.ts';
 import type { Organization, OrganizationId, Scope, Token } from '../../storage/accounts.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
-import { type Refusal, refuse } from '../core/refusal.ts';
+import { type Refusal, refuse, refuseField } from '../core/refusal.ts';
 import { hashTokenSecret, makeTokenSecret } from './token-secret.ts';
 
 export interface NewOrganization {
@@ -18,8 +18,7 @@ export async function createOrganization(
   input: { readonly slug: string },
 ): Promise<NewOrganization | Refusal> {
   const problem = checkSlug(input.slug);
-  if (problem !== undefined)
-    return refuse('VALIDATION_FAILED', `slug ${problem}.`, [{ path: '/slug', message: problem }]);
+  if (problem !== undefined) return refuseField('/slug', problem);
   const secret = makeTokenSecret();
   const at = app.clock.now();
   const organization: Organization = { id: randomUUID() as OrganizationId, slug: input.slug, createdAt: at };

@@ -18,6 +18,11 @@ export function refuse(code: RefusalCode, detail: string, errors?: readonly Fiel
   return errors === undefined ? { kind: 'refused', code, detail } : { kind: 'refused', code, detail, errors };
 }
 
+/** Refuses the value of one field; `path` is its JSON pointer. */
+export function refuseField(path: string, message: string): Refusal {
+  return refuse('VALIDATION_FAILED', `${path.slice(1).replaceAll('/', '.')} ${message}.`, [{ path, message }]);
+}
+
 export function isRefusal(value: unknown): value is Refusal {
   return typeof value === 'object' && value !== null && (value as Refusal).kind === 'refused';
 }

@@ -9,7 +9,7 @@ import type { App } from '../core/app.ts';
 import { type Caller, maySee } from '../core/caller.ts';
 import { type FoundQueue, findQueue } from '../core/find-queue.ts';
 import { decodeCandidate } from '../core/queue-codec.ts';
-import { isRefusal, type Refusal, refuse } from '../core/refusal.ts';
+import { isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
 import { viewCheck } from './candidate-view.ts';
 import { candidateNotFound, parseCandidateId } from './get-merge-queue-testing-details.ts';
 
@@ -106,8 +106,7 @@ function unknownCheck(check: string | undefined, checks: CandidateLogView['check
     ]);
   }
   const known = names.length === 0 ? 'there are none' : `there are ${names.join(', ')}`;
-  const message = `must be a check of this test run: ${known}`;
-  return refuse('VALIDATION_FAILED', `check ${message}.`, [{ path: '/check', message }]);
+  return refuseField('/check', `must be a check of this test run: ${known}`);
 }
 
 /** No output follows any more. */

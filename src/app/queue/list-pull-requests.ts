@@ -6,7 +6,7 @@ import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { findQueue, type QueueRef } from '../core/find-queue.ts';
 import { decodeShownEntry } from '../core/queue-codec.ts';
-import { isRefusal, type Refusal, refuse } from '../core/refusal.ts';
+import { isRefusal, type Refusal, refuseField } from '../core/refusal.ts';
 import { viewListEntry } from './entry-view.ts';
 
 export interface ListPullRequests extends QueueRef {
@@ -25,9 +25,7 @@ export async function listPullRequests(
 ): Promise<ReplyOf<typeof pullRequestsContract.listPullRequests> | Refusal> {
   const { since, until, state, cursor, take } = input;
   if (since !== undefined && until !== undefined && since > until) {
-    return refuse('VALIDATION_FAILED', 'since must not be later than until.', [
-      { path: '/since', message: 'must not be later than until' },
-    ]);
+    return refuseField('/since', 'must not be later than until');
   }
   const found = await findQueue(app, caller, input);
   if (isRefusal(found)) return found;

@@ -9,7 +9,7 @@ import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { findRepository } from '../core/find-queue.ts';
 import { decodeCandidate } from '../core/queue-codec.ts';
-import { isRefusal, type Refusal, refuse } from '../core/refusal.ts';
+import { isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
 import type { CandidateView } from './candidate-view.ts';
 import { candidateNotFound, describeCandidate, parseCandidateId } from './get-merge-queue-testing-details.ts';
 
@@ -57,13 +57,11 @@ function findApp(row: CandidateRow, name: string): string | undefined {
 }
 
 function ofApp(name: string, app: string): Refusal {
-  const message = `is "${name}", which counts only when the app ${app} reports it at the forge`;
-  return refuse('VALIDATION_FAILED', `name ${message}.`, [{ path: '/name', message }]);
+  return refuseField('/name', `is "${name}", which counts only when the app ${app} reports it at the forge`);
 }
 
 function ownCheck(name: string): Refusal {
-  const message = `is "${name}", which Sluice runs itself: nobody else can report its result`;
-  return refuse('VALIDATION_FAILED', `name ${message}.`, [{ path: '/name', message }]);
+  return refuseField('/name', `is "${name}", which Sluice runs itself: nobody else can report its result`);
 }
 
 // SPEC C13

@@ -9,7 +9,7 @@ import type { ForkProofs } from '../access/fork-proofs.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { type FoundQueue, findQueue, type QueueRef, queueNotFound } from '../core/find-queue.ts';
-import { isRefusal, type Refusal, refuse } from '../core/refusal.ts';
+import { isRefusal, type Refusal, refuseField } from '../core/refusal.ts';
 import { runEvent } from '../core/run-event.ts';
 import { type EntryView, viewEntry, viewTargets } from './entry-view.ts';
 import { findAnyEntry } from './find-entry.ts';
@@ -62,8 +62,7 @@ export async function setImpactedTargetsOfFork(
 ): Promise<EntryView | Refusal> {
   const { sha } = input;
   if (sha === undefined) {
-    const message = 'is required without a token: it is compared with the commit of the workflow run';
-    return refuse('VALIDATION_FAILED', `pr.sha ${message}.`, [{ path: '/pr/sha', message }]);
+    return refuseField('/pr/sha', 'is required without a token: it is compared with the commit of the workflow run');
   }
   const callers = await proofs.prove({ repo: input.repo, runId, prNumber: input.prNumber, sha });
   if (isRefusal(callers)) return callers;

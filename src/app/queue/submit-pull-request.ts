@@ -16,7 +16,7 @@ import {
   toForgeRepository,
 } from '../core/find-queue.ts';
 import type { RunResult } from '../core/queue-host.ts';
-import { isRefusal, type Refusal, refuse } from '../core/refusal.ts';
+import { isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
 import { requestPullRequestPoll } from '../core/request-poll.ts';
 import { runEvent } from '../core/run-event.ts';
 import { type EntryView, viewEntry } from './entry-view.ts';
@@ -133,8 +133,10 @@ async function takeTargetsThatCameMeanwhile(
 
 function parseGivenPriority(given: string | number | null | undefined): Priority | undefined | Refusal {
   if (given === undefined || given === null) return undefined;
-  const message = 'must be urgent, high, medium, low, or a number from 0 (first) to 255 (last)';
-  return parsePriority(given) ?? refuse('VALIDATION_FAILED', `priority ${message}.`, [{ path: '/priority', message }]);
+  return (
+    parsePriority(given) ??
+    refuseField('/priority', 'must be urgent, high, medium, low, or a number from 0 (first) to 255 (last)')
+  );
 }
 
 export function pullRequestNotFound(input: QueueRef & { readonly prNumber: PrNumber }): Refusal {

@@ -1,7 +1,7 @@
 import type { Forge, Hooks } from '../../forge/forge.ts';
 import type { Repository } from '../../storage/repositories.ts';
 import { describeRepository } from '../core/find-queue.ts';
-import { type Refusal, refuse } from '../core/refusal.ts';
+import { type Refusal, refuseField } from '../core/refusal.ts';
 
 interface Choice {
   readonly runHooks: boolean;
@@ -39,11 +39,15 @@ function notesOf(hooks: Hooks, { runHooks, isChosen }: { runHooks: boolean; isCh
 }
 
 function elsewhere(): Refusal {
-  const message = 'is for repositories that are registered by a path. Hooks of one with a URL run at the remote';
-  return refuse('VALIDATION_FAILED', `runHooks ${message}.`, [{ path: '/runHooks', message }]);
+  return refuseField(
+    '/runHooks',
+    'is for repositories that are registered by a path. Hooks of one with a URL run at the remote',
+  );
 }
 
 function unsafe(problem: string): Refusal {
-  const message = `cannot be set: ${problem}. Whoever can write a hook, or what names one, runs commands as the server`;
-  return refuse('VALIDATION_FAILED', `runHooks ${message}.`, [{ path: '/runHooks', message }]);
+  return refuseField(
+    '/runHooks',
+    `cannot be set: ${problem}. Whoever can write a hook, or what names one, runs commands as the server`,
+  );
 }

@@ -8,7 +8,7 @@ import { type Caller, hasScope, maySee } from '../core/caller.ts';
 import { withSmallHost } from '../core/directory.ts';
 import { describeRepository, formatRef, getForge } from '../core/find-queue.ts';
 import { PLAIN_GIT_HOST } from '../core/plain-git-host.ts';
-import { isRefusal, type Refusal, refuse } from '../core/refusal.ts';
+import { isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
 import { checkOwner } from './check-owner.ts';
 import { chooseHooks } from './choose-hooks.ts';
 import { type RepositoryView, viewRepository } from './repository-view.ts';
@@ -116,7 +116,7 @@ async function makeWay(
 }
 
 function replaced(known: Repository): Refusal {
-  return invalid(
+  return refuseField(
     '/repo',
     `${formatRef(known)} is another repository now than the one that has queues here, which is gone. Cancel what is in them, delete them, and register it again`,
   );
@@ -133,7 +133,7 @@ async function keep(app: App, repository: Repository): Promise<RepositoryView> {
 }
 
 function duplicate(asked: RepositoryRef, there: RepositoryRef): Refusal {
-  return invalid(
+  return refuseField(
     '/repo',
     `${formatRef(asked)} is the repository that is known here as ${formatRef(there)}. Remove what is registered under one of the names first`,
   );
@@ -153,21 +153,21 @@ function checkRegistration(
 ): Refusal | undefined {
   const isPlain = input.repo.host === PLAIN_GIT_HOST;
   if (!app.forges.has(input.repo.host)) {
-    return invalid(
+    return refuseField(
       '/repo/host',
       `is no host that this server is connected to (${hostsOf(app)}). "sluice github setup", run as the user of the server and with its data folder, connects a GitHub within seconds; plain git repositories have the host "${PLAIN_GIT_HOST}"`,
     );
   }
   const misplaced = isPlain ? undefined : PLAIN_ONLY.find((field) => input[field] !== undefined);
   if (misplaced !== undefined) {
-    return invalid(`/${misplaced}`, `is for repositories of the host "${PLAIN_GIT_HOST}" only`);
+    return refuseField(`/${misplaced}`, `is for repositories of the host "${PLAIN_GIT_HOST}" only`);
   }
   if (isPlain && input.git === undefined && known === undefined) {
-    return invalid('/git', 'must name the path or URL of the bare repository');
+    return refuseField('/git', 'must name the path or URL of the bare repository');
   }
   const twin = input.checks?.findIndex(({ name }, index, all) => all.findIndex((other) => other.name === name) < index);
   // Two checks of one name could not be told apart.
-  if (twin !== undefined && twin >= 0) return invalid(`/checks/${twin}/name`, 'is the name of another check');
+  if (twin !== undefined && twin >= 0) return refuseField(`/checks/${twin}/name`, 'is the name of another check');
   // The server reads the path, and runs commands and hooks, with its own permissions.
   const needsInstance = [input.git, input.checks, input.trustChecks, input.runHooks].some(
     (given) => given !== undefined,
@@ -184,8 +184,4 @@ const PLAIN_ONLY = ['git', 'checks', 'runHooks'] as const;
 function hostsOf({ forges }: App): string {
   const hosts = [...forges.keys()].filter((host) => host !== PLAIN_GIT_HOST);
   return hosts.length === 0 ? 'to none yet' : `it is to ${hosts.join(', ')}`;
-}
-
-function invalid(path: string, message: string): Refusal {
-  return refuse('VALIDATION_FAILED', `${path.slice(1).replaceAll('/', '.')} ${message}.`, [{ path, message }]);
 }

@@ -24,8 +24,7 @@ import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { findTestScope, type TestScope } from '../core/list-page.ts';
 import { isRefusal, type Refusal } from '../core/refusal.ts';
-import { testNotFound } from './find-test.ts';
-import { type TestDetails, type TestDetailsView, viewTestDetails } from './test-details-view.ts';
+import { type TestDetails, type TestDetailsView, testNotFound, viewTestDetails } from './get-test-details.ts';
 import { getTestSettings } from './test-settings.ts';
 
 /** Results are stored up to 20 times a second: nearly every try finds a gap between two commits. */
@@ -48,6 +47,10 @@ export interface ActedTest {
   readonly events: readonly { readonly kind: string; readonly at: Instant; readonly actor: string | null }[];
 }
 
+export interface ChangedTest {
+  readonly test: TestDetailsView;
+}
+
 export interface ChangeTest extends TestScope {
   readonly testId: string;
   readonly baseUrl: string;
@@ -58,7 +61,7 @@ export async function changeTest(
   caller: Caller,
   input: ChangeTest,
   act: (found: FoundTest) => ActedTest | Refusal,
-): Promise<{ readonly test: TestDetailsView } | Refusal> {
+): Promise<ChangedTest | Refusal> {
   const repository = await findTestScope(app, caller, input);
   if (isRefusal(repository)) return repository;
   const links = { baseUrl: input.baseUrl, orgSlug: caller.organization.slug };

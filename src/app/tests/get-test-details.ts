@@ -1,13 +1,20 @@
-import { decodeState } from '../../storage/test-codec.ts';
+import type { View } from '../../contract/schema.ts';
+import type { TestDetails as TestDetailsSchema } from '../../contract/test-details.ts';
+import type { Monitor } from '../../flaky/core/monitor.ts';
+import type { Flag, LabelSource, MonitorState, Mute, TestState } from '../../flaky/core/state.ts';
+import { formatInstant, type Instant } from '../../lib/clock.ts';
+import type { Repository } from '../../storage/repositories.ts';
+import { decodeState, overrideOf } from '../../storage/test-codec.ts';
+import type { StoredTestSettings } from '../../storage/test-settings.ts';
+import type { TestRow } from '../../storage/tests.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { findTestScope, type TestScope } from '../core/list-page.ts';
-import { isRefusal, type Refusal } from '../core/refusal.ts';
-import { testNotFound } from './find-test.ts';
-import { type TestDetailsView, viewTestDetails } from './test-details-view.ts';
+import { isRefusal, type Refusal, refuse } from '../core/refusal.ts';
 import { getTestSettings } from './test-settings.ts';
+import { type TestLinks, type TestView, viewEvidence, viewTests } from './test-view.ts';
 
-export interface GetTestDetails extends TestScope {
+interface GetTestDetails extends TestScope {
   readonly testId: string;
   readonly baseUrl: string;
 }
@@ -26,4 +33,91 @@ export async function getTestDetails(
   const links = { baseUrl: input.baseUrl, orgSlug: caller.organization.slug };
   const settings = await getTestSettings(app, repository);
   return { test: await viewTestDetails(app, { test, state: decodeState(memory.state), settings, repository, links }) };
+}
+
+export function testNotFound(testId: string): Refusal {
+  return refuse('TEST_NOT_FOUND', `This repository has no test with the id ${testId}.`);
+}
+
+export type TestDetailsView = View<typeof TestDetailsSchema>;
+type LabelView = TestDetailsView['labels'][number];
+type TestMonitorView = TestDetailsView['monitors'][number];
+
+export interface TestDetails {
+  readonly repository: Repository;
+  readonly test: TestRow;
+  readonly state: TestState;
+  readonly settings: StoredTestSettings;
+  readonly links: TestLinks;
+}
+
+export async function viewTestDetails(app: App, of: TestDetails): Promise<TestDetailsView> {
+  const { repository, test, state, settings, links } = of;
+  const [view] = await viewTests(app, { repository, tests: [test], links });
+  const override = viewOverride(test, app.clock.now());
+  return {
+    ...(view as TestView),
+    first_seen_at: formatInstant(test.firstSeenAt),
+    ...(test.quarantinedAt === null ? {} : { quarantined_at: formatInstant(test.quarantinedAt) }),
+    ...(override === undefined ? {} : { quarantine_override: override }),
+    ...(state.flag === null ? {} : { flag: viewFlag(state.flag) }),
+    labels: viewLabels(state.labels),
+    monitors: settings.monitors.flatMap((monitor) => viewTestMonitor(monitor, state.monitors[monitor.id])),
+  };
+}
+
+/** An expired override counts as none, also before the stored test follows. */
+function viewOverride(test: TestRow, now: Instant): TestDetailsView['quarantine_override'] {
+  const override = overrideOf(test);
+  if (override === null || test.override === null || (override.expiresAt ?? Infinity) <= now) return undefined;
+  const { actor, at, reason } = test.override;
+  return {
+    setting: override.mode,
+    actor,
+    at: formatInstant(at),
+    reason,
+    ...(override.expiresAt === null ? {} : { expires_at: formatInstant(override.expiresAt) }),
+  };
+}
+
+function viewFlag({ actor, at, reason }: Flag): NonNullable<TestDetailsView['flag']> {
+  return { actor, at: formatInstant(at), ...(reason === null ? {} : { reason }) };
+}
+
+function viewLabels(labels: readonly LabelSource[]): LabelView[] {
+  return [...Map.groupBy(labels, ({ label }) => label)]
+    .map(([name, sources]) => ({ name, sources: sources.map(viewSource) }))
+    .sort((one, other) => (one.name < other.name ? -1 : 1));
+}
+
+function viewSource({ source, since }: LabelSource): LabelView['sources'][number] {
+  const who = source.kind === 'monitor' ? { monitor_id: source.id } : { actor: source.name };
+  return { since: formatInstant(since), ...who };
+}
+
+/** Only monitors that are active or muted for the test. */
+function viewTestMonitor(monitor: Monitor, own: MonitorState | undefined): TestMonitorView[] {
+  if (own === undefined || (own.activeSince === null && own.mute === null)) return [];
+  const { activeSince, reason, evidence, mute } = own;
+  const active = activeSince === null ? {} : { active_since: formatInstant(activeSince), reason };
+  return [
+    {
+      monitor_id: monitor.id,
+      type: monitor.type,
+      name: monitor.name,
+      is_active: activeSince !== null,
+      ...active,
+      ...(evidence === null ? {} : { evidence: viewEvidence(evidence) }),
+      ...(mute === null ? {} : { mute: viewMute(mute) }),
+    },
+  ];
+}
+
+function viewMute({ at, until, actor, reason }: Mute): NonNullable<TestMonitorView['mute']> {
+  return {
+    at: formatInstant(at),
+    actor,
+    ...(until === null ? {} : { until: formatInstant(until) }),
+    ...(reason === null ? {} : { reason }),
+  };
 }

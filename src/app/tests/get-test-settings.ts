@@ -1,12 +1,86 @@
+import type { ReplyOf } from '../../contract/operation.ts';
+import type * as testSettingsContract from '../../contract/test-settings.ts';
+import type { Monitor } from '../../flaky/core/monitor.ts';
+import { formatInstant } from '../../lib/clock.ts';
+import { snakeCase } from '../../lib/snake-case.ts';
+import type { Repository } from '../../storage/repositories.ts';
+import type { SettingsChange, StoredTestSettings } from '../../storage/test-settings.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { findTestScope, type TestScope } from '../core/list-page.ts';
 import { isRefusal, type Refusal } from '../core/refusal.ts';
-import { getTestSettings as getStored } from './test-settings.ts';
-import { type TestSettingsView, viewTestSettings } from './test-settings-view.ts';
+import { viewMonitor } from './monitors.ts';
+import { getTestSettings as getStored, type SettingsChangeDetail } from './test-settings.ts';
 
 export async function getTestSettings(app: App, caller: Caller, input: TestScope): Promise<TestSettingsView | Refusal> {
   const repository = await findTestScope(app, caller, input);
   if (isRefusal(repository)) return repository;
   return viewTestSettings(app, repository, await getStored(app, repository));
+}
+
+export type TestSettingsView = ReplyOf<typeof testSettingsContract.getTestSettings>;
+type SettingsChangeView = TestSettingsView['changes'][number];
+
+const MAX_CHANGES = 50;
+
+export async function viewTestSettings(
+  app: App,
+  repository: Repository,
+  stored: StoredTestSettings,
+): Promise<TestSettingsView> {
+  const { settings, version, appliedVersion } = stored;
+  const changes = await app.store.testSettings.listChanges(repository.id, MAX_CHANGES);
+  return {
+    quarantine_enabled: settings.quarantineEnabled,
+    auto_quarantine: settings.autoQuarantine,
+    infrastructure_protection_enabled: settings.infrastructureProtectionEnabled,
+    infrastructure_failure_threshold: settings.infrastructureFailureThreshold,
+    retention_days: settings.retentionDays,
+    ticket_url_template: settings.ticketUrlTemplate,
+    is_applied: version === appliedVersion,
+    changes: changes.map(viewChange),
+  };
+}
+
+function viewChange({ at, actor, detail }: SettingsChange): SettingsChangeView {
+  const change = JSON.parse(detail) as SettingsChangeDetail;
+  const kind = change.kind.toUpperCase() as Uppercase<SettingsChangeDetail['kind']>;
+  return { at: formatInstant(at), actor, kind, text: describeChange(change) };
+}
+
+function describeChange(change: SettingsChangeDetail): string {
+  switch (change.kind) {
+    case 'settings_changed':
+      return change.changes
+        .map(({ name, from, to }) => `${snakeCase(name)} from ${JSON.stringify(from)} to ${JSON.stringify(to)}`)
+        .join(', ');
+    case 'monitor_created':
+    case 'monitor_deleted':
+      return `"${change.monitor.name}" (${change.monitor.type})`;
+    case 'monitor_changed': {
+      const { name, type } = change.monitor;
+      return `"${name}" (${type}): ${describeDifference(fieldsOf(change.before), fieldsOf(change.monitor))}`;
+    }
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Parameters and the parts of the action become fields of their own, so that a change names only what differs. */
+function fieldsOf(monitor: Monitor): Fields {
+  const { action, parameters, ...rest } = viewMonitor(monitor);
+  return { ...rest, ...action, ...parameters };
+}
+
+function describeDifference(before: Fields, after: Fields): string {
+  const names = [...new Set([...Object.keys(after), ...Object.keys(before)])];
+  const words = names.map((name) => [name, wordOf(before[name]), wordOf(after[name])] as const);
+  return words
+    .filter(([, from, to]) => from !== to)
+    .map(([name, from, to]) => `${name} from ${from} to ${to}`)
+    .join(', ');
+}
+
+function wordOf(value: unknown): string {
+  return value === undefined || value === null ? 'none' : JSON.stringify(value);
 }

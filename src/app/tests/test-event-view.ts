@@ -3,7 +3,7 @@ import type { listTestEvents } from '../../contract/test-history.ts';
 import type { Evidence, LabelSource } from '../../flaky/core/state.ts';
 import { formatInstant, type Instant } from '../../lib/clock.ts';
 import type { TestEventRow } from '../../storage/tests.ts';
-import { viewEvidence } from './evidence-view.ts';
+import { viewEvidence } from './test-view.ts';
 
 export type TestEventView = ReplyOf<typeof listTestEvents>['events'][number];
 

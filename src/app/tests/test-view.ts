@@ -1,6 +1,9 @@
 import type { View } from '../../contract/schema.ts';
 import type { TestCase } from '../../contract/test-case.ts';
+import type { Evidence as EvidenceSchema } from '../../contract/test-details.ts';
+import type { Evidence } from '../../flaky/core/state.ts';
 import { formatInstant } from '../../lib/clock.ts';
+import { snakeCase } from '../../lib/snake-case.ts';
 import type { Repository } from '../../storage/repositories.ts';
 import type { TestRow, TestStats } from '../../storage/tests.ts';
 import type { App } from '../core/app.ts';
@@ -68,4 +71,20 @@ function repositoryLink({ host, owner, name }: Repository, { baseUrl, orgSlug }:
 
 function rate(failures: number, runs: number): number {
   return runs === 0 ? 0 : failures / runs;
+}
+
+type EvidenceView = View<typeof EvidenceSchema>;
+
+export function viewEvidence({ runs, figures }: Evidence): EvidenceView {
+  return {
+    runs: runs.map(({ at, sha, branch, uploadId, job, prNumber }) => ({
+      at: formatInstant(at),
+      sha,
+      branch,
+      upload_id: uploadId,
+      ...(job === '' ? {} : { job }),
+      ...(prNumber === null ? {} : { pr_number: prNumber }),
+    })),
+    figures: Object.entries(figures).map(([name, value]) => ({ name: snakeCase(name), value })),
+  };
 }

@@ -1,8 +1,6 @@
-import { deleteMonitor } from '../../app/tests/delete-monitor.ts';
 import { getQuarantineConfig } from '../../app/tests/get-quarantine-config.ts';
 import { getTestSettings } from '../../app/tests/get-test-settings.ts';
-import { listMonitors } from '../../app/tests/list-monitors.ts';
-import { setMonitor } from '../../app/tests/set-monitor.ts';
+import { deleteMonitor, listMonitors, setMonitor } from '../../app/tests/monitors.ts';
 import { updateTestSettings } from '../../app/tests/update-test-settings.ts';
 import * as monitorsContract from '../../contract/monitors.ts';
 import * as testSettingsContract from '../../contract/test-settings.ts';

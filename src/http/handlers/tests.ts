@@ -1,15 +1,8 @@
-import { flagTest } from '../../app/tests/flag-test.ts';
 import { getTestDetails } from '../../app/tests/get-test-details.ts';
-import { linkTicketToTestCase } from '../../app/tests/link-ticket-to-test-case.ts';
-import { listFailingTests } from '../../app/tests/list-failing-tests.ts';
 import { listQuarantinedTests } from '../../app/tests/list-quarantined-tests.ts';
-import { listTestEvents } from '../../app/tests/list-test-events.ts';
-import { listTestRuns } from '../../app/tests/list-test-runs.ts';
-import { listUnhealthyTests } from '../../app/tests/list-unhealthy-tests.ts';
-import { muteMonitor } from '../../app/tests/mute-monitor.ts';
-import { searchTests } from '../../app/tests/search-tests.ts';
-import { setLabel } from '../../app/tests/set-label.ts';
-import { setQuarantine } from '../../app/tests/set-quarantine.ts';
+import { listFailingTests, listUnhealthyTests, searchTests } from '../../app/tests/list-tests.ts';
+import { flagTest, linkTicketToTestCase, muteMonitor, setLabel, setQuarantine } from '../../app/tests/test-acts.ts';
+import { listTestEvents, listTestRuns } from '../../app/tests/test-history.ts';
 import * as flakyTestsContract from '../../contract/flaky-tests.ts';
 import { upper } from '../../contract/schema.ts';
 import * as testActsContract from '../../contract/test-acts.ts';

@@ -1,28 +1,51 @@
 import { randomUUID } from 'node:crypto';
+import type * as monitorsContract from '../../contract/monitors.ts';
+import type { ReplyOf } from '../../contract/operation.ts';
 import type { Monitor } from '../../flaky/core/monitor.ts';
-import { type MonitorProblem, parseMonitor } from '../../flaky/parse-monitor.ts';
+import { type MonitorProblem, parseMonitor, wireParameters } from '../../flaky/parse-monitor.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { StoredTestSettings } from '../../storage/test-settings.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { findTestScope, type TestScope } from '../core/list-page.ts';
 import { isRefusal, type Refusal, refuse } from '../core/refusal.ts';
-import { type MonitorView, viewMonitor } from './monitor-view.ts';
-import { changeTestSettings, type NextSettings } from './test-settings.ts';
+import { changeTestSettings, getTestSettings, type NextSettings } from './test-settings.ts';
+
+export type MonitorView = ReplyOf<typeof monitorsContract.listMonitors>['monitors'][number];
+
+export function viewMonitor(monitor: Monitor): MonitorView {
+  const { id, type, name, enabled, branches, action } = monitor;
+  const viewed =
+    action.kind === 'classify'
+      ? { classify: action.status }
+      : { labels: action.labels, remove_on_resolve: action.removeOnResolve };
+  return { id, type, name, enabled, branches, action: viewed, parameters: wireParameters(monitor) };
+}
+
+export async function listMonitors(
+  app: App,
+  caller: Caller,
+  input: TestScope,
+): Promise<{ readonly monitors: readonly MonitorView[] } | Refusal> {
+  const repository = await findTestScope(app, caller, input);
+  if (isRefusal(repository)) return repository;
+  const { monitors } = await getTestSettings(app, repository);
+  return { monitors: monitors.map(viewMonitor) };
+}
 
 /** Each monitor evaluates every test of every upload. */
 const MAX_MONITORS = 50;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-export interface SetMonitor extends TestScope {
+interface SetMonitor extends TestScope {
   /** Undefined: a new monitor. */
   readonly monitorId: string | undefined;
   /** As on the wire; absent fields keep their value. */
   readonly monitor: Fields & { readonly parameters?: Fields | undefined };
 }
 
-export interface SetMonitorReply {
+interface SetMonitorReply {
   readonly monitor: MonitorView;
   readonly monitors: readonly MonitorView[];
 }
@@ -99,4 +122,21 @@ function badMonitor(problems: readonly MonitorProblem[]): Refusal {
 /** `monitor.branches[0]` as a JSON pointer. */
 function toPointer(path: string): string {
   return `/${path.replaceAll(/[.[]/g, '/').replaceAll(']', '')}`;
+}
+
+export async function deleteMonitor(
+  app: App,
+  caller: Caller,
+  input: TestScope & { readonly monitorId: string },
+): Promise<{ readonly monitors: readonly MonitorView[] } | Refusal> {
+  const repository = await findTestScope(app, caller, input);
+  if (isRefusal(repository)) return repository;
+  const { monitorId } = input;
+  const saved = await changeTestSettings(app, { repository, actor: caller.name }, ({ settings, monitors }) => {
+    const monitor = monitors.find(({ id }) => id === monitorId);
+    if (monitor === undefined) return monitorNotFound(monitorId);
+    const left = monitors.filter((other) => other !== monitor);
+    return { settings, monitors: left, detail: { kind: 'monitor_deleted', monitor } };
+  });
+  return isRefusal(saved) ? saved : { monitors: saved.monitors.map(viewMonitor) };
 }

@@ -1,15 +1,21 @@
 import type { ReplyOf } from '../../contract/operation.ts';
 import type * as testHistoryContract from '../../contract/test-history.ts';
 import { formatInstant } from '../../lib/clock.ts';
-import type { RunConclusion, TestExecution as StoredRun } from '../../storage/tests.ts';
+import type { Repository } from '../../storage/repositories.ts';
+import type { RunConclusion, TestExecution as StoredRun, TestRow } from '../../storage/tests.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
-import { listPage, type PageQuery } from '../core/list-page.ts';
+import { findTestScope, listPage, type PageQuery, type TestScope } from '../core/list-page.ts';
 import { isRefusal, type Refusal } from '../core/refusal.ts';
-import { findTest, type TestRef } from './find-test.ts';
-import { getRetentionStart } from './test-settings.ts';
+import { testNotFound } from './get-test-details.ts';
+import { viewTestEvent } from './test-event-view.ts';
+import { getRetentionStart, getTestSettings } from './test-settings.ts';
 
-export interface ListTestRuns extends TestRef {
+interface TestRef extends TestScope {
+  readonly testId: string;
+}
+
+interface ListTestRuns extends TestRef {
   readonly page: PageQuery;
   /** Null: all. */
   readonly branch: string | null;
@@ -53,4 +59,36 @@ function viewExecution(run: StoredRun, hasFailureText: boolean): TestExecutionVi
     ...(failureSummary === null ? {} : { failure_summary: failureSummary }),
     ...(failureText === null || !hasFailureText ? {} : { failure_text: failureText }),
   };
+}
+
+interface ListTestEvents extends TestRef {
+  readonly page: PageQuery;
+}
+
+export async function listTestEvents(
+  app: App,
+  caller: Caller,
+  input: ListTestEvents,
+): Promise<ReplyOf<typeof testHistoryContract.listTestEvents> | Refusal> {
+  const found = await findTest(app, caller, input);
+  if (isRefusal(found)) return found;
+  const { repository, test } = found;
+  const read = await listPage(app, { repository, asked: ['events', test.id], page: input.page }, (query) =>
+    app.store.tests.listEvents({ ...query, testId: test.id }),
+  );
+  if (isRefusal(read)) return read;
+  const { monitors } = await getTestSettings(app, repository);
+  const names = new Map(monitors.map(({ id, name }) => [id, name]));
+  return { events: read.list.events.map((event) => viewTestEvent(event, names)), page: read.page };
+}
+
+async function findTest(
+  app: App,
+  caller: Caller,
+  ref: TestRef,
+): Promise<{ readonly repository: Repository; readonly test: TestRow } | Refusal> {
+  const repository = await findTestScope(app, caller, ref);
+  if (isRefusal(repository)) return repository;
+  const test = await app.store.tests.find(repository.id, ref.testId.toLowerCase());
+  return test === undefined ? testNotFound(ref.testId) : { repository, test };
 }
