@@ -1,5 +1,5 @@
 import Fastify from 'fastify';
-import { publicSchema } from '../../src/http/public-schema.ts';
+import { publicSchema } from '../../src/contract/schema.ts';
 import { ROUTES } from '../../src/http/routes.ts';
 import { serveParent } from './child.ts';
 

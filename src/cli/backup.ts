@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { Command } from 'commander';
-import { createBackup, restoreBackup } from '../contract/backups.ts';
+import { createBackup, restoreBackup } from '../contract/server.ts';
 import { confirm } from './confirm.ts';
 import { addExamples } from './core/arguments.ts';
 import { withContext } from './core/context.ts';

@@ -2,8 +2,7 @@ import { Type } from 'typebox';
 import { TEST_STATUSES } from '../storage/tests.ts';
 import { operation } from './operation.ts';
 import { component, fixedEnum, inputEnum, inputInstant, inputUuid, instant, nameText, nullable } from './schema.ts';
-import { EXAMPLE_TEST, TestCase } from './test-case.ts';
-import { EXAMPLE_DETAILS, TestDetails } from './test-details.ts';
+import { EXAMPLE_DETAILS, EXAMPLE_TEST, TestCase, TestDetails } from './test-details.ts';
 import { EXAMPLE_PAGE, EXAMPLE_SCOPE, Page, PageQuery, SCOPE_NOT_FOUND, testScope } from './test-scope.ts';
 
 export const listFailingTests = operation({

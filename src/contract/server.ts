@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
+import { Empty } from './common.ts';
 import { operation } from './operation.ts';
-import { outputEnum } from './schema.ts';
+import { nameText, outputEnum } from './schema.ts';
 
 export const getServer = operation({
   name: 'getServer',
@@ -37,4 +38,40 @@ export const getServer = operation({
       },
     },
   },
+});
+
+const file = nameText(
+  4096,
+  "A name in the server's own folder of backups, or an absolute path on the server's machine.",
+);
+
+export const createBackup = operation({
+  name: 'createBackup',
+  method: 'POST',
+  path: '/createBackup',
+  tag: 'Operations',
+  scope: 'instance',
+  summary: 'Copy the embedded store to a file, while it is used',
+  description: 'One consistent copy. Nothing is overwritten. On PostgreSQL, use its own tools.',
+  body: Type.Object({ file: Type.Optional(file) }),
+  reply: Type.Object({
+    file: Type.String({ description: "Where the copy is, on the server's machine." }),
+    sizeBytes: Type.Integer({ description: 'How large it is.' }),
+  }),
+  errors: [],
+  example: { body: {}, reply: { file: '/var/lib/sluice/backups/2026-09-17T10-16-02Z.db', sizeBytes: 1048576 } },
+});
+
+export const restoreBackup = operation({
+  name: 'restoreBackup',
+  method: 'POST',
+  path: '/restoreBackup',
+  tag: 'Operations',
+  scope: 'instance',
+  summary: 'Replace everything in the embedded store by a backup, while it is used',
+  description: 'Afterwards it is all there, or nothing changed. Tokens are those of the backup.',
+  body: Type.Object({ file }),
+  reply: Empty,
+  errors: [],
+  example: { body: { file: '2026-09-17T10-16-02Z.db' }, reply: {} },
 });

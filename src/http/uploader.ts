@@ -1,15 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import { isRefusal } from '../app/core/refusal.ts';
-import { acceptBundle, findBundlePlace } from '../app/uploads/put-bundle.ts';
+import { acceptBundle, findBundlePlace } from '../app/uploads/bundle-uploads.ts';
 import { type UploadBodies, writeFile } from '../app/uploads/upload-body.ts';
 import { createBundleUpload } from '../contract/uploader.ts';
 import type { createAdmission } from './admission.ts';
 import { sluiceDialect, trunkDialect } from './core/dialect.ts';
 import { arriving, type IncomingUpload } from './core/incoming-upload.ts';
 import { HttpProblem } from './core/problem.ts';
+import { registerTestPage } from './public-pages.ts';
 import { logRequest } from './request-log.ts';
 import type { ServerDeps } from './server-deps.ts';
-import { registerTestPage } from './test-page.ts';
 
 export interface UploaderDeps extends ServerDeps {
   readonly admission: ReturnType<typeof createAdmission>;

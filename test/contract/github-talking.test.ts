@@ -15,7 +15,7 @@ import { WakeSignal } from '../../src/app/core/wake-signal.ts';
 import { EffectWorker } from '../../src/app/effects/effect-worker.ts';
 import { runCommentCommand } from '../../src/app/forge-events/commands/comment-command.ts';
 import { runLabelCommand } from '../../src/app/forge-events/commands/label-command.ts';
-import { createQueue } from '../../src/app/queue/create-queue.ts';
+import { createQueue } from '../../src/app/queue/queues.ts';
 import type { CandidateNumber } from '../../src/engine/candidate.ts';
 import type { CheckConclusion } from '../../src/engine/check.ts';
 import type { PrNumber } from '../../src/engine/pull-request.ts';

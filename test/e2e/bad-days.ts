@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { EntryView } from '../../src/app/queue/entry-view.ts';
 import type { QueueView } from '../../src/app/queue/queue-view.ts';
-import type { RepositoryView } from '../../src/app/repositories/repository-view.ts';
+import type { RepositoryView } from '../../src/app/repositories/repositories.ts';
 import { type Ci, createCi } from './ci.ts';
 import { type TestQueue, type TestServer, until } from './harness.ts';
 

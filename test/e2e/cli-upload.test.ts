@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import type { UploadPage } from '../../src/app/uploads/list-uploads.ts';
+import type { UploadPage } from '../../src/app/uploads/uploads.ts';
 import { makeFolder, startServer, type TestServer } from './harness.ts';
 import { HAS_TERMINAL, runOnTerminal, runSluice } from './run-sluice.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { CandidateView } from '../../src/app/queue/candidate-view.ts';
 import type { EntryView } from '../../src/app/queue/entry-view.ts';
-import type { UploadView } from '../../src/app/uploads/upload-view.ts';
+import type { UploadView } from '../../src/app/uploads/uploads.ts';
 import { type CreatedUpload, Uploader } from '../helpers/uploader.ts';
 import { createCi } from './ci.ts';
 import {

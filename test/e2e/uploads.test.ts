@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import { after, describe, test } from 'node:test';
-import type { UploadPage } from '../../src/app/uploads/list-uploads.ts';
-import type { UploadView } from '../../src/app/uploads/upload-view.ts';
+import type { UploadPage, UploadView } from '../../src/app/uploads/uploads.ts';
 import { createTestIds } from '../../src/flaky/identity/test-id.ts';
 import { type CreatedUpload, type FailingTest, Uploader } from '../helpers/uploader.ts';
 import { type Client, createQueue, makeFolder, problemOf, startServer, type TestServer, until } from './harness.ts';

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import type { UploadPage } from '../../src/app/uploads/list-uploads.ts';
-import type { UploadView } from '../../src/app/uploads/upload-view.ts';
+import type { UploadPage, UploadView } from '../../src/app/uploads/uploads.ts';
 import type { Upload, UploadIssue, UploadOutcome } from '../../src/storage/uploads.ts';
 import { NOON } from '../contract/store-world.ts';
 import { problemOf } from '../e2e/harness.ts';

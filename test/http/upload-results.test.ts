@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import zlib from 'node:zlib';
-import type { UploadPage } from '../../src/app/uploads/list-uploads.ts';
+import type { UploadPage } from '../../src/app/uploads/uploads.ts';
 import type { Upload } from '../../src/storage/uploads.ts';
 import { type Answer, problemOf } from '../e2e/harness.ts';
 import { createUploadWorld, FIELDS, REPORT, type UploadWorld } from './upload-world.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import type { UploadPage } from '../../src/app/uploads/list-uploads.ts';
+import type { UploadPage } from '../../src/app/uploads/uploads.ts';
 import type { Upload } from '../../src/storage/uploads.ts';
 import { until } from '../e2e/harness.ts';
 import { TOKEN } from '../e2e/harness-in-process.ts';

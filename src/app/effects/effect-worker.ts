@@ -9,7 +9,7 @@ import { getForge, toForgeRepository } from '../core/find-queue.ts';
 import { delayOf, LEASE_MS, Leases } from '../core/leases.ts';
 import { decodeEffect, versionOfEffect } from '../core/queue-codec.ts';
 import { WorkPoller } from '../core/work-poller.ts';
-import { explainBlockedChecks } from '../repositories/checks-blocked.ts';
+import { explainBlockedChecks } from '../repositories/repositories.ts';
 import { buildCandidate, reviewRequired } from './build-candidate.ts';
 import { discardCandidate } from './discard-candidate.ts';
 import type { EffectAnswer, EffectRun, LongEffect } from './effect-run.ts';

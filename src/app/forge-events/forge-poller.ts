@@ -18,7 +18,7 @@ import {
 import { requestPullRequestPoll } from '../core/request-poll.ts';
 import { type Note, readNote, rememberHead } from '../pr-page/note.ts';
 import { loadQueues } from '../queue/list-queues.ts';
-import { observePullRequest } from '../queue/observe-pull-request.ts';
+import { observePullRequest } from '../queue/pull-request-facts.ts';
 import { observeTargetBranch } from '../queue/read-target-branch.ts';
 import { settleIdentity } from '../repositories/settle-identity.ts';
 import { alarmOfOutage } from './alarm-of-outage.ts';

@@ -10,8 +10,7 @@ import type { Repository, RepositoryId } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import { type FoundQueue, getForge, toForgeRepository } from '../core/find-queue.ts';
 import { loadQueues } from '../queue/list-queues.ts';
-import { observePullRequest } from '../queue/observe-pull-request.ts';
-import { findPullRequest } from '../queue/pull-request-facts.ts';
+import { findPullRequest, observePullRequest } from '../queue/pull-request-facts.ts';
 import { observeTargetBranch } from '../queue/read-target-branch.ts';
 
 /** Changes in a repository are found within this time plus the length of one poll. */

@@ -1,14 +1,13 @@
-import { ENDED_STATES, LIVE_STATES, type Queue } from '../../engine/queue.ts';
+import { ALARM_CODES } from '../../engine/effect.ts';
+import { ENDED_STATES, type EntryState, LIVE_STATES, type Queue } from '../../engine/queue.ts';
 import { formatExposition, type Gauge, type Histogram, type Labels } from '../../lib/exposition.ts';
 import { valuesOf } from '../../lib/int-map.ts';
 import type { TransitionRow } from '../../storage/queues.ts';
-import type { RepositoryRef } from '../../storage/repositories.ts';
+import type { Repository, RepositoryRef } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import type { FoundQueue } from '../core/find-queue.ts';
 import { isRefusal, type Refusal } from '../core/refusal.ts';
-import { countAlarms, gaugeHolds } from './alarm-metrics.ts';
-import { countHints } from './hint-metrics.ts';
 import { countByState, loadQueues, selectRepositories } from './list-queues.ts';
 
 const WINDOW_MS = 3_600_000;
@@ -24,8 +23,7 @@ interface MetricLine {
 
 /**
  * The nine families that existing clients know, and our own (alarms, hints). They need the queues in memory and the
- * transitions of
- * the last hour, so that their cost does not grow with the history.
+ * transitions of the last hour, so that their cost does not grow with the history.
  */
 export async function getMergeQueueMetrics(
   app: App,
@@ -108,65 +106,115 @@ function describe(lines: readonly MetricLine[]): (Gauge | Histogram)[] {
 }
 
 function conclusions(lines: readonly MetricLine[]): Gauge {
-  return {
-    type: 'gauge',
-    name: 'mq_pr_conclusions_1h_total',
-    help: 'Pull requests that left the queue in the last hour, by how.',
-    samples: lines.flatMap((line) =>
-      ENDED_STATES.map((state) => ({
-        labels: { ...line.labels, conclusion: state.toLowerCase() },
-        value: line.transitions.filter((row) => row.to === state).length,
-      })),
-    ),
-  };
+  return gauge(
+    'mq_pr_conclusions_1h_total',
+    'Pull requests that left the queue in the last hour, by how.',
+    lines.flatMap((line) => ENDED_STATES.map((state) => labelled(line, 'conclusion', state))),
+    ({ state, transitions }) => transitions.filter((row) => row.to === state).length,
+  );
 }
 
 function timeInQueue(lines: readonly MetricLine[]): Histogram {
-  return {
-    type: 'histogram',
-    name: 'mq_pr_time_in_queue_1h_seconds',
-    help: 'Time from admission to leaving, for pull requests that left in the last hour, by how.',
-    bounds: BOUNDS_SECONDS,
-    samples: lines.flatMap((line) =>
-      ENDED_STATES.map((state) => ({
-        labels: { ...line.labels, conclusion: state.toLowerCase() },
-        values: line.transitions
-          .filter((row) => row.to === state && row.inQueueMs !== null)
-          .map((row) => (row.inQueueMs ?? 0) / 1000),
-      })),
-    ),
-  };
+  return histogram(
+    'mq_pr_time_in_queue_1h_seconds',
+    'Time from admission to leaving, for pull requests that left in the last hour, by how.',
+    lines.flatMap((line) => ENDED_STATES.map((state) => labelled(line, 'conclusion', state))),
+    ({ state, transitions }) =>
+      transitions.filter((row) => row.to === state && row.inQueueMs !== null).map((row) => (row.inQueueMs ?? 0) / 1000),
+  );
 }
 
 function stateDuration(lines: readonly MetricLine[]): Histogram {
-  return {
-    type: 'histogram',
-    name: 'mq_pr_state_duration_1h_seconds',
-    help: 'Time spent in a state, for pull requests that left it in the last hour.',
-    bounds: BOUNDS_SECONDS,
-    samples: lines.flatMap((line) =>
-      LIVE_STATES.map((state) => ({
-        labels: { ...line.labels, state: state.toLowerCase() },
-        values: line.transitions.filter((row) => row.from === state).map(durationSeconds),
-      })),
-    ),
-  };
+  return histogram(
+    'mq_pr_state_duration_1h_seconds',
+    'Time spent in a state, for pull requests that left it in the last hour.',
+    lines.flatMap((line) => LIVE_STATES.map((state) => labelled(line, 'state', state))),
+    ({ state, transitions }) => transitions.filter((row) => row.from === state).map(durationSeconds),
+  );
+}
+
+/** The series of one state. */
+function labelled(line: MetricLine, label: 'conclusion' | 'state', state: EntryState) {
+  return { ...line, labels: { ...line.labels, [label]: state.toLowerCase() }, state };
 }
 
 function durationSeconds(row: TransitionRow): number {
   return (row.durationMs ?? 0) / 1000;
 }
 
-function gauge(name: string, help: string, lines: readonly MetricLine[], measure: (line: MetricLine) => number): Gauge {
+interface Labelled {
+  readonly labels: Labels;
+}
+
+function gauge<Line extends Labelled>(
+  name: string,
+  help: string,
+  lines: readonly Line[],
+  measure: (line: Line) => number,
+): Gauge {
   return { type: 'gauge', name, help, samples: lines.map((line) => ({ labels: line.labels, value: measure(line) })) };
 }
 
-function histogram(
+function histogram<Line extends Labelled>(
   name: string,
   help: string,
-  lines: readonly MetricLine[],
-  measure: (line: MetricLine) => number[],
+  lines: readonly Line[],
+  measure: (line: Line) => number[],
 ): Histogram {
   const samples = lines.map((line) => ({ labels: line.labels, values: measure(line) }));
   return { type: 'histogram', name, help, bounds: BOUNDS_SECONDS, samples };
+}
+
+/** Every code has a series from the start, so that the first alarm shows as an increase. */
+async function countAlarms({ store }: App, queues: readonly FoundQueue[]): Promise<Gauge> {
+  const rows = await store.alarms.count(queues.map(({ id }) => id));
+  const counts = new Map(rows.map(({ queueId, code, count }) => [`${queueId} ${code}`, count]));
+  return {
+    type: 'counter',
+    name: 'mq_alarms_total',
+    help: 'Alarms that were raised, by code.',
+    samples: queues.flatMap((found) =>
+      ALARM_CODES.map((code) => ({
+        labels: { ...labelsOf(found), code: code.toLowerCase() },
+        value: counts.get(`${found.id} ${code}`) ?? 0,
+      })),
+    ),
+  };
+}
+
+function gaugeHolds(queues: readonly FoundQueue[]): Gauge {
+  return gauge(
+    'mq_queue_held',
+    'Whether the queue holds because its target branch fails by itself, or its configuration cannot be used.',
+    queues.map((found) => ({ labels: labelsOf(found), queue: found.queue })),
+    ({ queue }) => (queue.hold === undefined ? 0 : 1),
+  );
+}
+
+function labelsOf({ repository, queue }: FoundQueue): Labels {
+  return { repo: `${repository.owner}/${repository.name}`, branch: queue.branch, repo_host: repository.host };
+}
+
+/** Shows whether the workers keep up with webhooks. None where no repository is on a hosted forge. */
+async function countHints(app: App, repositories: readonly Repository[]): Promise<readonly Gauge[]> {
+  const hosts = [...new Set(repositories.map(({ host }) => host))];
+  const hosted = hosts.filter((host) => app.forges.get(host)?.hosting !== undefined);
+  if (hosted.length === 0) return [];
+  const now = app.clock.now();
+  const due = new Map((await app.store.hints.countDue(now)).map((each) => [each.host, each]));
+  const lines = hosted.map((host) => ({ labels: { repo_host: host }, due: due.get(host) }));
+  return [
+    gauge(
+      'mq_notices_waiting',
+      'What the forge told of and is due to be looked at now.',
+      lines,
+      (line) => line.due?.count ?? 0,
+    ),
+    gauge(
+      'mq_notices_oldest_due_seconds',
+      'For how long the oldest of them has been due.',
+      lines,
+      (line) => Math.max(0, now - (line.due?.oldestDueAt ?? now)) / 1000,
+    ),
+  ];
 }

@@ -6,7 +6,7 @@ import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { findRepository, getForge, type QueueRef, toForgeRepository } from '../core/find-queue.ts';
 import { isRefusal, type Refusal } from '../core/refusal.ts';
-import { checkPlace } from './check-place.ts';
+import { checkPlace } from './settle-identity.ts';
 
 type Inspection = ReplyOf<typeof repositoriesContract.inspectRepository>;
 type FindingView = Inspection['findings'][number];

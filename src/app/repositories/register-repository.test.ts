@@ -6,7 +6,7 @@ import type { RepositoryRef } from '../../storage/repositories.ts';
 import type { Caller } from '../core/caller.ts';
 import { findQueue, findRepository } from '../core/find-queue.ts';
 import { isRefusal } from '../core/refusal.ts';
-import { createQueue } from '../queue/create-queue.ts';
+import { createQueue } from '../queue/queues.ts';
 import { ensureRepository } from './ensure-repository.ts';
 import { inspectRepository } from './inspect-repository.ts';
 import { registerRepository } from './register-repository.ts';

@@ -11,7 +11,7 @@ import { PLAIN_GIT_HOST } from '../core/plain-git-host.ts';
 import { isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
 import { checkOwner } from './check-owner.ts';
 import { chooseHooks } from './choose-hooks.ts';
-import { type RepositoryView, viewRepository } from './repository-view.ts';
+import { type RepositoryView, viewRepository } from './repositories.ts';
 import { settleIdentity } from './settle-identity.ts';
 
 export interface RegisterRepository {

@@ -2,8 +2,10 @@ import type { Hosting, RepositoryIdentity, RepositoryName } from '../../forge/ho
 import { Fault } from '../../lib/fault.ts';
 import type { Repository } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
-import { describeRepository, formatRef } from '../core/find-queue.ts';
-import { hasOthers } from './check-owner.ts';
+import type { Caller } from '../core/caller.ts';
+import { describeRepository, formatRef, getForge } from '../core/find-queue.ts';
+import type { Refusal } from '../core/refusal.ts';
+import { checkOwner, hasOthers } from './check-owner.ts';
 
 /**
  * A repository is identified by its forge id, whatever its name. Every poll, and every webhook about access, reads the
@@ -35,6 +37,20 @@ export async function settleIdentity(
   if (repository.blockedReason === null || (isReplaced && !isRenamed)) return isRenamed;
   await unblock(app, repository);
   return true;
+}
+
+/**
+ * Checks that the caller may use this repository, and returns it. A repository that an upload made is known by name
+ * only, and the name may be a former one of another repository: so it is identified at the forge first.
+ */
+export async function checkPlace(app: App, caller: Caller, repository: Repository): Promise<Repository | Refusal> {
+  const { hosting } = getForge(app, repository.host);
+  const found = hosting === undefined || repository.forgeId !== null ? undefined : await hosting.identify(repository);
+  const taken = await checkOwner(app, caller, { host: repository.host, ...(found ?? repository) });
+  if (taken !== undefined) return taken;
+  if (hosting === undefined || found === undefined) return repository;
+  await settleIdentity(app, hosting, repository, found);
+  return (await app.directory.findRepositoryById(repository.id)) ?? repository;
 }
 
 /** If the forge does not tell what became of the registered one, the name still belongs to another repository. */

@@ -1,6 +1,5 @@
 import type { View } from '../../contract/schema.ts';
-import type { TestCase } from '../../contract/test-case.ts';
-import type { Evidence as EvidenceSchema } from '../../contract/test-details.ts';
+import type { Evidence as EvidenceSchema, TestCase } from '../../contract/test-details.ts';
 import type { Evidence } from '../../flaky/core/state.ts';
 import { formatInstant } from '../../lib/clock.ts';
 import { snakeCase } from '../../lib/snake-case.ts';

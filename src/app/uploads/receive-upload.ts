@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
+import { cleanBranch } from '../../flaky/identity/branch.ts';
+import { cutVariant } from '../../flaky/identity/test-id.ts';
 import type { Repository, RepositoryRef } from '../../storage/repositories.ts';
 import type { Upload, UploadFields } from '../../storage/uploads.ts';
 import type { App } from '../core/app.ts';
 import { type Caller, hasScope } from '../core/caller.ts';
 import { organizationNotFound } from '../core/list-page.ts';
 import { isRefusal, type Refusal } from '../core/refusal.ts';
-import { candidateNotFound } from '../queue/get-merge-queue-testing-details.ts';
+import { candidateNotFound, parseCandidateId } from '../queue/get-merge-queue-testing-details.ts';
 import { ensureRepository, findRepositoryForUpload } from '../repositories/ensure-repository.ts';
 import { newUpload } from './new-upload.ts';
 import type { ReceivedBody } from './upload-body.ts';
@@ -82,4 +84,37 @@ function fieldValues(fields: UploadFields): readonly unknown[] {
   const { sha, branch, prNumber, jobName, jobUrl, variant, candidateId, check, isFork, jobAttempt, checkoutRoot } =
     fields;
   return [sha, branch, prNumber, jobName, jobUrl, variant, candidateId, check, isFork, jobAttempt, checkoutRoot];
+}
+
+/** The fields as a client sent them. */
+interface GivenFields {
+  readonly sha: string;
+  readonly branch: string;
+  readonly prNumber: number | undefined;
+  readonly jobName: string | undefined;
+  readonly jobUrl: string | undefined;
+  readonly variant: string | undefined;
+  readonly testRunId: string | undefined;
+  readonly check: string | undefined;
+  readonly isFork: boolean;
+  readonly jobAttempt: number | undefined;
+  readonly checkoutRoot: string | undefined;
+}
+
+/** Normalizes the fields for storage and comparison. */
+export function makeUploadFields(given: GivenFields): UploadFields {
+  return {
+    sha: given.sha.toLowerCase(),
+    // A branch may be named like a prefix that is stripped, such as "origin/".
+    branch: cleanBranch(given.branch) || given.branch,
+    prNumber: given.prNumber ?? null,
+    jobName: given.jobName ?? null,
+    jobUrl: given.jobUrl ?? null,
+    variant: cutVariant(given.variant),
+    candidateId: given.testRunId === undefined ? null : parseCandidateId(given.testRunId),
+    check: given.check ?? null,
+    isFork: given.isFork,
+    jobAttempt: given.jobAttempt ?? null,
+    ...(given.checkoutRoot !== undefined && { checkoutRoot: given.checkoutRoot }),
+  };
 }

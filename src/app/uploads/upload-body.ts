@@ -3,7 +3,6 @@ import { cutBytes } from '../../flaky/identity/test-id.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Store } from '../../storage/store.ts';
 import type { UploadFile } from '../../storage/uploads.ts';
-import { sniffEncoding } from './sniff-encoding.ts';
 
 const MAX_PIECE_BYTES = 256 * 1024;
 const MIN_PIECE_BYTES = 16 * 1024;
@@ -162,4 +161,10 @@ interface OpenFile {
   readonly head: number[];
   waitingBytes: number;
   sizeBytes: number;
+}
+
+/** Many clients send `report.xml.gz` without a declared encoding, so that the first bytes decide. */
+function sniffEncoding([a, b, c, d]: readonly number[]): UploadFile['encoding'] {
+  if (a === 0x1f && b === 0x8b) return 'gzip';
+  return a === 0x28 && b === 0xb5 && c === 0x2f && d === 0xfd ? 'zstd' : 'identity';
 }

@@ -1,6 +1,5 @@
 import type { Static } from 'typebox';
-import type { TestCase } from '../../contract/test-case.ts';
-import type { TestDetails } from '../../contract/test-details.ts';
+import type { TestCase, TestDetails } from '../../contract/test-details.ts';
 import { formatFacts, formatTable } from '../core/table.ts';
 import { clean, formatTime, paint, type Style, terminalWidth } from '../core/terminal.ts';
 

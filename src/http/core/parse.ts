@@ -1,11 +1,12 @@
-import type { PageQuery } from '../../app/core/list-page.ts';
-import type { QueueChanges } from '../../app/queue/create-queue.ts';
+import type { PageQuery, TestScope } from '../../app/core/list-page.ts';
+import type { QueueChanges } from '../../app/queue/queues.ts';
 import { upper } from '../../contract/schema.ts';
 import { parseSettings } from '../../contract/settings.ts';
 import type { PrNumber } from '../../engine/pull-request.ts';
 import type { RequestableQueueState } from '../../engine/queue.ts';
 import type { Instant } from '../../lib/clock.ts';
-import { HttpProblem } from './problem.ts';
+import type { RepositoryRef } from '../../storage/repositories.ts';
+import { invalidField } from './problem.ts';
 
 /** Converts validated wire values to our types. */
 
@@ -21,18 +22,20 @@ const LAST_INSTANT = 253_402_300_799_999;
 export function instant(path: string, given: string): Instant {
   const parsed = Date.parse(given);
   if (parsed <= LAST_INSTANT) return parsed;
-  const message = 'is not an instant that exists';
-  throw new HttpProblem('VALIDATION_FAILED', `${path.slice(1)} ${message}.`, [{ path, message }]);
+  throw invalidField(path, 'is not an instant that exists');
 }
 
 /** Refuses in a query what parseJson refuses in a body: it cannot be stored. */
 export function query(given: unknown): unknown {
   for (const [name, value] of Object.entries(given as Record<string, unknown>)) {
     if (typeof value !== 'string' || (value.isWellFormed() && !value.includes('\0'))) continue;
-    const message = 'has a NUL character or half of a surrogate pair';
-    throw new HttpProblem('VALIDATION_FAILED', `${name} ${message}.`, [{ path: `/${name}`, message }]);
+    throw invalidField(`/${name}`, 'has a NUL character or half of a surrogate pair');
   }
   return given;
+}
+
+export function testScope(given: { readonly repo: RepositoryRef; readonly org_url_slug: string }): TestScope {
+  return { repo: given.repo, orgUrlSlug: given.org_url_slug };
 }
 
 export function pageQuery(given: { readonly page_size?: number; readonly page_token?: string }): PageQuery {

@@ -16,6 +16,11 @@ export class HttpProblem extends Error {
   }
 }
 
+/** `path` is the JSON pointer of the field. */
+export function invalidField(path: string, message: string): HttpProblem {
+  return new HttpProblem('VALIDATION_FAILED', `${path.slice(1)} ${message}.`, [{ path, message }]);
+}
+
 export const PROBLEM_CONTENT_TYPE = 'application/problem+json';
 
 /** RFC 9457. The type is a link into the server's own documentation. */

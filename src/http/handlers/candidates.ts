@@ -8,7 +8,7 @@ import * as testingContract from '../../contract/testing.ts';
 import type { CheckConclusion, CheckStatus } from '../../engine/check.ts';
 import type { Sha } from '../../lib/sha.ts';
 import { instant } from '../core/parse.ts';
-import { HttpProblem } from '../core/problem.ts';
+import { invalidField } from '../core/problem.ts';
 import { type Route, route } from '../core/route.ts';
 
 export const CANDIDATES_ROUTES: readonly Route[] = [
@@ -29,8 +29,7 @@ export const CANDIDATES_ROUTES: readonly Route[] = [
     const { repo, targetBranch, testRunId, check, offset = 0 } = body;
     if ((repo === undefined) !== (targetBranch === undefined)) {
       const missing = repo === undefined ? 'repo' : 'targetBranch';
-      const message = 'is required: repo and targetBranch go together';
-      throw new HttpProblem('VALIDATION_FAILED', `${missing} ${message}.`, [{ path: `/${missing}`, message }]);
+      throw invalidField(`/${missing}`, 'is required: repo and targetBranch go together');
     }
     const queue = repo === undefined || targetBranch === undefined ? undefined : { repo, targetBranch };
     return getCandidateLog(app, caller, { testRunId, queue, check, offset });
@@ -66,5 +65,5 @@ function checkConclusion(status: CheckStatus, conclusion: CheckConclusion | unde
   if ((status === 'COMPLETED') === (conclusion !== undefined)) return;
   const message =
     status === 'COMPLETED' ? 'is required when status is COMPLETED' : 'must wait until status is COMPLETED';
-  throw new HttpProblem('VALIDATION_FAILED', `conclusion ${message}.`, [{ path: '/conclusion', message }]);
+  throw invalidField('/conclusion', message);
 }

@@ -1,7 +1,6 @@
-import { cancelPullRequest } from '../../app/queue/cancel-pull-request.ts';
 import { getSubmittedPullRequest, getSubmittedPullRequests } from '../../app/queue/get-submitted-pull-request.ts';
 import { listPullRequests } from '../../app/queue/list-pull-requests.ts';
-import { restartTestsOnPullRequest } from '../../app/queue/restart-tests-on-pull-request.ts';
+import { cancelPullRequest, restartTestsOnPullRequest } from '../../app/queue/pull-request-acts.ts';
 import { setImpactedTargets, setImpactedTargetsOfFork } from '../../app/queue/set-impacted-targets.ts';
 import { submitPullRequest } from '../../app/queue/submit-pull-request.ts';
 import * as pullRequestsContract from '../../contract/pull-requests.ts';

@@ -1,12 +1,9 @@
-import { createQueue } from '../../app/queue/create-queue.ts';
-import { deleteQueue } from '../../app/queue/delete-queue.ts';
 import { getMergeQueueMetrics } from '../../app/queue/get-merge-queue-metrics.ts';
-import { getQueue } from '../../app/queue/get-queue.ts';
 import { listQueues } from '../../app/queue/list-queues.ts';
-import { updateQueue } from '../../app/queue/update-queue.ts';
+import { createQueue, deleteQueue, getQueue, updateQueue } from '../../app/queue/queues.ts';
 import * as queuesContract from '../../contract/queues.ts';
 import { queueChanges } from '../core/parse.ts';
-import { HttpProblem } from '../core/problem.ts';
+import { invalidField } from '../core/problem.ts';
 import { type Route, route } from '../core/route.ts';
 
 export const QUEUES_ROUTES: readonly Route[] = [
@@ -41,8 +38,7 @@ export const QUEUES_ROUTES: readonly Route[] = [
       return getMergeQueueMetrics(app, caller, { repo: undefined, hasAlarms });
     if (repo === undefined || repoHost === undefined) {
       const missing = repo === undefined ? 'repo' : 'repoHost';
-      const message = 'is required: repo and repoHost go together';
-      throw new HttpProblem('VALIDATION_FAILED', `${missing} ${message}.`, [{ path: `/${missing}`, message }]);
+      throw invalidField(`/${missing}`, 'is required: repo and repoHost go together');
     }
     const slash = repo.lastIndexOf('/');
     const ref = { host: repoHost, owner: repo.slice(0, slash), name: repo.slice(slash + 1) };

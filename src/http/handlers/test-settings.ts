@@ -5,17 +5,14 @@ import { updateTestSettings } from '../../app/tests/update-test-settings.ts';
 import * as monitorsContract from '../../contract/monitors.ts';
 import * as testSettingsContract from '../../contract/test-settings.ts';
 import * as uploaderContract from '../../contract/uploader.ts';
-import { named } from '../core/parse.ts';
+import { named, testScope } from '../core/parse.ts';
 import { type Route, route } from '../core/route.ts';
 
 export const TEST_SETTINGS_ROUTES: readonly Route[] = [
-  route(testSettingsContract.getTestSettings, ({ app, caller }, body) =>
-    getTestSettings(app, caller, { repo: body.repo, orgUrlSlug: body.org_url_slug }),
-  ),
+  route(testSettingsContract.getTestSettings, ({ app, caller }, body) => getTestSettings(app, caller, testScope(body))),
   route(testSettingsContract.updateTestSettings, ({ app, caller }, body) =>
     updateTestSettings(app, caller, {
-      repo: body.repo,
-      orgUrlSlug: body.org_url_slug,
+      ...testScope(body),
       settings: named({
         quarantineEnabled: body.quarantine_enabled,
         autoQuarantine: body.auto_quarantine,
@@ -26,22 +23,18 @@ export const TEST_SETTINGS_ROUTES: readonly Route[] = [
       }),
     }),
   ),
-  route(monitorsContract.listMonitors, ({ app, caller }, body) =>
-    listMonitors(app, caller, { repo: body.repo, orgUrlSlug: body.org_url_slug }),
-  ),
+  route(monitorsContract.listMonitors, ({ app, caller }, body) => listMonitors(app, caller, testScope(body))),
   route(monitorsContract.setMonitor, ({ app, caller }, body) => {
     const { id, type, ...fields } = body.monitor;
     return setMonitor(app, caller, {
-      repo: body.repo,
-      orgUrlSlug: body.org_url_slug,
+      ...testScope(body),
       monitorId: id?.toLowerCase(),
       monitor: type === undefined ? fields : { ...fields, type: type.toLowerCase() },
     });
   }),
   route(monitorsContract.deleteMonitor, ({ app, caller }, body) =>
     deleteMonitor(app, caller, {
-      repo: body.repo,
-      orgUrlSlug: body.org_url_slug,
+      ...testScope(body),
       monitorId: body.monitor_id.toLowerCase(),
     }),
   ),

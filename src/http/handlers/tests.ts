@@ -7,14 +7,13 @@ import * as flakyTestsContract from '../../contract/flaky-tests.ts';
 import { upper } from '../../contract/schema.ts';
 import * as testActsContract from '../../contract/test-acts.ts';
 import * as testHistoryContract from '../../contract/test-history.ts';
-import { instant, pageQuery } from '../core/parse.ts';
+import { instant, pageQuery, testScope } from '../core/parse.ts';
 import { type Route, route } from '../core/route.ts';
 
 export const TESTS_ROUTES: readonly Route[] = [
   route(flakyTestsContract.searchTests, ({ app, caller, baseUrl }, body) =>
     searchTests(app, caller, {
-      repo: body.repo,
-      orgUrlSlug: body.org_url_slug,
+      ...testScope(body),
       text: body.query,
       limit: body.limit ?? 20,
       baseUrl,
@@ -22,8 +21,7 @@ export const TESTS_ROUTES: readonly Route[] = [
   ),
   route(flakyTestsContract.listFailingTests, ({ app, caller, baseUrl }, body) =>
     listFailingTests(app, caller, {
-      repo: body.repo,
-      orgUrlSlug: body.org_url_slug,
+      ...testScope(body),
       from: instant('/start_time', body.start_time),
       until: instant('/end_time', body.end_time),
       page: pageQuery(body.page_query),
@@ -32,8 +30,7 @@ export const TESTS_ROUTES: readonly Route[] = [
   ),
   route(flakyTestsContract.listUnhealthyTests, ({ app, caller, baseUrl }, body) =>
     listUnhealthyTests(app, caller, {
-      repo: body.repo,
-      orgUrlSlug: body.org_url_slug,
+      ...testScope(body),
       status: upper(body.status),
       page: pageQuery(body.page_query),
       baseUrl,
@@ -41,20 +38,18 @@ export const TESTS_ROUTES: readonly Route[] = [
   ),
   route(flakyTestsContract.listQuarantinedTests, ({ app, caller, dialect }, body) =>
     listQuarantinedTests(app, caller, {
-      repo: body.repo,
-      orgUrlSlug: body.org_url_slug,
+      ...testScope(body),
       page: pageQuery(body.page_query),
       hasReview: dialect.hasReviews,
       onlyToReview: dialect.hasReviews && body.only_to_review === true,
     }),
   ),
   route(flakyTestsContract.getTestDetails, ({ app, caller, baseUrl }, body) =>
-    getTestDetails(app, caller, { repo: body.repo, orgUrlSlug: body.org_url_slug, testId: body.test_id, baseUrl }),
+    getTestDetails(app, caller, { ...testScope(body), testId: body.test_id, baseUrl }),
   ),
   route(testHistoryContract.listTestRuns, ({ app, caller }, body) =>
     listTestRuns(app, caller, {
-      repo: body.repo,
-      orgUrlSlug: body.org_url_slug,
+      ...testScope(body),
       testId: body.test_id,
       page: pageQuery(body.page_query),
       branch: body.branch ?? null,
@@ -64,16 +59,14 @@ export const TESTS_ROUTES: readonly Route[] = [
   ),
   route(testHistoryContract.listTestEvents, ({ app, caller }, body) =>
     listTestEvents(app, caller, {
-      repo: body.repo,
-      orgUrlSlug: body.org_url_slug,
+      ...testScope(body),
       testId: body.test_id,
       page: pageQuery(body.page_query),
     }),
   ),
   route(testActsContract.flagTest, ({ app, caller, baseUrl }, body) =>
     flagTest(app, caller, {
-      repo: body.repo,
-      orgUrlSlug: body.org_url_slug,
+      ...testScope(body),
       testId: body.test_id,
       isFlagged: body.flagged,
       reason: body.reason ?? null,
@@ -82,8 +75,7 @@ export const TESTS_ROUTES: readonly Route[] = [
   ),
   route(testActsContract.setQuarantine, ({ app, caller, baseUrl }, body) =>
     setQuarantine(app, caller, {
-      repo: body.repo,
-      orgUrlSlug: body.org_url_slug,
+      ...testScope(body),
       testId: body.test_id,
       setting: upper(body.setting),
       reason: body.reason,
@@ -93,8 +85,7 @@ export const TESTS_ROUTES: readonly Route[] = [
   ),
   route(testActsContract.setLabel, ({ app, caller, baseUrl }, body) =>
     setLabel(app, caller, {
-      repo: body.repo,
-      orgUrlSlug: body.org_url_slug,
+      ...testScope(body),
       testId: body.test_id,
       label: body.label,
       isOn: body.on,
@@ -112,8 +103,7 @@ export const TESTS_ROUTES: readonly Route[] = [
   ),
   route(testActsContract.muteMonitor, ({ app, caller, baseUrl }, body) =>
     muteMonitor(app, caller, {
-      repo: body.repo,
-      orgUrlSlug: body.org_url_slug,
+      ...testScope(body),
       testId: body.test_id,
       monitorId: body.monitor_id.toLowerCase(),
       isMuted: body.muted ?? true,

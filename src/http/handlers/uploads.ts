@@ -1,21 +1,19 @@
+import type { IncomingMessage } from 'node:http';
+import type { Static } from 'typebox';
 import { isRefusal, type Refusal } from '../../app/core/refusal.ts';
-import { createBundleUpload } from '../../app/uploads/create-bundle-upload.ts';
-import { ignoreUpload } from '../../app/uploads/ignore-upload.ts';
-import { listUploads } from '../../app/uploads/list-uploads.ts';
-import { processUploadAgain } from '../../app/uploads/process-upload-again.ts';
-import { checkUpload, receiveUpload, type UploadInput } from '../../app/uploads/receive-upload.ts';
+import { createBundleUpload } from '../../app/uploads/bundle-uploads.ts';
+import { checkUpload, makeUploadFields, receiveUpload, type UploadInput } from '../../app/uploads/receive-upload.ts';
 import { type ReceivedBody, writeFile } from '../../app/uploads/upload-body.ts';
-import { listedStatus } from '../../app/uploads/upload-view.ts';
+import { ignoreUpload, listedStatus, listUploads, processUploadAgain } from '../../app/uploads/uploads.ts';
 import * as uploaderContract from '../../contract/uploader.ts';
 import * as uploadsContract from '../../contract/uploads.ts';
-import type { Upload } from '../../storage/uploads.ts';
+import type { Upload, UploadFile } from '../../storage/uploads.ts';
 import { arriving, type IncomingUpload } from '../core/incoming-upload.ts';
-import { pageQuery } from '../core/parse.ts';
-import { HttpProblem } from '../core/problem.ts';
+import { pageQuery, prNumber, query, testScope } from '../core/parse.ts';
+import { HttpProblem, invalidField } from '../core/problem.ts';
 import { readForm } from '../core/read-form.ts';
 import { type RequestContext, type Route, route, uploadRoute } from '../core/route.ts';
-import { FIELD_NAMES, parseUploadFields } from '../core/upload-fields.ts';
-import { parseContentType, parseEncoding } from '../core/upload-headers.ts';
+import { createValidator } from '../core/validate.ts';
 
 export const UPLOADS_ROUTES: readonly Route[] = [
   uploadRoute(uploadsContract.uploadResults, async (context, upload) => {
@@ -32,15 +30,14 @@ export const UPLOADS_ROUTES: readonly Route[] = [
     }),
   ),
   route(uploadsContract.listUploads, ({ app, caller }, body) =>
-    listUploads(app, caller, { repo: body.repo, orgUrlSlug: body.org_url_slug, page: pageQuery(body.page_query) }),
+    listUploads(app, caller, { ...testScope(body), page: pageQuery(body.page_query) }),
   ),
   route(uploadsContract.processUploadAgain, ({ app, caller }, body) =>
-    processUploadAgain(app, caller, { repo: body.repo, orgUrlSlug: body.org_url_slug, uploadId: body.upload_id }),
+    processUploadAgain(app, caller, { ...testScope(body), uploadId: body.upload_id }),
   ),
   route(uploadsContract.ignoreUpload, ({ app, caller }, body) =>
     ignoreUpload(app, caller, {
-      repo: body.repo,
-      orgUrlSlug: body.org_url_slug,
+      ...testScope(body),
       uploadId: body.upload_id,
       reason: body.reason,
     }),
@@ -89,4 +86,79 @@ function nothingCame(): HttpProblem {
     `The upload ${message}. Send it as the body, or in a part called files.`,
     [{ path: '/files', message }],
   );
+}
+
+const validate = createValidator(uploadsContract.uploadResults.body);
+
+const FIELD_NAMES: readonly string[] = Object.keys(uploadsContract.uploadResults.body.properties);
+
+/** Reads the fields of a form or a query. Scripts send an empty field where they have no value. */
+function parseUploadFields(given: unknown): UploadInput {
+  const named = Object.entries(given as object).filter(([name, value]) => FIELD_NAMES.includes(name) && value !== '');
+  const fields = query(Object.fromEntries(named));
+  validate(fields);
+  const { org_url_slug, repo_host, repo_owner, repo_name, ...rest } = fields as Static<
+    typeof uploadsContract.uploadResults.body
+  >;
+  if (rest.test_run_id !== undefined && rest.check === undefined) {
+    throw invalidField('/check', 'is required with test_run_id: results of a test run are those of one of its checks');
+  }
+  return {
+    repo: { host: repo_host, owner: repo_owner, name: repo_name },
+    orgUrlSlug: org_url_slug,
+    fields: makeUploadFields({
+      sha: rest.sha,
+      branch: rest.branch,
+      prNumber: rest.pr_number === undefined ? undefined : prNumber(rest.pr_number),
+      jobName: rest.job_name,
+      jobUrl: rest.job_url,
+      variant: rest.variant,
+      testRunId: rest.test_run_id,
+      check: rest.check,
+      isFork: rest.fork?.toLowerCase() === 'true',
+      jobAttempt: rest.job_attempt === undefined ? undefined : Number(rest.job_attempt),
+      checkoutRoot: rest.checkout_root,
+    }),
+  };
+}
+
+/** A form of reports, or one report as the body. The report may have any type but JSON, which is always a mistake. */
+function parseContentType({ headers }: IncomingMessage): 'form' | 'report' {
+  const type = (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  if (type === 'application/json') {
+    throw new HttpProblem(
+      'UNSUPPORTED_MEDIA_TYPE',
+      'Send test results as multipart/form-data, or one report as application/xml with the fields in the query.',
+    );
+  }
+  if (!type.startsWith('multipart/')) return 'report';
+  if (encodingOf(headers) !== '') {
+    throw new HttpProblem('UNSUPPORTED_MEDIA_TYPE', 'Send a form as it is, and pack the files in it instead.');
+  }
+  return 'form';
+}
+
+/** Undefined: the first bytes decide. The body is stored as sent, and decompressed when it is processed. */
+function parseEncoding({ headers }: IncomingMessage): UploadFile['encoding'] | undefined {
+  const encoding = encodingOf(headers);
+  switch (encoding) {
+    case '':
+      return undefined;
+    case 'gzip':
+    case 'x-gzip':
+      return 'gzip';
+    case 'deflate':
+    case 'zstd':
+      return encoding;
+    default:
+      throw new HttpProblem(
+        'UNSUPPORTED_MEDIA_TYPE',
+        `The content encoding "${encoding.slice(0, 40)}" is not supported. Send the report as it is, or as gzip, deflate or zstd.`,
+      );
+  }
+}
+
+function encodingOf(headers: IncomingMessage['headers']): string {
+  const encoding = headers['content-encoding']?.trim().toLowerCase() ?? '';
+  return encoding === 'identity' ? '' : encoding;
 }

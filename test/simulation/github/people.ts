@@ -1,10 +1,9 @@
 import type { App } from '../../../src/app/core/app.ts';
 import { isRefusal } from '../../../src/app/core/refusal.ts';
-import { cancelPullRequest } from '../../../src/app/queue/cancel-pull-request.ts';
-import { restartTestsOnPullRequest } from '../../../src/app/queue/restart-tests-on-pull-request.ts';
+import { cancelPullRequest, restartTestsOnPullRequest } from '../../../src/app/queue/pull-request-acts.ts';
+import { updateQueue } from '../../../src/app/queue/queues.ts';
 import { setImpactedTargets } from '../../../src/app/queue/set-impacted-targets.ts';
 import { submitPullRequest } from '../../../src/app/queue/submit-pull-request.ts';
-import { updateQueue } from '../../../src/app/queue/update-queue.ts';
 import type { PrNumber } from '../../../src/engine/pull-request.ts';
 import type { RequestableQueueState } from '../../../src/engine/queue.ts';
 import type { QueueSettings } from '../../../src/engine/settings.ts';

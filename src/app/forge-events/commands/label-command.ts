@@ -7,7 +7,7 @@ import type { App } from '../../core/app.ts';
 import { type FoundQueue, findQueue, getForge, toForgeRepository } from '../../core/find-queue.ts';
 import { isRefusal } from '../../core/refusal.ts';
 import { changeNote, type Note, type NoteKey, readNote, rememberHead, wasSeenAt } from '../../pr-page/note.ts';
-import { cancelPullRequest } from '../../queue/cancel-pull-request.ts';
+import { cancelPullRequest } from '../../queue/pull-request-acts.ts';
 import { submitPullRequest } from '../../queue/submit-pull-request.ts';
 import type { CommandOutcome } from './comment-command.ts';
 import { isForBase } from './is-for-base.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { ParseTurns } from './parse-turns.ts';
+import { ParseTurns } from './read-json.ts';
 
 describe('parsing bodies', () => {
   it('parses a small one at once, and large ones one after the other with others in between [H15]', async () => {

@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto';
+import type * as accessContract from '../../contract/access.ts';
+import type { ReplyOf } from '../../contract/operation.ts';
 import { formatInstant, type Instant } from '../../lib/clock.ts';
 import type { Scope, Token } from '../../storage/accounts.ts';
 import type { Repository, RepositoryRef } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
-import { type Caller, hasScope } from '../core/caller.ts';
+import { type Caller, hasScope, mayManage } from '../core/caller.ts';
 import { findRepository } from '../core/find-queue.ts';
 import { isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
 import { hashTokenSecret, makeTokenSecret } from './token-secret.ts';
-import { type TokenView, viewToken } from './token-view.ts';
 
-export interface CreateApiToken {
+interface CreateApiToken {
   readonly name: string;
   readonly scopes: readonly Scope[];
   readonly repositories: readonly RepositoryRef[] | undefined;
@@ -83,4 +84,55 @@ async function resolveRepositories(
     repositories.push(repository);
   }
   return repositories;
+}
+
+export async function listApiTokens(app: App, caller: Caller): Promise<{ readonly tokens: readonly TokenView[] }> {
+  const tokens = await app.store.accounts.listTokens(caller.organization.id);
+  const repositories = await app.store.repositories.list(caller.organization.id);
+  return { tokens: tokens.filter((token) => mayManage(caller, token)).map((token) => viewToken(token, repositories)) };
+}
+
+// SPEC A11
+export async function revokeApiToken(
+  app: App,
+  caller: Caller,
+  input: { readonly id: string },
+): Promise<Record<string, never> | Refusal> {
+  const { accounts } = app.store;
+  const tokens = await accounts.listTokens(caller.organization.id);
+  const token = tokens.find(({ id }) => id === input.id);
+  if (token === undefined || !mayManage(caller, token)) {
+    return refuse('TOKEN_NOT_FOUND', `This organization has no token with the id ${input.id}.`);
+  }
+  if (token.scopes.includes('instance') && !hasScope(caller, 'instance')) {
+    return refuse('INSUFFICIENT_SCOPE', 'Only a token with the scope "instance" can revoke another one with it.');
+  }
+  await accounts.revokeToken(caller.organization.id, input.id, app.clock.now());
+  app.auth.forget();
+  return {};
+}
+
+type TokenView = ReplyOf<typeof accessContract.listApiTokens>['tokens'][number];
+
+function viewToken(token: Token, repositories: readonly Repository[]): TokenView {
+  const allowed = token.repositoryIds;
+  return {
+    id: token.id,
+    name: token.name,
+    scopes: token.scopes,
+    repositories:
+      allowed === null
+        ? null
+        : repositories
+            .filter((repository) => allowed.includes(repository.id))
+            .map(({ host, owner, name }) => ({ host, owner, name })),
+    createdAt: formatInstant(token.createdAt),
+    expiresAt: optionalInstant(token.expiresAt),
+    lastUsedAt: optionalInstant(token.lastUsedAt),
+    revokedAt: optionalInstant(token.revokedAt),
+  };
+}
+
+function optionalInstant(instant: Instant | null): string | null {
+  return instant === null ? null : formatInstant(instant);
 }

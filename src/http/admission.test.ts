@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { RateLimit } from './rate-limit.ts';
+import { RateLimit } from './admission.ts';
 
 it('lets a burst of one second through, then one after another, for each key apart [A9]', () => {
   let now = 1_000_000;

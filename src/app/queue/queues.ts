@@ -1,24 +1,41 @@
 import { randomUUID } from 'node:crypto';
-import { createQueue as newQueue, type RequestableQueueState } from '../../engine/queue.ts';
+import { createQueue as newQueue, type Queue, type RequestableQueueState } from '../../engine/queue.ts';
+import { nameOf, type RequiredStatus } from '../../engine/required-status.ts';
 import { checkSettings, DEFAULT_SETTINGS, type QueueSettings } from '../../engine/settings.ts';
 import type { QueueId } from '../../storage/queues.ts';
 import type { Repository } from '../../storage/repositories.ts';
+import { listRecentAlarms } from '../core/alarms.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
-import { findRepository, formatRef, getForge, type QueueRef, toForgeRepository } from '../core/find-queue.ts';
+import {
+  findQueue,
+  findRepository,
+  formatRef,
+  getForge,
+  type QueueRef,
+  toForgeRepository,
+} from '../core/find-queue.ts';
 import { PLAIN_GIT_HOST } from '../core/plain-git-host.ts';
 import { encodeQueue } from '../core/queue-codec.ts';
 import { type FieldError, isRefusal, type Refusal, refuse } from '../core/refusal.ts';
-import { checkPlace } from '../repositories/check-place.ts';
-import { type QueueView, viewQueue } from './queue-view.ts';
+import { runEvent } from '../core/run-event.ts';
+import { checkPlace } from '../repositories/settle-identity.ts';
+import { type QueueConfigView, type QueueView, viewQueue, viewQueueConfig } from './queue-view.ts';
 import { observeTargetBranch } from './read-target-branch.ts';
+
+export async function getQueue(app: App, caller: Caller, input: QueueRef): Promise<QueueView | Refusal> {
+  const found = await findQueue(app, caller, input);
+  if (isRefusal(found)) return found;
+  const [alarms = []] = await listRecentAlarms(app, [found.id]);
+  return viewQueue(found.queue, alarms);
+}
 
 export interface QueueChanges {
   readonly settings: Partial<QueueSettings>;
   readonly state: RequestableQueueState | undefined;
 }
 
-export interface CreateQueue extends QueueRef, QueueChanges {}
+interface CreateQueue extends QueueRef, QueueChanges {}
 
 // SPEC Q1
 export async function createQueue(app: App, caller: Caller, input: CreateQueue): Promise<QueueView | Refusal> {
@@ -56,7 +73,7 @@ export async function createQueue(app: App, caller: Caller, input: CreateQueue):
 
 /** Some settings make no sense on plain git, which the settings table does not know. */
 // SPEC S5, S6
-export function checkChanges(settings: Partial<QueueSettings>, repository: Repository): Refusal | undefined {
+function checkChanges(settings: Partial<QueueSettings>, repository: Repository): Refusal | undefined {
   const errors: FieldError[] = checkSettings(settings).map(({ name, message }) => ({ path: `/${name}`, message }));
   if (repository.host === PLAIN_GIT_HOST && settings.landingMode === 'API') {
     errors.push({ path: '/landingMode', message: 'must be PUSH: plain git has no merge API' });
@@ -82,4 +99,68 @@ function queueExists({ repo, targetBranch }: QueueRef): Refusal {
     'QUEUE_ALREADY_EXISTS',
     `A merge queue already exists for branch "${targetBranch}" in ${formatRef(repo)}. Change it with updateQueue.`,
   );
+}
+
+interface UpdateQueue extends QueueRef, QueueChanges {
+  /**
+   * For clients that do not know every setting: an unset setting that follows another one keeps its present value, and
+   * a
+   * required check that is named without its app keeps that app.
+   */
+  readonly keepsUnnamedSettings: boolean;
+}
+
+// SPEC S4
+export async function updateQueue(app: App, caller: Caller, input: UpdateQueue): Promise<QueueConfigView | Refusal> {
+  const found = await findQueue(app, caller, input);
+  if (isRefusal(found)) return found;
+  const { settings, state } = input;
+  const problem = checkChanges(settings, found.repository);
+  if (problem !== undefined) return problem;
+  if (state === undefined && Object.keys(settings).length === 0) return viewQueueConfig(found.queue);
+  const result = await runEvent(app, found, (queue) => ({
+    kind: 'queue_updated',
+    at: app.clock.now(),
+    actor: caller.name,
+    settings: input.keepsUnnamedSettings ? withReading(queue, settings) : settings,
+    state,
+  }));
+  if (isRefusal(result)) return result;
+  // Setting the queue to RUNNING also retries parked effects.
+  if (state === 'RUNNING') await app.store.queues.unparkEffects(found.id, app.clock.now());
+  return viewQueueConfig(result.queue);
+}
+
+// SPEC H27
+function withReading({ settings: present }: Queue, changes: Partial<QueueSettings>): Partial<QueueSettings> {
+  const reads = changes.concurrency !== undefined && changes.bisectionConcurrency === undefined;
+  return {
+    ...changes,
+    ...(reads && present.bisectionConcurrency === null ? { bisectionConcurrency: present.concurrency } : {}),
+    ...(changes.requiredStatuses ? { requiredStatuses: withApps(present, changes.requiredStatuses) } : {}),
+  };
+}
+
+function withApps({ requiredStatuses }: QueueSettings, named: readonly RequiredStatus[]): readonly RequiredStatus[] {
+  const known = (name: RequiredStatus) => requiredStatuses?.find((status) => nameOf(status) === name);
+  return named.map((status) => known(status) ?? status);
+}
+
+// SPEC Q2
+export async function deleteQueue(app: App, caller: Caller, input: QueueRef): Promise<Record<string, never> | Refusal> {
+  for (;;) {
+    const found = await findQueue(app, caller, input);
+    if (isRefusal(found)) return found;
+    const count = found.queue.entries.size;
+    if (count > 0) {
+      const what = count === 1 ? 'a pull request' : `${count} pull requests`;
+      return refuse('QUEUE_NOT_EMPTY', `The queue still has ${what}. Cancel or merge every one of them first.`);
+    }
+    // A submission since the read above changes the version: read again.
+    const outcome = await app.store.queues.delete(found.id, found.version, app.clock.now());
+    if (outcome === 'stale') continue;
+    app.queues.forget(found.id);
+    app.directory.forget();
+    return {};
+  }
 }

@@ -3,12 +3,42 @@ import { findEntry } from '../../engine/queue.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { findQueue, type QueueRef } from '../core/find-queue.ts';
-import { isRefusal, type Refusal } from '../core/refusal.ts';
+import { isRefusal, type Refusal, refuse } from '../core/refusal.ts';
 import { runEvent } from '../core/run-event.ts';
 import { type EntryView, viewEntry } from './entry-view.ts';
 import { findEndedEntry, neverSubmitted } from './find-entry.ts';
 
-export interface RestartTests extends QueueRef {
+interface CancelPullRequest extends QueueRef {
+  readonly prNumber: PrNumber;
+}
+
+export async function cancelPullRequest(
+  app: App,
+  caller: Caller,
+  input: CancelPullRequest,
+): Promise<EntryView | Refusal> {
+  const found = await findQueue(app, caller, input);
+  if (isRefusal(found)) return found;
+  const { prNumber } = input;
+  const result = await runEvent(app, found, () => ({
+    kind: 'pull_request_cancelled',
+    at: app.clock.now(),
+    actor: caller.name,
+    prNumber,
+  }));
+  if (!isRefusal(result)) {
+    const entry = findEntry(result.queue, prNumber) ?? result.ended.find((ended) => ended.prNumber === prNumber);
+    return entry === undefined ? neverSubmitted(input) : viewEntry(found.id, result.queue, entry);
+  }
+  if (result.code !== 'PULL_REQUEST_NOT_IN_QUEUE') return result;
+  const ended = await findEndedEntry(app, found, prNumber);
+  if (ended === undefined) return neverSubmitted(input);
+  // Cancelling twice is not an error.
+  if (ended.state === 'CANCELLED') return viewEntry(found.id, found.queue, ended);
+  return refuse('PULL_REQUEST_NOT_IN_QUEUE', `Pull request #${prNumber} already left the queue: it is ${ended.state}.`);
+}
+
+interface RestartTests extends QueueRef {
   readonly prNumber: PrNumber;
 }
 

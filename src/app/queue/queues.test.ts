@@ -6,7 +6,7 @@ import type { Caller } from '../core/caller.ts';
 import { isRefusal } from '../core/refusal.ts';
 import { inspectRepository } from '../repositories/inspect-repository.ts';
 import { registerRepository } from '../repositories/register-repository.ts';
-import { createQueue } from './create-queue.ts';
+import { createQueue } from './queues.ts';
 
 describe('creating a queue', () => {
   it('begins with landing by the merge API where people are, and by a push where not [G20] [S5]', async () => {

@@ -1,0 +1,61 @@
+import type { ReplyOf } from '../../contract/operation.ts';
+import type * as repositoriesContract from '../../contract/repositories.ts';
+import { formatInstant } from '../../lib/clock.ts';
+import type { Repository, RepositoryRef } from '../../storage/repositories.ts';
+import type { App } from '../core/app.ts';
+import { type Caller, maySee } from '../core/caller.ts';
+import { findRepository, formatRef } from '../core/find-queue.ts';
+import { isRefusal, type Refusal, refuse } from '../core/refusal.ts';
+
+export async function listRepositories(
+  app: App,
+  caller: Caller,
+): Promise<{ readonly repositories: readonly RepositoryView[] }> {
+  const all = await app.directory.listRepositories(caller.organization.id);
+  const seen = all.filter((repository) => maySee(caller, repository));
+  return { repositories: seen.map((repository) => viewRepository(app, repository)) };
+}
+
+export async function removeRepository(
+  app: App,
+  caller: Caller,
+  input: { readonly repo: RepositoryRef },
+): Promise<Record<string, never> | Refusal> {
+  const repository = await findRepository(app, caller, input.repo);
+  if (isRefusal(repository)) return repository;
+  const outcome = await app.store.repositories.remove(repository.id);
+  app.directory.forget();
+  if (outcome === 'removed') return {};
+  return refuse('REPOSITORY_HAS_QUEUES', `${formatRef(input.repo)} still has queues. Delete them first.`);
+}
+
+export type RepositoryView = ReplyOf<typeof repositoriesContract.listRepositories>['repositories'][number];
+
+export function viewRepository(app: Pick<App, 'checkRunner'>, repository: Repository): RepositoryView {
+  const { host, owner, name, git, checks, junit, trustChecks, runHooks } = repository;
+  return {
+    repo: { host, owner, name },
+    git: git === null ? null : withoutCredentials(git),
+    checks: checks.map((check) => ({ ...check, network: check.network === true })),
+    junit,
+    trustChecks,
+    checksBlocked: checks.length === 0 ? null : (explainBlockedChecks(app, repository) ?? null),
+    runHooks,
+    createdAt: formatInstant(repository.createdAt),
+    updatedAt: formatInstant(repository.updatedAt),
+  };
+}
+
+function withoutCredentials(git: string): string {
+  return git.replace(/^(https:\/\/)[^/@]*@/, '$1');
+}
+
+/** Why this server does not run the checks of a repository, and the remedy. Undefined where it does run them. */
+export function explainBlockedChecks(
+  { checkRunner }: Pick<App, 'checkRunner'>,
+  repository: Pick<Repository, 'host' | 'owner' | 'name' | 'trustChecks'>,
+): string | undefined {
+  if (checkRunner.safety.runsUntrusted || repository.trustChecks) return undefined;
+  const trust = `sluice repo add ${formatRef(repository)} --trust-checks`;
+  return `${checkRunner.safety.sentence} So checks wait, until the operator installs bubblewrap or allows user namespaces and starts the server again, or trusts whoever can open a pull request: ${trust}`;
+}

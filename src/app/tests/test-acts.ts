@@ -1,0 +1,120 @@
+import { flag, mute, unflag, unmute } from '../../flaky/acts.ts';
+import { labelsOf, setLabel as putLabel } from '../../flaky/labels.ts';
+import { findTicketUrl } from '../../flaky/settings.ts';
+import type { Instant } from '../../lib/clock.ts';
+import type { QuarantineOverride } from '../../storage/tests.ts';
+import type { App } from '../core/app.ts';
+import type { Caller } from '../core/caller.ts';
+import { type Refusal, refuse, refuseField } from '../core/refusal.ts';
+import { type ActedTest, type ChangedTest, type ChangeTest, changeTest } from './change-test.ts';
+import { monitorNotFound } from './monitors.ts';
+
+/** Bounds the size of a stored test. */
+const MAX_LABELS = 50;
+
+interface SetQuarantine extends ChangeTest {
+  readonly setting: QuarantineOverride;
+  readonly reason: string;
+  /** Null: never. */
+  readonly expiresAt: Instant | null;
+}
+
+export function setQuarantine(app: App, caller: Caller, input: SetQuarantine): Promise<ChangedTest | Refusal> {
+  const { setting, reason, expiresAt } = input;
+  const actor = caller.name;
+  return changeTest(app, caller, input, ({ test, state, at }): ActedTest | Refusal => {
+    if (expiresAt !== null && setting === 'UNSPECIFIED')
+      return refuseField('/expires_at', 'goes with a decision, not with UNSPECIFIED');
+    if (expiresAt !== null && expiresAt <= at) return refuseField('/expires_at', 'must be in the future');
+    const facts = setting === 'UNSPECIFIED' ? null : { actor, at, reason, expiresAt };
+    const { quarantineOverride: from } = test;
+    return {
+      test: { ...test, quarantineOverride: setting, override: facts },
+      state,
+      events: [{ kind: 'override_changed', at, actor, ...{ from, to: setting, reason, expiresAt } }],
+    };
+  });
+}
+
+interface FlagTest extends ChangeTest {
+  readonly isFlagged: boolean;
+  readonly reason: string | null;
+}
+
+export function flagTest(app: App, caller: Caller, input: FlagTest): Promise<ChangedTest | Refusal> {
+  const actor = caller.name;
+  return changeTest(app, caller, input, ({ test, state, monitors, at }) => {
+    if (!input.isFlagged) return { test, ...unflag(state, monitors, { actor, at }) };
+    const flagged = flag(state, monitors, { actor, at, reason: input.reason });
+    if (flagged.kind === 'refused') return refuse('TEST_NOT_FLAGGABLE', flagged.detail);
+    return { test, state: flagged.state, events: flagged.events };
+  });
+}
+
+interface MuteMonitor extends ChangeTest {
+  readonly monitorId: string;
+  readonly isMuted: boolean;
+  /** Null: until it is unmuted. */
+  readonly until: Instant | null;
+  readonly reason: string | null;
+}
+
+export function muteMonitor(app: App, caller: Caller, input: MuteMonitor): Promise<ChangedTest | Refusal> {
+  const { monitorId, isMuted, until, reason } = input;
+  const actor = caller.name;
+  return changeTest(app, caller, input, ({ test, state, monitors, settings, at }) => {
+    if (!settings.monitors.some((monitor) => monitor.id === monitorId)) return monitorNotFound(monitorId);
+    if (!isMuted && until !== null) return refuseField('/until', 'goes with a mute, and this ends one');
+    if (!isMuted) return { test, ...unmute(state, monitors, { actor, at, monitorId }) };
+    if (until !== null && until <= at) return refuseField('/until', 'must be in the future');
+    const muted = mute(state, monitors, { actor, at, monitorId, until, reason });
+    if (muted.kind === 'refused') return refuse('MONITOR_NOT_MUTABLE', muted.detail);
+    return { test, state: muted.state, events: muted.events };
+  });
+}
+
+interface SetLabel extends ChangeTest {
+  readonly label: string;
+  readonly isOn: boolean;
+}
+
+export function setLabel(app: App, caller: Caller, input: SetLabel): Promise<ChangedTest | Refusal> {
+  const { label, isOn } = input;
+  return changeTest(app, caller, input, ({ test, state, at }) => {
+    const labelled = putLabel(state, { label, isOn, actor: caller.name, at });
+    if (isOn && labelsOf(labelled.state).length > MAX_LABELS)
+      return refuseField('/label', `must be one of at most ${MAX_LABELS}: take another label away first`);
+    return { test, ...labelled };
+  });
+}
+
+interface LinkTicket extends ChangeTest {
+  /** An address or a key; null removes the link. */
+  readonly ticket: string | null;
+}
+
+export function linkTicketToTestCase(app: App, caller: Caller, input: LinkTicket): Promise<ChangedTest | Refusal> {
+  const { ticket } = input;
+  const actor = caller.name;
+  return changeTest(app, caller, input, ({ test, state, settings, at }) => {
+    const { ticketUrlTemplate } = settings.settings;
+    const url = ticket === null ? null : findTicketUrl(ticket, ticketUrlTemplate);
+    if (url === undefined) return badTicket(ticketUrlTemplate !== null);
+    const { ticketUrl: previousUrl } = test;
+    if (url === previousUrl) return { test, state, events: [] };
+    const event =
+      url === null
+        ? { kind: 'ticket_unlinked', at, actor, previousUrl }
+        : { kind: 'ticket_linked', at, actor, url, previousUrl };
+    return { test: { ...test, ticketUrl: url }, state, events: [event] };
+  });
+}
+
+function badTicket(hasTemplate: boolean): Refusal {
+  return refuseField(
+    '/external_ticket_id',
+    hasTemplate
+      ? 'must be an http or https address, or a key of at most 100 letters, digits and -._#/'
+      : 'must be an http or https address: the repository has no ticket_url_template for keys',
+  );
+}

@@ -1,0 +1,109 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { ReplyOf } from '../../contract/operation.ts';
+import type * as uploaderContract from '../../contract/uploader.ts';
+import type { Instant } from '../../lib/clock.ts';
+import type { RepositoryRef } from '../../storage/repositories.ts';
+import type { App } from '../core/app.ts';
+import { type Caller, hasScope } from '../core/caller.ts';
+import { organizationNotFound } from '../core/list-page.ts';
+import { isRefusal, type Refusal, refuse } from '../core/refusal.ts';
+import { ensureRepository } from '../repositories/ensure-repository.ts';
+import { newUpload } from './new-upload.ts';
+import type { ReceivedBody } from './upload-body.ts';
+
+interface CreateBundleUpload {
+  readonly repo: RepositoryRef;
+  readonly orgUrlSlug: string;
+  readonly clientVersion: string | undefined;
+  readonly baseUrl: string;
+}
+
+/** Issues an address for one bundle. The upload is listed when the bundle has arrived. */
+export async function createBundleUpload(
+  app: App,
+  caller: Caller,
+  input: CreateBundleUpload,
+): Promise<ReplyOf<typeof uploaderContract.createBundleUpload> | Refusal> {
+  if (input.orgUrlSlug !== caller.organization.slug) return organizationNotFound(input.orgUrlSlug);
+  const repository = await ensureRepository(app, caller, input.repo);
+  if (isRefusal(repository)) return repository;
+  const now = app.clock.now();
+  const upload = newUpload({
+    repositoryId: repository.id,
+    kind: 'bundle',
+    isProven: hasScope(caller, 'evidence'),
+    fields: null,
+    at: now,
+    clientVersion: input.clientVersion?.slice(0, 255),
+  });
+  await app.store.uploads.create(upload, now);
+  const { id } = upload;
+  const { expiresAt, signature } = new UploadPasses(app.store.signingKey).make(id, now);
+  app.unusedUploads?.watch({
+    uploadId: id,
+    expiresAt,
+    organization: caller.organization.slug,
+    address: input.baseUrl,
+  });
+  const url = `${input.baseUrl}/uploads/${id}?expires=${expiresAt}&signature=${signature}`;
+  return { id, idV2: id, url, key: `${caller.organization.slug}/${id}` };
+}
+
+/** `open`: the bundle has not arrived yet; `again`: one arrived before. */
+export async function findBundlePlace(
+  app: App,
+  uploadId: string,
+  pass: UploadPass,
+): Promise<'open' | 'again' | Refusal> {
+  const answer = new UploadPasses(app.store.signingKey).check(uploadId, pass, app.clock.now());
+  if (answer === 'forged') {
+    return refuse('UPLOAD_URL_REFUSED', 'This address was not given out so. Use the url of createBundleUpload whole.');
+  }
+  if (answer === 'expired') {
+    return refuse('UPLOAD_URL_REFUSED', 'This address is good for an hour, which is over. Ask for another one.');
+  }
+  const upload = await app.store.uploads.find(uploadId);
+  if (upload === undefined) return refuse('UPLOAD_NOT_FOUND', 'This upload is gone. Ask for another one.');
+  return upload.status === 'PENDING' ? 'open' : 'again';
+}
+
+/** The first complete bundle becomes the upload. False: another one was first. */
+export async function acceptBundle(app: App, uploadId: string, body: ReceivedBody): Promise<boolean> {
+  const { bodyId, files, sizeBytes } = body;
+  const isFirst = await app.store.uploads.accept(uploadId, { bodyId, files, sizeBytes, at: app.clock.now() });
+  if (isFirst) app.ingest.wake();
+  return isFirst;
+}
+
+const LIFETIME_MS = 3_600_000;
+
+/** Authorizes an upload without a token. It is part of the query, which is never logged. */
+interface UploadPass {
+  readonly expiresAt: Instant;
+  readonly signature: string;
+}
+
+class UploadPasses {
+  readonly #key: Uint8Array;
+
+  constructor(key: Uint8Array) {
+    this.#key = key;
+  }
+
+  make(uploadId: string, now: Instant): UploadPass {
+    const expiresAt = now + LIFETIME_MS;
+    return { expiresAt, signature: this.#sign(uploadId, expiresAt).toString('base64url') };
+  }
+
+  check(uploadId: string, pass: UploadPass, now: Instant): 'good' | 'expired' | 'forged' {
+    const given = Buffer.from(pass.signature, 'base64url');
+    const expected = this.#sign(uploadId, pass.expiresAt);
+    if (given.length !== expected.length || !timingSafeEqual(given, expected)) return 'forged';
+    return now > pass.expiresAt ? 'expired' : 'good';
+  }
+
+  #sign(uploadId: string, expiresAt: Instant): Buffer {
+    // The same key signs page tokens: the prefix keeps the two apart.
+    return createHmac('sha256', this.#key).update(`upload\n${uploadId}\n${expiresAt}`).digest();
+  }
+}

@@ -1,0 +1,138 @@
+import type { ReplyOf } from '../../contract/operation.ts';
+import type * as uploadsContract from '../../contract/uploads.ts';
+import { worthOf } from '../../flaky/core/evidence.ts';
+import { formatInstant, pause } from '../../lib/clock.ts';
+import { Fault } from '../../lib/fault.ts';
+import type { Repository } from '../../storage/repositories.ts';
+import type { Upload, UploadIssue } from '../../storage/uploads.ts';
+import type { App } from '../core/app.ts';
+import type { Caller } from '../core/caller.ts';
+import { findTestScope, listPage, type PageQuery, type TestScope } from '../core/list-page.ts';
+import { isRefusal, type Refusal, refuse } from '../core/refusal.ts';
+
+interface ListUploads extends TestScope {
+  readonly page: PageQuery;
+}
+
+export type UploadPage = ReplyOf<typeof uploadsContract.listUploads>;
+export type UploadView = UploadPage['uploads'][number];
+
+export async function listUploads(app: App, caller: Caller, input: ListUploads): Promise<UploadPage | Refusal> {
+  const repository = await findTestScope(app, caller, input);
+  if (isRefusal(repository)) return repository;
+  const { uploads } = app.store;
+  const of = {
+    repository,
+    asked: ['uploads'],
+    page: input.page,
+    getWatermark: () => uploads.getWatermark(repository.id),
+  };
+  const read = await listPage(app, of, (query) => uploads.list(query));
+  return isRefusal(read) ? read : { uploads: read.list.uploads.map(viewUpload), page: read.page };
+}
+
+interface UploadRef extends TestScope {
+  readonly uploadId: string;
+}
+
+/** For uploads that a fixed parser should read again. An upload that still waits stays as it is. */
+export async function processUploadAgain(
+  app: App,
+  caller: Caller,
+  input: UploadRef,
+): Promise<{ readonly upload: UploadView } | Refusal> {
+  const repository = await findTestScope(app, caller, input);
+  if (isRefusal(repository)) return repository;
+  const { uploads } = app.store;
+  const id = input.uploadId.toLowerCase();
+  const upload = await findUpload(app, repository, input);
+  if (isRefusal(upload)) return upload;
+  if (upload.status !== 'ACCEPTED') {
+    if (!(await uploads.processAgain(id))) {
+      return refuse('UPLOAD_NOT_KEPT', 'The files of this upload are kept no longer. Upload them again.');
+    }
+    app.ingest.wake();
+  }
+  return { upload: viewUpload((await uploads.find(id)) as Upload) };
+}
+
+interface IgnoreUpload extends UploadRef {
+  readonly reason: string;
+}
+
+/** Results are stored up to 20 times a second: nearly every try finds a gap between two commits. */
+const MAX_TRIES = 50;
+const PAUSE_MS = 5;
+const NOTHING = { tests: [], memories: [], failures: [], events: [] };
+
+/** Removes an upload from the evidence. Its runs stay; statuses that depended on it are corrected a moment later. */
+export async function ignoreUpload(
+  app: App,
+  caller: Caller,
+  input: IgnoreUpload,
+): Promise<{ readonly upload: UploadView } | Refusal> {
+  const repository = await findTestScope(app, caller, input);
+  if (isRefusal(repository)) return repository;
+  const { uploads, testIngest } = app.store;
+  const id = input.uploadId.toLowerCase();
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    const upload = await findUpload(app, repository, input);
+    if (isRefusal(upload)) return upload;
+    if (upload.ignored !== null || upload.status === 'FAILED') return { upload: viewUpload(upload) };
+    if (upload.status === 'ACCEPTED') {
+      return refuse('UPLOAD_NOT_PROCESSED', 'This upload still waits to be processed. Try again when it is.');
+    }
+    const { seq: expectedSeq } = await testIngest.load(repository.id, []);
+    const at = app.clock.now();
+    const ignore = { uploadId: id, at, actor: caller.name, reason: input.reason };
+    const change = { repositoryId: repository.id, expectedSeq, ...NOTHING, ignore };
+    if ((await testIngest.commit(change, at)) !== undefined) {
+      app.ingest.wake();
+      return { upload: viewUpload((await uploads.find(id)) as Upload) };
+    }
+    await pause(app.clock, PAUSE_MS * (1 + Math.random()));
+  }
+  throw new Fault('STORE_UNAVAILABLE', 'Results arrive too fast for this change. Try again.');
+}
+
+async function findUpload(app: App, { id }: Repository, { uploadId }: UploadRef): Promise<Upload | Refusal> {
+  const upload = await app.store.uploads.find(uploadId.toLowerCase());
+  if (upload !== undefined && upload.repositoryId === id && upload.status !== 'PENDING') return upload;
+  return refuse('UPLOAD_NOT_FOUND', `This repository has no upload with the id ${uploadId}.`);
+}
+
+function viewUpload(upload: Upload): UploadView {
+  const { fields } = upload;
+  return {
+    id: upload.id,
+    status: listedStatus(upload),
+    received_at: formatInstant(upload.receivedAt),
+    processed_at: upload.processedAt === null ? null : formatInstant(upload.processedAt),
+    branch: fields?.branch ?? null,
+    sha: fields?.sha ?? null,
+    pr_number: fields?.prNumber ?? null,
+    job_name: fields?.jobName ?? null,
+    job_url: fields?.jobUrl ?? null,
+    variant: fields?.variant ?? '',
+    test_run_id: fields?.candidateId ?? null,
+    check: fields?.check ?? null,
+    fork: fields?.isFork ?? null,
+    job_attempt: fields?.jobAttempt ?? null,
+    evidence: worthOf(upload),
+    no_evidence_because: upload.flaw,
+    ...(upload.ignored !== null && { ignored: { ...upload.ignored, at: formatInstant(upload.ignored.at) } }),
+    files: upload.files.filter(({ role }) => role === undefined).length,
+    size_bytes: upload.sizeBytes,
+    test_runs: upload.testRuns,
+    issues: upload.trouble === null ? upload.issues : [...upload.issues, viewTrouble(upload.trouble)],
+  };
+}
+
+/** A pending upload is not listed; only the client with its address sees it, as accepted. */
+export function listedStatus({ status }: Upload): UploadView['status'] {
+  return status === 'PENDING' ? 'ACCEPTED' : status;
+}
+
+function viewTrouble(trouble: string): UploadIssue {
+  return { level: 'warning', file: null, line: null, message: trouble, hint: 'It is tried again by itself.' };
+}

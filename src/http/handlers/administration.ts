@@ -1,0 +1,63 @@
+import { createApiToken, listApiTokens, revokeApiToken } from '../../app/access/api-tokens.ts';
+import { createOrganization } from '../../app/access/create-organization.ts';
+import { inspectRepository } from '../../app/repositories/inspect-repository.ts';
+import { registerRepository } from '../../app/repositories/register-repository.ts';
+import { listRepositories, removeRepository } from '../../app/repositories/repositories.ts';
+import { createBackup } from '../../app/upkeep/create-backup.ts';
+import { restoreBackup } from '../../app/upkeep/restore-backup.ts';
+import * as accessContract from '../../contract/access.ts';
+import * as repositoriesContract from '../../contract/repositories.ts';
+import * as serverContract from '../../contract/server.ts';
+import { readVersion } from '../../lib/version.ts';
+import { instant } from '../core/parse.ts';
+import { type Route, route } from '../core/route.ts';
+
+export const ACCESS_ROUTES: readonly Route[] = [
+  route(accessContract.createOrganization, ({ app, caller }, { slug }) => createOrganization(app, caller, { slug })),
+  route(accessContract.createApiToken, ({ app, caller }, { name, scopes, repositories, expiresAt }) =>
+    createApiToken(app, caller, {
+      name,
+      scopes,
+      repositories,
+      expiresAt: expiresAt === undefined ? undefined : instant('/expiresAt', expiresAt),
+    }),
+  ),
+  route(accessContract.listApiTokens, ({ app, caller }) => listApiTokens(app, caller)),
+  route(accessContract.revokeApiToken, ({ app, caller }, { id }) =>
+    revokeApiToken(app, caller, { id: id.toLowerCase() }),
+  ),
+];
+
+export const REPOSITORIES_ROUTES: readonly Route[] = [
+  route(
+    repositoriesContract.registerRepository,
+    ({ app, caller }, { repo, git, checks, junit, trustChecks, runHooks }) =>
+      registerRepository(app, caller, {
+        repo,
+        git,
+        checks: checks?.map(({ name, command, timeoutMinutes, network }) => ({
+          name,
+          command,
+          timeoutMinutes: timeoutMinutes ?? null,
+          ...(network === true ? { network } : {}),
+        })),
+        junit,
+        trustChecks,
+        runHooks,
+      }),
+  ),
+  route(repositoriesContract.listRepositories, ({ app, caller }) => listRepositories(app, caller)),
+  route(repositoriesContract.inspectRepository, ({ app, caller }, { repo, targetBranch }) =>
+    inspectRepository(app, caller, { repo, targetBranch }),
+  ),
+  route(repositoriesContract.removeRepository, ({ app, caller }, { repo }) => removeRepository(app, caller, { repo })),
+];
+
+export const SERVER_ROUTES: readonly Route[] = [
+  route(serverContract.getServer, async ({ app }) => {
+    const { protection, sentence, runsUntrusted } = app.checkRunner.safety;
+    return { version: readVersion(), runner: { protection, sentence, runsUntrusted } };
+  }),
+  route(serverContract.createBackup, ({ app }, { file }) => createBackup(app, { file })),
+  route(serverContract.restoreBackup, ({ app }, { file }) => restoreBackup(app, { file })),
+];
