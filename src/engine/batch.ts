@@ -242,6 +242,7 @@ export interface Successor {
  * Everything behind a candidate with its distance in hops. A hop leads to the next node and not past the ones in
  * between (the transitive reduction of the dependencies).
  */
+// SPEC V28
 export function hopsBehind(queue: Queue, candidate: Candidate, groups: readonly Group[]): Successor[] {
   const ahead = new Map<NodeId, ReadonlySet<NodeId>>([[candidate.number, new Set<NodeId>()]]);
   const hops = new Map<NodeId, number>([[candidate.number, 0]]);

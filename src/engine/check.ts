@@ -43,6 +43,7 @@ export interface Check extends Reporter {
 
 export type CheckVerdict = 'pending' | 'passed' | 'failed' | 'inconclusive';
 
+// SPEC V22
 export function verdictOfCheck(check: Check | undefined): CheckVerdict {
   if (check?.status !== 'COMPLETED') return 'pending';
   switch (check.conclusion) {
@@ -78,6 +79,7 @@ const CLOCK_LEEWAY_MS = 5 * 60_000;
  * Adds a report to the checks. Reports arrive repeated, late and out of order. The final state of a check depends on
  * its newest attempt only, and the first COMPLETED report of an attempt wins.
  */
+// SPEC V24
 export function withReport(checks: readonly Check[], report: Check, isRequired: boolean): readonly Check[] {
   const isAhead = (report.startedAt ?? 0) > report.reportedAt + CLOCK_LEEWAY_MS;
   const given = isAhead ? { ...report, startedAt: undefined } : report;
@@ -101,6 +103,7 @@ function isOtherAttempt(known: Check, report: Check): boolean {
   return known.startedAt !== undefined && report.startedAt !== undefined && known.startedAt !== report.startedAt;
 }
 
+// SPEC V2
 function supersedes(known: Check, report: Check): boolean {
   if (isOtherAttempt(known, report)) return (report.startedAt as Instant) > (known.startedAt as Instant);
   return rank(report) > rank(known);

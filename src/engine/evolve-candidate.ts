@@ -214,6 +214,7 @@ function notAsked({ candidate, check }: CheckJudged): Outcome {
   return ignored(`Nobody waits for a judgement of ${check} of candidate ${candidate}.`);
 }
 
+// SPEC V25
 function loseChecks(work: Work, candidate: Candidate, { cause }: ChecksLost): Outcome {
   if (candidate.state !== 'testing') return ignored(`Candidate ${candidate.number} is ${candidate.state}.`);
   if (cause === 'runner_lost') concludeInconclusive(work, candidate);

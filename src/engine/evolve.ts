@@ -115,6 +115,7 @@ function steerSwitch(work: Work, modeSwitch: ModeSwitch, { state, actor }: Queue
 }
 
 /** Required checks that are set on the queue need no readable configuration. */
+// SPEC V43
 function isWayOut({ hold }: Queue, { settings }: QueueUpdated): boolean {
   return hold?.cause.kind === 'configuration' && settings.requiredStatuses !== undefined;
 }
@@ -228,6 +229,7 @@ function observe(work: Work, event: PullRequestObserved): Outcome {
 }
 
 /** Returns an entry to its old place, because its failure was the fault of the branch. */
+// SPEC V18
 function readmit(work: Work, { prNumber, submission, pr, targets }: RemovedPullRequestObserved): Outcome {
   const { returning } = work.queue;
   const removal = returning.find(({ entry }) => entry.submission === submission);

@@ -121,6 +121,7 @@ export function concludeUntestable(work: Work, run: Candidate, reason: StartProb
 }
 
 /** Begins a hold, or renews it after another test of the head. */
+// SPEC V16
 export function holdQueue(work: Work, cause: HoldCause, run: Candidate | undefined): void {
   const known = work.queue.hold;
   const looks = known === undefined ? 0 : known.retests + 1;
@@ -143,6 +144,7 @@ export function holdQueue(work: Work, cause: HoldCause, run: Candidate | undefin
  * The same configuration problem affected a second entry on one head, or several at once. The queue holds and removes
  * no entry. A repair could not start either, because the configuration is read from the base.
  */
+// SPEC V20
 export function holdForConfiguration(work: Work, candidate: Candidate, reason: StartProblem): void {
   returnRemoved(work, candidate.base, [reason]);
   holdQueue(work, { kind: 'configuration', reason }, candidate);
@@ -172,6 +174,7 @@ export function redTestEnds(queue: Queue): Instant[] {
 }
 
 /** The configuration of the head is usable again. Its checks need not run to show that. */
+// SPEC V43
 export function isReadable({ hold }: Queue, { purpose }: Candidate): boolean {
   return (
     purpose.kind === 'head' &&
@@ -205,6 +208,7 @@ function isBehindPending(queue: Queue, candidate: Candidate): boolean {
 }
 
 /** Ends the hold. Repairs are tested in the line like all other entries. */
+// SPEC V38
 export function endHold(work: Work, because: Because): void {
   const { hold } = work.queue;
   if (hold === undefined) return;
@@ -215,6 +219,7 @@ export function endHold(work: Work, because: Because): void {
 }
 
 /** Tests the first possible repair alone on the red head. One runs at a time, and each once per head. */
+// SPEC V39
 export function startRepair(work: Work): void {
   const { hold, head, landing } = work.queue;
   if (hold?.cause.kind !== 'checks' || head === undefined || landing !== undefined || !mayWork(work.queue)) return;
@@ -230,11 +235,13 @@ export function startRepair(work: Work): void {
   }
 }
 
+// SPEC V17
 export function isPossibleRepair({ submissions }: Hold, { submission, isRepair }: Entry): boolean {
   return isRepair || submission > submissions;
 }
 
 /** It did not repair the head. That is not its fault, so it is pending again. */
+// SPEC V40
 export function concludeRepairs(work: Work): void {
   for (const run of candidatesFor(work.queue, 'repair')) {
     if (run.state === 'failed') giveUpRepair(work, run, run.failure?.checks ?? []);

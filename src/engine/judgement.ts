@@ -62,6 +62,7 @@ export function isAwaited({ judgement }: Judgeable): boolean {
   return judgement?.kind === 'awaited';
 }
 
+// SPEC V13
 export function isWaived({ judgement }: Judgeable): boolean {
   return judgement?.kind === 'judged' && judgement.isWaived && !judgement.isShadow;
 }

@@ -79,6 +79,7 @@ function repeat(work: Work, decide: (work: Work) => void): void {
 }
 
 /** Concludes from the results and admits entries. */
+// SPEC V11
 function settle(work: Work): void {
   settleVouches(work);
   blame(work);
@@ -220,6 +221,7 @@ function startTests(work: Work): void {
 }
 
 /** Reopens failed candidates whose checks run again, as far as slots are free. */
+// SPEC V26
 function reopenRunAgain(work: Work): void {
   for (const { number } of candidatesOf(work.queue)) {
     const candidate = findCandidate(work.queue, number);
@@ -333,6 +335,7 @@ class Gate {
     return hops;
   }
 
+  // SPEC V7
   #isBehindFailure(ahead: ReadonlySet<NodeId>): boolean {
     return this.#failures.some(({ number }) => ahead.has(number));
   }

@@ -4,6 +4,7 @@ import type { Because, Entry, EntryState } from './queue.ts';
 import { type Move, move, type Work } from './work.ts';
 
 /** Takes an entry out of the queue in another way than landing it. Results of candidates that contain it are void. */
+// SPEC V27
 export function removeEntry(work: Work, entry: Entry, end: Move): void {
   const because: Because = { reason: prerequisiteReason(end.to), prNumber: entry.prNumber };
   takeOut(work, [entry], because);

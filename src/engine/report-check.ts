@@ -70,6 +70,7 @@ function notTheApp({ name, app }: CheckReported['check'], required: string): str
  * The failure may be one of quarantined tests only, so a judgement is requested. The candidate waits for it only if the
  * queue honors quarantine.
  */
+// SPEC V12, V14
 function askForJudgement(work: Work, candidate: Candidate, checks: readonly Check[], name: string): readonly Check[] {
   const mode = work.queue.settings.honorQuarantine;
   const index = checks.findIndex((check) => check.name === name);

@@ -5,6 +5,7 @@ import { type CheckVerdict, verdictOfCheck } from './check.ts';
  * The combined verdict of the required checks. One inconclusive check does not end the wait, because another may still
  * fail.
  */
+// SPEC V1
 export function verdictOf(candidate: Candidate): CheckVerdict {
   const { required, checks } = candidate;
   if (required === undefined) return 'pending';

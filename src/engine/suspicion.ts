@@ -46,12 +46,14 @@ export function isSuspected(queue: Queue, candidate: Candidate): boolean {
 }
 
 /** The signs a commit is suspected of: those it failed by itself, and those of every long enough row of removals. */
+// SPEC V32, V35
 function suspectedSigns({ removals, failed = [] }: Pick<Suspicion, 'removals' | 'failed'>): readonly string[] | 'any' {
   if (removals.length >= ENOUGH_OF_ANY) return 'any';
   const rows = rowsOf(removals).filter(({ prNumbers }) => prNumbers.length >= ENOUGH);
   return [...failed, ...rows.flatMap(({ signs }) => signs)];
 }
 
+// SPEC V10
 function isSuspectedEnough({ removals }: Suspicion): boolean {
   return suspectedSigns({ removals }).length > 0;
 }
@@ -62,6 +64,7 @@ function isWaitedFor(queue: Queue, { base }: Suspicion): boolean {
 }
 
 /** It failed alone on a base that never passed by itself, and a push since then may have repaired the branch. */
+// SPEC V19
 export function isOnDoubtfulBase(queue: Queue, candidate: Candidate): boolean {
   const base = testedAloneOn(queue, candidate);
   if (base === undefined || base.ordinal >= queue.pushedHead || isHead(queue, base)) return false;
@@ -109,6 +112,7 @@ export function noteRemoval(
   keepSuspicion(work, { ...known, base, removals, cleared: undefined });
 }
 
+// SPEC V34
 function isCleared(known: Suspicion | undefined, signs: readonly string[], at: Instant): boolean {
   const cleared = known?.cleared;
   if (cleared === undefined || at >= cleared.at + CLEARED_FOR_MS) return false;
@@ -229,6 +233,7 @@ export function clearBase(work: Work, base: Base): void {
 }
 
 /** The commit fails by itself. Entries that were removed for nothing else return once the forge has been read again. */
+// SPEC V18, V41
 export function returnRemoved(work: Work, base: Base, signs: readonly string[]): void {
   const suspicion = suspicionOf(work.queue, base) ?? { base, removals: [], cleared: undefined };
   const isOfBase = ({ failure }: Removal) => signsOf(failure).every((sign) => signs.includes(sign));
@@ -269,6 +274,7 @@ export function leaveHead(work: Work, because: Because, how: 'landing' | 'push')
 /**
  * A failure on a former head that never passed by itself proves nothing. Its entries are tested on the present head.
  */
+// SPEC V42
 export function giveUpDoubtfulSearch(work: Work, run: Candidate): void {
   const suspicion = suspicionOf(work.queue, run.base);
   if (suspicion !== undefined && suspicion.removals.length > 0) keepSuspicion(work, { ...suspicion, isDoubted: true });
@@ -312,6 +318,7 @@ function isSearchedOn({ bisections }: Queue, base: Base): boolean {
 }
 
 /** The commit on which the candidate tested one entry, on top of nothing but entries that landed or passed. */
+// SPEC V33
 export function testedAloneOn(queue: Queue, candidate: Candidate): Base | undefined {
   const { members, purpose, base, beneath, composedWith } = candidate;
   if (members.length !== 1) return undefined;

@@ -18,6 +18,7 @@ import { keepCandidate, type Work } from './work.ts';
 const MAX_HOLD_MS = 60 * 60_000;
 
 /** Decides a candidate from its checks. A failed candidate is decided again when its checks run again. */
+// SPEC V9
 export function judge(work: Work, candidate: Candidate): void {
   const verdict = verdictOf(candidate);
   if (verdict === 'passed') passCandidate(work, candidate, 'own_run');
@@ -27,6 +28,7 @@ export function judge(work: Work, candidate: Candidate): void {
 }
 
 /** The checks were cut off without a result. The candidate is tried again, and fails after MAX_TRIES. */
+// SPEC V3
 export function concludeInconclusive(work: Work, candidate: Candidate): void {
   if (candidate.tries >= MAX_TRIES) {
     if (candidate.state !== 'failed') failByChecks(work, candidate);
@@ -47,6 +49,7 @@ function failByChecks(work: Work, candidate: Candidate): void {
 }
 
 /** A failure that was not judged in time is not waived. */
+// SPEC V12
 export function denyOverdue(work: Work): void {
   for (const { number } of candidatesOf(work.queue)) {
     const candidate = findCandidate(work.queue, number);
@@ -64,6 +67,7 @@ export function denyOverdue(work: Work): void {
 }
 
 /** The queue stopped honoring quarantine: open candidates lose their waivers. Candidates that passed keep them. */
+// SPEC V45
 export function takeBackWaivers(work: Work): void {
   if (work.queue.settings.honorQuarantine === 'ON') return;
   for (const { number } of candidatesOf(work.queue)) {
@@ -90,6 +94,7 @@ export function testingEndsAt({ settings }: Queue, candidate: Candidate): Instan
 }
 
 /** A check that runs again gets the full timeout again, so the oldest open check counts. */
+// SPEC V23
 function clockOf(candidate: Candidate, testingSince: Instant): Instant {
   const open = openChecks(candidate);
   const clocks = open.map((name) => candidate.checks.find((check) => check.name === name)?.repeatedAt ?? testingSince);
@@ -102,6 +107,7 @@ function isJudging(candidate: Candidate): boolean {
   return awaited.length > 0 && awaited.length === openChecks(candidate).length;
 }
 
+// SPEC V23
 export function failOverdue(work: Work): void {
   for (const candidate of candidatesOf(work.queue)) {
     const endsAt = testingEndsAt(work.queue, candidate);
@@ -115,6 +121,7 @@ export function failOverdue(work: Work): void {
  * beneath it has passed. Then its one member leaves, or its members are bisected. They stay a little longer if they are
  * held for their successors (`pendingFailureDepth`), or if the head of the target branch is suspected.
  */
+// SPEC V5
 export function blame(work: Work): void {
   for (const { number } of lineOf(work.queue)) {
     const candidate = findCandidate(work.queue, number);
@@ -124,6 +131,7 @@ export function blame(work: Work): void {
   }
 }
 
+// SPEC V4
 function isToBlame(work: Work, candidate: Candidate): boolean {
   const { queue } = work;
   if (!isFailure(queue, candidate) || isRunAgain(candidate)) return false;
@@ -142,6 +150,7 @@ export function isFailure(queue: Queue, candidate: Candidate): boolean {
 }
 
 /** A successor within the depth is unfinished. It may still vouch, or the author may restart the tests. */
+// SPEC V6
 function isHeld(work: Work, candidate: Candidate): boolean {
   const { queue } = work;
   const depth = queue.settings.pendingFailureDepth;
@@ -156,6 +165,7 @@ function isUnfinished(candidate: Candidate): boolean {
 }
 
 /** A hold lasts an hour after the failure, or the testing timeout if that is shorter. */
+// SPEC V6
 export function holdEndsAt(queue: Queue, candidate: Candidate): number {
   const timeoutMs = queue.settings.testingTimeoutMinutes * 60_000;
   const holdMs = timeoutMs === 0 ? MAX_HOLD_MS : Math.min(MAX_HOLD_MS, timeoutMs);

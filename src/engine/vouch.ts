@@ -9,6 +9,7 @@ import { move, type Work } from './work.ts';
  */
 
 /** A pass by a waiver shows that the candidate may land. It does not show that everything beneath it works. */
+// SPEC V47
 export function mayVouch({ settings, landing }: Queue, { state, pass, number }: Candidate): boolean {
   if (state !== 'passed' || pass?.waived !== undefined) return false;
   // A landing that has begun finishes as planned, even if the setting changes meanwhile.
@@ -16,6 +17,7 @@ export function mayVouch({ settings, landing }: Queue, { state, pass, number }: 
 }
 
 /** The first candidate of the line that vouches for an entry whose own run has not passed. It lands both together. */
+// SPEC V30
 export function voucherOf(queue: Queue, entry: Entry): CandidateNumber | undefined {
   if (entry.candidate === undefined) return undefined;
   const covering = coverOf(queue).get(entry.submission);
@@ -29,6 +31,7 @@ type Cover = ReadonlyMap<number, readonly Candidate[]>;
 const covers = new WeakMap<Queue['candidates'], Cover>();
 
 /** The passed candidates of the line that contain an entry beneath their members, by submission number. */
+// SPEC V8
 function coverOf(queue: Queue): Cover {
   const known = covers.get(queue.candidates);
   if (known !== undefined) return known;
@@ -46,6 +49,7 @@ function coverOf(queue: Queue): Cover {
 }
 
 /** Updates the states of entries to the passes that cover them now. */
+// SPEC V29, V31
 export function settleVouches(work: Work): void {
   const { queue, before } = work;
   const mayDiffer = [queue, before].some(({ settings }) => settings.canOptimisticallyMerge);

@@ -5,12 +5,14 @@ import { isAwaited, isWaived, type Judged, type JudgementFinding } from './judge
 import type { QueueSettings } from './settings.ts';
 
 /** Only a plain failure of a required check can be waived. A cancelled or timed-out check says nothing about tests. */
+// SPEC V44
 export function isJudgeable({ required, purpose }: Candidate, check: Check): boolean {
   if (check.status !== 'COMPLETED' || check.conclusion !== 'FAILURE') return false;
   return purpose.kind !== 'direct' && required?.names.includes(check.name) === true;
 }
 
 /** Stores the judgement of one check. Undefined if the judgement is about an older attempt of that check. */
+// SPEC V44
 export function withFinding(
   checks: readonly Check[],
   finding: JudgementFinding,
@@ -38,6 +40,7 @@ export function withoutWaiver(check: Check): Check {
 }
 
 /** The waivers that a pass by these checks depends on. A check that is no longer required adds none. */
+// SPEC V13
 export function waivedIn({ checks, required }: Candidate): WaivedCheck[] {
   const waived = checks.filter((check) => isWaived(check) && required?.names.includes(check.name) === true);
   return waived.map(({ name, judgement }) => ({
@@ -47,6 +50,7 @@ export function waivedIn({ checks, required }: Candidate): WaivedCheck[] {
 }
 
 /** The reasons why judged failures were not waived; undefined if no failure was judged. */
+// SPEC V46
 export function denialText({ checks }: Candidate, names: readonly string[]): string | undefined {
   const sentences = checks.flatMap(({ name, judgement }) =>
     names.includes(name) && judgement?.kind === 'judged' && !judgement.isShadow && !judgement.isWaived

@@ -47,7 +47,7 @@ describe('a failure of quarantined tests only', () => {
     assert.deepEqual([tests, failing], [[{ id: 'b', name: 'spins' }], 1]);
   });
 
-  it('[V15] is waived where tests have come that the last pass did not have', () => {
+  it('[V50] is waived where tests have come that the last pass did not have', () => {
     assert.equal(judge(results({ testNos: [1, 2, 3, 4] })).kind, 'waived');
   });
 });
@@ -85,20 +85,20 @@ describe('a failure is not waived', () => {
     assert.equal(judge(results({ isWhole: false })).reason, 'A test report is not whole.');
   });
 
-  it('[V15] where a test of the last pass did not run, unless more results come', () => {
+  it('[V50] where a test of the last pass did not run, unless more results come', () => {
     const reason = '2 tests of the last pass of this check did not run.';
     assert.deepEqual(pick(judge(results({ testNos: [2] }))), ['open', reason]);
     assert.deepEqual(pick(judge({ ...results({ testNos: [2] }), isComplete: true })), ['denied', reason]);
   });
 
-  it('[V15] where no earlier pass is known', () => {
+  it('[V49] where no earlier pass is known', () => {
     assert.deepEqual(pick(judge({ lastPass: null })), [
       'denied',
       'No results of an earlier pass of this check are known to compare with.',
     ]);
   });
 
-  it('[V15] where a test was skipped that ran in the last pass: a suite that is cut short may list the rest', () => {
+  it('[V50] where a test was skipped that ran in the last pass: a suite that is cut short may list the rest', () => {
     const reason = '1 test of the last pass of this check did not run.';
     assert.deepEqual(pick(judge(results({ skippedNos: [3] }))), ['open', reason]);
     assert.equal(
@@ -107,34 +107,34 @@ describe('a failure is not waived', () => {
     );
   });
 
-  it('[V15] where the results of the last pass are not whole, or none: they say nothing about what is missing', () => {
+  it('[V50] where the results of the last pass are not whole, or none: they say nothing about what is missing', () => {
     const reason = 'The results of the last pass of this check are not whole: there is nothing to compare with.';
     assert.deepEqual(pick(judge({ lastPass: { ...LAST_PASS, isWhole: false, testNos: [] } })), ['denied', reason]);
     assert.deepEqual(pick(judge({ lastPass: { ...LAST_PASS, testNos: [] } })), ['denied', reason]);
   });
 
-  it('[V15] while results of the last pass are processed', () => {
+  it('[V50] while results of the last pass are processed', () => {
     const reason = 'The results of the last pass of this check are still being processed.';
     assert.deepEqual(pick(judge({ lastPass: { ...LAST_PASS, isWaiting: true } })), ['open', reason]);
   });
 
-  it('[V15] where the last pass came in more uploads: one more may hold another failure', () => {
+  it('[V50] where the last pass came in more uploads: one more may hold another failure', () => {
     const reason = 'The results of the last pass of this check came in 2 uploads, these in 1.';
     assert.deepEqual(pick(judge({ lastPass: { ...LAST_PASS, uploadIds: ['p', 'q'] } })), ['open', reason]);
   });
 
-  it('[V15] where the results may be those of an earlier run of the check', () => {
+  it('[V48] where the results may be those of an earlier run of the check', () => {
     const reason = 'The check ran more than once, and its results may be those of an earlier run.';
     assert.deepEqual(pick(judge({ isOfSeveralRuns: true })), ['denied', reason]);
   });
 
-  it('[V15] where no test failed', () => {
+  it('[V51] where no test failed', () => {
     const reason = 'No test failed in its results: something else did.';
     assert.deepEqual(pick(judge(results({ failing: [] }))), ['open', reason]);
     assert.deepEqual(pick(judge({ ...results({ failing: [] }), isComplete: true })), ['denied', reason]);
   });
 
-  it('[V15] where more failed than flakiness explains', () => {
+  it('[V51] where more failed than flakiness explains', () => {
     const failing = ['b', 'c'].map((testId, index) => ({ testNo: index + 2, testId }));
     const tests = new Map(['b', 'c'].map((id) => [id, FLAKY]));
     const judged = judge({ ...results({ failing }), tests, maxFailing: 1 });
@@ -150,11 +150,11 @@ describe('a failing test is no excuse', () => {
     return judged.tests[0]?.why;
   };
 
-  it('[V15] where it is not quarantined', () => {
+  it('[V52] where it is not quarantined', () => {
     assert.equal(why({}, { quarantinedAt: null }), 'It is not quarantined.');
   });
 
-  it('[V15] where it was quarantined after the admission', () => {
+  it('[V52] where it was quarantined after the admission', () => {
     const late = 'It was quarantined only after the pull request had been admitted.';
     assert.equal(why({}, { quarantinedAt: AFTER }), late);
     assert.equal(why({}, { quarantinedAt: AFTER, alwaysSince: AFTER }), late);
@@ -164,7 +164,7 @@ describe('a failing test is no excuse', () => {
   const NOT_SEEN =
     'What it is quarantined for was not seen before the admission on the target, or in test runs without these pull requests.';
 
-  it('[V15] where nothing that counts has shown that it is flaky', () => {
+  it('[V52] where nothing that counts has shown that it is flaky', () => {
     const state = newTestState(0);
     assert.equal(why({}, { state }), NOT_SEEN);
     // A person who decided before knew of it from elsewhere; one who decided since may not have.
@@ -173,7 +173,7 @@ describe('a failing test is no excuse', () => {
     assert.equal(why({}, { state: { ...state, flag: { at: AFTER, actor: 'ada', reason: null } } }), NOT_SEEN);
   });
 
-  it('[V15] [V21] where what has shown it came only since the admission, or without a proven origin', () => {
+  it('[V52] [V21] where what has shown it came only since the admission, or without a proven origin', () => {
     const world = new FlakyWorld([aMonitor({ type: 'pass_on_retry' })]);
     for (const [id, conclusion] of [
       ['failed', 'FAILURE'],
@@ -198,12 +198,12 @@ describe('a failing test is no excuse', () => {
     assert.match(judge({ lastPass }).reason, /^The results of the last pass of this check came only in uploads/);
   });
 
-  it('[V15] where nobody knows it', () => {
+  it('[V52] where nobody knows it', () => {
     const judged = judge({ tests: new Map() });
     assert.deepEqual([judged.kind, judged.tests[0]?.why], ['denied', 'It is not known.']);
   });
 
-  it('[V15] and is named before those that are one', () => {
+  it('[V53] and is named before those that are one', () => {
     const failing = ['a', 'b', 'c'].map((testId, index) => ({ testNo: index + 1, testId }));
     const tests = new Map([
       ['a', FLAKY],

@@ -80,6 +80,7 @@ export interface FailureJudgement {
  * Tells whether a check failed only in tests that were known to be unreliable before these commits came. The answer in
  * doubt is no: missing or broken results, and facts younger than the commits, excuse nothing.
  */
+// SPEC V15, V51
 export function judgeFailure(facts: FailureFacts): FailureJudgement {
   const { results, isComplete } = facts;
   const open = isComplete ? 'denied' : 'open';
@@ -107,6 +108,7 @@ export function judgeFailure(facts: FailureFacts): FailureJudgement {
 }
 
 /** Compares with the last pass: missing tests are the only sign of a suite that was cut short. */
+// SPEC V50
 function findGap(
   lastPass: LastPass | null,
   results: FailureResults,
@@ -164,6 +166,7 @@ function whyNot(test: FailedTest, path: string | null, given: Given): string | u
 }
 
 /** By a person's decision, or by evidence that counts and suffices on its own. */
+// SPEC V52
 function isExcused(test: FailedTest, path: string | null, { by, evidence }: Given): boolean {
   if (isCovered(test, path, { by, isTheirs: () => true })) return true;
   if (evidence === undefined) return isCovered(test, path, { by, isTheirs: () => false });

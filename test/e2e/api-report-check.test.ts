@@ -55,7 +55,7 @@ describe('reportCheck [C13]', { concurrency: 4 }, () => {
     ['cancelled', 'CANCELLED', 'CANCELLED'],
     ['STALE', 'STALE', 'CANCELLED'],
   ] as const) {
-    test(`the conclusion ${given} makes the run ${state} [V1] [V3]`, async () => {
+    test(`the conclusion ${given} makes the run ${state} [V1] [V22] [V3]`, async () => {
       const { ci, run } = await underTest();
       const answer = await ci.report(run, given);
       assert.deepEqual([answer.checkSuites[0]?.checkRuns[0]?.conclusion, answer.status], [shown, state]);
@@ -91,7 +91,7 @@ describe('reportCheck [C13]', { concurrency: 4 }, () => {
     assert.equal(answer.checkSuites[0]?.checkRuns[0]?.conclusion, 'FAILURE');
   });
 
-  test('what was reported before changes nothing, and the first result stands [V2]', async () => {
+  test('what was reported before changes nothing, and the first result stands [V24]', async () => {
     const { ci, run } = await underTest({ requiredStatuses: ['lint', 'test'] });
     const first = await ci.report(run, 'SUCCESS');
     assert.deepEqual(await ci.report(run, 'SUCCESS'), first);

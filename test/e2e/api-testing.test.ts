@@ -140,7 +140,7 @@ describe('testing and landing in single mode', { concurrency: 4 }, () => {
     assert.equal((await ci.landed()).length, 4);
   });
 
-  test('a failure that is not its own is not held against it [V4]', async () => {
+  test('a failure that is not its own is not held against it [V27]', async () => {
     const queue = await aQueue({ concurrency: 4 });
     const ci = createCi(queue);
     const [a, b] = (await open(queue, 2)) as [number, number];

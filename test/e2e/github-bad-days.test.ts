@@ -318,7 +318,7 @@ describe('what CI says', TOGETHER, () => {
   const report = (world: GithubWorld, sha: string, name: string, conclusion: CheckRun['conclusion']) =>
     github.reportCheck(world.repository, { sha, name, status: 'completed', conclusion });
 
-  test('neutral and skipped pass, timed out and action required fail [V1] [G12]', async () => {
+  test('neutral and skipped pass, timed out and action required fail [V1] [V22] [G12]', async () => {
     const world = await aWorld({ requiredStatuses: ['a', 'b'] });
     const passing = await underTest(world);
     report(world, passing.sha, 'a', 'neutral');

@@ -73,7 +73,7 @@ describe('any history', () => {
     );
   });
 
-  it('lands nothing whose checks neither passed nor were waived by name, and lets no waiver prove another [V12] [V13]', () => {
+  it('lands nothing whose checks neither passed nor were waived by name, and lets no waiver prove another [V12] [V13] [V47]', () => {
     fc.assert(
       fc.property(settings, history, (chosen, acts) => {
         const story = new Scenario({ ...chosen, honorQuarantine: 'ON' });
@@ -99,7 +99,7 @@ describe('any history', () => {
     );
   });
 
-  it('is changed by nothing that is delivered again, at once or late [I4] [V2] [C11]', () => {
+  it('is changed by nothing that is delivered again, at once or late [I4] [V24] [C11]', () => {
     fc.assert(
       fc.property(settings, history, (chosen, acts) => {
         const story = new Scenario(chosen);

@@ -193,7 +193,7 @@ describe('a clock that jumps', () => {
     tick; pass A B CD        → target M+A+B+C+D
   `;
 
-  story('ends waits at the instants that were set, however often it is asked before [I4] [V1]')`
+  story('ends waits at the instants that were set, however often it is asked before [I4] [V23]')`
     with testingTimeoutMinutes=10
     submit A; clock -1h; tick → wake 70m; A=testing
     clock 69m; tick           → A=testing

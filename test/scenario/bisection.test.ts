@@ -94,7 +94,7 @@ describe('a failed batch is searched in halves', () => {
     pass ~ABCDE+GH                          → ABCDEGH=merged; target M+A+B+C+D+E+G+H
   `;
 
-  story('says of a single one that timed out that it timed out [B6] [V1]', BATCH)`
+  story('says of a single one that timed out that it timed out [B6] [V23]', BATCH)`
     with batchingMinSize=2 testingTimeoutMinutes=30
     together A B; fail AB; pass ~A → wake 30m
     wait 30m                       → A=merged B=failed; why B=TEST_RUN_TIMEOUT; checks B=ci

@@ -10,7 +10,7 @@ describe('what the required checks say', () => {
   }
 
   for (const conclusion of ['FAILURE', 'ERROR', 'TIMED_OUT', 'ACTION_REQUIRED']) {
-    story(`takes ${conclusion} for a failure [V1]`)`
+    story(`takes ${conclusion} for a failure [V22]`)`
       submit A; report A ${conclusion} → A=failed; why A=TEST_RUN_REQUIRED_STATUS_FAILED; checks A=ci
     `;
   }
@@ -31,7 +31,7 @@ describe('what the required checks say', () => {
     report A CANCELLED; lose A → A=failed; why A=TEST_RUN_REQUIRED_STATUS_FAILED; runs A A A
   `;
 
-  story('does not count what a restart of the server interrupts [V3]')`
+  story('does not count what a restart of the server interrupts [V25]')`
     submit A; interrupt A; interrupt A; interrupt A; interrupt A → A=testing
     lose A; interrupt A; lose A → A=testing; runs A A A A A A A A
     lose A                      → A=failed
@@ -44,7 +44,7 @@ describe('what the required checks say', () => {
     pass B                  → B=merged
   `;
 
-  story('waits for all required checks before it passes, and for none once one failed [V1]')`
+  story('waits for all required checks before it passes, and for none once one failed [V22] [V1]')`
     sources protection=a,b,c; submit A; pass A by=b
     report A RUNNING by=a; pass A by=c → A=testing
     pass A by=a                        → A=merged
@@ -65,7 +65,7 @@ describe('what the required checks say', () => {
     pass A                   → A=merged
   `;
 
-  story('fails when the time for testing is over, by way of being held [V1] [V4]')`
+  story('fails when the time for testing is over, by way of being held [V23] [V4]')`
     with testingTimeoutMinutes=30
     sources protection=a,b,c; submit A; wait 10m; submit B
     pass A by=b → wake 10m
@@ -73,7 +73,7 @@ describe('what the required checks say', () => {
     wait 1m     → A=failed B=testing; why A=TEST_RUN_TIMEOUT; checks A=a,c; path A testing held failed; wake 30m
   `;
 
-  story('counts the time from the start of the run, not of the entry [V1]')`
+  story('counts the time from the start of the run, not of the entry [V23]')`
     with testingTimeoutMinutes=30
     hold builds; submit A; wait 1h → A=testing
     release builds                 → wake 30m
@@ -81,7 +81,7 @@ describe('what the required checks say', () => {
     wait 1m                        → A=failed
   `;
 
-  story('waits for ever with a timeout of 0 [V1]')`
+  story('waits for ever with a timeout of 0 [V23]')`
     with testingTimeoutMinutes=0
     submit A   → wake never
     wait 9000h → A=testing
@@ -120,7 +120,7 @@ describe('reports that are repeated, late or out of order', () => {
     pass B+C by=b                        → C=passed
   `;
 
-  story('keeps the result of one attempt against its own late or repeated reports [V2]')`
+  story('keeps the result of one attempt against its own late or repeated reports [V24]')`
     sources protection=a,b; submit A
     report A QUEUED by=a started=-5m
     report A QUEUED by=a started=-5m  → ignored
@@ -132,13 +132,13 @@ describe('reports that are repeated, late or out of order', () => {
     pass A by=b                       → A=merged
   `;
 
-  story('does not go back from running to queued within one attempt [V2]')`
+  story('does not go back from running to queued within one attempt [V24]')`
     submit A; report A RUNNING; report A QUEUED → ignored
     report A RUNNING → ignored
     pass A           → A=merged
   `;
 
-  story('does not believe a start time far in the future, and a little clock skew does no harm [V2]')`
+  story('does not believe a start time far in the future, and a little clock skew does no harm [V24]')`
     sources protection=a,b; submit A
     report A RUNNING by=a started=9h  # would be the newest for ever
     report A SUCCESS by=a started=-1m; pass A by=b → A=merged
@@ -155,18 +155,18 @@ describe('reports that are repeated, late or out of order', () => {
     pass A                         → target M+A+B; runs A A+B
   `;
 
-  story('fails again when the newer attempt fails, and the failure is settled then [V9] [V5]')`
+  story('fails again when the newer attempt fails, and the failure is settled then [V26] [V5]')`
     submit A B; report A+B FAILURE started=-5m
     report A+B RUNNING started=-1m; pass A → A=merged B=testing
     report B FAILURE started=-1m           → B=failed
   `;
 
-  story('starts over when the newer attempt of a held failure gives no answer [V9] [V3]')`
+  story('starts over when the newer attempt of a held failure gives no answer [V26] [V3]')`
     submit A B; report A+B FAILURE started=-5m
     report A+B CANCELLED started=-1m → B=testing; trail B TEST_RUN_INCONCLUSIVE TEST_RUN_STARTED; runs A A+B A+B
   `;
 
-  story('does not clear a timeout [V9] [V1]')`
+  story('does not clear a timeout [V9] [V23]')`
     with testingTimeoutMinutes=30
     submit A B; wait 10m; restart A; wait 20m → B=held
     pass A+B → ignored; B=held; why B=TEST_RUN_TIMEOUT

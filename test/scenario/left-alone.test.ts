@@ -26,7 +26,7 @@ describe('what goes on as it is', () => {
     pause; pass A       → AB=passed; runs A
   `;
 
-  it('what runs on a head that was red, when tests are asked for again [V10] [C12]', () => {
+  it('what runs on a head that was red, when tests are asked for again [V38] [C12]', () => {
     const told = play()`
       submit A B C D; fail A B; close A B; fail HEAD C → C=held D=testing
       resume
@@ -47,7 +47,7 @@ describe('what goes on as it is', () => {
     release landings                    → AB=merged
   `;
 
-  it('an entry that has passed by its own run, when who vouched for it leaves [V8]', () => {
+  it('an entry that has passed by its own run, when who vouched for it leaves [V31]', () => {
     const told = play()`
       with canOptimisticallyMerge=true
       submit A B; pause; pass A+B → A=passed

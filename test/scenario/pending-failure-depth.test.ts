@@ -187,7 +187,7 @@ describe('holds', () => {
     wait 1h            → A=failed B=testing
   `;
 
-  story('holds for a successor that arrives after the failure [V6] [V7]', ON_1)`
+  story('holds for a successor that arrives after the failure [V28] [V7]', ON_1)`
     with concurrency=4
     submit A B; fail A+B; submit C → testing A A+B+C  # within one hop of B: started although it stands behind a failure
     submit D                       → D=pending  # two hops: waits
@@ -201,20 +201,20 @@ describe('holds', () => {
     pass A                         → B=failed; testing C; runs A A+B C
   `;
 
-  story('counts hops from one to the next, not past those in between [V6]', ON_1)`
+  story('counts hops from one to the next, not past those in between [V28]', ON_1)`
     with mode=PARALLEL
     submit A[x] B[x] C[x,y] D[q] → testing A A+B A+B+C D
     fail A                       → A=held
     fail A+B                     → A=failed; testing D B B+C  # B is one hop behind A, C two: the hold is over
   `;
 
-  story('holds for a direct successor in another lane of its own [V6]', ON_1)`
+  story('holds for a direct successor in another lane of its own [V28]', ON_1)`
     with mode=PARALLEL
     submit A[x,y] B[x] C[y]; fail A A+B → AB=held
     pass A+C                            → AC=merged B=failed; target M+A+C  # C contains A, and not B
   `;
 
-  story('holds nobody for an entry in a lane that has nothing to do with it [V6]', ON_1)`
+  story('holds nobody for an entry in a lane that has nothing to do with it [V28]', ON_1)`
     with mode=PARALLEL
     submit A[x] B[y]; fail A → A=failed B=testing; testing B
   `;

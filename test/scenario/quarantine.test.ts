@@ -42,7 +42,7 @@ describe('a queue that honors quarantine', () => {
     assert.match(textOf(passed), /Waived: ci failed only in quarantined tests \(t1, t2\)\./);
   });
 
-  it('fails what is not waived, and says why [V12]', () => {
+  it('fails what is not waived, and says why [V46]', () => {
     const told = play(ON)`submit A; fail A; deny A → A=failed; why A=TEST_RUN_REQUIRED_STATUS_FAILED`;
     assert.match(textOf(told.lastOf('A')), /The failure of ci was not waived: Some that failed are not quarantined\./);
     assert.deepEqual(explanationOf(told, 'A').slice(-2), ['NOT_WAIVED', 'TEST_FAILED']);
@@ -61,7 +61,7 @@ describe('a queue that honors quarantine', () => {
     assert.equal(told.judgeCheck(1 as CandidateNumber, waived('ci')).outcome.kind, 'ignored');
   });
 
-  it('asks only about plain failures of required checks [V12]', () => {
+  it('asks only about plain failures of required checks [V44]', () => {
     for (const conclusion of ['TIMED_OUT', 'ERROR', 'ACTION_REQUIRED']) {
       const told = play(ON)`submit A; report A ${conclusion} → A=failed`;
       assert.deepEqual(told.asked, [], conclusion);
@@ -70,7 +70,7 @@ describe('a queue that honors quarantine', () => {
     assert.deepEqual(others.asked, []);
   });
 
-  it('takes no judgement of an earlier attempt for a later one [V12] [V2]', () => {
+  it('takes no judgement of an earlier attempt for a later one [V44] [V2]', () => {
     const told = play(ON)`
       submit A; report A FAILURE started=-5m
       report A RUNNING started=-1m; waive A started=-5m → A=testing
@@ -80,14 +80,14 @@ describe('a queue that honors quarantine', () => {
     assert.deepEqual(told.asked, ['A ci', 'A ci']);
   });
 
-  story('lets a newer attempt overrule a waiver that has not decided anything yet [V12] [V9]', ON)`
+  story('lets a newer attempt overrule a waiver that has not decided anything yet [V44] [V9]', ON)`
     with requiredStatuses=["ci","lint"]
     submit A; report A FAILURE started=-5m; waive A started=-5m
     report A FAILURE started=-1m; pass A by=lint → A=testing
     deny A started=-1m → A=failed
   `;
 
-  story('is decided by another check that fails for good, without waiting [V12] [V1]', ON)`
+  story('is decided by another check that fails for good, without waiting [V12] [V22]', ON)`
     with requiredStatuses=["ci","lint"]
     submit A; fail A; report A ERROR by=lint → A=failed
   `;
@@ -104,7 +104,7 @@ describe('a queue that honors quarantine', () => {
     );
   });
 
-  it('blames the wait for a judgement on nobody, when the time for testing ends meanwhile [V12] [V1]', () => {
+  it('blames the wait for a judgement on nobody, when the time for testing ends meanwhile [V12] [V23]', () => {
     play(ON)`
       with testingTimeoutMinutes=1
       submit A; wait 59000ms; fail A; wait 2000ms → A=testing
@@ -114,7 +114,7 @@ describe('a queue that honors quarantine', () => {
     assert.equal(told.lastOf('A')?.because.reason, 'TEST_RUN_REQUIRED_STATUS_FAILED');
   });
 
-  it('takes back what was waived and has decided nothing yet, once it is told to stop [V12]', () => {
+  it('takes back what was waived and has decided nothing yet, once it is told to stop [V45]', () => {
     const told = play(ON)`
       with requiredStatuses=["ci","lint"]
       submit A; fail A; waive A → A=testing
@@ -123,7 +123,7 @@ describe('a queue that honors quarantine', () => {
     assert.ok(explanationOf(told, 'A').includes('WOULD_BE_WAIVED'));
   });
 
-  it('knows which attempts may find results of an earlier one [V15]', () => {
+  it('knows which attempts may find results of an earlier one [V48]', () => {
     const told = play(ON)`
       submit A; report A QUEUED started=-6m
       report A RUNNING started=-5m; report A FAILURE started=-5m
@@ -133,26 +133,26 @@ describe('a queue that honors quarantine', () => {
     assert.equal(told.candidate('A').checks[0]?.isRepeated, true);
   });
 
-  it('waives nothing any more once it is told to stop [V12]', () => {
+  it('waives nothing any more once it is told to stop [V45]', () => {
     const told = play(ON)`submit A; fail A; set honorQuarantine=OFF; waive A → A=failed`;
     assert.ok(explanationOf(told, 'A').includes('WOULD_BE_WAIVED'));
   });
 });
 
 describe('a pass by a waiver', () => {
-  story('vouches for nobody ahead [V13] [V8]', ON)`
+  story('vouches for nobody ahead [V47] [V8]', ON)`
     with canOptimisticallyMerge=true
     submit A B; fail A+B; waive A+B → A=testing B=passed
     pass A                          → AB=merged
   `;
 
-  it('is not reused, nor taken over by an equal tree that waited for it [V13] [C10]', () => {
+  it('is not reused, nor taken over by an equal tree that waited for it [V47] [C10]', () => {
     const told = play(ON)`with mode=PARALLEL; empty E; submit A[x] E[x]; fail A; waive A → A=merged E=testing`;
     assert.deepEqual(told.runs, ['A', 'E']);
     told.play('pass E → E=merged');
   });
 
-  it('proves nothing for what comes back from a bisection [V13] [B3]', () => {
+  it('proves nothing for what comes back from a bisection [V47] [B3]', () => {
     const told = play(ON)`
       with batch=true batchingMinSize=2
       submit A B; fail AB; deny AB; fail ~A; waive ~A; fail ~A+B
@@ -162,7 +162,7 @@ describe('a pass by a waiver', () => {
     assert.equal(told.ended.get(numberOf('A'))?.landed?.waived, undefined);
   });
 
-  it('is not what later runs are compared with [V15]', () => {
+  it('is not what later runs are compared with [V49]', () => {
     const told = play(ON)`submit A; pass A → A=merged`;
     assert.deepEqual(told.queue.lastPasses, [{ check: 'ci', candidate: 1 }]);
     told.play('submit B; fail B; waive B → B=merged');

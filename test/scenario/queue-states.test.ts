@@ -121,7 +121,7 @@ describe('switching modes', () => {
     assert.equal(drained.queue.settings.mode, 'PARALLEL');
   });
 
-  story('can be left while the branch is red: RUNNING tests again what is held [Q9] [V16]')`
+  story('can be left while the branch is red: RUNNING tests again what is held [Q9] [V38]')`
     submit A B C; fail A B; close A B; set mode="PARALLEL"
     fail HEAD C → C=held; queue SWITCHING_MODES
     resume      → testing C
@@ -173,7 +173,7 @@ describe('settings that change while entries are in the line', () => {
     assert.equal(told.queue.settings.concurrency, 4);
   });
 
-  story('uses the testing timeout as it is, also for what runs already [V1]')`
+  story('uses the testing timeout as it is, also for what runs already [V23]')`
     submit A; wait 20m; set testingTimeoutMinutes=15 → A=failed; why A=TEST_RUN_TIMEOUT
   `;
 });

@@ -33,18 +33,18 @@ describe('who was removed for a failure of the branch returns', () => {
     assert.equal(told.trailOf('A').filter(({ because }) => because.reason === 'TARGET_BRANCH_AT_FAULT').length, 0);
   });
 
-  story('but not where it failed another check than the branch does [V18]')`
+  story('but not where it failed another check than the branch does [V41]')`
     sources protection=ci,lint; submit A B C; fail A by=lint
     fail B C; pass HEAD by=lint; fail HEAD → A=failed BC=pending
   `;
 
-  story('for every check that the branch fails, also those that report later [V18]')`
+  story('for every check that the branch fails, also those that report later [V41]')`
     sources protection=ci,lint; submit A B C; fail A by=lint
     fail B C HEAD     → A=failed BC=pending
     fail HEAD by=lint → ABC=pending; alarm RED_TARGET; wake 10m
   `;
 
-  story('when several failed in different ways: then the head is tested, too [V10] [V18]')`
+  story('when several failed in different ways: then the head is tested, too [V32] [V18]')`
     with concurrency=1
     sources protection=ci,lint; submit A B C D E; fail A
     fail B by=lint; fail C; fail D by=lint → testing E HEAD
@@ -76,7 +76,7 @@ describe('a search whose base may have been red', () => {
     assert.ok(told.trailOf('A').some(({ because }) => because.reason === 'TARGET_BRANCH_LEFT'));
   });
 
-  story('is given up when the branch moves after one was removed, and the base tested for that one [V19] [V18]', BATCH)`
+  story('is given up when the branch moves after one was removed, and the base tested for that one [V42] [V18]', BATCH)`
     submit A B C D; fail ABCD ~AB ~A → A=failed
     foreign Fix                      → testing BCD HEAD
     fail HEAD                        → A=testing
@@ -95,7 +95,7 @@ describe('a search whose base may have been red', () => {
 });
 
 describe('a queue that holds looks at its branch again by itself', () => {
-  it('after 10, 20, 40 and then every 60 minutes, and goes on when it passes [V16]', () => {
+  it('after 10, 20, 40 and then every 60 minutes, and goes on when it passes [V37]', () => {
     const told = play()`
       ${RED}
                 → wake 10m
@@ -114,12 +114,12 @@ describe('a queue that holds looks at its branch again by itself', () => {
     `);
   });
 
-  story('tests again what failed while it held: the branch was to blame [V16]')`
+  story('tests again what failed while it held: the branch was to blame [V38]')`
     submit A B C D; fail A B HEAD C → C=held
     wait 10m; pass HEAD             → testing A A+B A+B+C A+B+C+D
   `;
 
-  it('tests the head again before anybody is removed, where somebody went on although it was red [V10] [V16]', () => {
+  it('tests the head again before anybody is removed, where somebody went on although it was red [V35]', () => {
     play()`
       ${RED}
       resume; fail A → A=held; testing A+B HEAD
@@ -131,14 +131,14 @@ describe('a queue that holds looks at its branch again by itself', () => {
     `;
   });
 
-  story('does not look while it is paused [V16] [V11]')`
+  story('does not look while it is paused [V37] [V11]')`
     ${RED}
     pause    → wake never
     wait 10m → testing nothing
     resume   → testing A A+B
   `;
 
-  it('says when it looks again, and that it is nobody’s fault [E12] [V16]', () => {
+  it('says when it looks again, and that it is nobody’s fault [E12] [V37]', () => {
     const told = play()`${RED}`;
     assert.match(summaryOf(told, 'A'), /The head of main fails ci by itself.*tested again by itself at 12:10 UTC/);
     told.play('wait 10m');
@@ -147,20 +147,20 @@ describe('a queue that holds looks at its branch again by itself', () => {
 });
 
 describe('a repair', () => {
-  story('submitted after the hold began is tested alone on the red head, and lands if it passes [V17]')`
+  story('submitted after the hold began is tested alone on the red head, and lands if it passes [V17] [V40]')`
     ${RED}
     submit E → testing !E; E=testing AB=pending
     pass !E  → E=merged; over RED_TARGET; testing A A+B; target M+E
   `;
 
-  story('that does not help waits with the others, and is not tried again on this head [V17]')`
+  story('that does not help waits with the others, and is not tried again on this head [V40]')`
     ${RED}
     submit E; fail !E → E=pending; why E=REPAIR_TEST_RUN_FAILED; testing nothing
     wait 10m          → testing HEAD
     fail HEAD         → testing nothing
   `;
 
-  story('is tested one at a time, urgent ones first [V17]')`
+  story('is tested one at a time, urgent ones first [V39]')`
     ${RED}
     submit E F; submit G urgent → testing !E
     fail !E                     → testing !G
@@ -174,7 +174,7 @@ describe('a repair', () => {
     pass !B         → B=merged
   `;
 
-  story('is tested in its turn when the branch passes by itself meanwhile [V17] [V16]')`
+  story('is tested in its turn when the branch passes by itself meanwhile [V17] [V38]')`
     ${RED}
     submit E  → testing !E
     wait 10m  → testing !E HEAD
@@ -217,13 +217,13 @@ describe('a configuration that cannot be used', () => {
     submit A B C D → ABCD=pending; alarm BROKEN_CONFIGURATION
   `;
 
-  story('is looked at again by itself, and the queue goes on without a test of the head [V20] [V16]')`
+  story('is looked at again by itself, and the queue goes on without a test of the head [V43]')`
     ${PROBLEM}
     submit A B; wait 10m            → testing nothing; wake 20m
     sources protection=ci; wait 20m → over BROKEN_CONFIGURATION; testing A A+B; runs A A+B
   `;
 
-  it('goes on at once when required statuses are set on the queue, or it is set to RUNNING [V20]', () => {
+  it('goes on at once when required statuses are set on the queue, or it is set to RUNNING [V43]', () => {
     play()`
       ${PROBLEM}
       submit A B; set requiredStatuses=["ci"] → over BROKEN_CONFIGURATION; testing A A+B
@@ -234,7 +234,7 @@ describe('a configuration that cannot be used', () => {
     `;
   });
 
-  it('starts no repair: what a pull request holds is not read [V20] [V17]', () => {
+  it('starts no repair: what a pull request holds is not read [V43]', () => {
     const told = play()`
       ${PROBLEM}
       submit A B C → C=pending; testing nothing

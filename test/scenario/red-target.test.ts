@@ -21,7 +21,7 @@ describe('a red target is not the next pull request’s fault', () => {
                                              → why B=TARGET_BRANCH_AT_FAULT C=TARGET_BRANCH_AT_FAULT
   `;
 
-  story('interrupts nothing for an urgent one: what passes may mend it [V10] [O2]')`
+  story('interrupts nothing for an urgent one: what passes may mend it [V16] [O2]')`
     ${TWO}
     fail HEAD       → alarm RED_TARGET
     submit E urgent → CDE=testing; testing C C+D !E
@@ -34,14 +34,14 @@ describe('a red target is not the next pull request’s fault', () => {
     pass HEAD → C=failed D=testing; testing D; alarm nothing
   `;
 
-  story('removes entries as usual on a head that passes by itself, and does not test it again [V10]')`
+  story('removes entries as usual on a head that passes by itself, and does not test it again [V34]')`
     ${TWO}
     pass HEAD; fail C → C=failed D=testing
     fail D            → D=failed
     submit E; fail E  → E=failed; candidates nothing; alarm nothing
   `;
 
-  it('holds when the head fails by itself: nothing starts, nobody is removed, and an alarm is raised [V10]', () => {
+  it('holds when the head fails by itself: nothing starts, nobody is removed, and an alarm is raised [V16]', () => {
     const told = play()`
       ${TWO}
       fail HEAD → alarm RED_TARGET; CD=testing
@@ -54,12 +54,12 @@ describe('a red target is not the next pull request’s fault', () => {
     assert.equal(told.queue.hold, undefined);
   });
 
-  story('still lands what passes while it holds, and goes on when that moves the head [V10] [L1]')`
+  story('still lands what passes while it holds, and goes on when that moves the head [V16] [L1]')`
     ${TWO}
     fail HEAD; pass C → C=merged D=testing; target M+C; testing D D+A D+A+B
   `;
 
-  story('goes on when tests are restarted: what was held is tested again [V10] [C12]')`
+  story('goes on when tests are restarted: what was held is tested again [V38] [C12]')`
     ${TWO}
     fail HEAD C → C=held
     restart C   → ABCD=testing; trail C TESTS_RESTARTED_BY_API_REQUEST TEST_RUN_STARTED
@@ -67,14 +67,14 @@ describe('a red target is not the next pull request’s fault', () => {
     pass A      → A=merged
   `;
 
-  story('restarts also the others that failed meanwhile when one is restarted [V10] [C12]')`
+  story('restarts also the others that failed meanwhile when one is restarted [V38] [C12]')`
     ${TWO}
     fail HEAD C C+D → CD=held
     restart D       → CD=testing; trail C TESTS_RESTARTED_BY_API_REQUEST TEST_RUN_STARTED
                     → trail D TESTS_RESTARTED_BY_API_REQUEST TEST_RUN_STARTED; testing A A+B A+B+C A+B+C+D
   `;
 
-  story('goes on when the queue is set to RUNNING, also when it is RUNNING [V10]')`
+  story('goes on when the queue is set to RUNNING, also when it is RUNNING [V38]')`
     ${TWO}
     fail HEAD C → C=held D=testing
     resume      → CD=testing; trail C TESTS_RESTARTED_BY_USER TEST_RUN_STARTED; testing A A+B A+B+C A+B+C+D
@@ -106,7 +106,7 @@ describe('a red target is not the next pull request’s fault', () => {
     resume                     → B=merged D=testing; testing D
   `;
 
-  story('counts timeouts by the checks that did not come [V10] [V1]')`
+  story('counts timeouts by the checks that did not come [V10] [V23]')`
     with testingTimeoutMinutes=30 concurrency=1
     submit A B C; wait 30m → A=failed
     wait 30m               → B=failed; testing C HEAD
@@ -120,7 +120,7 @@ describe('a red target is not the next pull request’s fault', () => {
     pass HEAD                        → C=failed; testing ~D
   `;
 
-  story('gives up a search on a red head, and tests its entries again when it goes on [V10] [B4]')`
+  story('gives up a search on a red head, and tests its entries again when it goes on [V16] [B4]')`
     with batch=true batchingMinSize=4 bisectionConcurrency=4
     submit A B C D; fail ABCD ~AB ~A ~BCD ~BC ~B HEAD → alarm RED_TARGET; CD=pending
            → why C=TARGET_BRANCH_RED D=TARGET_BRANCH_RED; AB=pending
@@ -128,7 +128,7 @@ describe('a red target is not the next pull request’s fault', () => {
     resume → testing ABCD
   `;
 
-  it('holds a batch that fails on a red head: nobody is removed for it [V10] [B4]', () => {
+  it('holds a batch that fails on a red head: nobody is removed for it [V16] [B4]', () => {
     const told = play()`
       with batch=true batchingMinSize=2
       submit E F; hold builds; fail EF; release builds; fail ~E

@@ -42,7 +42,7 @@ describe('a low priority', () => {
 });
 
 describe('a check that is run again', () => {
-  story('has its time for testing anew [V1]')`
+  story('has its time for testing anew [V23]')`
     with testingTimeoutMinutes=60 pendingFailureDepth=1
     submit A B; report A FAILURE started=-1m → A=held
     wait 55m; report A RUNNING started=-1m   → A=testing
@@ -50,7 +50,7 @@ describe('a check that is run again', () => {
     report A SUCCESS started=-31m            → A=merged
   `;
 
-  it('opens its candidate again only where there is a slot [V9] [C3]', () => {
+  it('opens its candidate again only where there is a slot [V26] [C3]', () => {
     const told = play()`
       with concurrency=2 pendingFailureDepth=2
       submit A B C; report A FAILURE started=-1m → testing A+B A+B+C
@@ -65,7 +65,7 @@ describe('a check that is run again', () => {
     `);
   });
 
-  story('blames nobody while it waits for a slot [V9] [V5]')`
+  story('blames nobody while it waits for a slot [V26] [V5]')`
     with concurrency=1 pendingFailureDepth=1
     submit A B; report A FAILURE started=-1m → testing A+B
     report A RUNNING started=-0m; fail A+B   → A=testing B=held
@@ -73,7 +73,7 @@ describe('a check that is run again', () => {
 });
 
 describe('a landing', () => {
-  it('by a vouch, while the branch is suspected, leaves what contains all of it as it is [C4] [V10]', () => {
+  it('by a vouch, while the branch is suspected, leaves what contains all of it as it is [C4] [V36]', () => {
     const told = play()`
       with canOptimisticallyMerge=true concurrency=6
       submit A B C D E; fail A B C → C=held; testing C+D C+D+E HEAD

@@ -180,7 +180,7 @@ describe('an equal tree that is under test is waited for', () => {
     resume → A=merged
   `;
 
-  story('counts the time of a test from its own run on [C10] [V1]', PARALLEL)`
+  story('counts the time of a test from its own run on [C10] [V23]', PARALLEL)`
     with testingTimeoutMinutes=30
     ${THREE}
     wait 20m; cancel A → runs A B

@@ -28,7 +28,7 @@ describe('what went wrong once', () => {
     assert.deepEqual(reasons.at(-1)?.text, 'It waits for 56 more pull requests ahead of it.');
   });
 
-  it('nobody in a search is removed for a failure of a target that is red by itself [V10] [B6]', () => {
+  it('nobody in a search is removed for a failure of a target that is red by itself [V16] [B6]', () => {
     const told = play()`
       with batch=true batchingMinSize=4
       submit A B C D; fail ABCD ~AB ~A → A=failed
@@ -129,7 +129,7 @@ describe('what went wrong once', () => {
     assert.ok(told.queue.bisectionsEver <= 2, `${told.queue.bisectionsEver} searches`);
   });
 
-  it('a landing beside it removes nobody who failed on a head that is suspected, or red [V10]', () => {
+  it('a landing beside it removes nobody who failed on a head that is suspected, or red [V36]', () => {
     for (const verdict of ['', '\nfail HEAD']) {
       const told = new Scenario({ mode: 'PARALLEL', concurrency: 6 });
       told.play(`submit A[x] B[y] C[z] E[v] D[w]; fail A B; close A B; fail C${verdict}; fail E → CE=held`);

@@ -54,7 +54,7 @@ describe('one line: every entry is tested on the target and on all ahead of it',
                                 → cause B=A C=A; candidates nothing
   `;
 
-  story('tests a held entry again without the one ahead that failed instead [V4]')`
+  story('tests a held entry again without the one ahead that failed instead [V27]')`
     submit A B C D; fail A+B → B=held
     fail A                   → A=failed BCD=testing
                              → trail B TEST_RUN_REQUIRED_STATUS_FAILED PREREQUISITE_MERGE_ITEM_FAILED TEST_RUN_STARTED

@@ -8,7 +8,7 @@ const PARALLEL = { mode: 'PARALLEL' } as const;
 describe('vouching: a pass covers exactly what was in the tree that passed', () => {
   const OPTIMISTIC = { canOptimisticallyMerge: true };
 
-  it('lands a prefix together with the candidate that vouches for it, in one move [V8] [L2]', () => {
+  it('lands a prefix together with the candidate that vouches for it, in one move [V30] [L2]', () => {
     const told = play(OPTIMISTIC)`
       submit A B C; pass A+B+C → ABC=merged
                                → trail A TEST_RUN_STARTED SUCCESSOR_TEST_RUN_PASSED MERGE_GRAPH_MERGE
@@ -21,12 +21,12 @@ describe('vouching: a pass covers exactly what was in the tree that passed', () 
     }
   });
 
-  story('lands a prefix together with what landed beside it [V8] [L3]', { ...OPTIMISTIC, ...PARALLEL })`
+  story('lands a prefix together with what landed beside it [V30] [L3]', { ...OPTIMISTIC, ...PARALLEL })`
     submit A[x] B[x] D[y]; pass D A+B → ABD=merged; target M+D+A+B; proof A=COMPOSED+D B=COMPOSED+D
   `;
 
   story(
-    'ends where the one that vouched makes way for an urgent one: then its own run counts at once [V8] [O2]',
+    'ends where the one that vouched makes way for an urgent one: then its own run counts at once [V31] [O2]',
     OPTIMISTIC,
   )`
     submit C; submit A urgent; pause; submit B urgent; pass A+C
@@ -40,7 +40,7 @@ describe('vouching: a pass covers exactly what was in the tree that passed', () 
     release landings → AB=merged; candidates nothing
   `;
 
-  story('gives an own run that turned out to be impossible another try, where it does not land [V8] [L7]', OPTIMISTIC)`
+  story('gives an own run that turned out to be impossible another try, where it does not land [V31] [L7]', OPTIMISTIC)`
     hold landings; submit A B; pass A+B
     unbuildable A START_TEST_RUN_PERMISSIONS_BLOCK_TEST_BRANCH
     refuse B GITHUB_API_MERGE_PR_FAILED → A=testing B=failed; runs A A+B A
@@ -62,7 +62,7 @@ describe('vouching: a pass covers exactly what was in the tree that passed', () 
     submit A[x] B[y] C[x]; pass A+C → AC=merged B=testing; target M+A+C; path B waiting pending testing
   `;
 
-  story('keeps the runs of those it vouches for until they have landed [V8]', OPTIMISTIC)`
+  story('keeps the runs of those it vouches for until they have landed [V31]', OPTIMISTIC)`
     hold landings; submit A B; pass A+B → AB=passed; why A=SUCCESSOR_TEST_RUN_PASSED
                                         → candidates A=testing A+B=passed
     # its own run goes on, and changes nothing while it is vouched for
@@ -70,7 +70,7 @@ describe('vouching: a pass covers exactly what was in the tree that passed', () 
     release landings                    → AB=merged; candidates nothing; target M+A+B
   `;
 
-  story('takes notice of its own run, whatever that does, without a change of state [V8] [V9] [V3]', OPTIMISTIC)`
+  story('takes notice of its own run, whatever that does, without a change of state [V31] [V9] [V3]', OPTIMISTIC)`
     hold landings; submit A B; pass A+B
     report A FAILURE started=-5m → candidates A=failed A+B=passed
     report A RUNNING started=-1m → candidates A=testing A+B=passed
@@ -79,25 +79,25 @@ describe('vouching: a pass covers exactly what was in the tree that passed', () 
                                  → path A waiting pending testing passed
   `;
 
-  story('stands by its own run again when the one that vouched leaves [V8]', OPTIMISTIC)`
+  story('stands by its own run again when the one that vouched leaves [V31]', OPTIMISTIC)`
     submit A B; pause; pass A+B → AB=passed
     cancel B                    → A=testing B=cancelled; why A=SUCCESSOR_TEST_RUN_WITHDRAWN
                                 → candidates A=testing
     pass A; resume              → target M+A; runs A A+B
   `;
 
-  story('is held again by its own failure when the one that vouched leaves [V8] [V4]', OPTIMISTIC)`
+  story('is held again by its own failure when the one that vouched leaves [V31] [V4]', OPTIMISTIC)`
     submit A B C; pause; fail A+B; pass A+B+C → ABC=passed
     cancel C → A=testing B=held C=cancelled; trail B SUCCESSOR_TEST_RUN_PASSED SUCCESSOR_TEST_RUN_WITHDRAWN
     pass A   → A=passed B=failed
   `;
 
-  story('stands by its own run once that passes, and does not need the voucher any more [V8]', OPTIMISTIC)`
+  story('stands by its own run once that passes, and does not need the voucher any more [V31]', OPTIMISTIC)`
     submit A B; pause; pass A+B A; cancel B → A=passed
     resume                                  → A=merged; target M+A
   `;
 
-  story('keeps an entry that a second passed run contains when an urgent one interrupts the first [V8] [O2]', {
+  story('keeps an entry that a second passed run contains when an urgent one interrupts the first [V29] [O2]', {
     ...OPTIMISTIC,
     ...PARALLEL,
   })`
@@ -105,7 +105,7 @@ describe('vouching: a pass covers exactly what was in the tree that passed', () 
     submit U[b] urgent; resume → AC=merged; BU=testing
   `;
 
-  it('lands nothing by a waived pass because another run vouches [V8] [V13]', () => {
+  it('lands nothing by a waived pass because another run vouches [V8] [V47]', () => {
     const told = play({ ...OPTIMISTIC, ...PARALLEL, honorQuarantine: 'ON' })`
       submit A[x,y] C[y] B[x]; pause; pass A+B; fail A+C; waive A+C → ABC=passed
       resume → ABC=merged
@@ -114,14 +114,14 @@ describe('vouching: a pass covers exactly what was in the tree that passed', () 
     assert.notEqual(told.ended.get(numberOf('C'))?.landed?.waived, undefined);
   });
 
-  story('ends when optimistic merging is switched off [V8]', OPTIMISTIC)`
+  story('ends when optimistic merging is switched off [V29]', OPTIMISTIC)`
     submit A B; pause; pass A+B      → AB=passed
     set canOptimisticallyMerge=false → A=testing B=passed
                                      → trail A SUCCESSOR_TEST_RUN_PASSED SUCCESSOR_TEST_RUN_WITHDRAWN
     resume                           → A=testing B=passed; target M
   `;
 
-  story('takes back a landing that has not begun when optimistic merging is switched off [V8] [L7]', OPTIMISTIC)`
+  story('takes back a landing that has not begun when optimistic merging is switched off [V29] [L7]', OPTIMISTIC)`
     hold landers; submit A B; pass A+B
     set canOptimisticallyMerge=false → A=testing B=passed
     fail A                           → A=failed B=testing

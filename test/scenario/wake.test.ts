@@ -12,7 +12,7 @@ describe('when a queue wants to be woken', () => {
     play()`submit A unready → wake never`;
   });
 
-  story('is the first testing timeout of those under test [V1]')`
+  story('is the first testing timeout of those under test [V23]')`
     submit A          → wake 5h
     wait 1h; submit B → wake 4h
     pass A            → wake 5h
@@ -36,7 +36,7 @@ describe('when a queue wants to be woken', () => {
     `);
   });
 
-  it('is not the timeout of one that is only built, passed or failed [V1]', () => {
+  it('is not the timeout of one that is only built, passed or failed [V23]', () => {
     play()`
       hold builds; submit A → wake never
       release builds        → wake 5h
@@ -99,7 +99,7 @@ describe('when a queue wants to be woken', () => {
     told.play('→ wake never');
   });
 
-  it('is the timeout of runs of searches and of the head too [V1] [V10]', () => {
+  it('is the timeout of runs of searches and of the head too [V23] [V10]', () => {
     play()`
       with batch=true batchingMinSize=2 testingTimeoutMinutes=60
       submit A B; wait 10m; fail AB → wake 1h

@@ -105,7 +105,7 @@ describe('urgent entries and those they pass', () => {
     resume                             → A=pending B=testing; why A=SKIP_THE_LINE_INTERRUPTED
   `;
 
-  story('interrupts nothing that is held because the target is red [O2] [V10]')`
+  story('interrupts nothing that is held because the target is red [O2] [V16]')`
     submit A B C; fail A B C HEAD → C=held
     submit D urgent               → C=held D=testing; testing !D
   `;

@@ -6,7 +6,7 @@ const PARALLEL = { mode: 'PARALLEL' } as const;
 const TWO_CHECKS = 'sources protection=ci,lint';
 
 describe('what counts as two in a row', () => {
-  story('holds who fails in another way, too, once the head is known to be red [V10]')`
+  story('holds who fails in another way, too, once the head is known to be red [V16]')`
     ${TWO_CHECKS}
     submit A B C; fail A B HEAD; fail C by=lint → C=held
   `;
@@ -32,7 +32,7 @@ describe('what counts as two in a row', () => {
     submit A B C; fail A B; wait 30m; report HEAD RUNNING; wait 30m → C=held
   `;
 
-  story('asks again about another check, though the head passed when it was asked about one [V10]')`
+  story('asks again about another check, though the head passed when it was asked about one [V34]')`
     ${TWO_CHECKS}
     submit A B C D E; fail A B; pass HEAD; pass HEAD by=lint
     fail C by=lint; fail D by=lint → ABCD=failed; testing E HEAD
@@ -48,14 +48,14 @@ describe('what counts as two in a row', () => {
     hold landings; submit A B C D; pass A; fail A+B A+C → BC=failed; testing A+D
   `;
 
-  story('tests the head after four that failed on top of what has passed, and has them return [V10] [V18]')`
+  story('tests the head after four that failed on top of what has passed, and has them return [V32] [V18]')`
     with concurrency=6
     hold landings; submit A B C D E F; pass A; fail A+B A+C A+D A+E → BCDE=failed; testing A+F HEAD
     fail A+F  → F=held
     fail HEAD → F=held BCDE=pending; alarm RED_TARGET
   `;
 
-  story('tests the new head for those who failed on top of what has landed since [V10] [V18]')`
+  story('tests the new head for those who failed on top of what has landed since [V32] [V18]')`
     with concurrency=6
     hold landings; submit A B C D E F; pass A; fail A+B A+C → BC=failed
     release landings; fail D E → DE=failed; testing F HEAD
@@ -63,7 +63,7 @@ describe('what counts as two in a row', () => {
   `;
 
   story(
-    'tests the commit on which three failed beside a landing, and tests them on the head where it fails [V10] [C4]',
+    'tests the commit on which three failed beside a landing, and tests them on the head where it fails [V33] [C4]',
     PARALLEL,
   )`
     submit A[x] B[y] C[z] D[w]; pass D; fail A B → AB=failed
@@ -75,7 +75,7 @@ describe('what counts as two in a row', () => {
     submit A B C D; pass A; fail B C → BC=failed; testing D HEAD
   `;
 
-  story('does not count who was not tested with what landed beside [V10] [C4]', PARALLEL)`
+  story('does not count who was not tested with what landed beside [V33] [C4]', PARALLEL)`
     submit A[x] B[y] C[z] D[w]; pass D; fail A B → AB=failed; testing C
   `;
 
@@ -107,7 +107,7 @@ describe('what a report changes', () => {
     wait 30m; report A CANCELLED started=0m → wake 30m
   `;
 
-  story('names only the checks without any result when time is over [V1]')`
+  story('names only the checks without any result when time is over [V23]')`
     with testingTimeoutMinutes=60
     ${TWO_CHECKS}
     submit A; cut A; wait 60m → why A=TEST_RUN_TIMEOUT; checks A=lint

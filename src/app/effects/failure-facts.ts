@@ -51,6 +51,7 @@ async function isWithoutResults({ app, found }: EffectRun): Promise<boolean> {
  * An upload does not say which run of a check made it. For the built-in runner it is known: it stores the reports of a
  * run before the next run begins.
  */
+// SPEC V48
 async function isOfSeveralRuns(
   run: EffectRun,
   candidate: Candidate,
@@ -63,6 +64,7 @@ async function isOfSeveralRuns(
   return uploads.some((upload) => upload === undefined || upload.receivedAt < (known.startedAt ?? 0));
 }
 
+// SPEC V49
 async function findLastPass(
   { app, found }: EffectRun,
   { lastPasses = [] }: Candidate,

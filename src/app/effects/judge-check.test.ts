@@ -170,7 +170,7 @@ describe('judging a failed check', () => {
     await world.worker.stop();
   });
 
-  it('[V12] says what is missing before the queue stops waiting', async () => {
+  it('[V46] says what is missing before the queue stops waiting', async () => {
     const { world, judged } = await begin();
     await judged.report(SECOND, 'FAILURE');
     await world.clock.pass(57_000);
@@ -409,7 +409,7 @@ describe('the facts of a judgement', () => {
     });
   }
 
-  it('[V15] waive where others have shown that it is flaky', async () => {
+  it('[V52] waive where others have shown that it is flaky', async () => {
     const { world, judged } = await begin();
     await judged.change(FLAKY, {}, await stateWith(world, { prNumber: 77 }));
     await judged.storeResults(SECOND);
@@ -419,7 +419,7 @@ describe('the facts of a judgement', () => {
     await world.worker.stop();
   });
 
-  it('[V15] waive where a person decided before, and not where one did since', async () => {
+  it('[V52] waive where a person decided before, and not where one did since', async () => {
     for (const [at, state] of [
       [0, 'MERGED'],
       [Number.MAX_SAFE_INTEGER, 'FAILED'],
@@ -435,7 +435,7 @@ describe('the facts of a judgement', () => {
     }
   });
 
-  it('[V15] deny where the only evidence is of a commit of the pull request before its head', async () => {
+  it('[V54] deny where the only evidence is of a commit of the pull request before its head', async () => {
     const { world, judged } = await begin();
     const { repository, queueId } = world;
     repository.moveBranch('topic', repository.getHead('main'));
@@ -452,7 +452,7 @@ describe('the facts of a judgement', () => {
     await world.worker.stop();
   });
 
-  it('[V15] deny where the only evidence is of the commit of an earlier candidate', async () => {
+  it('[V54] deny where the only evidence is of the commit of an earlier candidate', async () => {
     const { world, judged } = await begin();
     const { sha } = (await judged.candidate(SECOND)).commit ?? {};
     // An unknown result: the same entries are tested again, as another candidate.
@@ -467,7 +467,7 @@ describe('the facts of a judgement', () => {
     await world.worker.stop();
   });
 
-  it('[V15] deny where the results may be those of an earlier run of the check', async () => {
+  it('[V48] deny where the results may be those of an earlier run of the check', async () => {
     const { world, judged } = await begin();
     await judged.report(SECOND, 'SUCCESS');
     await judged.storeResults(SECOND, { failing: [] });
@@ -487,7 +487,7 @@ describe('the facts of a judgement', () => {
     await world.worker.stop();
   });
 
-  it('[V15] know which results are of an earlier run of the built-in runner', async () => {
+  it('[V48] know which results are of an earlier run of the built-in runner', async () => {
     for (const [at, state] of [
       [1_000, 'MERGED'],
       [-1_000, 'FAILED'],
@@ -530,7 +530,7 @@ describe('the facts of a judgement', () => {
     await world.worker.stop();
   });
 
-  it('[V15] deny where no pass of the check has landed', async () => {
+  it('[V49] deny where no pass of the check has landed', async () => {
     const world = await World.create();
     const judged = new Judged(world);
     await judged.set({ honorQuarantine: 'ON' });

@@ -103,6 +103,7 @@ class Places {
     return prNumber !== null && this.#prNumbers.has(prNumber);
   }
 
+  // SPEC V54
   async mayExcuse({ sha, branch, uploadId }: BatchFacts): Promise<boolean> {
     const key = JSON.stringify([sha, branch, uploadId]);
     const known = this.#known.get(key);

@@ -24,7 +24,7 @@ const FOUND = {
 } as const;
 
 describe('a failed check in the details of a test run', () => {
-  it('[V15] names the tests that failed, which of them are excused, and why the others are not', () => {
+  it('[V53] names the tests that failed, which of them are excused, and why the others are not', () => {
     assert.deepEqual(viewCheck(failed(FOUND)).quarantine, {
       verdict: 'NOT_WAIVED',
       reason: 'breaks: It is not quarantined.',

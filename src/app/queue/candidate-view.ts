@@ -79,6 +79,7 @@ export function viewCheck(check: Check): CheckRunView {
   };
 }
 
+// SPEC V53
 function viewJudgement(judgement: Judgement): NonNullable<CheckRunView['quarantine']> {
   const verdict = quarantineVerdictOf(judgement);
   if (judgement.kind === 'awaited') return { verdict, failedTests: [], failedTestsTotal: 0 };

@@ -24,6 +24,7 @@ export type EvidenceWorth = (typeof EVIDENCE_WORTHS)[number];
 /**
  * STATUSES: its runs feed monitors. WAIVERS: they may also waive a failure in a queue, where their commit may (V21).
  */
+// SPEC V21
 export function worthOf({ flaw, isProven }: Standing): EvidenceWorth {
   if (flaw !== null) return 'NOTHING';
   return isProven ? 'WAIVERS' : 'STATUSES';
