@@ -5,6 +5,7 @@ import { type Entry, findEntry, type Queue } from './queue.ts';
 import { keep, type Work } from './work.ts';
 
 /** Raises entries by how long they have waited, so that a low priority does not starve. */
+// SPEC O5
 export function raiseWaiting(work: Work): void {
   if (stepOf(work.queue) === 0 && stepOf(work.before) === 0) return;
   for (const entry of waiting(work.queue)) {

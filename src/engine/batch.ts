@@ -41,6 +41,7 @@ export interface Demand {
 export const ALL_GROUPS: Demand = { limit: Number.POSITIVE_INFINITY, canStart: () => true };
 
 /** Forms groups, front first, until there are enough. Groups have negative ids; candidates keep their numbers. */
+// SPEC B1
 export function formGroups(work: Pick<Work, 'queue' | 'at' | 'strategy'>, demand: Demand = ALL_GROUPS): Group[] {
   const { queue, at } = work;
   const former = new GroupFormer(queue, work.strategy.groupSize(queue), demand);
@@ -105,6 +106,7 @@ class GroupFormer {
   }
 
   /** The open group that the entry can join. It must be the last of all groups that the entry overlaps with. */
+  // SPEC B11
   #findDraftFor(entry: Entry, overlapping: ReadonlySet<NodeId>): Draft | undefined {
     if (entry.clearedBySearch !== undefined) return this.#findClearedWith(entry, overlapping);
     const drafts = this.drafts.filter(({ id }) => overlapping.has(id));
@@ -182,6 +184,7 @@ class GroupFormer {
 }
 
 /** No entry of the group failed together with this entry in a bisection before. */
+// SPEC B15
 function fits({ entries }: Draft, { clearedByPart }: Entry): boolean {
   return (
     clearedByPart === undefined ||
@@ -205,6 +208,7 @@ function toGroup(queue: Queue, { id, entries, ahead, isClosed }: Draft, at: numb
 }
 
 /** A group waits from the admission of its oldest entry, unless one of its entries must not wait. */
+// SPEC B3, B10
 function patienceOf({ settings }: Queue, entries: readonly Entry[], at: number): number | undefined {
   const waitMs = settings.batchingMaxWaitTimeMinutes * 60_000;
   if (waitMs === 0 || entries.some(({ wasTested, priority }) => wasTested || priority.value === 0)) return undefined;
@@ -213,6 +217,7 @@ function patienceOf({ settings }: Queue, entries: readonly Entry[], at: number):
   return at < oldest - waitMs ? undefined : oldest + waitMs;
 }
 
+// SPEC B2
 export function isBatchable(queue: Queue, entry: Entry): boolean {
   if (entry.noBatch) return false;
   const { mode, batchingRules } = queue.settings;

@@ -32,6 +32,7 @@ import { addCandidate, endCandidate, entryOf, move, type Work } from './work.ts'
  *
  * A pass here never lands anything. A survivor lands from the line, without a second run if its tree is the same.
  */
+// SPEC B4
 export function startBisection(work: Work, candidate: Candidate): void {
   const { queue } = work;
   const base = queue.head;
@@ -100,6 +101,7 @@ function concludeFront(work: Work, number: number): boolean {
   });
 }
 
+// SPEC B5
 function clearFront(work: Work, place: SearchPosition, front: SearchPart, run: Candidate): void {
   endCandidate(work, run, { reason: 'BISECTION_TEST_RUN_PASSED', prNumber: undefined });
   const { isOnHead, chains } = getBisection(work, place.number);
@@ -116,6 +118,7 @@ function clearFront(work: Work, place: SearchPosition, front: SearchPart, run: C
   }));
 }
 
+// SPEC B6
 function blameFront(work: Work, place: SearchPosition, run: Candidate): boolean {
   const [entry] = unlanded(work.queue, run.members);
   assert(entry !== undefined && run.failure !== undefined, 'a failed part has a live member and a failure');
@@ -131,8 +134,10 @@ function blameFront(work: Work, place: SearchPosition, run: Candidate): boolean 
   return true;
 }
 
+// SPEC B6
 function splitFront(work: Work, place: SearchPosition, front: SearchPart, run: Candidate): boolean {
   const because: Because = { reason: 'BISECTION_REQUIRED', candidate: run.number };
+  // SPEC B13
   regroupRest(work, place, 1, {
     reason: 'PREREQUISITE_MERGE_ITEM_FAILED',
     prNumber: run.members[0]?.prNumber as PrNumber,
@@ -215,6 +220,7 @@ function isKnownToFail(work: Work, { failedSets }: Bisection, { beneath, part }:
  * Exactly this set failed before in this bisection, so it is not tested again. A part of several is split at once. A
  * part of one is to blame if all others are cleared. Until then it is tested alone.
  */
+// SPEC B7, B14
 function skipRun(work: Work, number: number, { index, partIndex, part }: Startable): void {
   const isFront = partIndex === 0;
   if (isFront && part.members.length === 1) {

@@ -58,6 +58,7 @@ export function dropRun(work: Work, part: SearchPart, because: Because, leaving?
 }
 
 /** An entry leaves the queue, so the results of all bisection candidates that contain it are void. */
+// SPEC B9
 export function removeFromBisections(work: Work, leaving: Entry, because: Because): void {
   const isIt = (member: Member) => member.submission === leaving.submission;
   for (const bisection of work.queue.bisections) {
@@ -106,6 +107,7 @@ export function repointPart(work: Work, from: CandidateNumber, to: CandidateNumb
 }
 
 /** The target branch moved. Entries cleared by a bisection are known to pass only on top of its base. */
+// SPEC B12
 export function noteTargetMoved(work: Work, landed: readonly Entry[]): void {
   if (work.queue.bisectionsEver === 0) return;
   const isBy = (number: number) =>

@@ -29,6 +29,7 @@ export function planDirectMerges(work: Work): void {
   }
 }
 
+// SPEC L8
 function isEligible(queue: Queue, entry: Entry): boolean {
   return (
     !entry.isDirectMergeSpent &&
@@ -65,6 +66,7 @@ function startDirectMerge(work: Work, entry: Entry): void {
 }
 
 /** The commit is built. Its tree must be exactly the one that the checks on the pull request's head tested. */
+// SPEC L28
 export function concludeDirectMerge(work: Work, candidate: Candidate, required: RequiredChecks): void {
   const [entry] = unlanded(work.queue, candidate.members);
   const tested = entry?.pr.upToDate;

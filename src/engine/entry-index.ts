@@ -9,6 +9,7 @@ type ListName = 'pending' | 'aside' | 'unready' | 'ready';
 /** Priorities are below 2^8 and ordinals below 2^44, so both fit into one exact number. */
 const PRIORITY_WEIGHT = 2 ** 44;
 
+// SPEC O2
 export function orderKey(entry: Entry): number {
   return (
     raisedValue(entry.priority.value, entry.raised) * PRIORITY_WEIGHT + (entry.admission?.ordinal ?? entry.submission)

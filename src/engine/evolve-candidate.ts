@@ -88,6 +88,7 @@ function fail(work: Work, candidate: Candidate, { reason, detail }: CandidateUnb
 }
 
 /** Members that are being landed cannot leave. If they do not land, the candidate is abandoned and planned again. */
+// SPEC L27
 function putOff(work: Work, candidate: Candidate): void {
   keepCandidate(work, { ...candidate, isPutOff: true });
 }

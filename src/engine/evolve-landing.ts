@@ -28,6 +28,7 @@ export function beginLanding(work: Work, candidate: Candidate): Outcome {
 }
 
 /** The target branch moved to what passed, or part of the way. Entries that landed leave the queue. */
+// SPEC L29
 export function concludeLanding(work: Work, candidate: Candidate, event: CandidateLanded): Outcome {
   const { queue } = work;
   const { landing } = queue;
@@ -75,6 +76,7 @@ function isStopPossible(asked: readonly Entry[], { entries, stopped, how }: Cand
 }
 
 /** The pushed tree is the tree that passed, or that tree composed with what landed beside it. */
+// SPEC L22
 function isProven({ settings, landing }: Queue, candidate: Candidate, event: CandidateLanded): boolean {
   if (candidate.state !== 'passed' || candidate.commit === undefined) return false;
   switch (event.how) {
@@ -151,6 +153,7 @@ function listMoves(event: CandidateLanded, { landingMode }: Landing): readonly M
   });
 }
 
+// SPEC L3
 function mergeEntry(
   work: Work,
   candidate: Candidate,
@@ -188,6 +191,7 @@ interface Strayed {
 }
 
 /** The entry landed in a state that was not tested, and its record says so. */
+// SPEC L26
 function mergeStray(work: Work, candidate: Candidate, { asked, stopped, event }: Strayed): readonly Entry[] {
   const { prNumber, sha, tree } = stopped;
   const base = event.pushedSha;
@@ -236,6 +240,7 @@ function compose(work: Work, landed: readonly Entry[]): void {
   }
 }
 
+// SPEC L23
 export function concludeRefusedLanding(work: Work, candidate: Candidate, { problem }: LandingRefused): Outcome {
   if (work.queue.landing?.candidate !== candidate.number) {
     return ignored(`Candidate ${candidate.number} was not landing.`);
@@ -263,6 +268,7 @@ function abandonPutOff(work: Work): void {
  * The tested tree cannot be composed with the head, so the entry touches the same files as others, whatever its targets
  * say. From now on it overlaps with every entry, and its next tree is built on the head itself.
  */
+// SPEC L4
 function refuseTree(work: Work, candidate: Candidate): void {
   abandon(work, candidate, { reason: 'LANDING_NOT_COMPOSABLE' });
   for (const entry of unlanded(work.queue, candidate.members)) keep(work, { ...entry, overlapsAll: true });
@@ -276,6 +282,7 @@ function forgetPasses(work: Work, { commit }: Candidate): void {
   work.queue = { ...work.queue, passes };
 }
 
+// SPEC L6
 function refuseEntry(work: Work, candidate: Candidate, { prNumber, reason, detail }: EntryRefused): void {
   const entry = findEntry(work.queue, prNumber);
   if (candidate.purpose.kind === 'direct' && reason === 'PR_UPDATED_AT_MERGE_TIME') giveUpDirectMerge(work, candidate);
@@ -287,6 +294,7 @@ function refuseEntry(work: Work, candidate: Candidate, { prNumber, reason, detai
 }
 
 /** Entries that were cancelled during the landing leave now, because they did not land. */
+// SPEC L24
 function removeAsAsked(work: Work, asked: readonly Entry[]): void {
   for (const { prNumber, submission } of asked) {
     const entry = findEntry(work.queue, prNumber);

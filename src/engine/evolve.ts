@@ -141,7 +141,7 @@ function unpark(work: Work): Outcome {
   return APPLIED;
 }
 
-// SPEC E1, E4
+// SPEC E1, E4, L25
 function submit(work: Work, event: PullRequestSubmitted): Outcome {
   const { pr, actor } = event;
   const known = findEntry(work.queue, pr.number);

@@ -8,7 +8,7 @@ import { lineOf, unlanded } from './roster.ts';
 import { entryOf, type Work } from './work.ts';
 
 /** Puts urgent entries ahead of everything they overlap with that may be interrupted. */
-// SPEC C24
+// SPEC C24, O6
 export function makeWayForUrgent(work: Work): void {
   if (!mayStartTests(work.queue)) return;
   for (const prNumber of walk(work.queue.index.pending)) {
@@ -24,6 +24,7 @@ export function makeWayForUrgent(work: Work): void {
 }
 
 /** If no slot is free for an urgent entry, the last interruptible candidate of the line gives up its slot. */
+// SPEC O6
 export function freeSlotFor(work: Work, entries: readonly Entry[]): PrNumber | undefined {
   const urgent = entries.find(({ priority }) => priority.value === 0);
   const last = lineOf(work.queue).findLast((other) => isUnderTest(other) && isInterruptible(work.queue, other));
@@ -36,6 +37,7 @@ export function freeSlotFor(work: Work, entries: readonly Entry[]): PrNumber | u
  * A candidate that is landing or urgent, or beneath an urgent one, is not interrupted. Urgent entries do not interrupt
  * each other.
  */
+// SPEC O7
 export function isInterruptible(queue: Queue, candidate: Candidate): boolean {
   if (isUrgent(queue, candidate) || isBeingLanded(queue, candidate)) return false;
   const members = new Set(candidate.members.map(({ submission }) => submission));

@@ -23,7 +23,7 @@ const LANDED: Landed = {
   at: 0,
 };
 
-describe('the proof of a landing in words [L10]', () => {
+describe('the proof of a landing in words [L18]', () => {
   for (const [title, landed, text] of [
     [
       'the tested commit itself',

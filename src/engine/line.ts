@@ -49,6 +49,7 @@ function abandonOne(work: Work, candidate: Candidate, because: Cause, leaving: R
 }
 
 /** Its members are landing, in this candidate or in one that vouches for it. It cannot be abandoned any more. */
+// SPEC L7
 export function isBeingLanded(queue: Queue, candidate: Candidate): boolean {
   return unlanded(queue, candidate.members).some((entry) => isLanding(queue, entry));
 }

@@ -4,6 +4,7 @@ import { type Entry, isAdmitted, type Queue } from './queue.ts';
 import { lineOf, unlanded } from './roster.ts';
 
 /** The admitted entries in the order in which they are tested and land. Those in candidates of the line come first. */
+// SPEC O1
 export function admittedInOrder(queue: Queue): Entry[] {
   const inLine = lineOf(queue).flatMap((candidate) => unlanded(queue, candidate.members));
   const seen = new Set(inLine);

@@ -100,6 +100,7 @@ function proceed(work: Work): void {
 }
 
 /** Cancels entries that were not ready for too long. Entries that only wait for the queue do not count. */
+// SPEC O4
 function cancelOverdue(work: Work): void {
   const limitMs = work.queue.settings.notReadyTimeoutHours * 3_600_000;
   if (limitMs === 0) return;
@@ -124,7 +125,7 @@ function finishModeSwitch(work: Work): void {
  * Admits ready entries in order while the line has room. An urgent entry is always admitted. Entries behind a direct
  * merge wait.
  */
-// SPEC Q3
+// SPEC O3, Q3
 function admitReady(work: Work): void {
   if (work.queue.state !== 'RUNNING' || work.queue.parked !== undefined) return;
   for (const prNumber of walk(work.queue.index.ready)) {
@@ -165,6 +166,7 @@ function landNext(work: Work): void {
 }
 
 /** Takes a landing back that has not begun, if the queue may no longer land it. */
+// SPEC L5
 function takeBackLanding(work: Work): void {
   const { landing } = work.queue;
   if (landing === undefined || landing.isBegun) return;
@@ -173,11 +175,13 @@ function takeBackLanding(work: Work): void {
   if (!isStillRight) work.queue = { ...work.queue, landing: undefined };
 }
 
+// SPEC L2
 export function isLandable(queue: Queue, candidate: Candidate): boolean {
   if (candidate.state !== 'passed' || candidate.commit === undefined) return false;
   return mayVouch(queue, candidate) || unlanded(queue, candidate.beneath).length === 0;
 }
 
+// SPEC L1, L30
 function land(work: Work, { number }: Candidate): void {
   const { head } = work.queue;
   if (head === undefined) return;
@@ -199,6 +203,7 @@ export function freeSlots({ queue, strategy }: Pick<Work, 'queue' | 'strategy'>)
   return strategy.slots(queue) - taken.length;
 }
 
+// SPEC B8
 function freeBisectionSlots(work: Work): number {
   const { settings } = work.queue;
   if (settings.bisectionConcurrency === 0) return freeSlots(work);

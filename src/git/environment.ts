@@ -66,6 +66,7 @@ const IMPATIENT_SSH = 'ssh -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveI
  * Environment of git commands that run hooks. As in any push, the user's and the system's settings apply. Git's
  * messages are parsed here, so they are not translated.
  */
+// SPEC L11
 function hookEnvironment(extra: Readonly<Record<string, string>> = {}): Record<string, string> {
   return { ...pick(process.env, PASSED_TO_HOOKS), LC_MESSAGES: 'C', ...extra };
 }

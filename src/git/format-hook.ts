@@ -7,6 +7,7 @@ const MAX_LINES = 5;
 const MAX_LENGTH = 500;
 
 /** The last lines that hooks printed, as one line without control characters and without paths of the server. */
+// SPEC L32
 export function lastWordsOf(output: string, gitDir: string): string {
   const lines = stripVTControlCharacters(output)
     .replaceAll(gitDir, 'the repository')

@@ -30,6 +30,7 @@ const BRANCHES = 'refs/heads/';
  * Changes branches by a push, so that the repository's hooks run. Other refs change directly. Without hooks, or when
  * they must not run, branches change directly too, which is much faster.
  */
+// SPEC L10
 export function createHookedUpdater(options: HookedOptions): RefUpdater {
   const { direct, hooks, source, tell } = options;
   const pusher = createPusher(options);
@@ -57,6 +58,7 @@ type Pusher = (command: PushCommand) => Promise<RefAnswer>;
 
 const DONE: RefAnswer = { kind: 'done' };
 
+// SPEC L31
 function isOfBranch(change: RefChange): change is BranchChange {
   return change.kind !== 'verify' && change.ref.startsWith(BRANCHES);
 }
@@ -84,12 +86,14 @@ async function changeBranch(options: HookedOptions, push: Pusher, { branch, veri
   return answer.kind === 'done' ? answer : direct.change([branch]);
 }
 
+// SPEC L15
 function forgiveHooks(error: unknown): RefAnswer {
   if (error instanceof Fault && error.code === 'FORGE_UNAVAILABLE') return { kind: 'refused', detail: error.detail };
   throw error;
 }
 
 /** The verified refs stay locked until the branch has moved, so a push to a pull request cannot slip in between. */
+// SPEC L16
 async function moveGuarded(
   { gitDir }: HookedOptions,
   push: Pusher,
@@ -117,6 +121,7 @@ function createPusher(options: HookedOptions): Pusher {
     });
 }
 
+// SPEC L33
 async function seeToEnd({ source, tell, signal }: HookedOptions, ref: string, { ended }: Push): Promise<void> {
   const { isStopped, isRefChanged, words } = await ended;
   if (signal.aborted || !isRefChanged) return;

@@ -32,6 +32,7 @@ export interface HookWatch {
   look(): Promise<Hooks>;
 }
 
+// SPEC L34
 export function watchHooks(gitDir: string): HookWatch {
   let setup: Setup | undefined;
   return {
@@ -48,6 +49,7 @@ export function watchHooks(gitDir: string): HookWatch {
  * Stricter than git's own rule for folders of other users. A user who can write a hook, the configuration that names
  * one, or a folder above them runs commands as the server.
  */
+// SPEC L14
 async function findProblem(gitDir: string, setup: Setup, entries: readonly string[]): Promise<string | undefined> {
   const owner = process.getuid?.();
   if (owner === undefined) return 'this system does not say whom files belong to';

@@ -50,6 +50,7 @@ const SETTINGS = ['core.filesRefLockTimeout=10000', 'core.packedRefsTimeout=1000
  * from exactly `from`. The objects are in the repository already, so the pack is empty. The request is sent without
  * reading the list of refs first, as in a push over HTTP.
  */
+// SPEC L13
 export function receivePack(options: PushOptions): Push {
   const { gitDir, signal, limitMs } = options;
   throwIfStopping(signal);
@@ -118,6 +119,7 @@ function isDone(report: string): boolean {
 }
 
 /** The report is `unpack REASON` when nothing was processed, else `ng REF REASON`. It is empty when git died. */
+// SPEC L12
 function answerOf(report: string, stderr: string, gitDir: string): RefAnswer {
   const [, reason = ''] = /^....unpack ok\n....ng \S+ (.*)\n/.exec(report) ?? [];
   const hook = HOOKS.find(([pattern]) => pattern.test(reason) || pattern.test(stderr))?.[1];

@@ -176,7 +176,7 @@ describe('lanes, batches, conflicts and priorities', { concurrency: 4 }, () => {
     assert.equal((await ci.storyOf(b)).at(-1), 'FAILED START_TEST_RUN_MERGE_CONFLICT');
   });
 
-  test('an urgent one goes ahead of everybody, who are tested again on it [O2]', async () => {
+  test('an urgent one goes ahead of everybody, who are tested again on it [O6]', async () => {
     const queue = await aQueue();
     const ci = createCi(queue);
     const [a, b] = (await submitAll(queue, 2)) as [number, number];

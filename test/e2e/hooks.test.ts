@@ -71,7 +71,7 @@ describe('hooks of a plain git repository', () => {
     await assertLanded(queue, await queue.untilMerged(good));
   });
 
-  it('that became writable for others do not run any more, and an alarm says so [L14]', async () => {
+  it('that became writable for others do not run any more, and an alarm says so [L34]', async () => {
     const queue = onBadDays(await fixture.aQueue());
     await writeHook(queue.git, 'pre-receive', 'exit 1');
     await chmod(join(queue.git.path, 'hooks'), 0o777);

@@ -164,7 +164,7 @@ describe('events that come again', () => {
     told.play('fail A → testing B');
   });
 
-  it('refuses to cancel twice, and takes a second wish to remove a landing entry for the first [I4] [L7]', () => {
+  it('refuses to cancel twice, and takes a second wish to remove a landing entry for the first [I4] [L24]', () => {
     play()`submit A; cancel A A → refused PULL_REQUEST_NOT_IN_QUEUE; A=cancelled`;
     play()`
       hold landings; submit A; pass A; cancel A; again → A=passed
@@ -236,7 +236,7 @@ describe('a queue that would break a promise is parked', () => {
     return { told, result: step(told.queue, event) };
   }
 
-  it('changes nothing, says so, and raises an alarm [I1] [L3]', () => {
+  it('changes nothing, says so, and raises an alarm [I1] [L22]', () => {
     const { told, result } = parked();
     assert.equal(result.outcome.kind, 'parked');
     assert.deepEqual({ ...result.queue, parked: undefined }, told.queue);
@@ -248,7 +248,7 @@ describe('a queue that would break a promise is parked', () => {
     assert.deepEqual([result.transitions, result.ended, result.endedCandidates], [[], [], []]);
   });
 
-  it('parks at a landing from another head, of less than was asked for, or of another kind [I1] [L3]', () => {
+  it('parks at a landing from another head, of less than was asked for, or of another kind [I1] [L22]', () => {
     const told = play()`with batch=true batchingMinSize=2; hold landings; submit A B; pass AB`;
     const tree = 'tree:A+B+M' as never;
     const good = {
@@ -268,7 +268,7 @@ describe('a queue that would break a promise is parked', () => {
     }
   });
 
-  it('parks at a landing that says it was composed where nothing landed beside it [I1] [L3]', () => {
+  it('parks at a landing that says it was composed where nothing landed beside it [I1] [L22]', () => {
     const told = play()`with mode=PARALLEL; hold landings; submit A[x]; pass A`;
     const event = landedEvent(told.now, 1);
     assert.equal(step(told.queue, { ...event, how: 'COMPOSED' }).outcome.kind, 'parked');

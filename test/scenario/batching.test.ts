@@ -4,36 +4,36 @@ import { play, story } from '../worlds/engine/story.ts';
 const BATCH = { batch: true, batchingMinSize: 4, batchingMaxWaitTimeMinutes: 5 } as const;
 
 describe('how batches are formed', () => {
-  story('of one each start all at once, also when an urgent one makes them begin again [B1] [O2]')`
+  story('of one each start all at once, also when an urgent one makes them begin again [B1] [O6]')`
     with mode=PARALLEL concurrency=2 batch=true batchingMinSize=1
     submit A[x] D[y]; submit B[x,z] urgent → BD=testing A=pending
     pass D                                 → A=testing
   `;
 
-  story('tests a batch when its oldest entry has waited long enough [B1]', BATCH)`
+  story('tests a batch when its oldest entry has waited long enough [B10]', BATCH)`
     submit A      → wake 5m
     wait 1m; submit B; wait 90000ms; submit C → wake 150000ms
     wait 149999ms → ABC=pending; testing nothing
     wait 1ms      → testing ABC; ABC=testing; runs ABC
   `;
 
-  story('tests a batch as soon as it is full [B1]', BATCH)`
+  story('tests a batch as soon as it is full [B10]', BATCH)`
     submit A; wait 1m; submit B; wait 1m; submit C; wait 1m → testing nothing; wake 2m
     submit D → testing ABCD; runs ABCD; wake 300m
   `;
 
-  story('tests a single entry when the wait is over [B1]', BATCH)`
+  story('tests a single entry when the wait is over [B10]', BATCH)`
     submit A; wait 4m → A=pending; wake 1m
     wait 1m           → testing A; A=testing
   `;
 
-  story('never waits with a wait of 0 [B1]', BATCH)`
+  story('never waits with a wait of 0 [B10]', BATCH)`
     with batchingMaxWaitTimeMinutes=0
     submit A → testing A
     submit B → testing A A+B
   `;
 
-  story('makes batches no larger than the size, in queue order [B1] [O1]', BATCH)`
+  story('makes batches no larger than the size, in queue order [B1] [B10] [O1]', BATCH)`
     with batchingMinSize=2 concurrency=1
     pause; submit A B C D E; submit F high; resume → testing FA; order F A B C D E
     pass FA → testing BC
@@ -46,19 +46,19 @@ describe('how batches are formed', () => {
     pass AB            → AB=merged; testing CD CD+EF; target M+A+B
   `;
 
-  story('starts the wait with the oldest of those that are left [B1]', BATCH)`
+  story('starts the wait with the oldest of those that are left [B10]', BATCH)`
     submit A; wait 2m; submit B; wait 1m; cancel A → wake 4m
     wait 3m → testing nothing
     wait 1m → testing B
   `;
 
-  story('lets an urgent entry take nobody along for whom it would have to wait [B3] [O2]')`
+  story('lets an urgent entry take nobody along for whom it would have to wait [B3] [O6]')`
     with mode=PARALLEL concurrency=1 batch=true batchingMinSize=4 batchingMaxWaitTimeMinutes=1
     submit Q[q]; wait 1m                   → testing Q
     submit S[z] C[x,z]; submit U[x] urgent → testing U; QSC=pending
   `;
 
-  story('forms groups again when an urgent entry has interrupted: who was, stands ahead of others [O1] [O2]')`
+  story('forms groups again when an urgent entry has interrupted: who was, stands ahead of others [O1] [O6]')`
     with mode=PARALLEL concurrency=1 batch=true batchingMinSize=2
     submit A[y] B[y]                  → testing AB
     submit C[x,y]; submit U[x] urgent → U=testing C=pending
@@ -103,7 +103,7 @@ describe('how batches are formed', () => {
 });
 
 describe('entries that are not batched', () => {
-  story('tests an entry with noBatch alone, in its place; what stands before it waits for nobody [B2]', BATCH)`
+  story('tests an entry with noBatch alone, in its place; what stands before it waits for nobody [B2] [B11]', BATCH)`
     submit A B       → testing nothing
     submit C nobatch → testing AB AB+C
     submit D E F G   → testing AB AB+C AB+C+DEFG

@@ -17,7 +17,7 @@ describe('a failed batch is searched in halves', () => {
                      → runs ABCD ~AB ~AB+CD ~AB+C ~ABC+D
   `;
 
-  story('holds what stood behind a failed half until that half is settled, and tests it as one group [B6]', BATCH)`
+  story('holds what stood behind a failed half until that half is settled, and tests it as one group [B13]', BATCH)`
     together A B C D; fail ABCD ~AB → testing ~A ~A+B; AB=testing CD=pending
                                     → trail C PREREQUISITE_MERGE_ITEM_FAILED
     pass ~A                         → A=merged; testing ~A+B
@@ -25,7 +25,7 @@ describe('a failed batch is searched in halves', () => {
     pass ~A+CD                      → ACD=merged; target M+A+C+D; runs ABCD ~AB ~AB+CD ~A ~A+B ~A+CD
   `;
 
-  story('drops the result of the second half when the first one fails [B6]', BATCH)`
+  story('drops the result of the second half when the first one fails [B13]', BATCH)`
     together A B C D; fail ABCD; pass ~AB+CD → CD=testing AB=testing  # C and D are not cleared before A and B are
     fail ~AB                                 → CD=pending; testing ~A ~A+B
   `;
@@ -50,7 +50,7 @@ describe('a failed batch is searched in halves', () => {
     fail ~ABC                      → testing ~AB ~AB+C
   `;
 
-  it('tests on the head at that time, and is not restarted by landings or pushes [B4]', () => {
+  it('tests on the head at that time, and is not restarted by landings or pushes [B12]', () => {
     const told = play(BATCH)`
       with batchingMinSize=2
       together A B C D; fail AB → testing CD ~A ~A+B
@@ -110,20 +110,20 @@ describe('a search that does not repeat what failed', () => {
     pass A                      → A=merged; runs ABCD ~AB ~C ~C+D ~A ~B A; target M+C+D+A
   `;
 
-  story('blames a single one without a run when exactly these failed before and all others are cleared [B7]', SKIP)`
+  story('blames a single one without a run when exactly these failed before and all others are cleared [B14]', SKIP)`
     with batchingMinSize=2 bisectionConcurrency=1
     together A B; fail AB → testing ~A; A=testing B=pending
     pass ~A               → A=merged B=failed; why B=TEST_RUN_FAILED_BY_OPTIMIZATION; target M+A; runs AB ~A
   `;
 
-  story('tests a single one alone while others ahead are open [B7]', SKIP)`
+  story('tests a single one alone while others ahead are open [B14]', SKIP)`
     with batchingMinSize=2
     together A B; fail AB → testing ~A ~B
     pass ~B               → B=merged A=testing
     fail ~A               → A=failed; target M+B; runs AB ~A ~B
   `;
 
-  story('takes a passed single one for cleared although it failed together with another [B7]', SKIP)`
+  story('takes a passed single one for cleared although it failed together with another [B14]', SKIP)`
     with batchingMinSize=2
     together A B; fail AB; pass ~A ~B → A=merged  # only both together fail
                                       → testing B  # tested again on the target with A, where it lands from

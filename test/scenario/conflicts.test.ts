@@ -16,7 +16,7 @@ describe('an entry that conflicts with the target', () => {
 });
 
 describe('an entry that conflicts with one ahead', () => {
-  story('goes ahead of it when it becomes urgent [C33] [O2]')`
+  story('goes ahead of it when it becomes urgent [C33] [O6]')`
     conflict B A; submit A low; submit B low → aside B=A
     submit B urgent                          → aside nothing; testing B B+A
     pass B                                   → B=merged

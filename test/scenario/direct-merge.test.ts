@@ -31,7 +31,7 @@ describe('direct merge: what was tested on its own head lands as it is', () => {
     `;
   });
 
-  story('goes the usual way when its commit has not the tree that was tested [L8]', DIRECT)`
+  story('goes the usual way when its commit has not the tree that was tested [L28]', DIRECT)`
     submit A uptodate tree=other → A=testing; trail A API_REQUESTED MERGE_ITEM_NOW_READY TEST_RUN_STARTED
                                  → runs A
     pass A                       → why A=MERGE_GRAPH_MERGE
@@ -69,7 +69,7 @@ describe('direct merge: what was tested on its own head lands as it is', () => {
     release builds → testing A; runs A; target M+X
   `;
 
-  story('gives up when the target is moved while it lands, and is tested [L8] [L6]', DIRECT)`
+  story('gives up when the target is moved while it lands, and is tested [L8] [L23]', DIRECT)`
     hold landings; submit A uptodate → A=waiting
     refuse moved X                   → A=testing; target M+X; runs A; alarm FOREIGN_PUSH
   `;

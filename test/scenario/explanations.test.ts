@@ -94,7 +94,7 @@ describe('why an entry is where it is', () => {
     );
   });
 
-  it('says with whom it waits for a batch, and for how long [E12] [B1]', () => {
+  it('says with whom it waits for a batch, and for how long [E12] [B10]', () => {
     const told = play()`with batch=true; submit A B`;
     assert.deepEqual(why(told, 'A'), [
       'WAITING_FOR_BATCH: It waits together with #2 for others to be tested with, until 2026-09-17T12:05:00.000Z at the latest.',

@@ -40,7 +40,7 @@ describe('answers to a landing', () => {
     `);
   });
 
-  it('that it did not happen let go whoever asked to leave, and the others are tested again [L7]', () => {
+  it('that it did not happen let go whoever asked to leave, and the others are tested again [L24]', () => {
     const told = play()`with batch=true batchingMinSize=2; hold landings; submit A B; pass AB; cancel A`;
     const candidate = told.candidate('AB').number;
     told.tell({ kind: 'landing_refused', at: told.now, candidate, problem: { kind: 'called_off' } });
@@ -50,7 +50,7 @@ describe('answers to a landing', () => {
     `);
   });
 
-  it('park the queue where the commit is the tested one and its tree is not [L3] [I1]', () => {
+  it('park the queue where the commit is the tested one and its tree is not [L22] [I1]', () => {
     const told = play()`hold landings; submit A; pass A`;
     const outcome = step(told.queue, landed(told, 'A', 'A', { pushedTree: 'tree:X' as Sha })).outcome;
     assert.equal(outcome.kind, 'parked');

@@ -8,7 +8,7 @@ const BATCH = { batch: true, batchingMinSize: 3, landingMode: 'API' } as const;
 const LANDING = 'hold landings; submit A B C; pass ABC';
 
 describe('a landing by a merge API', () => {
-  it('that stops at a refusal fails that entry, and tests the rest again [L9] [L6]', () => {
+  it('that stops at a refusal fails that entry, and tests the rest again [L29] [L6]', () => {
     const told = play(BATCH)`
       ${LANDING}
       stop A refused B GITHUB_API_BRANCH_PROTECTION_UNMET → A=merged B=failed C=testing
@@ -20,19 +20,19 @@ describe('a landing by a merge API', () => {
     assert.equal(told.lastOf('B')?.because.detail, 'No.');
   });
 
-  story('fails one further on, too, where that is the one that was refused [L9]', BATCH)`
+  story('fails one further on, too, where that is the one that was refused [L29]', BATCH)`
     ${LANDING}
     stop A refused C PR_UPDATED_AT_MERGE_TIME → A=merged B=testing C=failed; testing B
   `;
 
-  story('that meets a foreign push starts the rest again on it [L9] [C6]', BATCH)`
+  story('that meets a foreign push starts the rest again on it [L29] [C6]', BATCH)`
     ${LANDING}
     stop AB moved X          → AB=merged C=testing; proof A=PREFIX B=PREFIX; alarm FOREIGN_PUSH; target M+A+B+X
                              → testing C
     release landings; pass C → target M+A+B+X+C; proof C=SAME_TREE
   `;
 
-  it('that merges an entry onto something else says that nobody tested it [L9] [N4]', () => {
+  it('that merges an entry onto something else says that nobody tested it [L26] [N4]', () => {
     const told = play(BATCH)`
       ${LANDING}
       submit D; stop A strayed B X → AB=merged CD=testing; proof A=PREFIX B=UNPROVEN; why B=MERGE_GRAPH_MERGE
@@ -45,7 +45,7 @@ describe('a landing by a merge API', () => {
     assert.equal(told.queue.head?.sha, 'head:M+A+X+B');
   });
 
-  it('may stray with the very first [L9]', () => {
+  it('may stray with the very first [L26]', () => {
     play(BATCH)`
       ${LANDING}
       stop - strayed A X → A=merged BC=testing; proof A=UNPROVEN; alarm UNPROVEN_LANDING
@@ -71,18 +71,18 @@ describe('a landing by a merge API', () => {
     );
   });
 
-  story('keeps to the way it began in, whatever the setting is by then [L9]', BATCH)`
+  story('keeps to the way it began in, whatever the setting is by then [L30]', BATCH)`
     ${LANDING}
     set landingMode=PUSH; stop A moved X → A=merged BC=testing
   `;
 
-  story('ends the runs of what it landed, and tests what it vouched for and did not land [L9] [V8]')`
+  story('ends the runs of what it landed, and tests what it vouched for and did not land [L29] [V8]')`
     with canOptimisticallyMerge=true pendingFailureDepth=1 landingMode=API
     hold landings; submit A B C; pass A+B+C → ABC=passed
     stop A refused B GITHUB_API_MERGE_PR_FAILED → A=merged B=failed C=testing; testing C
   `;
 
-  it('parks the queue where what it says cannot be [I1] [L9]', () => {
+  it('parks the queue where what it says cannot be [I1] [L29]', () => {
     const told = play(BATCH)`${LANDING}`;
     const target = 'head:M' as never;
     const event = {

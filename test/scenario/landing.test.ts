@@ -43,7 +43,7 @@ describe('what lands is what was tested', () => {
     });
   });
 
-  it('records IDENTICAL where the tested commit itself became the head [L3]', () => {
+  it('records IDENTICAL where the tested commit itself became the head [L19]', () => {
     const told = play()`hold landings; submit A B; pass A`;
     const candidate = told.candidate('A');
     told.branch.history.push('A');
@@ -61,7 +61,7 @@ describe('what lands is what was tested', () => {
     assert.equal(told.queue.head?.sha, 'c1');
   });
 
-  story('keeps lands of a disjoint lane good however many landed beside it [C4] [L3]', PARALLEL)`
+  story('keeps lands of a disjoint lane good however many landed beside it [C4] [L20]', PARALLEL)`
     with concurrency=9
     submit A[x] B[y] C[z] D[x]; pass B C A+D → D=passed
     pass A                                   → ABCD=merged; target M+B+C+A+D
@@ -69,7 +69,7 @@ describe('what lands is what was tested', () => {
   `;
 
   story(
-    'lands nothing composed in a queue that lands exactly: it is tested again on the new head at once [L3] [L4]',
+    'lands nothing composed in a queue that lands exactly: it is tested again on the new head at once [L20] [L4]',
     PARALLEL,
   )`
     with exactLanding=true
@@ -117,14 +117,14 @@ describe('landings that are refused', () => {
     → testing AC; trail A TEST_RUN_PASSED PREREQUISITE_MERGE_ITEM_FAILED TEST_RUN_STARTED; target M
   `;
 
-  story('takes a target that was moved meanwhile for a foreign push [L6] [C6]')`
+  story('takes a target that was moved meanwhile for a foreign push [L23] [C6]')`
     submit A B; hold landings; pass A; refuse moved X → AB=testing
                              → trail A TEST_RUN_PASSED MANUAL_PUSH_TO_TARGET_BRANCH TEST_RUN_STARTED
                              → testing A A+B; target M+X; alarm FOREIGN_PUSH
     release landings; pass A → target M+X+A
   `;
 
-  it('builds the rest of a batch again that a merge API landed half of [L3] [C5] [C10]', () => {
+  it('builds the rest of a batch again that a merge API landed half of [L21] [C5] [C10]', () => {
     const told = play()`with batch=true batchingMinSize=3 landingMode=API; submit A B C; hold landings; pass ABC`;
     landFirstOf(told);
     told.play(`
@@ -153,7 +153,7 @@ function landFirstOf(told: Scenario): void {
 }
 
 describe('what happens while a landing is under way', () => {
-  it('removes an entry whose removal was asked for, unless it lands [L7]', () => {
+  it('removes an entry whose removal was asked for, unless it lands [L24]', () => {
     play()`
       hold landings; submit A; pass A; cancel A → A=passed
       release landings → A=merged; target M+A
@@ -165,7 +165,7 @@ describe('what happens while a landing is under way', () => {
     assert.equal(told.lastOf('A')?.actor, 'ada');
   });
 
-  it('removes an entry that did not land when a merge API stopped half-way [L7] [L3]', () => {
+  it('removes an entry that did not land when a merge API stopped half-way [L24] [L3]', () => {
     const told = play()`
       with batch=true batchingMinSize=3 landingMode=API
       submit A B C; hold landings; pass ABC; cancel C
@@ -174,13 +174,13 @@ describe('what happens while a landing is under way', () => {
     told.play('→ A=merged B=testing C=cancelled; why C=USER_REQUESTED; testing B');
   });
 
-  story('forgets the wish to remove it when it is submitted again [L7] [E4]')`
+  story('forgets the wish to remove it when it is submitted again [L24] [E4]')`
     hold landings; submit A; pass A; cancel A; submit A
     refuse composition       → A=testing
     pass A; release landings → A=merged
   `;
 
-  story('lets what is observed of the entry wait, and of the target count for nothing [L7] [C26]')`
+  story('lets what is observed of the entry wait, and of the target count for nothing [L27] [C26]')`
     hold landings; submit A B; pass A; close A → ignored
     push A    → ignored
     foreign A → ignored; A=passed B=testing; alarm nothing

@@ -40,7 +40,7 @@ describe('what goes on as it is', () => {
     submit A[x] B[x]; targets A[x,y] → AB=testing; runs A A+B
   `;
 
-  story('an entry that lands with another, when its removal is asked for [L7] [V8]')`
+  story('an entry that lands with another, when its removal is asked for [L24] [V8]')`
     with canOptimisticallyMerge=true
     hold landings; submit A B; pass A+B → AB=passed
     cancel A                            → AB=passed

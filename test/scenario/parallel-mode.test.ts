@@ -20,7 +20,7 @@ describe('lanes: entries that share no target do not stand in each other’s way
            → trail D API_REQUESTED MERGE_ITEM_NOW_READY TEST_RUN_STARTED; runs A B A+B+C D A+C
   `;
 
-  story('lands lanes in any order, without restarting one another [C4] [L2] [L3]', PARALLEL)`
+  story('lands lanes in any order, without restarting one another [C4] [L2] [L20]', PARALLEL)`
     submit A[frontend] B[backend] C[frontend,backend] D[docs]
     pass D   → D=merged ABC=testing
     pass B   → B=merged AC=testing; target M+D+B

@@ -225,7 +225,7 @@ describe('holds', () => {
     pass ABC+DEF                 → ABCDEF=merged; target M+A+B+C+D+E+F; runs ABC ABC+DEF
   `;
 
-  story('holds a batch for one that still waits to be full behind it [V6] [B1]', OFF_1)`
+  story('holds a batch for one that still waits to be full behind it [V6] [B10]', OFF_1)`
     with batch=true batchingMinSize=2
     submit A B C; fail AB → AB=held C=pending; wake 5m
     wait 5m               → testing AB+C

@@ -8,7 +8,7 @@ describe('priorities: they reorder what is not under test, and only urgent inter
     pass A                      → testing B B+D; order B D C
   `;
 
-  story('starts an urgent entry on the target at once; the line is built again behind it [O2] [C24]')`
+  story('starts an urgent entry on the target at once; the line is built again behind it [O6] [C24]')`
     with concurrency=2
     submit A B C    → testing A A+B
     submit D urgent → testing D D+A; DA=testing BC=pending; trail A SKIP_THE_LINE_INTERRUPTED TEST_RUN_STARTED
@@ -22,7 +22,7 @@ describe('priorities: they reorder what is not under test, and only urgent inter
     submit F 10; submit G 255 → order A C D F B E G
   `;
 
-  story('does not let a second urgent entry interrupt the first [O2]')`
+  story('does not let a second urgent entry interrupt the first [O7]')`
     with concurrency=2
     submit A; submit B urgent → testing B B+A
     submit C urgent           → testing B B+C; A=pending
@@ -30,7 +30,7 @@ describe('priorities: they reorder what is not under test, and only urgent inter
                               → why A=SKIP_THE_LINE_INTERRUPTED; cause A=C; order B C A
   `;
 
-  it('does not let an urgent entry interrupt what another urgent one is built on [O2]', () => {
+  it('does not let an urgent entry interrupt what another urgent one is built on [O7]', () => {
     play()`submit A B; submit B urgent; submit C urgent → testing A A+B A+B+C; runs A A+B A+B+C`;
     play()`
       with mode=PARALLEL concurrency=2
@@ -39,13 +39,13 @@ describe('priorities: they reorder what is not under test, and only urgent inter
     `;
   });
 
-  story('does not let an urgent entry interrupt a batch with another urgent one in it [O2] [B3]')`
+  story('does not let an urgent entry interrupt a batch with another urgent one in it [O7] [B3]')`
     with batch=true batchingMinSize=2
     submit A; submit B urgent → testing BA
     submit C urgent           → testing BA BA+C; path A waiting pending testing
   `;
 
-  story('waits for a slot where all are taken by urgent entries [O2] [C3]')`
+  story('waits for a slot where all are taken by urgent entries [O7] [C3]')`
     with concurrency=2
     submit A urgent; submit B urgent; submit C urgent → testing A A+B; C=pending
     pass A → testing B B+C
@@ -66,7 +66,7 @@ describe('priorities: they reorder what is not under test, and only urgent inter
     fail A                     → A=failed; testing B B+C; order B C D
   `;
 
-  story('interrupts only the lanes that an urgent entry overlaps with [O2]')`
+  story('interrupts only the lanes that an urgent entry overlaps with [O6]')`
     with mode=PARALLEL concurrency=4
     submit A[x] B[y] C[x] → testing A B A+C
     submit D[x] urgent    → testing B D D+A D+A+C; path B waiting pending testing
@@ -74,37 +74,37 @@ describe('priorities: they reorder what is not under test, and only urgent inter
                           → trail C SKIP_THE_LINE_INTERRUPTED TEST_RUN_STARTED
   `;
 
-  story('takes the slot of the last in the line where an urgent entry overlaps with nobody and no slot is free [O2]')`
+  story('takes the slot of the last in the line where an urgent entry overlaps with nobody and no slot is free [O6]')`
     with mode=PARALLEL concurrency=2
     submit A[x] B[y]   → testing A B
     submit C[z] urgent → testing A C; B=pending; why B=SKIP_THE_LINE_INTERRUPTED; cause B=C
                        → path A waiting pending testing
   `;
 
-  story('takes no slot where one is free [O2]')`
+  story('takes no slot where one is free [O6]')`
     with mode=PARALLEL concurrency=3
     submit A[x] B[y]; submit C[z] urgent → testing A B C; path A waiting pending testing
                                          → path B waiting pending testing
   `;
 
-  story('interrupts entries that passed but have not landed [O2] [C24]')`
+  story('interrupts entries that passed but have not landed [O6] [C24]')`
     submit A B; pass A+B → B=passed
     submit C urgent      → ABC=testing; trail B TEST_RUN_PASSED SKIP_THE_LINE_INTERRUPTED TEST_RUN_STARTED
                          → testing C C+A C+A+B
   `;
 
-  story('does not interrupt what is being landed, and is tested on top of it [O2] [L7]')`
+  story('does not interrupt what is being landed, and is tested on top of it [O6] [L7]')`
     hold landings; submit A B; pass A; submit C urgent → A=passed B=testing C=testing; testing A+C A+C+B
     release landings → A=merged; target M+A; testing C C+B; runs A A+B A+C A+C+B
   `;
 
-  story('makes an entry urgent that is submitted again while it waits [O2] [E4]')`
+  story('makes an entry urgent that is submitted again while it waits [O6] [E4]')`
     with concurrency=1
     submit A B      → testing A
     submit B urgent → testing B; why A=SKIP_THE_LINE_INTERRUPTED; order B A
   `;
 
-  story('interrupts nothing in a paused queue, and everything once it runs [O2] [L5]')`
+  story('interrupts nothing in a paused queue, and everything once it runs [O6] [L5]')`
     submit A; submit U unready; pause; submit U urgent; ready U → testing A; U=waiting
     resume → testing U U+A
   `;

@@ -67,7 +67,7 @@ describe('who was removed for a failure of the branch returns', () => {
 });
 
 describe('a search whose base may have been red', () => {
-  it('removes nobody for a failure on a base that was mended meanwhile [V19] [B4]', () => {
+  it('removes nobody for a failure on a base that was mended meanwhile [V19] [B12]', () => {
     const told = play(BATCH)`submit A B C D; fail ABCD; foreign Fix; fail ~AB`;
     told.play(`
       fail ~A   → ABCD=testing; why A=TEST_RUN_STARTED; testing ABCD
@@ -88,7 +88,7 @@ describe('a search whose base may have been red', () => {
     pass HEAD → A=failed
   `;
 
-  story('goes on after a push where its base was landed by the queue as tested [B4] [V19]', BATCH)`
+  story('goes on after a push where its base was landed by the queue as tested [B12] [V19]', BATCH)`
     with batchingMinSize=2
     submit P Q; pass PQ; submit A B; fail AB; foreign X; fail ~A → A=failed; testing ~B
   `;

@@ -21,7 +21,7 @@ describe('a red target is not the next pull request’s fault', () => {
                                              → why B=TARGET_BRANCH_AT_FAULT C=TARGET_BRANCH_AT_FAULT
   `;
 
-  story('interrupts nothing for an urgent one: what passes may mend it [V16] [O2]')`
+  story('interrupts nothing for an urgent one: what passes may mend it [V16] [O7]')`
     ${TWO}
     fail HEAD       → alarm RED_TARGET
     submit E urgent → CDE=testing; testing C C+D !E

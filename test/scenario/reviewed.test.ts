@@ -73,7 +73,7 @@ describe('what went wrong once', () => {
     `);
   });
 
-  it('a full group does not wait for half-full ones ahead of it [B1]', () => {
+  it('a full group does not wait for half-full ones ahead of it [B10]', () => {
     const told = new Scenario({ mode: 'PARALLEL', batch: true, batchingMinSize: 4, batchingMaxWaitTimeMinutes: 600 });
     told.play('submit A[x] B[x] C[y] D[y] E[x,y] F[x,y] G[x,y] → ABCDEFG=pending');
     told.play('submit H[x,y] → ABCDEFGH=testing; testing AB CD AB+CD+EFGH');
@@ -99,7 +99,7 @@ describe('what went wrong once', () => {
     told.play('pass A → A=merged');
   });
 
-  it('a clock that goes back makes nobody wait for it to come round again [B1] [I4]', () => {
+  it('a clock that goes back makes nobody wait for it to come round again [B10] [I4]', () => {
     const told = play()`with batch=true batchingMaxWaitTimeMinutes=5; submit A → A=pending`;
     told.now -= 24 * 3_600_000;
     told.play('submit B unready → A=testing');
@@ -113,7 +113,7 @@ describe('what went wrong once', () => {
     `);
   });
 
-  it('does not search for ever for what fails only together [B7]', () => {
+  it('does not search for ever for what fails only together [B15]', () => {
     const isGreen = (tree: string) => !(tree.includes('A') && tree.includes('C'));
     const told = play()`
       with batch=true batchingMinSize=4 optimizationMode=BISECTION_SKIP_REDUNDANT_TESTS
@@ -181,7 +181,7 @@ describe('what went wrong once', () => {
     );
   });
 
-  it('a queue that drains, or switches its mode, does not wait for batches [B1] [Q4]', () => {
+  it('a queue that drains, or switches its mode, does not wait for batches [B10] [Q4]', () => {
     play()`with batch=true; submit A; drain → A=testing`;
     play()`
       with batch=true

@@ -21,12 +21,12 @@ describe('vouching: a pass covers exactly what was in the tree that passed', () 
     }
   });
 
-  story('lands a prefix together with what landed beside it [V30] [L3]', { ...OPTIMISTIC, ...PARALLEL })`
+  story('lands a prefix together with what landed beside it [V30] [L20]', { ...OPTIMISTIC, ...PARALLEL })`
     submit A[x] B[x] D[y]; pass D A+B → ABD=merged; target M+D+A+B; proof A=COMPOSED+D B=COMPOSED+D
   `;
 
   story(
-    'ends where the one that vouched makes way for an urgent one: then its own run counts at once [V31] [O2]',
+    'ends where the one that vouched makes way for an urgent one: then its own run counts at once [V31] [O6]',
     OPTIMISTIC,
   )`
     submit C; submit A urgent; pause; submit B urgent; pass A+C
@@ -34,20 +34,20 @@ describe('vouching: a pass covers exactly what was in the tree that passed', () 
     resume → A=failed B=testing C=testing
   `;
 
-  story('holds while it lands, also where an own run turns out to be impossible [V8] [L7]', OPTIMISTIC)`
+  story('holds while it lands, also where an own run turns out to be impossible [V8] [L27]', OPTIMISTIC)`
     hold landings; submit A B; pass A+B
     unbuildable A START_TEST_RUN_PERMISSIONS_BLOCK_TEST_BRANCH → AB=passed
     release landings → AB=merged; candidates nothing
   `;
 
-  story('gives an own run that turned out to be impossible another try, where it does not land [V31] [L7]', OPTIMISTIC)`
+  story('gives an own run that turned out to be impossible another try, where it does not land [V31] [L27]', OPTIMISTIC)`
     hold landings; submit A B; pass A+B
     unbuildable A START_TEST_RUN_PERMISSIONS_BLOCK_TEST_BRANCH
     refuse B GITHUB_API_MERGE_PR_FAILED → A=testing B=failed; runs A A+B A
     unbuildable A START_TEST_RUN_PERMISSIONS_BLOCK_TEST_BRANCH → A=failed
   `;
 
-  it('holds while it lands, also where an own run is built anew and conflicts [V8] [L7]', () => {
+  it('holds while it lands, also where an own run is built anew and conflicts [V8] [L27]', () => {
     const told = play(OPTIMISTIC)`hold landings; submit A B; pass A+B; hold builds`;
     told.reportCheck(told.candidate('A').number, { conclusion: 'CANCELLED' });
     const of = { at: told.now, candidate: told.candidate('A').number };
@@ -97,7 +97,7 @@ describe('vouching: a pass covers exactly what was in the tree that passed', () 
     resume                                  → A=merged; target M+A
   `;
 
-  story('keeps an entry that a second passed run contains when an urgent one interrupts the first [V29] [O2]', {
+  story('keeps an entry that a second passed run contains when an urgent one interrupts the first [V29] [O6]', {
     ...OPTIMISTIC,
     ...PARALLEL,
   })`

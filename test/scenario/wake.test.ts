@@ -63,7 +63,7 @@ describe('when a queue wants to be woken', () => {
     wait 2h              → A=testing B=held; wake 3h
   `;
 
-  story('is the end of a batch’s wait, of the one that ends first [B1]')`
+  story('is the end of a batch’s wait, of the one that ends first [B10]')`
     with batch=true batchingMinSize=4 mode=PARALLEL
     submit A[x]; wait 2m; submit B[y] → wake 3m
     submit C[x]                       → wake 3m
@@ -71,14 +71,14 @@ describe('when a queue wants to be woken', () => {
     wait 2m                           → testing AC B; wake 298m
   `;
 
-  story('is not a batch’s wait in a queue that starts nothing [B1] [L5]')`
+  story('is not a batch’s wait in a queue that starts nothing [B10] [L5]')`
     with batch=true
     submit A → wake 5m
     pause    → wake never
     drain    → A=testing; wake 5h
   `;
 
-  story('is not a wait while no slot is free, and not one that is over [B1] [C3]')`
+  story('is not a wait while no slot is free, and not one that is over [B10] [C3]')`
     with batch=true batchingMinSize=2 concurrency=1 testingTimeoutMinutes=0
     submit A B C → wake never
     wait 5m      → C=pending; wake never

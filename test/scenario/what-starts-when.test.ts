@@ -99,32 +99,32 @@ describe('what takes the place of another', () => {
 });
 
 describe('urgent entries and those they pass', () => {
-  story('interrupts nothing in a paused queue, and then does [O2] [V11]')`
+  story('interrupts nothing in a paused queue, and then does [O6] [V11]')`
     with concurrency=1
     submit A B; pause; submit B urgent → A=testing B=pending
     resume                             → A=pending B=testing; why A=SKIP_THE_LINE_INTERRUPTED
   `;
 
-  story('interrupts nothing that is held because the target is red [O2] [V16]')`
+  story('interrupts nothing that is held because the target is red [O7] [V16]')`
     submit A B C; fail A B C HEAD → C=held
     submit D urgent               → C=held D=testing; testing !D
   `;
 
-  story('goes ahead of what has passed and has not begun to land [O2]')`
+  story('goes ahead of what has passed and has not begun to land [O6]')`
     submit A; pause; pass A; submit B urgent; resume → why A=TEST_RUN_STARTED; testing B B+A; target M
   `;
 
-  story('does not interrupt what only stands behind another urgent one it overlaps with [O2]', PARALLEL)`
+  story('does not interrupt what only stands behind another urgent one it overlaps with [O7]', PARALLEL)`
     submit A[x,y] urgent; submit B[y]; submit C[x] urgent → testing A A+B A+C; runs A A+B A+C
   `;
 
-  story('interrupts a batch of which it overlaps with one entry only [O2] [B1]', PARALLEL)`
+  story('interrupts a batch of which it overlaps with one entry only [O6] [B1]', PARALLEL)`
     with batch=true batchingMinSize=2
     submit A[x] B[x,y] → testing AB
     submit C[y] urgent → trail A SKIP_THE_LINE_INTERRUPTED TEST_RUN_STARTED; ABC=testing
   `;
 
-  story('takes the slot of one that has a slot [O2]', PARALLEL)`
+  story('takes the slot of one that has a slot [O6]', PARALLEL)`
     with concurrency=3
     submit A[x] B[y] C[x]; pass A+C; set concurrency=2
     submit D[z] urgent → A=testing B=pending C=passed D=testing

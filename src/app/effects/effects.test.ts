@@ -302,7 +302,7 @@ describe('landing a candidate', () => {
     assert.notEqual(world.head, base);
   });
 
-  it('gives up a landing that has begun when it is cancelled while the queue is paused [L5] [L7]', async () => {
+  it('gives up a landing that has begun when it is cancelled while the queue is paused [L5] [L24]', async () => {
     await begin();
     await world.setState('PAUSED');
     await world.cancel(A);
@@ -341,7 +341,7 @@ describe('landing a candidate', () => {
     assert.equal(world.head, base);
   });
 
-  it('lands nothing whose removal was asked for before it began [L7]', async () => {
+  it('lands nothing whose removal was asked for before it began [L24]', async () => {
     const earlier = await world.run();
     await world.cancel(A);
     for (const run of [earlier, await world.run()]) assert.deepEqual(await land(run), DONE);
@@ -349,7 +349,7 @@ describe('landing a candidate', () => {
     assert.equal((await world.app.store.queues.findEntries(world.queueId, [A]))[0]?.state, 'CANCELLED');
   });
 
-  it('says that it landed where the removal was asked for after the target moved [L7]', async () => {
+  it('says that it landed where the removal was asked for after the target moved [L24]', async () => {
     await land(await world.run());
     const landed = world.head;
     await world.cancel(A);
@@ -361,7 +361,7 @@ describe('landing a candidate', () => {
     assert.equal(row[0]?.state, 'MERGED');
   });
 
-  it('tells where the target is instead, and whether the old head is in it [L6] [C6]', async () => {
+  it('tells where the target is instead, and whether the old head is in it [L23] [C6]', async () => {
     const head = world.repository.commit('main', { files: { x: 'x' } });
     const problem = { kind: 'target_moved', head, isDescendant: true };
     assert.deepEqual(await land(await world.run()), {
@@ -420,13 +420,13 @@ describe('landing by a merge API', () => {
     assert.deepEqual([await stateOf(A), await stateOf(B)], ['MERGED', 'MERGED']);
   });
 
-  it('fails the one that the forge will not have, and goes on with the other [L9]', async () => {
+  it('fails the one that the forge will not have, and goes on with the other [L29]', async () => {
     await prepare((_request, { prNumber }) => (prNumber === B ? refusal : undefined));
     await land();
     assert.deepEqual([await stateOf(A), await stateOf(B)], ['MERGED', 'FAILED']);
   });
 
-  it('tells of a push in between, and of a merge onto one [L9]', async () => {
+  it('tells of a push in between, and of a merge onto one [L29]', async () => {
     const push = (number: PrNumber): MergeHooks['before'] => {
       return (_request, { prNumber }) => {
         if (prNumber === number) world.repository.commit('main', { files: { x: 'x' } });
@@ -441,7 +441,7 @@ describe('landing by a merge API', () => {
     assert.equal((await world.queue()).head?.sha, world.head);
   });
 
-  it('goes on in the way it began in when the setting changes [L9]', async () => {
+  it('goes on in the way it began in when the setting changes [L30]', async () => {
     await prepare();
     await world.tell({
       kind: 'queue_updated',
@@ -454,7 +454,7 @@ describe('landing by a merge API', () => {
     assert.equal(world.forge.landings[0]?.landingMode, 'API');
   });
 
-  it('lets the forge ask whether it is still wanted, and knows when somebody took an entry back [L7]', async () => {
+  it('lets the forge ask whether it is still wanted, and knows when somebody took an entry back [L24]', async () => {
     await prepare();
     await land();
     const { isStillWanted } = world.forge.landings[0] as LandRequest;

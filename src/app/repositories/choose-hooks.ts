@@ -15,6 +15,7 @@ interface Wish {
 }
 
 /** By default hooks run where that is safe. An earlier choice stays while the path is the same. */
+// SPEC L17
 export async function chooseHooks(
   forge: Forge,
   repository: Repository,

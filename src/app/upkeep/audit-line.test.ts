@@ -48,7 +48,7 @@ describe('the record of a target branch', () => {
     assert.deepEqual([story('M', seen(undefined)).head, story(undefined, seen('M')).head], [undefined, 'M']);
   });
 
-  it('goes on from where a landing that stopped half-way saw the target [N4] [L9]', () => {
+  it('goes on from where a landing that stopped half-way saw the target [N4] [L29]', () => {
     const moved = { kind: 'target_moved', head: sha('X'), isDescendant: true } as const;
     const stray = { kind: 'strayed', prNumber: 2 as never, sha: sha('S'), tree: sha('t'), head: sha('S') } as const;
     const refused = { kind: 'entry_refused', prNumber: 2 as never, reason: 'GITHUB_API_MERGE_PR_FAILED' } as const;

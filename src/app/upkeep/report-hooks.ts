@@ -29,11 +29,13 @@ async function report(app: App, news: HookNews): Promise<void> {
   }
 }
 
+// SPEC L34
 function alarmOfOff(problem: string) {
   const text = `Hooks of the repository do not run any more: ${problem}. What is tested and landed meanwhile, nobody tells them.`;
   return { code: 'HOOKS_OFF', text } as const;
 }
 
+// SPEC L33
 function alarmOfStopped({ ref, words }: { readonly ref: string; readonly words: string }) {
   const printed = words === '' ? 'They printed nothing.' : `They printed last: ${words}`;
   const text = `Hooks that ran after the push of ${ref} did not end in time and were stopped. The push itself was done. ${printed}`;

@@ -84,7 +84,7 @@ describe('landing by a merge API', () => {
   }
 
   for (const mergeMethod of METHODS) {
-    it(`merges each in order, and the last is what was tested, by ${mergeMethod} [G20] [L3]`, async () => {
+    it(`merges each in order, and the last is what was tested, by ${mergeMethod} [G20] [L21]`, async () => {
       const request = await ask([open('a'), open('b'), open('c')], { mergeMethod });
       const answer = (await land(request)) as Landed;
       assert.deepEqual(kinds(answer), ['PREFIX', 'PREFIX', 'SAME_TREE']);
@@ -170,7 +170,7 @@ describe('landing by a merge API', () => {
     assert.deepEqual(await land(request), { kind: 'target_moved', head: head(), isDescendant: true });
   });
 
-  it('takes back nothing, and lands no more, once somebody asked to remove an entry [L7]', async () => {
+  it('takes back nothing, and lands no more, once somebody asked to remove an entry [L24]', async () => {
     const request = await ask([open('a'), open('b')]);
     const isStillWanted = async () => merges.length === 0;
     const answer = (await land({ ...request, isStillWanted })) as Landed;

@@ -11,6 +11,7 @@ import type { LandingPlan } from './plan-landing.ts';
  * fails, the branch and the pull request are read again. So no entry is merged twice, and a merge whose answer was lost
  * is found.
  */
+// SPEC L9
 export async function landOneByOne(desk: MergeDesk, request: LandRequest): Promise<LandAnswer> {
   const { expectedHead, entries } = request;
   const head = await desk.readTarget();
@@ -275,6 +276,7 @@ interface Progress {
   readonly stopped: Stop;
 }
 
+// SPEC L21
 async function conclude(desk: MergeDesk, request: LandRequest, { landed, stopped }: Progress): Promise<LandAnswer> {
   const last = landed.at(-1);
   if (last === undefined && stopped.kind !== 'strayed') return stopped;

@@ -103,7 +103,7 @@ describe('a landing that somebody gets in the way of', () => {
     });
   });
 
-  it('composes only what shares no path with what landed since [L3] [L4]', async () => {
+  it('composes only what shares no path with what landed since [L20] [L4]', async () => {
     for (const [index, isShared] of [true, false, true, false].entries()) {
       bench.base = await head();
       const file = isShared ? 'a.txt' : `own-${index}.txt`;

@@ -12,6 +12,7 @@ export type LandingPlan = Extract<LandAnswer, { kind: 'landed' | 'not_composable
  * Works out what to push onto exactly `expectedHead`. The plan depends on the request alone, so a retry can work it out
  * again and find that it was pushed.
  */
+// SPEC L19
 export async function planLanding(git: GitRepository, request: LandRequest): Promise<LandingPlan> {
   const prNumbers = request.entries.map(({ prNumber }) => prNumber);
   const line = await findTestedLine(git, request);
@@ -36,6 +37,7 @@ export async function planLanding(git: GitRepository, request: LandRequest): Pro
  * Answers why the tip is not the tested tree plus the other side's paths, or undefined when it is. The other side is
  * everything between the commit beneath the tested entries and the present head.
  */
+// SPEC L20
 async function findOverlap(
   git: GitRepository,
   { expectedHead, tree }: LandRequest,

@@ -122,7 +122,7 @@ describe('landing on GitHub', () => {
     fake.world.requests.filter(({ route, path }) => route === MERGE && path.includes(`/${world.app.name}/`)).length;
 
   for (const mergeMethod of METHODS) {
-    test(`merges each with one request, and proves the last from git, by ${mergeMethod} [G20] [L3]`, async () => {
+    test(`merges each with one request, and proves the last from git, by ${mergeMethod} [G20] [L21]`, async () => {
       const request = await ask({ mergeMethod });
       await client.installation(request.repository);
       const asked = [...client.calls()].filter(([route]) => route !== MERGE);
@@ -383,7 +383,7 @@ describe('landing on GitHub', () => {
     assert.equal(await head(), request.expectedHead);
   });
 
-  test('a push that comes a moment after a merge by hand refuses nobody: the target has moved [G25] [L6]', async () => {
+  test('a push that comes a moment after a merge by hand refuses nobody: the target has moved [G25] [L23]', async () => {
     const request = { ...(await ask()), landingMode: 'PUSH' } as const;
     beforeLook = mergeFirst;
     const answer = await land(request);

@@ -68,7 +68,7 @@ describe('hooks of a repository on this machine', () => {
     return forge.discardCandidate({ repository, candidateId, prNumber: members[0]?.prNumber, isBisection: false });
   }
 
-  test('a test branch, its end and a landing are pushes to the hooks [L10]', async () => {
+  test('a test branch, its end and a landing are pushes to the hooks [L10] [L31]', async () => {
     const built = await aCandidate();
     for (const name of ['pre-receive', 'post-receive']) await hook(name, `sed "s/^/${name} /" >> ${seenFile()}`);
     await hook('update', `echo update "$@" >> ${seenFile()}`);
@@ -122,7 +122,7 @@ describe('hooks of a repository on this machine', () => {
   });
 
   for (const name of ['pre-receive', 'update', 'reference-transaction']) {
-    test(`a ${name} hook that refuses is told in its own words, and nothing moves [L12]`, async () => {
+    test(`a ${name} hook that refuses is told in its own words, and nothing moves [L12] [L32]`, async () => {
       const built = await aCandidate();
       await hook(name, `printf 'first\\n\\033[31mNo ticket\\a in %s\\n' "$PWD" >&2; exit 1`);
       const answer = await land(built);
@@ -141,7 +141,7 @@ describe('hooks of a repository on this machine', () => {
     });
   }
 
-  test('a hook that prints without end is read to its end and kept to its last lines [L12]', async () => {
+  test('a hook that prints without end is read to its end and kept to its last lines [L32]', async () => {
     const built = await aCandidate();
     await hook('pre-receive', 'head -c 300000000 /dev/zero; echo; echo No.; exit 1');
     const before = process.memoryUsage.rss();
@@ -170,7 +170,7 @@ describe('hooks of a repository on this machine', () => {
     assert.equal((await land(built)).kind, 'landed');
   });
 
-  test('a landing does not wait for hooks after it, which end in time or are ended [L13]', async () => {
+  test('a landing does not wait for hooks after it, which end in time or are ended [L33]', async () => {
     await forge.close();
     useForge({ hookLimitMs: 1_500 });
     const built = await aCandidate();
@@ -218,7 +218,7 @@ describe('hooks of a repository on this machine', () => {
     assert.equal((await forge.findHooks?.(repository))?.problem, undefined);
   });
 
-  test('hooks that somebody else may write, or lead somewhere he may, do not run, and that is told [L14]', async () => {
+  test('hooks that somebody else may write, or lead somewhere he may, do not run, and that is told [L34]', async () => {
     const open = join(world.folder, 'open');
     await mkdir(open);
     await chmod(open, 0o777);
