@@ -151,6 +151,7 @@ export function holdForConfiguration(work: Work, candidate: Candidate, reason: S
 }
 
 /** Tests the head by itself again when the backoff is over. */
+// SPEC V37
 export function retestHead(work: Work): void {
   const { hold, head } = work.queue;
   if (hold === undefined || head === undefined || !mayWork(work.queue) || work.at < hold.nextRetestAt) return;

@@ -156,7 +156,10 @@ describe('what a batch survives', () => {
                             → testing CD; runs AB AB+CD
   `;
 
-  story('holds a failed batch while one ahead is tested, and tests it again when that one fails [V4] [V27] [V5]', BATCH)`
+  story(
+    'holds a failed batch while one ahead is tested, and tests it again when that one fails [V4] [V27] [V5]',
+    BATCH,
+  )`
     with batchingMinSize=2
     submit A B C D; fail AB+CD → AB=testing CD=held
     fail AB                    → ABCD=testing; trail A BISECTION_REQUIRED TEST_RUN_STARTED

@@ -40,7 +40,10 @@ describe('vouching: a pass covers exactly what was in the tree that passed', () 
     release landings → AB=merged; candidates nothing
   `;
 
-  story('gives an own run that turned out to be impossible another try, where it does not land [V31] [L27]', OPTIMISTIC)`
+  story(
+    'gives an own run that turned out to be impossible another try, where it does not land [V31] [L27]',
+    OPTIMISTIC,
+  )`
     hold landings; submit A B; pass A+B
     unbuildable A START_TEST_RUN_PERMISSIONS_BLOCK_TEST_BRANCH
     refuse B GITHUB_API_MERGE_PR_FAILED → A=testing B=failed; runs A A+B A
