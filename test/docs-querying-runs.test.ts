@@ -10,7 +10,7 @@ import type { Store } from '../src/storage/store.ts';
 import type { StoredRun } from '../src/storage/test-ingest.ts';
 import { createFolder, openStore } from './contract/store-folder.ts';
 import { aChange, aMemory, aStoredRun, facts } from './contract/store-ingest.ts';
-import { anOrganization, aRepository, aTest, aToken } from './contract/store-world.ts';
+import { anOrganization, aRepository, aTest, aToken } from './helpers/store-rows.ts';
 import { startPostgres, type TestPostgres } from './helpers/postgres.ts';
 
 const START = 1_790_000_000_000;

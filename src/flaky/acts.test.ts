@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { aMonitor, anUpload, aRun, DAY, FlakyWorld, HOUR, START } from '../../test/helpers/flaky-world.ts';
+import { aMonitor, anUpload, aRun, DAY, FlakyWorld, HOUR, START } from '../../test/helpers/test-history.ts';
 import { changeMonitors, flag, monitorsToRefold, mute, unflag, unmute } from './acts.ts';
 import type { Monitor } from './core/monitor.ts';
 import { newTestState, type TestState } from './core/state.ts';

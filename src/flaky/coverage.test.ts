@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { aMonitor } from '../../test/helpers/flaky-world.ts';
+import { aMonitor } from '../../test/helpers/test-history.ts';
 import type { EarlierOutcome, ObservedRun, UploadFacts } from './core/run.ts';
 import type { TestState } from './core/state.ts';
 import { isCovered } from './coverage.ts';

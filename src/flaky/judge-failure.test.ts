@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { aMonitor, anUpload, aRun, FlakyWorld } from '../../test/helpers/flaky-world.ts';
+import { aMonitor, anUpload, aRun, FlakyWorld } from '../../test/helpers/test-history.ts';
 import { newTestState } from './core/state.ts';
 import { type FailedTest, type FailureFacts, judgeFailure, type TestEvidence } from './judge-failure.ts';
 

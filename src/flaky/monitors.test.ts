@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { aMonitor, anUpload, aRun, DAY, FlakyWorld, HOUR, MINUTE, START } from '../../test/helpers/flaky-world.ts';
+import { aMonitor, anUpload, aRun, DAY, FlakyWorld, HOUR, MINUTE, START } from '../../test/helpers/test-history.ts';
 import type { Monitor } from './core/monitor.ts';
 import { expire } from './evaluate.ts';
 import { isFlakyBy } from './judge-failure.ts';

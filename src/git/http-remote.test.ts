@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, type TestContext, test } from 'node:test';
-import { createPlainWorld, type PlainWorld } from '../../test/contract/plain-world.ts';
+import { createPlainWorld, type PlainWorld } from '../../test/contract/plain-repository.ts';
 import { type GitServer, startGitServer } from '../../test/helpers/git-server.ts';
 import { Fault } from '../lib/fault.ts';
 import type { Sha } from '../lib/sha.ts';

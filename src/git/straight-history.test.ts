@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { PlainWorld } from '../../test/contract/plain-world.ts';
-import { createPlainWorld } from '../../test/contract/plain-world.ts';
+import type { PlainWorld } from '../../test/contract/plain-repository.ts';
+import { createPlainWorld } from '../../test/contract/plain-repository.ts';
 import { Prng } from '../lib/prng.ts';
 import type { Sha } from '../lib/sha.ts';
 import { catFileBatch } from './cat-file-batch.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { DAY, IngestWorld, junitOf, MINUTE, silence } from '../../test/helpers/ingest-world.ts';
+import { DAY, IngestWorld, junitOf, MINUTE, silence } from '../../test/worlds/shell/ingest-world.ts';
 import { countedRuns, withIngest } from '../../test/helpers/with-ingest.ts';
 import { Fault } from '../lib/fault.ts';
 import { createMemoryStore } from '../storage/sqlite/create-memory-store.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { IngestWorld, junitOf, MINUTE, type Report } from '../../test/helpers/ingest-world.ts';
+import { IngestWorld, junitOf, MINUTE, type Report } from '../../test/worlds/shell/ingest-world.ts';
 import { DEFAULT_TEST_SETTINGS, defaultMonitors } from '../flaky/settings.ts';
 import type { UploadPlace } from '../flaky/upload-place.ts';
 import { createMemoryStore } from '../storage/sqlite/create-memory-store.ts';

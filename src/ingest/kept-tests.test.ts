@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { IngestWorld, junitOf, MINUTE, silence } from '../../test/helpers/ingest-world.ts';
+import { IngestWorld, junitOf, MINUTE, silence } from '../../test/worlds/shell/ingest-world.ts';
 import { createMemoryStore } from '../storage/sqlite/create-memory-store.ts';
 import type { Store } from '../storage/store.ts';
 import { createIngestLoop } from './ingest-loop.ts';

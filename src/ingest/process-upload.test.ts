@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { aMonitor } from '../../test/helpers/flaky-world.ts';
-import { DAY, IngestWorld, junitOf, MINUTE } from '../../test/helpers/ingest-world.ts';
+import { aMonitor } from '../../test/helpers/test-history.ts';
+import { DAY, IngestWorld, junitOf, MINUTE } from '../../test/worlds/shell/ingest-world.ts';
 import { isCovered } from '../flaky/coverage.ts';
 import { DEFAULT_TEST_SETTINGS, defaultMonitors, type TestSettings } from '../flaky/settings.ts';
 import { createMemoryStore } from '../storage/sqlite/create-memory-store.ts';

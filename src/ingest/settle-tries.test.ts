@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { IngestWorld } from '../../test/helpers/ingest-world.ts';
+import { IngestWorld } from '../../test/worlds/shell/ingest-world.ts';
 import { createMemoryStore } from '../storage/sqlite/create-memory-store.ts';
 
 const fixture = (name: string) =>

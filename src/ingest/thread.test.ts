@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { IngestWorld, junitOf, silence } from '../../test/helpers/ingest-world.ts';
+import { IngestWorld, junitOf, silence } from '../../test/worlds/shell/ingest-world.ts';
 import { UNKNOWN_PLACE } from '../flaky/upload-place.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { silence } from '../../test/helpers/ingest-world.ts';
+import { silence } from '../../test/worlds/shell/ingest-world.ts';
 import { createBacklogWatch } from './watch-backlog.ts';
 
 const SECOND = 1000;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { BuildAnswer, BuildRequest, CandidateEntry } from '../../src/forge/forge.ts';
 import type { Sha } from '../../src/lib/sha.ts';
 import type { Change, GitWorld } from './forge.ts';
-import { runGit } from './plain-world.ts';
+import { runGit } from './plain-repository.ts';
 
 export const PLANNED_AT = Date.UTC(2025, 0, 2, 3, 4, 5);
 

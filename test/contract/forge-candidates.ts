@@ -7,7 +7,7 @@ import type { BuildRequest, CandidateEntry } from '../../src/forge/forge.ts';
 import type { Sha } from '../../src/lib/sha.ts';
 import { type Change, type GitWorld, isUnavailable } from './forge.ts';
 import { CandidateBench, lines, PLANNED_AT } from './forge-bench.ts';
-import { runGit } from './plain-world.ts';
+import { runGit } from './plain-repository.ts';
 
 /** The promises about candidates, with a git repository behind the forge. */
 export function candidateContract(name: string, createWorld: () => Promise<GitWorld>): void {

@@ -3,7 +3,7 @@ import type { FakeGithub } from '../fake/github/fake-github.ts';
 import { forgeContract } from './forge.ts';
 import { auditContract } from './forge-audit.ts';
 import { candidateContract } from './forge-candidates.ts';
-import { createGithub, createGithubWorld } from './github-world.ts';
+import { createGithub, createGithubWorld } from './github-repository.ts';
 
 let fake: FakeGithub;
 before(async () => {

@@ -1,7 +1,7 @@
 import { auditContract } from './forge-audit.ts';
 import { candidateContract } from './forge-candidates.ts';
 import { landingContract } from './forge-landing.ts';
-import { createHookedWorld } from './plain-world.ts';
+import { createHookedWorld } from './plain-repository.ts';
 
 for (const contract of [candidateContract, landingContract, auditContract]) {
   contract('plain git with hooks', () => createHookedWorld());

@@ -2,7 +2,7 @@ import { forgeContract } from './forge.ts';
 import { auditContract } from './forge-audit.ts';
 import { candidateContract } from './forge-candidates.ts';
 import { landingContract } from './forge-landing.ts';
-import { createPlainWorld } from './plain-world.ts';
+import { createPlainWorld } from './plain-repository.ts';
 
 for (const contract of [forgeContract, candidateContract, landingContract, auditContract]) {
   contract('plain git', () => createPlainWorld());

@@ -31,7 +31,7 @@ import { createFakeGithub, type FakeGithub } from '../fake/github/fake-github.ts
 import type { Comment, Repository as FakeRepository, PullRequest } from '../fake/github/model.ts';
 import { noIngest } from '../fake/no-ingest.ts';
 import { noJobs } from '../fake/no-jobs.ts';
-import { storeRepository } from './store-world.ts';
+import { storeRepository } from '../helpers/store-rows.ts';
 
 const DEADLINE_MS = 60_000;
 const HOST = 'github.test';

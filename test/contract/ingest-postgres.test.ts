@@ -5,7 +5,7 @@ import { systemClock } from '../../src/lib/clock.ts';
 import { openPostgresStore } from '../../src/storage/postgres/open-postgres-store.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { until } from '../e2e/harness.ts';
-import { IngestWorld, junitOf, silence } from '../helpers/ingest-world.ts';
+import { IngestWorld, junitOf, silence } from '../worlds/shell/ingest-world.ts';
 import { startPostgres, type TestPostgres } from '../helpers/postgres.ts';
 
 const UPLOADS = 40;

@@ -21,7 +21,7 @@ import type {
   TestStats,
   TestStore,
 } from '../../src/storage/tests.ts';
-import { DAY_MS } from './store-world.ts';
+import { DAY_MS } from '../helpers/store-rows.ts';
 
 /** The part of a store that is compared with the naive one. */
 export type ComparedStore = {

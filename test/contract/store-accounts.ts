@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { OrganizationId } from '../../src/storage/accounts.ts';
 import type { StoreTests } from './store-fixture.ts';
-import { anOrganization, aToken, NOON, storeOrganization } from './store-world.ts';
+import { anOrganization, aToken, NOON, storeOrganization } from '../helpers/store-rows.ts';
 
 export function accountPromises(tests: StoreTests): void {
   organizationPromises(tests);

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { AlarmRow, AuditMark } from '../../src/storage/alarms.ts';
 import type { QueueId } from '../../src/storage/queues.ts';
 import type { StoreTests } from './store-fixture.ts';
-import { NOON, storeQueue } from './store-world.ts';
+import { NOON, storeQueue } from '../helpers/store-rows.ts';
 
 export function alarmPromises(tests: StoreTests): void {
   raisingPromises(tests);

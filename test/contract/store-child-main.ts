@@ -6,7 +6,7 @@ import { Fault } from '../../src/lib/fault.ts';
 import type { QueueId } from '../../src/storage/queues.ts';
 import { openSqliteStore } from '../../src/storage/sqlite/open-sqlite-store.ts';
 import type { Store } from '../../src/storage/store.ts';
-import { aCommit, anEntry } from './store-world.ts';
+import { aCommit, anEntry } from '../helpers/store-rows.ts';
 
 /** The other side of store-child.ts. Standard output is a pipe, written synchronously: what was said was so. */
 const [task, directory = '', argument = ''] = process.argv.slice(2);

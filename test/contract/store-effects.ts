@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import type { EffectClaim, EffectRow, QueueId, QueueStore } from '../../src/storage/queues.ts';
-import { aCommit, anEffect, asStored, NOON, type OpenStore, storeQueue } from './store-world.ts';
+import { aCommit, anEffect, asStored, NOON, type OpenStore, storeQueue } from '../helpers/store-rows.ts';
 
 const MINUTE_MS = 60_000;
 

@@ -2,7 +2,7 @@ import { test } from 'node:test';
 import type { QueueId, QueueRow } from '../../src/storage/queues.ts';
 import type { Repository, RepositoryId } from '../../src/storage/repositories.ts';
 import type { Store } from '../../src/storage/store.ts';
-import { storeQueue, storeRepository } from './store-world.ts';
+import { storeQueue, storeRepository } from '../helpers/store-rows.ts';
 
 type Given = Store & { readonly store: Store };
 type Check<T> = (given: T) => Promise<void>;

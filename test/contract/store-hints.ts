@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, afterEach, before, test } from 'node:test';
 import type { HintClaim, HintRow, HintStore, StoredHint } from '../../src/storage/hints.ts';
-import { NOON, type OpenStore } from './store-world.ts';
+import { NOON, type OpenStore } from '../helpers/store-rows.ts';
 
 const MINUTE_MS = 60_000;
 

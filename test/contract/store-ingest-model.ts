@@ -6,7 +6,7 @@ import type { TestRow } from '../../src/storage/tests.ts';
 import { type ComparedStore, NaiveTests } from './naive-tests.ts';
 import type { StoreTests } from './store-fixture.ts';
 import { aChange, aMemory, aStoredFailure, facts } from './store-ingest.ts';
-import { aTest, DAY_MS, NOON, storeRepository } from './store-world.ts';
+import { aTest, DAY_MS, NOON, storeRepository } from '../helpers/store-rows.ts';
 
 const anyRun = fc.record({
   test: fc.nat(60),

@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { LogKey } from '../../src/storage/logs.ts';
 import type { Store } from '../../src/storage/store.ts';
 import type { StoreTests } from './store-fixture.ts';
-import { NOON } from './store-world.ts';
+import { NOON } from '../helpers/store-rows.ts';
 
 export function logPromises(tests: StoreTests): void {
   appendPromises(tests);

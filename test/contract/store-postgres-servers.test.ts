@@ -23,7 +23,7 @@ import {
   NOON,
   storeQueue,
   storeRepository,
-} from './store-world.ts';
+} from '../helpers/store-rows.ts';
 
 let postgres: TestPostgres;
 before(async () => {

@@ -13,7 +13,7 @@ import {
   DAY_MS,
   NOON,
   storeQueue,
-} from './store-world.ts';
+} from '../helpers/store-rows.ts';
 
 export function queuePromises(tests: StoreTests): void {
   lifePromises(tests);

@@ -15,7 +15,7 @@ import {
   storeOrganization,
   storeQueue,
   storeRepository,
-} from './store-world.ts';
+} from '../helpers/store-rows.ts';
 
 export function repositoryPromises({ inRepository, inStore }: StoreTests): void {
   inStore('a repository is stored and found by its reference and by its id', async ({ store, repositories }) => {

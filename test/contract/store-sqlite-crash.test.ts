@@ -6,7 +6,7 @@ import { describe, test } from 'node:test';
 import { openSqliteStore } from '../../src/storage/sqlite/open-sqlite-store.ts';
 import { startChild } from './store-child.ts';
 import { createFolder, isFault, openStore } from './store-folder.ts';
-import { aCommit, anEntry, storeQueue } from './store-world.ts';
+import { aCommit, anEntry, storeQueue } from '../helpers/store-rows.ts';
 
 describe('a SQLite store whose server dies', () => {
   test('has every commit that was acknowledged', async (t) => {

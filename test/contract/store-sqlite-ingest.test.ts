@@ -13,7 +13,7 @@ import { applyResults } from '../helpers/test-results.ts';
 import { createFolder, isFault, openStore } from './store-folder.ts';
 import { aChange } from './store-ingest.ts';
 import { anOutcome } from './store-uploads.ts';
-import { aFailure, aTest, NOON, storeRepository } from './store-world.ts';
+import { aFailure, aTest, NOON, storeRepository } from '../helpers/store-rows.ts';
 
 describe('a second connection to SQLite, for taking in results', () => {
   test('sees what the first stores, and the first what it stores', async (t) => {

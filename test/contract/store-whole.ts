@@ -17,7 +17,7 @@ import {
   NOON,
   type OpenStore,
   storeQueue,
-} from './store-world.ts';
+} from '../helpers/store-rows.ts';
 
 export function wholeStorePromises(open: () => Promise<OpenStore>): void {
   test('it answers, and has a key of 32 bytes', async (t) => {

@@ -16,7 +16,7 @@ import { testSettingsPromises } from './store-test-settings.ts';
 import { testPromises } from './store-tests.ts';
 import { uploadPromises, wholeUploadPromises } from './store-uploads.ts';
 import { wholeStorePromises } from './store-whole.ts';
-import type { OpenStore } from './store-world.ts';
+import type { OpenStore } from '../helpers/store-rows.ts';
 
 const PROMISES = {
   accounts: accountPromises,

@@ -10,7 +10,7 @@ import type { WorkflowRunFacts } from '../../src/forge/hosting.ts';
 import type { Sha } from '../../src/lib/sha.ts';
 import type { OrganizationId } from '../../src/storage/accounts.ts';
 import type { QueueStore } from '../../src/storage/queues.ts';
-import { aRepository, storeQueue } from '../contract/store-world.ts';
+import { aRepository, storeQueue } from '../helpers/store-rows.ts';
 import { FakeForge } from '../fake/fake-forge.ts';
 import { FakeRepository } from '../fake/fake-repository.ts';
 import { createInProcess, type InProcess, TOKEN } from './harness-in-process.ts';

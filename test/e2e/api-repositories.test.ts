@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { createPlainWorld, type PlainWorld } from '../contract/plain-world.ts';
+import { createPlainWorld, type PlainWorld } from '../contract/plain-repository.ts';
 import { startServer, type TestServer } from './harness.ts';
 
 describe('repositories over /v1', () => {

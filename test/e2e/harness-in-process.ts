@@ -19,7 +19,7 @@ import type { Repository, RepositoryId } from '../../src/storage/repositories.ts
 import { createMemoryStore } from '../../src/storage/sqlite/create-memory-store.ts';
 import type { Store } from '../../src/storage/store.ts';
 import type { TestRow } from '../../src/storage/tests.ts';
-import { aRepository, NOON } from '../contract/store-world.ts';
+import { aRepository, NOON } from '../helpers/store-rows.ts';
 import { noIngest } from '../fake/no-ingest.ts';
 import { noJobs } from '../fake/no-jobs.ts';
 import { applyResults, type TestRunRow } from '../helpers/test-results.ts';

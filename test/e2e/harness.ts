@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import type { EntryView } from '../../src/app/queue/entry-view.ts';
 import type { QueueView } from '../../src/app/queue/queue-view.ts';
 import type { PrNumber } from '../../src/engine/pull-request.ts';
-import { createPlainWorld, type PlainWorld } from '../contract/plain-world.ts';
+import { createPlainWorld, type PlainWorld } from '../contract/plain-repository.ts';
 
 const SLUICE = fileURLToPath(new URL('../../bin/sluice.mjs', import.meta.url));
 const START_TIMEOUT_MS = 120_000;

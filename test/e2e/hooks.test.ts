@@ -4,7 +4,7 @@ import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { RegisteredView } from '../../src/app/repositories/register-repository.ts';
-import { runGit, writeHook } from '../contract/plain-world.ts';
+import { runGit, writeHook } from '../contract/plain-repository.ts';
 import { onBadDays, PATIENCE_MS, statusOf } from './bad-days.ts';
 import { assertLanded } from './ci.ts';
 import { until, useServer } from './harness.ts';

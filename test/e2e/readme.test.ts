@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { createPlainWorld } from '../contract/plain-world.ts';
+import { createPlainWorld } from '../contract/plain-repository.ts';
 import { makeFolder, startServer, until } from './harness.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));

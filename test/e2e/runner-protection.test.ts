@@ -8,7 +8,7 @@ import { findRunnerFolder } from '../../src/check-runner/local/runner-folder.ts'
 import { listJobs } from '../../src/check-runner/local/work-folder.ts';
 import type { ProtectionKind } from '../../src/check-runner/runner.ts';
 import { hijackTrees, leaveBehind, READ_ENVIRONMENTS } from '../helpers/hostile-checks.ts';
-import { findWorkingProtections } from '../helpers/runner-world.ts';
+import { findWorkingProtections } from '../helpers/local-runner.ts';
 import { createQueue, launch, makeFolder, startServer, type TestQueue, type TestServer, until } from './harness.ts';
 
 const KINDS = (await findWorkingProtections()).filter((kind) => kind !== 'none');

@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PrNumber } from '../../src/engine/pull-request.ts';
-import { createPlainWorld } from '../contract/plain-world.ts';
+import { createPlainWorld } from '../contract/plain-repository.ts';
 import { createFakeGithub } from '../fake/github/fake-github.ts';
 import { gitText } from '../fake/github/git.ts';
 import type { PullRequest } from '../fake/github/model.ts';

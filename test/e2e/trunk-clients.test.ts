@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { before, describe, test } from 'node:test';
-import { aFailure, aTest, NOON } from '../contract/store-world.ts';
+import { aFailure, aTest, NOON } from '../helpers/store-rows.ts';
 import { type TestQueue, useServer } from './harness.ts';
 import { createInProcess } from './harness-in-process.ts';
 

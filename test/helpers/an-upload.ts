@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { RepositoryId } from '../../src/storage/repositories.ts';
 import type { Upload, UploadFields } from '../../src/storage/uploads.ts';
-import { NOON } from '../contract/store-world.ts';
+import { NOON } from './store-rows.ts';
 
 export function someFields(values: Partial<UploadFields> = {}): UploadFields {
   return {

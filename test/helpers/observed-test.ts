@@ -13,8 +13,8 @@ import {
   quarantineSettingsOf,
 } from '../../src/storage/test-codec.ts';
 import type { RunConclusion, TestRow } from '../../src/storage/tests.ts';
-import { aTest } from '../contract/store-world.ts';
-import { anUpload, aRun } from './flaky-world.ts';
+import { aTest } from './store-rows.ts';
+import { anUpload, aRun } from './test-history.ts';
 
 export interface Told {
   /** Absent: a new test. */

@@ -9,7 +9,7 @@ import type { Sha } from '../../src/lib/sha.ts';
 import type { QueueId } from '../../src/storage/queues.ts';
 import type { RepositoryId } from '../../src/storage/repositories.ts';
 import type { Store } from '../../src/storage/store.ts';
-import { aCommit, NOON } from '../contract/store-world.ts';
+import { aCommit, NOON } from './store-rows.ts';
 
 export interface StoredCandidate {
   /** The API's testRunId. */

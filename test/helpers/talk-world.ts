@@ -16,11 +16,11 @@ import type { Sha } from '../../src/lib/sha.ts';
 import type { QueueId } from '../../src/storage/queues.ts';
 import type { Repository } from '../../src/storage/repositories.ts';
 import type { TestRow } from '../../src/storage/tests.ts';
-import { aTest, storeQueue } from '../contract/store-world.ts';
+import { aTest, storeQueue } from './store-rows.ts';
 import { aPullRequest } from './a-pull-request.ts';
 import { PullRequestPages } from './pull-request-pages.ts';
 import { applyResults } from './test-results.ts';
-import { NOON, World } from './worker-world.ts';
+import { NOON, World } from '../worlds/shell/worker-world.ts';
 
 /** A little longer than the delay of page updates. */
 const TOLD_MS = 2_500;

@@ -2,7 +2,7 @@ import type { MonitorData } from '../../src/flaky/core/state.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { decodeState } from '../../src/storage/test-codec.ts';
 import type { TestIngest } from '../../src/storage/test-ingest.ts';
-import type { IngestWorld } from './ingest-world.ts';
+import type { IngestWorld } from '../worlds/shell/ingest-world.ts';
 
 /** Replaces some operations of the store on test results. */
 export function withIngest(store: Store, change: (ingest: TestIngest) => Partial<TestIngest>): Store {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import type { PageView } from '../../src/app/core/list-page.ts';
 import type { TestView } from '../../src/app/tests/test-view.ts';
-import { aFailure, aRepository, aTest, DAY_MS, NOON } from '../contract/store-world.ts';
+import { aFailure, aRepository, aTest, DAY_MS, NOON } from '../helpers/store-rows.ts';
 import { createInProcess, type InProcess } from '../e2e/harness-in-process.ts';
 
 const HOUR_MS = 3_600_000;

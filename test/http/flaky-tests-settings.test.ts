@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import type { TestSettingsView } from '../../src/app/tests/get-test-settings.ts';
 import type { MonitorView } from '../../src/app/tests/monitors.ts';
-import { NOON } from '../contract/store-world.ts';
 import { createInProcess, type InProcess } from '../e2e/harness-in-process.ts';
+import { NOON } from '../helpers/store-rows.ts';
 
 const GET = '/v1/flaky-tests/get-settings';
 const UPDATE = '/v1/flaky-tests/update-settings';

@@ -6,7 +6,7 @@ import zlib from 'node:zlib';
 import type { UploadPage } from '../../src/app/uploads/uploads.ts';
 import type { Upload } from '../../src/storage/uploads.ts';
 import { type Answer, problemOf } from '../e2e/harness.ts';
-import { createUploadWorld, FIELDS, REPORT, type UploadWorld } from './upload-world.ts';
+import { createUploadWorld, FIELDS, REPORT, type UploadWorld } from '../worlds/server/upload-server.ts';
 
 const HOUR_MS = 3_600_000;
 const FORM = 'multipart/form-data; boundary=x';

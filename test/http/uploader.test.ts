@@ -7,7 +7,7 @@ import { until } from '../e2e/harness.ts';
 import { TOKEN } from '../e2e/harness-in-process.ts';
 import { connect } from '../e2e/harness-sockets.ts';
 import { type CreatedUpload, isRetried, Uploader, type UploaderOptions } from '../helpers/uploader.ts';
-import { createUploadWorld, REPORT, type UploadWorld } from './upload-world.ts';
+import { createUploadWorld, REPORT, type UploadWorld } from '../worlds/server/upload-server.ts';
 
 const HOUR_MS = 3_600_000;
 const REPO = { host: 'github.com', owner: 'acme', name: 'widgets' };

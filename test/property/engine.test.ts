@@ -17,7 +17,7 @@ import { valuesOf } from '../../src/lib/int-map.ts';
 import type { QueueId, QueueSnapshot } from '../../src/storage/queues.ts';
 import type { RepositoryId } from '../../src/storage/repositories.ts';
 import { Scenario } from '../worlds/engine/scenario.ts';
-import { act, outcomeOf, perform, settings, settle } from './engine-world.ts';
+import { act, outcomeOf, perform, settings, settle } from './random-acts.ts';
 
 /** Histories are long, because most failures need many earlier acts. */
 const history = fc.array(act, { minLength: 1, maxLength: 400, size: 'max' });

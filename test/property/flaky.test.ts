@@ -5,7 +5,7 @@ import type { Monitor } from '../../src/flaky/core/monitor.ts';
 import { newTestState, type TestState } from '../../src/flaky/core/state.ts';
 import { expire } from '../../src/flaky/evaluate.ts';
 import { fold, scopeOf } from '../../src/flaky/observe.ts';
-import { aMonitor, anUpload, aRun, FlakyWorld, HOUR, MINUTE, START, type Told } from '../helpers/flaky-world.ts';
+import { aMonitor, anUpload, aRun, FlakyWorld, HOUR, MINUTE, START, type Told } from '../helpers/test-history.ts';
 import { isActiveNaively } from './flaky-naive.ts';
 
 const MONITORS: readonly Monitor[] = [

@@ -10,7 +10,7 @@ import { valuesOf } from '../../src/lib/int-map.ts';
 import type { QueueId } from '../../src/storage/queues.ts';
 import type { RepositoryId } from '../../src/storage/repositories.ts';
 import { Scenario } from '../worlds/engine/scenario.ts';
-import { act, perform, settings } from './engine-world.ts';
+import { act, perform, settings } from './random-acts.ts';
 
 const history = fc.array(act, { minLength: 1, maxLength: 120, size: 'max' });
 const PLACE = { queueId: 'queue' as QueueId, version: 2, ordinal: 0, at: 1_000 };

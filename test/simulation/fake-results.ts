@@ -6,7 +6,7 @@ import type { RepositoryId } from '../../src/storage/repositories.ts';
 import type { Store } from '../../src/storage/store.ts';
 import type { CheckResults, KnownTest } from '../../src/storage/test-ingest.ts';
 import type { StoredTestSettings } from '../../src/storage/test-settings.ts';
-import { aTest } from '../contract/store-world.ts';
+import { aTest } from '../helpers/store-rows.ts';
 
 const TESTS = [1, 2, 3, 4];
 /** How the test results of a run look once they are processed. */

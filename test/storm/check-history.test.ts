@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { EntryView, LandedView } from '../../src/app/queue/entry-view.ts';
-import { createPlainWorld, type PlainWorld } from '../contract/plain-world.ts';
+import { createPlainWorld, type PlainWorld } from '../contract/plain-repository.ts';
 import { checkHistory } from './check-history.ts';
 import type { Line, PlannedChange } from './plan.ts';
 import { Violations } from './verdict.ts';

@@ -1,4 +1,4 @@
-import { createPlainWorld, type PlainWorld } from '../contract/plain-world.ts';
+import { createPlainWorld, type PlainWorld } from '../contract/plain-repository.ts';
 import type { Plan, PlannedChange } from './plan.ts';
 import { type Files, firstFiles } from './project.ts';
 

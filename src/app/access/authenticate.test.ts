@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { aToken, NOON, storeOrganization } from '../../../test/contract/store-world.ts';
+import { aToken, NOON, storeOrganization } from '../../../test/helpers/store-rows.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { Token } from '../../storage/accounts.ts';
 import { createMemoryStore } from '../../storage/sqlite/create-memory-store.ts';

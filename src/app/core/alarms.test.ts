@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { QueueWorld } from '../../../test/helpers/queue-world.ts';
+import { QueueWorld } from '../../../test/worlds/shell/queue-world.ts';
 import type { QueueId } from '../../storage/queues.ts';
 import { raiseAlarm } from '../effects/raise-alarm.ts';
 import { getMergeQueueMetrics } from '../queue/get-merge-queue-metrics.ts';

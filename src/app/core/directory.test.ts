@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { storeOrganization, storeQueue, storeRepository } from '../../../test/contract/store-world.ts';
+import { storeOrganization, storeQueue, storeRepository } from '../../../test/helpers/store-rows.ts';
 import type { Forge } from '../../forge/forge.ts';
 import type { Hosting } from '../../forge/hosting.ts';
 import { createMemoryStore } from '../../storage/sqlite/create-memory-store.ts';

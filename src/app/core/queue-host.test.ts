@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { storeQueue } from '../../../test/contract/store-world.ts';
+import { storeQueue } from '../../../test/helpers/store-rows.ts';
 import { aPullRequest } from '../../../test/helpers/a-pull-request.ts';
 import type { QueueEvent } from '../../engine/event.ts';
 import type { PrNumber } from '../../engine/pull-request.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { storeQueue } from '../../../test/contract/store-world.ts';
+import { storeQueue } from '../../../test/helpers/store-rows.ts';
 import { aPullRequest } from '../../../test/helpers/a-pull-request.ts';
-import { FIRST, NOON, settle, World } from '../../../test/helpers/worker-world.ts';
+import { FIRST, NOON, settle, World } from '../../../test/worlds/shell/worker-world.ts';
 import type { CandidateNumber } from '../../engine/candidate.ts';
 import type { EntryId } from '../../engine/queue.ts';
 import { Fault } from '../../lib/fault.ts';

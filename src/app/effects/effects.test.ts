@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
-import { storeQueue, storeRepository } from '../../../test/contract/store-world.ts';
+import { storeQueue, storeRepository } from '../../../test/helpers/store-rows.ts';
 import { FakeForge, type FakeForgeOptions } from '../../../test/fake/fake-forge.ts';
 import type { MergeHooks } from '../../../test/fake/fake-merge-api.ts';
 import { branchRef, FakeRepository } from '../../../test/fake/fake-repository.ts';

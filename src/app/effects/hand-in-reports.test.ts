@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { FIRST, World } from '../../../test/helpers/worker-world.ts';
+import { FIRST, World } from '../../../test/worlds/shell/worker-world.ts';
 import { findCandidate } from '../../engine/queue.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { Upload } from '../../storage/uploads.ts';

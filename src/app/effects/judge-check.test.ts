@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { aTest } from '../../../test/contract/store-world.ts';
-import { NOON, settle, World } from '../../../test/helpers/worker-world.ts';
+import { aTest } from '../../../test/helpers/store-rows.ts';
+import { NOON, settle, World } from '../../../test/worlds/shell/worker-world.ts';
 import type { Candidate, CandidateNumber } from '../../engine/candidate.ts';
 import type { CheckConclusion } from '../../engine/check.ts';
 import { findCandidate } from '../../engine/queue.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import { HostedWorld } from '../../../test/helpers/hosted-world.ts';
+import { HostedWorld } from '../../../test/worlds/shell/hosted-world.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { App } from '../core/app.ts';
 import { receiveWebhook } from './receive-webhook.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { storeRepository } from '../../../test/contract/store-world.ts';
+import { storeRepository } from '../../../test/helpers/store-rows.ts';
 import type { Sha } from '../../lib/sha.ts';
 import { createMemoryStore } from '../../storage/sqlite/create-memory-store.ts';
 import { changeNote, decodeNote, EMPTY_NOTE, encodeNote, readNote, rememberHead, wasSeenAt } from './note.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { FakeForge } from '../../../test/fake/fake-forge.ts';
-import { QueueWorld } from '../../../test/helpers/queue-world.ts';
+import { QueueWorld } from '../../../test/worlds/shell/queue-world.ts';
 import type { PrNumber } from '../../engine/pull-request.ts';
 import { findCandidate, findEntry } from '../../engine/queue.ts';
 import { Fault } from '../../lib/fault.ts';

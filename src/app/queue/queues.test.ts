@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { aRepository, storeOrganization } from '../../../test/contract/store-world.ts';
-import { HostedWorld } from '../../../test/helpers/hosted-world.ts';
+import { aRepository, storeOrganization } from '../../../test/helpers/store-rows.ts';
+import { HostedWorld } from '../../../test/worlds/shell/hosted-world.ts';
 import type { Caller } from '../core/caller.ts';
 import { isRefusal } from '../core/refusal.ts';
 import { inspectRepository } from '../repositories/inspect-repository.ts';

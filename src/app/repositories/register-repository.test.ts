@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { storeOrganization, storeRepository } from '../../../test/contract/store-world.ts';
-import { HostedWorld } from '../../../test/helpers/hosted-world.ts';
+import { storeOrganization, storeRepository } from '../../../test/helpers/store-rows.ts';
+import { HostedWorld } from '../../../test/worlds/shell/hosted-world.ts';
 import type { RepositoryRef } from '../../storage/repositories.ts';
 import type { Caller } from '../core/caller.ts';
 import { findQueue, findRepository } from '../core/find-queue.ts';

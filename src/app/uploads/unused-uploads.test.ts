@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { aRepository, storeOrganization } from '../../../test/contract/store-world.ts';
+import { aRepository, storeOrganization } from '../../../test/helpers/store-rows.ts';
 import { ManualTiming } from '../../../test/helpers/manual-timing.ts';
 import { createMemoryStore } from '../../storage/sqlite/create-memory-store.ts';
 import type { IssuedUploadUrl } from '../core/app.ts';

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { aRunner, findWorkingProtections } from '../../../test/helpers/runner-world.ts';
+import { aRunner, findWorkingProtections } from '../../../test/helpers/local-runner.ts';
 import type { CheckRunner, JobEnd, LeftFiles } from '../runner.ts';
 import { listJobs, removeFolder } from './work-folder.ts';
 

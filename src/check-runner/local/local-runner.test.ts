@@ -3,7 +3,7 @@ import { chmod, mkdtemp, readdir, readFile, rm, rmdir, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { aRunner, findWorkingProtections, UIDS } from '../../../test/helpers/runner-world.ts';
+import { aRunner, findWorkingProtections, UIDS } from '../../../test/helpers/local-runner.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { CheckRunner, Job, JobEnd, ProtectionKind } from '../runner.ts';
 import { findMarked } from './marked-processes.ts';

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { aRepository, storeQueue, storeRepository } from '../../../test/contract/store-world.ts';
+import { aRepository, storeQueue, storeRepository } from '../../../test/helpers/store-rows.ts';
 import { aPullRequest } from '../../../test/helpers/a-pull-request.ts';
 import { encodeQueue } from '../../app/core/queue-codec.ts';
 import { QueueHost } from '../../app/core/queue-host.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { aMonitor, anUpload, aRun, FlakyWorld, MINUTE, START } from '../../../test/helpers/flaky-world.ts';
+import { aMonitor, anUpload, aRun, FlakyWorld, MINUTE, START } from '../../../test/helpers/test-history.ts';
 import { addSlice, nextSlice, pruneSlices, type SliceSet } from './occasions.ts';
 
 const someSlices = fc.array(fc.integer({ min: 0, max: 200 }), { maxLength: 40 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { CandidateBench, lines } from '../../../test/contract/forge-bench.ts';
-import { createPlainWorld } from '../../../test/contract/plain-world.ts';
+import { createPlainWorld } from '../../../test/contract/plain-repository.ts';
 import { createGit } from '../../git/create-git.ts';
 import type { GitRepository } from '../../git/git.ts';
 import type { Sha } from '../../lib/sha.ts';

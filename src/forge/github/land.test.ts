@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { CandidateBench, lines } from '../../../test/contract/forge-bench.ts';
-import { createGithubWorld, type GithubWorld } from '../../../test/contract/github-world.ts';
+import { createGithubWorld, type GithubWorld } from '../../../test/contract/github-repository.ts';
 import { createFakeGithub, type FakeGithub } from '../../../test/fake/github/fake-github.ts';
 import type { ApiFault } from '../../../test/fake/github/faults.ts';
 import { mergePullRequest } from '../../../test/fake/github/merge.ts';

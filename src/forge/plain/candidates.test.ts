@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { isUnavailable } from '../../../test/contract/forge.ts';
 import { CandidateBench, lines } from '../../../test/contract/forge-bench.ts';
-import { createPlainWorld, createRemoteWorld } from '../../../test/contract/plain-world.ts';
+import { createPlainWorld, createRemoteWorld } from '../../../test/contract/plain-repository.ts';
 import type { PrNumber } from '../../engine/pull-request.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { BuildAnswer, BuildRequest, LandRequest } from '../forge.ts';

@@ -3,8 +3,8 @@ import { chmod, chown, cp, mkdir, readdir, readFile, rm, symlink, writeFile } fr
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { isUnavailable } from '../../../test/contract/forge.ts';
-import type { PlainWorld } from '../../../test/contract/plain-world.ts';
-import { createPlainWorld, runGit } from '../../../test/contract/plain-world.ts';
+import type { PlainWorld } from '../../../test/contract/plain-repository.ts';
+import { createPlainWorld, runGit } from '../../../test/contract/plain-repository.ts';
 import type { PrNumber } from '../../engine/pull-request.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { ForgeRepository } from '../forge.ts';

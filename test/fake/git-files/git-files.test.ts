@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { commitChange, fastImport, runGit } from '../../contract/plain-world.ts';
+import { commitChange, fastImport, runGit } from '../../contract/plain-repository.ts';
 import { initBare } from './bare-template.ts';
 import { ancestorsOf, findBase, lendCommit, listBetween, mergeCommits } from './commit-files.ts';
 import { AskGit } from './object-files.ts';

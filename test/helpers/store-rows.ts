@@ -14,7 +14,7 @@ import type {
 import type { Repository, RepositoryId } from '../../src/storage/repositories.ts';
 import type { Store } from '../../src/storage/store.ts';
 import type { TestRow } from '../../src/storage/tests.ts';
-import type { TestRunRow } from '../helpers/test-results.ts';
+import type { TestRunRow } from './test-results.ts';
 
 export interface OpenStore {
   readonly store: Store;

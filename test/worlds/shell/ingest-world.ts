@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { createIngestLoop, type IngestLoop, type IngestOptions } from '../../src/ingest/ingest-loop.ts';
-import type { Timing } from '../../src/lib/clock.ts';
-import type { Log } from '../../src/lib/log.ts';
-import type { OrganizationId } from '../../src/storage/accounts.ts';
-import type { Repository, RepositoryId } from '../../src/storage/repositories.ts';
-import type { Store } from '../../src/storage/store.ts';
-import type { TestRow } from '../../src/storage/tests.ts';
-import type { Upload, UploadFields } from '../../src/storage/uploads.ts';
-import { anOrganization, aRepository, aToken } from '../contract/store-world.ts';
-import { anUpload, someFields } from './an-upload.ts';
+import { createIngestLoop, type IngestLoop, type IngestOptions } from '../../../src/ingest/ingest-loop.ts';
+import type { Timing } from '../../../src/lib/clock.ts';
+import type { Log } from '../../../src/lib/log.ts';
+import type { OrganizationId } from '../../../src/storage/accounts.ts';
+import type { Repository, RepositoryId } from '../../../src/storage/repositories.ts';
+import type { Store } from '../../../src/storage/store.ts';
+import type { TestRow } from '../../../src/storage/tests.ts';
+import type { Upload, UploadFields } from '../../../src/storage/uploads.ts';
+import { anOrganization, aRepository, aToken } from '../../helpers/store-rows.ts';
+import { anUpload, someFields } from '../../helpers/an-upload.ts';
 
 export const MORNING = Date.UTC(2026, 8, 1, 8);
 export const MINUTE = 60_000;

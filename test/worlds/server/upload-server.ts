@@ -1,10 +1,10 @@
 // An in-process server that listens, so that real clients stream to it.
 import assert from 'node:assert/strict';
 import type { AddressInfo } from 'node:net';
-import type { App } from '../../src/app/core/app.ts';
-import type { ServerDeps } from '../../src/http/server-deps.ts';
-import type { Answer } from '../e2e/harness.ts';
-import { createInProcess, type InProcess, TOKEN } from '../e2e/harness-in-process.ts';
+import type { App } from '../../../src/app/core/app.ts';
+import type { ServerDeps } from '../../../src/http/server-deps.ts';
+import type { Answer } from '../../e2e/harness.ts';
+import { createInProcess, type InProcess, TOKEN } from '../../e2e/harness-in-process.ts';
 
 export const REPORT =
   '<testsuites><testsuite name="math"><testcase name="adds" classname="math" time="0.1"/></testsuite></testsuites>';

@@ -16,7 +16,7 @@ import { catchUp } from '../fake/github/refs.ts';
 import { createRepository, forkRepository } from '../fake/github/repositories.ts';
 import { inTurn } from '../fake/github/world.ts';
 import type { Change, GitWorld } from './forge.ts';
-import { commitChange, parseRevisionArgs, runGit } from './plain-world.ts';
+import { commitChange, parseRevisionArgs, runGit } from './plain-repository.ts';
 
 /** A repository at the fake GitHub, with pull requests from a fork. */
 export interface GithubWorld extends GitWorld {

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
-import type { App } from '../../src/app/core/app.ts';
-import { Directory } from '../../src/app/core/directory.ts';
-import { Outages } from '../../src/app/core/outages.ts';
-import { QueueHost } from '../../src/app/core/queue-host.ts';
-import { WakeSignal } from '../../src/app/core/wake-signal.ts';
-import { createForgePoller } from '../../src/app/forge-events/forge-poller.ts';
-import { HintWorker } from '../../src/app/forge-events/hint-worker.ts';
-import { receiveWebhook } from '../../src/app/forge-events/receive-webhook.ts';
-import type { PrNumber } from '../../src/engine/pull-request.ts';
-import { type Entry, findEntry, type Queue } from '../../src/engine/queue.ts';
-import { valuesOf } from '../../src/lib/int-map.ts';
-import type { Sha } from '../../src/lib/sha.ts';
-import type { Repository } from '../../src/storage/repositories.ts';
-import type { Store } from '../../src/storage/store.ts';
-import { FakeHosting } from '../fake/fake-hosting.ts';
+import type { App } from '../../../src/app/core/app.ts';
+import { Directory } from '../../../src/app/core/directory.ts';
+import { Outages } from '../../../src/app/core/outages.ts';
+import { QueueHost } from '../../../src/app/core/queue-host.ts';
+import { WakeSignal } from '../../../src/app/core/wake-signal.ts';
+import { createForgePoller } from '../../../src/app/forge-events/forge-poller.ts';
+import { HintWorker } from '../../../src/app/forge-events/hint-worker.ts';
+import { receiveWebhook } from '../../../src/app/forge-events/receive-webhook.ts';
+import type { PrNumber } from '../../../src/engine/pull-request.ts';
+import { type Entry, findEntry, type Queue } from '../../../src/engine/queue.ts';
+import { valuesOf } from '../../../src/lib/int-map.ts';
+import type { Sha } from '../../../src/lib/sha.ts';
+import type { Repository } from '../../../src/storage/repositories.ts';
+import type { Store } from '../../../src/storage/store.ts';
+import { FakeHosting } from '../../fake/fake-hosting.ts';
 import { World } from './worker-world.ts';
 
 /** A server with a queue on a hosted forge with people, CI and webhooks. The test moves the clock. */
