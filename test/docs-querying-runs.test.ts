@@ -10,8 +10,8 @@ import type { Store } from '../src/storage/store.ts';
 import type { StoredRun } from '../src/storage/test-ingest.ts';
 import { createFolder, openStore } from './contract/store-folder.ts';
 import { aChange, aMemory, aStoredRun, facts } from './contract/store-ingest.ts';
-import { anOrganization, aRepository, aTest, aToken } from './helpers/store-rows.ts';
 import { startPostgres, type TestPostgres } from './helpers/postgres.ts';
+import { anOrganization, aRepository, aTest, aToken } from './helpers/store-rows.ts';
 
 const START = 1_790_000_000_000;
 const SHA = '5f1d7a0c3b9e8d2f4a6c1b0e9d8f7a6b5c4d3e2f';

@@ -12,10 +12,10 @@ import { createQueue } from '../src/engine/queue.ts';
 import { DEFAULT_SETTINGS } from '../src/engine/settings.ts';
 import type { Forge } from '../src/forge/forge.ts';
 import type { OrganizationId } from '../src/storage/accounts.ts';
-import { aRepository, storeQueue } from './helpers/store-rows.ts';
 import { createInProcess, type InProcess, TOKEN } from './e2e/harness-in-process.ts';
 import { FakeForge } from './fake/fake-forge.ts';
 import { FakeRepository } from './fake/fake-repository.ts';
+import { aRepository, storeQueue } from './helpers/store-rows.ts';
 import { evaluate, inputsOf, runScript, scriptOf, TARGETS_WORKFLOWS, textOf, workflowOf } from './helpers/workflows.ts';
 
 const PATHS = 'impacted-targets-paths.yml';

@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { aMonitor, anUpload, aRun, DAY, FlakyWorld, MINUTE, START, type Told } from '../../test/helpers/test-history.ts';
+import {
+  aMonitor,
+  anUpload,
+  aRun,
+  DAY,
+  FlakyWorld,
+  MINUTE,
+  START,
+  type Told,
+} from '../../test/helpers/test-history.ts';
 import type { ObservedRun, UploadFacts } from './core/run.ts';
 import { expire } from './evaluate.ts';
 

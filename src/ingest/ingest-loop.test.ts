@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { DAY, IngestWorld, junitOf, MINUTE, silence } from '../../test/worlds/shell/ingest-world.ts';
+import { silentLog } from '../../test/helpers/silent-log.ts';
 import { countedRuns, withIngest } from '../../test/helpers/with-ingest.ts';
+import { DAY, IngestWorld, junitOf, MINUTE } from '../../test/worlds/shell/ingest-world.ts';
 import { Fault } from '../lib/fault.ts';
 import { createMemoryStore } from '../storage/sqlite/create-memory-store.ts';
 import { createIngestLoop } from './ingest-loop.ts';
@@ -33,7 +34,7 @@ describe('the loop that processes uploads', () => {
     const world = await IngestWorld.create(createMemoryStore());
     const lines: string[] = [];
     const note = (_facts: object, text: string) => void (/ wait to be /.test(text) && lines.push(text));
-    world.log = { ...silence, warn: note, info: note };
+    world.log = { ...silentLog, warn: note, info: note };
     let isAway = true;
     world.restart(
       withIngest(world.store, ({ commit }) => ({
@@ -54,7 +55,7 @@ describe('the loop that processes uploads', () => {
     const bad = await world.accept(junitOf({ one: 'pass' }));
     const good = await world.accept(junitOf({ two: 'pass' }), { sha: 'b'.repeat(40) });
     const errors: string[] = [];
-    world.log = { ...silence, error: (_facts, text) => errors.push(text) };
+    world.log = { ...silentLog, error: (_facts, text) => errors.push(text) };
     world.restart(
       withIngest(world.store, ({ commit }) => ({
         commit: (change, at) => {
@@ -219,7 +220,7 @@ describe('the loop that processes uploads', () => {
       worlds.push(world);
     }
     const [first] = worlds as [IngestWorld];
-    await createIngestLoop(store, first.clock, silence).runUntilIdle();
+    await createIngestLoop(store, first.clock, silentLog).runUntilIdle();
     const batches = async () => {
       const all = await Promise.all(worlds.map(({ repository }) => store.testIngest.measureUncounted(repository.id)));
       return all.reduce((sum, each) => sum + each.batches, 0);
@@ -246,7 +247,7 @@ describe('the loop that processes uploads', () => {
         },
       })),
       world.clock,
-      silence,
+      silentLog,
       { holder: 'other' },
     );
     for (let times = 0; times < 3; times += 1) {

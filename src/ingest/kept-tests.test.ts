@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { IngestWorld, junitOf, MINUTE, silence } from '../../test/worlds/shell/ingest-world.ts';
+import { silentLog } from '../../test/helpers/silent-log.ts';
+import { IngestWorld, junitOf, MINUTE } from '../../test/worlds/shell/ingest-world.ts';
 import { createMemoryStore } from '../storage/sqlite/create-memory-store.ts';
 import type { Store } from '../storage/store.ts';
 import { createIngestLoop } from './ingest-loop.ts';
@@ -43,7 +44,7 @@ async function play(store: Store, steps: readonly Step[], isShaken: boolean) {
   const world = await IngestWorld.create(breakable, { id: ID, holder: 'one' });
   const loops = {
     one: world.loop,
-    other: createIngestLoop(breakable, world.clock, silence, { holder: 'other' }),
+    other: createIngestLoop(breakable, world.clock, silentLog, { holder: 'other' }),
   };
   for (const [index, step] of steps.entries()) {
     world.now += step.minutes * MINUTE;

@@ -3,7 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { IngestWorld, junitOf, silence } from '../../test/worlds/shell/ingest-world.ts';
+import { silentLog } from '../../test/helpers/silent-log.ts';
+import { IngestWorld, junitOf } from '../../test/worlds/shell/ingest-world.ts';
 import { UNKNOWN_PLACE } from '../flaky/upload-place.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
@@ -13,7 +14,7 @@ import { createIngestThread, type IngestThread } from './thread.ts';
 
 const ENTRY = new URL('../ingest-main.ts', import.meta.url);
 
-async function aThread(test: TestContext, log: Log = silence, entry = ENTRY) {
+async function aThread(test: TestContext, log: Log = silentLog, entry = ENTRY) {
   const dataFolder = await mkdtemp(path.join(tmpdir(), 'sluice-thread-'));
   const writeTurn = createTurnMemory();
   const store = await openSqliteStore({ directory: dataFolder, writeTurn });
@@ -48,7 +49,7 @@ async function aThread(test: TestContext, log: Log = silence, entry = ENTRY) {
 describe('the thread that processes uploads', () => {
   it('processes what was accepted, says so, and logs through the log of the main thread', async (test) => {
     const lines: string[] = [];
-    const { thread, world } = await aThread(test, { ...silence, debug: (_facts, text) => lines.push(text) });
+    const { thread, world } = await aThread(test, { ...silentLog, debug: (_facts, text) => lines.push(text) });
     const stored = nextCheck(thread);
     thread.start();
     const { id } = await world.accept(junitOf({ one: 'pass' }), { candidateId: 'c-1', check: 'unit' });
@@ -76,7 +77,7 @@ describe('the thread that processes uploads', () => {
   it('is started again when it dies, with the upload in mind that it died of', async (test) => {
     const lines: { readonly upload?: string }[] = [];
     const broken = new URL(`data:text/javascript,${encodeURIComponent(DYING)}`);
-    const { thread } = await aThread(test, { ...silence, error: (facts) => lines.push(facts) }, broken);
+    const { thread } = await aThread(test, { ...silentLog, error: (facts) => lines.push(facts) }, broken);
     thread.start();
     await until(() => lines.filter(({ upload }) => upload === 'u-1').length >= 2);
     assert.ok(lines.some((facts) => 'err' in facts && String(facts.err).includes('seen 1')));

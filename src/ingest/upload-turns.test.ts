@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { IngestWorld, junitOf, MINUTE } from '../../test/worlds/shell/ingest-world.ts';
 import { countedRuns, withIngest } from '../../test/helpers/with-ingest.ts';
+import { IngestWorld, junitOf, MINUTE } from '../../test/worlds/shell/ingest-world.ts';
 import { createMemoryStore } from '../storage/sqlite/create-memory-store.ts';
 import type { Store } from '../storage/store.ts';
 

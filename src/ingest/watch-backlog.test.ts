@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { silence } from '../../test/worlds/shell/ingest-world.ts';
+import { silentLog } from '../../test/helpers/silent-log.ts';
 import { createBacklogWatch } from './watch-backlog.ts';
 
 const SECOND = 1000;
@@ -19,7 +19,7 @@ describe('the watch over waiting uploads [U40]', () => {
     const watch = createBacklogWatch({
       uploads: { measure },
       clock,
-      log: { ...silence, info: note('info'), warn: note('warn') },
+      log: { ...silentLog, info: note('info'), warn: note('warn') },
     });
     const pass = async (seconds: number) => {
       for (let passed = 0; passed < seconds; passed += 1) {

@@ -7,7 +7,6 @@ import type { ForgeRepository } from '../../src/forge/forge.ts';
 import { githubConnection } from '../../src/forge/github/api/connection.ts';
 import { createGithubForge, type GithubForge } from '../../src/forge/github/create-github-forge.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import type { Log } from '../../src/lib/log.ts';
 import { orGit } from '../fake/git-files/object-files.ts';
 import { createFakeGithub, type FakeGithub } from '../fake/github/fake-github.ts';
 import type { PullRequest, Repository } from '../fake/github/model.ts';
@@ -15,6 +14,7 @@ import { closePullRequest } from '../fake/github/pull-request-state.ts';
 import { catchUp } from '../fake/github/refs.ts';
 import { createRepository, forkRepository } from '../fake/github/repositories.ts';
 import { inTurn } from '../fake/github/world.ts';
+import { silentLog } from '../helpers/silent-log.ts';
 import type { Change, GitWorld } from './forge.ts';
 import { commitChange, parseRevisionArgs, runGit } from './plain-repository.ts';
 
@@ -24,8 +24,6 @@ export interface GithubWorld extends GitWorld {
   readonly forge: GithubForge;
   readonly app: Repository;
 }
-
-const quiet: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
 /** A GitHub where the app is installed for `acme`. */
 export async function createGithub(): Promise<FakeGithub> {
@@ -45,7 +43,7 @@ export async function createGithubWorld(shared?: FakeGithub): Promise<GithubWorl
   const auth = { kind: 'app', appId: String(fake.app.id), privateKey: fake.privateKey } as const;
   const connection = githubConnection({ host: 'github.test', auth, apiUrl: fake.url, webUrl: fake.url });
   const createForge: GitWorld['createForge'] = ({ directory = join(folder, 'mirrors'), ...more } = {}) =>
-    createGithubForge({ connection, clock: systemClock, log: quiet, directory, paceMs: 0, ...more });
+    createGithubForge({ connection, clock: systemClock, log: silentLog, directory, paceMs: 0, ...more });
   const forge = createForge() as GithubForge;
   const repository: ForgeRepository = {
     id: 'app',
@@ -130,5 +128,3 @@ function wordsOf({ message = 'Change something' }: Change): { readonly title: st
   const [title = '', ...body] = message.toString().split('\n');
   return { title: title || 'Change something', body: body.join('\n').trim() };
 }
-
-function ignore(): void {}

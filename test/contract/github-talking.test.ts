@@ -1,17 +1,13 @@
 // Tests comments, checks and labels with the real adapter, the real worker and the fake GitHub over HTTP.
+
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Authenticator } from '../../src/app/access/authenticate.ts';
 import type { App } from '../../src/app/core/app.ts';
-import { Directory } from '../../src/app/core/directory.ts';
-import { Outages } from '../../src/app/core/outages.ts';
-import { QueueHost } from '../../src/app/core/queue-host.ts';
 import { isRefusal } from '../../src/app/core/refusal.ts';
-import { WakeSignal } from '../../src/app/core/wake-signal.ts';
 import { EffectWorker } from '../../src/app/effects/effect-worker.ts';
 import { runCommentCommand } from '../../src/app/forge-events/commands/comment-command.ts';
 import { runLabelCommand } from '../../src/app/forge-events/commands/label-command.ts';
@@ -29,15 +25,13 @@ import type { Repository } from '../../src/storage/repositories.ts';
 import { createMemoryStore } from '../../src/storage/sqlite/create-memory-store.ts';
 import { createFakeGithub, type FakeGithub } from '../fake/github/fake-github.ts';
 import type { Comment, Repository as FakeRepository, PullRequest } from '../fake/github/model.ts';
-import { noIngest } from '../fake/no-ingest.ts';
-import { noJobs } from '../fake/no-jobs.ts';
+import { silentLog } from '../helpers/silent-log.ts';
 import { storeRepository } from '../helpers/store-rows.ts';
+import { createTestApp } from '../worlds/shell/create-app.ts';
 
 const DEADLINE_MS = 60_000;
 const HOST = 'github.test';
 const PEOPLE = ['ada', 'eve', 'mallory'];
-const ignore = () => undefined;
-const quiet = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
 let folder: string;
 let github: FakeGithub;
@@ -50,7 +44,7 @@ before(async () => {
   github.install(github.app, 'acme');
   const auth = { kind: 'app', appId: String(github.app.id), privateKey: github.privateKey } as const;
   const connection = githubConnection({ host: HOST, auth, apiUrl: github.url, webUrl: github.url });
-  forge = createGithubForge({ connection, clock: systemClock, log: quiet, directory: folder, paceMs: 0 });
+  forge = createGithubForge({ connection, clock: systemClock, log: silentLog, directory: folder, paceMs: 0 });
 });
 
 after(async () => {
@@ -83,20 +77,7 @@ class Place {
     const store = createMemoryStore();
     const repository = await storeRepository(store, { host: HOST, owner: 'acme', name: fake.name, checks: [] });
     const forges = new Map([[HOST, forge]]);
-    const app: App = {
-      store,
-      queues: new QueueHost(store, systemClock),
-      directory: new Directory(store, forges),
-      forges,
-      clock: systemClock,
-      outages: new Outages(),
-      hints: new WakeSignal(),
-      log: quiet,
-      ingest: noIngest,
-      checkRunner: noJobs,
-      backupFolder: '',
-      auth: undefined as unknown as Authenticator,
-    };
+    const app = createTestApp({ store, forges });
     const organization = await store.accounts.findOrganizationById(repository.organizationId);
     assert.ok(organization);
     const caller = {

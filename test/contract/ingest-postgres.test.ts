@@ -5,8 +5,9 @@ import { systemClock } from '../../src/lib/clock.ts';
 import { openPostgresStore } from '../../src/storage/postgres/open-postgres-store.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { until } from '../e2e/harness.ts';
-import { IngestWorld, junitOf, silence } from '../worlds/shell/ingest-world.ts';
 import { startPostgres, type TestPostgres } from '../helpers/postgres.ts';
+import { silentLog } from '../helpers/silent-log.ts';
+import { IngestWorld, junitOf } from '../worlds/shell/ingest-world.ts';
 
 const UPLOADS = 40;
 
@@ -28,7 +29,7 @@ describe('two servers that process uploads on one PostgreSQL', () => {
     const [one, other] = stores as [Store, Store];
     const worlds = [await IngestWorld.create(one), await IngestWorld.create(one)];
     const loops = [one, other].map((store, index) =>
-      createIngestLoop(store, systemClock, silence, { holder: `server ${index}`, turnMs: 0 }),
+      createIngestLoop(store, systemClock, silentLog, { holder: `server ${index}`, turnMs: 0 }),
     );
     for (const loop of loops) loop.start();
     const ids: string[] = [];

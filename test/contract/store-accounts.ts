@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { OrganizationId } from '../../src/storage/accounts.ts';
-import type { StoreTests } from './store-fixture.ts';
 import { anOrganization, aToken, NOON, storeOrganization } from '../helpers/store-rows.ts';
+import type { StoreTests } from './store-fixture.ts';
 
 export function accountPromises(tests: StoreTests): void {
   organizationPromises(tests);

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { AlarmRow, AuditMark } from '../../src/storage/alarms.ts';
 import type { QueueId } from '../../src/storage/queues.ts';
-import type { StoreTests } from './store-fixture.ts';
 import { NOON, storeQueue } from '../helpers/store-rows.ts';
+import type { StoreTests } from './store-fixture.ts';
 
 export function alarmPromises(tests: StoreTests): void {
   raisingPromises(tests);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { QueueId, QueueSnapshot } from '../../src/storage/queues.ts';
-import type { StoreTests } from './store-fixture.ts';
 import { aCandidate, aCommit, anEffect, aQueue, NOON, storeQueue } from '../helpers/store-rows.ts';
+import type { StoreTests } from './store-fixture.ts';
 
 export function candidatePromises(tests: StoreTests): void {
   findPromises(tests);

@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import type { RepositoryId } from '../../src/storage/repositories.ts';
 import type { StoredRun } from '../../src/storage/test-ingest.ts';
 import type { TestRow } from '../../src/storage/tests.ts';
+import { aTest, DAY_MS, NOON, storeRepository } from '../helpers/store-rows.ts';
 import { type ComparedStore, NaiveTests } from './naive-tests.ts';
 import type { StoreTests } from './store-fixture.ts';
 import { aChange, aMemory, aStoredFailure, facts } from './store-ingest.ts';
-import { aTest, DAY_MS, NOON, storeRepository } from '../helpers/store-rows.ts';
 
 const anyRun = fc.record({
   test: fc.nat(60),

@@ -12,9 +12,9 @@ import type {
 } from '../../src/storage/test-ingest.ts';
 import type { TestRow } from '../../src/storage/tests.ts';
 import { anUpload } from '../helpers/an-upload.ts';
+import { aTest, DAY_MS, NOON, storeRepository } from '../helpers/store-rows.ts';
 import type { StoreTests } from './store-fixture.ts';
 import { anOutcome } from './store-uploads.ts';
-import { aTest, DAY_MS, NOON, storeRepository } from '../helpers/store-rows.ts';
 
 export function ingestPromises(tests: StoreTests): void {
   commitPromises(tests);

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { LogKey } from '../../src/storage/logs.ts';
 import type { Store } from '../../src/storage/store.ts';
-import type { StoreTests } from './store-fixture.ts';
 import { NOON } from '../helpers/store-rows.ts';
+import type { StoreTests } from './store-fixture.ts';
 
 export function logPromises(tests: StoreTests): void {
   appendPromises(tests);

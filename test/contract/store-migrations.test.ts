@@ -20,9 +20,9 @@ import { APPLICATION_ID } from '../../src/storage/sqlite/database.ts';
 import { SqliteEngine } from '../../src/storage/sqlite/engine.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { startPostgres, type TestPostgres } from '../helpers/postgres.ts';
+import { aCandidate, aCommit, aFailure, anEffect, anEntry, asStored, aTest } from '../helpers/store-rows.ts';
 import { applyResults } from '../helpers/test-results.ts';
 import { createFolder, isFault, openStore } from './store-folder.ts';
-import { aCandidate, aCommit, aFailure, anEffect, anEntry, asStored, aTest } from '../helpers/store-rows.ts';
 
 /**
  * Rows as servers of each version wrote them, by the version that could first. They are plain SQL, which no later

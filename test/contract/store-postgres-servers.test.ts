@@ -7,10 +7,6 @@ import type { EffectRow, StoredEffect } from '../../src/storage/queues.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { anUpload } from '../helpers/an-upload.ts';
 import { startPostgres, type TestPostgres } from '../helpers/postgres.ts';
-import { applyResults } from '../helpers/test-results.ts';
-import { isFault } from './store-folder.ts';
-import { aChange } from './store-ingest.ts';
-import { anOutcome } from './store-uploads.ts';
 import {
   aCandidate,
   aCommit,
@@ -24,6 +20,10 @@ import {
   storeQueue,
   storeRepository,
 } from '../helpers/store-rows.ts';
+import { applyResults } from '../helpers/test-results.ts';
+import { isFault } from './store-folder.ts';
+import { aChange } from './store-ingest.ts';
+import { anOutcome } from './store-uploads.ts';
 
 let postgres: TestPostgres;
 before(async () => {

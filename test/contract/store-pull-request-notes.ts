@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { PullRequestNote } from '../../src/storage/pull-request-notes.ts';
 import type { RepositoryId } from '../../src/storage/repositories.ts';
-import type { StoreTests } from './store-fixture.ts';
 import { storeRepository } from '../helpers/store-rows.ts';
+import type { StoreTests } from './store-fixture.ts';
 
 function aNote(repositoryId: RepositoryId, values: Partial<PullRequestNote> = {}): PullRequestNote {
   return { repositoryId, prNumber: 7, version: 1, body: '{"heads":[]}', ...values };

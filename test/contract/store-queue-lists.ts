@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { EntryFilter, EntryRow, QueueId } from '../../src/storage/queues.ts';
 import type { Store } from '../../src/storage/store.ts';
-import type { StoreTests } from './store-fixture.ts';
 import { aCommit, anEntry, anEvent, aTransition, NOON, storeQueue } from '../helpers/store-rows.ts';
+import type { StoreTests } from './store-fixture.ts';
 
 export function queueListPromises(tests: StoreTests): void {
   entryPromises(tests);

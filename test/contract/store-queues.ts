@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { QueueId, QueueSnapshot } from '../../src/storage/queues.ts';
 import type { RepositoryId } from '../../src/storage/repositories.ts';
-import type { StoreTests } from './store-fixture.ts';
 import {
   aCommit,
   anEffect,
@@ -14,6 +13,7 @@ import {
   NOON,
   storeQueue,
 } from '../helpers/store-rows.ts';
+import type { StoreTests } from './store-fixture.ts';
 
 export function queuePromises(tests: StoreTests): void {
   lifePromises(tests);

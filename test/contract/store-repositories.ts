@@ -3,8 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { DEFAULT_TEST_SETTINGS } from '../../src/flaky/settings.ts';
 import type { RepositoryId, RepositoryRef } from '../../src/storage/repositories.ts';
 import { anUpload } from '../helpers/an-upload.ts';
-import { applyResults } from '../helpers/test-results.ts';
-import type { StoreTests } from './store-fixture.ts';
 import {
   aFailure,
   anEvent,
@@ -16,6 +14,8 @@ import {
   storeQueue,
   storeRepository,
 } from '../helpers/store-rows.ts';
+import { applyResults } from '../helpers/test-results.ts';
+import type { StoreTests } from './store-fixture.ts';
 
 export function repositoryPromises({ inRepository, inStore }: StoreTests): void {
   inStore('a repository is stored and found by its reference and by its id', async ({ store, repositories }) => {

@@ -7,9 +7,9 @@ import { openPostgresStore } from '../../src/storage/postgres/open-postgres-stor
 import type { RepositoryId } from '../../src/storage/repositories.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { startPostgres, type TestPostgres } from '../helpers/postgres.ts';
+import { aTest, DAY_MS, NOON, storeRepository } from '../helpers/store-rows.ts';
 import { createFolder, openStore } from './store-folder.ts';
 import { aChange, aMemory, aStoredRun, facts } from './store-ingest.ts';
-import { aTest, DAY_MS, NOON, storeRepository } from '../helpers/store-rows.ts';
 
 let postgres: TestPostgres;
 before(async () => {

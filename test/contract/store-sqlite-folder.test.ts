@@ -7,8 +7,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { openSqliteStore } from '../../src/storage/sqlite/open-sqlite-store.ts';
-import { createFolder, isFault, openStore } from './store-folder.ts';
 import { aCommit, anEntry, storeQueue } from '../helpers/store-rows.ts';
+import { createFolder, isFault, openStore } from './store-folder.ts';
 
 describe('the folder of a SQLite store', () => {
   test('is created for its owner alone', async (t) => {

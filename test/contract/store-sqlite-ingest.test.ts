@@ -9,11 +9,11 @@ import { openDatabase } from '../../src/storage/sqlite/database.ts';
 import { SqliteEngine } from '../../src/storage/sqlite/engine.ts';
 import { openSqliteIngestStore } from '../../src/storage/sqlite/open-sqlite-store.ts';
 import { anUpload } from '../helpers/an-upload.ts';
+import { aFailure, aTest, NOON, storeRepository } from '../helpers/store-rows.ts';
 import { applyResults } from '../helpers/test-results.ts';
 import { createFolder, isFault, openStore } from './store-folder.ts';
 import { aChange } from './store-ingest.ts';
 import { anOutcome } from './store-uploads.ts';
-import { aFailure, aTest, NOON, storeRepository } from '../helpers/store-rows.ts';
 
 describe('a second connection to SQLite, for taking in results', () => {
   test('sees what the first stores, and the first what it stores', async (t) => {

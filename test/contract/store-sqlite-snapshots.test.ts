@@ -5,8 +5,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import { openSqliteStore } from '../../src/storage/sqlite/open-sqlite-store.ts';
 import type { SnapshotStore, Store } from '../../src/storage/store.ts';
-import { createFolder, isFault, openStore } from './store-folder.ts';
 import { aCommit, anEntry, storeQueue } from '../helpers/store-rows.ts';
+import { createFolder, isFault, openStore } from './store-folder.ts';
 
 function snapshotsOf(store: Store): SnapshotStore {
   assert.ok(store.snapshots);

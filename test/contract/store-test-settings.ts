@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { DEFAULT_TEST_SETTINGS, defaultMonitors } from '../../src/flaky/settings.ts';
 import type { RepositoryId } from '../../src/storage/repositories.ts';
-import type { StoreTests } from './store-fixture.ts';
 import { NOON } from '../helpers/store-rows.ts';
+import type { StoreTests } from './store-fixture.ts';
 
 export function testSettingsPromises({ inRepository }: StoreTests): void {
   const change = (detail: string) => ({ at: NOON, actor: 'ada', detail });

@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import type { RepositoryId } from '../../src/storage/repositories.ts';
 import type { Store } from '../../src/storage/store.ts';
 import type { TestRow } from '../../src/storage/tests.ts';
+import { aFailure, aRun, aTest, DAY_MS, NOON, storeRepository } from '../helpers/store-rows.ts';
 import { applyResults, type TestRunRow } from '../helpers/test-results.ts';
 import type { StoreTests } from './store-fixture.ts';
-import { aFailure, aRun, aTest, DAY_MS, NOON, storeRepository } from '../helpers/store-rows.ts';
 
 export function testPromises(tests: StoreTests): void {
   applyPromises(tests);

@@ -5,9 +5,9 @@ import type { RepositoryId } from '../../src/storage/repositories.ts';
 import type { Store } from '../../src/storage/store.ts';
 import type { Upload, UploadOutcome } from '../../src/storage/uploads.ts';
 import { anUpload, someFields } from '../helpers/an-upload.ts';
+import { DAY_MS, NOON, type OpenStore, storeRepository } from '../helpers/store-rows.ts';
 import type { StoreTests } from './store-fixture.ts';
 import { aChange } from './store-ingest.ts';
-import { DAY_MS, NOON, type OpenStore, storeRepository } from '../helpers/store-rows.ts';
 
 const HOUR_MS = 3_600_000;
 /** Later than everything. */

@@ -4,8 +4,6 @@ import { DEFAULT_TEST_SETTINGS, defaultMonitors } from '../../src/flaky/settings
 import { Fault } from '../../src/lib/fault.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { anUpload } from '../helpers/an-upload.ts';
-import { applyResults } from '../helpers/test-results.ts';
-import { aHint } from './store-hints.ts';
 import {
   aCandidate,
   aCommit,
@@ -18,6 +16,8 @@ import {
   type OpenStore,
   storeQueue,
 } from '../helpers/store-rows.ts';
+import { applyResults } from '../helpers/test-results.ts';
+import { aHint } from './store-hints.ts';
 
 export function wholeStorePromises(open: () => Promise<OpenStore>): void {
   test('it answers, and has a key of 32 bytes', async (t) => {

@@ -1,4 +1,5 @@
 import { after, before, describe } from 'node:test';
+import type { OpenStore } from '../helpers/store-rows.ts';
 import { accountPromises } from './store-accounts.ts';
 import { alarmPromises } from './store-alarms.ts';
 import { candidatePromises } from './store-candidates.ts';
@@ -16,7 +17,6 @@ import { testSettingsPromises } from './store-test-settings.ts';
 import { testPromises } from './store-tests.ts';
 import { uploadPromises, wholeUploadPromises } from './store-uploads.ts';
 import { wholeStorePromises } from './store-whole.ts';
-import type { OpenStore } from '../helpers/store-rows.ts';
 
 const PROMISES = {
   accounts: accountPromises,

@@ -10,9 +10,9 @@ import type { WorkflowRunFacts } from '../../src/forge/hosting.ts';
 import type { Sha } from '../../src/lib/sha.ts';
 import type { OrganizationId } from '../../src/storage/accounts.ts';
 import type { QueueStore } from '../../src/storage/queues.ts';
-import { aRepository, storeQueue } from '../helpers/store-rows.ts';
 import { FakeForge } from '../fake/fake-forge.ts';
 import { FakeRepository } from '../fake/fake-repository.ts';
+import { aRepository, storeQueue } from '../helpers/store-rows.ts';
 import { createInProcess, type InProcess, TOKEN } from './harness-in-process.ts';
 
 const SHA = 'a'.repeat(40) as Sha;

@@ -5,24 +5,19 @@ import type { FastifyInstance } from 'fastify';
 import { Authenticator } from '../../src/app/access/authenticate.ts';
 import { ensureOrganization } from '../../src/app/access/ensure-organization.ts';
 import type { App } from '../../src/app/core/app.ts';
-import { Directory } from '../../src/app/core/directory.ts';
-import { Outages } from '../../src/app/core/outages.ts';
-import { QueueHost } from '../../src/app/core/queue-host.ts';
-import { WakeSignal } from '../../src/app/core/wake-signal.ts';
 import type { Forge } from '../../src/forge/forge.ts';
 import { createServer } from '../../src/http/server.ts';
 import type { ServerDeps } from '../../src/http/server-deps.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import type { Log } from '../../src/lib/log.ts';
 import type { OrganizationId } from '../../src/storage/accounts.ts';
 import type { Repository, RepositoryId } from '../../src/storage/repositories.ts';
 import { createMemoryStore } from '../../src/storage/sqlite/create-memory-store.ts';
 import type { Store } from '../../src/storage/store.ts';
 import type { TestRow } from '../../src/storage/tests.ts';
+import { silentLog } from '../helpers/silent-log.ts';
 import { aRepository, NOON } from '../helpers/store-rows.ts';
-import { noIngest } from '../fake/no-ingest.ts';
-import { noJobs } from '../fake/no-jobs.ts';
 import { applyResults, type TestRunRow } from '../helpers/test-results.ts';
+import { createTestApp } from '../worlds/shell/create-app.ts';
 import { type ProblemBody, problemOf } from './harness.ts';
 
 export const TOKEN = 'the-token-of-these-tests';
@@ -41,8 +36,6 @@ export interface InProcess {
   close(): Promise<void>;
 }
 
-const silence: Log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
-
 export async function createInProcess(options: Partial<ServerDeps> = {}): Promise<InProcess> {
   const store = createMemoryStore();
   let now = NOON;
@@ -59,20 +52,8 @@ export async function createInProcess(options: Partial<ServerDeps> = {}): Promis
     aRepository({ organizationId: organization?.id as OrganizationId, host: 'local', name: 'app' }),
   );
   const forges = new Map<string, Forge>();
-  const app: App = {
-    store,
-    queues: new QueueHost(store, clock),
-    directory: new Directory(store, forges),
-    auth: new Authenticator({ store, clock, log: silence }),
-    forges,
-    clock,
-    outages: new Outages(),
-    hints: new WakeSignal(),
-    log: silence,
-    ingest: noIngest,
-    checkRunner: noJobs,
-    backupFolder: '',
-  };
+  const auth = new Authenticator({ store, clock, log: silentLog });
+  const app = createTestApp({ store, forges, clock, auth });
   const defaults = {
     version: '1.2.3',
     publicUrl: 'https://sluice.test',
@@ -80,7 +61,7 @@ export async function createInProcess(options: Partial<ServerDeps> = {}): Promis
     rateLimit: 0,
     requestTimeoutMs: 120_000,
   };
-  const server = createServer({ app, log: silence, ...defaults, ...options });
+  const server = createServer({ app, log: silentLog, ...defaults, ...options });
   const post: InProcess['post'] = async (url, body) => {
     const headers = { 'x-api-token': TOKEN, 'content-type': 'application/json' };
     const response = await server.inject({ method: 'POST', url, headers, payload: JSON.stringify(body) });

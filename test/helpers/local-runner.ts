@@ -5,9 +5,7 @@ import { createLocalRunner, type LocalRunnerOptions } from '../../src/check-runn
 import { removeFolder } from '../../src/check-runner/local/work-folder.ts';
 import type { CheckRunner, ProtectionKind } from '../../src/check-runner/runner.ts';
 import { Fault } from '../../src/lib/fault.ts';
-
-const ignore = () => undefined;
-export const silentLog = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+import { silentLog } from './silent-log.ts';
 
 export const UIDS = { first: 61_000, last: 61_063 };
 

@@ -16,11 +16,12 @@ import type { Sha } from '../../src/lib/sha.ts';
 import type { QueueId } from '../../src/storage/queues.ts';
 import type { Repository } from '../../src/storage/repositories.ts';
 import type { TestRow } from '../../src/storage/tests.ts';
-import { aTest, storeQueue } from './store-rows.ts';
+import { NOON } from '../worlds/shell/manual-clock.ts';
+import { WorkerWorld } from '../worlds/shell/worker-world.ts';
 import { aPullRequest } from './a-pull-request.ts';
 import { PullRequestPages } from './pull-request-pages.ts';
+import { aTest, storeQueue } from './store-rows.ts';
 import { applyResults } from './test-results.ts';
-import { NOON, World } from '../worlds/shell/worker-world.ts';
 
 /** A little longer than the delay of page updates. */
 const TOLD_MS = 2_500;
@@ -28,18 +29,18 @@ const TOLD_MS = 2_500;
 /** A server with a queue on a hosted forge, whose pages can be read. */
 export class TalkWorld {
   readonly pages = new PullRequestPages();
-  readonly #world: World;
+  readonly #world: WorkerWorld;
   queueId = '' as QueueId;
   #files = 0;
 
-  private constructor(world: World) {
+  private constructor(world: WorkerWorld) {
     this.#world = world;
     Object.assign(world.forge, { hosting: this.pages as unknown as Hosting });
     Object.assign(world.app, { publicUrl: 'https://sluice.test' });
   }
 
   static async create(settings: Partial<QueueSettings> = {}): Promise<TalkWorld> {
-    const world = new TalkWorld(await World.create());
+    const world = new TalkWorld(await WorkerWorld.create());
     world.queueId = await world.addQueue('main', settings, '00000000-0000-8000-8000-000000000001');
     world.#world.worker.start();
     return world;

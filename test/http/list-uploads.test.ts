@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import type { UploadPage, UploadView } from '../../src/app/uploads/uploads.ts';
 import type { Upload, UploadIssue, UploadOutcome } from '../../src/storage/uploads.ts';
-import { NOON } from '../helpers/store-rows.ts';
 import { problemOf } from '../e2e/harness.ts';
+import { NOON } from '../helpers/store-rows.ts';
 import { createUploadWorld, FIELDS, REPORT, type UploadWorld } from '../worlds/server/upload-server.ts';
 
 const LIST = '/v1/flaky-tests/list-uploads';

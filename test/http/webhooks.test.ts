@@ -12,9 +12,9 @@ import type { Forge } from '../../src/forge/forge.ts';
 import { createReadDelivery } from '../../src/forge/github/webhook.ts';
 import type { Hosting } from '../../src/forge/hosting.ts';
 import type { OrganizationId } from '../../src/storage/accounts.ts';
-import { aRepository, storeOrganization, storeQueue } from '../helpers/store-rows.ts';
 import { until } from '../e2e/harness.ts';
 import { createInProcess, type InProcess } from '../e2e/harness-in-process.ts';
+import { aRepository, storeOrganization, storeQueue } from '../helpers/store-rows.ts';
 
 const HOST = 'github.com';
 const SECRET = 's3cret';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { storeQueue } from '../../../test/helpers/store-rows.ts';
 import { aPullRequest } from '../../../test/helpers/a-pull-request.ts';
+import { storeQueue } from '../../../test/helpers/store-rows.ts';
 import type { QueueEvent } from '../../engine/event.ts';
 import type { PrNumber } from '../../engine/pull-request.ts';
 import { createQueue, type EntryId, findEntry } from '../../engine/queue.ts';

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { storeQueue } from '../../../test/helpers/store-rows.ts';
 import { aPullRequest } from '../../../test/helpers/a-pull-request.ts';
-import { FIRST, NOON, settle, World } from '../../../test/worlds/shell/worker-world.ts';
+import { storeQueue } from '../../../test/helpers/store-rows.ts';
+import { NOON, settle } from '../../../test/worlds/shell/manual-clock.ts';
+import { FIRST, WorkerWorld } from '../../../test/worlds/shell/worker-world.ts';
 import type { CandidateNumber } from '../../engine/candidate.ts';
 import type { EntryId } from '../../engine/queue.ts';
 import { Fault } from '../../lib/fault.ts';
@@ -12,7 +13,7 @@ import { EffectWorker } from './effect-worker.ts';
 
 describe('EffectWorker', () => {
   it('carries out what is asked for, and ends it together with its answer [D1]', async () => {
-    const world = await World.create();
+    const world = await WorkerWorld.create();
     world.worker.start();
     await world.submit();
     await world.clock.pass(10);
@@ -24,7 +25,7 @@ describe('EffectWorker', () => {
   });
 
   it('waits for a commit that is stored and not shown yet, without counting that as a failure [D1] [D2]', async () => {
-    const world = await World.create();
+    const world = await WorkerWorld.create();
     world.worker.start();
     await world.clock.pass(1);
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -47,7 +48,7 @@ describe('EffectWorker', () => {
   });
 
   it('comes back to what has to wait, without counting that as a failure [C1]', async () => {
-    const world = await World.create();
+    const world = await WorkerWorld.create();
     const { promise, resolve } = Promise.withResolvers<void>();
     world.forge.gate = promise;
     world.worker.start();
@@ -65,7 +66,7 @@ describe('EffectWorker', () => {
   });
 
   it('ends an effect whose answer comes too late to be stored [I4]', async () => {
-    const world = await World.create();
+    const world = await WorkerWorld.create();
     const { promise, resolve } = Promise.withResolvers<void>();
     world.forge.gate = promise;
     world.worker.start();
@@ -85,7 +86,7 @@ describe('EffectWorker', () => {
   });
 
   it('tries on what the forge does not answer, later each time, and never gives up [D1]', async () => {
-    const world = await World.create();
+    const world = await WorkerWorld.create();
     world.forge.isBroken = true;
     world.worker.start();
     await world.submit();
@@ -105,7 +106,7 @@ describe('EffectWorker', () => {
   });
 
   it('shows what fails by a bug and leaves it alone after five attempts [I1] [N1]', async () => {
-    const world = await World.create();
+    const world = await WorkerWorld.create();
     world.forge.bug = new TypeError('x is not a function\0');
     world.worker.start();
     await world.submit();
@@ -122,7 +123,7 @@ describe('EffectWorker', () => {
   });
 
   it('goes on at once with what a server that died was doing, where it is the only one [D4]', async () => {
-    const world = await World.create();
+    const world = await WorkerWorld.create();
     await world.submit();
     await world.store.queues.claimEffects({ holder: 'dead', now: NOON, leaseUntil: NOON + 60_000, limit: 9 });
     world.worker.start();
@@ -132,7 +133,7 @@ describe('EffectWorker', () => {
   });
 
   it('does nothing twice at once where it did not come to renew its leases [I4]', async () => {
-    const world = await World.create();
+    const world = await WorkerWorld.create();
     const { promise, resolve } = Promise.withResolvers<void>();
     world.forge.gate = promise;
     const { renewLeases } = world.app.store.queues;
@@ -153,7 +154,7 @@ describe('EffectWorker', () => {
   });
 
   it('finds effects without a wake within seconds', async () => {
-    const world = await World.create();
+    const world = await WorkerWorld.create();
     world.worker.start();
     await world.clock.pass(1);
     const other = new QueueHost(world.store, world.clock);
@@ -184,7 +185,7 @@ describe('EffectWorker', () => {
   });
 
   it('has eight under way at once and no more, and waits for them when it stops [H10]', async () => {
-    const world = await World.create();
+    const world = await WorkerWorld.create();
     const { promise, resolve } = Promise.withResolvers<void>();
     world.forge.gate = promise;
     world.worker.start();
@@ -207,7 +208,7 @@ describe('EffectWorker', () => {
   });
 
   it('releases effects that it claimed while it was stopping [D2]', async () => {
-    const world = await World.create();
+    const world = await WorkerWorld.create();
     const { promise, resolve } = Promise.withResolvers<void>();
     const { queues } = world.app.store;
     const claimEffects: typeof queues.claimEffects = async (claim) => {

@@ -1,33 +1,23 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
-import { storeQueue, storeRepository } from '../../../test/helpers/store-rows.ts';
 import { FakeForge, type FakeForgeOptions } from '../../../test/fake/fake-forge.ts';
 import type { MergeHooks } from '../../../test/fake/fake-merge-api.ts';
-import { branchRef, FakeRepository } from '../../../test/fake/fake-repository.ts';
-import { noIngest } from '../../../test/fake/no-ingest.ts';
-import { noJobs } from '../../../test/fake/no-jobs.ts';
+import { branchRef } from '../../../test/fake/fake-repository.ts';
+import { ShellWorld } from '../../../test/worlds/shell/shell-world.ts';
 import type { CandidateNumber } from '../../engine/candidate.ts';
 import type { LandCandidate } from '../../engine/effect.ts';
-import type { QueueEvent } from '../../engine/event.ts';
 import type { PrNumber } from '../../engine/pull-request.ts';
-import { createQueue, type EntryId, findCandidate, findEntry, type Queue } from '../../engine/queue.ts';
-import { DEFAULT_SETTINGS, type QueueSettings } from '../../engine/settings.ts';
+import { findCandidate, findEntry } from '../../engine/queue.ts';
+import type { QueueSettings } from '../../engine/settings.ts';
 import type { BuildRequest, LandRequest, PublishRequest } from '../../forge/forge.ts';
 import type { Hosting } from '../../forge/hosting.ts';
 import { Fault } from '../../lib/fault.ts';
 import { setIn } from '../../lib/int-map.ts';
 import type { Sha } from '../../lib/sha.ts';
-import type { QueueId } from '../../storage/queues.ts';
 import { createMemoryStore } from '../../storage/sqlite/create-memory-store.ts';
-import type { Authenticator } from '../access/authenticate.ts';
 import type { App } from '../core/app.ts';
-import { Directory } from '../core/directory.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
 import { toForgeRepository } from '../core/find-queue.ts';
-import { Outages } from '../core/outages.ts';
-import { encodeQueue } from '../core/queue-codec.ts';
-import { QueueHost } from '../core/queue-host.ts';
-import { WakeSignal } from '../core/wake-signal.ts';
 import { buildCandidate } from './build-candidate.ts';
 import { discardCandidate } from './discard-candidate.ts';
 import type { EffectAnswer, EffectRun } from './effect-run.ts';
@@ -61,70 +51,27 @@ class WatchedForge extends FakeForge {
   }
 }
 
-/** A queue on a repository in memory; only the test runs effects. */
-class World {
+/** Only the test runs effects. */
+class World extends ShellWorld {
   now = NOON;
-  readonly repository = new FakeRepository(() => this.now);
+  readonly clock = { now: () => this.now, after: (_ms: number, act: () => void) => cancelable(setImmediate(act)) };
+  readonly store = createMemoryStore();
   readonly forge: WatchedForge;
   readonly app: App;
-  queueId = '' as QueueId;
 
   constructor(options: FakeForgeOptions) {
+    super();
     this.forge = new WatchedForge(this.repository, options);
     this.forge.protection = ['ci'];
-    const store = createMemoryStore();
-    const forges = new Map([['forge.test', this.forge]]);
-    const ignore = () => undefined;
-    const clock = {
-      now: () => this.now,
-      after: (_ms: number, act: () => void) => {
-        const turn = setImmediate(act);
-        return () => clearImmediate(turn);
-      },
-    };
-    this.app = {
-      store,
-      queues: new QueueHost(store, clock),
-      directory: new Directory(store, forges),
-      forges,
-      clock,
-      outages: new Outages(),
-      hints: new WakeSignal(),
-      log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
-      ingest: noIngest,
-      checkRunner: noJobs,
-      backupFolder: '',
-      auth: undefined as unknown as Authenticator,
-    };
+    this.app = this.createServer();
   }
 
-  static async create(settings: Partial<QueueSettings> = {}, options: FakeForgeOptions = {}): Promise<World> {
-    const world = new World(options);
-    world.repository.commit('main', { files: { readme: 'hello' } });
-    const { id: repositoryId } = await storeRepository(world.app.store, { host: 'forge.test', checks: [] });
-    const body = encodeQueue(createQueue('main', { ...DEFAULT_SETTINGS, concurrency: 2, ...settings }, 'RUNNING'));
-    world.queueId = (await storeQueue(world.app.store, { repositoryId, body })).id;
-    const head = world.repository.getHead('main');
-    await world.tell({ kind: 'target_observed', at: world.now, head, since: 0, isDescendant: true });
-    return world;
+  static create(settings: Partial<QueueSettings> = {}, options: FakeForgeOptions = {}): Promise<World> {
+    return new World(options).begin({ concurrency: 2, ...settings });
   }
 
-  async tell(event: QueueEvent): Promise<void> {
-    const result = await this.app.queues.run(this.queueId, () => event);
-    assert.notEqual(result?.outcome.kind, 'refused');
-  }
-
-  async submit(files: Readonly<Record<string, string>>, message = 'A change'): Promise<PrNumber> {
-    const names = Object.keys(files);
-    const { number } = this.repository.openPullRequest({ base: 'main', files, message });
-    const repository = toForgeRepository((await this.app.store.repositories.listAll())[0] as never);
-    const pr = await this.forge.findPullRequest({ repository, number, targetBranch: 'main' });
-    assert.ok(pr);
-    const entryId = `entry-${number}` as EntryId;
-    const targets = { kind: 'list', digest: names.join(), count: names.length, targets: names } as const;
-    const none = { targets, priority: undefined, noBatch: undefined };
-    await this.tell({ kind: 'pull_request_submitted', at: this.now, actor: 'ada', entryId, pr, ...none });
-    return number;
+  submit(files: Readonly<Record<string, string>>, message?: string): Promise<PrNumber> {
+    return this.submitFiles(files, {}, message);
   }
 
   /** The queue as a worker finds it now. */
@@ -144,10 +91,6 @@ class World {
     };
   }
 
-  async queue(): Promise<Queue> {
-    return (await this.run()).found.queue;
-  }
-
   async tellAnswer(answer: EffectAnswer): Promise<void> {
     if (answer.kind === 'event') await this.tell({ ...answer.event, at: this.now });
   }
@@ -162,21 +105,13 @@ class World {
     await this.tell({ kind: 'check_reported', at: this.now, candidate, check });
   }
 
-  async setState(state: 'RUNNING' | 'PAUSED'): Promise<void> {
-    await this.tell({ kind: 'queue_updated', at: this.now, actor: 'ada', settings: {}, state });
-  }
-
-  async cancel(prNumber: PrNumber): Promise<void> {
-    await this.tell({ kind: 'pull_request_cancelled', at: this.now, actor: 'ada', prNumber });
-  }
-
-  get head(): Sha {
-    return this.repository.getHead('main');
-  }
-
   get testBranches(): string[] {
     return this.repository.git.listRefs(branchRef('sluice/')).map(([ref]) => ref);
   }
+}
+
+function cancelable(turn: NodeJS.Immediate): () => void {
+  return () => clearImmediate(turn);
 }
 
 /** Runs also a long landing to its end. */

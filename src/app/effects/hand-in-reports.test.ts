@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { FIRST, World } from '../../../test/worlds/shell/worker-world.ts';
+import { FIRST, WorkerWorld } from '../../../test/worlds/shell/worker-world.ts';
 import { findCandidate } from '../../engine/queue.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { Upload } from '../../storage/uploads.ts';
@@ -10,25 +10,25 @@ const CHECKS = [{ name: 'unit', command: 'run unit', timeoutMinutes: null }];
 const REPORTS = { 'reports/a.xml': '<testsuite name="a"/>', 'reports/b.xml': '<testsuite name="b"/>' };
 const FAILED = { kind: 'exited', code: 1 } as const;
 
-async function begin(junit: readonly string[] = ['reports/*.xml']): Promise<World> {
-  const world = await World.create(CHECKS, junit);
+async function begin(junit: readonly string[] = ['reports/*.xml']): Promise<WorkerWorld> {
+  const world = await WorkerWorld.create(CHECKS, junit);
   world.worker.start();
   await world.submit();
   await world.clock.pass(10);
   return world;
 }
 
-async function uploadsOf({ store, repositoryId }: World): Promise<readonly Upload[]> {
+async function uploadsOf({ store, repositoryId }: WorkerWorld): Promise<readonly Upload[]> {
   const watermark = await store.uploads.getWatermark(repositoryId);
   return (await store.uploads.list({ repositoryId, watermark, offset: 0, limit: 10 })).uploads;
 }
 
-async function logOf(world: World): Promise<string> {
+async function logOf(world: WorkerWorld): Promise<string> {
   const key = { candidateId: candidateIdOf(world.queueId, FIRST), check: 'unit' };
   return Buffer.from((await world.store.logs.read(key, 0, 100_000))?.bytes ?? []).toString();
 }
 
-async function readText({ store }: World, { bodyId }: Upload, fileNo: number): Promise<string> {
+async function readText({ store }: WorkerWorld, { bodyId }: Upload, fileNo: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   for await (const bytes of store.uploads.readBody(bodyId ?? '', fileNo)) chunks.push(bytes);
   return Buffer.concat(chunks).toString();

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { aTest } from '../../../test/helpers/store-rows.ts';
-import { NOON, settle, World } from '../../../test/worlds/shell/worker-world.ts';
+import { NOON, settle } from '../../../test/worlds/shell/manual-clock.ts';
+import { WorkerWorld } from '../../../test/worlds/shell/worker-world.ts';
 import type { Candidate, CandidateNumber } from '../../engine/candidate.ts';
 import type { CheckConclusion } from '../../engine/check.ts';
 import { findCandidate } from '../../engine/queue.ts';
@@ -21,7 +22,7 @@ const [FIRST, SECOND, THIRD] = [1, 2, 3] as CandidateNumber[] as [CandidateNumbe
 
 /** A queue on which one pull request has landed, with results, and another one is under test. */
 async function begin(mode: QueueSettings['honorQuarantine'] = 'ON', settings: Partial<QueueSettings> = {}) {
-  const world = await World.create();
+  const world = await WorkerWorld.create();
   const judged = new Judged(world);
   await judged.set({ ...settings, honorQuarantine: mode });
   await judged.storeTests(FLAKY, SOLID);
@@ -38,9 +39,9 @@ async function begin(mode: QueueSettings['honorQuarantine'] = 'ON', settings: Pa
 }
 
 class Judged {
-  readonly #world: World;
+  readonly #world: WorkerWorld;
 
-  constructor(world: World) {
+  constructor(world: WorkerWorld) {
     this.#world = world;
   }
 
@@ -253,7 +254,11 @@ describe('judging a failed check', () => {
 });
 
 describe('the facts of a judgement', () => {
-  const denials: readonly [what: string, reason: RegExp, arrange: (judged: Judged, world: World) => Promise<void>][] = [
+  const denials: readonly [
+    what: string,
+    reason: RegExp,
+    arrange: (judged: Judged, world: WorkerWorld) => Promise<void>,
+  ][] = [
     [
       'a failing test is not quarantined',
       /the solid-test: It is not quarantined\./,
@@ -492,7 +497,7 @@ describe('the facts of a judgement', () => {
       [1_000, 'MERGED'],
       [-1_000, 'FAILED'],
     ] as const) {
-      const world = await World.create([{ name: 'ci', command: 'true', timeoutMinutes: null }]);
+      const world = await WorkerWorld.create([{ name: 'ci', command: 'true', timeoutMinutes: null }]);
       const judged = new Judged(world);
       await judged.set({ honorQuarantine: 'ON' });
       await judged.storeTests(FLAKY, SOLID);
@@ -518,7 +523,7 @@ describe('the facts of a judgement', () => {
   });
 
   it('[V12] are complete in a repository without uploads', async () => {
-    const world = await World.create();
+    const world = await WorkerWorld.create();
     const judged = new Judged(world);
     await judged.set({ honorQuarantine: 'ON' });
     world.worker.start();
@@ -531,7 +536,7 @@ describe('the facts of a judgement', () => {
   });
 
   it('[V49] deny where no pass of the check has landed', async () => {
-    const world = await World.create();
+    const world = await WorkerWorld.create();
     const judged = new Judged(world);
     await judged.set({ honorQuarantine: 'ON' });
     await judged.storeTests(FLAKY, SOLID);
@@ -548,7 +553,7 @@ describe('the facts of a judgement', () => {
 
 /** Flaky for one pass on retry, seen on the target branch unless another place is given. */
 async function stateWith(
-  world: World,
+  world: WorkerWorld,
   seen: Partial<Pick<BatchFacts, 'sha' | 'branch' | 'prNumber' | 'uploadId' | 'isProven' | 'flaw'>>,
 ): Promise<Partial<TestState>> {
   const repository = await world.app.directory.findRepositoryById(world.repositoryId);
@@ -569,7 +574,7 @@ async function stateWith(
 const SEEN = NOON - 3_600_000;
 
 async function storeBatch(
-  { store, repositoryId }: World,
+  { store, repositoryId }: WorkerWorld,
   facts: Pick<BatchFacts, 'sha' | 'branch' | 'prNumber' | 'uploadId' | 'isProven' | 'flaw'>,
   conclusion: 'SUCCESS' | 'FAILURE',
 ): Promise<void> {
@@ -583,13 +588,13 @@ async function storeBatch(
   assert.ok(await store.testIngest.commit({ repositoryId, expectedSeq: seq, ...nothing, batch }, SEEN));
 }
 
-async function finishUpload({ store }: World, candidate: CandidateNumber): Promise<void> {
+async function finishUpload({ store }: WorkerWorld, candidate: CandidateNumber): Promise<void> {
   const ended = { partsDone: 1, status: 'PROCESSED', processedAt: 0, testRuns: 1, fields: null, issues: [] } as const;
   await store.uploads.finish({ ...ended, flaw: null, counts: null, uploadId: `upload of ${candidate}` });
 }
 
 async function storeUpload(
-  world: World,
+  world: WorkerWorld,
   candidate: CandidateNumber | undefined,
   receivedAt = world.clock.now(),
 ): Promise<void> {

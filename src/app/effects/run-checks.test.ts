@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { FIRST, World } from '../../../test/worlds/shell/worker-world.ts';
+import { FIRST, WorkerWorld } from '../../../test/worlds/shell/worker-world.ts';
 import type { Candidate, CandidateNumber } from '../../engine/candidate.ts';
 import type { QueueEvent } from '../../engine/event.ts';
 import type { PrNumber } from '../../engine/pull-request.ts';
@@ -13,8 +13,8 @@ import { EffectWorker } from './effect-worker.ts';
 const CHECKS = ['unit', 'lint'].map((name) => ({ name, command: `run ${name}`, timeoutMinutes: null }));
 
 /** One candidate, whose two checks have begun. */
-async function begin(): Promise<World> {
-  const world = await World.create(CHECKS);
+async function begin(): Promise<WorkerWorld> {
+  const world = await WorkerWorld.create(CHECKS);
   world.worker.start();
   await world.submit();
   await world.clock.pass(10);
@@ -22,16 +22,16 @@ async function begin(): Promise<World> {
   return world;
 }
 
-function namesOf({ jobs }: World): readonly (string | undefined)[] {
+function namesOf({ jobs }: WorkerWorld): readonly (string | undefined)[] {
   return jobs.asked.map(({ job }) => job.variables['SLUICE_CHECK']);
 }
 
-async function candidateOf(world: World): Promise<Candidate | undefined> {
+async function candidateOf(world: WorkerWorld): Promise<Candidate | undefined> {
   const found = await world.app.queues.find(world.queueId);
   return found && findCandidate(found.queue, FIRST);
 }
 
-async function logOf(world: World, check: string): Promise<string> {
+async function logOf(world: WorkerWorld, check: string): Promise<string> {
   const key = { candidateId: candidateIdOf(world.queueId, FIRST), check };
   const part = await world.store.logs.read(key, 0, 1_000_000);
   return Buffer.from(part?.bytes ?? []).toString();
@@ -186,7 +186,7 @@ describe('checks of the built-in runner', () => {
 
   it('[R6] are left to other servers while too many wait here', async () => {
     for (const isShared of [false, true]) {
-      const world = await World.create(CHECKS);
+      const world = await WorkerWorld.create(CHECKS);
       world.jobs.isCrowded = true;
       const worker = new EffectWorker({ ...world.app, store: { ...world.store, isShared } }, 'this one');
       worker.start();

@@ -3,10 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createPlainWorld, hasEnded, useFakeSsh } from '../../../test/contract/plain-repository.ts';
-import { storeQueue, storeRepository } from '../../../test/helpers/store-rows.ts';
-import { noIngest } from '../../../test/fake/no-ingest.ts';
-import { noJobs } from '../../../test/fake/no-jobs.ts';
 import { aPullRequest } from '../../../test/helpers/a-pull-request.ts';
+import { storeQueue, storeRepository } from '../../../test/helpers/store-rows.ts';
+import { createTestApp } from '../../../test/worlds/shell/create-app.ts';
 import type { PrNumber, PullRequestFacts } from '../../engine/pull-request.ts';
 import { createQueue, type EntryId } from '../../engine/queue.ts';
 import { DEFAULT_SETTINGS } from '../../engine/settings.ts';
@@ -15,38 +14,16 @@ import { systemClock } from '../../lib/clock.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { QueueId } from '../../storage/queues.ts';
 import { createMemoryStore } from '../../storage/sqlite/create-memory-store.ts';
-import { Authenticator } from '../access/authenticate.ts';
 import type { App } from '../core/app.ts';
-import { Directory } from '../core/directory.ts';
-import { Outages } from '../core/outages.ts';
 import { PLAIN_GIT_HOST } from '../core/plain-git-host.ts';
 import { encodeQueue } from '../core/queue-codec.ts';
-import { QueueHost } from '../core/queue-host.ts';
-import { WakeSignal } from '../core/wake-signal.ts';
 import { PlainGitPoller } from './reconcile.ts';
 
 const NUMBER = 1 as PrNumber;
 const LIMIT = { timeout: 20_000 };
 
 function createApp(forge: Forge): App {
-  const store = createMemoryStore();
-  const forges = new Map([[PLAIN_GIT_HOST, forge]]);
-  const ignore = () => undefined;
-  const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
-  return {
-    store,
-    auth: new Authenticator({ store, clock: systemClock, log }),
-    queues: new QueueHost(store, systemClock),
-    directory: new Directory(store, forges),
-    forges,
-    clock: systemClock,
-    outages: new Outages(),
-    hints: new WakeSignal(),
-    log,
-    ingest: noIngest,
-    checkRunner: noJobs,
-    backupFolder: '/nowhere',
-  };
+  return createTestApp({ store: createMemoryStore(), forges: new Map([[PLAIN_GIT_HOST, forge]]) });
 }
 
 /** A queue of a repository of its own, with one entry. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { aRepository, storeOrganization } from '../../../test/helpers/store-rows.ts';
 import { ManualTiming } from '../../../test/helpers/manual-timing.ts';
+import { aRepository, storeOrganization } from '../../../test/helpers/store-rows.ts';
 import { createMemoryStore } from '../../storage/sqlite/create-memory-store.ts';
 import type { IssuedUploadUrl } from '../core/app.ts';
 import { newUpload } from './new-upload.ts';

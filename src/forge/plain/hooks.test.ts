@@ -4,7 +4,13 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { isUnavailable } from '../../../test/contract/forge.ts';
 import { CandidateBench } from '../../../test/contract/forge-bench.ts';
-import { createPlainWorld, hasEnded, type PlainWorld, runGit, writeHook } from '../../../test/contract/plain-repository.ts';
+import {
+  createPlainWorld,
+  hasEnded,
+  type PlainWorld,
+  runGit,
+  writeHook,
+} from '../../../test/contract/plain-repository.ts';
 import { until as untilWithin } from '../../../test/e2e/harness.ts';
 import type { BuildAnswer, BuildRequest, Forge, ForgeRepository, HookNews, LandRequest } from '../forge.ts';
 

@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict';
 import type { App } from '../../../src/app/core/app.ts';
-import { Directory } from '../../../src/app/core/directory.ts';
-import { Outages } from '../../../src/app/core/outages.ts';
 import { QueueHost } from '../../../src/app/core/queue-host.ts';
-import { WakeSignal } from '../../../src/app/core/wake-signal.ts';
 import { createForgePoller } from '../../../src/app/forge-events/forge-poller.ts';
 import { HintWorker } from '../../../src/app/forge-events/hint-worker.ts';
 import { receiveWebhook } from '../../../src/app/forge-events/receive-webhook.ts';
@@ -14,22 +11,23 @@ import type { Sha } from '../../../src/lib/sha.ts';
 import type { Repository } from '../../../src/storage/repositories.ts';
 import type { Store } from '../../../src/storage/store.ts';
 import { FakeHosting } from '../../fake/fake-hosting.ts';
-import { World } from './worker-world.ts';
+import { createTestApp } from './create-app.ts';
+import { WorkerWorld } from './worker-world.ts';
 
 /** A server with a queue on a hosted forge with people, CI and webhooks. The test moves the clock. */
 export class HostedWorld {
-  readonly world: World;
+  readonly world: WorkerWorld;
   readonly hosting: FakeHosting;
   readonly #parts: { start(): void; stop(): Promise<void> }[] = [];
   #holders = 0;
 
-  private constructor(world: World, hosting: FakeHosting) {
+  private constructor(world: WorkerWorld, hosting: FakeHosting) {
     this.world = world;
     this.hosting = hosting;
   }
 
   static async create(): Promise<HostedWorld> {
-    const world = await World.create();
+    const world = await WorkerWorld.create();
     const { owner, name } = (await world.app.directory.findRepositoryById(world.repositoryId)) as Repository;
     const { forge, repository, clock } = world;
     // Forges give whole seconds.
@@ -62,14 +60,8 @@ export class HostedWorld {
 
   /** Another server on the same store. */
   createServer(store: Store = { ...this.app.store, isShared: true }): App {
-    return {
-      ...this.app,
-      store,
-      queues: new QueueHost(store, this.app.clock),
-      directory: new Directory(store, this.app.forges),
-      outages: new Outages(),
-      hints: new WakeSignal(),
-    };
+    const { forges, clock, log, ingest, checkRunner } = this.app;
+    return createTestApp({ store, forges, clock, log, ingest, checkRunner });
   }
 
   async stop(): Promise<void> {

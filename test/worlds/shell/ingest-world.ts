@@ -7,19 +7,13 @@ import type { Repository, RepositoryId } from '../../../src/storage/repositories
 import type { Store } from '../../../src/storage/store.ts';
 import type { TestRow } from '../../../src/storage/tests.ts';
 import type { Upload, UploadFields } from '../../../src/storage/uploads.ts';
-import { anOrganization, aRepository, aToken } from '../../helpers/store-rows.ts';
 import { anUpload, someFields } from '../../helpers/an-upload.ts';
+import { silentLog } from '../../helpers/silent-log.ts';
+import { anOrganization, aRepository, aToken } from '../../helpers/store-rows.ts';
 
 export const MORNING = Date.UTC(2026, 8, 1, 8);
 export const MINUTE = 60_000;
 export const DAY = 24 * 60 * MINUTE;
-
-export const silence: Log = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-};
 
 /** Names of cases and their results: `pass`, `fail`, `skip`. Several words: the case occurs several times. */
 export type Report = Readonly<Record<string, string>>;
@@ -48,7 +42,7 @@ export class IngestWorld {
     },
   };
   readonly options: Partial<IngestOptions>;
-  log: Log = silence;
+  log: Log = silentLog;
 
   private constructor(store: Store, repository: Repository, options: Partial<IngestOptions>) {
     this.store = store;

@@ -1,31 +1,17 @@
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Authenticator } from '../../../src/app/access/authenticate.ts';
-import type { App } from '../../../src/app/core/app.ts';
-import { Directory } from '../../../src/app/core/directory.ts';
-import { Outages } from '../../../src/app/core/outages.ts';
-import { encodeQueue } from '../../../src/app/core/queue-codec.ts';
-import { QueueHost } from '../../../src/app/core/queue-host.ts';
-import { WakeSignal } from '../../../src/app/core/wake-signal.ts';
 import { EffectWorker } from '../../../src/app/effects/effect-worker.ts';
-import type { QueueEvent } from '../../../src/engine/event.ts';
 import type { PrNumber, PullRequestFacts } from '../../../src/engine/pull-request.ts';
-import { createQueue, type EntryId, type Queue } from '../../../src/engine/queue.ts';
-import { DEFAULT_SETTINGS, type QueueSettings } from '../../../src/engine/settings.ts';
+import type { QueueSettings } from '../../../src/engine/settings.ts';
 import { type Instant, systemClock } from '../../../src/lib/clock.ts';
-import type { Sha } from '../../../src/lib/sha.ts';
 import type { AlarmRow } from '../../../src/storage/alarms.ts';
-import type { QueueId } from '../../../src/storage/queues.ts';
-import type { RepositoryId } from '../../../src/storage/repositories.ts';
 import { createMemoryStore } from '../../../src/storage/sqlite/create-memory-store.ts';
-import { storeQueue, storeRepository } from '../../helpers/store-rows.ts';
 import { FakeForge, type FakeForgeOptions } from '../../fake/fake-forge.ts';
-import { FakeRepository } from '../../fake/fake-repository.ts';
-import { noIngest } from '../../fake/no-ingest.ts';
-import { noJobs } from '../../fake/no-jobs.ts';
+import type { FakeRepository } from '../../fake/fake-repository.ts';
+import { silentLog } from '../../helpers/silent-log.ts';
+import { ShellWorld } from './shell-world.ts';
 
 const DEADLINE_MS = 10_000;
-const HOST = 'forge.test';
 
 export interface QueueWorldOptions {
   readonly settings?: Partial<QueueSettings>;
@@ -33,20 +19,30 @@ export interface QueueWorldOptions {
   readonly createForge?: (repository: FakeRepository) => FakeForge;
 }
 
-/** A server with one queue on a repository in memory. Nothing is required, so that entries land by themselves. */
-export class QueueWorld {
+/** A running server in real time. Nothing is required, so that entries land by themselves. */
+export class QueueWorld extends ShellWorld {
   /** Added to the real time. */
   laterMs = 0;
-  readonly store = { ...createMemoryStore(), isShared: true };
-  readonly repository = new FakeRepository(() => this.#clock.now());
-  readonly forge: FakeForge;
-  readonly errors: string[] = [];
-  readonly app: App;
-  readonly worker: EffectWorker;
-  queueId = '' as QueueId;
-  #repositoryId = '' as RepositoryId;
   #lastNow = 0;
-  readonly #clock = { now: () => this.#now(), after: systemClock.after };
+  readonly clock = { now: () => this.#now(), after: systemClock.after };
+  readonly store = { ...createMemoryStore(), isShared: true };
+  readonly errors: string[] = [];
+  readonly forge: FakeForge;
+  readonly app: ReturnType<ShellWorld['createServer']>;
+  readonly worker: EffectWorker;
+
+  private constructor({ forge, createForge }: QueueWorldOptions) {
+    super();
+    this.forge = createForge?.(this.repository) ?? new FakeForge(this.repository, forge);
+    this.app = this.createServer({ log: { ...silentLog, error: (_facts, text) => void this.errors.push(text) } });
+    this.worker = new EffectWorker(this.app, 'first');
+  }
+
+  static async create(options: QueueWorldOptions = {}): Promise<QueueWorld> {
+    const world = await new QueueWorld(options).begin(options.settings ?? {});
+    world.worker.start();
+    return world;
+  }
 
   /** Every call returns another instant, so that the order of events is known. */
   #now(): Instant {
@@ -54,97 +50,12 @@ export class QueueWorld {
     return this.#lastNow;
   }
 
-  private constructor({ forge, createForge }: QueueWorldOptions) {
-    this.forge = createForge?.(this.repository) ?? new FakeForge(this.repository, forge);
-    this.app = this.createServer();
-    this.worker = new EffectWorker(this.app, 'first');
+  override addQueue(branch: string, settings: Partial<QueueSettings> = {}) {
+    return super.addQueue(branch, { requiredStatuses: [], ...settings });
   }
 
-  static async create(options: QueueWorldOptions = {}): Promise<QueueWorld> {
-    const world = new QueueWorld(options);
-    world.repository.commit('main', { files: { readme: 'hello' } });
-    const { id: repositoryId } = await storeRepository(world.store, { host: HOST, checks: [] });
-    world.#repositoryId = repositoryId;
-    world.queueId = await world.addQueue('main', options.settings);
-    await world.observe(world.head);
-    world.worker.start();
-    return world;
-  }
-
-  async addQueue(branch: string, settings: Partial<QueueSettings> = {}): Promise<QueueId> {
-    const body = encodeQueue(
-      createQueue(branch, { ...DEFAULT_SETTINGS, requiredStatuses: [], ...settings }, 'RUNNING'),
-    );
-    return (await storeQueue(this.store, { repositoryId: this.#repositoryId, branch, body })).id;
-  }
-
-  /** Another server on the same store. */
-  createServer(): App {
-    const forges = new Map([[HOST, this.forge]]);
-    const ignore = () => undefined;
-    return {
-      store: this.store,
-      queues: new QueueHost(this.store, this.#clock),
-      directory: new Directory(this.store, forges),
-      forges,
-      clock: this.#clock,
-      outages: new Outages(),
-      hints: new WakeSignal(),
-      log: { debug: ignore, info: ignore, warn: ignore, error: (_facts, text) => this.errors.push(text) },
-      ingest: noIngest,
-      checkRunner: noJobs,
-      backupFolder: '',
-      auth: undefined as unknown as Authenticator,
-    };
-  }
-
-  get head(): Sha {
-    return this.repository.getHead('main');
-  }
-
-  async queue(): Promise<Queue> {
-    const found = await this.app.queues.find(this.queueId);
-    assert.ok(found);
-    return found.queue;
-  }
-
-  async tell(event: QueueEvent): Promise<void> {
-    await this.app.queues.run(this.queueId, () => event);
-  }
-
-  async observe(head: Sha | undefined): Promise<void> {
-    const { heads } = await this.queue();
-    await this.tell({ kind: 'target_observed', at: this.#clock.now(), head, since: heads, isDescendant: true });
-  }
-
-  async setState(state: 'RUNNING' | 'PAUSED'): Promise<void> {
-    await this.tell({ kind: 'queue_updated', at: this.#clock.now(), actor: 'ada', settings: {}, state });
-  }
-
-  async submit(files: Readonly<Record<string, string>>, facts: Partial<PullRequestFacts> = {}): Promise<PrNumber> {
-    const { number } = this.repository.openPullRequest({ base: 'main', files, message: 'A change' });
-    await this.enter(number, Object.keys(files), facts);
-    return number;
-  }
-
-  async enter(number: PrNumber, names: readonly string[], facts: Partial<PullRequestFacts> = {}): Promise<void> {
-    const repository = { id: 'app', host: HOST, owner: 'acme', name: 'app', git: undefined, checks: [] };
-    const pr = await this.forge.findPullRequest({ repository, number, targetBranch: 'main' });
-    assert.ok(pr);
-    await this.tell({
-      kind: 'pull_request_submitted',
-      at: this.#clock.now(),
-      actor: 'ada',
-      entryId: `entry-${number}` as EntryId,
-      pr: { ...pr, ...facts },
-      targets: { kind: 'list', digest: names.join(), count: names.length, targets: names },
-      priority: undefined,
-      noBatch: undefined,
-    });
-  }
-
-  async cancel(prNumber: PrNumber): Promise<void> {
-    await this.tell({ kind: 'pull_request_cancelled', at: this.#clock.now(), actor: 'ada', prNumber });
+  submit(files: Readonly<Record<string, string>>, facts: Partial<PullRequestFacts> = {}): Promise<PrNumber> {
+    return this.submitFiles(files, facts);
   }
 
   /** Submits a pull request and waits until it landed. */
@@ -158,7 +69,7 @@ export class QueueWorld {
   /** Waits until all effects have run. */
   async untilQuiet(): Promise<void> {
     const until = Date.now() + DEADLINE_MS;
-    while ((await this.store.queues.listEffects(this.queueId)).length > 0) {
+    while ((await this.effects()).length > 0) {
       assert.ok(Date.now() < until, 'effects are still waiting');
       await pause(5);
     }

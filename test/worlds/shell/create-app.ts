@@ -1,0 +1,29 @@
+import type { Authenticator } from '../../../src/app/access/authenticate.ts';
+import type { App } from '../../../src/app/core/app.ts';
+import { Directory } from '../../../src/app/core/directory.ts';
+import { Outages } from '../../../src/app/core/outages.ts';
+import { QueueHost } from '../../../src/app/core/queue-host.ts';
+import { WakeSignal } from '../../../src/app/core/wake-signal.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
+import { noIngest } from '../../fake/no-ingest.ts';
+import { noJobs } from '../../fake/no-jobs.ts';
+import { silentLog } from '../../helpers/silent-log.ts';
+
+/** A server without ingest, check runner and tokens, unless they are given. */
+export function createTestApp(parts: Partial<App> & Pick<App, 'store' | 'forges'>): App {
+  const { store, forges, clock = systemClock } = parts;
+  return {
+    clock,
+    queues: new QueueHost(store, clock),
+    directory: new Directory(store, forges),
+    outages: new Outages(),
+    hints: new WakeSignal(),
+    log: silentLog,
+    ingest: noIngest,
+    checkRunner: noJobs,
+    backupFolder: '',
+    // Callers bring their own permissions.
+    auth: undefined as unknown as Authenticator,
+    ...parts,
+  };
+}
