@@ -117,6 +117,7 @@ const RULES: { readonly [Name in VariableName]?: (given: string) => string | und
 };
 
 /** A removed variable is refused, because the operator would believe that it still protects the server. */
+// SPEC R41
 function findRemoved(environment: Environment): string[] {
   return Object.entries(RUNNER_REMOVED).flatMap(([name, sentence]) =>
     (environment[name]?.trim() ?? '') === '' ? [] : [`${name} ${sentence}`],

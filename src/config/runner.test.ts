@@ -16,7 +16,7 @@ describe('the configuration of the runner', () => {
     assert.deepEqual(runnerUids, { first: 60_600, last: 61_099 });
   });
 
-  it('refuses users that are not for checks alone [R26]', () => {
+  it('refuses users that are not for checks alone [R42]', () => {
     for (const range of [
       '0-0',
       '1-999',
@@ -40,7 +40,7 @@ describe('the configuration of the runner', () => {
     assert.equal(problemsOf({ SLUICE_RUNNER_PROTECTION: 'docker' }).length, 1);
   });
 
-  it('says what became of the user for all checks [R25]', () => {
+  it('says what became of the user for all checks [R41]', () => {
     const [problem = ''] = problemsOf({ SLUICE_RUNNER_USER: 'nobody' });
     assert.match(problem, /^SLUICE_RUNNER_USER is not read any more.*SLUICE_RUNNER_UIDS/);
   });

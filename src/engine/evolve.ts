@@ -28,6 +28,7 @@ import { isOutranked } from './targets.ts';
 import { APPLIED, entryOf, ignored, keep, type Move, move, type Outcome, refused, tell, type Work } from './work.ts';
 
 /** Applies a fact to the state. plan.ts decides what to do next. */
+// SPEC I4
 export function evolve(work: Work, event: QueueEvent): Outcome {
   switch (event.kind) {
     case 'queue_updated':
@@ -125,6 +126,7 @@ function hasChanges({ settings }: QueueUpdated): boolean {
 }
 
 /** An operator resumes a parked queue. The effects whose answer may have been dropped are requested again. */
+// SPEC I2
 function unpark(work: Work): Outcome {
   const breach = findBreachAnywhere(work.queue);
   if (breach !== undefined) return refused('VALIDATION_FAILED', `The queue stays parked: ${breach}.`);

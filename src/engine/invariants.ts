@@ -23,6 +23,7 @@ import type { Step } from './work.ts';
  * The invariants of every queue. Production checks the part that a step touched, tests check all of it. Returns a
  * sentence about the broken invariant; undefined if none is broken.
  */
+// SPEC I1
 export function findBreach(before: Queue, step: Step): string | undefined {
   const { queue } = step;
   const entries = changedKeys(before.entries, queue.entries).flatMap((key) => getIn(queue.entries, key) ?? []);

@@ -39,6 +39,7 @@ export type { Step } from './work.ts';
  * and starts tests. strategy.ts limits how much is tested at once. bisect.ts searches failed batches. line.ts abandons
  * candidates. work.ts records transitions and effects.
  */
+// SPEC I3
 export function step(queue: Queue, event: QueueEvent, strategy: Strategy = REFERENCE_STRATEGY): Step {
   try {
     const result = take(queue, event, strategy);
@@ -71,6 +72,7 @@ function take(queue: Queue, event: QueueEvent, strategy: Strategy): Step {
  * Does not apply the event. A parked queue accepts submissions and results, but starts and lands nothing until an
  * operator sets it to RUNNING.
  */
+// SPEC I1
 function park(queue: Queue, event: QueueEvent, reason: string): Step {
   const parked = queue.parked ?? { reason, since: event.at };
   const text = `The queue for ${queue.branch} is parked at a ${event.kind}: ${reason}. Set it to RUNNING to go on.`;

@@ -17,6 +17,7 @@ export interface Strategy {
 }
 
 /** Follows the settings exactly: groups of the set size, halves, and as many candidates as `concurrency`. */
+// SPEC I5
 export const REFERENCE_STRATEGY: Strategy = {
   groupSize: ({ settings }) => (settings.batch ? settings.batchingMinSize : 1),
   splitAt: (_queue, members) => Math.ceil(members.length / 2),

@@ -19,6 +19,7 @@ const MAX_BYTES = 512 * 1024 * 1024;
  * Writes the files of a commit into a folder with a git repository of its own, so that git commands there change
  * nothing elsewhere. Objects are borrowed, so only the files are copied.
  */
+// SPEC R3
 export async function checkOut(source: WorkTreeSource, request: WorkTreeRequest): Promise<string | undefined> {
   try {
     await createRepository(source, request);
@@ -34,6 +35,7 @@ export async function checkOut(source: WorkTreeSource, request: WorkTreeRequest)
 /** Path names in a commit that git or the file system refuses. */
 const IMPOSSIBLE = /^error: (?:invalid path .*|unable to create .*: File name too long)$/m;
 
+// SPEC R22
 async function fill(request: WorkTreeRequest): Promise<string | undefined> {
   const what = { purpose: 'fill a work tree', gitDir: gitDirOf(request) };
   const { exitCode, stderr } = await runGit(['read-tree', '--reset', '-u', '--end-of-options', request.sha], {

@@ -94,7 +94,7 @@ export function auditContract(name: string, createWorld: () => Promise<ForgeWorl
       }
     });
 
-    test('a way that is too long is not followed to its end [N4]', async () => {
+    test('a way that is too long is not followed to its end [N11]', async () => {
       let head = await world.commit('long', { files: { 'a.txt': '0\n' } });
       const since = head;
       for (let count = 1; count <= 3; count += 1)

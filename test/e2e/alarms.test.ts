@@ -20,7 +20,7 @@ describe('a push past an idle queue', { timeout: 90_000 }, () => {
     return (await promisify(execFile)(process.execPath, [BIN, ...args], { env })).stdout;
   }
 
-  it('is an alarm that everybody sees, once [N1] [N2] [N3]', async () => {
+  it('is an alarm that everybody sees, once [N1] [N2] [N10]', async () => {
     const queue = await world.aQueue();
     const quiet = await world.aQueue();
     assert.deepEqual((await queue.getQueue()).alarms, []);

@@ -72,7 +72,7 @@ describe('checks that misbehave', () => {
     ['a crash', 'kill -SEGV $$', /Crashed \(SIGSEGV\)/],
     ['an exit in a subshell of a pipe', 'true | (exit 9)', /exit code 9/],
   ] as const) {
-    it(`${what} fails at once, with the reason [R20] [R21]`, async () => {
+    it(`${what} fails at once, with the reason [R20] [R34] [R21]`, async () => {
       const queue = await aQueue([{ name: 'test', command }]);
       const number = await queue.submitOne();
       const { state, timeline } = await untilLeft(queue, number);

@@ -20,7 +20,7 @@ describe('a red branch', { timeout: 120_000 }, () => {
     return (await promisify(execFile)(process.execPath, [BIN, ...args], { env })).stdout;
   }
 
-  it('holds the queue, takes back who was removed for it, and lands a repair [V16] [V17] [V18] [N7]', async () => {
+  it('holds the queue, takes back who was removed for it, and lands a repair [V16] [V17] [V18] [N7] [N13] [N12]', async () => {
     const queue = await world.aQueue({ concurrency: 1 });
     const ci = createCi(queue);
     const name = `local/acme/${queue.repo.name}`;

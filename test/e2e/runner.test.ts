@@ -118,7 +118,7 @@ describe('the built-in runner', () => {
       },
     ));
 
-  it('[R1] removes what fails, with the reason and where to read more', () =>
+  it('[R31] removes what fails, with the reason and where to read more', () =>
     withRunner([{ name: 'test', command: 'echo out; echo err >&2; test ! -f bad.txt' }], async (queue) => {
       const number = await submitOne(queue, { 'bad.txt': 'x\n' });
       await untilState(queue, number, 'FAILED');

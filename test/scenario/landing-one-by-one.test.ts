@@ -32,7 +32,7 @@ describe('a landing by a merge API', () => {
     release landings; pass C → target M+A+B+X+C; proof C=SAME_TREE
   `;
 
-  it('that merges an entry onto something else says that nobody tested it [L26] [N4]', () => {
+  it('that merges an entry onto something else says that nobody tested it [L26] [N11]', () => {
     const told = play(BATCH)`
       ${LANDING}
       submit D; stop A strayed B X → AB=merged CD=testing; proof A=PREFIX B=UNPROVEN; why B=MERGE_GRAPH_MERGE

@@ -87,7 +87,7 @@ describe('alarms', LIMIT, () => {
     assert.deepEqual(others, ['other']);
   });
 
-  it('raised by another server show up soon, and cost nothing in between [N2]', async (context) => {
+  it('raised by another server show up soon, and cost nothing in between [N9]', async (context) => {
     const world = await createWorld(context);
     let questions = 0;
     const list: App['store']['alarms']['list'] = (...args) => {
@@ -105,7 +105,7 @@ describe('alarms', LIMIT, () => {
     assert.equal(questions, 2);
   });
 
-  it('change the list of queues only when there are new ones [N2]', async (context) => {
+  it('change the list of queues only when there are new ones [N9]', async (context) => {
     const world = await createWorld(context);
     const caller = await callerOf(world);
     const list = () => listQueues(world.app, caller, { repo: undefined });
@@ -121,7 +121,7 @@ describe('alarms', LIMIT, () => {
     );
   });
 
-  it('are counted by queue and code, also where there was none, unless the client does not know them [N2] [M1]', async (context) => {
+  it('are counted by queue and code, also where there was none, unless the client does not know them [N8] [M1]', async (context) => {
     const world = await createWorld(context);
     const caller = await callerOf(world);
     for (const id of ['one', 'two']) await raiseIn(world, id);

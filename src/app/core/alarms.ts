@@ -29,6 +29,7 @@ function cacheOf(store: Store): Map<QueueId, CachedAlarms> {
 }
 
 /** Stores the alarm, and logs it when it is new: two alarms with the same `id` are one. */
+// SPEC N1
 export async function raise(
   { store, clock, log }: App,
   { id: queueId, queue }: LoadedQueue,
@@ -39,6 +40,7 @@ export async function raise(
   if (answer === 'raised') log.error({ alarm: code, queue: queueId, branch: queue.branch }, text);
 }
 
+// SPEC N7
 export async function endAlarms(
   { store, clock, log }: App,
   { id, queue }: LoadedQueue,
@@ -52,6 +54,7 @@ export async function endAlarms(
 /**
  * The alarms of each queue, newest first. Unchanged alarms are the same list, so that the reply made of it is cached.
  */
+// SPEC N2, N9
 export async function listRecentAlarms(
   { store, clock }: App,
   queueIds: readonly QueueId[],

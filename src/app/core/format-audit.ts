@@ -6,6 +6,7 @@ import type { Sha } from '../../lib/sha.ts';
 export const MAX_COMMITS = 10_000;
 
 /** Says in a sentence which commits a push added to the target branch or removed. Undefined while the forge is away. */
+// SPEC N10
 export async function describeMove(
   forge: Forge,
   { repository, from, to }: { readonly repository: ForgeRepository; readonly from: Sha; readonly to: Sha },

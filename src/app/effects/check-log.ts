@@ -9,6 +9,7 @@ const CHUNK_BYTES = 64 * 1024;
 const SOON_MS = 200;
 
 /** Writes the output of a check to the store in few pieces, within the size limits. */
+// SPEC R5
 export class CheckLog {
   readonly #app: Pick<App, 'store' | 'clock' | 'log'>;
   readonly #key: LogKey;

@@ -5,6 +5,7 @@ import { formatRef } from '../core/find-queue.ts';
 import type { EffectRun } from './effect-run.ts';
 
 /** The environment variables of a check. */
+// SPEC R2
 export function checkVariables(
   { found, forge, repository }: EffectRun,
   candidate: Candidate,

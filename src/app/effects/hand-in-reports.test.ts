@@ -75,7 +75,7 @@ describe('test reports of a check', () => {
     await world.worker.stop();
   });
 
-  it('[R24] are not tied to it where some could not be taken', async () => {
+  it('[R38] are not tied to it where some could not be taken', async () => {
     const world = await begin();
     await world.jobs.find('unit')?.leave(REPORTS, ['reports/c.xml cannot be read (EACCES).']);
     world.jobs.find('unit')?.end(FAILED);
@@ -89,7 +89,7 @@ describe('test reports of a check', () => {
     await world.worker.stop();
   });
 
-  it('[R24] may be missing, which the log says', async () => {
+  it('[R38] may be missing, which the log says', async () => {
     const world = await begin();
     await world.jobs.find('unit')?.leave({});
     world.jobs.find('unit')?.end(FAILED);

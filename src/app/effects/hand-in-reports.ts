@@ -15,6 +15,7 @@ const RETRY = { firstMs: 200, capMs: 2_000, spread: 1 };
 const MAX_LISTED = 5;
 
 /** Stores the test reports of a check as an upload. Returns lines for the check's log. */
+// SPEC R38
 export async function handInReports(
   run: EffectRun,
   of: { readonly candidate: Candidate; readonly check: string; readonly left: LeftFiles },
@@ -67,6 +68,7 @@ async function store(
 }
 
 /** The test branch as their branch: the results count for the queue, and not for the target branch. */
+// SPEC R24
 function fieldsOf(
   { found, forge }: EffectRun,
   { candidate, check, isTied }: { readonly candidate: Candidate; readonly check: string; readonly isTied: boolean },

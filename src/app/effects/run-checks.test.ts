@@ -43,7 +43,7 @@ const OPEN = { status: 'IN_PROGRESS', conclusion: undefined, url: undefined, sum
 const SUCCESS = { kind: 'exited', code: 0 } as const;
 
 describe('checks of the built-in runner', () => {
-  it('[R1] are reported as they begin and end; all that pass make the candidate pass', async () => {
+  it('[R31] are reported as they begin and end; all that pass make the candidate pass', async () => {
     const world = await begin();
     assert.deepEqual(
       (await candidateOf(world))?.checks.map(({ name, status }) => `${name} ${status}`),
@@ -61,7 +61,7 @@ describe('checks of the built-in runner', () => {
     await world.worker.stop();
   });
 
-  it('[R1] say how they ended', async () => {
+  it('[R1] [R31] say how they ended', async () => {
     const ends = [
       [{ kind: 'exited', code: 3 }, 'FAILURE', /Failed with exit code 3/],
       [{ kind: 'timed_out' }, 'TIMED_OUT', /Did not end within 60 minutes/],
@@ -78,7 +78,7 @@ describe('checks of the built-in runner', () => {
     }
   });
 
-  it('[R4] are stopped when another has decided the candidate', async () => {
+  it('[R33] are stopped when another has decided the candidate', async () => {
     const world = await begin();
     world.jobs.find('unit')?.end({ kind: 'exited', code: 1 });
     await world.clock.pass(10);
@@ -87,7 +87,7 @@ describe('checks of the built-in runner', () => {
     await world.worker.stop();
   });
 
-  it('[R4] are stopped when another server cancels their candidate', async () => {
+  it('[R33] are stopped when another server cancels their candidate', async () => {
     const world = await begin();
     const store = { ...world.store, isShared: true };
     Object.defineProperty(world.app, 'queues', { value: new QueueHost(store, world.clock) });
@@ -150,7 +150,7 @@ describe('checks of the built-in runner', () => {
     await next.stop();
   });
 
-  it('[R1] are those that the candidate was built for: where they were changed since, it is built again', async () => {
+  it('[R32] are those that the candidate was built for: where they were changed since, it is built again', async () => {
     const world = await begin();
     await world.worker.stop();
     const [repository] = await world.store.repositories.listAll();
@@ -184,7 +184,7 @@ describe('checks of the built-in runner', () => {
     await Promise.all([world.worker.stop(), other.stop()]);
   });
 
-  it('[R6] are left to other servers while too many wait here', async () => {
+  it('[R36] are left to other servers while too many wait here', async () => {
     for (const isShared of [false, true]) {
       const world = await WorkerWorld.create(CHECKS);
       world.jobs.isCrowded = true;

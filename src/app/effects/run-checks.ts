@@ -31,6 +31,7 @@ interface CheckRun extends EffectRun {
  * Runs the checks of a candidate that have no result yet, and reports each. When the candidate is decided or cancelled,
  * the running ones are stopped. If the server dies, the next one runs the rest.
  */
+// SPEC R1
 export async function runChecks(run: EffectRun, candidate: Candidate, stop: AbortSignal): Promise<EffectAnswer> {
   const watch = watchCandidate(run, candidate);
   const testRunId = candidateIdOf(run.found.id, candidate.number);
@@ -46,11 +47,13 @@ export async function runChecks(run: EffectRun, candidate: Candidate, stop: Abor
   return stop.aborted && !watch.decided.aborted ? { kind: 'later', delayMs: 0 } : DONE;
 }
 
+// SPEC R7
 function isCompleted({ checks }: Candidate, name: string): boolean {
   return checks.some((check) => check.name === name && check.status === 'COMPLETED');
 }
 
 /** Aborts its signal when the candidate is not under test any more. */
+// SPEC R33
 function watchCandidate({ app, found }: EffectRun, { number }: Candidate) {
   const decided = new AbortController();
   const check = (queue: Queue | undefined) => {
@@ -162,6 +165,7 @@ interface CheckEnd {
   readonly text: string;
 }
 
+// SPEC R31, R34
 function describeEnd(end: JobEnd, facts: { readonly timeoutMinutes: number; readonly ranMs: number }): CheckEnd {
   const after = `after ${(facts.ranMs / 1_000).toFixed(1)} s`;
   switch (end.kind) {

@@ -21,6 +21,7 @@ import { runChecks } from './run-checks.ts';
 const CROWDED_MS = 500;
 
 /** Publishes the commit to external CI, and runs the repository's own commands with the built-in runner. */
+// SPEC R32, R36, R44
 export async function startChecks(run: EffectRun, effect: StartChecks): Promise<EffectAnswer | LongEffect> {
   const candidate = findCandidate(run.found.queue, effect.candidate);
   if (candidate?.state !== 'testing' || candidate.commit === undefined) return DONE;

@@ -8,6 +8,7 @@ import { type FoundQueue, formatRef } from '../core/find-queue.ts';
 const PATIENCE_MS = 5 * 60_000;
 
 /** Raises one alarm for each outage of a repository. */
+// SPEC N6
 export async function alarmOfOutage(app: App, repository: Repository, queues: readonly FoundQueue[]): Promise<void> {
   const outage = app.outages.find(repository.id);
   if (outage === undefined || app.clock.now() - outage.since < PATIENCE_MS) return;

@@ -166,6 +166,7 @@ function histogram<Line extends Labelled>(
 }
 
 /** Every code has a series from the start, so that the first alarm shows as an increase. */
+// SPEC N8
 async function countAlarms({ store }: App, queues: readonly FoundQueue[]): Promise<Gauge> {
   const rows = await store.alarms.count(queues.map(({ id }) => id));
   const counts = new Map(rows.map(({ queueId, code, count }) => [`${queueId} ${code}`, count]));
@@ -182,6 +183,7 @@ async function countAlarms({ store }: App, queues: readonly FoundQueue[]): Promi
   };
 }
 
+// SPEC N13
 function gaugeHolds(queues: readonly FoundQueue[]): Gauge {
   return gauge(
     'mq_queue_held',

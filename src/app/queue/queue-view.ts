@@ -27,6 +27,7 @@ export function viewQueueConfig(queue: Queue): QueueConfigView {
   };
 }
 
+// SPEC N12
 function viewHold(queue: Queue, hold: Hold): HoldView {
   const nextTestAt = nextHeadTestAt(queue);
   return {

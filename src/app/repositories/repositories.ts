@@ -51,6 +51,7 @@ function withoutCredentials(git: string): string {
 }
 
 /** Why this server does not run the checks of a repository, and the remedy. Undefined where it does run them. */
+// SPEC R29
 export function explainBlockedChecks(
   { checkRunner }: Pick<App, 'checkRunner'>,
   repository: Pick<Repository, 'host' | 'owner' | 'name' | 'trustChecks'>,

@@ -39,7 +39,7 @@ describe('the record of a target branch', () => {
     );
   });
 
-  it('begins anew after a foreign push [N3]', () => {
+  it('begins anew after a foreign push [N10]', () => {
     const problem = { kind: 'target_moved', head: sha('Y'), isDescendant: true } as const;
     const refused: QueueEvent = { kind: 'landing_refused', at: 0, candidate: 2 as never, problem };
     const told = story('M', landed('M', 'A'), seen('X'), landed('X', 'B'), refused, landed('Y', 'C'));

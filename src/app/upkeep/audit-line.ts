@@ -98,6 +98,7 @@ function seenAfter({ stopped }: CandidateLanded): { readonly head: Sha | undefin
 }
 
 /** `candidates` has those of the landings that the store knows. */
+// SPEC N4
 export function auditStretch(
   stretch: Stretch,
   line: LineAnswer,

@@ -134,7 +134,7 @@ describe('the audit', LIMIT, () => {
     assert.equal((await markOf(world))?.sha, world.head);
   });
 
-  it('tells of a push to an idle queue once, with what came [N1] [N3]', async (context) => {
+  it('tells of a push to an idle queue once, with what came [N1] [N10]', async (context) => {
     const world = await createWorld(context);
     await audit(world.app);
     const before = world.head;
@@ -159,7 +159,7 @@ describe('the audit', LIMIT, () => {
     assert.deepEqual(await codes(world), ['FOREIGN_PUSH']);
   });
 
-  it('says nothing of a push that the queue saw by itself, before or after it [N1] [N3]', async (context) => {
+  it('says nothing of a push that the queue saw by itself, before or after it [N1] [N10]', async (context) => {
     const world = await createWorld(context);
     await audit(world.app);
     const first = world.repository.commit('main', { files: { x: 'x' } });
@@ -172,7 +172,7 @@ describe('the audit', LIMIT, () => {
     assert.deepEqual(await codes(world), ['FOREIGN_PUSH', 'FOREIGN_PUSH']);
   });
 
-  it('tells each time when the same commit is pushed again after it was taken back [N3]', async (context) => {
+  it('tells each time when the same commit is pushed again after it was taken back [N10]', async (context) => {
     const world = await createWorld(context);
     const good = world.head;
     await audit(world.app);
@@ -190,7 +190,7 @@ describe('the audit', LIMIT, () => {
     assert.match(alarms[1]?.text ?? '', /rewritten/);
   });
 
-  it('tells of landings that were taken off, and of a branch that is gone and comes back [N3]', async (context) => {
+  it('tells of landings that were taken off, and of a branch that is gone and comes back [N10]', async (context) => {
     const world = await createWorld(context);
     const start = world.head;
     await audit(world.app);
@@ -208,7 +208,7 @@ describe('the audit', LIMIT, () => {
     assert.equal((await markOf(world))?.sha, landed);
   });
 
-  it('finds a landing that is not what was tested [N4]', async (context) => {
+  it('finds a landing that is not what was tested [N11]', async (context) => {
     const world = await createWorld(context, { createForge: (repository) => new LyingForge(repository) });
     await audit(world.app);
     await world.land({ a: 'a' });

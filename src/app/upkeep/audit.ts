@@ -39,6 +39,7 @@ export function createAudit(app: App): PeriodicTask {
  * its alarm, and proves from git that each landing since the last round is the tested commit. Several servers may audit
  * at once: an alarm is identified by its event, and the mark moves only from the version that was read.
  */
+// SPEC N3
 export async function audit(
   app: App,
   isStopped: () => boolean = () => false,
@@ -105,6 +106,7 @@ function decodeMove(row: EventRow): RecordedEvent {
 }
 
 /** One query for all landings. If its answer is not clear, one for each landing finds the one at fault. */
+// SPEC N11
 async function prove(app: App, found: FoundQueue, stretch: Stretch): Promise<readonly AuditFinding[]> {
   const repository = toForgeRepository(found.repository);
   const { from: since, to: head, landings } = stretch;

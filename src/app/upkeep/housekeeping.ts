@@ -14,6 +14,7 @@ export function createHousekeeping(app: App): PeriodicTask {
   return new PeriodicTask(app, { firstMs: FIRST_MS, everyMs: DAY_MS, failure, round: () => tidy(app) });
 }
 
+// SPEC R35
 async function tidy({ store, clock, log }: App): Promise<void> {
   const removed = await store.queues.removeUnusedTargetSets(clock.now() - KEEP_TARGET_SETS_MS);
   if (removed > 0) log.info({ removed }, 'removed unused target sets');

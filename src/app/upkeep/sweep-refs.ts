@@ -30,6 +30,7 @@ export function createSweep(app: App): PeriodicTask {
  * after they were removed, and no effect would remove them any more. Ids that this store does not know belong to another
  * server.
  */
+// SPEC N5
 export async function sweepRefs(
   app: App,
   places: Places = new Map(),

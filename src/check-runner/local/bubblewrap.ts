@@ -47,6 +47,7 @@ export function createBubblewrap({ folders, users, processes }: SandboxOptions):
 }
 
 /** Uses an own PID 1: bwrap's reports the end of the command before all other processes have ended. */
+// SPEC R27
 function isolation({ network }: WrapRequest): string[] {
   const { uid, gid } = SANDBOX_USER;
   const whom = ['--uid', String(uid), '--gid', String(gid), '--hostname', 'check'];
@@ -54,6 +55,7 @@ function isolation({ network }: WrapRequest): string[] {
   return [...NAMESPACES, ...(network ? [] : ['--unshare-net']), ...whom, ...ends];
 }
 
+// SPEC R39
 async function mountArguments(folders: SandboxFolders, { folder, network }: WrapRequest): Promise<string[]> {
   const { read, links, files, networkFiles, caches, hidden } = folders;
   const hide = hidden.map(async (path) => {

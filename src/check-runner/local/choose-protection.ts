@@ -33,6 +33,7 @@ const TRIAL_MS = 20_000;
 /**
  * An installed program may lack the permission to do its work, so each protection is tried once with a real command.
  */
+// SPEC R25
 export async function chooseProtection(work: WorkFolder, options: ProtectionOptions): Promise<Choice> {
   const { wanted } = options;
   if (wanted === 'none' || process.platform !== 'linux') {
@@ -50,6 +51,7 @@ export async function chooseProtection(work: WorkFolder, options: ProtectionOpti
   return { protection: noProtection, problems };
 }
 
+// SPEC R41
 function unusable(kind: ProtectionKind, problem: string): Fault {
   const hint = 'Without SLUICE_RUNNER_PROTECTION, the best that works is used.';
   return new Fault(

@@ -139,7 +139,7 @@ describe('what a command leaves behind', () => {
     assert.deepEqual([large.files, large.problems.length], [{ 'reports/a.xml': 'a\n' }, 1]);
   });
 
-  it('[R23] is not taken where the command was cut off', async () => {
+  it('[R37] is not taken where the command was cut off', async () => {
     const left = 'mkdir reports; echo a > reports/a.xml;';
     const stopping = new AbortController();
     const stopped = run(`${left} sleep 1000`, { stop: stopping.signal });

@@ -51,6 +51,7 @@ async function touch(file: string): Promise<bigint> {
  * Finds the report files that the command wrote. No link is followed, not even one that appears meanwhile: an
  * undetected process may still work in the folder, and the server may read files that the command may not.
  */
+// SPEC R23
 export async function findLeftFiles(query: LeftFilesQuery): Promise<Omit<LeftFiles, 'root'>> {
   const root = await realpath(query.folder).catch(() => undefined);
   if (root === undefined) return { files: [], problems: [] };

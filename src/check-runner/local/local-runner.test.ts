@@ -234,13 +234,13 @@ function testSandbox(kind: ProtectionKind): void {
     await other.close();
   });
 
-  it('tells of signals by the code that shells give them [R30]', async () => {
+  it('tells of signals by the code that shells give them [R45]', async () => {
     assert.deepEqual((await run('sh -c "kill -KILL \\$\\$"; exit $?')).end, { kind: 'killed', signal: 'SIGKILL' });
     assert.deepEqual((await run('exit 130')).end, exited(130));
     assert.deepEqual((await run('exit 255')).end, exited(255));
   });
 
-  it('shows folders that the operator names, and lets checks write to caches alone [R8]', async () => {
+  it('shows folders that the operator names, and lets checks write to caches alone [R39]', async () => {
     const [tool, cache] = [
       await mkdtemp(join(tmpdir(), 'sluice-tool-')),
       await mkdtemp(join(tmpdir(), 'sluice-cache-')),

@@ -203,6 +203,7 @@ interface Whom {
 }
 
 /** Reports are taken only from a command that ended by itself. A stopped one may have written half of them. */
+// SPEC R37
 async function handOver(
   { reports }: Job,
   { tree }: JobFolder,
@@ -212,17 +213,20 @@ async function handOver(
   await reports.take({ root, ...(await findLeftFiles({ folder: tree, globs: reports.globs, ...by })) });
 }
 
+// SPEC R2
 function passedOn(): Record<string, string> {
   const passed = PASSED.flatMap((key) => (process.env[key] === undefined ? [] : [[key, process.env[key]]]));
   return { LANG: 'C.UTF-8', ...(Object.fromEntries(passed) as Record<string, string>), SHELL: '/bin/sh' };
 }
 
+// SPEC R30
 function noSandbox(complaint: string, cause?: unknown): Fault {
   const why = complaint === '' ? 'It says no reason.' : complaint;
   return new Fault('RUNNER_UNAVAILABLE', `The sandbox of a check could not be made. ${why}`, { cause });
 }
 
 /** The init of a sandbox reports a signal as shells do: 128 plus its number. */
+// SPEC R45
 function endOf({ code, signal }: TreeExit, isSandboxed: boolean): JobEnd {
   const told = isSandboxed && code !== null && code > 128 ? signalOf(code - 128) : undefined;
   if (told !== undefined) return { kind: 'killed', signal: told };

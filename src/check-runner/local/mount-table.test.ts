@@ -14,14 +14,14 @@ nonsense
 describe('the mounts of a machine', () => {
   const table = parseMountTable(TABLE);
 
-  it('tell the flags that a read-only mount must keep [R8]', () => {
+  it('tell the flags that a read-only mount must keep [R39]', () => {
     assert.deepEqual(table.flagsOf('/usr/bin'), ['nodev', 'relatime']);
     assert.deepEqual(table.flagsOf('/usr/with space/x'), ['nosuid', 'nodev', 'noexec', 'relatime']);
     assert.deepEqual(table.flagsOf('/usrlocal'), []);
     assert.deepEqual(table.flagsOf('/home'), ['relatime']);
   });
 
-  it('tell what is mounted beneath a folder: each must become read-only too [R8]', () => {
+  it('tell what is mounted beneath a folder: each must become read-only too [R39]', () => {
     assert.deepEqual(table.beneath('/usr'), [
       { path: '/usr/with space', flags: ['nosuid', 'nodev', 'noexec', 'relatime'] },
       { path: '/usr/lib', flags: ['nosuid'] },

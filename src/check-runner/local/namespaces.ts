@@ -41,6 +41,7 @@ export function createNamespaces({ folders, users, processes }: SandboxOptions):
  * PID 1 of the sandbox. It builds the root, enters it, and waits for the command. The command runs in a nested user
  * namespace, so it has no rights over the mounts. When PID 1 exits, the kernel kills every process in the sandbox.
  */
+// SPEC R27
 async function writeSetUp(folders: SandboxFolders, request: WrapRequest): Promise<string> {
   const { root, temporary } = request.folder;
   const mounts = await planMounts(folders, request);
@@ -93,6 +94,7 @@ interface Mount {
   readonly isRemount?: true;
 }
 
+// SPEC R39
 async function planMounts(folders: SandboxFolders, { folder, network }: WrapRequest): Promise<readonly Mount[]> {
   const table = parseMountTable(await readFile('/proc/self/mountinfo', 'utf8'));
   const read = [...folders.read, ...(network ? folders.networkFiles : [])].map((path) => ({ path, source: path }));

@@ -96,6 +96,7 @@ export class ProcessTree {
   }
 
   /** Sends SIGTERM, and SIGKILL later. */
+  // SPEC R4
   stop(): void {
     if (this.#token === undefined) this.#kill('SIGTERM');
     // A signal to the process group would end the sandbox itself and kill everything in it at once.

@@ -46,6 +46,7 @@ export interface Begin extends Pick<WrapRequest, 'command' | 'mark'> {
   readonly sharesFiles: boolean;
 }
 
+// SPEC R21, R28
 export function beginCommand(begin: Begin): readonly [string, ...string[]] {
   const { processes, sharesFiles, token, mark, command } = begin;
   return ['/bin/sh', '-c', BEGIN, 'sh', String(processes), sharesFiles ? '002' : '', token, mark, command];

@@ -51,6 +51,7 @@ const OWN_FILES = {
 };
 
 /** Computed once. A tool installed later is visible only if its folder existed before. */
+// SPEC R8
 export async function findSandboxFolders(
   options: FolderOptions & { readonly work: string; readonly user: User | undefined },
 ): Promise<SandboxFolders> {

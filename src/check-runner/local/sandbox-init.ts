@@ -24,6 +24,7 @@ export async function findInit(parent: number): Promise<Init | undefined> {
 }
 
 /** Resolves when every process of the sandbox is gone: the kernel ends its init last. */
+// SPEC R26
 export async function killInit({ pid, startedAt }: Init): Promise<void> {
   for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
     const now = await readStat(pid);

@@ -74,7 +74,7 @@ describe('turns', () => {
     assert.deepEqual(begun, ['a', 'b']);
   });
 
-  it('is crowded when as many wait as there are turns [R6]', async () => {
+  it('is crowded when as many wait as there are turns [R36]', async () => {
     const turns = createTurns(2);
     const { givers } = takeAll(turns, ['a', 'a', 'a']);
     await settle();

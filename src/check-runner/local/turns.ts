@@ -10,6 +10,7 @@ export interface Wish {
  * Hands out a limited number of turns. The share with the fewest turns goes first; on a tie, the share whose last turn
  * was longest ago. Within a share the lowest rank goes first, then the longest wait.
  */
+// SPEC R6
 export function createTurns(limit: number): Semaphore<Wish> {
   const lastTurns = new Map<string, number>();
   let given = 0;

@@ -12,7 +12,7 @@ const ALONE = { sharesGroup: false };
 const isUsedUp = (error: unknown) => error instanceof Fault && error.code === 'RUNNER_UNAVAILABLE';
 
 describe('users of checks', { skip: !isRoot && 'only root hands them out' }, () => {
-  it('are one for each check, also of two servers on one machine [R26]', async () => {
+  it('are one for each check, also of two servers on one machine [R40] [R42]', async () => {
     const range = { first: 61_064, last: 61_066 };
     const [one, two] = [new UserPool(range, ALONE), new UserPool(range, ALONE)];
     const taken = await Promise.all([one.take(), one.take(), two.take()]);
@@ -23,7 +23,7 @@ describe('users of checks', { skip: !isRoot && 'only root hands them out' }, () 
     assert.deepEqual(await two.take(), first);
   });
 
-  it('are nobody who has an account, or a process [R26]', async () => {
+  it('are nobody who has an account, or a process [R42]', async () => {
     await assert.rejects(new UserPool({ first: 65_534, last: 65_534 }, ALONE).take(), isUsedUp);
     const child = spawn('sleep', ['1000'], { uid: 61_067, gid: 61_067 });
     await once(child, 'spawn');
@@ -33,7 +33,7 @@ describe('users of checks', { skip: !isRoot && 'only root hands them out' }, () 
     assert.equal((await pool.take()).uid, 61_067);
   });
 
-  it('lose all their processes, however they hide, and their files in shared folders [R26]', async () => {
+  it('lose all their processes, however they hide, and their files in shared folders [R42]', async () => {
     const pool = new UserPool({ first: 61_068, last: 61_068 }, ALONE);
     const user = await pool.take();
     const script = `for i in 1 2 3 4 5; do (env -i /usr/bin/env setsid sleep 1000 &); done
@@ -50,7 +50,7 @@ describe('users of checks', { skip: !isRoot && 'only root hands them out' }, () 
     await rmdir(other);
   });
 
-  it('never are root or an account of the system [R26]', async () => {
+  it('never are root or an account of the system [R42]', async () => {
     for (const uid of [0, 1, 999]) await assert.rejects(killProcessesOf({ uid, gid: uid }), /nobody else/);
   });
 });

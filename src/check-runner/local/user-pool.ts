@@ -15,6 +15,7 @@ const SHARED_FOLDERS = ['/tmp', '/var/tmp', '/dev/shm'];
  * Users from a uid range that belongs to Sluice alone. A uid is handed out only while no account and no process has it,
  * and returned only when all its processes are gone.
  */
+// SPEC R40
 export class UserPool {
   readonly #range: UidRange;
   readonly #group: number | undefined;
@@ -50,6 +51,7 @@ export class UserPool {
   }
 
   /** Kills every process of the user. Only then are its files safe to walk, and the user safe to return. */
+  // SPEC R42
   async clear(user: User): Promise<void> {
     if (await killProcessesOf(user)) return;
     throw new Fault('RUNNER_UNAVAILABLE', `Processes of a check do not end; they are of the user ${user.uid}.`);

@@ -50,6 +50,7 @@ async function checkOwn(folder: string): Promise<void> {
 }
 
 /** Removes the leftovers of crashed servers: first their processes, then their folders. */
+// SPEC R7
 export async function removeLeftovers(parent: string, uids: UidRange): Promise<number> {
   const names = await readdir(parent).catch(() => undefined);
   if (names === undefined) return 0;
@@ -87,6 +88,7 @@ export interface JobFolder {
   readonly root: string;
 }
 
+// SPEC R43
 export async function createJobFolder(work: WorkFolder, name: string): Promise<JobFolder> {
   try {
     return await makeJobFolder(work, name).catch(async (error: NodeJS.ErrnoException) => {
@@ -137,6 +139,7 @@ export async function removeWorkFolder(path: string): Promise<void> {
 }
 
 /** A command may have made folders unreadable to its own user, and dying processes may still write. */
+// SPEC R20
 export async function removeFolder(path: string): Promise<void> {
   const { uid, gid } = await lstat(path).catch(() => ({ uid: undefined, gid: undefined }));
   if (process.getuid?.() === 0 && uid !== undefined && uid !== 0) {

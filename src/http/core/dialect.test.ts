@@ -45,7 +45,7 @@ describe('/trunk/v1', () => {
     assert.deepEqual([sluiceDialect.hasReviews, trunkDialect.hasReviews], [true, false]);
   });
 
-  it('knows no alarms [H25] [N2]', () => {
+  it('knows no alarms [H25] [N9]', () => {
     const { queues } = translated('listQueues') as unknown as { queues: object[] };
     for (const queue of [...queues, translated('getQueue'), translated('createQueue')]) {
       assert.equal('alarms' in queue, false);
