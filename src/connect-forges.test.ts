@@ -48,7 +48,7 @@ async function aServer(context: TestContext) {
 const auth = { kind: 'token', token: 'ghp_0123456789', webhookSecret: 'a long secret' } as const;
 const urls = { apiUrl: undefined, webUrl: undefined };
 
-it('a GitHub that is set up while the server runs is connected, once [G67]', async (context) => {
+it('a GitHub that is set up while the server runs is connected, once [G92]', async (context) => {
   const { dataFolder, forges, said, next } = await aServer(context);
   assert.deepEqual([...forges.keys()], ['local']);
   await next();
@@ -61,7 +61,7 @@ it('a GitHub that is set up while the server runs is connected, once [G67]', asy
   assert.equal(said.length, 1);
 });
 
-it('what cannot be used is said once, without secrets, and taken up when it can be [G67]', async (context) => {
+it('what cannot be used is said once, without secrets, and taken up when it can be [G92]', async (context) => {
   const { dataFolder, forges, said, next } = await aServer(context);
   await writeGithubFile(dataFolder, { host: 'github.com', ...urls, auth });
   const file = githubFileOf(dataFolder, 'ghe.test');
@@ -81,7 +81,7 @@ it('what cannot be used is said once, without secrets, and taken up when it can 
   assert.ok(forges.has('ghe.test'));
 });
 
-it('nothing that lies among the files stops the server or what is connected [G67]', async (context) => {
+it('nothing that lies among the files stops the server or what is connected [G92]', async (context) => {
   const { dataFolder, forges, said, next } = await aServer(context);
   await mkdir(githubFileOf(dataFolder, 'folder.test'), { recursive: true });
   await promisify(execFile)('mkfifo', [githubFileOf(dataFolder, 'pipe.test')]);

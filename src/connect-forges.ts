@@ -33,6 +33,7 @@ export async function connectForges(config: ForgeConfig, parts: Parts): Promise<
 }
 
 /** A connection that is replaced or removed stays in use until the server restarts, because work may depend on it. */
+// SPEC G92
 function createWatch(forges: Map<string, Forge>, config: ForgeConfig, parts: Parts): PeriodicTask {
   const reported = new Set<string>();
   const complain = (problem: string) => {

@@ -43,6 +43,7 @@ function defineCreate(queue: Command): void {
 }
 
 /** On a forge with rules of its own: reports at once any setup fault that would block the first pull request. */
+// SPEC G97
 async function describeMissing(context: Context, repo: RepoRef, targetBranch: string): Promise<string> {
   if (repo.host === 'local') return '';
   const again = `sluice github check ${formatRepo(repo)} ${targetBranch}`;

@@ -61,7 +61,7 @@ describe('the connection to GitHub in the environment', () => {
     assert.match(parsePrivateKey(KEY) ?? '', /^-----BEGIN PRIVATE KEY-----\n/);
   });
 
-  it('warns where no event can be believed, and takes a token for a trial [G67]', () => {
+  it('warns where no event can be believed, and takes a token for a trial [G90]', () => {
     const { config, warnings } = parse({ SLUICE_GITHUB_TOKEN: 'ghp_0123456789' });
     assert.deepEqual(config.github?.auth, { kind: 'token', token: 'ghp_0123456789' });
     assert.match(warnings.join(), /SLUICE_GITHUB_WEBHOOK_SECRET is not set/);
@@ -83,7 +83,7 @@ describe('the connection to GitHub in the environment', () => {
     ['a key that is none', { ...APP, SLUICE_GITHUB_PRIVATE_KEY: 'hunter2hunter2' }, /must be the private key/],
     ['an odd App id', { ...APP, SLUICE_GITHUB_APP_ID: 'my app' }, /number or the client id/],
   ] as const) {
-    it(`refuses ${what}, in words and without secrets [G67]`, () => {
+    it(`refuses ${what}, in words and without secrets [G89]`, () => {
       const problem = problemOf(environment);
       assert.match(problem, sentence);
       assert.ok(!problem.includes('hunter2') && !problem.includes('ghp_') && !problem.includes('BEGIN'));
@@ -117,7 +117,7 @@ describe('connections to GitHub in files', () => {
     );
   });
 
-  it('are read again after the key was rotated, as a key file is [G67]', async (context) => {
+  it('are read again after the key was rotated, as a key file is [G91]', async (context) => {
     const dataFolder = await aFolder(context);
     const settings = { host: 'github.com', apiUrl: undefined, webUrl: undefined };
     await writeGithubFile(dataFolder, { ...settings, auth: { kind: 'app', appId: '9', privateKey: KEY } });
@@ -147,7 +147,7 @@ describe('connections to GitHub in files', () => {
     assert.equal(connections[0]?.auth.kind === 'app' && connections[0].auth.appId, '7');
   });
 
-  it('are files, and nothing that would be waited for [G67]', async (context) => {
+  it('are files, and nothing that would be waited for [G89]', async (context) => {
     const dataFolder = await aFolder(context);
     await mkdir(githubFileOf(dataFolder, 'folder.test'), { recursive: true });
     await promisify(execFile)('mkfifo', [githubFileOf(dataFolder, 'pipe.test')]);
@@ -157,7 +157,7 @@ describe('connections to GitHub in files', () => {
     );
   });
 
-  it('are refused in words where they cannot be used [G67]', async (context) => {
+  it('are refused in words where they cannot be used [G89]', async (context) => {
     const dataFolder = await aFolder(context);
     await mkdir(path.join(dataFolder, 'github'));
     const file = githubFileOf(dataFolder, 'github.com');

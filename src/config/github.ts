@@ -48,6 +48,7 @@ export function checkGithubHost(given: string): string | undefined {
 }
 
 /** Finds variables that do not fit together, in words. */
+// SPEC G89
 export function checkGithub(read: Read): string[] {
   const [app, token] = [read('SLUICE_GITHUB_APP_ID'), read('SLUICE_GITHUB_TOKEN')];
   const [key, file] = [read('SLUICE_GITHUB_PRIVATE_KEY'), read('SLUICE_GITHUB_PRIVATE_KEY_FILE')];
@@ -104,6 +105,7 @@ function parseAuth(read: Read): GithubEnvironment['auth'] | undefined {
   return { kind: 'app', appId, privateKey, ...secret };
 }
 
+// SPEC G90
 export function warnOfGithub(github: GithubEnvironment | undefined): string[] {
   if (github === undefined || github.webhookSecret !== undefined) return [];
   return [

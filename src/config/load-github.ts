@@ -11,6 +11,7 @@ export interface LoadedGithub extends GithubSettings {
 }
 
 /** Loads the connection of the environment and those of files. The environment wins for its host. */
+// SPEC G67
 export async function loadGithub({ github, dataFolder }: Pick<Config, 'github' | 'dataFolder'>): Promise<{
   readonly connections: readonly LoadedGithub[];
   readonly warnings: readonly string[];

@@ -57,10 +57,12 @@ export function areSameChecks(a: RequiredChecks, b: RequiredChecks): boolean {
 }
 
 /** The only app that may report this check; undefined if any app may. */
+// SPEC G65
 export function appFor({ apps = {} }: RequiredChecks, name: string): string | undefined {
   return Object.hasOwn(apps, name) ? apps[name] : undefined;
 }
 
+// SPEC G125
 export function isReportedBy(app: string, reporter: Reporter): boolean {
   return app === reporter.app || app === reporter.appId;
 }

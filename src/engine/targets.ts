@@ -21,6 +21,7 @@ export const ALL_TARGETS: ImpactedTargets = { kind: 'all', cause: 'declared' };
 export const TOO_MANY_TARGETS: ImpactedTargets = { kind: 'all', cause: 'too_many' };
 
 /** A fork cannot replace the targets that were uploaded with a token for the same head. */
+// SPEC G80
 export function isOutranked(targets: ImpactedTargets, known: ImpactedTargets | undefined): boolean {
   return targets.from === 'fork' && known !== undefined && known.from === undefined;
 }

@@ -5,6 +5,7 @@ import type { CheckReport } from './hosting.ts';
  * Combines the reports of one check. Several apps may report under one name, and all of them count: the check is
  * pending while one is pending, and fails when one fails. With `app`, only that app counts.
  */
+// SPEC G120
 export function reportOfCheck(reports: readonly CheckReport[], name: string, app?: string): CheckReport | undefined {
   const combined = combineReports(
     reports.filter((report) => report.name === name && (app === undefined || isReportedBy(app, report))),
@@ -18,6 +19,7 @@ export function reportOfCheck(reports: readonly CheckReport[], name: string, app
  * The combined report starts with its latest part, so it is as new as its newest part. Timestamps have whole seconds,
  * so `parts` makes a report with more parts newer than one with fewer.
  */
+// SPEC G123
 export function combineReports(reports: readonly CheckReport[]): CheckReport | undefined {
   const [worst] = reports.toSorted((a, b) => badness(b) - badness(a));
   if (worst === undefined) return undefined;

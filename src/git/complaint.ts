@@ -14,6 +14,7 @@ const MAX_LENGTH = 300;
  * The line of git's stderr that gives the reason, without user and password in URLs. Git is never run with options that
  * print the authorization header. If git or the remote prints it all the same, it is removed here.
  */
+// SPEC G3
 export function sentenceOf(stderr: string, authorization?: string): string {
   const lines = withoutSecrets(stderr, authorization)
     .split('\n')
@@ -44,6 +45,7 @@ export function withoutCredentials(text: string): string {
 }
 
 /** Removes the header in all its forms. A shorter secret could be part of an ordinary word. */
+// SPEC G2
 function withoutSecrets(text: string, authorization = ''): string {
   const [, credentials = ''] = authorization.split(' ');
   const decoded = Buffer.from(credentials, 'base64').toString();

@@ -198,6 +198,7 @@ class CliGit implements Git {
   }
 
   /** Git writes a ref after all its objects, so a mirror with any ref has a complete copy. */
+  // SPEC G102
   async #describeSilence(gitDir: string): Promise<string> {
     const hasCopy = await hasAnyRef(gitDir);
     if (!hasCopy) return 'The repository is still being copied from its remote. Try again in a few minutes.';
@@ -241,6 +242,7 @@ function localSource(gitDir: string): Source {
 }
 
 /** Pull requests that are fetched one by one are removed by nothing else once they are unused. */
+// SPEC G107
 async function dropUnused(gitDir: string, refresher: Refresher): Promise<void> {
   const refs = await forEachRef(gitDir, 'refs/pull/');
   const unused = refs.filter(({ name }) => !refresher.isFresh(name, UNUSED_AFTER_MS));

@@ -136,6 +136,7 @@ function remoteEnvironment(access: RemoteAccess | undefined): Record<string, str
   };
 }
 
+// SPEC G101
 function remoteConfig(access: RemoteAccess | undefined): Record<string, string> {
   if (access === undefined) return REMOTE_CONFIG;
   const { url, authorization } = access;

@@ -18,6 +18,7 @@ export interface FetchOptions {
 }
 
 /** Makes these refs of the mirror equal to the remote's. Commits are copied without a ref. */
+// SPEC G107
 export async function fetchRefs({ gitDir, remote, refs, signal }: FetchOptions): Promise<void> {
   const wanted = new Set(refs);
   const removed = new Set<string>();

@@ -69,7 +69,7 @@ describe('a remote over http with a token', () => {
   });
 
   test(
-    'a commit is copied by its name, and one that nobody has is not there afterwards [G1]',
+    'a commit is copied by its name, and one that nobody has is not there afterwards [G107]',
     LIMIT,
     async (context) => {
       const repository = await open(context);
@@ -84,7 +84,7 @@ describe('a remote over http with a token', () => {
     },
   );
 
-  test('a ref that is gone is gone from the copy, also where it stood in the way [G1]', LIMIT, async (context) => {
+  test('a ref that is gone is gone from the copy, also where it stood in the way [G107]', LIMIT, async (context) => {
     const repository = await open(context);
     await world.createBranch('release', main);
     await repository.fetch(['refs/heads/release']);
@@ -217,7 +217,7 @@ describe('a remote over http with a token', () => {
     });
   }
 
-  test('no redirect is followed [G2]', LIMIT, async (context) => {
+  test('no redirect is followed [G101]', LIMIT, async (context) => {
     const elsewhere = await startGitServer(world.folder);
     context.after(() => elsewhere.close());
     elsewhere.accept(basic(TOKEN));
@@ -227,7 +227,7 @@ describe('a remote over http with a token', () => {
     assert.deepEqual(elsewhere.requests, []);
   });
 
-  test('credentials of the operator are left out [G2]', LIMIT, async (context) => {
+  test('credentials of the operator are left out [G101]', LIMIT, async (context) => {
     const home = join(world.folder, 'home');
     await writeHome(home, server.url);
     for (const [name, value] of Object.entries({ HOME: home, GIT_ASKPASS: join(home, 'ask'), XDG_CONFIG_HOME: home })) {
@@ -250,14 +250,14 @@ describe('a remote over http with a token', () => {
     );
   });
 
-  test('plain http is refused unless it was allowed [G2]', LIMIT, async (context) => {
+  test('plain http is refused unless it was allowed [G101]', LIMIT, async (context) => {
     const { isHttpAllowed: _, ...strict } = locationOf();
     const repository = await createTested(context).open({ id: 'app', location: strict });
     await assert.rejects(repository.fetch(['refs/heads/main']), isUnavailable(/transport 'http' not allowed/));
     assert.deepEqual(server.requests, []);
   });
 
-  test('nobody waits for a silent server forever [G3]', LIMIT, async (context) => {
+  test('nobody waits for a silent server forever [G102]', LIMIT, async (context) => {
     const git = createTested(context, 300);
     const repository = await git.open({ id: 'app', location: locationOf() });
     await server.whileHeld(async () => {
@@ -267,7 +267,7 @@ describe('a remote over http with a token', () => {
     });
   });
 
-  test('pull requests that nobody asks for leave the copy [G1]', LIMIT, async (context) => {
+  test('pull requests that nobody asks for leave the copy [G107]', LIMIT, async (context) => {
     let now = Date.UTC(2025, 0, 1);
     const git = createGit({ directory: join(world.folder, 'kept'), clock: { now: () => now } });
     context.after(() => git.close());

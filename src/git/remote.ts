@@ -8,6 +8,7 @@ export interface RemoteRun extends RunResult {
 }
 
 /** Runs a command on the remote. A token is requested for each command, since it may expire between two. */
+// SPEC G2
 export async function runOnRemote(
   remote: RemoteLocation,
   args: readonly string[],

@@ -83,6 +83,7 @@ function findSecret({ headers }: FastifyRequest): string | undefined {
 }
 
 /** A fork is proven after its body was read, which names the pull request. Only a hosted forge can prove it. */
+// SPEC G88
 function mayBeFork({ forges }: App, { isForForks }: Operation, request: FastifyRequest): boolean {
   if (isForForks !== true || findForkRunId(request) === undefined) return false;
   return [...forges.values()].some(({ hosting }) => hosting !== undefined);

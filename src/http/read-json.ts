@@ -17,7 +17,7 @@ const STRANGER_LIMIT_BYTES = 256 * 1024;
 type Done = (error: Error | null, value?: unknown) => void;
 
 /** Reads the body of an operation. It is scanned while it arrives, and parsed when it is complete. */
-// SPEC H5
+// SPEC G88, H5
 export function readJson(request: FastifyRequest, { requestTimeoutMs, budget, turns }: BodyDeps, done: Done): void {
   const { caller, raw } = request;
   if (caller === undefined && isEncoded(request)) {

@@ -79,6 +79,7 @@ function deliveryOf({ headers }: FastifyRequest): string | undefined {
 }
 
 /** The same answer for every defect. */
+// SPEC G128
 function notSigned(): HttpProblem {
   return new HttpProblem('INVALID_SIGNATURE', 'This delivery is not signed as it must be.');
 }

@@ -193,6 +193,7 @@ export interface DepartureQuery {
 }
 
 /** Bounds the uploads of a pull request with many pushes: so many commits keep theirs, by the latest `setAt`. */
+// SPEC G154
 export const KEPT_UPLOADS = 20;
 
 export function isOutranked(row: ImpactedTargetsRow, known: ImpactedTargetsRow | undefined): boolean {

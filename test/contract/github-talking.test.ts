@@ -215,7 +215,7 @@ describe('talking to people on GitHub', () => {
     await place.worker.stop();
   });
 
-  it('submits by label, shows the state as one, and takes the first off at the end [G53] [G57]', async () => {
+  it('submits by label, shows the state as one, and takes the first off at the end [G53] [G140]', async () => {
     const place = await Place.create({ stateLabelsEnabled: true });
     const pr = await place.open('By label');
     github.label(pr, 'ada', DEFAULT_SETTINGS.enqueueingLabel);

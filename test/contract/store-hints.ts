@@ -203,7 +203,7 @@ function settlementPromises(world: HintWorld): void {
     assert.equal(await hints().findNextDueAt(), undefined);
   });
 
-  test('what is told of again during a look is looked at again', async () => {
+  test('what is told of again during a look is looked at again [G129]', async () => {
     const hint = aHint();
     const told = { ...hint, body: '{"n":2}' };
     await hints().add([hint]);
@@ -251,7 +251,7 @@ function settlementPromises(world: HintWorld): void {
 
 function memoryPromises(world: HintWorld): void {
   const { hints, claim } = world;
-  test('what is remembered is not looked at again, also when it was told of during the look', async () => {
+  test('what is remembered is not looked at again, also when it was told of during the look [G130]', async () => {
     const hint = aHint({ kind: 'comment' });
     await hints().add([hint]);
     const claimed = await claimOne(world, 'x');

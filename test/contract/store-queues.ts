@@ -359,7 +359,7 @@ function oldTargetPromises({ inQueue }: StoreTests): void {
   );
 
   inQueue(
-    'impacted targets of forks take no room from others, nor the other way round [G80]',
+    'impacted targets of forks take no room from others, nor the other way round [G154]',
     async ({ queues, id }) => {
       const token = [aRow(id, 0), aRow(id, 1)];
       const forks = Array.from({ length: 24 }, (_, index) => ({ ...aRow(id, index + 2), isOfFork: true }));

@@ -110,7 +110,7 @@ export function repositoryPromises({ inRepository, inStore }: StoreTests): void 
   );
 
   inStore(
-    'one is barred with a sentence, until nothing is in the way or it is registered [G77]',
+    'one is barred with a sentence, until nothing is in the way or it is registered [G111]',
     async ({ store, repositories }) => {
       const repository = await storeRepository(store, { forgeId: '1' });
       const present = () => repositories.find(repository.organizationId, repository);

@@ -87,14 +87,14 @@ describe('impacted targets of a fork', () => {
     ['no pull request', { ...RUN, prNumbers: [] }],
     ['no run at all', undefined],
   ] as const) {
-    it(`are refused for ${what} [G66]`, async () => {
+    it(`are refused for ${what} [G152]`, async () => {
       run = odd;
       const { status, answer } = await send(BODY);
       assert.deepEqual([status, answer.code], [401, 'FORK_RUN_NOT_PROVEN']);
     });
   }
 
-  it('are refused in the same words for what is not registered here [G66]', async () => {
+  it('are refused in the same words for what is not registered here [G152]', async () => {
     run = undefined;
     const { answer: here } = await send(BODY);
     for (const repo of [
@@ -134,7 +134,7 @@ describe('impacted targets of a fork', () => {
     assert.equal(other.statusCode, 401);
   });
 
-  it('are asked about once in a while only: a refusal is remembered, and proofs are counted [G66]', async () => {
+  it('are asked about once in a while only: a refusal is remembered, and proofs are counted [G153]', async () => {
     run = undefined;
     await send(BODY);
     await send(BODY);
@@ -210,7 +210,7 @@ describe('impacted targets of a fork', () => {
     assert.deepEqual([status, answer.code], [401, 'AUTHENTICATION_REQUIRED']);
   });
 
-  it('do not wait in a crowd for a forge that does not answer [G66]', async () => {
+  it('do not wait in a crowd for a forge that does not answer [G153]', async () => {
     let open = (): void => undefined;
     gate = new Promise((resolve) => {
       open = resolve;

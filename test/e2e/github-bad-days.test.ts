@@ -118,7 +118,7 @@ describe('what happens to an app, between pass and merge too', TOGETHER, () => {
     assert.equal(landed?.testedSha, sha, 'what was tested before is not tested again');
   });
 
-  test('without permission to merge, the pull request fails in words of GitHub [G23]', async () => {
+  test('without permission to merge, the pull request fails in words of GitHub [G150]', async () => {
     const world = await aWorld();
     const { pr, sha } = await underTest(world);
     const permissions = { ...QUEUE_PERMISSIONS, contents: 'read' } as const;
@@ -134,7 +134,7 @@ describe('what happens to an app, between pass and merge too', TOGETHER, () => {
     assert.equal(landed?.testedSha, sha, 'what passed is not tested again');
   });
 
-  test('protection that was added fails it in words of GitHub, and it lands once that is met [G23] [G14]', async () => {
+  test('protection that was added fails it in words of GitHub, and it lands once that is met [G150] [G14]', async () => {
     const world = await aWorld();
     const { pr, sha } = await underTest(world);
     github.protect(world.repository, 'main', {
@@ -346,7 +346,7 @@ describe('what CI says', TOGETHER, () => {
     await world.untilState(pr, 'FAILED');
   });
 
-  test('two apps that report under one name must both pass, unless one is named [G13] [G65]', async () => {
+  test('two apps that report under one name must both pass, unless one is named [G120]', async () => {
     const other = createApp(github.world, { slug: `other-ci-${owners}` });
     const world = await aWorld();
     const { pr, sha } = await underTest(world);
@@ -423,7 +423,7 @@ describe('what people and bots say', TOGETHER, () => {
     return told;
   }
 
-  test('a bot that answers every word of ours is not talked to [G55]', async () => {
+  test('a bot that answers every word of ours is not talked to [G137]', async () => {
     const world = await aWorld();
     const { bot } = createApp(github.world, { slug: 'chatterbox' });
     const pr = await world.open();
@@ -436,7 +436,7 @@ describe('what people and bots say', TOGETHER, () => {
     assert.deepEqual(world.replies(pr), []);
   });
 
-  test('whoever answers every word of ours is answered ten times [G55]', async () => {
+  test('whoever answers every word of ours is answered ten times [G138]', async () => {
     const world = await aWorld();
     const pr = await world.open();
     github.setPermission(world.repository, 'robot', 'write');

@@ -21,7 +21,7 @@ after(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-it('the demo on GitHub connects one while the server runs, and shows what people read [G67] [G68] [G45]', {
+it('the demo on GitHub connects one while the server runs, and shows what people read [G92] [G68] [G45]', {
   timeout: PATIENCE_MS,
 }, async () => {
   const env = { PATH: process.env['PATH'], HOME: home, TMPDIR: home, SLUICE_TOKEN: 'somebody-elses' };

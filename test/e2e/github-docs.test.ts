@@ -54,7 +54,7 @@ after(async () => {
 });
 
 describe('the pages for GitHub', () => {
-  it('show how a queue is made: the README [G68] [G69]', { timeout: PATIENCE_MS }, async () => {
+  it('show how a queue is made: the README [G68] [G97]', { timeout: PATIENCE_MS }, async () => {
     const text = await run(withoutSetup(shellBlocks('README.md', 'Your repository on GitHub')));
     assert.match(text, /github\.com\/acme\/app is registered\./);
     assert.match(text, /Created\.[\s\S]*requiredStatuses +unit\n/);
@@ -62,7 +62,7 @@ describe('the pages for GitHub', () => {
     await run('sluice queue delete github.com/acme/app main');
   });
 
-  it('show how a queue is made, and kept: docs/github.md [G65] [G69]', { timeout: PATIENCE_MS }, async () => {
+  it('show how a queue is made, and kept: docs/github.md [G65] [G97]', { timeout: PATIENCE_MS }, async () => {
     const page = 'docs/github.md';
     const text = await run(withoutSetup(shellBlocks(page, 'Set up')));
     assert.match(text, /Sluice acts as ada, by a personal access token[\s\S]*Nothing keeps a queue from working\./);

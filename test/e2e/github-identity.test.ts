@@ -26,7 +26,7 @@ function untilExplained(world: GithubWorld, pr: PullRequest, words: RegExp): Pro
 }
 
 describe('the name of a repository on GitHub', { concurrency: 3 }, () => {
-  test('that another one has now is left alone, until it takes the place of the former one [G77]', async (t) => {
+  test('that another one has now is left alone, until it takes the place of the former one [G112]', async (t) => {
     const { world, pr, sha } = await underTest(t);
     const { github } = world;
     github.deleteRepository(world.repository);

@@ -90,7 +90,7 @@ describe('while GitHub has a bad day', TOGETHER, () => {
     assert.deepEqual(world.replies(pr), []);
   });
 
-  test('where git is refused and the API is not, commands wait, and what waits says so [E15] [G3]', async (t) => {
+  test('where git is refused and the API is not, commands wait, and what waits says so [E15] [G3] [G131]', async (t) => {
     const world = await aWorld(t);
     const end = world.github.faults.always('git-*', { kind: 'error', status: 503, when: 'before' });
     const [pr, other] = [await world.open(), await world.open()];
@@ -110,7 +110,7 @@ describe('while GitHub has a bad day', TOGETHER, () => {
     for (const each of [pr, other]) await world.untilState(each, 'MERGED');
   });
 
-  test('where the API is refused and git is not, it lands when the API is back [E15] [G22]', async (t) => {
+  test('where the API is refused and git is not, it lands when the API is back [E15] [G149]', async (t) => {
     const world = await aWorld(t);
     const { pr, sha } = await underTest(world);
     await untilSaid(world, pr, /Being tested/);
@@ -131,7 +131,7 @@ describe('while GitHub has a bad day', TOGETHER, () => {
     assert.equal(landed?.kind, 'SAME_TREE');
   });
 
-  test('where the limit is used up, everything waits, says until when, and goes on [G8] [E15]', async (t) => {
+  test('where the limit is used up, everything waits, says until when, and goes on [G103] [E15]', async (t) => {
     const world = await aWorld(t);
     const { github } = world;
     const { pr, sha } = await underTest(world);
@@ -148,7 +148,7 @@ describe('while GitHub has a bad day', TOGETHER, () => {
     assert.equal(landed?.testedSha, sha);
   });
 
-  test('a key that was rotated is read again from its file, as soon as it is there [G16]', async (t) => {
+  test('a key that was rotated is read again from its file, as soon as it is there [G99]', async (t) => {
     const folder = await makeFolder();
     t.after(() => rm(folder, { recursive: true, force: true }));
     const file = join(folder, 'key.pem');
@@ -235,7 +235,7 @@ describe('a server that is killed', TOGETHER, () => {
     });
   }
 
-  test('after it wrote a comment and a check, and again after it found them, makes no second ones [G49]', async (t) => {
+  test('after it wrote a comment and a check, and again after it found them, makes no second ones [G144]', async (t) => {
     const { world, killAndStart } = await aLife(t);
     const { github, repository } = world;
     github.faults.once(TELL, { kind: 'silence', when: 'after' });

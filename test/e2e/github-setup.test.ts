@@ -60,7 +60,7 @@ after(async () => {
 });
 
 describe('sluice github setup', () => {
-  it('shows a page, takes the code back and keeps the key [G68]', async () => {
+  it('shows a page, takes the code back and keeps the key [G93] [G68]', async () => {
     const running = sluice(...setUp('--org', 'acme', '--url', 'https://sluice.acme.dev', '--name', 'sluice-acme'));
     const url = await until(
       'the page is there',
@@ -97,7 +97,7 @@ describe('sluice github setup', () => {
     assert.ok(!`${out}${err}`.includes('the secret of the webhook'));
   });
 
-  it('takes the address that could not be opened from standard input, where nobody else sees it [G68]', async () => {
+  it('takes the address that could not be opened from standard input, where nobody else sees it [G94]', async () => {
     const made = acceptManifest(github.world, { slug: 'sluice-elsewhere' });
     const folder = await makeFolder();
     const args = setUp('--code', '-').map((word) => (word === HOST ? 'elsewhere.test' : word));
@@ -112,7 +112,7 @@ describe('sluice github setup', () => {
     assert.ok(!`${out}${err}`.includes(made.code));
   });
 
-  it('does not replace a connection unless that is said, and says what is wrong with a code [G68]', async () => {
+  it('does not replace a connection unless that is said, and says what is wrong with a code [G95]', async () => {
     assert.match(await printed(1, ...setUp('--code', '0123456789abcdef')), /connected already .*--replace/);
     assert.match(await printed(1, ...setUp('--replace', '--code', '0123456789abcdef')), /does not know this code/);
     assert.match(await printed(2, ...setUp('--replace', '--code', 'a b')), /no code/);
@@ -138,7 +138,7 @@ describe('a repository of a GitHub', () => {
     assert.match(await printed(1, 'repo', 'add', `${HOST}/acme/app`, '--git', '/x'), /host "local" only/);
   });
 
-  it('shows what is missing when a queue is created, and again until nothing is [G69]', async () => {
+  it('shows what is missing when a queue is created, and again until nothing is [G97]', async () => {
     assert.match(await printed(1, 'github', 'check'), /No check is required for main anywhere/);
     const created = await printed(
       0,
@@ -163,7 +163,7 @@ describe('a repository of a GitHub', () => {
     assert.deepEqual(checks[0].repo, repo);
   });
 
-  it('shows required apps on /v1, names on /trunk/v1, and keeps them when names are written there [G65]', async () => {
+  it('shows required apps on /v1, names on /trunk/v1, and keeps them when names are written there [G126]', async () => {
     const trunk = createClient({ url: `${server.url}/trunk/v1`, token: server.token });
     const own = [{ name: 'unit', app: 'github-actions' }];
     assert.deepEqual((await server.api.ok<QueueView>('getQueue', ref)).requiredStatuses, own);
@@ -176,7 +176,7 @@ describe('a repository of a GitHub', () => {
     await server.api.ok('updateQueue', { ...ref, requiredStatuses: own });
   });
 
-  it('has pull requests that are found by their branch [G70]', async () => {
+  it('has pull requests that are found by their branch [G98]', async () => {
     const pr = await github.openPullRequest(repository, { branch: 'fix/it', author: 'ann' });
     await server.api.ok('submitPullRequest', { ...ref, pr: { number: pr.number } });
     const found = await server.api.ok<EntryView>('getSubmittedPullRequest', { ...ref, pr: { branch: 'fix/it' } });
@@ -184,7 +184,7 @@ describe('a repository of a GitHub', () => {
     await server.api.refused('404 PULL_REQUEST_NOT_FOUND', 'getSubmittedPullRequest', { ...ref, pr: { branch: 'no' } });
   });
 
-  it('has checks that only their app may report [G65]', async () => {
+  it('has checks that only their app may report [G125]', async () => {
     const run = await until('it is tested', 30_000, async () => {
       const { testRuns } = await server.api.ok<{
         testRuns: { testBranchSha: string; testRunId: string; requiredStatusesSource?: string }[];

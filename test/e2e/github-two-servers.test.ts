@@ -70,7 +70,7 @@ describe('two servers on one PostgreSQL, and one GitHub', () => {
     github.webhooks.configure({});
   });
 
-  test('what one had sent when it died, the other finds done [G22] [G33]', async () => {
+  test('what one had sent when it died, the other finds done [G149] [G33]', async () => {
     github.faults.once(MERGE, { kind: 'silence', when: 'after' });
     const pr = await world.open();
     world.say(pr, '/sluice merge');

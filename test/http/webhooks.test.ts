@@ -106,7 +106,7 @@ describe('POST /webhooks/github', () => {
     assert.deepEqual(await world.waiting(), ['branch']);
   });
 
-  test('a webhook without a valid signature is refused, with the same text for every defect [G30]', async (t) => {
+  test('a webhook without a valid signature is refused, with the same text for every defect [G128]', async (t) => {
     const world = await createWorld(t);
     const answers = [
       await world.send(PUSH, signed(PUSH, 'another')),
@@ -124,13 +124,13 @@ describe('POST /webhooks/github', () => {
     assert.equal(world.app.hints.lastWebhookAt(HOST), undefined);
   });
 
-  test('a delivery that is replayed is a delivery that is repeated [G31]', async (t) => {
+  test('a delivery that is replayed is a delivery that is repeated [G129]', async (t) => {
     const world = await createWorld(t);
     for (let n = 0; n < 5; n += 1) assert.equal((await world.send(PUSH)).status, 202);
     assert.deepEqual(await world.waiting(), ['branch']);
   });
 
-  test('25 MB are too large, announced or not [G30]', async (t) => {
+  test('25 MB are too large, announced or not [G128]', async (t) => {
     const world = await createWorld(t);
     const large = Buffer.alloc(25_000_000, 0x20);
     const announced = await world.send(large);

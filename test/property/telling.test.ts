@@ -35,7 +35,7 @@ function courseOf(story: Scenario): readonly object[] {
 }
 
 describe('telling people', () => {
-  it('tells of every change of state, once for each entry and step, and changes nothing else [G45] [I1]', () => {
+  it('tells of every change of state, once for each entry and step, and changes nothing else [G141] [I1]', () => {
     fc.assert(
       fc.property(settings, history, (chosen, acts) => {
         const silent = new Scenario(chosen);
@@ -85,7 +85,7 @@ describe('telling people', () => {
     assert.equal(load(body.replace(/"hasPages":true,/, '')), false);
   });
 
-  it('is due a moment later, in a line of its own for each pull request [G45]', () => {
+  it('is due a moment later, in a line of its own for each pull request [G141]', () => {
     const effect = { kind: 'update_page', prNumber: 7 as PrNumber } as const;
     const { dueAt, stream } = encodeEffect(effect, PLACE);
     assert.deepEqual([dueAt, stream], [2_500, 'update_page 7']);

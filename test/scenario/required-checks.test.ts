@@ -104,19 +104,19 @@ describe('which checks are required', () => {
 });
 
 describe('checks that only one app may report', () => {
-  story('ignore what anybody else reports under their names [G65]', {
+  story('ignore what anybody else reports under their names [G125]', {
     requiredStatuses: ['lint', { name: 'unit', app: 'actions' }],
   })`
     submit A; pass A by=lint; pass A by=unit; pass A by=unit@forger → A=testing
     pass A by=unit@actions → A=merged
   `;
 
-  story('are not failed by anybody else either [G65]', { requiredStatuses: [{ name: 'unit', app: 'actions' }] })`
+  story('are not failed by anybody else either [G125]', { requiredStatuses: [{ name: 'unit', app: 'actions' }] })`
     submit A; fail A by=unit; fail A by=unit@forger → A=testing
     fail A by=unit@actions → A=failed
   `;
 
-  it('say why a report was ignored [G65]', () => {
+  it('say why a report was ignored [G125]', () => {
     const told = play({ requiredStatuses: [{ name: 'unit', app: 'actions' }] })`submit A; pass A by=unit@forger`;
     assert.deepEqual(told.last?.outcome, {
       kind: 'ignored',
@@ -136,7 +136,7 @@ describe('checks that only one app may report', () => {
     `;
   });
 
-  it('are proven on the head by that app before a direct merge [G65]', () => {
+  it('are proven on the head by that app before a direct merge [G125]', () => {
     const settings = { directMergeMode: 'ALWAYS', requiredStatuses: [{ name: 'ci', app: 'actions' }] } as const;
     play(settings)`submit A uptodate passed=ci → A=testing; runs A`;
     play(settings)`submit A uptodate passed=ci@forger → A=testing; runs A`;

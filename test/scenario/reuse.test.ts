@@ -55,7 +55,7 @@ describe('a tree that passed is not tested again', () => {
     set requiredStatuses=["lint","ci"]; resume → AB=merged; runs AB ~A ~A+B
   `;
 
-  it('tests again where only one app may report the check from now on [C10] [G65]', () => {
+  it('tests again where only one app may report the check from now on [C10] [G125]', () => {
     const changed = 'set requiredStatuses=[{"name":"ci","app":"actions"}]';
     play(BATCH)`
       ${BOTH_PASS}

@@ -78,6 +78,7 @@ export class ForkProofs {
     return callers;
   }
 
+  // SPEC G153
   #mayAsk({ id }: Repository): boolean {
     const now = this.#app.clock.now();
     // Instants in the future do not count: a clock that was set back must not lock everybody out.
@@ -98,11 +99,13 @@ export class ForkProofs {
   }
 }
 
+// SPEC G66
 function isAsClaimed(run: WorkflowRunFacts, { prNumber, sha }: ForkClaim): boolean {
   return run.event === 'pull_request' && run.isLive && run.headSha === sha && run.prNumbers.includes(prNumber);
 }
 
 /** The same answer for unknown and for mismatched: it must not reveal which repositories exist. */
+// SPEC G152
 function notProven({ runId, prNumber, sha }: ForkClaim): Refusal {
   return refuse(
     'FORK_RUN_NOT_PROVEN',

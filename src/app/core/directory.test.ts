@@ -50,7 +50,7 @@ describe('the directory', () => {
     assert.deepEqual(await directory.findQueue(organizationId, repository, 'main'), first);
   });
 
-  test('tells letters of owner and name apart but on a forge with people, also one that is connected later [G79]', async () => {
+  test('tells letters of owner and name apart but on a forge with people, also one that is connected later [G118]', async () => {
     const { store, forges, organizationId, find } = await createWorld();
     const host = 'gerrit.corp';
     const { id } = await storeRepository(store, { organizationId, host, owner: 'team', name: 'App' });

@@ -12,6 +12,7 @@ export interface QueuePlace {
 }
 
 /** Hosts are stored in lower case. The host of plain git is case-sensitive: "LOCAL" must not become "local". */
+// SPEC G118
 export function withSmallHost(ref: RepositoryRef): RepositoryRef {
   const host = ref.host.toLowerCase();
   return host === PLAIN_GIT_HOST ? ref : { ...ref, host };
@@ -40,6 +41,7 @@ export class Directory {
    * names
    * are compared exactly.
    */
+  // SPEC G79
   async findRepository(organizationId: OrganizationId, ref: RepositoryRef): Promise<Repository | undefined> {
     const exact = await this.#remember(`r\n${organizationId}\n${ref.host}\n${ref.owner}\n${ref.name}`, () =>
       this.#store.repositories.find(organizationId, ref),

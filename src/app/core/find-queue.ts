@@ -58,6 +58,7 @@ export function getForge(app: App, host: string): Forge {
 }
 
 /** Every call to a forge takes its repository from here: a blocked repository faults with the reason. */
+// SPEC G111, G115
 export function toForgeRepository(repository: Repository): ForgeRepository {
   if (repository.blockedReason !== null) throw new Fault('FORGE_UNAVAILABLE', repository.blockedReason);
   return describeRepository(repository);

@@ -32,6 +32,7 @@ export interface StoredHintBody {
   readonly hint: WebhookHint;
 }
 
+// SPEC G129
 export function encodeHint(repository: Repository, hint: WebhookHint, now: Instant, delayMs = delayOf(hint)): HintRow {
   const { id: repositoryId, host } = repository;
   const key = hint.key.length <= MAX_KEY_LENGTH ? hint.key : hash('sha256', hint.key);

@@ -154,6 +154,7 @@ export function encodeEffect(
 }
 
 /** Changes that follow each other within this time update the page once. */
+// SPEC G141
 const UPDATE_PAGE_AFTER_MS = 1_500;
 
 /** Effects of one stream run in order. A judgement waits for results, so that it must not hold up its candidate. */

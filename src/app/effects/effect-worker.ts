@@ -187,7 +187,7 @@ export class EffectWorker {
     await raise(this.#app, found, { id: `${id}/parked/${attempts}`, code: 'WORK_PARKED', text });
   }
 
-  // SPEC E21
+  // SPEC E21, G49
   #settlementFor(effect: StoredEffect, error: unknown): EffectSettlement {
     const { clock, log } = this.#app;
     // No failure: the next server runs it.

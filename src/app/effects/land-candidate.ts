@@ -128,6 +128,7 @@ function toStop(candidate: Candidate, stopped: LandingStop): Stop {
   return stopped.kind === 'refused' || stopped.kind === 'pull_request_moved' ? toRefusal(candidate, stopped) : stopped;
 }
 
+// SPEC G24
 function toRefusal(
   { purpose }: Candidate,
   refusal: Extract<LandingStop, { kind: 'refused' | 'pull_request_moved' }>,

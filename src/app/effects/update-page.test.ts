@@ -9,7 +9,7 @@ const SILENT = { commentsEnabled: false, statusCheckEnabled: false };
 const OTHER_HEAD = 'f'.repeat(40) as Sha;
 
 describe('telling people how their pull request stands', () => {
-  it('writes one comment and changes it in place, quick changes at once [G45]', async () => {
+  it('writes one comment and changes it in place, quick changes at once [G141] [G45]', async () => {
     const world = await TalkWorld.create();
     const pr = await world.submit();
     await world.pass(1_000);
@@ -50,7 +50,7 @@ describe('telling people how their pull request stands', () => {
     await world.stop();
   });
 
-  it('writes neither twice where the answer to both got lost [G17] [G49]', async () => {
+  it('writes neither twice where the answer to both got lost [G105] [G144]', async () => {
     const world = await TalkWorld.create();
     const pr = await world.submit();
     world.pages.lost = 'both';
@@ -65,7 +65,7 @@ describe('telling people how their pull request stands', () => {
     await world.stop();
   });
 
-  it('writes a check anew that is gone, while the comment is changed [G48]', async () => {
+  it('writes a check anew that is gone, while the comment is changed [G143]', async () => {
     const world = await TalkWorld.create();
     const pr = await world.submit();
     await world.told();
@@ -77,7 +77,7 @@ describe('telling people how their pull request stands', () => {
     await world.stop();
   });
 
-  it('writes nothing where nothing differs [G45]', async () => {
+  it('writes nothing where nothing differs [G141]', async () => {
     const world = await TalkWorld.create();
     const pr = await world.submit();
     await world.told();
@@ -105,7 +105,7 @@ describe('telling people how their pull request stands', () => {
     await world.stop();
   });
 
-  it('ends a check that it began, also after checks were switched off [G47] [G48]', async () => {
+  it('ends a check that it began, also after checks were switched off [G47] [G143]', async () => {
     const world = await TalkWorld.create();
     await world.submit();
     await world.told();
@@ -117,7 +117,7 @@ describe('telling people how their pull request stands', () => {
     await world.stop();
   });
 
-  it('puts a check on the head that was admitted, and on no other [G48]', async () => {
+  it('puts a check on the head that was admitted, and on no other [G143]', async () => {
     const world = await TalkWorld.create();
     const pr = world.open({ mergeability: 'NOT_MERGEABLE', blockReasons: ['reviewRequired'] });
     await world.enter(pr);
@@ -138,7 +138,7 @@ describe('telling people how their pull request stands', () => {
     await world.stop();
   });
 
-  it('completes the check run of a submission also if the next one began before the update [G48]', async () => {
+  it('completes the check run of a submission also if the next one began before the update [G143]', async () => {
     const world = await TalkWorld.create();
     const pr = await world.submit();
     await world.told();
@@ -152,7 +152,7 @@ describe('telling people how their pull request stands', () => {
     await world.stop();
   });
 
-  it('does not write a comment twice whose answer got lost [G49]', async () => {
+  it('does not write a comment twice whose answer got lost [G144]', async () => {
     const world = await TalkWorld.create();
     const pr = await world.submit();
     world.pages.lost = 'comment';
@@ -163,7 +163,7 @@ describe('telling people how their pull request stands', () => {
     await world.stop();
   });
 
-  it('waits for another server that is about to write the comment, and not for ever [G49]', async () => {
+  it('waits for another server that is about to write the comment, and not for ever [G144]', async () => {
     const world = await TalkWorld.create();
     const { id: repositoryId } = await world.repository();
     const pr = world.open();
@@ -178,7 +178,7 @@ describe('telling people how their pull request stands', () => {
     await world.stop();
   });
 
-  it('writes a deleted comment once more, and not again after that [G49]', async () => {
+  it('writes a deleted comment once more, and not again after that [G144]', async () => {
     const world = await TalkWorld.create();
     const pr = await world.submit();
     await world.told();
@@ -259,7 +259,7 @@ describe('telling people how their pull request stands', () => {
     resolve();
   });
 
-  it('leaves the last word to what is true, where a server that was taken for dead writes late [G33] [G45] [G48]', async () => {
+  it('leaves the last word to what is true, where a server that was taken for dead writes late [G145] [G45] [G48]', async () => {
     const world = await TalkWorld.create();
     const pr = await world.submit();
     await world.told();
@@ -282,7 +282,7 @@ describe('telling people how their pull request stands', () => {
     await world.stop();
   });
 
-  it('ends a check that a server opens again that was taken for dead [G33] [G48]', async () => {
+  it('ends a check that a server opens again that was taken for dead [G145] [G143]', async () => {
     const world = await TalkWorld.create({ commentsEnabled: false });
     const blocked = world.open({ mergeability: 'NOT_MERGEABLE', blockReasons: ['reviewRequired'] });
     const ready = { ...blocked, mergeability: 'MERGEABLE' as const, blockReasons: [] };
@@ -307,7 +307,7 @@ describe('telling people how their pull request stands', () => {
     await world.stop();
   });
 
-  it('takes the label off that a server puts on late that was taken for dead [G33] [G53]', async () => {
+  it('takes the label off that a server puts on late that was taken for dead [G145] [G53]', async () => {
     const world = await TalkWorld.create({ ...SILENT, stateLabelsEnabled: true });
     const { promise, resolve } = Promise.withResolvers<void>();
     world.pages.gate = promise;
@@ -326,7 +326,7 @@ describe('telling people how their pull request stands', () => {
     await world.stop();
   });
 
-  it('says it once more where what was sent before arrives late [G49]', async () => {
+  it('says it once more where what was sent before arrives late [G145]', async () => {
     const world = await TalkWorld.create({ mergeMethod: 'MERGE_COMMIT' });
     const pr = await world.submit();
     await world.told();
@@ -346,7 +346,7 @@ describe('telling people how their pull request stands', () => {
     await world.stop();
   });
 
-  it('makes no second comment and check where those that were sent before arrive late [G17] [G49]', async () => {
+  it('makes no second comment and check where those that were sent before arrive late [G105] [G144]', async () => {
     const world = await TalkWorld.create();
     const { promise, resolve } = Promise.withResolvers<void>();
     world.pages.late = promise;
@@ -362,7 +362,7 @@ describe('telling people how their pull request stands', () => {
   });
 
   for (const queues of [2, 3]) {
-    it(`says once what ${queues} queues tell at the same time of each pull request [G45] [G49]`, async () => {
+    it(`says once what ${queues} queues tell at the same time of each pull request [G141] [G145]`, async () => {
       const { world, all, ids } = await inSeveralQueues(queues, 3);
       world.pace(1_000);
       const { length } = world.pages.acts;
@@ -378,7 +378,7 @@ describe('telling people how their pull request stands', () => {
     });
   }
 
-  it('ends, also where the forge takes longer for each act than anybody is waited for [G49]', async () => {
+  it('ends, also where the forge takes longer for each act than anybody is waited for [G145]', async () => {
     const { world, all, ids } = await inSeveralQueues(2, 2);
     world.pace(70_000);
     for (const pr of all) {
@@ -390,7 +390,7 @@ describe('telling people how their pull request stands', () => {
     await world.stop();
   });
 
-  it('goes on where another queue died while it wrote [G45] [G49]', async () => {
+  it('goes on where another queue died while it wrote [G141] [G145]', async () => {
     const { world, all, ids } = await inSeveralQueues(2, 1);
     const [pr] = all;
     assert.ok(pr);
@@ -409,7 +409,7 @@ describe('telling people how their pull request stands', () => {
     await world.stop();
   });
 
-  it('writes once what was refused before it was sent [G49]', async () => {
+  it('writes once what was refused before it was sent [G144]', async () => {
     const world = await TalkWorld.create();
     world.pages.refusing.add('comment').add('check');
     const pr = await world.submit();
@@ -428,7 +428,7 @@ describe('telling people how their pull request stands', () => {
     await world.stop();
   });
 
-  it('does not hurry with what failed, where something else is to be said once more [G49]', async () => {
+  it('does not hurry with what failed, where something else is to be said once more [G145]', async () => {
     const { world, all, ids } = await inSeveralQueues(2, 1);
     const [pr] = all;
     assert.ok(pr);
@@ -501,7 +501,7 @@ describe('telling people how their pull request stands', () => {
     await world.stop();
   });
 
-  it('tells of several queues in one comment, the live one first [G45]', async () => {
+  it('tells of several queues in one comment, the live one first [G141]', async () => {
     const world = await TalkWorld.create();
     const pr = await world.submit();
     await world.told();

@@ -81,6 +81,7 @@ interface PageUpdate {
  * Two writers may be at work: after a lease ran out, or for two queues. A writer that finds a concurrent write writes
  * once more, from the present state, so that the last write is the newest.
  */
+// SPEC G145
 async function writeUntilLast(run: EffectRun, update: PageUpdate): Promise<EffectAnswer> {
   for (let tries = 0; tries < MAX_CONCURRENT_WRITES; tries += 1) {
     try {
@@ -100,6 +101,7 @@ function isLimited(error: unknown): boolean {
 
 const MAX_CONCURRENT_WRITES = 5;
 
+// SPEC G47
 async function writePage(run: EffectRun, { hosting, prNumber, id }: PageUpdate): Promise<EffectAnswer> {
   const { app, forge, repository: at } = run;
   // The effect waited for its slot, and the queue may have changed.
@@ -171,6 +173,7 @@ async function inTurn(acts: readonly (() => Promise<void>)[]): Promise<EffectAns
 }
 
 /** Live entries first, then the latest change: the same order for the effects of every queue. */
+// SPEC G141
 async function collectViews(place: PageHost, queueIds: readonly QueueId[], prNumber: UpdatePage['prNumber']) {
   const views = [];
   for (const queueId of queueIds) {

@@ -153,7 +153,7 @@ describe('looking around', () => {
     assert.deepEqual([...world.hosting.asked], [['poll', 10]]);
   });
 
-  test('a few queries are enough when the forge recomputes mergeability of all waiting entries [G85]', async (t) => {
+  test('a few queries are enough when the forge recomputes mergeability of all waiting entries [G133]', async (t) => {
     const world = await createWorld(t);
     const { forge, clock } = world.world;
     const find = forge.findPullRequest.bind(forge);
@@ -176,7 +176,7 @@ describe('looking around', () => {
     assert.ok(asked >= 3 && asked <= 25, `${asked} questions about 50 of them`);
   });
 
-  test('it polls more often while a candidate is under test and no webhooks arrive [G34]', async (t) => {
+  test('it polls more often while a candidate is under test and no webhooks arrive [G156]', async (t) => {
     const world = await createWorld(t);
     await world.world.submit();
     await world.world.clock.pass(60_000);
@@ -191,7 +191,7 @@ describe('looking around', () => {
     assert.equal(world.hosting.asked.get('poll'), 3);
   });
 
-  test('a comment made while no server ran is obeyed by the next one, and one that was obeyed is not again [G31]', async (t) => {
+  test('a comment made while no server ran is obeyed by the next one, and one that was obeyed is not again [G130]', async (t) => {
     const world = await HostedWorld.create();
     const first = world.createServer();
     world.start({ polls: true, app: first });

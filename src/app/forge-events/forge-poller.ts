@@ -39,6 +39,7 @@ const OVERLAP_MS = 1_000;
  * Makes sure that one of the servers polls each repository of a hosted forge. The next poll and the position reached
  * are stored as a hint.
  */
+// SPEC G34
 export function createForgePoller(app: App, times = { firstMs: 100, everyMs: ROUND_MS }): PeriodicTask {
   const known: EnsuredPolls = new Map();
   const round = (isStopped: () => boolean) => ensurePolls(app, known, isStopped);
@@ -79,6 +80,7 @@ async function ensurePoll(app: App, known: EnsuredPolls, { repository, queues }:
 }
 
 /** A candidate waits for CI, and no webhooks arrive. */
+// SPEC G156
 function pollIsOnlySource(app: App, { repository, queues }: PolledRepository): boolean {
   const webhookAt = app.hints.lastWebhookAt(repository.host);
   const isSilent = webhookAt === undefined || app.clock.now() - webhookAt > SILENT_AFTER_MS;
@@ -113,6 +115,7 @@ export async function pollRepository(app: App, stored: StoredHint): Promise<Hint
   }
 }
 
+// SPEC G114
 function readForge(hosting: Hosting, { repository, queues }: PolledRepository, since: Instant): Promise<ForgeSnapshot> {
   const entries = new Set(queues.flatMap(({ queue }) => [...valuesOf(queue.entries)].map(({ prNumber }) => prNumber)));
   const commits = new Set(

@@ -16,7 +16,7 @@ async function createWorld(t: TestContext): Promise<HostedWorld> {
 }
 
 describe('webhook hints', () => {
-  test('a check that finished is read at the forge, and what passed lands', async (t) => {
+  test('a check that finished is read at the forge, and what passed lands [G31]', async (t) => {
     const world = await createWorld(t);
     world.start();
     const number = await world.world.submit();
@@ -27,7 +27,7 @@ describe('webhook hints', () => {
     assert.equal(world.hosting.asked.get('readChecks'), 1);
   });
 
-  test('repeated deliveries change nothing and ask nothing [G31]', async (t) => {
+  test('repeated deliveries change nothing and ask nothing [G129]', async (t) => {
     const world = await createWorld(t);
     world.start();
     const number = await world.world.submit();
@@ -64,7 +64,7 @@ describe('webhook hints', () => {
     assert.equal(await world.stateOf(number), 'MERGED');
   });
 
-  test('only the app that must report a check can [G35]', async (t) => {
+  test('only the app that must report a check can [G125]', async (t) => {
     const world = await createWorld(t);
     const settings = { requiredStatuses: [{ name: 'ci', app: 'the-app' }] };
     const at = world.world.clock.now();
@@ -107,7 +107,7 @@ describe('webhook hints', () => {
     assert.deepEqual([...world.hosting.asked], []);
   });
 
-  test('a forge that still works out whether it can be merged is asked again, ever later', async (t) => {
+  test('a forge that still works out whether it can be merged is asked again, ever later [G131]', async (t) => {
     const world = await createWorld(t);
     let isUndecided = true;
     const { forge } = world.world;
@@ -132,7 +132,7 @@ describe('webhook hints', () => {
     assert.equal(asked, before);
   });
 
-  test('a command in a comment is obeyed once, however often it is told of [G31]', async (t) => {
+  test('a command in a comment is obeyed once, however often it is told of [G130]', async (t) => {
     const world = await createWorld(t);
     world.start();
     const { number } = world.world.repository.openPullRequest({ base: 'main', files: { a: 'a' } });
@@ -222,7 +222,29 @@ describe('webhook hints', () => {
     assert.equal(await world.app.store.hints.countOverdue(world.world.clock.now()), 0);
   });
 
-  test('an unreadable hint does not hold up the others [G33]', async (t) => {
+  test('hints about one pull request are handled in the order of their arrival [G132]', async (t) => {
+    const { promise: silence, resolve: answer } = Promise.withResolvers<undefined>();
+    t.after(() => answer(undefined));
+    const world = await createWorld(t);
+    world.start();
+    const number = await world.world.submit();
+    await world.deliverAndPass(10_000);
+    const { forge } = world.world;
+    const find = forge.findPullRequest.bind(forge);
+    forge.findPullRequest = async (query) => {
+      await silence;
+      return find(query);
+    };
+    world.world.repository.push(number, { files: { more: 'x' } });
+    world.hosting.comment(number, 'ada', '/sluice help');
+    await world.deliverAndPass(10_000);
+    assert.equal(world.hosting.asked.get('readComment'), undefined);
+    answer(undefined);
+    await world.world.clock.pass(10_000);
+    assert.equal(world.hosting.asked.get('readComment'), 1);
+  });
+
+  test('an unreadable hint does not hold up the others [G131]', async (t) => {
     const world = await createWorld(t);
     const { host } = await world.repository();
     const now = world.world.clock.now();

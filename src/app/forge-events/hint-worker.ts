@@ -39,6 +39,7 @@ const MAX_ATTEMPTS = { comment: 1_500, label: 1_500, others: 12 };
  * Several servers work at once. Hints about the same pull request or commit are handled in order, all others in
  * parallel.
  */
+// SPEC G33
 export class HintWorker {
   readonly #app: App;
   readonly #holder: string;
@@ -165,6 +166,7 @@ export class HintWorker {
     return handleHint({ app, forge, hosting: forge.hosting, repository, receivedAt: stored.receivedAt }, hint);
   }
 
+  // SPEC G130
   #settlementFor(hint: StoredHint, error: unknown): HintSettlement {
     const { clock, log } = this.#app;
     const { key, attempts } = hint;
@@ -198,6 +200,7 @@ function handleHint(run: HintRun, hint: WebhookHint): Promise<HintOutcome> {
   }
 }
 
+// SPEC G131
 function maxAttempts({ kind }: StoredHint): number {
   return kind === 'comment' || kind === 'label' ? MAX_ATTEMPTS[kind] : MAX_ATTEMPTS.others;
 }
@@ -210,6 +213,7 @@ function waitFor({ receivedAt }: StoredHint, now: Instant): HintSettlement {
 }
 
 /** Hints of one subject keep their order: a push must be read before the comment that followed it. */
+// SPEC G132
 function subjectOf({ host, key, kind, body }: StoredHint): string {
   if (kind === POLL_KIND) return key;
   const { repositoryId, hint } = decodeAny(body);

@@ -11,6 +11,7 @@ import { isEnqueueingLabel } from './commands/label-command.ts';
  * queue has: storing and handling them would be most of the work. A queue knows a candidate before CI can report on it.
  * Checks of a head may arrive before the head itself; the next poll then reads them.
  */
+// SPEC G86
 export async function isRelevant(app: App, repository: Repository, hint: WebhookHint): Promise<boolean> {
   switch (hint.kind) {
     case 'checks':

@@ -14,6 +14,7 @@ export type Receipt =
  * Stores the hints of a webhook and answers: acting on it here would keep the forge waiting. The signature tells which
  * forge sent it.
  */
+// SPEC G31
 export async function receiveWebhook(app: App, delivery: Delivery): Promise<Receipt> {
   for (const [host, { hosting }] of app.forges) {
     const answer = hosting?.readDelivery(delivery);
@@ -26,6 +27,7 @@ export async function receiveWebhook(app: App, delivery: Delivery): Promise<Rece
 }
 
 /** Drops hints about repositories that are not registered, or about nothing that a queue depends on. */
+// SPEC G32
 async function keep(app: App, host: string, hints: readonly WebhookHint[]): Promise<number> {
   const rows: HintRow[] = [];
   for (const hint of hints) rows.push(...(await toOurs(app, host, hint)));

@@ -24,6 +24,7 @@ export function findOpenCandidates({ candidates }: Queue, sha?: Sha): readonly C
 }
 
 /** Feeds the engine those reports that change something about the candidate. */
+// SPEC G35
 export async function reportChecks(
   app: App,
   found: FoundQueue,

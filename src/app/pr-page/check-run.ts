@@ -12,6 +12,7 @@ const MAX_SUMMARY = 60_000;
 export type CheckText = Pick<CheckRunDraft, 'name' | 'status' | 'conclusion' | 'title' | 'summary'>;
 
 /** The state of the pull request as a check run on its head. Undefined before its admission. */
+// SPEC G48
 export function renderCheckRun(situation: PageFacts): CheckText | undefined {
   const { state } = situation.entry;
   const step = STEPS[state];

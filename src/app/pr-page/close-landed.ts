@@ -3,6 +3,7 @@ import { changeNote, readNote } from './note.ts';
 import type { PageOfQueue, PageWrite } from './page-write.ts';
 
 /** Squashed or rebased commits do not make GitHub mark the pull request as merged, so it is closed. */
+// SPEC G52
 export async function closeLandedPullRequest(page: PageWrite, { loaded, entry }: PageOfQueue): Promise<void> {
   const { id, queue } = loaded;
   const { landingMode, mergeMethod } = queue.settings;

@@ -21,6 +21,7 @@ export interface LabelQuestion {
 }
 
 /** A pull request with a state label keeps an up-to-date one, also after labels were switched off. */
+// SPEC G53
 export function stateLabelChange({ state, isEnabled, known, isUnsure = false }: LabelQuestion): {
   readonly add: readonly string[];
   readonly remove: readonly string[];

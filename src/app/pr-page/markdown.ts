@@ -13,6 +13,7 @@ const NO_WIDTH = '\u200b';
 const MAX_LENGTH = 500;
 
 /** Foreign text, escaped and in one line. */
+// SPEC G46
 export function words(text: string, { maxLength = MAX_LENGTH, ours = NOBODY }: WordsOptions = {}): string {
   return tame(text, maxLength)
     .replace(/[\\`*_[\]<>#|~$&]/g, String.raw`\$&`)
@@ -51,6 +52,7 @@ export function code(text: string, maxLength = 200): string {
 }
 
 /** `shown` is Markdown of ours. An address that a browser should not open gives no link. */
+// SPEC G142
 export function link(shown: string, address: string | undefined): string {
   const href = address === undefined ? undefined : safeAddress(address);
   return href === undefined ? shown : `[${shown}](${href})`;

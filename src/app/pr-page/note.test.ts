@@ -75,7 +75,7 @@ describe('the note of a pull request', () => {
     assert.equal(wasSeenAt(await readNote(app, key), A, 90_000), false);
   });
 
-  it('does not take a head for seen after another one was there, however late that was heard of [G83]', async () => {
+  it('does not take a head for seen after another one was there, however late that was heard of [G139]', async () => {
     const { app, key } = await aNote();
     await rememberHead(app, key, { sha: A, at: 10_500, changedAt: 10_000 });
     await rememberHead(app, key, { sha: B, at: 35_500, changedAt: 20_000 });
@@ -83,7 +83,7 @@ describe('the note of a pull request', () => {
     assert.deepEqual([wasSeenAt(note, A, 19_000), wasSeenAt(note, A, 25_000)], [true, false]);
   });
 
-  it('a head that another followed is not seen, also where that other was heard of last [G83]', async () => {
+  it('a head that another followed is not seen, also where that other was heard of last [G139]', async () => {
     const { app, key } = await aNote();
     await rememberHead(app, key, { sha: A, at: 1_500, changedAt: 1_000 });
     // B was the head at 10 s, and A again at 20 s; the report of B comes late.
@@ -119,7 +119,7 @@ describe('the note of a pull request', () => {
     assert.deepEqual(seen, [false, true, true]);
   });
 
-  it('records a former head once, however often it is reported [G83]', async () => {
+  it('records a former head once, however often it is reported [G139]', async () => {
     const { app, key } = await aNote();
     await rememberHead(app, key, { sha: A, at: 1_500, changedAt: 1_000 });
     await rememberHead(app, key, { sha: B, at: 9_500, changedAt: 9_000 });

@@ -139,6 +139,7 @@ const SECOND_MS = 1_000;
  * Records a head: from now until the next head a command can mean it. Commands have the forge's time. If our clock is
  * behind, a head must not seem older than a comment that was written before the push.
  */
+// SPEC G139
 export async function rememberHead(app: Pick<App, 'store'>, key: NoteKey, heard: SeenHead): Promise<void> {
   const { at, changedAt } = heard;
   const head = changedAt === undefined ? heard : { ...heard, at: Math.max(at, changedAt + SECOND_MS) };
@@ -167,6 +168,7 @@ function byForge(a: SeenHead, b: SeenHead): number {
  * Whether a head is the one that a person could see at an instant. A head that was replaced and returned after the
  * person looked is not what they meant, also if the one between became known late.
  */
+// SPEC G83
 export function wasSeenAt({ heads }: Note, sha: Sha, at: Instant): boolean {
   const seen = heads.findLast((head) => head.at <= at);
   const since = seen?.changedAt ?? Number.POSITIVE_INFINITY;

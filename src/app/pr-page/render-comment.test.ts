@@ -105,7 +105,7 @@ function outsideOfCode(line: string): string {
 
 describe('the comment on a pull request', () => {
   for (const state of ENTRY_STATES) {
-    it(`fits, and holds nothing of an attacker's, where it is ${state} [G46]`, () => {
+    it(`fits, and holds nothing of an attacker's, where it is ${state} [G142] [G46]`, () => {
       for (const many of [1, 3, 1_000]) {
         const situation = aSituation(state, many);
         const { text } = renderComment([situation, situation], 0);

@@ -19,6 +19,7 @@ const REST = '*There is more than a comment can hold.*';
  * Renders the comment: the state of the pull request, the reason, and what to do. One comment covers all queues that
  * ever had it, the relevant one first.
  */
+// SPEC G45, G142
 export function renderComment(queues: readonly PageFacts[], at: Instant): { text: string; essence: string } {
   const [first, ...others] = queues;
   if (first === undefined) return { text: COMMENT_MARKER, essence: '' };

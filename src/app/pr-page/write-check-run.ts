@@ -10,6 +10,7 @@ import { RetryAfter } from './retry-after.ts';
 import { arrivesWithin, disturbed, intentOf, type WriteIntent, waitForOther, writeOrTakeBack } from './write-intent.ts';
 
 /** Shows the state as a check run on the queued head, one for each submission. */
+// SPEC G143
 export async function writeCheckRun(page: PageWrite, { loaded, entry, facts }: PageOfQueue): Promise<void> {
   const { id: queueId, queue } = loaded;
   const { checks } = await readNote(page.app, page.key);

@@ -20,6 +20,7 @@ type Mark = Pick<CommentNote, 'isSecond'>;
 const NO_COMMENT: CommentNote = { id: undefined, hash: undefined };
 
 /** Each pull request has one comment, which is edited in place. */
+// SPEC G144
 export async function writeComment(page: PageWrite, views: readonly PageOfQueue[]): Promise<void> {
   if (views[0]?.loaded.queue.settings.commentsEnabled !== true) return;
   const { text, essence } = renderComment(

@@ -8,6 +8,7 @@ import { RetryAfter } from './retry-after.ts';
 import { disturbed, intentOf, type WriteIntent, waitForOther } from './write-intent.ts';
 
 /** Sets the state label. It also removes the enqueueing label of an ended entry, so that a person can add it again. */
+// SPEC G140
 export async function writeLabels(page: PageWrite, { loaded, entry }: PageOfQueue): Promise<void> {
   const { settings } = loaded.queue;
   const note = await readNote(page.app, page.key);

@@ -90,6 +90,7 @@ async function findLast(app: App, { id }: FoundQueue, { state, because }: Entry)
 }
 
 /** Only open pull requests are searched: another one may have taken over the branch of a closed one. */
+// SPEC G98
 async function findByBranch(app: App, { repository }: FoundQueue, branch: string): Promise<PrNumber | Refusal> {
   const { hosting } = getForge(app, repository.host);
   if (hosting === undefined) return withoutBranches(repository, branch);

@@ -37,7 +37,7 @@ export interface QueueChanges {
 
 interface CreateQueue extends QueueRef, QueueChanges {}
 
-// SPEC Q1
+// SPEC G20, Q1
 export async function createQueue(app: App, caller: Caller, input: CreateQueue): Promise<QueueView | Refusal> {
   const known = await findRepository(app, caller, input.repo);
   if (isRefusal(known)) return known;
@@ -141,6 +141,7 @@ function withReading({ settings: present }: Queue, changes: Partial<QueueSetting
   };
 }
 
+// SPEC G126
 function withApps({ requiredStatuses }: QueueSettings, named: readonly RequiredStatus[]): readonly RequiredStatus[] {
   const known = (name: RequiredStatus) => requiredStatuses?.find((status) => nameOf(status) === name);
   return named.map((status) => known(status) ?? status);

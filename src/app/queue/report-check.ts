@@ -56,6 +56,7 @@ function findApp(row: CandidateRow, name: string): string | undefined {
   return required && appFor(required, name);
 }
 
+// SPEC G125
 function ofApp(name: string, app: string): Refusal {
   return refuseField('/name', `is "${name}", which counts only when the app ${app} reports it at the forge`);
 }

@@ -8,6 +8,7 @@ import { type Refusal, refuse } from '../core/refusal.ts';
  * All organizations of a server reach a forge with the same permissions. So the first organization with a queue on an
  * owner's repository reserves that owner; only the operator may let another one in. Undefined: the caller may.
  */
+// SPEC G71
 export async function checkOwner(
   app: App,
   caller: Caller,

@@ -41,7 +41,7 @@ const shout = ({ host, owner, name }: RepositoryRef) => ({
 });
 
 describe('registering a repository', () => {
-  test('in other letters is registering the known one, which is spelled as its forge does [G79]', async () => {
+  test('in other letters is registering the known one, which is spelled as its forge does [G116]', async () => {
     const { app, hosting, hosted, caller, names, ref, register } = await createWorld();
     const { id } = await hosted.repository();
     hosting.name = { owner: 'Acme', name: 'App' };
@@ -52,7 +52,7 @@ describe('registering a repository', () => {
     assert.deepEqual([known.id, known.owner, known.junit], [id, 'Acme', ['*.xml']]);
   });
 
-  test('one that was renamed goes on as the one that was known by its id [G76]', async () => {
+  test('one that was renamed goes on as the one that was known by its id [G110]', async () => {
     const { hosting, hosted, ref, names, register } = await createWorld();
     await register(ref);
     const { id } = await hosted.repository();
@@ -62,7 +62,7 @@ describe('registering a repository', () => {
     assert.equal((await hosted.repository()).id, id);
   });
 
-  test('under a second name is refused: two queues would land against each other [G76]', async () => {
+  test('under a second name is refused: two queues would land against each other [G110]', async () => {
     const { app, hosting, ref, register, organizationId } = await createWorld();
     await register(ref);
     await storeRepository(app.store, { organizationId, ...ref, name: 'second' });
@@ -109,7 +109,7 @@ describe('a repository that only an upload made', () => {
 });
 
 describe('a token for some repositories', () => {
-  test('registers no other that has their name now [G77]', async () => {
+  test('registers no other that has their name now [G112]', async () => {
     const { app, caller, ref, hosting, hosted, names, register } = await createWorld();
     await register(ref);
     hosting.replace({ owner: ref.owner, name: 'moved' });
@@ -129,7 +129,7 @@ describe('a token for some repositories', () => {
 });
 
 describe('finding a repository', () => {
-  test('and its queue, whatever the letters, on a forge with people; on plain git exactly [G79]', async () => {
+  test('and its queue, whatever the letters, on a forge with people; on plain git exactly [G118] [G79]', async () => {
     const { app, caller, ref, hosted, organizationId } = await createWorld();
     const found = await findQueue(app, caller, { repo: shout(ref), targetBranch: 'main' });
     assert.ok(!isRefusal(found));
@@ -158,7 +158,7 @@ describe('finding a repository', () => {
     assert.deepEqual(asked, [ref.name, ...Array(3).fill(ref.name.toUpperCase())]);
   });
 
-  test('uploads in other letters belong to the known one; the first spelling stays until it is registered [G79]', async () => {
+  test('uploads in other letters belong to the known one; the first spelling stays until it is registered [G116]', async () => {
     const { app, hosting, caller, ref, names, register } = await createWorld();
     const known = await ensureRepository(app, caller, shout(ref));
     assert.ok(!isRefusal(known));

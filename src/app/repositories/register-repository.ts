@@ -26,6 +26,7 @@ export interface RegisterRepository {
 
 export type RegisteredView = ReplyOf<typeof repositoriesContract.registerRepository>;
 
+// SPEC G70
 export async function registerRepository(
   app: App,
   caller: Caller,
@@ -77,6 +78,7 @@ interface RegistrationRequest {
 }
 
 /** Uses the forge's spelling of the name. A repository that is known by its id continues under the new name. */
+// SPEC G110
 async function place(
   app: App,
   caller: Caller,
@@ -98,6 +100,7 @@ async function place(
 }
 
 /** The repository that had the name continues under its own, with its queues. If it is gone, its tests stay. */
+// SPEC G113
 async function makeWay(
   app: App,
   hosting: Hosting,
@@ -132,6 +135,7 @@ async function keep(app: App, repository: Repository): Promise<RepositoryView> {
   return viewRepository(app, stored);
 }
 
+// SPEC G110
 function duplicate(asked: RepositoryRef, there: RepositoryRef): Refusal {
   return refuseField(
     '/repo',

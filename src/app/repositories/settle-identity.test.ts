@@ -69,7 +69,7 @@ async function giveOthersAQueue(world: HostedWorld, owner: string): Promise<void
 }
 
 describe("a repository's own id", () => {
-  test('is stored by the first poll, without a further query, and survives renames [G76]', async (t) => {
+  test('is stored by the first poll, without a further query, and survives renames [G109] [G76]', async (t) => {
     const { world } = await createWorld(t);
     assert.equal((await world.repository()).forgeId, '1');
     assert.deepEqual([...world.hosting.asked.keys()], ['poll']);
@@ -97,7 +97,7 @@ describe("a repository's own id", () => {
 
 describe('another repository under the name', () => {
   for (const how of ['told by a delivery', 'found by a look'] as const) {
-    test(`is left alone, ${how}, and authors are told why [G77]`, async (t) => {
+    test(`is left alone, ${how}, and authors are told why [G111] [G112]`, async (t) => {
       const { world, number } = await createWorld(t);
       const { clock, repository, forge } = world.world;
       const sha = await world.testedSha();
@@ -129,7 +129,7 @@ describe('another repository under the name', () => {
     });
   }
 
-  test('takes no pull requests for the queues of the former one [G77]', async (t) => {
+  test('takes no pull requests for the queues of the former one [G111]', async (t) => {
     const { world, number } = await createWorld(t);
     world.hosting.replace();
     await world.deliverAndPass(1_000);
@@ -139,7 +139,7 @@ describe('another repository under the name', () => {
     await assert.rejects(submit, /FORGE_UNAVAILABLE|is another repository now/);
   });
 
-  test('is used when the queues of the former one are deleted, and nothing of them is said there [G77]', async (t) => {
+  test('is used when the queues of the former one are deleted, and nothing of them is said there [G113]', async (t) => {
     const { world, number } = await createWorld(t);
     const { app, hosting } = world;
     world.world.forge.isBroken = true;
@@ -171,7 +171,7 @@ describe('another repository under the name', () => {
     assert.deepEqual([...new Set(hosting.asked.keys())].sort(), ['findById', 'identify', 'poll']);
   });
 
-  test('is blocked also if the forge does not tell what became of the former one [G77]', async (t) => {
+  test('is blocked also if the forge does not tell what became of the former one [G111]', async (t) => {
     const { world, number } = await createWorld(t);
     world.hosting.failing.add('findById');
     world.hosting.replace();
@@ -210,7 +210,7 @@ describe('another repository under the name', () => {
     assert.equal(await world.stateOf(number), 'TESTING');
   });
 
-  test('stays blocked where the former one has a name that is taken here [G77]', async (t) => {
+  test('stays blocked where the former one has a name that is taken here [G111]', async (t) => {
     const { world } = await createWorld(t);
     const { owner, organizationId, host } = await world.repository();
     await storeRepository(world.app.store, { organizationId, host, owner, name: 'moved' });
@@ -220,7 +220,7 @@ describe('another repository under the name', () => {
     assert.match((await world.repository()).blockedReason ?? '', /is called .*\/moved now, under which another/);
   });
 
-  test('is forgotten when the one that was registered is back [G77]', async (t) => {
+  test('is forgotten when the one that was registered is back [G114]', async (t) => {
     const { world, number } = await createWorld(t);
     world.hosting.replace();
     await world.deliverAndPass(MINUTE_MS);
@@ -232,7 +232,7 @@ describe('another repository under the name', () => {
     assert.equal(await world.stateOf(number), 'MERGED');
   });
 
-  test('is left alone by every server, whoever looked [G77]', async (t) => {
+  test('is left alone by every server, whoever looked [G111]', async (t) => {
     const { world, number } = await createWorld(t);
     const other = world.createServer();
     world.hosting.replace();
@@ -286,7 +286,7 @@ describe('a repository that was transferred', () => {
 });
 
 describe('letters of a name', () => {
-  test('that were put otherwise are put so here, too [G79]', async (t) => {
+  test('that were put otherwise are put so here, too [G116]', async (t) => {
     const { world } = await createWorld(t);
     const { owner, name, id } = await world.repository();
     world.hosting.rename({ owner, name: name.toUpperCase() });
@@ -321,7 +321,7 @@ describe('letters of a name', () => {
     );
   });
 
-  test('make no second queue of what was registered twice before: the later one is blocked [G79]', async (t) => {
+  test('make no second queue of what was registered twice before: the later one is blocked [G117]', async (t) => {
     const { world } = await createWorld(t);
     const { host, owner, name, organizationId } = await world.repository();
     const ref = { host, owner, name: name.toUpperCase() };

@@ -20,6 +20,7 @@ import { checkOwner, hasOthers } from './check-owner.ts';
  *
  * Returns whether the stored repository changed.
  */
+// SPEC G109
 export async function settleIdentity(
   app: App,
   hosting: Hosting,
@@ -54,6 +55,7 @@ export async function checkPlace(app: App, caller: Caller, repository: Repositor
 }
 
 /** If the forge does not tell what became of the registered one, the name still belongs to another repository. */
+// SPEC G77
 async function findFormer(
   app: App,
   hosting: Hosting,
@@ -69,6 +71,7 @@ async function findFormer(
 }
 
 /** Returns the fault to throw. */
+// SPEC G111
 async function block(app: App, repository: Repository, reason: string): Promise<Fault> {
   const now = await app.directory.findRepositoryById(repository.id);
   // A registration meanwhile means the repository that has the name now.
@@ -86,6 +89,7 @@ async function unblock(app: App, repository: Repository): Promise<void> {
   app.log.warn({ repository: repository.id, name: formatRef(repository) }, 'repository unblocked');
 }
 
+// SPEC G76
 async function storeForgeId(app: App, { id }: Repository, { forgeId }: RepositoryIdentity): Promise<void> {
   await app.store.repositories.identify(id, forgeId);
   app.directory.forget();
@@ -117,6 +121,7 @@ async function findBlockedReason(app: App, repository: Repository, found: Found)
 }
 
 /** Repositories that were registered before names ignored case. The one with the forge id wins, or the older one. */
+// SPEC G117
 async function findDuplicate(
   app: App,
   repository: Repository,
@@ -140,6 +145,7 @@ async function hasQueues(app: App, { id }: Repository): Promise<boolean> {
 }
 
 /** Renames the stored repository as at the forge, also when only the case differs. Returns whether it did. */
+// SPEC G36, G116
 async function followRename(app: App, repository: Repository, now: RepositoryName): Promise<boolean> {
   const { owner, name } = now;
   if (owner === repository.owner && name === repository.name) return false;
@@ -165,11 +171,13 @@ function isNews(app: App, text: string): boolean {
   return true;
 }
 
+// SPEC G112
 function replaced(repository: Repository, { forgeId }: RepositoryIdentity): string {
   const name = formatRef(repository);
   return `${name} is another repository now (number ${forgeId} at its forge) than the one that was registered (number ${repository.forgeId}), which was deleted or is hidden from this server. Nothing is done there. To use the new one, cancel what is in its queues, delete them, and register ${name} again.`;
 }
 
+// SPEC G78
 function transferred(repository: Repository, present: RepositoryName): string {
   const { host } = repository;
   const now = formatRef({ host, ...present });

@@ -15,6 +15,7 @@ interface CheckedRepository {
 /** The inspection makes a few dozen calls to the forge. */
 export const INSPECTION_MS = 120_000;
 
+// SPEC G97
 export function defineCheck(github: Command): void {
   const command = github
     .command('check')

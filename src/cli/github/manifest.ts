@@ -23,6 +23,7 @@ export interface Manifest {
 /** GitHub requires a webhook URL even if the webhook is off. */
 const NOWHERE = 'https://example.com';
 
+// SPEC G68
 export function createManifest({ name, publicUrl, redirectUrl }: ManifestOptions): Manifest {
   return {
     name,

@@ -6,7 +6,7 @@ import { parseCode, readPastedCode } from './receive-code.ts';
 const CODE = '0123456789abcdef';
 
 describe('a code that is pasted', () => {
-  it('is found in what people copy [G68]', () => {
+  it('is found in what people copy [G94]', () => {
     for (const text of [CODE, ` ${CODE}\r`, `http://127.0.0.1:9/created?code=${CODE}&state=x`, `code=${CODE}&state=x`])
       assert.equal(parseCode(text), CODE, text);
     for (const text of ['', 'x', 'https://github.com/settings/apps', 'a b c d e f g h i', 'code=']) {
@@ -14,7 +14,7 @@ describe('a code that is pasted', () => {
     }
   });
 
-  it('is waited for, line by line, until the input ends [G68]', async () => {
+  it('is waited for, line by line, until the input ends [G94]', async () => {
     const complaints: string[] = [];
     const [input, other] = [new PassThrough(), new PassThrough()];
     const pasted = readPastedCode(input, (line) => complaints.push(line));

@@ -18,6 +18,7 @@ export interface CodeReceiver {
   close(): void;
 }
 
+// SPEC G93
 export async function receiveCode(options: { readonly port: number; readonly state: string }): Promise<CodeReceiver> {
   let shown = { html: '', formTarget: '' };
   let settle: (code: string) => void = () => undefined;
@@ -138,6 +139,7 @@ interface PastedCode {
 }
 
 /** Reads the code from standard input, because every user of the machine can see arguments. */
+// SPEC G94
 export function readPastedCode(input: NodeJS.ReadableStream, complain: (line: string) => void): PastedCode {
   const lines = createInterface({ input, terminal: false });
   const code = new Promise<string>((resolve, reject) => {

@@ -56,7 +56,7 @@ describe('the page of the setup', () => {
     assert.equal(manifest.name, `"><script>alert('x')</script>`);
   });
 
-  it('is for whoever was told its address, and survives whatever it is asked [G68]', async () => {
+  it('is for whoever was told its address, and survives whatever it is asked [G93]', async () => {
     const receiver = await receiveCode({ port: 0, state: 'mine' });
     try {
       receiver.show('<p>page</p>', 'https://github.com/settings/apps/new');
@@ -74,7 +74,7 @@ describe('the page of the setup', () => {
     }
   });
 
-  it('takes the code of its own state only [G68]', async () => {
+  it('takes the code of its own state only [G93]', async () => {
     const receiver = await receiveCode({ port: 0, state: 'mine' });
     try {
       receiver.show('<p>page</p>', 'https://github.com/settings/apps/new');

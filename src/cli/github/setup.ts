@@ -108,6 +108,7 @@ function placeOf(options: SetupOptions): AppOwner {
 }
 
 /** Returns true if there is a connection to replace. */
+// SPEC G95
 async function refuseReplacing({ dataFolder, host }: AppOwner, { replace }: SetupOptions): Promise<boolean> {
   const file = githubFileOf(dataFolder, host);
   const isThere = await isAccessible(file);

@@ -84,7 +84,7 @@ describe('landing by a merge API', () => {
   }
 
   for (const mergeMethod of METHODS) {
-    it(`merges each in order, and the last is what was tested, by ${mergeMethod} [G20] [L21]`, async () => {
+    it(`merges each in order, and the last is what was tested, by ${mergeMethod} [G148] [L21]`, async () => {
       const request = await ask([open('a'), open('b'), open('c')], { mergeMethod });
       const answer = (await land(request)) as Landed;
       assert.deepEqual(kinds(answer), ['PREFIX', 'PREFIX', 'SAME_TREE']);
@@ -106,7 +106,7 @@ describe('landing by a merge API', () => {
       assert.deepEqual(merges, [1, 2]);
     });
 
-    it(`goes on where an earlier attempt broke off, by ${mergeMethod} [G22]`, async () => {
+    it(`goes on where an earlier attempt broke off, by ${mergeMethod} [G149]`, async () => {
       const [a, b, c] = [open('a'), open('b'), open('c')];
       const request = await ask([a, b, c], { mergeMethod });
       const crash = () => {
@@ -199,7 +199,7 @@ describe('landing by a merge API', () => {
     });
   }
 
-  it('says so plainly where the first one is refused [G23]', async () => {
+  it('says so plainly where the first one is refused [G150]', async () => {
     const request = await ask([open('a'), open('b')]);
     hooks = { before: () => REFUSED };
     const { kind: _, ...no } = REFUSED;
@@ -239,7 +239,7 @@ describe('landing by a merge API', () => {
     assert.deepEqual(merges, [1, 1, 2]);
   });
 
-  it('waits until the forge shows what it has done [G22]', async () => {
+  it('waits until the forge shows what it has done [G149]', async () => {
     const request = await ask([open('a')]);
     let reads = 0;
     const late = createMergeDesk(repository, request, {});
@@ -255,14 +255,14 @@ describe('landing by a merge API', () => {
     assert.equal((await land(await ask([b]), { findState })).kind, 'landed');
   });
 
-  it('does not guess where the target never shows it [G22]', async () => {
+  it('does not guess where the target never shows it [G149]', async () => {
     const request = await ask([open('a')]);
     const readTarget = async () => base;
     await assert.rejects(land(request, { readTarget }), /did not move yet/);
     assert.equal((await land(request)).kind, 'landed');
   });
 
-  it('gives up what was merged and taken off the target again [G22]', async () => {
+  it('gives up what was merged and taken off the target again [G149]', async () => {
     const request = await ask([open('a')]);
     const { pushedSha } = (await land(request)) as Landed;
     repository.moveBranch('main', base);

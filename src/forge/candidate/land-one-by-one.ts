@@ -131,6 +131,7 @@ async function landNext(attempt: Attempt): Promise<Next> {
 type Asked = Exclude<MergeAnswer, { kind: 'head_moved' }> | Extract<LandingStop, { kind: 'pull_request_moved' }>;
 
 /** A moved head counts only once the pull request shows another head. Until then the merge is retried. */
+// SPEC G23
 async function ask({ desk, entry }: Attempt): Promise<Asked> {
   const answer = await desk.merge(entry);
   if (answer.kind !== 'head_moved') return answer;
@@ -146,6 +147,7 @@ async function isWanted({ isCalledOff, isStillWanted }: LandRequest): Promise<bo
 }
 
 /** Finds out whether the entry is on the target branch already. Undefined when the branch has not moved. */
+// SPEC G149
 async function findOnBranch(attempt: Attempt): Promise<Next | undefined> {
   const { desk, entry, at } = attempt;
   const head = await desk.readTarget();
@@ -167,6 +169,7 @@ async function findOnBranch(attempt: Attempt): Promise<Next | undefined> {
 }
 
 /** The forge says that the entry is merged. Git tells whether the target branch has the predicted tree. */
+// SPEC G148
 async function verify(attempt: Attempt, { sha: said, isOurs, isSettled }: Merged): Promise<Next> {
   const { desk, entry, at } = attempt;
   const { prNumber } = entry;
@@ -241,6 +244,7 @@ function isAsPredicted({ request, entry, predicted }: Attempt, part: readonly Li
 }
 
 /** Before an entry fails, one last read makes sure that it was not merged after all. */
+// SPEC G22
 async function giveUp(
   attempt: Attempt,
   no: { readonly reason: LandingProblem; readonly detail: string },
@@ -255,6 +259,7 @@ async function giveUp(
   return { kind: 'refused', prNumber, reason: no.reason, detail: no.detail };
 }
 
+// SPEC G21
 async function describeMove(desk: MergeDesk, from: Sha, head: Sha | undefined) {
   const isDescendant = head !== undefined && (await desk.isAncestor({ ancestor: from, descendant: head }));
   return { kind: 'target_moved', head, isDescendant } as const;

@@ -68,6 +68,7 @@ function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 /** Plain git has no apps, so a check bound to an app could never be reported. */
+// SPEC G126
 function withoutAppsOnPlainGit(answer: FileAnswer, { git }: BuildRequest['repository']): FileAnswer {
   const namesApp = answer.file?.some((status) => typeof status !== 'string') === true;
   return namesApp && git !== undefined ? problem('START_TEST_RUN_CONFIG_BAD_REQUIRED_STATUSES') : answer;

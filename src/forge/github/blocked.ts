@@ -32,6 +32,7 @@ interface Seen {
 const TRUSTED_FOR = 10;
 const ASKED_AGAIN_AT_ONCE = 20;
 
+// SPEC G127
 export function createBlockedMemory(): BlockedMemory {
   const memory = new Map<string, Seen>();
   return {

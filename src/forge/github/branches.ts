@@ -10,6 +10,7 @@ import type { GithubClient } from './api/client.ts';
 import { fetchMissing, type GitAccess } from './git-access.ts';
 
 /** Read with git, which does not count against the API's rate limit. */
+// SPEC G4
 export async function findBranchHead(
   access: GitAccess,
   repository: ForgeRepository,

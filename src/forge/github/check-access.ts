@@ -6,6 +6,7 @@ import type { GitAccess } from './git-access.ts';
 import { describeNoContents } from './inspect/permissions.ts';
 
 /** Answers a sentence when the repository cannot be used, or undefined when it can. */
+// SPEC G7
 export async function checkAccess(
   { client, access }: { readonly client: GithubClient; readonly access: GitAccess },
   repository: ForgeRepository,

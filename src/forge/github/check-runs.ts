@@ -24,6 +24,7 @@ export async function writeCheck(client: GithubClient, draft: CheckRunDraft): Pr
   return id === undefined ? create(client, draft) : change(client, draft, id);
 }
 
+// SPEC G105
 async function findOwn(
   client: GithubClient,
   { repository, headSha, name, externalId }: CheckRunDraft,

@@ -112,7 +112,7 @@ describe('what CI says, as GitHub tells it', () => {
     assert.equal(only([...attempts, run({ status: 'QUEUED', conclusion: null, startedAt: null })])?.status, 'QUEUED');
   });
 
-  it('a workflow that is started again by the same event leaves a suite behind that does not count [G13]', () => {
+  it('a workflow that is started again by the same event leaves a suite behind that does not count [G121] [G13]', () => {
     const contexts = [
       run({ suite: 'CS_1', workflow: 'W', conclusion: 'CANCELLED', startedAt: at('12:00') }),
       run({ suite: 'CS_2', workflow: 'W', conclusion: 'SUCCESS', startedAt: at('12:01') }),
@@ -120,7 +120,7 @@ describe('what CI says, as GitHub tells it', () => {
     assert.equal(only(contexts)?.conclusion, 'SUCCESS');
   });
 
-  it('on a commit under test, a workflow that a stranger starts again undoes no failure [G13]', () => {
+  it('on a commit under test, a workflow that a stranger starts again undoes no failure [G121]', () => {
     const conclusionOf = (contexts: readonly Context[]) => reportsOfTest(contexts).map(({ conclusion }) => conclusion);
     const draft = { suite: 'CS_1', workflow: 'W', event: 'pull_request', startedAt: at('12:00') };
     // A pull request from a fork with the same head starts a later run. It has no secrets and skips the jobs that need
@@ -139,7 +139,7 @@ describe('what CI says, as GitHub tells it', () => {
     assert.deepEqual(conclusionOf(again), ['SUCCESS']);
   });
 
-  it('several suites that report under one name count all: pending before failed before passed [G13]', () => {
+  it('several suites that report under one name count all: pending before failed before passed [G120]', () => {
     const passed = run({ suite: 'CS_1', workflow: 'W', event: 'push', startedAt: at('12:05') });
     const failed = run({ suite: 'CS_2', workflow: 'W', event: 'pull_request', conclusion: 'FAILURE' });
     const pending = run({ suite: 'CS_3', workflow: 'V', status: 'IN_PROGRESS', conclusion: null });
@@ -150,7 +150,7 @@ describe('what CI says, as GitHub tells it', () => {
     assert.equal(Math.floor((only([failed, passed])?.startedAt ?? 0) / 1_000), Date.parse(at('12:05')) / 1_000);
   });
 
-  it('several apps that report under one name count all, unless one is named [G13]', () => {
+  it('several apps that report under one name count all, unless one is named [G120]', () => {
     const other = { id: 'CS_9', app: { slug: 'other-ci', databaseId: 42 }, workflowRun: null };
     const reports = reportsOf([run({}), run({ conclusion: 'FAILURE', checkSuite: other })]);
     assert.equal(reports.length, 2);
@@ -202,7 +202,7 @@ describe('what CI says, as GitHub tells it', () => {
     }
   });
 
-  it('a status that is set again within one second ends what waits, and a failure stands [G82]', () => {
+  it('a status that is set again within one second ends what waits, and a failure stands [G122]', () => {
     assert.deepEqual(told([status({ state: 'PENDING' })], [status({})]), 'SUCCESS');
     assert.deepEqual(told([status({})], [status({ state: 'FAILURE' })]), 'FAILURE');
     assert.deepEqual(told([status({ state: 'ERROR' })], [status({})]), 'ERROR');
@@ -211,7 +211,7 @@ describe('what CI says, as GitHub tells it', () => {
     assert.deepEqual(told([status({ state: 'FAILURE' })], [later]), 'SUCCESS');
   });
 
-  it('another that joins under the name counts, also when it began in the same second or before [G82] [G13]', () => {
+  it('another that joins under the name counts, also when it began in the same second or before [G123]', () => {
     const ofOther = { id: 'CS_9', app: { slug: 'other-ci', databaseId: 42 }, workflowRun: null };
     const failed = run({ conclusion: 'FAILURE', startedAt: at('11:59'), checkSuite: ofOther });
     const waiting = run({ status: 'QUEUED', conclusion: null, startedAt: null, suite: 'CS_2' });
@@ -247,7 +247,7 @@ describe('what CI says, as GitHub tells it', () => {
     assert.deepEqual([told(both, after('SUCCESS')), told(both, after('FAILURE'))], ['SUCCESS', 'FAILURE']);
   });
 
-  it('another suite of one app counts, also where another app began later under the name [G82]', () => {
+  it('another suite of one app counts, also where another app began later under the name [G123]', () => {
     const jenkins = (more: object) => {
       const made = run(more) as CheckRunNode;
       return { ...made, checkSuite: { ...made.checkSuite, app: { slug: 'jenkins', databaseId: 7 } } };

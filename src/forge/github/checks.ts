@@ -123,6 +123,7 @@ export interface Begun {
 }
 
 /** Reads the further pages. One query reads the next page of all commits; a query per commit would be too many. */
+// SPEC G12
 export async function readContexts(
   client: GithubClient,
   repository: ForgeRepository,
@@ -147,6 +148,7 @@ function startReading(begun: Begun): Reading {
   return { ...begun, contexts: [...contextsIn(first)], page: first ?? undefined };
 }
 
+// SPEC G85
 async function readNextPage(
   client: GithubClient,
   repository: ForgeRepository,
@@ -199,6 +201,7 @@ export function reportsOf(contexts: readonly Context[]): readonly CheckReport[] 
  * The same for a commit under test. Anyone can open a pull request from a fork with this head and so run its workflows
  * again, without secrets. Such a run must not hide a failure, so a further suite replaces only cancelled checks.
  */
+// SPEC G121
 export function reportsOfTest(contexts: readonly Context[]): readonly CheckReport[] {
   const newest = new Set(newestOfEach(contexts, originOf).map(({ context }) => context));
   const ofSuites = newestOfEach(contexts, suiteOf);
@@ -211,6 +214,7 @@ export function reportsOfTest(contexts: readonly Context[]): readonly CheckRepor
   });
 }
 
+// SPEC G13
 function newestOfEach(contexts: readonly Context[], keyOf: (context: Context) => readonly string[]) {
   const newest = new Map<string, { readonly report: CheckReport; readonly context: Context }>();
   for (const context of contexts) {
@@ -249,6 +253,7 @@ function isCancelled({ conclusion }: CheckReport): boolean {
  * An attempt that has not started is newer than any that has. When two started within one second their order is
  * unknown: the worse one counts, and a cancelled one is replaced.
  */
+// SPEC G82
 function isNewer(report: CheckReport, known: CheckReport): boolean {
   const [began, before] = [report, known].map(({ startedAt }) => startedAt ?? Number.POSITIVE_INFINITY);
   if (began !== before) return (began ?? 0) > (before ?? 0);
@@ -297,6 +302,7 @@ const CONCLUSIONS: Readonly<Record<string, CheckConclusion>> = {
 };
 
 /** An unknown conclusion is no pass. */
+// SPEC G12
 function conclusionOf(word: string | null): CheckConclusion {
   return CONCLUSIONS[word ?? ''] ?? 'ERROR';
 }
@@ -330,6 +336,7 @@ function statusReport(node: StatusNode): CheckReport {
  * Several updates within one second count as several attempts. A finished status is newer than a pending one, and a
  * failed one is newest.
  */
+// SPEC G122
 function withinSecond(createdAt: Instant | undefined, conclusion: CheckConclusion | undefined): Instant | undefined {
   if (createdAt === undefined || conclusion === undefined) return createdAt;
   return createdAt + (conclusion === 'SUCCESS' ? 1 : 2);

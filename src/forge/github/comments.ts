@@ -33,6 +33,7 @@ interface CommentAnswer {
 }
 
 /** Commands are frequent, so one query reads the comment, its author's permission and the pull request. */
+// SPEC G19
 export async function readComment(tools: FactsTools, question: CommentQuestion): Promise<CommentFacts | undefined> {
   const { client } = tools;
   const { repository, number, nodeId, author: hint = '' } = question;
@@ -111,6 +112,7 @@ interface ListedComment extends CommentData {
 /** GitHub lists comments oldest first only. On a pull request with more pages, the own comment is not found. */
 const MAX_PAGES = 30;
 
+// SPEC G105
 export async function findOwnComment(
   { client }: FactsTools,
   { repository, number, marker }: OwnCommentQuestion,

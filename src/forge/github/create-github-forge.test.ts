@@ -176,7 +176,7 @@ describe('the GitHub forge', () => {
       assert.equal(pullsFor(forge.testBranchOf(request)).length, 1);
     });
 
-    test('a repository without drafts is a refusal in words of GitHub [G6]', LIMIT, async () => {
+    test('a repository without drafts is a refusal in words of GitHub [G146]', LIMIT, async () => {
       const built = await build([entryOf(await fake.openPullRequest(app))]);
       const message = 'Draft pull requests are not supported in this repository.';
       const body = { message: 'Validation Failed', errors: [{ resource: 'PullRequest', code: 'custom', message }] };
@@ -202,7 +202,7 @@ describe('the GitHub forge', () => {
     });
   });
 
-  test('a test branch that a rule forbids is a refusal in words of GitHub [G6]', LIMIT, async () => {
+  test('a test branch that a rule forbids is a refusal in words of GitHub [G146]', LIMIT, async () => {
     const built = await build([]);
     fake.addRuleset(app, { include: ['refs/heads/sluice/**/*'], rules: [{ type: 'creation' }] });
     const refusal = await forge.publishCandidate({ ...built, ...partsOf(built) });
@@ -237,7 +237,7 @@ describe('the GitHub forge', () => {
     );
   });
 
-  test('a renamed repository goes on under its new name, without a redirect for git [G4]', LIMIT, async () => {
+  test('a renamed repository goes on under its new name, without a redirect for git [G108]', LIMIT, async () => {
     const pr = await fake.openPullRequest(app);
     await build([entryOf(pr)]);
     fake.rename(app, 'renamed');

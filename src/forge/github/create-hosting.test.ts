@@ -141,7 +141,7 @@ describe('pull requests on GitHub', () => {
     assert.equal((await facts(pr))?.mergeability, 'MERGEABLE');
   });
 
-  it('reviews and required checks of classic protection and rulesets are named as reasons [G10]', async () => {
+  it('reviews and required checks of classic protection and rulesets are named as reasons [G119]', async () => {
     const { github, repository, facts } = await world();
     github.protect(repository, 'main', { checks: [{ context: 'test', appId: undefined }] });
     github.addRuleset(repository, { rules: [{ type: 'pull_request', approvals: 1 }] });
@@ -227,7 +227,7 @@ describe('checks on GitHub', () => {
 });
 
 describe('protection on GitHub', () => {
-  it('is kept for a minute, unless somebody says that it changed [G14]', async () => {
+  it('is kept for a minute, unless somebody says that it changed [G124]', async () => {
     const { github, repository, protection, hosting, countCalls } = await world();
     github.protect(repository, 'main', { checks: [{ context: 'test', appId: undefined }] });
     github.addRuleset(repository, {
@@ -241,7 +241,7 @@ describe('protection on GitHub', () => {
     assert.deepEqual((await protection.readRules(APP, 'no-such-branch')).checks, []);
   });
 
-  it('without leave to read it, it is what everybody sees [G14]', async () => {
+  it('without leave to read it, it is what everybody sees [G124]', async () => {
     const { github, repository, installation, protection } = await world();
     github.protect(repository, 'main', { checks: [{ context: 'test', appId: undefined }] });
     github.grant(installation, { ...installation.permissions, administration: undefined } as never);
@@ -295,7 +295,7 @@ describe('looking around', () => {
     assert.equal(look.changed[0]?.comments.length, 25);
   });
 
-  it('of many comments those that hold no command are left out, which is one question for all of them [G87]', async () => {
+  it('of many comments those that hold no command are left out, which is one question for all of them [G157]', async () => {
     const { github, repository, hosting, countCalls } = await world();
     const prs = [await github.openPullRequest(repository), await github.openPullRequest(repository)];
     const since = Date.now() - 60_000;
@@ -345,7 +345,7 @@ describe('looking around', () => {
     assert.equal(await countCalls(waiting), 4);
   });
 
-  it('blocked entries cost one more question, and none while they stay as they are [G15]', async () => {
+  it('blocked entries cost one more question, and none while they stay as they are [G127]', async () => {
     const { github, repository, hosting, countCalls } = await world();
     github.addRuleset(repository, { rules: [{ type: 'pull_request', approvals: 1 }] });
     const prs = [await github.openPullRequest(repository), await github.openPullRequest(repository)];
@@ -398,7 +398,7 @@ describe('looking around', () => {
     },
   } as const;
 
-  it('one that costs GitHub too much is made in parts, commits too, and whole again after many that went well [G85]', async () => {
+  it('one that costs GitHub too much is made in parts, commits too, and whole again after many that went well [G134]', async () => {
     const { github, repository, hosting, countCalls } = await world();
     const pr = await github.openPullRequest(repository);
     const commits = Array.from({ length: 12 }, (_, index) => String(index).padStart(40, '0') as Sha);
@@ -413,7 +413,7 @@ describe('looking around', () => {
     assert.equal(await countCalls(ask), 1);
   });
 
-  it('details and checks that are too much for GitHub are asked for in halves [G85]', async () => {
+  it('details and checks that are too much for GitHub are asked for in halves [G134]', async () => {
     const { github, repository, hosting, countCalls } = await world();
     const prs: PullRequest[] = [];
     for (let index = 0; index < 3; index += 1) prs.push(await github.openPullRequest(repository));
@@ -494,7 +494,7 @@ describe('comments on GitHub', () => {
     assert.equal(await hosting.readComment(questionOf(pr, comment, 'ada')), undefined);
   });
 
-  it('one is written, changed in place, found again, and known as ours [G17]', async () => {
+  it('one is written, changed in place, found again, and known as ours [G105]', async () => {
     const { github, repository, hosting } = await world();
     const pr = await github.openPullRequest(repository);
     const draft = { repository: APP, number: numberOf(pr) };
@@ -554,7 +554,7 @@ describe('labels, checks and branches on GitHub', () => {
     assert.equal(await hosting.readLabel({ ...question, number: 999 as PrNumber }), undefined);
   });
 
-  it('labels are added and removed, again without a change [G17]', async () => {
+  it('labels are added and removed, again without a change [G105]', async () => {
     const { github, repository, hosting } = await world();
     const pr = await github.openPullRequest(repository);
     const change = { repository: APP, number: numberOf(pr), add: ['sluice-testing'], remove: ['sluice-queued'] };
@@ -568,7 +568,7 @@ describe('labels, checks and branches on GitHub', () => {
     assert.deepEqual(pr.labels, []);
   });
 
-  it('our check is made once, and changed in place [G17]', async () => {
+  it('our check is made once, and changed in place [G105]', async () => {
     const { github, repository, hosting, countCalls } = await world();
     const pr = await github.openPullRequest(repository);
     const first = await hosting.writeCheck(aCheck(pr));
@@ -625,7 +625,7 @@ describe('labels, checks and branches on GitHub', () => {
 });
 
 describe('pull requests that landed under another name', () => {
-  it('are closed, and their branches deleted where the repository does so [G17]', async () => {
+  it('are closed, and their branches deleted where the repository does so [G105]', async () => {
     const { github, repository, hosting } = await world();
     const pr = await github.openPullRequest(repository, { branch: 'topic' });
     const request = { repository: APP, number: numberOf(pr), headSha: shaOf(pr) };
@@ -659,7 +659,7 @@ describe('pull requests that landed under another name', () => {
 });
 
 describe('when GitHub has a bad day', () => {
-  it('an app that was suspended, uninstalled and installed again says what is the matter, and goes on [G16]', async () => {
+  it('an app that was suspended, uninstalled and installed again says what is the matter, and goes on [G100]', async () => {
     const { github, installation, hosting } = await world();
     const look = () => hosting.findByBranch(APP, 'x');
     await look();
@@ -686,7 +686,7 @@ describe('when GitHub has a bad day', () => {
     assert.equal(client.limits().filter(({ resource }) => resource === 'graphql').length, 2);
   });
 
-  it('a key that was rotated is read again [G16]', async () => {
+  it('a key that was rotated is read again [G99]', async () => {
     const { github, client } = await world({ tokenLifetimeMs: 60_000 });
     await client.installationToken(APP);
     github.rotateKey(github.app);
@@ -694,7 +694,7 @@ describe('when GitHub has a bad day', () => {
     await assert.rejects(client.installationToken(APP), /GitHub refuses the GitHub App's id and private key/);
   });
 
-  it('permissions that were taken away are named [G16]', async () => {
+  it('permissions that were taken away are named [G100]', async () => {
     const { github, repository, installation, hosting } = await world({ isPrivate: true });
     const pr = await github.openPullRequest(repository);
     const { checks: _, statuses: __, ...others } = installation.permissions;
@@ -703,7 +703,7 @@ describe('when GitHub has a bad day', () => {
     await assert.rejects(hosting.writeCheck({ ...aCheck(pr), mayExist: false }), /may not do this on acme\/app/);
   });
 
-  it('a comment whose answer was lost is there once, and found [G17]', async () => {
+  it('a comment whose answer was lost is there once, and found [G105]', async () => {
     const { github, repository, hosting } = await world();
     const pr = await github.openPullRequest(repository);
     const draft = { repository: APP, number: numberOf(pr) };
@@ -733,7 +733,7 @@ describe('when GitHub has a bad day', () => {
     }
   });
 
-  it('a limit that nears its end is never met: what can wait is told to come later [G8]', async () => {
+  it('a limit that nears its end is never met: what can wait is told to come later [G103] [G8]', async () => {
     const { github, repository, hosting } = await world({ limits: { core: 40, graphql: 40 } });
     const pr = await github.openPullRequest(repository);
     let told = 0;

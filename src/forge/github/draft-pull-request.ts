@@ -13,6 +13,7 @@ export interface DraftRequest extends Pick<PublishRequest, 'repository' | 'targe
  * Opens a draft pull request for a test branch. Idempotent: GitHub allows one per branch and base, and refuses a second
  * with "already exists". Answers the refusal, or undefined on success.
  */
+// SPEC G6
 export async function ensureDraft(client: GithubClient, request: DraftRequest): Promise<Refusal | undefined> {
   const { repository, branch, body, targetBranch } = request;
   const { status, data } = await client.request<ProblemData>({
@@ -39,6 +40,7 @@ interface ProblemData {
   )[];
 }
 
+// SPEC G146
 function sentencesOf({ message = '', errors = [] }: ProblemData): string {
   const details = errors.map((error) =>
     typeof error === 'string' ? error : (error.message ?? `${error.field ?? ''} ${error.code ?? ''}`.trim()),

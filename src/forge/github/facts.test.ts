@@ -63,7 +63,7 @@ describe('a head with more checks than one answer holds', () => {
     ['success', []],
     ['failure', ['failingCheck']],
   ] as const) {
-    it(`is judged by the required one that comes last: ${conclusion} [G10]`, async () => {
+    it(`is judged by the required one that comes last: ${conclusion} [G119]`, async () => {
       const bypass = [{ actorId: github.app.id, type: 'Integration', mode: 'always' }] as const;
       github.addRuleset(repository, {
         rules: [
@@ -89,7 +89,7 @@ describe('a head with more checks than one answer holds', () => {
     assert.deepEqual([names.includes('late'), names.includes('twice')], [true, false]);
   });
 
-  it('is not ready by what was read where a page is missing, and nothing of it passed [G10]', async () => {
+  it('is not ready by what was read where a page is missing, and nothing of it passed [G119]', async () => {
     github.addRuleset(repository, {
       rules: [{ type: 'update' }],
       bypass: [{ actorId: github.app.id, type: 'Integration', mode: 'always' }],

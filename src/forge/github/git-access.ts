@@ -21,6 +21,7 @@ export interface GitAccess {
  */
 const SCOPE = ['refs/sluice/*'];
 
+// SPEC G1
 export function createGitAccess(git: Git, client: GithubClient): GitAccess {
   const { webUrl } = client.connection;
   /** The token that was last used for each repository. */
@@ -84,6 +85,7 @@ export function createGitAccess(git: Git, client: GithubClient): GitAccess {
  * Fetches commits by id. GitHub serves every commit of the repository and its forks this way, including a head whose
  * pull request ref lags behind and one that was forced away. No local ref is left to clean up.
  */
+// SPEC G5
 export async function fetchMissing(
   git: GitRepository,
   shas: readonly Sha[],

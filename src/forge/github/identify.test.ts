@@ -75,7 +75,7 @@ describe('what a repository on GitHub is known by', () => {
     });
   }
 
-  test('is told by the next look also where its number is too large for GraphQL [G77]', async (t) => {
+  test('is told by the next look also where its number is too large for GraphQL [G114]', async (t) => {
     const { github, app, look } = await createWorld(t);
     Object.assign(app, { id: 2 ** 31 });
     assert.equal((await look()).identity?.forgeId, String(app.id));
@@ -85,7 +85,7 @@ describe('what a repository on GitHub is known by', () => {
     assert.equal((await look()).identity?.forgeId, String(other.id));
   });
 
-  test('is asked before git reads or writes anything [G77]', async (t) => {
+  test('is asked before git reads or writes anything [G115]', async (t) => {
     const { github, app, forge, repository } = await createWorld(t);
     const sha = (await forge.findBranchHead(repository, 'main')) as Sha;
     const parts = { candidateId: randomUUID(), prNumber: undefined, isBisection: false };

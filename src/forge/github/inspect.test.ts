@@ -62,7 +62,7 @@ describe('an inspection of a repository', () => {
     assert.equal(found.filter((code) => code === 'PERMISSION_MISSING').length, 7);
   });
 
-  it('tells that deliveries fail, until they are sent again and arrive [G69]', async () => {
+  it('tells that deliveries fail, until they are sent again and arrive [G96]', async () => {
     let status = 502;
     const receiver = createServer((_, response) => response.writeHead(status).end());
     await new Promise<void>((resolve) => {
@@ -130,7 +130,7 @@ describe('an inspection of a repository', () => {
     assert.deepEqual(await last({ ...queue, requiredStatuses: [] }), ['NOTHING_REQUIRED']);
   });
 
-  it('reads the key again when it was rotated [G67]', async () => {
+  it('reads the key again when it was rotated [G91]', async () => {
     github.install(github.app, 'acme');
     const appId = String(github.app.id);
     let privateKey = github.privateKey;

@@ -17,6 +17,7 @@ export interface InspectOptions {
 }
 
 /** Checks the setup of a queue on this branch. It only reads, at the lowest urgency, so landings go first. */
+// SPEC G69
 export async function inspect(
   { client, testBranchPrefix }: InspectOptions,
   repository: ForgeRepository,

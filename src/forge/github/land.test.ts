@@ -122,7 +122,7 @@ describe('landing on GitHub', () => {
     fake.world.requests.filter(({ route, path }) => route === MERGE && path.includes(`/${world.app.name}/`)).length;
 
   for (const mergeMethod of METHODS) {
-    test(`merges each with one request, and proves the last from git, by ${mergeMethod} [G20] [L21]`, async () => {
+    test(`merges each with one request, and proves the last from git, by ${mergeMethod} [G147] [G148] [L21]`, async () => {
       const request = await ask({ mergeMethod });
       await client.installation(request.repository);
       const asked = [...client.calls()].filter(([route]) => route !== MERGE);
@@ -150,7 +150,7 @@ describe('landing on GitHub', () => {
     });
   }
 
-  test("takes the author's title, and leaves the rest to GitHub [G20]", async () => {
+  test("takes the author's title, and leaves the rest to GitHub [G147]", async () => {
     const titled = entries.map((entry) => ({ ...entry, mergeTitle: `Better ${entry.title}` }));
     const request = requestOf(await bench.build(titled));
     assert.equal(await bench.show(request.sha, '%s'), 'Better C');
@@ -181,7 +181,7 @@ describe('landing on GitHub', () => {
     });
   }
 
-  test('finds what was merged before this server died [G22]', async () => {
+  test('finds what was merged before this server died [G149]', async () => {
     const request = await ask();
     beforeMerge = (number) => {
       if (number === numberOf(2)) throw new Fault('FORGE_UNAVAILABLE', 'gone');
@@ -262,7 +262,7 @@ describe('landing on GitHub', () => {
     assert.deepEqual(await land(request), answer);
   });
 
-  test("says GitHub's own words where protection was changed meanwhile [L6] [G23]", async () => {
+  test("says GitHub's own words where protection was changed meanwhile [L6] [G150]", async () => {
     const request = await ask();
     protect(fake.world, world.app, 'main', {
       reviews: { count: 1, dismissesStale: false, needsCodeOwners: false },
@@ -273,7 +273,7 @@ describe('landing on GitHub', () => {
     assert.deepEqual([countMerges(), await head()], [1, request.expectedHead]);
   });
 
-  test('says so where the method is not allowed any more, or the pull request is closed [G23]', async () => {
+  test('says so where the method is not allowed any more, or the pull request is closed [G150]', async () => {
     const request = await ask();
     world.app.settings.allowSquash = false;
     const refused = (await land(request)) as Extract<LandAnswer, { kind: 'refused' }>;
@@ -301,7 +301,7 @@ describe('landing on GitHub', () => {
     ],
   ];
   for (const [name, fault] of permissions) {
-    test(`fails the entry that GitHub ${name} after it had passed [G23]`, async () => {
+    test(`fails the entry that GitHub ${name} after it had passed [G150]`, async () => {
       const request = await ask();
       beforeMerge = (number) => {
         if (number === numberOf(1)) fake.faults.once(MERGE, fault);
@@ -314,7 +314,7 @@ describe('landing on GitHub', () => {
     });
   }
 
-  test('waits while the App is suspended: that is no fault of a pull request [G23]', async () => {
+  test('waits while the App is suspended: that is no fault of a pull request [G151]', async () => {
     const request = await ask();
     beforeMerge = (number) => {
       if (number !== numberOf(1)) return;

@@ -38,6 +38,7 @@ export async function landOnGithub(parts: LandingParts, request: LandRequest): P
 }
 
 /** A push does not check whether the pull requests are still open, and their refs stay after they are closed. */
+// SPEC G25
 async function findUnready({ git, client }: LandingParts, request: LandRequest): Promise<LandAnswer | undefined> {
   const { repository, entries, targetBranch, expectedHead, isCalledOff } = request;
   const isMoved = async () => (await git.findCommit(branchRef(targetBranch)))?.sha !== expectedHead;
@@ -103,6 +104,7 @@ function createDesk(parts: LandingParts, request: LandRequest): MergeDesk {
 }
 
 /** Sent once: a merge without an answer may have happened. */
+// SPEC G147
 async function merge(
   { client, clock }: LandingParts,
   request: LandRequest,

@@ -46,14 +46,14 @@ describe('what GitHub means by its answer to a merge', () => {
     [503, '', 'unclear', 'GITHUB_API_REPEATED_SERVER_ERRORS'],
   ];
   for (const [status, message, kind, reason] of table) {
-    test(`${status} ${message || 'without a word'}: ${kind} [G23]`, () => {
+    test(`${status} ${message || 'without a word'}: ${kind} [G150] [G23]`, () => {
       const answer = read(status, { message });
       assert.deepEqual([answer.kind, 'reason' in answer ? answer.reason : undefined], [kind, reason]);
       if ('detail' in answer) assert.equal(answer.detail, message || `GitHub answered ${status}.`);
     });
   }
 
-  test('is that nobody may merge, which is no fault of a pull request [G23]', () => {
+  test('is that nobody may merge, which is no fault of a pull request [G151]', () => {
     for (const [status, message] of [
       [401, 'Bad credentials'],
       [403, 'This installation has been suspended'],

@@ -11,6 +11,7 @@ const PROTECTION =
   /protected branch|rule violation|required status|status checks?\b.*\b(?:expected|required|failing|pending)|approving review|review.*required|changes? (?:have been |were )?requested|code owner|not authorized to (?:push|merge)|verified signature|must be signed|conversation|merge queue|linear history|out[- ]of[- ]date|not up to date|deployment|branch is locked/i;
 
 /** Interprets GitHub's answer to a merge. Most reasons are only in the message. */
+// SPEC G150, G151
 export function readMergeAnswer({ status, data, headers }: RestAnswer<unknown>): MergeAnswer {
   const detail = messageIn(data) || `GitHub answered ${status}.`;
   if (status === 200) return readSuccess(data);

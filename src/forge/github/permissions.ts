@@ -18,6 +18,7 @@ export function permissionIn(collaborators: Collaborators | null | undefined, lo
 }
 
 /** Apps have no such permission. The queue's settings name the apps that may use it. */
+// SPEC G19
 export async function findPermission(
   client: GithubClient,
   { owner, name }: ForgeRepository,

@@ -105,10 +105,12 @@ interface Pace {
   readonly goodPolls: number;
 }
 
+// SPEC G134
 function slower({ atOnce }: Pace): Pace {
   return { atOnce: Math.max(FEWEST_AT_ONCE, Math.floor(atOnce / 2)), goodPolls: 0 };
 }
 
+// SPEC G134
 function faster({ atOnce, goodPolls }: Pace): Pace {
   if (goodPolls + 1 < GOOD_POLLS) return { atOnce, goodPolls: goodPolls + 1 };
   return { atOnce: Math.min(ENTRIES_AT_ONCE, atOnce * 2), goodPolls: 0 };
@@ -120,6 +122,7 @@ type PollTools = FactsTools & { readonly blocked: BlockedMemory };
 const SIGNS = 'updatedAt last: commits(last: 1) { nodes { commit { statusCheckRollup { state } } } }';
 
 /** One query, and more only for what does not fit. */
+// SPEC G15
 async function readSnapshot(tools: PollTools, question: SnapshotQuery, entriesAtOnce: number): Promise<ForgeSnapshot> {
   const { client } = tools;
   const { repository, branches, since } = question;
@@ -212,6 +215,7 @@ function commitsIn(commits: readonly (readonly Sha[])[], answers: readonly Answe
   );
 }
 
+// SPEC G87
 async function changedSince(
   client: GithubClient,
   repository: ForgeRepository,
@@ -237,6 +241,7 @@ async function changedSince(
  * Few comments are commands, and the command handler reads each comment again with all its facts. For several comments,
  * one query of the bodies finds those worth that.
  */
+// SPEC G157
 async function withCommandsOnly(
   client: GithubClient,
   repository: ForgeRepository,

@@ -61,7 +61,7 @@ describe('what a branch demands', () => {
     );
   });
 
-  it('without leave to read classic protection, what everybody sees of it and rulesets are left, and that is told [G14]', () => {
+  it('without leave to read classic protection, what everybody sees of it and rulesets are left, and that is told [G124]', () => {
     const refUpdateRule = {
       requiredStatusCheckContexts: ['test', null],
       requiresConversationResolution: true,

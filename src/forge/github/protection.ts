@@ -39,6 +39,7 @@ interface Kept {
   readonly rules: Promise<BranchRules>;
 }
 
+// SPEC G124
 export function createProtection({ client, clock }: ProtectionOptions): Protection {
   const kept = new BoundedCache<string, Kept>(MAX_KEPT);
   // An answer that was requested before `forget` is not cached.
@@ -156,6 +157,7 @@ function isAboutThreads({ type, parameters }: RuleNode): boolean {
   return type === 'REQUIRED_REVIEW_THREAD_RESOLUTION' || parameters?.requiredReviewThreadResolution === true;
 }
 
+// SPEC G11
 function isClassicJudgeable(classic: ClassicRule | null | undefined, visible: VisibleRule | null | undefined): boolean {
   if (classic === null || classic === undefined) return visible?.requiresSignatures !== true;
   return !classic.requiresCommitSignatures && !classic.requiresDeployments && !classic.lockBranch;
@@ -181,6 +183,7 @@ function rulesetChecks({ parameters }: RuleNode): readonly RequiredStatus[] {
 }
 
 /** A check required both from one app and from any app is required from that app. */
+// SPEC G14
 function requiredOf(statuses: readonly RequiredStatus[]): readonly RequiredStatus[] {
   const byKey = new Map(statuses.map((status) => [JSON.stringify(status), status]));
   const ofApps = new Set(statuses.flatMap((status) => (typeof status === 'string' ? [] : [status.name])));

@@ -110,7 +110,7 @@ describe('what blocks a pull request', () => {
   const blocked = { ...OPEN, mergeStateStatus: 'BLOCKED' };
   const reasons = (block: Partial<Block>, pr = blocked): readonly BlockReason[] => judge(pr, block).blockReasons;
 
-  it('a required check that failed, or has not ended, is named; one that nobody requires is not [G10]', () => {
+  it('a required check that failed, or has not ended, is named; one that nobody requires is not [G119]', () => {
     assert.deepEqual(reasons({ contexts: [run('test', 'FAILURE')] }), ['failingCheck']);
     assert.deepEqual(reasons({ contexts: [run('test', null)] }), ['awaitingCheck']);
     assert.deepEqual(reasons({ contexts: [run('test', null), run('lint', 'TIMED_OUT')] }), ['failingCheck']);
@@ -118,7 +118,7 @@ describe('what blocks a pull request', () => {
     assert.deepEqual(reasons({ contexts: [run('test', 'SKIPPED')] }), ['other']);
   });
 
-  it('required checks that failed are named, and no others [G10]', () => {
+  it('required checks that failed are named, and no others [G119]', () => {
     const runs = [run('unit', 'FAILURE'), run('lint', 'TIMED_OUT'), run('docs', 'SUCCESS')];
     const extra = run('extra', 'FAILURE', { isRequired: false });
     assert.deepEqual(judge(blocked, { contexts: [...runs, extra] }).failingChecks, ['lint', 'unit']);
@@ -126,7 +126,7 @@ describe('what blocks a pull request', () => {
     assert.equal(judge(blocked, { contexts: many }).failingChecks?.length, 100);
   });
 
-  it('names of required checks that failed are given when all have ended [G10]', () => {
+  it('names of required checks that failed are given when all have ended [G119]', () => {
     const contexts = [run('unit', 'FAILURE'), run('build', null)];
     assert.deepEqual(judge(blocked, { contexts }), { mergeability: 'NOT_MERGEABLE', blockReasons: ['failingCheck'] });
   });
@@ -136,7 +136,7 @@ describe('what blocks a pull request', () => {
     assert.deepEqual(reasons({ contexts: [run('test', null)] }, pr), ['reviewRequired', 'awaitingCheck']);
   });
 
-  it('a required check that was never reported is awaited [G10]', () => {
+  it('a required check that was never reported is awaited [G119]', () => {
     const rules = { ...RULES, checks: ['test', { name: 'lint', app: '15368' }] };
     assert.deepEqual(reasons({ contexts: [run('test', 'SUCCESS')], rules }), ['awaitingCheck']);
     const lint = run('lint', 'SUCCESS', {
@@ -146,7 +146,7 @@ describe('what blocks a pull request', () => {
     assert.deepEqual(reasons({ contexts: [run('test', 'SUCCESS'), run('lint', 'SUCCESS')], rules }), ['other']);
   });
 
-  it('our own check never counts [G10]', () => {
+  it('our own check never counts [G119]', () => {
     const app = { slug: 'sluice-app', databaseId: 1 };
     const own = run('Sluice (main)', null, { checkSuite: { id: 'CS', app, workflowRun: null } });
     assert.deepEqual(reasons({ contexts: [own] }), ['other']);

@@ -26,6 +26,7 @@ export interface Block extends Contexts {
 const READY: Readiness = { mergeability: 'MERGEABLE', blockReasons: [] };
 
 /** Undefined for BLOCKED. `readinessOfBlocked` then finds the reasons. */
+// SPEC G10
 export function readinessOf(pr: PullRequestNode): Readiness | undefined {
   if (pr.state !== 'OPEN') return notReady('closed');
   const isConflicting = pr.mergeable === 'CONFLICTING' || pr.mergeStateStatus === 'DIRTY';
@@ -53,6 +54,7 @@ export function readinessOf(pr: PullRequestNode): Readiness | undefined {
  * reserve a target branch for the queue. So a pull request without another open requirement counts as mergeable, unless
  * a rule is in force that cannot be judged here.
  */
+// SPEC G11, G119
 export function readinessOfBlocked(pr: PullRequestNode, block: Block): Readiness {
   const checks = judgeChecks(block);
   const reasons = [...reviewReasons(pr), ...checks.reasons];

@@ -76,7 +76,7 @@ describe('deliveries of GitHub', () => {
     }
   });
 
-  test('a secret that was changed is read again, and not for everybody who tries [G67]', async () => {
+  test('a secret that was changed is read again, and not for everybody who tries [G91]', async () => {
     const auth = { kind: 'token', token: 'ghp_0123456789', webhookSecret: 'the old one' } as const;
     let [reads, now] = [0, 0];
     const reload = async () => {
@@ -189,7 +189,7 @@ describe('what a delivery is about', () => {
       comment: { id: 99, node_id: 'IC_99', body: '/sluice merge', ...values },
     });
 
-  test('a new comment on a pull request that holds a command is looked at, once [G31]', () => {
+  test('a new comment on a pull request that holds a command is looked at, once [G130]', () => {
     assert.deepEqual(comment({}), ['comment:99']);
     assert.deepEqual(comment({ body: 'hm\n /TRUNK merge' }), ['comment:99']);
     assert.deepEqual(comment({ body: `${'x'.repeat(60_000)}\n/sluice merge` }), ['comment:99']);

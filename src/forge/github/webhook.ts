@@ -14,6 +14,7 @@ export interface WebhookOptions {
   readonly ownAppId: number | undefined;
 }
 
+// SPEC G91
 export function createReadDelivery(options: WebhookOptions): Hosting['readDelivery'] {
   return (delivery) => readDelivery(options, delivery);
 }
@@ -33,6 +34,7 @@ function readDelivery({ secret, ownAppId, onMismatch }: WebhookOptions, delivery
 }
 
 /** GitHub also sends a SHA-1 signature, which is too weak to trust. */
+// SPEC G30
 function isSigned(body: Buffer, secret: string, signature: string | undefined): boolean {
   const given = /^sha256=([0-9a-f]{64})$/.exec(signature ?? '')?.[1];
   const expected = createHmac('sha256', secret).update(body).digest();

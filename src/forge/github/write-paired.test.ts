@@ -72,7 +72,7 @@ function done({ comment, check }: PairedAnswers) {
 }
 
 describe('a comment and a check as one act', () => {
-  it('both are made, and changed, with one request each [G17] [G45] [G48]', async () => {
+  it('both are made, and changed, with one request each [G106] [G45] [G48]', async () => {
     const { github, repository, hosting, pr, comment, check, ended, texts, checks, asked } = await world();
     const made = done(await hosting.writePaired({ comment, check }));
     const [ownComment, ownCheck] = [github.listComments(pr)[0], github.listChecks(repository, pr.headSha)[0]];
@@ -97,7 +97,7 @@ describe('a comment and a check as one act', () => {
     assert.deepEqual(asked(), [TELL, TELL, TELL]);
   });
 
-  it('what is not known by the names GraphQL wants is written one by one [G17]', async () => {
+  it('what is not known by the names GraphQL wants is written one by one [G106]', async () => {
     const { hosting, comment, check, ended, texts, checks, asked } = await world({ isRead: false });
     const made = done(await hosting.writePaired({ comment, check }));
     assert.ok(made.comment?.nodeId && made.check?.nodeId);
@@ -130,7 +130,7 @@ describe('a comment and a check as one act', () => {
     assert.deepEqual([texts().length, checks().length, other.texts().length, other.checks().length], [1, 0, 0, 1]);
   });
 
-  it('a lost answer is a fault of both, and neither is made twice [G17] [G49]', async () => {
+  it('a lost answer is a fault of both, and neither is made twice [G106] [G144]', async () => {
     for (const fault of [
       { kind: 'error', status: 502, when: 'after' },
       { kind: 'reset', when: 'after' },
@@ -167,7 +167,7 @@ describe('a comment and a check as one act', () => {
     assert.deepEqual([texts().length, checks().length], [1, 1]);
   });
 
-  it('of what a limit stopped halfway, the rest is done, and the first is not done again [G8] [G17]', async () => {
+  it('of what a limit stopped halfway, the rest is done, and the first is not done again [G8] [G106]', async () => {
     const { github, hosting, comment, check, texts, checks } = await world();
     const node = { id: 'IC_1', fullDatabaseId: '1' };
     const errors = [{ type: 'RATE_LIMITED', path: ['check'], message: 'API rate limit exceeded.' }];

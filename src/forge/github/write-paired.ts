@@ -29,6 +29,7 @@ interface Field {
 }
 
 /** Writes both in one GraphQL request. Falls back to two requests when GraphQL refuses it or a node id is unknown. */
+// SPEC G106
 export async function writeBoth(tools: FactsTools, drafts: PairedDrafts): Promise<PairedAnswers> {
   const { client } = tools;
   const { repository } = drafts.comment;

@@ -91,6 +91,7 @@ function* settle(
   return released > 0 ? 'again' : 'lost';
 }
 
+// SPEC G129
 function settleAsSeen(statements: HintStatements, lease: Lease, settlement: HintSettlement): Operation<number> {
   if (settlement.kind === 'done') return execute(statements.remove, lease);
   if (settlement.kind === 'remember') return execute(statements.remember, { ...lease, until: settlement.until });

@@ -28,7 +28,7 @@ async function entryOf(world: TalkWorld, { number }: PullRequestFacts) {
 }
 
 describe('commands in comments', () => {
-  it('submits, with the facts that were read with the comment, in the name of its author [G50] [G54]', async () => {
+  it('submits, with the facts that were read with the comment, in the name of its author [G136] [G54]', async () => {
     const world = await TalkWorld.create();
     world.forge.isBroken = false;
     const pr = world.open({ title: 'As the comment had it' });
@@ -43,7 +43,7 @@ describe('commands in comments', () => {
     await world.stop();
   });
 
-  it('cancels and restarts [G50]', async () => {
+  it('cancels and restarts [G135]', async () => {
     const world = await TalkWorld.create();
     const pr = await world.submit();
     await world.told();
@@ -74,7 +74,7 @@ describe('commands in comments', () => {
     await world.stop();
   });
 
-  it('takes a pull request out of the queue it is in, also after its base has changed [G50]', async () => {
+  it('takes a pull request out of the queue it is in, also after its base has changed [G136]', async () => {
     const world = await TalkWorld.create();
     const pr = world.open({ mergeability: 'NOT_MERGEABLE' });
     await world.enter(pr);
@@ -121,7 +121,7 @@ describe('commands in comments', () => {
     await world.stop();
   });
 
-  it('never obeys itself, and bots only where they are allowed; none of them is answered [G55]', async () => {
+  it('never obeys itself, and bots only where they are allowed; none of them is answered [G137] [G55]', async () => {
     const world = await TalkWorld.create({ allowedBotSubmitters: ['Renovate'] });
     const pr = world.open();
     await say(world, pr, { body: '/sluice merge', isOwn: true, isBot: true, login: 'sluice[bot]' });
@@ -149,7 +149,7 @@ describe('commands in comments', () => {
     await world.stop();
   });
 
-  it('passes over comments that are old, changed, gone or say nothing to it [G50]', async () => {
+  it('passes over comments that are old, changed, gone or say nothing to it [G136]', async () => {
     const world = await TalkWorld.create();
     const pr = world.open();
     await say(world, pr, { body: '/sluice merge', createdAt: world.now - DAY_MS - 1 });
@@ -170,7 +170,7 @@ describe('commands in comments', () => {
     await world.stop();
   });
 
-  it('gives a sign where no comment would show that it obeyed [G50]', async () => {
+  it('gives a sign where no comment would show that it obeyed [G136]', async () => {
     const world = await TalkWorld.create({ commentsEnabled: false });
     const pr = world.open();
     await say(world, pr, '/sluice merge');
@@ -185,7 +185,7 @@ describe('commands in comments', () => {
     await other.stop();
   });
 
-  it('runs a command once, also if the confirmation fails [G50]', async () => {
+  it('runs a command once, also if the confirmation fails [G136]', async () => {
     const world = await TalkWorld.create({ commentsEnabled: false });
     const pr = await world.submit();
     await world.told();
@@ -234,7 +234,7 @@ describe('commands in comments', () => {
     await world.stop();
   });
 
-  it('does not test a fork at a head that returned after a person saw another one [G56]', async () => {
+  it('does not test a fork at a head that returned after a person saw another one [G139]', async () => {
     const world = await TalkWorld.create();
     const evil = world.open({ isHeadUntrusted: true });
     const key = { repositoryId: (await world.repository()).id, prNumber: evil.number };
@@ -250,7 +250,7 @@ describe('commands in comments', () => {
     await world.stop();
   });
 
-  it('says a thing once, also when its answer got lost, and not without end [G51] [G55]', async () => {
+  it('says a thing once, also when its answer got lost, and not without end [G51] [G138]', async () => {
     const world = await TalkWorld.create();
     const pr = world.open();
     const hint = world.pages.say(pr, world.now, { body: '/sluice what' });

@@ -63,6 +63,7 @@ export async function runCommentCommand(
 }
 
 /** With a personal token we comment as that person. Comments that the person writes have no marker of ours. */
+// SPEC G55
 function isOurs({ author, body }: CommentFacts): boolean {
   return author.isOwn && (author.isBot || body.startsWith('<!-- sluice:'));
 }
@@ -89,6 +90,7 @@ async function runCommand(order: Order): Promise<void> {
 }
 
 /** The queue of the pull request's base. For a cancel also another queue that still has the entry. */
+// SPEC G136
 async function findQueueFor({ app, stored, comment, command }: Order, caller: Caller): Promise<FoundQueue | Refusal> {
   const found = await findQueue(app, caller, { repo: stored, targetBranch: comment.pr.baseBranch });
   if (command.kind !== 'cancel') return found;
@@ -132,6 +134,7 @@ async function carryOut(
 }
 
 /** A fork's commit is tested only when a person with write access could have seen it. */
+// SPEC G56
 async function hasSeenHead(order: Order): Promise<boolean> {
   const { app, key, comment } = order;
   const { headSha, isHeadUntrusted } = comment.pr;
@@ -145,6 +148,7 @@ async function hasSeenHead(order: Order): Promise<boolean> {
 /**
  * The queue's comment shows the new state. Where it is disabled or does not change, a reaction confirms the command.
  */
+// SPEC G136
 function confirm({ app, hosting, question, comment }: Order, found: FoundQueue, view: EntryView): void {
   const before = findEntry(found.queue, comment.pr.number);
   const isSeen = found.queue.settings.commentsEnabled && (before === undefined || before.state !== view.state);
@@ -154,6 +158,7 @@ function confirm({ app, hosting, question, comment }: Order, found: FoundQueue, 
 }
 
 /** At most one answer for each comment, and none for bots: two of them could loop. */
+// SPEC G51
 async function answer(order: Order, text: string): Promise<void> {
   const { app, hosting, repository, key, comment, question } = order;
   if (comment.author.isBot) return;

@@ -6,6 +6,7 @@ import type { Instant } from '../../../lib/clock.ts';
  * another queue. A person who changed the base themselves means the new one. Forges give whole seconds: within the same
  * second the order is unknown, so that the command does not count.
  */
+// SPEC G81
 export function isForBase(
   retarget: Retarget | undefined,
   said: { readonly by: Person; readonly at: Instant },

@@ -34,7 +34,7 @@ async function hear(world: TalkWorld, { number }: PullRequestFacts, name = LABEL
 }
 
 describe('the enqueueing label', () => {
-  it('submits, is taken off at the end, and that cancels nothing [G57]', async () => {
+  it('submits, is taken off at the end, and that cancels nothing [G140] [G57]', async () => {
     const world = await TalkWorld.create();
     const pr = world.open();
     assert.equal(await label(world, pr, true), 'done');
@@ -73,7 +73,7 @@ describe('the enqueueing label', () => {
     await world.stop();
   });
 
-  it('is taken off at the end also where it was put on again while that was done before [G57]', async () => {
+  it('is taken off at the end also where it was put on again while that was done before [G140]', async () => {
     const world = await TalkWorld.create({ commentsEnabled: false, statusCheckEnabled: false });
     const pr = world.open();
     await label(world, pr, true);
@@ -142,7 +142,7 @@ describe('the enqueueing label', () => {
     await world.stop();
   });
 
-  it('counts from a bot that the queue names, which has no permission of its own [G55]', async () => {
+  it('counts from a bot that the queue names, which has no permission of its own [G137]', async () => {
     const world = await TalkWorld.create({ allowedBotSubmitters: ['renovate'] });
     const pr = world.open();
     await label(world, pr, true, { by: { login: 'renovate[bot]', isBot: true, isOwn: false }, permission: 'none' });

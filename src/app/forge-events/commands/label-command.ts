@@ -21,6 +21,7 @@ export interface LabelHint {
 }
 
 /** Adding the enqueueing label submits, removing it cancels. Each change counts once. */
+// SPEC G57
 export async function runLabelCommand(
   app: App,
   { repository }: { readonly repository: Repository },

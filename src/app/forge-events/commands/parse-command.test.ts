@@ -81,12 +81,12 @@ describe('reading commands', () => {
     }
   });
 
-  it('reads --repair [G50] [V17]', () => {
+  it('reads --repair [G135] [V17]', () => {
     assert.equal((read('/sluice merge --repair') as Extract<Command, { kind: 'merge' }>).repair, true);
     assert.equal((read('/sluice merge') as Extract<Command, { kind: 'merge' }>).repair, undefined);
   });
 
-  it('reads priority and --no-batch, in any order [G50]', () => {
+  it('reads priority and --no-batch, in any order [G135]', () => {
     assert.equal(priorityOf('/sluice merge -p high'), 10);
     assert.equal(priorityOf('/sluice merge --priority URGENT'), 0);
     assert.equal(priorityOf('/sluice merge --priority=200'), 200);

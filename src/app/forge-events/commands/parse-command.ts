@@ -36,6 +36,7 @@ const MAX_LINE = 1_000;
  * commands
  * are ignored: they may be meant for another product of that name.
  */
+// SPEC G50
 export function parseCommand(body: string): Spoken | undefined {
   // A quick test first: nearly no comment has a command.
   if (!/^\/(?:sluice|trunk)/im.test(body)) return undefined;
@@ -67,6 +68,7 @@ function parseLine(isOurs: boolean, rest: string): Command | undefined {
   }
 }
 
+// SPEC G135
 function parseMerge(words: readonly string[]): Command {
   let priority: Priority | undefined;
   let noBatch: true | undefined;

@@ -3,6 +3,7 @@
  * renderers may read in two ways does not count: a missed command is easily written again, one run by accident is hard
  * to undo. It takes one pass over a text of any length.
  */
+// SPEC G50
 export function* plainLines(text: string): Generator<string> {
   let fence: Fence | undefined;
   let hidden: RegExp | undefined;

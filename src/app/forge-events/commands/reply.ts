@@ -21,6 +21,7 @@ export interface Reply {
  * Writes a short comment, once. The note records the intent first: after a crash or a lost answer the next try searches
  * for the comment before it writes.
  */
+// SPEC G138
 export async function reply(app: Pick<App, 'store' | 'clock' | 'log'>, given: Reply): Promise<void> {
   const { hosting, repository, key, to, text } = given;
   const number = key.prNumber as PrNumber;

@@ -7,6 +7,7 @@ import type { Caller } from '../../core/caller.ts';
 
 const WRITERS: readonly Permission[] = ['write', 'maintain', 'admin'];
 
+// SPEC G54
 export function mayWrite(permission: Permission): boolean {
   return WRITERS.includes(permission);
 }
@@ -17,6 +18,7 @@ export function mayCommand(who: Person, permission: Permission, settings: QueueS
 }
 
 /** `name` and `name[bot]` are the same bot. */
+// SPEC G137
 export function isAllowedBot({ login }: Person, { allowedBotSubmitters }: QueueSettings): boolean {
   const plain = (name: string) => name.toLowerCase().replace(/\[bot\]$/, '');
   return allowedBotSubmitters.some((allowed) => plain(allowed) === plain(login));

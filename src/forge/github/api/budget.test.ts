@@ -52,7 +52,7 @@ describe('what may be asked of GitHub', () => {
     assert.deepEqual(started.slice(2).toSorted(), ['read again', 'talk']);
   });
 
-  it('where the limit is used up, it waits until it is refilled, and goes on in order of urgency [G8]', async () => {
+  it('where the limit is used up, it waits until it is refilled, and goes on in order of urgency [G103]', async () => {
     const { clock, budget, started, ask } = world();
     await learn(budget, fine(left(clock, 0, 10_000)));
     const all = [ask('talk', TALK), ask('read', READ), ask('land', LAND)];
@@ -63,7 +63,7 @@ describe('what may be asked of GitHub', () => {
     assert.deepEqual(started, ['land', 'read', 'talk']);
   });
 
-  it('a wait that nobody should hold a question for is refused at once, and says until when [G8]', async () => {
+  it('a wait that nobody should hold a question for is refused at once, and says until when [G103]', async () => {
     const { clock, budget, ask } = world();
     await learn(budget, fine(left(clock, 0, 40 * 60_000)));
     const until = clock.now() + 40 * 60_000 + 1_000;
@@ -90,7 +90,7 @@ describe('what may be asked of GitHub', () => {
     await Promise.all(all);
   });
 
-  it('a secondary limit stops everybody for as long as GitHub says, or for a minute [G8]', async () => {
+  it('a secondary limit stops everybody for as long as GitHub says, or for a minute [G103]', async () => {
     const { clock, budget, started, ask } = world();
     const refused = {
       status: 403,
@@ -108,7 +108,7 @@ describe('what may be asked of GitHub', () => {
     await assert.rejects(ask('too long', LAND), /rate limit/);
   });
 
-  it('what people are told waits ever longer where it meets secondary limits, and nobody else does [G8]', async () => {
+  it('what people are told waits ever longer where it meets secondary limits, and nobody else does [G104]', async () => {
     const { clock, budget, started, ask } = world();
     const refused = { status: 403, headers: {}, message: 'You have exceeded a secondary rate limit' };
     for (const minutes of [1, 2, 4, 8, 15, 15]) {
@@ -132,7 +132,7 @@ describe('what may be asked of GitHub', () => {
     await ask('talk again', TALK);
   });
 
-  it('a limit that is refilled by our clock and not by GitHub’s is asked for again only now and then [G8]', async () => {
+  it('a limit that is refilled by our clock and not by GitHub’s is asked for again only now and then [G103]', async () => {
     const { clock, budget, started, ask } = world();
     const headers = left(clock, 0, -40_000);
     assert.equal(await learn(budget, { status: 403, headers, message: 'API rate limit exceeded' }), true);

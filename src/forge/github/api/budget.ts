@@ -84,6 +84,7 @@ interface Waiter extends Need {
   readonly refuse: (fault: Fault) => void;
 }
 
+// SPEC G8, G104
 export function createBudget({ clock, paceMs = PACE_MS, maxWaitMs = MAX_WAIT_MS }: BudgetOptions): Budget {
   const limits = new Map<Resource, Limit>();
   const running = { core: 0, graphql: 0 };
@@ -195,6 +196,7 @@ export function createBudget({ clock, paceMs = PACE_MS, maxWaitMs = MAX_WAIT_MS 
 }
 
 /** Merges never wait for comments. */
+// SPEC G9
 function isPaced({ isAct, urgency }: Need): boolean {
   return isAct && urgency === 'talk';
 }

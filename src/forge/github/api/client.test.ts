@@ -142,7 +142,7 @@ describe('the connection to GitHub', () => {
     assert.equal(await client.installationToken(APP), 'ghs_long');
   });
 
-  it('a token that is refused is replaced once, also for an act [G16]', async () => {
+  it('a token that is refused is replaced once, also for an act [G99]', async () => {
     const { github, client } = await world({
       'POST /app/installations/5/access_tokens': inTurn(
         { status: 201, body: aToken('ghs_old') },
@@ -163,7 +163,7 @@ describe('the connection to GitHub', () => {
     assert.equal(github.routes().filter((route) => route.startsWith('PUT')).length, 2);
   });
 
-  it('a key that was rotated is read again; one that stays refused is said to be [G16]', async () => {
+  it('a key that was rotated is read again; one that stays refused is said to be [G99] [G100]', async () => {
     const isKnown = (asked: Asked) => asked.headers.authorization !== first;
     let first: string | undefined;
     const answers: Answers = {
@@ -218,7 +218,7 @@ describe('the connection to GitHub', () => {
     assert.deepEqual(tokens, ['ghs_of_one', 'ghs_of_two']);
   });
 
-  it('what is missing is said in a sentence that tells what to do [G16]', async () => {
+  it('what is missing is said in a sentence that tells what to do [G100]', async () => {
     const gone = await world({ 'GET /repos/acme/app/installation': { status: 404, body: { message: 'Not Found' } } });
     assert.match((await faultOf(read(gone.client))).detail, /^The GitHub App is not installed on acme\/app/);
 
@@ -308,7 +308,7 @@ describe('answers that get lost', () => {
     assert.equal(data.message, 'Oh no');
   });
 
-  it('what was refused for a limit is asked again, an act too: it was not carried out [G8]', async () => {
+  it('what was refused for a limit is asked again, an act too: it was not carried out [G103]', async () => {
     const { github, client } = await world({
       'POST /repos/acme/app/issues/1/comments': inTurn(
         {

@@ -169,6 +169,7 @@ export function createGithubClient(options: ClientOptions): GithubClient {
   }
 
   /** GitHub ignored a request with a refused token, so it is sent once more with a fresh one. */
+  // SPEC G99
   async function ask(repository: RepositoryName, asked: Ask): Promise<Received> {
     const { installation, token } = await connect(repository);
     const octokit = octokits.get(installation.id) ?? new Octokit(octokitOptions);
@@ -290,6 +291,7 @@ export function createGithubClient(options: ClientOptions): GithubClient {
 
     installation: (repository) => installations.find(repository),
 
+    // SPEC G108
     async resolve(repository, { isAsked = false } = {}) {
       const key = keyOf(repository);
       const known = resolved.get(key);

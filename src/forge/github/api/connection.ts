@@ -27,6 +27,7 @@ export interface ConnectionParts {
 }
 
 /** URLs derive from the host and use https. Only an explicit URL may use http. */
+// SPEC G101
 export function githubConnection({ host, auth, apiUrl, webUrl, reload }: ConnectionParts): GithubConnection {
   const name = host.toLowerCase();
   return {

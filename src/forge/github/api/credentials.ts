@@ -12,6 +12,7 @@ export interface Credentials {
 
 const REREAD_EVERY_MS = 10_000;
 
+// SPEC G91
 export function createCredentials({ auth, reload }: GithubConnection): Credentials {
   let current = auth;
   let reading: Promise<void> | undefined;

@@ -40,6 +40,7 @@ export interface RequestLine {
 const MAX_REFUSED = 5;
 const RETRY_MS = [500, 2_000];
 
+// SPEC G103
 export async function exchange(line: RequestLine, ask: Ask): Promise<Received> {
   let failed = 0;
   for (let refused = 0; ; ) {
@@ -99,6 +100,7 @@ function isNetworkError(error: unknown): error is Error {
   return error instanceof Error && 'status' in error && error.status === 500;
 }
 
+// SPEC G17
 export function isTransient(received: Received): boolean {
   if (received.kind === 'lost') return true;
   if (received.status >= 500) return true;

@@ -54,6 +54,7 @@ const RENEW_MS = 10 * 60_000;
 const UNREADABLE = 'its answer cannot be read';
 const TOKEN: Installation = { id: 0, isApp: false, login: '', permissions: {} };
 
+// SPEC G16
 export function createInstallations(options: InstallationsOptions): Installations {
   const { host, credentials, octokitOptions, line, now } = options;
   const found = new Map<string, Promise<Installation>>();
@@ -195,6 +196,7 @@ export function keyOf({ owner, name }: RepositoryName): string {
 }
 
 /** Concurrent callers share one request. Failures are not cached. */
+// SPEC G100
 function remembered<Key, Value>(known: Map<Key, Promise<Value>>, key: Key, ask: () => Promise<Value>): Promise<Value> {
   const there = known.get(key);
   if (there !== undefined) return there;

@@ -15,6 +15,7 @@ export interface RefusedAnswer {
 const MAX_LENGTH = 300;
 
 /** Shortens text from GitHub to one line and removes anything that resembles a credential. */
+// SPEC G18
 export function bareText(text: string): string {
   return text
     .slice(0, 2_000)
@@ -64,6 +65,7 @@ export function refusedCredentials(kind: 'app' | 'token', message: string): Faul
 }
 
 /** Turns an unexpected status into a sentence that tells the operator what to do. */
+// SPEC G100
 export function refusedAnswer(repository: RepositoryName, kind: 'app' | 'token', answer: RefusedAnswer): Fault {
   const { status } = answer;
   const message = bareText(answer.message);

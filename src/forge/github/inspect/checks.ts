@@ -22,6 +22,7 @@ export interface CheckFacts {
 }
 
 /** Finds required checks that can never report on a test branch, before a candidate waits for one. */
+// SPEC G96
 export function inspectChecks(facts: CheckFacts): readonly SetupFinding[] {
   if (facts.required.length === 0) {
     const text = `No check is required for ${facts.branch} anywhere, so every pull request would fail to start. Name checks with the queue's requiredStatuses ([] if nothing should be tested), in .sluice.yaml, or in a ruleset of ${facts.branch}.`;

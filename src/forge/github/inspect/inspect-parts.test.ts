@@ -56,7 +56,7 @@ describe('filters of branches in workflows', () => {
     [['sluice'], false],
     [[`${'**a'.repeat(80)}`], false],
   ] as const) {
-    it(`${JSON.stringify(patterns).slice(0, 40)} ${isIn ? 'lets a test branch in' : 'keeps it out'} [G69]`, () => {
+    it(`${JSON.stringify(patterns).slice(0, 40)} ${isIn ? 'lets a test branch in' : 'keeps it out'} [G96]`, () => {
       assert.equal(isIncluded(patterns, BRANCH), isIn);
     });
   }
@@ -75,7 +75,7 @@ describe('workflows', () => {
     ['on: pull_request', false],
     ['"on": {merge_group: }', false],
   ] as const) {
-    it(`with "${text}" ${runs ? 'run' : 'do not run'} on test branches [G69]`, () => {
+    it(`with "${text}" ${runs ? 'run' : 'do not run'} on test branches [G96]`, () => {
       assert.equal(runsOn(parseWorkflow('ci.yml', text)?.push, BRANCH), runs);
     });
   }
@@ -114,13 +114,13 @@ function checks(given: Partial<CheckFacts>): string[] {
 }
 
 describe('required checks', () => {
-  it('are found among the jobs, whatever makes their names [G69]', () => {
+  it('are found among the jobs, whatever makes their names [G96]', () => {
     const required = ['unit', 'Lint all', 'many (20)', 'os linux / x', 'called / build'];
     assert.deepEqual(new Set(checks({ required })), new Set(['ok CHECK']));
     assert.deepEqual(checks({ required: ['lint', 'many 20', 'called'] }), Array(3).fill('error CHECK_UNKNOWN'));
   });
 
-  it('that do not run on test branches are told, unless draft pull requests run them [G69]', () => {
+  it('that do not run on test branches are told, unless draft pull requests run them [G96]', () => {
     const workflow = parseWorkflow('ci.yml', 'on: pull_request\njobs: {unit: {}}');
     const workflows = workflow === undefined ? [] : [workflow];
     assert.deepEqual(checks({ required: ['unit'], workflows }), ['error CHECK_NOT_ON_TEST_BRANCHES']);
@@ -131,7 +131,7 @@ describe('required checks', () => {
     ]);
   });
 
-  it('of other CI are believed where they were seen, and of the right app [G69]', () => {
+  it('of other CI are believed where they were seen, and of the right app [G96]', () => {
     const seen = [{ name: 'build', app: 'circle', appId: '7' }];
     assert.deepEqual(
       checks({ required: ['build', { name: 'build', app: '7' }], seen }),
@@ -143,11 +143,11 @@ describe('required checks', () => {
 });
 
 describe('the rules of a target', () => {
-  it('that only Sluice may move is fine [G69]', () => {
+  it('that only Sluice may move is fine [G155]', () => {
     assert.deepEqual(codes(rules()), ['ok TARGET_GUARDED']);
   });
 
-  it('are told where others can go around the queue, or nobody can land [G69]', () => {
+  it('are told where others can go around the queue, or nobody can land [G155] [G69]', () => {
     assert.deepEqual(codes(rules({ rules: [] })), ['warning TARGET_OPEN']);
     assert.deepEqual(codes(rules({}, [{ id: 1, name: 'guard', current_user_can_bypass: 'never' }])), [
       'error LANDING_RESTRICTED',

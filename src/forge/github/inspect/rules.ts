@@ -105,6 +105,7 @@ function nameOf({ rulesets }: BranchRules, { ruleset_id }: Rule): string {
 }
 
 /** Tells which other actors could push to the target branch. */
+// SPEC G155
 function inspectUpdates(of: BranchRules): readonly SetupFinding[] {
   const { branch, protection } = of;
   const updates = ofType(of, 'update');

@@ -13,6 +13,7 @@ interface DeliveryRecord {
 const LOOKED_AT = 30;
 
 /** Tells whether webhooks arrive. Without them the poller still finds every change, only later. */
+// SPEC G96
 export async function inspectWebhook(client: GithubClient): Promise<readonly SetupFinding[]> {
   if (client.webhookSecret() === undefined) {
     const text =
