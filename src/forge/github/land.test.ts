@@ -8,7 +8,7 @@ import type { ApiFault } from '../../../test/fake/github/faults.ts';
 import { mergePullRequest } from '../../../test/fake/github/merge.ts';
 import type { PullRequest } from '../../../test/fake/github/model.ts';
 import { closePullRequest } from '../../../test/fake/github/pull-request-state.ts';
-import { protect } from '../../../test/fake/github/rule-acts.ts';
+
 import type { PrNumber } from '../../engine/pull-request.ts';
 import { createGit } from '../../git/create-git.ts';
 import type { Git } from '../../git/git.ts';
@@ -264,7 +264,7 @@ describe('landing on GitHub', () => {
 
   test("says GitHub's own words where protection was changed meanwhile [L6] [G150]", async () => {
     const request = await ask();
-    protect(fake.world, world.app, 'main', {
+    fake.protect(world.app, 'main', {
       reviews: { count: 1, dismissesStale: false, needsCodeOwners: false },
     });
     const refused = (await land(request)) as Extract<LandAnswer, { kind: 'refused' }>;
@@ -364,7 +364,7 @@ describe('landing on GitHub', () => {
 
   test('a push is refused with the words of the protection, and changes nothing [G25] [L6]', async () => {
     const request = { ...(await ask()), landingMode: 'PUSH' } as const;
-    protect(fake.world, world.app, 'main', { pushers: [] });
+    fake.protect(world.app, 'main', { pushers: [] });
     const refused = (await land(request)) as Extract<LandAnswer, { kind: 'refused' }>;
     assert.deepEqual([refused.kind, refused.reason], ['refused', 'GITHUB_API_BRANCH_PROTECTION_UNMET']);
     assert.match(refused.detail, /protected branch/i);

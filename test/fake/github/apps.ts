@@ -53,7 +53,7 @@ export function createApp(world: World, options: AppOptions): App {
     createdAt: world.now(),
     clientId: `Iv23li${randomBytes(7).toString('hex')}`,
     clientSecret: randomBytes(20).toString('hex'),
-    publicKeys: [],
+    publicKey: undefined,
     permissions,
     events,
     hook: { url: hook?.url, secret: hook?.secret, isActive: true },
@@ -62,10 +62,10 @@ export function createApp(world: World, options: AppOptions): App {
   return app;
 }
 
-/** Adds a key, or replaces all others. Answers the private half. */
-export function addKey(app: App, instead: boolean): string {
+/** Replaces the app's key. Answers the private half. */
+export function addKey(app: App): string {
   const { privateKey, publicKey } = createKeyPair();
-  app.publicKeys = instead ? [publicKey] : [...app.publicKeys, publicKey];
+  app.publicKey = publicKey;
   return privateKey;
 }
 
@@ -103,22 +103,6 @@ export function announceInstallation(
   world.announce({ event: 'installation', action, installation, repositories, sender: installation.account });
 }
 
-export function chooseRepository(
-  world: World,
-  installation: Installation,
-  repository: Repository,
-  isChosen: boolean,
-): void {
-  const { account: sender } = installation;
-  const all = [...world.repositories.values()].filter(({ owner }) => owner === sender).map(({ id }) => id);
-  installation.repositoryIds ??= new Set(all);
-  if (isChosen) installation.repositoryIds.add(repository.id);
-  else installation.repositoryIds.delete(repository.id);
-  const action = isChosen ? 'added' : 'removed';
-  const repositories = [repository];
-  world.announce({ event: 'installation_repositories', action, installation, repositories, sender });
-}
-
 /** Invalidates all tokens of the installation. */
 export function uninstallApp(world: World, installation: Installation): void {
   world.installations.delete(installation.id);
@@ -134,6 +118,6 @@ export function setSuspended(world: World, installation: Installation, isSuspend
 export function acceptManifest(world: World, options: AppOptions): { readonly app: App; readonly code: string } {
   const app = createApp(world, options);
   const code = randomBytes(20).toString('hex');
-  world.manifests.set(code, { app, privateKey: addKey(app, true) });
+  world.manifests.set(code, { app, privateKey: addKey(app) });
   return { app, code };
 }

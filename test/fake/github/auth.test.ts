@@ -14,11 +14,10 @@ const world = createWorld({
   mergeability: 'lazy',
   tokenLifetimeMs: 3_600_000,
   validate: false,
-  requestsSuites: false,
 });
 const app = createApp(world, { slug: 'sluice' });
 const { publicKey, privateKey } = sharedKeyPair();
-app.publicKeys = [publicKey];
+app.publicKey = publicKey;
 
 interface Claims {
   readonly iss?: string | number;
@@ -61,8 +60,7 @@ describe('who asks', () => {
   it('is an installation until its token ends, or it does', () => {
     const installation = installApp(world, app, 'acme');
     const issue = () => {
-      const request = { permissions: installation.permissions, repositoryIds: undefined };
-      return `token ${issueInstallationToken(world, installation, request).value}`;
+      return `token ${issueInstallationToken(world, installation).value}`;
     };
     const token = issue();
     assert.equal(readCaller(world, token).kind, 'installation');

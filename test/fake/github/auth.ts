@@ -25,12 +25,12 @@ function callerOfToken(world: World, value: string): Caller {
   const token = world.tokens.get(value);
   if (token === undefined) throw new Refused(401, 'Bad credentials');
   if (token.kind === 'user') return token;
-  const { installation, repositoryIds } = token;
+  const { installation } = token;
   if (token.expiresAt <= world.now() || world.installations.get(installation.id) !== installation)
     throw new Refused(401, 'Bad credentials');
   if (installation.suspendedAt !== undefined) throw new Refused(403, 'This installation has been suspended');
   const permissions = stillGranted(token.permissions, installation.permissions);
-  return { kind: 'installation', user: installation.app.bot, installation, permissions, repositoryIds };
+  return { kind: 'installation', user: installation.app.bot, installation, permissions };
 }
 
 /** A revoked permission is taken from all tokens at once. An added one comes only with new tokens. */
@@ -49,9 +49,8 @@ function callerOfJwt(world: World, jwt: string): Caller {
     .values()
     .find(({ id, clientId }) => String(id) === String(claims['iss']) || clientId === claims['iss']);
   if (app === undefined) throw new Refused(404, 'Integration not found');
-  const isSigned = app.publicKeys.some((key) =>
-    verify('RSA-SHA256', Buffer.from(`${header}.${payload}`), key, Buffer.from(signature, 'base64url')),
-  );
+  const text = Buffer.from(`${header}.${payload}`);
+  const isSigned = verify('RSA-SHA256', text, app.publicKey ?? '', Buffer.from(signature, 'base64url'));
   if (parsePart(header)['alg'] !== 'RS256' || !isSigned)
     throw new Refused(401, 'A JSON web token could not be decoded');
   checkTimes(claims, world.now() / 1000);
@@ -116,7 +115,7 @@ export function authorize(caller: Caller, repository: Repository, need: Need): v
   if (repository.isArchived && need.access !== 'read')
     throw new Refused(403, 'Repository was archived so is read-only.');
   if (caller.kind === 'installation') {
-    const isForeign = !covers(caller.installation, repository, caller.repositoryIds);
+    const isForeign = !covers(caller.installation, repository);
     if (isForeign && need.access === 'read' && !repository.isPrivate) return;
     const isGranted = [need.permission].flat().some((name) => reaches(caller.permissions[name], need.access));
     if (isForeign || !isGranted) throw notAccessible(need);
@@ -145,19 +144,11 @@ function reaches(granted: Access | undefined, needed: Access): boolean {
 export function canSee(caller: Caller, repository: Repository): boolean {
   if (!repository.isPrivate) return caller.kind !== 'app';
   if (caller.kind === 'user') return hasRole(repository, caller.user, 'read');
-  return caller.kind === 'installation' && covers(caller.installation, repository, caller.repositoryIds);
+  return caller.kind === 'installation' && covers(caller.installation, repository);
 }
 
-export function covers(
-  installation: Installation,
-  repository: Repository,
-  narrowed: ReadonlySet<number> | undefined = undefined,
-): boolean {
-  return (
-    installation.account === repository.owner &&
-    (installation.repositoryIds?.has(repository.id) ?? true) &&
-    (narrowed?.has(repository.id) ?? true)
-  );
+export function covers({ account, repositoryIds }: Installation, { id, owner }: Repository): boolean {
+  return account === owner && (repositoryIds?.has(id) ?? true);
 }
 
 export function findInstallation(world: World, app: App, repository: Repository): Installation | undefined {
@@ -166,15 +157,10 @@ export function findInstallation(world: World, app: App, repository: Repository)
     .find((installation) => installation.app === app && covers(installation, repository));
 }
 
-export interface TokenRequest {
-  readonly permissions: Permissions;
-  readonly repositoryIds: ReadonlySet<number> | undefined;
-}
-
-export function issueInstallationToken(world: World, installation: Installation, request: TokenRequest) {
+export function issueInstallationToken(world: World, installation: Installation) {
   const value = `ghs_${randomBytes(27).toString('base64url').replaceAll(/[-_]/g, 'x')}`;
   const expiresAt = world.now() + world.options.tokenLifetimeMs;
-  const token: Token = { kind: 'installation', installation, expiresAt, ...request };
+  const token: Token = { kind: 'installation', installation, expiresAt, permissions: installation.permissions };
   world.tokens.set(value, token);
   return { value, expiresAt };
 }

@@ -12,7 +12,7 @@ export function blocksOf(pr: PullRequest, caller: Caller | undefined, merge: Mer
 function classicBlocks(pr: PullRequest, caller: Caller | undefined, merge: Mergeability): readonly string[] {
   const { repository, baseRef } = pr;
   const protection = protectionOf(repository, baseRef);
-  if (protection === undefined || (caller !== undefined && !isBound(protection, repository, caller))) return [];
+  if (protection === undefined || (caller !== undefined && !isBound(repository, caller))) return [];
   const { checks, isStrict, reviews, pushers, bypassers } = protection;
   const mayPush = caller === undefined || pushers === undefined || isListed(pushers, caller);
   const mayPass = caller !== undefined && isListed(bypassers, caller);
@@ -30,7 +30,7 @@ export const RULES_HEADING = 'Repository rule violations found';
 function ruleBlocks(pr: PullRequest, caller: Caller | undefined, merge: Mergeability, way: Way): readonly string[] {
   const { repository, baseRef } = pr;
   return rulesetsOf(repository, baseRef)
-    .filter((ruleset) => caller === undefined || !bypasses(ruleset, repository, caller, way))
+    .filter((ruleset) => caller === undefined || !bypasses(ruleset, caller, way))
     .flatMap(({ rules }) => rules.flatMap((rule) => ruleBlock(pr, rule, merge)));
 }
 

@@ -32,11 +32,14 @@ export interface Answer {
 /** The request hangs, or the connection is reset. */
 export type NoAnswer = 'silence' | 'reset';
 
+/** The values of the path's variables. */
+export type Params = Readonly<Record<string, string>>;
+
 /** `path` is in the form of the OpenAPI description: `/repos/{owner}/{repo}`. */
 export interface Route {
   readonly method: string;
   readonly path: string;
-  readonly handle: (ask: Ask, params: Readonly<Record<string, string>>) => Answer | Promise<Answer>;
+  readonly handle: (ask: Ask, params: Params) => Answer | Promise<Answer>;
 }
 
 /** Sits between the socket and the handlers. */

@@ -11,7 +11,10 @@ import { Misbehaviour } from './misbehave.ts';
 import type { App, World } from './model.ts';
 import { People } from './people-acts.ts';
 import type { RateLimitOptions, RateLimits } from './rate-limit.ts';
-import { allRoutes } from './routes/all-routes.ts';
+import { appRoutes } from './routes/app-routes.ts';
+import { checkRoutes } from './routes/check-routes.ts';
+import { pullRoutes } from './routes/pull-routes.ts';
+import { repositoryRoutes } from './routes/repository-routes.ts';
 import { startServer } from './server.ts';
 import { Webhooks } from './webhooks.ts';
 import { createWorld, settle } from './world.ts';
@@ -24,8 +27,6 @@ export interface FakeGithubOptions {
   /** Compares answers with GitHub's OpenAPI description. Default: true. */
   readonly validate?: boolean;
   readonly limits?: RateLimitOptions;
-  /** Like GitHub, requests a check suite of every app after each push. Default: false. */
-  readonly requestsSuites?: boolean;
 }
 
 const HOUR_MS = 3_600_000;
@@ -41,12 +42,12 @@ export async function createFakeGithub(options: FakeGithubOptions = {}): Promise
     mergeability: options.mergeability ?? 'at_once',
     tokenLifetimeMs: options.tokenLifetimeMs ?? HOUR_MS,
     validate: options.validate ?? true,
-    requestsSuites: options.requestsSuites ?? false,
   });
   const misbehaviour = new Misbehaviour(world.options.clock, options.limits);
   world.meddler = misbehaviour;
   const webhooks = new Webhooks(world);
-  world.routes.push(graphqlRoute(misbehaviour.limits), ...allRoutes(misbehaviour.limits, webhooks));
+  world.routes.push(graphqlRoute(misbehaviour.limits), ...appRoutes(webhooks));
+  world.routes.push(...repositoryRoutes, ...pullRoutes, ...checkRoutes);
   const server = await startServer(world);
   return new FakeGithub({ world, server, misbehaviour, webhooks });
 }
@@ -74,7 +75,7 @@ export class FakeGithub extends People {
     this.webhooks = webhooks;
     this.app = createApp(world, { slug: 'sluice' });
     const { publicKey, privateKey } = sharedKeyPair();
-    this.app.publicKeys = [publicKey];
+    this.app.publicKey = publicKey;
     this.privateKey = privateKey;
     this.#server = server;
   }

@@ -75,10 +75,7 @@ describe('git over HTTP', () => {
     const { installation } = here;
     const { workflows: _workflows, ...fewer } = here.github.app.permissions;
     const push = async (branch: string) => {
-      const token = issueInstallationToken(here.github.world, installation, {
-        permissions: installation.permissions,
-        repositoryIds: undefined,
-      });
+      const token = issueInstallationToken(here.github.world, installation);
       await here.git(['push', '--quiet', here.cloneUrl(token.value), `HEAD:${branch}`], checkout);
     };
     const checkout = await here.clone('ada');
@@ -121,5 +118,20 @@ describe('git over HTTP', () => {
       (await here.as('zoe').rest.pulls.get({ owner: 'acme', repo: open.name, pull_number: 1 })).data.head.repo?.fork,
       true,
     );
+  });
+
+  it('refuses many refs at once, each with its reason', async () => {
+    const checkout = await here.clone('ada');
+    await here.commitFile(checkout, 'a.txt', 'a\n');
+    const refs = Array.from({ length: 1_000 }, (_, index) => `HEAD:refs/heads/guarded/${'x'.repeat(100)}/${index}`);
+    here.github.addRuleset(here.repository, { include: ['refs/heads/guarded/**'], rules: [{ type: 'creation' }] });
+    await assert.rejects(here.git(['push', '--quiet', 'origin', ...refs, 'HEAD:free'], checkout), /GH013/);
+    assert.deepEqual([...here.github.refs(here.repository).keys()].toSorted(), ['refs/heads/free', 'refs/heads/main']);
+  });
+
+  it('says that an archived repository is read-only', async () => {
+    const checkout = await here.clone('ada');
+    here.repository.isArchived = true;
+    await assert.rejects(here.git(['push', '--quiet', 'origin', 'HEAD:late'], checkout), /archived so it is read-only/);
   });
 });

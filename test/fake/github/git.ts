@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import {
   ancestorsOf,
-  type CommitObject,
   findBase,
   listBetween,
   mergeCommits,
@@ -200,42 +199,20 @@ export interface CommitDraft {
   readonly committer: Person;
 }
 
-export function commitTree(gitDir: string, draft: CommitDraft): Promise<string> {
-  return orGit(
-    () => writeCommit(gitDir, toObject(draft)),
-    () => askToCommit(gitDir, draft),
-  );
-}
-
-function toObject({ tree, parents, message, author, committer }: CommitDraft): CommitObject {
-  return {
+export function commitTree(gitDir: string, { tree, parents, message, author, committer }: CommitDraft): string {
+  return writeCommit(gitDir, {
     tree,
     parents,
     author: describePerson(author),
     committer: describePerson(committer),
     message: Buffer.from(`${message.trimEnd()}\n`),
-  };
+  });
 }
 
-/** As git writes it. Names that git would change first are left to it. */
-function describePerson({ name, email, at }: Person): string {
-  if (!/^[\w](?:[\w [\]+@.-]*[\w\]])?$/.test(name) || !/^[\w][\w[\]+@.-]*\w$/.test(email))
-    throw new AskGit(`the name ${name}`);
+/** As git writes it. Git would change other names first. */
+export function describePerson({ name, email, at }: Person): string {
+  if (!/^[\w](?:[\w [\]+@.-]*[\w\]])?$/.test(name)) throw new Error(`git does not write the name ${name} as it is`);
   return `${name} <${email}> ${Math.floor(at / 1000)} +0000`;
-}
-
-function askToCommit(gitDir: string, draft: CommitDraft): Promise<string> {
-  const { author, committer } = draft;
-  const env = {
-    GIT_AUTHOR_NAME: author.name,
-    GIT_AUTHOR_EMAIL: author.email,
-    GIT_AUTHOR_DATE: `${Math.floor(author.at / 1000)} +0000`,
-    GIT_COMMITTER_NAME: committer.name,
-    GIT_COMMITTER_EMAIL: committer.email,
-    GIT_COMMITTER_DATE: `${Math.floor(committer.at / 1000)} +0000`,
-  };
-  const parents = draft.parents.flatMap((parent) => ['-p', parent]);
-  return gitText(gitDir, ['commit-tree', draft.tree, ...parents], { env, input: `${draft.message.trimEnd()}\n` });
 }
 
 /** Undefined when the two have nothing in common. */
@@ -263,8 +240,4 @@ export function countCommits(gitDir: string, base: string, head: string): Promis
 export function listShas(gitDir: string, base: string, head: string): Promise<readonly string[]> {
   const askGit = () => gitLines(gitDir, ['rev-list', head, `^${base}`]);
   return orGit(() => listBetween(gitDir, base, head), askGit);
-}
-
-export async function isRefName(gitDir: string, ref: string): Promise<boolean> {
-  return (await runGit(gitDir, ['check-ref-format', ref], { expected: [0, 1] })).code === 0;
 }

@@ -1,8 +1,6 @@
-import { checksOf, latestStatuses, suiteStatus } from './checks.ts';
-import type { Commit } from './git.ts';
+import { checksOf, latestStatuses } from './checks.ts';
 import {
   actorNode,
-  appNode,
   at,
   connection,
   mustRead,
@@ -21,39 +19,15 @@ export function commitNode(scope: Scope, repository: Repository, sha: string): N
   const read = () => readCommit(repository, sha);
   return {
     __typename: 'Commit',
-    id: `C_${Buffer.from(`0:${repository.id}:${sha}`).toString('base64url')}`,
     oid: sha,
-    abbreviatedOid: sha.slice(0, 7),
-    url: webUrl(scope, repository, 'commit', sha),
-    commitUrl: webUrl(scope, repository, 'commit', sha),
-    repository: () => scope.repositoryNode(repository),
-    message: async () => (await read()).message,
-    messageHeadline: async () => (await read()).message.split('\n')[0],
-    messageBody: async () => (await read()).message.split('\n').slice(1).join('\n').trim(),
-    committedDate: async () => at((await read()).committer.at),
-    authoredDate: async () => at((await read()).author.at),
-    author: async () => gitActorNode((await read()).author),
-    committer: async () => gitActorNode((await read()).committer),
-    tree: async () => ({ __typename: 'Tree', oid: (await read()).tree }),
-    parents: async (args: PageArgs) =>
-      connection((await read()).parents, args, (parent) => commitNode(scope, repository, parent)),
+    tree: async () => ({ oid: (await read()).tree }),
+    parents: async (args: PageArgs) => connection((await read()).parents, args, (oid) => ({ oid })),
     statusCheckRollup: () => rollupNode(scope, repository, sha),
-    status: () => statusNode(scope, repository, sha),
-    checkSuites: (args: PageArgs) =>
-      connection(
-        repository.suites.filter((suite) => suite.sha === sha),
-        args,
-        (suite) => checkSuiteNode(scope, repository, suite),
-      ),
   };
 }
 
-function gitActorNode(person: Commit['author']): Node {
-  return { name: person.name, email: person.email, date: at(person.at), user: null };
-}
-
 /** Null when no check and no status was reported. */
-export function rollupNode(scope: Scope, repository: Repository, sha: string): Node | null {
+function rollupNode(scope: Scope, repository: Repository, sha: string): Node | null {
   mustRead(scope, repository, 'checks', 'statuses');
   // GitHub lists superseded attempts too. The reader must find out which one counts.
   const checks = checksOf(repository, sha);
@@ -61,17 +35,11 @@ export function rollupNode(scope: Scope, repository: Repository, sha: string): N
   if (checks.length + statuses.length === 0) return null;
   const nodes = [
     ...checks.map((check) => checkRunNode(scope, repository, check)),
-    ...statuses.map((status) => statusContextNode(scope, repository, status)),
+    ...statuses.map((status) => statusContextNode(repository, status)),
   ];
   return {
-    id: `SCR_${sha}`,
     state: rollupState(latestInSuites(checks), statuses),
-    commit: () => commitNode(scope, repository, sha),
-    contexts: (args: PageArgs) => ({
-      ...connection(nodes, args, (node) => node),
-      checkRunCount: checks.length,
-      statusContextCount: statuses.length,
-    }),
+    contexts: (args: PageArgs) => connection(nodes, args, (node) => node),
   };
 }
 
@@ -92,105 +60,53 @@ function latestInSuites(checks: readonly CheckRun[]): readonly CheckRun[] {
   return [...latest.values()];
 }
 
-interface RequiredArgs {
-  readonly pullRequestId?: string;
-  readonly pullRequestNumber?: number;
-}
-
-function isRequired(
-  repository: Repository,
-  { name, appId }: { name: string; appId: number | undefined },
-  args: RequiredArgs,
-) {
-  const pr = repository.pulls
-    .values()
-    .find(({ number, nodeId }) => number === args.pullRequestNumber || nodeId === args.pullRequestId);
-  if (pr === undefined) throw new Error('A pull request ID or pull request number is required.');
-  return requiredChecksOf(repository, pr.baseRef).some(
-    (required) => required.context === name && (required.appId === undefined || required.appId === appId),
-  );
+/** Whether the pull request needs this check, of this app. */
+function isRequired(repository: Repository, name: string, appId: number | undefined) {
+  return ({ pullRequestNumber }: { readonly pullRequestNumber: number }) => {
+    const pr = repository.pulls.get(pullRequestNumber);
+    if (pr === undefined) throw new Error('A pull request ID or pull request number is required.');
+    return requiredChecksOf(repository, pr.baseRef).some(
+      (required) => required.context === name && (required.appId === undefined || required.appId === appId),
+    );
+  };
 }
 
 export function checkRunNode(scope: Scope, repository: Repository, check: CheckRun): Node {
-  const { app } = check.suite;
   return {
     __typename: 'CheckRun',
     id: check.nodeId,
     databaseId: narrow(check.id),
     name: check.name,
-    externalId: check.externalId,
     status: check.status.toUpperCase(),
     conclusion: check.conclusion?.toUpperCase() ?? null,
     startedAt: at(check.startedAt),
-    completedAt: at(check.completedAt),
     detailsUrl: check.detailsUrl ?? null,
     url: webUrl(scope, repository, 'runs', check.id),
-    permalink: webUrl(scope, repository, 'runs', check.id),
     title: check.title ?? null,
-    summary: check.summary ?? null,
-    text: check.text ?? null,
-    repository: () => scope.repositoryNode(repository),
-    checkSuite: () => checkSuiteNode(scope, repository, check.suite),
-    isRequired: (args: RequiredArgs) => isRequired(repository, { name: check.name, appId: app.id }, args),
+    checkSuite: () => checkSuiteNode(repository, check.suite),
+    isRequired: isRequired(repository, check.name, check.suite.app.id),
   };
 }
 
-export function checkSuiteNode(scope: Scope, repository: Repository, suite: CheckSuite): Node {
-  const checks = repository.checks.filter((check) => check.suite === suite);
-  const { status, conclusion } = suiteStatus(repository, suite);
-  return {
-    __typename: 'CheckSuite',
-    id: suite.nodeId,
-    databaseId: narrow(suite.id),
-    app: () => appNode(suite.app),
-    status: status.toUpperCase(),
-    conclusion: conclusion?.toUpperCase() ?? null,
-    createdAt: at(suite.createdAt),
-    updatedAt: at(suite.updatedAt),
-    commit: () => commitNode(scope, repository, suite.sha),
-    repository: () => scope.repositoryNode(repository),
-    workflowRun: () => workflowRunNode(scope, repository, suite),
-    checkRuns: (args: PageArgs) => connection(checks, args, (check) => checkRunNode(scope, repository, check)),
-  };
-}
-
-function workflowRunNode(scope: Scope, repository: Repository, suite: CheckSuite): Node | null {
+function checkSuiteNode(repository: Repository, suite: CheckSuite): Node {
+  const { slug, id } = suite.app;
   const run = repository.runs.find((candidate) => candidate.suite === suite);
-  if (run === undefined) return null;
   return {
-    __typename: 'WorkflowRun',
-    id: run.nodeId,
-    databaseId: narrow(run.id),
-    event: run.event,
-    runNumber: run.number,
-    url: webUrl(scope, repository, 'actions', 'runs', run.id),
-    createdAt: at(run.createdAt),
-    updatedAt: at(run.updatedAt),
-    workflow: { __typename: 'Workflow', id: `W_${run.workflowId}`, databaseId: run.workflowId, name: run.name },
+    id: suite.nodeId,
+    app: { slug, databaseId: id },
+    workflowRun: run === undefined ? null : { event: run.event, workflow: { id: `W_${run.workflowId}` } },
   };
 }
 
-function statusContextNode(scope: Scope, repository: Repository, status: CommitStatus): Node {
+function statusContextNode(repository: Repository, status: CommitStatus): Node {
   return {
     __typename: 'StatusContext',
-    id: status.nodeId,
     context: status.context,
     state: status.state.toUpperCase(),
     description: status.description ?? null,
     targetUrl: status.targetUrl ?? null,
     createdAt: at(status.at),
     creator: () => actorNode(status.creator),
-    commit: () => commitNode(scope, repository, status.sha),
-    isRequired: (args: RequiredArgs) => isRequired(repository, { name: status.context, appId: status.app?.id }, args),
-  };
-}
-
-function statusNode(scope: Scope, repository: Repository, sha: string): Node | null {
-  const statuses = latestStatuses(repository, sha);
-  if (statuses.length === 0) return null;
-  return {
-    id: `S_${sha}`,
-    state: rollupState([], statuses),
-    contexts: () => statuses.map((status) => statusContextNode(scope, repository, status)),
+    isRequired: isRequired(repository, status.context, status.app?.id),
   };
 }

@@ -1,11 +1,11 @@
-import { canSee } from './auth.ts';
 import { checkRunNode } from './graphql-checks.ts';
-import { Complaint, type Node, type Scope } from './graphql-node.ts';
+import { Complaint, type Node, noSuchNode, type Scope } from './graphql-node.ts';
 import { commentNode } from './graphql-pull-request.ts';
+import { seenRepositories } from './graphql-repository.ts';
 import type { Repository } from './model.ts';
 import { Refused } from './refused.ts';
 import { changeRun, makeRun } from './routes/check-routes.ts';
-import { rewrite, writeBelow } from './routes/issue-routes.ts';
+import { rewrite, writeBelow } from './routes/pull-routes.ts';
 
 type Input = Readonly<Record<string, unknown>>;
 interface Args {
@@ -30,25 +30,25 @@ export function mutationFields(scope: Scope): Node {
 }
 
 function addComment(scope: Scope, { subjectId, body }: Input): Node {
-  for (const repository of seen(scope)) {
+  for (const repository of seenRepositories(scope)) {
     const pr = repository.pulls.values().find(({ nodeId }) => nodeId === subjectId);
     if (pr === undefined) continue;
     const comment = writeBelow(scope, pr, String(body));
-    return { commentEdge: () => ({ cursor: String(comment.id), node: () => commentNode(scope, pr, comment) }) };
+    return { commentEdge: { node: commentNode(pr, comment) } };
   }
-  throw unknown(subjectId);
+  throw noSuchNode(subjectId);
 }
 
 function updateIssueComment(scope: Scope, { id, body }: Input): Node {
-  for (const repository of seen(scope)) {
+  for (const repository of seenRepositories(scope)) {
     for (const pr of repository.pulls.values()) {
       const comment = pr.comments.find(({ nodeId }) => nodeId === id);
       if (comment === undefined) continue;
       rewrite(scope, { pr, comment }, String(body));
-      return { issueComment: () => commentNode(scope, pr, comment) };
+      return { issueComment: () => commentNode(pr, comment) };
     }
   }
-  throw unknown(id);
+  throw noSuchNode(id);
 }
 
 async function createCheckRun(scope: Scope, input: Input): Promise<Node> {
@@ -60,7 +60,7 @@ async function createCheckRun(scope: Scope, input: Input): Promise<Node> {
 function updateCheckRun(scope: Scope, input: Input): Node {
   const repository = repositoryOf(scope, input);
   const check = repository.checks.find(({ nodeId }) => nodeId === input['checkRunId']);
-  if (check === undefined) throw unknown(input['checkRunId']);
+  if (check === undefined) throw noSuchNode(input['checkRunId']);
   changeRun(scope, repository, { check, body: bodyOf(input) });
   return { checkRun: () => checkRunNode(scope, repository, check) };
 }
@@ -81,18 +81,10 @@ function bodyOf(input: Input): Input {
   };
 }
 
-function seen({ world, caller }: Scope): readonly Repository[] {
-  return [...world.repositories.values()].filter((repository) => canSee(caller, repository));
-}
-
 function repositoryOf(scope: Scope, { repositoryId }: Input): Repository {
-  const found = seen(scope).find(({ nodeId }) => nodeId === repositoryId);
-  if (found === undefined) throw unknown(repositoryId);
+  const found = seenRepositories(scope).find(({ nodeId }) => nodeId === repositoryId);
+  if (found === undefined) throw noSuchNode(repositoryId);
   return found;
-}
-
-function unknown(id: unknown): Complaint {
-  return new Complaint('NOT_FOUND', `Could not resolve to a node with the global id of '${String(id)}'`);
 }
 
 function complaintOf({ status, message, errors }: Refused): Complaint {

@@ -1,6 +1,4 @@
-import type { Weight } from './graphql-weight.ts';
-import type { App, Caller, Repository, User, World } from './model.ts';
-import type { Bucket } from './rate-limit.ts';
+import type { Caller, Repository, User, World } from './model.ts';
 
 /** An object of the graph. Its fields are values, or functions that are called when selected. */
 export type Node = Readonly<Record<string, unknown>>;
@@ -9,14 +7,10 @@ export type Node = Readonly<Record<string, unknown>>;
 export interface Scope {
   readonly world: World;
   readonly caller: Exclude<Caller, { kind: 'nobody' | 'app' }>;
-  readonly limit: Bucket;
-  readonly weight: Weight;
-  /** Objects in a repository link back to it. */
-  readonly repositoryNode: (repository: Repository) => Node;
 }
 
-export function webUrl(scope: Scope, repository: Repository, ...parts: readonly (string | number)[]): string {
-  return [scope.world.url, repository.owner.login, repository.name, ...parts].join('/');
+export function webUrl({ world }: Scope, repository: Repository, ...parts: readonly (string | number)[]): string {
+  return [world.url, repository.owner.login, repository.name, ...parts].join('/');
 }
 
 /** An error with GitHub's type. */
@@ -36,6 +30,10 @@ export function forbidden(): Complaint {
   return new Complaint('FORBIDDEN', 'Resource not accessible by integration');
 }
 
+export function noSuchNode(id: unknown): Complaint {
+  return new Complaint('NOT_FOUND', `Could not resolve to a node with the global id of '${String(id)}'`);
+}
+
 /** Throws when an app lacks the permission on a private repository. */
 export function mustRead({ caller }: Scope, repository: Repository, ...permissions: readonly string[]): void {
   if (caller.kind !== 'installation' || !repository.isPrivate) return;
@@ -46,32 +44,22 @@ export interface PageArgs {
   readonly first?: number | null;
   readonly last?: number | null;
   readonly after?: string | null;
-  readonly before?: string | null;
 }
 
 /** One page of a list. Cursors are indexes, so appended items move nothing. */
-export function connection<Item>(
-  items: readonly Item[],
-  args: PageArgs,
-  nodeOf: (item: Item) => Node,
-  edgeOf: (item: Item) => Node = () => ({}),
-): Node {
+export function connection<Item>(items: readonly Item[], args: PageArgs, nodeOf: (item: Item) => Node): Node {
   checkBounds(args);
-  let [start, end] = [readCursor(args.after) ?? 0, (readCursor(args.before) ?? items.length + 1) - 1];
-  end = Math.max(start, Math.min(end, items.length));
-  if (args.first !== undefined && args.first !== null) end = Math.min(end, start + args.first);
-  if (args.last !== undefined && args.last !== null) start = Math.max(start, end - args.last);
+  const from = readCursor(args.after);
+  const end = typeof args.first === 'number' ? Math.min(items.length, from + args.first) : items.length;
+  const start = typeof args.last === 'number' ? Math.max(from, end - args.last) : from;
   const page = items.slice(start, end);
-  const cursors = page.map((_, index) => writeCursor(start + index + 1));
   return {
     totalCount: items.length,
     nodes: () => page.map(nodeOf),
-    edges: () => page.map((item, index) => ({ ...edgeOf(item), cursor: cursors[index], node: () => nodeOf(item) })),
     pageInfo: {
       hasNextPage: end < items.length,
       hasPreviousPage: start > 0,
-      startCursor: cursors[0] ?? null,
-      endCursor: cursors.at(-1) ?? null,
+      endCursor: page.length === 0 ? null : writeCursor(end),
     },
   };
 }
@@ -92,27 +80,17 @@ function writeCursor(place: number): string {
   return Buffer.from(`cursor:${place}`).toString('base64');
 }
 
-function readCursor(cursor: string | null | undefined): number | undefined {
-  if (cursor === undefined || cursor === null) return undefined;
-  const place = Number(Buffer.from(cursor, 'base64').toString().replace('cursor:', ''));
-  return Number.isInteger(place) ? place : undefined;
+function readCursor(cursor: string | null | undefined): number {
+  return Number(
+    Buffer.from(cursor ?? '', 'base64')
+      .toString()
+      .replace('cursor:', ''),
+  );
 }
 
 /** GraphQL leaves out the `[bot]` of an app's login; REST has it. */
-export function actorNode(user: User): Node {
-  return {
-    __typename: user.type,
-    login: user.type === 'Bot' ? user.login.replace(/\[bot\]$/, '') : user.login,
-    id: user.nodeId,
-    databaseId: user.id,
-    name: user.name,
-    url: `https://github.com/${user.login}`,
-    avatarUrl: () => `https://avatars.githubusercontent.com/u/${user.id}?v=4`,
-  };
-}
-
-export function appNode(app: App): Node {
-  return { __typename: 'App', id: app.nodeId, databaseId: app.id, slug: app.slug, name: app.name };
+export function actorNode({ type, login }: User): Node {
+  return { __typename: type, login: type === 'Bot' ? login.replace(/\[bot\]$/, '') : login };
 }
 
 export function at(instant: number | undefined): string | null {

@@ -1,106 +1,85 @@
+import { canSee } from './auth.ts';
 import { findCommit } from './git.ts';
-import { canAdminister, protectionNode, refNode, rulesetNode } from './graphql-branch.ts';
 import { commitNode } from './graphql-checks.ts';
 import {
   actorNode,
-  at,
   Complaint,
   connection,
   forbidden,
   mustRead,
   type Node,
   narrow,
+  noSuchNode,
   type PageArgs,
   type Scope,
-  webUrl,
 } from './graphql-node.ts';
-import { labelNode, pullRequestNode, stateOf } from './graphql-pull-request.ts';
-import type { PullRequest, Repository, User } from './model.ts';
+import { commentNode, pullRequestNode, stateOf } from './graphql-pull-request.ts';
+import type { PullRequest, Repository, Rule } from './model.ts';
+import { protectionOf, rulesOf } from './protection.ts';
 import { branchHead } from './refs.ts';
-import { fullNameOf, hasRole, roleOf } from './world.ts';
+import { findRenamed, findRepository, hasRole, roleOf } from './world.ts';
 
-export function repositoryNode(scope: Scope, repository: Repository): Node {
+interface RepositoryArgs {
+  readonly owner: string;
+  readonly name: string;
+}
+
+/** The fields of every query. */
+export function queryFields(scope: Scope): Node {
   return {
-    ...plainFields(scope, repository),
-    ...settingFields(repository),
-    ...gitFields(scope, repository),
-    ...pullRequestFields(scope, repository),
-    ...ruleFields(scope, repository),
-    collaborators: (args: CollaboratorArgs) => listCollaborators(scope, repository, args),
-    label: ({ name }: { readonly name: string }) => {
-      const label = repository.labels.values().find((one) => one.name.toLowerCase() === name.toLowerCase());
-      return label === undefined ? null : labelNode(label);
-    },
-    labels: (args: PageArgs) => connection([...repository.labels.values()], args, labelNode),
+    repository: (args: RepositoryArgs) => getRepository(scope, args),
+    node: ({ id }: { readonly id: string }) => getComment(scope, id),
+    nodes: ({ ids }: { readonly ids: readonly string[] }) => ids.map((id) => getComment(scope, id)),
   };
 }
 
-function plainFields(scope: Scope, repository: Repository): Node {
-  const { caller } = scope;
+function getRepository(scope: Scope, { owner, name }: RepositoryArgs): Node {
+  const fullName = `${owner}/${name}`;
+  const repository = findRepository(scope.world, fullName) ?? findRenamed(scope.world, fullName);
+  if (repository !== undefined && canSee(scope.caller, repository)) return repositoryNode(scope, repository);
+  throw new Complaint('NOT_FOUND', `Could not resolve to a Repository with the name '${fullName}'.`);
+}
+
+export function seenRepositories({ world, caller }: Scope): readonly Repository[] {
+  return [...world.repositories.values()].filter((repository) => canSee(caller, repository));
+}
+
+/** Comments are the only objects that Sluice asks for by their id. */
+function getComment(scope: Scope, nodeId: string): Node {
+  for (const { pulls } of seenRepositories(scope))
+    for (const pr of pulls.values())
+      for (const comment of pr.comments) if (comment.nodeId === nodeId) return commentNode(pr, comment);
+  throw noSuchNode(nodeId);
+}
+
+function repositoryNode(scope: Scope, repository: Repository): Node {
   return {
-    __typename: 'Repository',
     id: repository.nodeId,
     databaseId: narrow(repository.id),
     name: repository.name,
-    nameWithOwner: fullNameOf(repository),
-    url: webUrl(scope, repository),
     owner: () => actorNode(repository.owner),
-    isArchived: repository.isArchived,
-    isPrivate: repository.isPrivate,
-    isFork: repository.parent !== undefined,
-    isDisabled: false,
-    description: null,
-    homepageUrl: null,
-    stargazerCount: 0,
-    isEmpty: repository.refs.size === 0,
-    visibility: repository.isPrivate ? 'PRIVATE' : 'PUBLIC',
-    parent: () => (repository.parent === undefined ? null : scope.repositoryNode(repository.parent)),
-    createdAt: at(repository.createdAt),
-    updatedAt: at(repository.updatedAt),
-    viewerPermission: () => (caller.kind === 'user' ? permissionOf(repository, caller.user) : null),
-  };
-}
-
-function settingFields({ settings }: Repository): Node {
-  return {
-    deleteBranchOnMerge: settings.deleteBranchOnMerge,
-    squashMergeAllowed: settings.allowSquash,
-    mergeCommitAllowed: settings.allowMerge,
-    rebaseMergeAllowed: settings.allowRebase,
-    allowUpdateBranch: settings.allowUpdateBranch,
-    autoMergeAllowed: false,
-    squashMergeCommitTitle: settings.squashTitle,
-    squashMergeCommitMessage: settings.squashMessage,
-    mergeCommitTitle: settings.mergeTitle,
-    mergeCommitMessage: settings.mergeMessage,
-  };
-}
-
-interface ObjectArgs {
-  readonly oid?: string | null;
-  readonly expression?: string | null;
-}
-
-function gitFields(scope: Scope, repository: Repository): Node {
-  const findRef = (name: string) => {
-    const branch = name.replace(/^refs\/heads\//, '');
-    return branchHead(repository, branch) === undefined ? null : refNode(scope, repository, branch);
-  };
-  return {
+    deleteBranchOnMerge: repository.settings.deleteBranchOnMerge,
+    defaultBranchRef: () => findRef(scope, repository, repository.defaultBranch),
     ref: ({ qualifiedName }: { readonly qualifiedName: string }) => {
       mustRead(scope, repository, 'contents');
-      return findRef(qualifiedName);
+      return findRef(scope, repository, qualifiedName.replace(/^refs\/heads\//, ''));
     },
-    defaultBranchRef: () => findRef(repository.defaultBranch),
-    refs: ({ refPrefix, ...args }: PageArgs & { readonly refPrefix: string }) => {
-      const branches = [...repository.refs.keys()].filter((ref) => ref.startsWith(refPrefix)).sort();
-      return connection(branches, args, (ref) => refNode(scope, repository, ref.replace(/^refs\/heads\//, '')));
-    },
-    object: async ({ oid, expression }: ObjectArgs) => {
+    object: async ({ oid }: { readonly oid: string }) => {
       mustRead(scope, repository, 'contents');
-      const commit = await findCommit(repository.gitDir, oid ?? expression ?? 'HEAD');
+      const commit = await findCommit(repository.gitDir, oid);
       return commit === undefined ? null : commitNode(scope, repository, commit.sha);
     },
+    pullRequest: ({ number }: { readonly number: number }) => {
+      mustRead(scope, repository, 'pull_requests');
+      const pr = repository.pulls.get(number);
+      if (pr !== undefined) return pullRequestNode(scope, pr);
+      throw new Complaint('NOT_FOUND', `Could not resolve to a PullRequest with the number of ${number}.`);
+    },
+    pullRequests: (args: PullRequestsArgs) => {
+      mustRead(scope, repository, 'pull_requests');
+      return connection(listPullRequests(repository, args), args, (pr) => pullRequestNode(scope, pr));
+    },
+    collaborators: (args: CollaboratorArgs) => findCollaborator(scope, repository, args),
   };
 }
 
@@ -108,73 +87,104 @@ interface PullRequestsArgs extends PageArgs {
   readonly states?: readonly string[] | null;
   readonly headRefName?: string | null;
   readonly baseRefName?: string | null;
-  readonly labels?: readonly string[] | null;
   readonly orderBy?: { readonly field: string; readonly direction: 'ASC' | 'DESC' } | null;
 }
 
-function pullRequestFields(scope: Scope, repository: Repository): Node {
-  const nodeOf = (pr: PullRequest) => pullRequestNode(scope, pr);
-  return {
-    pullRequest: ({ number }: { readonly number: number }) => {
-      mustRead(scope, repository, 'pull_requests');
-      const pr = repository.pulls.get(number);
-      if (pr !== undefined) return nodeOf(pr);
-      throw new Complaint('NOT_FOUND', `Could not resolve to a PullRequest with the number of ${number}.`);
-    },
-    pullRequests: (args: PullRequestsArgs) => {
-      mustRead(scope, repository, 'pull_requests');
-      return connection(listPullRequests(repository, args), args, nodeOf);
-    },
-  };
-}
-
-function listPullRequests(repository: Repository, args: PullRequestsArgs): readonly PullRequest[] {
-  const { states, headRefName, baseRefName, labels, orderBy } = args;
-  const found = [...repository.pulls.values()].filter(
+function listPullRequests({ pulls }: Repository, args: PullRequestsArgs): readonly PullRequest[] {
+  const { states, headRefName, baseRefName, orderBy } = args;
+  const found = [...pulls.values()].filter(
     (pr) =>
       (states?.includes(stateOf(pr)) ?? true) &&
       (headRefName ?? pr.headRef) === pr.headRef &&
-      (baseRefName ?? pr.baseRef) === pr.baseRef &&
-      (labels?.some((name) => pr.labels.some((label) => label.name === name)) ?? true),
+      (baseRefName ?? pr.baseRef) === pr.baseRef,
   );
   const instantOf = (pr: PullRequest) => (orderBy?.field === 'UPDATED_AT' ? pr.updatedAt : pr.createdAt);
   const sorted = found.sort((one, other) => instantOf(one) - instantOf(other) || one.number - other.number);
   return orderBy?.direction === 'DESC' ? sorted.reverse() : sorted;
 }
 
-function ruleFields(scope: Scope, repository: Repository): Node {
+interface CollaboratorArgs extends PageArgs {
+  readonly login: string;
+}
+
+/** Lists people, never apps. Others than those who may push get an error. */
+function findCollaborator({ caller, world }: Scope, repository: Repository, { login }: CollaboratorArgs): Node {
+  if (caller.kind === 'user' && !hasRole(repository, caller.user, 'write')) throw forbidden();
+  const user = world.users.get(login.toLowerCase());
+  const isKnown = user === repository.owner || repository.roles.has(login.toLowerCase());
+  if (user?.type !== 'User' || !isKnown || roleOf(repository, user) === 'none') return { edges: [] };
+  return { edges: [{ permission: roleOf(repository, user).toUpperCase(), node: actorNode(user) }] };
+}
+
+function findRef(scope: Scope, repository: Repository, name: string): Node | null {
+  const head = branchHead(repository, name);
+  if (head === undefined) return null;
   return {
-    branchProtectionRules: (args: PageArgs) => {
-      if (!canAdminister(scope, repository)) throw forbidden();
-      return connection([...repository.protections.values()], args, (rule) => protectionNode(scope, repository, rule));
-    },
-    rulesets: (args: PageArgs) => connection(repository.rulesets, args, (ruleset) => rulesetNode(scope, ruleset)),
-    mergeQueue: () => null,
+    name,
+    target: () => commitNode(scope, repository, head),
+    branchProtectionRule: () => findProtection(scope, repository, name),
+    refUpdateRule: () => updateRuleNode(repository, name),
+    rules: (args: PageArgs) => connection(rulesOf(repository, name), args, ruleNode),
   };
 }
 
-interface CollaboratorArgs extends PageArgs {
-  readonly login?: string | null;
-  readonly query?: string | null;
+/** Branch rules need the administration permission. Others get an error. */
+function findProtection({ caller, world }: Scope, repository: Repository, branch: string): Node | null {
+  const isGranted =
+    caller.kind === 'installation'
+      ? caller.permissions['administration'] !== undefined
+      : hasRole(repository, caller.user, 'admin');
+  if (!isGranted) throw forbidden();
+  const protection = protectionOf(repository, branch);
+  if (protection === undefined) return null;
+  const { checks, isStrict } = protection;
+  return {
+    ...UNUSED_RULES,
+    requiresStatusChecks: checks !== undefined,
+    requiresStrictStatusChecks: isStrict,
+    requiredStatusChecks: (checks ?? []).map(({ context, appId }) => ({
+      context,
+      app: world.apps.get(appId ?? 0) ?? null,
+    })),
+  };
 }
 
-/** Lists people, never apps. Null for a caller without push access. */
-function listCollaborators(scope: Scope, repository: Repository, args: CollaboratorArgs): Node | null {
-  const { caller, world } = scope;
-  if (caller.kind === 'user' && !hasRole(repository, caller.user, 'write')) throw forbidden();
-  const people = [...repository.roles.keys()]
-    .map((login) => world.users.get(login))
-    .concat(repository.owner)
-    .filter((user) => user?.type === 'User' && roleOf(repository, user) !== 'none') as User[];
-  const meant = [...new Set(people)].filter(({ login, name }) => {
-    if (typeof args.login === 'string') return login.toLowerCase() === args.login.toLowerCase();
-    const query = args.query?.toLowerCase() ?? '';
-    return login.toLowerCase().includes(query) || name.toLowerCase().includes(query);
-  });
-  return connection(meant, args, actorNode, (user) => ({ permission: permissionOf(repository, user) }));
+/** The fake has no such rules. */
+const UNUSED_RULES = {
+  requiresCommitSignatures: false,
+  requiresConversationResolution: false,
+  requiresDeployments: false,
+  lockBranch: false,
+};
+
+/** The part of the rules that every account with push access may see. */
+function updateRuleNode(repository: Repository, branch: string): Node | null {
+  const protection = protectionOf(repository, branch);
+  if (protection === undefined) return null;
+  return {
+    requiredStatusCheckContexts: protection.checks?.map(({ context }) => context) ?? [],
+    requiresConversationResolution: false,
+    requiresSignatures: false,
+  };
 }
 
-function permissionOf(repository: Repository, user: User): string | null {
-  const role = roleOf(repository, user);
-  return role === 'none' ? null : role.toUpperCase();
+function ruleNode(rule: Rule): Node {
+  return { type: rule.type.toUpperCase(), parameters: parametersOf(rule) };
+}
+
+function parametersOf(rule: Rule): Node | null {
+  switch (rule.type) {
+    case 'required_status_checks':
+      return {
+        __typename: 'RequiredStatusChecksParameters',
+        strictRequiredStatusChecksPolicy: rule.isStrict,
+        requiredStatusChecks: rule.checks.map(({ context, appId }) => ({ context, integrationId: appId ?? null })),
+      };
+    case 'pull_request':
+      return { __typename: 'PullRequestParameters', requiredReviewThreadResolution: false };
+    case 'update':
+      return { __typename: 'UpdateParameters' };
+    default:
+      return null;
+  }
 }

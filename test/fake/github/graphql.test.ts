@@ -22,50 +22,43 @@ beforeEach(async () => {
 
 afterEach(() => github.close());
 
-async function ask<Data = unknown>(fields: string, using = client): Promise<Data> {
-  const query = `{ repository(owner: "acme", name: "app") { ${fields} } }`;
-  return (await using.graphql<{ readonly repository: Data }>(query)).repository;
+/** The data of a query, and its errors as their type and the place they are about. */
+async function send(query: string, variables: object = {}, using = client) {
+  const { data } = await using.request('POST /graphql', { query, variables });
+  const errors: readonly { type?: string; path?: readonly string[]; message: string }[] = data.errors ?? [];
+  return { data: data.data, errors, complaints: errors.map(({ type, path }) => `${type} ${path?.join('.')}`) };
 }
 
-type Node = Readonly<Record<string, unknown>>;
+/** Fields of the repository. */
+const ask = (fields: string, using = client) =>
+  send(`{ repository(owner: "acme", name: "app") { ${fields} } }`, {}, using);
 
-interface CommitFacts {
-  readonly oid: string;
-  readonly parents: { readonly nodes: unknown };
+async function get(fields: string) {
+  const { data, errors } = await ask(fields);
+  assert.deepEqual(errors, []);
+  return data.repository;
 }
 
-interface Page {
-  readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string };
-  readonly nodes: readonly { readonly number: number }[];
-}
-
-async function complaintsOf(asked: Promise<unknown>): Promise<readonly (readonly unknown[])[]> {
-  const error = await asked.then(
-    () => assert.fail('It was answered.'),
-    (problem: unknown) => problem,
-  );
-  assert.ok(error instanceof Error && 'errors' in error, String(error));
-  const { errors } = error as unknown as { errors: readonly { type?: string; path?: unknown; message: string }[] };
-  return errors.map(({ type, path, message }) => [type, path, message]);
+function without(permission: string): Promise<Octokit> {
+  const kept = Object.entries(QUEUE_PERMISSIONS).filter(([name]) => name !== permission);
+  github.grant(installation, Object.fromEntries(kept));
+  return asInstallation(github, installation);
 }
 
 describe('pull requests', () => {
-  it('are told with everything a queue wants to know', async () => {
-    const { pullRequest } = await ask<{ pullRequest: { commits: { nodes: readonly { commit: CommitFacts }[] } } }>(`
-      pullRequest(number: 1) { number title body url state isDraft merged
-      isCrossRepository headRefOid headRefName baseRefName headRepository { id } author { __typename login }
-      baseRef { target { oid } } commits(last: 1) { nodes { commit { oid tree { oid } parents(first: 1) { nodes { oid } } } } }
-      reviewThreads(first: 1) { nodes { isResolved } } }`);
+  it('are told with what a queue wants to know', async () => {
+    const { pullRequest } = await get(`
+      pullRequest(number: 1) { number title body url state isDraft isCrossRepository headRefOid headRefName baseRefName
+      headRepository { id } author { __typename login } baseRef { target { oid } } reviewThreads(first: 1) { totalCount }
+      commits(last: 1) { nodes { commit { oid parents(first: 1) { nodes { oid } } } } } }`);
     const main = repository.refs.get('refs/heads/main');
-    const { commits, ...facts } = pullRequest;
-    assert.deepEqual(facts, {
+    assert.deepEqual(pullRequest, {
       number: 1,
       title: 'Add x',
       body: 'Why.',
       url: `${github.url}/acme/app/pull/1`,
       state: 'OPEN',
       isDraft: false,
-      merged: false,
       isCrossRepository: false,
       headRefOid: pr.headSha,
       headRefName: pr.headRef,
@@ -73,31 +66,29 @@ describe('pull requests', () => {
       headRepository: { id: repository.nodeId },
       author: { __typename: 'User', login: 'ada' },
       baseRef: { target: { oid: main } },
-      reviewThreads: { nodes: [] },
+      reviewThreads: { totalCount: 0 },
+      commits: { nodes: [{ commit: { oid: pr.headSha, parents: { nodes: [{ oid: main }] } } }] },
     });
-    const [last] = commits.nodes;
-    assert.deepEqual([last?.commit.oid, last?.commit.parents.nodes], [pr.headSha, [{ oid: main }]]);
   });
 
   it('can be merged or not, and the first who asks does not learn it', async () => {
-    const look = async () =>
-      (await ask<{ pullRequest: unknown }>('pullRequest(number: 1) { mergeable mergeStateStatus }')).pullRequest;
-    assert.deepEqual(await look(), { mergeable: 'UNKNOWN', mergeStateStatus: 'UNKNOWN' });
+    const look = async () => {
+      const { pullRequest } = await get('pullRequest(number: 1) { mergeable mergeStateStatus }');
+      return `${pullRequest.mergeable} ${pullRequest.mergeStateStatus}`;
+    };
+    assert.equal(await look(), 'UNKNOWN UNKNOWN');
     await github.settle();
-    assert.deepEqual(await look(), { mergeable: 'MERGEABLE', mergeStateStatus: 'CLEAN' });
-    const reviews = { count: 1, dismissesStale: false, needsCodeOwners: false };
-    github.protect(repository, 'main', { reviews });
-    assert.deepEqual(await look(), { mergeable: 'MERGEABLE', mergeStateStatus: 'BLOCKED' });
+    assert.equal(await look(), 'MERGEABLE CLEAN');
+    github.protect(repository, 'main', { reviews: { count: 1, dismissesStale: false, needsCodeOwners: false } });
+    assert.equal(await look(), 'MERGEABLE BLOCKED');
     await github.commit(repository, { branch: 'main', files: { [`${pr.headRef}.txt`]: 'other\n' } });
     await look();
     await github.settle();
-    assert.deepEqual(await look(), { mergeable: 'CONFLICTING', mergeStateStatus: 'DIRTY' });
+    assert.equal(await look(), 'CONFLICTING DIRTY');
   });
 
   it('are reviewed by those who may write', async () => {
-    const look = async () =>
-      (await ask<{ pullRequest: { reviewDecision: string | null } }>('pullRequest(number: 1) { reviewDecision }'))
-        .pullRequest.reviewDecision;
+    const look = async () => (await get('pullRequest(number: 1) { reviewDecision }')).pullRequest.reviewDecision;
     assert.equal(await look(), null);
     github.protect(repository, 'main', { reviews: { count: 1, dismissesStale: false, needsCodeOwners: false } });
     assert.equal(await look(), 'REVIEW_REQUIRED');
@@ -109,180 +100,208 @@ describe('pull requests', () => {
     assert.equal(await look(), 'APPROVED');
   });
 
-  it('are listed page by page, by what changed last', async () => {
+  it('are listed page by page, with their labels and who gave them', async () => {
     for (let index = 0; index < 4; index += 1) await github.openPullRequest(repository);
     github.closePullRequest(repository.pulls.get(3) as PullRequest);
     const numbers: number[] = [];
-    let after = 'null';
-    for (let page = 0; page < 3; page += 1) {
-      const { pullRequests } = await ask<{
-        pullRequests: Page;
-      }>(`pullRequests(states: OPEN, first: 2, after: ${after}) {
-        pageInfo { hasNextPage endCursor } nodes { number } totalCount }`);
-      numbers.push(...pullRequests.nodes.map(({ number }) => number));
-      after = JSON.stringify(pullRequests.pageInfo.endCursor);
-      if (!pullRequests.pageInfo.hasNextPage) break;
+    for (let after: string | null = null, hasMore = true; hasMore; ) {
+      const { pullRequests } = await get(`pullRequests(states: OPEN, first: 3, after: ${JSON.stringify(after)}) {
+        pageInfo { hasNextPage endCursor } nodes { number } }`);
+      numbers.push(...pullRequests.nodes.map(({ number }: PullRequest) => number));
+      after = pullRequests.pageInfo.endCursor;
+      hasMore = pullRequests.pageInfo.hasNextPage;
     }
     assert.deepEqual(numbers, [1, 2, 4, 5]);
     github.label(pr, 'ada', 'ready');
-    const labelled = await ask(`pullRequests(first: 1, labels: ["ready"]) { nodes {
-      labels(first: 9) { nodes { name } }
+    const { pullRequest } = await get(`pullRequest(number: 1) { labels(first: 9) { nodes { name } }
       timelineItems(last: 9, itemTypes: [LABELED_EVENT]) { nodes {
-        ... on LabeledEvent { label { name } actor { login } } } } } }`);
+        ... on LabeledEvent { label { name } actor { login } } } } }`);
     const label = { name: 'ready' };
     const timelineItems = { nodes: [{ label, actor: { login: 'ada' } }] };
-    assert.deepEqual(labelled, { pullRequests: { nodes: [{ labels: { nodes: [label] }, timelineItems }] } });
+    assert.deepEqual(pullRequest, { labels: { nodes: [label] }, timelineItems });
   });
 
-  it('have comments, which are found by their names and not by numbers that are too large', async () => {
+  it('have comments, which are found by their names', async () => {
     const comment = github.comment(pr, 'ada', '/sluice merge');
-    const { node } = await client.graphql<{ node: unknown }>(
-      `query($id: ID!) { node(id: $id) { ... on IssueComment { body databaseId fullDatabaseId includesCreatedEdit
-        lastEditedAt author { login } pullRequest { number } } } }`,
-      { id: comment.nodeId },
-    );
-    assert.deepEqual(node, {
+    const fields = 'body fullDatabaseId includesCreatedEdit lastEditedAt author { login } pullRequest { id }';
+    const query = `query($id: ID!) { node(id: $id) { ... on IssueComment { ${fields} } } }`;
+    const { data } = await send(query, { id: comment.nodeId });
+    assert.deepEqual(data.node, {
       body: '/sluice merge',
-      databaseId: null,
       fullDatabaseId: String(comment.id),
       includesCreatedEdit: false,
       lastEditedAt: null,
       author: { login: 'ada' },
-      pullRequest: { number: 1 },
+      pullRequest: { id: pr.nodeId },
     });
   });
 });
 
 describe('checks', () => {
-  const CONTEXTS = `contexts(first: 9) { nodes { __typename
-    ... on CheckRun { name status conclusion isRequired(pullRequestNumber: 1) checkSuite { app { slug databaseId } } }
-    ... on StatusContext { context state isRequired(pullRequestNumber: 1) creator { login } } } }`;
-  const look = async () =>
-    (
-      await ask<{ object: { statusCheckRollup: { contexts: { nodes: unknown } } | null } }>(
-        `object(oid: "${pr.headSha}") { ... on Commit { statusCheckRollup { ${CONTEXTS} } } }`,
-      )
-    ).object;
-
   it('are those of a commit, whoever reported them, attempts that were superseded included', async () => {
+    const contexts = `contexts(first: 9) { nodes { __typename
+      ... on CheckRun { name status conclusion isRequired(pullRequestNumber: 1) checkSuite { app { slug databaseId } } }
+      ... on StatusContext { context state isRequired(pullRequestNumber: 1) creator { login } } } }`;
+    const look = async () =>
+      (await get(`object(oid: "${pr.headSha}") { ... on Commit { statusCheckRollup { ${contexts} } } }`)).object;
     assert.deepEqual(await look(), { statusCheckRollup: null });
     github.protect(repository, 'main', { checks: [{ context: 'build', appId: github.ci.id }] });
     github.reportCheck(repository, { sha: pr.headSha, name: 'build', conclusion: 'failure' });
     github.reportCheck(repository, { sha: pr.headSha, name: 'build', attempt: 2, status: 'queued' });
     github.setStatus(repository, { sha: pr.headSha, context: 'build', state: 'success', by: 'eve' });
-    const { statusCheckRollup } = await look();
     const app = { slug: 'github-actions', databaseId: github.ci.id };
     const run = { __typename: 'CheckRun', name: 'build', isRequired: true, checkSuite: { app } };
-    assert.deepEqual(statusCheckRollup?.contexts.nodes, [
+    assert.deepEqual((await look()).statusCheckRollup.contexts.nodes, [
       { ...run, status: 'COMPLETED', conclusion: 'FAILURE' },
       { ...run, status: 'QUEUED', conclusion: null },
       { __typename: 'StatusContext', context: 'build', state: 'SUCCESS', isRequired: false, creator: { login: 'eve' } },
     ]);
-  });
-
-  it('of a commit that is not there are none', async () => {
-    assert.deepEqual(await ask(`object(oid: "${'a'.repeat(40)}") { oid }`), { object: null });
+    assert.deepEqual(await get(`object(oid: "${'a'.repeat(40)}") { oid }`), { object: null });
   });
 });
 
 describe('rules', () => {
-  const RULES = `ref(qualifiedName: "refs/heads/main") {
-    refUpdateRule { requiredStatusCheckContexts }
-    rules(first: 9) { nodes { type parameters { ... on RequiredStatusChecksParameters {
-      strictRequiredStatusChecksPolicy requiredStatusChecks { context integrationId } } } } }`;
-  const CLASSIC = 'branchProtectionRule { requiresStrictStatusChecks requiredStatusChecks { context app { slug } } }';
-
-  beforeEach(() => {
+  it('of both kinds are told, those of protection only to whoever may administrate', async () => {
     github.protect(repository, 'main', { isStrict: true, checks: [{ context: 'build', appId: github.ci.id }] });
     const checks = [{ context: 'test', appId: 7 }];
     github.addRuleset(repository, { rules: [{ type: 'required_status_checks', checks, isStrict: false }] });
     github.addRuleset(repository, { enforcement: 'disabled', rules: [{ type: 'deletion' }] });
-  });
-
-  it('of both kinds are told to whoever may administrate', async () => {
-    const { ref } = await ask<{ ref: unknown }>(`${RULES} ${CLASSIC} }`);
-    assert.deepEqual(ref, {
+    const fields = `ref(qualifiedName: "refs/heads/main") { refUpdateRule { requiredStatusCheckContexts }
+      rules(first: 9) { nodes { type parameters { ... on RequiredStatusChecksParameters {
+        strictRequiredStatusChecksPolicy requiredStatusChecks { context integrationId } } } } }
+      branchProtectionRule { requiresStrictStatusChecks requiredStatusChecks { context app { slug } } } }`;
+    const parameters = {
+      strictRequiredStatusChecksPolicy: false,
+      requiredStatusChecks: [{ context: 'test', integrationId: 7 }],
+    };
+    const forAll = {
       refUpdateRule: { requiredStatusCheckContexts: ['build'] },
-      rules: {
-        nodes: [
-          {
-            type: 'REQUIRED_STATUS_CHECKS',
-            parameters: {
-              strictRequiredStatusChecksPolicy: false,
-              requiredStatusChecks: [{ context: 'test', integrationId: 7 }],
-            },
-          },
-        ],
-      },
-      branchProtectionRule: {
-        requiresStrictStatusChecks: true,
-        requiredStatusChecks: [{ context: 'build', app: { slug: 'github-actions' } }],
-      },
-    });
-  });
-
-  it('of protection are refused to others, and the rest is answered', async () => {
-    const { administration: _, ...less } = QUEUE_PERMISSIONS;
-    github.grant(installation, less);
-    const weaker = await asInstallation(github, installation);
-    const asked = ask(`${RULES} ${CLASSIC} }`, weaker);
-    assert.deepEqual(await complaintsOf(asked), [
-      ['FORBIDDEN', ['repository', 'ref', 'branchProtectionRule'], 'Resource not accessible by integration'],
-    ]);
-    const { data } = (await asked.catch((problem: unknown) => problem)) as { data: { repository: { ref: Node } } };
-    assert.deepEqual(data.repository.ref['refUpdateRule'], { requiredStatusCheckContexts: ['build'] });
-    assert.equal(data.repository.ref['branchProtectionRule'], null);
+      rules: { nodes: [{ type: 'REQUIRED_STATUS_CHECKS', parameters }] },
+    };
+    const requiredStatusChecks = [{ context: 'build', app: { slug: 'github-actions' } }];
+    const branchProtectionRule = { requiresStrictStatusChecks: true, requiredStatusChecks };
+    assert.deepEqual((await get(fields)).ref, { ...forAll, branchProtectionRule });
+    const { data, complaints } = await ask(fields, await without('administration'));
+    assert.deepEqual(data.repository.ref, { ...forAll, branchProtectionRule: null });
+    assert.deepEqual(complaints, ['FORBIDDEN repository.ref.branchProtectionRule']);
   });
 
   it('say what a person may do', async () => {
-    const may = (login: string) =>
-      ask(`collaborators(first: 1, login: "${login}") { edges { permission node { login } } }`);
-    const ada = { permission: 'WRITE', node: { login: 'ada' } };
-    assert.deepEqual(await may('ADA'), { collaborators: { edges: [ada] } });
-    assert.deepEqual(await may('nobody'), { collaborators: { edges: [] } });
+    const may = async (login: string) =>
+      (await get(`collaborators(first: 1, login: "${login}") { edges { permission node { login } } }`)).collaborators;
+    assert.deepEqual(await may('ADA'), { edges: [{ permission: 'WRITE', node: { login: 'ada' } }] });
+    assert.deepEqual(await may('nobody'), { edges: [] });
   });
 });
 
 describe('questions', () => {
   it('about what is not there, or hidden, are answered with null and a complaint', async () => {
-    const missing = `Could not resolve to a PullRequest with the number of 9.`;
-    assert.deepEqual(await complaintsOf(ask('pullRequest(number: 9) { id }')), [
-      ['NOT_FOUND', ['repository', 'pullRequest'], missing],
-    ]);
-    const stranger = asPerson(github, 'mallory');
-    const [complaint] = await complaintsOf(ask('id', stranger));
-    assert.deepEqual(complaint?.slice(0, 2), ['NOT_FOUND', ['repository']]);
+    const complaints = async (...asked: Parameters<typeof ask>) => (await ask(...asked)).complaints;
+    assert.deepEqual(await complaints('pullRequest(number: 9) { id }'), ['NOT_FOUND repository.pullRequest']);
+    assert.deepEqual(await complaints('id', asPerson(github, 'mallory')), ['NOT_FOUND repository']);
+    const [unbounded] = await complaints('pullRequests { totalCount }');
+    assert.match(unbounded ?? '', /^MISSING_PAGINATION_BOUNDARIES/);
+    const [excessive] = await complaints('pullRequests(first: 101) { totalCount }');
+    assert.match(excessive ?? '', /^EXCESSIVE_PAGINATION/);
+    const checks = `object(oid: "${pr.headSha}") { ... on Commit { statusCheckRollup { state } } }`;
+    const weaker = await without('checks');
+    assert.deepEqual(await complaints(checks, weaker), ['FORBIDDEN repository.object.statusCheckRollup']);
   });
 
-  it('that the official schema does not know are refused', async () => {
-    assert.match(String((await complaintsOf(ask('mergeQueueLength')))[0]?.[2]), /Cannot query field/);
-    const [unbounded] = await complaintsOf(ask('pullRequests { totalCount }'));
-    assert.equal(unbounded?.[0], 'MISSING_PAGINATION_BOUNDARIES');
-    const [excessive] = await complaintsOf(ask('pullRequests(first: 101) { totalCount }'));
-    assert.equal(excessive?.[0], 'EXCESSIVE_PAGINATION');
+  it('that the official schema or the fake does not know are refused', async () => {
+    assert.match((await ask('mergeQueueLength')).errors[0]?.message ?? '', /Cannot query field/);
+    assert.match((await ask('diskUsage')).errors[0]?.message ?? '', /does not have Repository.diskUsage/);
   });
 
-  it('about what an app may not read are answered with null where that is', async () => {
-    const { checks: _, ...less } = QUEUE_PERMISSIONS;
-    github.grant(installation, less);
-    const weaker = await asInstallation(github, installation);
-    const fields = `pullRequest(number: 1) { number statusCheckRollup { state } }`;
-    const [complaint] = await complaintsOf(ask(fields, weaker));
-    assert.deepEqual(complaint?.slice(0, 2), ['FORBIDDEN', ['repository', 'pullRequest', 'statusCheckRollup']]);
-  });
-
-  it('by an old name are answered with the new one', async () => {
+  it('by an old name or at the address of an Enterprise host are answered, and nobody asks without a name', async () => {
     github.rename(repository, 'renamed');
-    assert.deepEqual(await ask('nameWithOwner'), { nameWithOwner: 'acme/renamed' });
+    assert.deepEqual(await get('name'), { name: 'renamed' });
+    const body = JSON.stringify({ query: '{ repository(owner: "acme", name: "renamed") { name } }' });
+    const headers = { authorization: `token ${github.createToken('ada')}` };
+    const told = await fetch(`${github.url}/api/graphql`, { method: 'POST', body, headers });
+    assert.deepEqual(await told.json(), { data: { repository: { name: 'renamed' } } });
+    assert.equal((await fetch(`${github.url}/graphql`, { method: 'POST', body })).status, 401);
   });
 
-  it('at the address of an Enterprise host are the same, and nobody may ask without a name', async () => {
-    const body = JSON.stringify({ query: '{ viewer { login } }' });
-    const authorization = `token ${github.createToken('ada')}`;
-    const told = await fetch(`${github.url}/api/graphql`, { method: 'POST', body, headers: { authorization } });
-    assert.deepEqual(await told.json(), { data: { viewer: { login: 'ada' } } });
-    assert.equal((await fetch(`${github.url}/graphql`, { method: 'POST', body })).status, 401);
-    const { viewer } = await client.graphql<{ viewer: unknown }>('{ viewer { login } rateLimit { remaining } }');
-    assert.deepEqual(viewer, { login: 'sluice[bot]' });
+  it('that could list too much are refused, and others cost what they could list', async () => {
+    const used = async (first: number) => {
+      const query = `query($first: Int!) { repository(owner: "acme", name: "app") {
+          pullRequests(first: $first) { nodes { ...P } } } }
+        fragment P on PullRequest { commits(first: 100) { nodes { commit { parents(first: 100) { nodes { oid } } } } } }`;
+      const { data, headers } = await client.request('POST /graphql', { query, variables: { first } });
+      assert.equal(data.errors?.[0].type, first > 50 ? 'MAX_NODE_LIMIT_EXCEEDED' : undefined);
+      return Number(headers['x-ratelimit-used']);
+    };
+    await used(100);
+    const before = await used(2);
+    assert.equal(await used(2), before + 2);
+  });
+});
+
+describe('acts', () => {
+  const BOTH = `mutation Both($comment: AddCommentInput!, $check: CreateCheckRunInput!) {
+    comment: addComment(input: $comment) { commentEdge { node { id body } } }
+    check: createCheckRun(input: $check) { checkRun { id databaseId url status } } }`;
+  const CHANGE = `mutation Change($comment: UpdateIssueCommentInput!, $check: UpdateCheckRunInput!) {
+    comment: updateIssueComment(input: $comment) { issueComment { id body } }
+    check: updateCheckRun(input: $check) { checkRun { status conclusion } } }`;
+  const drafts = (comment: object = {}, check: object = {}) => ({
+    comment: { subjectId: pr.nodeId, body: 'hello', ...comment },
+    check: { repositoryId: repository.nodeId, headSha: pr.headSha, name: 'ci', status: 'IN_PROGRESS', ...check },
+  });
+
+  it('do what REST does, and are heard of in the same way', async () => {
+    const heard: string[] = [];
+    github.world.onHappening((happening) => {
+      heard.push(`${happening.event} ${'action' in happening ? happening.action : ''}`);
+    });
+    const { data } = await send(BOTH, drafts());
+    const [comment, check] = [github.listComments(pr)[0], github.listChecks(repository, pr.headSha)[0]];
+    const url = `${github.url}/acme/app/runs/${check?.id}`;
+    assert.deepEqual(data, {
+      comment: { commentEdge: { node: { id: comment?.nodeId, body: 'hello' } } },
+      check: { checkRun: { id: check?.nodeId, databaseId: null, url, status: 'IN_PROGRESS' } },
+    });
+    const changed = await send(CHANGE, {
+      comment: { id: comment?.nodeId, body: 'bye' },
+      check: { repositoryId: repository.nodeId, checkRunId: check?.nodeId, status: 'COMPLETED', conclusion: 'SUCCESS' },
+    });
+    assert.deepEqual(changed.data, {
+      comment: { issueComment: { id: comment?.nodeId, body: 'bye' } },
+      check: { checkRun: { status: 'COMPLETED', conclusion: 'SUCCESS' } },
+    });
+    assert.deepEqual([comment?.body, comment?.isEdited, check?.conclusion], ['bye', true, 'success']);
+    assert.deepEqual(heard, [
+      'issue_comment created',
+      'check_run created',
+      'issue_comment edited',
+      'check_run completed',
+      'check_suite completed',
+    ]);
+  });
+
+  it('are refused one by one, as far as REST refuses them', async () => {
+    const gone = await send(BOTH, drafts({ subjectId: 'PR_none' }));
+    assert.deepEqual([gone.data.comment, gone.complaints], [null, ['NOT_FOUND comment']]);
+    const empty = await send(BOTH, drafts({ body: ' ' }, { headSha: 'f'.repeat(40) }));
+    assert.deepEqual(empty.complaints, ['UNPROCESSABLE comment', 'UNPROCESSABLE check']);
+    const person = await send(BOTH, drafts(), asPerson(github, 'eve'));
+    assert.deepEqual(person.complaints, ['FORBIDDEN check']);
+    const comment = { id: github.listComments(pr)[0]?.nodeId, body: 'mine' };
+    const stolen = await send(CHANGE, { comment, check: { repositoryId: repository.nodeId, checkRunId: 'CR_none' } });
+    assert.deepEqual(stolen.complaints, ['FORBIDDEN comment', 'NOT_FOUND check']);
+    const forbidden = await send(BOTH, drafts(), await without('checks'));
+    assert.deepEqual([forbidden.data.check, forbidden.complaints], [null, ['FORBIDDEN check']]);
+  });
+
+  it('are counted as writing, and go wrong by name', async () => {
+    github.limits.configure({ writesPerMinute: 1 });
+    await send(BOTH, drafts());
+    await assert.rejects(send(BOTH, drafts()), /secondary rate limit/);
+    github.limits.configure({ writesPerMinute: 100 });
+    github.faults.once('POST /graphql Both', { kind: 'error', status: 502, when: 'after' });
+    await assert.rejects(send(BOTH, drafts()), /Server Error/);
+    assert.equal(github.listComments(pr).length, 2);
+    assert.equal(github.world.requests.at(-1)?.query, 'Both');
   });
 });

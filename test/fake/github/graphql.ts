@@ -10,8 +10,9 @@ import {
   validate,
 } from 'graphql';
 import type { Answer, Ask, Route } from './exchange.ts';
+import { mutationFields } from './graphql-mutations.ts';
 import { Complaint } from './graphql-node.ts';
-import { rootNode } from './graphql-root.ts';
+import { queryFields } from './graphql-repository.ts';
 import { MAX_NODES, weigh } from './graphql-weight.ts';
 import type { RateLimits } from './rate-limit.ts';
 
@@ -32,10 +33,11 @@ async function answerGraphql(ask: Ask, limits: RateLimits): Promise<Answer> {
   const weight = weigh(document as DocumentNode, question.variables);
   if (weight.nodes > MAX_NODES) return tooMuch(weight.nodes);
   limits.spendMore(ask, weight.cost - 1);
+  const scope = { world: ask.world, caller: ask.caller };
   const result = await execute({
     schema: officialSchema(),
     document: document as DocumentNode,
-    rootValue: rootNode({ world: ask.world, caller: ask.caller, limit: limits.find(ask.payer, 'graphql'), weight }),
+    rootValue: { ...queryFields(scope), ...mutationFields(scope) },
     variableValues: question.variables,
     operationName: question.operationName,
     fieldResolver: resolveField,

@@ -20,7 +20,7 @@ export type Happening =
   | (InRepository & { readonly event: 'pull_request'; readonly pr: PullRequest } & PullRequestAction)
   | (InRepository & {
       readonly event: 'pull_request_review';
-      readonly action: 'submitted' | 'dismissed';
+      readonly action: 'submitted';
       readonly pr: PullRequest;
       readonly review: Review;
     })
@@ -43,12 +43,12 @@ export type Happening =
     })
   | (InRepository & {
       readonly event: 'check_run';
-      readonly action: 'created' | 'completed' | 'rerequested';
+      readonly action: 'created' | 'completed';
       readonly check: CheckRun;
     })
   | (InRepository & {
       readonly event: 'check_suite';
-      readonly action: 'requested' | 'completed' | 'rerequested';
+      readonly action: 'completed';
       readonly suite: CheckSuite;
     })
   | (InRepository & { readonly event: 'status'; readonly status: CommitStatus })
@@ -64,12 +64,12 @@ export type Happening =
     })
   | (InRepository & {
       readonly event: 'repository_ruleset';
-      readonly action: 'created' | 'edited' | 'deleted';
+      readonly action: 'created' | 'deleted';
       readonly ruleset: Ruleset;
     })
   | (InRepository & {
       readonly event: 'repository';
-      readonly action: 'created' | 'renamed' | 'transferred' | 'deleted' | 'edited' | 'archived' | 'unarchived';
+      readonly action: 'created' | 'renamed' | 'transferred' | 'deleted';
       /** The former name or the former owner's login. */
       readonly from?: string;
     })

@@ -1,40 +1,66 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { App, Octokit } from 'octokit';
+import { asTheApp } from './a-client.ts';
+import { acceptManifest } from './apps.ts';
+import { createKeyPair } from './auth.ts';
+import { createFakeGithub } from './fake-github.ts';
 import { refusal, useGithub } from './use-github.ts';
 
+/** GitHub's own client asks, and every answer is compared with GitHub's description when the file ends. */
 const here = useGithub();
 
-/** Covers behaviour of GitHub that its own clients and curl users meet, beyond Sluice's requests. */
-describe('lists of pull requests', () => {
-  it('are sorted and filtered as GitHub does', async () => {
-    const first = await here.github.openPullRequest(here.repository, { author: 'ada', branch: 'a' });
-    const second = await here.github.openPullRequest(here.repository, { author: 'ada', branch: 'b' });
+describe('the app', () => {
+  it('acts as its bot, where it is installed', async () => {
     const octokit = await here.asApp();
-    const list = async (more: object) =>
-      (await octokit.rest.pulls.list({ ...here.ref, ...more })).data.map(({ number }) => number);
-    assert.deepEqual(await list({}), [second.number, first.number]);
-    assert.deepEqual(await list({ sort: 'created' }), [second.number, first.number]);
-    assert.deepEqual(await list({ sort: 'long-running' }), [first.number, second.number]);
-    here.github.comment(first, 'ada', 'Much talked about');
-    assert.deepEqual(await list({ sort: 'popularity', direction: 'desc' }), [first.number, second.number]);
-    assert.deepEqual(await list({ head: 'ACME:a' }), [first.number]);
-    assert.deepEqual(await list({ head: 'a' }), [second.number, first.number], 'no owner is no filter');
-    assert.deepEqual(await list({ state: 'closed' }), []);
+    const pr = await here.github.openPullRequest(here.repository, { author: 'ada' });
+    const { data } = await octokit.rest.issues.createComment({ ...here.ref, issue_number: pr.number, body: 'Hello' });
+    assert.deepEqual([data.user?.login, data.performed_via_github_app?.slug], ['sluice[bot]', 'sluice']);
+    await here.github.createRepository('elsewhere/app', { isPrivate: true });
+    await assert.rejects(octokit.rest.repos.get({ owner: 'elsewhere', repo: 'app' }), refusal(404, /Not Found/));
   });
 
-  it('lead back from beyond their end', async () => {
-    for (const branch of ['a', 'b', 'c']) await here.github.openPullRequest(here.repository, { author: 'ada', branch });
+  it('tells who it is, and nobody with a wrong key', async () => {
+    const { rest } = asTheApp(here.github).octokit;
+    assert.equal((await rest.apps.getAuthenticated()).data?.slug, 'sluice');
+    assert.equal((await rest.apps.getRepoInstallation(here.ref)).data.app_slug, 'sluice');
+    await rest.apps.getWebhookConfigForApp();
+    const Quick = Octokit.defaults({ baseUrl: here.github.url, retry: { enabled: false } });
+    const stranger = new App({ appId: here.github.app.id, privateKey: createKeyPair().privateKey, Octokit: Quick });
+    await assert.rejects(stranger.octokit.rest.apps.getAuthenticated(), refusal(401, /could not be decoded/));
+  });
+
+  it('is made from a manifest, whose code works once', async () => {
+    const hook = { url: 'https://sluice.test/webhooks' };
+    const { code } = acceptManifest(here.github.world, { slug: 'made', hook });
+    const anybody = new Octokit({ baseUrl: here.github.url, retry: { enabled: false } });
+    const { data } = await anybody.rest.apps.createFromManifest({ code });
+    assert.match(data.pem, /BEGIN RSA PRIVATE KEY/);
+    assert.ok(data.webhook_secret);
+    await assert.rejects(anybody.rest.apps.createFromManifest({ code }), { status: 404 });
+  });
+
+  it('may only do what it was given, and is told which permission it needs', async () => {
+    const { installation, github } = here;
+    github.grant(installation, { metadata: 'read', pull_requests: 'read' });
     const octokit = await here.asApp();
-    const links = async (page: number) => {
-      const { headers } = await octokit.rest.pulls.list({ ...here.ref, per_page: 2, page });
-      return [...(headers.link ?? '').matchAll(/[?&]page=(\d+)[^>]*>; rel="(\w+)"/g)].map(
-        ([, at, rel]) => `${rel} ${at}`,
-      );
-    };
-    assert.deepEqual(await links(1), ['next 2', 'last 2']);
-    assert.deepEqual(await links(2), ['prev 1', 'first 1']);
-    assert.deepEqual(await links(9), ['prev 2', 'last 2', 'first 1']);
+    const pr = await github.openPullRequest(here.repository, { author: 'ada' });
+    await octokit.rest.pulls.get({ ...here.ref, pull_number: pr.number });
+    const asked = octokit.rest.issues.createComment({ ...here.ref, issue_number: pr.number, body: 'No' });
+    await assert.rejects(asked, (error: { status: number; response: { headers: Record<string, string> } }) => {
+      const needed = error.response.headers['x-accepted-github-permissions'];
+      assert.deepEqual([error.status, needed], [403, 'issues=write; pull_requests=write']);
+      return true;
+    });
+    github.grant(installation, github.app.permissions);
+  });
+
+  it('is locked out while it is suspended', async () => {
+    const octokit = await here.asApp();
+    here.github.suspend(here.installation);
+    await assert.rejects(octokit.rest.repos.get(here.ref), refusal(403, /suspended/));
+    here.github.unsuspend(here.installation);
+    assert.equal((await octokit.rest.repos.get(here.ref)).data.name, here.repository.name);
   });
 });
 
@@ -66,165 +92,217 @@ describe('a request', () => {
     const { ref } = here;
     here.github.rename(here.repository, `${here.repository.name}-moved`);
     const { status } = await octokit.rest.issues.createComment({ ...ref, issue_number: pr.number, body: 'Found' });
-    assert.equal(status, 201);
+    assert.deepEqual([status, here.github.listComments(pr).length], [201, 1]);
     assert.equal((await octokit.rest.repos.get(ref)).data.name, here.repository.name);
-    assert.equal(here.github.listComments(pr).length, 1);
+    const { id } = here.repository;
+    assert.equal((await octokit.request('GET /repositories/{id}', { id })).data.name, here.repository.name);
+    const answer = await fetch(`${here.github.url}/repos/acme/${ref.repo}/pulls?state=all`, { redirect: 'manual' });
+    assert.equal(answer.status, 301);
+    assert.equal(answer.headers.get('location'), `${here.github.url}/repositories/${id}/pulls?state=all`);
   });
 
-  it('without the permission is told which one it needs', async () => {
-    const { installation, github } = here;
-    const pr = await github.openPullRequest(here.repository, { author: 'ada' });
-    github.grant(installation, { metadata: 'read' });
+  it('for a list leads to its other pages, and back from beyond its end', async () => {
+    for (const branch of ['a', 'b', 'c']) await here.github.openPullRequest(here.repository, { author: 'ada', branch });
     const octokit = await here.asApp();
-    const asked = octokit.rest.issues.createComment({ ...here.ref, issue_number: pr.number, body: 'No' });
-    const error = await asked.then(
-      () => undefined,
-      (reason: { response?: { headers: Record<string, string> } }) => reason,
-    );
-    github.grant(installation, github.app.permissions);
-    assert.equal(error?.response?.headers['x-accepted-github-permissions'], 'issues=write; pull_requests=write');
-  });
-
-  it('with what is known is answered with 304, by name or by time', async () => {
-    const octokit = await here.asApp();
-    const { headers } = await octokit.rest.repos.get(here.ref);
-    const ask = (known: Record<string, string>) => octokit.rest.repos.get({ ...here.ref, headers: known });
-    await assert.rejects(ask({ 'if-none-match': headers.etag ?? '' }), { status: 304 });
-    await assert.rejects(ask({ 'if-modified-since': headers['last-modified'] ?? '' }), { status: 304 });
-    assert.equal((await ask({ 'if-modified-since': new Date(0).toUTCString() })).status, 200);
-    assert.equal((await octokit.request('HEAD /repos/{owner}/{repo}', here.ref)).status, 200);
-  });
-
-  it('may leave slashes as they are', async () => {
-    const pr = await here.github.openPullRequest(here.repository, { author: 'ada', branch: 'some/thing' });
-    const authorization = `token ${here.github.createToken('ada')}`;
-    const get = async (path: string) => {
-      const response = await fetch(`${here.github.url}/repos/acme/${here.repository.name}/${path}`, {
-        headers: { authorization },
-      });
-      return response.status;
+    const list = async (more: object) => octokit.rest.pulls.list({ ...here.ref, ...more });
+    const links = async (page: number) => {
+      const { headers } = await list({ per_page: 2, page });
+      return [...(headers.link ?? '').matchAll(/[?&]page=(\d+)[^>]*>; rel="(\w+)"/g)].map(
+        ([, at, rel]) => `${rel} ${at}`,
+      );
     };
-    for (const path of ['branches/some/thing', 'contents/some/thing.txt?ref=some/thing', 'commits/some/thing/status'])
-      assert.equal(await get(path), 200, path);
-    assert.equal(await get(`compare/main...${pr.headRef}`), 200);
+    assert.deepEqual(await links(1), ['next 2', 'last 2']);
+    assert.deepEqual(await links(2), ['prev 1', 'first 1']);
+    assert.deepEqual(await links(9), ['prev 2', 'last 2', 'first 1']);
+    const numbers = async (more: object) => (await list(more)).data.map(({ number }) => number);
+    assert.deepEqual(await numbers({ head: 'acme:a' }), [1]);
+    assert.deepEqual(await numbers({ head: 'a' }), [3, 2, 1], 'no owner is no filter');
+    assert.deepEqual(await numbers({ state: 'closed' }), []);
   });
 });
 
-describe('tokens', () => {
-  async function narrowed(permissions: Record<string, 'read'>): Promise<Octokit> {
-    const app = new App({
-      appId: here.github.app.id,
-      privateKey: here.github.privateKey,
-      Octokit: Octokit.defaults({ baseUrl: here.github.url }),
-    });
-    const { data } = await app.octokit.rest.apps.createInstallationAccessToken({
-      installation_id: here.installation.id,
-      permissions,
-    });
-    return new Octokit({ auth: data.token, baseUrl: here.github.url, retry: { enabled: false } });
-  }
-
-  it('that are narrowed see the repository, and end when they are given back', async () => {
-    const octokit = await narrowed({ contents: 'read' });
-    assert.equal((await octokit.rest.repos.get(here.ref)).status, 200);
-    await octokit.rest.apps.revokeInstallationAccessToken();
-    await assert.rejects(octokit.rest.repos.get(here.ref), { status: 401 });
+describe('a repository', () => {
+  it('has branches, files and people', async () => {
+    const octokit = await here.asApp();
+    const { data: main } = await octokit.rest.repos.getBranch({ ...here.ref, branch: 'main' });
+    assert.deepEqual([main.commit.sha, main.protected], [here.main, false]);
+    await assert.rejects(octokit.rest.repos.getBranch({ ...here.ref, branch: 'nowhere' }), { status: 404 });
+    const { data: file } = await octokit.rest.repos.getContent({ ...here.ref, path: 'README.md' });
+    assert.match(Buffer.from((file as { content: string }).content, 'base64').toString(), /^# acme/);
+    const may = async (username: string) =>
+      (await octokit.rest.repos.getCollaboratorPermissionLevel({ ...here.ref, username })).data.permission;
+    assert.deepEqual([await may('root'), await may('ada'), await may('eve')], ['admin', 'write', 'read']);
+    assert.equal((await here.as('ada').rest.users.getAuthenticated()).data.login, 'ada');
+    assert.equal((await here.as('ada').rest.repos.get(here.ref)).data.permissions?.push, true);
   });
 
-  it('are told whether they reach everything', async () => {
+  it('has protection and rules', async () => {
+    const { github, repository } = here;
     const octokit = await here.asApp();
-    const { data } = await octokit.rest.apps.listReposAccessibleToInstallation();
-    assert.equal((data as { repository_selection?: string }).repository_selection, 'all');
+    await github.commit(repository, { branch: 'release', files: { 'r.txt': 'r\n' } });
+    const branch = { ...here.ref, branch: 'release' };
+    await assert.rejects(octokit.rest.repos.getBranchProtection(branch), { status: 404 });
+    github.protect(repository, 'rel*', {
+      checks: [{ context: 'ci', appId: 7 }],
+      reviews: { count: 2, dismissesStale: true, needsCodeOwners: false },
+      pushers: ['ada'],
+    });
+    const { data } = await octokit.rest.repos.getBranchProtection(branch);
+    assert.deepEqual(data.required_status_checks?.checks, [{ context: 'ci', app_id: 7 }]);
+    const types = ['required_status_checks', 'pull_request', 'update', 'deletion', 'non_fast_forward'] as const;
+    const [checks, reviews, ...plain] = types;
+    const { id } = github.addRuleset(repository, {
+      include: ['refs/heads/rel**'],
+      bypass: [{ actorId: github.app.id, type: 'Integration', mode: 'always' }],
+      rules: [
+        { type: checks, checks: [{ context: 'lint', appId: 9 }], isStrict: false },
+        { type: reviews, approvals: 1 },
+        ...plain.map((type) => ({ type })),
+      ],
+    });
+    const rules = await octokit.rest.repos.getBranchRules(branch);
+    assert.deepEqual(
+      rules.data.map(({ type }) => type),
+      types,
+    );
+    const { data: ruleset } = await octokit.rest.repos.getRepoRuleset({ ...here.ref, ruleset_id: id });
+    assert.equal(ruleset.current_user_can_bypass, 'always');
+    assert.equal((await octokit.rest.repos.getBranch(branch)).data.protected, true);
   });
 });
 
 describe('a pull request', () => {
-  it('is brought up to date with its base', async () => {
+  it('is opened as a draft and closed, also when its branch is deleted', async () => {
     const octokit = await here.asApp();
-    const pr = await here.github.openPullRequest(here.repository, { author: 'ada' });
-    const of = { ...here.ref, pull_number: pr.number };
-    await assert.rejects(octokit.rest.pulls.updateBranch(of), refusal(422, /no new commits/));
-    await here.github.commit(here.repository, { branch: 'main', files: { 'new.txt': 'new\n' }, message: 'Go on' });
-    const wrong = { ...of, expected_head_sha: '0'.repeat(40) };
-    await assert.rejects(octokit.rest.pulls.updateBranch(wrong), refusal(422, /expected head sha/));
-    assert.equal((await octokit.rest.pulls.updateBranch(of)).status, 202);
-    const { data } = await octokit.rest.repos.compareCommitsWithBasehead({
-      ...here.ref,
-      basehead: `main...${pr.headRef}`,
-    });
-    assert.deepEqual([data.status, data.ahead_by, data.behind_by, data.files?.length], ['ahead', 2, 0, 1]);
-    assert.equal((await octokit.rest.pulls.listFiles(of)).data[0]?.status, 'added');
+    await here.github.commit(here.repository, { branch: 'side', files: { 's.txt': 's\n' } });
+    const draft = { ...here.ref, title: 'Second', head: 'side', base: 'main', draft: true };
+    const { data } = await octokit.rest.pulls.create(draft);
+    assert.deepEqual([data.draft, data.user.login, data.mergeable_state], [true, 'sluice[bot]', 'draft']);
+    await assert.rejects(octokit.rest.pulls.create(draft), { status: 422 });
+    const pull = { ...here.ref, pull_number: data.number };
+    assert.equal((await octokit.rest.pulls.update({ ...pull, state: 'closed' })).data.state, 'closed');
+    const again = (await octokit.rest.pulls.create(draft)).data.number;
+    await octokit.rest.git.deleteRef({ ...here.ref, ref: 'heads/side' });
+    assert.equal((await octokit.rest.pulls.get({ ...here.ref, pull_number: again })).data.state, 'closed');
+    await assert.rejects(octokit.rest.git.deleteRef({ ...here.ref, ref: 'heads/side' }), { status: 422 });
   });
 
-  it('has reviewers who are asked, answer, and are dismissed', async () => {
+  it('has comments, reactions and labels', async () => {
+    const octokit = await here.asApp();
+    const pr = await here.github.openPullRequest(here.repository, { author: 'ada' });
+    const issue = { ...here.ref, issue_number: pr.number };
+    const { data } = await octokit.rest.issues.createComment({ ...issue, body: 'One' });
+    const comment = { ...here.ref, comment_id: data.id };
+    await octokit.rest.issues.updateComment({ ...comment, body: 'Two' });
+    await assert.rejects(here.as('eve').rest.issues.updateComment({ ...comment, body: 'Mine' }), { status: 403 });
+    assert.deepEqual(
+      (await octokit.rest.issues.listComments(issue)).data.map(({ body }) => body),
+      ['Two'],
+    );
+    const react = () => octokit.rest.reactions.createForIssueComment({ ...comment, content: 'eyes' });
+    assert.deepEqual([(await react()).status, (await react()).status], [201, 200]);
+    await octokit.rest.issues.addLabels({ ...issue, labels: ['queue me', 'urgent'] });
+    const left = await octokit.rest.issues.removeLabel({ ...issue, name: 'queue me' });
+    assert.deepEqual(
+      left.data.map(({ name }) => name),
+      ['urgent'],
+    );
+    await assert.rejects(octokit.rest.issues.removeLabel({ ...issue, name: 'queue me' }), { status: 404 });
+    assert.deepEqual(
+      pr.timeline.map(({ kind, actor }) => `${kind} by ${actor.login}`),
+      ['labeled by sluice[bot]', 'labeled by sluice[bot]', 'unlabeled by sluice[bot]'],
+    );
+  });
+
+  it('can be merged or not, which the first reader does not learn, nor after the base moved', async () => {
+    const lazy = await createFakeGithub({ mergeability: 'lazy' });
+    const own = await lazy.createRepository('acme/app');
+    const pr = await lazy.openPullRequest(own, { files: { 'a.txt': 'a\n' } });
+    const octokit = new Octokit({ auth: lazy.createToken('acme'), baseUrl: lazy.url });
+    const look = async () => {
+      const { data } = await octokit.rest.pulls.get({ owner: 'acme', repo: 'app', pull_number: pr.number });
+      await lazy.settle();
+      return [data.mergeable, data.mergeable_state];
+    };
+    assert.deepEqual(await look(), [null, 'unknown']);
+    assert.deepEqual(await look(), [true, 'clean']);
+    await lazy.commit(own, { branch: 'main', files: { 'a.txt': 'b\n' } });
+    assert.deepEqual(await look(), [null, 'unknown']);
+    assert.deepEqual(await look(), [false, 'dirty']);
+    await lazy.close();
+  });
+
+  it('says in one word what stands in the way', async () => {
     const { github, repository } = here;
-    const [octokit, root] = [await here.asApp(), here.as('root')];
     const pr = await github.openPullRequest(repository, { author: 'ada' });
-    github.protect(repository, 'main', { reviews: { count: 1, dismissesStale: false, needsCodeOwners: false } });
-    const of = { ...here.ref, pull_number: pr.number };
-    const state = async () => (await octokit.rest.pulls.get(of)).data.mergeable_state;
-    await assert.rejects(octokit.rest.pulls.requestReviewers({ ...of, reviewers: ['ada'] }), { status: 422 });
-    await octokit.rest.pulls.requestReviewers({ ...of, reviewers: ['root'] });
-    assert.equal((await octokit.rest.pulls.listRequestedReviewers(of)).data.users[0]?.login, 'root');
-    await assert.rejects(root.rest.pulls.createReview({ ...of, event: 'COMMENT' }), refusal(422, /blank/));
-    const { data } = await root.rest.pulls.createReview({ ...of, event: 'APPROVE' });
-    assert.equal((await octokit.rest.pulls.listRequestedReviewers(of)).data.users.length, 0);
-    assert.equal(await state(), 'clean');
-    await octokit.rest.pulls.dismissReview({ ...of, review_id: data.id, message: 'Not any more' });
-    assert.equal(await state(), 'blocked');
+    const isWord = async (word: string) => {
+      const { data } = await here.as('ada').rest.pulls.get({ ...here.ref, pull_number: pr.number });
+      assert.equal(data.mergeable_state, word);
+    };
+    await isWord('clean');
+    github.setStatus(repository, { sha: pr.headSha, context: 'lint', state: 'pending' });
+    await isWord('unstable');
+    github.addRuleset(repository, { rules: [{ type: 'pull_request', approvals: 1 }] });
+    await isWord('blocked');
+    github.review(pr, 'root');
+    await isWord('unstable');
+    github.convertToDraft(pr);
+    await isWord('draft');
+    github.markReady(pr);
+    const checks = [{ context: 'lint', appId: undefined }];
+    github.setStatus(repository, { sha: pr.headSha, context: 'lint', state: 'success' });
+    github.protect(repository, 'main', { checks, isStrict: true });
+    await isWord('clean');
     github.unprotect(repository, 'main');
+    await github.commit(repository, { branch: 'main', files: { 'm.txt': 'm\n' } });
+    github.protect(repository, 'main', { checks, isStrict: true });
+    await isWord('behind');
   });
+});
 
-  it('is an issue, with labels that can be set and deleted', async () => {
+describe('checks', () => {
+  it('are made and ended by their app, and the newest of each suite counts', async () => {
+    const { github, repository, ref } = here;
     const octokit = await here.asApp();
-    const pr = await here.github.openPullRequest(here.repository, { author: 'ada' });
-    const of = { ...here.ref, issue_number: pr.number };
-    const names = async () => (await octokit.rest.issues.listLabelsOnIssue(of)).data.map(({ name }) => name);
-    await octokit.rest.issues.addLabels({ ...of, labels: ['one', 'two'] });
-    await octokit.rest.issues.setLabels({ ...of, labels: ['two', 'three'] });
-    assert.deepEqual(await names(), ['two', 'three']);
-    await octokit.rest.issues.deleteLabel({ ...here.ref, name: 'two' });
-    assert.deepEqual(await names(), ['three']);
-    assert.ok((await octokit.rest.issues.get(of)).data.pull_request);
-    await octokit.rest.issues.removeAllLabels(of);
-    assert.deepEqual(await names(), []);
-  });
-});
-
-describe('GraphQL', () => {
-  it('refuses what could list too much, and tells what a question costs', async () => {
-    const ada = here.as('ada');
-    const ask = (first: number) =>
-      ada.graphql<{ rateLimit: { cost: number; nodeCount: number; used: number } }>(
-        `query($owner: String!, $repo: String!, $first: Int!) {
-          rateLimit { cost nodeCount used }
-          repository(owner: $owner, name: $repo) {
-            pullRequests(first: $first) { nodes { ...P } }
-          }
-        }
-        fragment P on PullRequest { commits(first: 100) { nodes { commit { parents(first: 100) { nodes { oid } } } } } }`,
-        { ...here.ref, first },
-      );
-    await assert.rejects(ask(100), /exceeds the maximum limit of 500000/);
-    const { rateLimit: first } = await ask(2);
-    assert.deepEqual([first.cost, first.nodeCount], [2, 2 + 200 + 20_000]);
-    assert.equal((await ask(2)).rateLimit.used, first.used + first.cost);
-  });
-});
-
-describe('git', () => {
-  it('refuses many refs at once, each with its reason', async () => {
-    const checkout = await here.clone('ada');
-    await here.commitFile(checkout, 'a.txt', 'a\n');
-    const refs = Array.from({ length: 1_000 }, (_, index) => `HEAD:refs/heads/guarded/${'x'.repeat(100)}/${index}`);
-    here.github.addRuleset(here.repository, { include: ['refs/heads/guarded/**'], rules: [{ type: 'creation' }] });
-    await assert.rejects(here.git(['push', '--quiet', 'origin', ...refs, 'HEAD:free'], checkout), /GH013/);
-    assert.deepEqual([...here.github.refs(here.repository).keys()].toSorted(), ['refs/heads/free', 'refs/heads/main']);
+    const { headSha: sha } = await github.openPullRequest(repository, { author: 'ada' });
+    const draft = { ...ref, name: 'Sluice (main)', head_sha: sha, external_id: 'e1' };
+    const { data } = await octokit.rest.checks.create({ ...draft, status: 'in_progress' });
+    assert.ok(data.id > 2 ** 32);
+    const output = { title: 'Done', summary: 'All good' };
+    const ended = await octokit.rest.checks.update({ ...ref, check_run_id: data.id, conclusion: 'success', output });
+    assert.deepEqual([ended.data.status, ended.data.conclusion], ['completed', 'success']);
+    await assert.rejects(here.as('ada').rest.checks.create(draft), { status: 403 });
+    github.reportCheck(repository, { sha, name: 'ci', conclusion: 'failure' });
+    github.reportCheck(repository, { sha, name: 'ci', attempt: 2, conclusion: 'success' });
+    const list = async (more = {}) => (await octokit.rest.checks.listForRef({ ...ref, ref: sha, ...more })).data;
+    const ofCi = async () => (await list({ check_name: 'ci' })).check_runs.map(({ conclusion }) => conclusion);
+    assert.deepEqual(await ofCi(), ['success']);
+    assert.equal((await list({ filter: 'all' })).total_count, 3);
+    github.reportCheck(repository, { sha, name: 'ci', conclusion: 'failure', isOtherSuite: true });
+    assert.deepEqual((await ofCi()).toSorted(), ['failure', 'success']);
   });
 
-  it('says that an archived repository is read-only', async () => {
-    const checkout = await here.clone('ada');
-    here.github.archive(here.repository);
-    await assert.rejects(here.git(['push', '--quiet', 'origin', 'HEAD:late'], checkout), /archived so it is read-only/);
+  it('are statuses too, of which the newest of each context counts', async () => {
+    const octokit = await here.asApp();
+    const { headSha: sha } = await here.github.openPullRequest(here.repository, { author: 'ada', branch: 'a/b' });
+    const status = { ...here.ref, sha, context: 'lint' };
+    await here.as('ada').rest.repos.createCommitStatus({ ...status, state: 'pending' });
+    await octokit.rest.repos.createCommitStatus({ ...status, state: 'success', description: 'Fine' });
+    const { data } = await octokit.rest.repos.getCombinedStatusForRef({ ...here.ref, ref: 'a/b' });
+    assert.deepEqual([data.state, data.total_count], ['success', 1]);
+  });
+
+  it('come from runs of workflows, which can be cancelled', async () => {
+    const octokit = await here.asApp();
+    const { headSha: sha, headRef, number } = await here.github.openPullRequest(here.repository, { author: 'ada' });
+    const { id } = here.github.startRun(here.repository, { sha, branch: headRef, event: 'pull_request' });
+    const { data } = await octokit.rest.actions.getWorkflowRun({ ...here.ref, run_id: id });
+    assert.deepEqual([data.event, data.pull_requests?.[0]?.number], ['pull_request', number]);
+    await octokit.rest.actions.cancelWorkflowRun({ ...here.ref, run_id: id });
+    const runs = await octokit.rest.actions.listWorkflowRunsForRepo({ ...here.ref, head_sha: sha });
+    assert.deepEqual(
+      runs.data.workflow_runs.map(({ conclusion }) => conclusion),
+      ['cancelled'],
+    );
   });
 });

@@ -1,7 +1,7 @@
 import { treeOf, writeCommit } from '../git-files/commit-files.ts';
 import { orGit } from '../git-files/object-files.ts';
 import { changeTree } from '../git-files/tree-files.ts';
-import { runGit } from './git.ts';
+import { describePerson, runGit } from './git.ts';
 import type { Repository, User, World } from './model.ts';
 import { personOf } from './people.ts';
 import { moveRefs, writeRefs, ZEROS } from './refs.ts';
@@ -16,8 +16,6 @@ export interface MakeCommit {
   readonly message?: string;
   /** Default: the head of the branch. */
   readonly parent?: string | undefined;
-  /** A second parent makes it a merge. */
-  readonly merges?: string;
 }
 
 /** Commits and pushes without a work tree. */
@@ -25,11 +23,11 @@ export async function makeCommit(
   world: World,
   repository: Repository,
   author: User,
-  { branch, files, message = 'A change', parent, merges }: MakeCommit,
+  { branch, files, message = 'A change', parent }: MakeCommit,
 ): Promise<string> {
   const ref = branch.startsWith('refs/') ? branch : `refs/heads/${branch}`;
   const from = parent ?? repository.refs.get(ref);
-  const draft = { from, merges, files, message, person: describePerson(author, world) };
+  const draft = { from, files, message, person: describePerson(personOf(author, world.now())) };
   const sha = await orGit(
     () => commitByFiles(repository, draft),
     () => commitByGit(repository, draft, `refs/scratch/${world.nextId()}`),
@@ -41,21 +39,15 @@ export async function makeCommit(
 
 interface Draft {
   readonly from: string | undefined;
-  readonly merges: string | undefined;
   readonly files: Files;
   readonly message: string;
   readonly person: string;
 }
 
-function describePerson(author: User, world: World): string {
-  const { name, email, at } = personOf(author, world.now());
-  return `${name} <${email}> ${Math.floor(at / 1000)} +0000`;
-}
-
-function commitByFiles({ gitDir }: Repository, { from, merges, files, message, person }: Draft): string {
+function commitByFiles({ gitDir }: Repository, { from, files, message, person }: Draft): string {
   return writeCommit(gitDir, {
     tree: changeTree(gitDir, treeOf(gitDir, from), files) ?? treeOf(gitDir, undefined),
-    parents: [from, merges].filter((sha) => sha !== undefined),
+    parents: from === undefined ? [] : [from],
     author: person,
     committer: person,
     message: Buffer.from(message),
@@ -63,7 +55,7 @@ function commitByFiles({ gitDir }: Repository, { from, merges, files, message, p
 }
 
 async function commitByGit(repository: Repository, draft: Draft, scratch: string): Promise<string> {
-  const { from, merges, files, message, person } = draft;
+  const { from, files, message, person } = draft;
   const input = [
     `commit ${scratch}`,
     'mark :1',
@@ -71,7 +63,6 @@ async function commitByGit(repository: Repository, draft: Draft, scratch: string
     `committer ${person}`,
     data(message),
     ...(from === undefined ? [] : [`from ${from}`]),
-    ...(merges === undefined ? [] : [`merge ${merges}`]),
     ...Object.entries(files).map(([path, text]) =>
       text === null ? `D ${path}` : `M 100644 inline ${path}\n${data(text)}`,
     ),

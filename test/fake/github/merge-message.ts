@@ -12,23 +12,15 @@ export async function defaultMessage(pr: PullRequest, base: string, method: 'mer
   return squashMessage(pr, await readCommits(pr.repository.gitDir, ['--reverse', `${base}..${pr.headSha}`]));
 }
 
-function mergeMessage(pr: PullRequest): MergeMessage {
-  const { mergeTitle, mergeMessage } = pr.repository.settings;
-  const bodies = { PR_BODY: pr.body ?? '', PR_TITLE: pr.title, BLANK: '' };
-  const title =
-    mergeTitle === 'PR_TITLE'
-      ? `${pr.title} (#${pr.number})`
-      : `Merge pull request #${pr.number} from ${pr.headOwner.login}/${pr.headRef}`;
-  return { title, body: bodies[mergeMessage] };
+function mergeMessage({ number, headOwner, headRef, title: body }: PullRequest): MergeMessage {
+  return { title: `Merge pull request #${number} from ${headOwner.login}/${headRef}`, body };
 }
 
 function squashMessage(pr: PullRequest, commits: readonly Commit[]): MergeMessage {
-  const { squashTitle, squashMessage } = pr.repository.settings;
   const own = commits.filter(({ parents }) => parents.length < 2);
   const [only] = own.length === 1 ? own : [];
-  const subject = squashTitle === 'COMMIT_OR_PR_TITLE' && only !== undefined ? subjectOf(only) : pr.title;
-  const bodies = { PR_BODY: pr.body ?? '', COMMIT_MESSAGES: listMessages(own), BLANK: '' };
-  return { title: `${subject} (#${pr.number})`, body: withCoAuthors(bodies[squashMessage], pr, own) };
+  const subject = only === undefined ? pr.title : subjectOf(only);
+  return { title: `${subject} (#${pr.number})`, body: withCoAuthors(listMessages(own), pr, own) };
 }
 
 function listMessages(commits: readonly Commit[]): string {

@@ -4,7 +4,7 @@ import { defaultMessage } from './merge-message.ts';
 import { findOut } from './mergeability.ts';
 import type { Caller, MergeMethod, PullRequest, Repository, User, World } from './model.ts';
 import { personOf, WEB_FLOW } from './people.ts';
-import { protectionOf, rulesOf } from './protection.ts';
+import { rulesOf } from './protection.ts';
 import { markMerged } from './pull-request-state.ts';
 import { editPullRequest } from './pulls.ts';
 import { branchHead, moveRefs, openPullRequests } from './refs.ts';
@@ -67,16 +67,8 @@ export function isAllowed({ settings }: Repository, method: MergeMethod): boolea
   return { merge: settings.allowMerge, squash: settings.allowSquash, rebase: settings.allowRebase }[method];
 }
 
-function checkMethod({ repository, baseRef }: PullRequest, method: MergeMethod): void {
+function checkMethod({ repository }: PullRequest, method: MergeMethod): void {
   if (!isAllowed(repository, method)) throw new Refused(405, `${NAMES[method]} are not allowed on this repository.`);
-  const isLinear =
-    protectionOf(repository, baseRef)?.needsLinearHistory === true ||
-    rulesOf(repository, baseRef).some(({ type }) => type === 'required_linear_history');
-  if (isLinear && method === 'merge') throw new Refused(405, 'This branch must not contain merge commits.');
-  const isRuledOut = rulesOf(repository, baseRef).some(
-    (rule) => rule.type === 'pull_request' && rule.methods !== undefined && !rule.methods.includes(method),
-  );
-  if (isRuledOut) throw new Refused(405, `${NAMES[method]} are not allowed on this branch.`);
 }
 
 function checkRules(pr: PullRequest, caller: Caller, merge: PullRequest['merge']): void {
@@ -123,12 +115,12 @@ async function rebase(world: World, pr: PullRequest, { base, by }: Making): Prom
     // Git 2.39 has no `--merge-base`, and finds the base as the parent of this stand-in.
     const parents = parent === undefined ? [] : [parent];
     const draft = { parents, message: 'Stand-in', author: committer, committer };
-    const ours = await commitTree(gitDir, { ...draft, tree: onto });
-    const theirs = await commitTree(gitDir, { ...draft, message: 'Theirs', tree: commit.tree });
+    const ours = commitTree(gitDir, { ...draft, tree: onto });
+    const theirs = commitTree(gitDir, { ...draft, message: 'Theirs', tree: commit.tree });
     const tree = await mergeTree(gitDir, ours, theirs);
     if (tree === undefined) throw new Refused(405, "This branch can't be rebased");
     const { author, message } = commit;
-    tip = await commitTree(gitDir, { tree, parents: [tip], author, committer, message });
+    tip = commitTree(gitDir, { tree, parents: [tip], author, committer, message });
   }
   return tip;
 }

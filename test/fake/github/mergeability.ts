@@ -12,7 +12,7 @@ export async function askMergeability(world: World, pr: PullRequest): Promise<Me
   const base = branchHead(pr.repository, pr.baseRef);
   if (pr.merged !== undefined || base === undefined) return unknown(pr, base ?? pr.baseSha);
   if (world.options.mergeability === 'at_once' || isCurrent(pr, base)) return findOut(world, pr, base);
-  if (world.options.mergeability === 'lazy') goOn(world, findOut(world, pr, base));
+  goOn(world, findOut(world, pr, base));
   return unknown(pr, base);
 }
 
@@ -53,7 +53,7 @@ async function writeTrial(
   { tree, base, headSha }: { readonly tree: string; readonly base: string; readonly headSha: string },
 ): Promise<string> {
   const { repository, number, author } = pr;
-  const sha = await commitTree(repository.gitDir, {
+  const sha = commitTree(repository.gitDir, {
     tree,
     parents: [base, headSha],
     message: `Merge ${headSha} into ${base}`,

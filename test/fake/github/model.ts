@@ -36,13 +36,11 @@ export interface WorldOptions {
   /** Parent folder of the bare repositories. */
   readonly folder: string;
   readonly clock: Timing;
-  /** `lazy`: GitHub answers unknown and starts to compute. `held`: it never computes. */
-  mergeability: 'lazy' | 'at_once' | 'held';
+  /** `lazy`: GitHub answers unknown and starts to compute. */
+  readonly mergeability: 'lazy' | 'at_once';
   /** Lifetime of installation tokens. */
   readonly tokenLifetimeMs: number;
   readonly validate: boolean;
-  /** Like GitHub, requests a check suite of every app after each push, with a webhook for each. */
-  readonly requestsSuites: boolean;
 }
 
 export interface User {
@@ -69,7 +67,7 @@ export interface App {
   readonly createdAt: number;
   clientId: string;
   clientSecret: string;
-  publicKeys: readonly KeyObject[];
+  publicKey: KeyObject | undefined;
   permissions: Permissions;
   events: readonly string[];
   hook: { url: string | undefined; secret: string | undefined; isActive: boolean };
@@ -99,7 +97,6 @@ export type Token =
       readonly installation: Installation;
       readonly expiresAt: number;
       readonly permissions: Permissions;
-      readonly repositoryIds: ReadonlySet<number> | undefined;
     }
   | { readonly kind: 'user'; readonly user: User };
 
@@ -113,7 +110,6 @@ export type Caller =
       readonly user: User;
       readonly installation: Installation;
       readonly permissions: Permissions;
-      readonly repositoryIds: ReadonlySet<number> | undefined;
     };
 
 export interface Repository {
@@ -157,11 +153,6 @@ export interface RepositorySettings {
   allowMerge: boolean;
   allowRebase: boolean;
   deleteBranchOnMerge: boolean;
-  allowUpdateBranch: boolean;
-  squashTitle: 'PR_TITLE' | 'COMMIT_OR_PR_TITLE';
-  squashMessage: 'PR_BODY' | 'COMMIT_MESSAGES' | 'BLANK';
-  mergeTitle: 'PR_TITLE' | 'MERGE_MESSAGE';
-  mergeMessage: 'PR_BODY' | 'PR_TITLE' | 'BLANK';
 }
 
 export interface PullRequest {
@@ -182,7 +173,6 @@ export interface PullRequest {
   /** The head of the base branch when this was opened, last pushed to or merged. */
   baseSha: string;
   isDraft: boolean;
-  isLocked: boolean;
   state: 'open' | 'closed';
   updatedAt: number;
   closedAt: number | undefined;
@@ -194,8 +184,6 @@ export interface PullRequest {
   readonly timeline: TimelineEvent[];
   readonly comments: Comment[];
   readonly reviews: Review[];
-  /** Requested reviewers without an answer. */
-  requestedReviewers: readonly User[];
 }
 
 export interface Mergeability {
@@ -327,9 +315,9 @@ export interface RequiredCheck {
   readonly appId: number | undefined;
 }
 
+/** It binds everybody but admins, and allows neither force-pushes nor deletions. */
 export interface Protection {
   readonly id: number;
-  readonly nodeId: string;
   readonly pattern: string;
   readonly checks: readonly RequiredCheck[] | undefined;
   /** The head must contain the newest commit of the base. */
@@ -341,41 +329,35 @@ export interface Protection {
   readonly pushers: readonly string[] | undefined;
   /** Logins and app slugs that need no pull request. */
   readonly bypassers: readonly string[];
-  readonly bindsAdmins: boolean;
-  readonly allowsForcePushes: boolean;
-  readonly allowsDeletions: boolean;
-  readonly needsLinearHistory: boolean;
 }
 
 export interface Ruleset {
   readonly id: number;
   readonly nodeId: string;
   readonly name: string;
-  readonly enforcement: 'active' | 'evaluate' | 'disabled';
+  readonly enforcement: 'active' | 'disabled';
   readonly createdAt: number;
   /** `~DEFAULT_BRANCH`, `~ALL`, or `refs/heads/...` with stars. */
   readonly include: readonly string[];
-  readonly exclude: readonly string[];
   readonly bypass: readonly BypassActor[];
   readonly rules: readonly Rule[];
 }
 
 export interface BypassActor {
-  /** The app's id for an Integration; 5 for admins, 4 for writers, 2 for maintainers. */
+  /** The app's id. */
   readonly actorId: number;
-  readonly type: 'Integration' | 'RepositoryRole' | 'OrganizationAdmin';
+  readonly type: 'Integration';
   /** With `exempt`, GitHub does not report the pull request as blocked either. */
   readonly mode: 'always' | 'pull_request' | 'exempt';
 }
 
 export type Rule =
   | { readonly type: 'required_status_checks'; readonly checks: readonly RequiredCheck[]; readonly isStrict: boolean }
-  | { readonly type: 'pull_request'; readonly approvals: number; readonly methods?: readonly MergeMethod[] }
+  | { readonly type: 'pull_request'; readonly approvals: number }
   | { readonly type: 'update' }
   | { readonly type: 'deletion' }
   | { readonly type: 'creation' }
-  | { readonly type: 'non_fast_forward' }
-  | { readonly type: 'required_linear_history' };
+  | { readonly type: 'non_fast_forward' };
 
 export interface WorkflowRun {
   readonly id: number;

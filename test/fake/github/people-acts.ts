@@ -1,13 +1,3 @@
-import { randomBytes } from 'node:crypto';
-import {
-  addKey,
-  announceInstallation,
-  chooseRepository,
-  type InstallOptions,
-  installApp,
-  setSuspended,
-  uninstallApp,
-} from './apps.ts';
 import {
   addStatus,
   addSuite,
@@ -27,33 +17,22 @@ import type {
   CheckRun,
   Comment,
   CommitStatus,
-  Installation,
   MergeMethod,
-  Permissions,
-  Protection,
   PullRequest,
   Repository,
   Review,
   Role,
-  Ruleset,
-  User,
   WorkflowRun,
   World,
 } from './model.ts';
+import { Owners } from './owners-acts.ts';
 import { closePullRequest } from './pull-request-state.ts';
 import { editPullRequest, openPullRequest, type PullRequestEdit, reopenPullRequest, setDraft } from './pulls.ts';
 import { branchHead, moveRefs } from './refs.ts';
-import {
-  createRepository,
-  deleteRepository,
-  forkRepository,
-  type RepositoryOptions,
-  renameRepository,
-} from './repositories.ts';
+import { createRepository, forkRepository, type RepositoryOptions } from './repositories.ts';
 import { addReview } from './reviews.ts';
-import { addRuleset, type ProtectionDraft, protect, type RulesetDraft, removeRuleset, unprotect } from './rule-acts.ts';
 import { type RunDraft, startRun } from './workflow-runs.ts';
-import { ensureUser, findRepository, inTurn } from './world.ts';
+import { inTurn } from './world.ts';
 
 const SECOND_MS = 1_000;
 
@@ -83,29 +62,13 @@ export interface CheckDraft extends Omit<CheckFields, 'name'> {
 }
 
 /** Acts of people and CI on GitHub, as done with a mouse. Names are logins; unknown ones are created. */
-export class People {
-  readonly world: World;
+export class People extends Owners {
   /** GitHub Actions. */
   readonly ci: App;
 
   constructor(world: World, ci: App) {
-    this.world = world;
+    super(world);
     this.ci = ci;
-  }
-
-  /** `held`: mergeability stays unknown. */
-  setMergeability(mode: World['options']['mergeability']): void {
-    this.world.options.mergeability = mode;
-  }
-
-  user(login: string): User {
-    return ensureUser(this.world, login);
-  }
-
-  repository(fullName: string): Repository {
-    const repository = findRepository(this.world, fullName);
-    if (repository === undefined) throw new Error(`There is no repository ${fullName}.`);
-    return repository;
   }
 
   /** Creates it with a first commit on its default branch. */
@@ -255,94 +218,6 @@ export class People {
   startRun(repository: Repository, draft: Omit<RunDraft, 'app' | 'actor'> & { readonly actor?: string }): WorkflowRun {
     const actor = this.user(draft.actor ?? repository.owner.login);
     return startRun(this.world, repository, { ...draft, app: this.ci, actor });
-  }
-
-  protect(repository: Repository, pattern: string, draft: ProtectionDraft = {}): Protection {
-    return protect(this.world, repository, pattern, draft);
-  }
-
-  unprotect(repository: Repository, pattern: string): void {
-    unprotect(this.world, repository, pattern);
-  }
-
-  addRuleset(repository: Repository, draft: RulesetDraft): Ruleset {
-    return addRuleset(this.world, repository, draft);
-  }
-
-  removeRuleset(repository: Repository, ruleset: Ruleset): void {
-    removeRuleset(this.world, repository, ruleset);
-  }
-
-  /** An archived repository refuses all changes. */
-  archive(repository: Repository, isArchived = true): void {
-    repository.isArchived = isArchived;
-    const action = isArchived ? 'archived' : 'unarchived';
-    this.world.announce({ event: 'repository', action, repository, sender: repository.owner });
-  }
-
-  rename(repository: Repository, name: string): void {
-    renameRepository(this.world, repository, { name }, repository.owner);
-  }
-
-  transfer(repository: Repository, owner: string): void {
-    renameRepository(this.world, repository, { owner }, repository.owner);
-  }
-
-  deleteRepository(repository: Repository): void {
-    deleteRepository(this.world, repository, repository.owner);
-  }
-
-  setPermission(repository: Repository, login: string, role: Role): void {
-    const member = this.user(login);
-    const action = repository.roles.has(login.toLowerCase()) ? 'edited' : 'added';
-    repository.roles.set(login.toLowerCase(), role);
-    const sender = repository.owner;
-    this.world.announce({
-      event: 'member',
-      action: role === 'none' ? 'removed' : action,
-      repository,
-      sender,
-      member,
-      role,
-    });
-  }
-
-  install(app: App, account: string, options: InstallOptions = {}): Installation {
-    return installApp(this.world, app, account, options);
-  }
-
-  /** For an installation on selected repositories. */
-  choose(installation: Installation, repository: Repository, isChosen = true): void {
-    chooseRepository(this.world, installation, repository, isChosen);
-  }
-
-  uninstall(installation: Installation): void {
-    uninstallApp(this.world, installation);
-  }
-
-  suspend(installation: Installation): void {
-    setSuspended(this.world, installation, true);
-  }
-
-  unsuspend(installation: Installation): void {
-    setSuspended(this.world, installation, false);
-  }
-
-  grant(installation: Installation, permissions: Permissions): void {
-    installation.permissions = permissions;
-    announceInstallation(this.world, installation, 'new_permissions_accepted');
-  }
-
-  /** Invalidates the old key. */
-  rotateKey(app: App): string {
-    return addKey(app, true);
-  }
-
-  /** Creates a personal access token. */
-  createToken(login: string): string {
-    const value = `ghp_${randomBytes(18).toString('hex')}`;
-    this.world.tokens.set(value, { kind: 'user', user: this.user(login) });
-    return value;
   }
 
   listComments(pr: PullRequest): readonly Comment[] {

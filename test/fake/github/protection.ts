@@ -1,6 +1,6 @@
 import type { App, Caller, Protection, Repository, RequiredCheck, Rule, Ruleset } from './model.ts';
 import { isStarred } from './starred.ts';
-import { appOf, hasRole, roleOf } from './world.ts';
+import { appOf, hasRole } from './world.ts';
 
 /** Classic protection of a branch. An exact name has precedence over patterns. */
 export function protectionOf({ protections }: Repository, branch: string): Protection | undefined {
@@ -9,10 +9,8 @@ export function protectionOf({ protections }: Repository, branch: string): Prote
 
 export function rulesetsOf(repository: Repository, branch: string): readonly Ruleset[] {
   return repository.rulesets.filter(
-    ({ enforcement, include, exclude }) =>
-      enforcement === 'active' &&
-      include.some((pattern) => isMeant(repository, pattern, branch)) &&
-      !exclude.some((pattern) => isMeant(repository, pattern, branch)),
+    ({ enforcement, include }) =>
+      enforcement === 'active' && include.some((pattern) => isMeant(repository, pattern, branch)),
   );
 }
 
@@ -38,9 +36,6 @@ export function requiredChecksOf(repository: Repository, branch: string): readon
   return [...(protectionOf(repository, branch)?.checks ?? []), ...ofRules];
 }
 
-/** GitHub's own numbers for these roles. */
-const ROLE_NUMBERS: Readonly<Record<string, number>> = { admin: 5, write: 4, maintain: 2 };
-
 /** `look`: the state is only displayed. */
 export type Way = 'push' | 'pull_request' | 'look';
 
@@ -50,21 +45,13 @@ const MODES: Readonly<Record<Way, readonly string[]>> = {
   look: ['exempt'],
 };
 
-export function bypasses({ bypass }: Ruleset, repository: Repository, caller: Caller, way: Way): boolean {
-  return bypass
-    .filter(({ mode }) => MODES[way].includes(mode))
-    .some(({ type, actorId }) => {
-      if (type === 'Integration') return appOf(caller)?.id === actorId;
-      if (caller.kind !== 'user') return false;
-      const role = roleOf(repository, caller.user);
-      return type === 'OrganizationAdmin' ? role === 'admin' : ROLE_NUMBERS[role] === actorId;
-    });
+export function bypasses({ bypass }: Ruleset, caller: Caller, way: Way): boolean {
+  return bypass.some(({ mode, actorId }) => MODES[way].includes(mode) && appOf(caller)?.id === actorId);
 }
 
-/** Classic protection does not bind admins unless configured to. */
-export function isBound(protection: Protection, repository: Repository, caller: Caller): boolean {
-  const isAdmin = caller.kind === 'user' && hasRole(repository, caller.user, 'admin');
-  return protection.bindsAdmins || !isAdmin;
+/** Classic protection does not bind admins. */
+export function isBound(repository: Repository, caller: Caller): boolean {
+  return caller.kind !== 'user' || !hasRole(repository, caller.user, 'admin');
 }
 
 export function isListed(list: readonly string[], caller: Caller): boolean {

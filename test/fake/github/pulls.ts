@@ -75,7 +75,6 @@ function build(
     baseRef,
     baseSha,
     isDraft: draft.isDraft ?? false,
-    isLocked: false,
     state: 'open',
     updatedAt: world.now(),
     closedAt: undefined,
@@ -86,7 +85,6 @@ function build(
     timeline: [],
     comments: [],
     reviews: [],
-    requestedReviewers: [],
   };
 }
 

@@ -15,11 +15,11 @@ function classicBlock(repository: Repository, caller: Caller, { ref, before, aft
   const protection = protectionOf(repository, ref.slice('refs/heads/'.length));
   if (protection === undefined) return undefined;
   const failed = (why: string) => `error: GH006: Protected branch update failed for ${ref}. ${why}`;
-  if (after === ZEROS) return protection.allowsDeletions ? undefined : failed('Cannot delete this branch');
+  if (after === ZEROS) return failed('Cannot delete this branch');
   const { checks, reviews, pushers, bypassers } = protection;
   if (pushers !== undefined && !isListed(pushers, caller))
     return failed("You're not authorized to push to this branch.");
-  if (before === ZEROS || !isBound(protection, repository, caller)) return undefined;
+  if (before === ZEROS || !isBound(repository, caller)) return undefined;
   if (reviews !== undefined && !isListed(bypassers, caller))
     return failed('Changes must be made through a pull request.');
   const [missing] = checkBlocks(repository, after, checks ?? []);
@@ -29,7 +29,7 @@ function classicBlock(repository: Repository, caller: Caller, { ref, before, aft
 function ruleBlock(repository: Repository, caller: Caller, change: RefChange): string | undefined {
   const branch = change.ref.slice('refs/heads/'.length);
   for (const ruleset of rulesetsOf(repository, branch)) {
-    if (bypasses(ruleset, repository, caller, 'push')) continue;
+    if (bypasses(ruleset, caller, 'push')) continue;
     for (const rule of ruleset.rules) {
       const why = violation(repository, rule, change);
       if (why !== undefined) return `error: GH013: Repository rule violations found for ${change.ref}. ${why}`;
@@ -60,9 +60,8 @@ function violation(repository: Repository, rule: Rule, { before, after }: RefCha
 export function isStraight(repository: Repository, caller: Caller, ref: string): boolean {
   if (!ref.startsWith('refs/heads/')) return false;
   const branch = ref.slice('refs/heads/'.length);
-  if (protectionOf(repository, branch)?.allowsForcePushes === false) return true;
+  if (protectionOf(repository, branch) !== undefined) return true;
   return rulesetsOf(repository, branch).some(
-    (ruleset) =>
-      !bypasses(ruleset, repository, caller, 'push') && ruleset.rules.some(({ type }) => type === 'non_fast_forward'),
+    (ruleset) => !bypasses(ruleset, caller, 'push') && ruleset.rules.some(({ type }) => type === 'non_fast_forward'),
   );
 }

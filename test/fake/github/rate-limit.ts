@@ -64,12 +64,12 @@ export class RateLimits {
   /** Refuses, or charges one request and counts it as in flight until `end`. */
   begin(ask: Ask): Answer | undefined {
     const resource = resourceOf(ask);
-    const refusal = isFree(ask) ? undefined : this.#refuse(ask, resource);
+    const refusal = this.#refuse(ask, resource);
     if (refusal !== undefined) {
       this.refused += 1;
       return refusal;
     }
-    if (!isFree(ask)) this.#windowOf(ask.payer, resource).used += 1;
+    this.#windowOf(ask.payer, resource).used += 1;
     this.#underway.set(ask.payer, (this.#underway.get(ask.payer) ?? 0) + 1);
     return undefined;
   }
@@ -144,11 +144,6 @@ export function secondaryLimit(retryAfterSeconds = 60): Answer {
 
 function resourceOf(ask: Ask): Resource {
   return ask.area === 'graphql' ? 'graphql' : 'core';
-}
-
-/** Reading the rate limit is free. */
-function isFree(ask: Ask): boolean {
-  return ask.path === '/rate_limit';
 }
 
 function isAct(ask: Ask): boolean {

@@ -4,8 +4,6 @@ import { writeRefFiles } from '../git-files/ref-files.ts';
 import { gitLines, isAncestor, listShas, readRefs, runGit } from './git.ts';
 import type { PullRequest, Repository, User, World } from './model.ts';
 import { closePullRequest, markMerged } from './pull-request-state.ts';
-import { dismissStaleReviews } from './reviews.ts';
-import { requestSuites } from './suites.ts';
 
 export const ZEROS = '0'.repeat(40);
 const MAX_TAGS = 3;
@@ -100,7 +98,6 @@ async function followRefs(
       !(await isAncestor(repository.gitDir, before, after));
     world.announce({ event: 'push', repository, sender, ref, before, after, isForced });
     if (!ref.startsWith('refs/heads/')) continue;
-    if (after !== ZEROS) requestSuites(world, repository, after);
     await followHeads(world, repository, sender, change);
     await followBases(world, repository, sender, change);
   }
@@ -123,7 +120,6 @@ async function followHead(world: World, pr: PullRequest, sender: User, { after }
   pr.updatedAt = world.now();
   const base = branchHead(pr.repository, pr.baseRef);
   pr.baseSha = base ?? pr.baseSha;
-  dismissStaleReviews(world, pr, sender);
   world.announce({
     event: 'pull_request',
     action: 'synchronize',

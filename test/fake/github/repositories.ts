@@ -21,11 +21,6 @@ const DEFAULTS: RepositorySettings = {
   allowMerge: true,
   allowRebase: true,
   deleteBranchOnMerge: false,
-  allowUpdateBranch: false,
-  squashTitle: 'COMMIT_OR_PR_TITLE',
-  squashMessage: 'COMMIT_MESSAGES',
-  mergeTitle: 'MERGE_MESSAGE',
-  mergeMessage: 'PR_TITLE',
 };
 
 /**

@@ -6,18 +6,15 @@ const NAME = 'github';
 /** Statuses that every route may answer, listed in the description or not. */
 const ALWAYS = new Set([301, 304, 307, 400, 401, 403, 404, 422, 429, 501]);
 
-/** The description wants an account to be a user and an enterprise at once here. */
-const CORRECTED: Readonly<Record<string, object>> = {
-  'GET /app/installations 200': { type: 'array', items: { $ref: `${NAME}#/components/schemas/installation` } },
-};
+const JSON_SCHEMA = 'content/application~1json/schema';
 
 interface Description {
   readonly components: { readonly schemas: Readonly<Record<string, unknown>> };
-  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly responses: Record<string, unknown> }>>>>;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
 let loaded: { readonly ajv: Ajv; readonly description: Description } | undefined;
-const compiled = new Map<string, ValidateFunction | undefined>();
+const compiled = new Map<string, ValidateFunction>();
 
 function load() {
   if (loaded !== undefined) return loaded;
@@ -58,42 +55,47 @@ function allowNull(value: unknown): void {
 }
 
 /** Tells how an answer violates GitHub's OpenAPI description. Undefined when it does not. */
-export function findViolation(route: string, answer: Answer): string | undefined {
-  const { status, body } = answer;
+export function findViolation(route: string, { status, body }: Answer): string | undefined {
   if (status === 304 || Buffer.isBuffer(body)) return undefined;
-  const validate = validatorOf(route, status);
-  if (validate === 'unlisted') return ALWAYS.has(status) ? undefined : `${route} never answers ${status}.`;
-  if (validate === undefined)
+  const listed = `${placeOf(route)}/responses/${status}`;
+  const response = find(listed) as { readonly $ref?: string } | undefined;
+  if (response === undefined) return ALWAYS.has(status) ? undefined : `${route} never answers ${status}.`;
+  const place = `${response.$ref?.slice(1) ?? listed}/${JSON_SCHEMA}`;
+  if (find(place) === undefined)
     return body === undefined || status >= 400 ? undefined : `${route} ${status} has no body at GitHub.`;
-  const wire: unknown = body === undefined ? undefined : JSON.parse(JSON.stringify(body));
-  if (validate(wire)) return undefined;
-  const errors = (validate.errors ?? []).slice(0, 5).map(({ instancePath, message }) => `${instancePath} ${message}`);
-  return `${route} ${status}: ${errors.join('; ')}`;
+  const problems = problemsOf(place, body === undefined ? undefined : JSON.parse(JSON.stringify(body)));
+  return problems.length === 0 ? undefined : `${route} ${status}: ${problems.join(' ')}`;
 }
 
-function validatorOf(route: string, status: number): ValidateFunction | 'unlisted' | undefined {
-  const key = `${route} ${status}`;
-  if (compiled.has(key)) return compiled.get(key);
-  const { ajv, description } = load();
+/** Tells how a request violates GitHub's description. Undefined when it does not. */
+export function findRequestProblem(route: string, body: unknown): string | undefined {
+  const place = `${placeOf(route)}/requestBody/${JSON_SCHEMA}`;
+  const problems = find(place) === undefined ? [] : problemsOf(place, body);
+  return problems.length === 0 ? undefined : problems.join(' ');
+}
+
+/** The same for webhook payloads, such as `pull-request-opened`. */
+export function findPayloadViolation(name: string, payload: unknown): string | undefined {
+  const problems = problemsOf(`/components/schemas/webhook-${name}`, payload);
+  return problems.length === 0 ? undefined : `${name}: ${problems.join(' ')}`;
+}
+
+/** What is wrong with a value, according to the schema at this place of the description. */
+function problemsOf(place: string, value: unknown): readonly string[] {
+  const validate = compiled.get(place) ?? load().ajv.compile({ $ref: `${NAME}#${place}` });
+  compiled.set(place, validate);
+  if (validate(value)) return [];
+  const texts = (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath || 'The body'} ${message}.`);
+  return [...new Set(texts)].slice(0, 5);
+}
+
+function placeOf(route: string): string {
   const [method = '', path = ''] = route.split(' ');
-  const pointer = pointerTo(description, [path, method.toLowerCase()], status);
-  if (pointer === 'unlisted') return 'unlisted';
-  const validate = pointer === undefined ? undefined : ajv.compile(CORRECTED[key] ?? { $ref: `${NAME}#${pointer}` });
-  compiled.set(key, validate);
-  return validate;
+  return `/paths/${escapePart(path)}/${method.toLowerCase()}`;
 }
 
-/** Path to the body's schema in the description. Undefined when there is none. */
-function pointerTo(description: Description, [path, method]: [string, string], status: number) {
-  const responses = description.paths[path]?.[method]?.responses;
-  const own = responses?.[String(status)];
-  if (own === undefined) return 'unlisted';
-  const ref = (own as { $ref?: string }).$ref?.slice(1);
-  const at = ref ?? `/paths/${escapePart(path)}/${method}/responses/${status}`;
-  const response = at.split('/').slice(1).reduce<unknown>(step, description) as { content?: Record<string, unknown> };
-  return response.content?.['application/json'] === undefined
-    ? undefined
-    : `${at}/content/${escapePart('application/json')}/schema`;
+function find(place: string): unknown {
+  return place.split('/').slice(1).reduce<unknown>(step, load().description);
 }
 
 function step(value: unknown, part: string): unknown {
@@ -106,22 +108,6 @@ function escapePart(part: string): string {
   return encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'));
 }
 
-/** Tells how a request violates GitHub's description. Undefined when it does not. */
-export function findRequestProblem(route: string, body: unknown): string | undefined {
-  const key = `request ${route}`;
-  const { ajv, description } = load();
-  const [method = '', path = ''] = route.split(' ');
-  const at = `/paths/${escapePart(path)}/${method.toLowerCase()}/requestBody/content/${escapePart('application/json')}/schema`;
-  const isDescribed = at.split('/').slice(1).reduce<unknown>(step, description) !== undefined;
-  if (!compiled.has(key)) compiled.set(key, isDescribed ? ajv.compile({ $ref: `${NAME}#${at}` }) : undefined);
-  const validate = compiled.get(key);
-  if (validate === undefined || validate(body)) return undefined;
-  const errors = (validate.errors ?? []).map(
-    ({ instancePath, message }) => `${instancePath || 'The body'} ${message}.`,
-  );
-  return [...new Set(errors)].slice(0, 5).join(' ');
-}
-
 /** Tells whether the real GitHub has this route. */
 export function isKnownRoute(method: string, path: string): boolean {
   const parts = path.split('/');
@@ -131,15 +117,4 @@ export function isKnownRoute(method: string, path: string): boolean {
       part === parts[index] || (part.startsWith('{') && parts[index] !== '');
     return method.toLowerCase() in methods && wanted.length === parts.length && wanted.every(isSame);
   });
-}
-
-/** The same for webhook payloads, such as `pull-request-opened`. */
-export function findPayloadViolation(name: string, payload: unknown): string | undefined {
-  const key = `webhook ${name}`;
-  const { ajv } = load();
-  const validate = compiled.get(key) ?? ajv.compile({ $ref: `${NAME}#/components/schemas/webhook-${name}` });
-  compiled.set(key, validate);
-  if (validate(payload)) return undefined;
-  const errors = (validate.errors ?? []).slice(0, 5).map(({ instancePath, message }) => `${instancePath} ${message}`);
-  return `${name}: ${errors.join('; ')}`;
 }

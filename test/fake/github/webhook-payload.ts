@@ -1,7 +1,7 @@
 import { readCommits } from './git.ts';
 import type { Happening } from './happening.ts';
 import { findKnownCommit, readStat } from './known-commits.ts';
-import type { App, Repository, World } from './model.ts';
+import type { Repository, World } from './model.ts';
 import { ZEROS } from './refs.ts';
 import { checkView, suiteView } from './views/check-view.ts';
 import { commentView } from './views/comment-view.ts';
@@ -205,24 +205,4 @@ function instantsOf({ action, installation }: Of<'installation' | 'installation_
   if (action === 'suspend' || action === 'unsuspend') return {};
   const createdAt = Math.floor(installation.createdAt / 1000);
   return { created_at: createdAt, updated_at: createdAt };
-}
-
-export function pingPayload(world: World, app: App): Payload {
-  const { id, hook, events, createdAt } = app;
-  return {
-    zen: 'What is told twice is still one thing.',
-    hook_id: id,
-    hook: {
-      type: 'App',
-      id,
-      name: 'web',
-      active: hook.isActive,
-      events,
-      config: { content_type: 'json', url: hook.url ?? '', insecure_ssl: '0', secret: '********' },
-      updated_at: timeView(createdAt),
-      created_at: timeView(createdAt),
-      app_id: id,
-      deliveries_url: `${world.url}/app/hook/deliveries`,
-    },
-  };
 }

@@ -35,7 +35,7 @@ export async function sendDelivery(delivery: Sendable, secret: string | undefine
   }
 }
 
-export function headersOf({ id, event, body, target }: Sendable, secret: string | undefined): Record<string, string> {
+function headersOf({ id, event, body, target }: Sendable, secret: string | undefined): Record<string, string> {
   const sign = (algorithm: string) =>
     `${algorithm}=${createHmac(algorithm, secret ?? '')
       .update(body)

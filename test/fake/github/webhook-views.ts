@@ -6,6 +6,7 @@ import { commitView } from './views/commit-view.ts';
 import { fullPullRequestView, pullRequestView } from './views/pull-request-view.ts';
 import { repositoryView } from './views/repository-view.ts';
 import { maybeTime, timeView } from './views/time.ts';
+import { namedLinks, prefixed } from './views/user-view.ts';
 import { fullNameOf } from './world.ts';
 
 const NO_STAT = { commits: 0, files: 0, additions: 0, deletions: 0 };
@@ -55,6 +56,8 @@ function noReactions(url: string) {
   return { url: `${url}/reactions`, total_count: 0, ...none };
 }
 
+const ORGANIZATION_LINKS = namedLinks('repos events hooks issues members{/member} public_members{/member}');
+
 export function organizationView({ url }: World, { login, id, nodeId }: User) {
   const self = `${url}/orgs/${login}`;
   return {
@@ -62,12 +65,7 @@ export function organizationView({ url }: World, { login, id, nodeId }: User) {
     id,
     node_id: nodeId,
     url: self,
-    repos_url: `${self}/repos`,
-    events_url: `${self}/events`,
-    hooks_url: `${self}/hooks`,
-    issues_url: `${self}/issues`,
-    members_url: `${self}/members{/member}`,
-    public_members_url: `${self}/public_members{/member}`,
+    ...prefixed(self, ORGANIZATION_LINKS),
     avatar_url: `${url}/avatars/u/${id}`,
     description: '',
   };
@@ -150,11 +148,11 @@ export function protectionRuleView(repository: Repository, protection: Protectio
     required_status_checks_enforcement_level: level(checks !== undefined),
     strict_required_status_checks_policy: protection.isStrict,
     signature_requirement_enforcement_level: 'off',
-    linear_history_requirement_enforcement_level: level(protection.needsLinearHistory),
-    admin_enforced: protection.bindsAdmins,
+    linear_history_requirement_enforcement_level: 'off',
+    admin_enforced: false,
     create_protected: false,
-    allow_force_pushes_enforcement_level: level(protection.allowsForcePushes),
-    allow_deletions_enforcement_level: level(protection.allowsDeletions),
+    allow_force_pushes_enforcement_level: 'off',
+    allow_deletions_enforcement_level: 'off',
     merge_queue_enforcement_level: 'off',
     required_deployments_enforcement_level: 'off',
     required_conversation_resolution_level: 'off',

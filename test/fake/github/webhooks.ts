@@ -3,8 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Prng } from '../../../src/lib/prng.ts';
 import { covers } from './auth.ts';
 import type { Happening } from './happening.ts';
-import type { App, Installation, Repository, World } from './model.ts';
-import { type Payload, payloadOf, pingPayload } from './webhook-payload.ts';
+import type { App, Installation, World } from './model.ts';
+import { type Payload, payloadOf } from './webhook-payload.ts';
 import { type HookTarget, sendDelivery } from './webhook-send.ts';
 import { goOn, nodeId } from './world.ts';
 
@@ -38,14 +38,6 @@ export interface DeliveryRecord {
   status: number | 'waiting' | 'lost' | 'failed';
 }
 
-/** A hook on a repository, created without an app. */
-export interface RepositoryHook {
-  readonly repository: Repository;
-  readonly url: string;
-  readonly secret: string;
-  readonly events: readonly string[];
-}
-
 interface Lane {
   readonly waiting: { readonly record: DeliveryRecord; readonly secret: string | undefined }[];
   pumping: Promise<void> | undefined;
@@ -53,14 +45,11 @@ interface Lane {
 
 /** Deliveries are collected for this long when they are to be reordered. */
 const GATHERING_MS = 40;
-/** Only the app that created a check is asked to run it. */
-const TOLD_TO_OWNER = ['requested', 'rerequested'];
 
 /** Sends webhooks to apps, in order per repository. */
 export class Webhooks {
   readonly deliveries: DeliveryRecord[] = [];
   readonly #world: World;
-  readonly #hooks: { readonly hook: RepositoryHook; readonly id: number }[] = [];
   readonly #lanes = new Map<string, Lane>();
   #conditions: WebhookConditions = {};
   #prng = new Prng(1);
@@ -76,15 +65,6 @@ export class Webhooks {
   configure(conditions: WebhookConditions, seed = 1): void {
     this.#conditions = conditions;
     this.#prng = new Prng(seed);
-  }
-
-  addHook(hook: RepositoryHook): void {
-    this.#hooks.push({ hook, id: this.#world.nextId() });
-  }
-
-  ping(app: App): void {
-    const target = targetOf(app);
-    if (target !== undefined) this.#send(target, `app ${app.id}`, 'ping', pingPayload(this.#world, app));
   }
 
   /** Like the button on GitHub's page: the same id and the same bytes. */
@@ -127,29 +107,19 @@ export class Webhooks {
   }
 
   #targetsOf(happening: Happening): readonly { readonly target: HookTarget; readonly more: Payload }[] {
-    const ofApps = this.#listeners(happening).flatMap((installation) => {
+    return this.#listeners(happening).flatMap((installation) => {
       const target = targetOf(installation.app);
       const { id } = installation;
       const hasPages = 'repository' in happening;
       const more = hasPages ? { installation: { id, node_id: nodeId('IN', id) } } : {};
       return target === undefined ? [] : [{ target, more }];
     });
-    const ofHooks = this.#hooks
-      .filter(({ hook }) => 'repository' in happening && happening.repository === hook.repository)
-      .filter(({ hook }) => hook.events.includes(happening.event))
-      .map(({ hook: { repository, url, secret }, id }) => ({
-        target: { type: 'repository', id: repository.id, hookId: id, url, secret },
-        more: {},
-      }));
-    return [...ofApps, ...ofHooks];
   }
 
   #listeners(happening: Happening): readonly Installation[] {
     if (!('repository' in happening)) return [happening.installation];
-    const owner = ownerOf(happening);
     return [...this.#world.installations.values()].filter((installation) => {
       if (installation.suspendedAt !== undefined) return false;
-      if (owner !== undefined && owner !== installation.app) return false;
       return covers(installation, happening.repository) && installation.events.includes(happening.event);
     });
   }
@@ -209,10 +179,4 @@ function targetOf(app: App): HookTarget | undefined {
 
 function laneOf({ hookId }: HookTarget, happening: Happening): string {
   return `${hookId} ${'repository' in happening ? happening.repository.id : 'installation'}`;
-}
-
-function ownerOf(happening: Happening): App | undefined {
-  if (happening.event === 'check_run' && TOLD_TO_OWNER.includes(happening.action)) return happening.check.suite.app;
-  if (happening.event === 'check_suite' && TOLD_TO_OWNER.includes(happening.action)) return happening.suite.app;
-  return undefined;
 }

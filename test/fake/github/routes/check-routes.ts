@@ -2,46 +2,28 @@ import { authorize } from '../auth.ts';
 import { addStatus, type CheckFields, checksOf, createCheck, ensureSuite, latestOf, updateCheck } from '../checks.ts';
 import type { Ask, Route } from '../exchange.ts';
 import { findCommit } from '../git.ts';
-import type { App, CheckRun, CheckSuite, Repository } from '../model.ts';
-import { invalid, notFound, Refused } from '../refused.ts';
-import { checkView, combinedStatusView, fullStatusView, suiteView } from '../views/check-view.ts';
+import type { App, CheckRun, CommitStatus, Repository, WorkflowRun } from '../model.ts';
+import { invalid, Refused } from '../refused.ts';
+import { checkView, combinedStatusView, fullStatusView } from '../views/check-view.ts';
+import { workflowRunView } from '../views/workflow-run-view.ts';
+import { cancelRun } from '../workflow-runs.ts';
 import { appOf } from '../world.ts';
-import { findNamed } from './commit-routes.ts';
-import {
-  actorOf,
-  type Body,
-  bodyOf,
-  choiceOf,
-  created,
-  instantOf,
-  listed,
-  need,
-  numberOf,
-  ok,
-  type Params,
-  pageOf,
-  repositoryOf,
-  requiredText,
-  textOf,
-} from './tools.ts';
+import { type Body, type Call, created, inRepository, need, ok, pageOf, requiredText, textOf } from './call.ts';
 
-const READ = need('checks', 'read');
 const WRITE = need('checks', 'write');
-const REPO = '/repos/{owner}/{repo}';
+const READ_RUNS = need('actions', 'read');
+const MAX_DESCRIPTION = 140;
+const MAX_OUTPUT = 65_535;
 
 export const checkRoutes: readonly Route[] = [
-  { method: 'POST', path: `${REPO}/check-runs`, handle: createRun },
-  { method: 'GET', path: `${REPO}/check-runs/{check_run_id}`, handle: getRun },
-  { method: 'PATCH', path: `${REPO}/check-runs/{check_run_id}`, handle: updateRun },
-  { method: 'POST', path: `${REPO}/check-runs/{check_run_id}/rerequest`, handle: rerequestRun },
-  { method: 'GET', path: `${REPO}/commits/{ref}/check-runs`, handle: listRuns },
-  { method: 'GET', path: `${REPO}/commits/{ref}/check-suites`, handle: listSuites },
-  { method: 'GET', path: `${REPO}/check-suites/{check_suite_id}`, handle: getSuite },
-  { method: 'GET', path: `${REPO}/check-suites/{check_suite_id}/check-runs`, handle: listRunsOfSuite },
-  { method: 'POST', path: `${REPO}/check-suites/{check_suite_id}/rerequest`, handle: rerequestSuite },
-  { method: 'POST', path: `${REPO}/statuses/{sha}`, handle: createStatus },
-  { method: 'GET', path: `${REPO}/commits/{ref}/statuses`, handle: listStatuses },
-  { method: 'GET', path: `${REPO}/commits/{ref}/status`, handle: combinedStatus },
+  inRepository('POST /check-runs', WRITE, createRun),
+  inRepository('PATCH /check-runs/{check_run_id}', WRITE, updateRun),
+  inRepository('GET /commits/{ref}/check-runs', need('checks', 'read'), listChecks),
+  inRepository('POST /statuses/{sha}', need('statuses', 'write'), createStatus),
+  inRepository('GET /commits/{ref}/status', need('statuses', 'read'), combinedStatus),
+  inRepository('GET /actions/runs', READ_RUNS, listRuns),
+  inRepository('GET /actions/runs/{run_id}', READ_RUNS, getRun),
+  inRepository('POST /actions/runs/{run_id}/cancel', need('actions', 'write'), cancel),
 ];
 
 type Actor = Pick<Ask, 'world' | 'caller'>;
@@ -52,50 +34,40 @@ function reporterOf({ caller }: Actor): App {
   return app;
 }
 
-const STATUSES: readonly CheckRun['status'][] = [
-  'queued',
-  'in_progress',
-  'completed',
-  'waiting',
-  'requested',
-  'pending',
-];
-const CONCLUSIONS = [
-  'success',
-  'failure',
-  'neutral',
-  'cancelled',
-  'skipped',
-  'timed_out',
-  'action_required',
-  'stale',
-] as const;
-
+/** The description of the request has refused unknown words already. */
 function fieldsOf(body: Body): CheckFields {
-  const output = typeof body['output'] === 'object' && body['output'] !== null ? (body['output'] as Body) : {};
-  const conclusion = choiceOf(body, 'conclusion', CONCLUSIONS);
-  if (choiceOf(body, 'status', STATUSES) === 'completed' && conclusion === undefined)
-    throw new Refused(422, 'Invalid request.\n\nFor completed check runs a conclusion is needed.');
-  checkLength(textOf(output, 'summary'), 'summary', MAX_OUTPUT);
-  checkLength(textOf(output, 'text'), 'text', MAX_OUTPUT);
+  const output = (body['output'] ?? {}) as Body;
+  const instantOf = (field: string) => {
+    const text = textOf(body, field);
+    return text === undefined ? undefined : Date.parse(text);
+  };
   const fields = {
-    status: choiceOf(body, 'status', STATUSES),
-    conclusion,
+    name: textOf(body, 'name'),
+    status: textOf(body, 'status') as CheckRun['status'] | undefined,
+    conclusion: textOf(body, 'conclusion') as CheckRun['conclusion'],
     externalId: textOf(body, 'external_id'),
-    startedAt: instantOf(body, 'started_at'),
-    completedAt: instantOf(body, 'completed_at'),
+    startedAt: instantOf('started_at'),
+    completedAt: instantOf('completed_at'),
     detailsUrl: textOf(body, 'details_url'),
     title: textOf(output, 'title'),
     summary: textOf(output, 'summary'),
     text: textOf(output, 'text'),
   };
+  if (fields.status === 'completed' && fields.conclusion === undefined)
+    throw new Refused(422, 'Invalid request.\n\nFor completed check runs a conclusion is needed.');
+  checkLength(fields.summary, 'summary', MAX_OUTPUT);
+  checkLength(fields.text, 'text', MAX_OUTPUT);
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
-async function createRun(ask: Ask, params: Params) {
-  reporterOf(ask);
-  const repository = repositoryOf(ask, params, WRITE);
-  return created(checkView(ask.world, repository, await makeRun(ask, repository, bodyOf(ask))));
+function checkLength(text: string | undefined, field: string, max: number): void {
+  if (text === undefined || text.length <= max) return;
+  throw invalid({ field, code: 'custom', message: `${field} is too long (maximum is ${max} characters)` });
+}
+
+async function createRun(call: Call) {
+  const check = await makeRun(call.ask, call.repository, call.body());
+  return created(checkView(call.world, call.repository, check));
 }
 
 /** Shared by REST and GraphQL. */
@@ -103,30 +75,21 @@ export async function makeRun(actor: Actor, repository: Repository, body: Body):
   const { world, caller } = actor;
   const app = reporterOf(actor);
   authorize(caller, repository, WRITE);
-  const sha = requiredText(body, 'head_sha');
-  if ((await findCommit(repository.gitDir, sha)) === undefined)
-    throw new Refused(422, `No commit found for SHA: ${sha}`);
+  const sha = await shaOf(repository, requiredText(body, 'head_sha'));
   const fields = { name: requiredText(body, 'name'), ...fieldsOf(body) };
   return createCheck(world, repository, ensureSuite(world, repository, app, sha), fields);
 }
 
-function runOf(repository: Repository, params: Params): CheckRun {
-  const check = repository.checks.find(({ id }) => id === numberOf(params, 'check_run_id'));
-  if (check === undefined) throw notFound();
-  return check;
+async function shaOf({ gitDir, refs }: Repository, name: string): Promise<string> {
+  const commit = await findCommit(gitDir, refs.get(`refs/heads/${name}`) ?? name);
+  if (commit === undefined) throw new Refused(422, `No commit found for SHA: ${name}`);
+  return commit.sha;
 }
 
-function getRun(ask: Ask, params: Params) {
-  const repository = repositoryOf(ask, params, READ);
-  return ok(checkView(ask.world, repository, runOf(repository, params)));
-}
-
-function updateRun(ask: Ask, params: Params) {
-  reporterOf(ask);
-  const repository = repositoryOf(ask, params, WRITE);
-  const check = runOf(repository, params);
-  changeRun(ask, repository, { check, body: bodyOf(ask) });
-  return ok(checkView(ask.world, repository, check));
+function updateRun(call: Call) {
+  const check = call.pick(call.repository.checks, 'check_run_id');
+  changeRun(call.ask, call.repository, { check, body: call.body() });
+  return ok(checkView(call.world, call.repository, check));
 }
 
 export function changeRun(
@@ -137,116 +100,57 @@ export function changeRun(
   const app = reporterOf(actor);
   authorize(actor.caller, repository, WRITE);
   if (check.suite.app !== app) throw new Refused(403, 'Invalid app_id - check run can only be modified by its app.');
-  const name = textOf(body, 'name');
-  updateCheck(actor.world, repository, check, { ...fieldsOf(body), ...(name === undefined ? {} : { name }) });
+  updateCheck(actor.world, repository, check, fieldsOf(body));
 }
 
-function rerequestRun(ask: Ask, params: Params) {
-  const repository = repositoryOf(ask, params, WRITE);
-  const check = runOf(repository, params);
-  ask.world.announce({ event: 'check_run', action: 'rerequested', repository, sender: actorOf(ask), check });
-  return created({});
-}
-
-async function commitOf(repository: Repository, name: string): Promise<string> {
-  const commit = await findNamed(repository, name);
-  if (commit === undefined) throw new Refused(422, `No commit found for SHA: ${name}`);
-  return commit.sha;
-}
-
-async function listRuns(ask: Ask, params: Params) {
-  const repository = repositoryOf(ask, params, READ);
-  return runsAnswer(ask, repository, checksOf(repository, await commitOf(repository, params['ref'] ?? '')));
-}
-
-function runsAnswer(ask: Ask, repository: Repository, checks: readonly CheckRun[]) {
-  const { query, world } = ask;
-  const shown = (query.get('filter') === 'all' ? checks.toReversed() : latestOf(checks))
-    .filter(({ name }) => query.get('check_name') === null || query.get('check_name') === name)
-    .filter(({ status }) => query.get('status') === null || query.get('status') === status)
-    .filter(({ suite }) => query.get('app_id') === null || query.get('app_id') === String(suite.app.id));
-  const { items, headers } = pageOf(ask, shown);
-  const views = items.map((check) => checkView(world, repository, check));
-  return ok({ total_count: shown.length, check_runs: views }, headers);
-}
-
-async function listSuites(ask: Ask, params: Params) {
-  const repository = repositoryOf(ask, params, READ);
-  const sha = await commitOf(repository, params['ref'] ?? '');
-  const commit = await findCommit(repository.gitDir, sha);
-  const found = repository.suites.filter((suite) => suite.sha === sha);
-  const { items, headers } = pageOf(ask, found);
-  const views = items.map((suite) => suiteView(ask.world, repository, suite, commit));
-  return ok({ total_count: found.length, check_suites: views }, headers);
-}
-
-function suiteOf(repository: Repository, params: Params): CheckSuite {
-  const suite = repository.suites.find(({ id }) => id === numberOf(params, 'check_suite_id'));
-  if (suite === undefined) throw notFound();
-  return suite;
-}
-
-async function getSuite(ask: Ask, params: Params) {
-  const repository = repositoryOf(ask, params, READ);
-  const suite = suiteOf(repository, params);
-  return ok(suiteView(ask.world, repository, suite, await findCommit(repository.gitDir, suite.sha)));
-}
-
-function listRunsOfSuite(ask: Ask, params: Params) {
-  const repository = repositoryOf(ask, params, READ);
-  const suite = suiteOf(repository, params);
-  return runsAnswer(
-    ask,
-    repository,
-    checksOf(repository, suite.sha).filter((check) => check.suite === suite),
+async function listChecks(call: Call) {
+  const { repository, ask, world } = call;
+  const checks = checksOf(repository, await shaOf(repository, call.text('ref')));
+  const wanted = ask.query.get('check_name');
+  const shown = (ask.query.get('filter') === 'all' ? checks.toReversed() : latestOf(checks)).filter(
+    ({ name }) => wanted === null || wanted === name,
   );
+  return call.count('check_runs', shown, (check) => checkView(world, repository, check));
 }
 
-function rerequestSuite(ask: Ask, params: Params) {
-  const repository = repositoryOf(ask, params, WRITE);
-  const suite = suiteOf(repository, params);
-  ask.world.announce({ event: 'check_suite', action: 'rerequested', repository, sender: actorOf(ask), suite });
-  return created({});
-}
-
-const MAX_DESCRIPTION = 140;
-const MAX_OUTPUT = 65_535;
-
-function checkLength(text: string | undefined, field: string, max: number): void {
-  if (text === undefined || text.length <= max) return;
-  throw invalid({ field, code: 'custom', message: `${field} is too long (maximum is ${max} characters)` });
-}
-
-async function createStatus(ask: Ask, params: Params) {
-  const repository = repositoryOf(ask, params, need('statuses', 'write'));
-  const sha = params['sha'] ?? '';
-  if ((await findCommit(repository.gitDir, sha)) === undefined)
-    throw new Refused(422, `No commit found for SHA: ${sha}`);
-  const body = bodyOf(ask);
-  const state = choiceOf(body, 'state', ['error', 'failure', 'pending', 'success']);
-  if (state === undefined) throw new Refused(422, 'Validation Failed');
+async function createStatus(call: Call) {
+  const { repository, world, ask } = call;
+  const body = call.body();
   checkLength(textOf(body, 'description'), 'description', MAX_DESCRIPTION);
-  const status = addStatus(ask.world, repository, actorOf(ask), {
-    sha,
-    state,
+  const status = addStatus(world, repository, call.actor, {
+    sha: await shaOf(repository, call.text('sha')),
+    state: requiredText(body, 'state') as CommitStatus['state'],
     context: textOf(body, 'context') ?? 'default',
     description: textOf(body, 'description'),
     targetUrl: textOf(body, 'target_url'),
     app: appOf(ask.caller),
   });
-  return created(fullStatusView(ask.world, repository, status));
+  return created(fullStatusView(world, repository, status));
 }
 
-async function listStatuses(ask: Ask, params: Params) {
-  const repository = repositoryOf(ask, params, need('statuses', 'read'));
-  const sha = await commitOf(repository, params['ref'] ?? '');
-  const found = repository.statuses.filter((status) => status.sha === sha).toReversed();
-  return listed(ask, found, (status) => fullStatusView(ask.world, repository, status));
-}
-
-async function combinedStatus(ask: Ask, params: Params) {
-  const repository = repositoryOf(ask, params, need('statuses', 'read'));
-  const whole = combinedStatusView(ask.world, repository, await commitOf(repository, params['ref'] ?? ''));
+async function combinedStatus(call: Call) {
+  const { repository, world, ask } = call;
+  const whole = combinedStatusView(world, repository, await shaOf(repository, call.text('ref')));
   const { items, headers } = pageOf(ask, whole.statuses);
   return ok({ ...whole, statuses: items }, headers);
+}
+
+async function viewOf({ world, repository }: Call, run: WorkflowRun) {
+  return workflowRunView(world, repository, run, await findCommit(repository.gitDir, run.headSha));
+}
+
+async function listRuns(call: Call) {
+  const sha = call.ask.query.get('head_sha');
+  const found = call.repository.runs.filter(({ headSha }) => sha === null || headSha === sha).toReversed();
+  const views = await Promise.all(found.map((run) => viewOf(call, run)));
+  return call.count('workflow_runs', views, (view) => view);
+}
+
+async function getRun(call: Call) {
+  return ok(await viewOf(call, call.pick(call.repository.runs, 'run_id')));
+}
+
+function cancel(call: Call) {
+  cancelRun(call.world, call.repository, call.pick(call.repository.runs, 'run_id'), call.actor);
+  return { status: 202, body: {} };
 }

@@ -1,174 +1,149 @@
-import { readChanges } from '../changes.ts';
+import { authorize } from '../auth.ts';
+import { addComment, editComment, type FoundComment, getComment, react } from '../comments.ts';
 import type { Ask, Route } from '../exchange.ts';
-import { readCommits } from '../git.ts';
+import { addLabel, removeLabel } from '../labels.ts';
 import { mergePullRequest } from '../merge.ts';
 import { askMergeability } from '../mergeability.ts';
-import type { PullRequest, Repository, User } from '../model.ts';
+import type { Comment, MergeMethod, PullRequest, Reaction } from '../model.ts';
 import { closePullRequest } from '../pull-request-state.ts';
-import { editPullRequest, getPullRequest, openPullRequest, reopenPullRequest, statOf } from '../pulls.ts';
-import { invalid, notFound, Refused } from '../refused.ts';
-import { mergeBase } from '../update-branch.ts';
-import { commitView, fileView } from '../views/commit-view.ts';
-import { fullPullRequestView, pullRequestView } from '../views/pull-request-view.ts';
-import { findRepository, fullNameOf } from '../world.ts';
-import {
-  actorOf,
-  type Body,
-  bodyOf,
-  choiceOf,
-  created,
-  listed,
-  need,
-  nothing,
-  numberOf,
-  ok,
-  type Params,
-  repositoryOf,
-  requiredText,
-  textOf,
-} from './tools.ts';
+import { openPullRequest, statOf } from '../pulls.ts';
+import { Refused } from '../refused.ts';
+import { commentView, reactionView } from '../views/comment-view.ts';
+import { fullPullRequestView, labelView, pullRequestView } from '../views/pull-request-view.ts';
+import { appOf, hasRole } from '../world.ts';
+import { actorOf, type Call, created, inRepository, need, numberIn, ok, requiredText, textOf } from './call.ts';
 
 const READ = need('pull_requests', 'read');
 const WRITE = need('pull_requests', 'write');
-export const OPEN = { ...WRITE, role: 'read' } as const;
-const MERGE = need('contents', 'write');
-const PULLS = '/repos/{owner}/{repo}/pulls';
+/** On pull requests either permission is enough. */
+const permission = ['issues', 'pull_requests'];
+const LISTEN = { permission, access: 'read', role: 'read' } as const;
+const TALK = { permission, access: 'write', role: 'read' } as const;
+const LABEL = { permission, access: 'write', role: 'triage' } as const;
 
 export const pullRoutes: readonly Route[] = [
-  { method: 'GET', path: PULLS, handle: listPulls },
-  { method: 'POST', path: PULLS, handle: createPull },
-  { method: 'GET', path: `${PULLS}/{pull_number}`, handle: getPull },
-  { method: 'PATCH', path: `${PULLS}/{pull_number}`, handle: patchPull },
-  { method: 'GET', path: `${PULLS}/{pull_number}/commits`, handle: listCommits },
-  { method: 'GET', path: `${PULLS}/{pull_number}/merge`, handle: isMerged },
-  { method: 'PUT', path: `${PULLS}/{pull_number}/merge`, handle: mergePull },
-  { method: 'GET', path: `${PULLS}/{pull_number}/files`, handle: listFiles },
-  { method: 'PUT', path: `${PULLS}/{pull_number}/update-branch`, handle: updateBranch },
-  { method: 'GET', path: '/repos/{owner}/{repo}/commits/{commit_sha}/pulls', handle: listForCommit },
+  inRepository('GET /pulls', READ, listPulls),
+  inRepository('POST /pulls', { ...WRITE, role: 'read' }, createPull),
+  inRepository('GET /pulls/{pull_number}', READ, async (call) => ok(await fullView(call, call.pr))),
+  inRepository('PATCH /pulls/{pull_number}', WRITE, patchPull),
+  inRepository('PUT /pulls/{pull_number}/merge', need('contents', 'write'), mergePull),
+  inRepository('GET /issues/{issue_number}/comments', LISTEN, listComments),
+  inRepository('POST /issues/{issue_number}/comments', TALK, createComment),
+  inRepository('PATCH /issues/comments/{comment_id}', TALK, updateComment),
+  inRepository('POST /issues/comments/{comment_id}/reactions', TALK, createReaction),
+  inRepository('POST /issues/{issue_number}/labels', LABEL, addLabels),
+  inRepository('DELETE /issues/{issue_number}/labels/{name}', LABEL, dropLabel),
 ];
 
-export function pullOf(ask: Ask, params: Params, wanted = READ): PullRequest {
-  return getPullRequest(repositoryOf(ask, params, wanted), numberOf(params, 'pull_number'));
-}
-
-function listPulls(ask: Ask, params: Params) {
-  const repository = repositoryOf(ask, params, READ);
-  const { query } = ask;
+function listPulls(call: Call) {
+  const { query } = call.ask;
   const state = query.get('state') ?? 'open';
   // GitHub ignores a `head` filter without an owner.
   const [, owner, branch] = /^([^:]+):(.+)$/.exec(query.get('head') ?? '') ?? [];
-  const base = query.get('base');
-  const sort = query.get('sort') ?? 'created';
-  const weightOf = WEIGHTS[sort] ?? ((pr: PullRequest) => pr.createdAt);
-  const isDown = (query.get('direction') ?? (sort === 'created' ? 'desc' : 'asc')) === 'desc';
-  const found = [...repository.pulls.values()]
+  const found = [...call.repository.pulls.values()]
     .filter((pr) => state === 'all' || pr.state === state)
-    .filter((pr) => owner === undefined || (isNamed(pr.headOwner, owner) && pr.headRef === branch))
-    .filter((pr) => base === null || pr.baseRef === base)
-    .toSorted((a, b) => (weightOf(a) - weightOf(b) || a.number - b.number) * (isDown ? -1 : 1));
-  return listed(ask, found, (pr) => pullRequestView(ask.world, pr));
+    .filter((pr) => owner === undefined || (pr.headOwner.login === owner && pr.headRef === branch))
+    .toSorted((a, b) => b.createdAt - a.createdAt || b.number - a.number);
+  return call.list(found, (pr) => pullRequestView(call.world, pr));
 }
 
-const WEIGHTS: Readonly<Record<string, (pr: PullRequest) => number>> = {
-  updated: ({ updatedAt }) => updatedAt,
-  popularity: ({ comments }) => comments.length,
-};
-
-function isNamed(user: User, login: string): boolean {
-  return user.login.toLowerCase() === login.toLowerCase();
-}
-
-async function createPull(ask: Ask, params: Params) {
-  const repository = repositoryOf(ask, params, OPEN);
-  const body = bodyOf(ask);
-  const { headRepository, headRef } = headOf(ask, repository, requiredText(body, 'head'));
-  const pr = await openPullRequest(ask.world, repository, actorOf(ask), {
+async function createPull(call: Call) {
+  const body = call.body();
+  const pr = await openPullRequest(call.world, call.repository, call.actor, {
     title: requiredText(body, 'title'),
     body: textOf(body, 'body'),
-    headRepository,
-    headRef,
+    headRepository: call.repository,
+    headRef: requiredText(body, 'head'),
     baseRef: requiredText(body, 'base'),
     isDraft: body['draft'] === true,
   });
-  return created(await fullView(ask, pr));
+  return created(await fullView(call, pr));
 }
 
-function headOf({ world }: Ask, repository: Repository, head: string) {
-  const [first = '', ...rest] = head.split(':');
-  if (rest.length === 0) return { headRepository: repository, headRef: head };
-  const headRepository = findRepository(world, `${first}/${repository.name}`);
-  if (headRepository === undefined) throw invalid({ resource: 'PullRequest', field: 'head', code: 'invalid' });
-  return { headRepository, headRef: rest.join(':') };
-}
-
-async function fullView({ world, caller }: Ask, pr: PullRequest) {
+async function fullView({ world, ask }: Call, pr: PullRequest) {
   const merge = await askMergeability(world, pr);
-  return fullPullRequestView(world, pr, { merge, stat: await statOf(pr), viewer: caller });
+  return fullPullRequestView(world, pr, { merge, stat: await statOf(pr), viewer: ask.caller });
 }
 
-async function getPull(ask: Ask, params: Params) {
-  return ok(await fullView(ask, pullOf(ask, params)));
+/** Sluice closes pull requests, and edits none. */
+async function patchPull(call: Call) {
+  const { pr, world, actor } = call;
+  const { state, ...others } = call.body();
+  if (state !== 'closed' || Object.keys(others).length > 0) throw new Refused(501, 'The fake GitHub only closes them');
+  closePullRequest(world, pr, actor);
+  return ok(await fullView(call, pr));
 }
 
-async function patchPull(ask: Ask, params: Params) {
-  const { world } = ask;
-  const pr = pullOf(ask, params, WRITE);
-  const body = bodyOf(ask);
-  const sender = actorOf(ask);
-  const edit = { title: textOf(body, 'title'), body: textOf(body, 'body'), base: textOf(body, 'base') };
-  editPullRequest(world, pr, sender, edit);
-  const state = choiceOf(body, 'state', ['open', 'closed']);
-  if (state === 'closed') closePullRequest(world, pr, sender);
-  if (state === 'open') await reopenPullRequest(world, pr, sender);
-  return ok(await fullView(ask, pr));
-}
-
-async function listCommits(ask: Ask, params: Params) {
-  const { repository, baseSha, headSha } = pullOf(ask, params);
-  const commits = await readCommits(repository.gitDir, ['--reverse', `${baseSha}..${headSha}`]);
-  return listed(ask, commits, (commit) => commitView(ask.world, repository, commit));
-}
-
-function isMerged(ask: Ask, params: Params) {
-  if (pullOf(ask, params).merged === undefined) throw notFound();
-  return nothing();
-}
-
-async function mergePull(ask: Ask, params: Params) {
-  const pr = pullOf(ask, params, MERGE);
-  const { caller, world } = ask;
+async function mergePull(call: Call) {
+  const { caller } = call.ask;
   if (caller.kind === 'nobody') throw new Refused(401, 'Requires authentication');
-  const sha = await mergePullRequest(world, pr, caller, mergeRequestOf(bodyOf(ask)));
-  return ok({ sha, merged: true, message: 'Pull Request successfully merged' });
-}
-
-function mergeRequestOf(body: Body) {
-  return {
-    method: choiceOf(body, 'merge_method', ['merge', 'squash', 'rebase']) ?? 'merge',
+  const body = call.body();
+  const sha = await mergePullRequest(call.world, call.pr, caller, {
+    method: (textOf(body, 'merge_method') ?? 'merge') as MergeMethod,
     sha: textOf(body, 'sha'),
     title: textOf(body, 'commit_title'),
     message: textOf(body, 'commit_message'),
-  };
+  });
+  return ok({ sha, merged: true, message: 'Pull Request successfully merged' });
 }
 
-async function listFiles(ask: Ask, params: Params) {
-  const { repository, baseSha, headSha } = pullOf(ask, params);
-  const files = await readChanges(repository.gitDir, baseSha, headSha);
-  return listed(ask, files, (file) => fileView(ask.world, repository, headSha, file));
+function listComments(call: Call) {
+  const { pr, world } = call;
+  return call.list(pr.comments, (comment) => commentView(world, pr, comment));
 }
 
-/** Merges the base into the head branch, after the answer. */
-async function updateBranch(ask: Ask, params: Params) {
-  const pr = pullOf(ask, params, WRITE);
-  const expected = textOf(bodyOf(ask), 'expected_head_sha');
-  await mergeBase(ask.world, pr, actorOf(ask), expected);
-  const url = `${ask.world.url}/${fullNameOf(pr.repository)}/pull/${pr.number}`;
-  return { status: 202, body: { message: 'Updating pull request branch.', url } };
+function createComment(call: Call) {
+  const comment = writeBelow(call.ask, call.pr, requiredText(call.body(), 'body'));
+  return created(commentView(call.world, call.pr, comment));
 }
 
-function listForCommit(ask: Ask, params: Params) {
-  const repository = repositoryOf(ask, params, READ);
-  const sha = params['commit_sha'];
-  const found = [...repository.pulls.values()].filter((pr) => pr.headSha === sha || pr.merged?.sha === sha);
-  return listed(ask, found, (pr) => pullRequestView(ask.world, pr));
+type Actor = Pick<Ask, 'world' | 'caller'>;
+
+/** Shared by REST and GraphQL. */
+export function writeBelow(actor: Actor, pr: PullRequest, body: string): Comment {
+  const { world, caller } = actor;
+  authorize(caller, pr.repository, TALK);
+  return addComment(world, pr, { author: actorOf(actor), app: appOf(caller), body });
+}
+
+function commentOf(call: Call): FoundComment {
+  return getComment(call.repository, numberIn(call.text('comment_id')));
+}
+
+/** Callers may change their own comments, and with write access those of others. */
+export function rewrite(by: Actor, found: FoundComment, body: string): void {
+  const { pr, comment } = found;
+  authorize(by.caller, pr.repository, TALK);
+  const actor = actorOf(by);
+  const mayAny = by.caller.kind === 'user' && hasRole(pr.repository, actor, 'write');
+  if (comment.author !== actor && !mayAny) throw new Refused(403, 'Must have admin rights to Repository.');
+  editComment(by.world, found, actor, body);
+}
+
+function updateComment(call: Call) {
+  const found = commentOf(call);
+  rewrite(call.ask, found, requiredText(call.body(), 'body'));
+  return ok(commentView(call.world, found.pr, found.comment));
+}
+
+function createReaction(call: Call) {
+  const content = requiredText(call.body(), 'content') as Reaction['content'];
+  const { reaction, isNew } = react(call.world, commentOf(call).comment, call.actor, content);
+  const view = reactionView(call.world, reaction);
+  return isNew ? created(view) : ok(view);
+}
+
+function labelsOf({ world, repository }: Call, { labels }: PullRequest) {
+  return ok(labels.map((label) => labelView(world, repository, label)));
+}
+
+function addLabels(call: Call) {
+  const { pr, world, actor } = call;
+  for (const name of call.body()['labels'] as readonly string[]) addLabel(world, pr, actor, name);
+  return labelsOf(call, pr);
+}
+
+function dropLabel(call: Call) {
+  removeLabel(call.world, call.pr, call.actor, call.text('name'));
+  return labelsOf(call, call.pr);
 }

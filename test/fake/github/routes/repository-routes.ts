@@ -1,34 +1,39 @@
-import type { Ask, Route } from '../exchange.ts';
-import { findCommit } from '../git.ts';
-import type { Repository, Role, World } from '../model.ts';
-import { isProtected, protectionOf, requiredChecksOf } from '../protection.ts';
-import { branchHead } from '../refs.ts';
-import { notFound, Refused } from '../refused.ts';
+import type { Route } from '../exchange.ts';
+import { findCommit, runGit } from '../git.ts';
+import type { Repository, Role } from '../model.ts';
+import { isProtected, protectionOf, requiredChecksOf, rulesetsOf } from '../protection.ts';
+import { pushBlock } from '../pushes.ts';
+import { branchHead, moveRefs, ZEROS } from '../refs.ts';
+import { invalid, notFound, Refused } from '../refused.ts';
 import { commitView } from '../views/commit-view.ts';
-import { fullRepositoryView } from '../views/repository-view.ts';
+import { branchRuleView, protectionView, rulesetView } from '../views/protection-view.ts';
+import { repositoryView } from '../views/repository-view.ts';
 import { userView } from '../views/user-view.ts';
-import { fullNameOf, hasRole, roleOf } from '../world.ts';
-import { listed, need, ok, type Params, repositoryOf } from './tools.ts';
+import { fullNameOf, hasRole, inTurn, ROLES, roleOf } from '../world.ts';
+import { type Call, inRepository, METADATA, need, ok } from './call.ts';
 
 const CONTENTS = need('contents', 'read');
+/** People must be admins. For apps the read permission is enough. */
+const SETTINGS = { permission: 'administration', access: 'read', role: 'admin' } as const;
 
 export const repositoryRoutes: readonly Route[] = [
-  { method: 'GET', path: '/repos/{owner}/{repo}', handle: getRepository },
-  { method: 'GET', path: '/repos/{owner}/{repo}/branches', handle: listBranches },
-  { method: 'GET', path: '/repos/{owner}/{repo}/branches/{branch}', handle: getBranch },
-  { method: 'GET', path: '/repos/{owner}/{repo}/collaborators/{username}/permission', handle: getPermission },
+  inRepository('GET ', METADATA, getRepository),
+  inRepository('GET /branches/{branch}', CONTENTS, getBranch),
+  inRepository('GET /branches/{branch}/protection', SETTINGS, getProtection),
+  inRepository('GET /rules/branches/{branch}', METADATA, listRules),
+  inRepository('GET /rulesets/{ruleset_id}', METADATA, getRuleset),
+  inRepository('GET /collaborators/{username}/permission', METADATA, getPermission),
+  inRepository('GET /contents/{path}', CONTENTS, getContent),
+  inRepository('DELETE /git/refs/{ref}', need('contents', 'write'), deleteRef),
 ];
 
-function getRepository(ask: Ask, params: Params) {
-  const repository = repositoryOf(ask, params);
-  const permissions = ask.caller.kind === 'user' ? { permissions: flagsOf(roleOf(repository, ask.caller.user)) } : {};
-  return ok({ ...fullRepositoryView(ask.world, repository), ...permissions });
+function getRepository({ ask: { caller }, world, repository }: Call) {
+  const permissions = caller.kind === 'user' ? { permissions: flagsOf(roleOf(repository, caller.user)) } : {};
+  return ok({ ...repositoryView(world, repository), network_count: 0, subscribers_count: 0, ...permissions });
 }
 
-const ORDER: readonly Role[] = ['none', 'read', 'triage', 'write', 'maintain', 'admin'];
-
 function flagsOf(role: Role) {
-  const reaches = (wanted: Role) => ORDER.indexOf(role) >= ORDER.indexOf(wanted);
+  const reaches = (wanted: Role) => ROLES.indexOf(role) >= ROLES.indexOf(wanted);
   return {
     admin: reaches('admin'),
     maintain: reaches('maintain'),
@@ -38,31 +43,19 @@ function flagsOf(role: Role) {
   };
 }
 
-function listBranches(ask: Ask, params: Params) {
-  const repository = repositoryOf(ask, params, CONTENTS);
-  const wanted = ask.query.get('protected');
-  const names = [...repository.refs.keys()]
-    .filter((ref) => ref.startsWith('refs/heads/'))
-    .map((ref) => ref.slice('refs/heads/'.length))
-    .filter((name) => wanted === null || isProtected(repository, name) === (wanted === 'true'))
-    .toSorted();
-  return listed(ask, names, (name) => shortBranch(ask.world, repository, name));
-}
-
-function shortBranch(world: World, repository: Repository, name: string) {
-  const sha = branchHead(repository, name) ?? '';
-  return {
-    name,
-    commit: { sha, url: `${world.url}/repos/${fullNameOf(repository)}/commits/${sha}` },
-    protected: isProtected(repository, name),
-    ...protectionSummary(world, repository, name),
-  };
-}
-
-function protectionSummary(world: World, repository: Repository, name: string) {
+async function getBranch(call: Call) {
+  const { repository, world } = call;
+  const name = call.text('branch');
+  const sha = branchHead(repository, name);
+  const commit = sha === undefined ? undefined : await findCommit(repository.gitDir, sha);
+  if (commit === undefined) throw new Refused(404, 'Branch not found');
   const checks = requiredChecksOf(repository, name);
-  const level = protectionOf(repository, name)?.bindsAdmins === false ? 'non_admins' : 'everyone';
-  return {
+  const level = protectionOf(repository, name) === undefined ? 'everyone' : 'non_admins';
+  const self = `${world.url}/repos/${fullNameOf(repository)}/branches/${name}`;
+  return ok({
+    name,
+    commit: commitView(world, repository, commit),
+    protected: isProtected(repository, name),
     protection: {
       enabled: isProtected(repository, name),
       required_status_checks: {
@@ -71,22 +64,31 @@ function protectionSummary(world: World, repository: Repository, name: string) {
         checks: checks.map(({ context, appId }) => ({ context, app_id: appId ?? null })),
       },
     },
-    protection_url: `${world.url}/repos/${fullNameOf(repository)}/branches/${name}/protection`,
-  };
+    protection_url: `${self}/protection`,
+    _links: { self, html: `${world.url}/${fullNameOf(repository)}/tree/${name}` },
+  });
 }
 
-async function getBranch(ask: Ask, params: Params) {
-  const repository = repositoryOf(ask, params, CONTENTS);
-  const name = params['branch'] ?? '';
-  const sha = branchHead(repository, name);
-  const commit = sha === undefined ? undefined : await findCommit(repository.gitDir, sha);
-  if (commit === undefined) throw new Refused(404, 'Branch not found');
-  const api = `${ask.world.url}/repos/${fullNameOf(repository)}/branches/${name}`;
-  return ok({
-    ...shortBranch(ask.world, repository, name),
-    commit: commitView(ask.world, repository, commit),
-    _links: { self: api, html: `${ask.world.url}/${fullNameOf(repository)}/tree/${name}` },
-  });
+function getProtection(call: Call) {
+  const { repository, world } = call;
+  const branch = call.text('branch');
+  if (branchHead(repository, branch) === undefined) throw new Refused(404, 'Branch not found');
+  const protection = protectionOf(repository, branch);
+  if (protection === undefined) throw new Refused(404, 'Branch not protected');
+  return ok(protectionView(world, repository, branch, protection));
+}
+
+function listRules(call: Call) {
+  const { repository } = call;
+  const rules = rulesetsOf(repository, call.text('branch')).flatMap((ruleset) =>
+    ruleset.rules.map((rule) => branchRuleView(repository, ruleset, rule)),
+  );
+  return call.list(rules, (rule) => rule);
+}
+
+function getRuleset(call: Call) {
+  const { repository, world, ask } = call;
+  return ok(rulesetView(world, repository, call.pick(repository.rulesets, 'ruleset_id'), ask.caller));
 }
 
 /** GitHub's older field has four words, and the newer one all of them. */
@@ -99,18 +101,83 @@ const OLD: Readonly<Record<Role, string>> = {
   admin: 'admin',
 };
 
-function getPermission(ask: Ask, params: Params) {
-  const repository = repositoryOf(ask, params);
-  const { caller } = ask;
-  if (caller.kind === 'nobody') throw new Refused(401, 'Requires authentication');
-  if (caller.kind === 'user' && !hasRole(repository, caller.user, 'write'))
+function getPermission(call: Call) {
+  const { repository, world, ask } = call;
+  if (ask.caller.kind === 'user' && !hasRole(repository, call.actor, 'write'))
     throw new Refused(403, 'Must have push access to view collaborator permission.');
-  const user = ask.world.users.get((params['username'] ?? '').toLowerCase());
+  const user = world.users.get(call.text('username').toLowerCase());
   if (user === undefined) throw notFound();
   const role = roleOf(repository, user);
-  return ok({
-    permission: OLD[role],
-    role_name: role,
-    user: { ...userView(ask.world, user), role_name: role, permissions: flagsOf(role) },
+  const view = { ...userView(world, user), role_name: role, permissions: flagsOf(role) };
+  return ok({ permission: OLD[role], role_name: role, user: view });
+}
+
+interface TreeEntry {
+  readonly type: 'file' | 'dir';
+  readonly sha: string;
+  readonly size: number;
+  readonly path: string;
+}
+
+/** A file with its content, or the list of a folder. */
+async function getContent(call: Call) {
+  const { repository, ask } = call;
+  const ref = ask.query.get('ref') ?? repository.defaultBranch;
+  const path = call.text('path').replaceAll(/^\/+|\/+$/g, '');
+  const [own] = await listTree(repository, ref, path);
+  if (own === undefined) throw notFound();
+  if (own.type === 'dir') {
+    const entries = await listTree(repository, ref, `${path}/`);
+    return ok(entries.map((entry) => entryView(call, ref, entry)));
+  }
+  const { stdout } = await runGit(repository.gitDir, ['cat-file', 'blob', own.sha]);
+  return ok({ ...entryView(call, ref, own), encoding: 'base64', content: stdout.toString('base64') });
+}
+
+async function listTree({ gitDir }: Repository, ref: string, path: string): Promise<readonly TreeEntry[]> {
+  const args = ['ls-tree', '--long', '-z', '--end-of-options', ref, path];
+  const { code, stdout } = await runGit(gitDir, args, { expected: [0, 128] });
+  if (code !== 0) return [];
+  return stdout
+    .toString()
+    .split('\0')
+    .filter((line) => line !== '')
+    .map((line) => {
+      const [facts = '', name = ''] = line.split('\t');
+      const [, type, sha = '', size] = facts.split(/ +/);
+      return { type: type === 'tree' ? 'dir' : 'file', sha, size: Number(size) || 0, path: name };
+    });
+}
+
+function entryView({ world, repository }: Call, ref: string, { type, sha, size, path }: TreeEntry) {
+  const name = fullNameOf(repository);
+  const api = `${world.url}/repos/${name}`;
+  const self = `${api}/contents/${path}?ref=${ref}`;
+  const git = `${api}/git/${type === 'dir' ? 'trees' : 'blobs'}/${sha}`;
+  const html = `${world.url}/${name}/${type === 'dir' ? 'tree' : 'blob'}/${ref}/${path}`;
+  return {
+    type,
+    size,
+    name: path.split('/').at(-1) ?? path,
+    path,
+    sha,
+    url: self,
+    git_url: git,
+    html_url: html,
+    download_url: type === 'dir' ? null : `${world.url}/raw/${name}/${ref}/${path}`,
+    _links: { self, git, html },
+  };
+}
+
+function deleteRef(call: Call) {
+  const { repository, world, ask } = call;
+  const ref = `refs/${call.text('ref')}`;
+  return inTurn(repository, async () => {
+    const before = repository.refs.get(ref);
+    if (before === undefined) throw new Refused(422, 'Reference does not exist');
+    const block = pushBlock(repository, ask.caller, { ref, before, after: ZEROS });
+    if (block !== undefined) throw invalid({ resource: 'Reference', code: 'custom', message: block });
+    await moveRefs(world, repository, call.actor, [{ ref, after: undefined }]);
+    return { status: 204 };
   });
 }

@@ -1,4 +1,3 @@
-import type { FileChange } from '../changes.ts';
 import type { Commit, Person } from '../git.ts';
 import type { Repository, World } from '../model.ts';
 import { fullNameOf, nodeId } from '../world.ts';
@@ -31,29 +30,6 @@ export function commitView(world: World, repository: Repository, commit: Commit)
       html_url: `${page}/${parent}`,
     })),
   };
-}
-
-export function fileView(world: World, repository: Repository, head: string, file: FileChange) {
-  const { path, sha, status, additions, deletions } = file;
-  const page = `${world.url}/${fullNameOf(repository)}`;
-  return {
-    sha,
-    filename: path,
-    status,
-    additions,
-    deletions,
-    changes: additions + deletions,
-    blob_url: `${page}/blob/${head}/${path}`,
-    raw_url: `${page}/raw/${head}/${path}`,
-    contents_url: `${world.url}/repos/${fullNameOf(repository)}/contents/${path}?ref=${head}`,
-  };
-}
-
-/** The form of the git data API. */
-export function gitCommitView(world: World, repository: Repository, commit: Commit) {
-  const { sha, node_id, html_url, parents, commit: own } = commitView(world, repository, commit);
-  const { author, committer, message, tree, url, verification } = own;
-  return { sha, node_id, html_url, parents, author, committer, message, tree, url, verification };
 }
 
 function personView({ name, email, at }: Person) {

@@ -1,4 +1,3 @@
-import { headersOf } from '../webhook-send.ts';
 import type { DeliveryRecord } from '../webhooks.ts';
 import { timeView } from './time.ts';
 
@@ -28,16 +27,6 @@ export function deliveryView(delivery: DeliveryRecord) {
     installation_id: idOf(payload['installation']),
     repository_id: idOf(payload['repository']),
     throttled_at: null,
-  };
-}
-
-export function fullDeliveryView(delivery: DeliveryRecord) {
-  const { target, payload } = delivery;
-  return {
-    ...deliveryView(delivery),
-    url: target.url,
-    request: { headers: headersOf(delivery, target.secret), payload },
-    response: { headers: {}, payload: '' },
   };
 }
 

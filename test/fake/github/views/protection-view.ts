@@ -26,10 +26,10 @@ export function protectionView(world: World, repository: Repository, branch: str
         }),
     ...(protection.pushers === undefined ? {} : { restrictions: restrictionsView(world, url, protection.pushers) }),
     required_signatures: { url: `${url}/required_signatures`, enabled: false },
-    enforce_admins: { url: `${url}/enforce_admins`, enabled: protection.bindsAdmins },
-    required_linear_history: { enabled: protection.needsLinearHistory },
-    allow_force_pushes: { enabled: protection.allowsForcePushes },
-    allow_deletions: { enabled: protection.allowsDeletions },
+    enforce_admins: { url: `${url}/enforce_admins`, enabled: false },
+    required_linear_history: { enabled: false },
+    allow_force_pushes: { enabled: false },
+    allow_deletions: { enabled: false },
     block_creations: { enabled: false },
     required_conversation_resolution: { enabled: false },
     lock_branch: { enabled: false },
@@ -88,7 +88,7 @@ export function ruleView(rule: Rule) {
           require_code_owner_review: false,
           require_last_push_approval: false,
           required_review_thread_resolution: false,
-          allowed_merge_methods: rule.methods ?? ['merge', 'squash', 'rebase'],
+          allowed_merge_methods: ['merge', 'squash', 'rebase'],
         },
       };
     case 'update':
@@ -108,15 +108,15 @@ export function branchRuleView(repository: Repository, ruleset: Ruleset, rule: R
 }
 
 export function rulesetView(world: World, repository: Repository, ruleset: Ruleset, viewer?: Caller) {
-  const { id, nodeId, name, enforcement, include, exclude, bypass, rules, createdAt } = ruleset;
+  const { id, nodeId, name, enforcement, include, bypass, rules, createdAt } = ruleset;
   const full = {
-    conditions: { ref_name: { include, exclude } },
+    conditions: { ref_name: { include, exclude: [] } },
     bypass_actors: bypass.map(({ actorId, type, mode }) => ({
       actor_id: actorId,
       actor_type: type,
       bypass_mode: mode,
     })),
-    current_user_can_bypass: bypassOf(ruleset, repository, viewer),
+    current_user_can_bypass: bypassOf(ruleset, viewer),
     rules: rules.map(ruleView),
   };
   return {
@@ -137,9 +137,9 @@ export function rulesetView(world: World, repository: Repository, ruleset: Rules
   };
 }
 
-function bypassOf(ruleset: Ruleset, repository: Repository, viewer: Caller | undefined): string {
+function bypassOf(ruleset: Ruleset, viewer: Caller | undefined): string {
   if (viewer === undefined) return 'never';
-  if (bypasses(ruleset, repository, viewer, 'look')) return 'exempt';
-  if (bypasses(ruleset, repository, viewer, 'push')) return 'always';
-  return bypasses(ruleset, repository, viewer, 'pull_request') ? 'pull_requests_only' : 'never';
+  if (bypasses(ruleset, viewer, 'look')) return 'exempt';
+  if (bypasses(ruleset, viewer, 'push')) return 'always';
+  return bypasses(ruleset, viewer, 'pull_request') ? 'pull_requests_only' : 'never';
 }

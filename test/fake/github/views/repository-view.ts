@@ -2,7 +2,7 @@ import type { Repository, World } from '../model.ts';
 import { openPullRequests } from '../refs.ts';
 import { fullNameOf } from '../world.ts';
 import { timeView } from './time.ts';
-import { userView } from './user-view.ts';
+import { namedLinks, prefixed, userView } from './user-view.ts';
 
 /** The short form inside other objects. */
 export function minimalRepositoryView(world: World, repository: Repository) {
@@ -65,61 +65,36 @@ export function repositoryView(world: World, repository: Repository) {
     allow_merge_commit: settings.allowMerge,
     allow_rebase_merge: settings.allowRebase,
     allow_auto_merge: false,
-    allow_update_branch: settings.allowUpdateBranch,
+    allow_update_branch: false,
     delete_branch_on_merge: settings.deleteBranchOnMerge,
-    squash_merge_commit_title: settings.squashTitle,
-    squash_merge_commit_message: settings.squashMessage,
-    merge_commit_title: settings.mergeTitle,
-    merge_commit_message: settings.mergeMessage,
+    squash_merge_commit_title: 'COMMIT_OR_PR_TITLE',
+    squash_merge_commit_message: 'COMMIT_MESSAGES',
+    merge_commit_title: 'MERGE_MESSAGE',
+    merge_commit_message: 'PR_TITLE',
     web_commit_signoff_required: false,
     custom_properties: {},
   };
 }
 
-export function fullRepositoryView(world: World, repository: Repository) {
-  const { parent } = repository;
-  const origin =
-    parent === undefined ? {} : { parent: repositoryView(world, parent), source: repositoryView(world, parent) };
-  return { ...repositoryView(world, repository), ...origin, network_count: 0, subscribers_count: 0 };
-}
+/** The links that end in what their name says, and those that do not. */
+const PLURALS =
+  namedLinks(`assignees{/user} branches{/branch} collaborators{/collaborator} comments{/number} commits{/sha} contributors
+  deployments downloads events forks hooks issues{/number} keys{/key_id} labels{/name} languages merges milestones{/number}
+  notifications{?since,all,participating} pulls{/number} releases{/id} stargazers subscribers subscription tags teams`);
+const OTHERS = {
+  archive_url: '{archive_format}{/ref}',
+  blobs_url: 'git/blobs{/sha}',
+  compare_url: 'compare/{base}...{head}',
+  contents_url: 'contents/{+path}',
+  git_commits_url: 'git/commits{/sha}',
+  git_refs_url: 'git/refs{/sha}',
+  git_tags_url: 'git/tags{/sha}',
+  issue_comment_url: 'issues/comments{/number}',
+  issue_events_url: 'issues/events{/number}',
+  statuses_url: 'statuses/{sha}',
+  trees_url: 'git/trees{/sha}',
+};
 
 function linksOf(self: string) {
-  return {
-    archive_url: `${self}/{archive_format}{/ref}`,
-    assignees_url: `${self}/assignees{/user}`,
-    blobs_url: `${self}/git/blobs{/sha}`,
-    branches_url: `${self}/branches{/branch}`,
-    collaborators_url: `${self}/collaborators{/collaborator}`,
-    comments_url: `${self}/comments{/number}`,
-    commits_url: `${self}/commits{/sha}`,
-    compare_url: `${self}/compare/{base}...{head}`,
-    contents_url: `${self}/contents/{+path}`,
-    contributors_url: `${self}/contributors`,
-    deployments_url: `${self}/deployments`,
-    downloads_url: `${self}/downloads`,
-    events_url: `${self}/events`,
-    forks_url: `${self}/forks`,
-    git_commits_url: `${self}/git/commits{/sha}`,
-    git_refs_url: `${self}/git/refs{/sha}`,
-    git_tags_url: `${self}/git/tags{/sha}`,
-    hooks_url: `${self}/hooks`,
-    issue_comment_url: `${self}/issues/comments{/number}`,
-    issue_events_url: `${self}/issues/events{/number}`,
-    issues_url: `${self}/issues{/number}`,
-    keys_url: `${self}/keys{/key_id}`,
-    labels_url: `${self}/labels{/name}`,
-    languages_url: `${self}/languages`,
-    merges_url: `${self}/merges`,
-    milestones_url: `${self}/milestones{/number}`,
-    notifications_url: `${self}/notifications{?since,all,participating}`,
-    pulls_url: `${self}/pulls{/number}`,
-    releases_url: `${self}/releases{/id}`,
-    stargazers_url: `${self}/stargazers`,
-    statuses_url: `${self}/statuses/{sha}`,
-    subscribers_url: `${self}/subscribers`,
-    subscription_url: `${self}/subscription`,
-    tags_url: `${self}/tags`,
-    teams_url: `${self}/teams`,
-    trees_url: `${self}/git/trees{/sha}`,
-  };
+  return { ...prefixed(self, PLURALS), ...prefixed(self, OTHERS) };
 }

@@ -1,6 +1,19 @@
 import type { App, Installation, User, World } from '../model.ts';
 import { maybeTime, timeView } from './time.ts';
 
+/** `hooks issues{/number}` are the links `hooks_url` and `issues_url`. */
+export function namedLinks(words: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(words.split(/\s+/).map((word) => [`${word.replace(/\{.*/, '')}_url`, word]));
+}
+
+export function prefixed(self: string, links: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(links).map(([name, path]) => [name, `${self}/${path}`]));
+}
+
+const LINKS = namedLinks(
+  'followers following{/other_user} gists{/gist_id} starred{/owner}{/repo} subscriptions repos events{/privacy} received_events',
+);
+
 export function userView({ url }: World, { id, nodeId, login, type }: User) {
   const self = `${url}/users/${login}`;
   const page = type === 'Bot' ? `${url}/apps/${login.replace('[bot]', '')}` : `${url}/${login}`;
@@ -12,15 +25,8 @@ export function userView({ url }: World, { id, nodeId, login, type }: User) {
     gravatar_id: '',
     url: self,
     html_url: page,
-    followers_url: `${self}/followers`,
-    following_url: `${self}/following{/other_user}`,
-    gists_url: `${self}/gists{/gist_id}`,
-    starred_url: `${self}/starred{/owner}{/repo}`,
-    subscriptions_url: `${self}/subscriptions`,
     organizations_url: `${self}/orgs`,
-    repos_url: `${self}/repos`,
-    events_url: `${self}/events{/privacy}`,
-    received_events_url: `${self}/received_events`,
+    ...prefixed(self, LINKS),
     type,
     site_admin: false,
     user_view_type: 'public',
