@@ -162,7 +162,7 @@ describe('changing monitors', () => {
     assert.deepEqual(monitorsToRefold([COUNT], [elsewhere, BROKEN]), [elsewhere, BROKEN]);
   });
 
-  it('re-evaluates when recovery days are lowered, and keeps what it found when branches change [F16]', () => {
+  it('re-evaluates when recovery days are lowered, and keeps what it found when branches change [F48]', () => {
     const retry = aMonitor({ type: 'pass_on_retry' });
     const world = new FlakyWorld([retry]);
     for (const [index, conclusion] of (['FAILURE', 'SUCCESS'] as const).entries()) {

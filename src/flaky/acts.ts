@@ -17,6 +17,7 @@ export type MuteOutcome =
   | { readonly kind: 'refused'; readonly detail: string };
 
 /** A muted monitor keeps detecting, but its result does not count. `until: null` mutes it until a person unmutes it. */
+// SPEC F14
 export function mute(
   state: TestState,
   monitors: readonly Monitor[],
@@ -54,6 +55,7 @@ export function unmute(
 /**
  * A broken test cannot be flagged: the flag would not show behind the worse status. An existing flag can be removed.
  */
+// SPEC F15
 export function flag(
   state: TestState,
   monitors: readonly Monitor[],
@@ -77,6 +79,7 @@ export function unflag(state: TestState, monitors: readonly Monitor[], { actor, 
  * Applies created, changed, disabled and deleted monitors; `next` lists all that remain. A monitor that is gone,
  * disabled or counts other runs now is resolved at once. A monitor with new limits or a new action decides again.
  */
+// SPEC F16
 export function changeMonitors(
   state: TestState,
   { before, next, actor, at }: Act & { readonly before: readonly Monitor[]; readonly next: readonly Monitor[] },
@@ -127,6 +130,7 @@ function causeOf(old: Monitor, now: Monitor | undefined): 'disabled' | 'deleted'
  * New limits compare with the same counts. Other branches, windows or slow-test thresholds need new counts. Only pass
  * on retry keeps its findings when its branches change.
  */
+// SPEC F48
 function countsSomethingElse(old: Monitor, now: Monitor): boolean {
   if (old.type !== now.type) return true;
   if (now.type === 'pass_on_retry' || now.type === 'new_test') return false;

@@ -44,7 +44,7 @@ const failedThere = (...failedPaths: (string | null)[]): EarlierOutcome[] => [
   { uploadId: 'u1', branch: 'main', prNumber: null, jobAttempt: null, hasFailed: true, at: NOON, failedPaths },
 ];
 
-describe('tests of one id in several suites [F35]', () => {
+describe('tests of one id in several suites [F50]', () => {
   it('a quarantine covers the suite whose test failed and passed, and no other', () => {
     const test = fold(
       { of: upload('u1', 'c'), at: NOON, runs: [run('', 'FAILURE'), run(INNER, 'SUCCESS')] },

@@ -28,6 +28,7 @@ const NOTHING: Excluded = { isTheirs: () => false, by: Number.POSITIVE_INFINITY 
  * Tells whether the quarantine covers a run of this path. A run without a path may belong to any path, so all must be
  * covered.
  */
+// SPEC F50
 export function isCovered(test: QuarantinedFor, path: string | null, excluded: Excluded = NOTHING): boolean {
   const known = pathsOf(test.state);
   if (path !== null) return coversPath(test, path, excluded);
@@ -53,6 +54,7 @@ function coversAny({ state, monitors, alwaysSince }: QuarantinedFor, { isTheirs,
  * request's own failures do not excuse it. The answer in doubt is no. A failure rate keeps only its latest failures, so
  * one of theirs among them decides against it.
  */
+// SPEC F23
 function isFlakyWithout(
   state: TestState,
   monitors: readonly Monitor[],

@@ -12,6 +12,7 @@ export function expire(state: TestState, monitors: readonly Monitor[], at: Insta
 }
 
 /** `looking` are the monitors that decide again; all monitors count for the status. */
+// SPEC F6
 export function evaluate(
   before: TestState,
   {
@@ -93,6 +94,7 @@ function situationOf(state: TestState, own: MonitorState, at: Instant): Detector
   return { at, isActive: own.activeSince !== null, firstSeenAt, passingMultiplicities, jobs };
 }
 
+// SPEC F41
 function nextCheckOf(state: TestState, monitors: readonly Monitor[], at: Instant): Instant | null {
   let next: Instant | null = null;
   for (const monitor of monitors) {
@@ -148,6 +150,7 @@ function votesOf(state: TestState, monitors: readonly Monitor[]): readonly Vote[
 }
 
 /** Writes history only if the combined status changes: a second monitor with the same result adds no event. */
+// SPEC F13
 function settleStatus(
   state: TestState,
   monitors: readonly Monitor[],

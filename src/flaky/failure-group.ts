@@ -32,6 +32,7 @@ export function cleanFailure({ type, message, text }: FailureText): FailureText 
 }
 
 /** Expects a failure from `cleanFailure`. */
+// SPEC F18
 export function groupFailure(failure: FailureText): FailureGroup {
   const type = shortType(failure.type);
   const text = ends(failure.text);
@@ -63,6 +64,7 @@ function isTraceHeading(line: string): boolean {
   );
 }
 
+// SPEC F19
 function summaryOf(type: string, message: string): string {
   const line = (message.split('\n')[0] ?? '').replace(/\s+/g, ' ').trim();
   const said = type === '' || line.toLowerCase().includes(type.toLowerCase()) ? line : `${type}: ${line}`;

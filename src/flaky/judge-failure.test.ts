@@ -53,7 +53,7 @@ describe('a failure of quarantined tests only', () => {
 });
 
 describe('a failure is not waived', () => {
-  it('[F35] where the test failed in another suite than the one it is quarantined for', () => {
+  it('[F50] where the test failed in another suite than the one it is quarantined for', () => {
     const state = {
       ...FLAKY.state,
       paths: [

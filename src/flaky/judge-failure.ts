@@ -208,6 +208,7 @@ function countMissing(expected: SeenTests, present: SeenTests): number {
  * Tells whether these uploads alone made the test flaky at that time. Evidence from anywhere else, such as the commits
  * under test, excuses no failure.
  */
+// SPEC F23
 export function isFlakyBy(
   state: TestState,
   monitors: readonly Monitor[],

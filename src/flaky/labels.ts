@@ -9,6 +9,7 @@ type Source = LabelSource['source'];
  * Removes labels that no label monitor asserts any more, and adds those of the monitors in `speaking`. The other
  * monitors asserted theirs earlier: a label that a person removed does not come back by itself.
  */
+// SPEC F12
 export function settleLabels(
   state: TestState,
   monitors: readonly Monitor[],

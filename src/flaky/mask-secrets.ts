@@ -28,6 +28,7 @@ const NAMED =
 
 const HARMLESS = /^(?:undefined|null|none|nil|true|false|\*+|<[^>]*>)$/i;
 
+// SPEC F20
 export function maskSecrets(text: string): string {
   let masked = text.replace(PRIVATE_KEY, `-----BEGIN PRIVATE KEY-----${MASK}`);
   for (const token of TOKENS) masked = masked.replace(token, MASK);

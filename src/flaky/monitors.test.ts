@@ -130,7 +130,7 @@ describe('failure rate', () => {
     assert.equal(story.wait(100).status, 'BROKEN', 'too few runs resolve nothing');
   });
 
-  it('resolves as stale, which is not the same as recovered, and detects again [F9]', () => {
+  it('resolves as stale, which is not the same as recovered, and detects again [F45]', () => {
     const story = new Story(rate({ stale_timeout_hours: 6 }));
     assert.equal(story.play({ runs: '----' }).status, 'BROKEN');
     assert.equal(story.wait(6).status, 'HEALTHY');
@@ -157,7 +157,7 @@ describe('failure count', () => {
     assert.equal(story.world.state?.statusReason, reason);
   });
 
-  it('calls no test flaky for one regression, however many commits, tries and jobs it fails in [F10]', () => {
+  it('calls no test flaky for one regression, however many commits, tries and jobs it fails in [F46]', () => {
     const story = new Story(count()).play({ runs: '+', job: 'mac' }).play({ runs: '+' });
     for (let hour = 0; hour < 6; hour += 1) {
       story
@@ -171,20 +171,20 @@ describe('failure count', () => {
     assert.deepEqual(story.world.state?.monitors['failure_count']?.evidence?.figures, { occasions: 3 });
   });
 
-  it('counts every failure where it needs no pass between them [F10]', () => {
+  it('counts every failure where it needs no pass between them [F46]', () => {
     const story = new Story(count({ passes_between: 0 })).play({ runs: '---' });
     assert.equal(story.status, 'FLAKY');
     assert.equal(story.world.state?.statusReason, 'Count: It failed at least 3 times within 10 hours.');
     assert.deepEqual(story.world.state?.monitors['failure_count']?.evidence?.figures, { failures: 3 });
   });
 
-  it('sees a test that both fails and passes all the time [F10]', () => {
+  it('sees a test that both fails and passes all the time [F46]', () => {
     const story = new Story(count());
     for (let quarter = 0; quarter < 5; quarter += 1) story.play({ runs: '-+-+', hours: 0.25 });
     assert.equal(story.status, 'FLAKY');
   });
 
-  it('does not add up what is too far apart [F10]', () => {
+  it('does not add up what is too far apart [F47]', () => {
     assert.equal(new Story(count()).play({ runs: '--' }).play({ runs: '-', hours: 10 }).status, 'HEALTHY');
   });
 
@@ -212,7 +212,7 @@ describe('failure count', () => {
 });
 
 describe('monitors that give labels', () => {
-  it('call a test new for its days, once, and none that is older than the monitor [F12]', () => {
+  it('call a test new for its days, once, and none that is older than the monitor [F49]', () => {
     const monitor = aMonitor({ type: 'new_test', action: { labels: ['New'] }, parameters: { new_days: 2 } });
     const story = new Story(monitor).play({ runs: '+' });
     assert.deepEqual(story.labels, ['New']);
@@ -223,7 +223,7 @@ describe('monitors that give labels', () => {
     assert.deepEqual(old.play({ runs: '+' }).play({ runs: '+', hours: 9 }).labels, []);
   });
 
-  it('call a test skipped until it was not for some days [F12]', () => {
+  it('call a test skipped until it was not for some days [F49]', () => {
     const parameters = { window_minutes: 120, minimum_skipped_count: 2, resolution_days: 3 };
     const story = new Story(aMonitor({ type: 'skipped_test', action: { labels: ['Skipped'] }, parameters }));
     assert.deepEqual(story.play({ runs: '~' }).play({ runs: '~', hours: 3 }).labels, []);
@@ -232,7 +232,7 @@ describe('monitors that give labels', () => {
     assert.deepEqual(story.wait(1).labels, []);
   });
 
-  it('call a test slow by the duration at a percentile [F12]', () => {
+  it('call a test slow by the duration at a percentile [F49]', () => {
     const parameters = {
       threshold_ms: 1000,
       percentile: 0.5,
@@ -251,7 +251,7 @@ describe('monitors that give labels', () => {
     assert.match(story.told.at(-2) ?? '', /stale/);
   });
 
-  it('see failing runs that take far longer than passing ones [F12]', () => {
+  it('see failing runs that take far longer than passing ones [F49]', () => {
     const story = new Story(aMonitor({ type: 'timeout_inflation', action: { labels: ['Timeouts'] } }));
     story.play({ runs: '+++++', durationMs: 2000 }).play({ runs: '--', durationMs: 30_000 });
     assert.deepEqual(story.labels, []);
@@ -291,7 +291,7 @@ describe('status', () => {
     ]);
   });
 
-  it('of a new repository: flaky at five failures between passes, broken when nearly all fail [F7]', () => {
+  it('of a new repository: flaky at five failures between passes, broken when nearly all fail [F42] [F7]', () => {
     const seeds = () => seedMonitors(() => `m${Math.random()}`, START);
     const story = new Story(...seeds());
     for (let day = 0; day < 4; day += 1) story.play(PASSES).play({ ...FAILS, hours: 20 });
@@ -302,7 +302,7 @@ describe('status', () => {
     assert.deepEqual(new Story(...seeds()).play({ runs: '~' }).labels, ['New', 'Skipped']);
   });
 
-  it('a test that runs three times a day and always fails is broken, and healthy once it passes [F7] [F9]', () => {
+  it('a test that runs three times a day and always fails is broken, and healthy once it passes [F7] [F44]', () => {
     const story = new Story(...seedMonitors(() => `m${Math.random()}`, START));
     for (let run = 0; run < 4; run += 1) assert.equal(story.play({ runs: '-', hours: 7 }).status, 'HEALTHY');
     assert.equal(story.play({ runs: '-', hours: 7 }).status, 'BROKEN');

@@ -26,13 +26,13 @@ describe('an outage', () => {
     assert.ok(isOutage(share(10, 20), RELATIVE, []));
   });
 
-  it('ends to be one when it has become usual [F17]', () => {
+  it('ends to be one when it has become usual [F52]', () => {
     const before = [...many(share(400), 5), ...many(share(0), 6)];
     assert.ok(isOutage(share(400), RELATIVE, before));
     assert.ok(!isOutage(share(400), RELATIVE, [...many(share(400), 6), ...many(share(0), 5)]));
   });
 
-  it('with a threshold is an upload in which more than that fails, however few tests there are [F17]', () => {
+  it('with a threshold is an upload in which more than that fails, however few tests there are [F52]', () => {
     const protection = { isEnabled: true, threshold: 0.8 };
     assert.ok(isOutage(share(81, 100), protection, many(share(100, 100))));
     assert.ok(!isOutage(share(80, 100), protection, []));

@@ -34,6 +34,7 @@ export function mayBeOutage(counts: TestCounts, { isEnabled, threshold }: Outage
 }
 
 /** `before` are the latest uploads of the same job. Without any, the usual share is zero. */
+// SPEC F17
 export function isOutage(counts: TestCounts, protection: OutageProtection, before: readonly TestCounts[]): boolean {
   if (!mayBeOutage(counts, protection)) return false;
   return protection.threshold !== null || shareOf(counts) >= limitFor(usualShare(before));
@@ -44,6 +45,7 @@ function limitFor(usual: number): number {
   return Math.min(Math.max(LEAST_SHARE, TIMES_USUAL * usual), (1 + usual) / 2);
 }
 
+// SPEC F52
 function usualShare(before: readonly TestCounts[]): number {
   const shares = before
     .filter(({ ran }) => ran > 0)

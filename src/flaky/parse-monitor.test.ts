@@ -81,7 +81,7 @@ const refused: readonly (readonly [string, unknown, readonly string[]])[] = [
 
 describe('monitors on the wire', () => {
   for (const [name, input, problems] of refused) {
-    it(`refuses ${name}, with a sentence [F8]`, () => assert.deepEqual(problemsOf(input), problems));
+    it(`refuses ${name}, with a sentence [F8] [F43]`, () => assert.deepEqual(problemsOf(input), problems));
   }
 
   it('fills in what is not said [F8]', () => {

@@ -23,6 +23,7 @@ type Fields = Readonly<Record<string, unknown>>;
 type Report = (path: string, message: string) => void;
 
 /** Parses a monitor from the wire (snake case, units last). Reports all problems at once. */
+// SPEC F8
 export function parseMonitor(
   input: unknown,
   given: { readonly id: string; readonly createdAt: Instant },
@@ -76,6 +77,7 @@ function parseAction(value: unknown, type: MonitorType, report: Report): Monitor
   return { kind: 'label', labels: parseLabels(labels, report), removeOnResolve: parseRemoval(fields, report) };
 }
 
+// SPEC F43
 function parseClassify(value: unknown, type: MonitorType, report: Report): MonitorAction {
   const status = typeof value === 'string' ? value.toUpperCase() : value;
   if (LABEL_ONLY_TYPES.has(type)) report('.action', `must have labels: ${type} says nothing about health`);

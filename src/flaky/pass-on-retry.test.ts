@@ -49,7 +49,7 @@ const stories: readonly {
   },
   { name: 'is skipped the second time', uploads: [['-'], ['~']], status: 'HEALTHY' },
   {
-    name: 'two parts of one try of a job [F1]',
+    name: 'two parts of one try of a job [F38]',
     uploads: [
       ['-', { jobAttempt: 1 }],
       ['+', { jobAttempt: 1 }],
@@ -83,18 +83,18 @@ const stories: readonly {
   { name: 'twice in one file, attempts counted [F2]', uploads: [['-1 +2']], status: 'FLAKY' },
   { name: 'twice in one file, attempts counted, the failure is the second', uploads: [['+1 -2']], status: 'HEALTHY' },
   {
-    name: 'twins, known from a passing commit [F2]',
+    name: 'twins, known from a passing commit [F39]',
     uploads: [['+ +@1', { sha: 'c0' }], ['- +@1']],
     status: 'HEALTHY',
   },
   {
-    name: 'twins, learned from a later commit [F2]',
+    name: 'twins, learned from a later commit [F39]',
     uploads: [['- +@1'], ['+ +@1', { sha: 'c2' }]],
     status: 'HEALTHY',
   },
-  { name: 'marked twins [F2]', uploads: [['-1 +2'], ['+1 +2', { sha: 'c2' }]], status: 'HEALTHY' },
+  { name: 'marked twins [F39]', uploads: [['-1 +2'], ['+1 +2', { sha: 'c2' }]], status: 'HEALTHY' },
   {
-    name: 'twins with a counted third attempt [F2]',
+    name: 'twins with a counted third attempt [F39]',
     uploads: [['+ +@1', { sha: 'c0' }], ['-1 +2 +1']],
     status: 'FLAKY',
   },
@@ -126,7 +126,7 @@ describe('pass on retry', () => {
     }
   });
 
-  it('names the commit and job, and recovers after its days, counted from the event [F1]', () => {
+  it('names the commit and job, and recovers after its days, counted from the event [F38]', () => {
     const monitors = [aMonitor({ type: 'pass_on_retry', parameters: { recovery_days: 3 } })];
     const world = new FlakyWorld(monitors);
     world.tell(told('-', 'u1'), START);

@@ -19,6 +19,7 @@ export type QuarantineState =
   | { readonly isQuarantined: false; readonly reason: string };
 
 /** Combines settings, a person's override and the status. Broken tests are never quarantined automatically. */
+// SPEC F21
 export function quarantineOf(
   status: HealthStatus,
   override: QuarantineOverride | null,
@@ -65,6 +66,7 @@ export const REVIEW_MINIMUM_PASSES = 50;
 const DAY_MS = 86_400_000;
 
 /** Finds quarantines that outlived their reason: the test always passes now, or no longer runs. */
+// SPEC F22
 export function reviewOf(test: QuarantinedTest, at: Instant): 'ALWAYS_PASSES' | 'NEVER_RUNS' | undefined {
   const since = at - REVIEW_AFTER_DAYS * DAY_MS;
   if (test.quarantinedAt > since) return undefined;

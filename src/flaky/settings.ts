@@ -40,6 +40,7 @@ const LONG_LIVED = ['main', 'master', 'develop', 'dev', 'release/*'];
 const WEEK_MINUTES = 7 * 24 * 60;
 
 /** The monitors of a new repository. `makeId` is called once for each, in this order. */
+// SPEC F7, F42
 export function seedMonitors(makeId: () => string, createdAt: Instant): readonly Monitor[] {
   const common = { enabled: true, createdAt };
   const onLongLived = { ...common, branches: LONG_LIVED };
@@ -105,6 +106,7 @@ const PLACE = '{key}';
 /**
  * The URL of a ticket: the ticket itself if it is a URL, else the template with its key. Undefined if neither works.
  */
+// SPEC F26
 export function findTicketUrl(ticket: string, template: string | null): string | undefined {
   if (isHttpUrl(ticket)) return ticket;
   if (template === null || !KEY.test(ticket)) return undefined;

@@ -35,6 +35,7 @@ export async function announceSettings(
 }
 
 /** Applies the settings to a slice of tests; returns the size of the slice. */
+// SPEC F34
 export async function applySettings(store: Store, to: SettingsToApply): Promise<number> {
   const { kept, settings, at } = to;
   const repositoryId = kept.repository.id;

@@ -113,7 +113,7 @@ describe('processing uploads', () => {
     assert.ok((await world.find(id)).issues.some(({ message }) => /that of one machine/.test(message)));
   });
 
-  it('tells whoever judges a check that a failure belongs to no failing test [J14]', async () => {
+  it('tells whoever judges a check that a failure belongs to no failing test [J23]', async () => {
     const world = await IngestWorld.create(createMemoryStore());
     const results = async (inside: string, check: string) => {
       const { id } = await world.accept(inside, { candidateId: 'c-1', check });

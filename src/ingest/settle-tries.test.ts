@@ -41,7 +41,7 @@ describe('tries of a test in one report [F37]', () => {
     assert.deepEqual(await failing(world), ['TestAlwaysFails', 'TestSecondTry']);
   });
 
-  it('of pytest-rerunfailures: a try that was run again has failed, although it is written as if it had passed', async () => {
+  it('of pytest-rerunfailures: a try that was run again has failed, although it is written as if it had passed [F51]', async () => {
     const world = await upload(fixture('pytest-rerunfailures'));
     const statuses = await world.statuses();
     assert.deepEqual([statuses['test_second_try'], statuses['test_always_fails']], ['FLAKY', 'HEALTHY']);
@@ -54,7 +54,7 @@ describe('tries of a test in one report [F37]', () => {
     ]);
   });
 
-  it('of pytest: a name that comes twice where nothing was run again passed twice', async () => {
+  it('of pytest: a name that comes twice where nothing was run again passed twice [F51]', async () => {
     const world = await upload(
       '<testsuites><testsuite name="pytest" tests="2"><testcase classname="t" name="a"/><testcase classname="t" name="a"/></testsuite></testsuites>',
     );

@@ -12,6 +12,7 @@ const UNTOLD = {
  * Treats the runs of one test as attempts if every name occurs once in its suite. Monitors count by it. The failure of
  * a check does not depend on it: a failed run has failed there, whatever the other attempts did.
  */
+// SPEC F37
 export function settleTries(groups: ReadonlyMap<string, readonly ReadRun[]>): ReadonlyMap<string, readonly ReadRun[]> {
   const settled = new Map<string, readonly ReadRun[]>();
   for (const [id, runs] of groups) settled.set(id, runs.length < 2 ? runs : settleTest(runs));
@@ -36,6 +37,7 @@ function settleGo(runs: readonly ReadRun[]): readonly ReadRun[] {
 }
 
 /** pytest writes a failed and repeated run without marking it. Its suite then declares fewer tests than it holds. */
+// SPEC F51
 function settlePytest({ declared, cases }: SuiteRepeats, runs: readonly ReadRun[]): readonly ReadRun[] {
   const last = runs.at(-1);
   if (declared === null || cases <= declared || last === undefined || last.conclusion === 'SKIPPED') return runs;

@@ -197,6 +197,7 @@ function weightOf(all: readonly KeptTests[]): number {
 const LOOK_AGAIN_MS = 60_000;
 
 /** Evaluates tests that are due without a new run: a monitor recovers, a mute or an override ends. */
+// SPEC F33
 async function expireTests(
   store: Store,
   { kept, settings }: { readonly kept: KeptTests; readonly settings: RepositorySettings },

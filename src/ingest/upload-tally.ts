@@ -100,6 +100,7 @@ export class TestCount {
 const MAX_LISTED = 5;
 
 /** Reports the tests of an upload that share an id across several suites, as an issue. */
+// SPEC F36
 export class SharedIds {
   #count = 0;
   readonly #names: string[] = [];

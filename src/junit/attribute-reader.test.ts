@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { parseTimestamp } from './attribute-reader.ts';
 
-describe('timestamps [J5]', () => {
+describe('timestamps [J18]', () => {
   it('are what Date makes of them', () => {
     const dates = fc.date({ min: new Date('0001-01-01'), max: new Date('9999-12-31'), noInvalidDate: true });
     fc.assert(

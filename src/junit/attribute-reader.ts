@@ -65,6 +65,7 @@ const COMMA = /^0,\d+$/;
 const MAX_LENGTH = 64;
 
 /** Converts seconds to milliseconds, to the microsecond; null if the value is no duration. */
+// SPEC J5
 function parseDuration(value: string): number | null {
   const usual = parseUsual(value);
   if (usual !== -1) return usual;
@@ -114,6 +115,7 @@ const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 const MINUTE_MS = 60_000;
 
 /** Milliseconds since 1970, UTC if no zone is given; null if it is no date. */
+// SPEC J18
 export function parseTimestamp(value: string): number | null {
   const text = value.trim();
   const iso = ISO.exec(text);
@@ -171,6 +173,7 @@ const NAMES: ReadonlySet<string> = new Set([
 const MAX_ATTEMPT = 10_000;
 
 /** Reads an attempt marker from `name` (an attribute, or a property perhaps with a prefix: `test.retry-index`). */
+// SPEC J17
 export function parseAttemptMarker(name: string, value: string): AttemptMarker | null {
   const last = name.slice(name.lastIndexOf('.') + 1);
   if (!NAMES.has(last.toLowerCase().replaceAll(/[-_ ]/g, ''))) return null;

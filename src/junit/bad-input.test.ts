@@ -7,7 +7,7 @@ const suite = (inside: string) => `<testsuite name="s">${inside}</testsuite>`;
 const names = ({ cases }: { cases: readonly { name: string }[] }) => cases.map(({ name }) => name);
 
 describe('bad reports', () => {
-  it('entities of a DTD are never expanded [J9]', () => {
+  it('entities of a DTD are never expanded [J20]', () => {
     const laughs = Array.from({ length: 9 }, (_, n) => `<!ENTITY l${n + 1} "${`&l${n};`.repeat(10)}">`).join('\n');
     const report = readReport(
       `<?xml version="1.0"?>\n<!DOCTYPE t [<!ENTITY l0 "lol">${laughs}]>\n`,
@@ -18,7 +18,7 @@ describe('bad reports', () => {
     assert.match(messages(report), /error .*declares entities/);
   });
 
-  it('external entities are never fetched [J9]', () => {
+  it('external entities are never fetched [J20]', () => {
     const report = readReport(
       '<!DOCTYPE t [<!ENTITY x SYSTEM "file:///etc/passwd">]>',
       suite('<testcase name="a"><failure message="&x;"/></testcase>'),
@@ -115,7 +115,7 @@ describe('bad reports', () => {
     assert.deepEqual(summary.issueCounts, { error: 1_000, warning: 0, info: 1_000 });
   });
 
-  it('empty files, HTML, binary and other formats say what they are [J10]', () => {
+  it('empty files, HTML, binary and other formats say what they are [J21]', () => {
     assert.match(messages(readReport('')), /^error 1: The file is empty/);
     assert.match(messages(readReport(' \n'.repeat(10_000))), /^error \d+: The file holds no test case/);
     assert.match(messages(readReport('<!doctype html>\n<html><body><p>x<br></body></html>')), /error 2: .*HTML page/);
@@ -130,7 +130,7 @@ describe('bad reports', () => {
     for (const text of ['', 'ok 1', '<html>', '\0', '<x/>']) assert.equal(readReport(text).summary.whole, false);
   });
 
-  it('concatenated reports are all read [J6]', () => {
+  it('concatenated reports are all read [J19]', () => {
     const one =
       '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites><testsuite name="s"><testcase name="a"/></testsuite></testsuites>\n';
     const report = readReport(one, one.replace('"a"', '"b"'), '\ufeff', one.replace('"a"', '"c"'));
@@ -141,7 +141,7 @@ describe('bad reports', () => {
     assert.equal(report.summary.whole, true);
   });
 
-  it('a case without an end is told only if it failed [J11]', () => {
+  it('a case without an end is told only if it failed [J22]', () => {
     const report = readReport(
       suite('<testcase name="a"><testcase name="b"><failure>f</testcase><testcase name="c"><failure message="m"/>'),
     );

@@ -47,6 +47,7 @@ export const NO_RERUNS: RerunDraft[] = [];
 const NO_NAMES: readonly string[] = [];
 
 /** `suites` are those around the case, the report first if there is one. */
+// SPEC J2, J6
 export function openCase(
   attributes: Attributes,
   line: number,
@@ -93,6 +94,7 @@ const SKIPPED = /^(?:notrun|not_run|disabled|skipped|skip|suppressed|ignored|pen
 const FAILED = /^(?:fail|failed|failure|error|errored)$/i;
 
 /** The attributes of GoogleTest and CTest; a test that did not run is no pass. */
+// SPEC J3
 function saidStatus({ status, result }: Attributes): JunitStatus {
   if (status === undefined && result === undefined) return 'success';
   if (FAILED.test(status ?? '') || FAILED.test(result ?? '')) return 'failure';

@@ -19,6 +19,7 @@ const ANSI =
 const ANSI_OF_8_BITS = /\x9b[0-?]{0,64}[ -/]{0,8}[@-~]/g;
 
 /** Trims, removes colours and control characters, and cuts between characters to `maxBytes` of UTF-8. */
+// SPEC J7
 export function cleanText(text: string, maxBytes: number): string {
   const plain = text.replace(ANSI, '').replace(ANSI_OF_8_BITS, '').replace(CONTROL, '');
   return trimPlain(restoreMarkup(plain), maxBytes);

@@ -63,7 +63,7 @@ describe('cases', () => {
     );
   });
 
-  it('say which try they are by attribute, property or suite [J4]', () => {
+  it('say which try they are by attribute, property or suite [J17]', () => {
     const { cases } = readReport(
       '<testsuite name="s" attempt="3"><testcase name="a" retry="1"/><testcase name="b"><properties><property name="test.retry-index" value="2"/></properties></testcase><testcase name="c"/></testsuite>',
       '<testsuite name="t"><testcase name="d"><properties><property name="retries" value="2"/></properties></testcase></testsuite>',
@@ -74,7 +74,7 @@ describe('cases', () => {
     );
   });
 
-  it('take the time of the case, the suite, the report [J5]', () => {
+  it('take the time of the case, the suite, the report [J18]', () => {
     const { cases } = readReport(
       '<testsuites timestamp="2026-01-01"><testsuite name="s" timestamp="2026-01-02T00:00:00+01:00"><testcase name="a" timestamp="2026-01-03"/><testcase name="b" timestamp="soon"/></testsuite><testsuite name="t"><testcase name="c"/></testsuite></testsuites>',
     );
@@ -88,7 +88,7 @@ describe('cases', () => {
     );
   });
 
-  it('outside a suite are kept, with a warning; without a name dropped, with an error [J6]', () => {
+  it('outside a suite are kept, with a warning; without a name dropped, with an error [J6] [J19]', () => {
     const report = readReport('<testsuites>\n<testcase name="a"/>\n<testcase file="c"/>\n</testsuites>');
     assert.deepEqual(
       report.cases.map(({ name, suite: own }) => [name, own]),

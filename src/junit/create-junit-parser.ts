@@ -17,6 +17,7 @@ const HEAD_CHARS = 1_024;
  * Reads JUnit XML in every dialect, and as much as possible of a broken report. It never throws. It holds only the open
  * suites, one case and one block of text, for files of any length.
  */
+// SPEC J1
 export function createJunitParser(limits: JunitLimits = DEFAULT_LIMITS): JunitParser {
   const issues = createIssueList(limits.issuesPerKind);
   const source = { stop: () => reader.stop(), isPlain: () => reader.isPlain() };
@@ -54,6 +55,7 @@ export function createJunitParser(limits: JunitLimits = DEFAULT_LIMITS): JunitPa
 }
 
 /** Text has no NUL, and few other control characters or invalid bytes. */
+// SPEC J21
 function isBinary(text: string): boolean {
   const start = text.slice(0, HEAD_CHARS);
   if (start.includes('\0')) return true;

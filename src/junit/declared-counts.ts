@@ -60,6 +60,7 @@ export interface DirectCounts {
  * write: skipped ones (Ginkgo), the second element of a test that failed twice (pytest), one that stands for a file
  * that did not load (Jest).
  */
+// SPEC J8
 export function agrees(declared: DeclaredCounts, before: Tally, now: Tally, direct: DirectCounts | null): boolean {
   const { tests } = declared;
   const seen = now.tests - before.tests;
@@ -101,6 +102,7 @@ interface FailureAccount {
   unaccounted(): number;
 }
 
+// SPEC J14
 export function createFailureAccount(): FailureAccount {
   let elements = 0;
   let notFound = 0;

@@ -58,6 +58,7 @@ interface Choice {
   readonly refused: string | null;
 }
 
+// SPEC J13
 function chooseEncoding(bytes: Uint8Array): Choice {
   const seen = encodingOfBytes(bytes);
   if (seen !== null) return { encoding: seen, refused: null };

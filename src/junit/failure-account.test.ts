@@ -13,7 +13,7 @@ function read(xml: string) {
 
 const WHOLE = { unaccounted: 0, problem: null };
 
-describe('every failure of a report belongs to a failing test, or the report is not believed [J14]', () => {
+describe('every failure of a report belongs to a failing test, or the report is not believed [J14] [J23]', () => {
   it('a test that was skipped and whose teardown failed has failed, in either order [J3]', () => {
     for (const inside of ['<skipped/><error/>', '<error/><skipped/>', '<skipped/><failure/>']) {
       const report = suite(`<testcase name="a">${inside}</testcase>`, 'tests="1" errors="1" failures="0" skipped="1"');
@@ -23,7 +23,7 @@ describe('every failure of a report belongs to a failing test, or the report is 
     assert.deepEqual(read(said), { told: ['a failure'], ...WHOLE });
   });
 
-  it('a failing todo of node did not fail the run [J3]', () => {
+  it('a failing todo of node did not fail the run [J16]', () => {
     for (const inside of ['<skipped type="todo"/><failure/>', '<failure/><skipped type="todo"/>']) {
       const report = suite(`<testcase name="a">${inside}</testcase>`, 'tests="1" failures="1" errors="0"');
       assert.deepEqual(read(report), { told: ['a skipped'], ...WHOLE }, inside);
@@ -71,7 +71,7 @@ describe('every failure of a report belongs to a failing test, or the report is 
     );
   });
 
-  it('a file of another format is refused, whatever its cases are called [J10]', () => {
+  it('a file of another format is refused, whatever its cases are called [J21]', () => {
     const boost =
       '<TestLog><TestSuite name="s"><TestCase name="a"><FatalError>no</FatalError></TestCase></TestSuite></TestLog>';
     const catch2 =
@@ -83,7 +83,7 @@ describe('every failure of a report belongs to a failing test, or the report is 
     }
   });
 
-  it('a report without cases is one, and says so [J10]', () => {
+  it('a report without cases is one, and says so [J21]', () => {
     for (const report of ['<testsuites/>', '<testsuites tests="0"></testsuites>', '<testsuite name="s" tests="0"/>']) {
       assert.deepEqual(read(report), { told: [], ...WHOLE }, report);
       assert.deepEqual(

@@ -154,6 +154,7 @@ export interface IssueList {
 }
 
 /** Keeps a few of each kind, so that a thousand of one never hide another. */
+// SPEC J10
 export function createIssueList(perKind: number): IssueList {
   const issues: JunitIssue[] = [];
   const seen = new Map<IssueKind, number>();

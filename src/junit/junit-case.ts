@@ -124,6 +124,7 @@ function relativeTo(path: string, root: string): string {
  * Why a report cannot be trusted as a whole, as the rest of a sentence that begins with its name; null: it can. Server
  * and uploader share this function, so that neither excuses a failure that the other does not.
  */
+// SPEC J23
 export function reportProblem(summary: Pick<JunitSummary, 'whole' | 'unaccounted' | 'disagreements'>): string | null {
   const { whole, unaccounted, disagreements } = summary;
   if (!whole) return 'is not a whole report.';
@@ -156,6 +157,7 @@ export function noteTry(tries: Tries, run: { readonly hasFailed: boolean; readon
   return { lastFailed, lastPassed: Math.max(lastPassed, run.attempt ?? NEVER) };
 }
 
+// SPEC J15
 export function failsInTheEnd({ lastFailed, lastPassed }: Tries): boolean {
   return lastFailed > NEVER && lastPassed <= lastFailed;
 }

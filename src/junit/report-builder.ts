@@ -121,6 +121,7 @@ export function createReportBuilder(issues: IssueList, limits: JunitLimits, sour
     }
   }
 
+  // SPEC J19
   function enterSuite(isReport: boolean, attributes: Attributes, line: number): void {
     const around = suites.at(-1);
     if (around === undefined) {
@@ -163,6 +164,7 @@ export function createReportBuilder(issues: IssueList, limits: JunitLimits, sour
   }
 
   /** The first failure or error wins: a test that failed never counts as skipped. */
+  // SPEC J3
   function takeOutcome(test: CaseDraft, said: OutcomeDraft): TextSink | null {
     const { outcome } = test;
     if (outcome !== null && (outcome.kind !== 'skipped' || said.kind === 'skipped')) return null;
@@ -209,6 +211,7 @@ export function createReportBuilder(issues: IssueList, limits: JunitLimits, sour
     leave((elements.pop() as Element).kind, true);
   }
 
+  // SPEC J11
   function leaveUnclosed(element: Element): void {
     const isStructure = element.kind === 'case' || element.kind === 'suite' || element.kind === 'suites';
     if (isStructure) damaged = true;
@@ -229,6 +232,7 @@ export function createReportBuilder(issues: IssueList, limits: JunitLimits, sour
     while (elements.length > at) leaveUnclosed(elements.pop() as Element);
   }
 
+  // SPEC J16, J22
   function leaveCase(closed: boolean): void {
     const ended = draft;
     draft = null;
@@ -250,6 +254,7 @@ export function createReportBuilder(issues: IssueList, limits: JunitLimits, sour
     emit(finishCase(ended, suites.at(-1), limits));
   }
 
+  // SPEC J19
   function emit(finished: JunitCase): void {
     const { status, outcome, line } = finished;
     tally.tests += 1;

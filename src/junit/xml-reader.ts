@@ -47,6 +47,7 @@ const UNMATCHED_CLOSE = 'unmatched closing tag: ';
  * Wraps saxes to be lenient and bounded. It feeds saxes blocks of one size, so the cut of incoming pieces never changes
  * a result. After each block it trims the buffers.
  */
+// SPEC J9, J20
 export function createXmlReader(handler: XmlHandler, issues: IssueList, limits: JunitLimits): XmlReader {
   const parser = new SaxesParser({
     xmlns: false,
@@ -182,6 +183,7 @@ function copyOf(text: string, from: number, to: number): string {
 }
 
 /** A block must not end inside markup that repairMarkup needs to see whole. */
+// SPEC J12
 function blockEnd(text: string, from: number): number {
   const end = from + BLOCK;
   for (let at = end - LONGEST_MARKUP; at < end; at += 1) {
@@ -206,6 +208,7 @@ const LONGEST_MARKUP = 16;
  * to the next `;`, however far, never leaves `<!x`, and takes `List<?>` for an instruction. The context (text,
  * attribute, CDATA) does not matter, so none is tracked.
  */
+// SPEC J11
 function repairMarkup(text: string): string {
   return text.replace(STRAY, replacement);
 }

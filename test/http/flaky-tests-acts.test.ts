@@ -38,7 +38,7 @@ describe('decisions of people about a test', () => {
   };
 
   describe('set-quarantine', () => {
-    test('quarantines whatever the status is, with who, when and why, until it ends [F24]', async () => {
+    test('quarantines whatever the status is, with who, when and why, until it ends [F53] [F24]', async () => {
       const healthy = await told();
       world.clock.set(NOON + 1000);
       const always = { setting: 'ALWAYS_QUARANTINE', reason: 'Blocks everybody.', expires_at: at(NOON + DAY_MS) };
@@ -285,7 +285,7 @@ describe('decisions of people about a test', () => {
     });
   });
 
-  test('an act and results that arrive at the same time are both there [F24]', async () => {
+  test('an act and results that arrive at the same time are both there [F54]', async () => {
     const some = await told();
     const results = Array.from({ length: 5 }, (_, index) => async () => {
       await told({ at: NOON + index });

@@ -96,7 +96,7 @@ describe('the history of a test', () => {
       await world.refused('400 VALIDATION_FAILED', EVENTS, body(some, { page_query }));
     });
 
-    test('runs older than the retention of the repository are hidden at once [F27]', async () => {
+    test('runs older than the retention of the repository are hidden at once [F56]', async () => {
       const some = await told({ at: NOON - 3 * DAY_MS, runs: ['FAILURE'] });
       await told({ test: some });
       const failing = () =>

@@ -52,7 +52,7 @@ describe('test settings of a repository', () => {
       });
     });
 
-    test('keep what is not named, and who changed what [F27]', async () => {
+    test('keep what is not named, and who changed what [F55]', async () => {
       const first = await update({ auto_quarantine: true, retention_days: 10 });
       assert.deepEqual([first.auto_quarantine, first.retention_days, first.is_applied], [true, 10, false]);
       world.clock.set(NOON + 1);
@@ -80,7 +80,7 @@ describe('test settings of a repository', () => {
       assert.deepEqual([changes, is_applied], [[], true]);
     });
 
-    test('switching quarantine off switches automatic quarantine off, for good [F27]', async () => {
+    test('switching quarantine off switches automatic quarantine off, for good [F55]', async () => {
       await update({ auto_quarantine: true });
       assert.equal((await update({ quarantine_enabled: false })).auto_quarantine, false);
       await world.refused('400 VALIDATION_FAILED', UPDATE, body({ auto_quarantine: true }));

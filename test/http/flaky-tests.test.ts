@@ -67,7 +67,7 @@ describe('flaky tests over HTTP', () => {
   };
 
   describe('get-test-details', () => {
-    test('answers every field of a test of which everything is known', async () => {
+    test('answers every field of a test of which everything is known [F57]', async () => {
       const test = aTest(world.repository.id, {
         variant: 'linux',
         status: 'FLAKY',

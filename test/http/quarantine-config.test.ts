@@ -61,7 +61,7 @@ describe('getQuarantineConfig', () => {
     assert.deepEqual((await lookUp(...sent)).testIds, ['trunk:x', '7']);
   });
 
-  test('leaves an id out that stands for tests in several suites, unless all that failed are covered [F35]', async () => {
+  test('leaves an id out that stands for tests in several suites, unless all that failed are covered [F50]', async () => {
     await quarantine(idOf());
     const { known } = await world.store.testIngest.load(world.repository.id, [idOf()]);
     const seq = await world.store.tests.getWatermark(world.repository.id);

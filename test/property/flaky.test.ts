@@ -85,7 +85,7 @@ function activeOf(state: TestState | undefined): readonly string[] {
 }
 
 describe('detection', () => {
-  it('agrees at every instant with what all runs say together [F6]', () => {
+  it('agrees at every instant with what all runs say together [F6] [F40]', () => {
     fc.assert(
       fc.property(someSteps, (steps) => {
         const world = new FlakyWorld(MONITORS);
@@ -114,7 +114,7 @@ describe('detection', () => {
     );
   });
 
-  it('changes nothing between two looks at the clock that it asked for [F6]', () => {
+  it('changes nothing between two looks at the clock that it asked for [F41]', () => {
     fc.assert(
       fc.property(someSteps, fc.integer({ min: 0, max: 4000 }), (steps, minutes) => {
         const { world, at } = play(steps);

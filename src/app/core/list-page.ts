@@ -22,6 +22,7 @@ export interface PageQuery {
 
 export type PageView = View<typeof Page>;
 
+// SPEC P6
 export async function findTestScope(app: App, caller: Caller, scope: TestScope): Promise<Repository | Refusal> {
   if (scope.orgUrlSlug !== caller.organization.slug) return organizationNotFound(scope.orgUrlSlug);
   return findRepository(app, caller, scope.repo);
@@ -35,6 +36,7 @@ export function organizationNotFound(slug: string): Refusal {
 }
 
 /** Reads one page. `asked` is the whole query: a page token is valid only for the query that returned it. */
+// SPEC P1, P2
 export async function listPage<List extends { readonly totalRows: number }>(
   app: App,
   of: {

@@ -28,6 +28,7 @@ export class PageTokens {
   }
 
   /** Undefined for a token that is forged, cut, of another query or page size, or older than a day. */
+  // SPEC P3
   parse(query: unknown, token: string, now: Instant): PagePosition | undefined {
     const bytes = Buffer.from(token, 'base64url');
     // The base64 decoder skips unknown characters: only the exact text that was issued is valid.

@@ -75,6 +75,7 @@ export async function changeTest(
 }
 
 /** Undefined: another writer committed first. */
+// SPEC F54
 async function tryChange(
   app: App,
   of: { readonly repository: Repository; readonly testId: string; readonly actor: string },
@@ -104,6 +105,7 @@ function findTest(known: KnownTest, settings: StoredTestSettings, at: Instant): 
   return { test: known.test, state: decodeState(known.memory.state), monitors, settings, at };
 }
 
+// SPEC F24
 function record(
   known: KnownTest,
   { test, state, events }: ActedTest,

@@ -51,6 +51,7 @@ export interface TestDetails {
   readonly links: TestLinks;
 }
 
+// SPEC F57
 export async function viewTestDetails(app: App, of: TestDetails): Promise<TestDetailsView> {
   const { repository, test, state, settings, links } = of;
   const [view] = await viewTests(app, { repository, tests: [test], links });

@@ -42,6 +42,7 @@ export async function listFailingTests(app: App, caller: Caller, input: ListFail
   return { tests: await viewTests(app, { repository, tests: read.list.tests, links }), page: read.page };
 }
 
+// SPEC P4
 function checkWindow({ from, until }: ListFailingTests): Refusal | undefined {
   if (from >= until) return refuseField('/start_time', 'must be earlier than end_time');
   if (until - from > MAX_WINDOW_MS) return refuseField('/start_time', 'must be within 7 days of end_time');
@@ -76,6 +77,7 @@ interface SearchTests extends TestScope {
   readonly baseUrl: string;
 }
 
+// SPEC F31
 export async function searchTests(
   app: App,
   caller: Caller,

@@ -50,6 +50,7 @@ interface SetMonitorReply {
   readonly monitors: readonly MonitorView[];
 }
 
+// SPEC F28
 export async function setMonitor(app: App, caller: Caller, input: SetMonitor): Promise<SetMonitorReply | Refusal> {
   const repository = await findTestScope(app, caller, input);
   if (isRefusal(repository)) return repository;

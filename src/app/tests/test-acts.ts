@@ -19,6 +19,7 @@ interface SetQuarantine extends ChangeTest {
   readonly expiresAt: Instant | null;
 }
 
+// SPEC F53
 export function setQuarantine(app: App, caller: Caller, input: SetQuarantine): Promise<ChangedTest | Refusal> {
   const { setting, reason, expiresAt } = input;
   const actor = caller.name;
@@ -78,6 +79,7 @@ interface SetLabel extends ChangeTest {
   readonly isOn: boolean;
 }
 
+// SPEC F25
 export function setLabel(app: App, caller: Caller, input: SetLabel): Promise<ChangedTest | Refusal> {
   const { label, isOn } = input;
   return changeTest(app, caller, input, ({ test, state, at }) => {

@@ -26,6 +26,7 @@ interface ListTestRuns extends TestRef {
 type TestRuns = ReplyOf<typeof testHistoryContract.listTestRuns>;
 export type TestExecutionView = TestRuns['test_runs'][number];
 
+// SPEC F29
 export async function listTestRuns(app: App, caller: Caller, input: ListTestRuns): Promise<TestRuns | Refusal> {
   const found = await findTest(app, caller, input);
   if (isRefusal(found)) return found;
@@ -65,6 +66,7 @@ interface ListTestEvents extends TestRef {
   readonly page: PageQuery;
 }
 
+// SPEC F30
 export async function listTestEvents(
   app: App,
   caller: Caller,

@@ -35,6 +35,7 @@ export async function getTestSettings(app: App, repository: Repository): Promise
 }
 
 /** Runs that started earlier are not shown. */
+// SPEC F56
 export async function getRetentionStart(app: App, repository: Repository, at: Instant): Promise<Instant> {
   const { settings } = await getTestSettings(app, repository);
   return at - settings.retentionDays * DAY_MS;

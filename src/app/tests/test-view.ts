@@ -68,6 +68,7 @@ function repositoryLink({ host, owner, name }: Repository, { baseUrl, orgSlug }:
   return `${baseUrl}/${orgSlug}/flaky-tests?repo=${encodeURIComponent(`${owner}/${name}`)}`;
 }
 
+// SPEC P5
 function rate(failures: number, runs: number): number {
   return runs === 0 ? 0 : failures / runs;
 }

@@ -11,6 +11,7 @@ export interface UpdateTestSettings extends TestScope {
   readonly settings: Partial<TestSettings>;
 }
 
+// SPEC F27
 export async function updateTestSettings(
   app: App,
   caller: Caller,
@@ -24,6 +25,7 @@ export async function updateTestSettings(
   return isRefusal(saved) ? saved : viewTestSettings(app, repository, saved);
 }
 
+// SPEC F55
 function apply(
   { settings: before, monitors }: StoredTestSettings,
   named: Partial<TestSettings>,

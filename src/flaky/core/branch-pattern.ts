@@ -8,6 +8,7 @@ import { matchesStarred } from '../../lib/starred.ts';
 export const MAX_BRANCH_PATTERNS = 10;
 export const MAX_BRANCH_PATTERN_LENGTH = 255;
 
+// SPEC F5
 export function matchesAnyBranch(patterns: readonly string[], branch: string): boolean {
   return patterns.some((pattern) => pattern === '*' || matchesBranch(pattern, branch));
 }

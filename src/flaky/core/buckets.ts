@@ -20,6 +20,7 @@ export function sliceMs(windowMs: number): number {
   return Math.max(MINUTE_MS, Math.ceil(windowMs / SLICES / MINUTE_MS) * MINUTE_MS);
 }
 
+// SPEC F40
 export function leavesAt(slice: number, windowMs: number): Instant {
   return (slice + 1) * sliceMs(windowMs) + windowMs;
 }

@@ -30,6 +30,7 @@ export function worthOf({ flaw, isProven }: Standing): EvidenceWorth {
   return isProven ? 'WAIVERS' : 'STATUSES';
 }
 
+// SPEC F4
 export function flawOf(of: {
   readonly isFork: boolean;
   /** Null: there is no repository to ask. */

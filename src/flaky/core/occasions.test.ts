@@ -31,7 +31,7 @@ describe('a set of slices', () => {
 });
 
 describe('what is remembered of occasions', () => {
-  it('stays small, however many jobs, branches and failures there are [F10]', () => {
+  it('stays small, however many jobs, branches and failures there are [F47]', () => {
     const monitor = aMonitor({
       type: 'failure_count',
       parameters: { failure_count: 5, window_minutes: 10_080, resolution_timeout_minutes: 10_080 },

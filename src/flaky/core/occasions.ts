@@ -38,6 +38,7 @@ function isSamePlace(one: OccasionKey, other: OccasionKey): boolean {
   return one.job === other.job && one.branch === other.branch && one.path === other.path;
 }
 
+// SPEC F47
 export function occasionSliceMs(windowMs: number): number {
   return Math.max(MINUTE_MS, Math.ceil(windowMs / SLICES / MINUTE_MS) * MINUTE_MS);
 }
@@ -75,6 +76,7 @@ export function keepOccasions(
 }
 
 /** The first failure of each occasion, newest first. */
+// SPEC F46
 export function findOccasions(
   failures: readonly RunRef[],
   passes: readonly PlacePasses[],

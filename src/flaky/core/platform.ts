@@ -27,6 +27,7 @@ export function noteJob(jobs: readonly JobRecord[], job: string, runs: readonly 
  * that platform, and its failures there do not make it flaky. A pass in another job counts at any age, so time alone
  * never makes a test flaky.
  */
+// SPEC F11
 export function platformFailures(jobs: readonly JobRecord[], since: Instant): ReadonlySet<string> {
   if (jobs.length < 2) return NONE;
   const never = jobs.filter(({ passedAt }) => passedAt === null || passedAt <= since - HOUR_MS);

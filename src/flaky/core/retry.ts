@@ -56,11 +56,13 @@ export function passingMultiplicity(runs: readonly ObservedRun[]): number | unde
 }
 
 /** Evidence stands while no passing commit explains it: `known` are the multiplicities seen to pass. */
+// SPEC F39
 export function stands(event: RetryEvent, known: readonly number[]): boolean {
   if (event.multiplicity === 0 || known.length === 0) return true;
   return event.isMarked && !known.includes(event.multiplicity);
 }
 
+// SPEC F1, F38
 function findBetweenUploads(
   upload: UploadFacts,
   { runs, path }: { readonly runs: readonly ObservedRun[]; readonly path: string | null },
@@ -94,6 +96,7 @@ function earlierRef({ sha, job }: UploadFacts, { at, branch, prNumber, uploadId 
   return { at, sha, branch, job, prNumber, uploadId };
 }
 
+// SPEC F3
 function findChild(upload: UploadFacts, runs: readonly ObservedRun[]): RetryEvent | undefined {
   const child = latest(runs.filter((run) => run.rerunOf === 'SUCCESS' && run.conclusion === 'FAILURE'));
   const passed = latest(runs.filter((run) => isCase(run) && run.conclusion === 'SUCCESS'));
@@ -101,6 +104,7 @@ function findChild(upload: UploadFacts, runs: readonly ObservedRun[]): RetryEven
   return certain(upload, { failedAt: child.startedAt, passedAt: passed.startedAt }, passed.path);
 }
 
+// SPEC F2
 function findRepeated(upload: UploadFacts, runs: readonly ObservedRun[]): RetryEvent | undefined {
   const cases = runs.filter(isCase);
   if (cases.length < 2 || cases.length > MAX_MULTIPLICITY) return undefined;

@@ -35,6 +35,7 @@ export const failureCount: Detector<'failure_count'> = {
     return { sliceMs, ...keepFailures(data, failures, { sliceMs, limit }), passes };
   },
 
+  // SPEC F10
   decide(data, monitor, { at, isActive, jobs }) {
     const { parameters } = monitor;
     if (isActive) {

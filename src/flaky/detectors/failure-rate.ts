@@ -36,6 +36,7 @@ export const failureRate: Detector<'failure_rate'> = {
     };
   },
 
+  // SPEC F9
   decide(data, monitor, { at, isActive, jobs }) {
     if (!isActive && !hasFailuresInWindow(data, at) && !hasRecentFailures(data)) return SAME;
     if (isStale(data.lastRunAt, monitor, at)) return isActive ? staleDecision(monitor) : SAME;
@@ -76,6 +77,7 @@ interface Counts {
 const MAX_RECENT = 20;
 
 /** A test that always fails is broken however seldom it runs. A flaky test must show it within the window. */
+// SPEC F44
 function recentRunsOf({ action, parameters }: RateMonitor): number {
   const isBroken = action.kind === 'classify' && action.status === 'BROKEN';
   return isBroken && parameters.minimumSampleSize <= MAX_RECENT ? parameters.minimumSampleSize : 0;
@@ -139,6 +141,7 @@ function isStale(lastRunAt: Instant, monitor: RateMonitor, at: Instant): boolean
   return staleAt !== null && staleAt <= at;
 }
 
+// SPEC F45
 function staleDecision({ parameters }: RateMonitor): Decision {
   return { kind: 'inactive', cause: 'stale', reason: `It has not run for ${parameters.staleTimeoutHours} hours.` };
 }

@@ -1,6 +1,7 @@
 import { counted, DAY_MS, type Detector, SAME } from '../core/detector.ts';
 
 /** Covers only tests first seen while the monitor existed: creating a monitor must not call every old test new. */
+// SPEC F49
 export const newTest: Detector<'new_test'> = {
   fold: (data, { at }) => (data !== null && data.firstSeenAt <= at ? data : { firstSeenAt: at }),
 

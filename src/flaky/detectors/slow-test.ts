@@ -11,6 +11,7 @@ const windowMsOf = (monitor: SlowMonitor) => monitor.parameters.windowMinutes * 
  * The number of runs below the threshold tells exactly whether the percentile reaches it, so the durations need not be
  * kept.
  */
+// SPEC F49
 export const slowTest: Detector<'slow_test'> = {
   fits: (data, monitor) => data.windowMs === windowMsOf(monitor) && data.thresholdMs === monitor.parameters.thresholdMs,
 

@@ -10,6 +10,7 @@ type Buckets = Data['buckets'];
 const windowMsOf = (monitor: Monitor<'timeout_inflation'>) => monitor.parameters.windowHours * HOUR_MS;
 
 /** Detects failing runs that take far longer than passing ones: the test waits for something until it times out. */
+// SPEC F49
 export const timeoutInflation: Detector<'timeout_inflation'> = {
   fits: (data, monitor) => data.windowMs === windowMsOf(monitor),
 

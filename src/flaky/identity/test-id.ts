@@ -86,6 +86,7 @@ const MAX_LENGTH = 300;
  * The suites around a case below the outermost one, which is part of the test's id already. Tests of one name in nested
  * suites share an id, and their paths tell them apart. Empty if there is no inner suite.
  */
+// SPEC F35
 export function suitePathOf(suites: readonly string[]): string {
   if (suites.length < 2) return '';
   // Doubling the sign inside names keeps the separator unambiguous.

@@ -110,6 +110,7 @@ function toName(status: RequiredStatus): string {
   return typeof status === 'string' ? status : status.name;
 }
 
+// SPEC F32
 function withoutDecisions(test: Json): Json {
   const {
     first_seen_at: _1,

@@ -22,6 +22,7 @@ const CONCLUSIONS: Readonly<Record<JunitStatus, Conclusion>> = {
 };
 
 /** Adds the runs of a case, earlier failed attempts first. */
+// SPEC J4
 export function addCaseRuns(runs: ReadRun[], test: JunitCase, sources: CaseSources): void {
   const { take, receivedAt } = sources;
   const hasReruns = test.reruns.length > 0 && take !== 'cases';

@@ -280,7 +280,7 @@ describe('an uploaded bundle', () => {
     assert.deepEqual(told(result), ['math FAILURE']);
   });
 
-  it('whose reports hold a failure that its list does not have is not whole [J14]', async () => {
+  it('whose reports hold a failure that its list does not have is not whole [J23]', async () => {
     const failing = '<testcase name="adds" classname="math"><skipped/><error/></testcase>';
     const skipped = await read(meta(), internal(run({ name: 'adds', status: 3 })), report(failing));
     assert.equal(skipped.summary.isWhole, false);
