@@ -25,6 +25,7 @@ const RESOLVED = new Map([
 ] as const);
 
 /** Collects targets from events. A target with a cached result did not run, and is left out. */
+// SPEC U70
 export class BazelTargets {
   readonly #targets = new Map<string, BazelTarget>();
   readonly #cached = new Set<string>();

@@ -77,7 +77,7 @@ describe('build events of Bazel', () => {
     }
   });
 
-  it('tell how each target ended, and leave out what came from a cache [U8]', async () => {
+  it('tell how each target ended, and leave out what came from a cache [U70] [U8]', async () => {
     const cached = [
       result('//c:local', 'PASSED', { cachedLocally: true }),
       result('//c:remote', 'PASSED', { executionInfo: { cachedRemotely: true } }),

@@ -47,6 +47,7 @@ const MAX_OUTPUTS = 1_000;
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Yields the events about tests and skips all others. */
+// SPEC U8
 export async function* decodeBep(
   source: AsyncIterable<Uint8Array>,
   options: BepOptions,

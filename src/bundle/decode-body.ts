@@ -35,6 +35,7 @@ const MAX_FRAMES = 10_000;
 type Unpacker = ReturnType<typeof createGunzip | typeof createBrotliDecompress | typeof createZstdDecompress>;
 
 /** Unpacks a stream as it arrives, and holds only a few chunks for any size. */
+// SPEC U5
 export async function* decodeBody(
   source: AsyncIterable<Uint8Array>,
   encoding: Encoding,
@@ -54,6 +55,7 @@ interface Sizes {
   out: number;
 }
 
+// SPEC U53
 function checkSizes(sizes: Sizes, { maxBytes, maxRatio, ratioFromBytes }: DecodeLimits): void {
   if (sizes.out > maxBytes) {
     throw new Unreadable('TOO_BIG', `It unpacks to more than ${maxBytes} bytes.`);

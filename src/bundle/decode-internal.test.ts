@@ -103,7 +103,7 @@ describe('internal.bin', () => {
     }
   });
 
-  it('is read when it is bigger than what is held [U7]', async () => {
+  it('is read when it is bigger than what is held [U54]', async () => {
     const output = field(16, message(field(1, 'z'.repeat(3_000))));
     const runs = Array.from({ length: 300 }, (_, i) => field(1, message(field(2, `case ${i}`), field(7, 2), output)));
     const { items, issues } = await decode(message(field(1, message(...runs))), { size: 999 });
@@ -125,7 +125,7 @@ describe('internal.bin', () => {
     assert.deepEqual(items, [EXPECTED[0]]);
   });
 
-  it('loses one run that is too big or damaged, and no other [U7]', async () => {
+  it('loses one run that is too big or damaged, and no other [U54]', async () => {
     const big = message(field(2, 'big'), field(7, 1), field(11, 'x'.repeat(5_000)));
     const broken = Buffer.from([0x12, 0x7f, 0x41]);
     const report = field(1, message(field(1, ADDS), field(1, big), field(1, broken), field(1, ADDS)));
@@ -140,13 +140,13 @@ describe('internal.bin', () => {
     );
   });
 
-  it('is refused with more runs than anybody has [U7]', async () => {
+  it('is refused with more runs than anybody has [U54]', async () => {
     const runs = field(1, Buffer.concat(Array.from({ length: 30 }, () => field(1, ''))));
     assert.equal((await decode(runs, { maxFields: 31 })).items.length, 30);
     await assert.rejects(decode(runs, { maxFields: 30 }), /TOO_BIG/);
   });
 
-  it('says when it ends too early, and keeps what came before [U7]', async () => {
+  it('says when it ends too early, and keeps what came before [U54]', async () => {
     const cut = REPORT.subarray(0, field(1, RESULT).length - BUILD.length - 10);
     const { items, issues } = await decode(cut);
     assert.deepEqual(items, [EXPECTED[0]]);

@@ -33,6 +33,7 @@ const MAX_FIELDS = 10_000_000;
 const KIND_BYTES = 64 * 1024;
 
 /** Yields the content in portions, one for each chunk that completes an item. */
+// SPEC U7
 export async function* decodeInternal(
   source: AsyncIterable<Uint8Array>,
   options: InternalOptions,
@@ -140,6 +141,7 @@ class InternalDecoder {
     return number === 3 ? decodeBuild : undefined;
   }
 
+  // SPEC U54
   #decodeItem(items: InternalItem[], decode: (cursor: Cursor) => InternalItem, cursor: Cursor): void {
     try {
       items.push(decode(cursor));

@@ -58,6 +58,7 @@ const MAX_TEXT = 8_000;
 
 type Fields = Readonly<Record<string, unknown>>;
 
+// SPEC U10
 export function parseMeta(text: string): BundleMeta {
   const meta = parseObject(text);
   const repo = fields(meta['repo']);
@@ -183,6 +184,7 @@ export interface ExpectedMeta {
 }
 
 /** Returns how meta.json contradicts the URL that the bundle was put to, as a sentence; undefined: it does not. */
+// SPEC U56
 export function compareMeta(meta: BundleMeta, expected: ExpectedMeta): string | undefined {
   const name = ({ host, owner, name }: BundleMeta['repository']) => `${host}/${owner}/${name}`;
   const wrong: string[] = [];

@@ -160,7 +160,7 @@ describe('meta.json', () => {
     assert.deepEqual([meta.internalPath, meta.bundleUploadIdV2, meta.variant], [null, null, '']);
   });
 
-  it('that contradicts its URL is told with what differs [U10]', () => {
+  it('that contradicts its URL is told with what differs [U56]', () => {
     const meta = parseMeta(metaJson());
     const repository = { host: 'github.com', owner: 'acme', name: 'widgets' };
     const expected = { org: 'acme', repository, id: 'upload-1', idV2: 'upload-1-v2' };
@@ -189,7 +189,7 @@ describe('meta.json', () => {
 const readMetaJson = async (text: string, size = 7, maxBytes?: number) =>
   JSON.parse(await readMetaText(chunks(Buffer.from(text), size), maxBytes)) as unknown;
 
-describe('the text of meta.json [U10]', () => {
+describe('the text of meta.json [U55]', () => {
   it('has no lists of tests, wherever they stand', async () => {
     const tests = [{ name: 'a "b" \\ ], }', failure_message: '{"failed_tests": [' }, [1, { x: [] }]];
     const whole = {

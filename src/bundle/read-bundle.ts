@@ -40,6 +40,7 @@ const BEP = 'bazel_bep.json';
  * Reads a bundle in constant memory. Clients write meta.json first, so one pass suffices. If it comes later, `open` is
  * called again, because a report means nothing without the facts in meta.json.
  */
+// SPEC U9
 export async function* readBundle(
   open: () => AsyncIterable<Uint8Array>,
   options: BundleOptions,
@@ -175,6 +176,7 @@ const OPENING = [0x7b, 0x5b];
 const CLOSING = [0x7d, 0x5d];
 
 /** The text of meta.json, with null for the lists that are left out. It finds them without parsing. */
+// SPEC U55
 export async function readMetaText(body: AsyncIterable<Uint8Array>, maxBytes = MAX_BYTES): Promise<string> {
   const kept: Uint8Array[] = [];
   let length = 0;

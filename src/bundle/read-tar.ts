@@ -28,6 +28,7 @@ const FILES = new Set(['0', '7']);
 const FOLDER = '5';
 
 /** Yields the files of an archive. Folders are skipped; every other type is refused. */
+// SPEC U6
 export async function* readTar(source: AsyncIterable<Uint8Array>, limits = TAR_LIMITS): AsyncGenerator<TarEntry> {
   const iterator = source[Symbol.asyncIterator]();
   const reader = createByteReader(iterator);
@@ -104,6 +105,7 @@ function padding(size: number): number {
 }
 
 /** No file is written under these names, but only a hostile sender uses such a name. */
+// SPEC U6
 function checkPath(path: string): void {
   if (path.length > MAX_PATH_LENGTH) throw new Unreadable('TOO_BIG', `The name ${quote(path)} is too long.`);
   if (/^[/\\]|^[a-z]:|\0/i.test(path) || path.split(/[/\\]/).includes('..')) {

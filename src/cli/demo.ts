@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { DemoOptions } from '../../examples/demo/run-demo.ts';
 import { addExamples } from './core/arguments.ts';
 
+// SPEC W4, W13, W14
 export function defineDemo(command: Command): void {
   command
     .description(

@@ -49,6 +49,7 @@ async function showLogs(
 }
 
 /** The failed checks, or all if none failed. */
+// SPEC W11
 function chooseChecks({ checks }: Pick<Answer, 'checks'>): readonly string[] {
   const failed = checks.filter(({ conclusion }) => conclusion !== undefined && FAILED.has(conclusion));
   return (failed.length === 0 ? checks : failed).map(({ name }) => name);
@@ -92,6 +93,7 @@ async function showLog(context: Context, wanted: Wanted): Promise<void> {
 }
 
 /** Yields all parts of the log; with --follow, until the log is complete. */
+// SPEC W12
 async function* readLog(context: Context, { candidate, check, isFollowing }: Wanted): AsyncGenerator<Answer> {
   const patience = createPatience({ failed: say, back: say });
   for (let offset = 0; ; ) {
@@ -115,6 +117,7 @@ interface Sink {
 }
 
 /** Raw into pipes and files, sanitized on a terminal, collected for one JSON document. */
+// SPEC W3
 function createSink(heading: string, isKept: boolean): Sink {
   if (isKept) {
     const parts: string[] = [];

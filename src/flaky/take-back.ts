@@ -18,6 +18,7 @@ export interface TakenBack {
  * Withdraws an upload as evidence. Counts are rebuilt from the remaining uploads. A monitor that became active with the
  * upload or later, and that the remaining uploads do not activate, is resolved at once.
  */
+// SPEC U77
 export function takeBack(
   state: TestState,
   monitors: readonly Monitor[],

@@ -17,7 +17,7 @@ export interface UploaderDeps extends ServerDeps {
 }
 
 /** The endpoints that existing uploaders call besides operations. They read only the status of the answers. */
-// SPEC A19
+// SPEC A19, U19
 export function registerUploader(server: FastifyInstance, deps: UploaderDeps): void {
   const add = (method: HTTPMethods, url: string, handle: Handle, needsToken = false): void => {
     server.route({
@@ -53,6 +53,7 @@ export function toIncomingUpload({ bodies, requestTimeoutMs }: UploaderDeps, req
 }
 
 /** Node discards the body after the answer. */
+// SPEC U60
 async function throwAway(): Promise<void> {}
 
 async function putBundle(deps: UploaderDeps, request: FastifyRequest): Promise<void> {

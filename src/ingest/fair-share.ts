@@ -11,6 +11,7 @@ export interface Contender {
  * Picks the organization that has used the least time so far, and of its repositories the one that has used the least.
  * An idle repository saves up no time: it rejoins level with the others.
  */
+// SPEC U41
 export class FairShare {
   readonly #organizations = new Shares();
   readonly #repositories = new Map<string, Shares>();

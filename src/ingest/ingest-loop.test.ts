@@ -50,7 +50,7 @@ describe('the loop that processes uploads', () => {
     assert.equal(lines.at(-1), 'uploads no longer wait to be processed');
   });
 
-  it('gives an upload up that it cannot process three times over, and goes on with those behind it [U34]', async () => {
+  it('gives an upload up that it cannot process three times over, and goes on with those behind it [U74]', async () => {
     const world = await IngestWorld.create(createMemoryStore());
     const bad = await world.accept(junitOf({ one: 'pass' }));
     const good = await world.accept(junitOf({ two: 'pass' }), { sha: 'b'.repeat(40) });
@@ -72,7 +72,7 @@ describe('the loop that processes uploads', () => {
     assert.equal(errors.length, 3);
   });
 
-  it('says that results are missing where it gives up an upload that a check waits for [U34]', async () => {
+  it('says that results are missing where it gives up an upload that a check waits for [U74]', async () => {
     const world = await IngestWorld.create(createMemoryStore());
     const tie = { candidateId: 'c-1', check: 'unit' };
     await world.upload({ one: 'pass' }, tie);
@@ -260,7 +260,7 @@ describe('the loop that processes uploads', () => {
     assert.deepEqual(await countedRuns(world, 'one'), [2, 0]);
   });
 
-  it('keeps what is stored of a large upload that it gives up, also when it is processed again [U34] [U37]', async () => {
+  it('keeps what is stored of a large upload that it gives up, also when it is processed again [U74] [U37]', async () => {
     const world = await IngestWorld.create(createMemoryStore(), { limits: { runs: 2, text: 1_000_000 } });
     const names = Array.from({ length: 8 }, (_, index) => `t${index}`);
     const { id } = await world.accept(junitOf(Object.fromEntries(names.map((test) => [test, 'pass']))));
@@ -302,7 +302,7 @@ describe('the loop that processes uploads', () => {
     for (const test of names) assert.equal(await world.runs(test), 1);
   });
 
-  it('stores many new tests in short steps, and each of them once however that ends [U32]', async () => {
+  it('stores many new tests in short steps, and each of them once however that ends [U71] [U32]', async () => {
     const world = await IngestWorld.create(createMemoryStore(), { newTestsAtOnce: 10 });
     const names = Array.from({ length: 45 }, (_, index) => `t${index}`);
     const report = Object.fromEntries(names.map((test, index) => [test, index % 9 === 0 ? 'fail' : 'pass']));

@@ -287,6 +287,7 @@ class Loop implements IngestLoop {
   }
 
   /** A fault of the store passes, and the upload waits for it. Any other error is a bug and counts as a crash. */
+  // SPEC U34
   async #leaveForLater(upload: Upload, error: unknown): Promise<void> {
     const { id } = upload;
     const mayPass = error instanceof Fault || error instanceof Stale;
@@ -305,6 +306,7 @@ class Loop implements IngestLoop {
     await this.#store.uploads.delay(id, { trouble, retryAt });
   }
 
+  // SPEC U74
   async #giveUp(upload: Upload): Promise<void> {
     const { repositoryId } = upload;
     const repository = await this.#kept.findRepository(repositoryId);

@@ -65,7 +65,7 @@ function outages(): void {
 }
 
 function takingBack(): void {
-  it('what followed from an upload is restored when it is taken back, also after runs were merged [U48]', async () => {
+  it('what followed from an upload is restored when it is taken back, also after runs were merged [U77]', async () => {
     for (const isMerged of [false, true]) {
       const world = await IngestWorld.create(createMemoryStore());
       await quarantineAll(world);
@@ -88,7 +88,7 @@ function takingBack(): void {
     }
   });
 
-  it('an upload that was taken back makes no pair with those that come later [U48]', async () => {
+  it('an upload that was taken back makes no pair with those that come later [U77]', async () => {
     const world = await IngestWorld.create(createMemoryStore());
     const { id } = await world.upload({ a: 'fail' }, { jobAttempt: 1 });
     await ignore(world, id);
@@ -101,7 +101,7 @@ function takingBack(): void {
     assert.equal((await world.test('a')).status, 'FLAKY', 'it goes on from what is left');
   });
 
-  it('retries within one upload are taken back with it, and others stay [U48]', async () => {
+  it('retries within one upload are taken back with it, and others stay [U77]', async () => {
     const world = await IngestWorld.create(createMemoryStore());
     const flaky = junitOf({ a: '<flakyFailure/>' });
     const first = await world.accept(flaky, { sha: SHA });
@@ -123,7 +123,7 @@ function places(): void {
     return IngestWorld.create(createMemoryStore(), { findPlace });
   };
 
-  it('an upload for a commit that the repository does not have is marked, and is evidence for nothing [U45]', async () => {
+  it('an upload for a commit that the repository does not have is marked, and is evidence for nothing [U45] [U76]', async () => {
     const world = await aWorld({ hasCommit: false });
     const first = await world.upload({ a: 'fail' }, { jobAttempt: 1 });
     await world.upload({ a: 'pass' }, { jobAttempt: 2 });
@@ -132,7 +132,7 @@ function places(): void {
     assert.deepEqual([(await world.test('a')).status, await world.runs('a')], ['HEALTHY', 2]);
   });
 
-  it('results from a test branch are those of its candidate, and of its check of that name [U46]', async () => {
+  it('results from a test branch are those of its candidate, and of its check of that name [U46] [U64]', async () => {
     const world = await aWorld({ candidateId: 'c-1', check: 'unit' });
     const { fields } = await world.upload({ a: 'fail' });
     assert.deepEqual([fields?.candidateId, fields?.check], ['c-1', 'unit']);

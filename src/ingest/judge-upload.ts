@@ -43,6 +43,7 @@ export function placedFacts(facts: ReadFacts, { candidateId, check }: UploadPlac
   return { ...facts, fields: { ...fields, candidateId, check: fields.check ?? check } };
 }
 
+// SPEC U45
 export async function judgeUpload(
   store: Store,
   upload: Upload,
@@ -60,6 +61,7 @@ export async function judgeUpload(
   return { flaw, isProven: upload.isProven, counts };
 }
 
+// SPEC U31
 async function isOutageOf(
   store: Store,
   upload: Upload,

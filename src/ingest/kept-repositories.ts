@@ -64,6 +64,7 @@ export class KeptRepositories {
     });
   }
 
+  // SPEC U33
   async #whileFresh<T>(repository: Repository, act: (kept: KeptTests) => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries += 1) {
       try {

@@ -8,7 +8,7 @@ import { createMemoryStore } from '../storage/sqlite/create-memory-store.ts';
 import { decodeState } from '../storage/test-codec.ts';
 
 describe('processing uploads', () => {
-  it('stores runs, tests and failures, and ends the upload, in one step [U29]', async () => {
+  it('stores runs, tests and failures, and ends the upload, in one step [U29] [U71]', async () => {
     const world = await IngestWorld.create(createMemoryStore());
     const upload = await world.upload({ one: 'pass', two: 'fail', three: 'skip' });
     assert.equal(upload.status, 'PROCESSED');
@@ -52,7 +52,7 @@ describe('processing uploads', () => {
     assert.deepEqual((await world.test('one')).labels, []);
   });
 
-  it('fails an upload without results, and says why [U30]', async () => {
+  it('fails an upload without results, and says why [U30] [U72]', async () => {
     const world = await IngestWorld.create(createMemoryStore());
     const { id } = await world.accept('<html>no</html>');
     await world.loop.runUntilIdle();
@@ -62,7 +62,7 @@ describe('processing uploads', () => {
     assert.equal(await world.store.tests.getWatermark(world.repository.id), 0);
   });
 
-  it('takes a report without cases for one: processed, with no runs and a word about it [U30]', async () => {
+  it('takes a report without cases for one: processed, with no runs and a word about it [U72]', async () => {
     const world = await IngestWorld.create(createMemoryStore());
     const { id } = await world.accept('<testsuites tests="0"/>');
     await world.loop.runUntilIdle();
@@ -172,7 +172,7 @@ describe('processing uploads', () => {
     }
   });
 
-  it('goes on behind the part that was stored last [U32]', async () => {
+  it('goes on behind the part that was stored last [U73]', async () => {
     const world = await IngestWorld.create(createMemoryStore(), { limits: { runs: 3, text: 1_000_000 } });
     const names = Array.from({ length: 10 }, (_, index) => `t${index}`);
     const report = Object.fromEntries(names.map((test, index) => [test, index % 3 === 0 ? 'fail' : 'pass']));

@@ -49,6 +49,7 @@ export interface Processed {
   readonly checkResults: CheckResults | undefined;
 }
 
+// SPEC U32
 export async function processUpload(deps: ProcessingDeps, upload: Upload): Promise<Processed> {
   const parts = cutIntoParts(deps.read(upload), { limits: deps.limits, step: deps.step });
   const tally = new CheckTally();
@@ -114,6 +115,7 @@ async function judge(
 }
 
 /** The uploads of an outage, and those that a person withdrew, are skipped as a whole. */
+// SPEC U72
 function endStatusOf({ flaw }: JudgedUpload): 'PROCESSED' | 'SKIPPED' {
   return flaw === 'OUTAGE' || flaw === 'IGNORED' ? 'SKIPPED' : 'PROCESSED';
 }
@@ -170,6 +172,7 @@ interface PartToCommit extends PartToStore {
   readonly groups: ReadonlyMap<string, readonly ReadRun[]>;
 }
 
+// SPEC U71
 async function commitPart(deps: ProcessingDeps, upload: Upload, to: PartToCommit): Promise<StoredPart> {
   const { store, clock, step } = deps;
   const { part, judged, kept, settings, tally, reached } = to;
@@ -223,6 +226,7 @@ function wholeness({ part, judged, reached }: PartToStore): Pick<ReadSummary, 'i
  * Counts the tests only if there may be too many. Test numbers overcount: they are given out once, and tests are
  * removed in time.
  */
+// SPEC U43
 async function leaveOut(
   { store, maxRepositoryTests }: ProcessingDeps,
   { kept, groups, reached }: PartToCommit,
@@ -275,6 +279,7 @@ async function isSuperseded({ store }: Pick<ProcessingDeps, 'store'>, { upload }
 }
 
 /** The upload was processed before: stored runs stay, and runs that the former reader missed are added. */
+// SPEC U37
 async function addMissing(
   deps: ProcessingDeps,
   upload: Upload,
@@ -320,6 +325,7 @@ async function keepAsItIs(deps: ProcessingDeps, upload: Upload, { issues }: Read
 }
 
 /** Ends the upload without storing runs. */
+// SPEC U72
 async function end(
   deps: ProcessingDeps,
   upload: Upload,
@@ -379,6 +385,7 @@ export async function endUpload(
 }
 
 /** A failed upload always has a reason. */
+// SPEC U30
 function withReason(issues: readonly UploadIssue[]): readonly UploadIssue[] {
   if (issues.some(({ level }) => level === 'error')) return issues;
   const message = 'No test results were found in it.';

@@ -14,6 +14,7 @@ export interface KeepLimits {
 }
 
 /** Removes runs older than each repository's retention; `onForgotten` gets the repositories whose tests may be gone. */
+// SPEC U36
 export async function forgetOldRuns(
   store: Store,
   repositories: readonly Repository[],
@@ -44,6 +45,7 @@ export async function forgetOldRuns(
 }
 
 /** The repository with the longest retention decides how long uploads are listed. */
+// SPEC U36
 export async function tidyUploads(
   store: Store,
   repositories: readonly Repository[],

@@ -17,6 +17,7 @@ export function hasManyUncounted({ uncountedBatches, uncountedRuns }: KeptTests)
  * Stores the memories of tests that only passed. Each slice is one short transaction, so an interruption keeps the slices
  * that were finished.
  */
+// SPEC U35
 export async function storeMemories(
   store: Store,
   { kept, settings }: { readonly kept: KeptTests; readonly settings: RepositorySettings },

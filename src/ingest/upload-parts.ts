@@ -29,6 +29,7 @@ const STRETCH = 1.2;
 export type Reading = AsyncGenerator<ReadItem, ReadSummary>;
 
 /** Returns the summary of a reading that had no facts and so no part. */
+// SPEC U73
 export async function* cutIntoParts(
   reading: Reading,
   { limits, step }: { readonly limits: PartLimits; readonly step: () => Promise<void> },

@@ -49,7 +49,7 @@ describe('turns of uploads', () => {
     assert.ok(order.indexOf(id) <= 1, `it came as number ${order.indexOf(id) + 1} of ${order.length}`);
   });
 
-  it('more large uploads than may pause are all processed, and nothing of them twice [U41] [U32]', async () => {
+  it('more large uploads than may pause are all processed, and nothing of them twice [U75] [U32]', async () => {
     const store = createMemoryStore();
     const worlds = [await IngestWorld.create(store, SHORT)];
     for (let index = 0; index < 4; index += 1) worlds.push(await IngestWorld.create(store));
@@ -63,11 +63,11 @@ describe('turns of uploads', () => {
     }
   });
 
-  it('a server that dies while uploads pause loses nothing and counts nothing twice [U41] [U32]', async () => {
+  it('a server that dies while uploads pause loses nothing and counts nothing twice [U75] [U32]', async () => {
     for (const dieAt of [2, 5, 9, 14, 20, 27, 35, 44]) await dieAndGoOn(createMemoryStore(), dieAt);
   });
 
-  it('a loop that stops while uploads pause leaves them to others at once [U41]', async () => {
+  it('a loop that stops while uploads pause leaves them to others at once [U75]', async () => {
     const store = createMemoryStore();
     const [one, other] = [await IngestWorld.create(store, SHORT), await IngestWorld.create(store)];
     const ids = [(await one.accept(reportOf(40))).id, (await other.accept(reportOf(40))).id];
@@ -92,7 +92,7 @@ describe('turns of uploads', () => {
     for (const world of [one, other]) for (const test of namesOf(40)) assert.equal(await world.runs(test), 1);
   });
 
-  it('nothing pauses while everything stored is replaced [U41]', async () => {
+  it('nothing pauses while everything stored is replaced [U75]', async () => {
     const store = createMemoryStore();
     const [one, other] = [await IngestWorld.create(store, SHORT), await IngestWorld.create(store)];
     await one.accept(reportOf(40));

@@ -80,6 +80,7 @@ export class UploadTurns {
   }
 
   /** Called by the work at its steps: pauses it if its time is over and others wait. */
+  // SPEC U75
   async yieldTurn(): Promise<void> {
     const turn = this.#current;
     if (turn === undefined || !this.#isTurnOver()) return;
@@ -92,6 +93,7 @@ export class UploadTurns {
     await turn.strand.pause();
   }
 
+  // SPEC U42
   noteNewTests(count: number): void {
     if (this.#current !== undefined) this.#current.newTests += count;
   }
@@ -155,6 +157,7 @@ export class UploadTurns {
     );
   }
 
+  // SPEC U29
   async #claim(repositoryId: RepositoryId, now: Instant): Promise<Upload | undefined> {
     const upload = await this.#store.uploads.claim(this.#options.holder, now, now + LEASE_MS, repositoryId);
     if (upload !== undefined) this.#leases.set(repositoryId, now + LEASE_MS);

@@ -7,6 +7,7 @@ const LATE_MS = 60_000;
 const SAY_EVERY_MS = 60_000;
 
 /** Logs when uploads wait too long, repeats it while they do, and logs the end. Call it often. */
+// SPEC U40
 export function createBacklogWatch(of: {
   readonly uploads: Pick<UploadStore, 'measure'>;
   readonly clock: Clock;

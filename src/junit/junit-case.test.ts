@@ -15,7 +15,7 @@ const read = (xml: string, root: string | null) =>
 
 const RELATIVE = [['tests/CartTest.php', 'phpunit.xml', ['phpunit.xml', 'CartTest']]];
 
-describe('paths of reports [U44]', () => {
+describe('paths of reports [U51] [U44]', () => {
   it('are relative to the folder of the checkout, also as names of suites', () => {
     for (const root of ['/builds/agent-1/app', '/builds/agent-2/app']) {
       assert.deepEqual(read(report(root), root), RELATIVE);

@@ -102,6 +102,7 @@ export interface JunitSummary {
  * Makes paths relative to the checkout folder. PHPUnit and node write absolute paths, also as names of suites, and CI
  * checks out to another folder each time: without this, one test would become many.
  */
+// SPEC U44
 export function relativeCase(test: JunitCase, root: string | null): JunitCase {
   if (root === null || root === '') return test;
   const file = test.file === null ? null : relativeTo(test.file, root);
@@ -124,7 +125,7 @@ function relativeTo(path: string, root: string): string {
  * Why a report cannot be trusted as a whole, as the rest of a sentence that begins with its name; null: it can. Server
  * and uploader share this function, so that neither excuses a failure that the other does not.
  */
-// SPEC J23
+// SPEC J23, U68
 export function reportProblem(summary: Pick<JunitSummary, 'whole' | 'unaccounted' | 'disagreements'>): string | null {
   const { whole, unaccounted, disagreements } = summary;
   if (!whole) return 'is not a whole report.';

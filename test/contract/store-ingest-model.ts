@@ -34,7 +34,7 @@ type Step = typeof anyStep extends fc.Arbitrary<infer T> ? T : never;
 
 export function ingestModelPromises({ inStore }: StoreTests): void {
   inStore(
-    'whatever is stored, counted and forgotten, the answers are those of a naive store [D7]',
+    'whatever is stored, counted and forgotten, the answers are those of a naive store [D12]',
     async ({ store }) => {
       await fc.assert(
         fc.asyncProperty(fc.array(anyStep, { minLength: 1, maxLength: 14, size: 'max' }), async (steps) => {

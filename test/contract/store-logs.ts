@@ -134,7 +134,7 @@ function readPromises({ inStore }: StoreTests): void {
 
 function removalPromises({ inStore }: StoreTests): void {
   inStore(
-    'logs that ended before are removed whole, and those that grew since are kept whole [D6]',
+    'logs that ended before are removed whole, and those that grew since are kept whole [D11]',
     async ({ store, logs }) => {
       const [old, growing, edge] = [aKey(), aKey(), aKey()];
       for (const key of [old, growing]) {

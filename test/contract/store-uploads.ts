@@ -88,7 +88,7 @@ function acceptPromises({ inRepository }: StoreTests): void {
     }
   });
 
-  inRepository('of the same at once one is stored [D8]', async ({ uploads, id }) => {
+  inRepository('of the same at once one is stored [D13]', async ({ uploads, id }) => {
     const made = await Promise.all(
       Array.from({ length: 8 }, () => uploads.create(anUpload(id, { digest: 'same' }), 0)),
     );

@@ -40,7 +40,7 @@ describe('sluice logs [W3]', () => {
     assert.deepEqual([answer.text === text, answer.nextOffset, answer.complete], [true, Buffer.byteLength(text), true]);
   });
 
-  it('says how to follow a check that still runs', async () => {
+  it('says how to follow a check that still runs [W12]', async () => {
     const { id } = await aCandidate({ unit: undefined });
     const none = `unit has printed nothing yet.\nunit is not done. To follow it: sluice logs -f ${id} unit\n`;
     assert.deepEqual(await logs(id), { code: 0, out: '', err: none });
@@ -49,7 +49,7 @@ describe('sluice logs [W3]', () => {
     assert.deepEqual(await logs(id), half);
   });
 
-  it('follows a check until it has ended', async () => {
+  it('follows a check until it has ended [W12]', async () => {
     const candidate = await aCandidate({ unit: undefined });
     await append(candidate.id, 'unit', 'one\n');
     const running = runSluice(['logs', '-f', candidate.id], env);
@@ -62,7 +62,7 @@ describe('sluice logs [W3]', () => {
     assert.deepEqual(await running.ended, { code: 0, out: 'one\ntwo\nthree\n', err: '' });
   });
 
-  it('prints those that failed, and names the others', async () => {
+  it('prints those that failed, and names the others [W11]', async () => {
     const { id } = await aCandidate({ lint: 'SUCCESS', unit: 'FAILURE' });
     await append(id, 'lint', 'fine\n');
     await append(id, 'unit', 'broken\n');
@@ -70,7 +70,7 @@ describe('sluice logs [W3]', () => {
     assert.deepEqual(await logs(id, 'lint'), { code: 0, out: 'fine\n', err: '' });
   });
 
-  it('prints all with headings where none failed', async () => {
+  it('prints all with headings where none failed [W11]', async () => {
     const { id } = await aCandidate({ lint: 'SUCCESS', unit: 'SUCCESS' });
     await append(id, 'lint', 'fine\n');
     await append(id, 'unit', 'ok\n');

@@ -81,7 +81,7 @@ describe('sluice tests [W7] [W8]', () => {
     assert.equal(test.id, flakyId);
   });
 
-  it('lists several tests that a name means, and says which is none', async () => {
+  it('lists several tests that a name means, and says which is none [W19]', async () => {
     const several = await run(['show', 'closes']);
     assert.equal(several.code, 1);
     assert.match(several.err, new RegExp(`Say which by its id:\\n {2}${flakyId} {2}net > closes early`));

@@ -183,7 +183,7 @@ describe('sluice upload [W5] [W6]', () => {
     assert.match(err, /Uploaded as [\s\S]*Whether the upload has been processed could not be seen\. .*scope/);
   });
 
-  it('exits with 70 where the server refuses, and where there must be a report and is none', async () => {
+  it('exits with 70 where the server refuses, and where there must be a report and is none [W16]', async () => {
     write('green.xml', report('adds'));
     const wrong = await upload(['green.xml'], { SLUICE_TOKEN: 'not-a-token-of-this-server' });
     assert.equal(wrong.code, 70, wrong.err);
@@ -200,7 +200,7 @@ describe('sluice upload [W5] [W6]', () => {
     );
   });
 
-  it('has the exit code of the tests where no server answers, and says so', async () => {
+  it('has the exit code of the tests where no server answers, and says so [W17]', async () => {
     write('away.xml', report('!falls'));
     const gone = await closedPort();
     const away = { SLUICE_URL: `http://127.0.0.1:${gone}` };

@@ -31,7 +31,7 @@ function story(out: string): string[] {
 describe('sluice watch', { concurrency: 3 }, () => {
   const world = useServer();
 
-  it('prints a line for each change, nothing twice, until the queue is empty [W1]', async () => {
+  it('prints a line for each change, nothing twice, until the queue is empty [W1] [W9]', async () => {
     const queue = await world.aQueue();
     const ci = createCi(queue);
     const [first, second] = [await queue.openPullRequest(), await queue.openPullRequest()];
@@ -92,7 +92,7 @@ describe('sluice watch', { concurrency: 3 }, () => {
     assert.equal((await runSluice(['watch', nameOf(queue), '--interval', '0'], env).ended).code, 2);
   });
 
-  it('draws a picture on a terminal, and gives the terminal back after Ctrl-C [W2]', {
+  it('draws a picture on a terminal, and gives the terminal back after Ctrl-C [W2] [W10]', {
     skip: !HAS_TERMINAL,
   }, async () => {
     const queue = await world.aQueue();
@@ -111,7 +111,7 @@ describe('sluice watch', { concurrency: 3 }, () => {
     assert.ok(out.startsWith(HIDE) && out.lastIndexOf(SHOW) > out.lastIndexOf(HIDE), 'the cursor is back');
   });
 
-  it('waits for a server that starts again [W1]', async () => {
+  it('waits for a server that starts again [W9]', async () => {
     const folder = await makeFolder();
     const first = await startServer({ SLUICE_DATA: folder });
     const queue = await createQueue(first.api);

@@ -74,7 +74,7 @@ async function isGone(url: string): Promise<true | undefined> {
 }
 
 describe('sluice demo', () => {
-  it('ends as its story says, and main holds exactly what was tested and landed [W4] [L1] [L3]', {
+  it('ends as its story says, and main holds exactly what was tested and landed [W4] [W13] [L1] [L3]', {
     timeout: PATIENCE_MS,
   }, async () => {
     const place = join(folder, "it's kept");
@@ -107,7 +107,9 @@ describe('sluice demo', () => {
     await until('the server that was left running has stopped', 30_000, () => isGone(url));
   });
 
-  it('leaves nothing running and nothing behind when it is interrupted [W4]', { timeout: PATIENCE_MS }, async () => {
+  it('leaves nothing running and nothing behind when it is interrupted [W14] [W13]', {
+    timeout: PATIENCE_MS,
+  }, async () => {
     const demo = await startDemo('interrupted');
     const home = join(folder, 'interrupted-home');
     await untilTesting(demo);

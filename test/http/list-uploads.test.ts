@@ -163,7 +163,7 @@ describe('list-uploads', () => {
   });
 
   describe('process-upload-again', () => {
-    test('has an ended upload processed again, once its files are kept [U21]', async () => {
+    test('has an ended upload processed again, once its files are kept [U67]', async () => {
       const id = await upload();
       await finish(id, { status: 'FAILED', issues: [ISSUE] });
       const wakes = world.wakes();
@@ -180,7 +180,7 @@ describe('list-uploads', () => {
       assert.equal(world.wakes(), 1);
     });
 
-    test('is 409 when the files are gone [U21]', async () => {
+    test('is 409 when the files are gone [U67]', async () => {
       const id = await upload();
       await finish(id, { status: 'PROCESSED' });
       const later = NOON + 100;
@@ -189,7 +189,7 @@ describe('list-uploads', () => {
       problemOf(await again(id), '409 UPLOAD_NOT_KEPT');
     });
 
-    test('knows only uploads of the repository, and only admins may [U21]', async () => {
+    test('knows only uploads of the repository, and only admins may [U67]', async () => {
       problemOf(await again(randomUUID()), '404 UPLOAD_NOT_FOUND');
       problemOf(await again(await upload({ repo_name: 'other' })), '404 UPLOAD_NOT_FOUND');
       problemOf(await again('x'), '400 VALIDATION_FAILED');

@@ -161,7 +161,7 @@ describe('upload-results', () => {
         { 'content-type': FORM },
       ],
     ] as readonly (readonly [string, () => string | FormData, Record<string, string>])[]) {
-      test(`one ${what} is 400, and nothing of it is kept [U15]`, async () => {
+      test(`one ${what} is 400, and nothing of it is kept [U15] [U66]`, async () => {
         const problem = problemOf(await world.send(body(), headers), '400 VALIDATION_FAILED');
         assert.ok((problem.errors?.length ?? 0) > 0);
         await world.nothingIsKept();
@@ -288,7 +288,7 @@ describe('upload-results', () => {
   });
 
   describe('its fields', () => {
-    test('are all checked at once [U15]', async () => {
+    test('are all checked at once [U65]', async () => {
       const fields = {
         org_url_slug: 'acme',
         repo_host: 'not a host',
@@ -321,7 +321,7 @@ describe('upload-results', () => {
       await world.nothingIsKept();
     });
 
-    test('a test run that this repository does not have is 404, and needs a check [U15]', async () => {
+    test('a test run that this repository does not have is 404, and needs a check [U65]', async () => {
       const testRun = { ...FIELDS, test_run_id: randomUUID(), check: 'test' };
       for (const fields of [testRun, { ...testRun, repo_name: 'unseen' }]) {
         problemOf(await world.send(form(fields, REPORT)), '404 TEST_RUN_NOT_FOUND');
@@ -338,7 +338,7 @@ describe('upload-results', () => {
       await world.nothingIsKept();
     });
 
-    test('a check without a test run names the job [U15]', async () => {
+    test('a check without a test run names the job [U65]', async () => {
       const upload = await find(accepted(await world.send(form({ ...FIELDS, check: 'test' }, REPORT))));
       assert.deepEqual([upload.fields?.candidateId, upload.fields?.check], [null, 'test']);
     });

@@ -59,7 +59,7 @@ describe('an upload on the wire', () => {
     await world.nothingIsKept();
   });
 
-  test('more than 100 MiB is refused while it streams; the client reads the answer, and nothing is kept [U15]', async () => {
+  test('more than 100 MiB is refused while it streams; the client reads the answer, and nothing is kept [U66] [U15]', async () => {
     const connection = await raw();
     connection.write(head(address, xml({ 'transfer-encoding': 'chunked' })));
     const piece = chunk(Buffer.alloc(MIB, 'x'));
@@ -100,7 +100,7 @@ describe('an upload on the wire', () => {
     ['a report', xml, address],
     ['a form', form, PATH],
   ] as const) {
-    test(`${what} that breaks off leaves nothing, whatever length it announced [U15]`, async () => {
+    test(`${what} that breaks off leaves nothing, whatever length it announced [U66]`, async () => {
       for (const length of [{ 'content-length': 2 * MIB }, { 'transfer-encoding': 'chunked' }]) {
         const connection = await raw();
         connection.write(head(path, headers(length as Record<string, string | number>)));

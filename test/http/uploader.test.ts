@@ -90,7 +90,7 @@ describe('an existing uploader', () => {
         assert.equal(answer.status, 401);
       });
 
-      test('figures about itself are taken with any token, or none [U19] [A19]', async () => {
+      test('figures about itself are taken with any token, or none [U60] [A19]', async () => {
         for (const token of [TOKEN, 'nobody', undefined]) {
           const answer = await uploader({ base: `${world.url}${mount}`, token }).tell(true);
           assert.equal(answer.status, 200);
@@ -129,7 +129,7 @@ describe('an existing uploader', () => {
       assert.match(upload.clientVersion ?? '', /^trunk-analytics-cli/);
     });
 
-    test('put twice, or by two at once, is the first that came whole [U18]', async () => {
+    test('put twice, or by two at once, is the first that came whole [U59]', async () => {
       const created = await create();
       const first = uploader().pack(created, FILES);
       assert.equal((await uploader().put(created.url, first)).status, 200);
@@ -144,7 +144,7 @@ describe('an existing uploader', () => {
       assert.deepEqual([world.bodies().length, world.wakes(), (await list()).length], [2, 2, 2]);
     });
 
-    test('put by halves leaves nothing, and can be put again [U18]', async () => {
+    test('put by halves leaves nothing, and can be put again [U59]', async () => {
       const created = await create();
       const bundle = uploader().pack(created, FILES);
       const { pathname, search } = new URL(created.url);

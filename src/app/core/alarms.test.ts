@@ -121,7 +121,7 @@ describe('alarms', LIMIT, () => {
     );
   });
 
-  it('are counted by queue and code, also where there was none, unless the client does not know them [N8] [M1]', async (context) => {
+  it('are counted by queue and code, also where there was none, unless the client does not know them [N8] [M5]', async (context) => {
     const world = await createWorld(context);
     const caller = await callerOf(world);
     for (const id of ['one', 'two']) await raiseIn(world, id);

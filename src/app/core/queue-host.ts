@@ -216,6 +216,7 @@ export class QueueHost {
     }
   }
 
+  // SPEC D2
   async #runBatch(queueId: QueueId, line: EventLine, batch: readonly Waiting[]): Promise<void> {
     for (;;) {
       if (line.loaded === undefined) await this.#refresh(queueId, line);

@@ -25,6 +25,7 @@ interface MetricLine {
  * The nine families that existing clients know, and our own (alarms, hints). They need the queues in memory and the
  * transitions of the last hour, so that their cost does not grow with the history.
  */
+// SPEC M1
 export async function getMergeQueueMetrics(
   app: App,
   caller: Caller,
@@ -105,6 +106,7 @@ function describe(lines: readonly MetricLine[]): (Gauge | Histogram)[] {
   ];
 }
 
+// SPEC M3
 function conclusions(lines: readonly MetricLine[]): Gauge {
   return gauge(
     'mq_pr_conclusions_1h_total',
@@ -166,7 +168,7 @@ function histogram<Line extends Labelled>(
 }
 
 /** Every code has a series from the start, so that the first alarm shows as an increase. */
-// SPEC N8
+// SPEC M5, N8
 async function countAlarms({ store }: App, queues: readonly FoundQueue[]): Promise<Gauge> {
   const rows = await store.alarms.count(queues.map(({ id }) => id));
   const counts = new Map(rows.map(({ queueId, code, count }) => [`${queueId} ${code}`, count]));
@@ -198,6 +200,7 @@ function labelsOf({ repository, queue }: FoundQueue): Labels {
 }
 
 /** Shows whether the workers keep up with webhooks. None where no repository is on a hosted forge. */
+// SPEC M4
 async function countHints(app: App, repositories: readonly Repository[]): Promise<readonly Gauge[]> {
   const hosts = [...new Set(repositories.map(({ host }) => host))];
   const hosted = hosts.filter((host) => app.forges.get(host)?.hosting !== undefined);

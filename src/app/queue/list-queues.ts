@@ -51,6 +51,7 @@ function summarizeAll(found: readonly Shown[]): QueueList {
   return list;
 }
 
+// SPEC M2
 export async function selectRepositories(
   app: App,
   caller: Caller,

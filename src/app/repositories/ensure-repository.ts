@@ -18,6 +18,7 @@ export async function findRepositoryForUpload(
 }
 
 /** Uploads need no registration: the first one creates the repository, unless the token is limited to others. */
+// SPEC U17
 export async function ensureRepository(app: App, caller: Caller, ref: RepositoryRef): Promise<Repository | Refusal> {
   const known = await findRepositoryForUpload(app, caller, ref);
   if (known !== undefined) return known;

@@ -21,6 +21,7 @@ interface GetQuarantineConfig {
 }
 
 /** Which of the failing tests are quarantined. None for a repository without uploads. */
+// SPEC U20
 export async function getQuarantineConfig(
   app: App,
   caller: Caller,

@@ -19,6 +19,7 @@ interface CreateBundleUpload {
 }
 
 /** Issues an address for one bundle. The upload is listed when the bundle has arrived. */
+// SPEC U18
 export async function createBundleUpload(
   app: App,
   caller: Caller,
@@ -68,6 +69,7 @@ export async function findBundlePlace(
 }
 
 /** The first complete bundle becomes the upload. False: another one was first. */
+// SPEC U59
 export async function acceptBundle(app: App, uploadId: string, body: ReceivedBody): Promise<boolean> {
   const { bodyId, files, sizeBytes } = body;
   const isFirst = await app.store.uploads.accept(uploadId, { bodyId, files, sizeBytes, at: app.clock.now() });

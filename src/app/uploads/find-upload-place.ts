@@ -21,6 +21,7 @@ export async function findUploadPlace(app: App, question: PlaceQuestion): Promis
 }
 
 /** The branch must be a candidate's of this repository, and the commit that candidate's. */
+// SPEC U46
 async function findCandidateOf(
   app: App,
   repository: Repository,
@@ -34,6 +35,7 @@ async function findCandidateOf(
 }
 
 /** GitHub names a job "workflow / job", and its check "job". */
+// SPEC U64
 function checkNamed(row: CandidateRow, jobName: string | null): string | null {
   const required = decodeCandidate(row).required?.names ?? [];
   const named = required.filter((name) => jobName === name || jobName?.endsWith(` / ${name}`));
@@ -41,6 +43,7 @@ function checkNamed(row: CandidateRow, jobName: string | null): string | null {
 }
 
 /** Null while the forge is away: then the commit counts where a lie costs little, and elsewhere needs proof. */
+// SPEC U76
 async function hasCommit(app: App, repository: Repository | undefined, sha: string): Promise<boolean | null> {
   const forge = repository && app.forges.get(repository.host);
   if (repository === undefined || forge === undefined || !isRegistered(repository)) return null;

@@ -70,6 +70,7 @@ async function checkCandidate(
 }
 
 /** The same results with a token that proves their origin are worth more, so that they are another upload. */
+// SPEC U16
 function digestOf(
   fields: UploadFields,
   { body, isProven }: { readonly body: ReceivedBody; readonly isProven: boolean },
@@ -102,6 +103,7 @@ interface GivenFields {
 }
 
 /** Normalizes the fields for storage and comparison. */
+// SPEC U38
 export function makeUploadFields(given: GivenFields): UploadFields {
   return {
     sha: given.sha.toLowerCase(),

@@ -20,6 +20,7 @@ const MAX_WARNED = 1_000;
  * results
  * are lost. One warning for each organization and address, and another only after one of them was used.
  */
+// SPEC U49
 export class UnusedUploads {
   readonly #deps: Deps;
   #watched: IssuedUploadUrl[] = [];

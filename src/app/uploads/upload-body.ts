@@ -19,6 +19,7 @@ export interface ReceivedBody {
 }
 
 /** Writes bodies to the store while they arrive. The more arrive at once, the smaller the pieces. */
+// SPEC U22
 export class UploadBodies {
   readonly #deps: { readonly store: Store; readonly clock: Clock };
   #open = 0;

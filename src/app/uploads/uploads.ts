@@ -17,6 +17,7 @@ interface ListUploads extends TestScope {
 export type UploadPage = ReplyOf<typeof uploadsContract.listUploads>;
 export type UploadView = UploadPage['uploads'][number];
 
+// SPEC U21
 export async function listUploads(app: App, caller: Caller, input: ListUploads): Promise<UploadPage | Refusal> {
   const repository = await findTestScope(app, caller, input);
   if (isRefusal(repository)) return repository;
@@ -36,6 +37,7 @@ interface UploadRef extends TestScope {
 }
 
 /** For uploads that a fixed parser should read again. An upload that still waits stays as it is. */
+// SPEC U67
 export async function processUploadAgain(
   app: App,
   caller: Caller,
@@ -66,6 +68,7 @@ const PAUSE_MS = 5;
 const NOTHING = { tests: [], memories: [], failures: [], events: [] };
 
 /** Removes an upload from the evidence. Its runs stay; statuses that depended on it are corrected a moment later. */
+// SPEC U48
 export async function ignoreUpload(
   app: App,
   caller: Caller,
@@ -101,6 +104,7 @@ async function findUpload(app: App, { id }: Repository, { uploadId }: UploadRef)
   return refuse('UPLOAD_NOT_FOUND', `This repository has no upload with the id ${uploadId}.`);
 }
 
+// SPEC U47
 function viewUpload(upload: Upload): UploadView {
   const { fields } = upload;
   return {

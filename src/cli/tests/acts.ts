@@ -16,6 +16,7 @@ import {
   type TestScope,
 } from './scope.ts';
 
+// SPEC W8
 export function defineActs(tests: Command): void {
   defineQuarantine(tests);
   defineFlag(tests);

@@ -74,6 +74,7 @@ const TEST_ID = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{1
 const MAX_LISTED = 20;
 
 /** The id of the test that the words match. If several match, the error lists them. */
+// SPEC W19
 export async function findTestId(context: Context, scope: TestScope, words: string): Promise<string> {
   if (TEST_ID.test(words)) return words;
   const { tests } = await context.call(searchTests, { ...scope, query: words, limit: MAX_LISTED });

@@ -21,6 +21,7 @@ const DIGITS = ['1', '2', '3', '4', '5', '6', '7', '8', '9'] as const;
  * Two rows with one column a day, the oldest first: the number of runs relative to the busiest day, and the share that
  * failed. A day without runs or failures is a dot; one failure in a thousand runs is still a bar.
  */
+// SPEC W7
 export function formatSparkline(days: readonly DayCount[], { lastDayAt, isUnicode }: SparklineOptions): string {
   const most = Math.max(1, ...days.map(({ passes, failures }) => passes + failures));
   const steps = isUnicode ? BARS : DIGITS;

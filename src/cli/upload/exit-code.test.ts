@@ -50,7 +50,7 @@ const TABLE: readonly [
   ['a dry run', { sent: 'none' }, [1, 0, 3]],
 ];
 
-describe('the exit code of an upload [W5]', () => {
+describe('the exit code of an upload [W15]', () => {
   for (const [what, end, codes] of TABLE) {
     it(`where ${what}`, () => {
       const given = [undefined, 0, 3];

@@ -29,6 +29,7 @@ export type Quarantine =
 /** A faulty setup: a token, an organization or the reports are missing. */
 export const MISCONFIGURED = 70;
 
+// SPEC W16
 export function exitCodeOf(end: UploadEnd): number {
   if (end.sent === 'refused') return MISCONFIGURED;
   if (end.files === 0) return end.isEmptyAllowed ? (end.given ?? 0) : MISCONFIGURED;
@@ -36,6 +37,7 @@ export function exitCodeOf(end: UploadEnd): number {
 }
 
 /** Ignores the result of the upload. */
+// SPEC W15
 function testExitCode({ given, failing, unaccounted, isWhole, quarantine }: UploadEnd): number {
   if (unaccounted > 0) return given ?? 1;
   if (failing === 0 || quarantine.kind === 'not_asked' || quarantine.kind === 'switched_off') return given ?? 0;

@@ -23,7 +23,7 @@ const failed = (attributes = ''): string =>
   `<testcase name="a" classname="c" ${attributes}><failure message="no"/></testcase>`;
 const at = (second: number): string => `timestamp="2026-07-01T10:00:0${second}Z"`;
 
-describe('which tests count as failing [W5]', () => {
+describe('which tests count as failing [W15]', () => {
   it('have the ids that the server gives them [U1]', () => {
     const reader = createOutcomeReader(ids);
     const xml =

@@ -23,6 +23,7 @@ const MAX_FILES = 5_000;
 const SKIPPED = ['node_modules', '.git'];
 
 /** Finds files by name or pattern (`**` is any folders). A folder stands for every .xml file below it. */
+// SPEC W5
 export async function findReports(patterns: readonly string[], folder: string): Promise<FoundReports> {
   const files = new Map<string, ReportFile>();
   const unmatched: string[] = [];

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { CliError, EXIT } from '../core/exit.ts';
 import { withRetries } from './retry.ts';
 
-describe('trying again [W5]', () => {
+describe('trying again [W17]', () => {
   async function attempt(
     errors: readonly Error[],
     retries = 3,

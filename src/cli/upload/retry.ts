@@ -13,6 +13,7 @@ const FIRST_DELAY_MS = 1_000;
 const PASSING: ReadonlySet<unknown> = new Set([408, 423, 425, 429]);
 
 /** Retries with a doubling delay if the server is unavailable or overloaded. A refusal is final. */
+// SPEC W17
 export async function withRetries<T>(
   task: () => Promise<T>,
   { retries, say, delayMs = FIRST_DELAY_MS }: RetryOptions,

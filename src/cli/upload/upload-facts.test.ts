@@ -68,7 +68,7 @@ describe('what an upload says of itself [W6]', () => {
     assert.equal((await facts(buildkite)).sha, SHA, 'a word that is no commit is none');
   });
 
-  it('names the head of a pull request, not the merge that GitHub makes of it each time', async () => {
+  it('names the head of a pull request, not the merge that GitHub makes of it each time [W18]', async () => {
     const event = path.join(folder, 'event.json');
     writeFileSync(event, JSON.stringify({ pull_request: { head: { sha: HEAD } } }));
     const environment = {

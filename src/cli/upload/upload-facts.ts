@@ -52,6 +52,7 @@ const NO_COMMIT = { branch: '', message: '', authorName: '', authorEmail: '', is
 const NO_RULES = { testBranchPrefix: 'sluice-test', stableBranches: [] };
 
 /** Options win over the environment of CI, which wins over the checkout. */
+// SPEC W6
 export async function chooseFacts(given: GivenFacts, sources: FactSources): Promise<UploadFacts> {
   const { environment } = sources;
   if (given.testRunId !== undefined && given.check === undefined) {
@@ -88,6 +89,7 @@ export async function chooseFacts(given: GivenFacts, sources: FactSources): Prom
  * GitHub tests a pull request as a merge with its target branch, which is another commit each time. Two runs of the
  * same change share only its head.
  */
+// SPEC W18
 async function chooseSha(
   commit: CiCommit,
   { headSha }: PullRequestEvent,

@@ -50,6 +50,7 @@ export function createLiveDisplay(stream: NodeJS.WriteStream): Display {
 }
 
 /** A line for each change, as JSON if asked for. */
+// SPEC W1
 export function createLineDisplay(isJson: boolean): Display {
   let state: string | undefined;
   return {
@@ -84,6 +85,7 @@ interface Screen {
   close(): void;
 }
 
+// SPEC W10
 function createScreen(stream: NodeJS.WriteStream): Screen {
   let before: readonly string[] = [];
   let isClosed = false;

@@ -32,6 +32,7 @@ const ALARM_MS = 3_600_000;
 /**
  * The whole view: the lanes under test, the waiting entries with their reasons, and those that left. A pure function.
  */
+// SPEC W2
 export function renderFrame(snapshot: Snapshot, options: FrameOptions): readonly string[] {
   const head = renderHead(snapshot, options);
   const sections = [

@@ -35,6 +35,7 @@ export function defineWatch(command: Command): void {
   ]);
 }
 
+// SPEC W9
 async function watch(context: Context, repo: RepoRef, branch: string | undefined, options: Options): Promise<void> {
   const { interval, untilEmpty } = options;
   const { ended } = watchQueue(context, {

@@ -19,6 +19,7 @@ export interface BranchRules {
 }
 
 /** The branch name that tests are counted by: without the prefixes of git and CI. */
+// SPEC U12
 export function cleanBranch(branch: string): string {
   const bare = branch.replaceAll('refs/heads/', '').replaceAll('refs/', '').replaceAll('origin/', '');
   return cutBytes(bare.trim(), MAX_BRANCH_BYTES);
@@ -26,6 +27,7 @@ export function cleanBranch(branch: string): string {
 
 const MERGE_QUEUES = ['trunk-merge/', 'gh-readonly-queue/', '/gtmq_'];
 
+// SPEC U61
 export function classifyBranch({ branch, prNumber, isMergeTrain }: BranchFacts, rules: BranchRules): BranchClass {
   const isMerge =
     isMergeTrain ||

@@ -300,7 +300,7 @@ describe('a branch', () => {
     assert.equal(cleanBranch('ü'.repeat(2_000)), 'ü'.repeat(500));
   });
 
-  it('is of a merge queue, a pull request, protected, or none of them, the first that fits [U12]', () => {
+  it('is of a merge queue, a pull request, protected, or none of them, the first that fits [U61]', () => {
     const classOf = (branch: string, prNumber: number | null = null) =>
       classifyBranch({ branch, prNumber, isMergeTrain: false }, RULES);
     for (const branch of [

@@ -37,6 +37,7 @@ export interface CiSources {
   readonly rules: BranchRules;
 }
 
+// SPEC U11
 export function readCiFacts({ envs, commit, rules }: CiSources): CiFacts {
   const env: Env = (name) => envs.get(name) || undefined;
   const platform = CI_PLATFORMS.find(({ sign }) => env(sign) !== undefined);
@@ -76,6 +77,7 @@ const JOB_NAMES = ['BUILDKITE_LABEL', 'BUILDKITE_STEP_KEY', 'SYSTEM_JOBDISPLAYNA
 const NAMES_BY_RUN: ReadonlySet<string | null> = new Set(['bitbucket', 'cloud-build']);
 
 /** The job's name, equal in each of its runs; empty: unknown. */
+// SPEC U28
 export function jobNameOf({ platform, workflow, job }: CiFacts, envs: Envs): string {
   if (platform === 'cloud-build') return workflow;
   const own = NAMES_BY_RUN.has(platform) ? [] : [workflow, job];
@@ -88,6 +90,7 @@ export function jobNameOf({ platform, workflow, job }: CiFacts, envs: Envs): str
 const ATTEMPTS = ['GITHUB_RUN_ATTEMPT', 'SYSTEM_JOBATTEMPT', 'BITBUCKET_STEP_RUN_NUMBER'];
 
 /** The attempt number of the job, if CI counts attempts. */
+// SPEC U63
 export function jobAttemptOf(envs: Envs): number | null {
   const retries = parseCount(envs.get('BUILDKITE_RETRY_COUNT'));
   if (retries !== null) return retries + 1;
@@ -112,6 +115,7 @@ const SIGNS = ['CIRCLE_PR_REPONAME', 'CHANGE_FORK'];
 /**
  * True if the environment says that the commit comes from a fork. False proves nothing: the environment may be silent.
  */
+// SPEC U63
 export function isForkRun(envs: Envs, { owner }: Pick<RepositoryName, 'owner'>): boolean {
   const said = (key: string) => envs.get(key) ?? '';
   if (SIGNS.some((sign) => said(sign) !== '')) return true;

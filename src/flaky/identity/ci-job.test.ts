@@ -24,7 +24,7 @@ describe('the job of a run [U28]', () => {
     assert.equal(jobName({}), '');
   });
 
-  it('says which try it is, counted from 1', () => {
+  it('says which try it is, counted from 1 [U63]', () => {
     assert.equal(jobAttemptOf(map({ GITHUB_RUN_ATTEMPT: '2' })), 2);
     assert.equal(jobAttemptOf(map({ BUILDKITE_RETRY_COUNT: '0' })), 1);
     assert.equal(jobAttemptOf(map({ SYSTEM_JOBATTEMPT: '3' })), 3);
@@ -33,7 +33,7 @@ describe('the job of a run [U28]', () => {
     }
   });
 
-  it('says whether the commit is of a fork', () => {
+  it('says whether the commit is of a fork [U63]', () => {
     const isFork = (envs: Readonly<Record<string, string>>) => isForkRun(map(envs), { owner: 'acme' });
     for (const envs of [
       { GITHUB_REPOSITORY: 'someone/widgets' },

@@ -85,7 +85,7 @@ model/[a-c]*.rb @models
 });
 
 describe('a CODEOWNERS that means harm', () => {
-  it('has warnings with lines for what is no owner and what is too long [U4]', () => {
+  it('has warnings with lines for what is no owner and what is too long [U52]', () => {
     const { issues } = parseCodeOwners(`*.ts nobody @ok\n${'x'.repeat(5_000)} @long\n`);
     assert.deepEqual(
       issues().map(({ level, line }) => [level, line]),
@@ -96,7 +96,7 @@ describe('a CODEOWNERS that means harm', () => {
     );
   });
 
-  it('is matched in bounded steps, and given up when there are too many [U4]', () => {
+  it('is matched in bounded steps, and given up when there are too many [U52]', () => {
     const path = `${'a'.repeat(900)}`;
     const pattern = `${'*a'.repeat(450)}b`;
     const steps = { count: 0 };

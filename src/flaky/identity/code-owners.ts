@@ -46,6 +46,7 @@ export interface CodeOwnersOptions {
   readonly maxSteps?: number;
 }
 
+// SPEC U4
 export function parseCodeOwners(text: string, options: CodeOwnersOptions = {}): CodeOwners {
   const { grammar, maxSteps = MAX_STEPS } = options;
   const issues = createIssueList();
@@ -152,6 +153,7 @@ function compile(pattern: string, grammar: CodeOwnersGrammar): PathPattern {
   return { segments: opensFolders && !isFolder ? [...segments, 'globstar'] : segments };
 }
 
+// SPEC U52
 function createMatcher(
   grammar: CodeOwnersGrammar,
   sections: readonly Section[],

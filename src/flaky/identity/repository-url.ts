@@ -13,6 +13,7 @@ const SCHEMES = new Set(['ssh', 'git', 'http', 'https', 'ftp', 'ftps']);
  * Reads `scheme://[user@]host/owner/name` and `user@host:owner/name`, so that both forms of one repository give the
  * same three names. Undefined for any other text, such as a local path.
  */
+// SPEC U13
 export function parseRepositoryUrl(url: string): RepositoryName | undefined {
   const text = url.trim();
   if (text.length > MAX_LENGTH) return undefined;

@@ -17,7 +17,7 @@ function referenceUuid(text: string): string {
 }
 
 describe('test ids', () => {
-  it('are those the uploader documents [U1]', () => {
+  it('are those the uploader documents [U1] [U50]', () => {
     const ids = createTestIds(WIDGETS);
     assert.equal(ids(ADDS), 'b4a9a104-ff27-5fa0-8700-8a8343c93cab');
     assert.equal(ids({ ...ADDS, file: '' }), '2cd4e4bf-1e58-5650-9967-c2ce163b0e2a');
@@ -25,7 +25,7 @@ describe('test ids', () => {
     assert.equal(createTestIds({ ...WIDGETS, variant: 'linux' })(ADDS), 'f9754dbe-02f3-5773-9f47-650a9e0812d6');
   });
 
-  it('are those of its other vectors [U1]', () => {
+  it('are those of its other vectors [U50]', () => {
     // These vectors use a repository without host and owner; only the prefix differs.
     const example = (suffix: string) =>
       uuidV5(`example_org#example_repo#src/lib.rs#ExampleClass#parent/fact/path#example_name#JUNIT_TESTCASE${suffix}`);

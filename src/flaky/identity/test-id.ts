@@ -25,6 +25,7 @@ export type TestIds = (test: TestNames) => string;
 const UUID_V5 = /^[0-9a-f]{8}-?[0-9a-f]{4}-?5[0-9a-f]{3}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;
 const KIND = 'JUNIT_TESTCASE';
 
+// SPEC U1
 export function createTestIds({ org, repository, variant }: TestScope): TestIds {
   const { host, owner, name } = repository;
   const ofRepository = `${org}#${host}/${owner}/${name}#`;
@@ -46,6 +47,7 @@ function isUuidV5(text: string): boolean {
 /** The namespace of URLs (RFC 9562): the uploader uses it for every text. */
 const NAMESPACE = Buffer.from('6ba7b8119dad11d180b400c04fd430c8', 'hex');
 
+// SPEC U50
 export function uuidV5(text: string): string {
   const hex = hash('sha1', Buffer.concat([NAMESPACE, Buffer.from(text)]), 'hex');
   const variant = ((Number.parseInt(hex.charAt(16), 16) & 3) | 8).toString(16);
@@ -55,6 +57,7 @@ export function uuidV5(text: string): string {
 const MAX_VARIANT_BYTES = 64;
 
 /** Cuts a variant as the uploader does: 64 bytes of UTF-8, never within a character. */
+// SPEC U2
 export function cutVariant(variant: string | null | undefined): string {
   return cutBytes(variant ?? '', MAX_VARIANT_BYTES);
 }
@@ -124,6 +127,7 @@ interface LookupIds {
  * the test is made from that attribute. Without an attribute the client sends the test id itself, and the names give
  * the same one.
  */
+// SPEC U3
 export function createLookupIds(scope: Omit<TestScope, 'variant'>): (identifier: LookupIdentifier) => LookupIds {
   const byVariant = new Map<string, ReturnType<typeof createTestIds>>();
   return (identifier) => {

@@ -54,7 +54,7 @@ describe('validation', () => {
 
   it('takes 1,000 bytes for short enough [U14]', () => assert.deepEqual(ofCase({ name: 'ü'.repeat(500) }), []));
 
-  it('tells of an upload without commit, branch or the number of its pull request [U14]', () => {
+  it('tells of an upload without commit, branch or the number of its pull request [U62]', () => {
     assert.deepEqual(ofUpload({}), []);
     assert.match(ofUpload({ sha: '' })[0] as string, /^error: The upload has no commit/);
     assert.match(ofUpload({ branch: '' })[0] as string, /^error: The upload has no branch/);

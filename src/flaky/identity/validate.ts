@@ -63,6 +63,7 @@ const STALE = finding('warning', 'A timestamp is more than an hour old.', 'Uploa
 const OLD = finding('warning', 'A timestamp is more than a day old.', 'Is this the report of an earlier run?');
 
 /** Checks one case; an error means that the case is left out. */
+// SPEC U14, U51
 export function checkCase(facts: CaseFacts, uploadedAt: number): readonly IdentityFinding[] {
   if (facts.name === '') return [NO_NAME];
   const found: IdentityFinding[] = [];
@@ -93,6 +94,7 @@ function isLong(text: string): boolean {
 }
 
 /** Checks the origin of an upload. */
+// SPEC U62
 export function checkUpload(facts: UploadFacts): readonly IdentityFinding[] {
   const found: IdentityFinding[] = [];
   const add = (isWrong: boolean, level: Issue['level'], message: string, hint: string) => {

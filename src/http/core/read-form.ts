@@ -27,6 +27,7 @@ export type FormFields = Readonly<Record<string, string | readonly string[]>>;
  * a
  * file name, or is called `files` or `codeowners`. Of the other parts only the `known` ones are kept.
  */
+// SPEC U39
 export async function readForm(
   upload: IncomingUpload,
   known: readonly string[],

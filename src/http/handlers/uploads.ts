@@ -45,11 +45,13 @@ export const UPLOADS_ROUTES: readonly Route[] = [
 ];
 
 /** Fields may follow the files, so that they are known only at the end of the form. */
+// SPEC U15
 async function receiveForm(context: RequestContext, upload: IncomingUpload): Promise<Upload | Refusal> {
   const { filled: fields, body } = await upload.bodies.receive((writer) => readForm(upload, FIELD_NAMES, writer));
   return keep(context, upload, body, () => parseUploadFields({ ...(upload.query as object), ...fields }));
 }
 
+// SPEC U15
 async function receiveReport(context: RequestContext, upload: IncomingUpload): Promise<Upload | Refusal> {
   const encoding = parseEncoding(upload.request);
   const input = parseUploadFields(upload.query);
@@ -62,6 +64,7 @@ async function receiveReport(context: RequestContext, upload: IncomingUpload): P
 }
 
 /** Removes the body if no upload is made of it. */
+// SPEC U66
 async function keep(
   { app, caller }: RequestContext,
   { bodies }: IncomingUpload,
@@ -93,6 +96,7 @@ const validate = createValidator(uploadsContract.uploadResults.body);
 const FIELD_NAMES: readonly string[] = Object.keys(uploadsContract.uploadResults.body.properties);
 
 /** Reads the fields of a form or a query. Scripts send an empty field where they have no value. */
+// SPEC U65
 function parseUploadFields(given: unknown): UploadInput {
   const named = Object.entries(given as object).filter(([name, value]) => FIELD_NAMES.includes(name) && value !== '');
   const fields = query(Object.fromEntries(named));

@@ -51,6 +51,7 @@ const MAX_FAILED_LABELS = 50_000;
 const MAX_HELD = 5_000;
 
 /** A class, because each bundle has state that changes with every part. */
+// SPEC U27
 export class BundleReading {
   /** The first sign of incomplete reports, as a sentence. */
   problem: string | null = null;
@@ -215,6 +216,7 @@ export class BundleReading {
 
   readonly #withPath = (run: ReadRun): ReadRun => ({ ...run, path: this.#ledger.takePath(run.names) });
 
+  // SPEC U57
   async #findOwners(): Promise<void> {
     if (this.#getBegun().meta.codeOwnersPath !== null) await this.#inspect();
   }

@@ -20,6 +20,7 @@ export interface BepSources {
  * Reads build events without the reports they name: a target counts as a test, and every attempt of every shard as a
  * run of it. Cached results did not run and are left out.
  */
+// SPEC U70
 export async function* readBep(
   source: AsyncIterable<Uint8Array>,
   { file, issues, identify, receivedAt }: BepSources,
@@ -60,6 +61,7 @@ export async function* readBep(
 }
 
 /** Finds a target that failed without a failed run: its failing test is unknown. */
+// SPEC U26
 export function silentFailure(targets: BazelTargets, failed: ReadonlySet<string>): string | null {
   const silent = targets.list().find(({ label, resolvedStatus }) => resolvedStatus === 'Failed' && !failed.has(label));
   return silent === undefined ? null : `${silent.label.slice(0, 200)} failed, and no test that failed in it is told.`;

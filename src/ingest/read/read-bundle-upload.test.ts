@@ -70,7 +70,7 @@ describe('an uploaded bundle', () => {
     assert.deepEqual([result.summary.isWhole, result.summary.isRefused, result.summary.files], [true, false, 1]);
   });
 
-  it('without internal.bin has its runs in its reports, owners by its CODEOWNERS [U27]', async () => {
+  it('without internal.bin has its runs in its reports, owners by its CODEOWNERS [U27] [U57]', async () => {
     const old = meta({ internal_bundled_file: undefined, codeowners: { path: '/repo/.github/CODEOWNERS' } });
     const result = await read(old, report(CASES), { path: 'CODEOWNERS', content: '*.ts @acme/web\n' });
     assert.deepEqual(told(result), ['adds SUCCESS']);
@@ -102,7 +102,7 @@ describe('an uploaded bundle', () => {
     assert.equal(result.summary.isWhole, false);
   });
 
-  it('has owners of its runs, else of its CODEOWNERS [U27]', async () => {
+  it('has owners of its runs, else of its CODEOWNERS [U57]', async () => {
     const own = run({ name: 'owned', more: [field(13, field(1, '@me'))] });
     const owners = { path: 'CODEOWNERS', content: '[Web] @web\n*.ts\n' };
     const codeowners = { path: '/repo/.gitlab/CODEOWNERS' };
@@ -173,7 +173,7 @@ describe('an uploaded bundle', () => {
     assert.match(byEvents.summary.problem ?? '', /^\/\/c:t failed/);
   });
 
-  it('that disagrees with its URL, or has no commit, is refused [U10] [U27]', async () => {
+  it('that disagrees with its URL, or has no commit, is refused [U56] [U58]', async () => {
     const repo = JSON.parse(metaJson()).repo;
     for (const [changes, message] of [
       [{ org: 'evil' }, /organization "evil" instead of "acme"/],
@@ -188,7 +188,7 @@ describe('an uploaded bundle', () => {
     }
   });
 
-  it('that is a bomb, leads out, links or has too many entries is refused as a whole [U5] [U6] [U27]', async () => {
+  it('that is a bomb, leads out, links or has too many entries is refused as a whole [U53] [U6] [U58]', async () => {
     const good = [meta(), internal(run({ name: 'adds' })), report(CASES)];
     const limits = {
       ...READ_LIMITS,
@@ -219,7 +219,7 @@ describe('an uploaded bundle', () => {
     }
   });
 
-  it('of a million entries is refused by its number of entries [U6] [U27]', async () => {
+  it('of a million entries is refused by its number of entries [U6] [U58]', async () => {
     const empty = tarEntry({ path: 'junit/1' });
     const many = Buffer.concat([tar([meta()]).subarray(0, -1_024), ...Array.from({ length: 20_000 }, () => empty)]);
     const result = await readBundleBytes(zstdCompressSync(many));
@@ -227,7 +227,7 @@ describe('an uploaded bundle', () => {
     assert.equal(result.summary.isRefused, true);
   });
 
-  it('is refused before many of its runs are told, wherever its fault is [U27]', async () => {
+  it('is refused before many of its runs are told, wherever its fault is [U58]', async () => {
     const runs = Array.from({ length: 60_000 }, (_, n) => run({ name: `test ${n}` }));
     let count = 0;
     const onRuns = (some: readonly unknown[]) => {

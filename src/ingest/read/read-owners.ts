@@ -20,6 +20,7 @@ const NO_OWNERS: readonly string[] = [];
 const NOBODY: FileOwners = { ownersOf: () => NO_OWNERS, issues: () => [] };
 
 /** Uses the CODEOWNERS sent with the reports, at any position among them. An unreadable one owns nothing. */
+// SPEC U39
 export async function readOwners({ files }: Upload, { openFile, issues, limits }: OwnersSources): Promise<FileOwners> {
   const fileNo = files.findIndex(({ role }) => role === 'codeowners');
   const file = files[fileNo];

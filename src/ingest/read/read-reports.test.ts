@@ -179,7 +179,7 @@ describe('uploaded reports', () => {
     }
   });
 
-  it('that are not whole say so: cut off, other counts, nothing at all [U23]', async () => {
+  it('that are not whole say so: cut off, other counts, nothing at all [U68]', async () => {
     const half = await read({ bytes: one('a').replace(/<.testsuite>.*/, '<testcase name="b"><failure mess') });
     assert.deepEqual(outcome(half), [['a'], false, false]);
     assert.equal(half.summary.problem, 'report.xml is not a whole report.');
@@ -247,7 +247,7 @@ describe('uploaded reports', () => {
     );
   });
 
-  it('list issues up to a number, errors first [U23]', async () => {
+  it('list issues up to a number, errors first [U69]', async () => {
     const files = Array.from({ length: 300 }, (_, n) => ({
       name: `${n}.xml`,
       bytes: n === 299 ? '' : cases('<testcase name="a"/>'),
@@ -258,7 +258,7 @@ describe('uploaded reports', () => {
     assert.match(summary.issues.at(-1)?.message ?? '', /^\d+ further issues/);
   });
 
-  it('of Bazel are runs of targets: each attempt one, those of a cache none [U8] [U26]', async () => {
+  it('of Bazel are runs of targets: each attempt one, those of a cache none [U70]', async () => {
     const result = (label: string, attempt: number, status: string, more = {}) =>
       JSON.stringify({
         id: { testResult: { label, run: 1, shard: 1, attempt } },
@@ -294,7 +294,7 @@ describe('uploaded reports', () => {
     assert.match(silent.summary.problem ?? '', /\/\/c:t failed, and no test/);
   });
 
-  it('that unpack to too much end where the limit is [U5] [U23]', async () => {
+  it('that unpack to too much end where the limit is [U53] [U23]', async () => {
     const bundle = { ...READ_LIMITS.bundle, maxBytes: 3_000_000, maxFileBytes: 1_000_000 };
     const bomb = cases('<testcase name="a"/>'.repeat(20) + ' '.repeat(2_000_000));
     const files: ReportFile[] = [gzipSync(Buffer.from(bomb)), zstdCompressSync(Buffer.from(bomb))].map((bytes) => ({

@@ -23,6 +23,7 @@ const MAX_LAYERS = 3;
  * Reads the files of an upload one after another; returns why they are incomplete. An unreadable file does not spoil
  * the others.
  */
+// SPEC U23
 export async function* readReports(
   upload: Upload,
   sources: ReportSources,

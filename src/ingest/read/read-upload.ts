@@ -106,6 +106,7 @@ interface BundleEnd {
 }
 
 /** Reads a bundle as far as possible. A reason to refuse all of it becomes the first issue. */
+// SPEC U58
 async function* readBundleUpload(upload: Upload, sources: BundleSources): AsyncGenerator<ReadItem, BundleEnd> {
   const reading = new BundleReading(upload, sources);
   try {

@@ -1,4 +1,5 @@
 /** Makes text storable: PostgreSQL refuses U+0000, and a lone surrogate is not valid UTF-8. */
+// SPEC U25
 export function storableText(text: string): string {
   const whole = text.isWellFormed() ? text : text.toWellFormed();
   return whole.includes('\0') ? whole.replaceAll('\0', '') : whole;

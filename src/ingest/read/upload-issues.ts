@@ -26,6 +26,7 @@ const MOST = { error: 100, warning: 60, info: 40 } as const;
 const MAX_FILE_LENGTH = 300;
 const MAX_TEXT_LENGTH = 500;
 
+// SPEC U69
 export function createUploadIssues(): UploadIssues {
   const kept: Record<Issue['level'], UploadIssue[]> = { error: [], warning: [], info: [] };
   const first: UploadIssue[] = [];

@@ -36,6 +36,7 @@ export function createLogStore(engine: SqlEngine, compiler: StatementCompiler): 
 type Appended = LogKey & { readonly size: number; readonly at: number };
 
 /** The log's row stays locked until the chunks are written, so concurrent appends follow each other. */
+// SPEC D6
 function* append(statements: LogStatements, added: Appended, chunks: readonly EncodedChunk[]): Operation<void> {
   const log = yield* first(statements.grow, added);
   yield* executeAll(statements.insertChunks(placeChunks(added, (log?.size ?? 0) - added.size, chunks)));
@@ -55,6 +56,7 @@ function* read(
 }
 
 /** One that grows at this moment is passed over. */
+// SPEC D11
 function* removeSome(statements: LogStatements, before: number): Operation<number> {
   const old = yield* all(statements.listOld, { before, limit: REMOVED_AT_ONCE });
   const keys = old.map((row) => ({ candidateId: row.candidate_id, check: row.check_name }));

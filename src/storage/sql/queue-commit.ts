@@ -16,6 +16,7 @@ import { type Call, callOf, type StatementCompiler } from './statement.ts';
 type CommitStatements = ReturnType<typeof commitStatements>;
 
 /** The queue's row is moved first and only from the expected version: whoever comes second changes nothing. */
+// SPEC D1
 export function* commitQueue(statements: CommitStatements, commit: QueueCommit): Operation<'committed' | 'stale'> {
   const version = commit.expectedVersion + commit.events.length;
   const { queueId, expectedVersion, body } = commit;

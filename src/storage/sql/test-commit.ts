@@ -40,6 +40,7 @@ export function prepareChange(change: TestChange, at: number): PreparedChange {
  * The counter's row stays locked until the transaction ends, so the numbers of a repository become visible in their
  * order: whoever sees a watermark sees everything up to it.
  */
+// SPEC D7
 export function* commitChange(statements: Statements, prepared: PreparedChange): Operation<number | undefined> {
   const { change, tests } = prepared;
   const { repositoryId } = change;

@@ -14,6 +14,7 @@ interface Old {
 }
 
 /** Each kind of row in a transaction of its own. Old runs are invisible at once, and retired with the rest of their part. */
+// SPEC D12
 export function createForget(engine: SqlEngine, compiler: StatementCompiler): TestIngest['forget'] {
   const statements = forgetStatements(compiler);
   return async (repositoryId, before, limit) => {

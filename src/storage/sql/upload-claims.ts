@@ -32,6 +32,7 @@ export function createClaims(
 ): Pick<UploadStore, 'claim' | 'listClaimable' | 'renew' | 'release'> {
   const statements = claimStatements(compiler);
   return {
+    // SPEC D8
     async claim(holder, now, leaseUntil, of) {
       const wanted = { holder, now, leaseUntil, of, horizon: horizonOf(now, leaseUntil) };
       // A write would hold up others: there is none where nothing waits, nor for each of many small uploads.

@@ -69,6 +69,7 @@ function* create(statements: Statements, upload: Upload, sameSince: number): Ope
 }
 
 /** Held until the transaction ends: of two at once with the same digest the second finds the first. */
+// SPEC D13
 function* lockNumbers(statements: Statements, repositoryId: string): Operation<number> {
   yield* execute(statements.createNumbers, { repositoryId });
   const row = yield* first(statements.lockNumbers, { repositoryId });

@@ -31,6 +31,7 @@ const CACHE_KIBIBYTES = 64 * 1024;
  * Creates the database of a first start, whole or not at all. So a file without content is one that lost it, and not a
  * first start, which would create a new admin token over the old one.
  */
+// SPEC D10
 export function ensureDatabase(file: string): void {
   const unfinished = `${file}-new`;
   try {

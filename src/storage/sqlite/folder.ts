@@ -13,6 +13,7 @@ export interface FolderLock {
  * A second database serves only as a lock. The operating system releases it with the process, so there is never a stale
  * lock to clean up.
  */
+// SPEC D4
 export function lockFolder(directory: string): FolderLock {
   let db: DatabaseSync | undefined;
   try {

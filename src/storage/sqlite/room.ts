@@ -12,6 +12,7 @@ const REMEMBERED_MS = 1_000;
  * Whether the disk takes a write. Reading works on a full one, and SQLite may find room in its own files for a small write and
  * none for the next.
  */
+// SPEC D9
 export function createRoomCheck(directory: string): () => Promise<void> {
   let last: { readonly atMs: number; readonly answer: Promise<void> } | undefined;
   return () => {

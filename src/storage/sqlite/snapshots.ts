@@ -51,6 +51,7 @@ function withLogs(file: string): readonly [string, ...string[]] {
  * The backup is copied, checked and migrated beside the live database, and then copied over it page by page inside one
  * SQLite transaction: a crash in the middle leaves the old content.
  */
+// SPEC D5
 async function restore(options: SnapshotOptions, backupFile: string): Promise<void> {
   const { directory, file, engine } = options;
   const ownFiles = restoreFilesIn(directory);

@@ -13,6 +13,7 @@ export const PAGES_PER_STEP = 256;
 
 const NAME_TAKEN = 'there is already a file of this name';
 
+// SPEC D5
 export async function writeBackup(live: string, target: string): Promise<{ readonly sizeBytes: number }> {
   const partial = `${target}.${randomUUID()}.partial`;
   try {

@@ -9,6 +9,7 @@ const CREATE_TABLE =
   'create table if not exists migrations (version bigint primary key, name text not null, applied_at bigint not null)';
 
 /** Brings the database to the newest schema, one transaction for each step. Several servers may do so at once. */
+// SPEC D3
 export async function migrate(
   engine: SqlEngine,
   compiler: StatementCompiler,
