@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import path from 'node:path';
-import type { LogLevel } from '../lib/json-log.ts';
-import { checkSlug } from '../lib/slug.ts';
+import type { LogLevel } from '../lib/log.ts';
+import { checkSlug } from '../lib/text.ts';
 import { checkGithub, GITHUB_RULES, type GithubEnvironment, parseGithub, warnOfGithub } from './github.ts';
 import { parseRunner, RUNNER_REMOVED, RUNNER_RULES, type RunnerConfig } from './runner.ts';
 import { VARIABLES, type Variable, type VariableName } from './variables.ts';

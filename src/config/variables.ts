@@ -1,4 +1,4 @@
-import { LOG_LEVELS } from '../lib/json-log.ts';
+import { LOG_LEVELS } from '../lib/log.ts';
 
 /**
  * Every environment variable that the server reads. `sluice serve --help` and docs/configuration.md are made from it.

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { SLUG_PATTERN, SLUG_SENTENCE } from '../lib/slug.ts';
+import { SLUG_PATTERN, SLUG_SENTENCE } from '../lib/text.ts';
 import { SCOPES } from '../storage/accounts.ts';
 import { Empty, EXAMPLE_REPO, Repo } from './common.ts';
 import { operation } from './operation.ts';

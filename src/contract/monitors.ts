@@ -1,7 +1,7 @@
 import { type TProperties, Type } from 'typebox';
 import { LABEL_ONLY_TYPES, MONITOR_TYPES, type MonitorType } from '../flaky/core/monitor.ts';
 import { PARAMETER_SPECS, type ParameterSpec } from '../flaky/monitor-parameters.ts';
-import { snakeCase } from '../lib/snake-case.ts';
+import { snakeCase } from '../lib/text.ts';
 import { operation } from './operation.ts';
 import { component, fixedEnum, inputEnum, inputUuid, upper } from './schema.ts';
 import { EXAMPLE_MONITOR_ID } from './test-details.ts';

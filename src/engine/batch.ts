@@ -1,12 +1,11 @@
 import { walk } from '../lib/sorted-list.ts';
 import type { Candidate } from './candidate.ts';
-import { Claims, type NodeId } from './claims.ts';
 import { orderKey } from './entry-index.ts';
 import { Footprint, targetsOf } from './footprint.ts';
 import { type Entry, findEntry, type Queue } from './queue.ts';
 import { lineOf, unlanded } from './roster.ts';
 import type { BatchingRule } from './settings.ts';
-import type { ImpactedTargets } from './targets.ts';
+import { Claims, type ImpactedTargets, type NodeId } from './targets.ts';
 import type { Work } from './work.ts';
 
 /**

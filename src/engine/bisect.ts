@@ -9,12 +9,11 @@ import {
   type SearchPosition,
   tidy,
 } from './bisection-runs.ts';
-import { type Candidate, compositionOf, type Member } from './candidate.ts';
+import { type Candidate, compositionOf, isRunAgain, type Member } from './candidate.ts';
 import { takeOut } from './line.ts';
 import type { PrNumber } from './pull-request.ts';
 import { type Because, findCandidate } from './queue.ts';
 import { removeEntry } from './remove-entry.ts';
-import { isRunAgain } from './required-verdict.ts';
 import { unlanded } from './roster.ts';
 import { giveUpDoubtfulSearch, isOnDoubtfulBase, mayBlame, noteFailure } from './suspicion.ts';
 import { startCandidate } from './test-run.ts';

@@ -1,7 +1,7 @@
 import type { Brand } from '../lib/brand.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { Sha } from '../lib/sha.ts';
-import type { Check } from './check.ts';
+import { type Check, type CheckVerdict, verdictOfCheck } from './check.ts';
 import type { PrNumber } from './pull-request.ts';
 import type { ReasonCode } from './reason.ts';
 import type { RequiredChecks } from './required.ts';
@@ -50,7 +50,7 @@ export type Purpose =
  * being built. testing: its checks run. passed, failed: decided and still needed. abandoned: reports about it no longer
  * count.
  */
-export const CANDIDATE_STATES = ['waiting', 'building', 'testing', 'passed', 'failed', 'abandoned'] as const;
+const CANDIDATE_STATES = ['waiting', 'building', 'testing', 'passed', 'failed', 'abandoned'] as const;
 export type CandidateState = (typeof CANDIDATE_STATES)[number];
 
 /** Base, entries beneath and members, in this order, built into one commit and tested as one. */
@@ -100,7 +100,7 @@ export interface Candidate {
   readonly ending: Ending | undefined;
 }
 
-export interface BuiltCommit {
+interface BuiltCommit {
   readonly sha: Sha;
   readonly tree: Sha;
 }
@@ -191,4 +191,42 @@ export function compositionOf(candidate: Candidate): readonly Member[] {
 
 export function byPlace(a: Candidate, b: Candidate): number {
   return a.place - b.place;
+}
+
+/**
+ * The combined verdict of the required checks. One inconclusive check does not end the wait, because another may still
+ * fail.
+ */
+// SPEC V1
+export function verdictOf(candidate: Candidate): CheckVerdict {
+  const { required, checks } = candidate;
+  if (required === undefined) return 'pending';
+  const verdicts = required.names.map((name) => verdictOfCheck(checks.find((check) => check.name === name)));
+  if (verdicts.includes('failed')) return 'failed';
+  if (verdicts.includes('pending')) return 'pending';
+  return verdicts.includes('inconclusive') ? 'inconclusive' : 'passed';
+}
+
+/** The required checks that failed or, if none did, those that were inconclusive. */
+export function failedChecks({ required, checks }: Candidate): string[] {
+  const having = (verdict: CheckVerdict) =>
+    (required?.names ?? []).filter((name) => verdictOfCheck(checks.find((check) => check.name === name)) === verdict);
+  const failed = having('failed');
+  return failed.length > 0 ? failed : having('inconclusive');
+}
+
+/** A failed check runs again, so the failure is open. This also holds while the candidate waits for a slot. */
+export function isRunAgain(candidate: Candidate): boolean {
+  return (
+    candidate.state === 'failed' &&
+    candidate.failure?.reason === 'TEST_RUN_REQUIRED_STATUS_FAILED' &&
+    candidate.failure.checks.length > 0 &&
+    verdictOf(candidate) === 'pending'
+  );
+}
+
+export function openChecks({ required, checks }: Candidate): string[] {
+  return (required?.names ?? []).filter(
+    (name) => verdictOfCheck(checks.find((check) => check.name === name)) === 'pending',
+  );
 }

@@ -3,6 +3,7 @@ import { insertSorted, removeSorted } from '../lib/sorted-list.ts';
 import { raisedValue } from './priority.ts';
 import { EMPTY_INDEX, type Entry, type Index, type Queue } from './queue.ts';
 import { isReady, readinessOf } from './readiness.ts';
+import type { QueueMode } from './settings.ts';
 
 type ListName = 'pending' | 'aside' | 'unready' | 'ready';
 
@@ -45,4 +46,12 @@ function placeOf(queue: Queue, entry: Entry): { readonly list: ListName; readonl
     return { list: 'unready', key: entry.submission };
   }
   return { list: entry.conflictsWith === undefined ? 'pending' : 'aside', key: orderKey(entry) };
+}
+
+/** The only place that changes the mode. It counts the entries that are older than a switch to PARALLEL. */
+// SPEC Q7
+export function withMode(queue: Queue, mode: QueueMode): Queue {
+  const submissionsBeforeParallel = mode === 'PARALLEL' ? queue.submissions : 0;
+  const switched = { ...queue, settings: { ...queue.settings, mode }, submissionsBeforeParallel };
+  return { ...switched, index: buildIndex(switched) };
 }

@@ -1,4 +1,5 @@
 import { unreachable } from '../lib/assert.ts';
+import { withMode } from './entry-index.ts';
 import type {
   ImpactedTargetsSet,
   PullRequestCancelled,
@@ -13,7 +14,6 @@ import { evolveCandidate } from './evolve-candidate.ts';
 import { observeTarget } from './evolve-target.ts';
 import { retarget } from './impact.ts';
 import { findBreachAnywhere } from './invariants.ts';
-import { withMode } from './mode.ts';
 import { DEFAULT_PRIORITY } from './priority.ts';
 import { type Entry, findEntry, isAdmitted, isLanding, type ModeSwitch, NEW_ENTRY, type Queue } from './queue.ts';
 import { isReady, readinessOf } from './readiness.ts';

@@ -1,7 +1,7 @@
 import type { Instant } from '../lib/clock.ts';
 import { valuesOf } from '../lib/int-map.ts';
 import { firstOf, walk } from '../lib/sorted-list.ts';
-import type { Candidate, Failure } from './candidate.ts';
+import { type Candidate, type Failure, failedChecks, openChecks } from './candidate.ts';
 import { orderKey } from './entry-index.ts';
 import { abandon } from './line.ts';
 import {
@@ -17,7 +17,6 @@ import {
 } from './queue.ts';
 import { reasonText } from './reason.ts';
 import type { StartProblem } from './required.ts';
-import { failedChecks, openChecks } from './required-verdict.ts';
 import { candidatesFor, lineOf, unlanded } from './roster.ts';
 import {
   clearBase,

@@ -1,6 +1,6 @@
 import { changedKeys, getIn, listOf, valuesOf } from '../lib/int-map.ts';
 import { walk } from '../lib/sorted-list.ts';
-import { type Candidate, contains, isOfLine } from './candidate.ts';
+import { type Candidate, contains, isOfLine, verdictOf } from './candidate.ts';
 import { buildIndex } from './entry-index.ts';
 import { footprintOf, targetsOf } from './footprint.ts';
 import {
@@ -13,7 +13,6 @@ import {
   isLive,
   type Queue,
 } from './queue.ts';
-import { verdictOf } from './required-verdict.ts';
 import { candidatesOf, lineOf, stateUnder, unlanded } from './roster.ts';
 import { mayVouch, voucherOf } from './vouch.ts';
 import { waivedIn } from './waiver.ts';

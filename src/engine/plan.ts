@@ -9,15 +9,15 @@ import {
   type CandidateNumber,
   compositionOf,
   isOfLine,
+  isRunAgain,
   isUnderTest,
   type Member,
 } from './candidate.ts';
-import type { NodeId } from './claims.ts';
 import { isBehindDirectMerge, planDirectMerges } from './direct-merge.ts';
+import { withMode } from './entry-index.ts';
 import { concludeBaseTests, concludeRepairs, retestHead, startRepair } from './hold.ts';
 import { freeSlotFor, makeWayForUrgent } from './interrupt.ts';
 import { abandon } from './line.ts';
-import { withMode } from './mode.ts';
 import type { PrNumber } from './pull-request.ts';
 import {
   type Entry,
@@ -32,12 +32,12 @@ import {
 } from './queue.ts';
 import { removeEntry } from './remove-entry.ts';
 import { countEarlyReports } from './report-check.ts';
-import { isRunAgain } from './required-verdict.ts';
 import { reviewUnheard } from './review-required.ts';
 import { candidatesFor, candidatesOf, lineOf, unlanded } from './roster.ts';
 import { releaseSetAside } from './set-aside.ts';
 import { tellOfSilence } from './silence.ts';
 import { testSuspectedBases } from './suspicion.ts';
+import type { NodeId } from './targets.ts';
 import { reopenCandidate, runOrphans, startCandidate } from './test-run.ts';
 import { blame, denyOverdue, failOverdue, isFailure, takeBackWaivers } from './verdict.ts';
 import { mayVouch, settleVouches } from './vouch.ts';

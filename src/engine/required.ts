@@ -1,6 +1,5 @@
-import type { Reporter } from './check.ts';
+import { nameOf, type Reporter, type RequiredStatus } from './check.ts';
 import type { ReasonCode } from './reason.ts';
-import { nameOf, type RequiredStatus } from './required-status.ts';
 import type { QueueSettings } from './settings.ts';
 
 export const REQUIRED_SOURCES = ['MERGE_INSTANCE', 'TRUNK_CONFIG', 'REPO_PROVIDER_BRANCH_PROTECTION'] as const;

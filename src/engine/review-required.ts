@@ -1,8 +1,7 @@
 import type { Instant } from '../lib/clock.ts';
-import type { Candidate } from './candidate.ts';
+import { type Candidate, openChecks } from './candidate.ts';
 import type { RequiredReviewed } from './event.ts';
 import { requiredChecks } from './required.ts';
-import { openChecks } from './required-verdict.ts';
 import { candidatesOf } from './roster.ts';
 import { passCandidate } from './test-run.ts';
 import { judge } from './verdict.ts';

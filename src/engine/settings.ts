@@ -1,4 +1,4 @@
-import { nameOf, type RequiredStatus } from './required-status.ts';
+import { nameOf, type RequiredStatus } from './check.ts';
 
 /** The settings of a queue. One table says what each setting does, which values it accepts and its default. */
 

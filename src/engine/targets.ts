@@ -25,3 +25,65 @@ export const TOO_MANY_TARGETS: ImpactedTargets = { kind: 'all', cause: 'too_many
 export function isOutranked(targets: ImpactedTargets, known: ImpactedTargets | undefined): boolean {
   return targets.from === 'fork' && known !== undefined && known.from === undefined;
 }
+
+/** The number of a candidate. A group that is not a candidate yet has a negative number. */
+export type NodeId = number;
+
+const LARGE = 1_000;
+
+/** Lists of targets are immutable, so their sets can be cached by identity. */
+const sets = new WeakMap<ImpactedTargets, ReadonlySet<string>>();
+
+function setOf(targets: Extract<ImpactedTargets, { kind: 'list' }>): ReadonlySet<string> {
+  const known = sets.get(targets) ?? new Set(targets.targets);
+  sets.set(targets, known);
+  return known;
+}
+
+/** Maps targets to the nodes that impact them. Finding overlaps costs as much as the number of targets queried. */
+export class Claims {
+  readonly #byTarget = new Map<string, NodeId[]>();
+  readonly #everywhere = new Set<NodeId>();
+  readonly #nodes = new Set<NodeId>();
+  /** Indexing a long list in every step is too slow, so these are searched one by one. */
+  readonly #large: { readonly id: NodeId; readonly set: ReadonlySet<string> }[] = [];
+  readonly #names = new Map<NodeId, NodeId>();
+
+  add(id: NodeId, targets: ImpactedTargets): void {
+    this.#nodes.add(id);
+    if (targets.kind === 'all') {
+      this.#everywhere.add(id);
+      return;
+    }
+    if (targets.targets.length > LARGE) {
+      this.#large.push({ id, set: setOf(targets) });
+      return;
+    }
+    for (const target of targets.targets) {
+      const nodes = this.#byTarget.get(target);
+      if (nodes === undefined) this.#byTarget.set(target, [id]);
+      else if (nodes.at(-1) !== id) nodes.push(id);
+    }
+  }
+
+  overlapping(targets: ImpactedTargets): ReadonlySet<NodeId> {
+    if (targets.kind === 'all') return new Set(this.#nodes);
+    const found = new Set(this.#everywhere);
+    for (const target of targets.targets) {
+      for (const id of this.#byTarget.get(target) ?? []) found.add(this.#names.get(id) ?? id);
+    }
+    for (const { id, set } of this.#large) {
+      const name = this.#names.get(id) ?? id;
+      if (!found.has(name) && targets.targets.some((target) => set.has(target))) found.add(name);
+    }
+    return found;
+  }
+
+  /** The group `from` was joined into `to`. */
+  rename(from: NodeId, to: NodeId): void {
+    for (const [id, name] of this.#names) if (name === from) this.#names.set(id, to);
+    this.#names.set(from, to);
+    this.#nodes.delete(from);
+    if (this.#everywhere.delete(from)) this.#everywhere.add(to);
+  }
+}

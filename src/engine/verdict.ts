@@ -1,12 +1,11 @@
 import type { Instant } from '../lib/clock.ts';
 import { formGroups, hopsBehind } from './batch.ts';
 import { startBisection } from './bisect.ts';
-import { type Candidate, isUnderTest } from './candidate.ts';
+import { type Candidate, failedChecks, isRunAgain, isUnderTest, openChecks, verdictOf } from './candidate.ts';
 import type { Check } from './check.ts';
 import { isAwaited, isWaived, NOT_JUDGED } from './judgement.ts';
 import { findCandidate, type Queue } from './queue.ts';
 import { removeEntry } from './remove-entry.ts';
-import { failedChecks, isRunAgain, openChecks, verdictOf } from './required-verdict.ts';
 import { candidatesOf, lineOf, unlanded } from './roster.ts';
 import { mayBlame, noteFailure } from './suspicion.ts';
 import { failCandidate, MAX_TRIES, passCandidate, replaceCandidate } from './test-run.ts';

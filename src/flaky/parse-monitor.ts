@@ -1,5 +1,5 @@
 import type { Instant } from '../lib/clock.ts';
-import { snakeCase } from '../lib/snake-case.ts';
+import { snakeCase } from '../lib/text.ts';
 import { MAX_BRANCH_PATTERN_LENGTH, MAX_BRANCH_PATTERNS } from './core/branch-pattern.ts';
 import { LABEL_ONLY_TYPES, MONITOR_TYPES, type Monitor, type MonitorAction, type MonitorType } from './core/monitor.ts';
 import { PARAMETER_SPECS, type ParameterSpec } from './monitor-parameters.ts';

@@ -7,7 +7,6 @@ import { catFileBatch } from './cat-file-batch.ts';
 import { ALL_REFS, fetchRefs } from './fetch.ts';
 import { checkReadable, FORBIDDEN, findFolderProblem, hasForbiddenPart, unreadable } from './folder.ts';
 import { forEachRef, hasAnyRef } from './for-each-ref.ts';
-import { collectGarbage } from './gc.ts';
 import type {
   Git,
   GitLocation,
@@ -20,6 +19,7 @@ import type {
   RefChange,
   RemoteLocation,
 } from './git.ts';
+import { collectGarbage, findLayout, type RepositoryLayout } from './git-dir.ts';
 import { createHookedUpdater } from './hooked-refs.ts';
 import { watchHooks } from './hooks.ts';
 import { listRemoteRefs, reachRemote } from './ls-remote.ts';
@@ -31,11 +31,8 @@ import { ProcessPool } from './process-pool.ts';
 import { pushRefs } from './push.ts';
 import { Refresher } from './refresher.ts';
 import { CliRepository, type Source } from './repository.ts';
-import type { RepositoryLayout } from './rev-parse.ts';
-import { findLayout } from './rev-parse.ts';
-import { findUnbufferedWrapper } from './unbuffered.ts';
 import { createRefUpdater, type RefUpdater, updateRefs } from './update-ref.ts';
-import { type GitVersion, getGitVersion, isAtLeast } from './version.ts';
+import { findUnbufferedWrapper, type GitVersion, getGitVersion, isAtLeast } from './version.ts';
 
 export interface GitOptions extends ProcessPoolOptions {
   /** Folder of the mirrors. */

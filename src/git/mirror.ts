@@ -2,9 +2,7 @@ import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { assert } from '../lib/assert.ts';
 import { Fault } from '../lib/fault.ts';
-import { findConfig, setConfig } from './config.ts';
-import { initBare } from './init.ts';
-import type { RepositoryLayout } from './rev-parse.ts';
+import { findConfig, initBare, type RepositoryLayout, setConfig } from './git-dir.ts';
 import { parseSharing, type Sharing } from './shared-mode.ts';
 
 const SHARED = 'core.sharedRepository';

@@ -1,14 +1,15 @@
 import { hash } from 'node:crypto';
+import { stripVTControlCharacters } from 'node:util';
 import { Fault } from '../lib/fault.ts';
+import { withoutCredentials } from './complaint.ts';
 import { callAfter, endOnAbort, exitOf, gitFault, keepTail, startGit, stoppingFault, throwIfStopping } from './exec.ts';
-import { lastWordsOf } from './format-hook.ts';
 import type { RefAnswer } from './git.ts';
 import { cutLifeline } from './lifeline.ts';
 import { answerOfComplaint } from './update-ref.ts';
 
 const PURPOSE = 'push to the repository';
 
-export interface PushOptions {
+interface PushOptions {
   readonly gitDir: string;
   readonly objectFormat: string;
   readonly command: PushCommand;
@@ -32,7 +33,7 @@ export interface Push {
   readonly ended: Promise<PushEnd>;
 }
 
-export interface PushEnd {
+interface PushEnd {
   /** Hooks ran too long, and their process group was ended. */
   readonly isStopped: boolean;
   readonly isRefChanged: boolean;
@@ -146,4 +147,24 @@ function tooLong(limitMs: number, words: string): Fault {
     'FORGE_UNAVAILABLE',
     `The hooks of the repository did not end within ${Math.ceil(limitMs / 1_000)} s and were stopped. ${printed}`,
   );
+}
+
+/** These lines repeat the sentence around them. */
+const OF_GIT = /^(?:error|fatal): (?:hook declined to update|.*aborted by (?:the reference-transaction )?hook)/;
+const MAX_LINES = 5;
+const MAX_LENGTH = 500;
+
+/** The last lines that hooks printed, as one line without control characters and without paths of the server. */
+// SPEC L32
+function lastWordsOf(output: string, gitDir: string): string {
+  const lines = stripVTControlCharacters(output)
+    .replaceAll(gitDir, 'the repository')
+    .split(/[\r\n]+/)
+    .map((line) =>
+      withoutCredentials(line)
+        .replace(/[\p{C}\s]+/gu, ' ')
+        .trim(),
+    )
+    .filter((line) => line !== '' && !OF_GIT.test(line));
+  return lines.slice(-MAX_LINES).join(' ').slice(-MAX_LENGTH).toWellFormed().trim();
 }

@@ -24,13 +24,11 @@ import type {
   TreePair,
   WorkTreeRequest,
 } from './git.ts';
+import { isAncestor, listCommits, listFirstParents, listLine, listMergeBases, listObjects } from './history.ts';
 import type { KeptProcess } from './kept-process.ts';
-import { listLine } from './list-line.ts';
 import { settleLooseObjects, writeLooseObject } from './loose-object.ts';
-import { isAncestor, listMergeBases } from './merge-base.ts';
 import { mergeTreeOnce } from './merge-tree.ts';
 import type { Mirror } from './mirror.ts';
-import { listCommits, listFirstParents, listObjects } from './rev-list.ts';
 import { StraightHistory } from './straight-history.ts';
 import type { RefUpdater } from './update-ref.ts';
 import { checkOut } from './work-tree.ts';

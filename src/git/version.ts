@@ -25,3 +25,20 @@ export function parseGitVersion(text: string): GitVersion {
 export function isAtLeast(version: GitVersion, other: GitVersion): boolean {
   return version.major > other.major || (version.major === other.major && version.minor >= other.minor);
 }
+
+const KNOWS_STDIN: GitVersion = { major: 2, minor: 39 };
+const FLUSHES_STDIN: GitVersion = { major: 2, minor: 49 };
+const STDBUF = ['stdbuf', '-o0'];
+
+/**
+ * The wrapper that makes `merge-tree --stdin` answer each line at once. Newer git flushes by itself; older git needs
+ * stdbuf. Undefined when stdbuf is missing.
+ */
+export async function findUnbufferedWrapper(version: GitVersion): Promise<readonly string[] | undefined> {
+  if (isAtLeast(version, FLUSHES_STDIN)) return [];
+  if (!isAtLeast(version, KNOWS_STDIN)) return undefined;
+  return runGit(['--version'], { purpose: 'start under stdbuf', wrapper: STDBUF }).then(
+    () => STDBUF,
+    () => undefined,
+  );
+}

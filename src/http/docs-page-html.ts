@@ -1,4 +1,4 @@
-import { escapeHtml } from '../lib/escape-html.ts';
+import { escapeHtml } from '../lib/text.ts';
 
 /** Escaped markup. */
 export interface Html {

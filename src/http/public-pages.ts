@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { checkSlug } from '../lib/slug.ts';
+import { checkSlug } from '../lib/text.ts';
 import type { BaseUrlOf } from './base-url.ts';
 import { HttpProblem } from './core/problem.ts';
 import { renderDocsPage } from './docs-page.ts';

@@ -2,8 +2,7 @@
 
 import { type PlaceQuestion, UNKNOWN_PLACE, type UploadPlace } from '../flaky/upload-place.ts';
 import type { Timing } from '../lib/clock.ts';
-import { LOG_LEVELS, type LogLevel } from '../lib/json-log.ts';
-import type { Log } from '../lib/log.ts';
+import { LOG_LEVELS, type Log, type LogLevel } from '../lib/log.ts';
 import type { KeepLimits } from './retention.ts';
 import type { TestLimits } from './test-limits.ts';
 

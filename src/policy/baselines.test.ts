@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { runOptimisticWindow, runOracle, runSerial } from './baselines.ts';
 import { tell, workloadOf } from './format-workload.ts';
 import { measure } from './measure.ts';
-import { runOptimisticWindow } from './optimistic-window.ts';
-import { runOracle } from './oracle.ts';
-import { runSerial } from './serial.ts';
 
 /** A, B (broken) and C at once, D at 5. C breaks with A. */
 const FOUR = workloadOf([{}, { isBroken: true }, { breaksWith: 1 }, { at: 5 }]);

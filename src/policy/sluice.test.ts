@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { DEFAULT_SETTINGS, type QueueSettings } from '../engine/settings.ts';
+import { runOracle, runSerial } from './baselines.ts';
 import { tell, workloadOf } from './format-workload.ts';
 import { generate, type Recipe } from './generate.ts';
 import { measure } from './measure.ts';
-import { runOracle } from './oracle.ts';
-import { runSerial } from './serial.ts';
 import { runSluice } from './sluice.ts';
 import { HOUR_MS, type Workload } from './workload.ts';
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { findRunnerFolder } from '../../src/check-runner/local/runner-folder.ts';
+import { findRunnerFolder } from '../../src/check-runner/local/local-runner.ts';
 import { listJobs } from '../../src/check-runner/local/work-folder.ts';
 import type { ProtectionKind } from '../../src/check-runner/runner.ts';
 import { hijackTrees, leaveBehind, READ_ENVIRONMENTS } from '../helpers/hostile-checks.ts';

@@ -3,8 +3,8 @@ import { chmod, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { CandidateView } from '../../src/app/queue/candidate-view.ts';
+import { findRunnerFolder } from '../../src/check-runner/local/local-runner.ts';
 import { findMarked } from '../../src/check-runner/local/marked-processes.ts';
-import { findRunnerFolder } from '../../src/check-runner/local/runner-folder.ts';
 import { listJobs } from '../../src/check-runner/local/work-folder.ts';
 import {
   createQueue,

@@ -5,7 +5,7 @@ import { createHosting } from '../../src/forge/github/create-hosting.ts';
 import { createProtection, type Protection } from '../../src/forge/github/protection.ts';
 import type { Hosting } from '../../src/forge/hosting.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import { createJsonLog } from '../../src/lib/json-log.ts';
+import { createJsonLog } from '../../src/lib/log.ts';
 import type { FakeGithub } from '../fake/github/fake-github.ts';
 
 export interface ConnectedHosting {

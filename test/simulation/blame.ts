@@ -1,7 +1,6 @@
-import type { Candidate } from '../../src/engine/candidate.ts';
+import { type Candidate, failedChecks } from '../../src/engine/candidate.ts';
 import type { PrNumber } from '../../src/engine/pull-request.ts';
 import { type Entry, findLiveMember, type Queue } from '../../src/engine/queue.ts';
-import { failedChecks } from '../../src/engine/required-verdict.ts';
 import { getIn } from '../../src/lib/int-map.ts';
 import type { Sha } from '../../src/lib/sha.ts';
 import type { Files } from '../fake/git-model.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Instant } from '../../lib/clock.ts';
-import { checkSlug } from '../../lib/slug.ts';
+import { checkSlug } from '../../lib/text.ts';
 import type { Organization, OrganizationId, Scope, Token } from '../../storage/accounts.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';

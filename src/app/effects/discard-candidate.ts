@@ -1,6 +1,5 @@
-import type { Candidate } from '../../engine/candidate.ts';
+import { type Candidate, openChecks } from '../../engine/candidate.ts';
 import type { DiscardCandidate } from '../../engine/effect.ts';
-import { openChecks } from '../../engine/required-verdict.ts';
 import {
   DONE,
   type EffectAnswer,

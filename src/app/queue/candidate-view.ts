@@ -2,11 +2,10 @@ import type { ReplyOf } from '../../contract/operation.ts';
 import type { View, WithRequired } from '../../contract/schema.ts';
 import type { CheckRun, reportCheck } from '../../contract/testing.ts';
 import type { Candidate, CandidateState } from '../../engine/candidate.ts';
-import type { Check } from '../../engine/check.ts';
+import { type Check, nameOf } from '../../engine/check.ts';
 import { type Judgement, quarantineVerdictOf } from '../../engine/judgement.ts';
 import type { PrNumber } from '../../engine/pull-request.ts';
 import type { Entry, Queue } from '../../engine/queue.ts';
-import { nameOf } from '../../engine/required-status.ts';
 import { formatInstant } from '../../lib/clock.ts';
 
 export type CandidateView = WithRequired<

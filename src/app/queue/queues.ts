@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { nameOf, type RequiredStatus } from '../../engine/check.ts';
 import { createQueue as newQueue, type Queue, type RequestableQueueState } from '../../engine/queue.ts';
-import { nameOf, type RequiredStatus } from '../../engine/required-status.ts';
 import { checkSettings, DEFAULT_SETTINGS, type QueueSettings } from '../../engine/settings.ts';
 import type { QueueId } from '../../storage/queues.ts';
 import type { Repository } from '../../storage/repositories.ts';

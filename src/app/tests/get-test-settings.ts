@@ -2,7 +2,7 @@ import type { ReplyOf } from '../../contract/operation.ts';
 import type * as testSettingsContract from '../../contract/test-settings.ts';
 import type { Monitor } from '../../flaky/core/monitor.ts';
 import { formatInstant } from '../../lib/clock.ts';
-import { snakeCase } from '../../lib/snake-case.ts';
+import { snakeCase } from '../../lib/text.ts';
 import type { Repository } from '../../storage/repositories.ts';
 import type { SettingsChange, StoredTestSettings } from '../../storage/test-settings.ts';
 import type { App } from '../core/app.ts';

@@ -2,7 +2,7 @@ import type { View } from '../../contract/schema.ts';
 import type { Evidence as EvidenceSchema, TestCase } from '../../contract/test-details.ts';
 import type { Evidence } from '../../flaky/core/state.ts';
 import { formatInstant } from '../../lib/clock.ts';
-import { snakeCase } from '../../lib/snake-case.ts';
+import { snakeCase } from '../../lib/text.ts';
 import type { Repository } from '../../storage/repositories.ts';
 import type { TestRow, TestStats } from '../../storage/tests.ts';
 import type { App } from '../core/app.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { stat } from 'node:fs/promises';
-import { beginCommand, type Protection, TREE, type WrapRequest } from './protection.ts';
+import { beginCommand, type Protection, TREE, type Wrapped, type WrapRequest } from './protection.ts';
 import { SANDBOX_USER, type SandboxFolders } from './sandbox-folders.ts';
 import type { UserPool } from './user-pool.ts';
 
@@ -11,7 +11,7 @@ export interface SandboxOptions {
 }
 
 /** Every check sees the same paths in its sandbox. */
-export const SANDBOX_VARIABLES = {
+const VARIABLES = {
   HOME: SANDBOX_USER.home,
   TMPDIR: '/tmp',
   USER: SANDBOX_USER.name,
@@ -27,21 +27,28 @@ const NAMESPACES = ['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unsha
 const INIT = '"$@"; exit $?';
 
 /** A sandbox made by `bwrap`, which also works without root. */
-export function createBubblewrap({ folders, users, processes }: SandboxOptions): Protection {
+export function createBubblewrap(options: SandboxOptions): Protection {
+  return createSandbox('bubblewrap', options, async (request, begin) => {
+    const mounts = await mountArguments(options.folders, request);
+    return ['bwrap', ...isolation(request), ...mounts, '--', '/bin/sh', '-c', INIT, 'sh', ...begin];
+  });
+}
+
+/** `enter` answers the program and arguments that make the sandbox and run `begin` in it. */
+export function createSandbox(
+  kind: Protection['kind'],
+  { folders, users, processes }: SandboxOptions,
+  enter: (request: WrapRequest, begin: readonly string[]) => Promise<Wrapped['argv']>,
+): Protection {
   return {
-    kind: 'bubblewrap',
+    kind,
     treeOf: () => TREE,
     users,
     wrap: async (request) => {
       const token = randomUUID();
       const sharesFiles = users !== undefined && folders.caches.length > 0;
       const begin = beginCommand({ ...request, processes, sharesFiles, token });
-      const mounts = await mountArguments(folders, request);
-      return {
-        argv: ['bwrap', ...isolation(request), ...mounts, '--', '/bin/sh', '-c', INIT, 'sh', ...begin],
-        variables: SANDBOX_VARIABLES,
-        token,
-      };
+      return { argv: await enter(request, begin), variables: VARIABLES, token };
     },
   };
 }

@@ -5,13 +5,11 @@ import { Fault } from '../../lib/fault.ts';
 import type { ProtectionKind } from '../runner.ts';
 import { createBubblewrap } from './bubblewrap.ts';
 import { createNamespaces } from './namespaces.ts';
-import { noProtection } from './no-protection.ts';
 import { innerMarkOf, ProcessTree } from './process-tree.ts';
-import { type Protection, quote } from './protection.ts';
+import { beginCommand, type Protection, quote } from './protection.ts';
 import { type FolderOptions, findSandboxFolders } from './sandbox-folders.ts';
 import type { UidRange, User } from './user.ts';
 import { UserPool } from './user-pool.ts';
-import { createUsers } from './users.ts';
 import { createJobFolder, giveTo, removeFolder, type WorkFolder } from './work-folder.ts';
 
 export interface ProtectionOptions extends FolderOptions {
@@ -136,3 +134,38 @@ function firstLine(text: string): string | undefined {
   const [line = ''] = text.split('\n');
   return line === '' ? undefined : `${line.slice(0, 300).replace(/\.$/, '')}.`;
 }
+
+interface UsersOptions {
+  readonly users: UserPool;
+  readonly processes: number;
+}
+
+/** A separate user for each running command, without a sandbox. For root on systems without namespaces. */
+function createUsers({ users, processes }: UsersOptions): Protection {
+  return {
+    kind: 'users',
+    treeOf: ({ tree }) => tree,
+    users,
+    wrap: async ({ command, mark, folder }) => {
+      const token = randomUUID();
+      return {
+        // A setuid program would escape the kill of the user's processes.
+        argv: ['setpriv', '--no-new-privs', ...beginCommand({ processes, token, mark, command, sharesFiles: false })],
+        variables: { HOME: folder.home, TMPDIR: folder.temporary, USER: 'check', LOGNAME: 'check' },
+        token,
+      };
+    },
+  };
+}
+
+/** The command runs as the server's user. */
+const noProtection: Protection = {
+  kind: 'none',
+  treeOf: ({ tree }) => tree,
+  users: undefined,
+  wrap: async ({ command, folder }) => ({
+    argv: ['/bin/sh', '-c', command],
+    variables: { HOME: folder.home, TMPDIR: folder.temporary },
+    token: undefined,
+  }),
+};

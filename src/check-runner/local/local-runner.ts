@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import { constants } from 'node:os';
+import { hash, randomUUID } from 'node:crypto';
+import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Fault } from '../../lib/fault.ts';
 import type { Log } from '../../lib/log.ts';
@@ -240,4 +240,12 @@ const TOLD = ['SIGKILL', 'SIGTERM', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SI
 
 function signalOf(number: number): string | undefined {
   return TOLD.find((name) => constants.signals[name] === number);
+}
+
+/** Only the server may enter the data folder. Checks with their own users need a folder elsewhere. */
+export function findRunnerFolder(dataFolder: string, wanted: ProtectionKind | undefined): string {
+  const haveUsers = process.getuid?.() === 0 && wanted !== 'none';
+  return haveUsers
+    ? join(tmpdir(), `sluice-runner-${hash('sha256', dataFolder).slice(0, 12)}`)
+    : join(dataFolder, 'runner');
 }

@@ -1,9 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { SANDBOX_VARIABLES, type SandboxOptions } from './bubblewrap.ts';
-import { type MountTable, parseMountTable } from './mount-table.ts';
-import { beginCommand, type Protection, quote, TREE, type WrapRequest } from './protection.ts';
+import { createSandbox, type SandboxOptions } from './bubblewrap.ts';
+import { type Protection, quote, TREE, type WrapRequest } from './protection.ts';
 import { SANDBOX_USER, type SandboxFolders } from './sandbox-folders.ts';
 
 const NAMESPACES = ['--user', '--map-root-user', '--mount', '--pid', '--ipc', '--uts'];
@@ -16,25 +14,13 @@ const LOOPBACK = `ip link set lo up 2>/dev/null || ifconfig lo up 2>/dev/null ||
 perl -e 'socket(S,2,2,0); ioctl(S,0x8914,pack("a16s","lo",0x41))' 2>/dev/null || :`;
 
 /** A sandbox made with `unshare` and `mount` of util-linux, for machines without bubblewrap. */
-export function createNamespaces({ folders, users, processes }: SandboxOptions): Protection {
-  return {
-    kind: 'namespaces',
-    treeOf: () => TREE,
-    users,
-    wrap: async (request) => {
-      const token = randomUUID();
-      const sharesFiles = users !== undefined && folders.caches.length > 0;
-      const begin = beginCommand({ ...request, processes, sharesFiles, token });
-      const script = await writeSetUp(folders, request);
-      const namespaces = [...NAMESPACES, ...(request.network ? [] : ['--net'])];
-      return {
-        // A session of its own: a signal to the command's process group must not reach processes outside.
-        argv: ['unshare', ...namespaces, '--kill-child', '--', 'setsid', '/bin/sh', '-c', script, 'sh', ...begin],
-        variables: SANDBOX_VARIABLES,
-        token,
-      };
-    },
-  };
+export function createNamespaces(options: SandboxOptions): Protection {
+  return createSandbox('namespaces', options, async (request, begin) => {
+    const script = await writeSetUp(options.folders, request);
+    const namespaces = [...NAMESPACES, ...(request.network ? [] : ['--net'])];
+    // A session of its own: a signal to the command's process group must not reach processes outside.
+    return ['unshare', ...namespaces, '--kill-child', '--', 'setsid', '/bin/sh', '-c', script, 'sh', ...begin];
+  });
 }
 
 /**
@@ -155,4 +141,38 @@ function formatMount(root: string, { source, target, type, options }: Mount): st
   const encode = (text: string) =>
     text.replaceAll(/[\s\\#]/g, (one) => `\\${one.charCodeAt(0).toString(8).padStart(3, '0')}`);
   return `${encode(source)} ${encode(root + target)} ${type} ${options} 0 0`;
+}
+
+/** Parsed `/proc/self/mountinfo`. */
+interface MountTable {
+  /** Flags of the mount that contains a path, without `ro` and `rw`. */
+  flagsOf(path: string): readonly string[];
+  /** Mounts inside a folder. */
+  beneath(folder: string): readonly { readonly path: string; readonly flags: readonly string[] }[];
+}
+
+export function parseMountTable(text: string): MountTable {
+  // The last mount at a path covers the earlier ones.
+  const mounts = new Map<string, readonly string[]>();
+  for (const line of text.split('\n')) {
+    const [, , , , place, options] = line.split(' ');
+    if (place === undefined || options === undefined) continue;
+    mounts.set(
+      decode(place),
+      options.split(',').filter((flag) => flag !== 'rw' && flag !== 'ro'),
+    );
+  }
+  return {
+    flagsOf: (path) => {
+      const covering = [...mounts.keys()].filter((place) => place === '/' || `${path}/`.startsWith(`${place}/`));
+      const [nearest = '/'] = covering.toSorted((a, b) => b.length - a.length);
+      return mounts.get(nearest) ?? [];
+    },
+    beneath: (folder) =>
+      [...mounts].flatMap(([path, flags]) => (path.startsWith(`${folder}/`) ? [{ path, flags }] : [])),
+  };
+}
+
+function decode(text: string): string {
+  return text.replaceAll(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
 }

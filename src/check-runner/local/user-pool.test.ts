@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { lstat, mkdtemp, rmdir } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import { Fault } from '../../lib/fault.ts';
+import { findProcessesOf, killProcessesOf } from './user.ts';
 import { UserPool } from './user-pool.ts';
-import { findProcessesOf, killProcessesOf } from './user-processes.ts';
 
 const isRoot = process.getuid?.() === 0;
 const ALONE = { sharesGroup: false };

@@ -4,8 +4,7 @@ import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Fault } from '../../lib/fault.ts';
-import type { UidRange, User } from './user.ts';
-import { findProcessesOf, killProcessesOf } from './user-processes.ts';
+import { findProcessesOf, killProcessesOf, type UidRange, type User } from './user.ts';
 import { removeFolder } from './work-folder.ts';
 
 /** World-writable folders. The next check of the same user must not find files of an earlier one there. */

@@ -4,8 +4,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { Fault } from '../../lib/fault.ts';
 import { killMarked } from './marked-processes.ts';
-import type { UidRange, User } from './user.ts';
-import { killProcessesOf } from './user-processes.ts';
+import { killProcessesOf, type UidRange, type User } from './user.ts';
 
 /** The parent folder of this runner's jobs. */
 export interface WorkFolder {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
-import { escapeHtml } from '../../lib/escape-html.ts';
+import { escapeHtml } from '../../lib/text.ts';
 import { CliError, EXIT, usageError } from '../core/exit.ts';
 import type { Manifest } from './manifest.ts';
 

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { checkSettings, type QueueSettings, SETTING_SPECS, type SettingName } from '../../engine/settings.ts';
+import type { WindowSize } from '../../policy/baselines.ts';
 import { type Arrivals, type Recipe, SHAPES } from '../../policy/generate.ts';
-import type { WindowSize } from '../../policy/optimistic-window.ts';
 
 /** A wrong usage. The message explains it to the user. */
 export class UsageError extends Error {

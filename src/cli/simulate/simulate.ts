@@ -1,11 +1,9 @@
 import { DEFAULT_SETTINGS, type QueueSettings, SETTING_NAMES } from '../../engine/settings.ts';
+import { runOptimisticWindow, runOracle, runSerial } from '../../policy/baselines.ts';
 import { generate } from '../../policy/generate.ts';
 import { measure, type Played } from '../../policy/measure.ts';
-import { runOptimisticWindow } from '../../policy/optimistic-window.ts';
-import { runOracle } from '../../policy/oracle.ts';
 import type { Outcome } from '../../policy/referee.ts';
 import type { Column, Report } from '../../policy/report.ts';
-import { runSerial } from '../../policy/serial.ts';
 import { runSluice } from '../../policy/sluice.ts';
 import type { Chance, Change, Workload } from '../../policy/workload.ts';
 import { type Options, type Source, UsageError } from './options.ts';

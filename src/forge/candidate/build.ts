@@ -1,8 +1,7 @@
 import type { PrNumber } from '../../engine/pull-request.ts';
 import type { GitRepository, StoredCommit } from '../../git/git.ts';
 import type { BuildAnswer, BuildRequest, CandidateEntry } from '../forge.ts';
-import { addEmptyCommit, applyEntry, conflicts, getCommit, type Tip } from './apply-entry.ts';
-import { type Assembled, assemble } from './assemble.ts';
+import { type Assembled, addEmptyCommit, applyEntry, assemble, conflicts, getCommit, type Tip } from './apply-entry.ts';
 import { candidateRef, changeOwnRefs } from './candidate-refs.ts';
 import { readRequiredSources } from './required-sources.ts';
 

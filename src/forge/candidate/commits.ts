@@ -1,6 +1,7 @@
 import type { GitRepository } from '../../git/git.ts';
 import { assert } from '../../lib/assert.ts';
 import type { Sha } from '../../lib/sha.ts';
+import type { LineAnswer, LineQuestion } from '../forge.ts';
 
 /** Commit ids become arguments of git commands, so nothing else may pass for one. */
 export function checkShas(shas: readonly Sha[]): void {
@@ -15,4 +16,20 @@ export async function listMissing(git: GitRepository, shas: readonly Sha[]): Pro
   const wanted = [...new Set(shas)];
   const commits = await Promise.all(wanted.map((sha) => git.findStoredCommit(sha)));
   return wanted.filter((_, index) => commits[index] === undefined);
+}
+
+export async function listLine(git: GitRepository, { head, since, limit }: LineQuestion): Promise<LineAnswer> {
+  const find = () => Promise.all([head, since].map((sha) => git.findStoredCommit(sha)));
+  let found = await find();
+  if (found.includes(undefined)) {
+    await git.refresh();
+    found = await find();
+  }
+  if (found.includes(undefined)) return { kind: 'lost' };
+  const commits = await git.listLine({ tip: head, since, limit });
+  const isWhole = head === since || commits.at(-1)?.parent === since;
+  if (isWhole) return { kind: 'line', commits };
+  if (commits.length >= limit) return { kind: 'too_long' };
+  const isMerged = await git.isAncestor({ ancestor: since, descendant: head });
+  return { kind: isMerged ? 'merged' : 'broken' };
 }

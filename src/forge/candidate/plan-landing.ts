@@ -2,8 +2,7 @@ import type { PrNumber } from '../../engine/pull-request.ts';
 import type { GitRepository } from '../../git/git.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { LandAnswer, LandRequest } from '../forge.ts';
-import { getCommit, type Tip } from './apply-entry.ts';
-import { assemble } from './assemble.ts';
+import { assemble, getCommit, type Tip } from './apply-entry.ts';
 import { findPartAfter, findTestedLine, foundationOf, type LineEntry } from './tested-line.ts';
 
 export type LandingPlan = Extract<LandAnswer, { kind: 'landed' | 'not_composable' }>;

@@ -4,9 +4,12 @@ import { branchRef, isBranchName } from '../../git/ref-name.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { Sha } from '../../lib/sha.ts';
 import { buildCandidate as build } from '../candidate/build.ts';
-import { discardCandidate as discard, publishCandidate as publish } from '../candidate/candidate-refs.ts';
+import {
+  discardCandidate as discard,
+  listCandidateIds as listIds,
+  publishCandidate as publish,
+} from '../candidate/candidate-refs.ts';
 import { checkShas } from '../candidate/commits.ts';
-import { listCandidateIds as listIds } from '../candidate/list-candidate-ids.ts';
 import { pullRequestRef } from '../candidate/pull-request-ref.ts';
 import type {
   BuildAnswer,
@@ -19,7 +22,6 @@ import type {
   PublishRequest,
 } from '../forge.ts';
 import type { GithubClient } from './api/client.ts';
-import { cancelRuns } from './cancel-runs.ts';
 import { ensureDraft } from './draft-pull-request.ts';
 import { fetchMissing, type GitAccess } from './git-access.ts';
 import type { Protection } from './protection.ts';
@@ -118,4 +120,39 @@ export async function focusOnLanding(git: GitRepository, request: LandRequest): 
 
 function targetRefs(branch: string): readonly string[] {
   return isBranchName(branch) ? [branchRef(branch)] : [];
+}
+
+interface Runs {
+  readonly workflow_runs: readonly { readonly id: number; readonly status: string | null; readonly head_sha: string }[];
+}
+
+/** No commit has as many workflow runs. */
+const MOST = 100;
+
+/**
+ * Cancels the GitHub Actions runs of a commit. This only saves machine time, so a run that cannot be cancelled
+ * continues.
+ */
+async function cancelRuns(client: GithubClient, repository: ForgeRepository, sha: Sha): Promise<void> {
+  const { permissions, isApp } = await client.installation(repository);
+  if (isApp && permissions['actions'] !== 'write') return;
+  const { status, data } = await client.request<Runs>({
+    repository,
+    route: 'GET /repos/{owner}/{repo}/actions/runs',
+    parameters: { head_sha: sha, per_page: MOST },
+    urgency: 'talk',
+    accept: [403, 404],
+  });
+  if (status !== 200) return;
+  for (const run of data.workflow_runs) {
+    if (run.status === 'completed' || run.head_sha !== sha) continue;
+    await client.request({
+      repository,
+      route: 'POST /repos/{owner}/{repo}/actions/runs/{run_id}/cancel',
+      parameters: { run_id: run.id },
+      urgency: 'talk',
+      // The run has ended meanwhile, or the app may not cancel it.
+      accept: [403, 404, 409],
+    });
+  }
 }

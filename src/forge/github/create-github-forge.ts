@@ -1,10 +1,12 @@
 import { createGit } from '../../git/create-git.ts';
 import type { Timing } from '../../lib/clock.ts';
+import { Fault } from '../../lib/fault.ts';
 import type { Log } from '../../lib/log.ts';
 import { testBranch } from '../candidate/candidate-refs.ts';
-import type { Forge } from '../forge.ts';
+import type { Forge, ForgeRepository } from '../forge.ts';
 import type { Hosting } from '../hosting.ts';
 import { type ClientOptions, createGithubClient, type GithubClient } from './api/client.ts';
+import { keyOf } from './api/installations.ts';
 import { findBranchHead, hasCommit, isAncestor, listLine, listPullRequestHeads } from './branches.ts';
 import {
   buildCandidate,
@@ -15,10 +17,10 @@ import {
   listCandidateIds,
   publishCandidate,
 } from './candidates.ts';
-import { checkAccess } from './check-access.ts';
 import { createHosting } from './create-hosting.ts';
 import { findPullRequest } from './facts.ts';
-import { createGitAccess } from './git-access.ts';
+import { createGitAccess, type GitAccess } from './git-access.ts';
+import { describeNoContents } from './inspect/permissions.ts';
 import { inspect } from './inspect.ts';
 import { landOnGithub } from './land.ts';
 import { createProtection, type Protection } from './protection.ts';
@@ -95,4 +97,30 @@ function hostingOf({ connection }: GithubForgeOptions, parts: HostingParts): Hos
     inspect: (repository, branch, queue) => inspect(parts, repository, branch, queue),
     findWorkflowRun: (repository, runId) => findWorkflowRun(client, repository, runId),
   });
+}
+
+/** Answers a sentence when the repository cannot be used, or undefined when it can. */
+// SPEC G7
+export async function checkAccess(
+  { client, access }: { readonly client: GithubClient; readonly access: GitAccess },
+  repository: ForgeRepository,
+): Promise<string | undefined> {
+  client.forget(repository.owner, repository.name);
+  try {
+    const { fullName, isArchived, ...found } = await client.resolve(repository);
+    // Webhooks carry GitHub's name for the repository. GitHub ignores case.
+    if (keyOf(found) !== keyOf(repository)) return `GitHub calls this repository ${fullName}.`;
+    if (isArchived) return `The repository ${fullName} is archived: nothing can be merged there.`;
+    const problem = await access.findProblem(repository);
+    return problem === undefined ? undefined : ((await describeMissing(client, repository)) ?? problem);
+  } catch (error) {
+    if (error instanceof Fault && error.code === 'FORGE_UNAVAILABLE') return error.detail;
+    throw error;
+  }
+}
+
+/** Git's error does not name the missing permission. */
+async function describeMissing(client: GithubClient, repository: ForgeRepository): Promise<string | undefined> {
+  const { isApp, permissions } = await client.installation(repository);
+  return isApp ? describeNoContents(permissions) : undefined;
 }

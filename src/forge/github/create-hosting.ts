@@ -1,20 +1,20 @@
 import type { PrNumber } from '../../engine/pull-request.ts';
 import type { ForgeRepository } from '../forge.ts';
-import type { Hosting } from '../hosting.ts';
+import type { Hosting, RepositoryIdentity } from '../hosting.ts';
 import type { GithubClient } from './api/client.ts';
+import type { RepositoryName } from './api/unavailable.ts';
 import { writeCheck } from './check-runs.ts';
 import { readChecks } from './checks.ts';
 import { closeLanded } from './close.ts';
 import { findOwnComment, react, readComment, writeComment } from './comments.ts';
 import { findPullRequests } from './facts.ts';
-import { findById, identify } from './identify.ts';
 import { changeLabels, readLabel } from './labels.ts';
 import { findPermission } from './permissions.ts';
 import { createGithubPoller } from './poll.ts';
 import type { Protection } from './protection.ts';
 import { writeBoth } from './write-paired.ts';
 
-export interface HostingParts extends Pick<Hosting, 'readDelivery' | 'inspect' | 'findWorkflowRun'> {
+interface HostingParts extends Pick<Hosting, 'readDelivery' | 'inspect' | 'findWorkflowRun'> {
   readonly client: GithubClient;
   readonly protection: Protection;
 }
@@ -76,4 +76,33 @@ async function findByBranch(
   });
   const own = (data.repository.pullRequests.nodes ?? []).find((pr) => pr?.isCrossRepository === false);
   return own?.number;
+}
+
+/** Answers from the cache of the client. A caller that learned of a rename clears it first. */
+async function identify(client: GithubClient, repository: RepositoryName): Promise<RepositoryIdentity> {
+  const { owner, name, id } = await client.resolve(repository);
+  return { owner, name, forgeId: String(id) };
+}
+
+interface RepositoryData {
+  readonly id: number;
+  readonly name: string;
+  readonly owner: { readonly login: string };
+}
+
+/** Uses the installation of the known name: an installation sees all repositories of one owner. */
+async function findById(
+  client: GithubClient,
+  { owner, name, forgeId }: ForgeRepository,
+): Promise<RepositoryIdentity | undefined> {
+  if (forgeId === undefined) return undefined;
+  const { status, data } = await client.request<RepositoryData>({
+    repository: { owner, name },
+    route: 'GET /repositories/{id}',
+    parameters: { id: forgeId },
+    urgency: 'read',
+    accept: [404],
+    isRepeated: true,
+  });
+  return status === 404 ? undefined : { owner: data.owner.login, name: data.name, forgeId: String(data.id) };
 }

@@ -1,4 +1,4 @@
-import type { RequiredStatus } from '../../engine/required-status.ts';
+import type { RequiredStatus } from '../../engine/check.ts';
 import { Fault } from '../../lib/fault.ts';
 import { parseConfiguration } from '../candidate/required-sources.ts';
 import type { ForgeRepository } from '../forge.ts';

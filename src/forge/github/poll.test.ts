@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { type ScriptedGithub, startScriptedGithub } from '../../../test/helpers/scripted-github.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { createJsonLog } from '../../lib/json-log.ts';
+import { createJsonLog } from '../../lib/log.ts';
 import type { ForgeRepository } from '../forge.ts';
 import { createGithubClient } from './api/client.ts';
 import { githubConnection } from './api/connection.ts';

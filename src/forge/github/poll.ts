@@ -10,8 +10,8 @@ import { type BlockedMemory, createBlockedMemory } from './blocked.ts';
 import { type CommitAnswer, commitText, instantOf, readReports } from './checks.ts';
 import { type FactsTools, factsOfNodes } from './facts.ts';
 import { inHalves } from './in-halves.ts';
-import { mayCommand } from './may-command.ts';
 import { ACTOR, type Actor, loginOf } from './people.ts';
+import { mayCommand } from './permissions.ts';
 import { FACTS, isAskable, type PullRequestNode } from './pull-request-text.ts';
 
 interface ChangedNode {

@@ -1,6 +1,6 @@
+import { nameOf, type RequiredStatus } from '../../engine/check.ts';
 import type { BlockReason, Mergeability } from '../../engine/pull-request.ts';
 import { isReportedBy } from '../../engine/required.ts';
-import { nameOf, type RequiredStatus } from '../../engine/required-status.ts';
 import type { CheckReport } from '../hosting.ts';
 import { reportOfCheck } from '../report-of-check.ts';
 import { type Contexts, hasPassed, reportOf, reportsOf } from './checks.ts';

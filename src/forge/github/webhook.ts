@@ -1,7 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Delivery, DeliveryAnswer, Hosting } from '../hosting.ts';
-import { hintsOf } from './webhook-events.ts';
-import { parsePayload } from './webhook-json.ts';
+import { hintsOf, parsePayload } from './webhook-events.ts';
 
 export interface WebhookOptions {
   /**

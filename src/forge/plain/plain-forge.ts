@@ -8,11 +8,9 @@ import { Fault } from '../../lib/fault.ts';
 import type { Sha } from '../../lib/sha.ts';
 import { getCommit } from '../candidate/apply-entry.ts';
 import { buildCandidate } from '../candidate/build.ts';
-import { discardCandidate, publishCandidate, testBranch } from '../candidate/candidate-refs.ts';
-import { checkShas, listMissing } from '../candidate/commits.ts';
+import { discardCandidate, listCandidateIds, publishCandidate, testBranch } from '../candidate/candidate-refs.ts';
+import { checkShas, listLine, listMissing } from '../candidate/commits.ts';
 import { landCandidate } from '../candidate/land.ts';
-import { listLine } from '../candidate/line.ts';
-import { listCandidateIds } from '../candidate/list-candidate-ids.ts';
 import { findPullRequestNumber, isPullRequestNumber, pullRequestRef } from '../candidate/pull-request-ref.ts';
 import type {
   AncestryQuestion,

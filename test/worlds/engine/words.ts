@@ -1,6 +1,6 @@
+import type { RequiredStatus } from '../../../src/engine/check.ts';
 import type { PrNumber } from '../../../src/engine/pull-request.ts';
 import type { EntryState } from '../../../src/engine/queue.ts';
-import type { RequiredStatus } from '../../../src/engine/required-status.ts';
 import type { QueueSettings } from '../../../src/engine/settings.ts';
 import { ALL_TARGETS, type ImpactedTargets } from '../../../src/engine/targets.ts';
 import type { Sha } from '../../../src/lib/sha.ts';

@@ -9,7 +9,7 @@ import {
 } from '../../../../test/helpers/scripted-github.ts';
 import { systemClock } from '../../../lib/clock.ts';
 import { Fault } from '../../../lib/fault.ts';
-import { createJsonLog } from '../../../lib/json-log.ts';
+import { createJsonLog } from '../../../lib/log.ts';
 import { createGithubClient, type GithubClient } from './client.ts';
 import { type GithubAuth, githubConnection, graphqlUrlOf } from './connection.ts';
 

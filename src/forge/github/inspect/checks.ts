@@ -1,4 +1,4 @@
-import type { RequiredStatus } from '../../../engine/required-status.ts';
+import type { RequiredStatus } from '../../../engine/check.ts';
 import type { SetupFinding } from '../../hosting.ts';
 import { isNameOf, runsOn, type Workflow } from './workflow.ts';
 

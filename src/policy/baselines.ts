@@ -137,3 +137,48 @@ function numbersBeneath(run: Run): number[] {
     numbers.push(other.number);
   return numbers;
 }
+
+/**
+ * Knows every outcome in advance. It runs each change that can land once, all at the same time, and removes the others
+ * on submission. No queue that waits for one run of each change is faster.
+ */
+export function runOracle(workload: Workload): Outcome {
+  const referee = new Referee(workload);
+  const isInBase = (number: number) => referee.landedAt.has(number);
+  for (const { number, submittedAt, durationMs } of workload.changes) {
+    const tested = { members: [number], beneath: [], isInBase };
+    if (referee.findConflict(number, tested) !== undefined || !referee.isSound(tested)) {
+      referee.remove(number, submittedAt);
+      continue;
+    }
+    referee.runs += 1;
+    referee.ciMs += durationMs;
+    referee.land(number, submittedAt + durationMs + 2 * workload.chance.gitMs);
+  }
+  return referee;
+}
+
+/** One change at a time, in order of submission, tested on the head. */
+export function runSerial(workload: Workload): Outcome {
+  const referee = new Referee(workload);
+  const { gitMs } = workload.chance;
+  const isInBase = (number: number) => referee.landedAt.has(number);
+  let now = 0;
+  for (const { number, submittedAt, durationMs } of workload.changes) {
+    const tested = { members: [number], beneath: [], isInBase };
+    now = Math.max(now, submittedAt) + gitMs;
+    if (referee.findConflict(number, tested) !== undefined) {
+      referee.remove(number, now);
+      continue;
+    }
+    const passes = referee.beginRun(tested);
+    referee.ciMs += durationMs;
+    now += durationMs;
+    if (!passes) referee.remove(number, now);
+    else {
+      now += gitMs;
+      referee.land(number, now);
+    }
+  }
+  return referee;
+}

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createJsonLog, createTextLog } from './json-log.ts';
+import { createJsonLog, createTextLog } from './log.ts';
 
 describe('logs', () => {
   it('write one JSON object a line, from their level up', () => {
@@ -23,7 +23,7 @@ describe('logs', () => {
     const [first, second] = lines.map((line) => JSON.parse(line) as { err: never });
     const { message, stack, cause } = (first as unknown as { err: Record<string, unknown> }).err;
     assert.equal(message, 'outer');
-    assert.match(String(stack), /json-log\.test/);
+    assert.match(String(stack), /log\.test/);
     assert.deepEqual((cause as { code: string; message: string }).code, 'E1');
     assert.equal(second?.err, 'a text');
   });

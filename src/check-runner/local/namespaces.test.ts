@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { parseMountTable } from './mount-table.ts';
+import { parseMountTable } from './namespaces.ts';
 
 const TABLE = `21 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
 22 21 0:5 / /usr ro,nodev,relatime - ext4 /dev/sdb rw

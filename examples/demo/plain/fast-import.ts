@@ -1,4 +1,4 @@
-import { runGit } from './exec.ts';
+import { runGit } from '../../../src/git/exec.ts';
 
 export interface ImportedCommit {
   /** The ref that points to this commit afterwards. */
@@ -35,4 +35,9 @@ function encode({ ref, parent, author, at, message, files }: ImportedCommit, ind
 
 function encodeData(text: string): string {
   return `data ${Buffer.byteLength(text)}\n${text}\n`;
+}
+
+/** Sets the branch that a clone checks out. */
+export async function setHead(gitDir: string, branch: string): Promise<void> {
+  await runGit(['symbolic-ref', 'HEAD', `refs/heads/${branch}`], { purpose: 'set the default branch', gitDir });
 }

@@ -4,9 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { fastImport } from './fast-import.ts';
-import { initBare } from './init.ts';
-import { setHead } from './symbolic-ref.ts';
+import { fastImport, setHead } from '../examples/demo/plain/fast-import.ts';
+import { initBare } from '../src/git/git-dir.ts';
 
 let folder = '';
 before(async () => {

@@ -1,3 +1,18 @@
+/** Makes text harmless in HTML, in attributes too. */
+export function escapeHtml(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", '&#39;');
+}
+
+/** Turns `windowHours` into `window_hours`. */
+export function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
 /** First segments of the server's own paths. An organization with such a name could not have pages. */
 const RESERVED = ['v1', 'trunk', 'docs', 'webhooks', 'uploads', 'healthz', 'readyz', 'openapi.json'];
 

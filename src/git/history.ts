@@ -1,0 +1,80 @@
+import type { Sha } from '../lib/sha.ts';
+import { type RunOptions, type RunResult, runGit } from './exec.ts';
+import type { AncestryPair, CommitRange, LineCommit, LineRange, MergePair } from './git.ts';
+import type { Mirror } from './mirror.ts';
+
+const MAX_BYTES = 128 * 1024 * 1024;
+/** A branch of many years must not become one endless message. */
+const MAX_COMMITS = 1_000;
+/**
+ * One field per line: names and subjects contain no line breaks. Both can be arbitrarily long, so git truncates them.
+ */
+const FIELDS = ['%H', '%T', '%P', '%<(60,trunc)%an', '%<(100,trunc)%s'];
+
+/** First-parent line of the tip, oldest first. */
+export async function listFirstParents(mirror: Mirror, range: CommitRange): Promise<readonly Sha[]> {
+  return revList(mirror, ['--first-parent', '--reverse'], range);
+}
+
+/** Commits that are no merges, oldest first. */
+export async function listCommits(mirror: Mirror, range: CommitRange): Promise<readonly Sha[]> {
+  return revList(mirror, ['--no-merges', '--reverse', `--max-count=${MAX_COMMITS}`], range);
+}
+
+/** Every object of the range. Throws when one is missing. */
+export async function listObjects(mirror: Mirror, range: CommitRange): Promise<readonly Sha[]> {
+  return revList(mirror, ['--objects', '--no-object-names'], range);
+}
+
+async function revList(mirror: Mirror, args: readonly string[], range: CommitRange): Promise<readonly Sha[]> {
+  const revisions = [range.tip, ...range.without.map((sha) => `^${sha}`)];
+  return shasIn(await read(mirror, ['rev-list', ...args, '--end-of-options', ...revisions, '--']));
+}
+
+/** First-parent commits of the tip that `since` lacks, newest first, at most `limit`. */
+export async function listLine(mirror: Mirror, { tip, since, limit }: LineRange): Promise<readonly LineCommit[]> {
+  const format = ['--no-commit-header', `--format=${FIELDS.join('%n')}`, '--encoding=UTF-8'];
+  const revisions = ['--end-of-options', tip, `^${since}`, '--'];
+  const args = ['rev-list', '--first-parent', `--max-count=${limit}`, ...format, ...revisions];
+  const lines = (await read(mirror, args)).stdout.toString().split('\n');
+  const count = Math.floor(lines.length / FIELDS.length);
+  return Array.from({ length: count }, (_, index) => parseCommit(lines.slice(index * FIELDS.length)));
+}
+
+function parseCommit([sha, tree, parents = '', author = '', subject = '']: readonly string[]): LineCommit {
+  const [parent] = parents.split(' ');
+  return {
+    sha: sha as Sha,
+    tree: tree as Sha,
+    parent: parent === '' ? undefined : (parent as Sha),
+    author: author.trim(),
+    subject: subject.trim(),
+  };
+}
+
+/** Criss-cross merges have several merge bases. */
+export async function listMergeBases(mirror: Mirror, { target, head }: MergePair): Promise<readonly Sha[]> {
+  return shasIn(await read(mirror, ['merge-base', '--all', '--end-of-options', target, head], { expected: [0, 1] }));
+}
+
+export async function isAncestor(mirror: Mirror, { ancestor, descendant }: AncestryPair): Promise<boolean> {
+  const args = ['merge-base', '--is-ancestor', '--end-of-options', ancestor, descendant];
+  return (await read(mirror, args, { expected: [0, 1] })).exitCode === 0;
+}
+
+function read(mirror: Mirror, args: readonly string[], options: Pick<RunOptions, 'expected'> = {}): Promise<RunResult> {
+  return runGit(args, {
+    ...options,
+    purpose: 'read the history of the repository',
+    gitDir: mirror.gitDir,
+    extra: mirror.environment,
+    maxBytes: MAX_BYTES,
+  });
+}
+
+function shasIn({ stdout }: RunResult): readonly Sha[] {
+  return stdout
+    .toString('latin1')
+    .split('\n')
+    .filter((line) => line !== '') as Sha[];
+}

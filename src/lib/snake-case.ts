@@ -1,4 +1,0 @@
-/** Turns `windowHours` into `window_hours`. */
-export function snakeCase(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-}
