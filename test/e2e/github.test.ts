@@ -16,7 +16,9 @@ describe('a queue on GitHub', () => {
     );
   const ownCheck = (pr: PullRequest) => {
     const checks = world.github.listChecks(world.repository, pr.headSha);
-    return checks.find(({ name }) => name === 'Sluice (main)');
+    const own = checks.filter(({ name }) => name === 'Sluice (main)');
+    assert.ok(own.length <= 1, 'there is one check');
+    return own[0];
   };
   const untilTidy = () =>
     until('refs of candidates are gone', TOLD_MS, async () => {
@@ -24,7 +26,7 @@ describe('a queue on GitHub', () => {
       return left.length === 0 ? true : undefined;
     });
 
-  test('a comment submits, CI passes, the pull request is merged, and everybody is told [G1]', async () => {
+  test('a comment submits, CI passes, the pull request is merged, and its page says so [G1] [G45] [G48] [G50]', async () => {
     world = await GithubWorld.create();
     const pr = await world.open();
     world.say(pr, 'Looks good.\n\n/sluice merge');
@@ -39,6 +41,7 @@ describe('a queue on GitHub', () => {
     await untilTold(pr, 'Landed');
     await until('the check has ended', TOLD_MS, async () => ownCheck(pr)?.conclusion);
     assert.equal(ownCheck(pr)?.conclusion, 'success');
+    assert.deepEqual(world.replies(pr), []);
     await untilTidy();
   });
 
@@ -107,7 +110,7 @@ describe('a queue on GitHub', () => {
     await untilTold(pr, 'Landed');
   });
 
-  test('pushed, the tested commit itself lands, and the pull request is closed with a word', async () => {
+  test('pushed, the tested commit itself lands, and the pull request is closed with a word [G52]', async () => {
     world = await GithubWorld.create({ settings: { landingMode: 'PUSH', createPrsForTestingBranches: true } });
     const pr = await world.open();
     world.say(pr, '/sluice merge');
@@ -122,16 +125,18 @@ describe('a queue on GitHub', () => {
     assert.equal(world.github.refs(world.repository).get('refs/heads/main'), sha);
     await until('it is closed', TOLD_MS, async () => (pr.state === 'closed' ? true : undefined));
     await untilTold(pr, sha.slice(0, 12));
+    assert.match(world.sticky(pr) ?? '', /It is on `main`. Its commit \[`[0-9a-f]{12}`\]/);
     await until('the draft is closed', TOLD_MS, async () => (draft.state === 'closed' ? true : undefined));
     await untilTidy();
   });
 
-  test("a fork's code is tested only after a writer's act on that head, and a later push cancels", async () => {
+  test("a fork's code is tested only after a writer's act on that head, and a later push cancels [G54] [G56]", async () => {
     world = await GithubWorld.create();
     const fork = await world.github.fork(world.repository, 'mallory');
     const pr = await world.open({ author: 'mallory', from: fork });
     world.say(pr, '/sluice merge', 'mallory');
     await until('mallory is refused', TOLD_MS, async () => (world.replies(pr).length === 1 ? true : undefined));
+    assert.match(world.replies(pr)[0] ?? '', /`mallory` has no write access to this repository/);
     assert.deepEqual(world.testBranches(), []);
     // GitHub dates comments in whole seconds: a comment in the second in which the server learned of the head counts as
     // earlier. The server knows of the head by now.
@@ -147,7 +152,26 @@ describe('a queue on GitHub', () => {
     await untilTidy();
   });
 
-  test('a label submits and its removal cancels', async () => {
+  test('a command counts with the present permission of its author, and never from the app itself [G54] [G55]', async () => {
+    world = await GithubWorld.create();
+    world.github.setPermission(world.repository, 'eve', 'read');
+    const pr = await world.open();
+    world.say(pr, '/sluice merge', 'eve');
+    await until('eve is refused', TOLD_MS, async () => (world.replies(pr).length === 1 ? true : undefined));
+    world.github.setPermission(world.repository, 'eve', 'write');
+    const own = world.github.listComments(pr).find(({ author }) => author === world.github.app.bot);
+    assert.ok(own);
+    world.github.editComment(pr, own, '/sluice merge');
+    world.say(pr, '/sluice merge', own.author.login);
+    world.say(pr, '/sluice help', 'eve');
+    await until('eve is answered', TOLD_MS, async () =>
+      world.replies(pr).find((text) => /`\/sluice merge` puts/.test(text)),
+    );
+    assert.equal(world.sticky(pr), undefined);
+    assert.deepEqual(world.testBranches(), []);
+  });
+
+  test('a label submits, its removal cancels, and it is removed at the end [G53] [G57] [G140]', async () => {
     world = await GithubWorld.create({ settings: { enqueueingLabel: 'land it', stateLabelsEnabled: true } });
     const pr = await world.open();
     world.github.label(pr, WRITER, 'land it');
@@ -159,5 +183,11 @@ describe('a queue on GitHub', () => {
     await until('the former is gone', TOLD_MS, async () =>
       pr.labels.some(({ name }) => name === 'sluice-testing') ? undefined : true,
     );
+    world.github.label(pr, WRITER, 'land it');
+    world.report((await world.untilTestBranch(pr)).sha, 'failure');
+    await until('labels are as they should be', TOLD_MS, async () =>
+      pr.labels.map(({ name }) => name).join() === 'sluice-failed' ? true : undefined,
+    );
+    await world.untilState(pr, 'FAILED');
   });
 });

@@ -11,16 +11,10 @@ import type { App } from '../core/app.ts';
 import { spreadOf } from '../core/leases.ts';
 import { decodeShownEntry } from '../core/queue-codec.ts';
 import type { LoadedQueue } from '../core/queue-host.ts';
-import { closeLandedPullRequest } from '../pr-page/close-landed.ts';
-import { collectPageFacts } from '../pr-page/collect-page-facts.ts';
-import { ConcurrentWrite, leftToOther } from '../pr-page/concurrent-write.ts';
-import { changeNote, type NoteKey } from '../pr-page/note.ts';
+import { collectPageFacts, type PageHost } from '../pr-page/collect-page-facts.ts';
+import { changeNote, findNote, type NoteKey, type StoredNote } from '../pr-page/note.ts';
 import { createPairedWriter } from '../pr-page/paired-writer.ts';
-import type { PageHost } from '../pr-page/place.ts';
-import { RetryAfter } from '../pr-page/retry-after.ts';
-import { writeCheckRun } from '../pr-page/write-check-run.ts';
-import { writeComment } from '../pr-page/write-comment.ts';
-import { writeLabels } from '../pr-page/write-labels.ts';
+import { type PageOutcome, waitForPage, writePage } from '../pr-page/write-page.ts';
 import { WriteSlots } from '../pr-page/write-slots.ts';
 import { DONE, type EffectAnswer, type EffectRun, type LongEffect } from './effect-run.ts';
 
@@ -73,22 +67,26 @@ const CROWDED_MS = 20_000;
 interface PageUpdate {
   readonly hosting: Hosting;
   readonly prNumber: UpdatePage['prNumber'];
-  /** The effect's id. */
+  /** The id of the effect. */
   readonly id: string;
 }
 
-/**
- * Two writers may be at work: after a lease ran out, or for two queues. A writer that finds a concurrent write writes
- * once more, from the present state, so that the last write is the newest.
- */
 // SPEC G145
+/**
+ * The page of a pull request in two queues has two updates, and a server that hung may write after another took over.
+ * The update that finds this plans the page anew, so that the last write shows the present state.
+ */
 async function writeUntilLast(run: EffectRun, update: PageUpdate): Promise<EffectAnswer> {
-  for (let tries = 0; tries < MAX_CONCURRENT_WRITES; tries += 1) {
+  let hasLostLease = false;
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     try {
-      return await writePage(run, update);
+      const outcome = await updateOnce(run, update, hasLostLease);
+      if (outcome === 'written') return DONE;
+      if (typeof outcome === 'object') return outcome;
+      hasLostLease ||= outcome === 'lost';
     } catch (error) {
-      if (isLimited(error)) return { kind: 'later', delayMs: CROWDED_MS * (1 + spreadOf(update.id)) };
-      if (!(error instanceof ConcurrentWrite)) throw error;
+      if (!isLimited(error)) throw error;
+      return { kind: 'later', delayMs: CROWDED_MS * (1 + spreadOf(update.id)) };
     }
   }
   throw leftToOther();
@@ -99,36 +97,55 @@ function isLimited(error: unknown): boolean {
   return error instanceof Fault && error.code === 'FORGE_UNAVAILABLE' && isKnownNotApplied(error);
 }
 
-const MAX_CONCURRENT_WRITES = 5;
+const MAX_TRIES = 5;
 
-// SPEC G47
-async function writePage(run: EffectRun, { hosting, prNumber, id }: PageUpdate): Promise<EffectAnswer> {
+/** The update that holds the lease writes again. A fault gives the retry a backoff, so that it ends some time. */
+function leftToOther(): Fault {
+  return new Fault('FORGE_UNAVAILABLE', 'Another update of the pull request page is under way.');
+}
+
+async function updateOnce(
+  run: EffectRun,
+  { hosting, prNumber, id: effect }: PageUpdate,
+  hasLostLease: boolean,
+): Promise<EffectAnswer | PageOutcome> {
   const { app, forge, repository: at } = run;
+  const key: NoteKey = { repositoryId: run.found.repositoryId, prNumber };
+  const page = {
+    app,
+    hosting,
+    writer: createPairedWriter(hosting),
+    key,
+    repository: at,
+    effect,
+    attempt: randomUUID(),
+  };
+  // The note is read before the queues, so that another update that wrote a later state has changed it.
+  const stored = await recordQueue(app, key, run.found.id);
+  if (hasLostLease && stored.note.lease !== undefined) throw leftToOther();
+  const waitMs = await waitForPage(page, stored);
+  if (waitMs > 0) return { kind: 'later', delayMs: waitMs };
   // The effect waited for its slot, and the queue may have changed.
   const found = await app.queues.find(run.found.id);
-  if (found === undefined) return DONE;
-  const repository = await app.directory.findRepositoryById(found.repositoryId);
-  if (repository === undefined) return DONE;
-  const place: PageHost = { app, forge, repository };
-  const key: NoteKey = { repositoryId: repository.id, prNumber };
-  const note = await changeNote(app, key, ({ queues, ...rest }) =>
-    queues[0] === found.id
-      ? undefined
-      : { ...rest, queues: [found.id, ...queues.filter((each) => each !== found.id)].slice(0, MAX_QUEUES) },
-  );
-  const entry = await findAny(app, found, prNumber);
-  if (entry === undefined) return DONE;
+  const repository = found && (await app.directory.findRepositoryById(found.repositoryId));
+  const entry = found && (await findAny(app, found, prNumber));
+  if (found === undefined || repository === undefined || entry === undefined) return DONE;
   if (isAboutToChange(found.queue, entry, app.clock.now())) return { kind: 'later', delayMs: ABOUT_TO_CHANGE_MS };
-  const views = await collectViews(place, note.queues, prNumber);
+  const views = await collectViews({ app, forge, repository }, stored.note.queues, prNumber);
   const own = views.find(({ loaded }) => loaded.id === found.id);
-  const [first] = views;
+  const [first, ...others] = views;
   if (first === undefined || own === undefined) return DONE;
-  const writer = createPairedWriter(hosting);
-  const page = { app, hosting, writer, key, repository: at, id, turn: randomUUID() };
-  const comment = writeComment(page, views).finally(() => writer.skip('comment'));
-  const check = writeCheckRun(page, own).finally(() => writer.skip('check'));
-  await Promise.allSettled([comment, check]);
-  return inTurn([() => comment, () => check, () => writeLabels(page, first), () => closeLandedPullRequest(page, own)]);
+  return writePage(page, stored, { views: [first, ...others], own });
+}
+
+/** The queue that wrote last comes first. */
+async function recordQueue(app: App, key: NoteKey, queueId: QueueId): Promise<StoredNote> {
+  await changeNote(app, key, ({ queues, ...rest }) =>
+    queues[0] === queueId
+      ? undefined
+      : { ...rest, queues: [queueId, ...queues.filter((each) => each !== queueId)].slice(0, MAX_QUEUES) },
+  );
+  return findNote(app, key);
 }
 
 /** The entry lands right now, or its mergeability is being computed: one write a moment later replaces two. */
@@ -152,28 +169,8 @@ const FINDING_OUT_MS = 6_000;
 /** Entries ahead usually land first. One that waits for longer gets an update. */
 const PASSED_MS = 30_000;
 
-/** Runs every act, also after one failed. */
-async function inTurn(acts: readonly (() => Promise<void>)[]): Promise<EffectAnswer> {
-  let failure: { readonly error: unknown } | undefined;
-  let concurrent: ConcurrentWrite | undefined;
-  let laterMs: number | undefined;
-  for (const act of acts) {
-    try {
-      await act();
-    } catch (error) {
-      if (error instanceof RetryAfter) laterMs = Math.max(laterMs ?? 0, error.delayMs);
-      else if (error instanceof ConcurrentWrite) concurrent = error;
-      else failure ??= { error };
-    }
-  }
-  // A failure gets its backoff, also where the other acts could be retried at once.
-  if (failure !== undefined) throw failure.error;
-  if (concurrent !== undefined) throw concurrent;
-  return laterMs === undefined ? DONE : { kind: 'later', delayMs: laterMs };
-}
-
-/** Live entries first, then the latest change: the same order for the effects of every queue. */
 // SPEC G141
+/** Live entries first, then the latest change: the same order for the effects of every queue. */
 async function collectViews(place: PageHost, queueIds: readonly QueueId[], prNumber: UpdatePage['prNumber']) {
   const views = [];
   for (const queueId of queueIds) {

@@ -7,16 +7,30 @@ import { type Entry, findCandidate, isLive, type Queue } from '../../engine/queu
 import { unlanded } from '../../engine/roster.ts';
 import { isSilent } from '../../engine/silence.ts';
 import { testingEndsAt } from '../../engine/verdict.ts';
+import type { Forge } from '../../forge/forge.ts';
 import { valuesOf } from '../../lib/int-map.ts';
 import type { TransitionRow } from '../../storage/queues.ts';
+import type { Repository } from '../../storage/repositories.ts';
+import type { TestRow } from '../../storage/tests.ts';
 import type { App } from '../core/app.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
 import { decodeCandidate, decodeTransition, type StoredTransition } from '../core/queue-codec.ts';
 import type { LoadedQueue } from '../core/queue-host.ts';
-import { collectFailedTests } from './failed-tests.ts';
+import { testLink } from '../tests/test-view.ts';
 import { safeAddress } from './markdown.ts';
-import type { FailedCheck, PageFacts, RunFacts } from './page-facts.ts';
-import type { PageHost } from './place.ts';
+import type { FailedCheck, FailedTestFacts, PageFacts, RunFacts } from './page-facts.ts';
+
+/** The forge and repository that have the pull request's page. */
+export interface PageHost {
+  readonly app: App;
+  readonly forge: Forge;
+  readonly repository: Repository;
+}
+
+/** A comment shows fewer. */
+const MAX_TESTS = 100;
+
+const ORDER: readonly FailedTestFacts['kind'][] = ['failed', 'broken', 'flaky', 'quarantined'];
 
 /** Collects everything that the page shows about an entry, live or ended. */
 export async function collectPageFacts(place: PageHost, loaded: LoadedQueue, entry: Entry): Promise<PageFacts> {
@@ -148,4 +162,34 @@ function collectLinkable(queue: Queue, entry: Entry, { reasons, run, causes }: R
 function pageOf({ pr }: Entry): string | undefined {
   const [, page] = /^(https?:\/\/.+)\/pull\/\d+$/.exec(pr.url) ?? [];
   return page !== undefined && safeAddress(page) !== undefined ? page : undefined;
+}
+
+/** The failed tests of a candidate's check, as uploaded, the most important first. */
+async function collectFailedTests(
+  { app, repository }: PageHost,
+  candidateId: string,
+  check: string,
+): Promise<Pick<FailedCheck, 'tests' | 'failing'>> {
+  const results = await app.store.testIngest.findCheckResults(repository.id, candidateId, check);
+  const failing = results?.failing.length ?? 0;
+  if (results === undefined || failing === 0) return { tests: [], failing };
+  const ids = results.failing.slice(0, MAX_TESTS).map(({ testId }) => testId);
+  const { known } = await app.store.testIngest.load(repository.id, ids);
+  const organization = await app.store.accounts.findOrganizationById(repository.organizationId);
+  const linkOf = (testId: string) =>
+    app.publicUrl === undefined || organization === undefined
+      ? undefined
+      : testLink(testId, repository, { baseUrl: app.publicUrl, orgSlug: organization.slug });
+  const tests = known.map(({ test }) => ({ name: fullName(test), kind: kindOf(test), url: linkOf(test.id) }));
+  return { failing, tests: tests.toSorted((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind)) };
+}
+
+function kindOf({ quarantinedAt, status }: TestRow): FailedTestFacts['kind'] {
+  if (quarantinedAt !== null) return 'quarantined';
+  if (status === 'FLAKY') return 'flaky';
+  return status === 'BROKEN' ? 'broken' : 'failed';
+}
+
+function fullName({ parent, name }: TestRow): string {
+  return parent === null || parent === '' ? name : `${parent} › ${name}`;
 }

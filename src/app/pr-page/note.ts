@@ -4,7 +4,6 @@ import type { Sha } from '../../lib/sha.ts';
 import type { QueueId } from '../../storage/queues.ts';
 import type { RepositoryId } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
-import type { WriteIntent } from './write-intent.ts';
 
 /** The state of a pull request's page: what was written there, and which commands were read. */
 export interface Note {
@@ -15,8 +14,12 @@ export interface Note {
   readonly checks: Readonly<Record<string, CheckNote>>;
   /** State labels that we added and did not remove. */
   readonly labels: readonly string[];
-  /** A writer is changing the labels, so that the present ones are unknown. */
-  readonly labelling?: WriteIntent;
+  /** A change of the labels was not confirmed: any of them may be missing. */
+  readonly areLabelsUnknown: boolean;
+  /** The update that writes to the page now. A crash leaves it behind. */
+  readonly lease?: PageLease;
+  /** The answer to a write got lost then. The write may still arrive. */
+  readonly unansweredAt?: Instant;
   /** The enqueueing label, while it is on the pull request. */
   readonly enqueueingLabel: string | undefined;
   /** The id of the change that added it. Notes of earlier versions have none. */
@@ -33,15 +36,23 @@ export interface Note {
   readonly replies: readonly ReplyNote[];
 }
 
+export interface PageLease {
+  /** The attempt. */
+  readonly by: string;
+  /** The id of its effect. The next attempt of the same effect follows only after the first has ended. */
+  readonly effect: string;
+  readonly at: Instant;
+  /** An update that had lost its lease wrote meanwhile, so that the last write is unknown. */
+  readonly isDisturbed?: true;
+}
+
 export interface CommentNote {
+  /** Undefined: its creation was begun, and it may exist or not. */
   readonly id: string | undefined;
   /** GitHub's GraphQL id. Notes of earlier versions have none. */
   readonly nodeId?: string | undefined;
   /** The hash of its text. Undefined while that is unknown. */
   readonly hash: string | undefined;
-  /** A writer began to create it: it may exist or not. */
-  readonly creating?: { readonly by: string; readonly at: Instant; readonly turn?: string };
-  readonly writing?: WriteIntent;
   /** A person deleted the first one, and it was created again. */
   readonly isSecond?: true;
   /** A person deleted it twice, so that it is not written any more. */
@@ -49,7 +60,7 @@ export interface CommentNote {
 }
 
 export interface CheckNote {
-  /** Undefined: a writer began to create it, and it may exist or not. */
+  /** Undefined: its creation was begun, and it may exist or not. */
   readonly id: string | undefined;
   readonly nodeId?: string | undefined;
   readonly headSha: Sha;
@@ -57,7 +68,6 @@ export interface CheckNote {
   readonly submission: number;
   readonly startedAt: Instant;
   readonly hash: string | undefined;
-  readonly writing?: WriteIntent;
   /** It was not completed yet. */
   readonly isOpen?: true;
 }
@@ -85,6 +95,7 @@ export const EMPTY_NOTE: Note = {
   comment: undefined,
   checks: {},
   labels: [],
+  areLabelsUnknown: false,
   enqueueingLabel: undefined,
   labelHandledAt: undefined,
   labelHandledIds: [],
@@ -102,9 +113,31 @@ export function encodeNote(note: Note): string {
   return JSON.stringify(note);
 }
 
-export async function readNote(app: Pick<App, 'store'>, { repositoryId, prNumber }: NoteKey): Promise<Note> {
+export interface StoredNote {
+  readonly note: Note;
+  /** 0: nothing is stored. */
+  readonly version: number;
+}
+
+export async function findNote(app: Pick<App, 'store'>, { repositoryId, prNumber }: NoteKey): Promise<StoredNote> {
   const found = await app.store.pullRequestNotes.find(repositoryId, prNumber);
-  return found === undefined ? EMPTY_NOTE : decodeNote(found.body);
+  return found === undefined
+    ? { note: EMPTY_NOTE, version: 0 }
+    : { note: decodeNote(found.body), version: found.version };
+}
+
+export async function readNote(app: Pick<App, 'store'>, key: NoteKey): Promise<Note> {
+  return (await findNote(app, key)).note;
+}
+
+/** Replaces the note of this version. False: it has changed since it was read. */
+export async function replaceNote(
+  app: Pick<App, 'store'>,
+  key: NoteKey,
+  { note, version }: StoredNote,
+): Promise<boolean> {
+  const body = encodeNote(note);
+  return (await app.store.pullRequestNotes.save({ ...key, version: version + 1, body })) === 'saved';
 }
 
 /** Two servers seldom write to one note, and a third hardly ever. */
@@ -116,17 +149,13 @@ export async function changeNote(
   key: NoteKey,
   change: (note: Note) => Note | undefined,
 ): Promise<Note> {
-  const { repositoryId, prNumber } = key;
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-    const found = await app.store.pullRequestNotes.find(repositoryId, prNumber);
-    const before = found === undefined ? EMPTY_NOTE : decodeNote(found.body);
-    const after = change(before);
-    if (after === undefined || after === before) return before;
-    const version = (found?.version ?? 0) + 1;
-    const answer = await app.store.pullRequestNotes.save({ repositoryId, prNumber, version, body: encodeNote(after) });
-    if (answer === 'saved') return after;
+    const { note, version } = await findNote(app, key);
+    const after = change(note);
+    if (after === undefined || after === note) return note;
+    if (await replaceNote(app, key, { note: after, version })) return after;
   }
-  throw new Fault('STORE_UNAVAILABLE', `What was said about pull request #${prNumber} could not be noted.`);
+  throw new Fault('STORE_UNAVAILABLE', `The note of pull request #${key.prNumber} could not be stored.`);
 }
 
 /** Bounds the note of a pull request with many pushes. */

@@ -4,7 +4,7 @@ import type { ForgeRepository } from '../../forge/forge.ts';
 import type { Hosting } from '../../forge/hosting.ts';
 import type { App } from '../core/app.ts';
 import type { LoadedQueue } from '../core/queue-host.ts';
-import type { NoteKey } from './note.ts';
+import type { Note, NoteKey } from './note.ts';
 import type { PageFacts } from './page-facts.ts';
 import type { PairedWriter } from './paired-writer.ts';
 
@@ -16,10 +16,22 @@ export interface PageWrite {
   readonly writer: PairedWriter;
   readonly repository: ForgeRepository;
   readonly key: NoteKey;
-  /** The writer's id, that of the effect: after a crash the same writer continues. */
-  readonly id: string;
-  /** The id of this attempt: another attempt of the same writer may be under way, here or on another server. */
-  readonly turn: string;
+  /** The id of the effect. */
+  readonly effect: string;
+  /** The id of this attempt: another attempt of the same effect may be under way on a server that hung. */
+  readonly attempt: string;
+}
+
+/** A part of the page that differs from what was written last. */
+export interface PagePart {
+  /** The fields of the note that only this part changes. */
+  readonly fields: readonly (keyof Note)[];
+  /** The note while it is unknown whether the part was written. */
+  begin(note: Note): Note;
+  /** Returns the change that records what was written. */
+  write(): Promise<(note: Note) => Note>;
+  /** After this write the part differs still. */
+  readonly isPreliminary?: boolean;
 }
 
 /** A pull request in one queue. */

@@ -1,4 +1,5 @@
 import type { Landed } from '../../engine/candidate.ts';
+import type { ExplanationReason } from '../../engine/explanation.ts';
 import { landingProof } from '../../engine/landed-text.ts';
 import { type Entry, isLive } from '../../engine/queue.ts';
 import { formatInstant, type Instant } from '../../lib/clock.ts';
@@ -6,7 +7,6 @@ import { isUntested, renderHeadline } from './headline.ts';
 import { code, joinLines, link, words } from './markdown.ts';
 import type { PageFacts, RunFacts, TimelineSentence } from './page-facts.ts';
 import { hasHope, renderFailures } from './render-failures.ts';
-import { renderReasons } from './render-reasons.ts';
 
 /** Marks our comment, to find it again. Texts by others are escaped and cannot contain it. */
 export const COMMENT_MARKER = '<!-- sluice:queue -->';
@@ -14,6 +14,8 @@ export const COMMENT_MARKER = '<!-- sluice:queue -->';
 /** GitHub's limit is 65,536. */
 const MAX_COMMENT = 60_000;
 const REST = '*There is more than a comment can hold.*';
+const MAX_REASONS = 20;
+const MAX_DEPTH = 3;
 
 /**
  * Renders the comment: the state of the pull request, the reason, and what to do. One comment covers all queues that
@@ -198,4 +200,42 @@ const FAILINGS: ReadonlySet<string> = new Set(['TEST_RUN_REQUIRED_STATUS_FAILED'
 function renderCommands({ state }: Entry): string {
   const restart = state === 'TESTING' || state === 'PENDING_FAILURE' ? ' `/sluice restart` tests it again,' : '';
   return `\`/sluice cancel\` takes it out of the queue,${restart} \`/sluice merge -p high\` changes its priority; \`/sluice help\` says more.`;
+}
+
+/** The tree of reasons as nested lists. Depth is limited; a long list ends with the number of hidden reasons. */
+function renderReasons(reasons: readonly ExplanationReason[], ours: ReadonlySet<number>): string[] {
+  const lines: string[] = [];
+  let left = 0;
+  const add = (list: readonly ExplanationReason[], depth: number) => {
+    for (const reason of list.flatMap(simplify)) {
+      if (lines.length < MAX_REASONS)
+        lines.push(`${'  '.repeat(depth)}- ${words(withPlainTimes(reason.text), { ours })}`);
+      else left += 1;
+      if (depth + 1 < MAX_DEPTH) add(reason.reasons, depth + 1);
+    }
+  };
+  add(reasons, 0);
+  return left === 0 ? lines : [...lines, `- ${left} more`];
+}
+
+/** Leaves out reasons that the comment shows elsewhere, or that change within moments. */
+function simplify(reason: ExplanationReason): ExplanationReason[] {
+  switch (reason.code) {
+    // The candidate, its checks and the failures have places of their own.
+    case 'CHECK_OPEN':
+    case 'TESTING':
+      return [];
+    case 'FAILED_CHECKS':
+    case 'BISECTION':
+      return [...reason.reasons].flatMap(simplify);
+    // Its text already contains the first of its reasons.
+    case 'NOT_MERGEABLE':
+      return [reason.reasons.length > 1 ? { ...reason, text: 'It cannot be merged:' } : { ...reason, reasons: [] }];
+    default:
+      return [reason];
+  }
+}
+
+function withPlainTimes(text: string): string {
+  return text.replace(/\b(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d(?:\.\d+)?Z/g, '$1 $2 UTC');
 }

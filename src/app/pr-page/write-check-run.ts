@@ -1,115 +1,98 @@
 import type { Entry } from '../../engine/queue.ts';
-import type { Instant } from '../../lib/clock.ts';
+import type { CheckRunDraft, Written } from '../../forge/hosting.ts';
 import type { QueueId } from '../../storage/queues.ts';
 import type { LoadedQueue } from '../core/queue-host.ts';
 import { type CheckText, checkNameOf, renderCheckRun } from './check-run.ts';
-import { ConcurrentWrite, leftToOther } from './concurrent-write.ts';
-import { type CheckNote, changeNote, type Note, readNote } from './note.ts';
-import { digestOf, type PageOfQueue, type PageWrite } from './page-write.ts';
-import { RetryAfter } from './retry-after.ts';
-import { arrivesWithin, disturbed, intentOf, type WriteIntent, waitForOther, writeOrTakeBack } from './write-intent.ts';
+import { type CheckNote, type Note, readNote } from './note.ts';
+import { digestOf, type PageOfQueue, type PagePart, type PageWrite } from './page-write.ts';
 
-/** Shows the state as a check run on the queued head, one for each submission. */
 // SPEC G143
-export async function writeCheckRun(page: PageWrite, { loaded, entry, facts }: PageOfQueue): Promise<void> {
-  const { id: queueId, queue } = loaded;
-  const { checks } = await readNote(page.app, page.key);
-  const last = checks[queueId];
+/** Shows the state as a check run on the queued head, one for each submission. */
+export function planCheckRun(page: PageWrite, note: Note, { loaded, entry, facts }: PageOfQueue): PagePart | undefined {
+  const { settings } = loaded.queue;
+  const last = note.checks[loaded.id];
   const known = last?.submission === entry.submission ? last : undefined;
-  // Another writer knows a later submission.
-  if (last !== undefined && last.submission > entry.submission) throw new ConcurrentWrite();
-  if (last?.isOpen === true && known === undefined) await endFormer(page, loaded, last);
+  // The entry left and was submitted again before the page was updated.
+  if (last?.isOpen === true && known === undefined) return planEndOfFormer(page, loaded, last);
   const full = renderCheckRun(facts);
-  if (full === undefined) return;
-  const text = queue.settings.commentsEnabled ? briefly(full) : full;
+  if (full === undefined) return undefined;
   // An open check run is completed also after the setting was switched off: it would run for ever.
-  if (known === undefined && (!queue.settings.statusCheckEnabled || !isOnItsHead(entry))) return;
-  const { status, conclusion, title, summary } = text;
-  const hash = digestOf(status, conclusion, title, status === 'COMPLETED' ? summary : undefined);
-  if (known?.hash === hash) return;
+  if (known === undefined && (!settings.statusCheckEnabled || !isOnItsHead(entry))) return undefined;
+  const text = settings.commentsEnabled ? briefly(full) : full;
+  if (known !== undefined && known.hash === digestOfText(text)) return undefined;
   const noted = known ?? begin(entry);
-  const { headSha, startedAt } = noted;
-  const draft = {
+  const draft = draftOf(page, loaded, { noted, text, endedAt: entry.stateChangedAt });
+  return partOf(page, loaded, { noted, draft: { ...draft, mayExist: known !== undefined } });
+}
+
+function planEndOfFormer(page: PageWrite, loaded: LoadedQueue, noted: CheckNote): PagePart {
+  return { ...partOf(page, loaded, { noted, draft: draftOfFormer(page, loaded, noted) }), isPreliminary: true };
+}
+
+function partOf(
+  page: PageWrite,
+  loaded: LoadedQueue,
+  { noted, draft }: { readonly noted: CheckNote; readonly draft: CheckRunDraft },
+): PagePart {
+  const isOpen = draft.status !== 'COMPLETED';
+  return {
+    fields: ['checks'],
+    begin(note) {
+      const found = note.checks[loaded.id] ?? noted;
+      if (found.submission > noted.submission) return note;
+      const known = found.submission === noted.submission ? found : noted;
+      return withCheck(note, loaded.id, withOpen({ ...known, hash: undefined }, isOpen || known.isOpen === true));
+    },
+    async write() {
+      const written = await writeCheck(page, draft);
+      if (isOpen) await endIfFormer(page, loaded, noted);
+      const check = withOpen({ ...noted, ...written, hash: digestOfText(draft) }, isOpen);
+      return (note) => (written === undefined ? note : withCheck(note, loaded.id, check));
+    },
+  };
+}
+
+/** A check run that is gone is created again. */
+async function writeCheck({ writer }: PageWrite, draft: CheckRunDraft): Promise<Written | undefined> {
+  const written = await writer.writeCheck(draft);
+  if (written !== undefined || draft.id === undefined) return written;
+  return writer.writeCheck({ ...draft, id: undefined, mayExist: true });
+}
+
+/** A server that hung may open the check run of a submission again after the next one began. */
+async function endIfFormer(page: PageWrite, loaded: LoadedQueue, noted: CheckNote): Promise<void> {
+  const present = (await readNote(page.app, page.key)).checks[loaded.id];
+  if (present === undefined || present.submission <= noted.submission) return;
+  await page.hosting.writeCheck(draftOfFormer(page, loaded, noted));
+}
+
+function draftOfFormer(page: PageWrite, loaded: LoadedQueue, noted: CheckNote): CheckRunDraft {
+  const summary = 'It left the queue, and was submitted again.';
+  const text = { status: 'COMPLETED', conclusion: 'CANCELLED', title: 'Submitted again', summary } as const;
+  return draftOf(page, loaded, { noted, text, endedAt: page.app.clock.now() });
+}
+
+interface CheckFacts {
+  readonly noted: CheckNote;
+  readonly text: Omit<CheckText, 'name'>;
+  readonly endedAt: number;
+}
+
+function draftOf(page: PageWrite, { id, queue }: LoadedQueue, { noted, text, endedAt }: CheckFacts): CheckRunDraft {
+  const { headSha, submission, startedAt } = noted;
+  return {
     repository: page.repository,
+    id: noted.id,
+    nodeId: noted.nodeId,
+    mayExist: true,
     headSha,
+    name: checkNameOf(queue.branch),
     ...text,
-    externalId: externalIdOf(queueId, entry),
+    externalId: `${id}/${page.key.prNumber}/${submission}`,
     url: undefined,
     startedAt,
-    completedAt: status === 'COMPLETED' ? Math.max(startedAt, entry.stateChangedAt) : undefined,
+    completedAt: text.status === 'COMPLETED' ? Math.max(startedAt, endedAt) : undefined,
   };
-  const before = await start(page, loaded, noted);
-  const written = await writeOrTakeBack(
-    async () =>
-      (await page.writer.writeCheck({ ...draft, id: noted.id, nodeId: noted.nodeId, mayExist: known !== undefined })) ??
-      (noted.id && (await page.writer.writeCheck({ ...draft, id: undefined, mayExist: true }))),
-    () => takeBack(page, loaded, before),
-  );
-  if (!written) return;
-  const { id, nodeId } = written;
-  await finish(page, loaded, withOpen({ ...noted, id, nodeId, hash }, status !== 'COMPLETED'));
-}
-
-/**
- * The note records the intent before the write. A later try that finds it has the forge search for the check run first,
- * and creates no second one while the first may still arrive.
- */
-async function start(page: PageWrite, { id: queueId }: LoadedQueue, noted: CheckNote): Promise<CheckNote | undefined> {
-  const writing = intentOf(page, page.app.clock.now());
-  let found: CheckNote | undefined;
-  await changeNote(page.app, page.key, (all) => {
-    found = all.checks[queueId];
-    if (found?.submission === noted.submission) leaveToOther(page, found, writing.at);
-    const isSame = found?.id === noted.id && found?.writing?.by === noted.writing?.by;
-    if (found?.submission === noted.submission && !isSame) throw new ConcurrentWrite();
-    return withCheck(all, queueId, { ...noted, hash: undefined, writing });
-  });
-  return found;
-}
-
-function leaveToOther(page: PageWrite, { id, writing }: CheckNote, now: Instant): void {
-  const arrivesMs = id === undefined ? arrivesWithin(writing, now) : 0;
-  const waitMs = Math.max(arrivesMs, waitForOther(writing, page.id, now));
-  if (waitMs > 0) throw new RetryAfter(waitMs);
-}
-
-async function takeBack(page: PageWrite, { id: queueId }: LoadedQueue, before: CheckNote | undefined): Promise<void> {
-  await changeNote(page.app, page.key, (all) => {
-    const { [queueId]: found, ...others } = all.checks;
-    if (found?.writing?.by !== page.turn || found.writing.isDisturbed === true) return undefined;
-    return before === undefined ? { ...all, checks: others } : withCheck(all, queueId, before);
-  });
-}
-
-/** The write of an earlier writer may still arrive: then this one writes again afterwards. */
-async function finish(page: PageWrite, loaded: LoadedQueue, written: CheckNote): Promise<void> {
-  const { id: queueId } = loaded;
-  const { writing: earlier, ...note } = written;
-  const doubtMs = arrivesWithin(earlier, page.app.clock.now());
-  let found: CheckNote | undefined;
-  await changeNote(page.app, page.key, (all) => {
-    found = all.checks[queueId];
-    if (found?.submission !== note.submission) return undefined;
-    const { writing } = found;
-    if (writing?.by !== page.turn) return withCheck(all, queueId, unknown(found, writing));
-    if (doubtMs > 0) return withCheck(all, queueId, unknown(note, earlier));
-    return withCheck(all, queueId, writing.isDisturbed === true ? unknown(note, undefined) : note);
-  });
-  if (found?.submission !== note.submission) {
-    if (note.isOpen === true) await writeFormer(page, loaded, note);
-    throw new ConcurrentWrite();
-  }
-  if (found.writing === undefined) throw new ConcurrentWrite();
-  if (found.writing.by !== page.turn) throw leftToOther();
-  if (doubtMs > 0) throw new RetryAfter(doubtMs);
-  if (found.writing.isDisturbed === true) throw new ConcurrentWrite();
-}
-
-/**
- * Several writers wrote at once, and the last write is unknown. A writer still at work finds the mark in its intent.
- */
-function unknown({ writing: _, ...note }: CheckNote, writing: WriteIntent | undefined): CheckNote {
-  return { ...note, hash: undefined, isOpen: true, ...(writing && { writing: disturbed(writing) }) };
 }
 
 /**
@@ -121,37 +104,12 @@ function briefly(text: CheckText): CheckText {
   return { ...text, status: 'IN_PROGRESS', title: 'In the queue', summary };
 }
 
-/** The entry left and was submitted again before the page was updated: this update is about the new submission. */
-async function endFormer(page: PageWrite, loaded: LoadedQueue, former: CheckNote): Promise<void> {
-  await writeFormer(page, loaded, former);
-  await changeNote(page.app, page.key, (all) => withCheck(all, loaded.id, withOpen(former, false)));
+function digestOfText({ status, conclusion, title, summary }: Omit<CheckText, 'name'>): string {
+  return digestOf(status, conclusion, title, status === 'COMPLETED' ? summary : undefined);
 }
 
-async function writeFormer(page: PageWrite, { id: queueId, queue }: LoadedQueue, former: CheckNote): Promise<void> {
-  const { id, headSha, submission, startedAt } = former;
-  await page.hosting.writeCheck({
-    repository: page.repository,
-    id,
-    mayExist: true,
-    headSha,
-    name: checkNameOf(queue.branch),
-    externalId: externalIdOf(queueId, { prNumber: page.key.prNumber, submission }),
-    status: 'COMPLETED',
-    conclusion: 'CANCELLED',
-    title: 'Submitted again',
-    summary: 'It left the queue, and was submitted again.',
-    url: undefined,
-    startedAt,
-    completedAt: Math.max(startedAt, page.app.clock.now()),
-  });
-}
-
-function externalIdOf(queueId: QueueId, of: { readonly prNumber: number; readonly submission: number }): string {
-  return `${queueId}/${of.prNumber}/${of.submission}`;
-}
-
-function withCheck(all: Note, queueId: QueueId, note: CheckNote): Note {
-  return { ...all, checks: { ...all.checks, [queueId]: note } };
+function withCheck(note: Note, queueId: QueueId, check: CheckNote): Note {
+  return { ...note, checks: { ...note.checks, [queueId]: check } };
 }
 
 function withOpen({ isOpen: _isOpen, ...note }: CheckNote, isOpen: boolean): CheckNote {

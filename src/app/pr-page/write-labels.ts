@@ -1,71 +1,54 @@
 import type { PrNumber } from '../../engine/pull-request.ts';
-import { isLive } from '../../engine/queue.ts';
-import { ConcurrentWrite, leftToOther } from './concurrent-write.ts';
-import { stateLabelChange } from './labels.ts';
-import { changeNote, type Note, readNote } from './note.ts';
-import type { PageOfQueue, PageWrite } from './page-write.ts';
-import { RetryAfter } from './retry-after.ts';
-import { disturbed, intentOf, type WriteIntent, waitForOther } from './write-intent.ts';
+import { type EntryState, isLive } from '../../engine/queue.ts';
+import type { Note } from './note.ts';
+import type { PageOfQueue, PagePart, PageWrite } from './page-write.ts';
 
-/** Sets the state label. It also removes the enqueueing label of an ended entry, so that a person can add it again. */
+const LABELS: { readonly [State in EntryState]: string } = {
+  NOT_READY: 'sluice-not-ready',
+  PENDING: 'sluice-queued',
+  TESTING: 'sluice-testing',
+  TESTS_PASSED: 'sluice-tests-passed',
+  PENDING_FAILURE: 'sluice-pending-failure',
+  FAILED: 'sluice-failed',
+  CANCELLED: 'sluice-cancelled',
+  MERGED: 'sluice-merged',
+};
+
 // SPEC G140
-export async function writeLabels(page: PageWrite, { loaded, entry }: PageOfQueue): Promise<void> {
+/** Sets the state label. It also removes the enqueueing label of an ended entry, so that a person can add it again. */
+export function planLabels(page: PageWrite, note: Note, { loaded, entry }: PageOfQueue): PagePart | undefined {
   const { settings } = loaded.queue;
-  const note = await readNote(page.app, page.key);
-  const states = stateLabelChange({
-    state: entry.state,
-    isEnabled: settings.stateLabelsEnabled,
-    known: note.labels,
-    isUnsure: note.labelling !== undefined,
-  });
-  const submitting =
-    settings.labelCommandsEnabled && !isLive(entry.state) && note.enqueueingLabel !== undefined
-      ? [note.enqueueingLabel]
-      : [];
-  const remove = [...states.remove, ...submitting];
-  if (states.add.length + remove.length === 0) return;
-  await begin(page, note, states.add);
+  const states = stateLabelChange(note, entry.state, settings.stateLabelsEnabled);
+  const isEnded = settings.labelCommandsEnabled && !isLive(entry.state);
+  const enqueueing = isEnded && note.enqueueingLabel !== undefined ? [note.enqueueingLabel] : [];
+  const remove = [...states.remove, ...enqueueing];
+  if (states.add.length + remove.length === 0) return undefined;
   const { repository, key } = page;
-  await page.hosting.changeLabels({ repository, number: key.prNumber as PrNumber, add: states.add, remove });
-  await finish(page, { states, submitting, submittedBy: note.enqueueingLabelId });
+  return {
+    fields: ['labels', 'areLabelsUnknown'],
+    begin: (each) => ({ ...each, labels: [...new Set([...each.labels, ...states.add])], areLabelsUnknown: true }),
+    async write() {
+      await page.hosting.changeLabels({ repository, number: key.prNumber as PrNumber, add: states.add, remove });
+      return (each) => ({
+        ...each,
+        labels: each.labels.filter((label) => !states.remove.includes(label)),
+        areLabelsUnknown: false,
+        // A person may have added it again meanwhile.
+        enqueueingLabel: isEnded && isSameLabel(each, note) ? undefined : each.enqueueingLabel,
+      });
+    },
+  };
 }
 
-/** The note records the labels first, so that we can remove them also after a crash. */
-async function begin(page: PageWrite, read: Note, add: readonly string[]): Promise<void> {
-  const labelling = intentOf(page, page.app.clock.now());
-  await changeNote(page.app, page.key, (note) => {
-    const waitMs = waitForOther(note.labelling, page.id, labelling.at);
-    if (waitMs > 0) throw new RetryAfter(waitMs);
-    if (note.labels.join() !== read.labels.join()) throw new ConcurrentWrite();
-    return { ...note, labels: [...new Set([...note.labels, ...add])], labelling };
-  });
+// SPEC G53
+/** A pull request with a state label keeps an up-to-date one, also after labels were switched off. */
+function stateLabelChange({ labels, areLabelsUnknown }: Note, state: EntryState, isEnabled: boolean) {
+  if (!isEnabled && labels.length === 0) return { add: [], remove: [] };
+  const wanted = LABELS[state];
+  const isOn = labels.includes(wanted) && !areLabelsUnknown;
+  return { add: isOn ? [] : [wanted], remove: labels.filter((label) => label !== wanted) };
 }
 
-interface Changed {
-  readonly states: { readonly add: readonly string[]; readonly remove: readonly string[] };
-  readonly submitting: readonly string[];
-  readonly submittedBy: string | undefined;
-}
-
-async function finish(page: PageWrite, { states, submitting, submittedBy }: Changed): Promise<void> {
-  let found: WriteIntent | undefined;
-  await changeNote(page.app, page.key, ({ labelling, ...note }) => {
-    found = labelling;
-    // A person may have added it again meanwhile.
-    const isOff = submitting.includes(note.enqueueingLabel ?? '') && note.enqueueingLabelId === submittedBy;
-    const enqueueingLabel = isOff ? undefined : note.enqueueingLabel;
-    if (labelling?.by === page.turn && labelling.isDisturbed !== true) {
-      return { ...note, labels: note.labels.filter((label) => !states.remove.includes(label)), enqueueingLabel };
-    }
-    // Another writer changed labels meanwhile: any of these may be present, and all of them are ours to remove.
-    const labels = [...new Set([...note.labels, ...states.add, ...states.remove])];
-    return {
-      ...note,
-      labels,
-      enqueueingLabel,
-      labelling: disturbed(labelling ?? intentOf(page, page.app.clock.now())),
-    };
-  });
-  if (found !== undefined && found.by !== page.turn) throw leftToOther();
-  if (found === undefined || found.isDisturbed === true) throw new ConcurrentWrite();
+function isSameLabel(a: Note, b: Note): boolean {
+  return a.enqueueingLabel === b.enqueueingLabel && a.enqueueingLabelId === b.enqueueingLabelId;
 }

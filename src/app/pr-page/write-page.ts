@@ -1,0 +1,145 @@
+import type { PrNumber } from '../../engine/pull-request.ts';
+import { isKnownNotApplied } from '../../forge/known-not-applied.ts';
+import type { Instant } from '../../lib/clock.ts';
+import { changeNote, type Note, replaceNote, type StoredNote } from './note.ts';
+import type { PageOfQueue, PagePart, PageWrite } from './page-write.ts';
+import { planCheckRun } from './write-check-run.ts';
+import { planComment } from './write-comment.ts';
+import { planLabels } from './write-labels.ts';
+
+/** GitHub may apply a request up to ten seconds after its client is gone. */
+const ARRIVES_MS = 15_000;
+/** The requests of one update seldom wait for so long, for the rate limit and for their answers. */
+const LEASE_MS = 5 * 60_000;
+const RETRY_MS = 2_000;
+
+/** How long the update has to wait for the page; 0: it is free. A lease that was left behind ends here. */
+export async function waitForPage(page: PageWrite, { note, version }: StoredNote): Promise<number> {
+  const { lease, unansweredAt, ...rest } = note;
+  const now = page.app.clock.now();
+  if (lease === undefined) return unansweredAt === undefined ? 0 : Math.max(0, ARRIVES_MS - ageOf(unansweredAt, now));
+  const age = ageOf(lease.at, now);
+  if (lease.effect !== page.effect && age < LEASE_MS) return Math.min(Math.max(RETRY_MS, age), LEASE_MS - age);
+  await replaceNote(page.app, page.key, { note: { ...rest, unansweredAt: now }, version });
+  return ARRIVES_MS;
+}
+
+/** Another server's clock may be ahead, so that an instant far in the future is old too. */
+function ageOf(at: Instant, now: Instant): number {
+  return Math.abs(now - at);
+}
+
+/** The views of the queues that show the pull request, the most important first, and that of the updating queue. */
+export interface PageViews {
+  readonly views: readonly [PageOfQueue, ...PageOfQueue[]];
+  readonly own: PageOfQueue;
+}
+
+/** `again`: the page has to be planned anew. `lost`: so it has, and another update may hold its lease. */
+export type PageOutcome = 'written' | 'again' | 'lost';
+
+/** Leases the page if its note has not changed since it was read, writes the parts that differ, and ends the lease. */
+export async function writePage(page: PageWrite, read: StoredNote, views: PageViews): Promise<PageOutcome> {
+  const parts = planPage(page, read.note, views);
+  const different = Object.values(parts).filter((part) => part !== undefined);
+  if (different.length === 0) return 'written';
+  const { unansweredAt: _, ...before } = read.note;
+  const lease = { by: page.attempt, effect: page.effect, at: page.app.clock.now() };
+  const note = different.reduce<Note>((begun, part) => part.begin(begun), { ...before, lease });
+  if (!(await replaceNote(page.app, page.key, { note, version: read.version }))) return 'again';
+  const outcomes = await writeParts(page, parts);
+  const isLastWrite = await endLease(page, before, outcomes);
+  for (const { result } of outcomes) if (result.status === 'rejected') throw result.reason;
+  if (isLastWrite === undefined) return 'lost';
+  return isLastWrite && different.every(({ isPreliminary }) => isPreliminary !== true) ? 'written' : 'again';
+}
+
+type PageParts = ReturnType<typeof planPage>;
+
+// SPEC G47
+/** Compares what the page should show with what the note says was written last. */
+function planPage(page: PageWrite, note: Note, { views, own }: PageViews) {
+  return {
+    comment: planComment(page, note, views),
+    check: planCheckRun(page, note, own),
+    labels: planLabels(page, note, views[0]),
+    close: planClosing(page, note, own),
+  };
+}
+
+// SPEC G52
+/** Squashed or rebased commits do not make GitHub mark the pull request as merged, so it is closed. */
+function planClosing(page: PageWrite, note: Note, { loaded, entry }: PageOfQueue): PagePart | undefined {
+  const { id, queue } = loaded;
+  const { landingMode, mergeMethod } = queue.settings;
+  if (entry.state !== 'MERGED' || entry.landed === undefined) return undefined;
+  if (landingMode !== 'PUSH' || mergeMethod === 'MERGE_COMMIT') return undefined;
+  const closed = `${id}/${entry.submission}`;
+  if (note.closed === closed) return undefined;
+  const { repository, key } = page;
+  return {
+    fields: ['closed'],
+    begin: (each) => each,
+    async write() {
+      await page.hosting.closeLanded({ repository, number: key.prNumber as PrNumber, headSha: entry.pr.headSha });
+      return (each) => ({ ...each, closed });
+    },
+  };
+}
+
+interface PartOutcome {
+  readonly part: PagePart;
+  readonly result: PromiseSettledResult<(note: Note) => Note>;
+}
+
+/** Writes every part, also after one failed. */
+async function writeParts({ writer }: PageWrite, parts: PageParts): Promise<readonly PartOutcome[]> {
+  const both = await Promise.all([
+    settle(parts.comment).finally(() => writer.skip('comment')),
+    settle(parts.check).finally(() => writer.skip('check')),
+  ]);
+  const outcomes = [...both, await settle(parts.labels), await settle(parts.close)];
+  return outcomes.filter((outcome) => outcome !== undefined);
+}
+
+async function settle(part: PagePart | undefined): Promise<PartOutcome | undefined> {
+  if (part === undefined) return undefined;
+  const [result] = await Promise.allSettled([part.write()]);
+  return { part, result };
+}
+
+/**
+ * Records what was written. Returns whether it was the last write to the page; undefined if the lease was lost. A lease
+ * is lost by a server that hung: its writes came late, so that the present holder has to write again.
+ */
+async function endLease(
+  { app, key, attempt }: PageWrite,
+  before: Note,
+  outcomes: readonly PartOutcome[],
+): Promise<boolean | undefined> {
+  let isLastWrite: boolean | undefined;
+  const now = app.clock.now();
+  await changeNote(app, key, ({ lease, ...present }) => {
+    const isHeld = lease?.by === attempt;
+    isLastWrite = isHeld ? lease.isDisturbed !== true : undefined;
+    const after = outcomes.reduce<Note>((note, { part, result }) => {
+      const isRefused = result.status === 'rejected' && isKnownNotApplied(result.reason);
+      if (result.status === 'rejected' && !isRefused) return leaveUnanswered(note, part, now);
+      if (!isHeld) return part.begin(note);
+      const known = result.status === 'rejected' ? restore(note, before, part.fields) : result.value(note);
+      return isLastWrite === true ? known : part.begin(known);
+    }, present);
+    return isHeld || lease === undefined ? after : { ...after, lease: { ...lease, isDisturbed: true } };
+  });
+  return isLastWrite;
+}
+
+/** A write that leaves nothing unknown does no harm when it arrives late. */
+function leaveUnanswered(note: Note, part: PagePart, now: Instant): Note {
+  const begun = part.begin(note);
+  return begun === note ? note : { ...begun, unansweredAt: now };
+}
+
+function restore(note: Note, before: Note, fields: PagePart['fields']): Note {
+  return { ...note, ...Object.fromEntries(fields.map((field) => [field, before[field]])) };
+}
