@@ -126,7 +126,7 @@ describe('pass on retry', () => {
     }
   });
 
-  it('names the commit and job, and recovers after its days, counted from the event [F38]', () => {
+  it('names the commit and job, and recovers after its days, counted from the event [F59]', () => {
     const monitors = [aMonitor({ type: 'pass_on_retry', parameters: { recovery_days: 3 } })];
     const world = new FlakyWorld(monitors);
     world.tell(told('-', 'u1'), START);

@@ -32,7 +32,7 @@ async function failing(world: IngestWorld) {
 }
 
 describe('tries of a test in one report [F37]', () => {
-  it('of gotestsum: a failure and a pass of one name are tries of one test, and it has failed in the check', async () => {
+  it('of gotestsum: a failure and a pass of one name are tries of one test, and it has failed in the check [F58]', async () => {
     const world = await upload(fixture('gotestsum-rerun'));
     const statuses = await world.statuses();
     assert.deepEqual([statuses['TestSecondTry'], statuses['TestAlwaysFails']], ['FLAKY', 'HEALTHY']);

@@ -12,7 +12,7 @@ const UNTOLD = {
  * Treats the runs of one test as attempts if every name occurs once in its suite. Monitors count by it. The failure of
  * a check does not depend on it: a failed run has failed there, whatever the other attempts did.
  */
-// SPEC F37
+// SPEC F37, F58
 export function settleTries(groups: ReadonlyMap<string, readonly ReadRun[]>): ReadonlyMap<string, readonly ReadRun[]> {
   const settled = new Map<string, readonly ReadRun[]>();
   for (const [id, runs] of groups) settled.set(id, runs.length < 2 ? runs : settleTest(runs));

@@ -73,7 +73,7 @@ function keepLatestOfItsKind(kept: readonly RetryEvent[], event: RetryEvent): re
   return [...kept.filter((other) => !isSameKind(other)), ...rivals.slice(0, 1)].sort(compareRetries);
 }
 
-// SPEC F38
+// SPEC F59
 function recoversAt(event: RetryEvent, monitor: Monitor<'pass_on_retry'>): number {
   return event.at + monitor.parameters.recoveryDays * DAY_MS;
 }
