@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import type { BuildRequest } from '../../src/forge/forge.ts';
 import type { Sha } from '../../src/lib/sha.ts';
+import { pluck } from '../helpers/pluck.ts';
 import { type ForgeWorld, isUnavailable } from './forge.ts';
 
 const LIMIT = 100;
@@ -62,10 +63,7 @@ export function auditContract(name: string, createWorld: () => Promise<ForgeWorl
       const { tree, sha, base } = await build();
       const built = await listLine(sha, base);
       assert.ok(built.kind === 'line');
-      assert.deepEqual(
-        built.commits.map((commit) => [commit.sha, commit.tree]),
-        [[sha, tree]],
-      );
+      assert.deepEqual(pluck(built.commits, 'sha', 'tree'), [[sha, tree]]);
     });
 
     test('no way is the way from a commit to itself, and back there is none [N4]', async () => {

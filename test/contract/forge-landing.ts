@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 import type { PrNumber } from '../../src/engine/pull-request.ts';
 import type { BuildRequest, CandidateEntry, LandAnswer, LandRequest } from '../../src/forge/forge.ts';
 import type { Sha } from '../../src/lib/sha.ts';
+import { pluck } from '../helpers/pluck.ts';
 import type { GitWorld } from './forge.ts';
 import { CandidateBench, lines } from './forge-bench.ts';
 
@@ -68,7 +69,7 @@ export function landingContract(name: string, createWorld: () => Promise<GitWorl
           const landed = await mustLand(tested);
           assert.deepEqual([landed.how, landed.pushedSha, landed.pushedTree], ['IDENTICAL', tested.sha, tested.tree]);
           assert.deepEqual(
-            landed.entries.map(({ prNumber }) => prNumber),
+            pluck(landed.entries, 'prNumber'),
             [a, b, c].map(({ prNumber }) => prNumber),
           );
           for (const entry of landed.entries) {
@@ -97,10 +98,7 @@ export function landingContract(name: string, createWorld: () => Promise<GitWorl
           const second = await bench.build([b], { mergeMethod, parent: first.sha, beneath: [a] });
           const landed = await mustLand(second, { entries: [a, b] });
           assert.equal(landed.how, 'IDENTICAL');
-          assert.deepEqual(
-            landed.entries.map(({ sha }) => sha),
-            [first.sha, second.sha],
-          );
+          assert.deepEqual(pluck(landed.entries, 'sha'), [first.sha, second.sha]);
         });
 
         test('an entry that is in the commit and not to land keeps it from landing as it is', async () => {

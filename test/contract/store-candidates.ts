@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { QueueId, QueueSnapshot } from '../../src/storage/queues.ts';
+import { pluck } from '../helpers/pluck.ts';
 import { aCandidate, aCommit, anEffect, aQueue, NOON, storeQueue } from '../helpers/store-rows.ts';
 import type { StoreTests } from './store-fixture.ts';
 
@@ -106,10 +107,7 @@ function snapshotPromises({ inQueue, inStore }: StoreTests): void {
     assert.deepEqual(await since(2), [ended, fresh]);
     assert.deepEqual(await since(3), [fresh]);
     assert.deepEqual(await since(4), []);
-    assert.deepEqual(
-      (await since(0)).map(({ number }) => number),
-      [1, 2, 3],
-    );
+    assert.deepEqual(pluck(await since(0), 'number'), [1, 2, 3]);
   });
 
   inQueue('no candidate that is handed out, or was handed in, changes what is stored', async ({ queues, id }) => {

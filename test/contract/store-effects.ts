@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import type { EffectClaim, EffectRow, QueueId, QueueStore } from '../../src/storage/queues.ts';
+import { pluck } from '../helpers/pluck.ts';
 import { aCommit, anEffect, asStored, NOON, type OpenStore, storeQueue } from '../helpers/store-rows.ts';
 
 const MINUTE_MS = 60_000;
@@ -73,10 +74,7 @@ function claimPromises({ queues, queueWith, claim, claimIds }: EffectWorld): voi
     assert.deepEqual(await claimIds('x', { limit: 0 }), []);
     assert.deepEqual(await claimIds('x', { limit: 2 }), [d.id, b.id]);
     assert.deepEqual(await claimIds('y'), [a.id, c.id, e.id]);
-    assert.deepEqual(
-      (await queues().listEffects(id)).map((effect) => effect.id),
-      [a.id, b.id, c.id, d.id, e.id],
-    );
+    assert.deepEqual(pluck(await queues().listEffects(id), 'id'), [a.id, b.id, c.id, d.id, e.id]);
   });
 
   test('claims at once get different effects', async () => {

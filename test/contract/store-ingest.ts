@@ -12,6 +12,7 @@ import type {
 } from '../../src/storage/test-ingest.ts';
 import type { TestRow } from '../../src/storage/tests.ts';
 import { anUpload } from '../helpers/an-upload.ts';
+import { pluck } from '../helpers/pluck.ts';
 import { aTest, DAY_MS, NOON, storeRepository } from '../helpers/store-rows.ts';
 import type { StoreTests } from './store-fixture.ts';
 import { anOutcome } from './store-uploads.ts';
@@ -187,10 +188,7 @@ function ignorePromises({ inStore }: StoreTests): void {
       );
       const [first] = await testIngest.readRuns(id, [1], 0);
       assert.deepEqual([first?.facts.flaw, first?.receivedAt], ['IGNORED', NOON]);
-      assert.deepEqual(
-        (await uploads.listToRecount()).map((each) => each.id),
-        [upload.id],
-      );
+      assert.deepEqual(pluck(await uploads.listToRecount(), 'id'), [upload.id]);
       assert.deepEqual(await testIngest.listTestNos(id, upload.id), [1, 33]);
       await testIngest.markCounted(id, 4);
       assert.deepEqual(await testIngest.listTestNos(id, upload.id), [1, 33]);
@@ -202,11 +200,7 @@ function ignorePromises({ inStore }: StoreTests): void {
       const all = { repositoryId: id, watermark, offset: 0, limit: 9, since: 0, branch: null, conclusion: null };
       const { known } = await testIngest.loadRange(id, 1, 2);
       const { runs } = await tests.listRuns({ ...all, testId: known[0]?.test.id ?? '' });
-      assert.deepEqual(
-        runs.map(({ flaw }) => flaw),
-        ['IGNORED'],
-        'they are shown so [U47]',
-      );
+      assert.deepEqual(pluck(runs, 'flaw'), ['IGNORED'], 'they are shown so [U47]');
     },
   );
 }
@@ -420,10 +414,7 @@ function countPromises({ inStore }: StoreTests): void {
       receivedAt: NOON + 3,
       runs: [aStoredRun(2), aStoredRun(33), aStoredRun(33, { durationMs: null })],
     });
-    assert.deepEqual(
-      batches.map(({ seq }) => seq),
-      [2, 4],
-    );
+    assert.deepEqual(pluck(batches, 'seq'), [2, 4]);
     assert.deepEqual(await testIngest.measureUncounted(id), { batches: 2, runs: 4, upToSeq: 4 });
     await testIngest.markCounted(id, 2);
     assert.deepEqual(await testIngest.measureUncounted(id), { batches: 1, runs: 1, upToSeq: 4 });
@@ -576,10 +567,7 @@ function forgetPromises({ inRepository }: StoreTests): void {
       const page = { repositoryId: id, watermark: 99, offset: 0, limit: 9 };
       const testId = rows[1]?.id ?? '';
       const all = await tests.listRuns({ ...page, testId, since: 0, branch: null, conclusion: null });
-      assert.deepEqual(
-        all.runs.map(({ startedAt }) => startedAt),
-        [NOON],
-      );
+      assert.deepEqual(pluck(all.runs, 'startedAt'), [NOON]);
       assert.equal((await tests.listEvents({ ...page, testId })).totalRows, 0);
       assert.equal((await tests.listFailing({ ...page, from: 0, until: NOON })).totalRows, 0);
       assert.equal((await tests.listByStatus({ ...page, status: 'FLAKY' })).totalRows, 0);

@@ -19,6 +19,7 @@ import { StatementCompiler } from '../../src/storage/sql/statement.ts';
 import { APPLICATION_ID } from '../../src/storage/sqlite/database.ts';
 import { SqliteEngine } from '../../src/storage/sqlite/engine.ts';
 import type { Store } from '../../src/storage/store.ts';
+import { pluck } from '../helpers/pluck.ts';
 import { startPostgres, type TestPostgres } from '../helpers/postgres.ts';
 import { aCandidate, aCommit, aFailure, anEffect, anEntry, asStored, aTest } from '../helpers/store-rows.ts';
 import { applyResults } from '../helpers/test-results.ts';
@@ -129,10 +130,7 @@ async function checkResults({ tests, uploads, testSettings }: Store): Promise<vo
   const repositoryId = 'r1' as RepositoryId;
   const page = { repositoryId, watermark: 9, offset: 0, limit: 9 };
   const runs = await tests.listRuns({ ...page, testId: 'x1', since: 0, branch: 'main', conclusion: null });
-  assert.deepEqual(
-    runs.runs.map((run) => [run.startedAt, run.durationMs, run.sha, run.failureText]),
-    [[6, 1.5, 'sha', 'boom!']],
-  );
+  assert.deepEqual(pluck(runs.runs, 'startedAt', 'durationMs', 'sha', 'failureText'), [[6, 1.5, 'sha', 'boom!']]);
   assert.equal((await tests.listEvents({ ...page, testId: 'x1' })).totalRows, 1);
   assert.equal((await uploads.list(page)).uploads[0]?.id, 'u1');
   assert.deepEqual(await testSettings.listBehind(), ['r1']);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { QueueId, QueueSnapshot } from '../../src/storage/queues.ts';
 import type { RepositoryId } from '../../src/storage/repositories.ts';
+import { pluck } from '../helpers/pluck.ts';
 import {
   aCommit,
   anEffect,
@@ -50,10 +51,7 @@ function lifePromises({ inQueue, inRepository, inStore }: StoreTests): void {
   inRepository('queues are listed by branch, in the order of bytes', async ({ store, id: repositoryId, queues }) => {
     for (const branch of ['release/2', 'main', 'Zoo', 'release/10']) await storeQueue(store, { repositoryId, branch });
     const listed = await queues.listByRepository(repositoryId);
-    assert.deepEqual(
-      listed.map(({ branch }) => branch),
-      ['Zoo', 'main', 'release/10', 'release/2'],
-    );
+    assert.deepEqual(pluck(listed, 'branch'), ['Zoo', 'main', 'release/10', 'release/2']);
   });
 
   inQueue('a deleted queue is in no answer, its branch is free, and its history stays', async ({ queues, queue }) => {

@@ -7,6 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { openSqliteStore } from '../../src/storage/sqlite/open-sqlite-store.ts';
+import { pluck } from '../helpers/pluck.ts';
 import { aCommit, anEntry, storeQueue } from '../helpers/store-rows.ts';
 import { createFolder, isFault, openStore } from './store-folder.ts';
 
@@ -156,10 +157,7 @@ describe('commits to a SQLite store within one turn', () => {
       store.queues.commit(aCommit(id, 3)),
       store.queues.commit(aCommit(other.id, 1)),
     ]);
-    assert.deepEqual(
-      outcomes.map((outcome) => outcome.status),
-      ['fulfilled', 'rejected', 'fulfilled', 'fulfilled'],
-    );
+    assert.deepEqual(pluck(outcomes, 'status'), ['fulfilled', 'rejected', 'fulfilled', 'fulfilled']);
     assert.equal(await store.queues.findVersion(id), 4);
     assert.equal(await store.queues.findEntry(id, 8), undefined);
     assert.equal(await store.queues.findVersion(other.id), 2);

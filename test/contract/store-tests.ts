@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { RepositoryId } from '../../src/storage/repositories.ts';
 import type { Store } from '../../src/storage/store.ts';
 import type { TestRow } from '../../src/storage/tests.ts';
+import { pluck } from '../helpers/pluck.ts';
 import { aFailure, aRun, aTest, DAY_MS, NOON, storeRepository } from '../helpers/store-rows.ts';
 import { applyResults, type TestRunRow } from '../helpers/test-results.ts';
 import type { StoreTests } from './store-fixture.ts';
@@ -279,7 +280,7 @@ function statsPromises({ inRepository }: StoreTests): void {
       since: 0,
     });
     assert.deepEqual(
-      stats.map(({ failures7d }) => failures7d),
+      pluck(stats, 'failures7d'),
       rows.map((_, index) => index),
     );
     assert.equal(stats[99]?.failureGroups[0]?.occurrences, 99);

@@ -7,6 +7,7 @@ import { defaultMonitors } from '../../src/flaky/settings.ts';
 import type { TestRow } from '../../src/storage/tests.ts';
 import { createInProcess, type InProcess } from '../e2e/harness-in-process.ts';
 import { storeObserved, type Told } from '../helpers/observed-test.ts';
+import { pluck } from '../helpers/pluck.ts';
 import { DAY_MS, NOON } from '../helpers/store-rows.ts';
 
 const at = (instant: number) => new Date(instant).toISOString();
@@ -107,10 +108,7 @@ describe('decisions of people about a test', () => {
     ] as const) {
       test(`${what} is refused`, async () => {
         const { errors } = await refused('400 VALIDATION_FAILED', 'set-quarantine', await told(), more);
-        assert.deepEqual(
-          errors?.map((error) => error.path),
-          [where],
-        );
+        assert.deepEqual(pluck(errors, 'path'), [where]);
       });
     }
   });
@@ -188,10 +186,7 @@ describe('decisions of people about a test', () => {
       const muted = await act('mute-monitor', flaky, { monitor_id: retry(), until: at(NOON + 5000) });
       assert.equal(muted.monitors[0]?.mute?.until, at(NOON + 5000));
       const due = await world.store.testIngest.listDue(NOON + 5000, 10);
-      assert.deepEqual(
-        due.map(({ testId }) => testId),
-        [flaky.id],
-      );
+      assert.deepEqual(pluck(due, 'testId'), [flaky.id]);
     });
 
     test('a monitor that was deleted counts until the test follows, and can no longer be muted', async () => {

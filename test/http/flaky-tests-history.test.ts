@@ -6,6 +6,7 @@ import type { TestExecutionView } from '../../src/app/tests/test-history.ts';
 import type { TestRow } from '../../src/storage/tests.ts';
 import { createInProcess, type InProcess } from '../e2e/harness-in-process.ts';
 import { storeObserved, type Told } from '../helpers/observed-test.ts';
+import { pluck } from '../helpers/pluck.ts';
 import { DAY_MS, NOON } from '../helpers/store-rows.ts';
 
 const RUNS = '/v1/flaky-tests/list-test-runs';
@@ -134,10 +135,7 @@ describe('the history of a test', () => {
       assert.ok(activated !== undefined);
       const retried = all.find((event) => event.monitor_type === 'pass_on_retry');
       assert.equal(retried?.text, 'The monitor "Pass on retry" detected it.');
-      assert.deepEqual(
-        retried?.evidence?.runs.map(({ sha, branch, job }) => [sha, branch, job]),
-        [['c'.repeat(40), 'main', 'unit']],
-      );
+      assert.deepEqual(pluck(retried?.evidence?.runs, 'sha', 'branch', 'job'), [['c'.repeat(40), 'main', 'unit']]);
     });
 
     test('a monitor that is gone keeps its name in the history [F30]', async () => {

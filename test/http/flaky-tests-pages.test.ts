@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 import type { PageView } from '../../src/app/core/list-page.ts';
 import type { TestView } from '../../src/app/tests/test-view.ts';
 import { createInProcess, type InProcess } from '../e2e/harness-in-process.ts';
+import { pluck } from '../helpers/pluck.ts';
 import { aFailure, aRepository, aTest, DAY_MS, NOON } from '../helpers/store-rows.ts';
 
 const HOUR_MS = 3_600_000;
@@ -122,10 +123,7 @@ describe('pages', () => {
       [UNHEALTHY, { ...world.scope, status: 'FLAKY', page_query }],
     ] as const) {
       const { errors } = await world.refused('400 VALIDATION_FAILED', url, body);
-      assert.deepEqual(
-        errors?.map((error) => error.path),
-        ['/page_query/page_token'],
-      );
+      assert.deepEqual(pluck(errors, 'path'), ['/page_query/page_token']);
     }
     assert.equal((await failing({ page_query })).page.page_index, 1);
   });

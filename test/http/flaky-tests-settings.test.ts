@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 import type { TestSettingsView } from '../../src/app/tests/get-test-settings.ts';
 import type { MonitorView } from '../../src/app/tests/monitors.ts';
 import { createInProcess, type InProcess } from '../e2e/harness-in-process.ts';
+import { pluck } from '../helpers/pluck.ts';
 import { NOON } from '../helpers/store-rows.ts';
 
 const GET = '/v1/flaky-tests/get-settings';
@@ -164,10 +165,7 @@ describe('test settings of a repository', () => {
       const unset = (await set({ id: monitor.id, parameters: { stale_timeout_hours: null } })).monitor;
       assert.equal(unset.parameters['stale_timeout_hours'], null);
       const { changes } = await settings();
-      assert.deepEqual(
-        changes.map(({ kind }) => kind),
-        ['MONITOR_CHANGED', 'MONITOR_CHANGED', 'MONITOR_CREATED'],
-      );
+      assert.deepEqual(pluck(changes, 'kind'), ['MONITOR_CHANGED', 'MONITOR_CHANGED', 'MONITOR_CREATED']);
       assert.equal(changes[0]?.text, '"Often failing" (failure_rate): stale_timeout_hours from 48 to none');
       assert.equal(
         changes[1]?.text,

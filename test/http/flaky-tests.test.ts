@@ -8,6 +8,7 @@ import type { TestView } from '../../src/app/tests/test-view.ts';
 import type { TestRow } from '../../src/storage/tests.ts';
 import { createInProcess, type InProcess } from '../e2e/harness-in-process.ts';
 import { storeObserved } from '../helpers/observed-test.ts';
+import { pluck } from '../helpers/pluck.ts';
 import { aFailure, aRepository, aRun, aTest, DAY_MS, NOON, storeOrganization } from '../helpers/store-rows.ts';
 
 const HOUR_MS = 3_600_000;
@@ -202,10 +203,7 @@ describe('flaky tests over HTTP', () => {
       ];
       await world.apply([a, b, c, d], runs);
       const { tests, page } = await failing();
-      assert.deepEqual(
-        tests.map((test) => test.id),
-        [c.id, a.id, b.id],
-      );
+      assert.deepEqual(pluck(tests, 'id'), [c.id, a.id, b.id]);
       assert.deepEqual([page.total_rows, page.total_pages, page.page_index], [3, 1, 0]);
       assert.deepEqual(tests[0], await testCase(c.id));
     });
@@ -218,10 +216,7 @@ describe('flaky tests over HTTP', () => {
         [aFailure(first.id, { startedAt: start }), aFailure(last.id, { startedAt: end })],
       );
       const { tests } = await failing({ start_time: at(start), end_time: at(end) });
-      assert.deepEqual(
-        tests.map((test) => test.id),
-        [first.id],
-      );
+      assert.deepEqual(pluck(tests, 'id'), [first.id]);
     });
 
     test('an instant may have any zone', async () => {

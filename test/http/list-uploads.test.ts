@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 import type { UploadPage, UploadView } from '../../src/app/uploads/uploads.ts';
 import type { Upload, UploadIssue, UploadOutcome } from '../../src/storage/uploads.ts';
 import { problemOf } from '../e2e/harness.ts';
+import { pluck } from '../helpers/pluck.ts';
 import { NOON } from '../helpers/store-rows.ts';
 import { createUploadWorld, FIELDS, REPORT, type UploadWorld } from '../worlds/server/upload-server.ts';
 
@@ -80,10 +81,7 @@ describe('list-uploads', () => {
     const id = await upload();
     await world.store.uploads.delay(id, { trouble: 'The disk is full.', retryAt: NOON + 60_000 });
     const [shown] = (await list()).uploads;
-    assert.deepEqual(
-      shown?.issues.map(({ level, message }) => [level, message]),
-      [['warning', 'The disk is full.']],
-    );
+    assert.deepEqual(pluck(shown?.issues, 'level', 'message'), [['warning', 'The disk is full.']]);
   });
 
   test('is newest first, and all pages are as of the first [U21]', async () => {

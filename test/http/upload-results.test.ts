@@ -6,6 +6,7 @@ import zlib from 'node:zlib';
 import type { UploadPage } from '../../src/app/uploads/uploads.ts';
 import type { Upload } from '../../src/storage/uploads.ts';
 import { type Answer, problemOf } from '../e2e/harness.ts';
+import { pluck } from '../helpers/pluck.ts';
 import { createUploadWorld, FIELDS, REPORT, type UploadWorld } from '../worlds/server/upload-server.ts';
 
 const HOUR_MS = 3_600_000;
@@ -99,19 +100,13 @@ describe('upload-results', () => {
         ...Object.entries(FIELDS).map(([name, value]) => [`form-data; name="${name}"`, value] as const),
       ]);
       const upload = await find(accepted(await world.send(body, { 'content-type': FORM })));
-      assert.deepEqual(
-        upload.files.map(({ name }) => name),
-        ['a.xml', 'file-2'],
-      );
+      assert.deepEqual(pluck(upload.files, 'name'), ['a.xml', 'file-2']);
     });
 
     test('files that are packed are known by their first bytes', async () => {
       const data = form(FIELDS, zlib.gzipSync(REPORT), zlib.zstdCompressSync(REPORT), REPORT);
       const { files } = await find(accepted(await world.send(data)));
-      assert.deepEqual(
-        files.map(({ encoding }) => encoding),
-        ['gzip', 'zstd', 'identity'],
-      );
+      assert.deepEqual(pluck(files, 'encoding'), ['gzip', 'zstd', 'identity']);
     });
 
     test('names of files are cut and cleaned of control characters, and lead nowhere', async () => {
@@ -122,10 +117,7 @@ describe('upload-results', () => {
         ...Object.entries(FIELDS).map(([name, value]) => [`form-data; name="${name}"`, value] as const),
       ]);
       const { files } = await find(accepted(await world.send(body, { 'content-type': FORM })));
-      assert.deepEqual(
-        files.map(({ name }) => name),
-        ['a\ufffd\ufffd[31mb.xml', '../../etc/passwd', 'x'.repeat(500)],
-      );
+      assert.deepEqual(pluck(files, 'name'), ['a\ufffd\ufffd[31mb.xml', '../../etc/passwd', 'x'.repeat(500)]);
     });
 
     test('a file of many pieces is the file it was', async () => {
@@ -254,10 +246,7 @@ describe('upload-results', () => {
         ...world.scope,
         page_query: {},
       });
-      assert.deepEqual(
-        uploads.map(({ files }) => files),
-        [1, 1],
-      );
+      assert.deepEqual(pluck(uploads, 'files'), [1, 1]);
     });
 
     test('is part of what makes an upload the same one [U16] [U39]', async () => {
@@ -278,10 +267,7 @@ describe('upload-results', () => {
         [large, '/codeowners'],
       ] as const) {
         const { errors } = problemOf(await world.send(data), '400 VALIDATION_FAILED');
-        assert.deepEqual(
-          errors?.map((error) => error.path),
-          [path],
-        );
+        assert.deepEqual(pluck(errors, 'path'), [path]);
       }
       await world.nothingIsKept();
     });
@@ -331,10 +317,7 @@ describe('upload-results', () => {
         await world.send(form({ ...FIELDS, test_run_id: randomUUID() }, REPORT)),
         '400 VALIDATION_FAILED',
       );
-      assert.deepEqual(
-        errors?.map(({ path }) => path),
-        ['/check'],
-      );
+      assert.deepEqual(pluck(errors, 'path'), ['/check']);
       await world.nothingIsKept();
     });
 

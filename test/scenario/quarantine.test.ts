@@ -6,6 +6,7 @@ import type { ExplanationReason } from '../../src/engine/explanation.ts';
 import { findEntry } from '../../src/engine/queue.ts';
 import { reasonText } from '../../src/engine/reason.ts';
 import { nextWakeAt } from '../../src/engine/wake.ts';
+import { pluck } from '../helpers/pluck.ts';
 import { NOON, type Scenario } from '../worlds/engine/scenario.ts';
 import { play, story } from '../worlds/engine/story.ts';
 import { numberOf } from '../worlds/engine/words.ts';
@@ -98,10 +99,7 @@ describe('a queue that honors quarantine', () => {
       submit A; fail A; waive A tests=x       → A=testing
       fail A by=lint; waive A tests=y by=lint → A=merged
     `;
-    assert.deepEqual(
-      told.ended.get(numberOf('A'))?.landed?.waived?.map(({ check }) => check),
-      ['ci', 'lint'],
-    );
+    assert.deepEqual(pluck(told.ended.get(numberOf('A'))?.landed?.waived, 'check'), ['ci', 'lint']);
   });
 
   it('blames the wait for a judgement on nobody, when the time for testing ends meanwhile [V12] [V23]', () => {

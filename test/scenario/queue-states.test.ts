@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { explain } from '../../src/engine/explain.ts';
 import { findEntry } from '../../src/engine/queue.ts';
+import { pluck } from '../helpers/pluck.ts';
 import { play, story } from '../worlds/engine/story.ts';
 import { numberOf } from '../worlds/engine/words.ts';
 
@@ -53,10 +54,7 @@ describe('what a queue does in each of its states', () => {
       `;
       const entry = findEntry(told.queue, numberOf('A'));
       assert.ok(entry !== undefined);
-      assert.deepEqual(
-        explain(told.queue, entry, told.now).reasons.map((reason) => reason.code),
-        [code],
-      );
+      assert.deepEqual(pluck(explain(told.queue, entry, told.now).reasons, 'code'), [code]);
     }
   });
 

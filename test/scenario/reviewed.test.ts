@@ -4,6 +4,7 @@ import { explain } from '../../src/engine/explain.ts';
 import type { ExplanationReason } from '../../src/engine/explanation.ts';
 import { findEntry } from '../../src/engine/queue.ts';
 import { step } from '../../src/engine/step.ts';
+import { pluck } from '../helpers/pluck.ts';
 import { Scenario } from '../worlds/engine/scenario.ts';
 import { play, story } from '../worlds/engine/story.ts';
 import { numberOf } from '../worlds/engine/words.ts';
@@ -48,10 +49,7 @@ describe('what went wrong once', () => {
     const event = { kind: 'queue_updated', at: told.now, actor: 'ada', settings: {}, state: 'RUNNING' } as const;
     const { queue, effects } = step(parked, event);
     assert.equal(queue.parked, undefined);
-    assert.deepEqual(
-      effects.map(({ kind }) => kind),
-      ['land_candidate', 'start_checks'],
-    );
+    assert.deepEqual(pluck(effects, 'kind'), ['land_candidate', 'start_checks']);
   });
 
   it('a queue that was parked while it switched its mode can be un-parked [I2] [Q9]', () => {
