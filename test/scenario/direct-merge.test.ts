@@ -119,10 +119,10 @@ describe('direct merge: what was tested on its own head lands as it is', () => {
     release builds                           → candidates nothing; target M
   `;
 
-  it('is not tried again for the same head, but for a new one [L8]', () => {
-    const told = play(DIRECT)`hold builds; submit A uptodate tree=other unready → A=waiting`;
-    told.play('release builds; ready A → A=testing; runs A');
-  });
+  story('is not tried again for the same head, but for a new one [L8]', DIRECT)`
+    hold builds; submit A uptodate tree=other unready → A=waiting
+    release builds; ready A → A=testing; runs A
+  `;
 
   story('passes once built where nothing is required [L8] [C7]', DIRECT)`
     with requiredStatuses=[]

@@ -29,9 +29,8 @@ describe('what goes on as it is', () => {
   it('what runs on a head that was red, when tests are asked for again [V38] [C12]', () => {
     const told = play()`
       submit A B C D; fail A B; close A B; fail HEAD C → C=held D=testing
-      resume
+      resume → CD=testing
     `;
-    told.play('→ CD=testing');
     assert.equal(told.runs.filter((run) => run === 'C+D').length, 1);
     assert.equal(told.runs.filter((run) => run === 'C').length, 2);
   });

@@ -107,8 +107,8 @@ describe('switching modes', () => {
     const told = play()`
       submit A; set mode="PARALLEL"; pause → queue PAUSED
       pass A                               → A=passed; target M
+      resume                               → A=merged; queue RUNNING
     `;
-    told.play('resume → A=merged; queue RUNNING');
     assert.equal(told.queue.settings.mode, 'PARALLEL');
     const paused = play()`submit A; set mode="PARALLEL"; pause; cancel A → queue PAUSED`;
     assert.equal(paused.queue.settings.mode, 'PARALLEL');

@@ -68,11 +68,10 @@ describe('who was removed for a failure of the branch returns', () => {
 
 describe('a search whose base may have been red', () => {
   it('removes nobody for a failure on a base that was mended meanwhile [V19] [B12]', () => {
-    const told = play(BATCH)`submit A B C D; fail ABCD; foreign Fix; fail ~AB`;
-    told.play(`
-      fail ~A   → ABCD=testing; why A=TEST_RUN_STARTED; testing ABCD
+    const told = play(BATCH)`
+      submit A B C D; fail ABCD; foreign Fix; fail ~AB ~A → ABCD=testing; why A=TEST_RUN_STARTED; testing ABCD
       pass ABCD → ABCD=merged
-    `);
+    `;
     assert.ok(told.trailOf('A').some(({ because }) => because.reason === 'TARGET_BRANCH_LEFT'));
   });
 
@@ -95,24 +94,18 @@ describe('a search whose base may have been red', () => {
 });
 
 describe('a queue that holds looks at its branch again by itself', () => {
-  it('after 10, 20, 40 and then every 60 minutes, and goes on when it passes [V37]', () => {
-    const told = play()`
-      ${RED}
-                → wake 10m
-      wait 10m  → testing HEAD
-      fail HEAD → wake 20m
-      wait 20m  → testing HEAD
-    `;
-    told.play(`
-      fail HEAD           → wake 40m
-      wait 40m; fail HEAD → wake 60m
-      wait 60m; fail HEAD → wake 60m; alarm RED_TARGET; over nothing
-    `);
-    told.play(`
-      wait 60m; pass HEAD → over RED_TARGET; testing A A+B
-      pass A B            → AB=merged; alarm RED_TARGET
-    `);
-  });
+  story('after 10, 20, 40 and then every 60 minutes, and goes on when it passes [V37]')`
+    ${RED}
+                        → wake 10m
+    wait 10m            → testing HEAD
+    fail HEAD           → wake 20m
+    wait 20m            → testing HEAD
+    fail HEAD           → wake 40m
+    wait 40m; fail HEAD → wake 60m
+    wait 60m; fail HEAD → wake 60m; alarm RED_TARGET; over nothing
+    wait 60m; pass HEAD → over RED_TARGET; testing A A+B
+    pass A B            → AB=merged; alarm RED_TARGET
+  `;
 
   story('tests again what failed while it held: the branch was to blame [V38]')`
     submit A B C D; fail A B HEAD C → C=held

@@ -49,8 +49,9 @@ describe('a red target is not the next pull request’s fault', () => {
       fail C+D  → AB=pending CD=held; testing nothing
     `;
     assert.deepEqual(told.queue.hold?.cause, { kind: 'checks', names: ['ci'] });
-    told.play('foreign X → ABCD=testing; testing A A+B A+B+C A+B+C+D; alarm RED_TARGET FOREIGN_PUSH');
-    told.play('→ over RED_TARGET');
+    told.play(`
+      foreign X → ABCD=testing; testing A A+B A+B+C A+B+C+D; alarm RED_TARGET FOREIGN_PUSH; over RED_TARGET
+    `);
     assert.equal(told.queue.hold, undefined);
   });
 
@@ -128,20 +129,13 @@ describe('a red target is not the next pull request’s fault', () => {
     resume → testing ABCD
   `;
 
-  it('holds a batch that fails on a red head: nobody is removed for it [V16] [B4]', () => {
-    const told = play()`
-      with batch=true batchingMinSize=2
-      submit E F; hold builds; fail EF; release builds; fail ~E
-    `;
-    told.play(`
-      submit A B; fail ~F HEAD → alarm RED_TARGET; EF=pending AB=testing
-      fail AB
-    `);
-    told.play(`
-                → AB=held EF=pending; testing nothing
-      foreign X → testing EF EF+AB
-    `);
-  });
+  story('holds a batch that fails on a red head: nobody is removed for it [V16] [B4]')`
+    with batch=true batchingMinSize=2
+    submit E F; hold builds; fail EF; release builds; fail ~E
+    submit A B; fail ~F HEAD → alarm RED_TARGET; EF=pending AB=testing
+    fail AB                  → AB=held EF=pending; testing nothing
+    foreign X                → testing EF EF+AB
+  `;
 
   story('tries a head again that cannot be tested, and then judges entries as usual [V10] [C8]')`
     submit A B C; fail A; hold builds; fail B → testing C HEAD

@@ -83,13 +83,11 @@ describe('a landing', () => {
     assert.equal(told.runs.filter((run) => run === 'E').length, 0);
   });
 
-  it('refuses a new head of what it lands, and takes it when it has ended [E3] [L25]', () => {
-    const told = play()`hold landings; submit A; pass A; push A; submit A → refused PULL_REQUEST_LANDING`;
-    told.play(`
-      release landings → A=merged
-      submit A         → A=testing
-    `);
-  });
+  story('refuses a new head of what it lands, and takes it when it has ended [E3] [L25]')`
+    hold landings; submit A; pass A; push A; submit A → refused PULL_REQUEST_LANDING
+    release landings → A=merged
+    submit A         → A=testing
+  `;
 });
 
 describe('a plan is complete in one step', () => {

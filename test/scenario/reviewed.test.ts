@@ -29,19 +29,14 @@ describe('what went wrong once', () => {
     assert.deepEqual(reasons.at(-1)?.text, 'It waits for 56 more pull requests ahead of it.');
   });
 
-  it('nobody in a search is removed for a failure of a target that is red by itself [V16] [B6]', () => {
-    const told = play()`
-      with batch=true batchingMinSize=4
-      submit A B C D; fail ABCD ~AB ~A → A=failed
-      fail ~BCD ~BC ~B                 → AB=failed
-    `;
-    told.play('fail ~CD ~C HEAD → CD=pending; why C=TARGET_BRANCH_RED D=TARGET_BRANCH_RED');
-    told.play(`
-                  → AB=pending
-      foreign Fix → testing ABCD
-      pass ABCD   → ABCD=merged
-    `);
-  });
+  story('nobody in a search is removed for a failure of a target that is red by itself [V16] [B6]')`
+    with batch=true batchingMinSize=4
+    submit A B C D; fail ABCD ~AB ~A → A=failed
+    fail ~BCD ~BC ~B                 → AB=failed
+    fail ~CD ~C HEAD                 → CD=pending; why C=TARGET_BRANCH_RED D=TARGET_BRANCH_RED; AB=pending
+    foreign Fix                      → testing ABCD
+    pass ABCD                        → ABCD=merged
+  `;
 
   it('un-parking asks again for what was under way [I2]', () => {
     const told = play()`hold landings; submit A B; pass A`;
@@ -63,19 +58,18 @@ describe('what went wrong once', () => {
     `);
   });
 
-  it('waiting for the queue does not count as not being ready, also when something comes up later [O4]', () => {
-    const told = play()`with notReadyTimeoutHours=1; pause; submit A; wait 2h; block A → A=waiting`;
-    told.play(`
-      wait 59m → A=waiting
-      wait 1m  → A=cancelled
-    `);
-  });
+  story('waiting for the queue does not count as not being ready, also when something comes up later [O4]')`
+    with notReadyTimeoutHours=1
+    pause; submit A; wait 2h; block A → A=waiting
+    wait 59m                          → A=waiting
+    wait 1m                           → A=cancelled
+  `;
 
-  it('a full group does not wait for half-full ones ahead of it [B10]', () => {
-    const told = new Scenario({ mode: 'PARALLEL', batch: true, batchingMinSize: 4, batchingMaxWaitTimeMinutes: 600 });
-    told.play('submit A[x] B[x] C[y] D[y] E[x,y] F[x,y] G[x,y] → ABCDEFG=pending');
-    told.play('submit H[x,y] → ABCDEFGH=testing; testing AB CD AB+CD+EFGH');
-  });
+  story('a full group does not wait for half-full ones ahead of it [B10]')`
+    with mode=PARALLEL batch=true batchingMinSize=4 batchingMaxWaitTimeMinutes=600
+    submit A[x] B[x] C[y] D[y] E[x,y] F[x,y] G[x,y] → ABCDEFG=pending
+    submit H[x,y] → ABCDEFGH=testing; testing AB CD AB+CD+EFGH
+  `;
 
   it('says that it stands too far behind, or behind a direct merge [E12] [C23] [L8]', () => {
     const far = play()`with concurrency=2; submit A B C D; pass A+B A+B+C → D=pending`;
@@ -85,8 +79,10 @@ describe('what went wrong once', () => {
   });
 
   it('does not speak of a suspected target where an entry is held for another [E12] [V6]', () => {
-    const told = new Scenario({ mode: 'PARALLEL', pendingFailureDepth: 1 });
-    told.play('submit A[x]; fail A; submit B[y] C[y]; fail B → B=held');
+    const told = play()`
+      with mode=PARALLEL pendingFailureDepth=1
+      submit A[x]; fail A; submit B[y] C[y]; fail B → B=held
+    `;
     assert.deepEqual(reasonsOf(told, 'B'), ['FAILED_CHECKS', 'HELD']);
   });
 
@@ -103,13 +99,11 @@ describe('what went wrong once', () => {
     told.play('submit B unready → A=testing');
   });
 
-  it('starts what waits when its targets free it from what it stood behind [C1] [C24]', () => {
-    const told = play()`with mode=PARALLEL concurrency=3; submit A[x] B[x] C[x]; fail A+B; submit D[x]`;
-    told.play(`
-                   → D=pending
-      targets D[y] → D=testing; testing A A+B+C D
-    `);
-  });
+  story('starts what waits when its targets free it from what it stood behind [C1] [C24]')`
+    with mode=PARALLEL concurrency=3
+    submit A[x] B[x] C[x]; fail A+B; submit D[x] → D=pending
+    targets D[y] → D=testing; testing A A+B+C D
+  `;
 
   it('does not search for ever for what fails only together [B15]', () => {
     const isGreen = (tree: string) => !(tree.includes('A') && tree.includes('C'));
@@ -170,9 +164,8 @@ describe('what went wrong once', () => {
   it('a landing that is paused before it began is asked for again when the queue goes on [L5]', () => {
     const told = play()`
       hold landers; submit A; pass A; pause → A=passed
-      release landers; resume
+      release landers; resume               → A=merged
     `;
-    told.play('→ A=merged');
     assert.equal(
       told.steps.flatMap(({ effects }) => effects).filter(({ kind }) => kind === 'land_candidate').length,
       2,
@@ -199,12 +192,10 @@ describe('what went wrong once', () => {
     assert.deepEqual(told.lastOf('A')?.because.checks, ['a']);
   });
 
-  it('starts what waits when a search that shared its slots gives one back [B8] [C3]', () => {
-    const told = play()`
-      with batch=true batchingMinSize=2 concurrency=1 bisectionConcurrency=0
-      submit A B; fail AB       → testing ~A
-      set batch=false; submit C → C=pending
-    `;
-    told.play('fail ~A; pass ~B → B=merged C=testing');
-  });
+  story('starts what waits when a search that shared its slots gives one back [B8] [C3]')`
+    with batch=true batchingMinSize=2 concurrency=1 bisectionConcurrency=0
+    submit A B; fail AB       → testing ~A
+    set batch=false; submit C → C=pending
+    fail ~A; pass ~B          → B=merged C=testing
+  `;
 });

@@ -94,8 +94,7 @@ describe('one line: every entry is tested on the target and on all ahead of it',
   `;
 
   it('says that an entry ahead was merged by hand where the target is not known to have moved yet [C5]', () => {
-    const told = play()`submit A B C`;
-    told.play('pause');
+    const told = play()`submit A B C; pause`;
     told.observe(told.candidate('A+B').members[0]?.prNumber as never, { status: 'merged' });
     told.play(`
       → A=testing B=merged C=pending; why B=MANUAL_MERGE C=PREREQUISITE_MERGE_ITEM_MANUALLY_MERGED; cause C=B
