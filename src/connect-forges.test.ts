@@ -61,7 +61,7 @@ it('a GitHub that is set up while the server runs is connected, once [G92]', asy
   assert.equal(said.length, 1);
 });
 
-it('what cannot be used is said once, without secrets, and taken up when it can be [G92]', async (context) => {
+it('an unusable connection is said once, without secrets, and taken up when it can be [G92]', async (context) => {
   const { dataFolder, forges, said, next } = await aServer(context);
   await writeGithubFile(dataFolder, { host: 'github.com', ...urls, auth });
   const file = githubFileOf(dataFolder, 'ghe.test');

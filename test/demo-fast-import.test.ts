@@ -48,7 +48,7 @@ test('the same history gives the same commits', async () => {
   assert.equal(one('for-each-ref'), other('for-each-ref'));
 });
 
-test('what git refuses is a fault', async () => {
+test('a stream that git refuses is a fault', async () => {
   const gitDir = join(folder, 'four.git');
   await initBare(gitDir, 'sha1');
   const broken = fastImport(gitDir, [{ ...BEGIN, author: 'nobody' }]);

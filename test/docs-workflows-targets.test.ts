@@ -111,7 +111,7 @@ describe('the workflows of impacted targets', () => {
   });
 });
 
-describe('what they find', { skip }, () => {
+describe('detected targets', { skip }, () => {
   let folder: string;
   const run = (script: string, env: Readonly<Record<string, string>> = {}) => runScript(script, { cwd: folder, env });
   const find = async (): Promise<unknown> => {
@@ -194,7 +194,7 @@ describe('what they find', { skip }, () => {
   });
 });
 
-describe('what they tell', { skip }, () => {
+describe('reported targets', { skip }, () => {
   let place: InProcess;
   let folder: string;
   let asked: string[];

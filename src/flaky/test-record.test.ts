@@ -8,7 +8,7 @@ const flaky: TestState = { ...newTestState(SEEN), status: 'FLAKY', statusReason:
 const automatic = { isEnabled: true, isAutomatic: true };
 const common = { override: null, settings: automatic, quarantinedAt: null, at: 5_000, actor: null };
 
-describe('what lists show of a test', () => {
+describe('the record of a test in lists', () => {
   it('a test never classified has its status since it was first seen', () => {
     const { record, event } = recordTest(newTestState(SEEN), common);
     assert.equal(record.status, 'HEALTHY');

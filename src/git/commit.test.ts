@@ -44,7 +44,7 @@ test('a commit can be made again from what is read of it', () => {
   assert.equal(formatCommit({ ...stored, committer: Buffer.from('S <s@x> 1 +0000') }).toString('latin1'), text);
 });
 
-test('what git would not write is made well-formed', () => {
+test('a message that git would not write is made well-formed', () => {
   const authors = {
     '': 'Unknown <> 0 +0000',
     'x <a@b> 1 +0000': 'x <a@b> 1 +0000',

@@ -114,7 +114,7 @@ describe('kept git processes', () => {
     assert.equal((await repository.findCommit('refs/heads/main'))?.sha, main);
   });
 
-  test('where no process can be kept, each merge has its own', async (context) => {
+  test('without a kept process each merge has its own', async (context) => {
     await usePath(context, (folder) => symlink(GIT, join(folder, 'git')));
     const { git, repository } = await open();
     const head = await world.commitTo('refs/pull/1/head', main, { files: { b: 'b\n' } });

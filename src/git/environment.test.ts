@@ -38,7 +38,7 @@ test('settings are numbered without gaps', () => {
   assert.equal(environment[`GIT_CONFIG_VALUE_${keys.indexOf('core.hooksPath')}`], '/dev/null');
 });
 
-test('where a remote has a token of its own, nothing of the operator goes with it [G101]', (context) => {
+test('a remote with a token of its own gets nothing of the operator [G101]', (context) => {
   const own = {
     HOME: '/home/op',
     GIT_ASKPASS: '/ask',

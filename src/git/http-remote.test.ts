@@ -120,7 +120,7 @@ describe('a remote over http with a token', () => {
     assert.deepEqual(await namesOf(repository), []);
   });
 
-  test('what is pushed arrives, and a no is passed on [G1]', LIMIT, async (context) => {
+  test('a push arrives, and a refusal is passed on [G1]', LIMIT, async (context) => {
     const repository = await open(context);
     await repository.fetch(['refs/heads/main']);
     const set = { kind: 'set', ref: 'refs/heads/sluice/pr-1/x', sha: main } as const;
@@ -159,7 +159,7 @@ describe('a remote over http with a token', () => {
       for (const secret of [TOKEN, basic(TOKEN).slice(6)]) assert.ok(!text.includes(secret), text.slice(0, 200));
   });
 
-  test('what the server or git repeats of the token is not told [G2]', LIMIT, async (context) => {
+  test('a token that the server or git repeats is not told [G2]', LIMIT, async (context) => {
     const repository = await open(context);
     server.answer(403, `No, ${TOKEN}, and not ${basic(TOKEN)} either.`);
     await assert.rejects(repository.fetch(['refs/heads/main']), (error) => {
@@ -181,7 +181,7 @@ describe('a remote over http with a token', () => {
     assert.deepEqual(await repository.changeRefs([{ kind: 'set', ref: 'refs/heads/y', sha: main }]), { kind: 'done' });
   });
 
-  test('who cannot get a token says why [G2]', LIMIT, async (context) => {
+  test('a remote without a token says why [G2]', LIMIT, async (context) => {
     const sentence = 'The app is not installed.';
     const repository = await open(context, {
       authorize: () => Promise.reject(new Fault('FORGE_UNAVAILABLE', sentence)),
@@ -257,7 +257,7 @@ describe('a remote over http with a token', () => {
     assert.deepEqual(server.requests, []);
   });
 
-  test('nobody waits for a silent server forever [G102]', LIMIT, async (context) => {
+  test('a silent server is not waited for forever [G102]', LIMIT, async (context) => {
     const git = createTested(context, 300);
     const repository = await git.open({ id: 'app', location: locationOf() });
     await server.whileHeld(async () => {

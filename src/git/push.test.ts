@@ -5,7 +5,7 @@ import { answerOf } from './push.ts';
 const rejected = (summary: string, stderr = '') =>
   answerOf(`To example.test:app\n!\t${'a'.repeat(40)}:refs/heads/main\t${summary}\nDone\n`, stderr);
 
-test('whoever was slower looks again', () => {
+test('the slower of two pushes looks again', () => {
   for (const summary of [
     '[rejected] (stale info)',
     '[rejected] (fetch first)',

@@ -55,7 +55,7 @@ test('a refresh that ended serves nobody who asks afterwards', async () => {
   assert.equal(started.length, 2);
 });
 
-test('who can do with old news has them for so long from the start of the refresh', async () => {
+test('a caller that takes old news has them for so long from the start of the refresh', async () => {
   const { clock, started, refresher } = createScene();
   const first = refresher.ensureFresh(REFS, 1_000);
   await nextTurn();

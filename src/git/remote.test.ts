@@ -92,7 +92,7 @@ describe('a remote that falls silent', () => {
     await untilEnded(pids);
   });
 
-  test('nobody waits for it forever, and the copying goes on', LIMIT, async (context) => {
+  test('a caller does not wait for it forever, and the copying goes on', LIMIT, async (context) => {
     const ssh = await useFakeSsh(context, world.folder);
     const git = open(context, 300);
     for (let round = 0; round < 2; round += 1) {

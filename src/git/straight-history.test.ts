@@ -63,7 +63,7 @@ describe('history seen from a few first parents', () => {
 
   const linesOf = (text: string) => text.split('\n').filter((line) => line !== '');
 
-  test('what it answers is what git answers', async () => {
+  test('its answers are those of git', async () => {
     let answered = 0;
     for (const seed of ['one', 'two', 'three']) {
       const random = new Prng(seed);
@@ -99,7 +99,7 @@ describe('history seen from a few first parents', () => {
     assert.ok(answered > 100, `only ${answered} answers`);
   });
 
-  test('what is far away, or not there, is left to git', async () => {
+  test('distant and missing commits are left to git', async () => {
     const long = await create(
       Array.from({ length: 1_100 }, (_, index) => (index === 0 ? [] : [index - 1])),
       'long',
@@ -115,7 +115,7 @@ describe('history seen from a few first parents', () => {
     assert.equal(await history.findMergeBase({ target: gone, head: tip }), undefined);
   });
 
-  test('what was seen before is seen further, up to a thousand commits', async () => {
+  test('a known stretch is extended, up to a thousand commits', async () => {
     const long = await create(
       Array.from({ length: 900 }, (_, index) => (index === 0 ? [] : [index - 1])),
       'longer',

@@ -8,7 +8,7 @@ import { TrustedPaths } from './trusted-path.ts';
 const ME = process.getuid?.() ?? 0;
 const SOMEBODY = 12_345;
 
-describe('what nobody else can change', () => {
+describe('paths that only their owner can change', () => {
   let folder: string;
   let file: string;
 
@@ -55,7 +55,7 @@ describe('what nobody else can change', () => {
     assert.match((await find(join(folder, 'loop'))) ?? '', /too many symbolic links/);
   });
 
-  test('what is not there counts as changed by whoever can create it [L14]', async () => {
+  test('a missing path counts as changed by anyone who can create it [L14]', async () => {
     assert.equal(await find(join(folder, 'deep', 'none', 'at', 'all')), undefined);
     await chmod(folder, 0o1777);
     assert.equal(

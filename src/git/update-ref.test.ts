@@ -49,7 +49,7 @@ describe('ref changes by a kept process', () => {
     assert.equal(pool.pids.length, 1);
   });
 
-  test('what is refused is told by its reason, and disturbs no other', async () => {
+  test('a refused update is told by its reason, and disturbs no other', async () => {
     const answers = await Promise.all([
       set('refs/sluice/a', one),
       set('refs/heads/main', two, two),
@@ -72,7 +72,7 @@ describe('ref changes by a kept process', () => {
     assert.equal(await at('refs/sluice/f'), '');
   });
 
-  test('what others do to the repository meanwhile is seen', async () => {
+  test('changes by others are seen meanwhile', async () => {
     assert.deepEqual(await set('refs/heads/main', two, one), { kind: 'done' });
     await world.git(['pack-refs', '--all']);
     assert.deepEqual(await set('refs/heads/main', one, two), { kind: 'done' });

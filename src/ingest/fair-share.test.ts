@@ -21,7 +21,7 @@ function turnsOf(share: FairShare, names: readonly string[], lengths: readonly n
     .join(' ');
 }
 
-describe('whose turn it is [U41]', () => {
+describe('turns of repositories [U41]', () => {
   it('goes round, the first of equals first', () => {
     assert.equal(turnsOf(new FairShare(), ['a1', 'b1', 'c1'], [9, 9, 9, 9, 9]), 'a1 b1 c1 a1 b1');
   });

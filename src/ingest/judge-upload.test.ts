@@ -31,7 +31,7 @@ async function ignore({ store, repository, now }: IngestWorld, uploadId: string)
   assert.ok(await store.testIngest.commit({ repositoryId: repository.id, expectedSeq, ...nothing, ignore: of }, now));
 }
 
-describe('what uploads are evidence for', () => {
+describe('the evidence of uploads', () => {
   outages();
   takingBack();
   places();
@@ -65,7 +65,7 @@ function outages(): void {
 }
 
 function takingBack(): void {
-  it('what followed from an upload is restored when it is taken back, also after runs were merged [U77]', async () => {
+  it('the effects of an upload are restored when it is taken back, also after runs were merged [U77]', async () => {
     for (const isMerged of [false, true]) {
       const world = await IngestWorld.create(createMemoryStore());
       await quarantineAll(world);

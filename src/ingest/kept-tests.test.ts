@@ -26,7 +26,7 @@ type Step = typeof aStep extends fc.Arbitrary<infer T> ? T : never;
 
 const ID = '6f1c1d2e-0000-4000-8000-000000000001';
 
-describe('what is kept in memory', () => {
+describe('tests kept in memory', () => {
   it('is after any crash what it would be without one, and no run is lost or counted twice [U32]', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(aStep, { maxLength: 14 }), async (steps) => {

@@ -76,7 +76,7 @@ describe('bad reports', () => {
     }
   });
 
-  it('whatever never ends takes only itself [J11]', () => {
+  it('an element that never ends takes only itself [J11]', () => {
     const endless = ['<', '</', '<!-- ', '<?x ', '<!DOCTYPE ', '<![CDATA[', '<x y="', '<x y=', '<x '].map((open) =>
       open.padEnd(200_000, 'x'),
     );

@@ -35,7 +35,7 @@ describe('every failure of a report belongs to a failing test, or the report is 
     assert.deepEqual(read(report), { told: ['t.BTest failure'], ...WHOLE });
   });
 
-  it('what is left over is counted: outside any case, without a name, in an element of its own', () => {
+  it('leftover failures are counted: outside any case, without a name, in an element of its own', () => {
     for (const inside of [
       '<error message="no database"/><testcase name="a"/>',
       '<testcase><failure/></testcase><testcase name="a"/>',
@@ -51,7 +51,7 @@ describe('every failure of a report belongs to a failing test, or the report is 
     );
   });
 
-  it('what a test printed is no failure', () => {
+  it('printed output of a test is no failure', () => {
     const printed =
       '<testcase name="a"><system-out><x><error/></x></system-out></testcase><system-err><failure/></system-err>';
     assert.deepEqual(read(suite(printed)), { told: ['a success'], ...WHOLE });

@@ -72,7 +72,7 @@ export function auditContract(name: string, createWorld: () => Promise<ForgeWorl
       assert.deepEqual(await listLine(first, next), { kind: 'broken' });
     });
 
-    test('what was only merged is not on the line [N4]', async () => {
+    test('a commit that was only merged is not on the line [N4]', async () => {
       const { sha, headSha } = await build();
       assert.deepEqual(await listLine(sha, headSha), { kind: 'merged' });
       assert.deepEqual(await listLine(headSha, sha), { kind: 'broken' });

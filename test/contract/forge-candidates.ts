@@ -157,7 +157,7 @@ export function candidateContract(name: string, createWorld: () => Promise<GitWo
         assert.equal(await messageOf(indented), `Title (#${indented.prNumber})\n\n    only code\n\n`);
       });
 
-      test('nobody is named twice [C42]', async () => {
+      test('an author is named once [C42]', async () => {
         const linus = { author: 'Linus', email: 'l@x.test' };
         const grace = { author: 'Grace', email: 'g@x.test' };
         const message = 'Title\n\nCo-authored-by: G. Hopper <G@x.test>\nCo-authored-by: Eve <e@x.test>\n';
@@ -173,7 +173,7 @@ export function candidateContract(name: string, createWorld: () => Promise<GitWo
         assert.equal(named, 'Ada, G. Hopper <G@x.test>, Eve <e@x.test>, Linus <l@x.test>');
       });
 
-      test('what the body is written in, and lines like our own, do not show [C42]', async () => {
+      test('encodings of the body, and lines like our own, do not show [C42]', async () => {
         const latin1 = Buffer.from(
           'f\xfcr\r\n\r\nalle\r\n\nSluice-Candidate: other\nSluice-Pull-Request: 99\n',
           'latin1',
@@ -210,7 +210,7 @@ export function candidateContract(name: string, createWorld: () => Promise<GitWo
         }
       });
 
-      test('what only looks like such a line gives none [C18]', async () => {
+      test('a line that only looks like one gives no title [C18]', async () => {
         for (const line of [
           'Merge-Commit-Title: X',
           'see merge-commit-title: X',
@@ -369,7 +369,7 @@ export function candidateContract(name: string, createWorld: () => Promise<GitWo
         assert.equal(await sourcesOf({ '.sluice.yaml': 'version: 0.1\n' }), undefined);
       });
 
-      test('what cannot be used is told by its kind', async () => {
+      test('an unusable candidate is told by its kind', async () => {
         const bad = { '.sluice.yaml': 'merge: {required_statuses: Build}\n' };
         assert.equal(await sourcesOf(bad), 'START_TEST_RUN_CONFIG_BAD_REQUIRED_STATUSES');
         assert.equal(await sourcesOf({ '.sluice.yaml': 'a: b: c\n' }), 'START_TEST_RUN_CONFIG_PARSING_FAILURE');

@@ -54,7 +54,7 @@ export function landingContract(name: string, createWorld: () => Promise<GitWorl
     const head = async () => (await bench.git('rev-parse', 'refs/heads/main')) as Sha;
     const treeOf = (sha: string) => bench.git('rev-parse', `${sha}^{tree}`);
 
-    test('what was called off is not landed, and found where it was landed before', async () => {
+    test('a landing that was called off does not happen, and is found where it happened before', async () => {
       const tested = await bench.build([a]);
       assert.deepEqual(await land(tested, { isCalledOff: true }), { kind: 'called_off' });
       assert.equal(await head(), tested.base);
@@ -93,7 +93,7 @@ export function landingContract(name: string, createWorld: () => Promise<GitWorl
           assert.deepEqual(landed.entries, [{ prNumber: b.prNumber, sha: second.sha, tree: second.tree }]);
         });
 
-        test('what a pass vouched for lands with it', async () => {
+        test('entries that a pass vouched for land with it', async () => {
           const first = await bench.build([a], { mergeMethod });
           const second = await bench.build([b], { mergeMethod, parent: first.sha, beneath: [a] });
           const landed = await mustLand(second, { entries: [a, b] });
@@ -213,7 +213,7 @@ export function landingContract(name: string, createWorld: () => Promise<GitWorl
       }
     });
 
-    test('what is in the target by the side door has not landed', async () => {
+    test('a commit that came into the target by the side door has not landed', async () => {
       const tested = await bench.build([a]);
       const foreign = await bench.world.commit('main', { files: { foreign: 'x\n' } });
       const tree = await treeOf(foreign);

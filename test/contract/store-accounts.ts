@@ -49,7 +49,7 @@ function organizationPromises({ inStore }: StoreTests): void {
     assert.equal(outcomes.filter((outcome) => outcome === 'created').length, 1);
   });
 
-  inStore('what does not exist is not found', async ({ accounts }) => {
+  inStore('unknown organizations and tokens are not found', async ({ accounts }) => {
     assert.equal(await accounts.findOrganization('nobody'), undefined);
     assert.equal(await accounts.findToken('nothing'), undefined);
     assert.deepEqual(await accounts.listTokens('nobody' as OrganizationId), []);

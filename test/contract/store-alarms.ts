@@ -153,7 +153,7 @@ function removalPromises({ inStore }: StoreTests): void {
     },
   );
 
-  inStore('whoever finds something about a queue that is gone does not fail', async ({ alarms }) => {
+  inStore('an alarm or a mark of a queue that is gone is stored', async ({ alarms }) => {
     const gone = randomUUID() as QueueId;
     assert.equal(await alarms.raise(anAlarm(gone)), 'raised');
     assert.equal(await alarms.setMark(gone, aMark(), undefined), 'set');

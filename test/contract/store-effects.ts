@@ -57,7 +57,7 @@ function aClaim(holder: string, values: Partial<EffectClaim>): EffectClaim {
 }
 
 function claimPromises({ queues, queueWith, claim, claimIds }: EffectWorld): void {
-  test('what is due is claimed as it is stored, whatever its queue', async () => {
+  test('a due effect is claimed as it is stored, whatever its queue', async () => {
     const [a, b] = [anEffect({ kind: 'notify', body: '{"a":1}' }), anEffect({ dueAt: NOON - 1 })];
     const ofA = await queueWith(a, anEffect({ dueAt: NOON + 1 }));
     const ofB = await queueWith(b);
@@ -66,7 +66,7 @@ function claimPromises({ queues, queueWith, claim, claimIds }: EffectWorld): voi
     assert.deepEqual(await claim('x'), []);
   });
 
-  test('what is due longest comes first, then in the order in which it was stored', async () => {
+  test('the effect that is due longest comes first, then in the order of storing', async () => {
     const at = (minutes: number) => anEffect({ dueAt: NOON + minutes * MINUTE_MS });
     const [a, b, c, d, e] = [at(-1), at(-2), at(-1), at(-3), at(-1)] as const;
     const id = await queueWith(a, b);
@@ -242,7 +242,7 @@ function renewalPromises({ queues, queueWith, claim, claimIds }: EffectWorld): v
     assert.equal(claimed.size, 2);
   });
 
-  test("what is not the holder's is left alone", async () => {
+  test('a renewal leaves leases of other holders alone', async () => {
     const [mine, done, settled, unclaimed] = [anEffect(), anEffect(), anEffect(), anEffect({ dueAt: NOON + 1 })];
     const id = await queueWith(mine, done, settled, unclaimed);
     await claimIds('x', { leaseUntil: NOON + 10 });

@@ -70,7 +70,7 @@ async function claimOne({ claim }: HintWorld, holder: string, now = NOON): Promi
 
 function additionPromises(world: HintWorld): void {
   const { hints, claim } = world;
-  test('what waits already takes the new body, the earlier due time and a new version', async () => {
+  test('a waiting hint takes the new body, the earlier due time and a new version', async () => {
     const hint = aHint({ dueAt: NOON + 5 });
     assert.equal(await hints().add([hint]), 1);
     const again = { ...hint, kind: 'label', body: '{"é":"\u{1f600}"}', receivedAt: NOON + 1, dueAt: NOON + 9 };
@@ -126,7 +126,7 @@ function additionPromises(world: HintWorld): void {
     assert.equal(await hints().findNextDueAt(), NOON + 30);
   });
 
-  test('what is ensured during a look is looked at again', async () => {
+  test('a hint that is ensured during a look is looked at again', async () => {
     const hint = aHint();
     await hints().ensure(hint);
     const claimed = await claimOne(world, 'x');
@@ -135,7 +135,7 @@ function additionPromises(world: HintWorld): void {
     assert.deepEqual(await claim('x'), [asStored(hint, { version: 2 })]);
   });
 
-  test('what is ensured during a look has the body that the look leaves', async () => {
+  test('a hint that is ensured during a look has the body that the look leaves', async () => {
     const hint = aHint();
     await hints().ensure(hint);
     const claimed = await claimOne(world, 'x');
@@ -147,7 +147,7 @@ function additionPromises(world: HintWorld): void {
 }
 
 function claimPromises({ hints, claim }: HintWorld): void {
-  test('what is due longest comes first, and what is not due not at all', async () => {
+  test('the hint that is due longest comes first, and one that is not due does not come', async () => {
     const [a, b, c] = [aHint({ dueAt: NOON - 1 }), aHint({ dueAt: NOON - 3 }), aHint({ dueAt: NOON })];
     await hints().add([a, b, c, aHint({ dueAt: NOON + 1 })]);
     assert.deepEqual(await claim('x', { limit: 0 }), []);
@@ -194,7 +194,7 @@ function duePromises({ hints, claim }: HintWorld): void {
 
 function settlementPromises(world: HintWorld): void {
   const { hints, claim } = world;
-  test('what is done is gone', async () => {
+  test('a hint that is done is gone', async () => {
     await hints().add([aHint()]);
     const claimed = await claimOne(world, 'x');
     assert.equal(await hints().settle(claimed, 'y', { kind: 'done' }), 'lost');
@@ -203,7 +203,7 @@ function settlementPromises(world: HintWorld): void {
     assert.equal(await hints().findNextDueAt(), undefined);
   });
 
-  test('what is told of again during a look is looked at again [G129]', async () => {
+  test('a hint that arrives again during a look is looked at again [G129]', async () => {
     const hint = aHint();
     const told = { ...hint, body: '{"n":2}' };
     await hints().add([hint]);
@@ -251,7 +251,7 @@ function settlementPromises(world: HintWorld): void {
 
 function memoryPromises(world: HintWorld): void {
   const { hints, claim } = world;
-  test('what is remembered is not looked at again, also when it was told of during the look [G130]', async () => {
+  test('a remembered hint is not looked at again, also when it arrived during the look [G130]', async () => {
     const hint = aHint({ kind: 'comment' });
     await hints().add([hint]);
     const claimed = await claimOne(world, 'x');
@@ -264,7 +264,7 @@ function memoryPromises(world: HintWorld): void {
     assert.deepEqual(more, []);
   });
 
-  test('what was remembered long enough is new, tidied away or not', async () => {
+  test('a hint that was remembered long enough is new, tidied away or not', async () => {
     const hint = aHint();
     const remember = async () => {
       const claimed = await claimOne(world, 'x');

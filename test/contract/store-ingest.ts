@@ -72,7 +72,7 @@ async function storeTests(store: Store, count: number): Promise<{ id: Repository
 }
 
 function commitPromises({ inRepository, inStore }: StoreTests): void {
-  inStore('what another writer outdated is not written [D7]', async ({ store, testIngest, tests }) => {
+  inStore('a commit that another writer outdated writes nothing [D7]', async ({ store, testIngest, tests }) => {
     const { id, rows } = await storeTests(store, 1);
     const [row] = rows as [TestRow];
     const change = (expectedSeq: number, name: string) => aChange(id, expectedSeq, { tests: [{ ...row, name }] });

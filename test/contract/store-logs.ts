@@ -25,7 +25,7 @@ async function readText(store: Store, key: LogKey, offset = 0, limit = 1_000_000
 }
 
 function appendPromises({ inStore }: StoreTests): void {
-  inStore('what is appended is read back, byte by byte', async ({ logs }) => {
+  inStore('appended output is read back, byte by byte', async ({ logs }) => {
     const key = aKey();
     const everyByte = Uint8Array.from({ length: 256 }, (_, index) => index);
     const parts = [everyByte, Uint8Array.from([0]), new Uint8Array(5000), Uint8Array.from(randomBytes(5000))];
@@ -105,7 +105,7 @@ function readPromises({ inStore }: StoreTests): void {
     assert.deepEqual(await logs.read(key, 3, 9), { bytes: bytesOf('def'), size: 6 });
   });
 
-  inStore('where nothing was ever written there is no log', async ({ logs }) => {
+  inStore('a check that never wrote has no log', async ({ logs }) => {
     const key = aKey();
     assert.equal(await logs.read(key, 0, 9), undefined);
     await logs.append(key, bytesOf('a'), NOON);

@@ -147,7 +147,7 @@ describe('two servers on one PostgreSQL', () => {
     assert.equal(await b.queues.settleEffect(effect.id, holder, { kind: 'done' }), 'settled');
   });
 
-  test('what both append to one log is there whole, each in its order [D6]', async (t) => {
+  test('a log holds all that two servers append, each in its order [D6]', async (t) => {
     const url = await postgres.createDatabase();
     const servers = [await openAt(t, url), await openAt(t, url)];
     const key = { candidateId: 'c', check: 'unit' };
@@ -263,7 +263,7 @@ describe('two servers on one PostgreSQL', () => {
     );
   });
 
-  test('whoever sees a watermark sees everything up to it', async (t) => {
+  test('a reader that sees a watermark sees everything up to it', async (t) => {
     const url = await postgres.createDatabase();
     const [a, b] = [await openAt(t, url), await openAt(t, url)];
     const { repositoryId } = await storeQueue(a);

@@ -220,7 +220,7 @@ describe('a restore that would leave a server nobody can use', () => {
   });
 });
 
-describe('what a restore replaces', () => {
+describe('a store that is replaced by a restore', () => {
   test('is kept, and can itself be restored', async (t) => {
     const folder = await createFolder(t);
     const directory = join(folder, 'data');

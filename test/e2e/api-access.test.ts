@@ -16,7 +16,7 @@ interface NewToken {
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-describe('who may call', () => {
+describe('access to the API', () => {
   let server: TestServer;
   let queue: TestQueue;
   before(async () => {

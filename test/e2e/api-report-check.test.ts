@@ -91,7 +91,7 @@ describe('reportCheck [C13]', { concurrency: 4 }, () => {
     assert.equal(answer.checkSuites[0]?.checkRuns[0]?.conclusion, 'FAILURE');
   });
 
-  test('what was reported before changes nothing, and the first result stands [V24]', async () => {
+  test('a repeated report changes nothing, and the first result stands [V24]', async () => {
     const { ci, run } = await underTest({ requiredStatuses: ['lint', 'test'] });
     const first = await ci.report(run, 'SUCCESS');
     assert.deepEqual(await ci.report(run, 'SUCCESS'), first);

@@ -12,7 +12,7 @@ async function submitAll(queue: TestQueue, count: number): Promise<readonly numb
   return numbers;
 }
 
-describe('what happens around the queue', { concurrency: 4 }, () => {
+describe('events around the queue', { concurrency: 4 }, () => {
   const { aQueue } = useServer();
 
   test('a paused queue keeps what has passed, and lands it when it is resumed [L5] [V11]', async () => {

@@ -62,7 +62,7 @@ describe('testing and landing in single mode', { concurrency: 4 }, () => {
     await untilShown('');
   });
 
-  test('what passes lands in order, exactly as it was tested [L1] [L2] [L3]', async () => {
+  test('pull requests that pass land in order, exactly as they were tested [L1] [L2] [L3]', async () => {
     const queue = await aQueue({ concurrency: 4 });
     const ci = createCi(queue);
     const numbers = (await open(queue, 4)) as [number, number, number, number];

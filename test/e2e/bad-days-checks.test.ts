@@ -91,7 +91,7 @@ describe('checks that misbehave', () => {
     await queue.api.refused('400 MALFORMED_JSON', 'registerRepository', { repo: queue.repo, checks });
   });
 
-  it('what ends its own process group is tried again twice, and fails then [R1] [R20] [V3]', async () => {
+  it('a command that ends its own process group is tried again twice, and fails then [R1] [R20] [V3]', async () => {
     const queue = await aQueue([{ name: 'test', command: 'kill -KILL 0' }]);
     const number = await queue.submitOne();
     const { state, timeline = [] } = await untilLeft(queue, number);

@@ -27,7 +27,7 @@ const BRANCHES = [
 describe('names of branches', () => {
   const fixture = useServer();
 
-  it('whatever git takes can be a target, and nothing else moves [C15] [Q1]', async () => {
+  it('every branch name that git takes can be a target, and nothing else moves [C15] [Q1]', async () => {
     const plain = await fixture.aQueue();
     const main = await plain.git.git(['rev-parse', 'refs/heads/main']);
     for (const branch of BRANCHES) {
@@ -239,7 +239,7 @@ describe('files of pull requests', () => {
     assert.equal(existsSync(join(queue.git.path, 'pwned')), false);
   });
 
-  it('what cannot be checked out fails the pull request that brings it, with the reason [R22]', async () => {
+  it('a file that cannot be checked out fails the pull request that brings it, with the reason [R22]', async () => {
     const queue = await aQueue('true');
     const impossible: Readonly<Record<string, RawFile>> = {
       "invalid path '.git/x'": { mode: '100755', folder: '.git', name: 'x', content: '#!/bin/sh\ntouch pwned\n' },

@@ -118,7 +118,7 @@ describe('a damaged repository', () => {
     await assertLanded(queue, await queue.untilMerged(number));
   });
 
-  it('who waits for a damaged pull request is freed by a push to it [C47] [L6]', async () => {
+  it('an entry that waits for a damaged pull request is freed by a push to it [C47] [L6]', async () => {
     const queue = await aQueue();
     const [broken, other] = [await queue.openPullRequest(), await queue.openPullRequest()];
     const spare = await queue.git.commitTo('refs/heads/spare', await queue.git.git(['rev-parse', 'main']), {

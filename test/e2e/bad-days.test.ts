@@ -98,7 +98,7 @@ describe('refs that others move', () => {
     await assertLanded(queue, await queue.untilMerged(number));
   });
 
-  it('what was pushed to between its pass and its landing does not land [E8] [L6]', async () => {
+  it('a pull request that was pushed to between its pass and its landing does not land [E8] [L6]', async () => {
     const queue = await aQueue();
     const [ahead, behind] = [await queue.submitOne(), await queue.submitOne()];
     await queue.ci.untilRuns([String(ahead), `${behind} on ${ahead}`]);
@@ -112,7 +112,7 @@ describe('refs that others move', () => {
     await assertLanded(queue, await queue.untilMerged(behind));
   });
 
-  it('what was pushed to a moment before its landing does not land [E8] [L6]', async () => {
+  it('a pull request that was pushed to a moment before its landing does not land [E8] [L6]', async () => {
     const queue = await aQueue();
     const before = await queue.git.git(['rev-parse', 'main']);
     const number = await queue.submitOne();
@@ -152,7 +152,7 @@ describe('refs that others move', () => {
     await assertLanded(queue, await queue.untilMerged(number));
   });
 
-  it('what is tested lands as tested, also when its refs and its commit are gone [L3] [C11]', async () => {
+  it('a tested pull request lands as tested, also when its refs and its commit are gone [L3] [C11]', async () => {
     const queue = await aQueue();
     const number = await queue.submitOne();
     const run = await queue.ci.runOf(number);

@@ -106,7 +106,7 @@ function mainOf(world: GithubWorld): string {
   return github.refs(world.repository).get('refs/heads/main') ?? '';
 }
 
-describe('what happens to an app, between pass and merge too', TOGETHER, () => {
+describe('events about an app, between pass and merge too', TOGETHER, () => {
   test('uninstalled and installed again, it goes on where it was [G37]', async () => {
     const world = await aWorld();
     const { pr, sha } = await underTest(world);
@@ -195,7 +195,7 @@ describe('what happens to an app, between pass and merge too', TOGETHER, () => {
   });
 });
 
-describe('what happens to a pull request in the queue', TOGETHER, () => {
+describe('events about a pull request in the queue', TOGETHER, () => {
   test('another title is no other change', async () => {
     const world = await aWorld();
     const { pr, sha } = await underTest(world);
@@ -314,7 +314,7 @@ describe('what happens to a pull request in the queue', TOGETHER, () => {
   });
 });
 
-describe('what CI says', TOGETHER, () => {
+describe('results of CI', TOGETHER, () => {
   const report = (world: GithubWorld, sha: string, name: string, conclusion: CheckRun['conclusion']) =>
     github.reportCheck(world.repository, { sha, name, status: 'completed', conclusion });
 
@@ -386,7 +386,7 @@ describe('what CI says', TOGETHER, () => {
     await passAndLand(world, second.pr, second.sha);
   });
 
-  test('what was abandoned may say what it likes [C11] [G35]', async () => {
+  test('a report of an abandoned run changes nothing [C11] [G35]', async () => {
     const world = await aWorld();
     const { pr, sha } = await underTest(world);
     await github.push(pr, { more: 'more\n' });
@@ -409,7 +409,7 @@ describe('what CI says', TOGETHER, () => {
   const countChecks = () => github.world.requests.filter(({ query }) => /check/i.test(query ?? '')).length;
 });
 
-describe('what people and bots say', TOGETHER, () => {
+describe('comments of people and bots', TOGETHER, () => {
   /** Replies to each comment of ours, and to each edit of one. */
   function answerAll(pr: PullRequest, login: string, text: (count: number) => string): { count: number } {
     const told = { count: 0 };
@@ -436,7 +436,7 @@ describe('what people and bots say', TOGETHER, () => {
     assert.deepEqual(world.replies(pr), []);
   });
 
-  test('whoever answers every word of ours is answered ten times [G138]', async () => {
+  test('a bot that answers every comment of ours is answered ten times [G138]', async () => {
     const world = await aWorld();
     const pr = await world.open();
     github.setPermission(world.repository, 'robot', 'write');

@@ -66,7 +66,7 @@ function countMerged(world: GithubWorld): number {
 }
 
 describe('while GitHub has a bad day', TOGETHER, () => {
-  test('where nothing is answered, everything waits, says so, and goes on [E21] [G37]', async (t) => {
+  test('without any answer everything waits, says so, and goes on [E21] [G37]', async (t) => {
     const world = await aWorld(t);
     const { pr, sha } = await underTest(world);
     const end = world.github.faults.always('*', { kind: 'error', status: 502, when: 'before' });
@@ -80,7 +80,7 @@ describe('while GitHub has a bad day', TOGETHER, () => {
     await untilSaid(world, pr, /Landed/);
   });
 
-  test('where it is slow, everything happens, once', async (t) => {
+  test('with slow answers everything happens, once', async (t) => {
     const world = await aWorld(t);
     world.github.faults.always('*', { kind: 'slow', byMs: 300 });
     const { pr, sha } = await underTest(world);
@@ -90,7 +90,7 @@ describe('while GitHub has a bad day', TOGETHER, () => {
     assert.deepEqual(world.replies(pr), []);
   });
 
-  test('where git is refused and the API is not, commands wait, and what waits says so [E15] [G3] [G131]', async (t) => {
+  test('with git refused and the API not, commands wait, and what waits says so [E15] [G3] [G131]', async (t) => {
     const world = await aWorld(t);
     const end = world.github.faults.always('git-*', { kind: 'error', status: 503, when: 'before' });
     const [pr, other] = [await world.open(), await world.open()];
@@ -110,7 +110,7 @@ describe('while GitHub has a bad day', TOGETHER, () => {
     for (const each of [pr, other]) await world.untilState(each, 'MERGED');
   });
 
-  test('where the API is refused and git is not, it lands when the API is back [E15] [G149]', async (t) => {
+  test('with the API refused and git not, it lands when the API is back [E15] [G149]', async (t) => {
     const world = await aWorld(t);
     const { pr, sha } = await underTest(world);
     await untilSaid(world, pr, /Being tested/);
@@ -131,7 +131,7 @@ describe('while GitHub has a bad day', TOGETHER, () => {
     assert.equal(landed?.kind, 'SAME_TREE');
   });
 
-  test('where the limit is used up, everything waits, says until when, and goes on [G103] [E15]', async (t) => {
+  test('with the limit used up everything waits, says until when, and goes on [G103] [E15]', async (t) => {
     const world = await aWorld(t);
     const { github } = world;
     const { pr, sha } = await underTest(world);

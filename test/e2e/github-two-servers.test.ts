@@ -50,7 +50,7 @@ describe('two servers on one PostgreSQL, and one GitHub', () => {
     });
   }
 
-  test('whatever is told to either is done once, and told once [G31] [G33]', async () => {
+  test('a command told to either server is done once, and told once [G31] [G33]', async () => {
     github.webhooks.configure({ doubled: 1, isDoubledAnew: true });
     const prs = [await world.open(), await world.open(), await world.open()];
     for (const [index, pr] of prs.entries()) {
@@ -70,7 +70,7 @@ describe('two servers on one PostgreSQL, and one GitHub', () => {
     github.webhooks.configure({});
   });
 
-  test('what one had sent when it died, the other finds done [G149] [G33]', async () => {
+  test('a write that one server had sent when it died, the other finds done [G149] [G33]', async () => {
     github.faults.once(MERGE, { kind: 'silence', when: 'after' });
     const pr = await world.open();
     world.say(pr, '/sluice merge');

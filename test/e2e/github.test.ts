@@ -45,7 +45,7 @@ describe('a queue on GitHub', () => {
     await untilTidy();
   });
 
-  test('what fails is removed, says why, and what CI still runs for it is stopped', async () => {
+  test('a failed pull request is removed, says why, and its CI runs are stopped', async () => {
     world = await GithubWorld.create({ settings: { requiredStatuses: ['build', 'lint'] } });
     const pr = await world.open();
     world.say(pr, '/trunk merge -p high --no-batch');

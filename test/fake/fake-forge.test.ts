@@ -144,7 +144,7 @@ describe('fake forge: candidates', () => {
     });
   }
 
-  it('what is not there is a fault', async () => {
+  it('a missing repository is a fault', async () => {
     const entry = open('A', { a: 'a' });
     repository.push(entry.prNumber, { files: { a: 'b' } }, { isForced: true });
     assert.equal((await forge.buildCandidate(request([entry]))).kind, 'built');

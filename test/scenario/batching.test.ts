@@ -149,7 +149,7 @@ describe('entries that are not batched', () => {
   `;
 });
 
-describe('what a batch survives', () => {
+describe('a batch under test', () => {
   story('lands all of a batch in order when it passes, and what is behind stays good [C4] [L2]', BATCH)`
     with batchingMinSize=2
     submit A B C D; pass AB → AB=merged CD=testing; why A=MERGE_GRAPH_MERGE B=MERGE_GRAPH_MERGE; target M+A+B

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { play, story } from '../worlds/engine/story.ts';
 
-describe('what the required checks say', () => {
+describe('verdicts of required checks', () => {
   for (const conclusion of ['SUCCESS', 'NEUTRAL', 'SKIPPED']) {
     story(`takes ${conclusion} for a pass [V1]`)`
       submit A; report A ${conclusion} → A=merged; why A=MERGE_GRAPH_MERGE

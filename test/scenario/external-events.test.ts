@@ -19,7 +19,7 @@ const ENDS = [
   ['cancel', 'cancelled', 'USER_REQUESTED'],
 ] as const;
 
-describe('what happens to a pull request that is not ready', () => {
+describe('events about a pull request that is not ready', () => {
   it('keeps it through a push, with the new head; targets must come again [E8] [E2]', () => {
     const told = play()`
       with mode=PARALLEL
@@ -64,7 +64,7 @@ describe('what happens to a pull request that is not ready', () => {
   `;
 });
 
-describe('what happens to a pull request that is in the line', () => {
+describe('events about a pull request that is in the line', () => {
   for (const [act, state, reason] of ENDS) {
     it(`ends as ${state} by "${act}", whether tested, held, passed or pending [E6] [E8] [E9] [E20] [E10]`, () => {
       for (const name of ['A', 'B', 'C', 'D']) {
@@ -98,7 +98,7 @@ describe('what happens to a pull request that is in the line', () => {
   `;
 });
 
-describe('what happens to the target', () => {
+describe('events about the target branch', () => {
   story('is its own landing: nothing starts again, and there is no alarm [C4] [C6]')`
     submit A B; pass A → B=testing; alarm nothing; runs A A+B
   `;

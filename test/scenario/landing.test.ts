@@ -6,7 +6,7 @@ import { numberOf } from '../worlds/engine/words.ts';
 
 const PARALLEL = { mode: 'PARALLEL' } as const;
 
-describe('what lands is what was tested', () => {
+describe('a landing moves the branch to what was tested', () => {
   it('lands one candidate at a time, from exactly the head that is known [L1]', () => {
     const told = play(PARALLEL)`hold landings; submit A[x] B[y]; pass A B → AB=passed; target M`;
     assert.equal(told.queue.landing?.expectedHead, 'head:M');
@@ -152,7 +152,7 @@ function landFirstOf(told: Scenario): void {
   });
 }
 
-describe('what happens while a landing is under way', () => {
+describe('events while a landing is under way', () => {
   it('removes an entry whose removal was asked for, unless it lands [L24]', () => {
     play()`
       hold landings; submit A; pass A; cancel A → A=passed

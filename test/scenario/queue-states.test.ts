@@ -6,7 +6,7 @@ import { pluck } from '../helpers/pluck.ts';
 import { play, story } from '../worlds/engine/story.ts';
 import { numberOf } from '../worlds/engine/words.ts';
 
-describe('what a queue does in each of its states', () => {
+describe('the states of a queue', () => {
   story('RUNNING admits, tests and lands [Q3]')`
              → queue RUNNING
     submit A → A=testing

@@ -1,23 +1,172 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { explain } from '../../src/engine/explain.ts';
-import { findEntry } from '../../src/engine/queue.ts';
-import type { Scenario } from '../worlds/engine/scenario.ts';
 import { play, story } from '../worlds/engine/story.ts';
-import { numberOf } from '../worlds/engine/words.ts';
 
-/** A and B fail alone on M, one after the other, by the same check. The head fails too. */
-const RED = 'submit A B; fail A B HEAD → alarm RED_TARGET';
+/** A and B fail alone on M, one after the other, by the same check. */
+const TWO = `
+  submit A B C D; fail A → A=failed
+  fail B                 → B=failed
+`;
 const BATCH = { batch: true, batchingMinSize: 4 } as const;
 
-function summaryOf(told: Scenario, name: string): string {
-  const entry = findEntry(told.queue, numberOf(name));
-  assert.ok(entry !== undefined);
-  const { summary, next } = explain(told.queue, entry, told.now);
-  return `${summary} ${next}`;
-}
+describe('a red branch is not the next pull request’s fault', () => {
+  story('tests the head itself after two entries in a row failed alone by the same check [V10]')`
+    ${TWO}
+    → CD=testing; testing C C+D HEAD; runs A A+B A+B+C A+B+C+D B B+C B+C+D HEAD C C+D
+  `;
 
-describe('who was removed for a failure of the branch returns', () => {
+  story('runs the checks on the head though its tree has passed when it landed [V10] [C36]')`
+    submit A; pass A; submit B C D; fail B C → testing D HEAD
+    fail HEAD                                → alarm RED_TARGET
+    fail D                                   → BC=pending D=held
+                                             → why B=TARGET_BRANCH_AT_FAULT C=TARGET_BRANCH_AT_FAULT
+  `;
+
+  story('interrupts nothing for an urgent one: what passes may mend it [V16] [O7]')`
+    ${TWO}
+    fail HEAD       → alarm RED_TARGET
+    submit E urgent → CDE=testing; testing C C+D !E
+    pass C          → C=merged; target M+C; testing E E+A E+A+B E+A+B+D
+  `;
+
+  story('does not remove a third before the head has answered [V10]')`
+    ${TWO}
+    fail C    → C=held D=testing; testing C+D HEAD
+    pass HEAD → C=failed D=testing; testing D; alarm nothing
+  `;
+
+  story('removes entries as usual on a head that passes by itself, and does not test it again [V34]')`
+    ${TWO}
+    pass HEAD; fail C → C=failed D=testing
+    fail D            → D=failed
+    submit E; fail E  → E=failed; candidates nothing; alarm nothing
+  `;
+
+  it('holds when the head fails by itself: nothing starts, nobody is removed, and an alarm is raised [V16]', () => {
+    const told = play()`
+      ${TWO}
+      fail HEAD → alarm RED_TARGET; CD=testing
+      fail C    → C=held D=testing
+      fail C+D  → AB=pending CD=held; testing nothing
+    `;
+    assert.deepEqual(told.queue.hold?.cause, { kind: 'checks', names: ['ci'] });
+    told.play(`
+      foreign X → ABCD=testing; testing A A+B A+B+C A+B+C+D; alarm RED_TARGET FOREIGN_PUSH; over RED_TARGET
+    `);
+    assert.equal(told.queue.hold, undefined);
+  });
+
+  story('still lands what passes while it holds, and goes on when that moves the head [V16] [L1]')`
+    ${TWO}
+    fail HEAD; pass C → C=merged D=testing; target M+C; testing D D+A D+A+B
+  `;
+
+  story('goes on when tests are restarted: what was held is tested again [V38] [C12]')`
+    ${TWO}
+    fail HEAD C → C=held
+    restart C   → ABCD=testing; trail C TESTS_RESTARTED_BY_API_REQUEST TEST_RUN_STARTED
+                → testing A A+B A+B+C A+B+C+D
+    pass A      → A=merged
+  `;
+
+  story('restarts also the others that failed meanwhile when one is restarted [V38] [C12]')`
+    ${TWO}
+    fail HEAD C C+D → CD=held
+    restart D       → CD=testing; trail C TESTS_RESTARTED_BY_API_REQUEST TEST_RUN_STARTED
+                    → trail D TESTS_RESTARTED_BY_API_REQUEST TEST_RUN_STARTED; testing A A+B A+B+C A+B+C+D
+  `;
+
+  story('goes on when the queue is set to RUNNING, also when it is RUNNING [V38]')`
+    ${TWO}
+    fail HEAD C → C=held D=testing
+    resume      → CD=testing; trail C TESTS_RESTARTED_BY_USER TEST_RUN_STARTED; testing A A+B A+B+C A+B+C+D
+  `;
+
+  story('suspects nothing after a single failure, or of the same entry twice [V10]')`
+    submit A; fail A; submit A; fail A; submit A; fail A → A=failed; candidates nothing
+  `;
+
+  story('suspects nothing when the checks differ [V10]')`
+    sources protection=ci,lint; submit A B C; fail A; fail B by=lint → AB=failed; testing C
+    fail C → C=failed; candidates nothing
+  `;
+
+  story('removes an entry that fails another check while the head is tested [V10]')`
+    sources protection=ci,lint; submit A B C; fail A B → testing C HEAD
+    fail C by=lint → C=failed
+  `;
+
+  story('suspects nothing when the head moved in between [V10]')`
+    submit A B C D; fail A; pass B → B=merged
+    fail C                         → C=failed; testing D; runs A A+B A+B+C A+B+C+D B B+C B+C+D D
+  `;
+
+  story('suspects nothing when something was tested beneath [V10]')`
+    with canOptimisticallyMerge=false
+    submit A B C D; fail A B+C → B=testing C=held
+    pause; pass B              → B=passed C=failed
+    resume                     → B=merged D=testing; testing D
+  `;
+
+  story('counts timeouts by the checks that did not come [V10] [V23]')`
+    with testingTimeoutMinutes=30 concurrency=1
+    submit A B C; wait 30m → A=failed
+    wait 30m               → B=failed; testing C HEAD
+  `;
+
+  story('counts single entries of a search, and holds the third of them [V10] [B6]')`
+    with batch=true batchingMinSize=4
+    submit A B C D; fail ABCD ~AB ~A → A=failed; testing ~BCD
+    fail ~BCD ~BC ~B                 → B=failed; testing ~CD HEAD
+    fail ~CD ~C                      → C=held D=testing
+    pass HEAD                        → C=failed; testing ~D
+  `;
+
+  story('gives up a search on a red head, and tests its entries again when it goes on [V16] [B4]')`
+    with batch=true batchingMinSize=4 bisectionConcurrency=4
+    submit A B C D; fail ABCD ~AB ~A ~BCD ~BC ~B HEAD → alarm RED_TARGET; CD=pending
+           → why C=TARGET_BRANCH_RED D=TARGET_BRANCH_RED; AB=pending
+           → why A=TARGET_BRANCH_AT_FAULT B=TARGET_BRANCH_AT_FAULT; testing nothing
+    resume → testing ABCD
+  `;
+
+  story('holds a batch that fails on a red head: nobody is removed for it [V16] [B4]')`
+    with batch=true batchingMinSize=2
+    submit E F; hold builds; fail EF; release builds; fail ~E
+    submit A B; fail ~F HEAD → alarm RED_TARGET; EF=pending AB=testing
+    fail AB                  → AB=held EF=pending; testing nothing
+    foreign X                → testing EF EF+AB
+  `;
+
+  story('tries a head again that cannot be tested, and then judges entries as usual [V10] [C8]')`
+    submit A B C; fail A; hold builds; fail B → testing C HEAD
+    unbuildable HEAD START_TEST_RUN_RETRY_EXHAUSTED → testing C HEAD
+    unbuildable HEAD START_TEST_RUN_RETRY_EXHAUSTED → testing C HEAD
+    unbuildable HEAD START_TEST_RUN_RETRY_EXHAUSTED → testing C
+    release builds; fail C → C=failed; alarm nothing
+  `;
+
+  story('tries the head again when its test gave no answer [V10] [V3]')`
+    ${TWO}
+    cut HEAD          → testing C C+D HEAD
+    pass HEAD; fail C → C=failed
+  `;
+
+  story('gives up the test of the head when it moves [V10]')`
+    ${TWO}
+           → testing C C+D HEAD
+    pass C → C=merged; candidates D=testing
+  `;
+
+  story('does not test the head while the queue is paused [V10] [V11]')`
+    submit A B; fail A; pause; fail B → B=failed; candidates nothing
+    resume                            → testing HEAD
+  `;
+
+  story('tests the head beside full slots [V10]')`with concurrency=1; submit A B C; fail A B → testing C HEAD`;
+});
+
+describe('an entry that was removed for a failure of the branch returns', () => {
   story('to the old place, with the reason, ahead of who came later [V18]')`
     submit A B C; fail A B → AB=failed
     fail HEAD              → AB=pending; path A failed pending
@@ -90,164 +239,5 @@ describe('a search whose base may have been red', () => {
   story('goes on after a push where its base was landed by the queue as tested [B12] [V19]', BATCH)`
     with batchingMinSize=2
     submit P Q; pass PQ; submit A B; fail AB; foreign X; fail ~A → A=failed; testing ~B
-  `;
-});
-
-describe('a queue that holds looks at its branch again by itself', () => {
-  story('after 10, 20, 40 and then every 60 minutes, and goes on when it passes [V37]')`
-    ${RED}
-                        → wake 10m
-    wait 10m            → testing HEAD
-    fail HEAD           → wake 20m
-    wait 20m            → testing HEAD
-    fail HEAD           → wake 40m
-    wait 40m; fail HEAD → wake 60m
-    wait 60m; fail HEAD → wake 60m; alarm RED_TARGET; over nothing
-    wait 60m; pass HEAD → over RED_TARGET; testing A A+B
-    pass A B            → AB=merged; alarm RED_TARGET
-  `;
-
-  story('tests again what failed while it held: the branch was to blame [V38]')`
-    submit A B C D; fail A B HEAD C → C=held
-    wait 10m; pass HEAD             → testing A A+B A+B+C A+B+C+D
-  `;
-
-  it('tests the head again before anybody is removed, where somebody went on although it was red [V35]', () => {
-    play()`
-      ${RED}
-      resume; fail A → A=held; testing A+B HEAD
-      fail HEAD      → A=held
-    `;
-    play()`
-      ${RED}
-      resume; fail A; pass HEAD → A=failed B=testing
-    `;
-  });
-
-  story('does not look while it is paused [V37] [V11]')`
-    ${RED}
-    pause    → wake never
-    wait 10m → testing nothing
-    resume   → testing A A+B
-  `;
-
-  it('says when it looks again, and that it is nobody’s fault [E12] [V37]', () => {
-    const told = play()`${RED}`;
-    assert.match(summaryOf(told, 'A'), /The head of main fails ci by itself.*tested again by itself at 12:10 UTC/);
-    told.play('wait 10m');
-    assert.match(summaryOf(told, 'A'), /being tested again now/);
-  });
-});
-
-describe('a repair', () => {
-  story('submitted after the hold began is tested alone on the red head, and lands if it passes [V17] [V40]')`
-    ${RED}
-    submit E → testing !E; E=testing AB=pending
-    pass !E  → E=merged; over RED_TARGET; testing A A+B; target M+E
-  `;
-
-  story('that does not help waits with the others, and is not tried again on this head [V40]')`
-    ${RED}
-    submit E; fail !E → E=pending; why E=REPAIR_TEST_RUN_FAILED; testing nothing
-    wait 10m          → testing HEAD
-    fail HEAD         → testing nothing
-  `;
-
-  story('is tested one at a time, urgent ones first [V39]')`
-    ${RED}
-    submit E F; submit G urgent → testing !E
-    fail !E                     → testing !G
-    fail !G                     → testing !F
-    pass !F                     → F=merged; target M+F
-  `;
-
-  story('submitted before the hold is tested when it is submitted again as one [V17]')`
-    submit A B C; fail A B; push C; close C; fail HEAD → testing nothing
-    submit B repair → testing !B
-    pass !B         → B=merged
-  `;
-
-  story('is tested in its turn when the branch passes by itself meanwhile [V17] [V38]')`
-    ${RED}
-    submit E  → testing !E
-    wait 10m  → testing !E HEAD
-    pass HEAD → testing A A+B A+B+E
-  `;
-
-  story('starts again on the new head when somebody pushes [V17]')`
-    ${RED}
-    submit E; foreign X → testing A A+B A+B+E
-  `;
-
-  story('is tried again when its run gives no answer, and leaves when it is cancelled [V17] [V3] [E6]')`
-    ${RED}
-    submit E; cut !E → testing !E
-    cancel E         → E=cancelled; testing nothing
-  `;
-
-  it('says that it is one [E12] [V17]', () => {
-    const told = play()`
-      ${RED}
-      submit E F
-    `;
-    assert.match(summaryOf(told, 'E'), /If it passes it lands at once/);
-    assert.match(summaryOf(told, 'F'), /possible repair/);
-    assert.match(summaryOf(told, 'A'), /submit it again as a repair/);
-  });
-});
-
-describe('a configuration that cannot be used', () => {
-  const PROBLEM = 'sources problem=START_TEST_RUN_CONFIG_PARSING_FAILURE';
-
-  story('holds the queue when it meets a second entry on one head, and removes nobody for it [V20]')`
-    ${PROBLEM}
-    submit A   → A=failed
-    submit B C → ABC=pending; alarm BROKEN_CONFIGURATION; testing nothing; wake 10m
-  `;
-
-  story('holds it at once when it meets a batch [V20]', BATCH)`
-    ${PROBLEM}
-    submit A B C D → ABCD=pending; alarm BROKEN_CONFIGURATION
-  `;
-
-  story('is looked at again by itself, and the queue goes on without a test of the head [V43]')`
-    ${PROBLEM}
-    submit A B; wait 10m            → testing nothing; wake 20m
-    sources protection=ci; wait 20m → over BROKEN_CONFIGURATION; testing A A+B; runs A A+B
-  `;
-
-  it('goes on at once when required statuses are set on the queue, or it is set to RUNNING [V43]', () => {
-    play()`
-      ${PROBLEM}
-      submit A B; set requiredStatuses=["ci"] → over BROKEN_CONFIGURATION; testing A A+B
-    `;
-    play()`
-      ${PROBLEM}
-      submit A B; sources protection=ci; resume → testing A A+B
-    `;
-  });
-
-  it('starts no repair: what a pull request holds is not read [V43]', () => {
-    const told = play()`
-      ${PROBLEM}
-      submit A B C → C=pending; testing nothing
-    `;
-    assert.match(summaryOf(told, 'C'), /requiredStatuses/);
-  });
-
-  it('counts each problem for itself, and no conflicts [V20] [C8]', () => {
-    play()`
-      ${PROBLEM}
-      submit A; sources; submit B → AB=failed; alarm nothing
-    `;
-    play()`conflict A main; conflict B main; submit A B → AB=failed; alarm nothing`;
-  });
-
-  story('of test branches that the forge refuses is told apart by a test of the head [V20]')`
-    hold builds; submit A B
-    unbuildable A START_TEST_RUN_PERMISSIONS_BLOCK_TEST_BRANCH → A=failed
-    unbuildable B START_TEST_RUN_PERMISSIONS_BLOCK_TEST_BRANCH → AB=pending; alarm BROKEN_CONFIGURATION
-    release builds; wait 10m → testing HEAD
-    pass HEAD                → over BROKEN_CONFIGURATION; testing A A+B
   `;
 });

@@ -1,7 +1,7 @@
 import { describe, it } from 'node:test';
 import { play, story } from '../worlds/engine/story.ts';
 
-describe('what to group, where to split and how far to speculate is a strategy’s choice', () => {
+describe('a strategy chooses what to group, where to split and how far to speculate', () => {
   story('may group where the settings would not; blame and landing stay the same [I5]', {}, { groupSize: () => 2 })`
     with batchingMaxWaitTimeMinutes=0
     together A B C → testing AB AB+C

@@ -80,7 +80,7 @@ async function textOf(file: LeftFiles['files'][number]): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-describe('what a command leaves behind', () => {
+describe('files that a command leaves behind', () => {
   it('[R23] is handed over when it ends, whether it passed or failed, and removed then', async () => {
     for (const code of [0, 1]) {
       const command = `mkdir reports; echo one > reports/a.xml; echo two > reports/b.xml; echo no > c.xml; exit ${code}`;

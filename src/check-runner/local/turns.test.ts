@@ -29,7 +29,7 @@ describe('turns', () => {
     assert.equal(begun.length, 3);
   });
 
-  it('who has the fewest goes first, then who had none for longest [R6]', async () => {
+  it('the repository with the fewest jobs goes first, then the one that had none for longest [R6]', async () => {
     const { begun, givers } = takeAll(createTurns(2), ['busy', 'busy', 'busy', 'busy', 'small', 'other']);
     await settle();
     givers[0]?.();
@@ -85,7 +85,7 @@ describe('turns', () => {
     assert.equal(turns.isCrowded, false);
   });
 
-  it('who stops waiting gets none, and keeps nobody from one [R6]', async () => {
+  it('a job that stops waiting gets no slot, and keeps no other from one [R6]', async () => {
     const turns = createTurns(1);
     const giveBack = await turns.take({ share: 'a', rank: 0 }, NEVER);
     const stop = new AbortController();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { describeProblem } from './problem.ts';
 
-describe('what the server refuses, in words of the command line [W8]', () => {
+describe('refusals of the server, in words of the command line [W8]', () => {
   for (const [path, words] of [
     ['/monitor/parameters/window_hours', '--parameter window_hours'],
     ['/monitor/parameters', '--parameter'],

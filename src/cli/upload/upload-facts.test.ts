@@ -22,7 +22,7 @@ function facts(environment: Record<string, string>, given: GivenFacts = {}, chec
 
 const unasked = async (): Promise<never> => assert.fail('git was asked');
 
-describe('what an upload says of itself [W6]', () => {
+describe('the facts that an upload states [W6]', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'sluice-event-'));
   after(() => rmSync(folder, { recursive: true, force: true }));
 

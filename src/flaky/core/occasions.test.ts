@@ -30,7 +30,7 @@ describe('a set of slices', () => {
   });
 });
 
-describe('what is remembered of occasions', () => {
+describe('remembered occasions', () => {
   it('stays small, however many jobs, branches and failures there are [F47]', () => {
     const monitor = aMonitor({
       type: 'failure_count',

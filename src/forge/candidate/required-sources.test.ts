@@ -34,7 +34,7 @@ test('without the key nothing is said', () => {
     assert.equal(read(text), undefined);
 });
 
-test('what is no YAML, or more than anyone writes, is refused at once', () => {
+test('a file that is no YAML, or too large, is refused at once', () => {
   const bomb = Array.from({ length: 30 }, (_, i) => `a${i + 1}: &a${i + 1} [*a${i}, *a${i}, *a${i}]\n`).join('');
   const texts = [
     'merge: {required_statuses: [\n',

@@ -59,7 +59,7 @@ function told(...readings: readonly (readonly Context[])[]) {
 
 const at = (time: string) => `2026-03-01T${time}:00Z`;
 
-describe('what CI says, as GitHub tells it', () => {
+describe('results of CI, as GitHub tells them', () => {
   it('every status of a check run is one of ours, and only what has ended has a conclusion [G12]', () => {
     const words = ['COMPLETED', 'IN_PROGRESS', 'PENDING', 'QUEUED', 'REQUESTED', 'WAITING', 'A_NEW_WORD'];
     const read = words.map((word) =>
@@ -162,7 +162,7 @@ describe('what CI says, as GitHub tells it', () => {
     assert.equal(reportOfCheck(reports, 'lint'), undefined);
   });
 
-  it('what is read does not depend on the order in which it is told [G13]', () => {
+  it('the reading does not depend on the order of the answers [G13]', () => {
     const context = fc.record({
       suite: fc.constantFrom('CS_1', 'CS_2'),
       workflow: fc.constantFrom('W', 'V', undefined),

@@ -225,7 +225,7 @@ describe('the GitHub forge', () => {
     );
   });
 
-  test('whatever is left of a candidate is removed [N5]', LIMIT, async () => {
+  test('leftovers of a candidate are removed [N5]', LIMIT, async () => {
     const built = await build([]);
     const request = { ...built, ...partsOf(built) };
     await forge.publishCandidate(request);

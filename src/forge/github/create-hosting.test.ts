@@ -469,7 +469,7 @@ describe('comments on GitHub', () => {
     assert.equal(await countCalls(() => hosting.readComment(questionOf(pr, comment, 'ada'))), 1);
   });
 
-  it('whoever is named in the delivery, the true author’s permission counts [G19]', async () => {
+  it('the true author’s permission counts, not that of the name in the delivery [G19]', async () => {
     const { github, repository, hosting } = await world();
     const pr = await github.openPullRequest(repository);
     const comment = github.comment(pr, 'eve', '/sluice merge');
@@ -524,7 +524,7 @@ describe('comments on GitHub', () => {
     await hosting.react(questionOf(pr, { id: 999_999, nodeId: 'IC_x' }), 'eyes');
   });
 
-  it('what somebody may do is asked by name', async () => {
+  it('a permission is asked for by name', async () => {
     const { hosting } = await world();
     const ask = (login: string) => hosting.findPermission(APP, login);
     assert.equal(await ask('ada'), 'write');

@@ -42,7 +42,7 @@ async function createWorld(t: TestContext, kind: 'app' | 'token' = 'app') {
   return { github, app, installation, forge, hosting: forge.hosting, repository, look, count };
 }
 
-describe('what a repository on GitHub is known by', () => {
+describe('the identity of a repository on GitHub', () => {
   test('is told by the question that every look asks, and at registration without a further one [G76]', async (t) => {
     const { app, forge, hosting, repository, look, count } = await createWorld(t);
     const identity = { owner: 'acme', name: 'App', forgeId: String(app.id) };

@@ -11,7 +11,7 @@ function read(status: number, data: unknown, headers: Readonly<Record<string, st
   return readMergeAnswer({ status, data, headers });
 }
 
-describe('what GitHub means by its answer to a merge', () => {
+describe('GitHub’s answers to a merge', () => {
   test('is that it was merged only where it names the commit [G22]', () => {
     assert.deepEqual(read(200, { sha: SHA, merged: true, message: 'Pull Request successfully merged' }), {
       kind: 'merged',

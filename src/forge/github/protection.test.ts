@@ -24,7 +24,7 @@ function checksRule(...checks: readonly { readonly context: string; readonly int
   return { type: 'REQUIRED_STATUS_CHECKS', parameters };
 }
 
-describe('what a branch demands', () => {
+describe('the protection of a branch', () => {
   it('classic protection and rulesets count together, each with the app that must report [G14]', () => {
     const rules = rulesOf(
       ref({

@@ -106,7 +106,7 @@ describe('readiness as GitHub tells it', () => {
   });
 });
 
-describe('what blocks a pull request', () => {
+describe('block reasons of a pull request', () => {
   const blocked = { ...OPEN, mergeStateStatus: 'BLOCKED' };
   const reasons = (block: Partial<Block>, pr = blocked): readonly BlockReason[] => judge(pr, block).blockReasons;
 

@@ -112,7 +112,7 @@ describe('deliveries of GitHub', () => {
     }
   });
 
-  test('what happens to pull requests says where to look', () => {
+  test('deliveries about pull requests say where to look', () => {
     const place = 'Codertocat/Hello-World';
     const byAction = (name: string, action: string) =>
       examplesOf(name)
@@ -167,7 +167,7 @@ describe('deliveries of GitHub', () => {
 
 const REPOSITORY = { name: 'app', owner: { login: 'acme' } };
 
-describe('what a delivery is about', () => {
+describe('the subject of a delivery', () => {
   const push = (ref: unknown) => told('push', { ref, repository: REPOSITORY });
 
   test('branches are pushed to, also when they are deleted; tags are not branches', () => {
@@ -223,7 +223,7 @@ describe('what a delivery is about', () => {
     assert.deepEqual(run({ head_sha: 'HEAD' }), { kind: 'hints', hints: [] });
   });
 
-  test('what was renamed or given away is looked for under its former name [G36]', () => {
+  test('a renamed or transferred repository is looked for under its former name [G36]', () => {
     const renamed = { action: 'renamed', repository: REPOSITORY, changes: { repository: { name: { from: 'old' } } } };
     assert.deepEqual(told('repository', renamed), ['access | acme/old access']);
     for (const kind of ['user', 'organization']) {

@@ -97,7 +97,7 @@ describe('a comment and a check as one act', () => {
     assert.deepEqual(asked(), [TELL, TELL, TELL]);
   });
 
-  it('what is not known by the names GraphQL wants is written one by one [G106]', async () => {
+  it('writes without the names GraphQL wants are sent one by one [G106]', async () => {
     const { hosting, comment, check, ended, texts, checks, asked } = await world({ isRead: false });
     const made = done(await hosting.writePaired({ comment, check }));
     assert.ok(made.comment?.nodeId && made.check?.nodeId);
@@ -147,7 +147,7 @@ describe('a comment and a check as one act', () => {
     }
   });
 
-  it('what GitHub cannot say of one part is a fault of that part only [G49]', async () => {
+  it('an unanswered part is a fault of that part only [G49]', async () => {
     const { github, hosting, comment, check, asked } = await world();
     const node = { id: 'IC_1', fullDatabaseId: '1' };
     const errors = [{ path: ['check'], message: 'Something went wrong while executing your query.' }];

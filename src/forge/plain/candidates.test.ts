@@ -21,7 +21,7 @@ describe('candidates in a repository on this machine', () => {
   });
   afterEach(() => bench.world.close());
 
-  test('what is written stays writable for all who share the repository', async () => {
+  test('written files stay writable for all who share the repository', async () => {
     await bench.git('config', 'core.sharedRepository', 'group');
     const entry = await bench.open('x', { files: { 'a.txt': lines({ 2: 'x' }), 'deep/er/y': 'y\n' } });
     const other = await bench.open('z', { files: { 'deep/er/z': 'z\n' } });
@@ -170,7 +170,7 @@ describe('candidates at a remote', () => {
     await other.close();
   });
 
-  test('what the remote does not allow is a refusal in its words', async () => {
+  test('a push that the remote does not allow is a refusal in its words', async () => {
     const entry = await bench.open('x', { files: { x: 'x\n' } });
     const built = await bench.build([entry]);
     await install('update', 'case "$1" in refs/heads/*) exit 1;; esac');

@@ -348,7 +348,7 @@ describe('plain git', () => {
       }
     });
 
-    test('what was pushed before the question is in the answer; only the list may be a second old', async () => {
+    test('a push before the question is in the answer; only the list may be a second old', async () => {
       let time = 0;
       const forge = world.createForge({ clock: { now: () => time } });
       const repository = at(`git@example.test:${world.path}`);

@@ -16,7 +16,7 @@ const HOLDER = `
   });
 `;
 
-describe('whose turn it is to write', () => {
+describe('turns of writers', () => {
   it('goes from one thread to the next', async () => {
     const [memory, until] = [createTurnMemory(), createTurnMemory()];
     const module = new URL('./write-turn.ts', import.meta.url).href;

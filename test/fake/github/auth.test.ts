@@ -39,7 +39,7 @@ function refused(authorization: string, status: number, message: RegExp): void {
   );
 }
 
-describe('who asks', () => {
+describe('authentication', () => {
   it('is the app, by its id or its client id', () => {
     assert.equal(readCaller(world, jwt()).kind, 'app');
     assert.equal(readCaller(world, jwt({ iss: String(app.id) })).kind, 'app');

@@ -98,7 +98,7 @@ describe('budgets', () => {
   });
 });
 
-describe('what did not change', () => {
+describe('answers that did not change', () => {
   it('is said in few words, and costs nothing', async () => {
     const first = await look();
     const { etag = '' } = first.headers;

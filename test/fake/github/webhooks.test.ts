@@ -87,7 +87,7 @@ async function commentManyTimes(): Promise<readonly string[]> {
   return heard.slice(from).map(({ id }) => id);
 }
 
-describe('what happens is delivered', () => {
+describe('webhook deliveries', () => {
   it('signed, with the headers GitHub sends, in order', async () => {
     assert.deepEqual(
       heard.map(({ event, action }) => [event, action]),

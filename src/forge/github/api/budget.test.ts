@@ -39,8 +39,8 @@ async function learn(budget: Budget, answer: AnswerFacts): Promise<boolean> {
   return (await budget.take(READ)).end(answer);
 }
 
-describe('what may be asked of GitHub', () => {
-  it('what people are told waits first, then what is read, and what lands last [G8]', async () => {
+describe('the budget of calls to GitHub', () => {
+  it('comments wait first, then reads, and landings last [G8]', async () => {
     const { clock, budget, started, ask } = world();
     await learn(budget, fine(left(clock, 700, 20_000)));
     void ask('talk', TALK);
@@ -52,7 +52,7 @@ describe('what may be asked of GitHub', () => {
     assert.deepEqual(started.slice(2).toSorted(), ['read again', 'talk']);
   });
 
-  it('where the limit is used up, it waits until it is refilled, and goes on in order of urgency [G103]', async () => {
+  it('a used-up limit is waited for, and calls go on in order of urgency [G103]', async () => {
     const { clock, budget, started, ask } = world();
     await learn(budget, fine(left(clock, 0, 10_000)));
     const all = [ask('talk', TALK), ask('read', READ), ask('land', LAND)];
@@ -108,7 +108,7 @@ describe('what may be asked of GitHub', () => {
     await assert.rejects(ask('too long', LAND), /rate limit/);
   });
 
-  it('what people are told waits ever longer where it meets secondary limits, and nobody else does [G104]', async () => {
+  it('comments wait ever longer at secondary limits, and nothing else does [G104]', async () => {
     const { clock, budget, started, ask } = world();
     const refused = { status: 403, headers: {}, message: 'You have exceeded a secondary rate limit' };
     for (const minutes of [1, 2, 4, 8, 15, 15]) {

@@ -218,7 +218,7 @@ describe('the connection to GitHub', () => {
     assert.deepEqual(tokens, ['ghs_of_one', 'ghs_of_two']);
   });
 
-  it('what is missing is said in a sentence that tells what to do [G100]', async () => {
+  it('a missing permission is said in a sentence that tells what to do [G100]', async () => {
     const gone = await world({ 'GET /repos/acme/app/installation': { status: 404, body: { message: 'Not Found' } } });
     assert.match((await faultOf(read(gone.client))).detail, /^The GitHub App is not installed on acme\/app/);
 
@@ -247,7 +247,7 @@ describe('the connection to GitHub', () => {
     );
   });
 
-  it('what was learned from a refusal is not kept: the next question looks again', async () => {
+  it('a refusal is not remembered: the next question looks again', async () => {
     const { client } = await world({
       'GET /repos/acme/app/installation': inTurn(
         { status: 404, body: {} },
@@ -293,7 +293,7 @@ describe('answers that get lost', () => {
     assert.ok(['FORGE_UNAVAILABLE', 'SHUTTING_DOWN'].includes(await asked));
   });
 
-  it('what asks for every status gets every status', async () => {
+  it('a caller that asks for every status gets every status', async () => {
     const { client } = await world({
       'PUT /repos/acme/app/pulls/1/merge': { status: 500, body: { message: 'Oh no' } },
     });
@@ -308,7 +308,7 @@ describe('answers that get lost', () => {
     assert.equal(data.message, 'Oh no');
   });
 
-  it('what was refused for a limit is asked again, an act too: it was not carried out [G103]', async () => {
+  it('a call that was refused for a limit is asked again, an act too: it was not carried out [G103]', async () => {
     const { github, client } = await world({
       'POST /repos/acme/app/issues/1/comments': inTurn(
         {
@@ -329,7 +329,7 @@ describe('answers that get lost', () => {
     assert.equal(github.routes().filter((route) => route.startsWith('POST /repos')).length, 2);
   });
 
-  it('what did not change is not sent again', async () => {
+  it('an unchanged answer is not sent again', async () => {
     const { github, client } = await world({
       'GET /repos/acme/app': ({ headers }) =>
         headers['if-none-match'] === '"v1"' ? { status: 304 } : { headers: { etag: '"v1"' }, body: { id: 1 } },
@@ -352,7 +352,7 @@ describe('GraphQL', () => {
     { ...(type && { type }), path: ['repository', 'x'], message },
   ];
 
-  it('what is not there is null; what could not be answered is asked again, and then a fault', async () => {
+  it('a missing object is null; an unanswered one is asked again, and then a fault', async () => {
     const notFound = await world({
       'POST /graphql': { body: { data: { repository: { x: null } }, errors: errors('NOT_FOUND', 'No') } },
     });
@@ -367,7 +367,7 @@ describe('GraphQL', () => {
     assert.match((await faultOf(ask(lasting.client))).detail, /Something went wrong/);
   });
 
-  it('what may not be read is a fault that names it, unless somebody can do without', async () => {
+  it('a forbidden field is a fault that names it, unless the caller can do without', async () => {
     const { client } = await world({
       'POST /graphql': {
         body: {

@@ -5,7 +5,7 @@ import { play, story } from '../worlds/engine/story.ts';
 const PARALLEL = { mode: 'PARALLEL' } as const;
 const TWO_CHECKS = 'sources protection=ci,lint';
 
-describe('what counts as two in a row', () => {
+describe('two failures in a row', () => {
   story('holds who fails in another way, too, once the head is known to be red [V16]')`
     ${TWO_CHECKS}
     submit A B C; fail A B HEAD; fail C by=lint → C=held
@@ -86,7 +86,7 @@ describe('what counts as two in a row', () => {
   `;
 });
 
-describe('what a report changes', () => {
+describe('a report of a check', () => {
   it('says nothing new while other checks are open [V1] [E11]', () => {
     const told = play()`
       ${TWO_CHECKS}

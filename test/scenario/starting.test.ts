@@ -9,7 +9,7 @@ function park(told: Scenario): void {
   told.queue = { ...told.queue, parked: { reason: 'a test says so', since: told.now } };
 }
 
-describe('what waits is started by whatever lets it', () => {
+describe('a waiting entry starts as soon as something lets it', () => {
   story('starts what is within reach of a failure when the depth is raised [V7]')`
     submit A B; fail A+B; submit C → testing A
     set pendingFailureDepth=1      → C=testing; testing A A+B+C
@@ -70,7 +70,7 @@ describe('what waits is started by whatever lets it', () => {
   });
 });
 
-describe('what takes the place of another', () => {
+describe('an entry that takes the place of another', () => {
   story('goes before new runs of a search where slots are shared [B8] [V3]', PARALLEL)`
     with concurrency=2 bisectionConcurrency=0 batch=true batchingMinSize=2
     submit A[x] B[x]; submit C[y] nobatch → testing AB C

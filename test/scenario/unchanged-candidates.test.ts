@@ -20,13 +20,13 @@ describe('direct merges that do not begin', () => {
   });
 });
 
-describe('what goes on as it is', () => {
+describe('candidates that go on as they are', () => {
   story('takes over the pass of an equal tree, also while the queue is paused [C10] [V11]')`
     empty B; submit A B → runs A
     pause; pass A       → AB=passed; runs A
   `;
 
-  it('what runs on a head that was red, when tests are asked for again [V38] [C12]', () => {
+  it('a run on a head that was red, when tests are asked for again [V38] [C12]', () => {
     const told = play()`
       submit A B C D; fail A B; close A B; fail HEAD C → C=held D=testing
       resume → CD=testing
@@ -35,7 +35,7 @@ describe('what goes on as it is', () => {
     assert.equal(told.runs.filter((run) => run === 'C').length, 2);
   });
 
-  story('what contains an entry whose targets change, and would again [C24]', PARALLEL)`
+  story('a candidate that contains an entry whose targets change, and would again [C24]', PARALLEL)`
     submit A[x] B[x]; targets A[x,y] → AB=testing; runs A A+B
   `;
 
