@@ -171,7 +171,7 @@ describe('failure count', () => {
     assert.deepEqual(story.world.state?.monitors['failure_count']?.evidence?.figures, { occasions: 3 });
   });
 
-  it('counts every failure where it needs no pass between them [F46]', () => {
+  it('counts every failure where it needs no pass between them [F46] [F47]', () => {
     const story = new Story(count({ passes_between: 0 })).play({ runs: '---' });
     assert.equal(story.status, 'FLAKY');
     assert.equal(story.world.state?.statusReason, 'Count: It failed at least 3 times within 10 hours.');
@@ -291,7 +291,7 @@ describe('status', () => {
     ]);
   });
 
-  it('of a new repository: flaky at five failures between passes, broken when nearly all fail [F42] [F7]', () => {
+  it('of a new repository: flaky at five failures between passes, broken when nearly all fail [F42] [F47] [F7]', () => {
     const seeds = () => seedMonitors(() => `m${Math.random()}`, START);
     const story = new Story(...seeds());
     for (let day = 0; day < 4; day += 1) story.play(PASSES).play({ ...FAILS, hours: 20 });

@@ -123,13 +123,21 @@ function places(): void {
     return IngestWorld.create(createMemoryStore(), { findPlace });
   };
 
-  it('an upload for a commit that the repository does not have is marked, and is evidence for nothing [U45] [U76]', async () => {
+  it('an upload for a commit that the repository does not have is marked, and is evidence for nothing [U45]', async () => {
     const world = await aWorld({ hasCommit: false });
     const first = await world.upload({ a: 'fail' }, { jobAttempt: 1 });
     await world.upload({ a: 'pass' }, { jobAttempt: 2 });
     assert.deepEqual([first.status, first.flaw], ['PROCESSED', 'UNKNOWN_COMMIT']);
     assert.match(first.issues.at(-1)?.message ?? '', /has no commit a{40}/);
     assert.deepEqual([(await world.test('a')).status, await world.runs('a')], ['HEALTHY', 2]);
+  });
+
+  it('an upload for a commit that could not be looked up is evidence for statuses [U76]', async () => {
+    const world = await aWorld({ hasCommit: null });
+    const first = await world.upload({ a: 'fail' }, { jobAttempt: 1 });
+    await world.upload({ a: 'pass' }, { jobAttempt: 2 });
+    assert.deepEqual([first.status, first.flaw], ['PROCESSED', null]);
+    assert.equal((await world.test('a')).status, 'FLAKY');
   });
 
   it('results from a test branch are those of its candidate, and of its check of that name [U46] [U64]', async () => {

@@ -107,7 +107,7 @@ export function landingContract(name: string, createWorld: () => Promise<GitWorl
           assert.equal(await head(), bench.base);
         });
 
-        test('on another commit with the same tree the commits are made again', async () => {
+        test('on another commit with the same tree the commits are made again [L19]', async () => {
           const first = await bench.build([a], { mergeMethod });
           const second = await bench.build([b], { mergeMethod, beneath: [a] });
           await mustLand(first);

@@ -26,7 +26,7 @@ describe('reportCheck [C13]', { concurrency: 4 }, () => {
 
   const done = { name: 'test', status: 'COMPLETED', conclusion: 'SUCCESS' };
 
-  test('answers the run as getMergeQueueTestingDetails shows it [V1]', async () => {
+  test('answers the run as getMergeQueueTestingDetails shows it [V1] [C37]', async () => {
     const { queue, ci, run } = await underTest({ requiredStatuses: ['lint', 'test'] });
     const url = 'https://ci.example.com/runs/81';
     const running = await ci.report(run, 'SUCCESS', { status: 'IN_PROGRESS', conclusion: undefined, url });

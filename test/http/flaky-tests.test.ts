@@ -300,7 +300,7 @@ describe('flaky tests over HTTP', () => {
       const runsOf = (test: TestRow, passes: number, startedAt = NOON - HOUR_MS) =>
         times(passes, (index) => aRun(test.id, { startedAt: startedAt - index }));
 
-      test('are those that only pass now, or no longer run [F22]', async () => {
+      test('are those that only pass now, or no longer run [F22] [F57]', async () => {
         const [passing, seldom, failing, idle, absent] = times(5, () => aQuarantined({ quarantinedAt: LONG_AGO }));
         const recent = aQuarantined({ quarantinedAt: NOON - 13 * DAY_MS });
         const all = [passing, seldom, failing, idle, absent, recent] as TestRow[];

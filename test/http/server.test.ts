@@ -133,7 +133,7 @@ describe('headers for browsers', () => {
   }
 
   for (const url of PAGES) {
-    test(`the page ${url.slice(0, 6)} is shown in no other page, and runs nothing [H34]`, async () => {
+    test(`the page ${url.slice(0, 6)} is shown in no other page, and runs nothing [H34] [A19]`, async () => {
       const { statusCode, headers } = await world.server.inject(url);
       assert.deepEqual([statusCode, headers['content-type']], [200, 'text/html; charset=utf-8']);
       const policy = String(headers['content-security-policy']);

@@ -153,7 +153,7 @@ describe('upload-results', () => {
         { 'content-type': FORM },
       ],
     ] as readonly (readonly [string, () => string | FormData, Record<string, string>])[]) {
-      test(`one ${what} is 400, and nothing of it is kept [U15] [U66]`, async () => {
+      test(`one ${what} is 400, and nothing of it is kept [U15] [U66] [U65]`, async () => {
         const problem = problemOf(await world.send(body(), headers), '400 VALIDATION_FAILED');
         assert.ok((problem.errors?.length ?? 0) > 0);
         await world.nothingIsKept();

@@ -115,7 +115,7 @@ describe('an existing uploader', () => {
   }
 
   describe('its bundle', () => {
-    test('is stored as it came, with the repository that it makes [U17] [U18]', async () => {
+    test('is stored as it came, with the repository that it makes [U17] [U18] [A19]', async () => {
       const created = await create();
       assert.equal(created.url.indexOf(`${world.url}/uploads/${created.id}?`), 0);
       assert.equal((await find(created)).status, 'PENDING');

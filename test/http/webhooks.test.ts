@@ -159,7 +159,7 @@ describe('POST /webhooks/github', () => {
     assert.deepEqual(await world.waiting(), []);
   });
 
-  test('a signed webhook that cannot be read is refused with the reason', async (t) => {
+  test('a signed webhook that cannot be read is refused with the reason [G128]', async (t) => {
     const world = await createWorld(t);
     for (const body of ['{', '[]', '', '\xff']) {
       const { status, text } = await world.send(body);
@@ -181,7 +181,7 @@ describe('POST /webhooks/github', () => {
     assert.deepEqual(await world.waiting(), ['branch']);
   });
 
-  test('several organizations may have the same repository, and each hears of it', async (t) => {
+  test('several organizations may have the same repository, and each hears of it [G32]', async (t) => {
     const world = await createWorld(t);
     const { id: organizationId } = await storeOrganization(world.store);
     await addRepository(world, organizationId, { owner: 'codertocat', name: 'hello-world' });

@@ -51,7 +51,7 @@ describe('which checks are required', () => {
     submit A; set requiredStatuses=["ci","late"]; pass A by=ci → A=merged
   `;
 
-  it('does not wait for a check that is not required any more [C28]', () => {
+  it('does not wait for a check that is not required any more [C28] [C29]', () => {
     play()`
       submit A; pass A by=new      → A=testing
       set requiredStatuses=["new"] → A=merged

@@ -295,7 +295,7 @@ describe('a repository that is called otherwise', () => {
     assert.ok(await world.entry(number));
   });
 
-  test('stays as it is where another one has that name here', async (t) => {
+  test('stays as it is where another one has that name here [G36]', async (t) => {
     const world = await createWorld(t);
     world.start();
     const repository = await world.repository();
