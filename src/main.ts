@@ -10,9 +10,9 @@ import { Directory } from './app/core/directory.ts';
 import { Outages } from './app/core/outages.ts';
 import { QueueHost } from './app/core/queue-host.ts';
 import { WakeSignal } from './app/core/wake-signal.ts';
-import { EffectWorker } from './app/effects/effect-worker.ts';
+import { createEffectWorker, type EffectWorker } from './app/effects/effect-worker.ts';
 import { createForgePoller } from './app/forge-events/forge-poller.ts';
-import { HintWorker } from './app/forge-events/hint-worker.ts';
+import { createHintWorker, type HintWorker } from './app/forge-events/hint-worker.ts';
 import { PlainGitPoller } from './app/forge-events/reconcile.ts';
 import { createHintWatch } from './app/forge-events/watch-hints.ts';
 import { createAudit } from './app/upkeep/audit.ts';
@@ -114,8 +114,8 @@ async function startOn({ store, writeTurn }: OpenedStore, config: Config, log: L
   };
   tellOfHooks(app);
   const plainGitPoller = new PlainGitPoller(app);
-  const worker = new EffectWorker(app, serverId);
-  const hintWorker = new HintWorker(app, serverId);
+  const worker = createEffectWorker(app, serverId);
+  const hintWorker = createHintWorker(app, serverId);
   const timers = new Timers(app);
   const server = createServer({
     app,

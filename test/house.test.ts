@@ -20,7 +20,8 @@ const textOf = (file: string) => readFileSync(join(root, file), 'utf8');
 
 /** Words that had a second meaning or none in the field, and what took their place. */
 const REPLACED = {
-  'Lookout|Watched|createLooker|nextLookAt': 'WorkPoller, WorkSource, createGithubPoller, nextHeadTestAt',
+  'Lookout|Watched|WorkPoller|WorkSource|createLooker|nextLookAt':
+    'LeasedWorker, WorkKind, createGithubPoller, nextHeadTestAt',
   'lookAround|createLookAround|lookAgainSoon|lookAroundSoon': 'poll, createForgePoller, request…Poll',
   'Notice|NoticeBell|NoticeRow|concernsQueue': 'WebhookHint, WakeSignal, HintRow, isRelevant',
   'Talk|Talkers|Pen|Overtaken|TellLater': 'PageWrite, WriteSlots, PairedWriter, ConcurrentWrite, RetryAfter',

@@ -1,4 +1,5 @@
 import type { Instant } from '../lib/clock.ts';
+import type { LeasedWork, Postponement } from './leased-work.ts';
 
 /** A stored webhook hint, kept until a worker has handled it. */
 export interface HintRow {
@@ -23,14 +24,7 @@ export interface StoredHint extends HintRow {
   readonly attempts: number;
 }
 
-export type HintKey = Pick<HintRow, 'host' | 'key'>;
-
-export interface HintClaim {
-  readonly holder: string;
-  readonly now: Instant;
-  readonly leaseUntil: Instant;
-  readonly limit: number;
-}
+export type HintKey = Pick<StoredHint, 'host' | 'key' | 'version'>;
 
 export type HintSettlement =
   | { readonly kind: 'done' }
@@ -40,7 +34,8 @@ export type HintSettlement =
    * A `body` replaces the stored one, even if the hint was ensured meanwhile. It does not replace the body of a hint
    * that was added meanwhile.
    */
-  | { readonly kind: 'later'; readonly dueAt: Instant; readonly isFailure: boolean; readonly body?: string };
+  | (Postponement & { readonly body?: string })
+  | { readonly kind: 'retry'; readonly dueAt: Instant };
 
 export interface DueHints {
   readonly host: string;
@@ -48,7 +43,11 @@ export interface DueHints {
   readonly oldestDueAt: Instant;
 }
 
-export interface HintStore {
+/**
+ * Claims get no remembered hints. A settlement answers `again` (it waits, due at once) if the hint arrived again since
+ * the claim. A hint that is remembered, or retried after a failure, never becomes `again`: both cover the new arrival.
+ */
+export interface HintStore extends LeasedWork<StoredHint, HintKey, HintSettlement> {
   /**
    * Stores hints in one durable write. A waiting hint takes the new body, the earlier due time, and a new version; a
    * remembered one stays as it is. Returns the number of hints to handle.
@@ -56,29 +55,10 @@ export interface HintStore {
   add(hints: readonly HintRow[]): Promise<number>;
   /** Inserts. A waiting hint keeps its body, takes the earlier due time, and, while it is leased, a new version. */
   ensure(hint: HintRow): Promise<void>;
-  /**
-   * Returns due hints that are neither leased nor remembered, the longest due first. No two claims get the same hint
-   * while a lease lasts.
-   */
-  claim(claim: HintClaim): Promise<readonly StoredHint[]>;
-  /**
-   * `lost` if another holder has the lease. `again` (it waits, due at once) if the hint arrived again since the claim.
-   * A hint that is remembered, or retried after a failure, never becomes `again`: both cover the new arrival.
-   */
-  settle(
-    hint: Pick<StoredHint, 'host' | 'key' | 'version'>,
-    holder: string,
-    settlement: HintSettlement,
-  ): Promise<'settled' | 'again' | 'lost'>;
-  /** Renews the leases that the holder still has. */
-  renewLeases(holder: string, hints: readonly HintKey[], leaseUntil: Instant): Promise<void>;
-  findNextDueAt(): Promise<Instant | undefined>;
   /** How many hints were due before an instant and are not handled. */
   countOverdue(before: Instant): Promise<number>;
   /** Due hints by host, leased ones included. */
   countDue(now: Instant): Promise<readonly DueHints[]>;
   /** Removes hints that were remembered until before `now`; returns how many. */
   tidy(now: Instant): Promise<number>;
-  /** Ends the leases of one holder that is known to be dead, or all leases. Returns how many. */
-  endLeases(holder?: string): Promise<number>;
 }

@@ -1,5 +1,6 @@
 import type { Brand } from '../lib/brand.ts';
 import type { Instant } from '../lib/clock.ts';
+import type { LeasedWork, Postponement } from './leased-work.ts';
 import type { RepositoryId } from './repositories.ts';
 
 export type QueueId = Brand<string, 'QueueId'>;
@@ -97,21 +98,21 @@ export interface StoredEffect extends EffectRow {
   readonly parkedAt: Instant | null;
 }
 
-export interface EffectClaim {
-  /** Identifies the claim: only its holder can settle the effect. */
-  readonly holder: string;
-  readonly now: Instant;
-  /** No other holder may claim it before. A holder that dies loses it then. */
-  readonly leaseUntil: Instant;
-  readonly limit: number;
-}
+export type EffectKey = Pick<EffectRow, 'id'>;
 
 export type EffectSettlement =
   | { readonly kind: 'done' }
   | { readonly kind: 'retry'; readonly dueAt: Instant; readonly error: string }
-  /** Not due yet: retried later without counting as a failed attempt. */
-  | { readonly kind: 'postpone'; readonly dueAt: Instant }
+  | Postponement
   | { readonly kind: 'park'; readonly at: Instant; readonly error: string };
+
+/** Claims get effects that are not parked and first of their stream. Effects of deleted queues are not claimed. */
+export interface EffectStore extends LeasedWork<StoredEffect, EffectKey, EffectSettlement> {
+  /** Effects not done yet, oldest first, parked ones included. */
+  list(queueId: QueueId): Promise<readonly StoredEffect[]>;
+  /** Makes parked effects of a queue due again, from their first attempt; returns how many. */
+  unpark(queueId: QueueId, at: Instant): Promise<number>;
+}
 
 /** A list of impacted targets, stored once for all rows that name it. */
 export interface TargetSetRow {
@@ -241,24 +242,4 @@ export interface QueueStore {
   findCandidateById(id: string): Promise<CandidateRow | undefined>;
   /** The newest candidate of these queues whose commit is `sha`. */
   findCandidateBySha(queueIds: readonly QueueId[], sha: string): Promise<CandidateRow | undefined>;
-  /** Effects not done yet, oldest first, parked ones included. */
-  listEffects(queueId: QueueId): Promise<readonly StoredEffect[]>;
-  /**
-   * Claims effects that are due, not parked, not leased, and first of their stream; the longest due first. While a
-   * lease lasts, no other claim gets the same effect, on any server. Effects of deleted queues are not claimed.
-   */
-  claimEffects(claim: EffectClaim): Promise<readonly StoredEffect[]>;
-  /** `lost` (nothing written) if the effect is done already or another holder has the lease. */
-  settleEffect(id: string, holder: string, settlement: EffectSettlement): Promise<'settled' | 'lost'>;
-  /**
-   * Extends the leases that this holder still has, and returns the ids of those effects, in the order given. An expired
-   * lease stays the holder's until another claims the effect.
-   */
-  renewLeases(holder: string, ids: readonly string[], leaseUntil: Instant): Promise<readonly string[]>;
-  /** The earliest instant at which an effect could be claimed; undefined if none waits. */
-  findNextEffectDueAt(): Promise<Instant | undefined>;
-  /** Ends the leases of one holder that is known to be dead, or all leases. Returns how many. */
-  endLeases(holder?: string): Promise<number>;
-  /** Makes parked effects of a queue due again, from their first attempt; returns how many. */
-  unparkEffects(queueId: QueueId, at: Instant): Promise<number>;
 }

@@ -3,7 +3,7 @@ import type { AlarmStore } from './alarms.ts';
 import type { HintStore } from './hints.ts';
 import type { LogStore } from './logs.ts';
 import type { PullRequestNoteStore } from './pull-request-notes.ts';
-import type { QueueStore } from './queues.ts';
+import type { EffectStore, QueueStore } from './queues.ts';
 import type { RepositoryStore } from './repositories.ts';
 import type { TestIngest } from './test-ingest.ts';
 import type { TestSettingsStore } from './test-settings.ts';
@@ -21,6 +21,7 @@ export interface Store {
   readonly accounts: AccountStore;
   readonly repositories: RepositoryStore;
   readonly queues: QueueStore;
+  readonly effects: EffectStore;
   readonly tests: TestStore;
   readonly testIngest: TestIngest;
   readonly testSettings: TestSettingsStore;

@@ -121,40 +121,43 @@ function snapshotPromises({ inQueue, inStore }: StoreTests): void {
 }
 
 function refusalPromises({ inQueue, inStore }: StoreTests): void {
-  inQueue('a stale commit writes no candidate and no effect [D1]', async ({ queues, id }) => {
+  inQueue('a stale commit writes no candidate and no effect [D1]', async ({ queues, effects, id }) => {
     const before = aCandidate(id, 1);
     const effect = anEffect();
     await queues.commit(aCommit(id, 1, { candidates: [before], effects: [effect] }));
-    const effects = await queues.listEffects(id);
+    const stored = await effects.list(id);
     const candidates = [{ ...before, state: 'passed' }, aCandidate(id, 2)];
     for (const expected of [0, 1, 3]) {
       const rows = { candidates, effects: [anEffect(), { ...effect, body: 'other' }], doneEffects: [effect.id] };
       assert.equal(await queues.commit(aCommit(id, expected, rows)), 'stale');
       assert.deepEqual((await queues.load(id))?.candidates, [before]);
-      assert.deepEqual(await queues.listEffects(id), effects);
+      assert.deepEqual(await effects.list(id), stored);
     }
   });
 
-  inStore('a commit with one impossible candidate or effect writes nothing [D1]', async ({ store, queues }) => {
-    const [{ id }, other] = [await storeQueue(store), await storeQueue(store)];
-    const [taken, effect] = [aCandidate(other.id, 1), anEffect()];
-    await queues.commit(aCommit(other.id, 1, { candidates: [taken], effects: [effect] }));
-    const good = aCandidate(id, 1);
-    const impossible = [
-      { candidates: [good, aCandidate(id, 2, { id: taken.id })] },
-      { candidates: [good, aCandidate(id, 2, { id: good.id })] },
-      { candidates: [good, aCandidate(id, 1)] },
-      { candidates: [good, aCandidate(other.id, 2)] },
-      { candidates: [good, aCandidate(id, 2, { body: '\0' })] },
-      { candidates: [good], effects: [anEffect(), anEffect({ id: effect.id })] },
-      { candidates: [good], effects: [effect, effect] },
-    ];
-    for (const rows of impossible) {
-      await assert.rejects(queues.commit(aCommit(id, 1, rows)));
-      assert.equal(await queues.findVersion(id), 1);
-      assert.deepEqual((await queues.load(id))?.candidates, []);
-      assert.deepEqual(await queues.listEffects(id), []);
-    }
-    assert.deepEqual(await queues.findCandidateById(taken.id), taken);
-  });
+  inStore(
+    'a commit with one impossible candidate or effect writes nothing [D1]',
+    async ({ store, queues, effects }) => {
+      const [{ id }, other] = [await storeQueue(store), await storeQueue(store)];
+      const [taken, effect] = [aCandidate(other.id, 1), anEffect()];
+      await queues.commit(aCommit(other.id, 1, { candidates: [taken], effects: [effect] }));
+      const good = aCandidate(id, 1);
+      const impossible = [
+        { candidates: [good, aCandidate(id, 2, { id: taken.id })] },
+        { candidates: [good, aCandidate(id, 2, { id: good.id })] },
+        { candidates: [good, aCandidate(id, 1)] },
+        { candidates: [good, aCandidate(other.id, 2)] },
+        { candidates: [good, aCandidate(id, 2, { body: '\0' })] },
+        { candidates: [good], effects: [anEffect(), anEffect({ id: effect.id })] },
+        { candidates: [good], effects: [effect, effect] },
+      ];
+      for (const rows of impossible) {
+        await assert.rejects(queues.commit(aCommit(id, 1, rows)));
+        assert.equal(await queues.findVersion(id), 1);
+        assert.deepEqual((await queues.load(id))?.candidates, []);
+        assert.deepEqual(await effects.list(id), []);
+      }
+      assert.deepEqual(await queues.findCandidateById(taken.id), taken);
+    },
+  );
 }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, afterEach, before, test } from 'node:test';
-import type { HintClaim, HintRow, HintStore, StoredHint } from '../../src/storage/hints.ts';
+import type { HintRow, HintStore, StoredHint } from '../../src/storage/hints.ts';
+import type { WorkClaim } from '../../src/storage/leased-work.ts';
 import { NOON, type OpenStore } from '../helpers/store-rows.ts';
 
 const MINUTE_MS = 60_000;
@@ -50,10 +51,10 @@ export function hintPromises(open: () => Promise<OpenStore>): void {
 interface HintWorld {
   hints(): HintStore;
   /** As at NOON, for a minute. */
-  claim(holder: string, values?: Partial<HintClaim>): Promise<readonly StoredHint[]>;
+  claim(holder: string, values?: Partial<WorkClaim>): Promise<readonly StoredHint[]>;
 }
 
-function aClaim(holder: string, values: Partial<HintClaim>): HintClaim {
+function aClaim(holder: string, values: Partial<WorkClaim>): WorkClaim {
   const now = values.now ?? NOON;
   return { holder, now, leaseUntil: now + MINUTE_MS, limit: 1_000, ...values };
 }
@@ -122,7 +123,7 @@ function additionPromises(world: HintWorld): void {
     assert.equal(await hints().findNextDueAt(), NOON + 9);
     await hints().ensure({ ...hint, body: 'new', dueAt: NOON });
     assert.deepEqual(await claim('x'), [asStored({ ...hint, dueAt: NOON })]);
-    await hints().settle(asStored(hint), 'x', { kind: 'later', dueAt: NOON + 30, isFailure: false });
+    await hints().settle(asStored(hint), 'x', { kind: 'postpone', dueAt: NOON + 30 });
     assert.equal(await hints().findNextDueAt(), NOON + 30);
   });
 
@@ -140,7 +141,7 @@ function additionPromises(world: HintWorld): void {
     await hints().ensure(hint);
     const claimed = await claimOne(world, 'x');
     await hints().ensure({ ...hint, body: 'new' });
-    const later = { kind: 'later', dueAt: NOON + 9, isFailure: false, body: '{"since":7}' } as const;
+    const later = { kind: 'postpone', dueAt: NOON + 9, body: '{"since":7}' } as const;
     assert.equal(await hints().settle(claimed, 'x', later), 'again');
     assert.deepEqual(await claim('x'), [asStored({ ...hint, body: '{"since":7}' }, { version: 2 })]);
   });
@@ -214,7 +215,7 @@ function settlementPromises(world: HintWorld): void {
     const second = await claimOne(world, 'y');
     assert.deepEqual(second, asStored(told, { version: 2 }));
     await hints().add([hint]);
-    const later = { kind: 'later', dueAt: NOON + 9, isFailure: false } as const;
+    const later = { kind: 'postpone', dueAt: NOON + 9 } as const;
     assert.equal(await hints().settle(second, 'y', later), 'again');
     assert.deepEqual(await claimOne(world, 'x'), asStored(hint, { version: 3 }));
   });
@@ -222,19 +223,19 @@ function settlementPromises(world: HintWorld): void {
   test('later is not before its time, and may have another body', async () => {
     await hints().add([aHint()]);
     const claimed = await claimOne(world, 'x');
-    const later = { kind: 'later', dueAt: NOON + 9, isFailure: false, body: '{"since":7}' } as const;
+    const later = { kind: 'postpone', dueAt: NOON + 9, body: '{"since":7}' } as const;
     assert.equal(await hints().settle(claimed, 'x', later), 'settled');
     assert.deepEqual(await claim('x', { now: NOON + 8 }), []);
     const again = await claimOne(world, 'x', NOON + 9);
     assert.deepEqual(again, { ...claimed, dueAt: NOON + 9, body: '{"since":7}' });
-    await hints().settle(again, 'x', { kind: 'later', dueAt: NOON, isFailure: false });
+    await hints().settle(again, 'x', { kind: 'postpone', dueAt: NOON });
     assert.equal((await claimOne(world, 'x')).body, '{"since":7}');
   });
 
   test('failures are counted until it is told of again and looked at', async () => {
     const hint = aHint();
     await hints().add([hint]);
-    const failed = (dueAt: number) => ({ kind: 'later', dueAt, isFailure: true }) as const;
+    const failed = (dueAt: number) => ({ kind: 'retry', dueAt }) as const;
     await hints().settle(await claimOne(world, 'x'), 'x', failed(NOON + 1));
     const second = await claimOne(world, 'x', NOON + 1);
     assert.equal(second.attempts, 1);
@@ -299,7 +300,7 @@ function leasePromises(world: HintWorld): void {
     const claimed = await claimOne(world, 'x');
     await hints().renewLeases('y', [claimed], NOON + 5 * MINUTE_MS);
     assert.equal(await hints().findNextDueAt(), NOON + MINUTE_MS);
-    await hints().renewLeases('x', [claimed, aHint()], NOON + 2 * MINUTE_MS);
+    await hints().renewLeases('x', [claimed, asStored(aHint())], NOON + 2 * MINUTE_MS);
     assert.deepEqual(await claim('y', { now: NOON + MINUTE_MS }), []);
     await hints().renewLeases('x', [], NOON);
     await claimOne(world, 'y', NOON + 2 * MINUTE_MS);

@@ -7,7 +7,7 @@ import type { OrganizationId } from '../../src/storage/accounts.ts';
 import { PostgresEngine } from '../../src/storage/postgres/engine.ts';
 import { openPostgresStore } from '../../src/storage/postgres/open-postgres-store.ts';
 import { createServer } from '../../src/storage/postgres/pool.ts';
-import type { QueueId, QueueStore } from '../../src/storage/queues.ts';
+import type { QueueId } from '../../src/storage/queues.ts';
 import type { RepositoryId } from '../../src/storage/repositories.ts';
 import { postgresDialect, type SqlDialect, sqliteDialect } from '../../src/storage/sql/dialect.ts';
 import { MIGRATIONS } from '../../src/storage/sql/migrations/all.ts';
@@ -105,7 +105,7 @@ async function checkRows(store: Store): Promise<void> {
   assert.equal((await queues.listEvents(queueId, 0, 9)).length, 2);
   const candidate = aCandidate(queueId, 1, { id: 'c1', state: 'testing', sha: 'sha', createdAt: 8, body: '{"c":1}' });
   assert.deepEqual(loaded?.candidates, [candidate]);
-  await checkEffects(queues);
+  await checkEffects(store);
   await checkLogsAndAlarms(store);
   const row = aTest(repositoryId);
   const seq = await applyResults(store, { repositoryId, tests: [row], runs: [aFailure(row.id, { startedAt: 7 })] });
@@ -136,17 +136,17 @@ async function checkResults({ tests, uploads, testSettings }: Store): Promise<vo
   assert.deepEqual(await testSettings.listBehind(), ['r1']);
 }
 
-async function checkEffects(queues: QueueStore): Promise<void> {
+async function checkEffects({ queues, effects }: Store): Promise<void> {
   const queueId = 'q1' as QueueId;
   const old = asStored(queueId, anEffect({ id: 'f1', stream: '', dueAt: 5 }));
   const effect = anEffect({ id: 'f2', kind: 'notify', stream: 's', dueAt: 5 });
   const tried = asStored(queueId, effect, { attempts: 2, lastError: 'why' });
-  assert.deepEqual(await queues.listEffects(queueId), [old, tried]);
+  assert.deepEqual(await effects.list(queueId), [old, tried]);
   const claim = { holder: 'y', now: 8, leaseUntil: 20, limit: 9 };
-  assert.deepEqual(await queues.claimEffects(claim), [old]);
-  assert.equal(await queues.settleEffect('f2', 'x', { kind: 'done' }), 'settled');
+  assert.deepEqual(await effects.claim(claim), [old]);
+  assert.equal(await effects.settle({ id: 'f2' }, 'x', { kind: 'done' }), 'settled');
   assert.equal(await queues.commit(aCommit(queueId, 2, { doneEffects: ['f1'] })), 'committed');
-  assert.deepEqual(await queues.listEffects(queueId), []);
+  assert.deepEqual(await effects.list(queueId), []);
 }
 
 async function checkLogsAndAlarms({ logs, alarms }: Store): Promise<void> {

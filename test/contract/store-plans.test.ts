@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import { alarmStatements, auditMarkStatements } from '../../src/storage/sql/alarms.ts';
 import { sqliteDialect } from '../../src/storage/sql/dialect.ts';
-import { hintStatements } from '../../src/storage/sql/hint-statements.ts';
+import { hintStatements } from '../../src/storage/sql/hints.ts';
 import { logStatements } from '../../src/storage/sql/logs.ts';
 import { pullRequestNoteStatements } from '../../src/storage/sql/pull-request-notes.ts';
 import { commitStatements } from '../../src/storage/sql/queue-commit.ts';

@@ -101,9 +101,9 @@ describe('two servers on one PostgreSQL', () => {
     await servers[0].queues.commit(aCommit(id, 1, { effects }));
     const done: StoredEffect[] = [];
     const running = new Set<string>();
-    const work = async ({ queues }: Store, holder: string) => {
+    const work = async ({ effects: outbox }: Store, holder: string) => {
       while (done.length < effects.length) {
-        const claimed = await queues.claimEffects({ holder, now: NOON, leaseUntil: NOON + DAY_MS, limit: 3 });
+        const claimed = await outbox.claim({ holder, now: NOON, leaseUntil: NOON + DAY_MS, limit: 3 });
         for (const { stream } of claimed) {
           assert.ok(!running.has(stream), 'nothing else of its stream is under way');
           running.add(stream);
@@ -111,7 +111,7 @@ describe('two servers on one PostgreSQL', () => {
         for (const effect of claimed) {
           done.push(effect);
           running.delete(effect.stream);
-          assert.equal(await queues.settleEffect(effect.id, holder, { kind: 'done' }), 'settled');
+          assert.equal(await outbox.settle(effect, holder, { kind: 'done' }), 'settled');
         }
       }
     };
@@ -123,7 +123,7 @@ describe('two servers on one PostgreSQL', () => {
         expected.map((effect) => asStored(id, effect)),
       );
     }
-    assert.deepEqual(await servers[1].queues.listEffects(id), []);
+    assert.deepEqual(await servers[1].effects.list(id), []);
   });
 
   test('a lease that one lets expire is taken over by the other, and settled by it alone', async (t) => {
@@ -134,17 +134,15 @@ describe('two servers on one PostgreSQL', () => {
     await a.queues.commit(aCommit(id, 1, { effects: [effect], candidates: [aCandidate(id, 1)] }));
     assert.equal((await b.queues.load(id))?.candidates.length, 1);
     const claim = { holder: 'a', now: NOON, leaseUntil: NOON + 5, limit: 9 };
-    assert.equal((await a.queues.claimEffects(claim)).length, 1);
-    assert.equal((await b.queues.claimEffects({ ...claim, holder: 'b' })).length, 0);
-    assert.equal(await b.queues.findNextEffectDueAt(), NOON + 5);
+    assert.equal((await a.effects.claim(claim)).length, 1);
+    assert.equal((await b.effects.claim({ ...claim, holder: 'b' })).length, 0);
+    assert.equal(await b.effects.findNextDueAt(), NOON + 5);
     const later = { now: NOON + 5, leaseUntil: NOON + 9, limit: 9 };
-    const claims = await Promise.all(
-      [b, a, b].map(({ queues }, n) => queues.claimEffects({ ...later, holder: `b${n}` })),
-    );
+    const claims = await Promise.all([b, a, b].map(({ effects }, n) => effects.claim({ ...later, holder: `b${n}` })));
     const holder = `b${claims.findIndex((claimed) => claimed.length === 1)}`;
     assert.equal(claims.flat().length, 1);
-    assert.equal(await a.queues.settleEffect(effect.id, 'a', { kind: 'done' }), 'lost');
-    assert.equal(await b.queues.settleEffect(effect.id, holder, { kind: 'done' }), 'settled');
+    assert.equal(await a.effects.settle({ id: effect.id }, 'a', { kind: 'done' }), 'lost');
+    assert.equal(await b.effects.settle({ id: effect.id }, holder, { kind: 'done' }), 'settled');
   });
 
   test('a log holds all that two servers append, each in its order [D6]', async (t) => {

@@ -70,7 +70,7 @@ function lifePromises({ inQueue, inRepository, inStore }: StoreTests): void {
 }
 
 function commitPromises({ inQueue }: StoreTests): void {
-  inQueue('a commit stores everything it carries', async ({ queues, id }) => {
+  inQueue('a commit stores everything it carries', async ({ queues, effects: outbox, id }) => {
     const entry = anEntry(id, 7, { version: 3, targetsDigest: 'commit-all' });
     const transitions = [
       aTransition(entry, { version: 2, to: 'NOT_READY' }),
@@ -99,7 +99,7 @@ function commitPromises({ inQueue }: StoreTests): void {
     assert.deepEqual(await queues.listTransitions(entry.id), transitions.toReversed());
     assert.deepEqual(await queues.listEvents(id, 1, 10), commit.events);
     assert.deepEqual(
-      await queues.listEffects(id),
+      await outbox.list(id),
       effects.map((effect) => asStored(id, effect)),
     );
     assert.deepEqual(await queues.findImpactedTargets(id, 7, 'f00'), targets);
@@ -114,14 +114,14 @@ function commitPromises({ inQueue }: StoreTests): void {
     assert.deepEqual((await queues.load(id))?.entries, []);
   });
 
-  inQueue('effects are kept in order until they are done', async ({ queues, id }) => {
+  inQueue('effects are kept in order until they are done', async ({ queues, effects, id }) => {
     const [a, b, c] = [anEffect({ dueAt: NOON + 9 }), anEffect(), anEffect()];
     await queues.commit(aCommit(id, 1, { effects: [a, b] }));
     await queues.commit(aCommit(id, 2, { effects: [c], doneEffects: [a.id, 'unknown'] }));
-    assert.deepEqual(await queues.listEffects(id), [asStored(id, b), asStored(id, c)]);
+    assert.deepEqual(await effects.list(id), [asStored(id, b), asStored(id, c)]);
     const again = { ...b, dueAt: NOON + 60 };
     await queues.commit(aCommit(id, 3, { effects: [again] }));
-    assert.deepEqual(await queues.listEffects(id), [asStored(id, again), asStored(id, c)]);
+    assert.deepEqual(await effects.list(id), [asStored(id, again), asStored(id, c)]);
   });
 
   inQueue('pull request numbers reach the largest of 32 bits', async ({ queues, id }) => {
@@ -153,7 +153,7 @@ function commitPromises({ inQueue }: StoreTests): void {
 }
 
 function refusalPromises({ inQueue }: StoreTests): void {
-  inQueue('a commit at another version is stale and writes nothing', async ({ queues, id }) => {
+  inQueue('a commit at another version is stale and writes nothing', async ({ queues, effects, id }) => {
     for (const expected of [0, 2, 9]) {
       const entry = anEntry(id, 7);
       const commit = aCommit(id, expected, {
@@ -167,7 +167,7 @@ function refusalPromises({ inQueue }: StoreTests): void {
       assert.deepEqual(await queues.listTransitions(entry.id), []);
     }
     assert.equal(await queues.findVersion(id), 1);
-    assert.deepEqual(await queues.listEffects(id), []);
+    assert.deepEqual(await effects.list(id), []);
     assert.equal(await queues.findTargetSet(`stale-${id}`), undefined);
     assert.equal(await queues.commit(aCommit('nothing' as QueueId, 1)), 'stale');
   });

@@ -84,8 +84,8 @@ async function fill(store: Store): Promise<Queue> {
   const candidates = [aCandidate(queue.id, 1), aCandidate(queue.id, 2, { isLive: false, endedAt: NOON, sha: 'aa' })];
   const effects = [anEffect(), anEffect(), anEffect({ dueAt: NOON + 1 })];
   await store.queues.commit(aCommit(queue.id, 1, { entries: [entry], transitions, candidates, effects, targetSets }));
-  const claimed = await store.queues.claimEffects({ holder: 'x', now: NOON, leaseUntil: NOON + 9, limit: 9 });
-  await store.queues.settleEffect(claimed[0]?.id ?? '', 'x', { kind: 'park', at: NOON, error: 'why' });
+  const claimed = await store.effects.claim({ holder: 'x', now: NOON, leaseUntil: NOON + 9, limit: 9 });
+  await store.effects.settle({ id: claimed[0]?.id ?? '' }, 'x', { kind: 'park', at: NOON, error: 'why' });
   const row = aTest(queue.repositoryId, { quarantinedAt: NOON });
   await applyResults(store, { repositoryId: queue.repositoryId, tests: [row], runs: [aFailure(row.id)] });
   const upload = anUpload(queue.repositoryId);
@@ -108,8 +108,8 @@ async function readAll(store: Store, queue: Queue): Promise<unknown> {
     repositories: await store.repositories.listAll(),
     loaded: await store.queues.load(queue.id),
     ended: await store.queues.findCandidate(queue.id, 2),
-    effects: await store.queues.listEffects(queue.id),
-    claimable: await store.queues.claimEffects({ holder: 'y', now: NOON + 1, leaseUntil: NOON + 1, limit: 9 }),
+    effects: await store.effects.list(queue.id),
+    claimable: await store.effects.claim({ holder: 'y', now: NOON + 1, leaseUntil: NOON + 1, limit: 9 }),
     events: await store.queues.listEvents(queue.id, 0, 9),
     transitions: await store.queues.listTransitionsWithin({ queueIds: [queue.id], from: 0, until: NOON * 2 }),
     watermark: await store.tests.getWatermark(queue.repositoryId),

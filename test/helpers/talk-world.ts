@@ -3,7 +3,7 @@ import { Directory } from '../../src/app/core/directory.ts';
 import { candidateIdOf } from '../../src/app/core/entry-id.ts';
 import { encodeQueue } from '../../src/app/core/queue-codec.ts';
 import { QueueHost } from '../../src/app/core/queue-host.ts';
-import { EffectWorker } from '../../src/app/effects/effect-worker.ts';
+import { createEffectWorker, type EffectWorker } from '../../src/app/effects/effect-worker.ts';
 import type { CandidateNumber } from '../../src/engine/candidate.ts';
 import type { CheckConclusion } from '../../src/engine/check.ts';
 import type { QueueEvent } from '../../src/engine/event.ts';
@@ -180,7 +180,7 @@ export class TalkWorld {
   }
 
   async effects(queueId = this.queueId) {
-    return this.store.queues.listEffects(queueId);
+    return this.store.effects.list(queueId);
   }
 
   /** Makes the forge apply writes one after the other, with this delay between. */
@@ -195,7 +195,7 @@ export class TalkWorld {
 
   /** This server stops renewing leases and claiming effects. */
   hang(): void {
-    Object.assign(this.app.store.queues, { renewLeases: async () => [], claimEffects: async () => [] });
+    Object.assign(this.app.store.effects, { renewLeases: async () => [], claim: async () => [] });
   }
 
   /** Another server on the same store. */
@@ -203,7 +203,7 @@ export class TalkWorld {
     const store = { ...this.store, isShared: true };
     const directory = new Directory(store, this.app.forges);
     const own = { store, queues: new QueueHost(store, this.app.clock), directory };
-    const worker = new EffectWorker({ ...this.app, ...own }, 'another');
+    const worker = createEffectWorker({ ...this.app, ...own }, 'another');
     worker.start();
     return worker;
   }

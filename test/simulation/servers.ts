@@ -4,7 +4,7 @@ import { Directory } from '../../src/app/core/directory.ts';
 import { Outages } from '../../src/app/core/outages.ts';
 import { QueueHost } from '../../src/app/core/queue-host.ts';
 import { WakeSignal } from '../../src/app/core/wake-signal.ts';
-import { EffectWorker } from '../../src/app/effects/effect-worker.ts';
+import { createEffectWorker } from '../../src/app/effects/effect-worker.ts';
 import { PlainGitPoller } from '../../src/app/forge-events/reconcile.ts';
 import { Timers } from '../../src/app/upkeep/timers.ts';
 import type { Forge, LandRequest } from '../../src/forge/forge.ts';
@@ -85,7 +85,7 @@ export class Servers {
     });
     const life: Life = { app: this.#createApp(process, () => life), process, underWay: 0 };
     this.#present[index] = life;
-    new EffectWorker(life.app, `life-${this.lives}`).start();
+    createEffectWorker(life.app, `life-${this.lives}`).start();
     new Timers(life.app).start();
     new PlainGitPoller(life.app).start();
   }

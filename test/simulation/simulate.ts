@@ -351,7 +351,7 @@ class Run {
   }
 
   async #findUnmoved(): Promise<string | undefined> {
-    const effects = await this.#bare.queues.listEffects(QUEUE_ID);
+    const effects = await this.#bare.effects.list(QUEUE_ID);
     const now = this.#conditions.hasBadClocks ? undefined : this.#world.now;
     return findUnmoved(this.#chronicle.queue, { now, effects });
   }
@@ -438,9 +438,9 @@ class Run {
     while (this.#failure === undefined && world.now < deadline) {
       await world.runUntilTrue(() => this.#failure !== undefined || this.#isQuiet(), deadline);
       await world.runFor(2 * TICK_MS);
-      if (this.#isQuiet() && (await this.#bare.queues.listEffects(QUEUE_ID)).length === 0) return;
+      if (this.#isQuiet() && (await this.#bare.effects.list(QUEUE_ID)).length === 0) return;
     }
-    const [effect] = await this.#bare.queues.listEffects(QUEUE_ID);
+    const [effect] = await this.#bare.effects.list(QUEUE_ID);
     this.#fail('liveness', this.#findStuck() ?? `the effect ${effect?.kind} is never done: ${effect?.lastError}`);
   }
 

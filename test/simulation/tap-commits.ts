@@ -1,4 +1,4 @@
-import type { EffectSettlement, QueueCommit } from '../../src/storage/queues.ts';
+import type { EffectKey, EffectSettlement, QueueCommit } from '../../src/storage/queues.ts';
 import type { Store } from '../../src/storage/store.ts';
 
 export interface Tap {
@@ -17,11 +17,14 @@ export function tapCommits(store: Store, { onCommitted, onStale, onSettled }: Ta
       else onStale();
       return answer;
     },
-    settleEffect: async (id: string, holder: string, settlement: EffectSettlement) => {
-      const answer = await store.queues.settleEffect(id, holder, settlement);
+  };
+  const effects = {
+    ...store.effects,
+    settle: async ({ id }: EffectKey, holder: string, settlement: EffectSettlement) => {
+      const answer = await store.effects.settle({ id }, holder, settlement);
       if (answer === 'settled') onSettled(id, settlement);
       return answer;
     },
   };
-  return { ...store, queues };
+  return { ...store, queues, effects };
 }

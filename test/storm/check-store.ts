@@ -15,7 +15,7 @@ export async function checkStore(violations: Violations, place: StorePlace): Pro
   const store = place.kind === 'sqlite' ? await openSqliteStore(place) : await openPostgresStore(place);
   try {
     for (const queue of await listQueues(store)) {
-      for (const effect of await store.queues.listEffects(queue.id)) {
+      for (const effect of await store.effects.list(queue.id)) {
         const { kind, body, attempts, lastError } = effect;
         violations.add(`${queue.branch}: ${kind} is left: ${body}, ${attempts} attempts, ${lastError ?? 'no error'}`);
       }

@@ -9,7 +9,7 @@ import type { EntryId } from '../../engine/queue.ts';
 import { Fault } from '../../lib/fault.ts';
 import { encodeQueue } from '../core/queue-codec.ts';
 import { QueueHost } from '../core/queue-host.ts';
-import { EffectWorker } from './effect-worker.ts';
+import { createEffectWorker } from './effect-worker.ts';
 
 describe('EffectWorker', () => {
   it('carries out what is asked for, and ends it together with its answer [D1]', async () => {
@@ -125,7 +125,7 @@ describe('EffectWorker', () => {
   it('goes on at once with what a server that died was doing, where it is the only one [D4]', async () => {
     const world = await WorkerWorld.create();
     await world.submit();
-    await world.store.queues.claimEffects({ holder: 'dead', now: NOON, leaseUntil: NOON + 60_000, limit: 9 });
+    await world.store.effects.claim({ holder: 'dead', now: NOON, leaseUntil: NOON + 60_000, limit: 9 });
     world.worker.start();
     await world.clock.pass(1);
     assert.equal(world.forge.builds, 1);
@@ -136,15 +136,15 @@ describe('EffectWorker', () => {
     const world = await WorkerWorld.create();
     const { promise, resolve } = Promise.withResolvers<void>();
     world.forge.gate = promise;
-    const { renewLeases } = world.app.store.queues;
+    const { renewLeases } = world.app.store.effects;
     const renew = async () => {
       throw new Fault('STORE_UNAVAILABLE', 'The store does not answer.');
     };
-    Object.assign(world.app.store.queues, { renewLeases: renew });
+    Object.assign(world.app.store.effects, { renewLeases: renew });
     world.worker.start();
     await world.submit();
     await world.clock.pass(30_000);
-    Object.assign(world.app.store.queues, { renewLeases });
+    Object.assign(world.app.store.effects, { renewLeases });
     await world.clock.pass(30_000);
     assert.equal(world.forge.builds, 1);
     resolve();
@@ -160,7 +160,7 @@ describe('EffectWorker', () => {
     const other = new QueueHost(world.store, world.clock);
     const found = await other.find(world.queueId);
     assert.ok(found);
-    await world.app.store.queues.endLeases();
+    await world.app.store.effects.endLeases();
     const { id } = await storeQueue(world.store, {
       repositoryId: world.repositoryId,
       branch: 'next',
@@ -210,14 +210,14 @@ describe('EffectWorker', () => {
   it('releases effects that it claimed while it was stopping [D2]', async () => {
     const world = await WorkerWorld.create();
     const { promise, resolve } = Promise.withResolvers<void>();
-    const { queues } = world.app.store;
-    const claimEffects: typeof queues.claimEffects = async (claim) => {
-      const effects = await world.store.queues.claimEffects(claim);
+    const { effects } = world.app.store;
+    const claim: typeof effects.claim = async (asked) => {
+      const claimed = await world.store.effects.claim(asked);
       await promise;
-      return effects;
+      return claimed;
     };
-    const app = { ...world.app, store: { ...world.app.store, queues: { ...queues, claimEffects } } };
-    const worker = new EffectWorker(app, 'this one');
+    const app = { ...world.app, store: { ...world.app.store, effects: { ...effects, claim } } };
+    const worker = createEffectWorker(app, 'this one');
     await world.submit();
     worker.start();
     await settle();
@@ -226,7 +226,7 @@ describe('EffectWorker', () => {
     await stopped;
     assert.equal(world.forge.builds, 0);
     const now = world.clock.now();
-    const claim = { holder: 'another one', now, leaseUntil: now + 1_000, limit: 1 };
-    assert.equal((await world.store.queues.claimEffects(claim)).length, 1);
+    const next = { holder: 'another one', now, leaseUntil: now + 1_000, limit: 1 };
+    assert.equal((await world.store.effects.claim(next)).length, 1);
   });
 });

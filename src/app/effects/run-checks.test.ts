@@ -8,7 +8,7 @@ import { findCandidate } from '../../engine/queue.ts';
 import { Fault } from '../../lib/fault.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
 import { QueueHost } from '../core/queue-host.ts';
-import { EffectWorker } from './effect-worker.ts';
+import { createEffectWorker } from './effect-worker.ts';
 
 const CHECKS = ['unit', 'lint'].map((name) => ({ name, command: `run ${name}`, timeoutMinutes: null }));
 
@@ -107,7 +107,7 @@ describe('checks of the built-in runner', () => {
     await world.worker.stop();
     assert.equal(world.jobs.find('lint')?.isStopped, true);
     assert.equal((await candidateOf(world))?.state, 'testing');
-    const next = new EffectWorker(world.app, 'the next one');
+    const next = createEffectWorker(world.app, 'the next one');
     next.start();
     await world.clock.pass(10);
     assert.deepEqual(namesOf(world), ['unit', 'lint', 'lint']);
@@ -125,7 +125,7 @@ describe('checks of the built-in runner', () => {
     await world.clock.pass(1_000);
     await stopped;
     assert.deepEqual((await candidateOf(world))?.tries, 0);
-    const next = new EffectWorker(world.app, 'the next one');
+    const next = createEffectWorker(world.app, 'the next one');
     next.start();
     await world.clock.pass(10);
     assert.deepEqual(namesOf(world), ['unit', 'lint', 'unit', 'lint']);
@@ -140,7 +140,7 @@ describe('checks of the built-in runner', () => {
     const at = world.clock.now();
     const check = { ...OPEN, name: 'lint', startedAt: at + 60_000 };
     await world.app.queues.run(world.queueId, () => ({ kind: 'check_reported', at, candidate: FIRST, check }));
-    const next = new EffectWorker(world.app, 'the next one');
+    const next = createEffectWorker(world.app, 'the next one');
     next.start();
     await world.clock.pass(10);
     world.jobs.find('lint')?.end(SUCCESS);
@@ -158,7 +158,7 @@ describe('checks of the built-in runner', () => {
     const checks = [{ name: 'all', command: 'run all', timeoutMinutes: null }];
     await world.store.repositories.save({ ...repository, checks });
     world.app.directory.forget();
-    const next = new EffectWorker(world.app, 'the next one');
+    const next = createEffectWorker(world.app, 'the next one');
     next.start();
     await world.clock.pass(10);
     assert.deepEqual(namesOf(world), ['unit', 'lint', 'all']);
@@ -173,7 +173,7 @@ describe('checks of the built-in runner', () => {
 
   it('[R7] keep their lease for as long as they run, and keep nobody else waiting', async () => {
     const world = await begin();
-    const other = new EffectWorker({ ...world.app, store: { ...world.store, isShared: true } }, 'another one');
+    const other = createEffectWorker({ ...world.app, store: { ...world.store, isShared: true } }, 'another one');
     other.start();
     await world.clock.pass(5 * 60_000);
     assert.deepEqual(namesOf(world), ['unit', 'lint']);
@@ -188,7 +188,7 @@ describe('checks of the built-in runner', () => {
     for (const isShared of [false, true]) {
       const world = await WorkerWorld.create(CHECKS);
       world.jobs.isCrowded = true;
-      const worker = new EffectWorker({ ...world.app, store: { ...world.store, isShared } }, 'this one');
+      const worker = createEffectWorker({ ...world.app, store: { ...world.store, isShared } }, 'this one');
       worker.start();
       await world.submit();
       await world.clock.pass(2_000);
@@ -203,10 +203,10 @@ describe('checks of the built-in runner', () => {
 
   it('[R7] are given up when another server has them', async () => {
     const world = await begin();
-    await world.store.queues.endLeases();
+    await world.store.effects.endLeases();
     const now = world.clock.now();
     const claim = { holder: 'another one', now, leaseUntil: now + 60_000, limit: 1 };
-    assert.equal((await world.store.queues.claimEffects(claim)).length, 1);
+    assert.equal((await world.store.effects.claim(claim)).length, 1);
     await world.clock.pass(5_000);
     assert.equal(world.jobs.find('lint')?.isStopped, true);
     assert.equal((await candidateOf(world))?.state, 'testing');

@@ -8,7 +8,7 @@ import type { Instant } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { QueueId } from '../../storage/queues.ts';
 import type { App } from '../core/app.ts';
-import { spreadOf } from '../core/leases.ts';
+import { spreadOf } from '../core/leased-worker.ts';
 import { decodeShownEntry } from '../core/queue-codec.ts';
 import type { LoadedQueue } from '../core/queue-host.ts';
 import { collectPageFacts, type PageHost } from '../pr-page/collect-page-facts.ts';

@@ -95,7 +95,7 @@ export async function pollRepository(app: App, stored: StoredHint): Promise<Hint
   const hosting = app.forges.get(stored.host)?.hosting;
   if (repository === undefined || queues.length === 0) return { kind: 'done' };
   // The forge is not connected this time: the position is kept until it is.
-  if (hosting === undefined) return { kind: 'later', dueAt: app.clock.now() + EVERY_MS, isFailure: false };
+  if (hosting === undefined) return { kind: 'postpone', dueAt: app.clock.now() + EVERY_MS };
   const place = { repository, queues };
   try {
     const askedAt = app.clock.now();
@@ -103,11 +103,11 @@ export async function pollRepository(app: App, stored: StoredHint): Promise<Hint
     const { identity } = snapshot;
     const isChanged = identity !== undefined && (await settleIdentity(app, hosting, repository, identity));
     app.outages.end(repository.id);
-    if (isChanged) return { kind: 'later', dueAt: app.clock.now(), isFailure: false };
+    if (isChanged) return { kind: 'postpone', dueAt: app.clock.now() };
     await applyPoll(app, place, snapshot, since);
     const next = { repositoryId, since: nextSince(snapshot, since, askedAt) };
     const dueAt = app.clock.now() + (pollIsOnlySource(app, place) ? HURRIED_MS : EVERY_MS);
-    return { kind: 'later', dueAt, isFailure: false, body: encodePollState(next) };
+    return { kind: 'postpone', dueAt, body: encodePollState(next) };
   } catch (error) {
     app.outages.begin(repository.id, error, app.clock.now());
     await alarmOfOutage(app, repository, queues);

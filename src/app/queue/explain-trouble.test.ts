@@ -36,7 +36,7 @@ async function createWorld(context: TestContext, error: Error) {
   /** Makes effects due at once, until that many tries have failed. */
   const untilAttempts = async (attempts: number) => {
     for (const deadline = performance.now() + 10_000; performance.now() < deadline; ) {
-      const effects = await world.store.queues.listEffects(world.queueId);
+      const effects = await world.store.effects.list(world.queueId);
       if (effects.some((effect) => effect.attempts >= attempts)) return;
       world.laterMs += 60_000;
       world.worker.wake();

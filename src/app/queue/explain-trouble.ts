@@ -16,7 +16,7 @@ export async function explainTrouble(
   entry: Entry,
 ): Promise<readonly ExplanationReason[]> {
   if (!isLive(entry.state)) return [];
-  const effects = (await app.store.queues.listEffects(id)).filter(({ attempts }) => attempts > 0);
+  const effects = (await app.store.effects.list(id)).filter(({ attempts }) => attempts > 0);
   const now = app.clock.now();
   const ofEffects = effects
     .flatMap((effect) => explainEffect(queue, entry, { effect, now }))

@@ -127,7 +127,7 @@ export async function updateQueue(app: App, caller: Caller, input: UpdateQueue):
   }));
   if (isRefusal(result)) return result;
   // Setting the queue to RUNNING also retries parked effects.
-  if (state === 'RUNNING') await app.store.queues.unparkEffects(found.id, app.clock.now());
+  if (state === 'RUNNING') await app.store.effects.unpark(found.id, app.clock.now());
   return viewQueueConfig(result.queue);
 }
 

@@ -99,7 +99,7 @@ async function findEnded(app: App, candidateId: string) {
 
 /** Such effects remove the refs themselves, or may still create them. */
 async function hasEffects(app: App, queueId: QueueId, candidate: CandidateNumber): Promise<boolean> {
-  const effects = (await app.store.queues.listEffects(queueId)).map(decodeEffect);
+  const effects = (await app.store.effects.list(queueId)).map(decodeEffect);
   const ofRefs = effects.filter(({ kind }) => kind !== 'judge_check');
   return ofRefs.some((effect) => 'candidate' in effect && effect.candidate === candidate);
 }

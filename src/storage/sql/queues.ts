@@ -2,7 +2,6 @@ import { checkCommit } from '../check-commit.ts';
 import type { QueueSnapshot, QueueStore, TargetSetRow } from '../queues.ts';
 import { all, allOf, execute, executeAll, first, type Operation, type SqlEngine, together } from './operation.ts';
 import { commitQueue, commitStatements } from './queue-commit.ts';
-import { effectOperations } from './queue-effects.ts';
 import { listEntries, listEntriesStatements } from './queue-entries.ts';
 import { queueStatements } from './queue-statements.ts';
 import {
@@ -45,7 +44,6 @@ export function createQueueStore(engine: SqlEngine, compiler: StatementCompiler)
     ...queueReads(engine, statements),
     ...rowReads(engine, statements),
     ...candidateReads(engine, statements),
-    ...effectOperations(engine, compiler),
   };
 }
 

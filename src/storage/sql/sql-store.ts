@@ -7,6 +7,7 @@ import { createHintStore } from './hints.ts';
 import { createLogStore } from './logs.ts';
 import { execute, first, type SqlEngine } from './operation.ts';
 import { createPullRequestNoteStore } from './pull-request-notes.ts';
+import { createEffectStore } from './queue-effects.ts';
 import { createQueueStore } from './queues.ts';
 import { createRepositoryStore } from './repositories.ts';
 import type { StatementCompiler } from './statement.ts';
@@ -26,6 +27,7 @@ export function createSqlParts(
     accounts: createAccountStore(engine, compiler),
     repositories: createRepositoryStore(engine, compiler),
     queues: createQueueStore(engine, compiler),
+    effects: createEffectStore(engine, compiler),
     tests: createTestStore(engine, compiler),
     testIngest: createTestIngest(engine, compiler),
     testSettings: createTestSettingsStore(engine, compiler),

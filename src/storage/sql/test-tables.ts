@@ -187,7 +187,7 @@ export const TEST_TABLES = {
   upload_sequences: { repository_id: text, last_no: number },
   upload_bodies: { id: text, pieces: number, size_bytes: number, last_at: number },
   upload_pieces: { body_id: text, file_no: number, piece: number, data: bytes },
-  ingest_leases: { repository_id: text, holder: text, until: number },
+  ingest_leases: { repository_id: text, lease_holder: text, lease_until: number },
   test_settings: { repository_id: text, ...TEST_SETTINGS },
   test_setting_changes: {
     repository_id: text,

@@ -1,6 +1,7 @@
 import type { OrganizationId } from '../accounts.ts';
 import type { RepositoryId } from '../repositories.ts';
 import { horizonOf, type Upload, type UploadStore } from '../uploads.ts';
+import { heldRows } from './leased-work.ts';
 import { all, execute, first, type Operation, type SqlEngine } from './operation.ts';
 import type { StatementCompiler } from './statement.ts';
 import { toUpload } from './upload-rows.ts';
@@ -49,11 +50,11 @@ export function createClaims(
       }),
     renew: (holder, repositoryId, leaseUntil) =>
       engine.write(function* () {
-        return (yield* execute(statements.renew, { holder, repositoryId, leaseUntil })) > 0;
+        return (yield* execute(statements.renew, { holder, repository_id: repositoryId, leaseUntil })) > 0;
       }),
     release: (holder, repositoryId) =>
       engine.write(function* () {
-        yield* execute(statements.release, { holder, repositoryId });
+        yield* execute(statements.release, { holder, repository_id: repositoryId });
       }),
   };
 }
@@ -68,7 +69,8 @@ function* claimHeld(statements: Statements, of: Wanted): Operation<Upload | 'not
   const row = repositoryId === undefined ? undefined : yield* first(statements.findHead, { repositoryId });
   if (repositoryId === undefined || row === undefined || !isDue(row, of)) return undefined;
   const lease = yield* first(statements.findLease, { repositoryId });
-  if (lease?.holder !== of.holder || lease.until - of.now < (of.leaseUntil - of.now) * GOOD_FOR) return 'not held';
+  if (lease?.lease_holder !== of.holder || lease.lease_until - of.now < (of.leaseUntil - of.now) * GOOD_FOR)
+    return 'not held';
   return toUpload(row);
 }
 
@@ -86,7 +88,7 @@ function* claim(statements: Statements, of: Wanted): Operation<Upload | undefine
     }
     const row = yield* first(statements.findHead, { repositoryId });
     if (row !== undefined && isDue(row, of)) return toUpload(row);
-    yield* execute(statements.release, { holder: of.holder, repositoryId });
+    yield* execute(statements.release, { holder: of.holder, repository_id: repositoryId });
     if (of.of !== undefined) return undefined;
   }
   return undefined;
@@ -99,6 +101,7 @@ function isDue({ retry_at }: { readonly retry_at: number | null }, { now }: Clai
 
 export function claimStatements(compiler: StatementCompiler) {
   const { builder } = compiler.dialect;
+  const held = heldRows<{ repository_id: string }>(compiler, { table: 'ingest_leases', key: ['repository_id'] });
   return {
     listClaimable: listClaimable(compiler),
     findHead: compiler.statement<{ repositoryId: string }>()((param) =>
@@ -113,40 +116,36 @@ export function claimStatements(compiler: StatementCompiler) {
     findLease: compiler.statement<{ repositoryId: string }>()((param) =>
       builder
         .selectFrom('ingest_leases')
-        .select(['holder', 'until'])
+        .select(['lease_holder', 'lease_until'])
         .where('repository_id', '=', param('repositoryId')),
     ),
     lease: compiler.statement<Claim & { repositoryId: string }>()((param) =>
       builder
         .insertInto('ingest_leases')
-        .values({ repository_id: param('repositoryId'), holder: param('holder'), until: param('leaseUntil') })
+        .values({
+          repository_id: param('repositoryId'),
+          lease_holder: param('holder'),
+          lease_until: param('leaseUntil'),
+        })
         .onConflict((conflict) =>
           conflict
             .column('repository_id')
-            .doUpdateSet((eb) => ({ holder: eb.ref('excluded.holder'), until: eb.ref('excluded.until') }))
+            .doUpdateSet((eb) => ({
+              lease_holder: eb.ref('excluded.lease_holder'),
+              lease_until: eb.ref('excluded.lease_until'),
+            }))
             .where((eb) =>
               eb.or([
-                eb('ingest_leases.until', '<=', param('now')),
-                eb('ingest_leases.until', '>', param('horizon')),
-                eb('ingest_leases.holder', '=', eb.ref('excluded.holder')),
+                eb('ingest_leases.lease_until', '<=', param('now')),
+                eb('ingest_leases.lease_until', '>', param('horizon')),
+                eb('ingest_leases.lease_holder', '=', eb.ref('excluded.lease_holder')),
               ]),
             ),
         )
         .returning('repository_id'),
     ),
-    renew: compiler.statement<{ holder: string; repositoryId: string; leaseUntil: number }>()((param) =>
-      builder
-        .updateTable('ingest_leases')
-        .set({ until: param('leaseUntil') })
-        .where('repository_id', '=', param('repositoryId'))
-        .where('holder', '=', param('holder')),
-    ),
-    release: compiler.statement<{ holder: string; repositoryId: string }>()((param) =>
-      builder
-        .deleteFrom('ingest_leases')
-        .where('repository_id', '=', param('repositoryId'))
-        .where('holder', '=', param('holder')),
-    ),
+    renew: held.update<{ leaseUntil: number }>((param) => ({ lease_until: param('leaseUntil') })),
+    release: held.remove(),
   };
 }
 
@@ -172,11 +171,11 @@ function listClaimable(compiler: StatementCompiler) {
         not(
           exists(
             selectFrom('ingest_leases')
-              .select('ingest_leases.holder')
+              .select('ingest_leases.lease_holder')
               .whereRef('ingest_leases.repository_id', '=', 'uploads.repository_id')
-              .where('ingest_leases.until', '>', param('now'))
-              .where('ingest_leases.until', '<=', param('horizon'))
-              .where('ingest_leases.holder', '<>', param('holder')),
+              .where('ingest_leases.lease_until', '>', param('now'))
+              .where('ingest_leases.lease_until', '<=', param('horizon'))
+              .where('ingest_leases.lease_holder', '<>', param('holder')),
           ),
         ),
       )

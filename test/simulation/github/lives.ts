@@ -8,9 +8,9 @@ import { Directory } from '../../../src/app/core/directory.ts';
 import { Outages } from '../../../src/app/core/outages.ts';
 import { QueueHost } from '../../../src/app/core/queue-host.ts';
 import { WakeSignal } from '../../../src/app/core/wake-signal.ts';
-import { EffectWorker } from '../../../src/app/effects/effect-worker.ts';
+import { createEffectWorker } from '../../../src/app/effects/effect-worker.ts';
 import { createForgePoller } from '../../../src/app/forge-events/forge-poller.ts';
-import { HintWorker } from '../../../src/app/forge-events/hint-worker.ts';
+import { createHintWorker } from '../../../src/app/forge-events/hint-worker.ts';
 import { PlainGitPoller } from '../../../src/app/forge-events/reconcile.ts';
 import { createHintWatch } from '../../../src/app/forge-events/watch-hints.ts';
 import { createAudit } from '../../../src/app/upkeep/audit.ts';
@@ -206,7 +206,7 @@ export class Lives {
     };
     const server = createServer({ app, log, ...deps });
     const parts = [
-      ...[new EffectWorker(app, name), new HintWorker(app, name), new Timers(app), new PlainGitPoller(app)],
+      ...[createEffectWorker(app, name), createHintWorker(app, name), new Timers(app), new PlainGitPoller(app)],
       ...[createAudit(app), createForgePoller(app), createHintWatch(app), createSweep(app)],
     ];
     for (const part of parts) part.start();

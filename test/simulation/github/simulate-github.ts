@@ -302,7 +302,7 @@ class GithubRun {
     }
     const stuck = findStuck({ chronicle: this.#chronicle }, ({ prNumber }) => admissible.has(prNumber));
     if (stuck !== undefined) return stuck;
-    const [effect] = await bare.queues.listEffects(QUEUE_ID);
+    const [effect] = await bare.effects.list(QUEUE_ID);
     if (effect !== undefined) return `the effect ${effect.kind} is never done: ${effect.lastError}`;
     const overdue = await bare.hints.countOverdue(clock.now());
     return overdue === 0 ? undefined : `${overdue} hints are never looked at`;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { App } from '../../../src/app/core/app.ts';
 import { QueueHost } from '../../../src/app/core/queue-host.ts';
 import { createForgePoller } from '../../../src/app/forge-events/forge-poller.ts';
-import { HintWorker } from '../../../src/app/forge-events/hint-worker.ts';
+import { createHintWorker, type HintWorker } from '../../../src/app/forge-events/hint-worker.ts';
 import { receiveWebhook } from '../../../src/app/forge-events/receive-webhook.ts';
 import type { PrNumber } from '../../../src/engine/pull-request.ts';
 import { type Entry, findEntry, type Queue } from '../../../src/engine/queue.ts';
@@ -50,7 +50,7 @@ export class HostedWorld {
   /** Starts the background tasks of a server. */
   start({ polls = false, app = this.app }: { readonly polls?: boolean; readonly app?: App } = {}): HintWorker {
     this.#holders += 1;
-    const hints = new HintWorker(app, `holder-${this.#holders}`);
+    const hints = createHintWorker(app, `holder-${this.#holders}`);
     if (app === this.app) this.#parts.push(this.world.worker);
     this.#parts.push(hints, ...(polls ? [createForgePoller(app)] : []));
     for (const part of this.#parts.slice(polls ? -2 : -1)) part.start();

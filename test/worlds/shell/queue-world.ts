@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
-import { EffectWorker } from '../../../src/app/effects/effect-worker.ts';
+import { createEffectWorker, type EffectWorker } from '../../../src/app/effects/effect-worker.ts';
 import type { PrNumber, PullRequestFacts } from '../../../src/engine/pull-request.ts';
 import type { QueueSettings } from '../../../src/engine/settings.ts';
 import { type Instant, systemClock } from '../../../src/lib/clock.ts';
@@ -35,7 +35,7 @@ export class QueueWorld extends ShellWorld {
     super();
     this.forge = createForge?.(this.repository) ?? new FakeForge(this.repository, forge);
     this.app = this.createServer({ log: { ...silentLog, error: (_facts, text) => void this.errors.push(text) } });
-    this.worker = new EffectWorker(this.app, 'first');
+    this.worker = createEffectWorker(this.app, 'first');
   }
 
   static async create(options: QueueWorldOptions = {}): Promise<QueueWorld> {

@@ -62,7 +62,7 @@ export abstract class ShellWorld {
   }
 
   async effects(queueId = this.queueId) {
-    return this.store.queues.listEffects(queueId);
+    return this.store.effects.list(queueId);
   }
 
   async tell(event: QueueEvent, queueId = this.queueId): Promise<void> {

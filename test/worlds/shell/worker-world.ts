@@ -1,5 +1,5 @@
 import type { App } from '../../../src/app/core/app.ts';
-import { EffectWorker } from '../../../src/app/effects/effect-worker.ts';
+import { createEffectWorker } from '../../../src/app/effects/effect-worker.ts';
 import type { CandidateNumber } from '../../../src/engine/candidate.ts';
 import type { PrNumber } from '../../../src/engine/pull-request.ts';
 import { findCandidate } from '../../../src/engine/queue.ts';
@@ -41,7 +41,11 @@ export class WorkerWorld extends ShellWorld {
   readonly resultListeners = new Set<Parameters<App['ingest']['onCheckResults']>[0]>();
   ingestWakes = 0;
   readonly app = this.createServer({
-    store: { ...this.store, queues: { ...this.store.queues, commit: (each) => this.#commit(each) } },
+    store: {
+      ...this.store,
+      queues: { ...this.store.queues, commit: (each) => this.#commit(each) },
+      effects: { ...this.store.effects },
+    },
     ingest: {
       ...noIngest,
       wake: () => {
@@ -54,7 +58,7 @@ export class WorkerWorld extends ShellWorld {
     },
     checkRunner: this.jobs,
   });
-  readonly worker = new EffectWorker(this.app, 'this one');
+  readonly worker = createEffectWorker(this.app, 'this one');
 
   static async create(checks: readonly RunnerCheck[] = [], junit: readonly string[] = []): Promise<WorkerWorld> {
     const world = new WorkerWorld();

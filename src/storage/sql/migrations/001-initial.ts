@@ -282,7 +282,9 @@ function uploads() {
       body_id TEXT not null, file_no bigint not null, piece bigint not null, data BYTES not null,
       primary key (body_id, file_no, piece)
     )`,
-    'create table ingest_leases (repository_id TEXT primary key, holder TEXT not null, until bigint not null)',
+    `create table ingest_leases (
+      repository_id TEXT primary key, lease_holder TEXT not null, lease_until bigint not null
+    )`,
   ];
 }
 

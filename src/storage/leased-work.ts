@@ -1,0 +1,34 @@
+import type { Instant } from '../lib/clock.ts';
+
+export interface WorkClaim {
+  /** Only this holder can settle what it claimed. */
+  readonly holder: string;
+  readonly now: Instant;
+  /** No other holder may claim it before. A holder that dies loses it then. */
+  readonly leaseUntil: Instant;
+  readonly limit: number;
+}
+
+export type Postponement =
+  /** Not due yet: claimed later, without counting as a failed attempt. */
+  { readonly kind: 'postpone'; readonly dueAt: Instant };
+
+/**
+ * Stored work that all servers share. While the lease of an item lasts, no other claim gets it, on any server. Its end
+ * is stored by `settle`.
+ */
+export interface LeasedWork<Item extends Key, Key, Settlement> {
+  /** Claims items that are due and not leased, the longest due first. */
+  claim(claim: WorkClaim): Promise<readonly Item[]>;
+  /** `lost` (nothing written) if the item is done already or another holder has the lease. */
+  settle(item: Key, holder: string, settlement: Settlement | Postponement): Promise<'settled' | 'again' | 'lost'>;
+  /**
+   * Extends the leases that this holder still has, and returns those items in the order given. An expired lease stays
+   * the holder's until another claims the item.
+   */
+  renewLeases<Held extends Key>(holder: string, items: readonly Held[], leaseUntil: Instant): Promise<readonly Held[]>;
+  /** The earliest instant at which an item could be claimed; undefined if none waits. */
+  findNextDueAt(): Promise<Instant | undefined>;
+  /** Ends the leases of one holder that is known to be dead, or all leases. Returns how many. */
+  endLeases(holder?: string): Promise<number>;
+}
