@@ -37,10 +37,16 @@ async function openAt(t: TestContext, url: string): Promise<Store> {
   return store;
 }
 
-describe('two servers on one PostgreSQL', () => {
-  test('of their commits from one version exactly one is stored', async (t) => {
+/** A test of two stores on one new database. */
+function onTwo(name: string, check: (servers: readonly [Store, Store]) => Promise<void>): void {
+  test(name, async (t) => {
     const url = await postgres.createDatabase();
-    const [a, b] = [await openAt(t, url), await openAt(t, url)];
+    await check([await openAt(t, url), await openAt(t, url)]);
+  });
+}
+
+describe('two servers on one PostgreSQL', () => {
+  onTwo('of their commits from one version exactly one is stored', async ([a, b]) => {
     assert.ok(a.isShared);
     const { id } = await storeQueue(a);
     for (let version = 1; version <= 20; version++) {
@@ -54,9 +60,7 @@ describe('two servers on one PostgreSQL', () => {
     assert.deepEqual(ofA, ofB);
   });
 
-  test('a load is of one version while the other commits', async (t) => {
-    const url = await postgres.createDatabase();
-    const [a, b] = [await openAt(t, url), await openAt(t, url)];
+  onTwo('a load is of one version while the other commits', async ([a, b]) => {
     const { id } = await storeQueue(a);
     let isDone = false;
     const committing = (async () => {
@@ -72,9 +76,7 @@ describe('two servers on one PostgreSQL', () => {
     await committing;
   });
 
-  test('a target set is not removed while the other names it again', async (t) => {
-    const url = await postgres.createDatabase();
-    const [a, b] = [await openAt(t, url), await openAt(t, url)];
+  onTwo('a target set is not removed while the other names it again', async ([a, b]) => {
     const { id } = await storeQueue(a);
     for (let version = 1; version < 200; version += 2) {
       const set = { digest: `set-${version}`, body: '["a"]' };
@@ -93,9 +95,7 @@ describe('two servers on one PostgreSQL', () => {
     }
   });
 
-  test('each effect is carried out by one of them, and those of a stream one after the other', async (t) => {
-    const url = await postgres.createDatabase();
-    const servers = [await openAt(t, url), await openAt(t, url)] as const;
+  onTwo('each effect is carried out by one of them, and those of a stream one after the other', async (servers) => {
     const { id } = await storeQueue(servers[0]);
     const effects = Array.from({ length: 120 }, (_, index) => anEffect({ stream: `stream-${Math.floor(index / 10)}` }));
     await servers[0].queues.commit(aCommit(id, 1, { effects }));
@@ -126,9 +126,7 @@ describe('two servers on one PostgreSQL', () => {
     assert.deepEqual(await servers[1].effects.list(id), []);
   });
 
-  test('a lease that one lets expire is taken over by the other, and settled by it alone', async (t) => {
-    const url = await postgres.createDatabase();
-    const [a, b] = [await openAt(t, url), await openAt(t, url)];
+  onTwo('a lease that one lets expire is taken over by the other, and settled by it alone', async ([a, b]) => {
     const { id } = await storeQueue(a);
     const effect = anEffect();
     await a.queues.commit(aCommit(id, 1, { effects: [effect], candidates: [aCandidate(id, 1)] }));
@@ -145,9 +143,7 @@ describe('two servers on one PostgreSQL', () => {
     assert.equal(await b.effects.settle({ id: effect.id }, holder, { kind: 'done' }), 'settled');
   });
 
-  test('a log holds all that two servers append, each in its order [D6]', async (t) => {
-    const url = await postgres.createDatabase();
-    const servers = [await openAt(t, url), await openAt(t, url)];
+  onTwo('a log holds all that two servers append, each in its order [D6]', async (servers) => {
     const key = { candidateId: 'c', check: 'unit' };
     const write = async ({ logs }: Store, name: string) => {
       for (let n = 0; n < 60; n++) {
@@ -158,7 +154,7 @@ describe('two servers on one PostgreSQL', () => {
       await logs.append(key, Buffer.from(`${name} 60 \n`), NOON);
     };
     await Promise.all(servers.map((server, index) => write(server, `server-${index}`)));
-    const part = await servers[0]?.logs.read(key, 0, 1_000_000);
+    const part = await servers[0].logs.read(key, 0, 1_000_000);
     assert.equal(part?.bytes.length, part?.size);
     const lines = Buffer.from(part?.bytes ?? [])
       .toString()
@@ -175,9 +171,7 @@ describe('two servers on one PostgreSQL', () => {
     assert.equal(lines.length, 122);
   });
 
-  test('a log that the other removes is there from its beginning or not at all', async (t) => {
-    const url = await postgres.createDatabase();
-    const [a, b] = [await openAt(t, url), await openAt(t, url)];
+  onTwo('a log that the other removes is there from its beginning or not at all', async ([a, b]) => {
     for (let round = 0; round < 60; round++) {
       const key = { candidateId: `c${round}`, check: 'unit' };
       await a.logs.append(key, Buffer.from('old '), 1);
@@ -187,11 +181,9 @@ describe('two servers on one PostgreSQL', () => {
     }
   });
 
-  test('of removals at once each counts what it removed', async (t) => {
-    const url = await postgres.createDatabase();
-    const servers = [await openAt(t, url), await openAt(t, url)];
+  onTwo('of removals at once each counts what it removed', async (servers) => {
     for (let n = 0; n < 130; n++) {
-      await servers[0]?.logs.append({ candidateId: `c${n}`, check: 'unit' }, Buffer.from('a'), 1);
+      await servers[0].logs.append({ candidateId: `c${n}`, check: 'unit' }, Buffer.from('a'), 1);
     }
     const counts = await Promise.all([...servers, ...servers].map(({ logs }) => logs.removeBefore(2)));
     assert.equal(
@@ -234,10 +226,8 @@ describe('two servers on one PostgreSQL', () => {
     assert.equal(new Set(processed).size, 30);
   });
 
-  test('of the same upload sent to several servers at once one is stored', async (t) => {
-    const url = await postgres.createDatabase();
-    const servers = [await openAt(t, url), await openAt(t, url)];
-    const { id } = await storeRepository(servers[0] as Store);
+  onTwo('of the same upload sent to several servers at once one is stored', async (servers) => {
+    const { id } = await storeRepository(servers[0]);
     for (let round = 1; round <= 5; round++) {
       const made = await Promise.all(
         [...servers, ...servers, ...servers].map(({ uploads }) =>
@@ -245,7 +235,7 @@ describe('two servers on one PostgreSQL', () => {
         ),
       );
       assert.equal(new Set(made.map((upload) => upload.id)).size, 1);
-      assert.equal(await servers[1]?.uploads.getWatermark(id), round);
+      assert.equal(await servers[1].uploads.getWatermark(id), round);
     }
   });
 
@@ -261,9 +251,7 @@ describe('two servers on one PostgreSQL', () => {
     );
   });
 
-  test('a reader that sees a watermark sees everything up to it', async (t) => {
-    const url = await postgres.createDatabase();
-    const [a, b] = [await openAt(t, url), await openAt(t, url)];
+  onTwo('a reader that sees a watermark sees everything up to it', async ([a, b]) => {
     const { repositoryId } = await storeQueue(a);
     let isDone = false;
     const applying = Promise.all(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ManualTiming } from '../../../test/helpers/manual-timing.ts';
 import { aRepository, storeOrganization } from '../../../test/helpers/store-rows.ts';
+import { ManualClock } from '../../../test/worlds/shell/manual-clock.ts';
 import { createMemoryStore } from '../../storage/sqlite/create-memory-store.ts';
 import type { IssuedUploadUrl } from '../core/app.ts';
 import { newUpload } from './new-upload.ts';
@@ -10,7 +10,7 @@ import { UnusedUploads } from './unused-uploads.ts';
 const HOUR = 3_600_000;
 
 class Place {
-  readonly clock = new ManualTiming();
+  readonly clock = new ManualClock();
   readonly store = createMemoryStore();
   readonly warnings: object[] = [];
   readonly #log = {
@@ -52,15 +52,15 @@ describe('an upload address that was given out', () => {
     t.after(() => rounds.stop());
     const first = await place.giveOut();
     await place.giveOut();
-    await place.clock.advance(HOUR - 1);
+    await place.clock.pass(HOUR - 1);
     assert.deepEqual(place.warnings, []);
-    await place.clock.advance(15 * 60_000);
+    await place.clock.pass(15 * 60_000);
     const about = { organization: 'acme', address: 'http://sluice.dev', uploadId: first };
     assert.deepEqual(place.warnings, [about]);
     await place.giveOut();
     await place.giveOut({ organization: 'other' });
     await place.giveOut({ address: 'http://sluice.acme.dev' });
-    await place.clock.advance(2 * HOUR);
+    await place.clock.pass(2 * HOUR);
     assert.equal(place.warnings.length, 3);
   });
 
@@ -69,11 +69,11 @@ describe('an upload address that was given out', () => {
     await place.giveOut();
     const used = await place.giveOut();
     await place.use(used);
-    await place.clock.advance(2 * HOUR);
+    await place.clock.pass(2 * HOUR);
     await place.unused.warnOfUnused();
     assert.equal(place.warnings.length, 1);
     await place.giveOut();
-    await place.clock.advance(2 * HOUR);
+    await place.clock.pass(2 * HOUR);
     await place.unused.warnOfUnused();
     assert.equal(place.warnings.length, 2);
   });

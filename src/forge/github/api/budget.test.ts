@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ManualTiming } from '../../../../test/helpers/manual-timing.ts';
+import { ManualClock } from '../../../../test/worlds/shell/manual-clock.ts';
 import { Fault } from '../../../lib/fault.ts';
 import { isKnownNotApplied } from '../../known-not-applied.ts';
 import { type AnswerFacts, type Budget, createBudget, limitedUntil, type Need } from './budget.ts';
@@ -10,7 +10,7 @@ const TALK: Need = { urgency: 'talk', resource: 'core', isAct: true };
 const LAND: Need = { urgency: 'land', resource: 'core', isAct: true };
 
 function world(options: { readonly maxWaitMs?: number } = {}) {
-  const clock = new ManualTiming();
+  const clock = new ManualClock();
   const budget = createBudget({ clock, ...options });
   const started: string[] = [];
   const ask = (name: string, need: Need, answer: AnswerFacts = fine()) =>
@@ -25,7 +25,7 @@ function fine(headers: AnswerFacts['headers'] = {}): AnswerFacts {
   return { status: 200, headers, message: '' };
 }
 
-function left(clock: ManualTiming, remaining: number, resetInMs: number, limit = 5_000): AnswerFacts['headers'] {
+function left(clock: ManualClock, remaining: number, resetInMs: number, limit = 5_000): AnswerFacts['headers'] {
   const reset = Math.floor((clock.now() + resetInMs) / 1_000);
   return {
     'x-ratelimit-limit': String(limit),
@@ -48,7 +48,7 @@ describe('the budget of calls to GitHub', () => {
     void ask('read again', READ);
     await ask('land', LAND, fine(left(clock, 200, 20_000)));
     assert.deepEqual(started, ['read', 'land']);
-    await clock.advance(25_000);
+    await clock.pass(25_000);
     assert.deepEqual(started.slice(2).toSorted(), ['read again', 'talk']);
   });
 
@@ -56,9 +56,9 @@ describe('the budget of calls to GitHub', () => {
     const { clock, budget, started, ask } = world();
     await learn(budget, fine(left(clock, 0, 10_000)));
     const all = [ask('talk', TALK), ask('read', READ), ask('land', LAND)];
-    await clock.advance(5_000);
+    await clock.pass(5_000);
     assert.deepEqual(started, []);
-    await clock.advance(8_000);
+    await clock.pass(8_000);
     await Promise.all(all);
     assert.deepEqual(started, ['land', 'read', 'talk']);
   });
@@ -86,7 +86,7 @@ describe('the budget of calls to GitHub', () => {
       assert.ok(isKnownNotApplied(error));
       return limitedUntil(error) === undefined;
     });
-    await clock.advance(40_000);
+    await clock.pass(40_000);
     await Promise.all(all);
   });
 
@@ -99,9 +99,9 @@ describe('the budget of calls to GitHub', () => {
     };
     assert.equal(await learn(budget, refused), true);
     const asked = ask('land', LAND);
-    await clock.advance(6_900);
+    await clock.pass(6_900);
     assert.deepEqual(started, []);
-    await clock.advance(200);
+    await clock.pass(200);
     await asked;
     assert.deepEqual(started, ['land']);
     await learn(budget, { status: 429, headers: {}, message: '' });
@@ -115,20 +115,20 @@ describe('the budget of calls to GitHub', () => {
       // Two requests in flight at once are refused at once.
       const turns = [await budget.take(TALK)];
       const other = budget.take(TALK);
-      await clock.advance(1_000);
+      await clock.pass(1_000);
       turns.push(await other);
       for (const turn of turns) turn.end(refused);
-      await clock.advance(60_000);
+      await clock.pass(60_000);
       await ask('land', LAND);
       if (minutes > 1) await assert.rejects(ask('talk', TALK), /rate limit/);
-      await clock.advance((minutes - 1) * 60_000);
+      await clock.pass((minutes - 1) * 60_000);
     }
     assert.equal(started.length, 6);
     await ask('talk', TALK);
     const turn = budget.take(TALK);
-    await clock.advance(1_000);
+    await clock.pass(1_000);
     (await turn).end(refused);
-    await clock.advance(60_000);
+    await clock.pass(60_000);
     await ask('talk again', TALK);
   });
 
@@ -137,9 +137,9 @@ describe('the budget of calls to GitHub', () => {
     const headers = left(clock, 0, -40_000);
     assert.equal(await learn(budget, { status: 403, headers, message: 'API rate limit exceeded' }), true);
     const asked = ask('land', LAND);
-    await clock.advance(9_000);
+    await clock.pass(9_000);
     assert.deepEqual(started, []);
-    await clock.advance(2_000);
+    await clock.pass(2_000);
     await asked;
     assert.deepEqual(started, ['land']);
   });
@@ -168,9 +168,9 @@ describe('the budget of calls to GitHub', () => {
     await ask('merge', LAND);
     await ask('look', { ...TALK, isAct: false });
     assert.deepEqual(started, ['a', 'merge', 'look']);
-    await clock.advance(1_000);
+    await clock.pass(1_000);
     assert.deepEqual(started, ['a', 'merge', 'look', 'b']);
-    await clock.advance(1_000);
+    await clock.pass(1_000);
     await Promise.all(all);
     assert.deepEqual(started.at(-1), 'c');
   });
@@ -183,7 +183,7 @@ describe('the budget of calls to GitHub', () => {
         () => 'later',
       ),
     );
-    await clock.advance(60_000);
+    await clock.pass(60_000);
     const told = (await Promise.all(results)).filter((result) => result === 'told').length;
     assert.equal(told, started.length);
     assert.ok(told >= 30 && told < 40);
@@ -207,7 +207,7 @@ describe('the budget of calls to GitHub', () => {
     const further = budget.take(READ).then(() => {
       isStarted = true;
     });
-    await clock.advance(1);
+    await clock.pass(1);
     assert.equal(isStarted, false);
     turns[0]?.end(undefined);
     await further;
