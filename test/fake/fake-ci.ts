@@ -1,8 +1,8 @@
-import { hash } from 'node:crypto';
 import type { Check, CheckConclusion, CheckStatus } from '../../src/engine/check.ts';
 import type { Instant, Timing } from '../../src/lib/clock.ts';
 import type { Prng } from '../../src/lib/prng.ts';
 import type { Sha } from '../../src/lib/sha.ts';
+import { CheckRecord } from './check-record.ts';
 import type { FakeRepository, Hint } from './fake-repository.ts';
 import { isGreen } from './is-green.ts';
 import type { Weather } from './weather.ts';
@@ -42,10 +42,6 @@ export interface FakeCiOptions {
   readonly checks: readonly string[];
   /** Duration of a run. The wait for a runner and the wait before a rerun are of the same order. */
   readonly durationMs: readonly [min: number, max: number];
-  /** Share of trees that are red by themselves. */
-  readonly redTreeRate?: number;
-  /** Share of runs of discarded candidates that are cancelled. The others run to their end. */
-  readonly stopRate?: number;
   readonly report: (report: CiReport) => void;
 }
 
@@ -64,26 +60,22 @@ const FAILURES = ['FAILURE', 'FAILURE', 'ERROR', 'TIMED_OUT', 'ACTION_REQUIRED']
 const PASSES = ['SUCCESS', 'SUCCESS', 'SUCCESS', 'SUCCESS', 'NEUTRAL', 'SKIPPED'] as const;
 const STOPS = ['CANCELLED', 'STALE'] as const;
 const HOUR_MS = 3_600_000;
+/** Share of runs of discarded candidates that are cancelled. The others run to their end. */
 const STOP_RATE = 0.5;
 
 /**
- * CI that tests every candidate. The tree alone decides whether a check passes, except for the rates. The passes
- * recorded here are the truth about what may land.
+ * CI that tests every candidate. The tree alone decides whether a check passes, except for the rates. The record
+ * is the truth about what may land.
  */
 export class FakeCi {
   /** Checks that start from now on. */
   checks: readonly string[];
   /** During an outage, checks that end fail, or never report. */
   outage: 'failing' | 'silent' | undefined;
+  readonly record = new CheckRecord();
   readonly #options: FakeCiOptions;
   readonly #runs = new Map<string, Run[]>();
   readonly #reports = new Map<string, CiReport>();
-  readonly #passed = new Map<Sha, Set<string>>();
-  readonly #failed = new Map<Sha, Set<string>>();
-  readonly #flaked = new Map<Sha, Set<string>>();
-  readonly #cutOff = new Map<Sha, Set<string>>();
-  readonly #brokeDown = new Map<Sha, Set<string>>();
-  readonly #commitsOf = new Map<Sha, Set<Sha>>();
 
   constructor(options: FakeCiOptions) {
     this.#options = options;
@@ -96,42 +88,8 @@ export class FakeCi {
     this.#start(sha, undefined);
   }
 
-  /** Names of the checks that passed on this commit. */
-  passedOn(sha: Sha): readonly string[] {
-    return [...(this.#passed.get(sha) ?? [])];
-  }
-
-  /** Names of the checks that failed on this commit at least once, or were cut off. */
-  failedOn(sha: Sha): readonly string[] {
-    return [...(this.#failed.get(sha) ?? [])];
-  }
-
-  /** Names of the checks that failed on this commit by a flake, although its tree is green. */
-  flakedOn(sha: Sha): readonly string[] {
-    return [...(this.#flaked.get(sha) ?? [])];
-  }
-
-  /** Names of the checks with an attempt on this commit that was cut off without a result. */
-  cutOffOn(sha: Sha): readonly string[] {
-    return [...(this.#cutOff.get(sha) ?? [])];
-  }
-
-  /** Names of the checks that failed on this commit, or never reported, because of an outage. */
-  brokeDownOn(sha: Sha): readonly string[] {
-    return [...(this.#brokeDown.get(sha) ?? [])];
-  }
-
-  /** Tells whether all these checks passed on one commit with this tree. */
-  hasPassed(tree: Sha, names: readonly string[]): boolean {
-    if (names.length === 0) return true;
-    const commits = [...(this.#commitsOf.get(tree) ?? [])];
-    return commits.some((sha) => names.every((name) => this.#passed.get(sha)?.has(name)));
-  }
-
   isGreen(tree: Sha, name: string): boolean {
-    const { repository, redTreeRate = 0 } = this.#options;
-    if (!isGreen(repository.git.getTree(tree).files, name)) return false;
-    return Number.parseInt(hash('sha1', `${tree} ${name}`).slice(0, 8), 16) >= redTreeRate * 2 ** 32;
+    return isGreen(this.#options.repository.git.getTree(tree).files, name);
   }
 
   /** Sends the latest report of every check of these commits again, for reports that were lost. */
@@ -146,8 +104,6 @@ export class FakeCi {
 
   #start(sha: Sha, candidateId: string | undefined): void {
     const { tree } = this.#options.repository.git.getCommit(sha);
-    const commits = this.#commitsOf.get(tree) ?? new Set();
-    this.#commitsOf.set(tree, commits.add(sha));
     for (const name of this.checks) this.#begin({ sha, candidateId, name, attempt: 1 }, tree);
   }
 
@@ -175,23 +131,23 @@ export class FakeCi {
     if (this.#happens('lost')) return;
     const { random } = this.#options;
     if (this.#happens('cancelled')) {
-      note(this.#failed, run);
-      note(this.#cutOff, run);
+      this.record.note('failed', run);
+      this.record.note('cutOff', run);
       return this.#report(run, 'COMPLETED', random.pick(STOPS));
     }
     const isGood = this.isGreen(tree, run.name);
     const isPass = isGood ? !this.#happens('flaky') : this.#happens('blind');
-    note(isPass ? this.#passed : this.#failed, run);
-    if (isGood && !isPass) note(this.#flaked, run);
+    this.record.note(isPass ? 'passed' : 'failed', run);
+    if (isGood && !isPass) this.record.note('flaked', run);
     this.#report(run, 'COMPLETED', isPass ? random.pick(PASSES) : random.pick(FAILURES));
     if (!isPass && this.#happens('rerun')) this.#runAgain(run, tree);
   }
 
   #breakDown(run: Run, outage: 'failing' | 'silent'): void {
-    note(this.#brokeDown, run);
+    this.record.note('brokeDown', run);
     this.#options.weather.count(`ci.outage ${outage}`);
     if (outage === 'silent') return;
-    note(this.#failed, run);
+    this.record.note('failed', run);
     this.#report(run, 'COMPLETED', this.#options.random.pick(FAILURES));
   }
 
@@ -203,8 +159,7 @@ export class FakeCi {
   }
 
   #stop(candidateId: string): void {
-    const { random, stopRate = STOP_RATE } = this.#options;
-    if (!random.chance(stopRate)) return;
+    if (!this.#options.random.chance(STOP_RATE)) return;
     for (const run of this.#runs.get(candidateId) ?? []) {
       if (run.isOver) continue;
       run.isOver = true;
@@ -228,8 +183,4 @@ export class FakeCi {
     weather.count(`ci.${fault}`);
     return true;
   }
-}
-
-function note(book: Map<Sha, Set<string>>, { sha, name }: Run): void {
-  book.set(sha, (book.get(sha) ?? new Set()).add(name));
 }

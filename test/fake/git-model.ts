@@ -35,8 +35,6 @@ export interface RefChange {
   readonly ref: string;
   /** Undefined removes the ref. */
   readonly sha: Sha | undefined;
-  /** The value it must have. Undefined: it must not exist. Absent: any value. */
-  readonly expected?: Sha | undefined;
 }
 
 export type ModelMerge =
@@ -96,15 +94,11 @@ export class GitModel {
     return [...this.#refs].filter(([ref]) => ref.startsWith(prefix));
   }
 
-  /** Changes all refs or none. `stale` when one has another value than expected. */
-  changeRefs(changes: readonly RefChange[]): 'done' | 'stale' {
-    const isStale = (change: RefChange) => 'expected' in change && this.#refs.get(change.ref) !== change.expected;
-    if (changes.some(isStale)) return 'stale';
+  changeRefs(changes: readonly RefChange[]): void {
     for (const { ref, sha } of changes) {
       if (sha === undefined) this.#refs.delete(ref);
       else this.#refs.set(ref, this.getCommit(sha).sha);
     }
-    return 'done';
   }
 
   isAncestor(ancestor: Sha, descendant: Sha): boolean {

@@ -3,6 +3,7 @@ import type { PrNumber } from '../../src/engine/pull-request.ts';
 import { type Entry, findLiveMember, type Queue } from '../../src/engine/queue.ts';
 import { getIn } from '../../src/lib/int-map.ts';
 import type { Sha } from '../../src/lib/sha.ts';
+import type { CheckRecord } from '../fake/check-record.ts';
 import type { Files } from '../fake/git-model.ts';
 import { redCauses } from '../fake/is-green.ts';
 import type { Chapter, Chronicle } from './chronicle.ts';
@@ -17,15 +18,15 @@ export interface Truth {
   ownPaths(head: Sha, base: Sha): ReadonlySet<string> | undefined;
   /** Whether merging it into this head of the target branch conflicts. */
   conflicts(head: Sha, base: Sha, method: Candidate['mergeMethod'] | undefined): boolean | undefined;
-  /** Names of checks that failed on a green tree, were cut off, or ran during a CI outage. */
-  flakedOn(sha: Sha): readonly string[];
-  cutOffOn(sha: Sha): readonly string[];
-  brokeDownOn(sha: Sha): readonly string[];
+  readonly record: CheckRecord;
   /** The pull request is open and has this head. */
   isStillThere(prNumber: PrNumber, head: Sha): boolean;
   /** Some red trees pass. */
   readonly isBlind: boolean;
 }
+
+/** Ends of a check that say nothing about its commit. */
+const LIES = ['flaked', 'cutOff', 'brokeDown'] as const;
 
 /** The facts that the queue could know about a failure. */
 interface Circumstances {
@@ -190,12 +191,12 @@ export class Jury {
       run.purpose.kind === 'bisection' &&
       run.base.ordinal < queue.pushedHead &&
       run.base.sha !== queue.head?.sha;
-    if (checks.some((name) => this.#truth.brokeDownOn(sha).includes(name)))
+    if (checks.some((name) => this.#truth.record.names('brokeDown', sha).includes(name)))
       return this.#count(run, 'CI', { isThird, head, isLeft: false });
     if (entry.because.reason === 'TEST_RUN_TIMEOUT') return undefined;
-    if (checks.some((name) => this.#truth.flakedOn(sha).includes(name))) return undefined;
+    if (checks.some((name) => this.#truth.record.names('flaked', sha).includes(name))) return undefined;
     const isGreen = (name: string) => redCauses(this.#truth.filesOfRun(run) ?? new Map(), name).length === 0;
-    if (checks.every((name) => isGreen(name) && this.#truth.cutOffOn(sha).includes(name))) {
+    if (checks.every((name) => isGreen(name) && this.#truth.record.names('cutOff', sha).includes(name))) {
       return run.tries >= MAX_TRIES ? undefined : `its checks were cut off after ${run.tries} other tries`;
     }
     return this.#isGuilty(run, entry, checks) ? undefined : this.#findExcuse(run, checks, { isThird, head, isLeft });
@@ -293,8 +294,7 @@ export class Jury {
     const justifies = (run: Candidate) => {
       const { commit, failure } = run;
       if (commit === undefined || failure === undefined || failure.reason === 'TEST_RUN_TIMEOUT') return true;
-      const { flakedOn, cutOffOn, brokeDownOn } = this.#truth;
-      const lies = [flakedOn, cutOffOn, brokeDownOn].flatMap((of) => of.call(this.#truth, commit.sha));
+      const lies = LIES.flatMap((outcome) => this.#truth.record.names(outcome, commit.sha));
       if (failure.checks.some((name) => lies.includes(name))) return true;
       const base = this.#truth.filesOfHead(run.base.sha);
       const isBaseRed = base !== undefined && failure.checks.some((name) => redCauses(base, name).length > 0);

@@ -136,7 +136,7 @@ function findBadPart({ repository: { git } }: Evidence, { answer, whole }: Landi
 function findDoubt({ ci, chronicle, repository: { git } }: Evidence, candidate: Candidate): string | undefined {
   const { pass, required, commit, members } = candidate;
   if (pass === undefined || required === undefined || commit === undefined) return 'it never passed';
-  const lacks = (sha: Sha) => required.names.find((name) => !ci.passedOn(sha).includes(name));
+  const lacks = (sha: Sha) => required.names.find((name) => !ci.record.names('passed', sha).includes(name));
   const waived = pass.waived?.map(({ check }) => check) ?? [];
   if (waived.length > 0 && pass.by !== 'own_run') return 'it passed by a waiver of another';
   const head = members[0]?.headSha;
@@ -173,7 +173,7 @@ function findUnproven(of: {
       const { judgement } = check ?? {};
       if (check?.conclusion !== 'FAILURE' || judgement?.kind !== 'judged') return `${name} was waived out of nothing`;
       if (!judgement.isWaived || judgement.isShadow) return `${name} was waived against its judgement`;
-    } else if (!ci.passedOn(sha).includes(name)) return `${name} never passed on its commit`;
+    } else if (!ci.record.names('passed', sha).includes(name)) return `${name} never passed on its commit`;
   }
   return undefined;
 }
@@ -316,7 +316,8 @@ export function failsForACheck({ chronicle, ci }: Evidence, { step: { ended } }:
   for (const { prNumber, because } of ended) {
     if (because.reason !== 'TEST_RUN_REQUIRED_STATUS_FAILED') continue;
     const sha = because.candidate === undefined ? undefined : chronicle.candidate(because.candidate)?.commit?.sha;
-    const hasFailed = sha !== undefined && because.checks?.some((name) => ci.failedOn(sha).includes(name));
+    const hasFailed =
+      sha !== undefined && because.checks?.some((name) => ci.record.names('failed', sha).includes(name));
     if (!hasFailed)
       return `#${prNumber} failed ${because.checks?.join()} in candidate ${because.candidate}: it did not`;
   }

@@ -6,7 +6,6 @@ import { createQueue, type Entry } from '../../src/engine/queue.ts';
 import { voucherOf } from '../../src/engine/vouch.ts';
 import { getIn, valuesOf } from '../../src/lib/int-map.ts';
 import { Prng } from '../../src/lib/prng.ts';
-import type { EffectSettlement } from '../../src/storage/queues.ts';
 import { createMemoryStore } from '../../src/storage/sqlite/create-memory-store.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { ChangeMaker } from '../fake/change-maker.ts';
@@ -16,36 +15,31 @@ import { FakeForge } from '../fake/fake-forge.ts';
 import { type BranchMove, FakeRepository, type Hint } from '../fake/fake-repository.ts';
 import { createBadMerging } from './bad-merging.ts';
 import { Jury } from './blame.ts';
-import { type Chapter, Chronicle } from './chronicle.ts';
+import type { Chapter, Chronicle } from './chronicle.ts';
 import { BRANCH, Clients, REPO } from './clients.ts';
 import { AREAS, CHECKS, type Conditions, drawConditions } from './conditions.ts';
-import { Coverage } from './coverage.ts';
-import { describeQueue } from './describe-queue.ts';
+import type { Coverage } from './coverage.ts';
 import { withFakeResults } from './fake-results.ts';
 import {
   type Evidence,
   findPausedLanding,
   findStuck,
-  findUnexplained,
   findUnrecorded,
-  IN_ORDER,
   isLandingMove,
   MOVABLE,
-  NAMED_BESIDE,
   OF_CHAPTERS,
   OF_LANDINGS,
   staysGreen,
 } from './invariants.ts';
 import { findUnmoved } from './movers.ts';
-import { Neighbours, Turns } from './order.ts';
 import { OTHER_BRANCH, People } from './people.ts';
 import { prepareStore, QUEUE_ID } from './prepare-store.ts';
 import { runToItsEnd } from './run-to-its-end.ts';
 import { Servers } from './servers.ts';
 import { SimWorld } from './sim-world.ts';
-import { tapCommits } from './tap-commits.ts';
 import { Troubles } from './troubles.ts';
 import { truthOf } from './truth.ts';
+import { Witness } from './witness.ts';
 
 export interface RunOptions {
   readonly seed: number;
@@ -83,17 +77,14 @@ export function simulate({ seed }: RunOptions): Promise<RunReport> {
 class Run {
   readonly #world: SimWorld;
   readonly #conditions: Conditions;
-  readonly #coverage = new Coverage();
+  readonly #witness: Witness;
   readonly #bare: Store;
   readonly #store: Store;
   readonly #repository: FakeRepository;
   readonly #forge: FakeForge;
   readonly #ci: FakeCi;
-  readonly #chronicle: Chronicle;
   readonly #evidence: Evidence;
   readonly #jury: Jury;
-  readonly #turns = new Turns();
-  readonly #neighbours = new Neighbours();
   readonly #servers: Servers;
   readonly #people: People;
   readonly #troubles: Troubles;
@@ -101,8 +92,6 @@ class Run {
   readonly #undecided = new Map<PrNumber, number>();
   /** Candidates whose refs were created after they had ended. */
   readonly #late = new Set<string>();
-  #failure: string | undefined;
-  #scene: readonly string[] = [];
   #ticks = 0;
 
   constructor(seed: number, store: Store) {
@@ -111,35 +100,32 @@ class Run {
     this.#world = world;
     this.#conditions = conditions;
     this.#bare = store;
+    this.#witness = new Witness({
+      created: createQueue(BRANCH, conditions.settings, 'RUNNING'),
+      now: () => world.now,
+      onChapter: (chapter) => this.#judgeChapter(chapter),
+    });
     const keepsAll = conditions.settings.landingMode === 'API';
     this.#repository = new FakeRepository(() => world.now, { keepsAll });
     const maker = this.#createMaker();
     this.#repository.commit(BRANCH, { files: maker.initialFiles });
     this.#repository.moveBranch(OTHER_BRANCH, this.#repository.getHead(BRANCH));
     this.#forge = this.#createForge();
-    this.#chronicle = this.#createChronicle();
-    const results = withFakeResults(store, { seed, now: () => world.now });
-    this.#store = tapCommits(results, {
-      onCommitted: (commit) => this.#chronicle.take(commit),
-      onStale: () => this.#coverage.note('stale commit'),
-      onSettled: (id, settlement) => {
-        if (settlement.kind !== 'postpone') this.#chronicle.note(`-- effect ${id}: ${describeSettlement(settlement)}`);
-      },
-    });
+    this.#store = this.#witness.watch(withFakeResults(store, { seed, now: () => world.now }));
     this.#servers = this.#createServers();
-    const [onBug, coverage] = [(error: unknown) => this.noteBug(error), this.#coverage];
+    const { coverage, noteBug: onBug, chronicle } = this.#witness;
     const clients = new Clients({ world, servers: this.#servers, random: world.random.fork(), coverage, onBug });
     this.#ci = this.#createCi(clients);
     this.#hints = this.#createCourier('hint', (hint: Hint) => clients.notify(hint));
     this.#evidence = {
-      chronicle: this.#chronicle,
+      chronicle,
       repository: this.#repository,
       ci: this.#ci,
       landed: new Map(),
       strays: new Set(),
     };
     const isBlind = conditions.rates.ci.blind > 0;
-    this.#jury = new Jury(this.#chronicle, truthOf({ repository: this.#repository, ci: this.#ci, isBlind }));
+    this.#jury = new Jury(chronicle, truthOf({ repository: this.#repository, ci: this.#ci, isBlind }));
     this.#people = new People({
       world,
       conditions,
@@ -148,7 +134,7 @@ class Run {
       ci: this.#ci,
       servers: this.#servers,
       clients,
-      chronicle: this.#chronicle,
+      chronicle,
       coverage,
       random: world.random.fork(),
     });
@@ -185,33 +171,33 @@ class Run {
   }
 
   noteBug(error: unknown): void {
-    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    this.#fail('a bug', text);
+    this.#witness.noteBug(error);
   }
 
   report(): RunReport {
-    const coverage = new Coverage();
-    coverage.addAll(this.#coverage.toRecord());
-    coverage.addAll(this.#world.faultCounts());
-    coverage.note('lives', this.#servers.lives);
     return {
       seed: this.#world.seed as number,
-      failure: this.#failure,
-      lastEvents: this.#failure === undefined ? [] : [...this.#chronicle.lastEvents, ...this.#scene],
       conditions: this.#conditions,
       tasks: this.#world.tasks,
-      events: this.#chronicle.events,
       trace: this.#repository.moves.map(({ at, to }) => `${at} ${to}`).join('\n'),
-      coverage: coverage.toRecord(),
+      ...this.#witness.report({ ...this.#world.faultCounts(), lives: this.#servers.lives }),
     };
   }
 
+  get #chronicle(): Chronicle {
+    return this.#witness.chronicle;
+  }
+
+  get #coverage(): Coverage {
+    return this.#witness.coverage;
+  }
+
+  get #failure(): string | undefined {
+    return this.#witness.failure;
+  }
+
   #fail(invariant: string, text: string | undefined): void {
-    if (text === undefined || this.#failure !== undefined) return;
-    const at = new Date(this.#world.now).toISOString().slice(11, 23);
-    this.#failure = `${invariant}: ${text} (at ${at}, event ${this.#chronicle.version})`;
-    this.#chronicle.conclude();
-    this.#scene = describeQueue(this.#chronicle.queue);
+    this.#witness.fail(invariant, text);
   }
 
   #createMaker(): ChangeMaker {
@@ -232,7 +218,7 @@ class Run {
     const forge = new FakeForge(this.#repository, {
       marksLanded: true,
       isUndecided: (number) => (this.#undecided.get(number) ?? 0) > this.#world.now,
-      ...(isDirect ? { passedChecks: (head) => this.#ci.passedOn(head) } : {}),
+      ...(isDirect ? { passedChecks: (head) => this.#ci.record.names('passed', head) } : {}),
       refuseBuild: ({ candidateId }) =>
         !this.#isLate(candidateId) && happens('refusesBuild')
           ? { kind: 'unbuildable', reason: 'START_TEST_RUN_RETRY_EXHAUSTED', detail }
@@ -261,17 +247,6 @@ class Run {
     const isLate = this.#chronicle.candidates.get(candidateId)?.endedAt !== undefined;
     if (isLate) this.#late.add(candidateId);
     return isLate;
-  }
-
-  #createChronicle(): Chronicle {
-    return new Chronicle({
-      queueId: QUEUE_ID,
-      created: createQueue(BRANCH, this.#conditions.settings, 'RUNNING'),
-      now: () => this.#world.now,
-      onChapter: (chapter) => this.#judgeChapter(chapter),
-      onTransitions: (rows) => this.#fail('9 every removal has a reason', findUnexplained(rows)),
-      onBreach: (invariant, text) => this.#fail(invariant, text),
-    });
   }
 
   #createServers(): Servers {
@@ -379,8 +354,6 @@ class Run {
   #judgeChapter(chapter: Chapter): void {
     for (const [name, find] of Object.entries(OF_CHAPTERS)) this.#fail(name, find(this.#evidence, chapter));
     for (const { invariant, text } of this.#jury.judge(chapter)) this.#fail(invariant, text);
-    this.#fail(IN_ORDER, this.#turns.findOvertaken(chapter));
-    this.#fail(NAMED_BESIDE, this.#neighbours.findForgotten(chapter));
     this.#noteSights(chapter);
     const { landing, candidates } = chapter.step.queue;
     const isBegun = landing !== undefined && chapter.before.landing !== landing;
@@ -510,8 +483,4 @@ function describeMover({ landing }: BranchMove): string {
   const { request, answer } = landing;
   const numbers = request.entries.map(({ prNumber }) => `#${prNumber}`).join(' ');
   return `us: ${numbers} ${answer.how} tested as ${short(request.sha)} on ${short(request.base)}`;
-}
-
-function describeSettlement(settlement: EffectSettlement): string {
-  return 'error' in settlement ? `${settlement.kind}, ${settlement.error}` : settlement.kind;
 }

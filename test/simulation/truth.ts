@@ -31,9 +31,7 @@ export function truthOf({ repository, ci, isBlind }: TruthOptions): Truth {
       if (method === 'REBASE') return replay(git, git.getCommit(base), head) === undefined;
       return git.merge(base, head).kind !== 'clean';
     },
-    flakedOn: (sha) => ci.flakedOn(sha),
-    cutOffOn: (sha) => ci.cutOffOn(sha),
-    brokeDownOn: (sha) => ci.brokeDownOn(sha),
+    record: ci.record,
     isStillThere: (prNumber, head) => {
       const pr = repository.findPullRequest(prNumber);
       return pr?.status === 'open' && pr.base === BRANCH && repository.findPullRequestHead(prNumber) === head;

@@ -1,5 +1,6 @@
 import type { Timing } from '../../../src/lib/clock.ts';
 import { Prng } from '../../../src/lib/prng.ts';
+import { CheckRecord } from '../../fake/check-record.ts';
 import type { CiRates } from '../../fake/fake-ci.ts';
 import type { FakeGithub } from '../../fake/github/fake-github.ts';
 import type { Happening } from '../../fake/github/happening.ts';
@@ -41,13 +42,9 @@ const MAX_ATTEMPTS = 3;
 
 /** Runs checks on pushed commits and reports to GitHub. Some results are wrong or missing. */
 export class GithubCi {
+  readonly record = new CheckRecord();
   readonly #options: GithubCiOptions;
   readonly #seen = new Set<string>();
-  readonly #passed = new Map<string, Set<string>>();
-  readonly #failed = new Map<string, Set<string>>();
-  readonly #flaked = new Map<string, Set<string>>();
-  readonly #cutOff = new Map<string, Set<string>>();
-  readonly #brokeDown = new Map<string, Set<string>>();
   readonly #startedAt: number;
   #isCalm = false;
 
@@ -60,26 +57,6 @@ export class GithubCi {
   /** From now on every result is right and reported. */
   calm(): void {
     this.#isCalm = true;
-  }
-
-  passedOn(sha: string): ReadonlySet<string> {
-    return this.#passed.get(sha) ?? new Set();
-  }
-
-  failedOn(sha: string): ReadonlySet<string> {
-    return this.#failed.get(sha) ?? new Set();
-  }
-
-  flakedOn(sha: string): ReadonlySet<string> {
-    return this.#flaked.get(sha) ?? new Set();
-  }
-
-  cutOffOn(sha: string): ReadonlySet<string> {
-    return this.#cutOff.get(sha) ?? new Set();
-  }
-
-  brokeDownOn(sha: string): ReadonlySet<string> {
-    return this.#brokeDown.get(sha) ?? new Set();
   }
 
   async isGreen(sha: string, name: string): Promise<boolean> {
@@ -120,24 +97,24 @@ export class GithubCi {
   }
 
   #end(attempt: Attempt, { isRight, fate }: { readonly isRight: boolean; readonly fate: Fate }): void {
-    const { random, sha, name, number } = attempt;
+    const { random, number } = attempt;
     const { rates, outage } = this.#options;
     if (outage !== undefined && this.#isOutOfOrder(outage)) {
       this.#options.coverage.note(`ci.outage ${outage.kind}`);
-      noteIn(this.#brokeDown, sha, name);
+      this.record.note('brokeDown', attempt);
       if (outage.kind === 'failing') this.#say(attempt, 'failure');
       return;
     }
     if (fate === 'cancelled') {
-      noteIn(this.#cutOff, sha, name);
+      this.record.note('cutOff', attempt);
       this.#say(attempt, 'cancelled');
     } else if (isRight && fate !== 'flaky') {
-      noteIn(this.#passed, sha, name);
+      this.record.note('passed', attempt);
       this.#say(attempt, random.pick(GREEN) ?? 'success');
       return;
     } else {
-      noteIn(this.#failed, sha, name);
-      if (isRight) noteIn(this.#flaked, sha, name);
+      this.record.note('failed', attempt);
+      if (isRight) this.record.note('flaked', attempt);
       this.#say(attempt, random.pick(RED) ?? 'failure');
     }
     if (number >= MAX_ATTEMPTS || !random.chance(fate === 'cancelled' ? 0.7 : rates.rerun)) return;
@@ -174,9 +151,4 @@ function drawFate(random: Prng, rates: CiRates): Fate {
   if (random.chance(rates.lost)) return 'lost';
   if (random.chance(rates.cancelled)) return 'cancelled';
   return random.chance(rates.flaky) ? 'flaky' : 'honest';
-}
-
-function noteIn(book: Map<string, Set<string>>, sha: string, name: string): void {
-  const names = book.get(sha) ?? new Set();
-  book.set(sha, names.add(name));
 }

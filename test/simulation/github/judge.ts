@@ -70,7 +70,7 @@ function findDoubt(chronicle: Chronicle, ci: GithubCi, candidate: Candidate): st
   const { pass, required, commit, members } = candidate;
   if (pass === undefined || required === undefined || commit === undefined) return 'it never passed';
   const lacks = (sha: string | undefined) => {
-    const name = required.names.find((each) => sha === undefined || !ci.passedOn(sha).has(each));
+    const name = required.names.find((each) => sha === undefined || !ci.record.names('passed', sha).includes(each));
     return name && `${name} never passed on ${sha}`;
   };
   switch (pass.by) {

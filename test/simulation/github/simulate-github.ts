@@ -16,17 +16,15 @@ import { createFakeGithub, type FakeGithub } from '../../fake/github/fake-github
 import { findOut } from '../../fake/github/mergeability.ts';
 import type { Repository } from '../../fake/github/model.ts';
 import { branchHead } from '../../fake/github/refs.ts';
-import { type Chapter, Chronicle } from '../chronicle.ts';
+import type { Chapter, Chronicle } from '../chronicle.ts';
 import { BRANCH } from '../clients.ts';
 import { AREAS, CHECKS } from '../conditions.ts';
-import { Coverage } from '../coverage.ts';
-import { describeQueue } from '../describe-queue.ts';
-import { findStuck, findUnexplained, IN_ORDER, NAMED_BESIDE, OF_STORED } from '../invariants.ts';
-import { Neighbours, Turns } from '../order.ts';
+import type { Coverage } from '../coverage.ts';
+import { findStuck, OF_STORED } from '../invariants.ts';
 import { prepareStore, QUEUE_ID } from '../prepare-store.ts';
 import { runToItsEnd } from '../run-to-its-end.ts';
 import type { RunOptions, RunReport } from '../simulate.ts';
-import { tapCommits } from '../tap-commits.ts';
+import { Witness } from '../witness.ts';
 import { GithubCi } from './ci.ts';
 import { drawGithubConditions, type GithubConditions } from './conditions.ts';
 import { createFastClock } from './fast-clock.ts';
@@ -65,34 +63,28 @@ interface Parts {
 
 class GithubRun {
   readonly #parts: Parts;
-  readonly #coverage = new Coverage();
-  readonly #chronicle: Chronicle;
+  readonly #witness: Witness;
   readonly #lives: Lives;
   readonly #ci: GithubCi;
   readonly #people: GithubPeople;
   readonly #lines: string[] = [];
   readonly #said: string[] = [];
   readonly #crashRandom: Prng;
-  readonly #turns = new Turns();
-  readonly #neighbours = new Neighbours();
   readonly #removals: Chapter[] = [];
   #isCalm = false;
-  #failure: string | undefined;
-  #scene: readonly string[] = [];
 
   private constructor(parts: Parts) {
     this.#parts = parts;
     const { seed, clock, conditions, github, repository, bare } = parts;
-    const [coverage, onBug] = [this.#coverage, (error: unknown) => this.noteBug(error)];
     this.#crashRandom = new Prng(`crashes ${seed}`);
-    this.#chronicle = this.#createChronicle();
-    const store = tapCommits(bare, {
-      onCommitted: (commit) => this.#chronicle.take(commit),
-      onStale: () => coverage.note('stale commit'),
-      onSettled: (id, settlement) => {
-        if (settlement.kind !== 'postpone') this.#chronicle.note(`-- effect ${id}: ${JSON.stringify(settlement)}`);
-      },
+    this.#witness = new Witness({
+      created: createQueue(BRANCH, conditions.settings, 'RUNNING', { hasPages: true }),
+      now: () => clock.now(),
+      onChapter: (chapter) => this.#judgeChapter(chapter),
+      keptEvents: KEPT_EVENTS,
     });
+    const { coverage, noteBug: onBug, chronicle } = this.#witness;
+    const store = this.#witness.watch(bare);
     this.#lives = new Lives({
       github,
       clock,
@@ -112,7 +104,7 @@ class GithubRun {
       fork: parts.fork,
       maker: parts.maker,
       lives: this.#lives,
-      chronicle: this.#chronicle,
+      chronicle,
     });
   }
 
@@ -169,52 +161,42 @@ class GithubRun {
   }
 
   noteBug(error: unknown): void {
-    this.#fail('a bug', error instanceof Error ? (error.stack ?? error.message) : String(error));
+    this.#witness.noteBug(error);
   }
 
   report(): RunReport {
     const { seed, github, conditions } = this.#parts;
-    const coverage = new Coverage();
-    coverage.addAll(this.#coverage.toRecord());
-    coverage.note('lives', this.#lives.count);
+    const { lastEvents, ...report } = this.#witness.report({ lives: this.#lives.count });
     return {
       seed,
       forge: 'github',
-      failure: this.#failure,
-      lastEvents: this.#failure === undefined ? [] : [...this.#chronicle.lastEvents, ...this.#scene, ...this.#said],
       conditions,
       tasks: github.world.requests.length,
-      events: this.#chronicle.events,
       trace: '',
-      coverage: coverage.toRecord(),
+      ...report,
+      lastEvents: report.failure === undefined ? [] : [...lastEvents, ...this.#said],
     };
   }
 
-  #fail(invariant: string, text: string | undefined): void {
-    if (text === undefined || this.#failure !== undefined) return;
-    this.#failure = `${invariant}: ${text} (event ${this.#chronicle.version})`;
-    this.#chronicle.conclude();
-    this.#scene = describeQueue(this.#chronicle.queue);
+  get #chronicle(): Chronicle {
+    return this.#witness.chronicle;
   }
 
-  #createChronicle(): Chronicle {
-    const { conditions, clock } = this.#parts;
-    return new Chronicle({
-      queueId: QUEUE_ID,
-      created: createQueue(BRANCH, conditions.settings, 'RUNNING', { hasPages: true }),
-      now: () => clock.now(),
-      onChapter: (chapter) => this.#judgeChapter(chapter),
-      onTransitions: (rows) => this.#fail('9 every removal has a reason', findUnexplained(rows)),
-      onBreach: (invariant, text) => this.#fail(invariant, text),
-      keptEvents: KEPT_EVENTS,
-    });
+  get #coverage(): Coverage {
+    return this.#witness.coverage;
+  }
+
+  get #failure(): string | undefined {
+    return this.#witness.failure;
+  }
+
+  #fail(invariant: string, text: string | undefined): void {
+    this.#witness.fail(invariant, text);
   }
 
   #judgeChapter(chapter: Chapter): void {
     for (const [name, find] of Object.entries(OF_STORED))
       this.#fail(name, find({ chronicle: this.#chronicle }, chapter));
-    this.#fail(IN_ORDER, this.#turns.findOvertaken(chapter));
-    this.#fail(NAMED_BESIDE, this.#neighbours.findForgotten(chapter));
     if (chapter.step.ended.some(({ state }) => state === 'FAILED')) this.#removals.push(chapter);
     const { transitions, ended } = chapter.step;
     for (const { because, to } of transitions) {
@@ -317,7 +299,10 @@ class GithubRun {
     if (pr.baseRef !== BRANCH || pr.isDraft) return false;
     const needsTargets = queue.settings.mode === 'PARALLEL' && submission > queue.submissionsBeforeParallel;
     if (needsTargets && targets === undefined) return true;
-    if (conditions.isProtected && conditions.protection.some((name) => !this.#ci.passedOn(pr.headSha).has(name)))
+    if (
+      conditions.isProtected &&
+      conditions.protection.some((name) => !this.#ci.record.names('passed', pr.headSha).includes(name))
+    )
       return false;
     return (await findOut(github.world, pr, base)).kind === 'clean';
   }

@@ -45,9 +45,7 @@ async function readTruth({ chronicle, ci, gitDir, chapters }: RemovalsOptions): 
     filesOfHead: (sha) => files.get(sha),
     ownPaths: (head, base) => paths.get(`${head} ${base}`),
     conflicts: () => undefined,
-    flakedOn: (sha) => [...ci.flakedOn(sha)],
-    cutOffOn: (sha) => [...ci.cutOffOn(sha)],
-    brokeDownOn: (sha) => [...ci.brokeDownOn(sha)],
+    record: ci.record,
     isStillThere: () => false,
     isBlind: false,
   };

@@ -1,0 +1,85 @@
+import type { Queue } from '../../src/engine/queue.ts';
+import type { Instant } from '../../src/lib/clock.ts';
+import type { EffectSettlement } from '../../src/storage/queues.ts';
+import type { Store } from '../../src/storage/store.ts';
+import { type Chapter, Chronicle } from './chronicle.ts';
+import { Coverage } from './coverage.ts';
+import { describeQueue } from './describe-queue.ts';
+import { findUnexplained, IN_ORDER, NAMED_BESIDE } from './invariants.ts';
+import { Neighbours, Turns } from './order.ts';
+import { QUEUE_ID } from './prepare-store.ts';
+import { tapCommits } from './tap-commits.ts';
+
+export interface WitnessOptions {
+  readonly created: Queue;
+  readonly now: () => Instant;
+  readonly onChapter: (chapter: Chapter) => void;
+  /** How many of the latest events are kept for the report. */
+  readonly keptEvents?: number;
+}
+
+/** Watches what the servers of a run store, on any forge, and keeps the first failure. */
+export class Witness {
+  readonly coverage = new Coverage();
+  readonly chronicle: Chronicle;
+  failure: string | undefined;
+  readonly #now: () => Instant;
+  readonly #turns = new Turns();
+  readonly #neighbours = new Neighbours();
+  #scene: readonly string[] = [];
+
+  constructor({ onChapter, ...options }: WitnessOptions) {
+    this.#now = options.now;
+    this.chronicle = new Chronicle({
+      queueId: QUEUE_ID,
+      ...options,
+      onChapter: (chapter) => {
+        onChapter(chapter);
+        this.fail(IN_ORDER, this.#turns.findOvertaken(chapter));
+        this.fail(NAMED_BESIDE, this.#neighbours.findForgotten(chapter));
+      },
+      onTransitions: (rows) => this.fail('9 every removal has a reason', findUnexplained(rows)),
+      onBreach: (invariant, text) => this.fail(invariant, text),
+    });
+  }
+
+  /** The store as the servers see it. */
+  watch(store: Store): Store {
+    return tapCommits(store, {
+      onCommitted: (commit) => this.chronicle.take(commit),
+      onStale: () => this.coverage.note('stale commit'),
+      onSettled: (id, settlement) => {
+        if (settlement.kind !== 'postpone') this.chronicle.note(`-- effect ${id}: ${describeSettlement(settlement)}`);
+      },
+    });
+  }
+
+  fail(invariant: string, text: string | undefined): void {
+    if (text === undefined || this.failure !== undefined) return;
+    const at = new Date(this.#now()).toISOString().slice(11, 23);
+    this.failure = `${invariant}: ${text} (at ${at}, event ${this.chronicle.version})`;
+    this.chronicle.conclude();
+    this.#scene = describeQueue(this.chronicle.queue);
+  }
+
+  readonly noteBug = (error: unknown): void => {
+    this.fail('a bug', error instanceof Error ? (error.stack ?? error.message) : String(error));
+  };
+
+  /** The part of the report that every run has. */
+  report(counts: Readonly<Record<string, number>>) {
+    const coverage = new Coverage();
+    coverage.addAll(this.coverage.toRecord());
+    coverage.addAll(counts);
+    return {
+      failure: this.failure,
+      lastEvents: this.failure === undefined ? [] : [...this.chronicle.lastEvents, ...this.#scene],
+      events: this.chronicle.events,
+      coverage: coverage.toRecord(),
+    };
+  }
+}
+
+function describeSettlement(settlement: EffectSettlement): string {
+  return 'error' in settlement ? `${settlement.kind}, ${settlement.error}` : settlement.kind;
+}
