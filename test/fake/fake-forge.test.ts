@@ -100,20 +100,6 @@ const isUnavailable = (error: unknown) => error instanceof Fault && error.code =
 
 describe('fake forge: candidates', () => {
   for (const mergeMethod of METHODS) {
-    it(`${mergeMethod}: the same request is the same commit, and no two candidates share one`, async () => {
-      const entries = [open('A', { a: 'a' }, { aa: 'a' }), open('B', { b: 'b' })];
-      const asked = request(entries, { mergeMethod });
-      const first = await forge.buildCandidate(asked);
-      assert.deepEqual(await forge.buildCandidate(asked), first);
-      const shas = new Set<Sha>();
-      for (const members of [entries, entries.slice(1), []]) {
-        for (let round = 0; round < 2; round += 1) shas.add((await build(members, { mergeMethod })).sha);
-      }
-      assert.equal(shas.size, 6);
-      const head = await build([]);
-      assert.equal(head.tree, repository.git.getCommit(base).tree);
-    });
-
     it(`${mergeMethod}: on a parent it is the same tree as without, also when the parent is lost`, async () => {
       const [a, b] = [open('A', { shared: 'a\n1\n2\n3' }), open('B', { shared: '0\n1\n2\nb' })];
       const parent = await build([a], { mergeMethod });
@@ -191,28 +177,6 @@ describe('fake forge: candidates', () => {
 
 describe('fake forge: landing', () => {
   for (const mergeMethod of METHODS) {
-    it(`${mergeMethod}: the tested commits land, alone, in a row and with what they vouch for`, async () => {
-      const [a, b, c] = [open('A', { a: 'a' }, { aa: 'a' }), open('B', { b: 'b' }), open('C', { c: 'c' })];
-      const first = await build([a], { mergeMethod });
-      const second = await build([b], { mergeMethod, parent: first.sha, beneath: [a] });
-      const third = await build([c], { mergeMethod, parent: second.sha, beneath: [a, b] });
-      assert.equal((await land(third)).kind, 'not_composable');
-      assert.deepEqual((await mustLand(first)).how, 'IDENTICAL');
-      const landed = await mustLand(third, { expectedHead: first.sha, entries: [b, c] });
-      assert.deepEqual([landed.how, landed.pushedSha, landed.pushedTree], ['IDENTICAL', third.sha, third.tree]);
-      assert.deepEqual(
-        landed.entries.map(({ prNumber, sha }) => [prNumber, sha]),
-        [
-          [b.prNumber, second.sha],
-          [c.prNumber, third.sha],
-        ],
-      );
-      assert.deepEqual(repository.moves.map(({ from, to, tree, by }) => [from, to, tree, by]).slice(1), [
-        [base, first.sha, first.tree, first.candidateId],
-        [first.sha, third.sha, third.tree, third.candidateId],
-      ]);
-    });
-
     it(`${mergeMethod}: with the tested tree anew, and together with what is disjoint`, async () => {
       const [a, b, c] = [open('A', { a: 'a' }), open('B', { b: 'b' }), open('C', { c: 'c' })];
       const first = await build([a], { mergeMethod });
@@ -245,44 +209,6 @@ describe('fake forge: landing', () => {
       assert.equal((await forge.landCandidate(asked[1] as LandRequest)).kind, 'landed');
     });
   }
-
-  it('a path that both sides changed is not put together, whether or not it merges', async () => {
-    const a = open('A', { shared: 'a\n1\n2\n3', w: 'w' });
-    const [b, twin] = [open('B', { shared: '0\n1\n2\nb' }), open('Twin', { shared: 'a\n1\n2\n3', t: 't' })];
-    const [one, other, same] = [await build([a]), await build([b]), await build([twin])];
-    await mustLand(one);
-    for (const each of [other, same]) {
-      const answer = await land(each, { expectedHead: one.sha, composedWith: [a.prNumber] });
-      assert.deepEqual(answer, { kind: 'not_composable', detail: 'Both sides changed "shared".' });
-    }
-    assert.equal(repository.findHead('main'), one.sha);
-  });
-
-  it('neither a pull request that moved lands, nor one that is closed or gone', async () => {
-    const [a, b] = [open('A', { a: 'a' }), open('B', { b: 'b' })];
-    const built = await build([a, b]);
-    const moved = { kind: 'pull_request_moved', prNumber: b.prNumber };
-    repository.close(b.prNumber);
-    assert.deepEqual(await land(built), moved);
-    repository.reopen(b.prNumber);
-    repository.push(b.prNumber, { files: { b: 'c' } });
-    assert.deepEqual(await land(built), moved);
-    repository.deletePullRequest(b.prNumber);
-    assert.deepEqual(await land(built), moved);
-    assert.equal(repository.findHead('main'), base);
-  });
-
-  it('a target that somebody else moved is told with where it is', async () => {
-    const built = await build([open('A', { a: 'a' })]);
-    const foreign = repository.commit('main', { files: { f: 'f' } });
-    assert.deepEqual(await land(built), { kind: 'target_moved', head: foreign, isDescendant: true });
-    const orphan = repository.commit('aside', { files: { f: 'f' } });
-    repository.moveBranch('main', orphan);
-    assert.deepEqual(await land(built), { kind: 'target_moved', head: orphan, isDescendant: false });
-    repository.moveBranch('main', undefined);
-    assert.deepEqual(await land(built), { kind: 'target_moved', head: undefined, isDescendant: false });
-    assert.ok(repository.moves.every(({ by }) => by === 'foreign'));
-  });
 
   it('its noes are noes', async () => {
     const refusal = { reason: 'GITHUB_API_BRANCH_PROTECTION_UNMET', detail: 'No.' } as const;
@@ -317,17 +243,6 @@ describe('fake forge: pull requests', () => {
     assert.equal(await facts(number), undefined);
   });
 
-  it('are merged by hand, and stay so', async () => {
-    const { number } = repository.openPullRequest({ base: 'main', files: { a: 'a' } });
-    const other = repository.openPullRequest({ base: 'main', files: { a: 'x' } });
-    assert.equal(repository.mergeByHand(number, 'SQUASH'), true);
-    assert.equal(repository.mergeByHand(other.number), false);
-    assert.equal((await facts(number))?.status, 'merged');
-    assert.deepEqual((await facts(other.number))?.blockReasons, ['conflict']);
-    repository.close(number);
-    assert.equal((await facts(number))?.status, 'merged');
-  });
-
   it('say when they contain the target and what passed on them', async () => {
     forge = new FakeForge(repository, { passedChecks: () => ['unit'] });
     const { number, headSha } = repository.openPullRequest({ base: 'main', files: { a: 'a' } });
@@ -337,16 +252,5 @@ describe('fake forge: pull requests', () => {
     assert.equal((await facts(number))?.upToDate, undefined);
     repository.updatePullRequest(number);
     assert.equal((await facts(number))?.upToDate?.targetHead, head);
-  });
-
-  it('that landed are merged where the forge sees it', async () => {
-    const a = open('A', { a: 'a' });
-    await mustLand(await build([a]));
-    assert.equal((await facts(a.prNumber))?.status, 'open');
-    forge = new FakeForge(repository, { marksLanded: true });
-    base = repository.getHead('main');
-    const b = open('B', { b: 'b' });
-    await mustLand(await build([b]));
-    assert.equal((await facts(b.prNumber))?.status, 'merged');
   });
 });

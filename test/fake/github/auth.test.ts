@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { createSign } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { systemClock } from '../../../src/lib/clock.ts';
-import { createApp, installApp, setSuspended, uninstallApp } from './apps.ts';
-import { createKeyPair, issueInstallationToken, readCaller, sharedKeyPair } from './auth.ts';
+import { createApp } from './apps.ts';
+import { createKeyPair, readCaller, sharedKeyPair } from './auth.ts';
 import { Refused } from './refused.ts';
 import { createWorld } from './world.ts';
 
-let now = 1_700_000_000_000;
+const now = 1_700_000_000_000;
 const world = createWorld({
   folder: '',
   clock: { ...systemClock, now: () => now },
@@ -55,25 +55,5 @@ describe('authentication', () => {
     refused(jwt({ iss: 7 }), 404, /Integration not found/);
     refused('Bearer a.b.c', 404, /Integration not found/);
     refused('Digest x', 401, /Bad credentials/);
-  });
-
-  it('is an installation until its token ends, or it does', () => {
-    const installation = installApp(world, app, 'acme');
-    const issue = () => {
-      return `token ${issueInstallationToken(world, installation).value}`;
-    };
-    const token = issue();
-    assert.equal(readCaller(world, token).kind, 'installation');
-    const basic = `Basic ${Buffer.from(`x-access-token:${token.slice(6)}`).toString('base64')}`;
-    assert.equal(readCaller(world, basic).kind, 'installation');
-    now += 3_600_000;
-    refused(token, 401, /Bad credentials/);
-    const next = issue();
-    setSuspended(world, installation, true);
-    refused(next, 403, /suspended/);
-    setSuspended(world, installation, false);
-    assert.equal(readCaller(world, next).kind, 'installation');
-    uninstallApp(world, installation);
-    refused(next, 401, /Bad credentials/);
   });
 });

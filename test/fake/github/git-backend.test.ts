@@ -8,32 +8,6 @@ import { useGithub } from './use-github.ts';
 const here = useGithub();
 
 describe('git over HTTP', () => {
-  it('clones, pushes, and the pull request follows', async () => {
-    const checkout = await here.clone('ada');
-    await here.git(['switch', '--quiet', '-c', 'feature'], checkout);
-    const first = await here.commitFile(checkout, 'a.txt', 'a\n');
-    await here.git(['push', '--quiet', 'origin', 'feature'], checkout);
-    const pr = await here.github.openPullRequest(here.repository, { branch: 'feature', author: 'ada' });
-    assert.equal(pr.headSha, first);
-    const second = await here.commitFile(checkout, 'a.txt', 'b\n');
-    await here.git(['push', '--quiet', 'origin', 'feature'], checkout);
-    assert.equal(pr.headSha, second);
-    assert.match(
-      await here.git(['ls-remote', 'origin', 'refs/pull/*'], checkout),
-      new RegExp(`${second}\\s+refs/pull/1/head`),
-    );
-    await here.git(['push', '--quiet', 'origin', ':feature'], checkout);
-    assert.equal(pr.state, 'closed');
-  });
-
-  it('fetches a commit by its name alone', async () => {
-    const checkout = await here.clone('ada');
-    const sha = await here.github.commit(here.repository, { branch: 'side', files: { 'b.txt': 'b\n' } });
-    await here.github.moveBranch(here.repository, 'side', undefined);
-    await here.git(['fetch', '--quiet', 'origin', sha], checkout);
-    assert.equal(await here.git(['rev-parse', 'FETCH_HEAD'], checkout), sha);
-  });
-
   it('takes refs of other kinds, but none of its own', async () => {
     const checkout = await here.clone('ada');
     await here.commitFile(checkout, 'a.txt', 'a\n');
@@ -96,15 +70,6 @@ describe('git over HTTP', () => {
     here.github.rename(here.repository, `renamed`);
     await assert.rejects(here.git(['-c', 'http.followRedirects=false', 'ls-remote', old]), /301|redirect/i);
     assert.match(await here.git(['ls-remote', old, 'HEAD']), new RegExp(`^${here.main}`));
-  });
-
-  it('counts a pull request as merged whose head comes to the base', async () => {
-    const pr = await here.github.openPullRequest(here.repository, { author: 'ada' });
-    const checkout = await here.clone('ada');
-    await here.git(['merge', '--quiet', '--no-ff', `origin/${pr.headRef}`], checkout);
-    await here.git(['push', '--quiet', 'origin', 'HEAD:main'], checkout);
-    assert.equal(pr.state, 'closed');
-    assert.equal(pr.merged?.sha, here.main);
   });
 
   it('follows the fork a pull request is from', async () => {

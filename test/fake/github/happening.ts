@@ -16,86 +16,41 @@ import type {
 } from './model.ts';
 
 /** A change, named after GitHub's webhook. It is announced after the state has changed. */
-export type Happening =
-  | (InRepository & { readonly event: 'pull_request'; readonly pr: PullRequest } & PullRequestAction)
-  | (InRepository & {
-      readonly event: 'pull_request_review';
-      readonly action: 'submitted';
-      readonly pr: PullRequest;
-      readonly review: Review;
-    })
-  | (InRepository & {
-      readonly event: 'issue_comment';
-      readonly action: 'created' | 'edited' | 'deleted';
-      readonly pr: PullRequest;
-      readonly comment: Comment;
-      /** The text before the edit. */
-      readonly from?: string;
-    })
-  | (InRepository & {
-      readonly event: 'push';
-      /** The full name. Refs other than branches and tags are not announced. */
-      readonly ref: string;
-      /** Zeros when the ref did not exist before, or was deleted. */
-      readonly before: string;
-      readonly after: string;
-      readonly isForced: boolean;
-    })
-  | (InRepository & {
-      readonly event: 'check_run';
-      readonly action: 'created' | 'completed';
-      readonly check: CheckRun;
-    })
-  | (InRepository & {
-      readonly event: 'check_suite';
-      readonly action: 'completed';
-      readonly suite: CheckSuite;
-    })
-  | (InRepository & { readonly event: 'status'; readonly status: CommitStatus })
-  | (InRepository & {
-      readonly event: 'workflow_run';
-      readonly action: 'requested' | 'in_progress' | 'completed';
-      readonly run: WorkflowRun;
-    })
-  | (InRepository & {
-      readonly event: 'branch_protection_rule';
-      readonly action: 'created' | 'edited' | 'deleted';
-      readonly protection: Protection;
-    })
-  | (InRepository & {
-      readonly event: 'repository_ruleset';
-      readonly action: 'created' | 'deleted';
-      readonly ruleset: Ruleset;
-    })
-  | (InRepository & {
-      readonly event: 'repository';
-      readonly action: 'created' | 'renamed' | 'transferred' | 'deleted';
-      /** The former name or the former owner's login. */
-      readonly from?: string;
-    })
-  | (InRepository & {
-      readonly event: 'member';
-      readonly action: 'added' | 'edited' | 'removed';
-      readonly member: User;
-      readonly role: Role;
-    })
-  | {
-      readonly event: 'installation';
-      readonly action: 'created' | 'deleted' | 'suspend' | 'unsuspend' | 'new_permissions_accepted';
-      readonly installation: Installation;
-      readonly repositories: readonly Repository[];
-      readonly sender: User;
-    }
-  | {
-      readonly event: 'installation_repositories';
-      readonly action: 'added' | 'removed';
-      readonly installation: Installation;
-      readonly repositories: readonly Repository[];
-      readonly sender: User;
-    };
+export type Happening = { [Event in keyof Events]: { readonly event: Event } & Readonly<Events[Event]> }[keyof Events];
+
+interface Events {
+  pull_request: InRepository & { pr: PullRequest } & PullRequestAction;
+  pull_request_review: InRepository & { action: 'submitted'; pr: PullRequest; review: Review };
+  /** `from` is the text before the edit. */
+  issue_comment: InRepository & {
+    action: 'created' | 'edited' | 'deleted';
+    pr: PullRequest;
+    comment: Comment;
+    from?: string;
+  };
+  /** A full name. Refs other than branches and tags are not announced. Zeros stand for a ref that does not exist. */
+  push: InRepository & { ref: string; before: string; after: string; isForced: boolean };
+  check_run: InRepository & { action: 'created' | 'completed'; check: CheckRun };
+  check_suite: InRepository & { action: 'completed'; suite: CheckSuite };
+  status: InRepository & { status: CommitStatus };
+  workflow_run: InRepository & { action: 'requested' | 'in_progress' | 'completed'; run: WorkflowRun };
+  branch_protection_rule: InRepository & { action: 'created' | 'edited' | 'deleted'; protection: Protection };
+  repository_ruleset: InRepository & { action: 'created' | 'deleted'; ruleset: Ruleset };
+  /** `from` is the former name or the former owner's login. */
+  repository: InRepository & { action: 'created' | 'renamed' | 'transferred' | 'deleted'; from?: string };
+  member: InRepository & { action: 'added' | 'edited' | 'removed'; member: User; role: Role };
+  installation: OfApp & { action: 'created' | 'deleted' | 'suspend' | 'unsuspend' | 'new_permissions_accepted' };
+  installation_repositories: OfApp & { action: 'added' | 'removed' };
+}
 
 interface InRepository {
   readonly repository: Repository;
+  readonly sender: User;
+}
+
+interface OfApp {
+  readonly installation: Installation;
+  readonly repositories: readonly Repository[];
   readonly sender: User;
 }
 

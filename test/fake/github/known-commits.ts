@@ -1,6 +1,5 @@
-import { type Commit, getCommit, readCommits } from './git.ts';
+import { type Commit, countCommits, getCommit, gitText, readCommits } from './git.ts';
 import type { PullRequest, Repository } from './model.ts';
-import { type DiffStat, statOf } from './pulls.ts';
 
 /** Commits never change, so each is read once. */
 const known = new WeakMap<Repository, Map<string, Promise<Commit>>>();
@@ -17,39 +16,48 @@ export function findKnownCommit(repository: Repository, sha: string): Promise<Co
   return readCommit(repository, sha).catch(() => undefined);
 }
 
-const stats = new WeakMap<PullRequest, { readonly ends: string; readonly stat: Promise<DiffStat> }>();
-
-/** Size of a pull request's diff, cached by its two ends. */
-export function readStat(pr: PullRequest): Promise<DiffStat> {
-  const ends = `${pr.baseSha} ${pr.headSha}`;
-  const found = stats.get(pr);
-  if (found?.ends === ends) return found.stat;
-  const stat = statOf(pr);
-  stats.set(pr, { ends, stat });
-  return stat;
-}
-
-const brought = new WeakMap<PullRequest, { readonly ends: string; readonly shas: Promise<readonly string[]> }>();
-
-/** Commits of a pull request, oldest first, cached by its two ends. */
-export function commitsOf(pr: PullRequest): Promise<readonly string[]> {
-  const ends = `${pr.baseSha} ${pr.headSha}`;
-  const found = brought.get(pr);
-  if (found?.ends === ends) return found.shas;
-  const shas = listCommits(pr);
-  brought.set(pr, { ends, shas });
-  shas.catch(() => brought.delete(pr));
-  return shas;
-}
-
-async function listCommits({ repository, baseSha, headSha }: PullRequest): Promise<readonly string[]> {
-  const commits = await readCommits(repository.gitDir, ['--reverse', '--topo-order', headSha, `^${baseSha}`]);
-  for (const commit of commits) knownOf(repository).set(commit.sha, Promise.resolve(commit));
-  return commits.map(({ sha }) => sha);
-}
-
 function knownOf(repository: Repository): Map<string, Promise<Commit>> {
   const commits = known.get(repository) ?? new Map<string, Promise<Commit>>();
   known.set(repository, commits);
   return commits;
 }
+
+/** Asks git about a pull request once for the same two ends. */
+function keptByEnds<T>(read: (pr: PullRequest) => Promise<T>): (pr: PullRequest) => Promise<T> {
+  const kept = new WeakMap<PullRequest, { readonly ends: string; readonly answer: Promise<T> }>();
+  return (pr) => {
+    const ends = `${pr.baseSha} ${pr.headSha}`;
+    const found = kept.get(pr);
+    if (found?.ends === ends) return found.answer;
+    const answer = read(pr);
+    kept.set(pr, { ends, answer });
+    answer.catch(() => kept.delete(pr));
+    return answer;
+  };
+}
+
+/** Commits of a pull request, oldest first. */
+export const commitsOf = keptByEnds(async ({ repository, baseSha, headSha }) => {
+  const commits = await readCommits(repository.gitDir, ['--reverse', '--topo-order', headSha, `^${baseSha}`]);
+  for (const commit of commits) knownOf(repository).set(commit.sha, Promise.resolve(commit));
+  return commits.map(({ sha }) => sha);
+});
+
+export interface DiffStat {
+  readonly commits: number;
+  readonly files: number;
+  readonly additions: number;
+  readonly deletions: number;
+}
+
+/** Size of a pull request's diff. */
+export const statOf = keptByEnds(async ({ repository, headSha, baseSha }): Promise<DiffStat> => {
+  const { gitDir } = repository;
+  const [commits, stat] = await Promise.all([
+    countCommits(gitDir, baseSha, headSha),
+    gitText(gitDir, ['diff', '--shortstat', `${baseSha}...${headSha}`], { expected: [0, 128] }),
+  ]);
+  const number = (word: RegExp) => Number(word.exec(stat)?.[1] ?? 0);
+  const [files, additions, deletions] = [/(\d+) file/, /(\d+) insertion/, /(\d+) deletion/].map(number);
+  return { commits, files: files ?? 0, additions: additions ?? 0, deletions: deletions ?? 0 };
+});

@@ -1,29 +1,10 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { refusal, useGithub } from './use-github.ts';
 
 const here = useGithub();
 
 describe('merging', () => {
-  it('merges with a merge commit', async () => {
-    const base = here.main;
-    const pr = await here.github.openPullRequest(here.repository, { author: 'ada', title: 'Add it' });
-    const octokit = await here.asApp();
-    const { data } = await octokit.rest.pulls.merge({ ...here.ref, pull_number: pr.number, sha: pr.headSha });
-    assert.equal(here.main, data.sha);
-    const checkout = await here.clone('ada');
-    assert.equal(await here.git(['log', '-1', '--format=%P'], checkout), `${base} ${pr.headSha}`);
-    assert.equal(
-      await here.git(['log', '-1', '--format=%B'], checkout),
-      `Merge pull request #1 from acme/${pr.headRef}\n\nAdd it`,
-    );
-    assert.equal(await here.git(['log', '-1', '--format=%an %cn'], checkout), 'sluice[bot] GitHub');
-    const after = await octokit.rest.pulls.get({ ...here.ref, pull_number: pr.number });
-    assert.deepEqual([after.data.merged, after.data.merge_commit_sha, after.data.state], [true, data.sha, 'closed']);
-  });
-
   it('squashes under the title, or the one it is given, and deletes the branch where it is set', async () => {
     here.repository.settings.deleteBranchOnMerge = true;
     const pr = await here.github.openPullRequest(here.repository, { author: 'ada', title: 'Two steps' });
@@ -38,16 +19,6 @@ describe('merging', () => {
     await here.as('ada').rest.pulls.merge({ ...here.ref, pull_number: other.number, ...given });
     await here.git(['pull', '--quiet'], checkout);
     assert.equal(await here.git(['log', '-1', '--format=%B'], checkout), 'Mine\n\nAnd why');
-  });
-
-  it('rebases every commit', async () => {
-    const pr = await here.github.openPullRequest(here.repository, { author: 'ada', title: 'One' });
-    await here.github.push(pr, { 'second.txt': '2\n' });
-    await here.github.commit(here.repository, { branch: 'main', files: { 'other.txt': 'o\n' }, message: 'Other' });
-    await here.as('ada').rest.pulls.merge({ ...here.ref, pull_number: pr.number, merge_method: 'rebase' });
-    const checkout = await here.clone('ada');
-    assert.equal(await here.git(['log', '--format=%s'], checkout), 'Change second.txt\nOne\nOther\nBegin');
-    assert.equal(await readFile(join(checkout, 'second.txt'), 'utf8'), '2\n');
   });
 
   it('refuses what cannot or may not be merged, and says why', async () => {
@@ -104,20 +75,5 @@ describe('merging', () => {
     await assert.rejects(here.as('ada').rest.pulls.merge(pull), refusal(405, /"ci" is failing/));
     here.github.reportCheck(here.repository, { sha: pr.headSha, name: 'ci', conclusion: 'success', attempt: 2 });
     await here.as('ada').rest.pulls.merge(pull);
-  });
-
-  it('sends on what was stacked on a branch that goes away', async () => {
-    here.repository.settings.deleteBranchOnMerge = true;
-    const lower = await here.github.openPullRequest(here.repository, { author: 'ada' });
-    const upper = await here.github.openPullRequest(here.repository, { author: 'ada', base: lower.headRef });
-    await here.github.mergeByHand(lower, 'ada', 'squash');
-    assert.deepEqual([upper.state, upper.baseRef], ['open', 'main']);
-  });
-
-  it('merges once when it is asked twice at the same time', async () => {
-    const pr = await here.github.openPullRequest(here.repository, { author: 'ada' });
-    const ask = () => here.as('ada').rest.pulls.merge({ ...here.ref, pull_number: pr.number });
-    const results = await Promise.allSettled([ask(), ask()]);
-    assert.deepEqual(results.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected']);
   });
 });

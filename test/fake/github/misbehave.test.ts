@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { Octokit, RequestError } from 'octokit';
+import { type Octokit, RequestError } from 'octokit';
 import { asInstallation, asPerson } from './a-client.ts';
 import { createFakeGithub, type FakeGithub } from './fake-github.ts';
-import { gitEnv, runGit } from './git.ts';
 import type { PullRequest, Repository } from './model.ts';
 
 const MERGE = 'PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge';
@@ -71,30 +70,6 @@ describe('budgets', () => {
     assert.ok(error instanceof Error && 'errors' in error);
     assert.equal((error.errors as readonly { type: string }[])[0]?.type, 'RATE_LIMITED');
     assert.equal(await outcomeOf(look()), 'answered');
-  });
-
-  it('of acts in a minute are kept by octokit, which waits as long as it is told', async () => {
-    github.limits.configure({ writesPerMinute: 0, retryAfterSeconds: 1 });
-    let told: number | undefined;
-    const patient = new Octokit({
-      auth: github.createToken('ada'),
-      baseUrl: github.url,
-      throttle: {
-        onRateLimit: () => false,
-        onSecondaryRateLimit: (retryAfter: number) => {
-          told = retryAfter;
-          github.limits.configure({ writesPerMinute: 100 });
-          return true;
-        },
-      },
-    });
-    const body = 'hello';
-    await patient.rest.issues.createComment({ ...names, issue_number: pr.number, body });
-    assert.equal(told, 1);
-    assert.deepEqual(
-      pr.comments.map((comment) => comment.body),
-      [body],
-    );
   });
 });
 
@@ -191,12 +166,5 @@ describe('faults', () => {
     assert.equal(days[0], days[1]);
     assert.notEqual(days[0], days[2]);
     assert.equal(await outcomeOf(look()), 'answered');
-  });
-
-  it('keep git away, too', async () => {
-    const list = () => runGit(repository.gitDir, ['ls-remote', `${github.url}/acme/app.git`], { env: gitEnv() });
-    github.faults.once('git-upload-pack', { kind: 'error', status: 503, when: 'before' });
-    await assert.rejects(list(), /503/);
-    assert.match((await list()).stdout.toString(), /refs\/heads\/main/);
   });
 });

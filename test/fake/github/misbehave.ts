@@ -28,13 +28,9 @@ export class Misbehaviour implements Meddler {
   async #serveWithin(ask: Ask, act: () => Promise<Answer>): Promise<Answer> {
     const refusal = this.limits.begin(ask);
     if (refusal !== undefined) return refusal;
-    try {
-      const answer = withEtag(ask, await act());
-      if (answer.status === 304) this.limits.giveBack(ask);
-      return answer;
-    } finally {
-      this.limits.end(ask);
-    }
+    const answer = withEtag(ask, await act());
+    if (answer.status === 304) this.limits.giveBack(ask);
+    return answer;
   }
 
   #signed(ask: Ask, answer: Answer | NoAnswer): Answer | NoAnswer {

@@ -1,4 +1,4 @@
-import { countCommits, gitText, isAncestor } from './git.ts';
+import { isAncestor } from './git.ts';
 import type { PullRequestChanges } from './happening.ts';
 import { unknown } from './mergeability.ts';
 import type { BaseEvent, PullRequest, Repository, User, World } from './model.ts';
@@ -154,37 +154,4 @@ export async function reopenPullRequest(world: World, pr: PullRequest, sender: U
   await keepHead(pr, head);
   Object.assign(pr, { headSha: head, state: 'open', closedAt: undefined, updatedAt: world.now() });
   world.announce({ event: 'pull_request', action: 'reopened', repository: pr.repository, sender, pr });
-}
-
-export interface DiffStat {
-  readonly commits: number;
-  readonly files: number;
-  readonly additions: number;
-  readonly deletions: number;
-}
-
-const stats = new WeakMap<PullRequest, { readonly key: string; readonly stat: Promise<DiffStat> }>();
-
-export function statOf(pr: PullRequest): Promise<DiffStat> {
-  const key = `${pr.baseSha} ${pr.headSha}`;
-  const known = stats.get(pr);
-  if (known?.key === key) return known.stat;
-  const stat = measure(pr);
-  stats.set(pr, { key, stat });
-  return stat;
-}
-
-async function measure({ repository, headSha, baseSha }: PullRequest): Promise<DiffStat> {
-  const { gitDir } = repository;
-  const [commits, stat] = await Promise.all([
-    countCommits(gitDir, baseSha, headSha),
-    gitText(gitDir, ['diff', '--shortstat', `${baseSha}...${headSha}`], { expected: [0, 128] }),
-  ]);
-  const number = (word: RegExp) => Number(word.exec(stat)?.[1] ?? 0);
-  return {
-    commits,
-    files: number(/(\d+) file/),
-    additions: number(/(\d+) insertion/),
-    deletions: number(/(\d+) deletion/),
-  };
 }

@@ -12,12 +12,8 @@ export interface RateLimitOptions {
   readonly core?: number;
   readonly graphql?: number;
   readonly windowMs?: number;
-  /** GitHub refuses an exhausted limit with either status. */
-  readonly refusal?: 403 | 429;
   /** More writes in a minute hit the secondary limit. */
   readonly writesPerMinute?: number;
-  /** More concurrent requests hit the secondary limit too. */
-  readonly concurrent?: number;
   readonly retryAfterSeconds?: number;
 }
 
@@ -37,7 +33,6 @@ export class RateLimits {
   readonly #clock: Clock;
   readonly #spent = new Map<string, { used: number; readonly until: number }>();
   readonly #writes = new Map<string, number[]>();
-  readonly #underway = new Map<string, number>();
 
   constructor(clock: Clock, options: RateLimitOptions = {}) {
     this.#clock = clock;
@@ -61,7 +56,7 @@ export class RateLimits {
     return { limit, used, remaining: Math.max(0, limit - used), reset: Math.ceil(until / 1000) };
   }
 
-  /** Refuses, or charges one request and counts it as in flight until `end`. */
+  /** Refuses, or charges one request. */
   begin(ask: Ask): Answer | undefined {
     const resource = resourceOf(ask);
     const refusal = this.#refuse(ask, resource);
@@ -70,17 +65,12 @@ export class RateLimits {
       return refusal;
     }
     this.#windowOf(ask.payer, resource).used += 1;
-    this.#underway.set(ask.payer, (this.#underway.get(ask.payer) ?? 0) + 1);
     return undefined;
   }
 
   /** Charges a request that cost more than one point. */
   spendMore(ask: Ask, more: number): void {
     this.#windowOf(ask.payer, resourceOf(ask)).used += more;
-  }
-
-  end(ask: Ask): void {
-    this.#underway.set(ask.payer, Math.max(0, (this.#underway.get(ask.payer) ?? 0) - 1));
   }
 
   /** An unmodified answer (304) is not charged. */
@@ -103,9 +93,8 @@ export class RateLimits {
 
   #refuse(ask: Ask, resource: Resource): Answer | undefined {
     if (this.find(ask.payer, resource).remaining === 0) return this.#primary(ask, resource);
-    const { concurrent = Infinity, writesPerMinute = Infinity } = this.#options;
-    if ((this.#underway.get(ask.payer) ?? 0) >= concurrent) return secondaryLimit(this.#options.retryAfterSeconds);
     if (!isAct(ask)) return undefined;
+    const { writesPerMinute = Infinity } = this.#options;
     const now = this.#clock.now();
     const recent = (this.#writes.get(ask.payer) ?? []).filter((at) => at > now - 60_000);
     this.#writes.set(ask.payer, recent);
@@ -117,7 +106,7 @@ export class RateLimits {
   #primary(ask: Ask, resource: Resource): Answer {
     const message = `API rate limit exceeded for ${ask.payer.replace(' ', ' ID ')}.`;
     if (resource === 'graphql') return { status: 200, body: { errors: [{ type: 'RATE_LIMITED', message }] } };
-    return { status: this.#options.refusal ?? 403, body: { message, documentation_url: DOCUMENTATION } };
+    return { status: 403, body: { message, documentation_url: DOCUMENTATION } };
   }
 
   #windowOf(payer: string, resource: Resource): { used: number; readonly until: number } {

@@ -1,6 +1,6 @@
 import { readCommits } from './git.ts';
 import type { Happening } from './happening.ts';
-import { findKnownCommit, readStat } from './known-commits.ts';
+import { findKnownCommit, statOf } from './known-commits.ts';
 import type { Repository, World } from './model.ts';
 import { ZEROS } from './refs.ts';
 import { checkView, suiteView } from './views/check-view.ts';
@@ -78,7 +78,7 @@ async function pullRequestDetails(world: World, happening: Of<'pull_request'>): 
     ...('changes' in happening ? { changes: happening.changes } : {}),
     ...('before' in happening ? { before: happening.before, after: happening.after } : {}),
   };
-  const { commits, additions, deletions, files } = await readStat(pr);
+  const { commits, additions, deletions, files } = await statOf(pr);
   return { ...more, pull_request: { ...view, commits, additions, deletions, changed_files: files } };
 }
 

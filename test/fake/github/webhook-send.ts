@@ -3,10 +3,9 @@ import { createHmac } from 'node:crypto';
 /** GitHub's timeout. */
 const TIMEOUT_MS = 10_000;
 
+/** The hook of an app. */
 export interface HookTarget {
-  readonly type: string;
   readonly id: number;
-  readonly hookId: number;
   readonly url: string;
   readonly secret: string | undefined;
 }
@@ -48,9 +47,9 @@ function headersOf({ id, event, body, target }: Sendable, secret: string | undef
     'user-agent': 'GitHub-Hookshot/f4k3000',
     'x-github-delivery': id,
     'x-github-event': event,
-    'x-github-hook-id': String(target.hookId),
+    'x-github-hook-id': String(target.id),
     'x-github-hook-installation-target-id': String(target.id),
-    'x-github-hook-installation-target-type': target.type,
+    'x-github-hook-installation-target-type': 'integration',
     ...signatures,
   };
 }

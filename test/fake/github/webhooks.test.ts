@@ -194,13 +194,6 @@ describe('deliveries on a bad day', () => {
     await settle();
     assert.equal(heard.at(-1)?.isSigned, false);
   });
-
-  it('find nobody at home', async () => {
-    github.app.hook.url = 'http://127.0.0.1:1/webhooks';
-    github.comment(pr, 'ada', 'nobody');
-    await settle();
-    assert.equal(github.webhooks.deliveries.at(-1)?.status, 'failed');
-  });
 });
 
 describe('the app is told of its deliveries', () => {
@@ -217,21 +210,6 @@ describe('the app is told of its deliveries', () => {
     assert.match(headers.link ?? '', /cursor=\w+>; rel="next"$/);
     assert.equal((await paginate(rest.apps.listWebhookDeliveries, { per_page: 1 })).length, 3);
     await assert.rejects(asPerson(github, 'ada').request('GET /app/hook/deliveries'), { status: 401 });
-  });
-
-  it('also of those that failed, and has them sent again', async () => {
-    const { rest, request } = asTheApp(github).octokit;
-    github.app.hook.url = 'http://127.0.0.1:1/webhooks';
-    github.comment(pr, 'ada', 'nobody');
-    await settle();
-    const { data } = await request('GET /app/hook/deliveries', { status: 'failure' });
-    const [failed] = data;
-    assert.deepEqual([data.length, failed?.status_code], [1, 0]);
-    const { status } = await rest.apps.redeliverWebhookDelivery({ delivery_id: Number(failed?.id) });
-    await settle();
-    const [again] = (await rest.apps.listWebhookDeliveries()).data;
-    assert.deepEqual([status, again?.redelivery, again?.guid], [202, true, failed?.guid]);
-    await assert.rejects(rest.apps.redeliverWebhookDelivery({ delivery_id: 7_000_000 }), { status: 404 });
   });
 });
 

@@ -174,9 +174,9 @@ function contentOf({ id, event, action, payload, body, target }: DeliveryRecord)
 
 function targetOf(app: App): HookTarget | undefined {
   const { url, secret, isActive } = app.hook;
-  return url === undefined || !isActive ? undefined : { type: 'integration', id: app.id, hookId: app.id, url, secret };
+  return url === undefined || !isActive ? undefined : { id: app.id, url, secret };
 }
 
-function laneOf({ hookId }: HookTarget, happening: Happening): string {
-  return `${hookId} ${'repository' in happening ? happening.repository.id : 'installation'}`;
+function laneOf({ id }: HookTarget, happening: Happening): string {
+  return `${id} ${'repository' in happening ? happening.repository.id : 'installation'}`;
 }

@@ -94,7 +94,7 @@ function getUser({ world, caller }: Ask) {
 function deliveriesTo(ask: Ask, { deliveries }: Webhooks): readonly DeliveryRecord[] {
   const { id } = appOf(ask);
   return deliveries
-    .filter(({ target }) => target.type === 'integration' && target.id === id)
+    .filter(({ target }) => target.id === id)
     .filter(({ status, at }) => status !== 'waiting' && status !== 'lost' && at > ask.world.now() - KEPT_MS)
     .toSorted((one, other) => other.at - one.at || other.number - one.number);
 }

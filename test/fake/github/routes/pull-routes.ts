@@ -1,12 +1,13 @@
 import { authorize } from '../auth.ts';
 import { addComment, editComment, type FoundComment, getComment, react } from '../comments.ts';
 import type { Ask, Route } from '../exchange.ts';
+import { statOf } from '../known-commits.ts';
 import { addLabel, removeLabel } from '../labels.ts';
 import { mergePullRequest } from '../merge.ts';
 import { askMergeability } from '../mergeability.ts';
 import type { Comment, MergeMethod, PullRequest, Reaction } from '../model.ts';
 import { closePullRequest } from '../pull-request-state.ts';
-import { openPullRequest, statOf } from '../pulls.ts';
+import { openPullRequest } from '../pulls.ts';
 import { Refused } from '../refused.ts';
 import { commentView, reactionView } from '../views/comment-view.ts';
 import { fullPullRequestView, labelView, pullRequestView } from '../views/pull-request-view.ts';

@@ -1,6 +1,6 @@
 import { mergeStateOf } from '../blocks.ts';
+import type { DiffStat } from '../known-commits.ts';
 import type { Caller, Label, Mergeability, PullRequest, Repository, Review, User, World } from '../model.ts';
-import type { DiffStat } from '../pulls.ts';
 import { fullNameOf, roleOf } from '../world.ts';
 import { repositoryView } from './repository-view.ts';
 import { maybeTime, timeView } from './time.ts';
