@@ -1,5 +1,5 @@
 import { expire } from '../flaky/evaluate.ts';
-import type { Instant, Timing } from '../lib/clock.ts';
+import type { Clock, Instant, Timing } from '../lib/clock.ts';
 import { Fault } from '../lib/fault.ts';
 import type { Log } from '../lib/log.ts';
 import type { Repository, RepositoryId } from '../storage/repositories.ts';
@@ -7,6 +7,7 @@ import type { Store } from '../storage/store.ts';
 import { eventRowOf, quarantineSettingsOf } from '../storage/test-codec.ts';
 import type { TestMemory } from '../storage/test-ingest.ts';
 import type { TestEventRow, TestRow } from '../storage/tests.ts';
+import type { UploadStore } from '../storage/uploads.ts';
 import { Interrupted, Stale } from './interrupts.ts';
 import type { KeptRepositories } from './kept-repositories.ts';
 import { type KeptTest, memoryOf, showState } from './kept-test.ts';
@@ -15,7 +16,6 @@ import { recountTests } from './recount-tests.ts';
 import type { RepositorySettings } from './repository-settings.ts';
 import { forgetOldRuns, type KeepLimits, tidyUploads } from './retention.ts';
 import { hasManyUncounted } from './store-memories.ts';
-import { createBacklogWatch } from './watch-backlog.ts';
 
 export interface UpkeepDeps {
   readonly store: Store;
@@ -238,4 +238,42 @@ function endOverride(test: KeptTest, events: TestEventRow[], at: Instant): boole
 function notDueNow(memory: TestMemory, at: Instant): TestMemory {
   const isDue = memory.nextCheckAt !== null && memory.nextCheckAt <= at;
   return isDue ? { ...memory, nextCheckAt: at + LOOK_AGAIN_MS } : memory;
+}
+
+const LOOK_EVERY_MS = 15_000;
+const LATE_MS = 60_000;
+const SAY_EVERY_MS = 60_000;
+
+/** Logs when uploads wait too long, repeats it while they do, and logs the end. Call it often. */
+// SPEC U40
+export function createBacklogWatch(of: {
+  readonly uploads: Pick<UploadStore, 'measure'>;
+  readonly clock: Clock;
+  readonly log: Log;
+}): () => Promise<void> {
+  const { uploads, clock, log } = of;
+  let lookAt: Instant = 0;
+  let saidAt: Instant | undefined;
+  let wasLate = false;
+  let isSaid = false;
+  return async () => {
+    const now = clock.now();
+    if (now < lookAt) return;
+    lookAt = now + LOOK_EVERY_MS;
+    const { waiting, oldestAt } = await uploads.measure();
+    const oldestSeconds = oldestAt === null ? 0 : Math.round((now - oldestAt) / 1000);
+    const isLate = oldestAt !== null && now - oldestAt > LATE_MS;
+    // Late twice in a row: an old upload to be reprocessed, and uploads that came while the server was down, are no
+    // backlog if they are processed at once.
+    if (isLate && wasLate && (saidAt === undefined || now - saidAt >= SAY_EVERY_MS)) {
+      log.warn({ waiting, oldestSeconds }, 'uploads wait to be processed');
+      saidAt = now;
+      isSaid = true;
+    }
+    if (!isLate && isSaid) {
+      log.info({ waiting }, 'uploads no longer wait to be processed');
+      isSaid = false;
+    }
+    wasLate = isLate;
+  };
 }

@@ -1,5 +1,5 @@
-import { toMicroseconds } from '../../src/storage/run-duration.ts';
-import { compareFailures } from '../../src/storage/test-failures.ts';
+import { toMicroseconds } from '../../src/storage/sql/stored-runs.ts';
+import { compareFailures } from '../../src/storage/sql/test-batches.ts';
 import type {
   BatchFacts,
   EarlierBatch,

@@ -1,12 +1,13 @@
 import { type Entry, findEntry, isAdmitted } from '../../engine/queue.ts';
 import type { ChangedPullRequest, ForgeSnapshot, Hosting, WebhookHint } from '../../forge/hosting.ts';
-import type { Instant } from '../../lib/clock.ts';
+import { formatInstant, type Instant } from '../../lib/clock.ts';
 import { valuesOf } from '../../lib/int-map.ts';
 import { PeriodicTask } from '../../lib/periodic.ts';
 import type { HintSettlement, StoredHint } from '../../storage/hints.ts';
 import type { Repository, RepositoryId } from '../../storage/repositories.ts';
+import { raise } from '../core/alarms.ts';
 import type { App } from '../core/app.ts';
-import { describeRepository, type FoundQueue } from '../core/find-queue.ts';
+import { describeRepository, type FoundQueue, formatRef } from '../core/find-queue.ts';
 import {
   CLOCK_LEEWAY_MS,
   decodePollState,
@@ -21,7 +22,6 @@ import { loadQueues } from '../queue/list-queues.ts';
 import { observePullRequest } from '../queue/pull-request-facts.ts';
 import { observeTargetBranch } from '../queue/read-target-branch.ts';
 import { settleIdentity } from '../repositories/settle-identity.ts';
-import { alarmOfOutage } from './alarm-of-outage.ts';
 import { findOpenCandidates, reportChecks } from './report-checks.ts';
 
 /** One query a minute for each repository makes up for every lost webhook. */
@@ -221,4 +221,19 @@ function nextSince({ changed }: ForgeSnapshot, since: Instant, askedAt: Instant)
     updatedAt + OVERLAP_MS > askedAt - CLOCK_LEEWAY_MS ? updatedAt - OVERLAP_MS : updatedAt,
   );
   return Math.max(since, ...seenUntil);
+}
+
+/** Short outages of a forge are normal. A longer one means that it is broken, or that our access was removed. */
+const PATIENCE_MS = 5 * 60_000;
+
+/** Raises one alarm for each outage of a repository. */
+// SPEC N6
+async function alarmOfOutage(app: App, repository: Repository, queues: readonly FoundQueue[]): Promise<void> {
+  const outage = app.outages.find(repository.id);
+  if (outage === undefined || app.clock.now() - outage.since < PATIENCE_MS) return;
+  const { since, text: why } = outage;
+  const text = `${formatRef(repository)} cannot be read since ${formatInstant(since)}: ${why} Nothing is tested or landed until it can.`;
+  for (const found of queues) {
+    await raise(app, found, { id: `${found.id}/unreachable/${since}`, code: 'FORGE_UNREACHABLE', text });
+  }
 }

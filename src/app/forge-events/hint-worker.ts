@@ -2,19 +2,21 @@ import type { WebhookHint } from '../../forge/hosting.ts';
 import { unreachable } from '../../lib/assert.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
+import { PeriodicTask } from '../../lib/periodic.ts';
 import type { HintSettlement, StoredHint } from '../../storage/hints.ts';
 import type { App } from '../core/app.ts';
 import { decodeHint, POLL_KIND, type StoredHintBody } from '../core/hint-codec.ts';
 import { delayOf, LeasedWorker } from '../core/leased-worker.ts';
-import { checkAccess } from './access-hint.ts';
-import { readPushedBranch } from './branch-hint.ts';
+import { requestRepositoryPoll } from '../core/request-poll.ts';
+import { loadQueues } from '../queue/list-queues.ts';
+import { readTargetBranch } from '../queue/read-target-branch.ts';
+import { settleIdentity } from '../repositories/settle-identity.ts';
 import { readReportedChecks } from './checks-hint.ts';
 import { runCommentCommand } from './commands/comment-command.ts';
 import { runLabelCommand } from './commands/label-command.ts';
 import { pollRepository } from './forge-poller.ts';
-import type { HintOutcome, HintRun } from './hint-run.ts';
+import type { HintOf, HintOutcome, HintRun } from './hint-run.ts';
 import { readPullRequest } from './pull-request-hint.ts';
-import { readRules } from './rules-hint.ts';
 
 /** Hints of one forge that this server handles at once: a forge that hangs leaves the slots of the others free. */
 const AT_ONCE = 8;
@@ -141,4 +143,50 @@ function decodeAny(body: string): { readonly repositoryId?: string; readonly hin
   } catch {
     return { hint: {} };
   }
+}
+
+/**
+ * The repository was renamed, transferred or deleted, another one took its name, or our permissions there changed. Lost
+ * access is an outage like any other: the queue keeps everything, and the poller retries until the forge answers.
+ */
+// SPEC G37
+async function checkAccess({ app, hosting, repository }: HintRun): Promise<HintOutcome> {
+  hosting.forget(repository.owner, repository.name);
+  try {
+    await settleIdentity(app, hosting, repository, await hosting.identify(repository));
+  } catch (error) {
+    app.outages.begin(repository.id, error, app.clock.now());
+  }
+  await requestRepositoryPoll(app, repository);
+  return 'done';
+}
+
+/** Pushes to other branches than a queue's target branch do not matter. */
+async function readPushedBranch({ app, repository }: HintRun, hint: HintOf<'branch'>): Promise<HintOutcome> {
+  for (const found of await loadQueues(app, [repository])) {
+    if (found.queue.branch === hint.branch) await readTargetBranch(app, found);
+  }
+  return 'done';
+}
+
+/** Branch protection or permissions changed: the cached rules are dropped, and everything is polled again. */
+async function readRules({ app, hosting, repository }: HintRun): Promise<HintOutcome> {
+  hosting.forget(repository.owner, repository.name);
+  await requestRepositoryPoll(app, repository);
+  return 'done';
+}
+
+const WATCH_EVERY_MS = 60_000;
+/** A due hint is handled within a second, and a hint whose forge is away is not due: it waits for its backoff. */
+const LATE_MS = 30_000;
+
+/** Warns when the servers cannot keep up with webhooks. */
+export function createHintWatch(app: App): PeriodicTask {
+  const { store, clock, log } = app;
+  const round = async () => {
+    const hints = await store.hints.countOverdue(clock.now() - LATE_MS);
+    if (hints > 0) log.warn({ hints }, 'webhook hints overdue');
+  };
+  const failure = 'could not count overdue webhook hints';
+  return new PeriodicTask(app, { firstMs: WATCH_EVERY_MS, everyMs: WATCH_EVERY_MS, failure, round });
 }

@@ -1,8 +1,11 @@
 import type { Delivery, WebhookHint } from '../../forge/hosting.ts';
 import type { HintRow } from '../../storage/hints.ts';
+import type { Repository } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import { encodeHint } from '../core/hint-codec.ts';
-import { isRelevant } from './is-relevant.ts';
+import { loadQueues } from '../queue/list-queues.ts';
+import { hasWaiting, isWaitedFor } from './checks-hint.ts';
+import { isEnqueueingLabel } from './commands/label-command.ts';
 
 export type Receipt =
   /** From a connected forge. `hints` is the number of stored hints. */
@@ -44,4 +47,26 @@ async function toOurs(app: App, host: string, hint: WebhookHint): Promise<readon
     if (await isRelevant(app, repository, hint)) rows.push(encodeHint(repository, hint, app.clock.now()));
   }
   return rows;
+}
+
+/**
+ * Whether a queue depends on the hint. Most webhooks of a busy repository are about commits, branches and labels that
+ * no
+ * queue has: storing and handling them would be most of the work. A queue knows a candidate before CI can report on it.
+ * Checks of a head may arrive before the head itself; the next poll then reads them.
+ */
+// SPEC G86
+async function isRelevant(app: App, repository: Repository, hint: WebhookHint): Promise<boolean> {
+  switch (hint.kind) {
+    case 'checks':
+      return (await loadQueues(app, [repository])).some(
+        (found) => isWaitedFor(found, hint) || (hint.check === undefined && hasWaiting(found)),
+      );
+    case 'branch':
+      return (await loadQueues(app, [repository])).some(({ queue }) => queue.branch === hint.branch);
+    case 'label':
+      return isEnqueueingLabel(app, repository, hint.label);
+    default:
+      return true;
+  }
 }

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import { assert } from '../../lib/assert.ts';
 import type { RepositoryRef, RepositoryStore } from '../repositories.ts';
-import { inSmallLetters } from '../small-letters.ts';
 import { all, execute, first, type Operation, type SqlEngine } from './operation.ts';
 import { fromRepository, toRepository } from './rows.ts';
 import { partStatements } from './run-parts.ts';
@@ -186,4 +185,13 @@ function removalStatements(compiler: StatementCompiler) {
     builder.deleteFrom('repositories').where('id', '=', param('id')),
   );
   return [...ofQueues, ...ofRepository, partStatements(compiler).retireAll, itself];
+}
+
+/** A-Z alone, as the databases do it: names on a forge have no other letters. */
+function inSmallLetters({ host, owner, name }: RepositoryRef): RepositoryRef {
+  return { host, owner: small(owner), name: small(name) };
+}
+
+function small(text: string): string {
+  return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }

@@ -1,4 +1,3 @@
-import { toMicroseconds } from '../run-duration.ts';
 import type { StoredRun } from '../test-ingest.ts';
 import { RUN_CONCLUSIONS, type RunConclusion } from '../tests.ts';
 import type { Schema } from './schema.ts';
@@ -69,4 +68,11 @@ export function fromRuns(
       is_quarantined: isQuarantined,
     };
   });
+}
+
+/** Durations are kept to the microsecond; an invalid one is dropped. */
+export function toMicroseconds(durationMs: number | null): number | null {
+  if (durationMs === null) return null;
+  const microseconds = Math.round(durationMs * 1000);
+  return microseconds >= 0 && Number.isSafeInteger(microseconds) ? microseconds : null;
 }

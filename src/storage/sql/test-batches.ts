@@ -1,4 +1,3 @@
-import { compareFailures } from '../test-failures.ts';
 import type { EarlierBatch, StoredBatch, UncountedBatch } from '../test-ingest.ts';
 import { all, allOf, first, type Operation } from './operation.ts';
 import type { StatementCompiler } from './statement.ts';
@@ -170,4 +169,13 @@ function batchRunStatements(compiler: StatementCompiler) {
         .where('counted_seq', '<', param('upToSeq')),
     ),
   };
+}
+
+type Failure = EarlierBatch['failures'][number];
+
+/** By number, then by path, null last. Databases differ in the order of nulls and of letters. */
+export function compareFailures(a: Failure, b: Failure): number {
+  if (a.testNo !== b.testNo || a.path === b.path) return a.testNo - b.testNo;
+  if (a.path === null || b.path === null) return a.path === null ? 1 : -1;
+  return a.path < b.path ? -1 : 1;
 }

@@ -32,3 +32,18 @@ export function noSnapshots(): Refusal {
     'This server keeps its data in PostgreSQL. Back it up with pg_dump and pg_restore.',
   );
 }
+
+export async function restoreBackup(
+  app: App,
+  input: { readonly file: string },
+): Promise<Record<string, never> | Refusal> {
+  const { snapshots } = app.store;
+  if (snapshots === undefined) return noSnapshots();
+  const file = resolveBackup(app, input.file);
+  if (isRefusal(file)) return file;
+  await app.queues.withWritesPaused(() => app.ingest.withWritesPaused(() => snapshots.restore(file)));
+  app.directory.forget();
+  app.auth.forget();
+  app.log.warn({ file }, 'backup restored');
+  return {};
+}

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { silentLog } from '../../test/helpers/silent-log.ts';
-import { createBacklogWatch } from './watch-backlog.ts';
+import { createBacklogWatch } from './upkeep.ts';
 
 const SECOND = 1000;
 
