@@ -210,7 +210,7 @@ function columnsOf<Table extends TableName>(table: Table): readonly ColumnOf<Tab
   return Object.keys(TABLES[table]) as ColumnOf<Table>[];
 }
 
-/** What an upsert adds to an insert. */
+/** Adds to an insert that a row whose key is there is replaced. */
 export function replacing<Table extends TableName>(
   insert: Insert<Table>,
   table: Table,

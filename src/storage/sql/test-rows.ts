@@ -30,7 +30,7 @@ export function fromMemory(repositoryId: string, memory: TestMemory): Schema['te
   return { repository_id: repositoryId, ...memories.from(memory) };
 }
 
-/** What a batch says of its runs. */
+/** The facts that all runs of a batch share. */
 export const FACT_COLUMNS = Object.keys(BATCH_FACTS) as (keyof typeof BATCH_FACTS)[];
 
 const facts = rowsOf(BATCH_FACTS);

@@ -99,7 +99,7 @@ export const TEST_TABLES = {
   },
   tests: {
     ...TEST,
-    /** What it is found by, in lower case. */
+    /** The text that a search matches, in lower case. */
     search_text: text,
   },
   /** The test was of this kind for the watermarks from `from_seq` until before `to_seq`. */

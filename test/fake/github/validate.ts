@@ -80,7 +80,7 @@ export function findPayloadViolation(name: string, payload: unknown): string | u
   return problems.length === 0 ? undefined : `${name}: ${problems.join(' ')}`;
 }
 
-/** What is wrong with a value, according to the schema at this place of the description. */
+/** The violations of the schema at this place of the description. */
 function problemsOf(place: string, value: unknown): readonly string[] {
   const validate = compiled.get(place) ?? load().ajv.compile({ $ref: `${NAME}#${place}` });
   compiled.set(place, validate);
