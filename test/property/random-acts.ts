@@ -176,7 +176,7 @@ function refuse(story: Scenario, pick: number): void {
   if (landing === undefined) return;
   const candidate = story.candidates().find(({ number }) => number === landing.candidate);
   const member = candidate?.members[pick % Math.max(1, candidate.members.length)];
-  if (member === undefined || !story.isLandingHeld) return;
+  if (member === undefined || !story.forge.isLandingHeld) return;
   const ways = ['moved X', 'composition', `${letter(member.prNumber)} PR_UPDATED_AT_MERGE_TIME`];
   const way = ways[pick % ways.length] as string;
   if (way === 'composition' && candidate?.composedWith.length === 0) return;
@@ -187,7 +187,7 @@ function refuse(story: Scenario, pick: number): void {
 function stop(story: Scenario, pick: number): void {
   const { landing } = story.queue;
   const candidate = story.candidates().find(({ number }) => number === landing?.candidate);
-  if (landing?.landingMode !== 'API' || candidate === undefined || !story.isLandingHeld) return;
+  if (landing?.landingMode !== 'API' || candidate === undefined || !story.forge.isLandingHeld) return;
   const asked = landingEntries(story.queue, candidate).map(({ prNumber }) => letter(prNumber));
   const count = pick % asked.length;
   const next = asked[count];

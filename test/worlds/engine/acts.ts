@@ -145,10 +145,10 @@ export const ACTS: { readonly [verb: string]: Act } = {
   },
   tick: (told) => told.tell({ kind: 'time_passed', at: told.now }),
   again: (told) => told.tell(told.events.at(-1) as QueueEvent),
-  hold: (told, [what]) => told.hold(what, true),
-  release: (told, [what]) => told.hold(what, false),
+  hold: (told, [what]) => told.forge.hold(what, true),
+  release: (told, [what]) => told.forge.hold(what, false),
   'land-as': (told, [kind]) => {
-    told.landingKind = kind as LandedKind;
+    told.forge.landingKind = kind as LandedKind;
   },
 };
 

@@ -10,8 +10,8 @@ export const LANDING_ACTS = { refuse, stop };
 
 /** `refuse moved X`, `refuse A PR_UPDATED_AT_MERGE_TIME`, `refuse composition`: ends the held landing. */
 function refuse(told: Scenario, [what = '', detail = '']: readonly string[]): void {
-  const { number: candidate } = told.takeHeldLanding();
-  const tell = (problem: Parameters<typeof told.refuseLanding>[1]) => told.refuseLanding(candidate, problem);
+  const { number: candidate } = told.forge.takeLanding();
+  const tell = (problem: Parameters<typeof told.forge.refuse>[1]) => told.forge.refuse(candidate, problem);
   if (what === 'moved') tell({ kind: 'target_moved', head: told.branch.put(detail).sha, isDescendant: true });
   else if (what === 'composition') tell({ kind: 'not_composable' });
   else tell({ kind: 'entry_refused', prNumber: numberOf(what), reason: detail as never });
@@ -23,7 +23,7 @@ function refuse(told: Scenario, [what = '', detail = '']: readonly string[]): vo
  * before anything landed.
  */
 function stop(told: Scenario, [names = '', ...why]: readonly string[]): void {
-  const candidate = told.takeHeldLanding();
+  const candidate = told.forge.takeLanding();
   const base = told.branch.head;
   const entries = [...names.replace('-', '')].map((name) => ({
     prNumber: numberOf(name),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { Candidate, CandidateNumber, LandedKind } from '../../../src/engine/candidate.ts';
-import { compositionOf, isUnderTest } from '../../../src/engine/candidate.ts';
+import type { Candidate, CandidateNumber } from '../../../src/engine/candidate.ts';
+import { isUnderTest } from '../../../src/engine/candidate.ts';
 import type { CheckConclusion, CheckStatus } from '../../../src/engine/check.ts';
 import type { Effect } from '../../../src/engine/effect.ts';
 import type { QueueEvent } from '../../../src/engine/event.ts';
@@ -24,11 +24,11 @@ import { REFERENCE_STRATEGY, type Strategy } from '../../../src/engine/strategy.
 import type { ImpactedTargets } from '../../../src/engine/targets.ts';
 import type { Transition } from '../../../src/engine/work.ts';
 import { getIn, valuesOf } from '../../../src/lib/int-map.ts';
-import type { Sha } from '../../../src/lib/sha.ts';
 import { aPullRequest } from '../../helpers/a-pull-request.ts';
 import { ACTS } from './acts.ts';
-import { Branch, partOf } from './branch.ts';
+import { Branch } from './branch.ts';
 import { EXPECTATIONS } from './expectations.ts';
+import { StoryForge } from './story-forge.ts';
 import { letter, numberOf } from './words.ts';
 
 export const NOON = Date.UTC(2026, 8, 17, 12);
@@ -39,8 +39,6 @@ export interface JudgedCheck {
   readonly tests: readonly string[];
   readonly isWaived: boolean;
 }
-
-type LandingProblem = Extract<QueueEvent, { readonly kind: 'landing_refused' }>['problem'];
 
 /**
  * Plays a story on a queue. Pull requests are letters. A candidate is written by its composition: `A+B` is B on top of
@@ -69,10 +67,7 @@ export class Scenario {
   readonly closed = new Set<PrNumber>();
   readonly targets = new Map<number, ImpactedTargets>();
   sources: RequiredSources = { file: undefined, fileProblem: undefined, protection: ['ci'], commands: '' };
-  landingKind: LandedKind | undefined;
-  readonly #held = { landings: false, landers: false, builds: false };
-  readonly #landings: CandidateNumber[] = [];
-  readonly #builds: CandidateNumber[] = [];
+  readonly forge = new StoryForge(this);
 
   constructor(settings: Partial<QueueSettings> = {}, strategy: Partial<Strategy> = {}) {
     this.strategy = { ...REFERENCE_STRATEGY, ...strategy };
@@ -213,41 +208,17 @@ export class Scenario {
     this.tell({ kind: 'target_observed', at: this.now, head: this.branch.head, since, isDescendant });
   }
 
-  hold(what: string | undefined, isHeld: boolean): void {
-    if (what !== 'landings' && what !== 'landers' && what !== 'builds') throw new Error(`${what} cannot be held`);
-    this.#held[what] = isHeld;
-    if (isHeld) return;
-    if (what === 'landings') for (const number of this.#landings.splice(0)) this.#beginLanding(number);
-    else for (const number of this.#builds.splice(0)) this.#beginBuild(number);
-  }
-
-  /** A landing waits for the story to end it. */
-  get isLandingHeld(): boolean {
-    return this.#landings.length > 0;
-  }
-
-  /** The candidate whose landing is held. The story answers in place of the forge. */
-  takeHeldLanding(): Candidate {
-    const number = this.#landings.shift();
-    if (number === undefined) throw new Error('no landing is held');
-    return this.#live(number);
-  }
-
-  refuseLanding(candidate: CandidateNumber, problem: LandingProblem): void {
-    this.tell({ kind: 'landing_refused', at: this.now, candidate, problem });
-  }
-
   #carryOut(effect: Effect): void {
     switch (effect.kind) {
       case 'build_candidate':
-        return this.#beginBuild(effect.candidate);
+        return this.forge.build(effect.candidate);
       case 'start_checks':
         // A candidate that ended in the step that requested its checks has no run.
         if (getIn(this.queue.candidates, effect.candidate) !== undefined)
           this.runs.push(this.#labelOf(effect.candidate));
         return;
       case 'land_candidate':
-        return this.#beginLanding(effect.candidate);
+        return this.forge.land(effect.candidate);
       case 'raise_alarm':
         this.alarms.push(effect.code);
         return;
@@ -273,56 +244,6 @@ export class Scenario {
     const pr = this.facts(prNumber, this.closed.has(prNumber) ? { status: 'closed' } : {});
     const targets = this.targets.get(prNumber);
     return this.tell({ kind: 'removed_pull_request_observed', at: this.now, prNumber, submission, pr, targets });
-  }
-
-  #beginBuild(number: CandidateNumber): void {
-    if (this.#held.builds) this.#builds.push(number);
-    else this.#build(number);
-  }
-
-  #build(number: CandidateNumber): void {
-    const candidate = getIn(this.queue.candidates, number);
-    if (candidate === undefined) return;
-    const event = { at: this.now, candidate: number };
-    for (const [index, { prNumber }] of candidate.members.entries()) {
-      const other = this.branch.findConflict(candidate, index);
-      if (other === undefined) continue;
-      const culprit = other === 'main' ? undefined : numberOf(other);
-      this.tell({ kind: 'candidate_conflicted', ...event, prNumber, culprit });
-      return;
-    }
-    const commit = { sha: `c${number}` as Sha, tree: this.branch.treeOf(candidate) };
-    this.tell({ kind: 'candidate_built', ...event, ...commit, sources: this.sources });
-  }
-
-  #beginLanding(number: CandidateNumber): void {
-    if (this.#held.landers) return;
-    this.tell({ kind: 'landing_begun', at: this.now, candidate: number });
-    if (this.#held.landings) this.#landings.push(number);
-    else this.#land(number);
-  }
-
-  #land(number: CandidateNumber): void {
-    // Effects run at least once, so the landing may be answered already.
-    if (this.queue.landing?.candidate !== number) return;
-    const candidate = this.#live(number);
-    const base = this.branch.head;
-    if (this.queue.landing.expectedHead !== base) {
-      return this.refuseLanding(number, { kind: 'target_moved', head: base, isDescendant: true });
-    }
-    const entries = compositionOf(candidate).filter((member) => findLiveMember(this.queue, member) !== undefined);
-    const { sha: pushedSha, tree: pushedTree } = this.branch.put(...entries.map(partOf));
-    const isSame = pushedTree === candidate.commit?.tree;
-    this.tell({
-      kind: 'candidate_landed',
-      at: this.now,
-      candidate: number,
-      how: this.landingKind ?? (isSame ? 'SAME_TREE' : 'COMPOSED'),
-      base,
-      pushedSha,
-      pushedTree,
-      entries: entries.map(({ prNumber }) => ({ prNumber, sha: `l${prNumber}` as Sha, tree: pushedTree })),
-    });
   }
 
   /** The newest live candidate with this label. */
@@ -367,12 +288,6 @@ export class Scenario {
   #labelOf(number: CandidateNumber): string {
     const known = getIn(this.queue.candidates, number) ?? this.endedCandidates.get(number);
     return known === undefined ? String(number) : this.label(known);
-  }
-
-  #live(number: CandidateNumber): Candidate {
-    const found = getIn(this.queue.candidates, number);
-    if (found === undefined) throw new Error(`candidate ${number} is not live`);
-    return found;
   }
 
   trailOf(name: string): Transition[] {
