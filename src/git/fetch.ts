@@ -4,8 +4,8 @@ import { type RemoteRun, runOnRemote } from './remote.ts';
 import { updateRefs } from './update-ref.ts';
 
 /** Long enough for the first copy of a large repository. A silent remote is given up far earlier. */
-const TIMEOUT_MS = 20 * 60_000;
-const PURPOSE = 'fetch from the remote';
+const FETCH_TIMEOUT_MS = 20 * 60_000;
+const FETCHING = 'fetch from the remote';
 
 export const ALL_REFS = ['refs/heads/*', 'refs/pull/*', 'refs/sluice/*'];
 
@@ -28,7 +28,7 @@ export async function fetchRefs({ gitDir, remote, refs, signal }: FetchOptions):
     // One missing ref fails the whole fetch. Each round removes one such ref or obstacle, so the loop ends.
     const missing = findMissing(run.stderr);
     const gone = missing !== undefined && wanted.delete(missing) ? missing : findObstacle(run.stderr);
-    if (gone === undefined || removed.has(gone)) throw gitFault({ purpose: PURPOSE, gitDir, ...run }, run.stderr);
+    if (gone === undefined || removed.has(gone)) throw gitFault({ purpose: FETCHING, gitDir, ...run }, run.stderr);
     removed.add(gone);
     if (isName(gone)) await updateRefs(gitDir, [{ kind: 'delete', ref: gone }]);
   }
@@ -45,9 +45,9 @@ const QUIETLY = [
 
 function runFetch({ gitDir, remote, refs, signal }: FetchOptions): Promise<RemoteRun> {
   return runOnRemote(remote, ['fetch', ...QUIETLY, '--end-of-options', remote.url, ...refs.map(refspecOf)], {
-    purpose: PURPOSE,
+    purpose: FETCHING,
     gitDir,
-    timeoutMs: TIMEOUT_MS,
+    timeoutMs: FETCH_TIMEOUT_MS,
     signal,
     expected: [0, 1, 128],
   });

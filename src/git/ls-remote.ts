@@ -2,7 +2,7 @@ import type { Sha } from '../lib/sha.ts';
 import type { RemoteLocation, RemoteRef } from './git.ts';
 import { runOnRemote } from './remote.ts';
 
-const TIMEOUT_MS = 60_000;
+const LIST_TIMEOUT_MS = 60_000;
 const MAX_BYTES = 128 * 1024 * 1024;
 const BRANCHES = 'refs/heads/';
 
@@ -16,7 +16,7 @@ export interface ListOptions {
 export async function reachRemote(remote: RemoteLocation, signal: AbortSignal): Promise<void> {
   await runOnRemote(remote, ['ls-remote', '--quiet', '--end-of-options', remote.url, 'HEAD'], {
     purpose: 'reach the remote',
-    timeoutMs: TIMEOUT_MS,
+    timeoutMs: LIST_TIMEOUT_MS,
     signal,
   });
 }
@@ -28,7 +28,7 @@ export async function listRemoteRefs({ remote, patterns, signal }: ListOptions):
   const args = ['ls-remote', '--quiet', ...kind, '--end-of-options', remote.url, ...patterns];
   const { stdout } = await runOnRemote(remote, args, {
     purpose: 'list the refs of the remote',
-    timeoutMs: TIMEOUT_MS,
+    timeoutMs: LIST_TIMEOUT_MS,
     maxBytes: MAX_BYTES,
     signal,
   });

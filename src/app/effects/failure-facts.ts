@@ -9,7 +9,7 @@ import type { CheckResults, KnownTest } from '../../storage/test-ingest.ts';
 import type { StoredTestSettings } from '../../storage/test-settings.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
 import { decodeShownEntry } from '../core/queue-codec.ts';
-import { getRetentionStart, getTestSettings } from '../tests/test-settings.ts';
+import { getRetentionStart, getTestSettings } from '../tests/stored-test-settings.ts';
 import type { EffectRun } from './effect-run.ts';
 import type { WantedEvidence } from './waiver-evidence.ts';
 

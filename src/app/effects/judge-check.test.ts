@@ -14,7 +14,7 @@ import type { BatchFacts, CheckResults } from '../../storage/test-ingest.ts';
 import type { TestRow } from '../../storage/tests.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
 import { decodeCandidate, decodeShownEntry } from '../core/queue-codec.ts';
-import { getTestSettings } from '../tests/test-settings.ts';
+import { getTestSettings } from '../tests/stored-test-settings.ts';
 
 const FLAKY = 'flaky-test';
 const SOLID = 'solid-test';

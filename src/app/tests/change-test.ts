@@ -25,7 +25,7 @@ import type { Caller } from '../core/caller.ts';
 import { findTestScope, type TestScope } from '../core/list-page.ts';
 import { isRefusal, type Refusal } from '../core/refusal.ts';
 import { type TestDetails, type TestDetailsView, testNotFound, viewTestDetails } from './get-test-details.ts';
-import { getTestSettings } from './test-settings.ts';
+import { getTestSettings } from './stored-test-settings.ts';
 
 /** Results are stored up to 20 times a second: nearly every try finds a gap between two commits. */
 const MAX_TRIES = 50;

@@ -11,7 +11,7 @@ import type { App } from '../core/app.ts';
 import { type Caller, maySee } from '../core/caller.ts';
 import { organizationNotFound } from '../core/list-page.ts';
 import type { Refusal } from '../core/refusal.ts';
-import { getTestSettings } from './test-settings.ts';
+import { getTestSettings } from './stored-test-settings.ts';
 
 interface GetQuarantineConfig {
   readonly repo: RepositoryRef;

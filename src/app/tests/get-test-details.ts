@@ -11,7 +11,7 @@ import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { findTestScope, type TestScope } from '../core/list-page.ts';
 import { isRefusal, type Refusal, refuse } from '../core/refusal.ts';
-import { getTestSettings } from './test-settings.ts';
+import { getTestSettings } from './stored-test-settings.ts';
 import { type TestLinks, type TestView, viewEvidence, viewTests } from './test-view.ts';
 
 interface GetTestDetails extends TestScope {

@@ -10,7 +10,7 @@ import type { Caller } from '../core/caller.ts';
 import { findTestScope, type TestScope } from '../core/list-page.ts';
 import { isRefusal, type Refusal } from '../core/refusal.ts';
 import { viewMonitor } from './monitors.ts';
-import { getTestSettings as getStored, type SettingsChangeDetail } from './test-settings.ts';
+import { getTestSettings as getStored, type SettingsChangeDetail } from './stored-test-settings.ts';
 
 export async function getTestSettings(app: App, caller: Caller, input: TestScope): Promise<TestSettingsView | Refusal> {
   const repository = await findTestScope(app, caller, input);

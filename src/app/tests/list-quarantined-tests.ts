@@ -9,7 +9,7 @@ import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { findTestScope, listPage, type PageQuery, type TestScope } from '../core/list-page.ts';
 import { isRefusal, type Refusal } from '../core/refusal.ts';
-import { getRetentionStart } from './test-settings.ts';
+import { getRetentionStart } from './stored-test-settings.ts';
 
 const DAY_MS = 24 * 3_600_000;
 

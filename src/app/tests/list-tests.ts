@@ -4,7 +4,7 @@ import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { findTestScope, listPage, type PageQuery, type PageView, type TestScope } from '../core/list-page.ts';
 import { isRefusal, type Refusal, refuseField } from '../core/refusal.ts';
-import { getRetentionStart } from './test-settings.ts';
+import { getRetentionStart } from './stored-test-settings.ts';
 import { type TestView, viewTests } from './test-view.ts';
 
 const MAX_WINDOW_MS = 7 * 24 * 3_600_000;

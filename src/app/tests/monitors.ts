@@ -9,7 +9,7 @@ import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { findTestScope, type TestScope } from '../core/list-page.ts';
 import { isRefusal, type Refusal, refuse } from '../core/refusal.ts';
-import { changeTestSettings, getTestSettings, type NextSettings } from './test-settings.ts';
+import { changeTestSettings, getTestSettings, type NextSettings } from './stored-test-settings.ts';
 
 export type MonitorView = ReplyOf<typeof monitorsContract.listMonitors>['monitors'][number];
 

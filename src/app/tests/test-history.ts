@@ -8,8 +8,8 @@ import type { Caller } from '../core/caller.ts';
 import { findTestScope, listPage, type PageQuery, type TestScope } from '../core/list-page.ts';
 import { isRefusal, type Refusal } from '../core/refusal.ts';
 import { testNotFound } from './get-test-details.ts';
+import { getRetentionStart, getTestSettings } from './stored-test-settings.ts';
 import { viewTestEvent } from './test-event-view.ts';
-import { getRetentionStart, getTestSettings } from './test-settings.ts';
 
 interface TestRef extends TestScope {
   readonly testId: string;

@@ -6,7 +6,7 @@ import { snakeCase } from '../../lib/text.ts';
 import type { Repository } from '../../storage/repositories.ts';
 import type { TestRow, TestStats } from '../../storage/tests.ts';
 import type { App } from '../core/app.ts';
-import { getRetentionStart } from './test-settings.ts';
+import { getRetentionStart } from './stored-test-settings.ts';
 
 export type TestView = View<typeof TestCase>;
 

@@ -5,7 +5,7 @@ import type { Caller } from '../core/caller.ts';
 import { findTestScope, type TestScope } from '../core/list-page.ts';
 import { type FieldError, isRefusal, type Refusal, refuse } from '../core/refusal.ts';
 import { type TestSettingsView, viewTestSettings } from './get-test-settings.ts';
-import { changeTestSettings, type NextSettings } from './test-settings.ts';
+import { changeTestSettings, type NextSettings } from './stored-test-settings.ts';
 
 export interface UpdateTestSettings extends TestScope {
   readonly settings: Partial<TestSettings>;
