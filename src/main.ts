@@ -3,7 +3,7 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { Authenticator } from './app/access/authenticate.ts';
-import { ensureOrganization } from './app/access/ensure-organization.ts';
+import { ensureOrganization } from './app/access/organizations.ts';
 import { hashTokenSecret } from './app/access/token-secret.ts';
 import type { App } from './app/core/app.ts';
 import { Directory } from './app/core/directory.ts';

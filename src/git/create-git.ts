@@ -4,7 +4,6 @@ import type { Clock } from '../lib/clock.ts';
 import { systemClock } from '../lib/clock.ts';
 import { Fault } from '../lib/fault.ts';
 import { catFileBatch } from './cat-file-batch.ts';
-import { ALL_REFS, fetchRefs } from './fetch.ts';
 import { checkReadable, FORBIDDEN, findFolderProblem, hasForbiddenPart, unreadable } from './folder.ts';
 import { forEachRef, hasAnyRef } from './for-each-ref.ts';
 import type {
@@ -22,7 +21,6 @@ import type {
 import { collectGarbage, findLayout, type RepositoryLayout } from './git-dir.ts';
 import { createHookedUpdater } from './hooked-refs.ts';
 import { watchHooks } from './hooks.ts';
-import { listRemoteRefs, reachRemote } from './ls-remote.ts';
 import { mergeTreeStdin } from './merge-tree.ts';
 import type { Mirror } from './mirror.ts';
 import { ensureMirror } from './mirror.ts';
@@ -30,6 +28,7 @@ import type { ProcessPoolOptions } from './process-pool.ts';
 import { ProcessPool } from './process-pool.ts';
 import { pushRefs } from './push.ts';
 import { Refresher } from './refresher.ts';
+import { ALL_REFS, fetchRefs, listRemoteRefs, reachRemote } from './remote.ts';
 import { CliRepository, type Source } from './repository.ts';
 import { createRefUpdater, type RefUpdater, updateRefs } from './update-ref.ts';
 import { findUnbufferedWrapper, type GitVersion, getGitVersion, isAtLeast } from './version.ts';

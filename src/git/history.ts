@@ -1,6 +1,7 @@
+import { assert } from '../lib/assert.ts';
 import type { Sha } from '../lib/sha.ts';
 import { type RunOptions, type RunResult, runGit } from './exec.ts';
-import type { AncestryPair, CommitRange, LineCommit, LineRange, MergePair } from './git.ts';
+import type { AncestryPair, CommitRange, LineCommit, LineRange, MergePair, TreePair } from './git.ts';
 import type { Mirror } from './mirror.ts';
 
 const MAX_BYTES = 128 * 1024 * 1024;
@@ -62,10 +63,12 @@ export async function isAncestor(mirror: Mirror, { ancestor, descendant }: Ances
   return (await read(mirror, args, { expected: [0, 1] })).exitCode === 0;
 }
 
-function read(mirror: Mirror, args: readonly string[], options: Pick<RunOptions, 'expected'> = {}): Promise<RunResult> {
+type ReadOptions = Partial<Pick<RunOptions, 'expected' | 'purpose'>>;
+
+function read(mirror: Mirror, args: readonly string[], options: ReadOptions = {}): Promise<RunResult> {
   return runGit(args, {
-    ...options,
     purpose: 'read the history of the repository',
+    ...options,
     gitDir: mirror.gitDir,
     extra: mirror.environment,
     maxBytes: MAX_BYTES,
@@ -77,4 +80,33 @@ function shasIn({ stdout }: RunResult): readonly Sha[] {
     .toString('latin1')
     .split('\n')
     .filter((line) => line !== '') as Sha[];
+}
+
+/** The changed paths, one character per byte, with mode and object on the `to` side. */
+export async function diffTrees(mirror: Mirror, { from, to }: TreePair): Promise<ReadonlyMap<string, string>> {
+  const args = [
+    'diff-tree',
+    '-r',
+    '-z',
+    '--no-renames',
+    '--ignore-submodules=none',
+    '--end-of-options',
+    from,
+    to,
+    '--',
+  ];
+  const { stdout } = await read(mirror, args, { purpose: 'compare two trees' });
+  return parseDiff(stdout.toString('latin1'));
+}
+
+/** Parses records of `:mode mode object object letter NUL path NUL`. */
+function parseDiff(output: string): ReadonlyMap<string, string> {
+  const fields = output.split('\0');
+  const changes = new Map<string, string>();
+  for (let index = 0; index + 1 < fields.length; index += 2) {
+    const [oldMode, newMode, , newObject] = fields[index]?.split(' ') ?? [];
+    assert(oldMode?.startsWith(':') === true, 'git diff-tree answered with a line nobody knows');
+    changes.set(fields[index + 1] ?? '', `${newMode} ${newObject}`);
+  }
+  return changes;
 }

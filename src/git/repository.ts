@@ -3,7 +3,6 @@ import type { Sha } from '../lib/sha.ts';
 import { BoundedCache } from './bounded-cache.ts';
 import type { CatFileAnswer } from './cat-file-batch.ts';
 import { formatCommit, parseCommit, parseStoredCommit } from './commit.ts';
-import { diffTrees } from './diff-tree.ts';
 import { checkReadable, hasLooseRef, hasPackedRef, unreadable } from './folder.ts';
 import { forEachRef } from './for-each-ref.ts';
 import type {
@@ -24,7 +23,15 @@ import type {
   TreePair,
   WorkTreeRequest,
 } from './git.ts';
-import { isAncestor, listCommits, listFirstParents, listLine, listMergeBases, listObjects } from './history.ts';
+import {
+  diffTrees,
+  isAncestor,
+  listCommits,
+  listFirstParents,
+  listLine,
+  listMergeBases,
+  listObjects,
+} from './history.ts';
 import type { KeptProcess } from './kept-process.ts';
 import { settleLooseObjects, writeLooseObject } from './loose-object.ts';
 import { mergeTreeOnce } from './merge-tree.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { tell, workloadOf } from '../../test/worlds/engine/workload-words.ts';
 import { runOptimisticWindow, runOracle, runSerial } from './baselines.ts';
-import { tell, workloadOf } from './format-workload.ts';
 import { measure } from './measure.ts';
 
 /** A, B (broken) and C at once, D at 5. C breaks with A. */

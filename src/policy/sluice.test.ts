@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { tell, workloadOf } from '../../test/worlds/engine/workload-words.ts';
 import { DEFAULT_SETTINGS, type QueueSettings } from '../engine/settings.ts';
 import { runOracle, runSerial } from './baselines.ts';
-import { tell, workloadOf } from './format-workload.ts';
 import { generate, type Recipe } from './generate.ts';
 import { measure } from './measure.ts';
 import { runSluice } from './sluice.ts';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import type { FastifyInstance } from 'fastify';
 import { Authenticator } from '../../src/app/access/authenticate.ts';
-import { ensureOrganization } from '../../src/app/access/ensure-organization.ts';
+import { ensureOrganization } from '../../src/app/access/organizations.ts';
 import type { App } from '../../src/app/core/app.ts';
 import type { Forge } from '../../src/forge/forge.ts';
 import { createServer } from '../../src/http/server.ts';

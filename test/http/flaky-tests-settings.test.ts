@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import type { TestSettingsView } from '../../src/app/tests/get-test-settings.ts';
 import type { MonitorView } from '../../src/app/tests/monitors.ts';
+import type { TestSettingsView } from '../../src/app/tests/test-settings.ts';
 import { createInProcess, type InProcess } from '../e2e/harness-in-process.ts';
 import { pluck } from '../helpers/pluck.ts';
 import { NOON } from '../helpers/store-rows.ts';

@@ -8,9 +8,8 @@ import { addExamples, parseIntegerWithin } from '../core/arguments.ts';
 import type { GlobalOptions } from '../core/context.ts';
 import { CliError, EXIT, usageError } from '../core/exit.ts';
 import { clean, paint, say, write } from '../core/terminal.ts';
-import { convertCode, type NewApp } from './convert.ts';
 import { describeServer } from './describe-server.ts';
-import { createManifest, defaultName, isReachable } from './manifest.ts';
+import { convertCode, createManifest, defaultName, isReachable, type NewApp } from './manifest.ts';
 import { creationUrl, parseCode, readPastedCode, receiveCode, renderSetupPage } from './receive-code.ts';
 
 interface SetupOptions extends GlobalOptions {

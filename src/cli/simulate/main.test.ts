@@ -8,8 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { type Report, showJson, showTable } from '../../policy/report.ts';
 import { parseOptions } from './options.ts';
-import { readOutcomes } from './outcomes-csv.ts';
-import { Progress, simulate } from './simulate.ts';
+import { Progress, readOutcomes, simulate } from './simulate.ts';
 
 const FIXTURE = fileURLToPath(new URL('outcomes-fixture.csv', import.meta.url));
 

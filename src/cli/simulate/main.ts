@@ -3,8 +3,7 @@ import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Fault } from '../../lib/fault.ts';
 import { showJson, showTable } from '../../policy/report.ts';
-import { HELP } from './help.ts';
-import { parseOptions, UsageError } from './options.ts';
+import { HELP, parseOptions, UsageError } from './options.ts';
 import { Progress, simulate } from './simulate.ts';
 
 /** Returns the exit code: 0, or 2 for a wrong usage. */

@@ -1,13 +1,12 @@
 import type { CheckConclusion, CheckStatus } from '../../engine/check.ts';
 import type { PrNumber } from '../../engine/pull-request.ts';
-import { chunksOf } from '../../lib/chunks-of.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { ForgeRepository } from '../forge.ts';
 import type { CheckReport } from '../hosting.ts';
 import { combineReports, isWorse } from '../report-of-check.ts';
 import type { GithubClient } from './api/client.ts';
-import { inHalves } from './in-halves.ts';
+import { chunksOf, inHalves } from './in-halves.ts';
 
 /**
  * Checks and statuses of a commit in GraphQL's form. `state` is not queried: beside `contexts` it gives another value.

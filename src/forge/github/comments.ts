@@ -10,10 +10,9 @@ import type {
 } from '../hosting.ts';
 import { instantOf } from './checks.ts';
 import { type FactsTools, factsOfDetails } from './facts.ts';
-import { ACTOR, type Actor, isAccount, personOf } from './people.ts';
+import { ACTOR, type Actor, isAccount, personOf, RETARGETS, type Retargeted, retargetOf } from './people.ts';
 import { COLLABORATOR, type Collaborators, findPermission, permissionIn } from './permissions.ts';
 import { type Changed, detailsText, type PullRequestDetails } from './pull-request-text.ts';
-import { RETARGETS, type Retargeted, retargetOf } from './retarget.ts';
 
 interface CommentNode {
   readonly body: string;

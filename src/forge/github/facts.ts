@@ -1,12 +1,11 @@
 import type { PassedCheck, PrNumber, PullRequestFacts, UpToDate } from '../../engine/pull-request.ts';
-import { chunksOf } from '../../lib/chunks-of.ts';
 import type { Sha } from '../../lib/sha.ts';
 import { printable } from '../candidate/pull-request-ref.ts';
 import type { ForgeRepository } from '../forge.ts';
 import type { GithubClient } from './api/client.ts';
 import type { BlockedMemory } from './blocked.ts';
 import { type Contexts, hasPassed, isRequiredText, NO_CONTEXTS, readContexts, reportsOf } from './checks.ts';
-import { inHalves } from './in-halves.ts';
+import { chunksOf, inHalves } from './in-halves.ts';
 import { loginOf } from './people.ts';
 import type { BranchRules, Protection } from './protection.ts';
 import { detailsText, isAskable, type PullRequestDetails, type PullRequestNode } from './pull-request-text.ts';

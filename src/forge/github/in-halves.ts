@@ -13,3 +13,9 @@ export async function inHalves<Item, Answer>(
     return [...(await inHalves(items.slice(0, half), ask)), ...(await inHalves(items.slice(half), ask))];
   }
 }
+
+export function chunksOf<Item>(items: readonly Item[], size: number): readonly (readonly Item[])[] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
+    items.slice(index * size, (index + 1) * size),
+  );
+}

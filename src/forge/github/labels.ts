@@ -1,10 +1,9 @@
 import type { LabelChange, LabelFacts, LabelQuestion } from '../hosting.ts';
 import { instantOf } from './checks.ts';
 import { type FactsTools, factsOfDetails } from './facts.ts';
-import { ACTOR, type Actor, isAccount, personOf } from './people.ts';
+import { ACTOR, type Actor, isAccount, personOf, RETARGETS, type Retargeted, retargetOf } from './people.ts';
 import { findPermission } from './permissions.ts';
 import { type Changed, detailsText, type PullRequestDetails } from './pull-request-text.ts';
-import { RETARGETS, type Retargeted, retargetOf } from './retarget.ts';
 
 interface LabelEvent {
   readonly id: string;

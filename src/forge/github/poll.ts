@@ -1,5 +1,4 @@
 import type { PrNumber, PullRequestFacts } from '../../engine/pull-request.ts';
-import { chunksOf } from '../../lib/chunks-of.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { ForgeRepository } from '../forge.ts';
@@ -9,7 +8,7 @@ import { isOverwhelmed } from './api/unavailable.ts';
 import { type BlockedMemory, createBlockedMemory } from './blocked.ts';
 import { type CommitAnswer, commitText, instantOf, readReports } from './checks.ts';
 import { type FactsTools, factsOfNodes } from './facts.ts';
-import { inHalves } from './in-halves.ts';
+import { chunksOf, inHalves } from './in-halves.ts';
 import { ACTOR, type Actor, loginOf } from './people.ts';
 import { mayCommand } from './permissions.ts';
 import { FACTS, isAskable, type PullRequestNode } from './pull-request-text.ts';

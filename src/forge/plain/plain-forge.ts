@@ -1,7 +1,6 @@
-import type { PrNumber, PullRequestFacts } from '../../engine/pull-request.ts';
+import type { BlockReason, PrNumber, PullRequestFacts } from '../../engine/pull-request.ts';
 import { BoundedCache } from '../../git/bounded-cache.ts';
-import type { GitOptions } from '../../git/create-git.ts';
-import { createGit } from '../../git/create-git.ts';
+import { createGit, type GitOptions } from '../../git/create-git.ts';
 import type { Commit, Git, GitRepository, GitSource } from '../../git/git.ts';
 import { branchRef, isBranchName } from '../../git/ref-name.ts';
 import { Fault } from '../../lib/fault.ts';
@@ -11,7 +10,12 @@ import { buildCandidate } from '../candidate/build.ts';
 import { discardCandidate, listCandidateIds, publishCandidate, testBranch } from '../candidate/candidate-refs.ts';
 import { checkShas, listLine, listMissing } from '../candidate/commits.ts';
 import { landCandidate } from '../candidate/land.ts';
-import { findPullRequestNumber, isPullRequestNumber, pullRequestRef } from '../candidate/pull-request-ref.ts';
+import {
+  findPullRequestNumber,
+  isPullRequestNumber,
+  printable,
+  pullRequestRef,
+} from '../candidate/pull-request-ref.ts';
 import type {
   AncestryQuestion,
   BuildAnswer,
@@ -32,8 +36,6 @@ import type {
   TestBranchParts,
 } from '../forge.ts';
 import { type ParsedLocation, parseLocation } from './location.ts';
-import type { Standing } from './pull-request.ts';
-import { pullRequestFacts } from './pull-request.ts';
 
 /** The pollers list often. A change that this list misses is in the next one. */
 const LIST_MAX_AGE_MS = 1_000;
@@ -224,4 +226,49 @@ async function getStanding(git: GitRepository, { head, target }: { head: Commit;
   const merge = await git.testMerge({ target: target.sha, head: head.sha });
   if (merge.kind !== 'clean' || merge.tree !== target.tree) return merge.kind;
   return (await git.isAncestor({ ancestor: head.sha, descendant: target.sha })) ? 'merged' : 'clean';
+}
+
+type Standing = 'merged' | 'clean' | 'conflict' | 'unrelated' | 'no-target';
+
+interface PullRequestParts {
+  readonly number: PrNumber;
+  readonly targetBranch: string;
+  readonly head: Commit;
+  readonly standing: Standing;
+}
+
+const BLOCK_REASONS: Readonly<Record<Standing, readonly BlockReason[]>> = {
+  merged: ['closed'],
+  clean: [],
+  conflict: ['conflict'],
+  unrelated: ['other'],
+  'no-target': ['other'],
+};
+
+function pullRequestFacts({ number, targetBranch, head, standing }: PullRequestParts): PullRequestFacts {
+  return {
+    number,
+    headSha: head.sha,
+    baseBranch: targetBranch,
+    ...wordsOf(head),
+    // Plain git has no page to link to. The ref can at least be fetched.
+    url: pullRequestRef(number),
+    status: standing === 'merged' ? 'merged' : 'open',
+    mergeability: standing === 'clean' ? 'MERGEABLE' : 'NOT_MERGEABLE',
+    blockReasons: BLOCK_REASONS[standing],
+  };
+}
+
+/** The same commit is the same object while git caches it, so its title and author are formatted once. */
+const words = new WeakMap<Commit, Pick<PullRequestFacts, 'title' | 'author'>>();
+
+// SPEC C44
+function wordsOf(head: Commit): Pick<PullRequestFacts, 'title' | 'author'> {
+  const known = words.get(head) ?? { title: titleOf(head.message), author: printable(head.author) };
+  words.set(head, known);
+  return known;
+}
+
+function titleOf(message: string): string {
+  return printable(message.trimStart().split('\n', 1)[0] ?? '');
 }

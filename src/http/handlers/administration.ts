@@ -1,5 +1,5 @@
 import { createApiToken, listApiTokens, revokeApiToken } from '../../app/access/api-tokens.ts';
-import { createOrganization } from '../../app/access/create-organization.ts';
+import { createOrganization } from '../../app/access/organizations.ts';
 import { inspectRepository } from '../../app/repositories/inspect-repository.ts';
 import { registerRepository } from '../../app/repositories/register-repository.ts';
 import { listRepositories, removeRepository } from '../../app/repositories/repositories.ts';

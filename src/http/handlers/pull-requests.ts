@@ -1,8 +1,11 @@
-import { getSubmittedPullRequest, getSubmittedPullRequests } from '../../app/queue/get-submitted-pull-request.ts';
-import { listPullRequests } from '../../app/queue/list-pull-requests.ts';
 import { cancelPullRequest, restartTestsOnPullRequest } from '../../app/queue/pull-request-acts.ts';
 import { setImpactedTargets, setImpactedTargetsOfFork } from '../../app/queue/set-impacted-targets.ts';
 import { submitPullRequest } from '../../app/queue/submit-pull-request.ts';
+import {
+  getSubmittedPullRequest,
+  getSubmittedPullRequests,
+  listPullRequests,
+} from '../../app/queue/submitted-pull-requests.ts';
 import * as pullRequestsContract from '../../contract/pull-requests.ts';
 import { upper } from '../../contract/schema.ts';
 import type { Sha } from '../../lib/sha.ts';

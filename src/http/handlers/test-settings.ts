@@ -1,7 +1,6 @@
 import { getQuarantineConfig } from '../../app/tests/get-quarantine-config.ts';
-import { getTestSettings } from '../../app/tests/get-test-settings.ts';
 import { deleteMonitor, listMonitors, setMonitor } from '../../app/tests/monitors.ts';
-import { updateTestSettings } from '../../app/tests/update-test-settings.ts';
+import { getTestSettings, updateTestSettings } from '../../app/tests/test-settings.ts';
 import * as monitorsContract from '../../contract/monitors.ts';
 import * as testSettingsContract from '../../contract/test-settings.ts';
 import * as uploaderContract from '../../contract/uploader.ts';

@@ -2,11 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { InspectedQueue } from '../../hosting.ts';
 import { PERMISSIONS } from '../api/app-needs.ts';
-import { isIncluded } from './branch-filter.ts';
 import { type CheckFacts, inspectChecks } from './checks.ts';
 import { inspectPermissions } from './permissions.ts';
 import { type BranchRules, inspectTarget, inspectTestBranches, type Ruleset } from './rules.ts';
-import { parseWorkflow, runsOn } from './workflow.ts';
+import { isIncluded, parseWorkflow, runsOn } from './workflow.ts';
 
 const BRANCH = 'sluice/pr-1/00000000-0000-0000-0000-000000000000';
 const QUEUE: InspectedQueue = {

@@ -2,7 +2,8 @@ import type { ReplyOf } from '../../contract/operation.ts';
 import type * as pullRequestsContract from '../../contract/pull-requests.ts';
 import type { Candidate } from '../../engine/candidate.ts';
 import type { PrNumber } from '../../engine/pull-request.ts';
-import { type Entry, isLive } from '../../engine/queue.ts';
+import { type Entry, type EntryState, isLive } from '../../engine/queue.ts';
+import type { Instant } from '../../lib/clock.ts';
 import type { Repository } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
@@ -14,18 +15,18 @@ import {
   type QueueRef,
   toForgeRepository,
 } from '../core/find-queue.ts';
-import { decodeCandidate } from '../core/queue-codec.ts';
-import { isRefusal, type Refusal, refuse } from '../core/refusal.ts';
-import { type EntryView, viewEntry, viewExplanation, viewTimeline } from './entry-view.ts';
+import { decodeCandidate, decodeShownEntry } from '../core/queue-codec.ts';
+import { isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
+import { type EntryView, viewEntry, viewExplanation, viewListEntry, viewTimeline } from './entry-view.ts';
 import { explainTrouble } from './explain-trouble.ts';
 import { findAnyEntries, findAnyEntry, neverSubmitted } from './find-entry.ts';
 
-export interface EntryDetail {
+interface EntryDetail {
   readonly includeTimeline: boolean;
   readonly includeExplanation: boolean;
 }
 
-export interface GetSubmittedPullRequest extends QueueRef, EntryDetail {
+interface GetSubmittedPullRequest extends QueueRef, EntryDetail {
   readonly pr: { readonly number: PrNumber } | { readonly branch: string };
 }
 
@@ -43,7 +44,7 @@ export async function getSubmittedPullRequest(
   return describeEntry(app, found, entry, input);
 }
 
-export interface GetSubmittedPullRequests extends QueueRef, EntryDetail {
+interface GetSubmittedPullRequests extends QueueRef, EntryDetail {
   readonly prNumbers: readonly PrNumber[];
 }
 
@@ -110,4 +111,40 @@ function branchNotFound(repository: Repository, branch: string): Refusal {
     'PULL_REQUEST_NOT_FOUND',
     `No open pull request of ${formatRef(repository)} has the head branch "${branch}". Pull requests of forks, and closed ones, are found by number only.`,
   );
+}
+
+interface ListPullRequests extends QueueRef {
+  readonly state: EntryState | undefined;
+  /** Bounds of the instant at which a pull request left the queue, both inclusive. */
+  readonly since: Instant | undefined;
+  readonly until: Instant | undefined;
+  readonly cursor: string | undefined;
+  readonly take: number;
+}
+
+export async function listPullRequests(
+  app: App,
+  caller: Caller,
+  input: ListPullRequests,
+): Promise<ReplyOf<typeof pullRequestsContract.listPullRequests> | Refusal> {
+  const { since, until, state, cursor, take } = input;
+  if (since !== undefined && until !== undefined && since > until) {
+    return refuseField('/since', 'must not be later than until');
+  }
+  const found = await findQueue(app, caller, input);
+  if (isRefusal(found)) return found;
+  const rows = await app.store.queues.listEntries({
+    queueId: found.id,
+    ...(state === undefined ? {} : { state }),
+    ...(since === undefined ? {} : { concludedFrom: since }),
+    ...(until === undefined ? {} : { concludedUntil: until }),
+    ...(cursor === undefined ? {} : { afterId: cursor }),
+    limit: take + 1,
+  });
+  const page = rows.slice(0, take);
+  const last = page.at(-1);
+  return {
+    pullRequests: page.map((row) => viewListEntry(decodeShownEntry(row))),
+    ...(rows.length > take && last !== undefined ? { nextCursor: last.id } : {}),
+  };
 }

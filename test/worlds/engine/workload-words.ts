@@ -1,4 +1,4 @@
-import { type Change, MINUTE_MS, PLAIN_CHANGE, type Workload } from './workload.ts';
+import { type Change, MINUTE_MS, PLAIN_CHANGE, type Workload } from '../../../src/policy/workload.ts';
 
 /**
  * Builds a workload of changes that take ten minutes each. `given` overrides single properties; times are in minutes.
