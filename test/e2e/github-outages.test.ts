@@ -14,7 +14,7 @@ const PATIENCE_MS = 90_000;
 const TOGETHER = { concurrency: 4 };
 const MERGE = 'PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge';
 /** A comment and a check at once. */
-const TELL = 'POST /graphql Tell';
+const WRITE_PAGE = 'POST /graphql WritePage';
 const CHANGED_CHECK = 'PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}';
 /** Everything but git. */
 const API = ['* /repos/*', '* /app/*', 'POST /graphql*'];
@@ -238,7 +238,7 @@ describe('a server that is killed', TOGETHER, () => {
   test('after it wrote a comment and a check, and again after it found them, makes no second ones [G144]', async (t) => {
     const { world, killAndStart } = await aLife(t);
     const { github, repository } = world;
-    github.faults.once(TELL, { kind: 'silence', when: 'after' });
+    github.faults.once(WRITE_PAGE, { kind: 'silence', when: 'after' });
     const { pr, sha } = await underTest(world);
     await until('there is a comment', PATIENCE_MS, async () => world.sticky(pr));
     const checks = () => github.listChecks(repository, pr.headSha);

@@ -25,7 +25,7 @@ import type {
 import { Fault } from '../../src/lib/fault.ts';
 import type { Sha } from '../../src/lib/sha.ts';
 import { buildCommit, findByTrailers, type Landed, planLanding } from './fake-candidates.ts';
-import { createMergeDesk, type MergeHooks } from './fake-merge-api.ts';
+import { createMergeApi, type MergeHooks } from './fake-merge-api.ts';
 import { branchRef, type FakePullRequest, type FakeRepository } from './fake-repository.ts';
 import type { ModelCommit } from './git-model.ts';
 
@@ -259,7 +259,7 @@ export class FakeForge implements Forge {
 
   /** Merges all entries at once, so `isStillWanted` is never asked in between. */
   #landOneByOne({ isStillWanted: _, ...request }: LandRequest): Promise<LandAnswer> {
-    return landOneByOne(createMergeDesk(this.#repository, request, this.#options.merging ?? {}), request);
+    return landOneByOne(createMergeApi(this.#repository, request, this.#options.merging ?? {}), request);
   }
 
   #isOnLine(sha: Sha, head: Sha): boolean {

@@ -1,5 +1,5 @@
 import type { PrNumber } from '../../src/engine/pull-request.ts';
-import type { LineStep, MergeAnswer, MergeDesk, MergeState } from '../../src/forge/candidate/land-one-by-one.ts';
+import type { LineStep, MergeAnswer, MergeApi, MergeState } from '../../src/forge/candidate/land-one-by-one.ts';
 import type { CandidateEntry, LandRequest } from '../../src/forge/forge.ts';
 import type { Sha } from '../../src/lib/sha.ts';
 import { applyEntry, type Landed, type LandingPlan, planLanding } from './fake-candidates.ts';
@@ -14,7 +14,7 @@ export interface MergeHooks {
 }
 
 /** A merge API over a repository in memory, with its git side. No call waits. */
-export function createMergeDesk(repository: FakeRepository, request: LandRequest, hooks: MergeHooks): MergeDesk {
+export function createMergeApi(repository: FakeRepository, request: LandRequest, hooks: MergeHooks): MergeApi {
   const { git } = repository;
   return {
     plan: async () => planLanding(git, request),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { TalkWorld } from '../../../test/helpers/talk-world.ts';
+import { PageWorld } from '../../../test/worlds/shell/page-world.ts';
 import type { PrNumber, PullRequestFacts } from '../../engine/pull-request.ts';
 import type { Sha } from '../../lib/sha.ts';
 import { changeNote, readNote } from '../pr-page/note.ts';
@@ -8,17 +8,17 @@ import { changeNote, readNote } from '../pr-page/note.ts';
 const SILENT = { commentsEnabled: false, statusCheckEnabled: false };
 const OTHER_HEAD = 'f'.repeat(40) as Sha;
 
-describe('telling people how their pull request stands', () => {
+describe('the page of a pull request', () => {
   it('writes one comment and changes it in place, quick changes at once [G141] [G45]', async () => {
-    const world = await TalkWorld.create();
+    const world = await PageWorld.create();
     const pr = await world.submit();
     await world.pass(1_000);
     assert.deepEqual(world.pages.acts, []);
-    await world.told();
+    await world.pagesUpdated();
     assert.deepEqual(world.pages.acts, ['comment', 'check']);
     assert.match(textOn(world, pr.number), /Being tested/);
     await world.report(1, 'ci', 'SUCCESS');
-    await world.told();
+    await world.pagesUpdated();
     assert.equal(await world.stateOf(pr.number), 'MERGED');
     assert.match(textOn(world, pr.number), /Landed/);
     assert.deepEqual(world.pages.acts, ['comment', 'check', 'comment', 'check', 'close']);
@@ -28,9 +28,9 @@ describe('telling people how their pull request stands', () => {
   });
 
   it('knows again what it wrote by both names, and goes on with what was noted without the second [G45]', async () => {
-    const world = await TalkWorld.create();
+    const world = await PageWorld.create();
     const pr = await world.submit();
-    await world.told();
+    await world.pagesUpdated();
     const key = { repositoryId: (await world.repository()).id, prNumber: pr.number };
     const { comment, checks } = await readNote(world.app, key);
     const check = checks[world.queueId];
@@ -42,7 +42,7 @@ describe('telling people how their pull request stands', () => {
       return { ...note, comment: before, checks: { [world.queueId]: old } };
     });
     await world.report(1, 'ci', 'SUCCESS');
-    await world.told();
+    await world.pagesUpdated();
     assert.match(textOn(world, pr.number), /Landed/);
     assert.equal(world.pages.checks.size, 1);
     const after = await readNote(world.app, key);
@@ -51,100 +51,100 @@ describe('telling people how their pull request stands', () => {
   });
 
   it('writes neither twice where the answer to both got lost [G105] [G144]', async () => {
-    const world = await TalkWorld.create();
+    const world = await PageWorld.create();
     const pr = await world.submit();
     world.pages.lost = 'both';
-    await world.told();
+    await world.pagesUpdated();
     await world.pass(20_000);
     assert.match(textOn(world, pr.number), /Being tested/);
     assert.equal(world.pages.checks.size, 1);
     await world.report(1, 'ci', 'SUCCESS');
-    await world.told();
+    await world.pagesUpdated();
     assert.match(textOn(world, pr.number), /Landed/);
     assert.deepEqual(conclusionsIn(world), ['SUCCESS']);
     await world.stop();
   });
 
   it('writes a check anew that is gone, while the comment is changed [G143]', async () => {
-    const world = await TalkWorld.create();
+    const world = await PageWorld.create();
     const pr = await world.submit();
-    await world.told();
+    await world.pagesUpdated();
     world.pages.checks.clear();
     await world.report(1, 'ci', 'SUCCESS');
-    await world.told();
+    await world.pagesUpdated();
     assert.match(textOn(world, pr.number), /Landed/);
     assert.deepEqual(conclusionsIn(world), ['SUCCESS']);
     await world.stop();
   });
 
   it('writes nothing where nothing differs [G141]', async () => {
-    const world = await TalkWorld.create();
+    const world = await PageWorld.create();
     const pr = await world.submit();
-    await world.told();
+    await world.pagesUpdated();
     const { length } = world.pages.acts;
     await world.observe({ ...pr, title: 'Another title' });
-    await world.tell({ kind: 'tests_restart_requested', at: world.now, actor: '@ada', prNumber: pr.number });
-    await world.told();
+    await world.send({ kind: 'tests_restart_requested', at: world.now, actor: '@ada', prNumber: pr.number });
+    await world.pagesUpdated();
     // The candidate is another one; the check run says the same.
     assert.deepEqual(world.pages.acts.slice(length), ['comment']);
     await world.stop();
   });
 
   it('says nothing that its settings switch off [G47]', async () => {
-    const world = await TalkWorld.create({
+    const world = await PageWorld.create({
       commentsEnabled: false,
       statusCheckEnabled: false,
       mergeMethod: 'MERGE_COMMIT',
     });
     const pr = await world.submit();
-    await world.told();
+    await world.pagesUpdated();
     await world.report(1, 'ci', 'SUCCESS');
-    await world.told();
+    await world.pagesUpdated();
     assert.equal(await world.stateOf(pr.number), 'MERGED');
     assert.deepEqual(world.pages.acts, []);
     await world.stop();
   });
 
   it('ends a check that it began, also after checks were switched off [G47] [G143]', async () => {
-    const world = await TalkWorld.create();
+    const world = await PageWorld.create();
     await world.submit();
-    await world.told();
+    await world.pagesUpdated();
     const settings = { statusCheckEnabled: false };
-    await world.tell({ kind: 'queue_updated', at: world.now, actor: 'ada', settings, state: undefined });
+    await world.send({ kind: 'queue_updated', at: world.now, actor: 'ada', settings, state: undefined });
     await world.report(1, 'ci', 'SUCCESS');
-    await world.told();
+    await world.pagesUpdated();
     assert.deepEqual(conclusionsIn(world), ['SUCCESS']);
     await world.stop();
   });
 
   it('puts a check on the head that was admitted, and on no other [G143]', async () => {
-    const world = await TalkWorld.create();
+    const world = await PageWorld.create();
     const pr = world.open({ mergeability: 'NOT_MERGEABLE', blockReasons: ['reviewRequired'] });
     await world.enter(pr);
-    await world.told();
+    await world.pagesUpdated();
     assert.equal(world.pages.checks.size, 0);
     const ready = { ...pr, mergeability: 'MERGEABLE' as const, blockReasons: [] };
     await world.observe(ready);
-    await world.told();
+    await world.pagesUpdated();
     await world.observe({ ...ready, headSha: OTHER_HEAD });
-    await world.told();
+    await world.pagesUpdated();
     const [check, ...more] = world.pages.checks.values();
     assert.deepEqual(more, []);
     assert.deepEqual([check?.name, check?.headSha, check?.conclusion], ['Sluice (main)', pr.headSha, 'CANCELLED']);
     await world.enter({ ...ready, headSha: OTHER_HEAD });
-    await world.told();
+    await world.pagesUpdated();
     const heads = [...world.pages.checks.values()].map(({ headSha }) => headSha);
     assert.deepEqual(heads, [pr.headSha, OTHER_HEAD]);
     await world.stop();
   });
 
   it('completes the check run of a submission also if the next one began before the update [G143]', async () => {
-    const world = await TalkWorld.create();
+    const world = await PageWorld.create();
     const pr = await world.submit();
-    await world.told();
+    await world.pagesUpdated();
     await world.cancel(pr.number);
     await world.enter(pr);
-    await world.told();
+    await world.pagesUpdated();
     assert.deepEqual(statesIn(world), ['COMPLETED CANCELLED', 'IN_PROGRESS undefined']);
     const { length } = world.pages.acts;
     await world.pass(10_000);
@@ -153,10 +153,10 @@ describe('telling people how their pull request stands', () => {
   });
 
   it('does not write a comment twice whose answer got lost [G144]', async () => {
-    const world = await TalkWorld.create();
+    const world = await PageWorld.create();
     const pr = await world.submit();
     world.pages.lost = 'comment';
-    await world.told();
+    await world.pagesUpdated();
     await world.pass(20_000);
     assert.match(textOn(world, pr.number), /Being tested/);
     assert.deepEqual(world.pages.acts.filter((act) => act === 'find').length, 1);
@@ -164,26 +164,26 @@ describe('telling people how their pull request stands', () => {
   });
 
   it('writes a deleted comment once more, and not again after that [G144]', async () => {
-    const world = await TalkWorld.create();
+    const world = await PageWorld.create();
     const pr = await world.submit();
-    await world.told();
+    await world.pagesUpdated();
     world.pages.comments.clear();
     await world.cancel(pr.number);
-    await world.told();
+    await world.pagesUpdated();
     assert.match(textOn(world, pr.number), /Not in the queue any more/);
     world.pages.comments.clear();
     await world.enter(pr);
-    await world.told();
+    await world.pagesUpdated();
     assert.deepEqual(world.pages.textsOn(pr.number), []);
     await world.report(2, 'ci', 'SUCCESS');
-    await world.told();
+    await world.pagesUpdated();
     assert.equal(await world.stateOf(pr.number), 'MERGED');
     assert.deepEqual(world.pages.textsOn(pr.number), []);
     await world.stop();
   });
 
   it('says the one where it cannot say the other, tries on, and gives up without an alarm [G49]', async () => {
-    const world = await TalkWorld.create();
+    const world = await PageWorld.create();
     world.pages.failing.add('comment');
     const pr = await world.submit();
     await world.pass(1_600);
@@ -196,16 +196,16 @@ describe('telling people how their pull request stands', () => {
     assert.deepEqual(await world.store.alarms.list([world.queueId], 0, 10), []);
     world.pages.failing.clear();
     await world.enter(await world.submit());
-    await world.told();
+    await world.pagesUpdated();
     assert.equal(world.pages.comments.size, 1);
     await world.stop();
   });
 
   it('is updated after a rate limit of any length [G49]', async () => {
-    const world = await TalkWorld.create();
+    const world = await PageWorld.create();
     world.pages.refusing.add('comment');
     const pr = await world.submit();
-    await world.told();
+    await world.pagesUpdated();
     await world.report(1, 'ci', 'SUCCESS');
     await world.pass(4 * 60 * 60_000);
     assert.equal(await world.stateOf(pr.number), 'MERGED');
@@ -217,7 +217,7 @@ describe('telling people how their pull request stands', () => {
   });
 
   it('catches up when the forge answers again [G49]', async () => {
-    const world = await TalkWorld.create();
+    const world = await PageWorld.create();
     world.pages.failing.add('comment');
     const pr = await world.submit();
     await world.pass(20_000);
@@ -229,12 +229,12 @@ describe('telling people how their pull request stands', () => {
   });
 
   it('keeps no server from stopping, and nothing from landing, where the forge is slow [G49]', async () => {
-    const world = await TalkWorld.create();
+    const world = await PageWorld.create();
     const { promise, resolve } = Promise.withResolvers<void>();
     world.pages.gate = promise;
     const all = [];
     for (let count = 0; count < 12; count += 1) all.push(await world.submit());
-    await world.told();
+    await world.pagesUpdated();
     for (let number = 1; number <= 12; number += 1) await world.report(number, 'ci', 'SUCCESS');
     await world.pass(60_000);
     const states = await Promise.all(all.map(({ number }) => world.stateOf(number)));
@@ -245,13 +245,13 @@ describe('telling people how their pull request stands', () => {
   });
 
   it('leaves the last word to what is true, where a server that was taken for dead writes late [G145] [G45] [G48]', async () => {
-    const world = await TalkWorld.create();
+    const world = await PageWorld.create();
     const pr = await world.submit();
-    await world.told();
+    await world.pagesUpdated();
     const { promise, resolve } = Promise.withResolvers<void>();
     world.pages.gate = promise;
-    await world.tell({ kind: 'tests_restart_requested', at: world.now, actor: '@ada', prNumber: pr.number });
-    await world.told();
+    await world.send({ kind: 'tests_restart_requested', at: world.now, actor: '@ada', prNumber: pr.number });
+    await world.pagesUpdated();
     world.pages.gate = undefined;
     world.hang();
     const another = world.startAnother();
@@ -269,15 +269,15 @@ describe('telling people how their pull request stands', () => {
 
   for (const next of ['before', 'after']) {
     it(`ends a check that a server opens late, ${next} the next submission [G145] [G143]`, async () => {
-      const world = await TalkWorld.create({ commentsEnabled: false });
+      const world = await PageWorld.create({ commentsEnabled: false });
       const blocked = world.open({ mergeability: 'NOT_MERGEABLE', blockReasons: ['reviewRequired'] });
       const ready = { ...blocked, mergeability: 'MERGEABLE' as const, blockReasons: [] };
       const { promise, resolve } = Promise.withResolvers<void>();
       await world.enter(blocked);
-      await world.told();
+      await world.pagesUpdated();
       world.pages.gate = promise;
       await world.observe(ready);
-      await world.told();
+      await world.pagesUpdated();
       world.pages.gate = undefined;
       world.hang();
       const another = world.startAnother();
@@ -301,11 +301,11 @@ describe('telling people how their pull request stands', () => {
   }
 
   it('takes the label off that a server puts on late that was taken for dead [G145] [G53]', async () => {
-    const world = await TalkWorld.create({ ...SILENT, stateLabelsEnabled: true });
+    const world = await PageWorld.create({ ...SILENT, stateLabelsEnabled: true });
     const { promise, resolve } = Promise.withResolvers<void>();
     world.pages.gate = promise;
     const pr = await world.submit();
-    await world.told();
+    await world.pagesUpdated();
     world.pages.gate = undefined;
     world.hang();
     const another = world.startAnother();
@@ -320,12 +320,12 @@ describe('telling people how their pull request stands', () => {
   });
 
   it('writes after what was sent before has arrived late [G145]', async () => {
-    const world = await TalkWorld.create({ mergeMethod: 'MERGE_COMMIT' });
+    const world = await PageWorld.create({ mergeMethod: 'MERGE_COMMIT' });
     const pr = await world.submit();
-    await world.told();
+    await world.pagesUpdated();
     const { promise, resolve } = Promise.withResolvers<void>();
     world.pages.late = promise;
-    await world.tell({ kind: 'tests_restart_requested', at: world.now, actor: '@ada', prNumber: pr.number });
+    await world.send({ kind: 'tests_restart_requested', at: world.now, actor: '@ada', prNumber: pr.number });
     await world.pass(1_600);
     await world.cancel(pr.number);
     const { length } = world.pages.acts;
@@ -341,11 +341,11 @@ describe('telling people how their pull request stands', () => {
   });
 
   it('makes no second comment and check where those that were sent before arrive late [G105] [G144]', async () => {
-    const world = await TalkWorld.create();
+    const world = await PageWorld.create();
     const { promise, resolve } = Promise.withResolvers<void>();
     world.pages.late = promise;
     const pr = await world.submit();
-    await world.told();
+    await world.pagesUpdated();
     await world.pass(8_000);
     resolve();
     await world.cancel(pr.number);
@@ -409,7 +409,7 @@ describe('telling people how their pull request stands', () => {
   }
 
   it('writes once what was refused before it was sent [G144]', async () => {
-    const world = await TalkWorld.create();
+    const world = await PageWorld.create();
     world.pages.refusing.add('comment').add('check');
     const pr = await world.submit();
     await world.pass(3_000);
@@ -435,7 +435,7 @@ describe('telling people how their pull request stands', () => {
     world.pages.gate = promise;
     world.pages.failing.add('check');
     await world.observe({ ...pr, mergeability: 'MERGEABLE', blockReasons: [] });
-    await world.told();
+    await world.pagesUpdated();
     world.pages.gate = undefined;
     await world.observe({ ...pr, blockReasons: ['changesRequested'] }, ids[1]);
     await world.pass(400_000);
@@ -451,10 +451,10 @@ describe('telling people how their pull request stands', () => {
   });
 
   it('puts a label on that could not be put on at first [G53]', async () => {
-    const world = await TalkWorld.create({ ...SILENT, stateLabelsEnabled: true });
+    const world = await PageWorld.create({ ...SILENT, stateLabelsEnabled: true });
     world.pages.failing.add('labels');
     await world.submit();
-    await world.told();
+    await world.pagesUpdated();
     world.pages.failing.clear();
     await world.pass(20_000);
     assert.deepEqual([...world.pages.labels], ['sluice-testing']);
@@ -462,9 +462,9 @@ describe('telling people how their pull request stands', () => {
   });
 
   it('closes what was landed under other commits, once, after the comment named them [G52]', async () => {
-    const world = await TalkWorld.create({ mergeMethod: 'SQUASH' });
+    const world = await PageWorld.create({ mergeMethod: 'SQUASH' });
     const pr = await world.submit();
-    await world.told();
+    await world.pagesUpdated();
     await world.report(1, 'ci', 'SUCCESS');
     world.pages.lost = 'close';
     await world.pass(10_000);
@@ -477,20 +477,20 @@ describe('telling people how their pull request stands', () => {
   });
 
   it('shows the state as a label where that is switched on, and goes on with it afterwards [G53]', async () => {
-    const world = await TalkWorld.create({ stateLabelsEnabled: true });
+    const world = await PageWorld.create({ stateLabelsEnabled: true });
     await world.submit();
-    await world.told();
+    await world.pagesUpdated();
     assert.deepEqual([...world.pages.labels], ['sluice-testing']);
     const settings = { stateLabelsEnabled: false };
-    await world.tell({ kind: 'queue_updated', at: world.now, actor: 'ada', settings, state: undefined });
+    await world.send({ kind: 'queue_updated', at: world.now, actor: 'ada', settings, state: undefined });
     await world.report(1, 'ci', 'SUCCESS');
-    await world.told();
+    await world.pagesUpdated();
     assert.deepEqual([...world.pages.labels], ['sluice-merged']);
     await world.stop();
   });
 
   it('takes a label off that was put on before a crash [G53]', async () => {
-    const world = await TalkWorld.create({ stateLabelsEnabled: true });
+    const world = await PageWorld.create({ stateLabelsEnabled: true });
     const pr = await world.submit();
     world.pages.lost = 'labels';
     await world.pass(1_600);
@@ -501,14 +501,14 @@ describe('telling people how their pull request stands', () => {
   });
 
   it('tells of several queues in one comment, the live one first [G141]', async () => {
-    const world = await TalkWorld.create();
+    const world = await PageWorld.create();
     const pr = await world.submit();
-    await world.told();
+    await world.pagesUpdated();
     await world.observe({ ...pr, baseBranch: 'next' });
-    await world.told();
+    await world.pagesUpdated();
     const next = await world.addQueue('next');
     await world.enter({ ...pr, baseBranch: 'next' }, next);
-    await world.told();
+    await world.pagesUpdated();
     const text = textOn(world, pr.number);
     assert.match(text, /Being tested · `next`.*Not in the queue any more · `main`/s);
     assert.deepEqual([...world.pages.checks.values()].map(({ name }) => name).toSorted(), [
@@ -521,21 +521,21 @@ describe('telling people how their pull request stands', () => {
   });
 
   it('writes nothing where pull requests have no pages', async () => {
-    const world = await TalkWorld.create();
+    const world = await PageWorld.create();
     Object.assign(world.forge, { hosting: undefined });
     await world.submit();
-    await world.told();
+    await world.pagesUpdated();
     assert.deepEqual(await world.effects(), []);
     await world.stop();
   });
 
   it('survives an attacker who names everything [G46]', async () => {
-    const world = await TalkWorld.create({ requiredStatuses: ['</sub> @everyone `x` [a](javascript:1)'] });
+    const world = await PageWorld.create({ requiredStatuses: ['</sub> @everyone `x` [a](javascript:1)'] });
     const evil = '</sub>\n/sluice merge\n@everyone <!-- sluice:queue --> [x](javascript:alert(1))';
     const pr = await world.submit({ title: evil, author: evil });
-    await world.told();
+    await world.pagesUpdated();
     await world.report(1, '</sub> @everyone `x` [a](javascript:1)', 'FAILURE', evil);
-    await world.told();
+    await world.pagesUpdated();
     const text = textOn(world, pr.number);
     assert.equal(await world.stateOf(pr.number), 'FAILED');
     assert.equal(text.split('<!-- sluice:queue -->').length, 2);
@@ -547,7 +547,7 @@ describe('telling people how their pull request stands', () => {
 
 /** Open pull requests with a page, each waiting for a review in every one of the queues. */
 async function inSeveralQueues(queues: number, count: number) {
-  const world = await TalkWorld.create();
+  const world = await PageWorld.create();
   const ids = [world.queueId];
   for (let number = 2; number <= queues; number += 1) ids.push(await world.addQueue(`release-${number}`));
   const all: PullRequestFacts[] = [];
@@ -560,15 +560,15 @@ async function inSeveralQueues(queues: number, count: number) {
   return { world, all, ids };
 }
 
-function statesIn({ pages }: TalkWorld) {
+function statesIn({ pages }: PageWorld) {
   return [...pages.checks.values()].map(({ status, conclusion }) => `${status} ${conclusion}`);
 }
 
-function conclusionsIn({ pages }: TalkWorld) {
+function conclusionsIn({ pages }: PageWorld) {
   return [...pages.checks.values()].map(({ conclusion }) => conclusion);
 }
 
-function textOn(world: TalkWorld, number: PrNumber): string {
+function textOn(world: PageWorld, number: PrNumber): string {
   const [text, ...more] = world.pages.textsOn(number);
   assert.deepEqual(more, []);
   return text ?? '';

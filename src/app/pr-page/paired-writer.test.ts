@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { PullRequestPages } from '../../../test/helpers/pull-request-pages.ts';
+import { PullRequestPages } from '../../../test/fake/pull-request-pages.ts';
 import type { PrNumber } from '../../engine/pull-request.ts';
 import type { CheckRunDraft, CommentDraft, Hosting } from '../../forge/hosting.ts';
 import type { Sha } from '../../lib/sha.ts';
@@ -23,35 +23,35 @@ const check: CheckRunDraft = {
   completedAt: undefined,
 };
 
-function aPen() {
+function aWriter() {
   const pages = new PullRequestPages();
-  return { pages, pen: createPairedWriter(pages as unknown as Hosting) };
+  return { pages, writer: createPairedWriter(pages as unknown as Hosting) };
 }
 
-describe('one who writes a comment and one who writes a check', () => {
+describe('the writers of a comment and a check', () => {
   it('write as one, once, and then each by itself [G45] [G48]', async () => {
-    const { pages, pen } = aPen();
-    const [first, second] = await Promise.all([pen.writeComment(comment), pen.writeCheck(check)]);
+    const { pages, writer } = aWriter();
+    const [first, second] = await Promise.all([writer.writeComment(comment), writer.writeCheck(check)]);
     assert.equal(pages.together, 1);
-    await pen.writeComment({ ...comment, ...first, text: 'again' });
-    await pen.writeCheck({ ...check, ...second });
+    await writer.writeComment({ ...comment, ...first, text: 'again' });
+    await writer.writeCheck({ ...check, ...second });
     assert.deepEqual([pages.together, pages.acts], [1, ['comment', 'check', 'comment', 'check']]);
   });
 
   it('do not wait for a part that has nothing to write [G49]', async () => {
     for (const part of ['comment', 'check'] as const) {
-      const { pages, pen } = aPen();
-      const written = part === 'comment' ? pen.writeCheck(check) : pen.writeComment(comment);
-      pen.skip(part);
+      const { pages, writer } = aWriter();
+      const written = part === 'comment' ? writer.writeCheck(check) : writer.writeComment(comment);
+      writer.skip(part);
       await written;
       assert.deepEqual([pages.together, pages.acts.length], [0, 1]);
     }
   });
 
   it('each hear of what went wrong with their own part [G49]', async () => {
-    const { pages, pen } = aPen();
+    const { pages, writer } = aWriter();
     pages.failing.add('comment');
-    const [first, second] = await Promise.allSettled([pen.writeComment(comment), pen.writeCheck(check)]);
+    const [first, second] = await Promise.allSettled([writer.writeComment(comment), writer.writeCheck(check)]);
     assert.deepEqual([first.status, second.status, pages.together], ['rejected', 'fulfilled', 1]);
   });
 });

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { TalkWorld } from '../../../test/helpers/talk-world.ts';
+import { PageWorld } from '../../../test/worlds/shell/page-world.ts';
 import { toCaller } from '../forge-events/commands/who.ts';
 import { getMergeQueueMetrics } from './get-merge-queue-metrics.ts';
 
 describe('the metrics of hints', () => {
   it('count those that are due on the forges of the organization, with the age of the oldest [M4]', async () => {
-    const world = await TalkWorld.create();
+    const world = await PageWorld.create();
     const repository = await world.repository();
     const caller = { ...(await toCaller(world.app, repository, { login: 'ada', isBot: false, isOwn: false })) };
     const lines = async (hasAlarms = true) => {

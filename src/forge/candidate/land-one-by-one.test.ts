@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { FakeForge } from '../../../test/fake/fake-forge.ts';
 import type { MergeHooks } from '../../../test/fake/fake-merge-api.ts';
-import { createMergeDesk } from '../../../test/fake/fake-merge-api.ts';
+import { createMergeApi } from '../../../test/fake/fake-merge-api.ts';
 import { FakeRepository } from '../../../test/fake/fake-repository.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { BuildAnswer, CandidateEntry, LandAnswer, LandRequest } from '../forge.ts';
-import { landOneByOne, type MergeAnswer, type MergeDesk } from './land-one-by-one.ts';
+import { landOneByOne, type MergeAnswer, type MergeApi } from './land-one-by-one.ts';
 
 type Landed = Extract<LandAnswer, { kind: 'landed' }>;
 
@@ -50,15 +50,15 @@ describe('landing by a merge API', () => {
     return { ...where, ...how, expectedHead: base, sha, tree, entries, ...more };
   }
 
-  function land(request: LandRequest, more: Partial<MergeDesk> = {}): Promise<LandAnswer> {
-    const desk = createMergeDesk(repository, request, hooks);
+  function land(request: LandRequest, more: Partial<MergeApi> = {}): Promise<LandAnswer> {
+    const api = createMergeApi(repository, request, hooks);
     return landOneByOne(
       {
-        ...desk,
+        ...api,
         wait: async (ms) => void waits.push(ms),
         merge: async (entry) => {
           merges.push(entry.prNumber);
-          return desk.merge(entry);
+          return api.merge(entry);
         },
         ...more,
       },
@@ -242,7 +242,7 @@ describe('landing by a merge API', () => {
   it('waits until the forge shows what it has done [G149]', async () => {
     const request = await ask([open('a')]);
     let reads = 0;
-    const late = createMergeDesk(repository, request, {});
+    const late = createMergeApi(repository, request, {});
     const readTarget = async () => (reads++ < 4 ? base : late.readTarget());
     assert.equal((await land(request, { readTarget })).kind, 'landed');
     // The answer was lost, and the pull request is not shown as merged yet.
@@ -250,7 +250,7 @@ describe('landing by a merge API', () => {
     const b = open('b');
     hooks = { after: () => NO_ANSWER };
     let asked = 0;
-    const findState: MergeDesk['findState'] = async (number) =>
+    const findState: MergeApi['findState'] = async (number) =>
       asked++ < 2 ? { kind: 'open', headSha: b.headSha } : late.findState(number);
     assert.equal((await land(await ask([b]), { findState })).kind, 'landed');
   });

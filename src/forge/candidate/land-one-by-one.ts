@@ -12,27 +12,27 @@ import type { LandingPlan } from './plan-landing.ts';
  * is found.
  */
 // SPEC L9
-export async function landOneByOne(desk: MergeDesk, request: LandRequest): Promise<LandAnswer> {
+export async function landOneByOne(api: MergeApi, request: LandRequest): Promise<LandAnswer> {
   const { expectedHead, entries } = request;
-  const head = await desk.readTarget();
+  const head = await api.readTarget();
   if (head === expectedHead && request.isCalledOff) return { kind: 'called_off' };
-  const moved = await describeMove(desk, expectedHead, head);
+  const moved = await describeMove(api, expectedHead, head);
   if (head !== expectedHead && !moved.isDescendant) return moved;
-  const plan = await desk.plan();
+  const plan = await api.plan();
   if (plan.kind !== 'landed') return head === expectedHead ? plan : moved;
   const landed: LineStep[] = [];
   for (const [index, entry] of entries.entries()) {
     const predicted = plan.entries[index]?.tree as Sha;
     const at = landed.at(-1)?.sha ?? expectedHead;
-    const next = await landNext({ desk, request, entry, predicted, at });
-    if (next.kind !== 'landed') return conclude(desk, request, { landed, stopped: next });
+    const next = await landNext({ api, request, entry, predicted, at });
+    if (next.kind !== 'landed') return conclude(api, request, { landed, stopped: next });
     landed.push(next.step);
   }
   return answerComplete(plan, request, landed);
 }
 
 /** The forge operations that a landing needs. */
-export interface MergeDesk {
+export interface MergeApi {
   /** Predicts the commits. The plan depends on the request alone. */
   plan(): Promise<LandingPlan>;
   /** Reads the head now. Undefined when the branch is gone. */
@@ -89,7 +89,7 @@ const LAG_TRIES = 5;
 const LAG_MS = 1_000;
 
 interface Attempt {
-  readonly desk: MergeDesk;
+  readonly api: MergeApi;
   readonly request: LandRequest;
   readonly entry: CandidateEntry;
   /** The tree that the target branch must have after the merge. */
@@ -103,7 +103,7 @@ type Next = { readonly kind: 'landed'; readonly step: LineStep } | Stop;
 type Unclear = Extract<MergeAnswer, { kind: 'unclear' }>;
 
 async function landNext(attempt: Attempt): Promise<Next> {
-  const { desk } = attempt;
+  const { api } = attempt;
   let tries = 0;
   let limitedMs = 0;
   for (;;) {
@@ -118,13 +118,13 @@ async function landNext(attempt: Attempt): Promise<Next> {
       limitedMs += answer.waitMs;
       const reason = 'GITHUB_API_RATE_LIMIT_EXCEEDED';
       if (limitedMs > MAX_LIMITED_MS) return giveUp(attempt, { reason, detail: answer.detail });
-      await desk.wait(answer.waitMs);
+      await api.wait(answer.waitMs);
       continue;
     }
     if (answer.kind === 'pull_request_moved') return answer;
     tries += 1;
     if (tries >= (answer.tries ?? MAX_TRIES)) return giveUp(attempt, answer);
-    await desk.wait(Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** (tries - 1)));
+    await api.wait(Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** (tries - 1)));
   }
 }
 
@@ -132,10 +132,10 @@ type Asked = Exclude<MergeAnswer, { kind: 'head_moved' }> | Extract<LandingStop,
 
 /** A moved head counts only once the pull request shows another head. Until then the merge is retried. */
 // SPEC G23
-async function ask({ desk, entry }: Attempt): Promise<Asked> {
-  const answer = await desk.merge(entry);
+async function ask({ api, entry }: Attempt): Promise<Asked> {
+  const answer = await api.merge(entry);
   if (answer.kind !== 'head_moved') return answer;
-  const state = await desk.findState(entry.prNumber);
+  const state = await api.findState(entry.prNumber);
   if (state.kind === 'open' && state.headSha !== entry.headSha) {
     return { kind: 'pull_request_moved', prNumber: entry.prNumber };
   }
@@ -149,21 +149,21 @@ async function isWanted({ isCalledOff, isStillWanted }: LandRequest): Promise<bo
 /** Finds out whether the entry is on the target branch already. Undefined when the branch has not moved. */
 // SPEC G149
 async function findOnBranch(attempt: Attempt): Promise<Next | undefined> {
-  const { desk, entry, at } = attempt;
-  const head = await desk.readTarget();
+  const { api, entry, at } = attempt;
+  const head = await api.readTarget();
   if (head === at) return undefined;
   for (let tries = 0; ; tries += 1) {
-    const state = await desk.findState(entry.prNumber);
+    const state = await api.findState(entry.prNumber);
     if (state.kind === 'merged') return verify(attempt, state);
-    const line = head === undefined ? undefined : await desk.listLine({ since: at, head });
+    const line = head === undefined ? undefined : await api.listLine({ since: at, head });
     // Right after a merge the pull request may not be shown as merged yet.
     const isPredicted = line?.some((_, index) => isAsPredicted(attempt, line.slice(0, index + 1))) ?? false;
     if (isPredicted && tries < LAG_TRIES) {
-      await desk.wait(LAG_MS);
+      await api.wait(LAG_MS);
       continue;
     }
     // The pull request is closed and its predicted commits are on the branch, so it counts as merged.
-    if (!isPredicted || state.kind !== 'closed') return describeMove(desk, at, head);
+    if (!isPredicted || state.kind !== 'closed') return describeMove(api, at, head);
     return verify(attempt, { kind: 'merged', sha: undefined, isOurs: true, isSettled: true });
   }
 }
@@ -171,21 +171,21 @@ async function findOnBranch(attempt: Attempt): Promise<Next | undefined> {
 /** The forge says that the entry is merged. Git tells whether the target branch has the predicted tree. */
 // SPEC G148
 async function verify(attempt: Attempt, { sha: said, isOurs, isSettled }: Merged): Promise<Next> {
-  const { desk, entry, at } = attempt;
+  const { api, entry, at } = attempt;
   const { prNumber } = entry;
   for (let tries = 0; ; tries += 1) {
-    const head = await desk.readTarget();
-    const line = head === undefined ? undefined : await desk.listLine({ since: at, head });
+    const head = await api.readTarget();
+    const line = head === undefined ? undefined : await api.listLine({ since: at, head });
     const part = line && findPart(attempt, line, said);
     const step = part?.at(-1);
     // A merge by a person is a push past the queue.
-    if (!isOurs && head !== at) return describeMove(desk, at, head);
+    if (!isOurs && head !== at) return describeMove(api, at, head);
     if (part !== undefined && step !== undefined && head !== undefined) {
       if (isAsPredicted(attempt, part)) return { kind: 'landed', step };
       return { kind: 'strayed', prNumber, sha: step.sha, tree: step.tree, head, isDescendant: true };
     }
     if (tries < LAG_TRIES) {
-      await desk.wait(LAG_MS);
+      await api.wait(LAG_MS);
       continue;
     }
     if (!isOurs) {
@@ -195,7 +195,7 @@ async function verify(attempt: Attempt, { sha: said, isOurs, isSettled }: Merged
     }
     const elsewhere = await findElsewhere(attempt, said, head);
     if (elsewhere !== undefined) return elsewhere;
-    if (head !== at) return describeMove(desk, at, head);
+    if (head !== at) return describeMove(api, at, head);
     const detail = `It is merged as ${said ?? 'an unknown commit'}, which is not on its target.`;
     if (isSettled) return { kind: 'refused', prNumber, reason: 'GITHUB_API_MERGE_PR_FAILED', detail };
     // The answer is unknown so far. The effect retries later.
@@ -204,12 +204,12 @@ async function verify(attempt: Attempt, { sha: said, isOurs, isSettled }: Merged
 }
 
 /** Covers a target branch that was force-pushed meanwhile and then received the merge. */
-async function findElsewhere({ desk, entry, at }: Attempt, said: Sha | undefined, head: Sha | undefined) {
-  const commit = said === undefined ? undefined : await desk.findCommit(said);
+async function findElsewhere({ api, entry, at }: Attempt, said: Sha | undefined, head: Sha | undefined) {
+  const commit = said === undefined ? undefined : await api.findCommit(said);
   if (commit === undefined || head === undefined) return undefined;
   const { sha, tree } = commit;
-  if (!(await desk.isAncestor({ ancestor: sha, descendant: head }))) return undefined;
-  const isDescendant = await desk.isAncestor({ ancestor: at, descendant: head });
+  if (!(await api.isAncestor({ ancestor: sha, descendant: head }))) return undefined;
+  const isDescendant = await api.isAncestor({ ancestor: at, descendant: head });
   return { kind: 'strayed', prNumber: entry.prNumber, sha, tree, head, isDescendant } as const;
 }
 
@@ -249,19 +249,19 @@ async function giveUp(
   attempt: Attempt,
   no: { readonly reason: LandingProblem; readonly detail: string },
 ): Promise<Next> {
-  const { desk, entry } = attempt;
+  const { api, entry } = attempt;
   const { prNumber, headSha } = entry;
   const found = await findOnBranch(attempt);
   if (found !== undefined) return found;
-  const state = await desk.findState(prNumber);
+  const state = await api.findState(prNumber);
   if (state.kind === 'merged') return verify(attempt, state);
   if (state.kind === 'open' && state.headSha !== headSha) return { kind: 'pull_request_moved', prNumber };
   return { kind: 'refused', prNumber, reason: no.reason, detail: no.detail };
 }
 
 // SPEC G21
-async function describeMove(desk: MergeDesk, from: Sha, head: Sha | undefined) {
-  const isDescendant = head !== undefined && (await desk.isAncestor({ ancestor: from, descendant: head }));
+async function describeMove(api: MergeApi, from: Sha, head: Sha | undefined) {
+  const isDescendant = head !== undefined && (await api.isAncestor({ ancestor: from, descendant: head }));
   return { kind: 'target_moved', head, isDescendant } as const;
 }
 
@@ -282,10 +282,10 @@ interface Progress {
 }
 
 // SPEC L21
-async function conclude(desk: MergeDesk, request: LandRequest, { landed, stopped }: Progress): Promise<LandAnswer> {
+async function conclude(api: MergeApi, request: LandRequest, { landed, stopped }: Progress): Promise<LandAnswer> {
   const last = landed.at(-1);
   if (last === undefined && stopped.kind !== 'strayed') return stopped;
-  const { sha, tree } = last ?? ((await desk.findCommit(request.expectedHead)) as LineStep);
+  const { sha, tree } = last ?? ((await api.findCommit(request.expectedHead)) as LineStep);
   return {
     kind: 'landed',
     how: 'PREFIX',

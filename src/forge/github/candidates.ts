@@ -141,7 +141,7 @@ async function cancelRuns(client: GithubClient, repository: ForgeRepository, sha
     repository,
     route: 'GET /repos/{owner}/{repo}/actions/runs',
     parameters: { head_sha: sha, per_page: MOST },
-    urgency: 'talk',
+    urgency: 'page',
     accept: [403, 404],
   });
   if (status !== 200) return;
@@ -151,7 +151,7 @@ async function cancelRuns(client: GithubClient, repository: ForgeRepository, sha
       repository,
       route: 'POST /repos/{owner}/{repo}/actions/runs/{run_id}/cancel',
       parameters: { run_id: run.id },
-      urgency: 'talk',
+      urgency: 'page',
       // The run has ended meanwhile, or the app may not cancel it.
       accept: [403, 404, 409],
     });

@@ -33,7 +33,7 @@ async function findOwn(
     repository,
     route: 'GET /repos/{owner}/{repo}/commits/{ref}/check-runs',
     parameters: { ref: headSha, check_name: name, filter: 'all', per_page: 100 },
-    urgency: 'talk',
+    urgency: 'page',
     accept: [404, 422],
   });
   const own = data.check_runs?.find(({ external_id }) => external_id === externalId);
@@ -45,7 +45,7 @@ async function create(client: GithubClient, draft: CheckRunDraft): Promise<Writt
     repository: draft.repository,
     route: 'POST /repos/{owner}/{repo}/check-runs',
     parameters: { head_sha: draft.headSha, ...bodyOf(draft) },
-    urgency: 'talk',
+    urgency: 'page',
   });
   return { id: String(data.id), nodeId: data.node_id };
 }
@@ -55,7 +55,7 @@ async function change(client: GithubClient, draft: CheckRunDraft, id: string): P
     repository: draft.repository,
     route: 'PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}',
     parameters: { check_run_id: id, ...bodyOf(draft) },
-    urgency: 'talk',
+    urgency: 'page',
     accept: [404],
   });
   return status === 404 ? undefined : { id, nodeId: data.node_id };
@@ -101,7 +101,7 @@ async function writeStatus(client: GithubClient, draft: CheckRunDraft): Promise<
       description: title.slice(0, MAX_DESCRIPTION),
       ...(url !== undefined && { target_url: url }),
     },
-    urgency: 'talk',
+    urgency: 'page',
   });
   return { id: 'status' };
 }

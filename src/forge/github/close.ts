@@ -27,7 +27,7 @@ export async function closeLanded(client: GithubClient, request: CloseRequest): 
       deleteBranchOnMerge defaultBranchRef { name }
       pullRequest(number: ${number}) { state headRefOid isCrossRepository headRef { name target { oid } } } } }`,
     variables: { owner, name },
-    urgency: 'talk',
+    urgency: 'page',
   });
   const { pullRequest, deleteBranchOnMerge, defaultBranchRef } = data.repository;
   if (pullRequest === null || pullRequest.headRefOid !== headSha) return;
@@ -42,7 +42,7 @@ async function close(client: GithubClient, repository: ForgeRepository, number: 
     repository,
     route: 'PATCH /repos/{owner}/{repo}/pulls/{pull_number}',
     parameters: { pull_number: number, state: 'closed' },
-    urgency: 'talk',
+    urgency: 'page',
   });
 }
 
@@ -57,14 +57,14 @@ async function deleteBranch(client: GithubClient, repository: ForgeRepository, b
       based: pullRequests(first: 1, states: OPEN, baseRefName: $branch) { totalCount }
       from: pullRequests(first: 1, states: OPEN, headRefName: $branch) { totalCount } } }`,
     variables: { owner, name, branch },
-    urgency: 'talk',
+    urgency: 'page',
   });
   if (data.repository.based.totalCount + data.repository.from.totalCount > 0) return;
   await client.request({
     repository,
     route: 'DELETE /repos/{owner}/{repo}/git/refs/{ref}',
     parameters: { ref: `heads/${branch}` },
-    urgency: 'talk',
+    urgency: 'page',
     // The branch is gone or protected.
     accept: [403, 404, 409, 422],
   });

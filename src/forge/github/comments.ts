@@ -90,7 +90,7 @@ export async function writeComment(
           route: 'PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}',
           parameters: { comment_id: id, body: text },
         }),
-    urgency: 'talk',
+    urgency: 'page',
     accept: [404, 410],
     // A locked conversation takes no comments. Any other 403 is a missing permission and throws.
     acceptMessage: /locked/i,
@@ -124,7 +124,7 @@ export async function findOwnComment(
       repository,
       route: 'GET /repos/{owner}/{repo}/issues/{issue_number}/comments',
       parameters: { issue_number: number, per_page: 100, page },
-      urgency: 'talk',
+      urgency: 'page',
       accept: [404, 410],
     });
     if (status >= 300) return undefined;
@@ -148,7 +148,7 @@ export async function react(
     repository,
     route: 'POST /repos/{owner}/{repo}/issues/comments/{comment_id}/reactions',
     parameters: { comment_id: id, content: reaction },
-    urgency: 'talk',
+    urgency: 'page',
     accept: [404, 410],
     acceptMessage: /locked/i,
   });

@@ -64,7 +64,7 @@ export async function changeLabels({ client }: FactsTools, change: LabelChange):
       repository,
       route: 'POST /repos/{owner}/{repo}/issues/{issue_number}/labels',
       parameters: { issue_number: number, labels: add },
-      urgency: 'talk',
+      urgency: 'page',
     });
   }
   for (const name of remove) {
@@ -72,7 +72,7 @@ export async function changeLabels({ client }: FactsTools, change: LabelChange):
       repository,
       route: 'DELETE /repos/{owner}/{repo}/issues/{issue_number}/labels/{name}',
       parameters: { issue_number: number, name },
-      urgency: 'talk',
+      urgency: 'page',
       accept: [404],
     });
   }

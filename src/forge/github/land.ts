@@ -9,7 +9,7 @@ import {
   type LineStep,
   landOneByOne,
   type MergeAnswer,
-  type MergeDesk,
+  type MergeApi,
   type MergeState,
 } from '../candidate/land-one-by-one.ts';
 import { planLanding } from '../candidate/plan-landing.ts';
@@ -32,7 +32,7 @@ const SETTLED_MS = 5 * 60_000;
 const METHODS = { MERGE_COMMIT: 'merge', SQUASH: 'squash', REBASE: 'rebase' } as const;
 
 export async function landOnGithub(parts: LandingParts, request: LandRequest): Promise<LandAnswer> {
-  if (request.landingMode === 'API') return landOneByOne(createDesk(parts, request), request);
+  if (request.landingMode === 'API') return landOneByOne(createMergeApi(parts, request), request);
   await parts.git.refresh();
   return (await findUnready(parts, request)) ?? landCandidate(parts.git, request);
 }
@@ -71,7 +71,7 @@ interface OpenFacts {
   readonly baseRefName: string;
 }
 
-function createDesk(parts: LandingParts, request: LandRequest): MergeDesk {
+function createMergeApi(parts: LandingParts, request: LandRequest): MergeApi {
   const { git, clock } = parts;
   const findCommit = async (sha: Sha): Promise<LineStep | undefined> => git.findStoredCommit(sha);
   return {

@@ -27,7 +27,7 @@ export async function findWorkflowRun(
     repository,
     route: 'GET /repos/{owner}/{repo}/actions/runs/{run_id}',
     parameters: { run_id: runId },
-    urgency: 'talk',
+    urgency: 'page',
     accept: [404],
   });
   if (status === 404 || run.event === undefined || run.head_sha === undefined) return undefined;
@@ -53,7 +53,7 @@ async function findPullRequests(
     repository,
     route: 'GET /repos/{owner}/{repo}/pulls',
     parameters: { state: 'open', head: `${owner}:${head_branch}`, per_page: 100 },
-    urgency: 'talk',
+    urgency: 'page',
   });
   return data
     .filter(({ head }) => head?.sha === head_sha && head?.ref === head_branch && head?.repo?.id === head_repository?.id)

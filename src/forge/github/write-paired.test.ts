@@ -8,7 +8,7 @@ import type { ForgeRepository } from '../forge.ts';
 import type { CheckRunDraft, CommentDraft, PairedAnswers } from '../hosting.ts';
 
 const APP: ForgeRepository = { id: 'r1', host: 'github.com', owner: 'acme', name: 'app', git: undefined, checks: [] };
-const TELL = 'POST /graphql Tell';
+const WRITE_PAGE = 'POST /graphql WritePage';
 
 const closers: (() => Promise<void> | void)[] = [];
 afterEach(async () => {
@@ -90,11 +90,11 @@ describe('a comment and a check as one act', () => {
       [ownCheck?.externalId, ownCheck?.title, ownCheck?.summary, ownCheck?.startedAt, ownCheck?.completedAt],
       ['q1/1/1', 'In the queue', 'It waits.', check.startedAt, ended.completedAt],
     );
-    assert.deepEqual(asked(), [TELL, TELL]);
+    assert.deepEqual(asked(), [WRITE_PAGE, WRITE_PAGE]);
     const words = { comment: { ...comment, ...made.comment }, check: { ...check, externalId: 'q1/1/2' } };
     done(await hosting.writePaired(words));
     assert.equal(checks().length, 2);
-    assert.deepEqual(asked(), [TELL, TELL, TELL]);
+    assert.deepEqual(asked(), [WRITE_PAGE, WRITE_PAGE, WRITE_PAGE]);
   });
 
   it('writes without the names GraphQL wants are sent one by one [G106]', async () => {
@@ -104,7 +104,7 @@ describe('a comment and a check as one act', () => {
     const old = { comment: { ...comment, id: made.comment.id }, check: { ...check, id: made.check.id, ...ended } };
     assert.deepEqual(done(await hosting.writePaired(old)), made);
     assert.deepEqual([texts().length, checks()], [1, ['completed success']]);
-    assert.ok(!asked().includes(TELL));
+    assert.ok(!asked().includes(WRITE_PAGE));
   });
 
   it('with a token the check is a commit status', async () => {
@@ -136,10 +136,10 @@ describe('a comment and a check as one act', () => {
       { kind: 'reset', when: 'after' },
     ] as const) {
       const { github, hosting, comment, check, texts, checks, asked } = await world();
-      github.faults.once(TELL, fault);
+      github.faults.once(WRITE_PAGE, fault);
       const lost = await hosting.writePaired({ comment, check });
       assert.deepEqual([lost.comment.status, lost.check.status], ['rejected', 'rejected']);
-      assert.deepEqual(asked(), [TELL]);
+      assert.deepEqual(asked(), [WRITE_PAGE]);
       const found = await hosting.findOwnComment({ ...comment, marker: '<!-- us -->' });
       assert.ok(found);
       done(await hosting.writePaired({ comment: { ...comment, ...found }, check: { ...check, mayExist: true } }));
@@ -152,17 +152,17 @@ describe('a comment and a check as one act', () => {
     const node = { id: 'IC_1', fullDatabaseId: '1' };
     const errors = [{ path: ['check'], message: 'Something went wrong while executing your query.' }];
     const body = { data: { comment: { commentEdge: { node } }, check: null }, errors };
-    github.faults.once(TELL, { kind: 'answer', answer: { status: 200, body }, when: 'before' });
+    github.faults.once(WRITE_PAGE, { kind: 'answer', answer: { status: 200, body }, when: 'before' });
     const answers = await hosting.writePaired({ comment, check });
     assert.deepEqual(answers.comment, { status: 'fulfilled', value: { id: '1', nodeId: 'IC_1' } });
     assert.match(reasonOf(answers.check), /what became of the check: Something went wrong/);
-    assert.deepEqual(asked(), [TELL]);
+    assert.deepEqual(asked(), [WRITE_PAGE]);
   });
 
   it('a server that does not know the words is asked in the old way', async () => {
     const { github, hosting, comment, check, texts, checks } = await world();
-    const errors = [{ path: ['mutation Tell', 'check'], message: "Field 'createCheckRun' doesn't exist" }];
-    github.faults.once(TELL, { kind: 'answer', answer: { status: 200, body: { errors } }, when: 'before' });
+    const errors = [{ path: ['mutation WritePage', 'check'], message: "Field 'createCheckRun' doesn't exist" }];
+    github.faults.once(WRITE_PAGE, { kind: 'answer', answer: { status: 200, body: { errors } }, when: 'before' });
     done(await hosting.writePaired({ comment, check }));
     assert.deepEqual([texts().length, checks().length], [1, 1]);
   });
@@ -173,7 +173,7 @@ describe('a comment and a check as one act', () => {
     const errors = [{ type: 'RATE_LIMITED', path: ['check'], message: 'API rate limit exceeded.' }];
     const body = { data: { comment: { commentEdge: { node } }, check: null }, errors };
     const headers = { 'retry-after': '1' };
-    github.faults.once(TELL, { kind: 'answer', answer: { status: 200, body, headers }, when: 'before' });
+    github.faults.once(WRITE_PAGE, { kind: 'answer', answer: { status: 200, body, headers }, when: 'before' });
     done(await hosting.writePaired({ comment, check }));
     assert.deepEqual([texts().length, checks().length], [0, 1]);
   });

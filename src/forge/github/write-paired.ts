@@ -46,9 +46,9 @@ export async function writeBoth(tools: FactsTools, drafts: PairedDrafts): Promis
     }
     answer = await client.mutate<Answer>({
       repository,
-      query: `mutation Tell($comment: ${comment.type}!, $check: ${check.type}!) { ${comment.text} ${check.text} }`,
+      query: `mutation WritePage($comment: ${comment.type}!, $check: ${check.type}!) { ${comment.text} ${check.text} }`,
       variables: { comment: comment.input, check: check.input },
-      urgency: 'talk',
+      urgency: 'page',
     });
   } catch (reason) {
     return { comment: { status: 'rejected', reason }, check: { status: 'rejected', reason } };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Remark } from '../../../../test/helpers/pull-request-pages.ts';
-import { TalkWorld } from '../../../../test/helpers/talk-world.ts';
+import type { Remark } from '../../../../test/fake/pull-request-pages.ts';
+import { PageWorld } from '../../../../test/worlds/shell/page-world.ts';
 import type { PullRequestFacts } from '../../../engine/pull-request.ts';
 import { findEntry } from '../../../engine/queue.ts';
 import type { Sha } from '../../../lib/sha.ts';
@@ -11,31 +11,31 @@ import { runCommentCommand } from './comment-command.ts';
 const DAY_MS = 24 * 60 * 60_000;
 
 /** A person comments, and the webhook arrives. */
-async function say(world: TalkWorld, pr: PullRequestFacts, remark: Remark | string): Promise<string> {
+async function say(world: PageWorld, pr: PullRequestFacts, remark: Remark | string): Promise<string> {
   const given = typeof remark === 'string' ? { body: remark } : remark;
   const hint = world.pages.say(pr, world.now, given);
   return runCommentCommand(world.app, { repository: await world.repository() }, hint);
 }
 
 /** Our comments beside the one about the state. */
-function repliesOn(world: TalkWorld, { number }: PullRequestFacts): string[] {
+function repliesOn(world: PageWorld, { number }: PullRequestFacts): string[] {
   return world.pages.textsOn(number).filter((text) => !text.includes('<!-- sluice:queue -->'));
 }
 
-async function entryOf(world: TalkWorld, { number }: PullRequestFacts) {
+async function entryOf(world: PageWorld, { number }: PullRequestFacts) {
   const found = await world.app.queues.find(world.queueId);
   return found && findEntry(found.queue, number);
 }
 
 describe('commands in comments', () => {
   it('submits, with the facts that were read with the comment, in the name of its author [G136] [G54]', async () => {
-    const world = await TalkWorld.create();
+    const world = await PageWorld.create();
     world.forge.isBroken = false;
     const pr = world.open({ title: 'As the comment had it' });
     assert.equal(await say(world, pr, 'Fine!\n/sluice merge -p high --no-batch'), 'remember');
     const entry = await entryOf(world, pr);
     assert.deepEqual([entry?.priority.name, entry?.noBatch, entry?.pr.title], ['high', true, 'As the comment had it']);
-    await world.told();
+    await world.pagesUpdated();
     assert.match(world.pages.textsOn(pr.number)[0] ?? '', /Being tested/);
     const [first] = (await world.store.queues.listTransitions(entry?.id ?? '')).toReversed();
     assert.match(first?.body ?? '', /"reason":"USER_REQUESTED","text":"Submitted by @ada\."/);
@@ -44,16 +44,16 @@ describe('commands in comments', () => {
   });
 
   it('cancels and restarts [G135]', async () => {
-    const world = await TalkWorld.create();
+    const world = await PageWorld.create();
     const pr = await world.submit();
-    await world.told();
+    await world.pagesUpdated();
     await say(world, pr, '/trunk restart');
-    await world.told();
+    await world.pagesUpdated();
     const restarted = await entryOf(world, pr);
     assert.equal(restarted?.candidate, 2);
     assert.match(world.pages.textsOn(pr.number)[0] ?? '', /Its tests were restarted by `@ada`\./);
     await say(world, pr, '/trunk cancel');
-    await world.told();
+    await world.pagesUpdated();
     assert.equal(await world.stateOf(pr.number), 'CANCELLED');
     assert.match(world.pages.textsOn(pr.number)[0] ?? '', /Removed from the queue by `@ada`/);
     assert.deepEqual(repliesOn(world, pr), []);
@@ -61,7 +61,7 @@ describe('commands in comments', () => {
   });
 
   it('submits only to the base that the pull request had when it was said [G81]', async () => {
-    const world = await TalkWorld.create();
+    const world = await PageWorld.create();
     const pr = world.open();
     const at = world.now + 2_000;
     const eve = { login: 'eve', isBot: false, isOwn: false };
@@ -75,7 +75,7 @@ describe('commands in comments', () => {
   });
 
   it('takes a pull request out of the queue it is in, also after its base has changed [G136]', async () => {
-    const world = await TalkWorld.create();
+    const world = await PageWorld.create();
     const pr = world.open({ mergeability: 'NOT_MERGEABLE' });
     await world.enter(pr);
     const moved = { ...pr, baseBranch: 'elsewhere' };
@@ -86,7 +86,7 @@ describe('commands in comments', () => {
   });
 
   it('answers a refusal in words for people [G51]', async () => {
-    const world = await TalkWorld.create();
+    const world = await PageWorld.create();
     const pr = world.open();
     await say(world, pr, '/sluice cancel');
     await say(world, { ...pr, status: 'draft' }, '/sluice merge');
@@ -108,7 +108,7 @@ describe('commands in comments', () => {
   });
 
   it('obeys only who may write now [G54]', async () => {
-    const world = await TalkWorld.create();
+    const world = await PageWorld.create();
     const pr = world.open();
     for (const permission of ['none', 'read', 'triage'] as const) {
       await say(world, pr, { body: '/sluice merge', permission, login: 'mallory' });
@@ -122,7 +122,7 @@ describe('commands in comments', () => {
   });
 
   it('never obeys itself, and bots only where they are allowed; none of them is answered [G137] [G55]', async () => {
-    const world = await TalkWorld.create({ allowedBotSubmitters: ['Renovate'] });
+    const world = await PageWorld.create({ allowedBotSubmitters: ['Renovate'] });
     const pr = world.open();
     await say(world, pr, { body: '/sluice merge', isOwn: true, isBot: true, login: 'sluice[bot]' });
     for (const body of ['<!-- sluice:queue -->\n/sluice merge', '<!-- sluice:reply 7 -->\n/sluice merge'])
@@ -140,7 +140,7 @@ describe('commands in comments', () => {
   });
 
   it('runs commands of the person whose token it uses, but not its own comments [G55]', async () => {
-    const world = await TalkWorld.create();
+    const world = await PageWorld.create();
     const pr = world.open();
     await say(world, pr, { body: '<!-- sluice:reply 7 -->\n/sluice merge', isOwn: true });
     assert.equal(await entryOf(world, pr), undefined);
@@ -150,7 +150,7 @@ describe('commands in comments', () => {
   });
 
   it('passes over comments that are old, changed, gone or say nothing to it [G136]', async () => {
-    const world = await TalkWorld.create();
+    const world = await PageWorld.create();
     const pr = world.open();
     await say(world, pr, { body: '/sluice merge', createdAt: world.now - DAY_MS - 1 });
     await say(world, pr, { body: '/sluice merge', isEdited: true });
@@ -162,7 +162,7 @@ describe('commands in comments', () => {
   });
 
   it('passes over commands where they are switched off [G47]', async () => {
-    const world = await TalkWorld.create({ commandsEnabled: false });
+    const world = await PageWorld.create({ commandsEnabled: false });
     const pr = world.open();
     await say(world, pr, '/sluice merge');
     await say(world, pr, '/sluice what');
@@ -171,14 +171,14 @@ describe('commands in comments', () => {
   });
 
   it('gives a sign where no comment would show that it obeyed [G136]', async () => {
-    const world = await TalkWorld.create({ commentsEnabled: false });
+    const world = await PageWorld.create({ commentsEnabled: false });
     const pr = world.open();
     await say(world, pr, '/sluice merge');
     assert.equal(world.pages.reactions.length, 1);
     await world.stop();
-    const other = await TalkWorld.create();
+    const other = await PageWorld.create();
     const queued = await other.submit();
-    await other.told();
+    await other.pagesUpdated();
     await say(other, queued, '/sluice merge -p low');
     assert.equal((await entryOf(other, queued))?.priority.name, 'low');
     assert.equal(other.pages.reactions.length, 1);
@@ -186,16 +186,16 @@ describe('commands in comments', () => {
   });
 
   it('runs a command once, also if the confirmation fails [G136]', async () => {
-    const world = await TalkWorld.create({ commentsEnabled: false });
+    const world = await PageWorld.create({ commentsEnabled: false });
     const pr = await world.submit();
-    await world.told();
+    await world.pagesUpdated();
     world.pages.failing.add('react');
     assert.equal(await say(world, pr, '/sluice restart'), 'remember');
     await world.stop();
   });
 
   it('has a fork tested only at a head that could have been seen [G56]', async () => {
-    const world = await TalkWorld.create();
+    const world = await PageWorld.create();
     const pr = world.open({ isHeadUntrusted: true });
     const key = { repositoryId: (await world.repository()).id, prNumber: pr.number };
     await world.pass(1_000);
@@ -216,7 +216,7 @@ describe('commands in comments', () => {
   });
 
   it('has no fork tested at a head that was pushed after what was said, also where our clock is behind [G83]', async () => {
-    const world = await TalkWorld.create();
+    const world = await PageWorld.create();
     const repository = await world.repository();
     const pr = world.open({ isHeadUntrusted: true });
     const [said, pushed] = [world.now + 60_000, world.now + 65_000];
@@ -235,7 +235,7 @@ describe('commands in comments', () => {
   });
 
   it('does not test a fork at a head that returned after a person saw another one [G139]', async () => {
-    const world = await TalkWorld.create();
+    const world = await PageWorld.create();
     const evil = world.open({ isHeadUntrusted: true });
     const key = { repositoryId: (await world.repository()).id, prNumber: evil.number };
     const good = { ...evil, headSha: 'e'.repeat(40) as Sha };
@@ -251,7 +251,7 @@ describe('commands in comments', () => {
   });
 
   it('says a thing once, also when its answer got lost, and not without end [G51] [G138]', async () => {
-    const world = await TalkWorld.create();
+    const world = await PageWorld.create();
     const pr = world.open();
     const hint = world.pages.say(pr, world.now, { body: '/sluice what' });
     const repository = await world.repository();
@@ -268,7 +268,7 @@ describe('commands in comments', () => {
   });
 
   it('shows quoted input as text [G46] [G51]', async () => {
-    const world = await TalkWorld.create();
+    const world = await PageWorld.create();
     const pr = world.open();
     await say(world, pr, '/sluice <img/src=x>@everyone');
     await say(world, pr, '/sluice merge -p `@everyone`');

@@ -6,7 +6,7 @@ import { isKnownNotApplied } from '../../known-not-applied.ts';
 import { type AnswerFacts, type Budget, createBudget, limitedUntil, type Need } from './budget.ts';
 
 const READ: Need = { urgency: 'read', resource: 'core', isAct: false };
-const TALK: Need = { urgency: 'talk', resource: 'core', isAct: true };
+const PAGE: Need = { urgency: 'page', resource: 'core', isAct: true };
 const LAND: Need = { urgency: 'land', resource: 'core', isAct: true };
 
 function world(options: { readonly maxWaitMs?: number } = {}) {
@@ -43,24 +43,24 @@ describe('the budget of calls to GitHub', () => {
   it('comments wait first, then reads, and landings last [G8]', async () => {
     const { clock, budget, started, ask } = world();
     await learn(budget, fine(left(clock, 700, 20_000)));
-    void ask('talk', TALK);
+    void ask('page', PAGE);
     await ask('read', READ, fine(left(clock, 200, 20_000)));
     void ask('read again', READ);
     await ask('land', LAND, fine(left(clock, 200, 20_000)));
     assert.deepEqual(started, ['read', 'land']);
     await clock.pass(25_000);
-    assert.deepEqual(started.slice(2).toSorted(), ['read again', 'talk']);
+    assert.deepEqual(started.slice(2).toSorted(), ['page', 'read again']);
   });
 
   it('a used-up limit is waited for, and calls go on in order of urgency [G103]', async () => {
     const { clock, budget, started, ask } = world();
     await learn(budget, fine(left(clock, 0, 10_000)));
-    const all = [ask('talk', TALK), ask('read', READ), ask('land', LAND)];
+    const all = [ask('page', PAGE), ask('read', READ), ask('land', LAND)];
     await clock.pass(5_000);
     assert.deepEqual(started, []);
     await clock.pass(8_000);
     await Promise.all(all);
-    assert.deepEqual(started, ['land', 'read', 'talk']);
+    assert.deepEqual(started, ['land', 'read', 'page']);
   });
 
   it('a wait that nobody should hold a question for is refused at once, and says until when [G103]', async () => {
@@ -79,8 +79,8 @@ describe('the budget of calls to GitHub', () => {
 
   it('says that there is only much to say where no limit is the reason [G9]', async () => {
     const { clock, ask } = world();
-    const all = Array.from({ length: 31 }, (_, index) => ask(`talk ${index}`, TALK));
-    await assert.rejects(ask('one more', TALK), (error: unknown) => {
+    const all = Array.from({ length: 31 }, (_, index) => ask(`page ${index}`, PAGE));
+    await assert.rejects(ask('one more', PAGE), (error: unknown) => {
       assert.ok(error instanceof Fault);
       assert.equal(error.detail, 'More waits to be said on GitHub than can be before 12:00 UTC.');
       assert.ok(isKnownNotApplied(error));
@@ -113,23 +113,23 @@ describe('the budget of calls to GitHub', () => {
     const refused = { status: 403, headers: {}, message: 'You have exceeded a secondary rate limit' };
     for (const minutes of [1, 2, 4, 8, 15, 15]) {
       // Two requests in flight at once are refused at once.
-      const turns = [await budget.take(TALK)];
-      const other = budget.take(TALK);
+      const turns = [await budget.take(PAGE)];
+      const other = budget.take(PAGE);
       await clock.pass(1_000);
       turns.push(await other);
       for (const turn of turns) turn.end(refused);
       await clock.pass(60_000);
       await ask('land', LAND);
-      if (minutes > 1) await assert.rejects(ask('talk', TALK), /rate limit/);
+      if (minutes > 1) await assert.rejects(ask('page', PAGE), /rate limit/);
       await clock.pass((minutes - 1) * 60_000);
     }
     assert.equal(started.length, 6);
-    await ask('talk', TALK);
-    const turn = budget.take(TALK);
+    await ask('page', PAGE);
+    const turn = budget.take(PAGE);
     await clock.pass(1_000);
     (await turn).end(refused);
     await clock.pass(60_000);
-    await ask('talk again', TALK);
+    await ask('page again', PAGE);
   });
 
   it('a limit that is refilled by our clock and not by GitHub’s is asked for again only now and then [G103]', async () => {
@@ -164,9 +164,9 @@ describe('the budget of calls to GitHub', () => {
 
   it('a second lies between two things that people are told, and merges do not wait for it [G9]', async () => {
     const { clock, started, ask } = world();
-    const all = ['a', 'b', 'c'].map((name) => ask(name, TALK));
+    const all = ['a', 'b', 'c'].map((name) => ask(name, PAGE));
     await ask('merge', LAND);
-    await ask('look', { ...TALK, isAct: false });
+    await ask('look', { ...PAGE, isAct: false });
     assert.deepEqual(started, ['a', 'merge', 'look']);
     await clock.pass(1_000);
     assert.deepEqual(started, ['a', 'merge', 'look', 'b']);
@@ -178,7 +178,7 @@ describe('the budget of calls to GitHub', () => {
   it('more to tell than half a minute holds is refused, to be told later', async () => {
     const { clock, started, ask } = world();
     const results = Array.from({ length: 40 }, (_, index) =>
-      ask(String(index), TALK).then(
+      ask(String(index), PAGE).then(
         () => 'told',
         () => 'later',
       ),

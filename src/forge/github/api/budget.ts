@@ -17,7 +17,7 @@ export interface Budget {
 }
 
 /** Landings go first. Comments and checks wait first. */
-export type Urgency = 'land' | 'read' | 'talk';
+export type Urgency = 'land' | 'read' | 'page';
 
 export interface Need {
   readonly urgency: Urgency;
@@ -75,8 +75,8 @@ const RESET_LEEWAY_MS = 1_000;
 /** The limit should have been refilled by the server's clock, and was not. */
 const AHEAD_WAIT_MS = 10_000;
 /** The share of each limit that is reserved for more urgent requests. */
-const RESERVED: Readonly<Record<Urgency, number>> = { land: 0, read: 0.05, talk: 0.15 };
-const ORDER: readonly Urgency[] = ['land', 'read', 'talk'];
+const RESERVED: Readonly<Record<Urgency, number>> = { land: 0, read: 0.05, page: 0.15 };
+const ORDER: readonly Urgency[] = ['land', 'read', 'page'];
 
 interface Waiter extends Need {
   readonly deadline: Instant;
@@ -198,7 +198,7 @@ export function createBudget({ clock, paceMs = PACE_MS, maxWaitMs = MAX_WAIT_MS 
 /** Merges never wait for comments. */
 // SPEC G9
 function isPaced({ isAct, urgency }: Need): boolean {
-  return isAct && urgency === 'talk';
+  return isAct && urgency === 'page';
 }
 
 /** Answers arrive out of order. Within one period, the lower remaining count is the newer one. */

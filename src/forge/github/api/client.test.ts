@@ -272,7 +272,7 @@ describe('answers that get lost', () => {
         repository: APP,
         route: 'POST /repos/{owner}/{repo}/issues/{issue_number}/comments',
         parameters: { issue_number: 1, body: 'hello' },
-        urgency: 'talk',
+        urgency: 'page',
       });
       await faultOf(act);
       assert.equal(github.routes().filter((route) => route.startsWith('POST /repos')).length, 1);
@@ -323,7 +323,7 @@ describe('answers that get lost', () => {
       repository: APP,
       route: 'POST /repos/{owner}/{repo}/issues/{issue_number}/comments',
       parameters: { issue_number: 1, body: 'hello' },
-      urgency: 'talk',
+      urgency: 'page',
     });
     assert.equal(data.id, 9);
     assert.equal(github.routes().filter((route) => route.startsWith('POST /repos')).length, 2);

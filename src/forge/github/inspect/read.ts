@@ -45,7 +45,7 @@ export function readerOf(client: GithubClient, repository: ForgeRepository): Git
     parameters: Readonly<Record<string, unknown>> = {},
   ): Promise<Data | undefined> {
     const accept = [403, 404, 409, 422];
-    const { status, data } = await client.request<Data>({ repository, route, parameters, urgency: 'talk', accept });
+    const { status, data } = await client.request<Data>({ repository, route, parameters, urgency: 'page', accept });
     return accept.includes(status) ? undefined : data;
   }
 

@@ -19,7 +19,7 @@ const WRITE = need('pull_requests', 'write');
 /** On pull requests either permission is enough. */
 const permission = ['issues', 'pull_requests'];
 const LISTEN = { permission, access: 'read', role: 'read' } as const;
-const TALK = { permission, access: 'write', role: 'read' } as const;
+const COMMENT = { permission, access: 'write', role: 'read' } as const;
 const LABEL = { permission, access: 'write', role: 'triage' } as const;
 
 export const pullRoutes: readonly Route[] = [
@@ -29,9 +29,9 @@ export const pullRoutes: readonly Route[] = [
   inRepository('PATCH /pulls/{pull_number}', WRITE, patchPull),
   inRepository('PUT /pulls/{pull_number}/merge', need('contents', 'write'), mergePull),
   inRepository('GET /issues/{issue_number}/comments', LISTEN, listComments),
-  inRepository('POST /issues/{issue_number}/comments', TALK, createComment),
-  inRepository('PATCH /issues/comments/{comment_id}', TALK, updateComment),
-  inRepository('POST /issues/comments/{comment_id}/reactions', TALK, createReaction),
+  inRepository('POST /issues/{issue_number}/comments', COMMENT, createComment),
+  inRepository('PATCH /issues/comments/{comment_id}', COMMENT, updateComment),
+  inRepository('POST /issues/comments/{comment_id}/reactions', COMMENT, createReaction),
   inRepository('POST /issues/{issue_number}/labels', LABEL, addLabels),
   inRepository('DELETE /issues/{issue_number}/labels/{name}', LABEL, dropLabel),
 ];
@@ -103,7 +103,7 @@ type Actor = Pick<Ask, 'world' | 'caller'>;
 /** Shared by REST and GraphQL. */
 export function writeBelow(actor: Actor, pr: PullRequest, body: string): Comment {
   const { world, caller } = actor;
-  authorize(caller, pr.repository, TALK);
+  authorize(caller, pr.repository, COMMENT);
   return addComment(world, pr, { author: actorOf(actor), app: appOf(caller), body });
 }
 
@@ -114,7 +114,7 @@ function commentOf(call: Call): FoundComment {
 /** Callers may change their own comments, and with write access those of others. */
 export function rewrite(by: Actor, found: FoundComment, body: string): void {
   const { pr, comment } = found;
-  authorize(by.caller, pr.repository, TALK);
+  authorize(by.caller, pr.repository, COMMENT);
   const actor = actorOf(by);
   const mayAny = by.caller.kind === 'user' && hasRole(pr.repository, actor, 'write');
   if (comment.author !== actor && !mayAny) throw new Refused(403, 'Must have admin rights to Repository.');

@@ -1,33 +1,33 @@
 import assert from 'node:assert/strict';
-import { Directory } from '../../src/app/core/directory.ts';
-import { candidateIdOf } from '../../src/app/core/entry-id.ts';
-import { encodeQueue } from '../../src/app/core/queue-codec.ts';
-import { QueueHost } from '../../src/app/core/queue-host.ts';
-import { createEffectWorker, type EffectWorker } from '../../src/app/effects/effect-worker.ts';
-import type { CandidateNumber } from '../../src/engine/candidate.ts';
-import type { CheckConclusion } from '../../src/engine/check.ts';
-import type { QueueEvent } from '../../src/engine/event.ts';
-import type { PrNumber, PullRequestFacts } from '../../src/engine/pull-request.ts';
-import { createQueue, type EntryId, type EntryState } from '../../src/engine/queue.ts';
-import { DEFAULT_SETTINGS, type QueueSettings } from '../../src/engine/settings.ts';
-import type { LandAnswer } from '../../src/forge/forge.ts';
-import type { Hosting } from '../../src/forge/hosting.ts';
-import type { Sha } from '../../src/lib/sha.ts';
-import type { QueueId } from '../../src/storage/queues.ts';
-import type { Repository } from '../../src/storage/repositories.ts';
-import type { TestRow } from '../../src/storage/tests.ts';
-import { NOON } from '../worlds/shell/manual-clock.ts';
-import { WorkerWorld } from '../worlds/shell/worker-world.ts';
-import { aPullRequest } from './a-pull-request.ts';
-import { PullRequestPages } from './pull-request-pages.ts';
-import { aTest, storeQueue } from './store-rows.ts';
-import { applyResults } from './test-results.ts';
+import { Directory } from '../../../src/app/core/directory.ts';
+import { candidateIdOf } from '../../../src/app/core/entry-id.ts';
+import { encodeQueue } from '../../../src/app/core/queue-codec.ts';
+import { QueueHost } from '../../../src/app/core/queue-host.ts';
+import { createEffectWorker, type EffectWorker } from '../../../src/app/effects/effect-worker.ts';
+import type { CandidateNumber } from '../../../src/engine/candidate.ts';
+import type { CheckConclusion } from '../../../src/engine/check.ts';
+import type { QueueEvent } from '../../../src/engine/event.ts';
+import type { PrNumber, PullRequestFacts } from '../../../src/engine/pull-request.ts';
+import { createQueue, type EntryId, type EntryState } from '../../../src/engine/queue.ts';
+import { DEFAULT_SETTINGS, type QueueSettings } from '../../../src/engine/settings.ts';
+import type { LandAnswer } from '../../../src/forge/forge.ts';
+import type { Hosting } from '../../../src/forge/hosting.ts';
+import type { Sha } from '../../../src/lib/sha.ts';
+import type { QueueId } from '../../../src/storage/queues.ts';
+import type { Repository } from '../../../src/storage/repositories.ts';
+import type { TestRow } from '../../../src/storage/tests.ts';
+import { PullRequestPages } from '../../fake/pull-request-pages.ts';
+import { aPullRequest } from '../../helpers/a-pull-request.ts';
+import { aTest, storeQueue } from '../../helpers/store-rows.ts';
+import { applyResults } from '../../helpers/test-results.ts';
+import { NOON } from './manual-clock.ts';
+import { WorkerWorld } from './worker-world.ts';
 
 /** A little longer than the delay of page updates. */
-const TOLD_MS = 2_500;
+const UPDATED_MS = 2_500;
 
 /** A server with a queue on a hosted forge, whose pages can be read. */
-export class TalkWorld {
+export class PageWorld {
   readonly pages = new PullRequestPages();
   readonly #world: WorkerWorld;
   queueId = '' as QueueId;
@@ -39,8 +39,8 @@ export class TalkWorld {
     Object.assign(world.app, { publicUrl: 'https://sluice.test' });
   }
 
-  static async create(settings: Partial<QueueSettings> = {}): Promise<TalkWorld> {
-    const world = new TalkWorld(await WorkerWorld.create());
+  static async create(settings: Partial<QueueSettings> = {}): Promise<PageWorld> {
+    const world = new PageWorld(await WorkerWorld.create());
     world.queueId = await world.addQueue('main', settings, '00000000-0000-8000-8000-000000000001');
     world.#world.worker.start();
     return world;
@@ -78,11 +78,11 @@ export class TalkWorld {
     const given = id === undefined ? {} : { id: id as QueueId };
     const queue = await storeQueue(this.store, { repositoryId, branch, body, ...given });
     const head = this.#world.repository.getHead('main');
-    await this.tell({ kind: 'target_observed', at: NOON, head, since: 0, isDescendant: true }, queue.id);
+    await this.send({ kind: 'target_observed', at: NOON, head, since: 0, isDescendant: true }, queue.id);
     return queue.id;
   }
 
-  async tell(event: QueueEvent, queueId = this.queueId): Promise<void> {
+  async send(event: QueueEvent, queueId = this.queueId): Promise<void> {
     const running = this.app.queues.run(queueId, () => event);
     // Events that come together share a commit after a moment.
     await this.pass(5);
@@ -107,18 +107,18 @@ export class TalkWorld {
   async enter(pr: PullRequestFacts, queueId = this.queueId): Promise<void> {
     const entryId = `entry-${queueId}-${pr.number}` as EntryId;
     const given = { targets: undefined, priority: undefined, noBatch: undefined, by: 'person' as const };
-    await this.tell({ kind: 'pull_request_submitted', at: this.now, actor: '@ada', entryId, pr, ...given }, queueId);
+    await this.send({ kind: 'pull_request_submitted', at: this.now, actor: '@ada', entryId, pr, ...given }, queueId);
   }
 
   async observe(pr: PullRequestFacts, queueId = this.queueId): Promise<void> {
     const { now: at } = this;
-    await this.tell({ kind: 'pull_request_observed', at, prNumber: pr.number, pr, targets: undefined }, queueId);
+    await this.send({ kind: 'pull_request_observed', at, prNumber: pr.number, pr, targets: undefined }, queueId);
   }
 
   /** A foreign push to the target branch. */
   async pushToTarget(head: Sha): Promise<void> {
     const since = (await this.app.queues.find(this.queueId))?.queue.heads ?? 0;
-    await this.tell({ kind: 'target_observed', at: this.now, head, since, isDescendant: true });
+    await this.send({ kind: 'target_observed', at: this.now, head, since, isDescendant: true });
   }
 
   refuseLandingOf(prNumber: PrNumber): void {
@@ -128,14 +128,14 @@ export class TalkWorld {
   }
 
   async cancel(prNumber: PrNumber): Promise<void> {
-    await this.tell({ kind: 'pull_request_cancelled', at: this.now, actor: '@bob', prNumber });
+    await this.send({ kind: 'pull_request_cancelled', at: this.now, actor: '@bob', prNumber });
   }
 
   async report(candidate: number, name: string, conclusion: CheckConclusion, summary?: string): Promise<void> {
     const check = { name, status: 'COMPLETED' as const, conclusion, startedAt: undefined, summary };
     const url = `https://ci.test/${candidate}/${name}`;
     const of = { at: this.now, candidate: candidate as CandidateNumber };
-    await this.tell({ kind: 'check_reported', ...of, check: { ...check, url } });
+    await this.send({ kind: 'check_reported', ...of, check: { ...check, url } });
   }
 
   /** Stores an upload for a candidate's check in which these tests failed. */
@@ -167,8 +167,8 @@ export class TalkWorld {
   }
 
   /** Waits until pages are updated. */
-  async told(): Promise<void> {
-    await this.pass(TOLD_MS);
+  async pagesUpdated(): Promise<void> {
+    await this.pass(UPDATED_MS);
   }
 
   async pass(ms: number): Promise<void> {
