@@ -12,11 +12,11 @@ import { createQueue } from '../src/engine/queue.ts';
 import { DEFAULT_SETTINGS } from '../src/engine/settings.ts';
 import type { Forge } from '../src/forge/forge.ts';
 import type { OrganizationId } from '../src/storage/accounts.ts';
-import { createInProcess, type InProcess, TOKEN } from './e2e/harness-in-process.ts';
 import { FakeForge } from './fake/fake-forge.ts';
 import { FakeRepository } from './fake/fake-repository.ts';
 import { aRepository, storeQueue } from './helpers/store-rows.ts';
 import { evaluate, inputsOf, runScript, scriptOf, TARGETS_WORKFLOWS, textOf, workflowOf } from './helpers/workflows.ts';
+import { createInProcess, type InProcess, TOKEN } from './worlds/server/in-process.ts';
 
 const PATHS = 'impacted-targets-paths.yml';
 const HOST = 'github.test';

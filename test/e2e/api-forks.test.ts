@@ -13,7 +13,7 @@ import type { QueueStore } from '../../src/storage/queues.ts';
 import { FakeForge } from '../fake/fake-forge.ts';
 import { FakeRepository } from '../fake/fake-repository.ts';
 import { aRepository, storeQueue } from '../helpers/store-rows.ts';
-import { createInProcess, type InProcess, TOKEN } from './harness-in-process.ts';
+import { createInProcess, type InProcess, TOKEN } from '../worlds/server/in-process.ts';
 
 const SHA = 'a'.repeat(40) as Sha;
 const HOST = 'github.test';

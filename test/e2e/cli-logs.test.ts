@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import type { CheckConclusion } from '../../src/engine/check.ts';
 import { type StoredCandidate, storeCandidate } from '../helpers/store-candidate.ts';
+import { createInProcess, type InProcess, TOKEN } from '../worlds/server/in-process.ts';
 import { until } from './harness.ts';
-import { createInProcess, type InProcess, TOKEN } from './harness-in-process.ts';
 import { HAS_TERMINAL, runOnTerminal, runSluice } from './run-sluice.ts';
 
 describe('sluice logs [W3]', () => {

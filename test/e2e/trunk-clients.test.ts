@@ -5,8 +5,8 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { before, describe, test } from 'node:test';
 import { aFailure, aTest, NOON } from '../helpers/store-rows.ts';
+import { createInProcess } from '../worlds/server/in-process.ts';
 import { type TestQueue, useServer } from './harness.ts';
-import { createInProcess } from './harness-in-process.ts';
 
 type Json = Record<string, unknown>;
 

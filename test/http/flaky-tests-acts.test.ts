@@ -5,10 +5,10 @@ import type { TestDetailsView } from '../../src/app/tests/get-test-details.ts';
 import type { TestEventView } from '../../src/app/tests/test-event-view.ts';
 import { defaultMonitors } from '../../src/flaky/settings.ts';
 import type { TestRow } from '../../src/storage/tests.ts';
-import { createInProcess, type InProcess } from '../e2e/harness-in-process.ts';
 import { storeObserved, type Told } from '../helpers/observed-test.ts';
 import { pluck } from '../helpers/pluck.ts';
 import { DAY_MS, NOON } from '../helpers/store-rows.ts';
+import { createInProcess, type InProcess } from '../worlds/server/in-process.ts';
 
 const at = (instant: number) => new Date(instant).toISOString();
 const path = (name: string) => `/v1/flaky-tests/${name}`;

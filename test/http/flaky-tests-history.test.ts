@@ -4,10 +4,10 @@ import type { PageView } from '../../src/app/core/list-page.ts';
 import type { TestEventView } from '../../src/app/tests/test-event-view.ts';
 import type { TestExecutionView } from '../../src/app/tests/test-history.ts';
 import type { TestRow } from '../../src/storage/tests.ts';
-import { createInProcess, type InProcess } from '../e2e/harness-in-process.ts';
 import { storeObserved, type Told } from '../helpers/observed-test.ts';
 import { pluck } from '../helpers/pluck.ts';
 import { DAY_MS, NOON } from '../helpers/store-rows.ts';
+import { createInProcess, type InProcess } from '../worlds/server/in-process.ts';
 
 const RUNS = '/v1/flaky-tests/list-test-runs';
 const EVENTS = '/v1/flaky-tests/list-test-events';

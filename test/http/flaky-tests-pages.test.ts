@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import type { PageView } from '../../src/app/core/list-page.ts';
 import type { TestView } from '../../src/app/tests/test-view.ts';
-import { createInProcess, type InProcess } from '../e2e/harness-in-process.ts';
 import { pluck } from '../helpers/pluck.ts';
 import { aFailure, aRepository, aTest, DAY_MS, NOON } from '../helpers/store-rows.ts';
+import { createInProcess, type InProcess } from '../worlds/server/in-process.ts';
 
 const HOUR_MS = 3_600_000;
 const FAILING = '/v1/flaky-tests/list-failing-tests';

@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import type { MonitorView } from '../../src/app/tests/monitors.ts';
 import type { TestSettingsView } from '../../src/app/tests/test-settings.ts';
-import { createInProcess, type InProcess } from '../e2e/harness-in-process.ts';
 import { pluck } from '../helpers/pluck.ts';
 import { NOON } from '../helpers/store-rows.ts';
+import { createInProcess, type InProcess } from '../worlds/server/in-process.ts';
 
 const GET = '/v1/flaky-tests/get-settings';
 const UPDATE = '/v1/flaky-tests/update-settings';

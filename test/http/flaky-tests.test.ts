@@ -6,10 +6,10 @@ import type { TestDetailsView } from '../../src/app/tests/get-test-details.ts';
 import type { QuarantinedTestView } from '../../src/app/tests/list-quarantined-tests.ts';
 import type { TestView } from '../../src/app/tests/test-view.ts';
 import type { TestRow } from '../../src/storage/tests.ts';
-import { createInProcess, type InProcess } from '../e2e/harness-in-process.ts';
 import { storeObserved } from '../helpers/observed-test.ts';
 import { pluck } from '../helpers/pluck.ts';
 import { aFailure, aRepository, aRun, aTest, DAY_MS, NOON, storeOrganization } from '../helpers/store-rows.ts';
+import { createInProcess, type InProcess } from '../worlds/server/in-process.ts';
 
 const HOUR_MS = 3_600_000;
 const FAILING = '/v1/flaky-tests/list-failing-tests';

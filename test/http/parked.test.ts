@@ -4,7 +4,7 @@ import { encodeQueue } from '../../src/app/core/queue-codec.ts';
 import { createQueue } from '../../src/engine/queue.ts';
 import { DEFAULT_SETTINGS } from '../../src/engine/settings.ts';
 import type { QueueId } from '../../src/storage/queues.ts';
-import { createInProcess } from '../e2e/harness-in-process.ts';
+import { createInProcess } from '../worlds/server/in-process.ts';
 
 describe('a queue that stopped itself', () => {
   it('reads PAUSED and says why, until it is set to RUNNING [I1] [I2]', async () => {

@@ -4,9 +4,9 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 import { newTestState } from '../../src/flaky/core/state.ts';
 import { createTestIds } from '../../src/flaky/identity/test-id.ts';
 import { DEFAULT_TEST_SETTINGS } from '../../src/flaky/settings.ts';
-import { createInProcess, type InProcess } from '../e2e/harness-in-process.ts';
 import { aTest, NOON } from '../helpers/store-rows.ts';
 import type { FailingTest } from '../helpers/uploader.ts';
+import { createInProcess, type InProcess } from '../worlds/server/in-process.ts';
 
 const LOOKUP = '/v1/metrics/getQuarantineConfig';
 

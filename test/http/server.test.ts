@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { Fault } from '../../src/lib/fault.ts';
 import { problemOf } from '../e2e/harness.ts';
-import { createInProcess, type InProcess, TOKEN } from '../e2e/harness-in-process.ts';
 import { connect, head } from '../e2e/harness-sockets.ts';
+import { createInProcess, type InProcess, TOKEN } from '../worlds/server/in-process.ts';
 
 describe('a request that is late', () => {
   let world: InProcess;

@@ -7,8 +7,8 @@ import { after, afterEach, beforeEach, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import type { Upload } from '../../src/storage/uploads.ts';
 import { problemOf, until } from '../e2e/harness.ts';
-import { TOKEN } from '../e2e/harness-in-process.ts';
 import { chunk, connect, head, type RawConnection } from '../e2e/harness-sockets.ts';
+import { TOKEN } from '../worlds/server/in-process.ts';
 import { createUploadWorld, FIELDS, REPORT, type UploadWorld } from '../worlds/server/upload-server.ts';
 
 const NO_CURL = spawnSync('curl', ['--version']).status === 0 ? false : 'curl is not installed';

@@ -4,9 +4,9 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 import type { UploadPage } from '../../src/app/uploads/uploads.ts';
 import type { Upload } from '../../src/storage/uploads.ts';
 import { until } from '../e2e/harness.ts';
-import { TOKEN } from '../e2e/harness-in-process.ts';
 import { connect } from '../e2e/harness-sockets.ts';
 import { type CreatedUpload, isRetried, Uploader, type UploaderOptions } from '../helpers/uploader.ts';
+import { TOKEN } from '../worlds/server/in-process.ts';
 import { createUploadWorld, REPORT, type UploadWorld } from '../worlds/server/upload-server.ts';
 
 const HOUR_MS = 3_600_000;

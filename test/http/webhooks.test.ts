@@ -13,8 +13,8 @@ import { createReadDelivery } from '../../src/forge/github/webhook.ts';
 import type { Hosting } from '../../src/forge/hosting.ts';
 import type { OrganizationId } from '../../src/storage/accounts.ts';
 import { until } from '../e2e/harness.ts';
-import { createInProcess, type InProcess } from '../e2e/harness-in-process.ts';
 import { aRepository, storeOrganization, storeQueue } from '../helpers/store-rows.ts';
+import { createInProcess, type InProcess } from '../worlds/server/in-process.ts';
 
 const HOST = 'github.com';
 const SECRET = 's3cret';

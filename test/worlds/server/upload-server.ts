@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { App } from '../../../src/app/core/app.ts';
 import type { ServerDeps } from '../../../src/http/server-deps.ts';
 import type { Answer } from '../../e2e/harness.ts';
-import { createInProcess, type InProcess, TOKEN } from '../../e2e/harness-in-process.ts';
+import { createInProcess, type InProcess, TOKEN } from './in-process.ts';
 
 export const REPORT =
   '<testsuites><testsuite name="math"><testcase name="adds" classname="math" time="0.1"/></testsuite></testsuites>';

@@ -2,23 +2,23 @@
 
 import assert from 'node:assert/strict';
 import type { FastifyInstance } from 'fastify';
-import { Authenticator } from '../../src/app/access/authenticate.ts';
-import { ensureOrganization } from '../../src/app/access/organizations.ts';
-import type { App } from '../../src/app/core/app.ts';
-import type { Forge } from '../../src/forge/forge.ts';
-import { createServer } from '../../src/http/server.ts';
-import type { ServerDeps } from '../../src/http/server-deps.ts';
-import { systemClock } from '../../src/lib/clock.ts';
-import type { OrganizationId } from '../../src/storage/accounts.ts';
-import type { Repository, RepositoryId } from '../../src/storage/repositories.ts';
-import { createMemoryStore } from '../../src/storage/sqlite/create-memory-store.ts';
-import type { Store } from '../../src/storage/store.ts';
-import type { TestRow } from '../../src/storage/tests.ts';
-import { silentLog } from '../helpers/silent-log.ts';
-import { aRepository, NOON } from '../helpers/store-rows.ts';
-import { applyResults, type TestRunRow } from '../helpers/test-results.ts';
-import { createTestApp } from '../worlds/shell/create-app.ts';
-import { type ProblemBody, problemOf } from './harness.ts';
+import { Authenticator } from '../../../src/app/access/authenticate.ts';
+import { ensureOrganization } from '../../../src/app/access/organizations.ts';
+import type { App } from '../../../src/app/core/app.ts';
+import type { Forge } from '../../../src/forge/forge.ts';
+import { createServer } from '../../../src/http/server.ts';
+import type { ServerDeps } from '../../../src/http/server-deps.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
+import type { OrganizationId } from '../../../src/storage/accounts.ts';
+import type { Repository, RepositoryId } from '../../../src/storage/repositories.ts';
+import { createMemoryStore } from '../../../src/storage/sqlite/create-memory-store.ts';
+import type { Store } from '../../../src/storage/store.ts';
+import type { TestRow } from '../../../src/storage/tests.ts';
+import { type ProblemBody, problemOf } from '../../e2e/harness.ts';
+import { silentLog } from '../../helpers/silent-log.ts';
+import { aRepository, NOON } from '../../helpers/store-rows.ts';
+import { applyResults, type TestRunRow } from '../../helpers/test-results.ts';
+import { createTestApp } from '../shell/create-app.ts';
 
 export const TOKEN = 'the-token-of-these-tests';
 
