@@ -4,7 +4,6 @@ import { Prng } from '../../src/lib/prng.ts';
 import type { Sha } from '../../src/lib/sha.ts';
 import { SimWorld } from '../simulation/sim-world.ts';
 import { ChangeMaker } from './change-maker.ts';
-import { Courier } from './courier.ts';
 import { type CiRates, type CiReport, FakeCi } from './fake-ci.ts';
 import { FakeRepository } from './fake-repository.ts';
 import { isGreen, pairPath, redLine } from './is-green.ts';
@@ -67,40 +66,6 @@ describe('fake ci', () => {
     assert.equal(conclusionsOf(both.sha).length, 2);
   });
 
-  it('does what the rates say, in bad weather only', async () => {
-    const flaky = createBench({ flaky: 1, rerun: 0.5 });
-    const { sha } = flaky.publish({ a: 'a' });
-    await flaky.world.runFor(6 * HOUR_MS);
-    assert.deepEqual(flaky.ci.record.names('passed', sha), []);
-    assert.ok((flaky.world.faultCounts()['ci.flaky'] ?? 0) >= 2);
-    flaky.world.calm();
-    const next = flaky.publish({ a: 'a' });
-    await flaky.world.runFor(HOUR_MS);
-    assert.equal(flaky.ci.record.names('passed', next.sha).length, 2);
-
-    const lost = createBench({ lost: 1 });
-    const { sha: unheard } = lost.publish({ a: 'a' });
-    await lost.world.runFor(HOUR_MS);
-    assert.deepEqual(lost.conclusionsOf(unheard), []);
-
-    const cancelled = createBench({ cancelled: 1, timeless: 1 });
-    const { sha: stopped } = cancelled.publish({ a: 'a' });
-    await cancelled.world.runFor(HOUR_MS);
-    assert.ok(cancelled.conclusionsOf(stopped).every((conclusion) => ['CANCELLED', 'STALE'].includes(conclusion)));
-    assert.ok(cancelled.reports.every(({ check }) => check.startedAt === undefined));
-  });
-
-  it('stops some runs of discarded candidates and goes on with others', async () => {
-    const { world, repository, publish, conclusionsOf } = createBench();
-    const published = Array.from({ length: 20 }, () => publish({ a: 'a' }));
-    await world.runFor(30_000);
-    for (const { candidateId } of published) repository.tell({ kind: 'candidate_discarded', candidateId });
-    await world.runFor(HOUR_MS);
-    const isStopped = published.map(({ sha }) => conclusionsOf(sha).includes('CANCELLED'));
-    assert.deepEqual([...new Set(isStopped)].toSorted(), [false, true]);
-    assert.ok(published.every(({ sha }) => conclusionsOf(sha).length === 2));
-  });
-
   it('says the last of everything again when asked', async () => {
     const { world, ci, publish, reports } = createBench();
     publish({ a: 'a' });
@@ -111,39 +76,6 @@ describe('fake ci', () => {
       reports.slice(length).map(({ check }) => check.status),
       ['COMPLETED', 'COMPLETED'],
     );
-  });
-});
-
-describe('courier', () => {
-  it('loses, doubles, delays and reorders, and in fair weather brings everything once', async () => {
-    const world = new SimWorld({ seed: 4 });
-    const arrived: number[] = [];
-    const courier = new Courier<number>({
-      name: 'webhook',
-      clock: world.timers,
-      random: world.random.fork(),
-      weather: world,
-      rates: { lost: 0.2, doubled: 0.2, late: 0.1 },
-      delayMs: [0, 5_000],
-      deliver: (message) => arrived.push(message),
-    });
-    for (let message = 0; message < 200; message += 1) courier.send(message);
-    await world.runFor(10_000);
-    const early = arrived.length;
-    await world.runFor(10 * HOUR_MS);
-    const faults = world.faultCounts();
-    assert.equal(arrived.length, 200 - (faults['webhook.lost'] ?? 0) + (faults['webhook.doubled'] ?? 0));
-    assert.ok(early < arrived.length);
-    assert.notDeepEqual(
-      arrived,
-      arrived.toSorted((a, b) => a - b),
-    );
-    arrived.length = 0;
-    world.calm();
-    for (let message = 0; message < 50; message += 1) courier.send(message);
-    await world.runFor(10_000);
-    assert.equal(new Set(arrived).size, 50);
-    assert.equal(arrived.length, 50);
   });
 });
 

@@ -19,18 +19,6 @@ function createModel() {
 }
 
 describe('git model', () => {
-  it('names equal content equally, and equal commits', () => {
-    const { git } = createModel();
-    const write = (files: Readonly<Record<string, string>>) => git.writeTree(new Map(Object.entries(files)));
-    const one = write({ a: '1', b: '2' });
-    assert.equal(write({ b: '2', a: '1' }), one);
-    assert.notEqual(write({ a: '2', b: '1' }), one);
-    assert.match(one, /^[0-9a-f]{40}$/);
-    const draft = { parents: [], tree: one, author: 'Ada', message: 'x', at: 1 };
-    assert.equal(git.writeCommit(draft).sha, git.writeCommit({ ...draft }).sha);
-    assert.notEqual(git.writeCommit(draft).sha, git.writeCommit({ ...draft, at: 2 }).sha);
-  });
-
   it('merges by path and by line', () => {
     const { commit, merged } = createModel();
     const base = commit([], { f: '1\n2\n3', gone: 'x', kept: 'k' });

@@ -28,6 +28,10 @@ const STORE_FAULTS = ['refused', 'lost', 'crashBefore', 'crashAfter'];
 const CI_FAULTS = ['flaky', 'blind', 'cancelled', 'lost', 'rerun', 'timeless', 'ahead'];
 const COURIER_FAULTS = ['lost', 'doubled', 'late'];
 
+const REASONS = `SKIP_THE_LINE_INTERRUPTED TEST_RUN_TIMEOUT TEST_RUN_INCONCLUSIVE TEST_RUN_FAILED_BY_OPTIMIZATION
+  LANDING_NOT_COMPOSABLE PR_UPDATED_AT_MERGE_TIME PR_PUSHED_TO PR_BASE_BRANCH_CHANGED
+  MANUAL_MERGE START_TEST_RUN_MERGE_CONFLICT PREREQUISITE_MERGE_ITEM_FAILED IMPACTED_TARGETS_CHANGED`.split(/\s+/);
+
 /** If one of these is missing in a set of seeds, the set proves less than it claims. */
 export const MUST_OCCUR: readonly string[] = [
   ...FORGE_FAULTS.map((kind) => `forge.${kind}`),
@@ -52,16 +56,5 @@ export const MUST_OCCUR: readonly string[] = [
   'alarm.RED_TARGET',
   'alarm.TARGET_GONE',
   'mode switch',
-  'reason.SKIP_THE_LINE_INTERRUPTED',
-  'reason.TEST_RUN_TIMEOUT',
-  'reason.TEST_RUN_INCONCLUSIVE',
-  'reason.TEST_RUN_FAILED_BY_OPTIMIZATION',
-  'reason.LANDING_NOT_COMPOSABLE',
-  'reason.PR_UPDATED_AT_MERGE_TIME',
-  'reason.PR_PUSHED_TO',
-  'reason.PR_BASE_BRANCH_CHANGED',
-  'reason.MANUAL_MERGE',
-  'reason.START_TEST_RUN_MERGE_CONFLICT',
-  'reason.PREREQUISITE_MERGE_ITEM_FAILED',
-  'reason.IMPACTED_TARGETS_CHANGED',
+  ...REASONS.map((reason) => `reason.${reason}`),
 ];

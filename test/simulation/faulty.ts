@@ -15,8 +15,6 @@ export interface FaultRates {
   readonly timedOutAfter?: number;
   /** No answer, then an error, and only then the call is executed. It may overtake the caller's next call. */
   readonly doneAfterTimeout?: number;
-  /** The call is executed and never answered. */
-  readonly silent?: number;
   /** The caller's process crashes before the call is executed. */
   readonly crashBefore?: number;
   /** The call is executed, and the caller's process crashes before the answer arrives. */
@@ -40,10 +38,6 @@ export interface FaultyOptions {
   /** The share of calls that take any time. */
   readonly delayRate?: number;
   readonly timeoutMs?: number;
-  /** Methods without faults. */
-  readonly spared?: readonly string[];
-  /** Methods that answer synchronously and never fail. */
-  readonly synchronous?: readonly string[];
   /** Properties with another value, such as `isShared`. */
   readonly overrides?: Readonly<Record<string, unknown>>;
 }
@@ -54,12 +48,13 @@ const KINDS: readonly FaultKind[] = [
   'timedOutBefore',
   'timedOutAfter',
   'doneAfterTimeout',
-  'silent',
   'crashBefore',
   'crashAfter',
 ];
 const TIMEOUT_MS = 30_000;
+/** Methods without faults. */
 const SPARED = ['close'];
+/** Methods that answer synchronously and never fail. */
 const SYNCHRONOUS = ['testBranchOf'];
 
 /**
@@ -86,8 +81,7 @@ export function faulty<Port extends object>(port: Port, options: FaultyOptions):
 }
 
 function method(options: FaultyOptions, name: string, act: (args: readonly unknown[]) => unknown) {
-  const { synchronous = SYNCHRONOUS } = options;
-  if (synchronous.includes(name)) return (...args: readonly unknown[]) => act(args);
+  if (SYNCHRONOUS.includes(name)) return (...args: readonly unknown[]) => act(args);
   return (...args: readonly unknown[]) => call(options, name, async () => act(args));
 }
 
@@ -96,9 +90,9 @@ function isObject(value: unknown): value is object {
 }
 
 async function call(options: FaultyOptions, method: string, act: () => Promise<unknown>): Promise<unknown> {
-  const { world, process, spared = SPARED } = options;
+  const { world, process } = options;
   if (!process.isAlive) return never();
-  if (spared.includes(method)) return process.hear(world.track(act));
+  if (SPARED.includes(method)) return process.hear(world.track(act));
   const fault = draw(options, method);
   const delays = [delayOf(options), delayOf(options)] as const;
   return process.hear(carryOut(options, { fault, act, delays }));
@@ -140,9 +134,6 @@ async function carryOut(options: FaultyOptions, { fault, act, delays: [there, ba
       world.schedule(timeoutMs + there + back + 1, () => void world.track(act).catch(() => undefined));
       await world.pause(timeoutMs);
       throw error(options, 'does not answer');
-    case 'silent':
-      await world.track(act);
-      return never();
     case 'crashBefore':
       process.crash();
       return never();

@@ -331,29 +331,7 @@ export class People {
   }
 }
 
-type Act =
-  | 'push'
-  | 'catchUp'
-  | 'close'
-  | 'draft'
-  | 'retarget'
-  | 'remove'
-  | 'mergeByHand'
-  | 'pushToTarget'
-  | 'breakTarget'
-  | 'rewindTarget'
-  | 'removeTarget'
-  | 'collectGarbage'
-  | 'cancel'
-  | 'restartTests'
-  | 'makeUrgent'
-  | 'upload'
-  | 'halt'
-  | 'changeSettings'
-  | 'changeRequired'
-  | 'changeMode';
-
-const WEIGHTS: Readonly<Record<Act, number>> = {
+const WEIGHTS = {
   push: 4,
   catchUp: 3,
   close: 2,
@@ -374,7 +352,9 @@ const WEIGHTS: Readonly<Record<Act, number>> = {
   changeSettings: 3,
   changeRequired: 2,
   changeMode: 2,
-};
+} as const;
+
+type Act = keyof typeof WEIGHTS;
 
 const ACTS_BY_WEIGHT = (Object.entries(WEIGHTS) as [Act, number][]).flatMap(([name, weight]) =>
   Array.from({ length: weight }, () => name),

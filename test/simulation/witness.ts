@@ -8,7 +8,6 @@ import { describeQueue } from './describe-queue.ts';
 import { findUnexplained, IN_ORDER, NAMED_BESIDE } from './invariants.ts';
 import { Neighbours, Turns } from './order.ts';
 import { QUEUE_ID } from './prepare-store.ts';
-import { tapCommits } from './tap-commits.ts';
 
 export interface WitnessOptions {
   readonly created: Queue;
@@ -43,15 +42,21 @@ export class Witness {
     });
   }
 
-  /** The store as the servers see it. */
+  /** The store as the servers see it. The chronicle learns of a commit before its caller does. */
   watch(store: Store): Store {
-    return tapCommits(store, {
-      onCommitted: (commit) => this.chronicle.take(commit),
-      onStale: () => this.coverage.note('stale commit'),
-      onSettled: (id, settlement) => {
-        if (settlement.kind !== 'postpone') this.chronicle.note(`-- effect ${id}: ${describeSettlement(settlement)}`);
-      },
-    });
+    const commit: Store['queues']['commit'] = async (row) => {
+      const answer = await store.queues.commit(row);
+      if (answer === 'committed') this.chronicle.take(row);
+      else this.coverage.note('stale commit');
+      return answer;
+    };
+    const settle: Store['effects']['settle'] = async (key, holder, settlement) => {
+      const answer = await store.effects.settle(key, holder, settlement);
+      const isEnd = answer === 'settled' && settlement.kind !== 'postpone';
+      if (isEnd) this.chronicle.note(`-- effect ${key.id}: ${describeSettlement(settlement)}`);
+      return answer;
+    };
+    return { ...store, queues: { ...store.queues, commit }, effects: { ...store.effects, settle } };
   }
 
   fail(invariant: string, text: string | undefined): void {

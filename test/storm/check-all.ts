@@ -1,12 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import type { CandidateView } from '../../src/app/queue/candidate-view.ts';
 import type { EntryView } from '../../src/app/queue/entry-view.ts';
-import { checkEntries } from './check-entries.ts';
-import { checkHeads } from './check-heads.ts';
-import { checkHistory } from './check-history.ts';
-import { checkMarkedProcesses, checkObjects, checkRefs, checkRunnerFolders, checkStopped } from './check-leftovers.ts';
-import { checkOrder } from './check-order.ts';
-import { checkStore, type StorePlace } from './check-store.ts';
+import { checkEntries, checkOrder } from './check-entries.ts';
+import { checkHeads, checkHistory } from './check-history.ts';
+import {
+  checkMarkedProcesses,
+  checkObjects,
+  checkRefs,
+  checkRunnerFolders,
+  checkStopped,
+  checkStore,
+  type StorePlace,
+} from './check-leftovers.ts';
 import { queueOf } from './client.ts';
 import { checksOf, recordOf } from './project.ts';
 import type { Scene } from './scene.ts';

@@ -1,6 +1,12 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 // Compares the target branches, read with git alone, with the records of Sluice.
 import type { EntryView, LandedView } from '../../src/app/queue/entry-view.ts';
 import type { Line, PlannedChange } from './plan.ts';
+import { RULES } from './project.ts';
 import type { Violations } from './verdict.ts';
 
 export type Git = (args: readonly string[]) => Promise<string>;
@@ -183,4 +189,23 @@ function checkPushes(
   }
   violations.expect(head === (commits.at(-1)?.sha ?? start), `${line.branch}: its head is none that was pushed`);
   return inOrder.map(({ pushedSha }) => pushedSha);
+}
+
+const run = promisify(execFile);
+const UNPACK = 'git --git-dir="$1" archive "$2" | tar -x';
+
+/** The rules of the project hold on every pushed head. */
+export async function checkHeads(
+  violations: Violations,
+  { repository, heads }: { readonly repository: string; readonly heads: readonly string[] },
+): Promise<void> {
+  for (const head of heads) {
+    const cwd = await mkdtemp(join(tmpdir(), 'sluice-storm-head-'));
+    try {
+      await run('sh', ['-c', UNPACK, 'sh', repository, head], { cwd });
+      await run('sh', ['-c', RULES], { cwd }).catch(() => violations.add(`the rules do not hold on the head ${head}`));
+    } finally {
+      await rm(cwd, { recursive: true, force: true });
+    }
+  }
 }

@@ -97,7 +97,7 @@ async function askForCommit(gitDir: string, name: string): Promise<Commit | unde
   const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`];
   const { code, stdout } = await runGit(gitDir, args, { expected: [0, 1, 128] });
   if (code !== 0) return undefined;
-  const [commit] = await readCommits(gitDir, ['--no-walk', stdout.toString().trim()]);
+  const [commit] = await readCommits(gitDir, { tip: stdout.toString().trim(), limit: 1 });
   return commit;
 }
 
@@ -109,16 +109,33 @@ export async function getCommit(gitDir: string, name: string): Promise<Commit> {
 
 const FORMAT = ['%H', '%T', '%P', '%an', '%ae', '%at', '%cn', '%ce', '%ct', '%B'].join('%x1f');
 
-/** The commits that `git log` lists with these arguments. */
-export function readCommits(gitDir: string, args: readonly string[]): Promise<readonly Commit[]> {
+interface Range {
+  readonly tip: string;
+  /** The history of this commit is left out. */
+  readonly without?: string;
+  /** The newest ones. */
+  readonly limit?: number;
+}
+
+/** The commits of a range, oldest first. */
+export function readCommits(gitDir: string, range: Range): Promise<readonly Commit[]> {
   return orGit(
-    () => listCommits(gitDir, args).map((sha) => readCommitOf(gitDir, sha)),
-    () => askForCommits(gitDir, args),
+    () => listShasIn(gitDir, range).map((sha) => readCommitOf(gitDir, sha)),
+    () => askForCommits(gitDir, range),
   );
 }
 
-async function askForCommits(gitDir: string, args: readonly string[]): Promise<readonly Commit[]> {
-  const text = (await runGit(gitDir, ['log', `--format=${FORMAT}%x1e`, ...args])).stdout.toString();
+function listShasIn(gitDir: string, { tip, without, limit }: Range): readonly string[] {
+  return limit === 1 ? [tip] : listBetween(gitDir, without, tip).slice(0, limit).toReversed();
+}
+
+async function askForCommits(gitDir: string, { tip, without, limit }: Range): Promise<readonly Commit[]> {
+  const bounds = [
+    ...(limit === undefined ? [] : [`--max-count=${limit}`]),
+    ...(without === undefined ? [] : [`^${without}`]),
+  ];
+  const args = ['log', `--format=${FORMAT}%x1e`, '--topo-order', '--reverse', ...bounds, tip];
+  const text = (await runGit(gitDir, args)).stdout.toString();
   return text
     .split('\x1e')
     .map((record) => record.replace(/^\n/, ''))
@@ -127,26 +144,6 @@ async function askForCommits(gitDir: string, args: readonly string[]): Promise<r
 }
 
 const SHA = /^[0-9a-f]{40}$/;
-/** These change nothing where one commit follows the other, and others are not read here. */
-const WITHOUT_EFFECT = ['--topo-order', '--no-merges', '--reverse', '--no-walk'];
-
-/** For `git log` of a straight line of commits. */
-function listCommits(gitDir: string, args: readonly string[]): readonly string[] {
-  const words = args.flatMap((arg) =>
-    /^\w+\.\.\w+$/.test(arg) ? [`^${arg.split('..')[0]}`, `${arg.split('..')[1]}`] : [arg],
-  );
-  const [tip, ...otherTips] = words.filter((word) => SHA.test(word));
-  const [without, ...others] = words.filter((word) => word.startsWith('^')).map((word) => word.slice(1));
-  const counts = words.filter((word) => word.startsWith('--max-count='));
-  const isKnown = words.every(
-    (word) => SHA.test(word.replace('^', '')) || WITHOUT_EFFECT.includes(word) || counts.includes(word),
-  );
-  if (!isKnown || tip === undefined || otherTips.length + others.length > 0)
-    throw new AskGit(`git log ${args.join(' ')}`);
-  const found = words.includes('--no-walk') ? [tip] : listBetween(gitDir, without, tip);
-  const first = found.slice(0, Number(counts[0]?.split('=')[1] ?? found.length));
-  return words.includes('--reverse') ? first.toReversed() : first;
-}
 
 function readCommitOf(gitDir: string, sha: string): Commit {
   if (!SHA.test(sha)) throw new AskGit(`the name ${sha}`);

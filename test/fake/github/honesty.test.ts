@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { App, Octokit } from 'octokit';
 import { asTheApp } from './a-client.ts';
-import { acceptManifest } from './apps.ts';
 import { createKeyPair } from './auth.ts';
 import { createFakeGithub } from './fake-github.ts';
 import { refusal, useGithub } from './use-github.ts';
@@ -30,16 +29,6 @@ describe('the app', () => {
     await assert.rejects(stranger.octokit.rest.apps.getAuthenticated(), refusal(401, /could not be decoded/));
   });
 
-  it('is made from a manifest, whose code works once', async () => {
-    const hook = { url: 'https://sluice.test/webhooks' };
-    const { code } = acceptManifest(here.github.world, { slug: 'made', hook });
-    const anybody = new Octokit({ baseUrl: here.github.url, retry: { enabled: false } });
-    const { data } = await anybody.rest.apps.createFromManifest({ code });
-    assert.match(data.pem, /BEGIN RSA PRIVATE KEY/);
-    assert.ok(data.webhook_secret);
-    await assert.rejects(anybody.rest.apps.createFromManifest({ code }), { status: 404 });
-  });
-
   it('may only do what it was given, and is told which permission it needs', async () => {
     const { installation, github } = here;
     github.grant(installation, { metadata: 'read', pull_requests: 'read' });
@@ -53,14 +42,6 @@ describe('the app', () => {
       return true;
     });
     github.grant(installation, github.app.permissions);
-  });
-
-  it('is locked out while it is suspended', async () => {
-    const octokit = await here.asApp();
-    here.github.suspend(here.installation);
-    await assert.rejects(octokit.rest.repos.get(here.ref), refusal(403, /suspended/));
-    here.github.unsuspend(here.installation);
-    assert.equal((await octokit.rest.repos.get(here.ref)).data.name, here.repository.name);
   });
 });
 
@@ -172,48 +153,6 @@ describe('a repository', () => {
 });
 
 describe('a pull request', () => {
-  it('is opened as a draft and closed, also when its branch is deleted', async () => {
-    const octokit = await here.asApp();
-    await here.github.commit(here.repository, { branch: 'side', files: { 's.txt': 's\n' } });
-    const draft = { ...here.ref, title: 'Second', head: 'side', base: 'main', draft: true };
-    const { data } = await octokit.rest.pulls.create(draft);
-    assert.deepEqual([data.draft, data.user.login, data.mergeable_state], [true, 'sluice[bot]', 'draft']);
-    await assert.rejects(octokit.rest.pulls.create(draft), { status: 422 });
-    const pull = { ...here.ref, pull_number: data.number };
-    assert.equal((await octokit.rest.pulls.update({ ...pull, state: 'closed' })).data.state, 'closed');
-    const again = (await octokit.rest.pulls.create(draft)).data.number;
-    await octokit.rest.git.deleteRef({ ...here.ref, ref: 'heads/side' });
-    assert.equal((await octokit.rest.pulls.get({ ...here.ref, pull_number: again })).data.state, 'closed');
-    await assert.rejects(octokit.rest.git.deleteRef({ ...here.ref, ref: 'heads/side' }), { status: 422 });
-  });
-
-  it('has comments, reactions and labels', async () => {
-    const octokit = await here.asApp();
-    const pr = await here.github.openPullRequest(here.repository, { author: 'ada' });
-    const issue = { ...here.ref, issue_number: pr.number };
-    const { data } = await octokit.rest.issues.createComment({ ...issue, body: 'One' });
-    const comment = { ...here.ref, comment_id: data.id };
-    await octokit.rest.issues.updateComment({ ...comment, body: 'Two' });
-    await assert.rejects(here.as('eve').rest.issues.updateComment({ ...comment, body: 'Mine' }), { status: 403 });
-    assert.deepEqual(
-      (await octokit.rest.issues.listComments(issue)).data.map(({ body }) => body),
-      ['Two'],
-    );
-    const react = () => octokit.rest.reactions.createForIssueComment({ ...comment, content: 'eyes' });
-    assert.deepEqual([(await react()).status, (await react()).status], [201, 200]);
-    await octokit.rest.issues.addLabels({ ...issue, labels: ['queue me', 'urgent'] });
-    const left = await octokit.rest.issues.removeLabel({ ...issue, name: 'queue me' });
-    assert.deepEqual(
-      left.data.map(({ name }) => name),
-      ['urgent'],
-    );
-    await assert.rejects(octokit.rest.issues.removeLabel({ ...issue, name: 'queue me' }), { status: 404 });
-    assert.deepEqual(
-      pr.timeline.map(({ kind, actor }) => `${kind} by ${actor.login}`),
-      ['labeled by sluice[bot]', 'labeled by sluice[bot]', 'unlabeled by sluice[bot]'],
-    );
-  });
-
   it('can be merged or not, which the first reader does not learn, nor after the base moved', async () => {
     const lazy = await createFakeGithub({ mergeability: 'lazy' });
     const own = await lazy.createRepository('acme/app');
@@ -280,29 +219,5 @@ describe('checks', () => {
     assert.equal((await list({ filter: 'all' })).total_count, 3);
     github.reportCheck(repository, { sha, name: 'ci', conclusion: 'failure', isOtherSuite: true });
     assert.deepEqual((await ofCi()).toSorted(), ['failure', 'success']);
-  });
-
-  it('are statuses too, of which the newest of each context counts', async () => {
-    const octokit = await here.asApp();
-    const { headSha: sha } = await here.github.openPullRequest(here.repository, { author: 'ada', branch: 'a/b' });
-    const status = { ...here.ref, sha, context: 'lint' };
-    await here.as('ada').rest.repos.createCommitStatus({ ...status, state: 'pending' });
-    await octokit.rest.repos.createCommitStatus({ ...status, state: 'success', description: 'Fine' });
-    const { data } = await octokit.rest.repos.getCombinedStatusForRef({ ...here.ref, ref: 'a/b' });
-    assert.deepEqual([data.state, data.total_count], ['success', 1]);
-  });
-
-  it('come from runs of workflows, which can be cancelled', async () => {
-    const octokit = await here.asApp();
-    const { headSha: sha, headRef, number } = await here.github.openPullRequest(here.repository, { author: 'ada' });
-    const { id } = here.github.startRun(here.repository, { sha, branch: headRef, event: 'pull_request' });
-    const { data } = await octokit.rest.actions.getWorkflowRun({ ...here.ref, run_id: id });
-    assert.deepEqual([data.event, data.pull_requests?.[0]?.number], ['pull_request', number]);
-    await octokit.rest.actions.cancelWorkflowRun({ ...here.ref, run_id: id });
-    const runs = await octokit.rest.actions.listWorkflowRunsForRepo({ ...here.ref, head_sha: sha });
-    assert.deepEqual(
-      runs.data.workflow_runs.map(({ conclusion }) => conclusion),
-      ['cancelled'],
-    );
   });
 });

@@ -38,7 +38,7 @@ function keptByEnds<T>(read: (pr: PullRequest) => Promise<T>): (pr: PullRequest)
 
 /** Commits of a pull request, oldest first. */
 export const commitsOf = keptByEnds(async ({ repository, baseSha, headSha }) => {
-  const commits = await readCommits(repository.gitDir, ['--reverse', '--topo-order', headSha, `^${baseSha}`]);
+  const commits = await readCommits(repository.gitDir, { tip: headSha, without: baseSha });
   for (const commit of commits) knownOf(repository).set(commit.sha, Promise.resolve(commit));
   return commits.map(({ sha }) => sha);
 });

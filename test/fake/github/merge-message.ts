@@ -9,7 +9,7 @@ export interface MergeMessage {
 /** GitHub's default message. */
 export async function defaultMessage(pr: PullRequest, base: string, method: 'merge' | 'squash'): Promise<MergeMessage> {
   if (method === 'merge') return mergeMessage(pr);
-  return squashMessage(pr, await readCommits(pr.repository.gitDir, ['--reverse', `${base}..${pr.headSha}`]));
+  return squashMessage(pr, await readCommits(pr.repository.gitDir, { tip: pr.headSha, without: base }));
 }
 
 function mergeMessage({ number, headOwner, headRef, title: body }: PullRequest): MergeMessage {

@@ -106,10 +106,10 @@ async function mergeOrSquash(world: World, pr: PullRequest, { base, tree, by, re
 /** Rewrites every commit, even when the branch could be fast-forwarded. */
 async function rebase(world: World, pr: PullRequest, { base, by }: Making): Promise<string> {
   const { gitDir } = pr.repository;
-  const commits = await readCommits(gitDir, ['--reverse', '--topo-order', '--no-merges', `${base}..${pr.headSha}`]);
+  const commits = await readCommits(gitDir, { tip: pr.headSha, without: base });
   const committer = personOf(by, world.now());
   let tip = base;
-  for (const commit of commits) {
+  for (const commit of commits.filter(({ parents }) => parents.length < 2)) {
     const [parent] = commit.parents;
     const { tree: onto } = await getCommit(gitDir, tip);
     // Git 2.39 has no `--merge-base`, and finds the base as the parent of this stand-in.

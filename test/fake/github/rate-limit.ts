@@ -12,9 +12,6 @@ export interface RateLimitOptions {
   readonly core?: number;
   readonly graphql?: number;
   readonly windowMs?: number;
-  /** More writes in a minute hit the secondary limit. */
-  readonly writesPerMinute?: number;
-  readonly retryAfterSeconds?: number;
 }
 
 export interface Bucket {
@@ -32,7 +29,6 @@ export class RateLimits {
   #options: RateLimitOptions;
   readonly #clock: Clock;
   readonly #spent = new Map<string, { used: number; readonly until: number }>();
-  readonly #writes = new Map<string, number[]>();
 
   constructor(clock: Clock, options: RateLimitOptions = {}) {
     this.#clock = clock;
@@ -47,7 +43,6 @@ export class RateLimits {
   /** Starts a new window for all payers. */
   refill(): void {
     this.#spent.clear();
-    this.#writes.clear();
   }
 
   find(payer: string, resource: Resource): Bucket {
@@ -93,13 +88,6 @@ export class RateLimits {
 
   #refuse(ask: Ask, resource: Resource): Answer | undefined {
     if (this.find(ask.payer, resource).remaining === 0) return this.#primary(ask, resource);
-    if (!isAct(ask)) return undefined;
-    const { writesPerMinute = Infinity } = this.#options;
-    const now = this.#clock.now();
-    const recent = (this.#writes.get(ask.payer) ?? []).filter((at) => at > now - 60_000);
-    this.#writes.set(ask.payer, recent);
-    if (recent.length >= writesPerMinute) return secondaryLimit(this.#options.retryAfterSeconds);
-    recent.push(now);
     return undefined;
   }
 
@@ -133,9 +121,4 @@ export function secondaryLimit(retryAfterSeconds = 60): Answer {
 
 function resourceOf(ask: Ask): Resource {
   return ask.area === 'graphql' ? 'graphql' : 'core';
-}
-
-function isAct(ask: Ask): boolean {
-  if (ask.area === 'graphql') return /"query":"\s*mutation\b/.test(ask.body.toString());
-  return ask.method !== 'GET' && ask.method !== 'HEAD';
 }

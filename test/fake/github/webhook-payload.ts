@@ -98,7 +98,7 @@ async function pushDetails(world: World, happening: Of<'push'>): Promise<Payload
   const { repository, ref, before, after, isForced, sender } = happening;
   const page = `${world.url}/${repository.owner.login}/${repository.name}`;
   const isDeleted = after === ZEROS;
-  const range = before === ZEROS ? ['--max-count=1', after] : [`--max-count=${MAX_COMMITS}`, after, `^${before}`];
+  const range = before === ZEROS ? { limit: 1 } : { without: before, limit: MAX_COMMITS };
   const facts = {
     ref,
     before,
@@ -110,7 +110,7 @@ async function pushDetails(world: World, happening: Of<'push'>): Promise<Payload
     compare: `${page}/compare/${before.slice(0, 12)}...${after.slice(0, 12)}`,
     pusher: { name: sender.login, email: `${sender.id}+${sender.login}@users.noreply.github.com` },
   };
-  const commits = isDeleted ? [] : (await readCommits(repository.gitDir, range)).toReversed();
+  const commits = isDeleted ? [] : await readCommits(repository.gitDir, { tip: after, ...range });
   const views = commits.map((commit) => commitInPush(page, commit));
   return { ...facts, commits: before === ZEROS ? [] : views, head_commit: views.at(-1) ?? null };
 }

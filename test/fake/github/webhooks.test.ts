@@ -266,39 +266,23 @@ async function everythingHappens(): Promise<void> {
   github.uninstall(installation);
 }
 
-const EVERYTHING = [
-  'branch-protection-rule-created',
-  'branch-protection-rule-deleted',
-  'branch-protection-rule-edited',
-  'check-run-completed',
-  'check-run-created',
-  'check-suite-completed',
-  'installation-created',
-  'installation-deleted',
-  'installation-repositories-added',
-  'installation-repositories-removed',
-  'installation-suspend',
-  'installation-unsuspend',
-  'issue-comment-created',
-  'issue-comment-deleted',
-  'issue-comment-edited',
-  'member-added',
-  'pull-request-closed',
-  'pull-request-converted-to-draft',
-  'pull-request-edited',
-  'pull-request-labeled',
-  'pull-request-opened',
-  'pull-request-ready-for-review',
-  'pull-request-reopened',
-  'pull-request-review-submitted',
-  'pull-request-synchronize',
-  'pull-request-unlabeled',
-  'push',
-  'repository-deleted',
-  'repository-renamed',
-  'repository-ruleset-created',
-  'repository-ruleset-deleted',
-  'status',
-  'workflow-run-completed',
-  'workflow-run-requested',
-];
+/** The actions of each event that the fake tells. */
+const ACTIONS = {
+  'branch-protection-rule': 'created deleted edited',
+  'check-run': 'completed created',
+  'check-suite': 'completed',
+  installation: 'created deleted suspend unsuspend',
+  'installation-repositories': 'added removed',
+  'issue-comment': 'created deleted edited',
+  member: 'added',
+  'pull-request': 'closed converted-to-draft edited labeled opened ready-for-review reopened synchronize unlabeled',
+  'pull-request-review': 'submitted',
+  push: '',
+  repository: 'deleted renamed',
+  'repository-ruleset': 'created deleted',
+  status: '',
+  'workflow-run': 'completed requested',
+};
+const EVERYTHING = Object.entries(ACTIONS)
+  .flatMap(([event, actions]) => actions.split(' ').map((action) => (action === '' ? event : `${event}-${action}`)))
+  .sort();
