@@ -49,8 +49,6 @@ const EXAMPLE_TOKEN = {
 
 export const createOrganization = operation({
   name: 'createOrganization',
-  method: 'POST',
-  path: '/createOrganization',
   tag: 'Access',
   scope: 'instance',
   summary: 'Create an organization',
@@ -74,8 +72,6 @@ export const createOrganization = operation({
 
 export const createApiToken = operation({
   name: 'createApiToken',
-  method: 'POST',
-  path: '/createApiToken',
   tag: 'Access',
   scope: 'admin',
   summary: 'Make a token',
@@ -104,8 +100,6 @@ export const createApiToken = operation({
 
 export const listApiTokens = operation({
   name: 'listApiTokens',
-  method: 'POST',
-  path: '/listApiTokens',
   tag: 'Access',
   scope: 'admin',
   summary: 'List the tokens of the organization',
@@ -122,8 +116,6 @@ export const listApiTokens = operation({
 
 export const revokeApiToken = operation({
   name: 'revokeApiToken',
-  method: 'POST',
-  path: '/revokeApiToken',
   tag: 'Access',
   scope: 'admin',
   summary: 'Revoke a token',

@@ -6,8 +6,6 @@ import { CheckRun, EXAMPLE_TEST_RUN, TestRunId } from './testing.ts';
 
 export const getCandidateLog = operation({
   name: 'getCandidateLog',
-  method: 'POST',
-  path: '/getCandidateLog',
   tag: 'Queues',
   scope: 'read',
   summary: 'Read what a check of the built-in runner printed',

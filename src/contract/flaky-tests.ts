@@ -7,7 +7,6 @@ import { EXAMPLE_PAGE, EXAMPLE_SCOPE, Page, PageQuery, SCOPE_NOT_FOUND, testScop
 
 export const listFailingTests = operation({
   name: 'listFailingTests',
-  method: 'POST',
   path: '/flaky-tests/list-failing-tests',
   tag: 'Flaky tests',
   scope: 'read',
@@ -34,7 +33,6 @@ export const listFailingTests = operation({
 
 export const listQuarantinedTests = operation({
   name: 'listQuarantinedTests',
-  method: 'POST',
   path: '/flaky-tests/list-quarantined-tests',
   tag: 'Flaky tests',
   scope: 'read',
@@ -108,7 +106,6 @@ export const listQuarantinedTests = operation({
 
 export const listUnhealthyTests = operation({
   name: 'listUnhealthyTests',
-  method: 'POST',
   path: '/flaky-tests/list-unhealthy-tests',
   tag: 'Flaky tests',
   scope: 'read',
@@ -125,7 +122,6 @@ export const listUnhealthyTests = operation({
 
 export const getTestDetails = operation({
   name: 'getTestDetails',
-  method: 'POST',
   path: '/flaky-tests/get-test-details',
   tag: 'Flaky tests',
   scope: 'read',
@@ -140,7 +136,6 @@ export const getTestDetails = operation({
 
 export const searchTests = operation({
   name: 'searchTests',
-  method: 'POST',
   path: '/flaky-tests/search-tests',
   tag: 'Flaky tests',
   scope: 'read',

@@ -106,7 +106,6 @@ const EXAMPLE_MONITOR: MonitorExample = {
 
 export const listMonitors = operation({
   name: 'listMonitors',
-  method: 'POST',
   path: '/flaky-tests/list-monitors',
   tag: 'Flaky tests',
   scope: 'read',
@@ -120,7 +119,6 @@ export const listMonitors = operation({
 
 export const setMonitor = operation({
   name: 'setMonitor',
-  method: 'POST',
   path: '/flaky-tests/set-monitor',
   tag: 'Flaky tests',
   scope: 'admin',
@@ -164,7 +162,6 @@ export const setMonitor = operation({
 
 export const deleteMonitor = operation({
   name: 'deleteMonitor',
-  method: 'POST',
   path: '/flaky-tests/delete-monitor',
   tag: 'Flaky tests',
   scope: 'admin',

@@ -41,8 +41,11 @@ export interface Operation<Body extends TSchema = TSchema, Reply extends TSchema
 
 export type ReplyOf<Op extends Operation> = View<Op['reply']>;
 
+type Defaulted = 'method' | 'path';
+
+/** A POST to `/<name>` unless the definition says otherwise. */
 export function operation<Body extends TSchema, Reply extends TSchema>(
-  definition: Operation<Body, Reply>,
+  definition: Omit<Operation<Body, Reply>, Defaulted> & Partial<Pick<Operation, Defaulted>>,
 ): Operation<Body, Reply> {
-  return definition;
+  return { method: 'POST', path: `/${definition.name}`, ...definition };
 }

@@ -9,8 +9,6 @@ const NOT_FOUND = ['REPOSITORY_NOT_FOUND', 'QUEUE_NOT_FOUND', 'PULL_REQUEST_NOT_
 
 export const submitPullRequest = operation({
   name: 'submitPullRequest',
-  method: 'POST',
-  path: '/submitPullRequest',
   tag: 'Pull requests',
   scope: 'submit',
   summary: 'Submit a pull request to the queue for testing and merging',
@@ -61,8 +59,6 @@ export const submitPullRequest = operation({
 
 export const cancelPullRequest = operation({
   name: 'cancelPullRequest',
-  method: 'POST',
-  path: '/cancelPullRequest',
   tag: 'Pull requests',
   scope: 'submit',
   summary: 'Remove a pull request from the queue',
@@ -78,8 +74,6 @@ export const cancelPullRequest = operation({
 
 export const restartTestsOnPullRequest = operation({
   name: 'restartTestsOnPullRequest',
-  method: 'POST',
-  path: '/restartTestsOnPullRequest',
   tag: 'Pull requests',
   scope: 'submit',
   summary: 'Test a pull request in the queue again',
@@ -103,8 +97,6 @@ const aloneOf = (name: string, other: string) => ({
 
 export const getSubmittedPullRequest = operation({
   name: 'getSubmittedPullRequest',
-  method: 'POST',
-  path: '/getSubmittedPullRequest',
   tag: 'Pull requests',
   scope: 'read',
   summary: 'Read the status of a submitted pull request',
@@ -129,8 +121,6 @@ export const getSubmittedPullRequest = operation({
 
 export const getSubmittedPullRequests = operation({
   name: 'getSubmittedPullRequests',
-  method: 'POST',
-  path: '/getSubmittedPullRequests',
   tag: 'Pull requests',
   scope: 'read',
   summary: 'Read the status of several submitted pull requests',
@@ -157,8 +147,6 @@ export const getSubmittedPullRequests = operation({
 
 export const listPullRequests = operation({
   name: 'listPullRequests',
-  method: 'POST',
-  path: '/listPullRequests',
   tag: 'Pull requests',
   scope: 'read',
   summary: 'List pull requests that are or were in the queue',
@@ -182,8 +170,6 @@ export const listPullRequests = operation({
 
 export const setImpactedTargets = operation({
   name: 'setImpactedTargets',
-  method: 'POST',
-  path: '/setImpactedTargets',
   tag: 'Pull requests',
   scope: 'targets',
   summary: 'Set the impacted targets of a pull request',

@@ -102,8 +102,6 @@ const EXAMPLE_QUEUE_REPLY = { ...EXAMPLE_CONFIG, alarms: [], enqueuedPullRequest
 
 export const createQueue = operation({
   name: 'createQueue',
-  method: 'POST',
-  path: '/createQueue',
   tag: 'Queues',
   scope: 'admin',
   summary: 'Create a merge queue for a branch',
@@ -119,8 +117,6 @@ export const createQueue = operation({
 
 export const updateQueue = operation({
   name: 'updateQueue',
-  method: 'POST',
-  path: '/updateQueue',
   tag: 'Queues',
   scope: 'admin',
   summary: 'Change the settings or the state of a queue',
@@ -146,8 +142,6 @@ export const updateQueue = operation({
 
 export const getQueue = operation({
   name: 'getQueue',
-  method: 'POST',
-  path: '/getQueue',
   tag: 'Queues',
   scope: 'read',
   summary: 'Read the state and settings of a queue and the pull requests in it',
@@ -160,8 +154,6 @@ export const getQueue = operation({
 
 export const deleteQueue = operation({
   name: 'deleteQueue',
-  method: 'POST',
-  path: '/deleteQueue',
   tag: 'Queues',
   scope: 'admin',
   summary: 'Delete an empty queue',
@@ -178,8 +170,6 @@ const counts = Object.fromEntries(
 
 export const listQueues = operation({
   name: 'listQueues',
-  method: 'POST',
-  path: '/listQueues',
   tag: 'Queues',
   scope: 'read',
   summary: 'List the queues of the organization',
@@ -221,7 +211,6 @@ export const listQueues = operation({
 export const getMergeQueueMetrics = operation({
   name: 'getMergeQueueMetrics',
   method: 'GET',
-  path: '/getMergeQueueMetrics',
   tag: 'Queues',
   scope: 'read',
   summary: 'Read metrics for monitoring',

@@ -58,8 +58,6 @@ const EXAMPLE = {
 
 export const registerRepository = operation({
   name: 'registerRepository',
-  method: 'POST',
-  path: '/registerRepository',
   tag: 'Repositories',
   scope: 'admin',
   summary: 'Register a repository, or change one',
@@ -118,8 +116,6 @@ export const registerRepository = operation({
 
 export const listRepositories = operation({
   name: 'listRepositories',
-  method: 'POST',
-  path: '/listRepositories',
   tag: 'Repositories',
   scope: 'read',
   summary: 'List the repositories of the organization',
@@ -132,8 +128,6 @@ export const listRepositories = operation({
 
 export const removeRepository = operation({
   name: 'removeRepository',
-  method: 'POST',
-  path: '/removeRepository',
   tag: 'Repositories',
   scope: 'admin',
   summary: 'Forget a repository',
@@ -146,8 +140,6 @@ export const removeRepository = operation({
 
 export const inspectRepository = operation({
   name: 'inspectRepository',
-  method: 'POST',
-  path: '/inspectRepository',
   tag: 'Repositories',
   scope: 'admin',
   summary: 'Say what is missing before a queue on a branch can work',

@@ -5,8 +5,6 @@ import { nameText, outputEnum } from './schema.ts';
 
 export const getServer = operation({
   name: 'getServer',
-  method: 'POST',
-  path: '/getServer',
   tag: 'Operations',
   scope: 'read',
   summary: 'Say how this server is set up',
@@ -47,8 +45,6 @@ const file = nameText(
 
 export const createBackup = operation({
   name: 'createBackup',
-  method: 'POST',
-  path: '/createBackup',
   tag: 'Operations',
   scope: 'instance',
   summary: 'Copy the embedded store to a file, while it is used',
@@ -64,8 +60,6 @@ export const createBackup = operation({
 
 export const restoreBackup = operation({
   name: 'restoreBackup',
-  method: 'POST',
-  path: '/restoreBackup',
   tag: 'Operations',
   scope: 'instance',
   summary: 'Replace everything in the embedded store by a backup, while it is used',

@@ -16,7 +16,6 @@ const EXAMPLE_REF = { ...EXAMPLE_SCOPE, test_id: EXAMPLE_DETAILS.id };
 
 export const setQuarantine = operation({
   name: 'setQuarantine',
-  method: 'POST',
   path: '/flaky-tests/set-quarantine',
   tag: 'Flaky tests',
   scope: 'admin',
@@ -44,7 +43,6 @@ export const setQuarantine = operation({
 
 export const flagTest = operation({
   name: 'flagTest',
-  method: 'POST',
   path: '/flaky-tests/flag-test',
   tag: 'Flaky tests',
   scope: 'admin',
@@ -71,7 +69,6 @@ export const flagTest = operation({
 
 export const muteMonitor = operation({
   name: 'muteMonitor',
-  method: 'POST',
   path: '/flaky-tests/mute-monitor',
   tag: 'Flaky tests',
   scope: 'admin',
@@ -100,7 +97,6 @@ export const muteMonitor = operation({
 
 export const setLabel = operation({
   name: 'setLabel',
-  method: 'POST',
   path: '/flaky-tests/set-label',
   tag: 'Flaky tests',
   scope: 'admin',
@@ -119,7 +115,6 @@ export const setLabel = operation({
 
 export const linkTicketToTestCase = operation({
   name: 'linkTicketToTestCase',
-  method: 'POST',
   path: '/flaky-tests/link-ticket-to-test-case',
   tag: 'Flaky tests',
   scope: 'admin',

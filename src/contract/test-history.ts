@@ -40,7 +40,6 @@ const TestRun = component(
 
 export const listTestRuns = operation({
   name: 'listTestRuns',
-  method: 'POST',
   path: '/flaky-tests/list-test-runs',
   tag: 'Flaky tests',
   scope: 'read',
@@ -105,7 +104,6 @@ const TestEvent = component(
 
 export const listTestEvents = operation({
   name: 'listTestEvents',
-  method: 'POST',
   path: '/flaky-tests/list-test-events',
   tag: 'Flaky tests',
   scope: 'read',

@@ -62,7 +62,6 @@ const EXAMPLE_SETTINGS = {
 
 export const getTestSettings = operation({
   name: 'getTestSettings',
-  method: 'POST',
   path: '/flaky-tests/get-settings',
   tag: 'Flaky tests',
   scope: 'read',
@@ -76,7 +75,6 @@ export const getTestSettings = operation({
 
 export const updateTestSettings = operation({
   name: 'updateTestSettings',
-  method: 'POST',
   path: '/flaky-tests/update-settings',
   tag: 'Flaky tests',
   scope: 'admin',

@@ -152,8 +152,6 @@ export const EXAMPLE_TEST_RUN = {
 
 export const getMergeQueueTestingDetails = operation({
   name: 'getMergeQueueTestingDetails',
-  method: 'POST',
-  path: '/getMergeQueueTestingDetails',
   tag: 'Queues',
   scope: 'read',
   summary: 'Read details of testing in progress',
@@ -178,8 +176,6 @@ const aloneOf = (name: string, other: string) => ({
 
 export const reportCheck = operation({
   name: 'reportCheck',
-  method: 'POST',
-  path: '/reportCheck',
   tag: 'Queues',
   scope: 'report',
   summary: 'Report how a check of a test run stands',
@@ -253,8 +249,6 @@ export const reportCheck = operation({
 
 export const listMergeQueueTestingResults = operation({
   name: 'listMergeQueueTestingResults',
-  method: 'POST',
-  path: '/listMergeQueueTestingResults',
   tag: 'Queues',
   scope: 'read',
   summary: 'List how testing ended, one row for each pull request and attempt',

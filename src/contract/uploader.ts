@@ -13,7 +13,6 @@ const EXAMPLE_UPLOAD_ID = '7f3c9a52-1f0b-4a86-9c55-0d6c1b7f2a11';
 
 export const createBundleUpload = operation({
   name: 'createBundleUpload',
-  method: 'POST',
   path: '/metrics/createBundleUpload',
   tag: 'Uploaders',
   scope: 'upload',
@@ -62,7 +61,6 @@ const MAX_TESTS = 100_000;
 
 export const getQuarantineConfig = operation({
   name: 'getQuarantineConfig',
-  method: 'POST',
   path: '/metrics/getQuarantineConfig',
   tag: 'Uploaders',
   scope: 'upload',

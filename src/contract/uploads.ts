@@ -87,7 +87,6 @@ const { host, owner, name } = Repo.properties;
 
 export const uploadResults = operation({
   name: 'uploadResults',
-  method: 'POST',
   path: '/flaky-tests/upload-results',
   tag: 'Flaky tests',
   scope: 'upload',
@@ -207,7 +206,6 @@ const EXAMPLE_UPLOAD = {
 
 export const listUploads = operation({
   name: 'listUploads',
-  method: 'POST',
   path: '/flaky-tests/list-uploads',
   tag: 'Flaky tests',
   scope: 'read',
@@ -224,7 +222,6 @@ export const listUploads = operation({
 
 export const processUploadAgain = operation({
   name: 'processUploadAgain',
-  method: 'POST',
   path: '/flaky-tests/process-upload-again',
   tag: 'Flaky tests',
   scope: 'admin',
@@ -242,7 +239,6 @@ export const processUploadAgain = operation({
 
 export const ignoreUpload = operation({
   name: 'ignoreUpload',
-  method: 'POST',
   path: '/flaky-tests/ignore-upload',
   tag: 'Flaky tests',
   scope: 'admin',

@@ -35,8 +35,7 @@ export interface Cut {
 
 /**
  * Scans JSON while it arrives, without building values. Refuses a body that would cost too much to parse; the chunk
- * that
- * exceeds a limit is the last one kept. It accepts invalid JSON, which the parser refuses later.
+ * that exceeds a limit is the last one kept. It accepts invalid JSON, which the parser refuses later.
  */
 // SPEC H13
 export class JsonScan {

@@ -104,8 +104,7 @@ function queueExists({ repo, targetBranch }: QueueRef): Refusal {
 interface UpdateQueue extends QueueRef, QueueChanges {
   /**
    * For clients that do not know every setting: an unset setting that follows another one keeps its present value, and
-   * a
-   * required check that is named without its app keeps that app.
+   * a required check that is named without its app keeps that app.
    */
   readonly keepsUnnamedSettings: boolean;
 }

@@ -9,14 +9,11 @@ import { checkOwner, hasOthers } from './check-owner.ts';
 
 /**
  * A repository is identified by its forge id, whatever its name. Every poll, and every webhook about access, reads the
- * id
- * that is found under the name, and this function updates the stored repository. If it is not the registered one, or
- * not
- * ours to follow, it is blocked, and `toForgeRepository` refuses it. Later polls continue, and unblock it. Effects do
- * not
- * read the identity, which would cost a call each: for up to a minute between two polls, without a webhook, a comment
- * or a test branch may go to another repository of the same name. Landings are safe even then: they name commits that
- * another repository does not have.
+ * id that is found under the name, and this function updates the stored repository. If it is not the registered one, or
+ * not ours to follow, it is blocked, and `toForgeRepository` refuses it. Later polls continue, and unblock it. Effects
+ * do not read the identity, which would cost a call each: for up to a minute between two polls, without a webhook, a
+ * comment or a test branch may go to another repository of the same name. Landings are safe even then: they name
+ * commits that another repository does not have.
  *
  * Returns whether the stored repository changed.
  */

@@ -17,8 +17,7 @@ const MAX_WARNED = 1_000;
 
 /**
  * Warns about upload addresses that clients never use: a client that cannot reach one gives up silently, and its
- * results
- * are lost. One warning for each organization and address, and another only after one of them was used.
+ * results are lost. One warning for each organization and address, and another only after one of them was used.
  */
 // SPEC U49
 export class UnusedUploads {

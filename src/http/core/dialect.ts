@@ -14,8 +14,7 @@ export interface Dialect {
   statusOf(code: ErrorCode, operation: Operation | undefined): number;
   /**
    * Declarative clients compare their plan with the result: a write must not change a setting that it did not name,
-   * also
-   * where an unset setting follows another one.
+   * also where an unset setting follows another one.
    */
   readonly keepsUnnamedSettings: boolean;
   /** Clients of /trunk/v1 know no alarms. */

@@ -24,8 +24,7 @@ export type FormFields = Readonly<Record<string, string | readonly string[]>>;
 
 /**
  * Reads multipart/form-data. Files go to the writer one after the other while they arrive. A part is a file when it has
- * a
- * file name, or is called `files` or `codeowners`. Of the other parts only the `known` ones are kept.
+ * a file name, or is called `files` or `codeowners`. Of the other parts only the `known` ones are kept.
  */
 // SPEC U39
 export async function readForm(
