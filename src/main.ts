@@ -13,7 +13,7 @@ import { WakeSignal } from './app/core/wake-signal.ts';
 import { createEffectWorker, type EffectWorker } from './app/effects/effect-worker.ts';
 import { createForgePoller } from './app/forge-events/forge-poller.ts';
 import { createHintWatch, createHintWorker, type HintWorker } from './app/forge-events/hint-worker.ts';
-import { PlainGitPoller } from './app/forge-events/reconcile.ts';
+import { PlainGitPoller } from './app/forge-events/plain-git-poller.ts';
 import { createAudit } from './app/upkeep/audit.ts';
 import { createHousekeeping } from './app/upkeep/housekeeping.ts';
 import { tellOfHooks } from './app/upkeep/report-hooks.ts';

@@ -5,7 +5,7 @@ import { Outages } from '../../src/app/core/outages.ts';
 import { QueueHost } from '../../src/app/core/queue-host.ts';
 import { WakeSignal } from '../../src/app/core/wake-signal.ts';
 import { createEffectWorker } from '../../src/app/effects/effect-worker.ts';
-import { PlainGitPoller } from '../../src/app/forge-events/reconcile.ts';
+import { PlainGitPoller } from '../../src/app/forge-events/plain-git-poller.ts';
 import { Timers } from '../../src/app/upkeep/timers.ts';
 import type { Forge, LandRequest } from '../../src/forge/forge.ts';
 import { Fault } from '../../src/lib/fault.ts';

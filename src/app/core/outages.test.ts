@@ -5,7 +5,7 @@ import { QueueWorld } from '../../../test/worlds/shell/queue-world.ts';
 import type { PrNumber } from '../../engine/pull-request.ts';
 import { findEntry } from '../../engine/queue.ts';
 import { Fault } from '../../lib/fault.ts';
-import { PlainGitPoller } from '../forge-events/reconcile.ts';
+import { PlainGitPoller } from '../forge-events/plain-git-poller.ts';
 
 /** More than are polled at once. */
 const MANY = 40;
@@ -33,14 +33,14 @@ describe('looking for changes in vain', () => {
     const [first, last] = [numbers[0] as PrNumber, numbers.at(-1) as PrNumber];
     broken.add(first);
     world.repository.close(last);
-    const reconciler = new PlainGitPoller(world.app);
-    await reconciler.reconcile();
+    const poller = new PlainGitPoller(world.app);
+    await poller.pollOnce();
     const queue = await world.queue();
     assert.equal(findEntry(queue, last), undefined);
     const id = findEntry(queue, first)?.id ?? '';
     assert.equal(world.app.outages.find(id)?.text, 'It is damaged.');
     broken.clear();
-    await reconciler.reconcile();
+    await poller.pollOnce();
     assert.equal(world.app.outages.find(id), undefined);
     assert.ok(findEntry(await world.queue(), first));
   });

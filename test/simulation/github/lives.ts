@@ -11,7 +11,7 @@ import { WakeSignal } from '../../../src/app/core/wake-signal.ts';
 import { createEffectWorker } from '../../../src/app/effects/effect-worker.ts';
 import { createForgePoller } from '../../../src/app/forge-events/forge-poller.ts';
 import { createHintWatch, createHintWorker } from '../../../src/app/forge-events/hint-worker.ts';
-import { PlainGitPoller } from '../../../src/app/forge-events/reconcile.ts';
+import { PlainGitPoller } from '../../../src/app/forge-events/plain-git-poller.ts';
 import { createAudit } from '../../../src/app/upkeep/audit.ts';
 import { createSweep } from '../../../src/app/upkeep/sweep-refs.ts';
 import { Timers } from '../../../src/app/upkeep/timers.ts';

@@ -17,7 +17,7 @@ import { createMemoryStore } from '../../storage/sqlite/create-memory-store.ts';
 import type { App } from '../core/app.ts';
 import { PLAIN_GIT_HOST } from '../core/plain-git-host.ts';
 import { encodeQueue } from '../core/queue-codec.ts';
-import { PlainGitPoller } from './reconcile.ts';
+import { PlainGitPoller } from './plain-git-poller.ts';
 
 const NUMBER = 1 as PrNumber;
 const LIMIT = { timeout: 20_000 };
@@ -69,8 +69,8 @@ describe('Reconciler', () => {
     const { number, headSha } = await world.openPullRequest('main', { files: { b: 'b\n' } });
     assert.equal(number, NUMBER);
     const { id } = await addQueue(app, world.path, { headSha });
-    const reconciler = new PlainGitPoller(app);
-    reconciler.start();
+    const poller = new PlainGitPoller(app);
+    poller.start();
     while ((await ssh.listHanging()).length < 20) await pause(10);
     await pause(1_500);
     assert.ok(!(await isEmpty(app, id)));
@@ -79,7 +79,7 @@ describe('Reconciler', () => {
     while (!(await isEmpty(app, id))) await pause(10);
     assert.ok(Date.now() - closedAt < 2_500, `took ${Date.now() - closedAt} ms`);
     const stoppedAt = Date.now();
-    const stopped = reconciler.stop();
+    const stopped = poller.stop();
     await world.forge.close();
     await stopped;
     assert.ok(Date.now() - stoppedAt < 3_000);
@@ -93,7 +93,7 @@ describe('Reconciler', () => {
     const queues = [];
     for (let count = 0; count < 20; count += 1) queues.push(await addQueue(app, world.path));
     const gone = await addQueue(app, '/nowhere');
-    await new PlainGitPoller(app).reconcile();
+    await new PlainGitPoller(app).pollOnce();
     for (const { id } of queues) assert.ok(await isEmpty(app, id));
     assert.ok(!(await isEmpty(app, gone.id)));
   });
@@ -110,13 +110,13 @@ describe('Reconciler', () => {
     const app = createApp(forge);
     const { headSha } = await world.openPullRequest('main', { files: { b: 'b\n' } });
     await addQueue(app, world.path, { headSha });
-    const reconciler = new PlainGitPoller(app);
+    const poller = new PlainGitPoller(app);
     for (const expected of [1, 1, 1]) {
-      await reconciler.reconcile();
+      await poller.pollOnce();
       assert.equal(asked, expected);
     }
     await world.commit('main', { files: { c: 'c\n' } });
-    await reconciler.reconcile();
+    await poller.pollOnce();
     assert.equal(asked, 2);
   });
 });

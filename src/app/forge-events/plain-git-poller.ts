@@ -60,7 +60,7 @@ export class PlainGitPoller {
   }
 
   /** Polls every repository once. */
-  async reconcile(): Promise<void> {
+  async pollOnce(): Promise<void> {
     await this.#beginPolls();
     await Promise.all(this.#polls.values());
   }
@@ -92,16 +92,25 @@ export class PlainGitPoller {
 
   async #poll(repository: Repository): Promise<void> {
     if (this.#isStopped) return;
-    try {
+    await this.#read(repository, repository.id, async () => {
       const queues = await loadQueues(this.#app, [repository]);
       await this.#pollQueues(
         repository,
         queues.filter(({ queue }) => queue.entries.size > 0),
       );
-      this.#app.outages.end(repository.id);
+    });
+  }
+
+  /** Returns false if the forge could not be read: an outage of the repository or entry with this id. */
+  async #read(repository: Repository, id: string, read: () => Promise<void>): Promise<boolean> {
+    try {
+      await read();
+      this.#app.outages.end(id);
+      return true;
     } catch (error) {
       this.#warn(error, repository);
-      this.#app.outages.begin(repository.id, error, this.#app.clock.now());
+      this.#app.outages.begin(id, error, this.#app.clock.now());
+      return false;
     }
   }
 
@@ -131,7 +140,7 @@ export class PlainGitPoller {
   async #pollQueue(found: FoundQueue, seen: Seen): Promise<FullRead | undefined> {
     const { head, heads, last } = seen;
     const now = this.#app.clock.now();
-    await this.#observeTargetBranch(found, head);
+    await observeTargetBranch(this.#app, found, head).catch((error) => this.#warn(error, found.repository));
     const hasMoved = last === undefined || last.head !== head;
     const isOurMove = last !== undefined && head === found.queue.head?.sha;
     const isAllDue = hasMoved && !(isOurMove && now - last.at < READ_ALL_EVERY_MS);
@@ -141,38 +150,20 @@ export class PlainGitPoller {
     return isAllDue ? { head, at: now } : last;
   }
 
-  async #observeTargetBranch(found: FoundQueue, head: Sha | undefined): Promise<void> {
-    try {
-      await observeTargetBranch(this.#app, found, head);
-    } catch (error) {
-      this.#warn(error, found.repository);
-    }
-  }
-
   /** Returns whether all due entries could be read. A failed read does not keep the others from being read. */
   // SPEC C47
   async #readEntries(found: FoundQueue, isDue: (entry: Entry) => boolean): Promise<boolean> {
     const due = [...valuesOf(found.queue.entries)].filter(isDue);
-    let areSeen = true;
-    for (let first = 0; first < due.length; first += ENTRIES_AT_ONCE) {
-      if (this.#isStopped) return false;
-      const some = due.slice(first, first + ENTRIES_AT_ONCE);
-      const seen = await Promise.all(some.map((entry) => this.#tryToObserve(found, entry)));
-      areSeen &&= !seen.includes(false);
-    }
-    return areSeen;
+    const slots = new Semaphore(ENTRIES_AT_ONCE);
+    const seen = await Promise.all(due.map((entry) => slots.run(() => this.#readEntry(found, entry))));
+    return !seen.includes(false);
   }
 
-  async #tryToObserve(found: FoundQueue, entry: Entry): Promise<boolean> {
-    try {
-      await this.#observe(found, entry);
-      this.#app.outages.end(entry.id);
-      return true;
-    } catch (error) {
-      this.#warn(error, found.repository);
-      this.#app.outages.begin(entry.id, error, this.#app.clock.now());
-      return false;
-    }
+  async #readEntry(found: FoundQueue, entry: Entry): Promise<boolean> {
+    if (this.#isStopped) return false;
+    return this.#read(found.repository, entry.id, async () => {
+      await observePullRequest(this.#app, found, entry, await findPullRequest(this.#app, found, entry.prNumber));
+    });
   }
 
   /** An entry must be read again after a failed read, and while its mergeability is being computed. */
@@ -185,10 +176,6 @@ export class PlainGitPoller {
     // Errors caused by the stop itself are not logged.
     if (this.#isStopped) return;
     this.#app.log.warn({ err: error, repository: repository.id }, 'could not poll a repository');
-  }
-
-  async #observe(found: FoundQueue, entry: Entry): Promise<void> {
-    await observePullRequest(this.#app, found, entry, await findPullRequest(this.#app, found, entry.prNumber));
   }
 }
 
