@@ -48,7 +48,7 @@ describe('slots of searches, and entries that leave them', () => {
   story('takes the runs of one that leaves with it, and tests the others again [B9]', BATCH)`
     together A B C D; fail ABCD; cancel A → A=cancelled BCD=testing; testing ~B ~B+CD
                                           → trail C PREREQUISITE_MERGE_ITEM_CANCELLED TEST_RUN_STARTED
-                                          → cause C=nobody; runs ABCD ~AB ~AB+CD ~B ~B+CD
+                                          → cause C=none; runs ABCD ~AB ~AB+CD ~B ~B+CD
     cancel C                              → testing ~B ~B+D
                                           → trail B PREREQUISITE_MERGE_ITEM_CANCELLED TEST_RUN_STARTED
                                           → path D testing pending testing; runs ABCD ~AB ~AB+CD ~B ~B+CD ~B+D

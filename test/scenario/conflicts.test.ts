@@ -92,7 +92,7 @@ describe('an entry that conflicts with one ahead', () => {
   story('is left out of a batch, which is built without it at once [C34]')`
     with batch=true batchingMinSize=3
     conflict C A; submit A B C → AB=testing C=pending
-                               → trail A PREREQUISITE_MERGE_ITEM_SET_ASIDE TEST_RUN_STARTED; cause A=nobody
+                               → trail A PREREQUISITE_MERGE_ITEM_SET_ASIDE TEST_RUN_STARTED; cause A=none
                                → aside C=A; testing AB; runs AB
     pass AB                    → AB=merged C=failed; target M+A+B
   `;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { findEntry } from '../../src/engine/queue.ts';
+import { Scenario } from '../worlds/engine/scenario.ts';
 import { play, story } from '../worlds/engine/story.ts';
 import { numberOf } from '../worlds/engine/words.ts';
 
@@ -41,9 +42,7 @@ describe('events about a pull request that is not ready', () => {
   `;
 
   it('keeps it when the one without write access had pushed before it was submitted [E8]', () => {
-    const told = play()`
-
-    `;
+    const told = new Scenario();
     told.submit(numberOf('A'), { pr: { mergeability: 'IN_PROGRESS', isHeadUntrusted: true } });
     told.observe(numberOf('A'), { isHeadUntrusted: true });
     told.play('→ A=testing');

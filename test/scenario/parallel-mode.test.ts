@@ -175,7 +175,7 @@ describe('impacted targets that change while an entry is in the line', () => {
     # A has x and is beneath C; C itself has not
     targets B[x,q]          → testing A A+B A+C; path C waiting pending testing
     targets B[y]            → testing A A+B A+B+C; trail C IMPACTED_TARGETS_CHANGED TEST_RUN_STARTED
-                            → cause C=nobody
+                            → cause C=none
   `;
 
   story(

@@ -88,29 +88,18 @@ describe('B failed; A fails too', () => {
     → trail D PREREQUISITE_MERGE_ITEM_FAILED TEST_RUN_STARTED; testing B B+C B+C+D; target M
   `;
 
-  story('without optimism and depth, removes A at once, and tests the others again [V4] [V5]', OFF_0)`
-    ${QUEUE}
-    fail A
-    ${RETEST}
-  `;
-
-  story('without optimism, with depth 1, removes A at once: B, one hop behind, is finished [V6]', OFF_1)`
-    ${QUEUE}
-    fail A
-    ${RETEST}
-  `;
-
-  story('with optimism, without depth, removes A at once [V5] [V8]', ON_0)`
-    ${QUEUE}
-    fail A
-    ${RETEST}
-  `;
-
-  story('with optimism and depth 1, removes A at once: B, one hop behind, is finished [V6] [V8]', ON_1)`
-    ${QUEUE}
-    fail A
-    ${RETEST}
-  `;
+  for (const [name, settings] of [
+    ['without optimism and depth, removes A at once, and tests the others again [V4] [V5]', OFF_0],
+    ['without optimism, with depth 1, removes A at once: B, one hop behind, is finished [V6]', OFF_1],
+    ['with optimism, without depth, removes A at once [V5] [V8]', ON_0],
+    ['with optimism and depth 1, removes A at once: B, one hop behind, is finished [V6] [V8]', ON_1],
+  ] as const) {
+    story(name, settings)`
+      ${QUEUE}
+      fail A
+      ${RETEST}
+    `;
+  }
 
   it('with optimism and depth 2, holds A until C has finished [V6] [V8]', () => {
     play(ON_2)`
@@ -149,20 +138,16 @@ describe('B failed; A still runs, and C passes first', () => {
                → target M+A+B+C; candidates D=testing; path D waiting pending testing
   `;
 
-  story('with optimism, without depth, C vouches for A and B: all three land [V8]', ON_0)`
-    ${QUEUE}
-    ${VOUCHED}
-  `;
-
-  story('with optimism and depth 1, all three land [V8]', ON_1)`
-    ${QUEUE}
-    ${VOUCHED}
-  `;
-
-  story('with optimism and depth 2, all three land [V8]', ON_2)`
-    ${QUEUE}
-    ${VOUCHED}
-  `;
+  for (const [name, settings] of [
+    ['with optimism, without depth, C vouches for A and B: all three land [V8]', ON_0],
+    ['with optimism and depth 1, all three land [V8]', ON_1],
+    ['with optimism and depth 2, all three land [V8]', ON_2],
+  ] as const) {
+    story(name, settings)`
+      ${QUEUE}
+      ${VOUCHED}
+    `;
+  }
 });
 
 describe('holds', () => {

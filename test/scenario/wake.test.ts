@@ -1,4 +1,5 @@
 import { describe, it } from 'node:test';
+import { Scenario } from '../worlds/engine/scenario.ts';
 import { play, story } from '../worlds/engine/story.ts';
 
 describe('when a queue wants to be woken', () => {
@@ -20,9 +21,7 @@ describe('when a queue wants to be woken', () => {
   `;
 
   it('is when nothing was heard of CI for ten minutes, once, where people are told [E17]', () => {
-    const told = play()`
-
-    `;
+    const told = new Scenario();
     told.queue = { ...told.queue, hasPages: true };
     told.play(`
       submit A          → wake 10m

@@ -56,7 +56,7 @@ export const EXPECTATIONS: { readonly [verb: string]: Expectation } = {
   /** `cause C=B`: B is named in the last transition of C. */
   cause: each((told, name) => {
     const { prNumber } = told.lastOf(name)?.because ?? {};
-    return prNumber === undefined ? 'nobody' : letter(prNumber);
+    return prNumber === undefined ? 'none' : letter(prNumber);
   }),
   /** The kind of the landing and the entries it was composed with. */
   proof: each((told, name) => {

@@ -82,7 +82,6 @@ export function pairsOf(words: readonly string[]): [string, string][] {
   });
 }
 
-/** The value of `name=value` among the words. */
 /** `unit@actions`: the check unit, of the app actions. */
 export function parseStatus(word: string): RequiredStatus {
   const [name = '', app] = word.split('@');
@@ -94,6 +93,7 @@ export function parseReporter(word: string): { readonly name: string; readonly a
   return typeof status === 'string' ? { name: status } : status;
 }
 
+/** The value of `name=value` among the words. */
 export function optionOf(words: readonly string[], name: string): string | undefined {
   return words.find((word) => word.startsWith(`${name}=`))?.slice(name.length + 1);
 }
