@@ -25,8 +25,7 @@ const writeSlots = new WeakMap<App, WriteSlots>();
 
 /**
  * Updates the comment, check run and labels of a pull request, and writes only what differs from the last write. It
- * runs
- * as a long effect: a slow forge must not occupy a worker that could land something.
+ * runs as a long effect: a slow forge must not occupy a worker that could land something.
  */
 export async function updatePage(run: EffectRun, effect: UpdatePage, id: string): Promise<EffectAnswer | LongEffect> {
   const { hosting } = run.forge;
@@ -109,17 +108,10 @@ async function updateOnce(
   { hosting, prNumber, id: effect }: PageUpdate,
   hasLostLease: boolean,
 ): Promise<EffectAnswer | PageOutcome> {
-  const { app, forge, repository: at } = run;
+  const { app, forge } = run;
   const key: NoteKey = { repositoryId: run.found.repositoryId, prNumber };
-  const page = {
-    app,
-    hosting,
-    writer: createPairedWriter(hosting),
-    key,
-    repository: at,
-    effect,
-    attempt: randomUUID(),
-  };
+  const writer = createPairedWriter(hosting);
+  const page = { app, hosting, writer, key, repository: run.repository, effect, attempt: randomUUID() };
   // The note is read before the queues, so that another update that wrote a later state has changed it.
   const stored = await recordQueue(app, key, run.found.id);
   if (hasLostLease && stored.note.lease !== undefined) throw leftToOther();
