@@ -13,6 +13,7 @@ import { createPlainWorld, type PlainWorld } from '../contract/plain-repository.
 
 const SLUICE = fileURLToPath(new URL('../../bin/sluice.mjs', import.meta.url));
 const START_TIMEOUT_MS = 120_000;
+const LONGEST_PAUSE_MS = 300;
 
 export type Environment = Readonly<Record<string, string>>;
 
@@ -104,14 +105,17 @@ export function makeFolder(): Promise<string> {
 
 /** Polls until there is an answer. At the deadline it throws an error that names the condition. */
 export async function until<T>(what: string, timeoutMs: number, ask: () => Promise<T | undefined>): Promise<T> {
-  const deadline = performance.now() + timeoutMs;
+  const startedAt = performance.now();
+  const deadline = startedAt + timeoutMs;
   for (;;) {
     // Asks once more after the deadline: on a busy machine this process may have slept through the answer.
     const isLate = performance.now() > deadline;
     const answer = await ask();
     if (answer !== undefined) return answer;
     if (isLate) throw new Error(`waited ${timeoutMs} ms in vain until ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    // The longer it takes, the less often it asks: asking takes time away from the server.
+    const pauseMs = Math.min(LONGEST_PAUSE_MS, 10 + (performance.now() - startedAt) / 10);
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }
 
