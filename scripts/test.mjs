@@ -1,6 +1,7 @@
 // `npm test`: installs what is missing, checks types, style, imports and dead code, then runs every test.
 import { spawn } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, relative, sep } from 'node:path';
 import { parseArgs } from 'node:util';
 import { usedCpuMs } from './lib/cpu-time.mjs';
@@ -8,7 +9,7 @@ import { ensureInstalled } from './lib/install.mjs';
 import { findNode24, projectRoot } from './lib/node24.mjs';
 import { exitCodeOf } from './lib/run-child.mjs';
 import { runTestFiles } from './lib/test-files.mjs';
-import { limitOf } from './lib/test-limits.mjs';
+import { isApart, isFast, limitOf } from './lib/test-kinds.mjs';
 import { describeFile, describeRun } from './lib/test-report.mjs';
 import { TestTimes } from './lib/test-times.mjs';
 
@@ -16,11 +17,12 @@ const usage = `usage: npm test [-- options]
 
 Checks types, style, imports and dead code, then runs every test file. The end lists every failed test again.
 
+  --fast                   checks types and style only, and runs the tests that start no git and no server
   --only <part of a path>  runs only these test files, and no checks
   --help                   prints this text
 `;
 
-const { only } = parseArguments(process.argv.slice(2));
+const { only, fast } = parseArguments(process.argv.slice(2));
 await ensureInstalled({ dev: true });
 process.chdir(projectRoot);
 const node = findNode24();
@@ -29,7 +31,7 @@ if (only === undefined) await runChecks();
 await runTests();
 
 function parseArguments(args) {
-  const options = { only: { type: 'string' }, help: { type: 'boolean' } };
+  const options = { only: { type: 'string' }, fast: { type: 'boolean' }, help: { type: 'boolean' } };
   try {
     const { values } = parseArgs({ args, options });
     if (!values.help) return values;
@@ -46,8 +48,12 @@ async function runChecks() {
   const checks = [
     { name: 'types', args: [bin('typescript/bin/tsc'), '--noEmit'] },
     { name: 'lint and format', args: [bin('@biomejs/biome/bin/biome'), 'check', '--error-on-warnings'] },
-    { name: 'imports', args: ['scripts/check-imports.mjs'] },
-    { name: 'dead code', args: [bin('knip/bin/knip.js'), '--no-progress'] },
+    ...(fast
+      ? []
+      : [
+          { name: 'imports', args: ['scripts/check-imports.mjs'] },
+          { name: 'dead code', args: [bin('knip/bin/knip.js'), '--no-progress'] },
+        ]),
   ];
   // They are independent, so all run at once. They are reported in order.
   const running = checks.map((check) => ({ ...check, result: runBuffered(check.args) }));
@@ -79,7 +85,9 @@ function runBuffered(args) {
 }
 
 async function runTests() {
-  const files = [...findTests('src'), ...findTests('test')].filter((file) => only === undefined || file.includes(only));
+  const files = [...findTests('src'), ...findTests('test')].filter(
+    (file) => (only === undefined || file.includes(only)) && (!fast || isFast(file)),
+  );
   if (files.length === 0) {
     heading(only === undefined ? 'no test files found' : `no test file has "${only}" in its path`);
     process.exit(1);
@@ -93,7 +101,7 @@ async function runTests() {
     files: times.longestFirst(files),
     isApart,
     limitOf,
-    env: { NODE_COMPILE_CACHE: join(projectRoot, '.cache', 'compile') },
+    env: { NODE_COMPILE_CACHE: join(projectRoot, '.cache', 'compile'), TMPDIR: makeScratch() },
     onFile: (result) => process.stdout.write(describeFile(result)),
   });
   times.save(results);
@@ -103,9 +111,13 @@ async function runTests() {
   process.exit(isGood ? 0 : 1);
 }
 
-/** Tests of the real process, and those that mostly wait for git and servers, get a process per file. */
-function isApart(file) {
-  return file.startsWith('test/e2e/') || /^(?:src|test)\/.*github/.test(file);
+/** One folder for everything that tests put into temporary folders, so that nothing of it stays. */
+function makeScratch() {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-test-'));
+  // PostgreSQL, and checks with a user of their own, get through.
+  chmodSync(folder, 0o1777);
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
+  return folder;
 }
 
 /** `fs.glob` does not exist in Node 20. */

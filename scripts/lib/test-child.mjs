@@ -11,6 +11,8 @@ const reporter = [`--test-reporter=${pathOf('test-reporter.mjs')}`, '--test-repo
 const defaultEndingMs = 60_000;
 const longestOutput = 20_000;
 const outputDelayMs = 200;
+/** The larger a process, the longer it takes to start another from it, and tests start many. */
+const defaultLargeBytes = 400e6;
 
 /**
  * @typedef {{
@@ -27,12 +29,19 @@ export class TestChild {
   #files = [];
   #hasFailures = false;
   #cpuMs = 0;
+  #bytes = 0;
+  /** The first file after which something was open that keeps a process from ending. */
+  #opener;
   #output = '';
   #overdue;
   #running;
   #onMessage = () => {};
 
-  /** @param {{ node: string, cwd?: string, env?: Record<string, string>, endingMs?: number }} options */
+  /**
+   * @param {{
+   *   node: string, cwd?: string, env?: Record<string, string>, endingMs?: number, largeBytes?: number,
+   * }} options
+   */
   constructor(options) {
     const { node, cwd, env } = options;
     this.#options = options;
@@ -59,6 +68,10 @@ export class TestChild {
     return this.#isOver;
   }
 
+  get isLarge() {
+    return this.#bytes > (this.#options.largeBytes ?? defaultLargeBytes);
+  }
+
   /** Resolves when the file ends, when its process ends, or after `limitMs`. The last two end the process. */
   async run(file, limitMs) {
     const result = { file, ms: 0, cpuMs: 0, passed: 0, skipped: 0, failures: [], problem: undefined, output: '' };
@@ -68,7 +81,7 @@ export class TestChild {
     this.#running = undefined;
     const timer = this.#endAfter(
       limitMs,
-      `took longer than its limit of ${limitMs / 1000} s (scripts/lib/test-limits.mjs)`,
+      `took longer than its limit of ${limitMs / 1000} s (scripts/lib/test-kinds.mjs)`,
     );
     const ended = new Promise((resolve) => {
       this.#onMessage = (message) => this.#note(message, result, resolve);
@@ -93,6 +106,9 @@ export class TestChild {
     if (message.kind !== 'ended') return;
     result.cpuMs = message.cpuMs - this.#cpuMs;
     this.#cpuMs = message.cpuMs;
+    this.#bytes = message.bytes;
+    if (message.open.length === 0) this.#opener = undefined;
+    else this.#opener ??= `${result.file} left open: ${message.open.join(', ')}`;
     resolve();
   }
 
@@ -110,7 +126,9 @@ export class TestChild {
     clearTimeout(timer);
     const isExpected = code === 0 || (code === 1 && this.#hasFailures);
     if (this.#overdue === undefined && isExpected) return undefined;
-    return { files: this.#files, problem: this.#overdue ?? `exit code ${code}`, output: this.#output };
+    const reason = this.#overdue ?? `exit code ${code}`;
+    const problem = this.#opener === undefined ? reason : `${reason} (${this.#opener})`;
+    return { files: this.#files, problem, output: this.#output };
   }
 
   endNow() {

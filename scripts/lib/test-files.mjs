@@ -5,45 +5,48 @@ import { TestChild } from './test-child.mjs';
 const forwardedSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 /**
- * Runs the files in their order, `lanes` at a time. Each lane has a process that runs one file after the other; a file
- * that `isApart` gets a process of its own. A file that takes longer than its limit fails with its name, every process
- * it started ends, and the lane continues with another process.
+ * Runs the files in their order, `lanes` at a time. Each lane has a process that runs one file after the other, until it
+ * has become large; a file that `isApart` gets a process of its own. A file that takes longer than its limit fails with
+ * its name, every process it started ends, and the lane goes on with another process.
  *
  * @param {{
  *   node: string, files: readonly string[], isApart: (file: string) => boolean, limitOf: (file: string) => number,
  *   onFile?: (result: import('./test-child.mjs').FileResult) => void,
- *   lanes?: number, cwd?: string, env?: Record<string, string>, endingMs?: number,
+ *   lanes?: number, cwd?: string, env?: Record<string, string>, endingMs?: number, largeBytes?: number,
  * }} options
  * @returns {Promise<{ results: import('./test-child.mjs').FileResult[], problems: string[] }>}
  */
 export async function runTestFiles(options) {
   const { files, lanes = 2 } = options;
-  const run = { ...options, queue: [...files], children: new Set(), results: [], problems: [] };
+  const run = { ...options, queue: [...files], children: new Set(), endings: [], results: [], problems: [] };
   const interrupt = (signal) => {
     for (const child of run.children) child.endNow();
     process.exit(exitCodeOf({ code: null, signal }));
   };
   for (const signal of forwardedSignals) process.on(signal, interrupt);
   await Promise.all(Array.from({ length: lanes }, () => runLane(run)));
+  await Promise.all(run.endings);
   for (const signal of forwardedSignals) process.off(signal, interrupt);
   return { results: run.results, problems: run.problems };
 }
 
 async function runLane(run) {
-  let shared;
+  let child;
   for (let file = run.queue.shift(); file !== undefined; file = run.queue.shift()) {
-    if (run.isApart(file)) {
-      const child = start(run);
-      await runFile(run, child, file);
-      await finish(run, child);
-      continue;
-    }
-    shared ??= start(run);
-    await runFile(run, shared, file);
-    if (shared.isOver) run.children.delete(shared);
-    if (shared.isOver) shared = undefined;
+    const isApart = run.isApart(file);
+    if (isApart) letEnd(run, child);
+    child = child === undefined || child.isOver || isApart ? start(run) : child;
+    await runFile(run, child, file);
+    if (!isApart && !child.isLarge) continue;
+    letEnd(run, child);
+    child = undefined;
   }
-  if (shared !== undefined) await finish(run, shared);
+  letEnd(run, child);
+}
+
+/** It ends beside the others, as it may take a while. */
+function letEnd(run, child) {
+  if (child !== undefined) run.endings.push(finish(run, child));
 }
 
 function start(run) {
@@ -60,9 +63,8 @@ async function runFile(run, child, file) {
 }
 
 async function finish(run, child) {
+  const end = child.isOver ? undefined : await child.finish();
   run.children.delete(child);
-  if (child.isOver) return;
-  const end = await child.finish();
   if (end === undefined) return;
   const name = end.files.length === 1 ? end.files[0] : `${end.files.length} files in one process`;
   run.problems.push(`${name}: ${end.problem}\n${end.output}`.trimEnd());

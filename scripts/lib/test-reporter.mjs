@@ -6,6 +6,9 @@ import { usedCpuMs } from './cpu-time.mjs';
 /** A diff of two large values is longer than anyone reads. */
 const longestError = 20_000;
 
+/** The pipes of this process itself, and what ends by itself. */
+const everOpen = new Set(['PipeWrap', 'TTYWrap', 'Immediate', 'CloseReq', 'FSReqPromise']);
+
 /** The names of the tests around the present one; the outermost is the file. */
 const names = [];
 
@@ -26,7 +29,7 @@ function toMessages(type, data) {
   }
   if (!isEnd) return [];
   const messages = type === 'test:fail' ? toFailures(data) : toPasses(data);
-  return data.nesting === 0 ? [...messages, { kind: 'ended', cpuMs: usedCpuMs() }] : messages;
+  return data.nesting === 0 ? [...messages, describeProcess()] : messages;
 }
 
 function toPasses({ details, skip }) {
@@ -44,4 +47,9 @@ function toFailures({ nesting, name, details: { error } }) {
 function describeError(error) {
   const text = typeof error.cause === 'string' ? error.cause : inspect(error.cause ?? error, { depth: 6 });
   return text.length > longestError ? `${text.slice(0, longestError)}\n... (${text.length} characters)` : text;
+}
+
+function describeProcess() {
+  const open = process.getActiveResourcesInfo().filter((kind) => !everOpen.has(kind));
+  return { kind: 'ended', cpuMs: usedCpuMs(), bytes: process.memoryUsage.rss(), open };
 }

@@ -29,6 +29,8 @@ interface TestFiles {
     readonly isApart: (file: string) => boolean;
     readonly limitOf: (file: string) => number;
     readonly endingMs: number;
+    readonly lanes?: number;
+    readonly largeBytes?: number;
   }): Promise<Run>;
 }
 
@@ -56,6 +58,11 @@ const CRASHES = `import { it } from 'node:test'; it('crashes', () => process.exi
 const LOOPS = `import { it } from 'node:test'; it('loops', async () => { for (;;) await undefined; });`;
 const WAITS = `import { it } from 'node:test'; it('waits', () => new Promise(() => setInterval(() => {}, 1000)));`;
 const LEAVES = `import { it } from 'node:test'; it('passes', () => void setInterval(() => {}, 1000));`;
+/** It notices when it runs again in the same process. */
+const ADDS = `
+import { it } from 'node:test';
+globalThis.runs = (globalThis.runs ?? 0) + 1;
+it('runs once', () => { if (globalThis.runs > 1) throw new Error('again'); });`;
 /** It ends itself after a while, so that a failing test leaves no process behind. */
 const SPAWNS = `
 import { it } from 'node:test';
@@ -67,19 +74,24 @@ it('starts a process in a group of its own and waits for it', () => {
   return new Promise((resolve) => child.on('exit', resolve));
 });`;
 
-const FILES = { PASSES, FAILS, BREAKS, CRASHES, LOOPS, WAITS, LEAVES, SPAWNS };
+const FILES = { PASSES, FAILS, BREAKS, CRASHES, LOOPS, WAITS, LEAVES, SPAWNS, ADDS };
 type Name = keyof typeof FILES;
+const COPIES = ['PASSES-2', 'PASSES-3', 'ADDS-2'] as const;
 
 describe('the runner of tests', { concurrency: true }, () => {
   let folder: string;
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'sluice-test-files-'));
     for (const [name, text] of Object.entries(FILES)) await writeFile(join(folder, `${name}.mjs`), text);
-    for (const name of ['PASSES-2', 'PASSES-3']) await writeFile(join(folder, `${name}.mjs`), PASSES);
+    for (const name of COPIES) await writeFile(join(folder, `${name}.mjs`), FILES[name.split('-')[0] as Name]);
   });
   after(() => rm(folder, { recursive: true, force: true }));
 
-  async function run(together: readonly (Name | 'PASSES-2' | 'PASSES-3')[], apart: readonly Name[] = []) {
+  async function run(
+    together: readonly (Name | (typeof COPIES)[number])[],
+    apart: readonly Name[] = [],
+    more: { readonly lanes?: number; readonly largeBytes?: number } = {},
+  ) {
     const run = await runTestFiles({
       node: process.execPath,
       cwd: folder,
@@ -87,6 +99,7 @@ describe('the runner of tests', { concurrency: true }, () => {
       isApart: (file) => file.startsWith('./'),
       limitOf: (path) => (/LOOPS|WAITS|SPAWNS/.test(path) ? 3_000 : 60_000),
       endingMs: 3_000,
+      ...more,
     });
     const sum = (pick: (result: FileResult) => number) => run.results.reduce((total, one) => total + pick(one), 0);
     return { ...run, passed: sum((result) => result.passed), failed: sum(({ failures }) => failures.length) };
@@ -102,7 +115,7 @@ describe('the runner of tests', { concurrency: true }, () => {
   it('ends a file that waits for ever, in a process of its own too, and names the test', async () => {
     const { passed, problems } = await run(['WAITS', 'PASSES'], ['WAITS']);
     assert.equal(passed, 1);
-    const problem = 'WAITS.mjs: took longer than its limit of 3 s (scripts/lib/test-limits.mjs), in or after "waits"';
+    const problem = 'WAITS.mjs: took longer than its limit of 3 s (scripts/lib/test-kinds.mjs), in or after "waits"';
     assert.deepEqual(problems.toSorted(), [`./${problem}`, problem]);
   });
 
@@ -116,12 +129,22 @@ describe('the runner of tests', { concurrency: true }, () => {
   it('names a file whose process does not end after its tests', async () => {
     const { passed, problems } = await run([], ['LEAVES']);
     assert.equal(passed, 1);
-    assert.match(problems.join('\n'), /^\.\/LEAVES\.mjs: all tests ended, and the process did not within 3 s$/);
+    assert.match(
+      problems.join('\n'),
+      /^\.\/LEAVES\.mjs: all tests ended, and the process did not within 3 s \(.*left open: Timeout\)$/,
+    );
   });
 
   it('names the process of many files that does not end after them', async () => {
     const { problems } = await run(['LEAVES', 'LEAVES', 'PASSES', 'PASSES-2', 'PASSES-3']);
-    assert.match(problems.join('\n'), /: all tests ended, and the process did not within 3 s$/m);
+    assert.match(problems.join('\n'), /ended, and the process did not within 3 s \(LEAVES\.mjs left open: Timeout\)$/m);
+  });
+
+  it('starts another process when one has become large', async () => {
+    const { passed, problems } = await run(['ADDS', 'ADDS-2'], [], { largeBytes: 1, lanes: 1 });
+    assert.deepEqual([passed, problems], [2, []]);
+    const shared = await run(['ADDS', 'ADDS-2'], [], { lanes: 1 });
+    assert.equal(shared.failed, 1);
   });
 
   it('goes on after a file that ends the process, and after one that cannot be loaded', async () => {

@@ -1,0 +1,38 @@
+// Where test files differ in how they are run.
+const minute = 60_000;
+
+/** Far more than any file needs on a busy machine: a file that takes longer hangs. */
+const defaultMs = 5 * minute;
+
+/** Files that are meant to run for minutes. */
+const longer = new Map([
+  ['test/simulation/simulation.test.ts', 30 * minute],
+  ['test/simulation/github.test.ts', 15 * minute],
+  ['test/property/engine.test.ts', 15 * minute],
+  ['test/property/flaky.test.ts', 10 * minute],
+]);
+
+/** @param {string} file */
+export function limitOf(file) {
+  return longer.get(file) ?? defaultMs;
+}
+
+/** They change the whole process: its mask of permissions, its garbage collector. */
+const apart = new Set([
+  'src/check-runner/local/local-runner.test.ts',
+  'src/forge/plain/hooks.test.ts',
+  'src/git/loose-object.test.ts',
+  'src/ingest/read/read-reports.test.ts',
+  'src/junit/bad-input.test.ts',
+  'test/contract/store-sqlite-folder.test.ts',
+]);
+
+/** Whether a file needs a process of its own. @param {string} file */
+export function isApart(file) {
+  return apart.has(file);
+}
+
+/** Whether a file is part of the edit loop: no git, no server, no process. @param {string} file */
+export function isFast(file) {
+  return /^(?:src\/(?!forge\/|git\/|check-runner\/)|test\/scenario\/|test\/golden\/|test\/spec\.test)/.test(file);
+}
