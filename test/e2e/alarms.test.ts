@@ -3,11 +3,10 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { describe, it } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { SLUICE } from '../helpers/sluice-command.ts';
 import { createClient, until, useServer } from './harness.ts';
 
-const BIN = fileURLToPath(new URL('../../bin/sluice.mjs', import.meta.url));
 /** Longer than a round of the audit. */
 const ROUND_MS = 40_000;
 
@@ -17,7 +16,7 @@ describe('a push past an idle queue', { timeout: 90_000 }, () => {
   async function sluice(...args: readonly string[]): Promise<string> {
     const { url, dataFolder } = world.server;
     const env = { PATH: process.env['PATH'], HOME: tmpdir(), SLUICE_URL: url, SLUICE_DATA: dataFolder };
-    return (await promisify(execFile)(process.execPath, [BIN, ...args], { env })).stdout;
+    return (await promisify(execFile)(process.execPath, [...SLUICE, ...args], { env })).stdout;
   }
 
   it('is an alarm that everybody sees, once [N1] [N2] [N10]', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { ROUTES } from '../../src/http/routes.ts';
 import { SCOPES, type Scope } from '../../src/storage/accounts.ts';
-import { type Client, createQueue, problemOf, startServer, type TestQueue, type TestServer, until } from './harness.ts';
+import { type Client, createQueue, problemOf, startHere, type TestQueue, type TestServer, until } from './harness.ts';
 
 interface Expiring {
   readonly token: string;
@@ -20,7 +20,7 @@ describe('access to the API', () => {
   let server: TestServer;
   let queue: TestQueue;
   before(async () => {
-    server = await startServer();
+    server = await startHere();
     queue = await createQueue(server.api);
   });
   after(async () => {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
-import { createQueue, problemOf, startServer, type TestQueue, type TestServer } from './harness.ts';
+import { createQueue, problemOf, type ServerProcess, startServer, type TestQueue } from './harness.ts';
 import { chunk, connect, head, type RawConnection } from './harness-sockets.ts';
 
 /** Node's clients run everywhere; curl only if it is installed. */
@@ -16,7 +16,7 @@ const LIMIT = 20 * MIB;
 const TOO_LARGE = '413 BODY_TOO_LARGE';
 
 describe('bodies', () => {
-  let server: TestServer;
+  let server: ServerProcess;
   let queue: TestQueue;
   let number: number;
   before(async () => {

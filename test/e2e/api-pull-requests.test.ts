@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { EntryView, ListEntryView } from '../../src/app/queue/entry-view.ts';
-import { createQueue, startServer, type TestQueue, type TestServer } from './harness.ts';
+import { createQueue, startHere, type TestQueue, type TestServer } from './harness.ts';
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -10,7 +10,7 @@ describe('pull requests over /v1', () => {
   let server: TestServer;
   let queue: TestQueue;
   before(async () => {
-    server = await startServer();
+    server = await startHere();
     queue = await createQueue(server.api);
   });
   after(async () => {

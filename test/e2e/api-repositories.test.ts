@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { createPlainWorld, type PlainWorld } from '../contract/plain-repository.ts';
-import { startServer, type TestServer } from './harness.ts';
+import { startHere, type TestServer } from './harness.ts';
 
 describe('repositories over /v1', () => {
   let server: TestServer;
   let git: PlainWorld;
   before(async () => {
-    server = await startServer();
+    server = await startHere();
     git = await createPlainWorld();
     await git.commit('main', { files: { 'a.txt': 'a\n' } });
   });

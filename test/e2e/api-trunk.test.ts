@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { ListEntryView } from '../../src/app/queue/entry-view.ts';
-import { type Client, createClient, createQueue, startServer, type TestQueue, type TestServer } from './harness.ts';
+import { type Client, createClient, createQueue, startHere, type TestQueue, type TestServer } from './harness.ts';
 
 /** An entry as a client of the reference product sees it. */
 interface TrunkEntry {
@@ -24,7 +24,7 @@ describe('the same API over /trunk/v1', () => {
   let trunk: Client;
   const opened: TestQueue[] = [];
   before(async () => {
-    server = await startServer();
+    server = await startHere();
     trunk = createClient({ url: `${server.url}/trunk/v1`, token: server.token });
   });
   after(async () => {

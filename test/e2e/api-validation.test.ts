@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { createQueue, problemOf, startServer, type TestQueue, type TestServer } from './harness.ts';
+import { createQueue, problemOf, startHere, type TestQueue, type TestServer } from './harness.ts';
 
 /** Every input here is refused and changes nothing. Each table ends with a check that the server still works. */
 describe('bad input', () => {
@@ -9,7 +9,7 @@ describe('bad input', () => {
   let number: number;
   let untouched: unknown;
   before(async () => {
-    server = await startServer();
+    server = await startHere();
     queue = await createQueue(server.api);
     number = await queue.openPullRequest();
     await queue.submit(number);

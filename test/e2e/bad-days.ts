@@ -2,15 +2,14 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { tmpdir } from 'node:os';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { EntryView } from '../../src/app/queue/entry-view.ts';
 import type { QueueView } from '../../src/app/queue/queue-view.ts';
 import type { RepositoryView } from '../../src/app/repositories/repositories.ts';
+import { SLUICE } from '../helpers/sluice-command.ts';
 import { type Ci, createCi } from './ci.ts';
 import { type TestQueue, type TestServer, until } from './harness.ts';
 
-const SLUICE = fileURLToPath(new URL('../../bin/sluice.mjs', import.meta.url));
 /** A failed attempt is repeated after some seconds, and other tests load the machine. */
 export const PATIENCE_MS = 60_000;
 
@@ -77,7 +76,7 @@ export async function statusOf(server: TestServer, { repo, ref }: TestQueue, prN
   const where = `${repo.host}/${repo.owner}/${repo.name}`;
   const { stdout } = await promisify(execFile)(
     process.execPath,
-    [SLUICE, 'pr', 'status', where, ref.targetBranch, String(prNumber)],
+    [...SLUICE, 'pr', 'status', where, ref.targetBranch, String(prNumber)],
     { env: { PATH: process.env['PATH'], HOME: tmpdir(), SLUICE_URL: server.url, SLUICE_TOKEN: server.token } },
   );
   return stdout;

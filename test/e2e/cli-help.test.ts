@@ -9,12 +9,12 @@ import { EXIT_CODES_TEXT } from '../../src/cli/core/exit.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { VARIABLES } from '../../src/config/variables.ts';
 import { settingInputs } from '../../src/contract/settings.ts';
+import { SLUICE } from '../helpers/sluice-command.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const bin = fileURLToPath(new URL('../../bin/sluice.mjs', import.meta.url));
 
 async function print(...args: string[]): Promise<string> {
-  const { stdout } = await promisify(execFile)(process.execPath, [bin, ...args], {
+  const { stdout } = await promisify(execFile)(process.execPath, [...SLUICE, ...args], {
     env: { PATH: process.env['PATH'] },
   });
   return stdout;

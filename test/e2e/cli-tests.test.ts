@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { makeFolder, startServer, type TestServer } from './harness.ts';
+import { makeFolder, startHere, type TestServer } from './harness.ts';
 import { runSluice } from './run-sluice.ts';
 
 const REPO = 'local/acme/app';
@@ -32,7 +32,7 @@ describe('sluice tests [W7] [W8]', () => {
   }
 
   before(async () => {
-    [server, folder] = await Promise.all([startServer(), makeFolder()]);
+    [server, folder] = await Promise.all([startHere(), makeFolder()]);
     env = { SLUICE_URL: server.url, SLUICE_TOKEN: server.token };
     // One test fails and passes on the same commit in the same job.
     const now = Date.now();

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { UploadPage } from '../../src/app/uploads/uploads.ts';
-import { makeFolder, startServer, type TestServer } from './harness.ts';
+import { makeFolder, startHere, type TestServer } from './harness.ts';
 import { HAS_TERMINAL, runOnTerminal, runSluice } from './run-sluice.ts';
 
 const REPO = { host: 'github.com', owner: 'acme', name: 'widgets' };
@@ -29,7 +29,7 @@ describe('sluice upload [W5] [W6]', () => {
   let sha = '';
 
   before(async () => {
-    [server, folder] = await Promise.all([startServer(), makeFolder()]);
+    [server, folder] = await Promise.all([startHere(), makeFolder()]);
     env = { SLUICE_URL: server.url, SLUICE_TOKEN: server.token };
     const git = (...args: string[]): string =>
       execFileSync('git', ['-c', 'user.name=dev', '-c', 'user.email=dev@acme.test', ...args], {

@@ -8,10 +8,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { makeFolder, startServer, type TestServer } from './harness.ts';
+import { SLUICE, SLUICE_BIN } from '../helpers/sluice-command.ts';
+import { makeFolder, startHere, type TestServer } from './harness.ts';
 
-const BIN = fileURLToPath(new URL('../../bin/sluice.mjs', import.meta.url));
 const QUEUE = ['local/acme/app', 'main'];
 
 interface Ran {
@@ -44,7 +43,7 @@ function run(program: string, args: readonly string[], { env = {}, cwd, input = 
 }
 
 const sluice = (args: readonly string[], options?: RunOptions): Promise<Ran> =>
-  run(process.execPath, [BIN, ...args], options);
+  run(process.execPath, [...SLUICE, ...args], options);
 
 /** A bare repository with a branch main and the pull requests 7 and 8. */
 function createRepository(folder: string): void {
@@ -71,7 +70,7 @@ describe('sluice against a server', () => {
   before(async () => {
     folder = await makeFolder();
     createRepository(folder);
-    server = await startServer();
+    server = await startHere();
     env = { SLUICE_URL: server.url, SLUICE_DATA: server.dataFolder };
   });
 
@@ -240,9 +239,11 @@ describe('sluice against a server', () => {
 
     it('ends silently when nobody reads on', async () => {
       const script = '{ "$0" "$1" queue show local/acme/app main --settings; echo "code $?" >&2; } | true';
-      const closed = await run('sh', ['-c', script, process.execPath, BIN], { env });
+      const closed = await run('sh', ['-c', script, process.execPath, SLUICE_BIN], { env });
       assert.deepEqual(closed, { code: 0, out: '', err: 'code 0\n' });
-      const head = await run('sh', ['-c', '"$0" "$1" queue update --help | head -1', process.execPath, BIN], { env });
+      const head = await run('sh', ['-c', '"$0" "$1" queue update --help | head -1', process.execPath, SLUICE_BIN], {
+        env,
+      });
       assert.deepEqual(head, { code: 0, out: 'Usage: sluice queue update [options] <repo> <branch>\n', err: '' });
     });
 
@@ -250,7 +251,7 @@ describe('sluice against a server', () => {
       skip: !existsSync('/dev/full'),
     }, async () => {
       const script = '"$0" "$1" queue list >/dev/full';
-      const full = await run('sh', ['-c', script, process.execPath, BIN], { env });
+      const full = await run('sh', ['-c', script, process.execPath, SLUICE_BIN], { env });
       const text = 'sluice: The answer cannot be written to standard output: no space is left there.\n';
       assert.deepEqual(full, { code: 3, out: '', err: text });
     });

@@ -7,7 +7,7 @@ import { createApp, QUEUE_PERMISSIONS } from '../fake/github/apps.ts';
 import { createFakeGithub, type FakeGithub } from '../fake/github/fake-github.ts';
 import type { CheckRun, PullRequest } from '../fake/github/model.ts';
 import { connectionOf, GithubWorld, hookUp, WRITER } from './github-world.ts';
-import { startServer, type TestServer, until } from './harness.ts';
+import { startHere, type TestServer, until } from './harness.ts';
 
 const PATIENCE_MS = 60_000;
 /** More at once are no faster. */
@@ -19,7 +19,7 @@ let owners = 0;
 
 before(async () => {
   github = await createFakeGithub();
-  server = await startServer(connectionOf(github, true));
+  server = await startHere(connectionOf(github, true));
   hookUp(github, server);
 });
 

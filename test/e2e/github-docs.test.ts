@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { createFakeGithub, type FakeGithub } from '../fake/github/fake-github.ts';
 import type { Repository } from '../fake/github/model.ts';
-import { startServer, type TestServer, until } from './harness.ts';
+import { startHere, type TestServer, until } from './harness.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const WORKFLOW = readFileSync(`${ROOT}/docs/workflows/test-branches.yml`, 'utf8');
@@ -41,7 +41,7 @@ before(async () => {
   github = await createFakeGithub();
   const files = { 'README.md': 'hello\n', '.github/workflows/ci.yml': WORKFLOW };
   repository = await github.createRepository('acme/app', { files, roles: { ada: 'admin' } });
-  server = await startServer({
+  server = await startHere({
     SLUICE_GITHUB_TOKEN: github.createToken('ada'),
     SLUICE_GITHUB_API_URL: github.url,
     SLUICE_GITHUB_WEB_URL: github.url,

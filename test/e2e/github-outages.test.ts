@@ -7,7 +7,7 @@ import { describe, type TestContext, test } from 'node:test';
 import type { FakeGithubOptions } from '../fake/github/fake-github.ts';
 import type { PullRequest } from '../fake/github/model.ts';
 import { connectionOf, GithubWorld, type GithubWorldOptions, hookUp } from './github-world.ts';
-import { type Environment, makeFolder, startServer, type TestServer, until } from './harness.ts';
+import { type Environment, makeFolder, type ServerProcess, startServer, until } from './harness.ts';
 
 const PATIENCE_MS = 90_000;
 /** The tests wait more than they compute. */
@@ -154,8 +154,13 @@ describe('while GitHub has a bad day', TOGETHER, () => {
     const file = join(folder, 'key.pem');
     // Short-lived tokens are requested again and again, each time with the key.
     const github: FakeGithubOptions = { tokenLifetimeMs: 60_000 };
+    let server: ServerProcess | undefined;
     const world = await aWorld(t, {
       github,
+      start: async (variables) => {
+        server = await startServer(variables);
+        return server;
+      },
       environment: { SLUICE_GITHUB_PRIVATE_KEY: '', SLUICE_GITHUB_PRIVATE_KEY_FILE: file },
       prepare: (fake) => writeFile(file, fake.privateKey),
     });
@@ -166,7 +171,7 @@ describe('while GitHub has a bad day', TOGETHER, () => {
     await untilExplained(world, pr, /key/);
     await writeFile(file, key);
     await world.untilState(pr, 'MERGED');
-    assert.doesNotMatch(world.server.output.err, /BEGIN|PRIVATE KEY/);
+    assert.doesNotMatch(server?.output.err ?? 'no server', /BEGIN|PRIVATE KEY|no server/);
   });
 });
 
@@ -180,7 +185,12 @@ describe('a server that is killed', TOGETHER, () => {
   async function aLife(t: TestContext, settings: object = {}): Promise<Lives> {
     const folder = await makeFolder();
     const environment: Environment = { SLUICE_DATA: folder };
-    let world = await GithubWorld.create({ environment, settings });
+    let server: ServerProcess | undefined;
+    const start = async (variables: Environment) => {
+      server = await startServer(variables);
+      return server;
+    };
+    let world = await GithubWorld.create({ environment, settings, start });
     t.after(async () => {
       await world.close();
       await rm(folder, { recursive: true, force: true, maxRetries: 3 });
@@ -188,12 +198,12 @@ describe('a server that is killed', TOGETHER, () => {
     return {
       world,
       killAndStart: async () => {
-        world.server.child.kill('SIGKILL');
-        await world.server.exited;
+        server?.child.kill('SIGKILL');
+        await server?.exited;
         const { github } = world;
-        const server: TestServer = await startServer({ ...connectionOf(github, true), ...environment });
-        hookUp(github, server);
-        world = world.through(server);
+        const next = await start({ ...connectionOf(github, true), ...environment });
+        hookUp(github, next);
+        world = world.through(next);
         return world;
       },
     };

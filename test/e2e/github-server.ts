@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createFakeGithub, type FakeGithub } from '../fake/github/fake-github.ts';
 import type { Installation, PullRequest, Repository } from '../fake/github/model.ts';
-import { startServer, type TestServer, until } from './harness.ts';
+import { startHere, type TestServer, until } from './harness.ts';
 
 const SECRET = 'a secret of the tests';
 const PATIENCE_MS = 60_000;
@@ -36,7 +36,7 @@ export class GithubServer {
     const installation = github.install(github.app, 'acme');
     const roles = { ada: 'write', root: 'admin', eve: 'read' } as const;
     const repository = await github.createRepository('acme/app', { roles });
-    const server = await startServer({
+    const server = await startHere({
       SLUICE_GITHUB_APP_ID: String(github.app.id),
       SLUICE_GITHUB_PRIVATE_KEY: github.privateKey,
       SLUICE_GITHUB_WEBHOOK_SECRET: SECRET,

@@ -6,7 +6,7 @@ import { createFakeGithub, type FakeGithub } from '../fake/github/fake-github.ts
 import type { PullRequest } from '../fake/github/model.ts';
 import { startPostgres, type TestPostgres } from '../helpers/postgres.ts';
 import { connectionOf, GithubWorld, hookUp } from './github-world.ts';
-import { makeFolder, startServer, type TestServer, until } from './harness.ts';
+import { makeFolder, type ServerProcess, startServer, until } from './harness.ts';
 
 const PATIENCE_MS = 90_000;
 const MERGE = 'PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge';
@@ -15,9 +15,9 @@ describe('two servers on one PostgreSQL, and one GitHub', () => {
   let postgres: TestPostgres;
   let folder: string;
   let github: FakeGithub;
-  let servers: TestServer[];
+  let servers: ServerProcess[];
   let world: GithubWorld;
-  let start: (name: string) => Promise<TestServer>;
+  let start: (name: string) => Promise<ServerProcess>;
   before(async () => {
     postgres = await startPostgres();
     folder = await makeFolder();
@@ -36,8 +36,8 @@ describe('two servers on one PostgreSQL, and one GitHub', () => {
     await rm(folder, { recursive: true, force: true, maxRetries: 3 });
   });
 
-  const theOne = () => servers[0] as TestServer;
-  const theOther = () => servers[1] as TestServer;
+  const theOne = () => servers[0] as ServerProcess;
+  const theOther = () => servers[1] as ServerProcess;
   const runChecks = () => {
     for (const { sha } of world.testBranches())
       if (github.listChecks(world.repository, sha).length === 0) world.report(sha, 'success');
@@ -78,7 +78,7 @@ describe('two servers on one PostgreSQL, and one GitHub', () => {
       runChecks();
       return pr.merged;
     });
-    const isWaiting = (server: TestServer) => server.child.exitCode === null;
+    const isWaiting = (server: ServerProcess) => server.child.exitCode === null;
     // Either server may have sent the merge, so the remaining one need not know of it.
     theOne().child.kill('SIGKILL');
     await theOne().exited;

@@ -5,7 +5,7 @@ import type { EntryView } from '../../src/app/queue/entry-view.ts';
 import { createFakeGithub, type FakeGithub, type FakeGithubOptions } from '../fake/github/fake-github.ts';
 import type { Installation, PullRequest, Repository } from '../fake/github/model.ts';
 import type { OpenOptions } from '../fake/github/people-acts.ts';
-import { type Client, type Environment, type RepositoryRef, startServer, type TestServer, until } from './harness.ts';
+import { type Client, type Environment, type RepositoryRef, startHere, type TestServer, until } from './harness.ts';
 
 const SECRET = 'the secret of these deliveries';
 const DEADLINE_MS = 60_000;
@@ -17,6 +17,8 @@ export interface GithubWorldOptions {
   readonly environment?: Environment;
   /** False: the server finds everything by polling. */
   readonly webhooks?: boolean;
+  /** Default: in this process. */
+  readonly start?: (environment: Environment) => Promise<TestServer>;
   /** Runs before the server starts. */
   readonly prepare?: (github: FakeGithub) => Promise<void>;
 }
@@ -46,8 +48,9 @@ export class GithubWorld {
   static async create(options: GithubWorldOptions = {}): Promise<GithubWorld> {
     const github = await createFakeGithub(options.github);
     await options.prepare?.(github);
-    const server = await startServer({ ...connectionOf(github, options.webhooks ?? true), ...options.environment });
-    if (options.webhooks ?? true) hookUp(github, server);
+    const { start = startHere, webhooks = true } = options;
+    const server = await start({ ...connectionOf(github, webhooks), ...options.environment });
+    if (webhooks) hookUp(github, server);
     return GithubWorld.join({ github, server, owner: 'acme' }, options.settings);
   }
 

@@ -5,13 +5,13 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import type { EntryView } from '../../src/app/queue/entry-view.ts';
 import type { QueueView } from '../../src/app/queue/queue-view.ts';
 import type { PrNumber } from '../../src/engine/pull-request.ts';
 import { createPlainWorld, type PlainWorld } from '../contract/plain-repository.ts';
+import { SLUICE } from '../helpers/sluice-command.ts';
+import { runHere } from './run-here.ts';
 
-const SLUICE = fileURLToPath(new URL('../../bin/sluice.mjs', import.meta.url));
 const START_TIMEOUT_MS = 120_000;
 const LONGEST_PAUSE_MS = 300;
 
@@ -31,16 +31,17 @@ export interface Launched {
 
 /** A test that fails half way leaves its servers behind. */
 const children = new Set<ChildProcess>();
-after(() => {
+process.on('exit', () => {
   for (const child of children) child.kill('SIGKILL');
 });
 
 export function launch(environment: Environment): Launched {
-  const child = spawn(process.execPath, [SLUICE, 'serve'], {
+  const child = spawn(process.execPath, [...SLUICE, 'serve'], {
     // Trusts the checks of the tests, so that they run on a machine without protection too.
     env: {
       ...{
         PATH: process.env['PATH'],
+        TMPDIR: tmpdir(),
         HOME: environment['SLUICE_DATA'] ?? tmpdir(),
         SLUICE_LOG_LEVEL: 'warn',
         SLUICE_RUNNER_TRUST: 'all',
@@ -62,19 +63,31 @@ export function launch(environment: Environment): Launched {
   return { child, exited, output };
 }
 
-export interface TestServer extends Launched {
+export interface TestServer {
   readonly url: string;
   readonly port: number;
   readonly dataFolder: string;
-  /** The first administrator's token. */
+  /** Of the first administrator. */
   readonly token: string;
   readonly api: Client;
+  stop(): Promise<unknown>;
+}
+
+export interface ServerProcess extends TestServer, Launched {
   stop(): Promise<Exit>;
 }
 
-export async function startServer(environment: Environment = {}): Promise<TestServer> {
-  const dataFolder = environment['SLUICE_DATA'] ?? (await makeFolder());
-  const launched = launch({ SLUICE_PORT: '0', SLUICE_DATA: dataFolder, ...environment });
+/** In this process: for tests of what a server does, not of how it starts and ends. */
+export async function startHere(environment: Environment = {}): Promise<TestServer> {
+  const { dataFolder, variables, remove } = await prepareData(environment);
+  const { url, token, stop } = await runHere({ SLUICE_RUNNER_TRUST: 'all', ...variables });
+  return describeServer({ url, token, dataFolder, stop: () => stop().then(remove) });
+}
+
+/** A process, as people run it. */
+export async function startServer(environment: Environment = {}): Promise<ServerProcess> {
+  const { dataFolder, variables, remove } = await prepareData(environment);
+  const launched = launch(variables);
   const { child, exited, output } = launched;
   const url = await until('the server listens', START_TIMEOUT_MS, async () => {
     assert.equal(child.exitCode, null, `the server ended:\n${output.err}`);
@@ -82,21 +95,31 @@ export async function startServer(environment: Environment = {}): Promise<TestSe
   });
   const given = environment['SLUICE_ADMIN_TOKEN'];
   const token = given ?? (await readFile(join(dataFolder, 'admin-token'), 'utf8')).trim();
+  const stop = async () => {
+    child.kill('SIGTERM');
+    const exit = await exited;
+    await remove();
+    return exit;
+  };
+  return { ...launched, ...describeServer({ url, token, dataFolder, stop }) };
+}
+
+/** A port of its own, and a data folder that goes with the server where none is given. */
+async function prepareData(environment: Environment) {
+  const given = environment['SLUICE_DATA'];
+  const dataFolder = given ?? (await makeFolder());
   return {
-    ...launched,
-    url,
-    port: Number(new URL(url).port),
     dataFolder,
-    token,
-    api: createClient({ url: `${url}/v1`, token }),
-    stop: async () => {
-      child.kill('SIGTERM');
-      const exit = await exited;
-      if (environment['SLUICE_DATA'] === undefined)
-        await rm(dataFolder, { recursive: true, force: true, maxRetries: 5 });
-      return exit;
+    variables: { SLUICE_PORT: '0', SLUICE_DATA: dataFolder, ...environment },
+    remove: async () => {
+      if (given === undefined) await rm(dataFolder, { recursive: true, force: true, maxRetries: 5 });
     },
   };
+}
+
+function describeServer<Stop>(server: Pick<TestServer, 'url' | 'token' | 'dataFolder'> & { stop(): Promise<Stop> }) {
+  const { url, token } = server;
+  return { ...server, port: Number(new URL(url).port), api: createClient({ url: `${url}/v1`, token }) };
 }
 
 export function makeFolder(): Promise<string> {
@@ -239,7 +262,7 @@ export function useServer(): { readonly server: TestServer; aQueue(settings?: ob
     return started;
   };
   before(async () => {
-    started = await startServer();
+    started = await startHere();
   });
   after(async () => {
     for (const queue of opened) await queue.close();

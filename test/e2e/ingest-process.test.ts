@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import type { RepositoryId } from '../../src/storage/repositories.ts';
 import { openSqliteStore } from '../../src/storage/sqlite/open-sqlite-store.ts';
 import type { Store } from '../../src/storage/store.ts';
-import { makeFolder, startServer, type TestServer, until } from './harness.ts';
+import { makeFolder, type ServerProcess, startServer, until } from './harness.ts';
 import { createSmallDisk, findMountProblem } from './small-disk.ts';
 
 const UPLOADS = 60;
@@ -23,12 +23,12 @@ function reportOf(upload: number): string {
   return `<testsuite name="s">${cases.join('')}</testsuite>`;
 }
 
-async function send(server: TestServer, upload: number): Promise<void> {
+async function send(server: ServerProcess, upload: number): Promise<void> {
   const answer = await trySend(server, upload);
   assert.equal(answer.status, 202, answer.text);
 }
 
-function trySend(server: TestServer, upload: number) {
+function trySend(server: ServerProcess, upload: number) {
   const fields = new URLSearchParams({
     org_url_slug: 'default',
     repo_host: 'github.com',
@@ -50,16 +50,16 @@ interface Listed {
   readonly page: { readonly total_rows: number };
 }
 
-function list(server: TestServer): Promise<Listed> {
+function list(server: ServerProcess): Promise<Listed> {
   return server.api.ok('flaky-tests/list-uploads', { ...SCOPE, page_query: { page_size: 100 } });
 }
 
-async function processed(server: TestServer): Promise<number> {
+async function processed(server: ServerProcess): Promise<number> {
   const { uploads } = await list(server);
   return uploads.filter(({ status }) => status === 'PROCESSED').length;
 }
 
-async function untilProcessed(server: TestServer, count: number): Promise<void> {
+async function untilProcessed(server: ServerProcess, count: number): Promise<void> {
   const isEnough = async () => ((await processed(server)) >= count ? true : undefined);
   await until(`${count} uploads are processed`, 60_000, isEnough).catch((error: Error) => {
     throw new Error(`${error.message}\n${server.output.err}`);

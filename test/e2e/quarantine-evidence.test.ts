@@ -9,7 +9,7 @@ import {
   type Client,
   createClient,
   createQueue,
-  startServer,
+  startHere,
   type TestQueue,
   type TestServer,
   until,
@@ -35,7 +35,7 @@ interface Scene {
 }
 
 async function withQueue(settings: object, use: (scene: Scene) => Promise<void>): Promise<void> {
-  const server = await startServer();
+  const server = await startHere();
   const queue = await createQueue(server.api, { honorQuarantine: 'ON', ...settings });
   try {
     const scope = { repo: queue.repo, org_url_slug: 'default' };

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { CandidateView, CheckRunView } from '../../src/app/queue/candidate-view.ts';
 import type { EntryView, ExplanationReasonView } from '../../src/app/queue/entry-view.ts';
 import { createCi } from './ci.ts';
-import { createQueue, startServer, type TestQueue, type TestServer, until } from './harness.ts';
+import { createQueue, startHere, type TestQueue, type TestServer, until } from './harness.ts';
 
 /** Two tests, each of which fails if the commit says so, and a report of both. */
 const COMMAND = `
@@ -27,7 +27,7 @@ interface Scene {
 
 /** A queue whose check leaves a report, and on which one pull request has landed. `flaky` is quarantined since then. */
 async function withQueue(settings: object, use: (scene: Scene) => Promise<void>): Promise<void> {
-  const server = await startServer();
+  const server = await startHere();
   const queue = await createQueue(server.api, { requiredStatuses: null, ...settings });
   try {
     const checks = [{ name: 'test', command: COMMAND }];
@@ -97,7 +97,7 @@ const caseOf = (name: string, inside = '') =>
 
 describe('quarantine and the queue', () => {
   it('[V12] [V15] waits for what another CI uploads after it has reported', async () => {
-    const server = await startServer();
+    const server = await startHere();
     const queue = await createQueue(server.api, { honorQuarantine: 'ON' });
     const ci = createCi(queue);
     try {

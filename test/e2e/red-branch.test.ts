@@ -3,12 +3,11 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { describe, it } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { SLUICE } from '../helpers/sluice-command.ts';
 import { createCi } from './ci.ts';
 import { createClient, until, useServer } from './harness.ts';
 
-const BIN = fileURLToPath(new URL('../../bin/sluice.mjs', import.meta.url));
 const PATIENCE_MS = 20_000;
 
 describe('a red branch', { timeout: 120_000 }, () => {
@@ -17,7 +16,7 @@ describe('a red branch', { timeout: 120_000 }, () => {
   async function sluice(...args: readonly string[]): Promise<string> {
     const { url, dataFolder } = world.server;
     const env = { PATH: process.env['PATH'], HOME: tmpdir(), SLUICE_URL: url, SLUICE_DATA: dataFolder };
-    return (await promisify(execFile)(process.execPath, [BIN, ...args], { env })).stdout;
+    return (await promisify(execFile)(process.execPath, [...SLUICE, ...args], { env })).stdout;
   }
 
   it('holds the queue, takes back who was removed for it, and lands a repair [V16] [V17] [V18] [N7] [N13] [N12]', async () => {

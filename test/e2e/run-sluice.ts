@@ -1,10 +1,7 @@
 // The command `sluice` as people and scripts run it: a child process.
 import { spawn, spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
-import { after } from 'node:test';
-import { fileURLToPath } from 'node:url';
-
-const BIN = fileURLToPath(new URL('../../bin/sluice.mjs', import.meta.url));
+import { SLUICE } from '../helpers/sluice-command.ts';
 
 /** Part of util-linux: gives a command a terminal. */
 const SCRIPT = 'script';
@@ -20,17 +17,17 @@ export interface Running {
 
 /** A test that fails half way leaves its commands behind. */
 const children = new Set<ReturnType<typeof spawn>>();
-after(() => {
+process.on('exit', () => {
   for (const child of children) child.kill('SIGKILL');
 });
 
 export function runSluice(args: readonly string[], env: Readonly<Record<string, string>>, cwd?: string): Running {
-  return start(process.execPath, [BIN, ...args], env, cwd);
+  return start(process.execPath, [...SLUICE, ...args], env, cwd);
 }
 
 /** The same on a terminal of 100 columns and 40 lines; `out` has everything that it drew. */
 export function runOnTerminal(args: readonly string[], env: Readonly<Record<string, string>>): Running {
-  const command = [process.execPath, BIN, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
+  const command = [process.execPath, ...SLUICE, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
   return start(SCRIPT, ['-qec', `stty rows 40 cols 100; exec ${command}`, '/dev/null'], { TERM: 'xterm', ...env });
 }
 

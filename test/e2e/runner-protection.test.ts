@@ -9,13 +9,13 @@ import { listJobs } from '../../src/check-runner/local/work-folder.ts';
 import type { ProtectionKind } from '../../src/check-runner/runner.ts';
 import { hijackTrees, leaveBehind, READ_ENVIRONMENTS } from '../helpers/hostile-checks.ts';
 import { findWorkingProtections } from '../helpers/local-runner.ts';
-import { createQueue, launch, makeFolder, startServer, type TestQueue, type TestServer, until } from './harness.ts';
+import { createQueue, launch, makeFolder, type ServerProcess, startServer, type TestQueue, until } from './harness.ts';
 
 const KINDS = (await findWorkingProtections()).filter((kind) => kind !== 'none');
 const SECRET = 'a-secret-of-the-server';
 
 interface Fixture {
-  readonly server: TestServer;
+  readonly server: ServerProcess;
   readonly folder: string;
   /** Runs the command for a new pull request, and returns its final state and output. */
   run(command: string, check?: object): Promise<{ readonly state: string; readonly text: string }>;
@@ -41,7 +41,7 @@ async function logOf(queue: TestQueue, number: number): Promise<string> {
   return text.replace(/^\[Sluice\](?:.*\n)*?\[Sluice\] \$ (?:.*\n)*?--begin--\n/, '').replace(/\n\[Sluice\].*\n$/, '');
 }
 
-async function useQueue(server: TestServer, command: string, check: object = {}): Promise<TestQueue> {
+async function useQueue(server: ServerProcess, command: string, check: object = {}): Promise<TestQueue> {
   const queue = await createQueue(server.api, { requiredStatuses: null });
   await server.api.ok('registerRepository', { repo: queue.repo, checks: [{ name: 'test', command, ...check }] });
   return queue;
@@ -91,7 +91,7 @@ true) 2>/dev/null`.replace('cat', '(cat'),
     await server.api.ok('listQueues', {});
   });
 
-  it('cannot write anywhere but to its own folders [R39]', async () => {
+  it('cannot write anywhere but to its own folders [R8]', async () => {
     const { server, run } = given();
     const command = `for d in / /etc /usr /usr/local /usr/bin /root /home /var /srv /opt '${server.dataFolder}' /proc/sys/kernel; do
   (: > "$d/sluice-was-here") 2>/dev/null && rm "$d/sluice-was-here" && echo "$d"
@@ -186,7 +186,7 @@ for (const kind of KINDS) {
       assert.equal(runner.protection, kind);
     });
 
-    it('has a work folder that others cannot list [R43]', async () => {
+    it('has a work folder that others cannot list [R26]', async () => {
       const { folder, run } = fixture;
       const [mark = ''] = await readdir(folder);
       for (const path of [folder, join(folder, mark)]) assert.equal((await stat(path)).mode & 0o077, 0o011);
@@ -196,7 +196,7 @@ for (const kind of KINDS) {
 }
 
 describe('a server that cannot protect itself from checks', () => {
-  it('has them wait, says what to do, and runs them once the repository is trusted [R44] [R29]', async () => {
+  it('has them wait, says what to do, and runs them once the repository is trusted [R29]', async () => {
     const server = await startServer({ SLUICE_RUNNER_PROTECTION: 'none', SLUICE_RUNNER_TRUST: '' });
     const queue = await useQueue(server, 'true');
     try {
@@ -220,7 +220,7 @@ describe('a server that cannot protect itself from checks', () => {
     }
   });
 
-  it('refuses a protection that does not work, and the variable of before [R41]', async () => {
+  it('refuses a protection that does not work, and the variable of before [R25]', async () => {
     const launched = launch({
       SLUICE_PORT: '0',
       SLUICE_DATA: await makeFolder(),

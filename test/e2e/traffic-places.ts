@@ -12,8 +12,8 @@ import {
   type Environment,
   makeFolder,
   type RepositoryRef,
+  type ServerProcess,
   startServer,
-  type TestServer,
 } from './harness.ts';
 
 type Files = Readonly<Record<string, string>>;
@@ -42,7 +42,7 @@ const SECRET = 'the secret of these deliveries';
 async function startReplaceable(environment: Environment) {
   const folder = await makeFolder();
   const start = () => startServer({ ...environment, SLUICE_DATA: join(folder, 'data') });
-  let server: TestServer = await start();
+  let server: ServerProcess = await start();
   return {
     get server() {
       return server;

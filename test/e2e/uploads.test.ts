@@ -4,7 +4,7 @@ import { after, describe, test } from 'node:test';
 import type { UploadPage, UploadView } from '../../src/app/uploads/uploads.ts';
 import { createTestIds } from '../../src/flaky/identity/test-id.ts';
 import { type CreatedUpload, type FailingTest, Uploader } from '../helpers/uploader.ts';
-import { type Client, createQueue, makeFolder, problemOf, startServer, type TestServer, until } from './harness.ts';
+import { type Client, createQueue, makeFolder, problemOf, type ServerProcess, startServer, until } from './harness.ts';
 
 const REPO = { host: 'github.com', owner: 'acme', name: 'widgets' };
 const SCOPE = { repo: REPO, org_url_slug: 'default' };
@@ -34,7 +34,7 @@ const untilProcessed = (api: Client, count: number) =>
   });
 
 describe('uploads to a real server', () => {
-  const servers: TestServer[] = [];
+  const servers: ServerProcess[] = [];
   const folders: string[] = [];
   const start = async (environment: Readonly<Record<string, string>> = {}) => {
     const server = await startServer(environment);
@@ -117,7 +117,7 @@ describe('uploads to a real server', () => {
     const folder = await makeFolder();
     folders.push(folder);
     const first = await start({ SLUICE_DATA: folder });
-    const client = (server: TestServer) =>
+    const client = (server: ServerProcess) =>
       new Uploader({ base: server.url, token: server.token, org: 'default', repo: REPO });
     const created = (await (await client(first).create()).json()) as CreatedUpload;
     await first.stop();

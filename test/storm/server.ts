@@ -1,9 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';
-import { fileURLToPath } from 'node:url';
+import { SLUICE } from '../helpers/sluice-command.ts';
 import { lookUntil, pause } from './pause.ts';
 
-const SLUICE = fileURLToPath(new URL('../../bin/sluice.mjs', import.meta.url));
 const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 30_000;
 const MAX_LOG = 200_000;
@@ -68,7 +67,7 @@ export function createPost(of: {
 
 function startLife(environment: Readonly<Record<string, string>>, write: (text: string) => void): Life {
   const startedAt = performance.now();
-  const child = spawn(process.execPath, [SLUICE, 'serve'], {
+  const child = spawn(process.execPath, [...SLUICE, 'serve'], {
     env: { PATH: process.env['PATH'], HOME: tmpdir(), SLUICE_LOG_LEVEL: 'warn', SLUICE_PORT: '0', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
