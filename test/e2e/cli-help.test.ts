@@ -1,23 +1,21 @@
 import assert from 'node:assert/strict';
-import { execFile, execFileSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import type { Command } from 'commander';
 import { EXIT_CODES_TEXT } from '../../src/cli/core/exit.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { VARIABLES } from '../../src/config/variables.ts';
 import { settingInputs } from '../../src/contract/settings.ts';
-import { SLUICE } from '../helpers/sluice-command.ts';
+import { sluice } from './kept-sluice.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 async function print(...args: string[]): Promise<string> {
-  const { stdout } = await promisify(execFile)(process.execPath, [...SLUICE, ...args], {
-    env: { PATH: process.env['PATH'] },
-  });
-  return stdout;
+  const { code, out, err } = await sluice(args);
+  assert.equal(code, 0, err);
+  return out;
 }
 
 async function listCommands(): Promise<{ path: string; command: Command }[]> {

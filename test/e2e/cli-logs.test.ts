@@ -5,6 +5,7 @@ import type { CheckConclusion } from '../../src/engine/check.ts';
 import { type StoredCandidate, storeCandidate } from '../helpers/store-candidate.ts';
 import { createInProcess, type InProcess, TOKEN } from '../worlds/server/in-process.ts';
 import { until } from './harness.ts';
+import { sluice } from './kept-sluice.ts';
 import { HAS_TERMINAL, runOnTerminal, runSluice } from './run-sluice.ts';
 
 describe('sluice logs [W3]', () => {
@@ -28,7 +29,7 @@ describe('sluice logs [W3]', () => {
 
   const append = (candidateId: string, check: string, text: string) =>
     world.store.logs.append({ candidateId, check }, Buffer.from(text), 1);
-  const logs = (...args: string[]) => runSluice(['logs', ...args], env).ended;
+  const logs = (...args: string[]) => sluice(['logs', ...args], { env });
 
   it('prints what the check printed, as it is, where the output is no terminal', async () => {
     const { id } = await aCandidate({ unit: 'SUCCESS' });

@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { makeFolder, startHere, type TestServer } from './harness.ts';
-import { runSluice } from './run-sluice.ts';
+import { sluice } from './kept-sluice.ts';
 
 const REPO = 'local/acme/app';
 const SHA = '2f1c7d0e5b6a49388c1d2e3f4a5b6c7d8e9f0a1b';
@@ -21,7 +21,7 @@ describe('sluice tests [W7] [W8]', () => {
   let env: Readonly<Record<string, string>>;
   let flakyId = '';
 
-  const run = (args: readonly string[]) => runSluice(['tests', ...args, '--repo', REPO], env, folder).ended;
+  const run = (args: readonly string[]) => sluice(['tests', ...args, '--repo', REPO], { env, cwd: folder });
   async function words(...args: string[]): Promise<string> {
     const { code, out, err } = await run(args);
     assert.equal(code, 0, err);
@@ -44,7 +44,7 @@ describe('sluice tests [W7] [W8]', () => {
     for (const [index, cases] of uploads.entries()) {
       writeFileSync(join(folder, `${index}.xml`), `<testsuite name="net">${cases.join('')}</testsuite>`);
       const args = ['upload', `${index}.xml`, '--repo', REPO, '--sha', SHA, '--branch', 'main', '--job', 'unit'];
-      const { err } = await runSluice([...args, '--wait', '--exit-code', '0'], env, folder).ended;
+      const { err } = await sluice([...args, '--wait', '--exit-code', '0'], { env, cwd: folder });
       assert.match(err, /It has been processed/);
     }
   });
@@ -156,12 +156,12 @@ describe('sluice tests [W7] [W8]', () => {
   });
 
   it('says what the server refuses in words of the command line', async () => {
-    const { code, err } = await runSluice(['tests', 'list', '--repo', 'local/acme/nothing'], env, folder).ended;
+    const { code, err } = await sluice(['tests', 'list', '--repo', 'local/acme/nothing'], { env, cwd: folder });
     assert.equal(code, 1);
     assert.match(err, /^sluice: /);
     const stranger = await run(['list', '--org', 'nobody']);
     assert.match(stranger.err, /Check --org \(or SLUICE_ORG\)\./);
-    const missing = await runSluice(['tests', 'list'], env, folder).ended;
+    const missing = await sluice(['tests', 'list'], { env, cwd: folder });
     assert.deepEqual([missing.code, /--repo host\/owner\/name/.test(missing.err)], [2, true]);
   });
 });

@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { UploadPage } from '../../src/app/uploads/uploads.ts';
 import { makeFolder, startHere, type TestServer } from './harness.ts';
-import { HAS_TERMINAL, runOnTerminal, runSluice } from './run-sluice.ts';
+import { sluice } from './kept-sluice.ts';
+import { HAS_TERMINAL, runOnTerminal } from './run-sluice.ts';
 
 const REPO = { host: 'github.com', owner: 'acme', name: 'widgets' };
 const SCOPE = { repo: REPO, org_url_slug: 'default' };
@@ -49,7 +50,7 @@ describe('sluice upload [W5] [W6]', () => {
 
   const write = (name: string, text: string): void => writeFileSync(join(folder, name), text);
   const upload = (args: readonly string[], more: Readonly<Record<string, string>> = {}) =>
-    runSluice(['upload', ...args, '--retries', '0'], { ...env, ...more }, folder).ended;
+    sluice(['upload', ...args, '--retries', '0'], { env: { ...env, ...more }, cwd: folder });
 
   interface Document {
     readonly upload: Readonly<Record<string, unknown>> | null;
@@ -224,7 +225,10 @@ describe('sluice upload [W5] [W6]', () => {
     const port = await listen(proxy);
     try {
       const args = ['upload', 'again.xml', '--retries', '1'];
-      const { code, err } = await runSluice(args, { ...env, SLUICE_URL: `http://127.0.0.1:${port}` }, folder).ended;
+      const { code, err } = await sluice(args, {
+        env: { ...env, SLUICE_URL: `http://127.0.0.1:${port}` },
+        cwd: folder,
+      });
       assert.deepEqual([code, tries], [0, 2], err);
       assert.match(err, /Trying again in 1 s\.\n[\s\S]*Uploaded as 7f3c9a52/);
     } finally {
@@ -236,7 +240,7 @@ describe('sluice upload [W5] [W6]', () => {
   it('asks for what nobody says', async () => {
     const outside = await makeFolder();
     writeFileSync(join(outside, 'a.xml'), report('adds'));
-    const { code, err } = await runSluice(['upload', 'a.xml'], env, outside).ended;
+    const { code, err } = await sluice(['upload', 'a.xml'], { env, cwd: outside });
     assert.deepEqual([code, /--repo host\/owner\/name/.test(err)], [2, true], err);
     assert.equal((await upload([])).code, 2);
     rmSync(outside, { recursive: true, force: true });

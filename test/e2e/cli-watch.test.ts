@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import { createCi } from './ci.ts';
 import { createQueue, makeFolder, startServer, type TestQueue, type TestServer, until, useServer } from './harness.ts';
+import { sluice } from './kept-sluice.ts';
 import { HAS_TERMINAL, type Running, runOnTerminal, runSluice } from './run-sluice.ts';
 
 const HIDE = '\u001b[?25l';
@@ -61,7 +62,7 @@ describe('sluice watch', { concurrency: 3 }, () => {
   it('ends at once where the queue is empty, and prints JSON where asked for [W1]', async () => {
     const queue = await world.aQueue();
     const env = envOf(world.server);
-    const empty = await runSluice(['watch', nameOf(queue), 'main', '--until-empty'], env).ended;
+    const empty = await sluice(['watch', nameOf(queue), 'main', '--until-empty'], { env });
     assert.deepEqual(empty, { code: 0, out: '', err: '' });
     const number = await queue.openPullRequest();
     await queue.update({ state: 'PAUSED' });
@@ -79,17 +80,17 @@ describe('sluice watch', { concurrency: 3 }, () => {
     const env = envOf(world.server);
     await queue.git.git(['branch', 'next', 'main']);
     await queue.api.ok('createQueue', { ...queue.ref, targetBranch: 'next' });
-    const several = await runSluice(['watch', nameOf(queue)], env).ended;
+    const several = await sluice(['watch', nameOf(queue)], { env });
     assert.equal(several.code, 2);
     assert.match(several.err, /has several queues: name the branch of one, of main, next\.\n/);
     await queue.api.ok('deleteQueue', { ...queue.ref, targetBranch: 'next' });
     await queue.api.ok('deleteQueue', queue.ref);
-    const none = await runSluice(['watch', nameOf(queue)], env).ended;
+    const none = await sluice(['watch', nameOf(queue)], { env });
     assert.equal(none.code, 1);
     assert.match(none.err, /has no queue\. Create one: sluice queue create/);
-    const unknown = await runSluice(['watch', nameOf(queue), 'main'], env).ended;
+    const unknown = await sluice(['watch', nameOf(queue), 'main'], { env });
     assert.deepEqual([unknown.code, unknown.out], [1, '']);
-    assert.equal((await runSluice(['watch', nameOf(queue), '--interval', '0'], env).ended).code, 2);
+    assert.equal((await sluice(['watch', nameOf(queue), '--interval', '0'], { env })).code, 2);
   });
 
   it('draws a picture on a terminal, and gives the terminal back after Ctrl-C [W2] [W10]', {

@@ -1,6 +1,6 @@
 // The command `sluice` as people and scripts run it: a child process against a real server and a real repository.
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -8,42 +8,21 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { SLUICE, SLUICE_BIN } from '../helpers/sluice-command.ts';
+import { SLUICE_BIN } from '../helpers/sluice-command.ts';
 import { makeFolder, startHere, type TestServer } from './harness.ts';
+import { type Ran, type RunOptions, sluice } from './kept-sluice.ts';
 
 const QUEUE = ['local/acme/app', 'main'];
 
-interface Ran {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
-interface RunOptions {
-  readonly env?: Readonly<Record<string, string>>;
-  readonly cwd?: string;
-  readonly input?: string;
-}
-
-function run(program: string, args: readonly string[], { env = {}, cwd, input = '' }: RunOptions = {}): Promise<Ran> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { cwd, env: { PATH: process.env['PATH'], HOME: tmpdir(), ...env } });
-    let out = '';
-    let err = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      out += text;
-    });
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      err += text;
-    });
-    child.on('error', reject);
-    child.on('close', (code) => resolve({ code, out, err }));
-    child.stdin.on('error', () => {}).end(input);
+/** A pipeline of the shell, with the command as `"$0" "$1"`. */
+function runShell(script: string, env: Readonly<Record<string, string>>): Promise<Ran> {
+  return new Promise((resolve) => {
+    const options = { env: { PATH: process.env['PATH'], HOME: tmpdir(), ...env } };
+    execFile('sh', ['-c', script, process.execPath, SLUICE_BIN], options, (error, out, err) =>
+      resolve({ code: error === null ? 0 : Number(error.code), out, err }),
+    );
   });
 }
-
-const sluice = (args: readonly string[], options?: RunOptions): Promise<Ran> =>
-  run(process.execPath, [...SLUICE, ...args], options);
 
 /** A bare repository with a branch main and the pull requests 7 and 8. */
 function createRepository(folder: string): void {
@@ -223,8 +202,8 @@ describe('sluice against a server', () => {
 
     it('sets impacted targets from options, a file and standard input, and refuses an empty file', async () => {
       const targets = (...args: string[]): string[] => ['pr', 'targets', ...QUEUE, '8', ...args, '--json'];
-      const read = async (args: string[], input = ''): Promise<unknown> =>
-        JSON.parse(await ok(args, { input })).impactedTargets;
+      const read = async (args: string[], input?: string): Promise<unknown> =>
+        JSON.parse(await ok(args, input === undefined ? {} : { input })).impactedTargets;
       assert.partialDeepStrictEqual(await read(targets('--target', '//a', '--target', '//b')), { count: 2 });
       await writeFile(join(folder, 'targets'), '//a\r\n\n  //b\n//c');
       assert.partialDeepStrictEqual(await read(targets('--targets-file', 'targets')), { count: 3 });
@@ -239,11 +218,9 @@ describe('sluice against a server', () => {
 
     it('ends silently when nobody reads on', async () => {
       const script = '{ "$0" "$1" queue show local/acme/app main --settings; echo "code $?" >&2; } | true';
-      const closed = await run('sh', ['-c', script, process.execPath, SLUICE_BIN], { env });
+      const closed = await runShell(script, env);
       assert.deepEqual(closed, { code: 0, out: '', err: 'code 0\n' });
-      const head = await run('sh', ['-c', '"$0" "$1" queue update --help | head -1', process.execPath, SLUICE_BIN], {
-        env,
-      });
+      const head = await runShell('"$0" "$1" queue update --help | head -1', env);
       assert.deepEqual(head, { code: 0, out: 'Usage: sluice queue update [options] <repo> <branch>\n', err: '' });
     });
 
@@ -251,7 +228,7 @@ describe('sluice against a server', () => {
       skip: !existsSync('/dev/full'),
     }, async () => {
       const script = '"$0" "$1" queue list >/dev/full';
-      const full = await run('sh', ['-c', script, process.execPath, SLUICE_BIN], { env });
+      const full = await runShell(script, env);
       const text = 'sluice: The answer cannot be written to standard output: no space is left there.\n';
       assert.deepEqual(full, { code: 3, out: '', err: text });
     });

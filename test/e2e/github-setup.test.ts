@@ -10,7 +10,8 @@ import { createFakeGithub, type FakeGithub } from '../fake/github/fake-github.ts
 import type { App, Repository } from '../fake/github/model.ts';
 import { endRun } from '../fake/github/workflow-runs.ts';
 import { createClient, makeFolder, problemOf, startServer, type TestServer, until } from './harness.ts';
-import { type Running, runSluice } from './run-sluice.ts';
+import { sluice } from './kept-sluice.ts';
+import { runSluice } from './run-sluice.ts';
 
 const HOST = 'github.test';
 const repo = { host: HOST, owner: 'acme', name: 'app' };
@@ -31,13 +32,13 @@ let app: App;
 let dataFolder: string;
 let server: TestServer;
 
-function sluice(...args: string[]): Running {
-  return runSluice(args, { SLUICE_DATA: dataFolder, ...(server === undefined ? {} : { SLUICE_URL: server.url }) });
+function environment() {
+  return { SLUICE_DATA: dataFolder, ...(server === undefined ? {} : { SLUICE_URL: server.url }) };
 }
 
 /** Returns the output, and asserts the exit code. */
 async function printed(expected: number, ...args: string[]): Promise<string> {
-  const { code, out, err } = await sluice(...args).ended;
+  const { code, out, err } = await sluice(args, { env: environment() });
   assert.equal(code, expected, `sluice ${args.join(' ')}\n${out}\n${err}`);
   return `${out}\n${err}`;
 }
@@ -61,7 +62,8 @@ after(async () => {
 
 describe('sluice github setup', () => {
   it('shows a page, takes the code back and keeps the key [G93] [G68]', async () => {
-    const running = sluice(...setUp('--org', 'acme', '--url', 'https://sluice.acme.dev', '--name', 'sluice-acme'));
+    const args = setUp('--org', 'acme', '--url', 'https://sluice.acme.dev', '--name', 'sluice-acme');
+    const running = runSluice(args, environment());
     const url = await until(
       'the page is there',
       20_000,
@@ -159,7 +161,7 @@ describe('a repository of a GitHub', () => {
     const text = await printed(0, 'github', 'check', `${HOST}/acme/app`, 'main');
     assert.match(text, /Only Sluice can move main\.[\s\S]*Nothing keeps a queue from working\./);
     assert.match(text, /The app has every permission it needs/);
-    const { checks } = JSON.parse((await sluice('github', 'check', '--json').ended).out);
+    const { checks } = JSON.parse((await sluice(['github', 'check', '--json'], { env: environment() })).out);
     assert.deepEqual(checks[0].repo, repo);
   });
 

@@ -80,7 +80,11 @@ export interface ServerProcess extends TestServer, Launched {
 /** In this process: for tests of what a server does, not of how it starts and ends. */
 export async function startHere(environment: Environment = {}): Promise<TestServer> {
   const { dataFolder, variables, remove } = await prepareData(environment);
-  const { url, token, stop } = await runHere({ SLUICE_RUNNER_TRUST: 'all', ...variables });
+  const { url, token, stop } = await runHere({
+    SLUICE_RUNNER_TRUST: 'all',
+    SLUICE_RUNNER_PROTECTION: 'none',
+    ...variables,
+  });
   return describeServer({ url, token, dataFolder, stop: () => stop().then(remove) });
 }
 

@@ -8,7 +8,7 @@ import { runGit, writeHook } from '../contract/plain-repository.ts';
 import { onBadDays, PATIENCE_MS, statusOf } from './bad-days.ts';
 import { assertLanded } from './ci.ts';
 import { until, useServer } from './harness.ts';
-import { runSluice } from './run-sluice.ts';
+import { sluice } from './kept-sluice.ts';
 
 /** Reports a check for the given commits, as the script of a CI would. */
 function ciScript({ url, token }: { url: string; token: string }, repo: object): string {
@@ -103,7 +103,7 @@ describe('hooks of a plain git repository', () => {
     await chmod(git.path, mode);
     const env = { SLUICE_URL: fixture.server.url, SLUICE_TOKEN: fixture.server.token };
     const name = `${repo.host}/${repo.owner}/${repo.name}`;
-    const { code, out } = await runSluice(['repo', 'add', name, '--run-hooks'], env).ended;
+    const { code, out } = await sluice(['repo', 'add', name, '--run-hooks'], { env });
     assert.deepEqual([code, await listed()], [0, true]);
     assert.match(out, /hooks +run when the queue changes a branch/);
     const limited = await api.refused('400 VALIDATION_FAILED', 'registerRepository', {

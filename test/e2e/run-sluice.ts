@@ -12,7 +12,7 @@ export interface Running {
   readonly output: { out: string; err: string };
   readonly ended: Promise<{ readonly code: number | null; readonly out: string; readonly err: string }>;
   kill(signal: NodeJS.Signals): void;
-  type(text: string): void;
+  type(text: string, options?: { readonly isLast: boolean }): void;
 }
 
 /** A test that fails half way leaves its commands behind. */
@@ -48,5 +48,9 @@ function start(program: string, args: readonly string[], env: Readonly<Record<st
       resolve({ code, ...output });
     });
   });
-  return { output, ended, kill: (signal) => child.kill(signal), type: (text) => child.stdin.write(text) };
+  const type: Running['type'] = (text, { isLast } = { isLast: false }) => {
+    child.stdin.write(text);
+    if (isLast) child.stdin.end();
+  };
+  return { output, ended, kill: (signal) => child.kill(signal), type };
 }
