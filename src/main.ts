@@ -25,7 +25,7 @@ import { createLocalRunner, findRunnerFolder } from './check-runner/local/local-
 import type { CheckRunner } from './check-runner/runner.ts';
 import { type Config, type Environment, parseConfig } from './config/config.ts';
 import { connectForges } from './connect-forges.ts';
-import type { PlaceQuestion, UploadPlace } from './flaky/upload-place.ts';
+import type { PlaceQuestion } from './flaky/upload-place.ts';
 import { createServer } from './http/server.ts';
 import { createIngestThread, type IngestThread } from './ingest/thread.ts';
 import type { ThreadData } from './ingest/thread-messages.ts';
@@ -52,17 +52,23 @@ const STOP_MS = 6_000;
 const REQUEST_TIMEOUT_MS = 120_000;
 /** Pending connections, because a whole CI may start at once. The kernel lowers it to its own limit. */
 const BACKLOG = 4_096;
+const INGEST_START_MS = 1_000;
 
 interface OpenedStore extends Pick<ThreadData, 'writeTurn'> {
   readonly store: Store;
 }
 
+export interface StartOptions {
+  /** The delay of the ingest thread where no upload comes before. */
+  readonly ingestStartMs?: number;
+}
+
 /** Wires config -> adapters -> app -> http -> listen. No other file knows all parts. */
-export async function start(config: Config, log: Log): Promise<Running> {
+export async function start(config: Config, log: Log, options: StartOptions = {}): Promise<Running> {
   const writeTurn = config.databaseUrl === undefined ? createTurnMemory() : undefined;
   const store = await openStore(config, writeTurn);
   try {
-    return await startOn({ store, writeTurn }, config, log);
+    return await startOn({ store, writeTurn }, config, { log, ...options });
   } catch (error) {
     await store.close();
     throw error;
@@ -82,7 +88,11 @@ async function findServerId({ dataFolder }: Config): Promise<string> {
   return id;
 }
 
-async function startOn({ store, writeTurn }: OpenedStore, config: Config, log: Log): Promise<Running> {
+async function startOn(
+  { store, writeTurn }: OpenedStore,
+  config: Config,
+  { log, ingestStartMs }: StartOptions & { readonly log: Log },
+): Promise<Running> {
   const clock = systemClock;
   const { newSecret } = await ensureOrganization(
     { store, clock },
@@ -93,7 +103,11 @@ async function startOn({ store, writeTurn }: OpenedStore, config: Config, log: L
   const checkRunner = await createRunner(config, log);
   const serverId = await findServerId(config);
   const findPlace = (question: PlaceQuestion) => findUploadPlace(app, question);
-  const ingest = createIngest(config, { holder: serverId, writeTurn }, { clock, log, findPlace });
+  const ingest = createIngest(
+    config,
+    { holder: serverId, writeTurn },
+    { clock, log, findPlace, firstStartMs: ingestStartMs ?? INGEST_START_MS },
+  );
   const unusedUploads = new UnusedUploads({ store, clock, log });
   const app: App = {
     store,
@@ -148,7 +162,7 @@ async function startOn({ store, writeTurn }: OpenedStore, config: Config, log: L
 function createIngest(
   config: Config,
   { holder, writeTurn }: Pick<ThreadData, 'holder' | 'writeTurn'>,
-  parts: Pick<App, 'clock' | 'log'> & { findPlace(question: PlaceQuestion): Promise<UploadPlace> },
+  parts: Omit<Parameters<typeof createIngestThread>[0], 'entry' | 'data'>,
 ): IngestThread {
   const { dataFolder, databaseUrl, testBranchPrefix, logLevel, uploadKeepDays, uploadKeepBytes } = config;
   const limits = {

@@ -21,6 +21,7 @@ async function aThread(test: TestContext, log: Log = silentLog, entry = ENTRY) {
   const world = await IngestWorld.create(store);
   world.now = Date.now();
   const thread = createIngestThread({
+    firstStartMs: 0,
     findPlace: async () => UNKNOWN_PLACE,
     entry,
     data: {

@@ -10,7 +10,7 @@ import type { StoredCheck } from './ingest-loop.ts';
 import { type FromThread, type ThreadData, type ToThread, writeThreadLine } from './thread-messages.ts';
 
 export interface IngestThread {
-  /** The thread starts a moment later, or with the first wake: a starting server has other work first. */
+  /** The thread starts after a delay, or with the first wake: a starting server has other work first. */
   start(): void;
   /** Waits for the current commit, not for a whole upload. */
   stop(): Promise<void>;
@@ -19,7 +19,6 @@ export interface IngestThread {
   onCheckResults(listener: (result: StoredCheck) => void): () => void;
 }
 
-const FIRST_START_MS = 1_000;
 const RESTART = { firstMs: 200, capMs: 30_000 };
 /** A thread that lived this long did not die during startup, so the backoff starts again. */
 const LONG_LIFE_MS = 60_000;
@@ -38,6 +37,7 @@ export function createIngestThread(of: {
   readonly log: Log;
   /** The thread has a store but no forge. */
   readonly findPlace: (question: PlaceQuestion) => Promise<UploadPlace>;
+  readonly firstStartMs: number;
 }): IngestThread {
   return new Thread(of);
 }
@@ -47,6 +47,7 @@ class Thread implements IngestThread {
   readonly #data: Omit<ThreadData, 'crashes'>;
   readonly #clock: Timing;
   readonly #log: Log;
+  readonly #firstStartMs: number;
   readonly #findPlace: (question: PlaceQuestion) => Promise<UploadPlace>;
   readonly #listeners = new Set<(result: StoredCheck) => void>();
   readonly #crashes = new Map<string, number>();
@@ -64,17 +65,18 @@ class Thread implements IngestThread {
   #onExit: (() => void)[] = [];
   #cancel: (() => void) | undefined;
 
-  constructor({ entry, data, clock, log, findPlace }: Parameters<typeof createIngestThread>[0]) {
+  constructor({ entry, data, clock, log, findPlace, firstStartMs }: Parameters<typeof createIngestThread>[0]) {
     this.#entry = entry;
     this.#data = data;
     this.#clock = clock;
     this.#log = log;
     this.#findPlace = findPlace;
+    this.#firstStartMs = firstStartMs;
   }
 
   start(): void {
     this.#hasStarted = true;
-    this.#cancel = this.#clock.after(FIRST_START_MS, () => this.#launch());
+    this.#cancel = this.#clock.after(this.#firstStartMs, () => this.#launch());
   }
 
   #launch(): void {

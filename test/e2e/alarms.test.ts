@@ -1,11 +1,8 @@
 // A push to the target branch of an idle queue: a real server and a real repository, from the operator's view.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { tmpdir } from 'node:os';
 import { describe, it } from 'node:test';
-import { promisify } from 'node:util';
-import { SLUICE } from '../helpers/sluice-command.ts';
 import { createClient, until, useServer } from './harness.ts';
+import { sluice } from './kept-sluice.ts';
 
 /** Longer than a round of the audit. */
 const ROUND_MS = 40_000;
@@ -13,10 +10,9 @@ const ROUND_MS = 40_000;
 describe('a push past an idle queue', { timeout: 90_000 }, () => {
   const world = useServer();
 
-  async function sluice(...args: readonly string[]): Promise<string> {
+  async function print(...args: readonly string[]): Promise<string> {
     const { url, dataFolder } = world.server;
-    const env = { PATH: process.env['PATH'], HOME: tmpdir(), SLUICE_URL: url, SLUICE_DATA: dataFolder };
-    return (await promisify(execFile)(process.execPath, [...SLUICE, ...args], { env })).stdout;
+    return (await sluice(args, { env: { SLUICE_URL: url, SLUICE_DATA: dataFolder } })).out;
   }
 
   it('is an alarm that everybody sees, once [N1] [N2] [N10]', async () => {
@@ -36,11 +32,11 @@ describe('a push past an idle queue', { timeout: 90_000 }, () => {
     for (const part of [before, head, '1 commit', 'Eve']) assert.ok(alarm?.text.includes(part), alarm?.text);
 
     const name = `local/acme/${queue.repo.name}`;
-    const status = await sluice('status');
+    const status = await print('status');
     assert.match(status, new RegExp(`Alarms of ${name} main\\n${alarm?.at} +FOREIGN_PUSH .*${head}`));
     assert.doesNotMatch(status, new RegExp(`Alarms of local/acme/${quiet.repo.name}`));
     assert.ok(!status.includes('\u001b'));
-    assert.match(await sluice('queue', 'show', name, 'main'), /FOREIGN_PUSH/);
+    assert.match(await print('queue', 'show', name, 'main'), /FOREIGN_PUSH/);
 
     const metrics = (await queue.api.send('getMergeQueueMetrics')).text;
     const labels = `repo="acme/${queue.repo.name}",branch="main",repo_host="local",code="foreign_push"`;

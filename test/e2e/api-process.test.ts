@@ -3,7 +3,7 @@ import { readFile, rm, stat } from 'node:fs/promises';
 import net from 'node:net';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { createQueue, launch, makeFolder, problemOf, startServer, until } from './harness.ts';
+import { createQueue, launch, makeFolder, problemOf, startHere, startServer, until } from './harness.ts';
 import { connect, head } from './harness-sockets.ts';
 
 const TOKEN = 'an-administrator-token-1';
@@ -38,7 +38,7 @@ describe('the process', { concurrency: 2 }, () => {
 
     test('a restart loses nothing', async () => {
       const SLUICE_DATA = await aFolder();
-      const first = await startServer({ SLUICE_DATA });
+      const first = await startHere({ SLUICE_DATA });
       const queue = await createQueue(first.api, { mode: 'PARALLEL' });
       const number = await queue.openPullRequest();
       const targets = queue.entry(number, { impactedTargets: ['//a', '//b'] });
@@ -46,7 +46,7 @@ describe('the process', { concurrency: 2 }, () => {
       const entry = await queue.submit(number);
       const before = await queue.getQueue();
       await first.stop();
-      const second = await startServer({ SLUICE_DATA });
+      const second = await startHere({ SLUICE_DATA });
       assert.deepEqual(await second.api.ok('getQueue', queue.ref), before);
       assert.deepEqual(await second.api.ok('getSubmittedPullRequest', queue.entry(number)), entry);
       assert.equal(entry.impactedTargets?.count, 2);
@@ -62,7 +62,7 @@ describe('the process', { concurrency: 2 }, () => {
       const entry = await queue.submit(number);
       first.child.kill('SIGKILL');
       await first.exited;
-      const second = await startServer({ SLUICE_DATA });
+      const second = await startHere({ SLUICE_DATA });
       assert.deepEqual(await second.api.ok('getSubmittedPullRequest', queue.entry(number)), entry);
       await second.stop();
       await queue.close();
@@ -86,9 +86,9 @@ describe('the process', { concurrency: 2 }, () => {
 
     test('SLUICE_ADMIN_TOKEN beside a token that was made up: both work', async () => {
       const SLUICE_DATA = await aFolder();
-      const first = await startServer({ SLUICE_DATA });
+      const first = await startHere({ SLUICE_DATA });
       await first.stop();
-      const second = await startServer({ SLUICE_DATA, SLUICE_ADMIN_TOKEN: TOKEN });
+      const second = await startHere({ SLUICE_DATA, SLUICE_ADMIN_TOKEN: TOKEN });
       await second.api.ok('listApiTokens', {});
       await second.api.withToken(first.token).ok('listApiTokens', {});
       await second.stop();
@@ -96,7 +96,7 @@ describe('the process', { concurrency: 2 }, () => {
 
     test('a second server on the same data folder is refused with a sentence, and the first goes on [D4]', async () => {
       const SLUICE_DATA = await aFolder();
-      const first = await startServer({ SLUICE_DATA });
+      const first = await startHere({ SLUICE_DATA });
       const second = launch({ SLUICE_DATA, SLUICE_PORT: '0' });
       assert.equal((await second.exited).code, 1);
       assert.match(second.output.err, /^Another Sluice server already uses the data folder .+\.$/m);
@@ -114,7 +114,7 @@ describe('the process', { concurrency: 2 }, () => {
       assert.equal((await server.exited).code, 1);
       assert.match(server.output.err, new RegExp(`^Port ${port} of 127.0.0.1 is in use\\. Set SLUICE_PORT`, 'm'));
       taken.close();
-      const second = await startServer({ SLUICE_DATA });
+      const second = await startHere({ SLUICE_DATA });
       await second.api.ok('listApiTokens', {});
       await second.stop();
     });
@@ -152,7 +152,7 @@ describe('the process', { concurrency: 2 }, () => {
     });
 
     test('a variable that is set to nothing is not set', async () => {
-      const server = await startServer({
+      const server = await startHere({
         SLUICE_URL: '',
         SLUICE_RATE_LIMIT: ' ',
         SLUICE_DATABASE_URL: '',
@@ -164,7 +164,7 @@ describe('the process', { concurrency: 2 }, () => {
 
     test('a data folder that is not there is made; one that is a file is refused with a sentence', async () => {
       const SLUICE_DATA = join(await aFolder(), 'deep', 'data');
-      await (await startServer({ SLUICE_DATA })).stop();
+      await (await startHere({ SLUICE_DATA })).stop();
       const second = launch({ SLUICE_DATA: join(SLUICE_DATA, 'admin-token'), SLUICE_PORT: '0' });
       assert.equal((await second.exited).code, 1);
       assert.match(second.output.err, /^The data folder .+ cannot be used: .+\.$/m);
@@ -194,7 +194,7 @@ describe('the process', { concurrency: 2 }, () => {
       slow.write(body.slice(10));
       assert.equal((await slow.answer()).status, 200);
       assert.deepEqual(await server.exited, { code: 0, signal: null });
-      const second = await startServer({ SLUICE_DATA });
+      const second = await startHere({ SLUICE_DATA });
       assert.equal((await second.api.ok('getSubmittedPullRequest', queue.entry(number)))['state'], 'TESTING');
       await second.stop();
       await queue.close();
@@ -272,7 +272,7 @@ describe('the process', { concurrency: 2 }, () => {
 
   describe('a rate limit', () => {
     test('answers 429 with Retry-After, for each token by itself, and ends', async () => {
-      const server = await startServer({ SLUICE_RATE_LIMIT: '5' });
+      const server = await startHere({ SLUICE_RATE_LIMIT: '5' });
       const { token } = await server.api.ok<{ token: string }>('createApiToken', { name: 'ci', scopes: ['read'] });
       const ci = server.api.withToken(token);
       const answers = await Promise.all(Array.from({ length: 50 }, () => ci.post('listRepositories', {})));

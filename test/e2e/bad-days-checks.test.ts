@@ -30,7 +30,7 @@ const RUDE: readonly Check[] = [
 ];
 
 describe('checks that misbehave', () => {
-  const fixture = useServer();
+  const fixture = useServer({ SLUICE_RUNNER_PROTECTION: '' });
   const aQueue = async (checks: readonly Check[]) => {
     const queue = onBadDays(await fixture.aQueue({ requiredStatuses: null }));
     await queue.api.ok('registerRepository', { repo: queue.repo, checks });

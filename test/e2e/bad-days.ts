@@ -1,14 +1,11 @@
 // Shared by the tests of bad days: a queue whose checks the test reports, and helpers that read the user-visible texts.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { tmpdir } from 'node:os';
-import { promisify } from 'node:util';
 import type { EntryView } from '../../src/app/queue/entry-view.ts';
 import type { QueueView } from '../../src/app/queue/queue-view.ts';
 import type { RepositoryView } from '../../src/app/repositories/repositories.ts';
-import { SLUICE } from '../helpers/sluice-command.ts';
 import { type Ci, createCi } from './ci.ts';
 import { type TestQueue, type TestServer, until } from './harness.ts';
+import { sluice } from './kept-sluice.ts';
 
 /** A failed attempt is repeated after some seconds, and other tests load the machine. */
 export const PATIENCE_MS = 60_000;
@@ -74,10 +71,6 @@ async function hasChecks({ api, repo }: TestQueue): Promise<boolean> {
 /** The text that a person reads who asks for the state of a pull request. */
 export async function statusOf(server: TestServer, { repo, ref }: TestQueue, prNumber: number): Promise<string> {
   const where = `${repo.host}/${repo.owner}/${repo.name}`;
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    [...SLUICE, 'pr', 'status', where, ref.targetBranch, String(prNumber)],
-    { env: { PATH: process.env['PATH'], HOME: tmpdir(), SLUICE_URL: server.url, SLUICE_TOKEN: server.token } },
-  );
-  return stdout;
+  const env = { SLUICE_URL: server.url, SLUICE_TOKEN: server.token };
+  return (await sluice(['pr', 'status', where, ref.targetBranch, String(prNumber)], { env })).out;
 }

@@ -14,6 +14,8 @@ import { runHere } from './run-here.ts';
 
 const START_TIMEOUT_MS = 120_000;
 const LONGEST_PAUSE_MS = 300;
+/** A start without trials of sandboxes. Tests of checks that need one set the variable to nothing. */
+const TRUSTING = { SLUICE_RUNNER_TRUST: 'all', SLUICE_RUNNER_PROTECTION: 'none' };
 
 export type Environment = Readonly<Record<string, string>>;
 
@@ -37,14 +39,14 @@ process.on('exit', () => {
 
 export function launch(environment: Environment): Launched {
   const child = spawn(process.execPath, [...SLUICE, 'serve'], {
-    // Trusts the checks of the tests, so that they run on a machine without protection too.
+    // Trusts the checks of the tests, so that they run on a machine without protection too, and tries none.
     env: {
       ...{
         PATH: process.env['PATH'],
         TMPDIR: tmpdir(),
         HOME: environment['SLUICE_DATA'] ?? tmpdir(),
         SLUICE_LOG_LEVEL: 'warn',
-        SLUICE_RUNNER_TRUST: 'all',
+        ...TRUSTING,
       },
       ...environment,
     },
@@ -258,7 +260,10 @@ export interface TestQueue {
 let repositories = 0;
 
 /** A server for the tests of one describe, and queues on it that end with it. */
-export function useServer(): { readonly server: TestServer; aQueue(settings?: object): Promise<TestQueue> } {
+export function useServer(environment: Environment = {}): {
+  readonly server: TestServer;
+  aQueue(settings?: object): Promise<TestQueue>;
+} {
   let started: TestServer | undefined;
   const opened: TestQueue[] = [];
   const getServer = (): TestServer => {
@@ -266,7 +271,7 @@ export function useServer(): { readonly server: TestServer; aQueue(settings?: ob
     return started;
   };
   before(async () => {
-    started = await startHere();
+    started = await startHere(environment);
   });
   after(async () => {
     for (const queue of opened) await queue.close();

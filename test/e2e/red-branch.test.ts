@@ -1,22 +1,18 @@
 // A branch that is broken by itself: a real server and a real repository, from the views of authors and an operator.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { tmpdir } from 'node:os';
 import { describe, it } from 'node:test';
-import { promisify } from 'node:util';
-import { SLUICE } from '../helpers/sluice-command.ts';
 import { createCi } from './ci.ts';
 import { createClient, until, useServer } from './harness.ts';
+import { sluice } from './kept-sluice.ts';
 
 const PATIENCE_MS = 20_000;
 
 describe('a red branch', { timeout: 120_000 }, () => {
   const world = useServer();
 
-  async function sluice(...args: readonly string[]): Promise<string> {
+  async function print(...args: readonly string[]): Promise<string> {
     const { url, dataFolder } = world.server;
-    const env = { PATH: process.env['PATH'], HOME: tmpdir(), SLUICE_URL: url, SLUICE_DATA: dataFolder };
-    return (await promisify(execFile)(process.execPath, [...SLUICE, ...args], { env })).stdout;
+    return (await sluice(args, { env: { SLUICE_URL: url, SLUICE_DATA: dataFolder } })).out;
   }
 
   it('holds the queue, takes back who was removed for it, and lands a repair [V16] [V17] [V18] [N7] [N13] [N12]', async () => {
@@ -45,8 +41,8 @@ describe('a red branch', { timeout: 120_000 }, () => {
     assert.equal(held.hold?.kind, 'RED_BRANCH');
     assert.deepEqual(held.hold?.checks, ['test']);
     assert.ok(Date.parse(held.hold?.nextTestAt ?? '') > Date.parse(held.hold?.since ?? ''));
-    assert.match(await sluice('status'), /It holds: The head of main fails test by itself/);
-    assert.match(await sluice('queue', 'show', name, 'main'), /It holds: /);
+    assert.match(await print('status'), /It holds: The head of main fails test by itself/);
+    assert.match(await print('queue', 'show', name, 'main'), /It holds: /);
     const labels = `repo="acme/${queue.repo.name}",branch="main",repo_host="local"`;
     assert.ok((await queue.api.send('getMergeQueueMetrics')).text.includes(`mq_queue_held{${labels}} 1\n`));
     const trunk = createClient({ url: `${world.server.url}/trunk/v1`, token: world.server.token });
@@ -83,7 +79,7 @@ describe('a red branch', { timeout: 120_000 }, () => {
     await ci.report(headRun, 'FAILURE');
     const repair = numbers[1] as number;
     await ci.untilState(repair, 'PENDING');
-    await sluice('pr', 'submit', `local/acme/${queue.repo.name}`, 'main', String(repair), '--repair');
+    await print('pr', 'submit', `local/acme/${queue.repo.name}`, 'main', String(repair), '--repair');
     await ci.pass(repair);
     await ci.untilState(repair, 'MERGED');
   });

@@ -9,6 +9,9 @@ import { start } from '../../src/main.ts';
 const ignore = () => undefined;
 const silence: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
+/** Most tests upload nothing, and the thread loads as many modules as the server. */
+const LONG_MS = 600_000;
+
 export interface RunningHere {
   readonly url: string;
   /** Of the first administrator. */
@@ -20,7 +23,7 @@ export interface RunningHere {
 export async function runHere(environment: Readonly<Record<string, string>>): Promise<RunningHere> {
   const parsed = parseConfig(environment);
   assert.ok('config' in parsed, JSON.stringify(parsed));
-  const { url, stop } = await start(parsed.config, silence);
+  const { url, stop } = await start(parsed.config, silence, { ingestStartMs: LONG_MS });
   const token = parsed.config.adminToken ?? (await readFile(join(parsed.config.dataFolder, 'admin-token'), 'utf8'));
   return { url, token: token.trim(), stop };
 }

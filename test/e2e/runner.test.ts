@@ -10,11 +10,15 @@ import {
   createQueue,
   type Environment,
   makeFolder,
+  startHere,
   startServer,
   type TestQueue,
   type TestServer,
   until,
 } from './harness.ts';
+
+/** The best protection that works on this machine. */
+const PROTECTED = { SLUICE_RUNNER_PROTECTION: '' };
 
 interface Check {
   readonly name: string;
@@ -27,7 +31,7 @@ async function withRunner(
   use: (queue: TestQueue, server: TestServer) => Promise<void>,
   environment: Environment = {},
 ): Promise<void> {
-  const server = await startServer(environment);
+  const server = await startHere({ ...PROTECTED, ...environment });
   const queue = await aQueue(server, checks);
   try {
     await use(queue, server);
@@ -247,7 +251,7 @@ describe('the built-in runner', () => {
 
   it('[R6] runs no more at once than it may, and every queue gets its share', async () => {
     const folder = await makeShared();
-    const server = await startServer({ SLUICE_RUNNER_JOBS: '1', SLUICE_RUNNER_CACHES: folder });
+    const server = await startHere({ ...PROTECTED, SLUICE_RUNNER_JOBS: '1', SLUICE_RUNNER_CACHES: folder });
     const gate = join(folder, 'gate');
     // Each check writes a file of its own, because checks may run as different users.
     const command = `echo "$SLUICE_REPOSITORY" > '${folder}'/at-$(date +%s%N); until test -e '${gate}'; do sleep 0.05; done`;
@@ -280,7 +284,11 @@ describe('the built-in runner', () => {
 
   it('[R7] goes on after kill -9 with what was interrupted, and leaves nothing behind', async () => {
     const shared = await makeShared();
-    const server = await startServer({ SLUICE_DATA: await makeFolder(), SLUICE_RUNNER_CACHES: shared });
+    const server = await startServer({
+      ...PROTECTED,
+      SLUICE_DATA: await makeFolder(),
+      SLUICE_RUNNER_CACHES: shared,
+    });
     const queue = await aQueue(server, []);
     const gate = join(shared, 'gate');
     await server.api.ok('registerRepository', {
@@ -300,7 +308,7 @@ describe('the built-in runner', () => {
     server.child.kill('SIGKILL');
     await server.exited;
     await writeFile(gate, '');
-    const again = await startServer({ SLUICE_DATA: server.dataFolder, SLUICE_RUNNER_CACHES: shared });
+    const again = await startHere({ ...PROTECTED, SLUICE_DATA: server.dataFolder, SLUICE_RUNNER_CACHES: shared });
     try {
       const after: TestQueue = { ...queue, api: again.api };
       await until('it is merged', 15_000, async () => {
@@ -317,7 +325,7 @@ describe('the built-in runner', () => {
   });
 
   it('[R7] a server that is told to stop stops its checks, which count for nothing', async () => {
-    const server = await startServer({ SLUICE_DATA: await makeFolder() });
+    const server = await startServer({ ...PROTECTED, SLUICE_DATA: await makeFolder() });
     const queue = await aQueue(server, [{ name: 'test', command: 'echo begun; sleep 1000' }]);
     const number = await submitOne(queue);
     const testRunId = await testRunOf(queue, number);
@@ -327,7 +335,7 @@ describe('the built-in runner', () => {
     const exit = await server.stop();
     assert.deepEqual(exit, { code: 0, signal: null });
     assert.deepEqual(await readdir(findRunnerFolder(server.dataFolder, undefined)), []);
-    const again = await startServer({ SLUICE_DATA: server.dataFolder });
+    const again = await startHere({ SLUICE_DATA: server.dataFolder });
     try {
       const entry = await again.api.ok<{ state: string }>('getSubmittedPullRequest', queue.entry(number));
       assert.equal(entry.state, 'TESTING');
