@@ -334,7 +334,7 @@ describe('the built-in runner', () => {
     );
     const exit = await server.stop();
     assert.deepEqual(exit, { code: 0, signal: null });
-    assert.deepEqual(await readdir(findRunnerFolder(server.dataFolder, undefined)), []);
+    await assert.rejects(readdir(findRunnerFolder(server.dataFolder, undefined)), /ENOENT/);
     const again = await startHere({ SLUICE_DATA: server.dataFolder });
     try {
       const entry = await again.api.ok<{ state: string }>('getSubmittedPullRequest', queue.entry(number));

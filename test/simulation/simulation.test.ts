@@ -16,6 +16,7 @@ const API_SEEDS = 50;
 const TROUBLED_SEEDS = 50;
 /** Rare events are searched for in this many times as many seeds. */
 const MAX_ROUNDS = 10;
+const FEW = 10;
 const OF_MERGING = ['broken off after', 'broken off before', 'foreign push after', 'foreign push before', 'refused'];
 
 async function runAll(seeds: readonly number[], summary = new Summary([])): Promise<Summary> {
@@ -26,18 +27,18 @@ async function runAll(seeds: readonly number[], summary = new Summary([])): Prom
   return summary;
 }
 
-/** Runs `count` seeds, and more only while something worth a test has not occurred. */
+/** Runs `count` seeds, and a few more at a time while something worth a test has not occurred. */
 async function runUntilSeen({ from, count, sights }: Coverage): Promise<Summary> {
   const summary = new Summary(sights);
-  for (let next = from; next === from || (summary.missing.length > 0 && next < from + MAX_ROUNDS * count); ) {
-    await runAll(
-      Array.from({ length: count }, (_, index) => next + index),
-      summary,
-    );
-    next += count;
-  }
+  await runAll(listSeeds(from, count), summary);
+  for (let next = from + count; summary.missing.length > 0 && next < from + MAX_ROUNDS * count; next += FEW)
+    await runAll(listSeeds(next, FEW), summary);
   assert.deepEqual(summary.missing, [], 'everything that is worth a test occurs');
   return summary;
+}
+
+function listSeeds(from: number, count: number): readonly number[] {
+  return Array.from({ length: count }, (_, index) => from + index);
 }
 
 interface Coverage {

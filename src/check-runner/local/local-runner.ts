@@ -1,6 +1,7 @@
 import { hash, randomUUID } from 'node:crypto';
+import { rmdir } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Fault } from '../../lib/fault.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Semaphore } from '../../lib/semaphore.ts';
@@ -110,7 +111,10 @@ class LocalRunner implements CheckRunner {
   async close(): Promise<void> {
     this.#closing.abort();
     await Promise.allSettled(this.#underWay);
-    await removeWorkFolder(this.#parts.work.path).catch(() => undefined);
+    const { path } = this.#parts.work;
+    await removeWorkFolder(path).catch(() => undefined);
+    // Stays where another server of the same folder has its own.
+    await rmdir(dirname(path)).catch(() => undefined);
   }
 
   async #runInTurn(job: Job, stop: AbortSignal): Promise<JobEnd> {
