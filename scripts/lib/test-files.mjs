@@ -1,4 +1,5 @@
 // Shares test files out among a few processes.
+import { availableParallelism } from 'node:os';
 import { exitCodeOf } from './run-child.mjs';
 import { TestChild } from './test-child.mjs';
 
@@ -17,7 +18,7 @@ const forwardedSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
  * @returns {Promise<{ results: import('./test-child.mjs').FileResult[], problems: string[] }>}
  */
 export async function runTestFiles(options) {
-  const { files, lanes = 2 } = options;
+  const { files, lanes = availableParallelism() + 1 } = options;
   const run = { ...options, queue: [...files], children: new Set(), endings: [], results: [], problems: [] };
   const interrupt = (signal) => {
     for (const child of run.children) child.endNow();
