@@ -101,7 +101,12 @@ async function runTests() {
     files: times.longestFirst(files),
     isApart,
     limitOf,
-    env: { NODE_COMPILE_CACHE: join(projectRoot, '.cache', 'compile'), TMPDIR: makeScratch() },
+    env: {
+      NODE_COMPILE_CACHE: join(projectRoot, '.cache', 'compile'),
+      TMPDIR: makeScratch(),
+      // Starting a process copies the page tables of its parent: with huge pages they are small.
+      GLIBC_TUNABLES: 'glibc.malloc.hugetlb=1',
+    },
     onFile: (result) => process.stdout.write(describeFile(result)),
   });
   times.save(results);
