@@ -25,11 +25,13 @@ import type {
   RepositoryName,
   SnapshotQuery,
   WebhookHint,
+  Written,
 } from '../../src/forge/hosting.ts';
 import type { Instant } from '../../src/lib/clock.ts';
 import { Fault } from '../../src/lib/fault.ts';
 import type { Sha } from '../../src/lib/sha.ts';
 import type { FakeRepository } from './fake-repository.ts';
+import { PullRequestPages } from './pull-request-pages.ts';
 
 interface FakeComment {
   readonly id: string;
@@ -66,8 +68,8 @@ export class FakeHosting implements Hosting {
   readonly forgotten: string[] = [];
   /** Number of calls of each operation. */
   readonly asked = new Map<string, number>();
-  readonly checkRuns: CheckRunDraft[] = [];
-  readonly reactions: string[] = [];
+  /** What Sluice writes. */
+  readonly #pages = new PullRequestPages();
   readonly #forge: Forge;
   readonly #repository: FakeRepository;
   readonly #now: () => Instant;
@@ -140,12 +142,7 @@ export class FakeHosting implements Hosting {
     this.tell('access', { kind: 'access' });
   }
 
-  /** The comments on a pull request, oldest first. */
-  commentsOf(number: PrNumber): readonly string[] {
-    return this.#comments.filter((comment) => comment.number === number).map(({ text }) => text);
-  }
-
-  labelsOf(number: PrNumber): readonly string[] {
+  #labelsOf(number: PrNumber): readonly string[] {
     return (this.#labels.get(number) ?? []).filter(({ isPresent }) => isPresent).map(({ name }) => name);
   }
 
@@ -190,7 +187,7 @@ export class FakeHosting implements Hosting {
       baseBranch,
       headSha: this.#repository.getPullRequestHead(number),
       updatedAt: this.#updatedAt.get(number) ?? 0,
-      labels: this.labelsOf(number),
+      labels: this.#labelsOf(number),
       comments: this.#comments
         .filter((comment) => comment.number === number && comment.createdAt > since)
         .map(({ id, createdAt }) => ({ id, nodeId: `C_${id}`, createdAt })),
@@ -248,51 +245,35 @@ export class FakeHosting implements Hosting {
     return undefined;
   }
 
-  async writeComment({ number, id, text }: CommentDraft): Promise<{ readonly id: string } | undefined> {
+  async writeComment(draft: CommentDraft): Promise<Written | undefined> {
     this.#answer('writeComment');
-    if (id === undefined) {
-      const created = String(this.#comments.length + 1);
-      this.#comments.push({ id: created, number, author: OWN, createdAt: this.#now(), text });
-      return { id: created };
-    }
-    const comment = this.#comments.find((each) => each.id === id);
-    if (comment !== undefined) comment.text = text;
-    return comment && { id };
+    return this.#pages.writeComment(draft);
   }
 
-  async findOwnComment({ number, marker }: OwnCommentQuestion): Promise<{ readonly id: string } | undefined> {
+  async findOwnComment(question: OwnCommentQuestion): Promise<{ readonly id: string } | undefined> {
     this.#answer('findOwnComment');
-    return this.#comments.findLast(
-      ({ author, number: on, text }) => author.isOwn && on === number && text.includes(marker),
-    );
+    return this.#pages.findOwnComment(question);
   }
 
-  async react({ id }: CommentQuestion, reaction: string): Promise<void> {
+  async react(question: CommentQuestion, reaction: string): Promise<void> {
     this.#answer('react');
-    this.reactions.push(`${id} ${reaction}`);
+    return this.#pages.react(question, reaction);
   }
 
-  async writeCheck(check: CheckRunDraft): Promise<{ readonly id: string }> {
+  async writeCheck(draft: CheckRunDraft): Promise<Written | undefined> {
     this.#answer('writeCheck');
-    this.checkRuns.push(check);
-    return { id: check.id ?? check.externalId };
+    return this.#pages.writeCheck(draft);
   }
 
-  async writePaired({ comment, check }: PairedDrafts): Promise<PairedAnswers> {
-    const [commented] = await Promise.allSettled([this.writeComment(comment)]);
-    const [checked] = await Promise.allSettled([this.writeCheck(check)]);
-    return { comment: commented, check: checked };
+  async writePaired(drafts: PairedDrafts): Promise<PairedAnswers> {
+    this.#answer('writePaired');
+    return this.#pages.writePaired(drafts);
   }
 
   async changeLabels({ number, add, remove }: LabelChange): Promise<void> {
     this.#answer('changeLabels');
-    const present = this.labelsOf(number);
-    for (const name of add.filter((each) => !present.includes(each))) {
-      this.#setLabel(number, name, { isPresent: true, by: OWN });
-    }
-    for (const name of remove.filter((each) => present.includes(each))) {
-      this.#setLabel(number, name, { isPresent: false, by: OWN });
-    }
+    for (const name of add) this.#setLabel(number, name, { isPresent: true, by: OWN });
+    for (const name of remove) this.#setLabel(number, name, { isPresent: false, by: OWN });
   }
 
   async closeLanded({ number }: { readonly number: PrNumber }): Promise<void> {
