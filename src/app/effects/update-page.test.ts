@@ -1,16 +1,41 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { afterEach, describe, it } from 'node:test';
 import { PageWorld } from '../../../test/worlds/shell/page-world.ts';
 import type { PrNumber, PullRequestFacts } from '../../engine/pull-request.ts';
+import type { QueueSettings } from '../../engine/settings.ts';
 import type { Sha } from '../../lib/sha.ts';
 import { changeNote, readNote } from '../pr-page/note.ts';
 
 const SILENT = { commentsEnabled: false, statusCheckEnabled: false };
 const OTHER_HEAD = 'f'.repeat(40) as Sha;
 
+const started: { stop(): Promise<void> }[] = [];
+
+afterEach(async () => {
+  for (const server of started.splice(0).reverse()) await server.stop();
+});
+
+async function createWorld(settings: Partial<QueueSettings> = {}): Promise<PageWorld> {
+  const world = await PageWorld.create(settings);
+  started.push(world);
+  return world;
+}
+
+/** The server hangs while it writes what follows from `act`, and another takes over. Returns the end of the hang. */
+async function hangDuring(world: PageWorld, act: () => Promise<unknown>): Promise<() => void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  world.pages.gate = promise;
+  await act();
+  await world.pagesUpdated();
+  world.pages.gate = undefined;
+  world.hang();
+  started.push(world.startAnother());
+  return resolve;
+}
+
 describe('the page of a pull request', () => {
   it('writes one comment and changes it in place, quick changes at once [G141] [G45]', async () => {
-    const world = await PageWorld.create();
+    const world = await createWorld();
     const pr = await world.submit();
     await world.pass(1_000);
     assert.deepEqual(world.pages.acts, []);
@@ -24,11 +49,10 @@ describe('the page of a pull request', () => {
     assert.deepEqual(world.pages.acts, ['comment', 'check', 'comment', 'check', 'close']);
     assert.equal(world.pages.together, 2);
     assert.deepEqual(await world.effects(), []);
-    await world.stop();
   });
 
   it('knows again what it wrote by both names, and goes on with what was noted without the second [G45]', async () => {
-    const world = await PageWorld.create();
+    const world = await createWorld();
     const pr = await world.submit();
     await world.pagesUpdated();
     const key = { repositoryId: (await world.repository()).id, prNumber: pr.number };
@@ -47,11 +71,10 @@ describe('the page of a pull request', () => {
     assert.equal(world.pages.checks.size, 1);
     const after = await readNote(world.app, key);
     assert.deepEqual([after.comment?.nodeId, after.checks[world.queueId]?.nodeId], [comment?.nodeId, check.nodeId]);
-    await world.stop();
   });
 
   it('writes neither twice where the answer to both got lost [G105] [G144]', async () => {
-    const world = await PageWorld.create();
+    const world = await createWorld();
     const pr = await world.submit();
     world.pages.lost = 'both';
     await world.pagesUpdated();
@@ -62,11 +85,10 @@ describe('the page of a pull request', () => {
     await world.pagesUpdated();
     assert.match(textOn(world, pr.number), /Landed/);
     assert.deepEqual(conclusionsIn(world), ['SUCCESS']);
-    await world.stop();
   });
 
   it('writes a check anew that is gone, while the comment is changed [G143]', async () => {
-    const world = await PageWorld.create();
+    const world = await createWorld();
     const pr = await world.submit();
     await world.pagesUpdated();
     world.pages.checks.clear();
@@ -74,11 +96,10 @@ describe('the page of a pull request', () => {
     await world.pagesUpdated();
     assert.match(textOn(world, pr.number), /Landed/);
     assert.deepEqual(conclusionsIn(world), ['SUCCESS']);
-    await world.stop();
   });
 
   it('writes nothing where nothing differs [G141]', async () => {
-    const world = await PageWorld.create();
+    const world = await createWorld();
     const pr = await world.submit();
     await world.pagesUpdated();
     const { length } = world.pages.acts;
@@ -87,11 +108,10 @@ describe('the page of a pull request', () => {
     await world.pagesUpdated();
     // The candidate is another one; the check run says the same.
     assert.deepEqual(world.pages.acts.slice(length), ['comment']);
-    await world.stop();
   });
 
   it('says nothing that its settings switch off [G47]', async () => {
-    const world = await PageWorld.create({
+    const world = await createWorld({
       commentsEnabled: false,
       statusCheckEnabled: false,
       mergeMethod: 'MERGE_COMMIT',
@@ -102,11 +122,10 @@ describe('the page of a pull request', () => {
     await world.pagesUpdated();
     assert.equal(await world.stateOf(pr.number), 'MERGED');
     assert.deepEqual(world.pages.acts, []);
-    await world.stop();
   });
 
   it('ends a check that it began, also after checks were switched off [G47] [G143]', async () => {
-    const world = await PageWorld.create();
+    const world = await createWorld();
     await world.submit();
     await world.pagesUpdated();
     const settings = { statusCheckEnabled: false };
@@ -114,11 +133,10 @@ describe('the page of a pull request', () => {
     await world.report(1, 'ci', 'SUCCESS');
     await world.pagesUpdated();
     assert.deepEqual(conclusionsIn(world), ['SUCCESS']);
-    await world.stop();
   });
 
   it('puts a check on the head that was admitted, and on no other [G143]', async () => {
-    const world = await PageWorld.create();
+    const world = await createWorld();
     const pr = world.open({ mergeability: 'NOT_MERGEABLE', blockReasons: ['reviewRequired'] });
     await world.enter(pr);
     await world.pagesUpdated();
@@ -135,11 +153,10 @@ describe('the page of a pull request', () => {
     await world.pagesUpdated();
     const heads = [...world.pages.checks.values()].map(({ headSha }) => headSha);
     assert.deepEqual(heads, [pr.headSha, OTHER_HEAD]);
-    await world.stop();
   });
 
   it('completes the check run of a submission also if the next one began before the update [G143]', async () => {
-    const world = await PageWorld.create();
+    const world = await createWorld();
     const pr = await world.submit();
     await world.pagesUpdated();
     await world.cancel(pr.number);
@@ -149,22 +166,20 @@ describe('the page of a pull request', () => {
     const { length } = world.pages.acts;
     await world.pass(10_000);
     assert.equal(world.pages.acts.length, length);
-    await world.stop();
   });
 
   it('does not write a comment twice whose answer got lost [G144]', async () => {
-    const world = await PageWorld.create();
+    const world = await createWorld();
     const pr = await world.submit();
     world.pages.lost = 'comment';
     await world.pagesUpdated();
     await world.pass(20_000);
     assert.match(textOn(world, pr.number), /Being tested/);
     assert.deepEqual(world.pages.acts.filter((act) => act === 'find').length, 1);
-    await world.stop();
   });
 
   it('writes a deleted comment once more, and not again after that [G144]', async () => {
-    const world = await PageWorld.create();
+    const world = await createWorld();
     const pr = await world.submit();
     await world.pagesUpdated();
     world.pages.comments.clear();
@@ -179,11 +194,10 @@ describe('the page of a pull request', () => {
     await world.pagesUpdated();
     assert.equal(await world.stateOf(pr.number), 'MERGED');
     assert.deepEqual(world.pages.textsOn(pr.number), []);
-    await world.stop();
   });
 
   it('says the one where it cannot say the other, tries on, and gives up without an alarm [G49]', async () => {
-    const world = await PageWorld.create();
+    const world = await createWorld();
     world.pages.failing.add('comment');
     const pr = await world.submit();
     await world.pass(1_600);
@@ -198,11 +212,10 @@ describe('the page of a pull request', () => {
     await world.enter(await world.submit());
     await world.pagesUpdated();
     assert.equal(world.pages.comments.size, 1);
-    await world.stop();
   });
 
   it('is updated after a rate limit of any length [G49]', async () => {
-    const world = await PageWorld.create();
+    const world = await createWorld();
     world.pages.refusing.add('comment');
     const pr = await world.submit();
     await world.pagesUpdated();
@@ -213,11 +226,10 @@ describe('the page of a pull request', () => {
     await world.pass(60_000);
     assert.match(textOn(world, pr.number), /Landed/);
     assert.deepEqual(await world.effects(), []);
-    await world.stop();
   });
 
   it('catches up when the forge answers again [G49]', async () => {
-    const world = await PageWorld.create();
+    const world = await createWorld();
     world.pages.failing.add('comment');
     const pr = await world.submit();
     await world.pass(20_000);
@@ -225,11 +237,10 @@ describe('the page of a pull request', () => {
     await world.report(1, 'ci', 'SUCCESS');
     await world.pass(60_000);
     assert.match(textOn(world, pr.number), /Landed/);
-    await world.stop();
   });
 
   it('keeps no server from stopping, and nothing from landing, where the forge is slow [G49]', async () => {
-    const world = await PageWorld.create();
+    const world = await createWorld();
     const { promise, resolve } = Promise.withResolvers<void>();
     world.pages.gate = promise;
     const all = [];
@@ -245,16 +256,12 @@ describe('the page of a pull request', () => {
   });
 
   it('leaves the last word to what is true, where a server that was taken for dead writes late [G145] [G45] [G48]', async () => {
-    const world = await PageWorld.create();
+    const world = await createWorld();
     const pr = await world.submit();
     await world.pagesUpdated();
-    const { promise, resolve } = Promise.withResolvers<void>();
-    world.pages.gate = promise;
-    await world.send({ kind: 'tests_restart_requested', at: world.now, actor: '@ada', prNumber: pr.number });
-    await world.pagesUpdated();
-    world.pages.gate = undefined;
-    world.hang();
-    const another = world.startAnother();
+    const resolve = await hangDuring(world, () =>
+      world.send({ kind: 'tests_restart_requested', at: world.now, actor: '@ada', prNumber: pr.number }),
+    );
     await world.cancel(pr.number);
     await world.pass(60_000);
     assert.match(textOn(world, pr.number), /Not in the queue any more/);
@@ -263,24 +270,16 @@ describe('the page of a pull request', () => {
     await world.pass(60_000);
     assert.match(textOn(world, pr.number), /Not in the queue any more/);
     assert.deepEqual(conclusionsIn(world), ['CANCELLED']);
-    await another.stop();
-    await world.stop();
   });
 
   for (const next of ['before', 'after']) {
     it(`ends a check that a server opens late, ${next} the next submission [G145] [G143]`, async () => {
-      const world = await PageWorld.create({ commentsEnabled: false });
+      const world = await createWorld({ commentsEnabled: false });
       const blocked = world.open({ mergeability: 'NOT_MERGEABLE', blockReasons: ['reviewRequired'] });
       const ready = { ...blocked, mergeability: 'MERGEABLE' as const, blockReasons: [] };
-      const { promise, resolve } = Promise.withResolvers<void>();
       await world.enter(blocked);
       await world.pagesUpdated();
-      world.pages.gate = promise;
-      await world.observe(ready);
-      await world.pagesUpdated();
-      world.pages.gate = undefined;
-      world.hang();
-      const another = world.startAnother();
+      const resolve = await hangDuring(world, () => world.observe(ready));
       await world.cancel(blocked.number);
       await world.pass(60_000);
       if (next === 'after') await world.enter(ready);
@@ -295,32 +294,23 @@ describe('the page of a pull request', () => {
         await world.pass(60_000);
       }
       assert.deepEqual(statesIn(world), ['COMPLETED CANCELLED', 'IN_PROGRESS undefined']);
-      await another.stop();
-      await world.stop();
     });
   }
 
   it('takes the label off that a server puts on late that was taken for dead [G145] [G53]', async () => {
-    const world = await PageWorld.create({ ...SILENT, stateLabelsEnabled: true });
-    const { promise, resolve } = Promise.withResolvers<void>();
-    world.pages.gate = promise;
-    const pr = await world.submit();
-    await world.pagesUpdated();
-    world.pages.gate = undefined;
-    world.hang();
-    const another = world.startAnother();
+    const world = await createWorld({ ...SILENT, stateLabelsEnabled: true });
+    const pr = world.open();
+    const resolve = await hangDuring(world, () => world.enter(pr));
     await world.cancel(pr.number);
     await world.pass(60_000);
     assert.deepEqual([...world.pages.labels], ['sluice-cancelled']);
     resolve();
     await world.pass(60_000);
     assert.deepEqual([...world.pages.labels], ['sluice-cancelled']);
-    await another.stop();
-    await world.stop();
   });
 
   it('writes after what was sent before has arrived late [G145]', async () => {
-    const world = await PageWorld.create({ mergeMethod: 'MERGE_COMMIT' });
+    const world = await createWorld({ mergeMethod: 'MERGE_COMMIT' });
     const pr = await world.submit();
     await world.pagesUpdated();
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -337,11 +327,10 @@ describe('the page of a pull request', () => {
     assert.match(textOn(world, pr.number), /Not in the queue any more/);
     assert.deepEqual(world.pages.acts.slice(length), ['comment', 'comment', 'check']);
     assert.deepEqual(await world.effects(), []);
-    await world.stop();
   });
 
   it('makes no second comment and check where those that were sent before arrive late [G105] [G144]', async () => {
-    const world = await PageWorld.create();
+    const world = await createWorld();
     const { promise, resolve } = Promise.withResolvers<void>();
     world.pages.late = promise;
     const pr = await world.submit();
@@ -352,7 +341,6 @@ describe('the page of a pull request', () => {
     await world.pass(60_000);
     assert.match(textOn(world, pr.number), /Not in the queue any more/);
     assert.deepEqual(statesIn(world), ['COMPLETED CANCELLED']);
-    await world.stop();
   });
 
   for (const queues of [2, 3]) {
@@ -368,7 +356,6 @@ describe('the page of a pull request', () => {
       for (const id of ids) assert.deepEqual(await world.effects(id), []);
       for (const pr of all) assert.match(textOn(world, pr.number), /asked for changes/i);
       assert.deepEqual(world.pages.acts.slice(length), ['comment', 'comment', 'comment']);
-      await world.stop();
     });
   }
 
@@ -381,7 +368,6 @@ describe('the page of a pull request', () => {
     await world.pass(3 * 60 * 60_000);
     for (const id of ids) assert.deepEqual(await world.effects(id), []);
     for (const pr of all) assert.match(textOn(world, pr.number), /asked for changes/i);
-    await world.stop();
   });
 
   for (const isFirst of [true, false]) {
@@ -404,12 +390,11 @@ describe('the page of a pull request', () => {
       await world.pass(30_000);
       assert.match(textOn(world, pr.number), pattern);
       for (const id of ids) assert.deepEqual(await world.effects(id), []);
-      await world.stop();
     });
   }
 
   it('writes once what was refused before it was sent [G144]', async () => {
-    const world = await PageWorld.create();
+    const world = await createWorld();
     world.pages.refusing.add('comment').add('check');
     const pr = await world.submit();
     await world.pass(3_000);
@@ -424,7 +409,6 @@ describe('the page of a pull request', () => {
     assert.deepEqual(world.pages.acts, ['comment', 'check', 'comment', 'check']);
     assert.match(textOn(world, pr.number), /Not in the queue any more/);
     assert.deepEqual(statesIn(world), ['COMPLETED CANCELLED']);
-    await world.stop();
   });
 
   it('does not hurry with what failed, where something else is to be said once more [G145]', async () => {
@@ -447,22 +431,20 @@ describe('the page of a pull request', () => {
     await world.pass(20_000);
     assert.match(textOn(world, pr.number), /Being tested/);
     assert.deepEqual(statesIn(world), ['IN_PROGRESS undefined']);
-    await world.stop();
   });
 
   it('puts a label on that could not be put on at first [G53]', async () => {
-    const world = await PageWorld.create({ ...SILENT, stateLabelsEnabled: true });
+    const world = await createWorld({ ...SILENT, stateLabelsEnabled: true });
     world.pages.failing.add('labels');
     await world.submit();
     await world.pagesUpdated();
     world.pages.failing.clear();
     await world.pass(20_000);
     assert.deepEqual([...world.pages.labels], ['sluice-testing']);
-    await world.stop();
   });
 
   it('closes what was landed under other commits, once, after the comment named them [G52]', async () => {
-    const world = await PageWorld.create({ mergeMethod: 'SQUASH' });
+    const world = await createWorld({ mergeMethod: 'SQUASH' });
     const pr = await world.submit();
     await world.pagesUpdated();
     await world.report(1, 'ci', 'SUCCESS');
@@ -473,11 +455,10 @@ describe('the page of a pull request', () => {
       { number: pr.number, headSha: pr.headSha },
     ]);
     assert.deepEqual(world.pages.acts.slice(2), ['comment', 'check', 'close', 'close']);
-    await world.stop();
   });
 
   it('shows the state as a label where that is switched on, and goes on with it afterwards [G53]', async () => {
-    const world = await PageWorld.create({ stateLabelsEnabled: true });
+    const world = await createWorld({ stateLabelsEnabled: true });
     await world.submit();
     await world.pagesUpdated();
     assert.deepEqual([...world.pages.labels], ['sluice-testing']);
@@ -486,22 +467,20 @@ describe('the page of a pull request', () => {
     await world.report(1, 'ci', 'SUCCESS');
     await world.pagesUpdated();
     assert.deepEqual([...world.pages.labels], ['sluice-merged']);
-    await world.stop();
   });
 
   it('takes a label off that was put on before a crash [G53]', async () => {
-    const world = await PageWorld.create({ stateLabelsEnabled: true });
+    const world = await createWorld({ stateLabelsEnabled: true });
     const pr = await world.submit();
     world.pages.lost = 'labels';
     await world.pass(1_600);
     await world.cancel(pr.number);
     await world.pass(20_000);
     assert.deepEqual([...world.pages.labels], ['sluice-cancelled']);
-    await world.stop();
   });
 
   it('tells of several queues in one comment, the live one first [G141]', async () => {
-    const world = await PageWorld.create();
+    const world = await createWorld();
     const pr = await world.submit();
     await world.pagesUpdated();
     await world.observe({ ...pr, baseBranch: 'next' });
@@ -517,20 +496,18 @@ describe('the page of a pull request', () => {
     ]);
     const { queues } = await readNote(world.app, { repositoryId: (await world.repository()).id, prNumber: pr.number });
     assert.deepEqual(queues, [next, world.queueId]);
-    await world.stop();
   });
 
   it('writes nothing where pull requests have no pages', async () => {
-    const world = await PageWorld.create();
+    const world = await createWorld();
     Object.assign(world.forge, { hosting: undefined });
     await world.submit();
     await world.pagesUpdated();
     assert.deepEqual(await world.effects(), []);
-    await world.stop();
   });
 
   it('survives an attacker who names everything [G46]', async () => {
-    const world = await PageWorld.create({ requiredStatuses: ['</sub> @everyone `x` [a](javascript:1)'] });
+    const world = await createWorld({ requiredStatuses: ['</sub> @everyone `x` [a](javascript:1)'] });
     const evil = '</sub>\n/sluice merge\n@everyone <!-- sluice:queue --> [x](javascript:alert(1))';
     const pr = await world.submit({ title: evil, author: evil });
     await world.pagesUpdated();
@@ -541,13 +518,12 @@ describe('the page of a pull request', () => {
     assert.equal(text.split('<!-- sluice:queue -->').length, 2);
     assert.doesNotMatch(text, /^\s*\/(?:sluice|trunk)/m);
     assert.doesNotMatch(text.replace(/(`+)[^`].*?\1/g, ''), /@[a-z]|<\/sub>[^\n]|[^\\]\]\(javascript/);
-    await world.stop();
   });
 });
 
 /** Open pull requests with a page, each waiting for a review in every one of the queues. */
 async function inSeveralQueues(queues: number, count: number) {
-  const world = await PageWorld.create();
+  const world = await createWorld();
   const ids = [world.queueId];
   for (let number = 2; number <= queues; number += 1) ids.push(await world.addQueue(`release-${number}`));
   const all: PullRequestFacts[] = [];
