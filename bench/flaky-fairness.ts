@@ -48,7 +48,6 @@ export async function measureFairness(of: {
     printFigure({ name: `${name}.memory`, value: peak / 1e6, unit: 'MB' });
   } finally {
     world.remove();
-    await postgres?.stop();
   }
 }
 

@@ -61,7 +61,6 @@ export async function measureIngest(of: {
     printFigure({ name: `${name}.memory`, value: peak / 1e6, unit: 'MB' });
   } finally {
     world.remove();
-    await postgres?.stop();
   }
 }
 

@@ -90,7 +90,6 @@ export async function measureReads(of: { readonly engine: Engine; readonly runs?
   } finally {
     few.remove();
     many.remove();
-    await postgres?.stop();
   }
 }
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { after, before, describe, type TestContext, test } from 'node:test';
+import { before, describe, type TestContext, test } from 'node:test';
 import pg from 'pg';
 import { openPostgresStore } from '../src/storage/postgres/open-postgres-store.ts';
 import type { Store } from '../src/storage/store.ts';
@@ -20,7 +20,6 @@ let postgres: TestPostgres;
 before(async () => {
   postgres = await startPostgres();
 });
-after(() => postgres.stop());
 
 type Query = (text: string) => Promise<readonly Record<string, unknown>[]>;
 

@@ -22,7 +22,6 @@ describe('two servers that process uploads on one PostgreSQL', () => {
   });
   after(async () => {
     for (const store of stores) await store.close();
-    await postgres.stop();
   });
 
   it('process every upload once [U29] [U32]', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import pg from 'pg';
 import type { OrganizationId } from '../../src/storage/accounts.ts';
 import { PostgresEngine } from '../../src/storage/postgres/engine.ts';
@@ -251,7 +251,6 @@ describe('migrations of PostgreSQL', () => {
   before(async () => {
     postgres = await startPostgres();
   });
-  after(() => postgres.stop());
 
   async function query(url: string, statements: readonly string[]): Promise<readonly { readonly name?: string }[]> {
     const client = new pg.Client({ connectionString: url });

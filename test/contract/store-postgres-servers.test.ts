@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import { after, before, describe, type TestContext, test } from 'node:test';
+import { before, describe, type TestContext, test } from 'node:test';
 import pg from 'pg';
 import { openPostgresStore } from '../../src/storage/postgres/open-postgres-store.ts';
 import type { EffectRow, StoredEffect } from '../../src/storage/queues.ts';
@@ -29,7 +29,6 @@ let postgres: TestPostgres;
 before(async () => {
   postgres = await startPostgres();
 });
-after(() => postgres.stop());
 
 async function openAt(t: TestContext, url: string): Promise<Store> {
   const store = await openPostgresStore({ url });

@@ -1,4 +1,4 @@
-import { after, before } from 'node:test';
+import { before } from 'node:test';
 import { openPostgresStore } from '../../src/storage/postgres/open-postgres-store.ts';
 import { startPostgres, type TestPostgres } from '../helpers/postgres.ts';
 import { storeContract } from './store.ts';
@@ -7,7 +7,6 @@ let postgres: TestPostgres;
 before(async () => {
   postgres = await startPostgres();
 });
-after(() => postgres.stop());
 
 storeContract('PostgreSQL', async () => {
   const url = await postgres.createDatabase();

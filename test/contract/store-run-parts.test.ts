@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { after, before, describe, type TestContext, test } from 'node:test';
+import { before, describe, type TestContext, test } from 'node:test';
 import pg from 'pg';
 import { openPostgresStore } from '../../src/storage/postgres/open-postgres-store.ts';
 import type { RepositoryId } from '../../src/storage/repositories.ts';
@@ -15,7 +15,6 @@ let postgres: TestPostgres;
 before(async () => {
   postgres = await startPostgres();
 });
-after(() => postgres.stop());
 
 interface World {
   readonly store: Store;

@@ -40,7 +40,6 @@ describe('two servers on one PostgreSQL', () => {
   after(async () => {
     await queue.close();
     await Promise.all([one.stop(), two.stop()]);
-    await postgres.stop();
     await rm(folder, { recursive: true, force: true });
   });
 

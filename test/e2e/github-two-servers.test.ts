@@ -32,7 +32,6 @@ describe('two servers on one PostgreSQL, and one GitHub', () => {
   after(async () => {
     await Promise.all(servers.map((server) => server.stop()));
     await github.close();
-    await postgres.stop();
     await rm(folder, { recursive: true, force: true, maxRetries: 3 });
   });
 

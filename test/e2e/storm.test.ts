@@ -20,10 +20,6 @@ describe('a storm', () => {
 
   it('[L1] [R7] loses nothing when two servers on one PostgreSQL take turns to die', async () => {
     const postgres = await startPostgres();
-    try {
-      await assertNothingLost({ kills: 5, prs: 14, databaseUrl: await postgres.createDatabase() });
-    } finally {
-      await postgres.stop();
-    }
+    await assertNothingLost({ kills: 5, prs: 14, databaseUrl: await postgres.createDatabase() });
   });
 });

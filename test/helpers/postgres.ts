@@ -14,14 +14,9 @@ export type TestPostgres = {
   readonly url: string;
   /** The URL of a new, empty database. */
   createDatabase(): Promise<string>;
-  /** Releases the server. It ends with its last user, or with this process. */
-  stop(): Promise<void>;
 };
 
-type Server = {
-  readonly folder: string;
-  readonly end: () => Promise<void>;
-};
+type Server = { readonly folder: string };
 
 // PostgreSQL refuses to run as root.
 const otherUser = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
@@ -29,16 +24,13 @@ const otherUser = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
 const startTimeoutMs = 30_000;
 
 let shared: Promise<Server> | undefined;
-let users = 0;
 let databases = 0;
 
-/** One server per process, shared by all callers. */
+/** One server per process, shared by all callers. It ends with the process. */
 export async function startPostgres(): Promise<TestPostgres> {
-  users += 1;
   shared ??= startServer();
-  const server = await shared;
-  const urlOf = (database: string) => `postgres://postgres@localhost/${database}?host=${server.folder}`;
-  let stopped = false;
+  const { folder } = await shared;
+  const urlOf = (database: string) => `postgres://postgres@localhost/${database}?host=${folder}`;
   return {
     url: urlOf('postgres'),
     createDatabase: async () => {
@@ -46,14 +38,6 @@ export async function startPostgres(): Promise<TestPostgres> {
       const name = `test_${databases}`;
       await query(urlOf('postgres'), `CREATE DATABASE ${name}`);
       return urlOf(name);
-    },
-    stop: async () => {
-      if (stopped) return;
-      stopped = true;
-      users -= 1;
-      if (users > 0) return;
-      shared = undefined;
-      await server.end();
     },
   };
 }
@@ -64,7 +48,8 @@ async function startServer(): Promise<Server> {
     await copyBinaries(join(folder, 'native'));
     if (otherUser.uid !== undefined) await run('chown', ['-R', `${otherUser.uid}:${otherUser.gid}`, folder]);
     await createCluster(folder);
-    return { folder, end: await launch(folder) };
+    await launch(folder);
+    return { folder };
   } catch (error) {
     await rm(folder, { recursive: true, force: true });
     throw error;
@@ -119,7 +104,7 @@ cd /
 rm -rf "$1"
 `;
 
-async function launch(folder: string): Promise<() => Promise<void>> {
+async function launch(folder: string): Promise<void> {
   // A session of its own: Ctrl-C ends this process, which ends the server.
   const child = spawn('sh', ['-c', supervisor, 'sh', folder], {
     ...otherUser,
@@ -128,7 +113,6 @@ async function launch(folder: string): Promise<() => Promise<void>> {
     env: { PATH: process.env['PATH'], LC_ALL: 'C' },
     stdio: ['pipe', 'ignore', 'pipe'],
   });
-  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   let log = '';
   await new Promise<void>((resolve, reject) => {
     const fail = () => reject(new Error(`PostgreSQL did not start:\n${log}`));
@@ -145,11 +129,6 @@ async function launch(folder: string): Promise<() => Promise<void>> {
   // The server must not keep this process alive.
   child.unref();
   for (const stream of [child.stdin, child.stderr]) (stream as unknown as { unref(): void }).unref();
-  return async () => {
-    child.ref();
-    child.stdin.end();
-    await exited;
-  };
 }
 
 async function query(url: string, sql: string): Promise<void> {

@@ -32,14 +32,10 @@ async function run({ seed, kills, prs, isPostgres }: ReturnType<typeof parse>): 
   const command = `npm run storm -- --kills ${kills} --prs ${prs} --seed ${seed}${isPostgres ? ' --postgres' : ''}`;
   say(`${command}\n`);
   const postgres = isPostgres ? await startPostgres() : undefined;
-  try {
-    const databaseUrl = await postgres?.createDatabase();
-    const report = await runStorm({ seed, kills, prs, databaseUrl, onProgress: (text) => say(`${text}\n`) });
-    summarize(report);
-    return report.violations.length === 0 ? 0 : 1;
-  } finally {
-    await postgres?.stop();
-  }
+  const databaseUrl = await postgres?.createDatabase();
+  const report = await runStorm({ seed, kills, prs, databaseUrl, onProgress: (text) => say(`${text}\n`) });
+  summarize(report);
+  return report.violations.length === 0 ? 0 : 1;
 }
 
 function parse(args: readonly string[]) {
