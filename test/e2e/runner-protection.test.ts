@@ -91,7 +91,7 @@ true) 2>/dev/null`.replace('cat', '(cat'),
     await server.api.ok('listQueues', {});
   });
 
-  it('cannot write anywhere but to its own folders [R8]', async () => {
+  it('cannot write anywhere but to its own folders [R39]', async () => {
     const { server, run } = given();
     const command = `for d in / /etc /usr /usr/local /usr/bin /root /home /var /srv /opt '${server.dataFolder}' /proc/sys/kernel; do
   (: > "$d/sluice-was-here") 2>/dev/null && rm "$d/sluice-was-here" && echo "$d"
@@ -186,7 +186,7 @@ for (const kind of KINDS) {
       assert.equal(runner.protection, kind);
     });
 
-    it('has a work folder that others cannot list [R26]', async () => {
+    it('has a work folder that others cannot list [R43]', async () => {
       const { folder, run } = fixture;
       const [mark = ''] = await readdir(folder);
       for (const path of [folder, join(folder, mark)]) assert.equal((await stat(path)).mode & 0o077, 0o011);
@@ -196,7 +196,7 @@ for (const kind of KINDS) {
 }
 
 describe('a server that cannot protect itself from checks', () => {
-  it('has them wait, says what to do, and runs them once the repository is trusted [R29]', async () => {
+  it('has them wait, says what to do, and runs them once the repository is trusted [R44] [R29]', async () => {
     const server = await startServer({ SLUICE_RUNNER_PROTECTION: 'none', SLUICE_RUNNER_TRUST: '' });
     const queue = await useQueue(server, 'true');
     try {
@@ -220,7 +220,7 @@ describe('a server that cannot protect itself from checks', () => {
     }
   });
 
-  it('refuses a protection that does not work, and the variable of before [R25]', async () => {
+  it('refuses a protection that does not work, and the variable of before [R41]', async () => {
     const launched = launch({
       SLUICE_PORT: '0',
       SLUICE_DATA: await makeFolder(),
