@@ -68,7 +68,7 @@ export class FakeHosting implements Hosting {
   readonly forgotten: string[] = [];
   /** Number of calls of each operation. */
   readonly asked = new Map<string, number>();
-  /** What Sluice writes. */
+  /** Texts that Sluice writes. */
   readonly #pages = new PullRequestPages();
   readonly #forge: Forge;
   readonly #repository: FakeRepository;
