@@ -8,7 +8,10 @@ import type { TestSettings } from '../flaky/settings.ts';
 import { type PlaceQuestion, UNKNOWN_PLACE, type UploadPlace } from '../flaky/upload-place.ts';
 import type { Store } from '../storage/store.ts';
 import type { Upload, UploadFields, UploadIssue } from '../storage/uploads.ts';
-import type { ReadFacts } from './read/read-run.ts';
+import type { ProcessingDeps } from './processing.ts';
+import type { ReadFacts, ReadRun, ReadSummary } from './read/read-run.ts';
+import type { UploadPart } from './upload-parts.ts';
+import { TestCount } from './upload-tally.ts';
 
 export interface JudgedUpload extends Standing {
   readonly counts: TestCounts | null;
@@ -17,7 +20,7 @@ export interface JudgedUpload extends Standing {
 /** How many recent uploads, of all jobs, are searched for the same job. */
 const LOOKED_AT = 200;
 
-export function protectionOf(settings: TestSettings): OutageProtection {
+function protectionOf(settings: TestSettings): OutageProtection {
   const { infrastructureProtectionEnabled: isEnabled, infrastructureFailureThreshold: threshold } = settings;
   return { isEnabled, threshold };
 }
@@ -44,7 +47,7 @@ export function placedFacts(facts: ReadFacts, { candidateId, check }: UploadPlac
 }
 
 // SPEC U45
-export async function judgeUpload(
+async function judgeUpload(
   store: Store,
   upload: Upload,
   of: {
@@ -96,4 +99,58 @@ export function flawIssue(flaw: EvidenceFlaw | null, { sha }: UploadFields): Upl
     return { ...warning, message, hint };
   }
   return undefined;
+}
+
+/** The uploads of an outage, and those that a person withdrew, are skipped as a whole. */
+// SPEC U72
+export function endStatusOf({ flaw }: JudgedUpload): 'PROCESSED' | 'SKIPPED' {
+  return flaw === 'OUTAGE' || flaw === 'IGNORED' ? 'SKIPPED' : 'PROCESSED';
+}
+
+export type Verdict =
+  | { readonly kind: 'use'; readonly judged: JudgedUpload }
+  | { readonly kind: 'refused'; readonly summary: ReadSummary };
+
+/** A bundle that is refused is known within so many runs. */
+const RUNS_BEFORE_REFUSAL = 25_000;
+
+/**
+ * Decides whether the upload may be stored, and as which evidence. If an outage is possible, that needs all of it to be
+ * read.
+ */
+export async function judgeFirstPart(
+  deps: ProcessingDeps,
+  upload: Upload,
+  { part: first, place }: { readonly part: UploadPart; readonly place: UploadPlace },
+): Promise<Verdict> {
+  const { settings } = await deps.use(async (kept) => kept);
+  const protection = protectionOf(settings.settings);
+  const of = { facts: first.facts, place, protection };
+  const isSafe = !protection.isEnabled && first.runs.length >= RUNS_BEFORE_REFUSAL;
+  if (first.summary === undefined && isSafe) {
+    return { kind: 'use', judged: await judgeUpload(deps.store, upload, { ...of, counts: null }) };
+  }
+  const count = new TestCount();
+  if (first.summary !== undefined) count.add(first.runs);
+  const summary = first.summary ?? (await readThrough(deps, upload, (runs) => count.add(runs)));
+  if (summary.isRefused) return { kind: 'refused', summary };
+  return { kind: 'use', judged: await judgeUpload(deps.store, upload, { ...of, counts: count.counts }) };
+}
+
+async function readThrough(
+  deps: ProcessingDeps,
+  upload: Upload,
+  see: (runs: readonly ReadRun[]) => void,
+): Promise<ReadSummary> {
+  const reading = deps.read(upload);
+  try {
+    for (;;) {
+      await deps.step();
+      const item = await reading.next();
+      if (item.done === true) return item.value;
+      if (item.value.kind === 'runs') see(item.value.runs);
+    }
+  } finally {
+    await reading.return(undefined as never);
+  }
 }

@@ -6,6 +6,7 @@ import type { CheckResults } from '../storage/test-ingest.ts';
 import type { UploadIssue } from '../storage/uploads.ts';
 import type { KeptTests } from './kept-tests.ts';
 import type { ReadFacts, ReadRun, ReadSummary } from './read/read-run.ts';
+import { ReachedLimits, type TestLimits } from './test-limits.ts';
 
 /** The tests of an upload that ran, passed and failed, over all of its parts, for judging a candidate's check. */
 export class CheckTally {
@@ -97,11 +98,23 @@ export class TestCount {
   }
 }
 
+/** Everything that is counted over all parts of an upload. */
+export class UploadTally {
+  readonly checks = new CheckTally();
+  readonly sharedIds = new SharedIds();
+  readonly reached: ReachedLimits;
+
+  /** `issues` are those stored with the earlier parts. */
+  constructor(limits: TestLimits, issues: readonly UploadIssue[]) {
+    this.reached = new ReachedLimits(limits, issues);
+  }
+}
+
 const MAX_LISTED = 5;
 
 /** Reports the tests of an upload that share an id across several suites, as an issue. */
 // SPEC F36
-export class SharedIds {
+class SharedIds {
   #count = 0;
   readonly #names: string[] = [];
 

@@ -1,0 +1,155 @@
+/** Stores a part of an upload: new tests in small transactions, then runs, memories and the progress of the upload in one. */
+import type { TestChange } from '../storage/test-ingest.ts';
+import type { Upload } from '../storage/uploads.ts';
+import { findEarlierOutcomes } from './earlier-outcomes.ts';
+import { Stale, Superseded } from './interrupts.ts';
+import { endStatusOf, flawIssue, type JudgedUpload } from './judge-upload.ts';
+import type { KeptTests } from './kept-tests.ts';
+import { introduceTests, type NewTests, observePart } from './observe-part.ts';
+import type { Processed, ProcessingDeps } from './processing.ts';
+import type { ReadRun, ReadSummary } from './read/read-run.ts';
+import type { RepositorySettings } from './repository-settings.ts';
+import { settleTries } from './settle-tries.ts';
+import type { ReachedLimits } from './test-limits.ts';
+import { batchFactsOf } from './upload-facts.ts';
+import { groupRuns, type UploadPart } from './upload-parts.ts';
+import { isTied, type UploadTally } from './upload-tally.ts';
+
+export interface PartToStore {
+  readonly part: UploadPart;
+  readonly judged: JudgedUpload;
+  /** Runs in earlier parts. */
+  readonly testRuns: number;
+  readonly tally: UploadTally;
+}
+
+type StoredPart = Omit<Processed, 'status'>;
+
+const NOTHING_STORED: StoredPart = { testRuns: 0, checkResults: undefined };
+
+export async function storePart(deps: ProcessingDeps, upload: Upload, to: PartToStore): Promise<StoredPart> {
+  const { part, tally } = to;
+  const groups = groupRuns(part.runs);
+  tally.sharedIds.note(groups);
+  const isDone = part.no < upload.partsDone;
+  if (isDone && !isTied(part.facts)) return NOTHING_STORED;
+  return deps.use(async ({ kept, settings }) => {
+    await kept.load(groups.keys(), settings.monitors, deps.step);
+    if (!isDone) return commitPart(deps, upload, { ...to, kept, settings, groups });
+    tally.checks.note(kept, groups);
+    return NOTHING_STORED;
+  });
+}
+
+interface PartToCommit extends PartToStore {
+  readonly kept: KeptTests;
+  readonly settings: RepositorySettings;
+  readonly groups: ReadonlyMap<string, readonly ReadRun[]>;
+}
+
+// SPEC U71
+async function commitPart(deps: ProcessingDeps, upload: Upload, to: PartToCommit): Promise<StoredPart> {
+  const { store, clock, step } = deps;
+  const { part, judged, kept, settings, tally } = to;
+  const { fields } = part.facts;
+  const { variant } = fields;
+  const facts = batchFactsOf(upload.id, part.facts, judged);
+  const groups = await leaveOut(deps, { ...to, groups: settleTries(to.groups) });
+  await storeNewTests(deps, { kept, facts, settings, groups, variant, reached: tally.reached });
+  const at = clock.now();
+  const earlier = await findEarlierOutcomes(store, kept, { facts, groups });
+  const { runs, ...changes } = await observePart(kept, { facts, variant, groups, earlier, settings, at }, step);
+  if (isTied(part.facts)) tally.checks.note(kept, to.groups);
+  const isLast = part.summary !== undefined;
+  const flawed = flawIssue(judged.flaw, fields);
+  const ended = { standing: judged, at };
+  const checkResults = isLast ? tally.checks.results(upload.id, part.facts, { ...wholeness(to), ...ended }) : undefined;
+  const change: TestChange = {
+    repositoryId: upload.repositoryId,
+    expectedSeq: kept.seq,
+    ...changes,
+    ...(runs.length > 0 && { batch: { facts, runs } }),
+    upload: {
+      uploadId: upload.id,
+      partsDone: part.no + 1,
+      status: isLast ? endStatusOf(judged) : 'ACCEPTED',
+      processedAt: isLast ? at : null,
+      fields,
+      testRuns: to.testRuns + runs.length,
+      issues: [
+        ...(part.summary?.issues ?? []),
+        ...(isLast ? [...tally.sharedIds.issues(), ...[flawed ?? []].flat()] : []),
+        ...tally.reached.issues,
+      ],
+      flaw: judged.flaw,
+      counts: judged.counts,
+    },
+    ...(checkResults !== undefined && { checkResults }),
+  };
+  await step();
+  await commitTests(deps, kept, change, at);
+  return { testRuns: runs.length, checkResults };
+}
+
+function wholeness({ part, judged, tally }: PartToStore): Pick<ReadSummary, 'isWhole' | 'problem'> {
+  const { isWhole, problem } = part.summary as ReadSummary;
+  const other = flawIssue(judged.flaw, part.facts.fields)?.message ?? tally.reached.problem;
+  return { isWhole: isWhole && other === null, problem: problem ?? other };
+}
+
+/**
+ * Counts the tests only if there may be too many. Test numbers overcount: they are given out once, and tests are
+ * removed in time.
+ */
+// SPEC U43
+async function leaveOut(
+  { store, maxRepositoryTests }: ProcessingDeps,
+  { kept, groups, tally }: PartToCommit,
+): Promise<PartToCommit['groups']> {
+  const known = (id: string) => kept.byId.has(id);
+  if (kept.nextTestNo + groups.size <= maxRepositoryTests) return groups;
+  return tally.reached.leaveOut(groups, { known, count: await store.testIngest.countTests(kept.repository.id) });
+}
+
+/**
+ * Stores new tests in small transactions, because a large one would hold the store for long. If the upload fails later,
+ * these are tests without runs.
+ */
+async function storeNewTests(
+  deps: ProcessingDeps,
+  of: Omit<NewTests, 'at'> & { readonly kept: KeptTests; readonly reached: ReachedLimits },
+): Promise<void> {
+  const { clock, newTestsAtOnce, step, onNewTests } = deps;
+  const { kept, reached } = of;
+  // Ids are random, and keys of most rows of a test. Sorted neighbours share the pages that a transaction writes.
+  const unknown = [...of.groups].filter(([id]) => !kept.byId.has(id)).sort(([one], [other]) => (one < other ? -1 : 1));
+  if (unknown.length <= newTestsAtOnce) return;
+  for (let from = 0; from < unknown.length; from += newTestsAtOnce) {
+    await step();
+    const at = clock.now();
+    const groups = new Map(unknown.slice(from, from + newTestsAtOnce));
+    const change = { ...introduceTests(kept, { ...of, groups, at }), failures: [] };
+    await commitTests(deps, kept, { repositoryId: kept.repository.id, expectedSeq: kept.seq, ...change }, at);
+    reached.noteNewTests(groups.size);
+    onNewTests(groups.size);
+  }
+}
+
+/** Throws when another writer committed first, or when the upload has gone on elsewhere. */
+export async function commitTests(
+  deps: Pick<ProcessingDeps, 'store'>,
+  kept: KeptTests,
+  change: TestChange,
+  at: number,
+): Promise<void> {
+  const seq = await deps.store.testIngest.commit(change, at);
+  if (seq === undefined) throw (await isSuperseded(deps, change)) ? new Superseded() : new Stale();
+  kept.seq = seq;
+  kept.noteBatch(change.batch?.runs ?? [], at);
+}
+
+async function isSuperseded({ store }: Pick<ProcessingDeps, 'store'>, { upload }: TestChange): Promise<boolean> {
+  if (upload === undefined) return false;
+  const stored = await store.uploads.find(upload.uploadId);
+  return stored?.status !== 'ACCEPTED' || stored.partsDone >= Math.max(1, upload.partsDone);
+}
