@@ -58,7 +58,8 @@ export function workStatements<Key, Table extends 'effects' | 'hints'>(
         .selectAll(work)
         .where('due_at', '<=', param('now'))
         .where((eb) => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<=', param('now'))]))
-        .orderBy(['due_at', ...order] as 'due_at'[])
+        .orderBy('due_at')
+        .$call((query) => order.reduce((ordered, column) => ordered.orderBy(column as 'due_at'), query))
         .limit(param('limit'))
         .$if(compiler.dialect.hasRowLocks, (query) => query.forUpdate().skipLocked()),
     ),
