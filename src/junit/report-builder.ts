@@ -239,14 +239,14 @@ export function createReportBuilder(issues: IssueList, limits: JunitLimits, sour
     if (ended === null) return;
     // A failing todo of node does not fail the run.
     if (ended.isTodo) ended.status = 'skipped';
-    const hasPages = ended.name !== '' && (closed || ended.status === 'failure');
-    if (!hasPages || (ended.status !== 'failure' && !ended.isTodo)) account.stray(ended.failedElements);
+    const isReported = ended.name !== '' && (closed || ended.status === 'failure');
+    if (!isReported || (ended.status !== 'failure' && !ended.isTodo)) account.stray(ended.failedElements);
     if (ended.name === '') {
       issues.add('caseWithoutName', ended.line);
       damaged = true;
       return;
     }
-    if (!hasPages) {
+    if (!isReported) {
       issues.add('caseNotClosed', ended.line, ended.name);
       return;
     }
