@@ -15,7 +15,8 @@ export class TestTimes {
   /** A file that never ran may be a long one. @param {readonly string[]} files */
   longestFirst(files) {
     const timeOf = (file) => this.#times[file] ?? Number.POSITIVE_INFINITY;
-    return [...files].sort((a, b) => Math.sign(timeOf(b) - timeOf(a)) || (a < b ? -1 : 1));
+    const byName = [...files].sort();
+    return byName.sort((a, b) => Math.sign(timeOf(b) - timeOf(a)) || Number(isHeavy(b)) - Number(isHeavy(a)));
   }
 
   /** @param {readonly { file: string, ms: number }[]} results */
@@ -24,6 +25,11 @@ export class TestTimes {
     mkdirSync(dirname(this.#path), { recursive: true });
     writeFileSync(this.#path, JSON.stringify(this.#times, null, 1));
   }
+}
+
+/** On a fresh clone no time is known: tests that start processes go first. */
+function isHeavy(file) {
+  return /^(?:test\/(?:e2e|simulation|contract)|src\/(?:forge|check-runner))\//.test(file);
 }
 
 function read(path) {
