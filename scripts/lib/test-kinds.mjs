@@ -34,5 +34,5 @@ export function isApart(file) {
 
 /** Whether a file is part of the edit loop: no git, no server, no process. @param {string} file */
 export function isFast(file) {
-  return /^(?:src\/(?!forge\/|git\/|check-runner\/)|test\/scenario\/|test\/golden\/|test\/spec\.test)/.test(file);
+  return /^(?:src\/(?!forge\/|git\/|check-runner\/|http\/handlers\/)|test\/scenario\/|test\/spec\.test)/.test(file);
 }

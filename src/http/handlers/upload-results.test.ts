@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import zlib from 'node:zlib';
-import type { UploadPage } from '../../src/app/uploads/uploads.ts';
-import type { Upload } from '../../src/storage/uploads.ts';
-import { type Answer, problemOf } from '../e2e/harness.ts';
-import { pluck } from '../helpers/pluck.ts';
-import { createUploadWorld, FIELDS, REPORT, type UploadWorld } from '../worlds/server/upload-server.ts';
+import { type Answer, problemOf } from '../../../test/e2e/harness.ts';
+import { pluck } from '../../../test/helpers/pluck.ts';
+import { createUploadWorld, FIELDS, REPORT, type UploadWorld } from '../../../test/worlds/server/upload-server.ts';
+import type { UploadPage } from '../../app/uploads/uploads.ts';
+import type { Upload } from '../../storage/uploads.ts';
 
 const HOUR_MS = 3_600_000;
 const FORM = 'multipart/form-data; boundary=x';

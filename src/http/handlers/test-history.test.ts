@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import type { PageView } from '../../src/app/core/list-page.ts';
-import type { TestEventView } from '../../src/app/tests/test-event-view.ts';
-import type { TestExecutionView } from '../../src/app/tests/test-history.ts';
-import type { TestRow } from '../../src/storage/tests.ts';
-import { storeObserved, type Told } from '../helpers/observed-test.ts';
-import { pluck } from '../helpers/pluck.ts';
-import { DAY_MS, NOON } from '../helpers/store-rows.ts';
-import { createInProcess, type InProcess } from '../worlds/server/in-process.ts';
+import { storeObserved, type Told } from '../../../test/helpers/observed-test.ts';
+import { pluck } from '../../../test/helpers/pluck.ts';
+import { DAY_MS, NOON } from '../../../test/helpers/store-rows.ts';
+import { createInProcess, type InProcess } from '../../../test/worlds/server/in-process.ts';
+import type { PageView } from '../../app/core/list-page.ts';
+import type { TestEventView } from '../../app/tests/test-event-view.ts';
+import type { TestExecutionView } from '../../app/tests/test-history.ts';
+import type { TestRow } from '../../storage/tests.ts';
 
 const RUNS = '/v1/flaky-tests/list-test-runs';
 const EVENTS = '/v1/flaky-tests/list-test-events';

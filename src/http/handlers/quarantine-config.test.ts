@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { newTestState } from '../../src/flaky/core/state.ts';
-import { createTestIds } from '../../src/flaky/identity/test-id.ts';
-import { DEFAULT_TEST_SETTINGS } from '../../src/flaky/settings.ts';
-import { aTest, NOON } from '../helpers/store-rows.ts';
-import type { FailingTest } from '../helpers/uploader.ts';
-import { createInProcess, type InProcess } from '../worlds/server/in-process.ts';
+import { aTest, NOON } from '../../../test/helpers/store-rows.ts';
+import type { FailingTest } from '../../../test/helpers/uploader.ts';
+import { createInProcess, type InProcess } from '../../../test/worlds/server/in-process.ts';
+import { newTestState } from '../../flaky/core/state.ts';
+import { createTestIds } from '../../flaky/identity/test-id.ts';
+import { DEFAULT_TEST_SETTINGS } from '../../flaky/settings.ts';
 
 const LOOKUP = '/v1/metrics/getQuarantineConfig';
 

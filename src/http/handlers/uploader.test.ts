@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import type { UploadPage } from '../../src/app/uploads/uploads.ts';
-import type { Upload } from '../../src/storage/uploads.ts';
-import { until } from '../e2e/harness.ts';
-import { connect } from '../e2e/harness-sockets.ts';
-import { type CreatedUpload, isRetried, Uploader, type UploaderOptions } from '../helpers/uploader.ts';
-import { TOKEN } from '../worlds/server/in-process.ts';
-import { createUploadWorld, REPORT, type UploadWorld } from '../worlds/server/upload-server.ts';
+import { until } from '../../../test/e2e/harness.ts';
+import { connect } from '../../../test/e2e/harness-sockets.ts';
+import { type CreatedUpload, isRetried, Uploader, type UploaderOptions } from '../../../test/helpers/uploader.ts';
+import { TOKEN } from '../../../test/worlds/server/in-process.ts';
+import { createUploadWorld, REPORT, type UploadWorld } from '../../../test/worlds/server/upload-server.ts';
+import type { UploadPage } from '../../app/uploads/uploads.ts';
+import type { Upload } from '../../storage/uploads.ts';
 
 const HOUR_MS = 3_600_000;
 const REPO = { host: 'github.com', owner: 'acme', name: 'widgets' };

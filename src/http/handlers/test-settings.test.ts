@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import type { MonitorView } from '../../src/app/tests/monitors.ts';
-import type { TestSettingsView } from '../../src/app/tests/test-settings.ts';
-import { pluck } from '../helpers/pluck.ts';
-import { NOON } from '../helpers/store-rows.ts';
-import { createInProcess, type InProcess } from '../worlds/server/in-process.ts';
+import { pluck } from '../../../test/helpers/pluck.ts';
+import { NOON } from '../../../test/helpers/store-rows.ts';
+import { createInProcess, type InProcess } from '../../../test/worlds/server/in-process.ts';
+import type { MonitorView } from '../../app/tests/monitors.ts';
+import type { TestSettingsView } from '../../app/tests/test-settings.ts';
 
 const GET = '/v1/flaky-tests/get-settings';
 const UPDATE = '/v1/flaky-tests/update-settings';

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { it } from 'node:test';
-import type { PrNumber } from '../../src/engine/pull-request.ts';
-import type { Sha } from '../../src/lib/sha.ts';
-import { PageWorld } from '../worlds/shell/page-world.ts';
+import { PageWorld } from '../../../test/worlds/shell/page-world.ts';
+import type { PrNumber } from '../../engine/pull-request.ts';
+import type { Sha } from '../../lib/sha.ts';
 
 const FILE = new URL('comments.md', import.meta.url);
 
@@ -54,7 +54,7 @@ it('is what people are told [G45] [G46]', async () => {
   await tellOfLeaving(book);
   await tellOfRedBranch(book);
   if (process.env.UPDATE_GOLDEN === '1') writeFileSync(FILE, book.text);
-  assert.equal(book.text, readFileSync(FILE, 'utf8'), 'UPDATE_GOLDEN=1 writes test/golden/comments.md anew');
+  assert.equal(book.text, readFileSync(FILE, 'utf8'), 'UPDATE_GOLDEN=1 writes comments.md anew');
 });
 
 async function tellOfOneThatLands(book: Book): Promise<void> {

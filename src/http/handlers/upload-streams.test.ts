@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, beforeEach, describe, test } from 'node:test';
 import { promisify } from 'node:util';
-import type { Upload } from '../../src/storage/uploads.ts';
-import { problemOf, until } from '../e2e/harness.ts';
-import { chunk, connect, head, type RawConnection } from '../e2e/harness-sockets.ts';
-import { TOKEN } from '../worlds/server/in-process.ts';
-import { createUploadWorld, FIELDS, REPORT, type UploadWorld } from '../worlds/server/upload-server.ts';
+import { problemOf, until } from '../../../test/e2e/harness.ts';
+import { chunk, connect, head, type RawConnection } from '../../../test/e2e/harness-sockets.ts';
+import { TOKEN } from '../../../test/worlds/server/in-process.ts';
+import { createUploadWorld, FIELDS, REPORT, type UploadWorld } from '../../../test/worlds/server/upload-server.ts';
+import type { Upload } from '../../storage/uploads.ts';
 
 const NO_CURL = spawnSync('curl', ['--version']).status === 0 ? false : 'curl is not installed';
 const MIB = 1024 * 1024;

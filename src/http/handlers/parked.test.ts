@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { encodeQueue } from '../../src/app/core/queue-codec.ts';
-import { createQueue } from '../../src/engine/queue.ts';
-import { DEFAULT_SETTINGS } from '../../src/engine/settings.ts';
-import type { QueueId } from '../../src/storage/queues.ts';
-import { createInProcess } from '../worlds/server/in-process.ts';
+import { createInProcess } from '../../../test/worlds/server/in-process.ts';
+import { encodeQueue } from '../../app/core/queue-codec.ts';
+import { createQueue } from '../../engine/queue.ts';
+import { DEFAULT_SETTINGS } from '../../engine/settings.ts';
+import type { QueueId } from '../../storage/queues.ts';
 
 describe('a queue that stopped itself', () => {
   it('reads PAUSED and says why, until it is set to RUNNING [I1] [I2]', async () => {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import type { CandidateLogView } from '../../src/app/queue/get-candidate-log.ts';
-import { storeCandidate } from '../helpers/store-candidate.ts';
-import { NOON, storeRepository } from '../helpers/store-rows.ts';
-import { createInProcess, type InProcess, TOKEN } from '../worlds/server/in-process.ts';
+import { storeCandidate } from '../../../test/helpers/store-candidate.ts';
+import { NOON, storeRepository } from '../../../test/helpers/store-rows.ts';
+import { createInProcess, type InProcess, TOKEN } from '../../../test/worlds/server/in-process.ts';
+import type { CandidateLogView } from '../../app/queue/get-candidate-log.ts';
 
 const LOG = '/v1/getCandidateLog';
 

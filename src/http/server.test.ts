@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import { Fault } from '../../src/lib/fault.ts';
-import { problemOf } from '../e2e/harness.ts';
-import { connect, head } from '../e2e/harness-sockets.ts';
-import { createInProcess, type InProcess, TOKEN } from '../worlds/server/in-process.ts';
+import { problemOf } from '../../test/e2e/harness.ts';
+import { connect, head } from '../../test/e2e/harness-sockets.ts';
+import { createInProcess, type InProcess, TOKEN } from '../../test/worlds/server/in-process.ts';
+import { Fault } from '../lib/fault.ts';
 
 describe('a request that is late', () => {
   let world: InProcess;

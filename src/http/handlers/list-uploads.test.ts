@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import type { UploadPage, UploadView } from '../../src/app/uploads/uploads.ts';
-import type { Upload, UploadIssue, UploadOutcome } from '../../src/storage/uploads.ts';
-import { problemOf } from '../e2e/harness.ts';
-import { pluck } from '../helpers/pluck.ts';
-import { NOON } from '../helpers/store-rows.ts';
-import { createUploadWorld, FIELDS, REPORT, type UploadWorld } from '../worlds/server/upload-server.ts';
+import { problemOf } from '../../../test/e2e/harness.ts';
+import { pluck } from '../../../test/helpers/pluck.ts';
+import { NOON } from '../../../test/helpers/store-rows.ts';
+import { createUploadWorld, FIELDS, REPORT, type UploadWorld } from '../../../test/worlds/server/upload-server.ts';
+import type { UploadPage, UploadView } from '../../app/uploads/uploads.ts';
+import type { Upload, UploadIssue, UploadOutcome } from '../../storage/uploads.ts';
 
 const LIST = '/v1/flaky-tests/list-uploads';
 const AGAIN = '/v1/flaky-tests/process-upload-again';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import type { PageView } from '../../src/app/core/list-page.ts';
-import type { TestView } from '../../src/app/tests/test-view.ts';
-import { pluck } from '../helpers/pluck.ts';
-import { aFailure, aRepository, aTest, DAY_MS, NOON } from '../helpers/store-rows.ts';
-import { createInProcess, type InProcess } from '../worlds/server/in-process.ts';
+import { pluck } from '../../../test/helpers/pluck.ts';
+import { aFailure, aRepository, aTest, DAY_MS, NOON } from '../../../test/helpers/store-rows.ts';
+import { createInProcess, type InProcess } from '../../../test/worlds/server/in-process.ts';
+import type { PageView } from '../../app/core/list-page.ts';
+import type { TestView } from '../../app/tests/test-view.ts';
 
 const HOUR_MS = 3_600_000;
 const FAILING = '/v1/flaky-tests/list-failing-tests';

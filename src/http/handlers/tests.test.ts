@@ -1,15 +1,23 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import type { PageView } from '../../src/app/core/list-page.ts';
-import type { TestDetailsView } from '../../src/app/tests/get-test-details.ts';
-import type { QuarantinedTestView } from '../../src/app/tests/list-quarantined-tests.ts';
-import type { TestView } from '../../src/app/tests/test-view.ts';
-import type { TestRow } from '../../src/storage/tests.ts';
-import { storeObserved } from '../helpers/observed-test.ts';
-import { pluck } from '../helpers/pluck.ts';
-import { aFailure, aRepository, aRun, aTest, DAY_MS, NOON, storeOrganization } from '../helpers/store-rows.ts';
-import { createInProcess, type InProcess } from '../worlds/server/in-process.ts';
+import { storeObserved } from '../../../test/helpers/observed-test.ts';
+import { pluck } from '../../../test/helpers/pluck.ts';
+import {
+  aFailure,
+  aRepository,
+  aRun,
+  aTest,
+  DAY_MS,
+  NOON,
+  storeOrganization,
+} from '../../../test/helpers/store-rows.ts';
+import { createInProcess, type InProcess } from '../../../test/worlds/server/in-process.ts';
+import type { PageView } from '../../app/core/list-page.ts';
+import type { TestDetailsView } from '../../app/tests/get-test-details.ts';
+import type { QuarantinedTestView } from '../../app/tests/list-quarantined-tests.ts';
+import type { TestView } from '../../app/tests/test-view.ts';
+import type { TestRow } from '../../storage/tests.ts';
 
 const HOUR_MS = 3_600_000;
 const FAILING = '/v1/flaky-tests/list-failing-tests';

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import type { TestDetailsView } from '../../src/app/tests/get-test-details.ts';
-import type { TestEventView } from '../../src/app/tests/test-event-view.ts';
-import { defaultMonitors } from '../../src/flaky/settings.ts';
-import type { TestRow } from '../../src/storage/tests.ts';
-import { storeObserved, type Told } from '../helpers/observed-test.ts';
-import { pluck } from '../helpers/pluck.ts';
-import { DAY_MS, NOON } from '../helpers/store-rows.ts';
-import { createInProcess, type InProcess } from '../worlds/server/in-process.ts';
+import { storeObserved, type Told } from '../../../test/helpers/observed-test.ts';
+import { pluck } from '../../../test/helpers/pluck.ts';
+import { DAY_MS, NOON } from '../../../test/helpers/store-rows.ts';
+import { createInProcess, type InProcess } from '../../../test/worlds/server/in-process.ts';
+import type { TestDetailsView } from '../../app/tests/get-test-details.ts';
+import type { TestEventView } from '../../app/tests/test-event-view.ts';
+import { defaultMonitors } from '../../flaky/settings.ts';
+import type { TestRow } from '../../storage/tests.ts';
 
 const at = (instant: number) => new Date(instant).toISOString();
 const path = (name: string) => `/v1/flaky-tests/${name}`;
