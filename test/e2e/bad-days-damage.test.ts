@@ -32,6 +32,22 @@ async function unpack({ git }: BadDay): Promise<void> {
   }
 }
 
+/**
+ * Moves every object into a pack beside the folder of packs, which it returns. The pack was never in its place, because a
+ * process that has it open keeps it.
+ */
+async function losePack({ git }: BadDay): Promise<string> {
+  const objects = join(git.path, 'objects');
+  const folder = join(objects, 'pack');
+  await mkdir(`${folder}.aside`);
+  await git.git(['pack-objects', '--quiet', '--all', join(`${folder}.aside`, 'pack')], Buffer.alloc(0));
+  const loose = (await readdir(objects)).filter((name) => /^[0-9a-f]{2}$/.test(name));
+  for (const name of loose) await rm(join(objects, name), { recursive: true });
+  await rm(folder, { recursive: true });
+  await mkdir(folder);
+  return folder;
+}
+
 describe('a damaged repository', () => {
   const fixture = useServer();
   const aQueue = async (settings = {}) => onBadDays(await fixture.aQueue(settings));
@@ -142,10 +158,7 @@ describe('a damaged repository', () => {
     const [number, other] = [await queue.openPullRequest(), await queue.openPullRequest()];
     await queue.submit(number);
     const run = await queue.ci.runOf(number);
-    await queue.git.git(['gc', '--quiet', '--prune=now']);
-    const folder = join(queue.git.path, 'objects', 'pack');
-    await rename(folder, `${folder}.aside`);
-    await mkdir(folder);
+    const folder = await losePack(queue);
     await queue.api.refused('502 FORGE_UNAVAILABLE', 'submitPullRequest', queue.entry(other));
     await queue.ci.report(run, 'SUCCESS');
     await queue.untilReason(number, 'TRYING_AGAIN', /^Landing it failed: .*missing object/);
