@@ -1,4 +1,4 @@
-// Where test files differ in how they are run.
+// Differences in how test files are run.
 const minute = 60_000;
 
 /** Far more than any file needs on a busy machine: a file that takes longer hangs. */

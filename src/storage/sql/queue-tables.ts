@@ -177,7 +177,7 @@ export const QUEUE_TABLES = {
   logs: {
     candidate_id: text,
     check_name: text,
-    /** Where the next chunk begins. */
+    /** The next chunk begins at this offset. */
     size: number,
     last_at: number,
   },

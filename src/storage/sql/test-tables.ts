@@ -116,7 +116,7 @@ export const TEST_TABLES = {
     seq: number,
     ...BATCH_FACTS,
     received_at: number,
-    /** Where its runs are; null: it has none. */
+    /** The part that holds its runs; null: it has none. */
     part: orNull(number),
     run_count: number,
   },
