@@ -152,12 +152,10 @@ const JSON_CONTENT_TYPE = 'application/json; charset=utf-8';
 function createRouteAdder(server: FastifyInstance, deps: RouteDeps): (route: Route, dialect: Dialect) => void {
   return (route, dialect) => {
     const { operation } = route;
-    const isOwn = dialect === sluiceDialect && operation.replyType === undefined;
     server.route({
       method: operation.method,
       url: `${dialect.mount}${operation.path}`,
       config: { dialect, operation, readsBody: operation.hasFiles ?? false },
-      ...(isOwn ? { schema: { response: { [operation.status ?? 200]: publicSchema(operation.reply) } } } : {}),
       onRequest: deps.admission(operation),
       handler: createHandler(server, deps, route, dialect),
     });
@@ -174,7 +172,8 @@ function createHandler(
   const read = dialect.readerFor(operation);
   const translate = dialect.translatorFor(operation);
   const { replyType: contentType = JSON_CONTENT_TYPE, status = 200 } = operation;
-  const texts = isReused && dialect === sluiceDialect ? new WeakMap<object, string>() : undefined;
+  const isOwn = dialect === sluiceDialect && operation.replyType === undefined;
+  const serialize = isOwn ? createSerializer(operation, isReused ?? false) : undefined;
   const validated = (request: FastifyRequest): unknown => {
     const body = operation.method === 'GET' ? query(request.query) : read(request.body);
     validate(body);
@@ -189,17 +188,23 @@ function createHandler(
     reply.code(status).type(contentType);
     closeIfStopping(server, reply);
     logRequest(deps.log, request, status);
-    return texts === undefined ? translate(answer) : textOf(texts, answer as object, reply);
+    return serialize === undefined ? translate(answer) : serialize(answer as Reply, reply);
   };
 }
 
-/** A cached view is serialized once. */
-function textOf(texts: WeakMap<object, string>, answer: object, reply: FastifyReply): string {
-  const known = texts.get(answer);
-  if (known !== undefined) return known;
-  const text = reply.serializeInput(answer as Record<string, unknown>, '200') as string;
-  texts.set(answer, text);
-  return text;
+type Reply = Readonly<Record<string, unknown>>;
+
+/** The first reply compiles the schema: compiling them all would delay the start. A cached view is serialized once. */
+function createSerializer(operation: Operation, isReused: boolean): (answer: Reply, reply: FastifyReply) => string {
+  const schema = publicSchema(operation.reply) as Reply;
+  const serialize = (answer: Reply, reply: FastifyReply) => reply.serializeInput(answer, schema) as string;
+  if (!isReused) return serialize;
+  const texts = new WeakMap<Reply, string>();
+  return (answer, reply) => {
+    const text = texts.get(answer) ?? serialize(answer, reply);
+    texts.set(answer, text);
+    return text;
+  };
 }
 
 class Context implements RequestContext {

@@ -17,6 +17,8 @@ import { MAX_NODES, weigh } from './graphql-weight.ts';
 import type { RateLimits } from './rate-limit.ts';
 
 let schema: GraphQLSchema | undefined;
+/** By their text: a client asks the same again and again. */
+const documents = new Map<string, DocumentNode | readonly GraphQLError[]>();
 
 /** Validates against the official schema. Unknown fields are refused; fields that the fake lacks are errors. */
 export function graphqlRoute(limits: RateLimits): Route {
@@ -28,7 +30,8 @@ async function answerGraphql(ask: Ask, limits: RateLimits): Promise<Answer> {
   if (ask.caller.kind === 'app') return unauthorized('A JSON web token could not be decoded');
   const question = readQuestion(ask.body);
   if (question === undefined) return { status: 400, body: { message: 'Problems parsing JSON' } };
-  const document = readDocument(question.query);
+  const document = documents.get(question.query) ?? readDocument(question.query);
+  documents.set(question.query, document);
   if (Array.isArray(document)) return { status: 200, body: { errors: document.map(errorView) } };
   const weight = weigh(document as DocumentNode, question.variables);
   if (weight.nodes > MAX_NODES) return tooMuch(weight.nodes);

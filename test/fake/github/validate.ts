@@ -1,10 +1,16 @@
-import { readFileSync } from 'node:fs';
-import { Ajv, type ValidateFunction } from 'ajv';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import type { Ajv, ValidateFunction } from 'ajv';
 import type { Answer } from './exchange.ts';
 
 const NAME = 'github';
 /** Statuses that every route may answer, listed in the description or not. */
 const ALWAYS = new Set([301, 304, 307, 400, 401, 403, 404, 422, 429, 501]);
+
+/** Modules that only compiling needs are loaded then. */
+const require = createRequire(import.meta.url);
 
 const JSON_SCHEMA = 'content/application~1json/schema';
 
@@ -14,7 +20,6 @@ interface Description {
 }
 
 let loaded: { readonly ajv: Ajv; readonly description: Description } | undefined;
-const compiled = new Map<string, ValidateFunction>();
 
 function load() {
   if (loaded !== undefined) return loaded;
@@ -22,7 +27,12 @@ function load() {
   const description = JSON.parse(text) as Description;
   correct(description);
   allowNull(description);
-  const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false });
+  const ajv: Ajv = new (require('ajv').Ajv)({
+    strict: false,
+    allErrors: true,
+    validateFormats: false,
+    code: { source: true },
+  });
   ajv.addSchema(description, NAME);
   loaded = { ajv, description };
   return loaded;
@@ -57,33 +67,80 @@ function allowNull(value: unknown): void {
 /** Tells how an answer violates GitHub's OpenAPI description. Undefined when it does not. */
 export function findViolation(route: string, { status, body }: Answer): string | undefined {
   if (status === 304 || Buffer.isBuffer(body)) return undefined;
-  const listed = `${placeOf(route)}/responses/${status}`;
-  const response = find(listed) as { readonly $ref?: string } | undefined;
-  if (response === undefined) return ALWAYS.has(status) ? undefined : `${route} never answers ${status}.`;
-  const place = `${response.$ref?.slice(1) ?? listed}/${JSON_SCHEMA}`;
-  if (find(place) === undefined)
+  const { isListed, validate } = rulesAt(`${placeOf(route)}/responses/${status}`);
+  if (!isListed) return ALWAYS.has(status) ? undefined : `${route} never answers ${status}.`;
+  if (validate === undefined)
     return body === undefined || status >= 400 ? undefined : `${route} ${status} has no body at GitHub.`;
-  const problems = problemsOf(place, body === undefined ? undefined : JSON.parse(JSON.stringify(body)));
+  const problems = problemsOf(validate, body === undefined ? undefined : JSON.parse(JSON.stringify(body)));
   return problems.length === 0 ? undefined : `${route} ${status}: ${problems.join(' ')}`;
 }
 
 /** Tells how a request violates GitHub's description. Undefined when it does not. */
 export function findRequestProblem(route: string, body: unknown): string | undefined {
-  const place = `${placeOf(route)}/requestBody/${JSON_SCHEMA}`;
-  const problems = find(place) === undefined ? [] : problemsOf(place, body);
+  const { validate } = rulesAt(`${placeOf(route)}/requestBody`);
+  const problems = validate === undefined ? [] : problemsOf(validate, body);
   return problems.length === 0 ? undefined : problems.join(' ');
 }
 
 /** The same for webhook payloads, such as `pull-request-opened`. */
 export function findPayloadViolation(name: string, payload: unknown): string | undefined {
-  const problems = problemsOf(`/components/schemas/webhook-${name}`, payload);
+  const { validate } = rulesAt(`/components/schemas/webhook-${name}`);
+  if (validate === undefined) return `GitHub describes no payload ${name}.`;
+  const problems = problemsOf(validate, payload);
   return problems.length === 0 ? undefined : `${name}: ${problems.join(' ')}`;
 }
 
-/** The violations of the schema at this place of the description. */
-function problemsOf(place: string, value: unknown): readonly string[] {
-  const validate = compiled.get(place) ?? load().ajv.compile({ $ref: `${NAME}#${place}` });
-  compiled.set(place, validate);
+interface Rules {
+  /** Whether the description has this place. */
+  readonly isListed: boolean;
+  readonly validate?: ValidateFunction;
+}
+
+const known = new Map<string, Rules>();
+const keptFolder = new URL('../../../.cache/github-api/', import.meta.url);
+
+/**
+ * The validator of each place is kept as a module, because compiling it takes longer than many tests, and the whole
+ * description takes 100 MB of memory.
+ */
+function rulesAt(place: string): Rules {
+  const rules = known.get(place) ?? require(keep(place));
+  known.set(place, rules);
+  return rules;
+}
+
+function keep(place: string): string {
+  const file = fileURLToPath(new URL(`${digest(`${origin}${place}`)}.cjs`, keptFolder));
+  if (existsSync(file)) return file;
+  mkdirSync(keptFolder, { recursive: true });
+  const unfinished = `${file}.${process.pid}`;
+  writeFileSync(unfinished, compile(place));
+  renameSync(unfinished, file);
+  return file;
+}
+
+/** Changes with the description and with this file. */
+const origin = digest(
+  [new URL('package.json', import.meta.resolve('@octokit/openapi')), new URL(import.meta.url)]
+    .map((url) => readFileSync(url, 'utf8'))
+    .join(''),
+);
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+function compile(place: string): string {
+  const value = find(place) as { readonly $ref?: string } | undefined;
+  if (value === undefined) return 'exports.isListed = false;';
+  const isSchema = place.startsWith('/components/schemas/');
+  const at = isSchema ? place : `${value.$ref?.slice(1) ?? place}/${JSON_SCHEMA}`;
+  const code =
+    find(at) === undefined ? '' : require('ajv/dist/standalone').default(load().ajv, { validate: `${NAME}#${at}` });
+  return `${code}\nexports.isListed = true;\n`;
+}
+
+function problemsOf(validate: ValidateFunction, value: unknown): readonly string[] {
   if (validate(value)) return [];
   const texts = (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath || 'The body'} ${message}.`);
   return [...new Set(texts)].slice(0, 5);
