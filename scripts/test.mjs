@@ -94,6 +94,10 @@ async function runTests() {
   }
   const startedAt = performance.now();
   const cpuMs = usedCpuMs();
+  const built = join(projectRoot, '.cache', 'build');
+  // Its package is installed by now.
+  const { buildSluice } = await import('./lib/build.mjs');
+  await buildSluice(built);
   const times = new TestTimes(join('.cache', 'test-times.json'));
   heading(`tests: ${files.length} files (seconds, seconds of CPU time)`);
   const { results, problems } = await runTestFiles({
@@ -104,6 +108,7 @@ async function runTests() {
     env: {
       NODE_COMPILE_CACHE: join(projectRoot, '.cache', 'compile'),
       TMPDIR: makeScratch(),
+      SLUICE_TEST_BIN: join(built, 'bin', 'sluice.mjs'),
       // Starting a process copies the page tables of its parent: with huge pages they are small.
       GLIBC_TUNABLES: 'glibc.malloc.hugetlb=1',
     },

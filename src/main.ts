@@ -52,7 +52,8 @@ const STOP_MS = 6_000;
 const REQUEST_TIMEOUT_MS = 120_000;
 /** Pending connections, because a whole CI may start at once. The kernel lowers it to its own limit. */
 const BACKLOG = 4_096;
-const INGEST_START_MS = 1_000;
+/** Uploads that an earlier server left wait this long: loading the thread would delay the first requests. */
+const INGEST_START_MS = 5_000;
 
 interface OpenedStore extends Pick<ThreadData, 'writeTurn'> {
   readonly store: Store;
@@ -172,7 +173,9 @@ function createIngest(
     maxRepositoryTests: config.repositoryTests,
   };
   const data = { dataFolder, databaseUrl, writeTurn, holder, testBranchPrefix, logLevel, ...limits };
-  return createIngestThread({ entry: new URL('./ingest-main.ts', import.meta.url), data, ...parts });
+  // Bundled code ends in .mjs.
+  const entry = new URL(`./ingest-main${path.extname(import.meta.filename)}`, import.meta.url);
+  return createIngestThread({ entry, data, ...parts });
 }
 
 function createRunner(config: Config, log: Log): Promise<CheckRunner> {

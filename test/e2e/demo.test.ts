@@ -5,7 +5,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { EntryView } from '../../src/app/queue/entry-view.ts';
-import { SLUICE, SLUICE_BIN } from '../helpers/sluice-command.ts';
+import { SLUICE_SOURCE } from '../helpers/sluice-command.ts';
 import { createClient, makeFolder, until } from './harness.ts';
 
 /** It takes 20 s on an idle machine. */
@@ -32,7 +32,7 @@ after(async () => {
 async function startDemo(name: string, args: readonly string[] = [], path = process.env['PATH']): Promise<Demo> {
   const home = join(folder, `${name}-home`);
   await mkdir(home);
-  const child = spawn(process.execPath, [...SLUICE, 'demo', ...args], {
+  const child = spawn(process.execPath, [SLUICE_SOURCE, 'demo', ...args], {
     // The demo must ignore the configuration of another server.
     env: {
       PATH: path,
@@ -98,7 +98,7 @@ describe('sluice demo', () => {
       assert.match(out, new RegExp(`sluice logs ${failed?.testRunId}\n`), 'the log of a failure can be looked at');
       assert.match(out, /^Sophie finds nothing wrong with #10 and submits it again$/m);
       assert.match(out, /^Everything is in .*it's kept$/m);
-      const reach = `. '${place.replaceAll("'", "'\\''")}/env' && '${process.execPath}' '${SLUICE_BIN}' status`;
+      const reach = `. '${place.replaceAll("'", "'\\''")}/env' && '${process.execPath}' '${SLUICE_SOURCE}' status`;
       assert.match(execFileSync('sh', ['-c', reach], { encoding: 'utf8' }), /local\/demo\/shop +main +RUNNING/);
     } finally {
       process.kill(Number(await readFile(join(place, 'server.pid'), 'utf8')), 'SIGTERM');
