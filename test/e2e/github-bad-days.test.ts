@@ -1,36 +1,25 @@
 // One server and one GitHub, with many mishaps at once. Each test has an owner of its own.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import type { EntryView } from '../../src/app/queue/entry-view.ts';
 import type { QueueView } from '../../src/app/queue/queue-view.ts';
 import { createApp, QUEUE_PERMISSIONS } from '../fake/github/apps.ts';
-import { createFakeGithub, type FakeGithub } from '../fake/github/fake-github.ts';
+import type { FakeGithub } from '../fake/github/fake-github.ts';
 import type { CheckRun, PullRequest } from '../fake/github/model.ts';
-import { connectionOf, GithubWorld, hookUp, WRITER } from './github-world.ts';
-import { startHere, type TestServer, until } from './harness.ts';
+import { type GithubWorld, shareGithub, WRITER } from './github-world.ts';
+import { until } from './harness.ts';
 
 const PATIENCE_MS = 60_000;
 /** More at once are no faster. */
 const TOGETHER = { concurrency: 6 };
 
 let github: FakeGithub;
-let server: TestServer;
-let owners = 0;
+const join = shareGithub();
 
-before(async () => {
-  github = await createFakeGithub();
-  server = await startHere(connectionOf(github, true));
-  hookUp(github, server);
-});
-
-after(async () => {
-  await server.stop();
-  await github.close();
-});
-
-function aWorld(settings: object = {}): Promise<GithubWorld> {
-  owners += 1;
-  return GithubWorld.join({ github, server, owner: `owner-${owners}` }, settings);
+async function aWorld(settings: object = {}): Promise<GithubWorld> {
+  const world = await join(settings);
+  github = world.github;
+  return world;
 }
 
 /** A pull request under test, and the commit for CI. */
@@ -347,8 +336,8 @@ describe('results of CI', TOGETHER, () => {
   });
 
   test('two apps that report under one name must both pass, unless one is named [G120]', async () => {
-    const other = createApp(github.world, { slug: `other-ci-${owners}` });
     const world = await aWorld();
+    const other = createApp(github.world, { slug: 'other-ci' });
     const { pr, sha } = await underTest(world);
     github.reportCheck(world.repository, { sha, name: 'build', status: 'in_progress', app: other });
     const asked = countChecks();

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import type { FakeGithubOptions } from '../fake/github/fake-github.ts';
 import type { PullRequest } from '../fake/github/model.ts';
-import { connectionOf, GithubWorld, type GithubWorldOptions, hookUp } from './github-world.ts';
+import { connectionOf, GithubWorld, hookUp } from './github-world.ts';
 import { type Environment, makeFolder, type ServerProcess, startServer, until } from './harness.ts';
 
 const PATIENCE_MS = 90_000;
@@ -18,12 +18,6 @@ const WRITE_PAGE = 'POST /graphql WritePage';
 const CHANGED_CHECK = 'PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}';
 /** Everything but git. */
 const API = ['* /repos/*', '* /app/*', 'POST /graphql*'];
-
-async function aWorld(t: TestContext, options: GithubWorldOptions = {}): Promise<GithubWorld> {
-  const world = await GithubWorld.create(options);
-  t.after(() => world.close());
-  return world;
-}
 
 async function underTest(world: GithubWorld): Promise<{ readonly pr: PullRequest; readonly sha: string }> {
   const pr = await world.open();
@@ -67,7 +61,7 @@ function countMerged(world: GithubWorld): number {
 
 describe('while GitHub has a bad day', TOGETHER, () => {
   test('without any answer everything waits, says so, and goes on [E21] [G37]', async (t) => {
-    const world = await aWorld(t);
+    const world = await GithubWorld.of(t);
     const { pr, sha } = await underTest(world);
     const end = world.github.faults.always('*', { kind: 'error', status: 502, when: 'before' });
     world.report(sha, 'success');
@@ -81,7 +75,7 @@ describe('while GitHub has a bad day', TOGETHER, () => {
   });
 
   test('with slow answers everything happens, once', async (t) => {
-    const world = await aWorld(t);
+    const world = await GithubWorld.of(t);
     world.github.faults.always('*', { kind: 'slow', byMs: 300 });
     const { pr, sha } = await underTest(world);
     world.report(sha, 'success');
@@ -91,7 +85,7 @@ describe('while GitHub has a bad day', TOGETHER, () => {
   });
 
   test('with git refused and the API not, commands wait, and what waits says so [E15] [G3] [G131]', async (t) => {
-    const world = await aWorld(t);
+    const world = await GithubWorld.of(t);
     const end = world.github.faults.always('git-*', { kind: 'error', status: 503, when: 'before' });
     const [pr, other] = [await world.open(), await world.open()];
     world.say(pr, '/sluice merge');
@@ -111,7 +105,7 @@ describe('while GitHub has a bad day', TOGETHER, () => {
   });
 
   test('with the API refused and git not, it lands when the API is back [E15] [G149]', async (t) => {
-    const world = await aWorld(t);
+    const world = await GithubWorld.of(t);
     const { pr, sha } = await underTest(world);
     await untilSaid(world, pr, /Being tested/);
     const ends = API.map((route) => world.github.faults.always(route, { kind: 'reset', when: 'before' }));
@@ -132,7 +126,7 @@ describe('while GitHub has a bad day', TOGETHER, () => {
   });
 
   test('with the limit used up everything waits, says until when, and goes on [G103] [E15]', async (t) => {
-    const world = await aWorld(t);
+    const world = await GithubWorld.of(t);
     const { github } = world;
     const { pr, sha } = await underTest(world);
     await untilSaid(world, pr, /Being tested/);
@@ -155,7 +149,7 @@ describe('while GitHub has a bad day', TOGETHER, () => {
     // Short-lived tokens are requested again and again, each time with the key.
     const github: FakeGithubOptions = { tokenLifetimeMs: 60_000 };
     let server: ServerProcess | undefined;
-    const world = await aWorld(t, {
+    const world = await GithubWorld.of(t, {
       github,
       start: async (variables) => {
         server = await startServer(variables);
@@ -267,15 +261,9 @@ describe('a server that is killed', TOGETHER, () => {
 
   test('again and again, lands everything once and tells it once [G22] [G33] [G49]', async (t) => {
     const { world, killAndStart } = await aLife(t, { concurrency: 3 });
-    const { github, repository } = world;
+    const { github } = world;
     const prs = [await world.open(), await world.open(), await world.open()];
-    const ci = setInterval(() => {
-      for (const { sha } of world.testBranches()) {
-        const hasPages = github.listChecks(repository, sha).length > 0;
-        if (!hasPages) world.report(sha, 'success');
-      }
-    }, 20);
-    t.after(() => clearInterval(ci));
+    world.runCi(t, () => 'success');
     for (const pr of prs) world.say(pr, '/sluice merge');
     let next = world;
     for (const calls of [4, 9, 5, 12, 7]) {

@@ -1,6 +1,7 @@
 // A server as users run it, connected to the fake GitHub, with a repository, a queue, people and a CI.
 
 import assert from 'node:assert/strict';
+import { after, before, type TestContext } from 'node:test';
 import type { EntryView } from '../../src/app/queue/entry-view.ts';
 import { createFakeGithub, type FakeGithub, type FakeGithubOptions } from '../fake/github/fake-github.ts';
 import type { Installation, PullRequest, Repository } from '../fake/github/model.ts';
@@ -54,6 +55,13 @@ export class GithubWorld {
     return GithubWorld.join({ github, server, owner: 'acme' }, options.settings);
   }
 
+  /** Closed with the test. */
+  static async of(t: Pick<TestContext, 'after'>, options?: GithubWorldOptions): Promise<GithubWorld> {
+    const world = await GithubWorld.create(options);
+    t.after(() => world.close());
+    return world;
+  }
+
   /** Another owner, with an installation and a repository of its own, on a running server. */
   static async join(place: GithubPlace, settings: object = {}): Promise<GithubWorld> {
     const { github, server, owner } = place;
@@ -86,9 +94,9 @@ export class GithubWorld {
     return this.api.ok('getSubmittedPullRequest', { ...this.ref, pr: { number: prNumber }, ...more });
   }
 
-  async untilState(pr: PullRequest, state: string): Promise<EntryView> {
+  async untilState(pr: PullRequest, state: string, patienceMs = DEADLINE_MS): Promise<EntryView> {
     let seen = '';
-    return until(`#${pr.number} is ${state}`, DEADLINE_MS, async () => {
+    return until(`#${pr.number} is ${state}`, patienceMs, async () => {
       const answer = await this.api.post('getSubmittedPullRequest', {
         ...this.ref,
         pr: { number: pr.number },
@@ -120,6 +128,19 @@ export class GithubWorld {
     this.github.reportCheck(this.repository, { sha, name, status: 'completed', conclusion });
   }
 
+  /** Reports a result for every commit under test, once, as soon as there is one. Ends with the test. */
+  runCi(t: Pick<TestContext, 'after'>, resultOf: () => 'success' | 'failure' | undefined): void {
+    const reported = new Set<string>();
+    const ci = setInterval(() => {
+      const result = resultOf();
+      for (const { sha } of result === undefined ? [] : this.testBranches()) {
+        if (!reported.has(sha)) this.report(sha, result as 'success');
+        reported.add(sha);
+      }
+    }, 20);
+    t.after(() => clearInterval(ci));
+  }
+
   /** The single sticky comment. */
   sticky(pr: PullRequest): string | undefined {
     const own = this.#own(pr).filter((body) => body.includes('<!-- sluice:queue'));
@@ -141,6 +162,17 @@ export class GithubWorld {
     await this.server.stop();
     await this.github.close();
   }
+}
+
+/** One GitHub and one server for all tests of a file. Each test has an owner of its own. */
+export function shareGithub(): (settings?: object) => Promise<GithubWorld> {
+  let shared: GithubWorld;
+  let owners = 0;
+  before(async () => {
+    shared = await GithubWorld.create();
+  });
+  after(() => shared.close());
+  return (settings) => GithubWorld.join({ ...shared, owner: `owner-${++owners}` }, settings);
 }
 
 /** From now on GitHub sends webhooks to this server. */

@@ -1,52 +1,53 @@
 import assert from 'node:assert/strict';
-import { afterEach, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import type { PullRequest } from '../fake/github/model.ts';
-import { GithubWorld, WRITER } from './github-world.ts';
+import { GithubWorld, shareGithub, WRITER } from './github-world.ts';
 import { until } from './harness.ts';
 
 const TOLD_MS = 30_000;
 
-describe('a queue on GitHub', () => {
-  let world: GithubWorld;
-  afterEach(() => world.close());
+const aWorld = shareGithub();
 
-  const untilTold = (pr: PullRequest, text: string) =>
-    until(`#${pr.number} says "${text}"; it says ${world.sticky(pr)}`, TOLD_MS, async () =>
-      world.sticky(pr)?.includes(text) ? true : undefined,
-    );
-  const ownCheck = (pr: PullRequest) => {
-    const checks = world.github.listChecks(world.repository, pr.headSha);
-    const own = checks.filter(({ name }) => name === 'Sluice (main)');
-    assert.ok(own.length <= 1, 'there is one check');
-    return own[0];
-  };
-  const untilTidy = () =>
-    until('refs of candidates are gone', TOLD_MS, async () => {
-      const left = [...world.github.refs(world.repository).keys()].filter((ref) => ref.includes('/sluice/'));
-      return left.length === 0 ? true : undefined;
-    });
+const untilTold = (world: GithubWorld, pr: PullRequest, text: string) =>
+  until(`#${pr.number} says "${text}"; it says ${world.sticky(pr)}`, TOLD_MS, async () =>
+    world.sticky(pr)?.includes(text) ? true : undefined,
+  );
 
+function ownCheck({ github, repository }: GithubWorld, pr: PullRequest) {
+  const own = github.listChecks(repository, pr.headSha).filter(({ name }) => name === 'Sluice (main)');
+  assert.ok(own.length <= 1, 'there is one check');
+  return own[0];
+}
+
+const untilTidy = ({ github, repository }: GithubWorld) =>
+  until('refs of candidates are gone', TOLD_MS, async () => {
+    const left = [...github.refs(repository).keys()].filter((ref) => ref.includes('/sluice/'));
+    return left.length === 0 ? true : undefined;
+  });
+
+/** The tests wait more than they compute. */
+describe('a queue on GitHub', { concurrency: 4 }, () => {
   test('a comment submits, CI passes, the pull request is merged, and its page says so [G1] [G45] [G48] [G50]', async () => {
-    world = await GithubWorld.create();
+    const world = await aWorld();
     const pr = await world.open();
     world.say(pr, 'Looks good.\n\n/sluice merge');
     const { sha } = await world.untilTestBranch(pr);
-    await untilTold(pr, 'Being tested');
+    await untilTold(world, pr, 'Being tested');
     world.report(sha, 'success');
     const { landed } = await world.untilState(pr, 'MERGED');
     assert.equal(landed?.kind, 'SAME_TREE');
     assert.equal(landed?.testedSha, sha);
     assert.equal(world.github.refs(world.repository).get('refs/heads/main'), landed?.sha);
     assert.ok(pr.merged !== undefined || pr.state === 'closed');
-    await untilTold(pr, 'Landed');
-    await until('the check has ended', TOLD_MS, async () => ownCheck(pr)?.conclusion);
-    assert.equal(ownCheck(pr)?.conclusion, 'success');
+    await untilTold(world, pr, 'Landed');
+    await until('the check has ended', TOLD_MS, async () => ownCheck(world, pr)?.conclusion);
+    assert.equal(ownCheck(world, pr)?.conclusion, 'success');
     assert.deepEqual(world.replies(pr), []);
-    await untilTidy();
+    await untilTidy(world);
   });
 
   test('a failed pull request is removed, says why, and its CI runs are stopped', async () => {
-    world = await GithubWorld.create({ settings: { requiredStatuses: ['build', 'lint'] } });
+    const world = await aWorld({ requiredStatuses: ['build', 'lint'] });
     const pr = await world.open();
     world.say(pr, '/trunk merge -p high --no-batch');
     const { sha, branch } = await world.untilTestBranch(pr);
@@ -55,17 +56,16 @@ describe('a queue on GitHub', () => {
     const entry = await world.untilState(pr, 'FAILED');
     assert.equal(entry.priorityName, 'high');
     assert.equal(entry.noBatch, true);
-    await untilTold(pr, 'Failed and removed');
+    await untilTold(world, pr, 'Failed and removed');
     assert.match(world.sticky(pr) ?? '', /`build` failed/);
     await until('the run is stopped', TOLD_MS, async () => run.conclusion);
     assert.equal(run.conclusion, 'cancelled');
     assert.equal(pr.state, 'open');
-    await untilTidy();
+    await untilTidy(world);
   });
 
   test('a batch lands one by one, and each says what it is part of', async () => {
-    const settings = { batch: true, batchingMinSize: 3, batchingMaxWaitTimeMinutes: 10 };
-    world = await GithubWorld.create({ settings });
+    const world = await aWorld({ batch: true, batchingMinSize: 3, batchingMaxWaitTimeMinutes: 10 });
     const prs: PullRequest[] = [];
     for (let count = 0; count < 3; count += 1) prs.push(await world.open());
     for (const pr of prs) world.say(pr, '/sluice merge');
@@ -74,11 +74,11 @@ describe('a queue on GitHub', () => {
     const entries = await Promise.all(prs.map((pr) => world.untilState(pr, 'MERGED')));
     const kinds = entries.map(({ landed }) => landed?.kind).toSorted();
     assert.deepEqual(kinds, ['PREFIX', 'PREFIX', 'SAME_TREE']);
-    for (const pr of prs) await untilTold(pr, 'Landed');
+    for (const pr of prs) await untilTold(world, pr, 'Landed');
   });
 
   test('a red branch holds the queue, who was removed for it returns, and a repair lands [V16] [V17] [V18]', async () => {
-    world = await GithubWorld.create({ settings: { concurrency: 1 } });
+    const world = await aWorld({ concurrency: 1 });
     const [first, second, repair] = [await world.open(), await world.open(), await world.open()];
     for (const pr of [first, second]) {
       world.say(pr, '/sluice merge');
@@ -89,8 +89,8 @@ describe('a queue on GitHub', () => {
     const head = await until('the head is tested', TOLD_MS, async () => world.testBranches().find(isOfHead));
     world.report(head.sha, 'failure');
     for (const pr of [first, second]) await world.untilState(pr, 'PENDING');
-    await untilTold(first, 'the branch was broken, not this');
-    await untilTold(second, 'The head of main fails build by itself');
+    await untilTold(world, first, 'the branch was broken, not this');
+    await untilTold(world, second, 'The head of main fails build by itself');
     world.say(repair, '/sluice merge');
     world.report((await world.untilTestBranch(repair)).sha, 'success');
     await world.untilState(repair, 'MERGED');
@@ -100,18 +100,18 @@ describe('a queue on GitHub', () => {
     }
   });
 
-  test('without deliveries everything still happens', async () => {
-    world = await GithubWorld.create({ webhooks: false });
+  test('without deliveries everything still happens', async (t) => {
+    const world = await GithubWorld.of(t, { webhooks: false });
     const pr = await world.open();
     world.say(pr, '/sluice merge');
     const { sha } = await world.untilTestBranch(pr);
     world.report(sha, 'success');
     await world.untilState(pr, 'MERGED');
-    await untilTold(pr, 'Landed');
+    await untilTold(world, pr, 'Landed');
   });
 
   test('pushed, the tested commit itself lands, and the pull request is closed with a word [G52]', async () => {
-    world = await GithubWorld.create({ settings: { landingMode: 'PUSH', createPrsForTestingBranches: true } });
+    const world = await aWorld({ landingMode: 'PUSH', createPrsForTestingBranches: true });
     const pr = await world.open();
     world.say(pr, '/sluice merge');
     const { sha, branch } = await world.untilTestBranch(pr);
@@ -124,14 +124,14 @@ describe('a queue on GitHub', () => {
     assert.equal(landed?.kind, 'IDENTICAL');
     assert.equal(world.github.refs(world.repository).get('refs/heads/main'), sha);
     await until('it is closed', TOLD_MS, async () => (pr.state === 'closed' ? true : undefined));
-    await untilTold(pr, sha.slice(0, 12));
+    await untilTold(world, pr, sha.slice(0, 12));
     assert.match(world.sticky(pr) ?? '', /It is on `main`. Its commit \[`[0-9a-f]{12}`\]/);
     await until('the draft is closed', TOLD_MS, async () => (draft.state === 'closed' ? true : undefined));
-    await untilTidy();
+    await untilTidy(world);
   });
 
   test("a fork's code is tested only after a writer's act on that head, and a later push cancels [G54] [G56]", async () => {
-    world = await GithubWorld.create();
+    const world = await aWorld();
     const fork = await world.github.fork(world.repository, 'mallory');
     const pr = await world.open({ author: 'mallory', from: fork });
     world.say(pr, '/sluice merge', 'mallory');
@@ -149,11 +149,11 @@ describe('a queue on GitHub', () => {
     await world.github.push(pr, { 'evil.txt': 'steal\n' });
     const entry = await world.untilState(pr, 'CANCELLED');
     assert.equal(entry.isCurrentlySubmittedToQueue, false);
-    await untilTidy();
+    await untilTidy(world);
   });
 
   test('a command counts with the present permission of its author, and never from the app itself [G54] [G55]', async () => {
-    world = await GithubWorld.create();
+    const world = await aWorld();
     world.github.setPermission(world.repository, 'eve', 'read');
     const pr = await world.open();
     world.say(pr, '/sluice merge', 'eve');
@@ -172,7 +172,7 @@ describe('a queue on GitHub', () => {
   });
 
   test('a label submits, its removal cancels, and it is removed at the end [G53] [G57] [G140]', async () => {
-    world = await GithubWorld.create({ settings: { enqueueingLabel: 'land it', stateLabelsEnabled: true } });
+    const world = await aWorld({ enqueueingLabel: 'land it', stateLabelsEnabled: true });
     const pr = await world.open();
     world.github.label(pr, WRITER, 'land it');
     await world.untilTestBranch(pr);
