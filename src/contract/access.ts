@@ -9,9 +9,12 @@ import {
   inputInstant,
   inputUuid,
   instant,
+  list,
   nameText,
-  nullable,
+  nullableInstant,
   nullableList,
+  record,
+  text,
   uuid,
 } from './schema.ts';
 
@@ -23,12 +26,10 @@ const ScopeName = component(
   ),
 );
 
-const nullableInstant = (description: string) => nullable('string', { format: 'date-time', description });
-
 const tokenFields = {
   id: uuid('Id of the token; not a secret.'),
-  name: Type.String({ description: 'What it is for. It is the actor of everything done with the token.' }),
-  scopes: Type.Array(ScopeName, { description: 'What it may do.' }),
+  name: text('What it is for. It is the actor of everything done with the token.'),
+  scopes: list(ScopeName, 'What it may do.'),
   repositories: nullableList<Static<typeof Repo>>(Repo, 'What it may see; null for every repository.'),
   createdAt: instant('When it was made.'),
   expiresAt: nullableInstant('When it stops working; null for never.'),
@@ -63,8 +64,8 @@ export const createOrganization = operation({
     }),
   }),
   reply: Type.Object({
-    slug: Type.String({ description: 'Name of the organization.' }),
-    token: Type.String({ description: 'Its first token, with the scope admin. Keep it: it is not shown again.' }),
+    slug: text('Name of the organization.'),
+    token: text('Its first token, with the scope admin. Keep it: it is not shown again.'),
   }),
   errors: ['ORGANIZATION_ALREADY_EXISTS'],
   example: { body: { slug: 'acme' }, reply: { slug: 'acme', token: 'slc_…' } },
@@ -90,7 +91,7 @@ export const createApiToken = operation({
       inputInstant('When it stops working, not after the token that makes it. Absent: with that one.'),
     ),
   }),
-  reply: Type.Object({ ...tokenFields, token: Type.String({ description: 'The secret. It is not shown again.' }) }),
+  reply: Type.Object({ ...tokenFields, token: text('The secret. It is not shown again.') }),
   errors: ['REPOSITORY_NOT_FOUND'],
   example: {
     body: { name: 'ci', scopes: ['targets'], repositories: [EXAMPLE_REPO], expiresAt: '2027-09-17T00:00:00Z' },
@@ -106,9 +107,7 @@ export const listApiTokens = operation({
   description: 'Without their secrets, in the order in which they were made, revoked ones too.',
   body: Type.Object({}),
   reply: Type.Object({
-    tokens: Type.Array(component('Token', Type.Object(tokenFields, { description: 'A token, without its secret.' })), {
-      description: 'The tokens.',
-    }),
+    tokens: list(record('Token', 'A token, without its secret.', tokenFields), 'The tokens.'),
   }),
   errors: [],
   example: { body: {}, reply: { tokens: [EXAMPLE_TOKEN] } },

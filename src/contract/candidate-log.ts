@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { EXAMPLE_QUEUE, queueRef } from './common.ts';
 import { operation } from './operation.ts';
-import { trimmedText } from './schema.ts';
+import { boolean, integer, list, text, trimmedText } from './schema.ts';
 import { CheckRun, EXAMPLE_TEST_RUN, TestRunId } from './testing.ts';
 
 export const getCandidateLog = operation({
@@ -31,11 +31,11 @@ export const getCandidateLog = operation({
     ),
   }),
   reply: Type.Object({
-    text: Type.String({ description: 'The output from offset on.' }),
-    nextOffset: Type.Integer({ description: 'Where the next answer begins, in bytes.' }),
-    complete: Type.Boolean({ description: 'This is the end: nothing more will be written.' }),
-    check: Type.String({ description: 'Name of the check.' }),
-    checks: Type.Array(CheckRun, { description: 'Every check of the test run, those that have not reported last.' }),
+    text: text('The output from offset on.'),
+    nextOffset: integer('Where the next answer begins, in bytes.'),
+    complete: boolean('This is the end: nothing more will be written.'),
+    check: text('Name of the check.'),
+    checks: list(CheckRun, 'Every check of the test run, those that have not reported last.'),
   }),
   errors: ['REPOSITORY_NOT_FOUND', 'QUEUE_NOT_FOUND', 'TEST_RUN_NOT_FOUND'],
   example: {

@@ -1,38 +1,32 @@
 import { Type } from 'typebox';
-import { component, nameText } from './schema.ts';
+import { component, nameText, record } from './schema.ts';
 
 /** Uploaders copy names from a clone URL, where a blank is %20 and a personal group is ~ann. */
 const NAME = '(?:[A-Za-z0-9_.]|%20)(?:[A-Za-z0-9_.-]|%20)*';
 
-export const Repo = component(
-  'Repo',
-  Type.Object(
-    {
-      host: Type.String({
-        minLength: 1,
-        maxLength: 253,
-        pattern: '^[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::[0-9]{1,5})?$',
-        description: 'Repository host name; `local` for plain git repositories.',
-        'x-sluice-message': 'must be a host name such as github.com, or local for plain git',
-      }),
-      owner: Type.String({
-        minLength: 1,
-        maxLength: 255,
-        pattern: `^(?!\\.{1,2}(?:/|$))~?${NAME}(?:/(?!\\.{1,2}(?:/|$))${NAME})*$`,
-        description: 'Repository owner or organization; for hosts with nested groups, the whole path of groups.',
-        'x-sluice-message': 'must be 1 to 255 letters, digits, dots, hyphens and underscores, with / between groups',
-      }),
-      name: Type.String({
-        minLength: 1,
-        maxLength: 255,
-        pattern: `^(?!\\.{1,2}$)${NAME}$`,
-        description: 'Repository name.',
-        'x-sluice-message': 'must be 1 to 255 letters, digits, dots, hyphens and underscores',
-      }),
-    },
-    { description: 'The repository.' },
-  ),
-);
+export const Repo = record('Repo', 'The repository.', {
+  host: Type.String({
+    minLength: 1,
+    maxLength: 253,
+    pattern: '^[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::[0-9]{1,5})?$',
+    description: 'Repository host name; `local` for plain git repositories.',
+    'x-sluice-message': 'must be a host name such as github.com, or local for plain git',
+  }),
+  owner: Type.String({
+    minLength: 1,
+    maxLength: 255,
+    pattern: `^(?!\\.{1,2}(?:/|$))~?${NAME}(?:/(?!\\.{1,2}(?:/|$))${NAME})*$`,
+    description: 'Repository owner or organization; for hosts with nested groups, the whole path of groups.',
+    'x-sluice-message': 'must be 1 to 255 letters, digits, dots, hyphens and underscores, with / between groups',
+  }),
+  name: Type.String({
+    minLength: 1,
+    maxLength: 255,
+    pattern: `^(?!\\.{1,2}$)${NAME}$`,
+    description: 'Repository name.',
+    'x-sluice-message': 'must be 1 to 255 letters, digits, dots, hyphens and underscores',
+  }),
+});
 
 export const TargetBranch = nameText(255, 'The branch the merge queue targets.');
 
@@ -61,7 +55,7 @@ export function commitId(description: string) {
   });
 }
 
-export const Pr = component('Pr', Type.Object({ number: PrNumber }, { description: 'The pull request.' }));
+export const Pr = record('Pr', 'The pull request.', { number: PrNumber });
 
 /** Names a queue in every merge-queue operation. */
 export const queueRef = { repo: Repo, targetBranch: TargetBranch };

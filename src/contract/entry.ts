@@ -2,7 +2,21 @@ import { type Static, Type } from 'typebox';
 import { LANDED_KINDS } from '../engine/candidate.ts';
 import { MERGEABILITIES } from '../engine/pull-request.ts';
 import { ENTRY_STATES } from '../engine/queue.ts';
-import { component, instant, nullable, outputCode, outputEnum, recursive, uuid } from './schema.ts';
+import {
+  boolean,
+  component,
+  instant,
+  integer,
+  list,
+  nullable,
+  object,
+  outputCode,
+  outputEnum,
+  record,
+  recursive,
+  text,
+  uuid,
+} from './schema.ts';
 
 export const EntryStateOut = component(
   'EntryState',
@@ -20,68 +34,47 @@ const listFields = {
   ),
   state: Type.Optional(EntryStateOut),
   stateChangedAt: instant('When it entered this state.'),
-  priorityValue: Type.Integer({ description: 'Priority, 0 (first) to 255 (last).' }),
-  priorityName: Type.String({ description: 'Name of the priority: urgent, high, medium, low, or its number.' }),
-  usedDefaultPriorityName: Type.Optional(
-    Type.String({ description: 'The default priority, when nobody asked for another.' }),
-  ),
-  skipTheLine: Type.Boolean({ description: 'Urgent: it goes to the front and interrupts running tests.' }),
-  noBatch: Type.Boolean({ description: 'It is never tested in a batch with others.' }),
-  prNumber: Type.Integer({ description: 'Pull request number.' }),
-  prTitle: Type.String({ description: 'Title of the pull request.' }),
-  prSha: Type.String({ description: 'Head commit of the pull request.' }),
-  prBaseBranch: Type.String({ description: 'Branch the pull request wants to be merged into.' }),
-  prAuthor: Type.String({ description: 'Author of the pull request.' }),
+  priorityValue: integer('Priority, 0 (first) to 255 (last).'),
+  priorityName: text('Name of the priority: urgent, high, medium, low, or its number.'),
+  usedDefaultPriorityName: Type.Optional(text('The default priority, when nobody asked for another.')),
+  skipTheLine: boolean('Urgent: it goes to the front and interrupts running tests.'),
+  noBatch: boolean('It is never tested in a batch with others.'),
+  prNumber: integer('Pull request number.'),
+  prTitle: text('Title of the pull request.'),
+  prSha: text('Head commit of the pull request.'),
+  prBaseBranch: text('Branch the pull request wants to be merged into.'),
+  prAuthor: text('Author of the pull request.'),
 };
 
-export const ListEntry = component(
-  'ListEntry',
-  Type.Object(listFields, { description: 'An entry of a queue, in short.' }),
-);
+export const ListEntry = record('ListEntry', 'An entry of a queue, in short.', listFields);
 
-const Readiness = component(
-  'Readiness',
-  Type.Object(
-    {
-      hasImpactedTargets: Type.Boolean({ description: 'Impacted targets were uploaded for the head commit.' }),
-      requiresImpactedTargets: Type.Boolean({
-        description: 'The queue is parallel and cannot admit it without targets.',
-      }),
-      doesBaseBranchMatch: Type.Boolean({ description: 'The pull request targets the branch of the queue.' }),
-      gitHubMergeability: outputEnum(MERGEABILITIES, 'What the forge says: whether it can be merged.'),
-    },
-    { description: 'What the pull request needs before it is admitted, as far as it is there.' },
-  ),
-);
+const Readiness = record('Readiness', 'What the pull request needs before it is admitted, as far as it is there.', {
+  hasImpactedTargets: boolean('Impacted targets were uploaded for the head commit.'),
+  requiresImpactedTargets: boolean('The queue is parallel and cannot admit it without targets.'),
+  doesBaseBranchMatch: boolean('The pull request targets the branch of the queue.'),
+  gitHubMergeability: outputEnum(MERGEABILITIES, 'What the forge says: whether it can be merged.'),
+});
 
-const ImpactedTargetsInfo = component(
+const ImpactedTargetsInfo = record(
   'ImpactedTargetsInfo',
-  Type.Object(
-    {
-      impactsAll: Type.Boolean({ description: 'It overlaps every other pull request.' }),
-      count: nullable('integer', { description: 'How many targets; null where it impacts all.' }),
-      note: Type.String({ description: 'Where this comes from.' }),
-    },
-    { description: 'What was uploaded as the impacted targets of the head commit.' },
-  ),
+  'What was uploaded as the impacted targets of the head commit.',
+  {
+    impactsAll: boolean('It overlaps every other pull request.'),
+    count: nullable('integer', 'How many targets; null where it impacts all.'),
+    note: text('Where this comes from.'),
+  },
 );
 
-const TimelineEntry = component(
-  'TimelineEntry',
-  Type.Object(
-    {
-      at: instant('When.'),
-      state: EntryStateOut,
-      reason: outputCode('Why, as a stable code.'),
-      text: Type.String({ description: 'Why, in words.' }),
-      actor: Type.Optional(Type.String({ description: 'Who did it, where somebody did: the name of a token.' })),
-      testRunId: Type.Optional(uuid('The test run it has to do with.')),
-      prNumber: Type.Optional(Type.Integer({ description: 'The other pull request that is the cause.' })),
-      checks: Type.Optional(Type.Array(Type.String(), { description: 'The required checks that failed.' })),
-    },
-    { description: 'One change of state.' },
-  ),
-);
+const TimelineEntry = record('TimelineEntry', 'One change of state.', {
+  at: instant('When.'),
+  state: EntryStateOut,
+  reason: outputCode('Why, as a stable code.'),
+  text: text('Why, in words.'),
+  actor: Type.Optional(text('Who did it, where somebody did: the name of a token.')),
+  testRunId: Type.Optional(uuid('The test run it has to do with.')),
+  prNumber: Type.Optional(integer('The other pull request that is the cause.')),
+  checks: Type.Optional(list(Type.String(), 'The required checks that failed.')),
+});
 
 export interface ExplanationReason {
   code: string;
@@ -94,95 +87,66 @@ export interface ExplanationReason {
 }
 
 const ExplanationReasonSchema = recursive<ExplanationReason>('ExplanationReason', (self) =>
-  Type.Object(
-    {
-      code: Type.String({ description: 'A stable code.' }),
-      text: Type.String({ description: 'The reason in words.' }),
-      prNumber: Type.Optional(Type.Integer({ description: 'The pull request it has to do with.' })),
-      check: Type.Optional(Type.String({ description: 'The check it has to do with.' })),
-      testRunId: Type.Optional(uuid('The test run it has to do with.')),
-      since: Type.Optional(instant('Since when it is so.')),
-      reasons: Type.Array(self, { description: 'The reasons behind this one.' }),
-    },
-    { description: 'Why it is where it is.' },
-  ),
+  object('Why it is where it is.', {
+    code: text('A stable code.'),
+    text: text('The reason in words.'),
+    prNumber: Type.Optional(integer('The pull request it has to do with.')),
+    check: Type.Optional(text('The check it has to do with.')),
+    testRunId: Type.Optional(uuid('The test run it has to do with.')),
+    since: Type.Optional(instant('Since when it is so.')),
+    reasons: list(self, 'The reasons behind this one.'),
+  }),
 );
 
-const ExplanationSchema = component(
-  'Explanation',
-  Type.Object(
-    {
-      summary: Type.String({ description: 'One sentence.' }),
-      position: Type.Optional(Type.Integer({ description: 'Place in the queue, from 1; absent while not admitted.' })),
-      next: Type.String({ description: 'What happens next.' }),
-      reasons: Type.Array(ExplanationReasonSchema, { description: 'Why, most important first.' }),
-    },
-    { description: 'Why the entry is where it is, in words.' },
-  ),
-);
+const ExplanationSchema = record('Explanation', 'Why the entry is where it is, in words.', {
+  summary: text('One sentence.'),
+  position: Type.Optional(integer('Place in the queue, from 1; absent while not admitted.')),
+  next: text('What happens next.'),
+  reasons: list(ExplanationReasonSchema, 'Why, most important first.'),
+});
 
-const LandedSchema = component(
+const LandedSchema = record(
   'Landed',
-  Type.Object(
-    {
-      kind: outputEnum(
-        LANDED_KINDS,
-        'IDENTICAL: the tested commit itself. SAME_TREE: commits made again, with the tested tree. COMPOSED: the tested tree plus the paths of disjoint pull requests that landed meanwhile. PREFIX: merged by a forge before the last of its batch. UNPROVEN: merged by a forge onto something else than what was tested; an alarm says so.',
-      ),
-      sha: Type.String({ description: "The pull request's own commit on the target branch." }),
-      tree: Type.String({ description: 'Its tree.' }),
-      pushedSha: Type.String({
-        description: 'Head of the target branch after the push, or the merge by the forge, that landed it.',
-      }),
-      pushedTree: Type.String({ description: 'Its tree.' }),
-      testedSha: Type.String({ description: 'The commit that was tested.' }),
-      testedTree: Type.String({ description: 'Its tree.' }),
-      testRunId: uuid('The test run that landed.'),
-      base: Type.String({ description: 'Head of the target branch before that push.' }),
-      composedWith: Type.Array(Type.Integer(), {
-        description: 'Pull requests that landed meanwhile and were not in the test run.',
-      }),
-      waived: Type.Array(
-        Type.Object(
-          {
-            check: Type.String({ description: 'Name of the check.' }),
-            tests: Type.Array(
-              Type.Object(
-                { id: Type.String({ description: 'Id.' }), name: Type.String({ description: 'Name.' }) },
-                { description: 'A quarantined test that failed.' },
-              ),
-              { description: 'The quarantined tests that failed in it.' },
-            ),
-          },
-          { description: 'A required check that failed and was waived.' },
+  'The proof that what landed is what was tested, or with UNPROVEN that it is not.',
+  {
+    kind: outputEnum(
+      LANDED_KINDS,
+      'IDENTICAL: the tested commit itself. SAME_TREE: commits made again, with the tested tree. COMPOSED: the tested tree plus the paths of disjoint pull requests that landed meanwhile. PREFIX: merged by a forge before the last of its batch. UNPROVEN: merged by a forge onto something else than what was tested; an alarm says so.',
+    ),
+    sha: text("The pull request's own commit on the target branch."),
+    tree: text('Its tree.'),
+    pushedSha: text('Head of the target branch after the push, or the merge by the forge, that landed it.'),
+    pushedTree: text('Its tree.'),
+    testedSha: text('The commit that was tested.'),
+    testedTree: text('Its tree.'),
+    testRunId: uuid('The test run that landed.'),
+    base: text('Head of the target branch before that push.'),
+    composedWith: list(Type.Integer(), 'Pull requests that landed meanwhile and were not in the test run.'),
+    waived: list(
+      object('A required check that failed and was waived.', {
+        check: text('Name of the check.'),
+        tests: list(
+          object('A quarantined test that failed.', { id: text('Id.'), name: text('Name.') }),
+          'The quarantined tests that failed in it.',
         ),
-        { description: 'Required checks whose failure was waived, because only quarantined tests failed.' },
-      ),
-      at: instant('When.'),
-    },
-    { description: 'The proof that what landed is what was tested, or with UNPROVEN that it is not.' },
-  ),
+      }),
+      'Required checks whose failure was waived, because only quarantined tests failed.',
+    ),
+    at: instant('When.'),
+  },
 );
 
-export const EntryRecord = component(
-  'Entry',
-  Type.Object(
-    {
-      ...listFields,
-      readiness: Type.Optional(Readiness),
-      forceEnqueued: Type.Boolean({ description: 'Sent past unmet readiness; always false.' }),
-      isCurrentlySubmittedToQueue: Type.Boolean({
-        description: 'It is in the queue: not merged, failed or cancelled.',
-      }),
-      impactedTargets: Type.Optional(ImpactedTargetsInfo),
-      verifiedByTestRun: nullable('string', { description: 'The test run whose pass it was merged on; null if none.' }),
-      timeline: Type.Optional(Type.Array(TimelineEntry, { description: 'Every change of state, newest first.' })),
-      explanation: Type.Optional(ExplanationSchema),
-      landed: Type.Optional(LandedSchema),
-    },
-    { description: "One pull request's stay in the queue." },
-  ),
-);
+export const EntryRecord = record('Entry', "One pull request's stay in the queue.", {
+  ...listFields,
+  readiness: Type.Optional(Readiness),
+  forceEnqueued: boolean('Sent past unmet readiness; always false.'),
+  isCurrentlySubmittedToQueue: boolean('It is in the queue: not merged, failed or cancelled.'),
+  impactedTargets: Type.Optional(ImpactedTargetsInfo),
+  verifiedByTestRun: nullable('string', 'The test run whose pass it was merged on; null if none.'),
+  timeline: Type.Optional(list(TimelineEntry, 'Every change of state, newest first.')),
+  explanation: Type.Optional(ExplanationSchema),
+  landed: Type.Optional(LandedSchema),
+});
 
 export type EntryRecord = Static<typeof EntryRecord>;
 

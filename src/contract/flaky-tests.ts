@@ -1,14 +1,30 @@
 import { Type } from 'typebox';
 import { TEST_STATUSES } from '../storage/tests.ts';
-import { operation } from './operation.ts';
-import { component, fixedEnum, inputEnum, inputInstant, inputUuid, instant, nameText, nullable } from './schema.ts';
+import {
+  fixedEnum,
+  inputEnum,
+  inputInstant,
+  inputUuid,
+  instant,
+  list,
+  nameText,
+  nullable,
+  record,
+  text,
+} from './schema.ts';
 import { EXAMPLE_DETAILS, EXAMPLE_TEST, TestCase, TestDetails } from './test-details.ts';
-import { EXAMPLE_PAGE, EXAMPLE_SCOPE, Page, PageQuery, SCOPE_NOT_FOUND, testScope } from './test-scope.ts';
+import {
+  EXAMPLE_PAGE,
+  EXAMPLE_SCOPE,
+  Page,
+  PageQuery,
+  SCOPE_NOT_FOUND,
+  testOperation,
+  testScope,
+} from './test-scope.ts';
 
-export const listFailingTests = operation({
+export const listFailingTests = testOperation({
   name: 'listFailingTests',
-  path: '/flaky-tests/list-failing-tests',
-  tag: 'Flaky tests',
   scope: 'read',
   summary: 'List distinct tests that failed in a time range',
   description: 'Most failures first. The range is at most 7 days long.',
@@ -18,7 +34,7 @@ export const listFailingTests = operation({
     end_time: inputInstant('End of the range, exclusive; at most 7 days after the start.'),
     page_query: PageQuery,
   }),
-  reply: Type.Object({ tests: Type.Array(TestCase, { description: 'One page of failing tests.' }), page: Page }),
+  reply: Type.Object({ tests: list(TestCase, 'One page of failing tests.'), page: Page }),
   errors: SCOPE_NOT_FOUND,
   example: {
     body: {
@@ -31,10 +47,8 @@ export const listFailingTests = operation({
   },
 });
 
-export const listQuarantinedTests = operation({
+export const listQuarantinedTests = testOperation({
   name: 'listQuarantinedTests',
-  path: '/flaky-tests/list-quarantined-tests',
-  tag: 'Flaky tests',
   scope: 'read',
   summary: 'List quarantined tests',
   description:
@@ -51,33 +65,27 @@ export const listQuarantinedTests = operation({
     ),
   }),
   reply: Type.Object({
-    quarantined_tests: Type.Array(
-      component(
-        'QuarantinedTest',
-        Type.Object(
-          {
-            name: Type.String({ description: 'Test name.' }),
-            parent: Type.Optional(nullable('string', { description: 'Parent of the test.' })),
-            file: Type.Optional(nullable('string', { description: 'File containing the test.' })),
-            classname: Type.Optional(nullable('string', { description: 'Class name of the test.' })),
-            status: fixedEnum(TEST_STATUSES, 'The status of the test.'),
-            codeowners: Type.Array(Type.String(), { description: 'Owners of the test.' }),
-            quarantine_setting: fixedEnum(['ALWAYS_QUARANTINE', 'AUTO_QUARANTINE'], 'Why it is quarantined.'),
-            quarantined_at: instant('Since when.'),
-            status_last_updated_at: instant('When its status was set.'),
-            test_case_id: Type.String({ description: 'Test case id.' }),
-            variant: Type.String({ description: 'Test variant; empty where there is none.' }),
-            review: Type.Optional(
-              fixedEnum(
-                ['ALWAYS_PASSES', 'NEVER_RUNS'],
-                'Quarantined for 14 days, and it passed at least 50 times and never failed, or has not run for 14 days. Absent otherwise, and on /trunk/v1.',
-              ),
-            ),
-          },
-          { description: 'A quarantined test.' },
+    quarantined_tests: list(
+      record('QuarantinedTest', 'A quarantined test.', {
+        name: text('Test name.'),
+        parent: Type.Optional(nullable('string', 'Parent of the test.')),
+        file: Type.Optional(nullable('string', 'File containing the test.')),
+        classname: Type.Optional(nullable('string', 'Class name of the test.')),
+        status: fixedEnum(TEST_STATUSES, 'The status of the test.'),
+        codeowners: list(Type.String(), 'Owners of the test.'),
+        quarantine_setting: fixedEnum(['ALWAYS_QUARANTINE', 'AUTO_QUARANTINE'], 'Why it is quarantined.'),
+        quarantined_at: instant('Since when.'),
+        status_last_updated_at: instant('When its status was set.'),
+        test_case_id: text('Test case id.'),
+        variant: text('Test variant; empty where there is none.'),
+        review: Type.Optional(
+          fixedEnum(
+            ['ALWAYS_PASSES', 'NEVER_RUNS'],
+            'Quarantined for 14 days, and it passed at least 50 times and never failed, or has not run for 14 days. Absent otherwise, and on /trunk/v1.',
+          ),
         ),
-      ),
-      { description: 'One page.' },
+      }),
+      'One page.',
     ),
     page: Page,
   }),
@@ -104,15 +112,13 @@ export const listQuarantinedTests = operation({
   },
 });
 
-export const listUnhealthyTests = operation({
+export const listUnhealthyTests = testOperation({
   name: 'listUnhealthyTests',
-  path: '/flaky-tests/list-unhealthy-tests',
-  tag: 'Flaky tests',
   scope: 'read',
   summary: 'List flaky or broken tests',
   description: 'Ordered by test id.',
   body: Type.Object({ ...testScope, status: inputEnum(['FLAKY', 'BROKEN'], 'Which.'), page_query: PageQuery }),
-  reply: Type.Object({ tests: Type.Array(TestCase, { description: 'One page of tests.' }), page: Page }),
+  reply: Type.Object({ tests: list(TestCase, 'One page of tests.'), page: Page }),
   errors: SCOPE_NOT_FOUND,
   example: {
     body: { ...EXAMPLE_SCOPE, status: 'FLAKY', page_query: {} },
@@ -120,10 +126,8 @@ export const listUnhealthyTests = operation({
   },
 });
 
-export const getTestDetails = operation({
+export const getTestDetails = testOperation({
   name: 'getTestDetails',
-  path: '/flaky-tests/get-test-details',
-  tag: 'Flaky tests',
   scope: 'read',
   summary: 'Read the details of one test',
   description:
@@ -134,10 +138,8 @@ export const getTestDetails = operation({
   example: { body: { ...EXAMPLE_SCOPE, test_id: EXAMPLE_TEST.id }, reply: { test: EXAMPLE_DETAILS } },
 });
 
-export const searchTests = operation({
+export const searchTests = testOperation({
   name: 'searchTests',
-  path: '/flaky-tests/search-tests',
-  tag: 'Flaky tests',
   scope: 'read',
   summary: 'Find tests by a part of their name',
   description: 'Looks at name, class, file and suite, whatever the case. Ordered by name, then id.',
@@ -148,7 +150,7 @@ export const searchTests = operation({
       Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'How many tests at most.' }),
     ),
   }),
-  reply: Type.Object({ tests: Type.Array(TestCase, { description: 'The tests that were found.' }) }),
+  reply: Type.Object({ tests: list(TestCase, 'The tests that were found.') }),
   errors: SCOPE_NOT_FOUND,
   example: { body: { ...EXAMPLE_SCOPE, query: 'closed connection' }, reply: { tests: [EXAMPLE_TEST] } },
 });

@@ -2,10 +2,9 @@ import { type TProperties, Type } from 'typebox';
 import { LABEL_ONLY_TYPES, MONITOR_TYPES, type MonitorType } from '../flaky/core/monitor.ts';
 import { PARAMETER_SPECS, type ParameterSpec } from '../flaky/monitor-parameters.ts';
 import { snakeCase } from '../lib/text.ts';
-import { operation } from './operation.ts';
-import { component, fixedEnum, inputEnum, inputUuid, upper } from './schema.ts';
+import { boolean, component, fixedEnum, inputEnum, inputUuid, list, object, record, text, upper } from './schema.ts';
 import { EXAMPLE_MONITOR_ID } from './test-details.ts';
-import { EXAMPLE_SCOPE, SCOPE_NOT_FOUND, testScope } from './test-scope.ts';
+import { EXAMPLE_SCOPE, SCOPE_NOT_FOUND, testOperation, testScope } from './test-scope.ts';
 
 /** Describes each parameter and its types, from the table that also validates them. */
 function describeParameters(): Record<string, string> {
@@ -57,35 +56,27 @@ const BRANCHES =
 const CLASSIFY = `Calls a test FLAKY or BROKEN while the monitor is active. Not for ${[...LABEL_ONLY_TYPES].join(', ')}; pass_on_retry says FLAKY only.`;
 
 const labelled = {
-  labels: Type.Optional(
-    Type.Array(Type.String(), { description: 'Instead: puts these labels on a test, at most 20 of 64 characters.' }),
-  ),
+  labels: Type.Optional(list(Type.String(), 'Instead: puts these labels on a test, at most 20 of 64 characters.')),
   // Without a default: the serializer of replies would fill it in.
   remove_on_resolve: Type.Optional(
-    Type.Boolean({ description: 'With labels: takes them away when the monitor resolves. True unless given.' }),
+    boolean('With labels: takes them away when the monitor resolves. True unless given.'),
   ),
 };
 
-const Monitor = component(
-  'Monitor',
-  Type.Object(
-    {
-      id: Type.String({ description: 'Its id.' }),
-      type: fixedEnum(MONITOR_TYPES, 'What it looks for.'),
-      name: Type.String({ description: 'Its name.' }),
-      enabled: Type.Boolean({ description: 'False: it detects nothing, and is resolved for every test.' }),
-      branches: Type.Array(Type.String(), { description: BRANCHES }),
-      action: Type.Object(
-        { classify: Type.Optional(fixedEnum(['FLAKY', 'BROKEN'], CLASSIFY)), ...labelled },
-        { description: 'What it does with a test that it detects: classify it, or label it.' },
-      ),
-      parameters: Parameters,
-    },
-    { description: 'Something that looks at every test of a repository.' },
-  ),
-);
+const Monitor = record('Monitor', 'Something that looks at every test of a repository.', {
+  id: text('Its id.'),
+  type: fixedEnum(MONITOR_TYPES, 'What it looks for.'),
+  name: text('Its name.'),
+  enabled: boolean('False: it detects nothing, and is resolved for every test.'),
+  branches: list(Type.String(), BRANCHES),
+  action: object('What it does with a test that it detects: classify it, or label it.', {
+    classify: Type.Optional(fixedEnum(['FLAKY', 'BROKEN'], CLASSIFY)),
+    ...labelled,
+  }),
+  parameters: Parameters,
+});
 
-const monitors = Type.Array(Monitor, { description: 'All monitors of the repository, the oldest first.' });
+const monitors = list(Monitor, 'All monitors of the repository, the oldest first.');
 
 type MonitorExample = { readonly type: MonitorType } & Readonly<Record<string, unknown>>;
 const EXAMPLE_MONITOR: MonitorExample = {
@@ -104,10 +95,8 @@ const EXAMPLE_MONITOR: MonitorExample = {
   },
 };
 
-export const listMonitors = operation({
+export const listMonitors = testOperation({
   name: 'listMonitors',
-  path: '/flaky-tests/list-monitors',
-  tag: 'Flaky tests',
   scope: 'read',
   summary: 'List the monitors of a repository',
   description: 'A new repository has five: pass on retry, repeated failures, nearly always failing, new and skipped.',
@@ -117,40 +106,35 @@ export const listMonitors = operation({
   example: { body: EXAMPLE_SCOPE, reply: { monitors: [EXAMPLE_MONITOR] } },
 });
 
-export const setMonitor = operation({
+export const setMonitor = testOperation({
   name: 'setMonitor',
-  path: '/flaky-tests/set-monitor',
-  tag: 'Flaky tests',
   scope: 'admin',
   summary: 'Make or change a monitor',
   description:
     'Without an id, a new monitor. With one, that monitor is changed: what is not named stays. All tests follow within seconds. One that is disabled, or counts other runs than before, is resolved for every test at once. A repository has at most 50 monitors.',
   body: Type.Object({
     ...testScope,
-    monitor: Type.Object(
-      {
-        id: Type.Optional(inputUuid('Which monitor to change; absent for a new one.')),
-        type: Type.Optional(
-          Type.Unsafe<MonitorType | Uppercase<MonitorType>>({
-            type: 'string',
-            enum: [...MONITOR_TYPES, ...MONITOR_TYPES.map(upper)],
-            description: 'What it looks for; required for a new one.',
-            'x-sluice-message': `must be one of ${MONITOR_TYPES.join(', ')}`,
-          }),
-        ),
-        name: Type.Optional(Type.String({ description: 'Its name, at most 100 characters; its type unless given.' })),
-        enabled: Type.Optional(Type.Boolean({ default: true, description: 'Whether it is switched on.' })),
-        branches: Type.Optional(Type.Array(Type.String(), { description: `${BRANCHES} All unless given.` })),
-        action: Type.Optional(
-          Type.Object(
-            { classify: Type.Optional(inputEnum(['FLAKY', 'BROKEN'], CLASSIFY)), ...labelled },
-            { description: 'Exactly one of classify and labels; required for a new one.' },
-          ),
-        ),
-        parameters: Type.Optional(Parameters),
-      },
-      { description: 'The monitor.' },
-    ),
+    monitor: object('The monitor.', {
+      id: Type.Optional(inputUuid('Which monitor to change; absent for a new one.')),
+      type: Type.Optional(
+        Type.Unsafe<MonitorType | Uppercase<MonitorType>>({
+          type: 'string',
+          enum: [...MONITOR_TYPES, ...MONITOR_TYPES.map(upper)],
+          description: 'What it looks for; required for a new one.',
+          'x-sluice-message': `must be one of ${MONITOR_TYPES.join(', ')}`,
+        }),
+      ),
+      name: Type.Optional(text('Its name, at most 100 characters; its type unless given.')),
+      enabled: Type.Optional(Type.Boolean({ default: true, description: 'Whether it is switched on.' })),
+      branches: Type.Optional(list(Type.String(), `${BRANCHES} All unless given.`)),
+      action: Type.Optional(
+        object('Exactly one of classify and labels; required for a new one.', {
+          classify: Type.Optional(inputEnum(['FLAKY', 'BROKEN'], CLASSIFY)),
+          ...labelled,
+        }),
+      ),
+      parameters: Type.Optional(Parameters),
+    }),
   }),
   reply: Type.Object({ monitor: Monitor, monitors }),
   errors: [...SCOPE_NOT_FOUND, 'MONITOR_NOT_FOUND', 'MONITOR_LIMIT_REACHED'],
@@ -160,10 +144,8 @@ export const setMonitor = operation({
   },
 });
 
-export const deleteMonitor = operation({
+export const deleteMonitor = testOperation({
   name: 'deleteMonitor',
-  path: '/flaky-tests/delete-monitor',
-  tag: 'Flaky tests',
   scope: 'admin',
   summary: 'Delete a monitor',
   description: 'It is resolved for every test. Deleting one that is gone is 404.',

@@ -3,7 +3,7 @@ import { ENTRY_STATES } from '../engine/queue.ts';
 import { commitId, EXAMPLE_ENTRY, EXAMPLE_QUEUE, entryRef, PrNumber, queueRef } from './common.ts';
 import { EntryRecord, EXAMPLE_LANDED_RECORD, EXAMPLE_LIST_ENTRY, EXAMPLE_RECORD, ListEntry } from './entry.ts';
 import { operation } from './operation.ts';
-import { inputEnum, inputInstant, inputUuid, uuid } from './schema.ts';
+import { boolean, exactlyOneOf, inputEnum, inputInstant, inputUuid, list, object, uuid } from './schema.ts';
 
 const NOT_FOUND = ['REPOSITORY_NOT_FOUND', 'QUEUE_NOT_FOUND', 'PULL_REQUEST_NOT_FOUND'] as const;
 
@@ -16,15 +16,12 @@ export const submitPullRequest = operation({
     'The pull request enters as NOT_READY and is admitted by itself as soon as it can be merged and, in a parallel queue, its impacted targets are there. Submitting one that is in the queue changes its priority and noBatch. A paused or draining queue accepts it and admits it later.',
   body: Type.Object({
     ...queueRef,
-    pr: Type.Object(
-      {
-        number: PrNumber,
-        sha: Type.Optional(
-          commitId('The head commit that is meant: at another one, nothing is submitted. Absent: the present head.'),
-        ),
-      },
-      { description: 'The pull request.' },
-    ),
+    pr: object('The pull request.', {
+      number: PrNumber,
+      sha: Type.Optional(
+        commitId('The head commit that is meant: at another one, nothing is submitted. Absent: the present head.'),
+      ),
+    }),
     priority: Type.Optional(
       Type.Union(
         [
@@ -44,12 +41,11 @@ export const submitPullRequest = operation({
         },
       ),
     ),
-    noBatch: Type.Optional(Type.Boolean({ description: 'Keep this pull request out of batches. Absent: as it is.' })),
+    noBatch: Type.Optional(boolean('Keep this pull request out of batches. Absent: as it is.')),
     repair: Type.Optional(
-      Type.Boolean({
-        description:
-          'It repairs a target branch that fails by itself: while the queue holds for that, it is tested alone on the head and lands if it passes. One that is submitted after the hold began needs no such word. Absent: as it is.',
-      }),
+      boolean(
+        'It repairs a target branch that fails by itself: while the queue holds for that, it is tested alone on the head and lands if it passes. One that is submitted after the hold began needs no such word. Absent: as it is.',
+      ),
     ),
   }),
   reply: EntryRecord,
@@ -85,15 +81,9 @@ export const restartTestsOnPullRequest = operation({
 });
 
 const detail = {
-  includeTimeline: Type.Optional(Type.Boolean({ description: 'Add every change of state, newest first.' })),
-  includeExplanation: Type.Optional(Type.Boolean({ description: 'Add why it is where it is, in words.' })),
+  includeTimeline: Type.Optional(boolean('Add every change of state, newest first.')),
+  includeExplanation: Type.Optional(boolean('Add why it is where it is, in words.')),
 };
-
-const aloneOf = (name: string, other: string) => ({
-  required: [name],
-  not: { properties: { [other]: {} }, required: [other] },
-  'x-sluice-message': 'must have exactly one of number and branch',
-});
 
 export const getSubmittedPullRequest = operation({
   name: 'getSubmittedPullRequest',
@@ -109,7 +99,7 @@ export const getSubmittedPullRequest = operation({
         number: PrNumber,
         branch: Type.String({ minLength: 1, maxLength: 255, description: 'Head branch of the pull request.' }),
       },
-      anyOf: [aloneOf('number', 'branch'), aloneOf('branch', 'number')],
+      ...exactlyOneOf('number', 'branch'),
       description: 'The pull request, by number or by head branch: exactly one of them.',
     }),
     ...detail,
@@ -127,7 +117,7 @@ export const getSubmittedPullRequests = operation({
   description: 'Pull requests that were never submitted are listed in notFound and are no error.',
   body: Type.Object({
     ...queueRef,
-    prs: Type.Array(Type.Object({ number: PrNumber }, { description: 'A pull request.' }), {
+    prs: Type.Array(object('A pull request.', { number: PrNumber }), {
       minItems: 1,
       maxItems: 50,
       description: 'The pull requests, at most 50.',
@@ -135,8 +125,8 @@ export const getSubmittedPullRequests = operation({
     ...detail,
   }),
   reply: Type.Object({
-    pullRequests: Type.Array(EntryRecord, { description: 'Those that were submitted, in the order asked for.' }),
-    notFound: Type.Array(Type.Integer(), { description: 'Numbers of those that never were.' }),
+    pullRequests: list(EntryRecord, 'Those that were submitted, in the order asked for.'),
+    notFound: list(Type.Integer(), 'Numbers of those that never were.'),
   }),
   errors: ['REPOSITORY_NOT_FOUND', 'QUEUE_NOT_FOUND'],
   example: {
@@ -161,7 +151,7 @@ export const listPullRequests = operation({
     take: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50, description: 'How many at most.' })),
   }),
   reply: Type.Object({
-    pullRequests: Type.Array(ListEntry, { description: 'One page.' }),
+    pullRequests: list(ListEntry, 'One page.'),
     nextCursor: Type.Optional(uuid('Asks for the next page; absent on the last.')),
   }),
   errors: ['REPOSITORY_NOT_FOUND', 'QUEUE_NOT_FOUND'],
@@ -179,13 +169,10 @@ export const setImpactedTargets = operation({
   longList: { key: 'impactedTargets', fields: 0 },
   body: Type.Object({
     ...queueRef,
-    pr: Type.Object(
-      {
-        number: PrNumber,
-        sha: Type.Optional(commitId('The head commit the targets were computed for. Absent: the present head.')),
-      },
-      { description: 'The pull request.' },
-    ),
+    pr: object('The pull request.', {
+      number: PrNumber,
+      sha: Type.Optional(commitId('The head commit the targets were computed for. Absent: the present head.')),
+    }),
     impactedTargets: Type.Union(
       [
         Type.Array(Type.String({ maxLength: 10_000, description: 'A target.' })),

@@ -6,7 +6,7 @@ import { EXPOSITION_CONTENT_TYPE } from '../lib/exposition.ts';
 import { Empty, EXAMPLE_QUEUE, EXAMPLE_REPO, queueRef, Repo } from './common.ts';
 import { EXAMPLE_LIST_ENTRY, ListEntry } from './entry.ts';
 import { operation } from './operation.ts';
-import { component, instant, outputEnum } from './schema.ts';
+import { boolean, component, instant, integer, list, object, outputEnum, record, text } from './schema.ts';
 import { settingChanges, settingInputs, settingOutputs } from './settings.ts';
 
 const configFields = {
@@ -17,80 +17,53 @@ const configFields = {
       'RUNNING, PAUSED, DRAINING, or SWITCHING_MODES while a change of mode waits for the pull requests in the queue.',
     ),
   ),
-  branch: Type.String({ description: 'The target branch.' }),
+  branch: text('The target branch.'),
   ...settingOutputs,
   parked: Type.Optional(
-    component(
+    record(
       'Parked',
-      Type.Object(
-        {
-          reason: Type.String({ description: 'The promise that would have been broken.' }),
-          eventId: Type.Integer({ description: 'The event of the queue at which it happened.' }),
-        },
-        {
-          description:
-            'The queue stopped itself, reads PAUSED, and starts and lands nothing until it is set to RUNNING. Absent otherwise.',
-        },
-      ),
+      'The queue stopped itself, reads PAUSED, and starts and lands nothing until it is set to RUNNING. Absent otherwise.',
+      {
+        reason: text('The promise that would have been broken.'),
+        eventId: integer('The event of the queue at which it happened.'),
+      },
     ),
   ),
   hold: Type.Optional(
-    component(
+    record(
       'Hold',
-      Type.Object(
-        {
-          kind: Type.String({
-            description: 'RED_BRANCH: the head fails by itself. BROKEN_CONFIGURATION: nothing can be tested on it.',
-          }),
-          since: instant('When it began.'),
-          text: Type.String({ description: 'Why, and what happens next, in words.' }),
-          checks: Type.Array(Type.String(), { description: 'The checks that the head fails.' }),
-          nextTestAt: Type.Optional(
-            instant('When the head is tested again by itself. Absent while it is being tested.'),
-          ),
-        },
-        {
-          description:
-            'The target branch is to blame: nothing else is tested and nobody is removed for a failure until its head passes or moves. Absent otherwise, and on /trunk/v1.',
-        },
-      ),
+      'The target branch is to blame: nothing else is tested and nobody is removed for a failure until its head passes or moves. Absent otherwise, and on /trunk/v1.',
+      {
+        kind: text('RED_BRANCH: the head fails by itself. BROKEN_CONFIGURATION: nothing can be tested on it.'),
+        since: instant('When it began.'),
+        text: text('Why, and what happens next, in words.'),
+        checks: list(Type.String(), 'The checks that the head fails.'),
+        nextTestAt: Type.Optional(instant('When the head is tested again by itself. Absent while it is being tested.')),
+      },
     ),
   ),
 };
 
-const alarms = Type.Array(
-  component(
-    'Alarm',
-    Type.Object(
-      {
-        at: instant('When it was raised.'),
-        code: Type.String({ description: `Such as ${ALARM_CODES.join(', ')}.` }),
-        text: Type.String({ description: 'What happened, in words.' }),
-        endedAt: Type.Optional(
-          instant('When what it was raised for was over. Absent while it goes on, or has no end.'),
-        ),
-      },
-      { description: 'Something an operator should hear about.' },
-    ),
-  ),
-  { description: 'Alarms of the last 7 days, newest first, at most 10. Not on /trunk/v1.' },
+const alarms = list(
+  record('Alarm', 'Something an operator should hear about.', {
+    at: instant('When it was raised.'),
+    code: text(`Such as ${ALARM_CODES.join(', ')}.`),
+    text: text('What happened, in words.'),
+    endedAt: Type.Optional(instant('When what it was raised for was over. Absent while it goes on, or has no end.')),
+  }),
+  'Alarms of the last 7 days, newest first, at most 10. Not on /trunk/v1.',
 );
 
-const QueueConfig = component('QueueConfig', Type.Object(configFields, { description: 'A queue and its settings.' }));
+const QueueConfig = record('QueueConfig', 'A queue and its settings.', configFields);
 
-const Queue = component(
-  'Queue',
-  Type.Object(
-    {
-      ...configFields,
-      alarms: Type.Optional(alarms),
-      enqueuedPullRequests: Type.Array(ListEntry, {
-        description: 'Every live entry: those under test, passed or held, then the pending ones, then those not ready.',
-      }),
-    },
-    { description: 'A queue, its settings and what is in it.' },
+const Queue = record('Queue', 'A queue, its settings and what is in it.', {
+  ...configFields,
+  alarms: Type.Optional(alarms),
+  enqueuedPullRequests: list(
+    ListEntry,
+    'Every live entry: those under test, passed or held, then the pending ones, then those not ready.',
   ),
-);
+});
 
 const EXAMPLE_CONFIG = { state: 'RUNNING', branch: 'main', ...DEFAULT_SETTINGS, bisectionConcurrency: 5 };
 const EXAMPLE_ALARM = {
@@ -127,7 +100,7 @@ export const updateQueue = operation({
       ...queueRef,
       ...settingChanges,
       deleteRequiredStatuses: Type.Optional(
-        Type.Boolean({ description: 'Drop the override of the required statuses, as requiredStatuses: null does.' }),
+        boolean('Drop the override of the required statuses, as requiredStatuses: null does.'),
       ),
     },
     { additionalProperties: false },
@@ -164,9 +137,7 @@ export const deleteQueue = operation({
   example: { body: EXAMPLE_QUEUE, reply: {} },
 });
 
-const counts = Object.fromEntries(
-  LIVE_STATES.map((state) => [state, Type.Integer({ description: `How many are ${state}.` })]),
-);
+const counts = Object.fromEntries(LIVE_STATES.map((state) => [state, integer(`How many are ${state}.`)]));
 
 export const listQueues = operation({
   name: 'listQueues',
@@ -176,20 +147,14 @@ export const listQueues = operation({
   description: 'With repo, only those of one repository.',
   body: Type.Object({ repo: Type.Optional(Repo) }),
   reply: Type.Object({
-    queues: Type.Array(
-      component(
-        'QueueSummary',
-        Type.Object(
-          {
-            repo: Repo,
-            ...configFields,
-            alarms: Type.Optional(alarms),
-            counts: Type.Object(counts, { description: 'Live entries by state.' }),
-          },
-          { description: 'A queue, its settings and how many pull requests are in it.' },
-        ),
-      ),
-      { description: 'Ordered by repository, then branch.' },
+    queues: list(
+      record('QueueSummary', 'A queue, its settings and how many pull requests are in it.', {
+        repo: Repo,
+        ...configFields,
+        alarms: Type.Optional(alarms),
+        counts: object('Live entries by state.', counts),
+      }),
+      'Ordered by repository, then branch.',
     ),
   }),
   errors: ['REPOSITORY_NOT_FOUND'],
@@ -227,9 +192,7 @@ export const getMergeQueueMetrics = operation({
     ),
     repoHost: Type.Optional({ ...Repo.properties.host, description: 'Host of the repository; with repo.' }),
   }),
-  reply: Type.String({
-    description: 'Nine families of metrics, and mq_alarms_total and mq_queue_held, which /trunk/v1 leaves out.',
-  }),
+  reply: text('Nine families of metrics, and mq_alarms_total and mq_queue_held, which /trunk/v1 leaves out.'),
   replyType: EXPOSITION_CONTENT_TYPE,
   errors: ['REPOSITORY_NOT_FOUND'],
   example: {

@@ -1,48 +1,37 @@
 import { Type } from 'typebox';
 import { Empty, EXAMPLE_REPO, queueRef, Repo } from './common.ts';
 import { operation } from './operation.ts';
-import { component, instant, nameText, nullable, outputEnum } from './schema.ts';
+import { boolean, instant, list, nameText, nullable, object, outputEnum, record, text } from './schema.ts';
 
 const checkFields = {
   name: nameText(255, 'Name of the check.'),
   command: Type.String({ minLength: 1, maxLength: 10_000, description: 'What a shell runs in the work tree.' }),
 };
 
-const Check = component(
-  'RunnerCheck',
-  Type.Object(
-    {
-      ...checkFields,
-      timeoutMinutes: nullable('integer', { description: 'When it is killed; null for the default.' }),
-      network: Type.Boolean({ description: "Whether it may use the network of the server's machine." }),
-    },
-    { description: 'A check of the built-in runner.' },
-  ),
-);
+const Check = record('RunnerCheck', 'A check of the built-in runner.', {
+  ...checkFields,
+  timeoutMinutes: nullable('integer', 'When it is killed; null for the default.'),
+  network: boolean("Whether it may use the network of the server's machine."),
+});
 
 const repositoryFields = {
   repo: Repo,
-  git: nullable('string', { description: 'Plain git: path or URL of the bare repository.' }),
-  checks: Type.Array(Check, { description: 'Checks of the built-in runner.' }),
-  junit: Type.Array(Type.String(), { description: 'Globs of the test reports that the checks leave behind.' }),
-  trustChecks: Type.Boolean({
-    description: 'Whether its checks also run where nothing can keep them from the files of the server.',
-  }),
-  checksBlocked: nullable('string', {
-    description: 'Why this server does not run its checks, and what to do; null where it does, or there are none.',
-  }),
-  runHooks: Type.Boolean({
-    description:
-      'Plain git by a path: whether its hooks run when the queue changes a branch. False elsewhere: hooks of a repository with a URL run at the remote.',
-  }),
+  git: nullable('string', 'Plain git: path or URL of the bare repository.'),
+  checks: list(Check, 'Checks of the built-in runner.'),
+  junit: list(Type.String(), 'Globs of the test reports that the checks leave behind.'),
+  trustChecks: boolean('Whether its checks also run where nothing can keep them from the files of the server.'),
+  checksBlocked: nullable(
+    'string',
+    'Why this server does not run its checks, and what to do; null where it does, or there are none.',
+  ),
+  runHooks: boolean(
+    'Plain git by a path: whether its hooks run when the queue changes a branch. False elsewhere: hooks of a repository with a URL run at the remote.',
+  ),
   createdAt: instant('When it was registered.'),
   updatedAt: instant('When it was changed last.'),
 };
 
-const Repository = component(
-  'Repository',
-  Type.Object(repositoryFields, { description: 'A repository that Sluice knows.' }),
-);
+const Repository = record('Repository', 'A repository that Sluice knows.', repositoryFields);
 
 const EXAMPLE = {
   repo: EXAMPLE_REPO,
@@ -68,23 +57,16 @@ export const registerRepository = operation({
     git: Type.Optional(nameText(4096, 'Path or URL of the bare repository; plain git only.')),
     checks: Type.Optional(
       Type.Array(
-        Type.Object(
-          {
-            ...checkFields,
-            timeoutMinutes: Type.Optional(
-              Type.Union([Type.Integer({ minimum: 1, maximum: 10080 }), Type.Null()], {
-                description: 'When it is killed.',
-                'x-sluice-message': 'must be a whole number from 1 to 10080, or null',
-              }),
-            ),
-            network: Type.Optional(
-              Type.Boolean({
-                description: "Whether it may use the network of the server's machine; false unless said.",
-              }),
-            ),
-          },
-          { description: 'A check of the built-in runner.' },
-        ),
+        object('A check of the built-in runner.', {
+          ...checkFields,
+          timeoutMinutes: Type.Optional(
+            Type.Union([Type.Integer({ minimum: 1, maximum: 10080 }), Type.Null()], {
+              description: 'When it is killed.',
+              'x-sluice-message': 'must be a whole number from 1 to 10080, or null',
+            }),
+          ),
+          network: Type.Optional(boolean("Whether it may use the network of the server's machine; false unless said.")),
+        }),
         { maxItems: 100, description: 'Checks of the built-in runner.' },
       ),
     ),
@@ -92,15 +74,13 @@ export const registerRepository = operation({
       Type.Array(nameText(1000, 'A glob.'), { maxItems: 100, description: 'Globs of the test reports.' }),
     ),
     trustChecks: Type.Optional(
-      Type.Boolean({ description: 'Run its checks also where nothing can keep them from the files of the server.' }),
+      boolean('Run its checks also where nothing can keep them from the files of the server.'),
     ),
-    runHooks: Type.Optional(
-      Type.Boolean({ description: 'Plain git by a path: whether its hooks run when the queue changes a branch.' }),
-    ),
+    runHooks: Type.Optional(boolean('Plain git by a path: whether its hooks run when the queue changes a branch.')),
   }),
   reply: Type.Object({
     ...repositoryFields,
-    notes: Type.Array(Type.String(), { description: 'What whoever registers it should know.' }),
+    notes: list(Type.String(), 'What whoever registers it should know.'),
   }),
   errors: ['FORGE_UNAVAILABLE'],
   example: {
@@ -121,7 +101,7 @@ export const listRepositories = operation({
   summary: 'List the repositories of the organization',
   description: 'Those that the token may see, ordered by host, owner and name.',
   body: Type.Object({}),
-  reply: Type.Object({ repositories: Type.Array(Repository, { description: 'The repositories.' }) }),
+  reply: Type.Object({ repositories: list(Repository, 'The repositories.') }),
   errors: [],
   example: { body: {}, reply: { repositories: [EXAMPLE] } },
 });
@@ -147,19 +127,13 @@ export const inspectRepository = operation({
     'Asks the forge whether the app is installed and has its permissions, whether rules of the branch keep the queue from landing or let others go around it, whether the required checks can appear on test branches, and whether events arrive. The queue need not exist yet. It takes some seconds.',
   body: Type.Object(queueRef),
   reply: Type.Object({
-    findings: Type.Array(
-      component(
-        'Finding',
-        Type.Object(
-          {
-            level: outputEnum(['OK', 'WARNING', 'ERROR'], 'An ERROR keeps the queue from working.'),
-            code: Type.String({ description: 'What it is about, such as TARGET_OPEN.' }),
-            text: Type.String({ description: 'What was found and what to do, in words.' }),
-          },
-          { description: 'Something that was looked at.' },
-        ),
-      ),
-      { description: 'Everything that was looked at.' },
+    findings: list(
+      record('Finding', 'Something that was looked at.', {
+        level: outputEnum(['OK', 'WARNING', 'ERROR'], 'An ERROR keeps the queue from working.'),
+        code: text('What it is about, such as TARGET_OPEN.'),
+        text: text('What was found and what to do, in words.'),
+      }),
+      'Everything that was looked at.',
     ),
   }),
   errors: ['REPOSITORY_NOT_FOUND', 'FORGE_UNAVAILABLE'],

@@ -1,4 +1,4 @@
-import { type Static, type TSchema, type TUnsafe, Type } from 'typebox';
+import { type Static, type TProperties, type TSchema, type TUnsafe, Type } from 'typebox';
 
 /**
  * Building blocks of the contract. Keys that start with `x-sluice-` are for us and never reach the OpenAPI document:
@@ -21,6 +21,35 @@ type Immutable<T> = T extends object ? { readonly [Key in keyof T]: Immutable<T[
 
 export function component<T extends TSchema>(name: string, schema: T): T {
   return { ...schema, 'x-sluice-component': name };
+}
+
+/** An object that the document describes once. */
+export function record<Fields extends TProperties>(name: string, description: string, fields: Fields) {
+  return component(name, object(description, fields));
+}
+
+export function object<Fields extends TProperties>(description: string, fields: Fields) {
+  return Type.Object(fields, { description });
+}
+
+export function list<Item extends TSchema>(items: Item, description: string) {
+  return Type.Array(items, { description });
+}
+
+export function text(description: string) {
+  return Type.String({ description });
+}
+
+export function integer(description: string) {
+  return Type.Integer({ description });
+}
+
+export function number(description: string) {
+  return Type.Number({ description });
+}
+
+export function boolean(description: string) {
+  return Type.Boolean({ description });
 }
 
 /** A recursive schema: `build` gets the reference to itself. */
@@ -120,9 +149,23 @@ type JsonTypes = { string: string; integer: number; number: number; boolean: boo
 /** A value or null, in the form that serializes fastest. */
 export function nullable<Kind extends keyof JsonTypes>(
   type: Kind,
-  keywords: Record<string, unknown>,
+  description: string,
 ): TUnsafe<JsonTypes[Kind] | null> {
-  return Type.Unsafe<JsonTypes[Kind] | null>({ type: [type, 'null'], ...keywords });
+  return Type.Unsafe<JsonTypes[Kind] | null>({ type: [type, 'null'], description });
+}
+
+export function nullableInstant(description: string) {
+  return Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time', description });
+}
+
+/** Of two optional fields, a request gives one and not the other. */
+export function exactlyOneOf(one: string, other: string) {
+  const only = (given: string, absent: string) => ({
+    required: [given],
+    not: { properties: { [absent]: {} }, required: [absent] },
+    'x-sluice-message': `must have exactly one of ${one} and ${other}`,
+  });
+  return { anyOf: [only(one, other), only(other, one)] };
 }
 
 export function nullableList<T>(items: TSchema, description: string): TUnsafe<T[] | null> {

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { Empty } from './common.ts';
 import { operation } from './operation.ts';
-import { nameText, outputEnum } from './schema.ts';
+import { boolean, integer, nameText, object, outputEnum, text } from './schema.ts';
 
 export const getServer = operation({
   name: 'getServer',
@@ -11,18 +11,15 @@ export const getServer = operation({
   description: 'Of the server that answers: others on the same database may differ.',
   body: Type.Object({}),
   reply: Type.Object({
-    version: Type.String({ description: 'Version of Sluice.' }),
-    runner: Type.Object(
-      {
-        protection: outputEnum(
-          ['bubblewrap', 'namespaces', 'users', 'none'],
-          'What keeps checks of the built-in runner from the files of the server and from each other.',
-        ),
-        sentence: Type.String({ description: 'The same in words; where it is none, why.' }),
-        runsUntrusted: Type.Boolean({ description: 'Whether checks run of repositories without `trustChecks`.' }),
-      },
-      { description: 'The built-in runner.' },
-    ),
+    version: text('Version of Sluice.'),
+    runner: object('The built-in runner.', {
+      protection: outputEnum(
+        ['bubblewrap', 'namespaces', 'users', 'none'],
+        'What keeps checks of the built-in runner from the files of the server and from each other.',
+      ),
+      sentence: text('The same in words; where it is none, why.'),
+      runsUntrusted: boolean('Whether checks run of repositories without `trustChecks`.'),
+    }),
   }),
   errors: [],
   example: {
@@ -51,8 +48,8 @@ export const createBackup = operation({
   description: 'One consistent copy. Nothing is overwritten. On PostgreSQL, use its own tools.',
   body: Type.Object({ file: Type.Optional(file) }),
   reply: Type.Object({
-    file: Type.String({ description: "Where the copy is, on the server's machine." }),
-    sizeBytes: Type.Integer({ description: 'How large it is.' }),
+    file: text("Where the copy is, on the server's machine."),
+    sizeBytes: integer('How large it is.'),
   }),
   errors: [],
   example: { body: {}, reply: { file: '/var/lib/sluice/backups/2026-09-17T10-16-02Z.db', sizeBytes: 1048576 } },

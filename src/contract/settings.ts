@@ -8,7 +8,7 @@ import {
   type SettingName,
   type SettingSpec,
 } from '../engine/settings.ts';
-import { component, inputEnum, nullableList, outputEnum, trimmedText, upper } from './schema.ts';
+import { component, inputEnum, nullableList, outputEnum, text, trimmedText, upper } from './schema.ts';
 
 const BatchingRule = component(
   'BatchingRule',
@@ -124,7 +124,7 @@ function outputSchema(spec: SettingSpec): TSchema {
     case 'batchingRules':
       return Type.Array(
         Type.Object({
-          targetPattern: Type.String({ description: 'A target, or a prefix of targets followed by one *.' }),
+          targetPattern: text('A target, or a prefix of targets followed by one *.'),
           policy: outputEnum(['ISOLATE'], 'Tested alone.'),
         }),
         note,

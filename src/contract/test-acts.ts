@@ -3,10 +3,9 @@ import { MAX_FLAG_REASON_LENGTH } from '../flaky/acts.ts';
 import { MAX_LABEL_LENGTH } from '../flaky/parse-monitor.ts';
 import { QUARANTINE_OVERRIDES } from '../storage/tests.ts';
 import { EXAMPLE_REPO, Repo } from './common.ts';
-import { operation } from './operation.ts';
-import { inputEnum, inputInstant, inputUuid, plainText, trimmedText } from './schema.ts';
+import { boolean, inputEnum, inputInstant, inputUuid, plainText, trimmedText } from './schema.ts';
 import { EXAMPLE_DETAILS, EXAMPLE_MONITOR_ID, TestDetails } from './test-details.ts';
-import { EXAMPLE_SCOPE, SCOPE_NOT_FOUND, testScope } from './test-scope.ts';
+import { EXAMPLE_SCOPE, SCOPE_NOT_FOUND, testOperation, testScope } from './test-scope.ts';
 
 /** Decisions of people about one test. The actor is the name of the token. */
 const testRef = { ...testScope, test_id: inputUuid('Id of the test case.') };
@@ -14,10 +13,8 @@ const reply = Type.Object({ test: TestDetails });
 const errors = [...SCOPE_NOT_FOUND, 'TEST_NOT_FOUND'] as const;
 const EXAMPLE_REF = { ...EXAMPLE_SCOPE, test_id: EXAMPLE_DETAILS.id };
 
-export const setQuarantine = operation({
+export const setQuarantine = testOperation({
   name: 'setQuarantine',
-  path: '/flaky-tests/set-quarantine',
-  tag: 'Flaky tests',
   scope: 'admin',
   summary: 'Decide whether a test is quarantined',
   description:
@@ -41,17 +38,15 @@ export const setQuarantine = operation({
   },
 });
 
-export const flagTest = operation({
+export const flagTest = testOperation({
   name: 'flagTest',
-  path: '/flaky-tests/flag-test',
-  tag: 'Flaky tests',
   scope: 'admin',
   summary: 'Say that a test is flaky, or no longer',
   description:
     'A flag counts as an active monitor that calls the test flaky, until it is taken away. A broken test cannot be flagged; its flag can be taken away.',
   body: Type.Object({
     ...testRef,
-    flagged: Type.Boolean({ description: 'True: it is flaky. False: takes the flag away.' }),
+    flagged: boolean('True: it is flaky. False: takes the flag away.'),
     reason: Type.Optional(plainText(MAX_FLAG_REASON_LENGTH, 'Why.')),
   }),
   reply,
@@ -67,10 +62,8 @@ export const flagTest = operation({
   },
 });
 
-export const muteMonitor = operation({
+export const muteMonitor = testOperation({
   name: 'muteMonitor',
-  path: '/flaky-tests/mute-monitor',
-  tag: 'Flaky tests',
   scope: 'admin',
   summary: 'Mute a monitor for one test, or end that',
   description:
@@ -95,10 +88,8 @@ export const muteMonitor = operation({
   },
 });
 
-export const setLabel = operation({
+export const setLabel = testOperation({
   name: 'setLabel',
-  path: '/flaky-tests/set-label',
-  tag: 'Flaky tests',
   scope: 'admin',
   summary: 'Put a label on a test, or take it away',
   description:
@@ -106,17 +97,15 @@ export const setLabel = operation({
   body: Type.Object({
     ...testRef,
     label: trimmedText(MAX_LABEL_LENGTH, 'The label.'),
-    on: Type.Boolean({ description: 'True: puts it on. False: takes it away.' }),
+    on: boolean('True: puts it on. False: takes it away.'),
   }),
   reply,
   errors,
   example: { body: { ...EXAMPLE_REF, label: 'network', on: true }, reply: { test: EXAMPLE_DETAILS } },
 });
 
-export const linkTicketToTestCase = operation({
+export const linkTicketToTestCase = testOperation({
   name: 'linkTicketToTestCase',
-  path: '/flaky-tests/link-ticket-to-test-case',
-  tag: 'Flaky tests',
   scope: 'admin',
   summary: 'Link a ticket to a test',
   description: 'A test has one ticket: another one takes its place. On /trunk/v1 the answer is empty.',

@@ -1,8 +1,7 @@
 import { Type } from 'typebox';
 import { DEFAULT_TEST_SETTINGS as DEFAULTS } from '../flaky/settings.ts';
-import { operation } from './operation.ts';
-import { instant, nullable, outputEnum } from './schema.ts';
-import { EXAMPLE_SCOPE, SCOPE_NOT_FOUND, testScope } from './test-scope.ts';
+import { boolean, instant, integer, list, nullable, object, outputEnum, text } from './schema.ts';
+import { EXAMPLE_SCOPE, SCOPE_NOT_FOUND, testOperation, testScope } from './test-scope.ts';
 
 const SETTING_CHANGE_KINDS = ['SETTINGS_CHANGED', 'MONITOR_CREATED', 'MONITOR_CHANGED', 'MONITOR_DELETED'] as const;
 
@@ -13,34 +12,24 @@ const PROTECTION = 'An upload in which too many tests failed is an outage: it is
 const THRESHOLD =
   'Too many: more than this fraction of the tests that ran, however few. Null: far above the usual share of the job, and at least 10 of 20 tests.';
 
-const reply = Type.Object(
-  {
-    quarantine_enabled: Type.Boolean({ description: 'The master switch: without it nothing is quarantined.' }),
-    auto_quarantine: Type.Boolean({ description: 'Flaky tests are quarantined without anybody asking.' }),
-    infrastructure_protection_enabled: Type.Boolean({
-      description: PROTECTION,
+const reply = object('What a repository says about its tests.', {
+  quarantine_enabled: boolean('The master switch: without it nothing is quarantined.'),
+  auto_quarantine: boolean('Flaky tests are quarantined without anybody asking.'),
+  infrastructure_protection_enabled: boolean(PROTECTION),
+  infrastructure_failure_threshold: nullable('number', THRESHOLD),
+  retention_days: integer('Older runs are invisible, and removed later.'),
+  ticket_url_template: nullable('string', TEMPLATE),
+  is_applied: boolean('Every test follows the settings and monitors; false for some seconds after a change.'),
+  changes: list(
+    object('A change of the settings or of a monitor.', {
+      at: instant('When.'),
+      actor: text('Who.'),
+      kind: outputEnum(SETTING_CHANGE_KINDS, 'What was changed.'),
+      text: text('The change in words.'),
     }),
-    infrastructure_failure_threshold: nullable('number', { description: THRESHOLD }),
-    retention_days: Type.Integer({ description: 'Older runs are invisible, and removed later.' }),
-    ticket_url_template: nullable('string', { description: TEMPLATE }),
-    is_applied: Type.Boolean({
-      description: 'Every test follows the settings and monitors; false for some seconds after a change.',
-    }),
-    changes: Type.Array(
-      Type.Object(
-        {
-          at: instant('When.'),
-          actor: Type.String({ description: 'Who.' }),
-          kind: outputEnum(SETTING_CHANGE_KINDS, 'What was changed.'),
-          text: Type.String({ description: 'The change in words.' }),
-        },
-        { description: 'A change of the settings or of a monitor.' },
-      ),
-      { description: 'The latest changes of settings and monitors, newest first, at most 50.' },
-    ),
-  },
-  { description: 'What a repository says about its tests.' },
-);
+    'The latest changes of settings and monitors, newest first, at most 50.',
+  ),
+});
 
 const EXAMPLE_SETTINGS = {
   quarantine_enabled: true,
@@ -60,10 +49,9 @@ const EXAMPLE_SETTINGS = {
   ],
 };
 
-export const getTestSettings = operation({
+export const getTestSettings = testOperation({
   name: 'getTestSettings',
   path: '/flaky-tests/get-settings',
-  tag: 'Flaky tests',
   scope: 'read',
   summary: 'Read what a repository says about its tests',
   description: 'Its settings, and who changed what of them and of its monitors.',
@@ -73,10 +61,9 @@ export const getTestSettings = operation({
   example: { body: EXAMPLE_SCOPE, reply: EXAMPLE_SETTINGS },
 });
 
-export const updateTestSettings = operation({
+export const updateTestSettings = testOperation({
   name: 'updateTestSettings',
   path: '/flaky-tests/update-settings',
-  tag: 'Flaky tests',
   scope: 'admin',
   summary: 'Change what a repository says about its tests',
   description:

@@ -3,9 +3,24 @@ import { CHECK_STATUSES } from '../engine/check.ts';
 import { QUARANTINE_VERDICTS } from '../engine/judgement.ts';
 import { ENDED_STATES } from '../engine/queue.ts';
 import { REQUIRED_SOURCES } from '../engine/required.ts';
-import { EXAMPLE_QUEUE, EXAMPLE_REPO, queueRef, Repo } from './common.ts';
+import { commitId, EXAMPLE_QUEUE, EXAMPLE_REPO, queueRef, Repo } from './common.ts';
 import { operation } from './operation.ts';
-import { component, fixedEnum, inputEnum, inputInstant, instant, outputEnum, trimmedText, uuid } from './schema.ts';
+import {
+  boolean,
+  exactlyOneOf,
+  fixedEnum,
+  inputEnum,
+  inputInstant,
+  instant,
+  integer,
+  list,
+  object,
+  outputEnum,
+  record,
+  text,
+  trimmedText,
+  uuid,
+} from './schema.ts';
 
 const CONCLUSIONS = [
   'ACTION_REQUIRED',
@@ -18,117 +33,84 @@ const CONCLUSIONS = [
   'TIMED_OUT',
 ] as const;
 
-const CheckQuarantine = component(
+const CheckQuarantine = record(
   'CheckQuarantine',
-  Type.Object(
-    {
-      verdict: outputEnum(
-        QUARANTINE_VERDICTS,
-        'WAIVED: only quarantined tests failed, and the check counts as passed. WOULD_BE_WAIVED, WOULD_NOT_BE_WAIVED: nothing follows from it, because the queue does not honor quarantine or the test run was decided before. PENDING: not known yet.',
-      ),
-      reason: Type.Optional(Type.String({ description: 'Why, as a sentence.' })),
-      failedTests: Type.Array(
-        Type.Object(
-          {
-            id: Type.String({ description: 'Id of the test.' }),
-            name: Type.String({ description: 'Its name.' }),
-            isExcused: Type.Boolean({ description: 'It was quarantined before, for what others saw of it.' }),
-            reason: Type.Optional(Type.String({ description: 'Why it is not excused.' })),
-          },
-          { description: 'A test that failed.' },
-        ),
-        { description: 'Tests that failed in the check, at most 1,000; those that are not excused first.' },
-      ),
-      failedTestsTotal: Type.Integer({ description: 'How many failed.' }),
-    },
-    { description: 'What quarantine makes of the failure of a required check (queue setting honorQuarantine).' },
-  ),
+  'What quarantine makes of the failure of a required check (queue setting honorQuarantine).',
+  {
+    verdict: outputEnum(
+      QUARANTINE_VERDICTS,
+      'WAIVED: only quarantined tests failed, and the check counts as passed. WOULD_BE_WAIVED, WOULD_NOT_BE_WAIVED: nothing follows from it, because the queue does not honor quarantine or the test run was decided before. PENDING: not known yet.',
+    ),
+    reason: Type.Optional(text('Why, as a sentence.')),
+    failedTests: list(
+      object('A test that failed.', {
+        id: text('Id of the test.'),
+        name: text('Its name.'),
+        isExcused: boolean('It was quarantined before, for what others saw of it.'),
+        reason: Type.Optional(text('Why it is not excused.')),
+      }),
+      'Tests that failed in the check, at most 1,000; those that are not excused first.',
+    ),
+    failedTestsTotal: integer('How many failed.'),
+  },
 );
 
-export const CheckRun = component(
-  'CheckRun',
-  Type.Object(
-    {
-      name: Type.String({ description: 'Name of the check.' }),
-      url: Type.String({ description: 'Where its details are; empty where nobody said.' }),
-      status: Type.Optional(fixedEnum(CHECK_STATUSES, 'How far it is.')),
-      conclusion: Type.Optional(fixedEnum(CONCLUSIONS, 'How it ended; only once completed.')),
-      startedAt: Type.Optional(instant('When this attempt began, where its reporter said so.')),
-      summary: Type.Optional(Type.String({ description: 'What its reporter had to say.' })),
-      quarantine: Type.Optional(CheckQuarantine),
-    },
-    { description: 'A check that reported on the test branch.' },
-  ),
-);
+export const CheckRun = record('CheckRun', 'A check that reported on the test branch.', {
+  name: text('Name of the check.'),
+  url: text('Where its details are; empty where nobody said.'),
+  status: Type.Optional(fixedEnum(CHECK_STATUSES, 'How far it is.')),
+  conclusion: Type.Optional(fixedEnum(CONCLUSIONS, 'How it ended; only once completed.')),
+  startedAt: Type.Optional(instant('When this attempt began, where its reporter said so.')),
+  summary: Type.Optional(text('What its reporter had to say.')),
+  quarantine: Type.Optional(CheckQuarantine),
+});
 
-const StatusCheck = component(
-  'StatusCheck',
-  Type.Object(
-    {
-      context: Type.String({ description: 'Name of the status.' }),
-      url: Type.Optional(Type.String({ description: 'Where its details are.' })),
-      state: Type.Optional(fixedEnum(['ERROR', 'FAILURE', 'PENDING', 'SUCCESS'], 'What it says.')),
-    },
-    { description: 'A commit status on the test branch.' },
-  ),
-);
+const StatusCheck = record('StatusCheck', 'A commit status on the test branch.', {
+  context: text('Name of the status.'),
+  url: Type.Optional(text('Where its details are.')),
+  state: Type.Optional(fixedEnum(['ERROR', 'FAILURE', 'PENDING', 'SUCCESS'], 'What it says.')),
+});
 
-const TestRun = component(
-  'TestRun',
-  Type.Object(
-    {
-      testRunId: Type.Optional(uuid('Id of the test run.')),
-      requiredStatuses: Type.Array(Type.String(), { description: 'Names of the checks that must pass.' }),
-      requiredStatusesSource: Type.Optional(
-        outputEnum(
-          REQUIRED_SOURCES,
-          'Who says so: a file, the forge (on plain git the registered checks), or the queue. Absent while not known.',
-        ),
-      ),
-      testBranch: Type.String({ description: 'The branch that CI tests.' }),
-      testBranchSha: Type.String({ description: 'Its commit; empty while it is not built.' }),
-      createdAt: Type.Optional(instant('When the test run began.')),
-      status: Type.Optional(
-        outputEnum(
-          ['IN_PROGRESS', 'FAILED', 'CANCELLED', 'SUCCEEDED'],
-          'How it stands. CANCELLED: abandoned before it was decided.',
-        ),
-      ),
-      checkSuites: Type.Array(
-        Type.Object(
-          { checkRuns: Type.Array(CheckRun, { description: 'The checks of the suite.' }) },
-          { description: 'Checks that belong together.' },
-        ),
-        { description: 'Checks seen.' },
-      ),
-      statusChecks: Type.Array(StatusCheck, { description: 'Commit statuses seen.' }),
-      testedPullRequests: Type.Array(
-        Type.Object(
-          {
-            prNumber: Type.Integer({ description: 'Number.' }),
-            prUrl: Type.String({ description: 'Link.' }),
-            title: Type.String({ description: 'Title.' }),
-          },
-          { description: 'A pull request under test.' },
-        ),
-        { description: 'The pull requests under test; several in a batch.' },
-      ),
-      impactedTargets: Type.Optional(
-        Type.Array(Type.String(), {
-          description:
-            'Of all pull requests in the test branch, where uploaded for each of them; ["ALL"] where one impacts everything. Left out also where there are more than can be shown.',
-        }),
-      ),
-      impactedTargetsForTestedPrs: Type.Optional(
-        Type.Array(Type.String(), { description: 'Of those under test only.' }),
-      ),
-      dependentPrs: Type.Optional(
-        Type.Array(Type.Integer(), { description: 'Pull requests merged in beneath and not under test.' }),
-      ),
-    },
-    { description: 'One test run.' },
+const TestRun = record('TestRun', 'One test run.', {
+  testRunId: Type.Optional(uuid('Id of the test run.')),
+  requiredStatuses: list(Type.String(), 'Names of the checks that must pass.'),
+  requiredStatusesSource: Type.Optional(
+    outputEnum(
+      REQUIRED_SOURCES,
+      'Who says so: a file, the forge (on plain git the registered checks), or the queue. Absent while not known.',
+    ),
   ),
-);
+  testBranch: text('The branch that CI tests.'),
+  testBranchSha: text('Its commit; empty while it is not built.'),
+  createdAt: Type.Optional(instant('When the test run began.')),
+  status: Type.Optional(
+    outputEnum(
+      ['IN_PROGRESS', 'FAILED', 'CANCELLED', 'SUCCEEDED'],
+      'How it stands. CANCELLED: abandoned before it was decided.',
+    ),
+  ),
+  checkSuites: list(
+    object('Checks that belong together.', { checkRuns: list(CheckRun, 'The checks of the suite.') }),
+    'Checks seen.',
+  ),
+  statusChecks: list(StatusCheck, 'Commit statuses seen.'),
+  testedPullRequests: list(
+    object('A pull request under test.', {
+      prNumber: integer('Number.'),
+      prUrl: text('Link.'),
+      title: text('Title.'),
+    }),
+    'The pull requests under test; several in a batch.',
+  ),
+  impactedTargets: Type.Optional(
+    list(
+      Type.String(),
+      'Of all pull requests in the test branch, where uploaded for each of them; ["ALL"] where one impacts everything. Left out also where there are more than can be shown.',
+    ),
+  ),
+  impactedTargetsForTestedPrs: Type.Optional(list(Type.String(), 'Of those under test only.')),
+  dependentPrs: Type.Optional(list(Type.Integer(), 'Pull requests merged in beneath and not under test.')),
+});
 
 export const TestRunId = Type.String({
   minLength: 1,
@@ -158,20 +140,11 @@ export const getMergeQueueTestingDetails = operation({
   description:
     'With testRunId (the last part of a test branch), that test run, also one that has ended; without it, { testRuns }: every one in progress, in queue order, those of bisections after the line.',
   body: Type.Object({ ...queueRef, testRunId: Type.Optional(TestRunId) }),
-  reply: Type.Union(
-    [TestRun, Type.Object({ testRuns: Type.Array(TestRun, { description: 'Test runs in progress.' }) })],
-    {
-      description: 'One test run, or all of them.',
-    },
-  ),
+  reply: Type.Union([TestRun, Type.Object({ testRuns: list(TestRun, 'Test runs in progress.') })], {
+    description: 'One test run, or all of them.',
+  }),
   errors: ['REPOSITORY_NOT_FOUND', 'QUEUE_NOT_FOUND', 'TEST_RUN_NOT_FOUND'],
   example: { body: EXAMPLE_QUEUE, reply: { testRuns: [EXAMPLE_TEST_RUN] } },
-});
-
-const aloneOf = (name: string, other: string) => ({
-  required: [name],
-  not: { properties: { [other]: {} }, required: [other] },
-  'x-sluice-message': 'must have exactly one of testRunId and sha',
 });
 
 export const reportCheck = operation({
@@ -185,13 +158,7 @@ export const reportCheck = operation({
     {
       repo: Repo,
       testRunId: Type.Optional(TestRunId),
-      sha: Type.Optional(
-        Type.String({
-          pattern: '^(?:[0-9a-fA-F]{40}|[0-9a-fA-F]{64})$',
-          description: 'The tested commit, instead of testRunId.',
-          'x-sluice-message': 'must be a whole commit id of 40 or 64 hexadecimal digits',
-        }),
-      ),
+      sha: Type.Optional(commitId('The tested commit, instead of testRunId.')),
       name: trimmedText(255, 'Name of the check, as it is required.'),
       status: inputEnum(
         [...CHECK_STATUSES, 'PENDING'],
@@ -220,7 +187,7 @@ export const reportCheck = operation({
       ),
       startedAt: Type.Optional(inputInstant('When this attempt began.')),
     },
-    { anyOf: [aloneOf('testRunId', 'sha'), aloneOf('sha', 'testRunId')] },
+    exactlyOneOf('testRunId', 'sha'),
   ),
   reply: TestRun,
   errors: ['REPOSITORY_NOT_FOUND', 'TEST_RUN_NOT_FOUND'],
@@ -263,32 +230,26 @@ export const listMergeQueueTestingResults = operation({
     take: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50, description: 'How many at most.' })),
   }),
   reply: Type.Object({
-    testingResults: Type.Array(
-      component(
-        'TestingResult',
-        Type.Object(
-          {
-            prNumber: Type.Integer({ description: 'Number of the pull request.' }),
-            endedAt: instant('When testing ended.'),
-            testingDurationMs: Type.Integer({ description: 'How long it took, in whole seconds.' }),
-            outcome: outputEnum(['PASSED', 'FAILED', 'INTERRUPTED', 'CANCELLED'], 'How testing ended.'),
-            testRunId: Type.Optional(uuid('The test run.')),
-            cycleConclusion: Type.Optional(
-              outputEnum(ENDED_STATES, 'How the stay in the queue that it belongs to ended; absent while it lasts.'),
-            ),
-            bisection: Type.Optional(
-              outputEnum(
-                ['IN_BISECTION', 'ENTERED_BISECTION'],
-                'IN_BISECTION: it was a run of a bisection. ENTERED_BISECTION: its failure led into one.',
-              ),
-            ),
-          },
-          { description: 'One attempt to test one pull request.' },
+    testingResults: list(
+      record('TestingResult', 'One attempt to test one pull request.', {
+        prNumber: integer('Number of the pull request.'),
+        endedAt: instant('When testing ended.'),
+        testingDurationMs: integer('How long it took, in whole seconds.'),
+        outcome: outputEnum(['PASSED', 'FAILED', 'INTERRUPTED', 'CANCELLED'], 'How testing ended.'),
+        testRunId: Type.Optional(uuid('The test run.')),
+        cycleConclusion: Type.Optional(
+          outputEnum(ENDED_STATES, 'How the stay in the queue that it belongs to ended; absent while it lasts.'),
         ),
-      ),
-      { description: 'One page.' },
+        bisection: Type.Optional(
+          outputEnum(
+            ['IN_BISECTION', 'ENTERED_BISECTION'],
+            'IN_BISECTION: it was a run of a bisection. ENTERED_BISECTION: its failure led into one.',
+          ),
+        ),
+      }),
+      'One page.',
     ),
-    totalItems: Type.Integer({ description: 'How many there are in all.' }),
+    totalItems: integer('How many there are in all.'),
   }),
   errors: ['REPOSITORY_NOT_FOUND', 'QUEUE_NOT_FOUND'],
   example: {

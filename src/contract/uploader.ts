@@ -1,12 +1,12 @@
 import { Type } from 'typebox';
 import { EXAMPLE_REPO, Repo } from './common.ts';
 import { operation } from './operation.ts';
-import { nameText, nullable } from './schema.ts';
+import { boolean, list, nameText, nullable, object, text } from './schema.ts';
 
 /** The protocol of existing uploaders. They send unused fields, and more with every version. */
 const caller = { repo: Repo, orgUrlSlug: nameText(255, "The organization's slug.") };
 
-const maybeText = (description: string) => Type.Optional(nullable('string', { description }));
+const maybeText = (description: string) => Type.Optional(nullable('string', description));
 
 const EXAMPLE_TEST_ID = 'd8c1d5ba-6c9a-5c0a-8f3e-5a1f5a4c9b11';
 const EXAMPLE_UPLOAD_ID = '7f3c9a52-1f0b-4a86-9c55-0d6c1b7f2a11';
@@ -33,10 +33,10 @@ export const createBundleUpload = operation({
     testCollectionShortId: maybeText('Not used.'),
   }),
   reply: Type.Object({
-    id: Type.String({ description: 'Id of the upload; the meta.json of the bundle must have it.' }),
-    idV2: Type.String({ description: 'The same id.' }),
-    url: Type.String({ description: 'Where to put the bundle.' }),
-    key: Type.String({ description: 'A name of it that means nothing.' }),
+    id: text('Id of the upload; the meta.json of the bundle must have it.'),
+    idV2: text('The same id.'),
+    url: text('Where to put the bundle.'),
+    key: text('A name of it that means nothing.'),
   }),
   errors: ['ORGANIZATION_NOT_FOUND', 'REPOSITORY_NOT_FOUND'],
   example: {
@@ -71,29 +71,26 @@ export const getQuarantineConfig = operation({
   body: Type.Object({
     ...caller,
     testIdentifiers: Type.Array(
-      Type.Object(
-        {
-          id: Type.String({ description: 'Id of the test, or the attribute id of its report.' }),
-          name: Type.String({ description: 'Name of the test.' }),
-          parentName: Type.Optional(nullable('string', { description: 'Name of the suite.' })),
-          className: maybeText('Name of the class.'),
-          file: maybeText('File of the test.'),
-          variant: maybeText('Variant of the test.'),
-          suitePaths: Type.Optional(
-            Type.Array(Type.String(), {
-              maxItems: 100,
-              description: 'The suites below parentName in which it failed: a quarantine covers those it was made of.',
-            }),
-          ),
-        },
-        { description: 'A failing test.' },
-      ),
+      object('A failing test.', {
+        id: text('Id of the test, or the attribute id of its report.'),
+        name: text('Name of the test.'),
+        parentName: Type.Optional(nullable('string', 'Name of the suite.')),
+        className: maybeText('Name of the class.'),
+        file: maybeText('File of the test.'),
+        variant: maybeText('Variant of the test.'),
+        suitePaths: Type.Optional(
+          Type.Array(Type.String(), {
+            maxItems: 100,
+            description: 'The suites below parentName in which it failed: a quarantine covers those it was made of.',
+          }),
+        ),
+      }),
       { maxItems: MAX_TESTS, description: 'The failing tests; empty: every quarantined test is wanted.' },
     ),
   }),
   reply: Type.Object({
-    isDisabled: Type.Boolean({ description: 'Quarantine is off in this repository.' }),
-    testIds: Type.Array(Type.String(), { description: 'Ids of quarantined tests.' }),
+    isDisabled: boolean('Quarantine is off in this repository.'),
+    testIds: list(Type.String(), 'Ids of quarantined tests.'),
   }),
   errors: ['ORGANIZATION_NOT_FOUND'],
   example: {

@@ -1,19 +1,31 @@
 import { Type } from 'typebox';
 import { EVIDENCE_WORTHS } from '../flaky/core/evidence.ts';
 import { EXAMPLE_REPO, PrNumber, Repo } from './common.ts';
-import { operation } from './operation.ts';
 import {
-  component,
   fixedEnum,
   inputUuid,
   instant,
+  integer,
+  list,
   nameText,
   nullable,
+  nullableInstant,
+  object,
   outputEnum,
+  record,
+  text,
   trimmedText,
   uuid,
 } from './schema.ts';
-import { EXAMPLE_PAGE, EXAMPLE_SCOPE, Page, PageQuery, SCOPE_NOT_FOUND, testScope } from './test-scope.ts';
+import {
+  EXAMPLE_PAGE,
+  EXAMPLE_SCOPE,
+  Page,
+  PageQuery,
+  SCOPE_NOT_FOUND,
+  testOperation,
+  testScope,
+} from './test-scope.ts';
 import { EXAMPLE_TEST_RUN, TestRunId } from './testing.ts';
 
 const Status = outputEnum(
@@ -21,74 +33,55 @@ const Status = outputEnum(
   'ACCEPTED (waits to be processed), PROCESSED (its test runs count), SKIPPED (they are shown, and are evidence for nothing: an outage, or somebody took it back) or FAILED (nothing of it could be used; issues say why).',
 );
 
-const UploadIssue = component(
-  'UploadIssue',
-  Type.Object(
-    {
-      level: fixedEnum(['error', 'warning', 'info'], 'How bad it is.'),
-      file: nullable('string', { description: 'In which file; null where it concerns all of them.' }),
-      line: nullable('integer', { description: 'In which line; null where there is none.' }),
-      message: Type.String({ description: 'What is wrong.' }),
-      hint: Type.String({ description: 'What to do about it.' }),
-    },
-    { description: 'Something about an upload that somebody should know.' },
-  ),
-);
+const UploadIssue = record('UploadIssue', 'Something about an upload that somebody should know.', {
+  level: fixedEnum(['error', 'warning', 'info'], 'How bad it is.'),
+  file: nullable('string', 'In which file; null where it concerns all of them.'),
+  line: nullable('integer', 'In which line; null where there is none.'),
+  message: text('What is wrong.'),
+  hint: text('What to do about it.'),
+});
 
-const nullableText = (description: string) => nullable('string', { description });
+const nullableText = (description: string) => nullable('string', description);
 
-const Upload = component(
-  'Upload',
-  Type.Object(
-    {
-      id: uuid('Id of the upload.'),
-      status: Status,
-      received_at: instant('When it came.'),
-      processed_at: nullable('string', { format: 'date-time', description: 'When it was processed; null before.' }),
-      branch: nullableText('Branch the tests ran on; null where it is not known yet.'),
-      sha: nullableText('Commit the tests ran on; null where it is not known yet.'),
-      pr_number: nullable('integer', { description: 'Pull request the tests ran for; null where there was none.' }),
-      job_name: nullableText('Name of the CI job; null where nobody said.'),
-      job_url: nullableText('Link to the CI job; null where nobody said.'),
-      variant: Type.String({ description: 'Variant of the tests; empty where there is none.' }),
-      test_run_id: nullableText('The test run of a queue that these are results of; null where there is none.'),
-      check: nullableText('The check of it; null where there is none.'),
-      fork: nullable('boolean', {
-        description: 'Whether the commit is a fork\u2019s; null where it is not known yet.',
-      }),
-      job_attempt: nullable('integer', { description: 'Which try of the job it was; null where nobody said.' }),
-      evidence: fixedEnum(
-        EVIDENCE_WORTHS,
-        'What its runs may be evidence for: NOTHING; STATUSES of tests; or WAIVERS, statuses and waivers in a queue.',
-      ),
-      no_evidence_because: nullableText(
-        'Why for NOTHING: FORK, UNKNOWN_COMMIT, OUTAGE or IGNORED; null where it is evidence, or not processed yet.',
-      ),
-      ignored: Type.Optional(
-        Type.Object(
-          {
-            at: instant('When.'),
-            actor: Type.String({ description: 'Who.' }),
-            reason: Type.String({ description: 'Why.' }),
-          },
-          { description: 'Who took its evidence back; absent where nobody did.' },
-        ),
-      ),
-      files: Type.Integer({ description: 'How many files of results came; a bundle is one.' }),
-      size_bytes: Type.Integer({ description: 'How large they were, as they came.' }),
-      test_runs: Type.Integer({ description: 'How many test runs were stored.' }),
-      issues: Type.Array(UploadIssue, { description: 'What is wrong with it.' }),
-    },
-    { description: 'One delivery of test results.' },
+const Upload = record('Upload', 'One delivery of test results.', {
+  id: uuid('Id of the upload.'),
+  status: Status,
+  received_at: instant('When it came.'),
+  processed_at: nullableInstant('When it was processed; null before.'),
+  branch: nullableText('Branch the tests ran on; null where it is not known yet.'),
+  sha: nullableText('Commit the tests ran on; null where it is not known yet.'),
+  pr_number: nullable('integer', 'Pull request the tests ran for; null where there was none.'),
+  job_name: nullableText('Name of the CI job; null where nobody said.'),
+  job_url: nullableText('Link to the CI job; null where nobody said.'),
+  variant: text('Variant of the tests; empty where there is none.'),
+  test_run_id: nullableText('The test run of a queue that these are results of; null where there is none.'),
+  check: nullableText('The check of it; null where there is none.'),
+  fork: nullable('boolean', 'Whether the commit is a fork\u2019s; null where it is not known yet.'),
+  job_attempt: nullable('integer', 'Which try of the job it was; null where nobody said.'),
+  evidence: fixedEnum(
+    EVIDENCE_WORTHS,
+    'What its runs may be evidence for: NOTHING; STATUSES of tests; or WAIVERS, statuses and waivers in a queue.',
   ),
-);
+  no_evidence_because: nullableText(
+    'Why for NOTHING: FORK, UNKNOWN_COMMIT, OUTAGE or IGNORED; null where it is evidence, or not processed yet.',
+  ),
+  ignored: Type.Optional(
+    object('Who took its evidence back; absent where nobody did.', {
+      at: instant('When.'),
+      actor: text('Who.'),
+      reason: text('Why.'),
+    }),
+  ),
+  files: integer('How many files of results came; a bundle is one.'),
+  size_bytes: integer('How large they were, as they came.'),
+  test_runs: integer('How many test runs were stored.'),
+  issues: list(UploadIssue, 'What is wrong with it.'),
+});
 
 const { host, owner, name } = Repo.properties;
 
-export const uploadResults = operation({
+export const uploadResults = testOperation({
   name: 'uploadResults',
-  path: '/flaky-tests/upload-results',
-  tag: 'Flaky tests',
   scope: 'upload',
   summary: 'Upload test results',
   description:
@@ -204,15 +197,13 @@ const EXAMPLE_UPLOAD = {
   ],
 };
 
-export const listUploads = operation({
+export const listUploads = testOperation({
   name: 'listUploads',
-  path: '/flaky-tests/list-uploads',
-  tag: 'Flaky tests',
   scope: 'read',
   summary: 'List uploads of test results',
   description: 'Newest first, with what is wrong with each.',
   body: Type.Object({ ...testScope, page_query: PageQuery }),
-  reply: Type.Object({ uploads: Type.Array(Upload, { description: 'One page.' }), page: Page }),
+  reply: Type.Object({ uploads: list(Upload, 'One page.'), page: Page }),
   errors: SCOPE_NOT_FOUND,
   example: {
     body: { ...EXAMPLE_SCOPE, page_query: { page_size: 25 } },
@@ -220,10 +211,8 @@ export const listUploads = operation({
   },
 });
 
-export const processUploadAgain = operation({
+export const processUploadAgain = testOperation({
   name: 'processUploadAgain',
-  path: '/flaky-tests/process-upload-again',
-  tag: 'Flaky tests',
   scope: 'admin',
   summary: 'Process an upload again',
   description:
@@ -237,10 +226,8 @@ export const processUploadAgain = operation({
   },
 });
 
-export const ignoreUpload = operation({
+export const ignoreUpload = testOperation({
   name: 'ignoreUpload',
-  path: '/flaky-tests/ignore-upload',
-  tag: 'Flaky tests',
   scope: 'admin',
   summary: 'Take back what an upload is evidence for',
   description:
