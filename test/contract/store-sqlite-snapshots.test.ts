@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { copyFile, link, open, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, test } from 'node:test';
+import { describe, type TestContext, test } from 'node:test';
 import { openSqliteStore } from '../../src/storage/sqlite/open-sqlite-store.ts';
 import type { SnapshotStore, Store } from '../../src/storage/store.ts';
 import { aCommit, anEntry, storeQueue } from '../helpers/store-rows.ts';
@@ -13,21 +13,25 @@ function snapshotsOf(store: Store): SnapshotStore {
   return store.snapshots;
 }
 
+/** A store with one queue, in a folder that has room for backups beside it. */
+async function createScene(t: TestContext) {
+  const folder = await createFolder(t);
+  const directory = join(folder, 'data');
+  const store = await openStore(t, directory);
+  const { id } = await storeQueue(store);
+  return { folder, directory, store, id, snapshots: snapshotsOf(store), file: join(folder, 'backup') };
+}
+
 describe('a backup of a SQLite store', () => {
   test('is one file, and one state, whatever is committed meanwhile', async (t) => {
-    const folder = await createFolder(t);
-    const store = await openStore(t, join(folder, 'data'));
-    const { id } = await storeQueue(store);
+    const { folder, store, id, snapshots, file } = await createScene(t);
     const entries = Array.from({ length: 200 }, (_, index) => anEntry(id, index + 1, { body: 'x'.repeat(40_000) }));
     await store.queues.commit(aCommit(id, 1, { entries }));
 
-    const file = join(folder, 'backup');
     let isDone = false;
-    const backing = snapshotsOf(store)
-      .backup(file)
-      .finally(() => {
-        isDone = true;
-      });
+    const backing = snapshots.backup(file).finally(() => {
+      isDone = true;
+    });
     let version = 2;
     while (!isDone) {
       await store.queues.commit(
@@ -40,23 +44,21 @@ describe('a backup of a SQLite store', () => {
     assert.equal(sizeBytes, (await stat(file)).size);
     assert.deepEqual((await readdir(folder)).sort(), ['backup', 'data']);
 
-    await snapshotsOf(store).restore(file);
+    await snapshots.restore(file);
     const loaded = await store.queues.load(id);
     assert.ok(loaded !== undefined && loaded.queue.version < version);
     assert.equal(loaded.entries.length, 200 + loaded.queue.version - 2);
   });
 
   test('replaces no file', async (t) => {
-    const folder = await createFolder(t);
-    const store = await openStore(t, join(folder, 'data'));
-    const file = join(folder, 'backup');
+    const { folder, snapshots, file } = await createScene(t);
     await writeFile(file, 'precious');
-    await assert.rejects(snapshotsOf(store).backup(file), isFault('BACKUP_UNUSABLE', /already a file/));
+    await assert.rejects(snapshots.backup(file), isFault('BACKUP_UNUSABLE', /already a file/));
     assert.equal(await readFile(file, 'utf8'), 'precious');
     const below = join(file, 'cannot', 'be');
-    await assert.rejects(snapshotsOf(store).backup(below), isFault('BACKUP_UNUSABLE', /a file in its place/));
+    await assert.rejects(snapshots.backup(below), isFault('BACKUP_UNUSABLE', /a file in its place/));
     const endless = join(folder, 'x'.repeat(4000));
-    await assert.rejects(snapshotsOf(store).backup(endless), isFault('BACKUP_UNUSABLE', /too long/));
+    await assert.rejects(snapshots.backup(endless), isFault('BACKUP_UNUSABLE', /too long/));
     assert.deepEqual((await readdir(folder)).sort(), ['backup', 'data']);
   });
 });
@@ -96,18 +98,13 @@ describe('a restore of a SQLite store', () => {
   });
 
   test('lets commits wait, which then meet what was restored', async (t) => {
-    const folder = await createFolder(t);
-    const store = await openStore(t, join(folder, 'data'));
-    const { id } = await storeQueue(store);
-    const file = join(folder, 'backup');
-    await snapshotsOf(store).backup(file);
+    const { store, id, snapshots, file } = await createScene(t);
+    await snapshots.backup(file);
     await store.queues.commit(aCommit(id, 1));
     let isRestored = false;
-    const restoring = snapshotsOf(store)
-      .restore(file)
-      .then(() => {
-        isRestored = true;
-      });
+    const restoring = snapshots.restore(file).then(() => {
+      isRestored = true;
+    });
     const outcomes: string[] = [];
     while (!isRestored) outcomes.push(await store.queues.commit(aCommit(id, 2 + outcomes.length)));
     await restoring;
@@ -116,25 +113,20 @@ describe('a restore of a SQLite store', () => {
   });
 
   test('waits for another one', async (t) => {
-    const folder = await createFolder(t);
-    const store = await openStore(t, join(folder, 'data'));
-    const { id } = await storeQueue(store);
+    const { folder, store, id, snapshots } = await createScene(t);
     const files = ['first', 'second'].map((name) => join(folder, name));
     for (const [index, file] of files.entries()) {
-      await snapshotsOf(store).backup(file);
+      await snapshots.backup(file);
       await store.queues.commit(aCommit(id, index + 1));
     }
-    await Promise.all(files.map((file) => snapshotsOf(store).restore(file)));
+    await Promise.all(files.map((file) => snapshots.restore(file)));
     assert.equal(await store.queues.findVersion(id), 2);
   });
 
   test('refuses what is no backup, and changes nothing', async (t) => {
-    const folder = await createFolder(t);
-    const directory = join(folder, 'data');
-    const store = await openStore(t, directory);
-    const { id } = await storeQueue(store);
+    const { folder, directory, store, id, snapshots } = await createScene(t);
     const good = join(folder, 'good');
-    await snapshotsOf(store).backup(good);
+    await snapshots.backup(good);
     const file = (name: string) => join(folder, name);
     await writeFile(file('text'), 'These are not the bytes of a database. '.repeat(200));
     await writeFile(file('empty'), '');
@@ -159,7 +151,7 @@ describe('a restore of a SQLite store', () => {
       cut: /damaged/,
     };
     for (const [name, reason] of Object.entries(reasons)) {
-      await assert.rejects(snapshotsOf(store).restore(file(name)), isFault('BACKUP_UNUSABLE', reason), name);
+      await assert.rejects(snapshots.restore(file(name)), isFault('BACKUP_UNUSABLE', reason), name);
     }
     assert.equal(await store.queues.findVersion(id), 1);
     assert.ok(!(await readdir(directory)).includes('restore.db'));
@@ -168,27 +160,22 @@ describe('a restore of a SQLite store', () => {
 
 describe('a restore that would leave a server nobody can use', () => {
   test('is refused where the file is one of the server itself', async (t) => {
-    const folder = await createFolder(t);
-    const directory = join(folder, 'data');
-    const store = await openStore(t, directory);
-    const { id } = await storeQueue(store);
+    const { folder, directory, store, id, snapshots } = await createScene(t);
     await symlink(directory, join(folder, 'linked'));
     await link(join(directory, 'sluice.db'), join(folder, 'hard'));
     const own = ['sluice.db', 'sluice.db-wal', 'sluice.db-shm', 'lock.db'].map((name) => join(directory, name));
     const fault = isFault('BACKUP_UNUSABLE', /this server's own/);
     for (const file of [...own, join(folder, 'linked', 'sluice.db'), join(folder, 'hard')]) {
-      await assert.rejects(snapshotsOf(store).restore(file), fault, file);
+      await assert.rejects(snapshots.restore(file), fault, file);
     }
     assert.equal(await store.queues.findVersion(id), 1);
     await assert.rejects(openSqliteStore({ directory }), isFault('STORE_LOCKED', /already uses/));
   });
 
   test('is refused where tables, organizations or a token for the instance are missing', async (t) => {
-    const folder = await createFolder(t);
-    const store = await openStore(t, join(folder, 'data'));
-    const { id } = await storeQueue(store);
+    const { folder, directory, store, id, snapshots } = await createScene(t);
     const good = join(folder, 'good');
-    await snapshotsOf(store).backup(good);
+    await snapshots.backup(good);
     const changes: Record<string, readonly [sql: string, reason: RegExp]> = {
       unlogged: ['drop table migrations', /no tables of Sluice/],
       unmigrated: ['delete from migrations', /no tables of Sluice/],
@@ -207,46 +194,39 @@ describe('a restore that would leave a server nobody can use', () => {
       const db = new DatabaseSync(file);
       db.exec(sql);
       db.close();
-      await assert.rejects(snapshotsOf(store).restore(file), isFault('BACKUP_UNUSABLE', reason), name);
+      await assert.rejects(snapshots.restore(file), isFault('BACKUP_UNUSABLE', reason), name);
     }
     const bare = join(folder, 'bare');
     const other = join(folder, 'other');
     const fresh = await openStore(t, other);
     await storeQueue(fresh);
     await copyFile(join(other, 'sluice.db'), bare);
-    await assert.rejects(snapshotsOf(store).restore(bare), isFault('BACKUP_UNUSABLE', /cannot be used/));
+    await assert.rejects(snapshots.restore(bare), isFault('BACKUP_UNUSABLE', /cannot be used/));
     assert.equal(await store.queues.findVersion(id), 1);
-    assert.ok(!(await readdir(join(folder, 'data'))).includes('backups'), 'nothing was replaced');
+    assert.ok(!(await readdir(directory)).includes('backups'), 'nothing was replaced');
   });
 });
 
 describe('a store that is replaced by a restore', () => {
   test('is kept, and can itself be restored', async (t) => {
-    const folder = await createFolder(t);
-    const directory = join(folder, 'data');
-    const store = await openStore(t, directory);
-    const { id } = await storeQueue(store);
-    const file = join(folder, 'backup');
-    await snapshotsOf(store).backup(file);
+    const { directory, store, id, snapshots, file } = await createScene(t);
+    await snapshots.backup(file);
     await store.queues.commit(aCommit(id, 1));
-    await snapshotsOf(store).restore(file);
+    await snapshots.restore(file);
     assert.equal(await store.queues.findVersion(id), 1);
     const [kept = ''] = await readdir(join(directory, 'backups'));
     assert.match(kept, /^before-restore-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z\.db$/);
-    await snapshotsOf(store).restore(join(directory, 'backups', kept));
+    await snapshots.restore(join(directory, 'backups', kept));
     assert.equal(await store.queues.findVersion(id), 2);
   });
 
   test('is kept for the three newest restores, and nothing else is removed', async (t) => {
-    const folder = await createFolder(t);
-    const directory = join(folder, 'data');
-    const store = await openStore(t, directory);
-    await storeQueue(store);
+    const { directory, snapshots } = await createScene(t);
     const file = join(directory, 'backups', 'before-restore-mine.db');
-    await snapshotsOf(store).backup(file);
+    await snapshots.backup(file);
     let newest = '';
     for (let index = 0; index < 5; index++) {
-      await snapshotsOf(store).restore(file);
+      await snapshots.restore(file);
       const [last = ''] = (await readdir(join(directory, 'backups')))
         .filter((name) => name !== 'before-restore-mine.db')
         .sort()
@@ -260,15 +240,11 @@ describe('a store that is replaced by a restore', () => {
   });
 
   test('is replaced only if it can be kept', async (t) => {
-    const folder = await createFolder(t);
-    const directory = join(folder, 'data');
-    const store = await openStore(t, directory);
-    const { id } = await storeQueue(store);
-    const file = join(folder, 'backup');
-    await snapshotsOf(store).backup(file);
+    const { directory, store, id, snapshots, file } = await createScene(t);
+    await snapshots.backup(file);
     await store.queues.commit(aCommit(id, 1));
     await writeFile(join(directory, 'backups'), '');
-    await assert.rejects(snapshotsOf(store).restore(file), isFault('STORE_UNAVAILABLE', /cannot be kept/));
+    await assert.rejects(snapshots.restore(file), isFault('STORE_UNAVAILABLE', /cannot be kept/));
     assert.equal(await store.queues.findVersion(id), 2);
   });
 
