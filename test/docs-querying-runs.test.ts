@@ -3,23 +3,16 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { before, describe, type TestContext, test } from 'node:test';
-import pg from 'pg';
-import { openPostgresStore } from '../src/storage/postgres/open-postgres-store.ts';
+import { describe, type TestContext, test } from 'node:test';
 import type { Store } from '../src/storage/store.ts';
 import type { StoredRun } from '../src/storage/test-ingest.ts';
 import { createFolder, openStore } from './contract/store-folder.ts';
 import { aChange, aMemory, aStoredRun, facts } from './contract/store-ingest.ts';
-import { startPostgres, type TestPostgres } from './helpers/postgres.ts';
+import { createDatabase, openPostgres, query } from './helpers/postgres.ts';
 import { anOrganization, aRepository, aTest, aToken } from './helpers/store-rows.ts';
 
 const START = 1_790_000_000_000;
 const SHA = '5f1d7a0c3b9e8d2f4a6c1b0e9d8f7a6b5c4d3e2f';
-
-let postgres: TestPostgres;
-before(async () => {
-  postgres = await startPostgres();
-});
 
 type Query = (text: string) => Promise<readonly Record<string, unknown>[]>;
 
@@ -31,15 +24,10 @@ async function openSqlite(t: TestContext): Promise<Query> {
   return async (text) => db.prepare(text).all();
 }
 
-async function openPostgres(t: TestContext): Promise<Query> {
-  const url = await postgres.createDatabase();
-  const store = await openPostgresStore({ url });
-  t.after(() => store.close());
-  await fill(store);
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  t.after(() => client.end());
-  return async (text) => (await client.query(text)).rows;
+async function openOnPostgres(t: TestContext): Promise<Query> {
+  const url = await createDatabase();
+  await fill(await openPostgres(t, url));
+  return (text) => query(url, [text]);
 }
 
 /** Two uploads of two tests to acme/shop, and one to another repository. */
@@ -84,7 +72,7 @@ const EXPECTED: readonly (readonly (readonly (string | number)[])[])[] = [
   ],
 ];
 
-for (const [name, open] of Object.entries({ SQLite: openSqlite, PostgreSQL: openPostgres })) {
+for (const [name, open] of Object.entries({ SQLite: openSqlite, PostgreSQL: openOnPostgres })) {
   describe(`the queries of docs/querying-runs.md on ${name}`, () => {
     test('answer', async (t) => {
       const query = await open(t);

@@ -5,18 +5,16 @@ import { systemClock } from '../../src/lib/clock.ts';
 import { openPostgresStore } from '../../src/storage/postgres/open-postgres-store.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { until } from '../e2e/harness.ts';
-import { startPostgres, type TestPostgres } from '../helpers/postgres.ts';
+import { createDatabase } from '../helpers/postgres.ts';
 import { silentLog } from '../helpers/silent-log.ts';
 import { IngestWorld, junitOf } from '../worlds/shell/ingest-world.ts';
 
 const UPLOADS = 40;
 
 describe('two servers that process uploads on one PostgreSQL', () => {
-  let postgres: TestPostgres;
   const stores: Store[] = [];
   before(async () => {
-    postgres = await startPostgres();
-    const url = await postgres.createDatabase();
+    const url = await createDatabase();
     stores.push(await openPostgresStore({ url }));
     stores.push(await openPostgresStore({ url, poolSize: 3, isMigrated: true }));
   });

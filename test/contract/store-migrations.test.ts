@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { before, describe, test } from 'node:test';
-import pg from 'pg';
+import { describe, test } from 'node:test';
 import type { OrganizationId } from '../../src/storage/accounts.ts';
 import { PostgresEngine } from '../../src/storage/postgres/engine.ts';
 import { openPostgresStore } from '../../src/storage/postgres/open-postgres-store.ts';
@@ -20,7 +19,7 @@ import { APPLICATION_ID } from '../../src/storage/sqlite/database.ts';
 import { SqliteEngine } from '../../src/storage/sqlite/engine.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { pluck } from '../helpers/pluck.ts';
-import { startPostgres, type TestPostgres } from '../helpers/postgres.ts';
+import { createDatabase, openPostgres, query } from '../helpers/postgres.ts';
 import { aCandidate, aCommit, aFailure, anEffect, anEntry, asStored, aTest } from '../helpers/store-rows.ts';
 import { applyResults } from '../helpers/test-results.ts';
 import { createFolder, isFault, openStore } from './store-folder.ts';
@@ -247,32 +246,17 @@ describe('migrations of SQLite', () => {
 });
 
 describe('migrations of PostgreSQL', () => {
-  let postgres: TestPostgres;
-  before(async () => {
-    postgres = await startPostgres();
-  });
-
-  async function query(url: string, statements: readonly string[]): Promise<readonly { readonly name?: string }[]> {
-    const client = new pg.Client({ connectionString: url });
-    await client.connect();
-    const rows = [];
-    for (const statement of statements) rows.push(...(await client.query(statement)).rows);
-    await client.end();
-    return rows;
-  }
-
   for (const version of VERSIONS) {
     test(`a store of version ${version} is whole and usable after it is opened`, async (t) => {
-      const url = await postgres.createDatabase();
+      const url = await createDatabase();
       await query(url, statementsOf(postgresDialect, version));
-      const store = await openPostgresStore({ url });
-      t.after(() => store.close());
+      const store = await openPostgres(t, url);
       await checkRows(store);
     });
   }
 
   test('they make the tables and columns that the code names', async () => {
-    const url = await postgres.createDatabase();
+    const url = await createDatabase();
     await (await openPostgresStore({ url })).close();
     const columns = `select table_name || '.' || column_name as name from information_schema.columns
       where table_schema = 'public'`;
@@ -281,20 +265,20 @@ describe('migrations of PostgreSQL', () => {
   });
 
   test('each step is applied once, in order, and whole or not at all', async (t) => {
-    const engine = new PostgresEngine(createServer(await postgres.createDatabase()));
+    const engine = new PostgresEngine(createServer(await createDatabase()));
     t.after(() => engine.close());
     await checkSteps(engine, postgresDialect);
   });
 
   test('a newer store is refused [D3]', async () => {
-    const url = await postgres.createDatabase();
+    const url = await createDatabase();
     await (await openPostgresStore({ url })).close();
     await query(url, [`insert into migrations values (${MIGRATIONS.length + 1}, 'of tomorrow', 0)`]);
     await assert.rejects(openPostgresStore({ url }), isFault('STORE_TOO_NEW', /newer Sluice/));
   });
 
   test('many servers may open an empty database at once', async (t) => {
-    const url = await postgres.createDatabase();
+    const url = await createDatabase();
     const stores = await Promise.all(Array.from({ length: 5 }, () => openPostgresStore({ url })));
     t.after(() => Promise.all(stores.map((store) => store.close())));
     const keys = new Set(stores.map(({ signingKey }) => Buffer.from(signingKey).toString('hex')));

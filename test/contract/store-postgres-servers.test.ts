@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import { before, describe, type TestContext, test } from 'node:test';
-import pg from 'pg';
+import { describe, type TestContext, test } from 'node:test';
 import { openPostgresStore } from '../../src/storage/postgres/open-postgres-store.ts';
 import type { EffectRow, StoredEffect } from '../../src/storage/queues.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { anUpload } from '../helpers/an-upload.ts';
-import { startPostgres, type TestPostgres } from '../helpers/postgres.ts';
+import { createDatabase, openPostgres, query } from '../helpers/postgres.ts';
 import {
   aCandidate,
   aCommit,
@@ -25,22 +24,11 @@ import { isFault } from './store-folder.ts';
 import { aChange } from './store-ingest.ts';
 import { anOutcome } from './store-uploads.ts';
 
-let postgres: TestPostgres;
-before(async () => {
-  postgres = await startPostgres();
-});
-
-async function openAt(t: TestContext, url: string): Promise<Store> {
-  const store = await openPostgresStore({ url });
-  t.after(() => store.close());
-  return store;
-}
-
 /** A test of two stores on one new database. */
 function onTwo(name: string, check: (servers: readonly [Store, Store]) => Promise<void>): void {
   test(name, async (t) => {
-    const url = await postgres.createDatabase();
-    await check([await openAt(t, url), await openAt(t, url)]);
+    const url = await createDatabase();
+    await check([await openPostgres(t, url), await openPostgres(t, url)]);
   });
 }
 
@@ -192,8 +180,8 @@ describe('two servers on one PostgreSQL', () => {
   });
 
   test('two servers never work on one repository at once, and each upload is processed once [D8]', async (t) => {
-    const url = await postgres.createDatabase();
-    const servers = [await openAt(t, url), await openAt(t, url), await openAt(t, url)];
+    const url = await createDatabase();
+    const servers = [await openPostgres(t, url), await openPostgres(t, url), await openPostgres(t, url)];
     const [first] = servers as [Store, Store, Store];
     const repositories = [await storeRepository(first), await storeRepository(first)];
     for (let n = 0; n < 30; n++) {
@@ -239,8 +227,8 @@ describe('two servers on one PostgreSQL', () => {
   });
 
   test('a store for taking in results needs no more than one connection', async (t) => {
-    const url = await postgres.createDatabase();
-    const { id } = await storeRepository(await openAt(t, url));
+    const url = await createDatabase();
+    const { id } = await storeRepository(await openPostgres(t, url));
     const ingest = await openPostgresStore({ url, poolSize: 1, isMigrated: true });
     t.after(() => ingest.close());
     const answers = await Promise.all([1, 2, 3].map(() => ingest.testIngest.commit(aChange(id, 0), NOON)));
@@ -274,9 +262,9 @@ describe('two servers on one PostgreSQL', () => {
 
 describe('a PostgreSQL that goes away', () => {
   test('and comes back is used again', async (t) => {
-    const url = await postgres.createDatabase();
+    const url = await createDatabase();
     const proxy = await startProxy(t, url);
-    const store = await openAt(t, proxy.url);
+    const store = await openPostgres(t, proxy.url);
     const { id } = await storeQueue(store);
     await proxy.stop();
     const refusal = isFault('STORE_UNAVAILABLE', /^PostgreSQL at .* cannot be used: /);
@@ -288,24 +276,21 @@ describe('a PostgreSQL that goes away', () => {
   });
 
   test('ends connections without harm', async (t) => {
-    const url = await postgres.createDatabase();
-    const store = await openAt(t, url);
+    const url = await createDatabase();
+    const store = await openPostgres(t, url);
     const { id } = await storeQueue(store);
     await Promise.all(Array.from({ length: 8 }, () => store.ping()));
-    const admin = new pg.Client({ connectionString: url });
-    await admin.connect();
-    await admin.query(
+    await query(url, [
       'select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname = current_database()',
-    );
-    await admin.end();
+    ]);
     assert.deepEqual(await Promise.all(Array.from({ length: 4 }, () => store.queues.findVersion(id))), [1, 1, 1, 1]);
     assert.equal(await store.queues.commit(aCommit(id, 1)), 'committed');
   });
 
   test('during a commit is asked what became of it', async (t) => {
-    const url = await postgres.createDatabase();
+    const url = await createDatabase();
     const proxy = await startProxy(t, url);
-    const store = await openAt(t, proxy.url);
+    const store = await openPostgres(t, proxy.url);
     const { id } = await storeQueue(store);
     const atCommit = proxy.cutAfter('COMMIT');
     assert.equal(await store.queues.commit(aCommit(id, 1)), 'committed');
@@ -323,7 +308,7 @@ describe('a PostgreSQL that goes away', () => {
       [`postgres://user:${secret}@127.0.0.1:1/none`]: /127\.0\.0\.1:1.*nothing listens there/,
       [`postgres://user:${secret}@host.invalid/none`]: /its name is not known/,
       [`postgres://user:${secret}@[broken/none`]: /cannot be understood/,
-      [(await postgres.createDatabase()).replace(/test_\d+/, 'missing')]: /no such database/,
+      [(await createDatabase()).replace(/test_\d+/, 'missing')]: /no such database/,
     };
     for (const [url, reason] of Object.entries(urls)) {
       await assert.rejects(openPostgresStore({ url }), (error: Error) => {

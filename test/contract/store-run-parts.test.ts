@@ -1,20 +1,14 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { before, describe, type TestContext, test } from 'node:test';
+import { describe, type TestContext, test } from 'node:test';
 import pg from 'pg';
-import { openPostgresStore } from '../../src/storage/postgres/open-postgres-store.ts';
 import type { RepositoryId } from '../../src/storage/repositories.ts';
 import type { Store } from '../../src/storage/store.ts';
-import { startPostgres, type TestPostgres } from '../helpers/postgres.ts';
+import { createDatabase, openPostgres, query } from '../helpers/postgres.ts';
 import { aTest, DAY_MS, NOON, storeRepository } from '../helpers/store-rows.ts';
 import { createFolder, openStore } from './store-folder.ts';
 import { aChange, aMemory, aStoredRun, facts } from './store-ingest.ts';
-
-let postgres: TestPostgres;
-before(async () => {
-  postgres = await startPostgres();
-});
 
 interface World {
   readonly store: Store;
@@ -30,11 +24,8 @@ const SQLITE = async (t: TestContext): Promise<World> => {
 };
 
 const POSTGRES = async (t: TestContext): Promise<World> => {
-  const url = await postgres.createDatabase();
-  const store = await openPostgresStore({ url });
-  const client = await connect(t, url);
-  t.after(() => store.close());
-  return { store, query: async (text) => (await client.query(text)).rows };
+  const url = await createDatabase();
+  return { store: await openPostgres(t, url), query: (text) => query(url, [text]) };
 };
 
 async function connect(t: TestContext, url: string): Promise<pg.Client> {
@@ -166,9 +157,8 @@ describe('partitions of runs on PostgreSQL', () => {
   });
 
   test('a long read, such as a backup, delays the drop and nothing else', async (t) => {
-    const url = await postgres.createDatabase();
-    const store = await openPostgresStore({ url });
-    t.after(() => store.close());
+    const url = await createDatabase();
+    const store = await openPostgres(t, url);
     const reader = await connect(t, url);
     const world = { store, query: async (text: string) => (await reader.query(text)).rows };
     const id = await storeTests(store);
@@ -185,14 +175,11 @@ describe('partitions of runs on PostgreSQL', () => {
   });
 
   test('servers begin parts of one period at the same time', async (t) => {
-    const url = await postgres.createDatabase();
-    const stores = [await openPostgresStore({ url }), await openPostgresStore({ url })];
-    for (const store of stores) t.after(() => store.close());
-    const [one, other] = stores as [Store, Store];
+    const url = await createDatabase();
+    const [one, other] = [await openPostgres(t, url), await openPostgres(t, url)];
     const ids = await Promise.all(Array.from({ length: 6 }, () => storeTests(one)));
     await Promise.all(ids.map((id, index) => storeBatch(index % 2 === 0 ? one : other, id, START)));
-    const client = await connect(t, url);
-    const world = { store: one, query: async (text: string) => (await client.query(text)).rows };
+    const world = { store: one, query: (text: string) => query(url, [text]) };
     assert.deepEqual(await counts(world), [60, 6]);
     assert.equal(await countPartitions(world), 1);
   });

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { EntryView } from '../../src/app/queue/entry-view.ts';
-import { startPostgres, type TestPostgres } from '../helpers/postgres.ts';
+import { createDatabase } from '../helpers/postgres.ts';
 import {
   createQueue,
   type Environment,
@@ -19,7 +19,6 @@ import {
 const SLUICE_ADMIN_TOKEN = 'the-administrator-of-both';
 
 describe('two servers on one PostgreSQL', () => {
-  let postgres: TestPostgres;
   let folder: string;
   let one: TestServer;
   let two: TestServer;
@@ -27,9 +26,8 @@ describe('two servers on one PostgreSQL', () => {
   const startOn = (url: string, data: string, more: Environment = {}) =>
     startServer({ SLUICE_DATABASE_URL: url, SLUICE_DATA: join(folder, data), ...more });
   before(async () => {
-    postgres = await startPostgres();
     folder = await makeFolder();
-    const url = await postgres.createDatabase();
+    const url = await createDatabase();
     // Both start at once on an empty database, and both try to create everything.
     [one, two] = await Promise.all([
       startOn(url, 'one', { SLUICE_ADMIN_TOKEN }),
@@ -124,7 +122,7 @@ describe('two servers on one PostgreSQL', () => {
   });
 
   test('without a given token one of two prints one, and it works on both', async () => {
-    const url = await postgres.createDatabase();
+    const url = await createDatabase();
     const environment = { SLUICE_DATABASE_URL: url, SLUICE_PORT: '0' };
     const both = ['three', 'four'].map((data) => launch({ ...environment, SLUICE_DATA: join(folder, data) }));
     const urls = await Promise.all(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { startPostgres } from '../helpers/postgres.ts';
+import { createDatabase } from '../helpers/postgres.ts';
 import type { StormOptions } from '../storm/scene.ts';
 import { runStorm } from '../storm/storm.ts';
 
@@ -19,7 +19,6 @@ describe('a storm', () => {
     assertNothingLost({ kills: 8, prs: 24, databaseUrl: undefined }));
 
   it('[L1] [R7] loses nothing when two servers on one PostgreSQL take turns to die', async () => {
-    const postgres = await startPostgres();
-    await assertNothingLost({ kills: 5, prs: 14, databaseUrl: await postgres.createDatabase() });
+    await assertNothingLost({ kills: 5, prs: 14, databaseUrl: await createDatabase() });
   });
 });

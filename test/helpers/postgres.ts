@@ -4,8 +4,11 @@ import { chmod, cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
+import type { TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { openPostgresStore } from '../../src/storage/postgres/open-postgres-store.ts';
+import type { Store } from '../../src/storage/store.ts';
 
 const run = promisify(execFile);
 
@@ -15,6 +18,8 @@ export type TestPostgres = {
   /** The URL of a new, empty database. */
   createDatabase(): Promise<string>;
 };
+
+type Row = Readonly<Record<string, unknown>>;
 
 type Server = { readonly folder: string };
 
@@ -36,10 +41,22 @@ export async function startPostgres(): Promise<TestPostgres> {
     createDatabase: async () => {
       databases += 1;
       const name = `test_${databases}`;
-      await query(urlOf('postgres'), `CREATE DATABASE ${name}`);
+      await query(urlOf('postgres'), [`CREATE DATABASE ${name}`]);
       return urlOf(name);
     },
   };
+}
+
+/** The URL of a new, empty database on it. */
+export async function createDatabase(): Promise<string> {
+  return (await startPostgres()).createDatabase();
+}
+
+/** A store on it that closes with the test. */
+export async function openPostgres(t: TestContext, url: string): Promise<Store> {
+  const store = await openPostgresStore({ url });
+  t.after(() => store.close());
+  return store;
 }
 
 async function startServer(): Promise<Server> {
@@ -131,11 +148,14 @@ async function launch(folder: string): Promise<void> {
   for (const stream of [child.stdin, child.stderr]) (stream as unknown as { unref(): void }).unref();
 }
 
-async function query(url: string, sql: string): Promise<void> {
+/** The rows of all these statements. */
+export async function query(url: string, statements: readonly string[]): Promise<readonly Row[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    await client.query(sql);
+    const rows: Row[] = [];
+    for (const statement of statements) rows.push(...(await client.query(statement)).rows);
+    return rows;
   } finally {
     await client.end();
   }

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { runCommand, say, toNumber } from '../helpers/command.ts';
-import { startPostgres } from '../helpers/postgres.ts';
+import { createDatabase } from '../helpers/postgres.ts';
 import type { StormReport } from './report.ts';
 import { runStorm } from './storm.ts';
 
@@ -31,8 +31,7 @@ process.exitCode = await runCommand(process.argv.slice(2), { help: HELP, parse, 
 async function run({ seed, kills, prs, isPostgres }: ReturnType<typeof parse>): Promise<number> {
   const command = `npm run storm -- --kills ${kills} --prs ${prs} --seed ${seed}${isPostgres ? ' --postgres' : ''}`;
   say(`${command}\n`);
-  const postgres = isPostgres ? await startPostgres() : undefined;
-  const databaseUrl = await postgres?.createDatabase();
+  const databaseUrl = isPostgres ? await createDatabase() : undefined;
   const report = await runStorm({ seed, kills, prs, databaseUrl, onProgress: (text) => say(`${text}\n`) });
   summarize(report);
   return report.violations.length === 0 ? 0 : 1;
