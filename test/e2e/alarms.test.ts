@@ -1,8 +1,9 @@
 // A push to the target branch of an idle queue: a real server and a real repository, from the operator's view.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createClient, until, useServer } from './harness.ts';
+import { until } from './harness.ts';
 import { sluice } from './kept-sluice.ts';
+import { useServer } from './test-queue.ts';
 
 /** Longer than a round of the audit. */
 const ROUND_MS = 40_000;
@@ -10,10 +11,7 @@ const ROUND_MS = 40_000;
 describe('a push past an idle queue', { timeout: 90_000 }, () => {
   const world = useServer();
 
-  async function print(...args: readonly string[]): Promise<string> {
-    const { url, dataFolder } = world.server;
-    return (await sluice(args, { env: { SLUICE_URL: url, SLUICE_DATA: dataFolder } })).out;
-  }
+  const print = async (...args: readonly string[]) => (await sluice(args, { env: world.server.env })).out;
 
   it('is an alarm that everybody sees, once [N1] [N2] [N10]', async () => {
     const queue = await world.aQueue();
@@ -31,10 +29,10 @@ describe('a push past an idle queue', { timeout: 90_000 }, () => {
     assert.equal(alarm?.code, 'FOREIGN_PUSH');
     for (const part of [before, head, '1 commit', 'Eve']) assert.ok(alarm?.text.includes(part), alarm?.text);
 
-    const name = `local/acme/${queue.repo.name}`;
+    const { name } = queue;
     const status = await print('status');
     assert.match(status, new RegExp(`Alarms of ${name} main\\n${alarm?.at} +FOREIGN_PUSH .*${head}`));
-    assert.doesNotMatch(status, new RegExp(`Alarms of local/acme/${quiet.repo.name}`));
+    assert.doesNotMatch(status, new RegExp(`Alarms of ${quiet.name}`));
     assert.ok(!status.includes('\u001b'));
     assert.match(await print('queue', 'show', name, 'main'), /FOREIGN_PUSH/);
 
@@ -42,7 +40,7 @@ describe('a push past an idle queue', { timeout: 90_000 }, () => {
     const labels = `repo="acme/${queue.repo.name}",branch="main",repo_host="local",code="foreign_push"`;
     assert.ok(metrics.includes(`mq_alarms_total{${labels}} 1\n`), metrics);
 
-    const trunk = createClient({ url: `${world.server.url}/trunk/v1`, token: world.server.token });
+    const { trunk } = world.server;
     assert.equal('alarms' in (await trunk.ok<object>('getQueue', queue.ref)), false);
     const { queues } = await trunk.ok<{ queues: object[] }>('listQueues', {});
     assert.ok(queues.every((each) => !('alarms' in each)));

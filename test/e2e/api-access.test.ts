@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { ROUTES } from '../../src/http/routes.ts';
 import { SCOPES, type Scope } from '../../src/storage/accounts.ts';
-import { type Client, createQueue, problemOf, startHere, type TestQueue, type TestServer, until } from './harness.ts';
+import { type Client, problemOf, until } from './harness.ts';
+import { type TestQueue, useServer } from './test-queue.ts';
 
 interface Expiring {
   readonly token: string;
@@ -17,20 +18,15 @@ interface NewToken {
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 describe('access to the API', () => {
-  let server: TestServer;
+  const world = useServer();
   let queue: TestQueue;
   before(async () => {
-    server = await startHere();
-    queue = await createQueue(server.api);
-  });
-  after(async () => {
-    await queue.close();
-    await server.stop();
+    queue = await world.aQueue();
   });
 
-  const makeToken = (of: object, api: Client = server.api) =>
+  const makeToken = (of: object, api: Client = world.server.api) =>
     api.ok<NewToken>('createApiToken', { name: 'ci', scopes: ['read'], ...of });
-  const withToken = async (of: object) => server.api.withToken((await makeToken(of)).token);
+  const withToken = async (of: object) => world.server.api.withToken((await makeToken(of)).token);
 
   for (const [what, token, expected] of [
     ['no token', undefined, '401 AUTHENTICATION_REQUIRED'],
@@ -43,7 +39,7 @@ describe('access to the API', () => {
     test(`${what} is ${expected}, for every operation on both mounts [A1] [A13]`, async () => {
       for (const { operation } of ROUTES) {
         for (const mount of ['v1', 'trunk/v1']) {
-          const answer = await server.api
+          const answer = await world.server.api
             .withToken(token)
             .send(`../${mount}${operation.path}`, { method: operation.method });
           problemOf(answer, expected);
@@ -53,18 +49,18 @@ describe('access to the API', () => {
   }
 
   test('blanks around a token do not matter', async () => {
-    const answer = await server.api.withToken(`  ${server.token}\t`).post('listRepositories', {});
+    const answer = await world.server.api.withToken(`  ${world.server.token}\t`).post('listRepositories', {});
     assert.equal(answer.status, 200);
   });
 
   test('a token is refused before its body is looked at', async () => {
     const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"half' };
-    problemOf(await server.api.withToken('nobody').send('getQueue', init), '401 INVALID_TOKEN');
+    problemOf(await world.server.api.withToken('nobody').send('getQueue', init), '401 INVALID_TOKEN');
   });
 
   test('createApiToken shows the secret once, and listApiTokens never [A5]', async () => {
     const expiresAt = '2999-01-01T00:00:00Z';
-    const made = await server.api.ok<NewToken & Record<string, unknown>>('createApiToken', {
+    const made = await world.server.api.ok<NewToken & Record<string, unknown>>('createApiToken', {
       name: 'once',
       scopes: ['read', 'targets', 'read'],
       repositories: [queue.repo],
@@ -81,7 +77,7 @@ describe('access to the API', () => {
       lastUsedAt: null,
       revokedAt: null,
     });
-    const answer = await server.api.post('listApiTokens', {});
+    const answer = await world.server.api.post('listApiTokens', {});
     assert.ok(!answer.text.includes(token));
     const { tokens } = JSON.parse(answer.text) as { tokens: { id: string }[] };
     assert.deepEqual(
@@ -92,18 +88,18 @@ describe('access to the API', () => {
 
   test('a revoked token is refused at once, also after it was used; revoking again changes nothing [A17]', async () => {
     const { id, token } = await makeToken({});
-    const api = server.api.withToken(token);
+    const api = world.server.api.withToken(token);
     await api.ok('getQueue', queue.ref);
-    assert.deepEqual(await server.api.ok('revokeApiToken', { id }), {});
+    assert.deepEqual(await world.server.api.ok('revokeApiToken', { id }), {});
     await api.refused('401 INVALID_TOKEN', 'getQueue', queue.ref);
-    assert.deepEqual(await server.api.ok('revokeApiToken', { id: id.toUpperCase() }), {});
+    assert.deepEqual(await world.server.api.ok('revokeApiToken', { id: id.toUpperCase() }), {});
     const unknown = { id: '00000000-0000-4000-8000-000000000000' };
-    await server.api.refused('404 TOKEN_NOT_FOUND', 'revokeApiToken', unknown);
+    await world.server.api.refused('404 TOKEN_NOT_FOUND', 'revokeApiToken', unknown);
   });
 
   test('a token works until it expires, and no longer [A20]', async () => {
     const { token } = await makeToken({ expiresAt: new Date(Date.now() + 1_000).toISOString() });
-    const api = server.api.withToken(token);
+    const api = world.server.api.withToken(token);
     await api.ok('getQueue', queue.ref);
     const expired = await until('the token expires', 5_000, async () => {
       const answer = await api.post('getQueue', queue.ref);
@@ -111,7 +107,7 @@ describe('access to the API', () => {
     });
     problemOf(expired, '401 INVALID_TOKEN');
     const past = { name: 'past', scopes: ['read'], expiresAt: new Date(Date.now() - 1).toISOString() };
-    await server.api.refused('400 VALIDATION_FAILED', 'createApiToken', past);
+    await world.server.api.refused('400 VALIDATION_FAILED', 'createApiToken', past);
   });
 
   const INSTANCE_ONLY = ['createOrganization', 'createBackup', 'restoreBackup'];
@@ -171,7 +167,7 @@ describe('access to the API', () => {
       assert.equal(unnamed.expiresAt, expiresAt);
       const same = await maker.ok<Expiring>('createApiToken', { name: 'same', scopes: ['admin'], expiresAt });
       assert.equal(same.expiresAt, expiresAt);
-      const next = await server.api
+      const next = await world.server.api
         .withToken(same.token)
         .ok<Expiring>('createApiToken', { name: 'next', scopes: ['read'] });
       assert.equal(next.expiresAt, expiresAt);
@@ -181,7 +177,7 @@ describe('access to the API', () => {
       const expiresAt = hour(1);
       const maker = await withToken({ scopes: ['admin', 'instance'], expiresAt });
       const { token } = await maker.ok<{ token: string }>('createOrganization', { slug: 'short-lived' });
-      const { tokens } = await server.api.withToken(token).ok<{ tokens: Expiring[] }>('listApiTokens', {});
+      const { tokens } = await world.server.api.withToken(token).ok<{ tokens: Expiring[] }>('listApiTokens', {});
       assert.deepEqual(
         tokens.map((each) => each.expiresAt),
         [expiresAt],
@@ -190,7 +186,10 @@ describe('access to the API', () => {
 
     test('has the scope instance only from one that has it, and for no repositories [A11] [A21]', async () => {
       const both = { name: 'both', scopes: ['admin', 'instance'] };
-      await server.api.refused('400 VALIDATION_FAILED', 'createApiToken', { ...both, repositories: [queue.repo] });
+      await world.server.api.refused('400 VALIDATION_FAILED', 'createApiToken', {
+        ...both,
+        repositories: [queue.repo],
+      });
       const admin = await withToken({ scopes: ['admin'] });
       await admin.refused('403 INSUFFICIENT_SCOPE', 'createApiToken', both);
     });
@@ -199,9 +198,9 @@ describe('access to the API', () => {
       const { id, token } = await makeToken({ scopes: ['admin', 'instance'] });
       const admin = await withToken({ scopes: ['admin'] });
       await admin.refused('403 INSUFFICIENT_SCOPE', 'revokeApiToken', { id });
-      await server.api.withToken(token).ok('listApiTokens', {});
-      await server.api.ok('revokeApiToken', { id });
-      problemOf(await server.api.withToken(token).post('listApiTokens', {}), '401 INVALID_TOKEN');
+      await world.server.api.withToken(token).ok('listApiTokens', {});
+      await world.server.api.ok('revokeApiToken', { id });
+      problemOf(await world.server.api.withToken(token).post('listApiTokens', {}), '401 INVALID_TOKEN');
     });
   });
 
@@ -209,10 +208,9 @@ describe('access to the API', () => {
     let other: TestQueue;
     let api: Client;
     before(async () => {
-      other = await createQueue(server.api);
+      other = await world.aQueue();
       api = await withToken({ scopes: ['admin', 'submit', 'targets', 'read'], repositories: [queue.repo] });
     });
-    after(() => other.close());
 
     test('sees and changes that one', async () => {
       await api.ok('getQueue', queue.ref);
@@ -223,8 +221,7 @@ describe('access to the API', () => {
     });
 
     test('finds no other, whatever the operation', async () => {
-      const number = await other.openPullRequest();
-      await other.submit(number);
+      const number = await other.submitOne();
       for (const [operation, more] of [
         ['getQueue', {}],
         ['updateQueue', { concurrency: 2 }],
@@ -248,12 +245,12 @@ describe('access to the API', () => {
     });
 
     test('sees and revokes only tokens that reach no further [A15]', async () => {
-      const wide = await server.api.ok<{ id: string }>('createApiToken', { name: 'wide', scopes: ['read'] });
+      const wide = await world.server.api.ok<{ id: string }>('createApiToken', { name: 'wide', scopes: ['read'] });
       const { tokens } = await api.ok<{ tokens: { id: string; repositories: object[] | null }[] }>('listApiTokens', {});
       assert.ok(tokens.length > 0);
       assert.ok(tokens.every((token) => token.repositories?.length === 1));
       await api.refused('404 TOKEN_NOT_FOUND', 'revokeApiToken', { id: wide.id });
-      await server.api.ok('revokeApiToken', { id: wide.id });
+      await world.server.api.ok('revokeApiToken', { id: wide.id });
     });
 
     test('lists and measures only that one', async () => {
@@ -282,8 +279,8 @@ describe('access to the API', () => {
   describe('another organization', () => {
     let foreign: Client;
     before(async () => {
-      const { token } = await server.api.ok<{ token: string }>('createOrganization', { slug: 'other' });
-      foreign = server.api.withToken(token);
+      const { token } = await world.server.api.ok<{ token: string }>('createOrganization', { slug: 'other' });
+      foreign = world.server.api.withToken(token);
     });
 
     test('finds nothing of ours [A2]', async () => {
@@ -300,40 +297,40 @@ describe('access to the API', () => {
     test('neither lists nor revokes our tokens', async () => {
       const { id, token } = await makeToken({});
       await foreign.refused('404 TOKEN_NOT_FOUND', 'revokeApiToken', { id });
-      await server.api.withToken(token).ok('getQueue', queue.ref);
+      await world.server.api.withToken(token).ok('getQueue', queue.ref);
       const { tokens } = await foreign.ok<{ tokens: NewToken[] }>('listApiTokens', {});
       assert.ok(!tokens.some((each) => each.id === id));
     });
 
     test('may have a repository of the same name, and they do not mix', async () => {
-      const both = await server.api.ok<NewToken>('createApiToken', { name: 'i', scopes: ['admin', 'instance'] });
-      const { token } = await server.api
+      const both = await world.server.api.ok<NewToken>('createApiToken', { name: 'i', scopes: ['admin', 'instance'] });
+      const { token } = await world.server.api
         .withToken(both.token)
         .ok<{ token: string }>('createOrganization', { slug: 'twin' });
-      const twin = server.api.withToken(token);
+      const twin = world.server.api.withToken(token);
       await twin.refused('403 INSUFFICIENT_SCOPE', 'registerRepository', { repo: queue.repo, git: queue.git.path });
       await twin.refused('404 REPOSITORY_NOT_FOUND', 'getQueue', queue.ref);
     });
 
     test('has plain git repositories, checks and tokens from whoever names it with an instance token [A12]', async () => {
-      const { token } = await server.api.ok<{ token: string }>('createOrganization', { slug: 'later' });
-      const later = server.api.withToken(token);
-      const acting = server.api.actingFor('later');
+      const { token } = await world.server.api.ok<{ token: string }>('createOrganization', { slug: 'later' });
+      const later = world.server.api.withToken(token);
+      const acting = world.server.api.actingFor('later');
       const repo = { ...queue.repo, name: 'of-later' };
       const checks = [{ name: 'unit', command: 'true' }];
       await acting.ok('registerRepository', { repo, git: queue.git.path, checks });
       await acting.ok('createQueue', { repo, targetBranch: 'main' });
       assert.equal((await later.ok<{ queues: object[] }>('listQueues', {})).queues.length, 1);
-      await server.api.refused('404 REPOSITORY_NOT_FOUND', 'getQueue', { repo, targetBranch: 'main' });
+      await world.server.api.refused('404 REPOSITORY_NOT_FOUND', 'getQueue', { repo, targetBranch: 'main' });
       const made = await acting.ok<NewToken>('createApiToken', { name: 'for later', scopes: ['read'] });
-      await server.api.withToken(made.token).ok('getQueue', { repo, targetBranch: 'main' });
+      await world.server.api.withToken(made.token).ok('getQueue', { repo, targetBranch: 'main' });
       await later.ok('revokeApiToken', { id: made.id });
     });
 
     test('cannot be named with a token that has no instance, nor where it does not exist [A12] [A22]', async () => {
       const admin = await withToken({ scopes: ['admin'] });
       await admin.actingFor('other').refused('404 ORGANIZATION_NOT_FOUND', 'listQueues', {});
-      await server.api.actingFor('nobody').refused('404 ORGANIZATION_NOT_FOUND', 'listQueues', {});
+      await world.server.api.actingFor('nobody').refused('404 ORGANIZATION_NOT_FOUND', 'listQueues', {});
       for (const own of ['default', ' ', '']) await admin.actingFor(own).ok('getQueue', queue.ref);
       const alone = await withToken({ scopes: ['instance'] });
       await alone.actingFor('other').refused('403 INSUFFICIENT_SCOPE', 'listQueues', {});
@@ -354,20 +351,20 @@ describe('access to the API', () => {
       '',
     ]) {
       test(`cannot be called ${JSON.stringify(slug)}`, async () => {
-        await server.api.refused('400 VALIDATION_FAILED', 'createOrganization', { slug });
+        await world.server.api.refused('400 VALIDATION_FAILED', 'createOrganization', { slug });
       });
     }
 
     test('cannot have the slug of one that exists', async () => {
-      await server.api.refused('409 ORGANIZATION_ALREADY_EXISTS', 'createOrganization', { slug: 'other' });
+      await world.server.api.refused('409 ORGANIZATION_ALREADY_EXISTS', 'createOrganization', { slug: 'other' });
     });
   });
 
   test('the last use of a token is recorded, within some seconds [A16]', async () => {
     const { id, token } = await makeToken({});
-    await server.api.withToken(token).ok('getQueue', queue.ref);
+    await world.server.api.withToken(token).ok('getQueue', queue.ref);
     const lastUsedAt = await until('the use is recorded', 20_000, async () => {
-      const { tokens } = await server.api.ok<{ tokens: { id: string; lastUsedAt: string | null }[] }>(
+      const { tokens } = await world.server.api.ok<{ tokens: { id: string; lastUsedAt: string | null }[] }>(
         'listApiTokens',
         {},
       );
@@ -377,7 +374,7 @@ describe('access to the API', () => {
   });
 
   test('no token is asked of healthz, readyz, openapi.json and docs [A8]', async () => {
-    const nobody = server.api.withToken(undefined);
+    const nobody = world.server.api.withToken(undefined);
     for (const page of ['healthz', 'readyz', 'openapi.json', 'docs']) {
       const answer = await nobody.send(`../${page}`);
       assert.equal(answer.status, 200, page);

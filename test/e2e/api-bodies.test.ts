@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
-import { createQueue, problemOf, type ServerProcess, startServer, type TestQueue } from './harness.ts';
+import { problemOf, type ServerProcess, startServer } from './harness.ts';
 import { chunk, connect, head, type RawConnection } from './harness-sockets.ts';
+import { createQueue, type TestQueue } from './test-queue.ts';
 
 /** Node's clients run everywhere; curl only if it is installed. */
 const NO_CURL = spawnSync('curl', ['--version']).status === 0 ? false : 'curl is not installed';

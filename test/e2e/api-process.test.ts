@@ -3,8 +3,9 @@ import { readFile, rm, stat } from 'node:fs/promises';
 import net from 'node:net';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { createQueue, launch, makeFolder, problemOf, startHere, startServer, until } from './harness.ts';
+import { launch, makeFolder, problemOf, startHere, startServer, until } from './harness.ts';
 import { connect, head } from './harness-sockets.ts';
+import { createQueue } from './test-queue.ts';
 
 const TOKEN = 'an-administrator-token-1';
 const OTHER_TOKEN = 'an-administrator-token-2';

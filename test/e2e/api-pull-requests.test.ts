@@ -1,21 +1,16 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import type { EntryView, ListEntryView } from '../../src/app/queue/entry-view.ts';
-import { createQueue, startHere, type TestQueue, type TestServer } from './harness.ts';
+import { createQueue, type TestQueue, useServer } from './test-queue.ts';
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 describe('pull requests over /v1', () => {
-  let server: TestServer;
+  const world = useServer();
   let queue: TestQueue;
   before(async () => {
-    server = await startHere();
-    queue = await createQueue(server.api);
-  });
-  after(async () => {
-    await queue.close();
-    await server.stop();
+    queue = await world.aQueue();
   });
 
   test('submitPullRequest answers the whole record', async () => {
@@ -100,8 +95,7 @@ describe('pull requests over /v1', () => {
   }
 
   test('submitting again updates priority and noBatch', async () => {
-    const number = await queue.openPullRequest();
-    await queue.submit(number);
+    const number = await queue.submitOne();
     const entry = await queue.submit(number, { priority: 'high', noBatch: true });
     assert.deepEqual([entry.priorityName, entry.noBatch, entry.state], ['high', true, 'PENDING']);
     assert.deepEqual(await queue.get(number), entry);
@@ -127,7 +121,7 @@ describe('pull requests over /v1', () => {
   });
 
   test('a pull request that is already merged cannot be submitted [E18]', async () => {
-    const merged = await createQueue(server.api);
+    const merged = await createQueue(world.server.api);
     const number = await merged.openPullRequest();
     await merged.git.landPullRequest(number as never, 'main');
     await merged.api.refused('422 PULL_REQUEST_NOT_ENQUEUEABLE', 'submitPullRequest', merged.entry(number));
@@ -135,8 +129,7 @@ describe('pull requests over /v1', () => {
   });
 
   test('cancelPullRequest takes it out of the queue, and a second time changes nothing', async () => {
-    const number = await queue.openPullRequest();
-    await queue.submit(number);
+    const number = await queue.submitOne();
     const entry = await queue.api.ok<EntryView>('cancelPullRequest', queue.entry(number));
     assert.deepEqual([entry.state, entry.isCurrentlySubmittedToQueue], ['CANCELLED', false]);
     assert.deepEqual(await queue.api.ok('cancelPullRequest', queue.entry(number)), entry);
@@ -173,8 +166,7 @@ describe('pull requests over /v1', () => {
   });
 
   test('the timeline is newest first and names who did it', async () => {
-    const number = await queue.openPullRequest();
-    await queue.submit(number);
+    const number = await queue.submitOne();
     await queue.api.ok('cancelPullRequest', queue.entry(number));
     const { timeline = [] } = await queue.get(number, { includeTimeline: true });
     const instants = timeline.map((step) => step.at);
@@ -191,7 +183,7 @@ describe('pull requests over /v1', () => {
   });
 
   test('the explanation says where a pending entry stands', async () => {
-    const own = await createQueue(server.api, { concurrency: 1 });
+    const own = await createQueue(world.server.api, { concurrency: 1 });
     const [first, second] = [await own.openPullRequest(), await own.openPullRequest()];
     await own.submit(first);
     await own.submit(second);
@@ -213,9 +205,8 @@ describe('pull requests over /v1', () => {
   });
 
   test('restartTestsOnPullRequest is refused while there are no tests', async () => {
-    const own = await createQueue(server.api, { state: 'PAUSED' });
-    const number = await own.openPullRequest();
-    await own.submit(number);
+    const own = await createQueue(world.server.api, { state: 'PAUSED' });
+    const number = await own.submitOne();
     await own.api.refused('409 TESTS_NOT_RESTARTABLE', 'restartTestsOnPullRequest', own.entry(number));
     await own.api.ok('cancelPullRequest', own.entry(number));
     await own.api.refused('409 PULL_REQUEST_NOT_IN_QUEUE', 'restartTestsOnPullRequest', own.entry(number));
@@ -241,7 +232,7 @@ describe('pull requests over /v1', () => {
   });
 
   test('getMergeQueueTestingDetails: all in progress, or one that is unknown [C37]', async () => {
-    const own = await createQueue(server.api);
+    const own = await createQueue(world.server.api);
     assert.deepEqual(await own.api.ok('getMergeQueueTestingDetails', own.ref), { testRuns: [] });
     const body = { ...own.ref, testRunId: 'f9c2bd32-5be5-4b0e-9d4c-b2b3d2a1f001-bisection' };
     await own.api.refused('404 TEST_RUN_NOT_FOUND', 'getMergeQueueTestingDetails', body);
@@ -261,7 +252,7 @@ describe('pull requests over /v1', () => {
     let own: TestQueue;
     const numbers: number[] = [];
     before(async () => {
-      own = await createQueue(server.api);
+      own = await world.aQueue();
       for (let index = 0; index < 5; index++) {
         const number = await own.openPullRequest();
         numbers.push(number);
@@ -269,7 +260,6 @@ describe('pull requests over /v1', () => {
       }
       await own.api.ok('cancelPullRequest', own.entry(numbers[1] as number));
     });
-    after(() => own.close());
 
     const list = (more: object) =>
       own.api.ok<{ pullRequests: ListEntryView[]; nextCursor?: string }>('listPullRequests', { ...own.ref, ...more });
@@ -368,8 +358,7 @@ describe('pull requests over /v1', () => {
     });
 
     test('the last upload for a commit counts, and an empty list is an upload [T5]', async () => {
-      const number = await queue.openPullRequest();
-      await queue.submit(number);
+      const number = await queue.submitOne();
       await setTargets(number, ['//a', '//b']);
       const entry = await setTargets(number, []);
       assert.deepEqual([entry.impactedTargets?.count, entry.readiness?.hasImpactedTargets], [0, true]);

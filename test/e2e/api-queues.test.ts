@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { QueueView } from '../../src/app/queue/queue-view.ts';
-import { type TestQueue, useServer } from './harness.ts';
+import { type TestQueue, useServer } from './test-queue.ts';
 
 const DEFAULTS = {
   state: 'RUNNING',
@@ -240,8 +240,7 @@ describe('queues over /v1', () => {
 
   test('deleteQueue: refused while anything is in it, then {}, then not found', async () => {
     const queue = await aQueue();
-    const number = await queue.openPullRequest();
-    await queue.submit(number);
+    const number = await queue.submitOne();
     await queue.api.refused('409 QUEUE_NOT_EMPTY', 'deleteQueue', queue.ref);
     await queue.api.ok('cancelPullRequest', queue.entry(number));
     assert.deepEqual(await queue.api.ok('deleteQueue', queue.ref), {});
@@ -258,8 +257,7 @@ describe('queues over /v1', () => {
 
   test('a deleted queue can be made again, and remembers nothing', async () => {
     const queue = await aQueue({ concurrency: 9 });
-    const number = await queue.openPullRequest();
-    await queue.submit(number);
+    const number = await queue.submitOne();
     await queue.api.ok('cancelPullRequest', queue.entry(number));
     await queue.api.ok('deleteQueue', queue.ref);
     assert.equal((await queue.api.ok<QueueView>('createQueue', queue.ref)).concurrency, 5);
@@ -335,8 +333,7 @@ describe('queues over /v1', () => {
 
     test('goes back to DRAINING where it came from', async () => {
       const queue = await aQueue();
-      const number = await queue.openPullRequest();
-      await queue.submit(number);
+      const number = await queue.submitOne();
       await queue.update({ state: 'DRAINING', mode: 'PARALLEL' });
       await queue.api.ok('cancelPullRequest', queue.entry(number));
       const { state, mode } = await queue.getQueue();
@@ -403,8 +400,7 @@ describe('queues over /v1', () => {
 
     test('count what left within the hour [M3]', async () => {
       const queue = await aQueue();
-      const number = await queue.openPullRequest();
-      await queue.submit(number);
+      const number = await queue.submitOne();
       await queue.api.ok('cancelPullRequest', queue.entry(number));
       const { text } = await metrics(`?repo=acme/${queue.repo.name}&repoHost=local`);
       const labels = `repo="acme/${queue.repo.name}",branch="main",queue_type="main",repo_host="local"`;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { EntryView } from '../../src/app/queue/entry-view.ts';
-import { type TestQueue, useServer } from './harness.ts';
+import { type TestQueue, useServer } from './test-queue.ts';
 
 /** The server must notice changed refs by itself: no request comes between the push and the check. */
 describe('readiness, and what the server notices by itself', { concurrency: 4 }, () => {
@@ -59,8 +59,7 @@ describe('readiness, and what the server notices by itself', { concurrency: 4 },
 
   test('targets for a commit that is pushed later admit it when it is', async () => {
     const queue = await aQueue({ mode: 'PARALLEL' });
-    const number = await queue.openPullRequest();
-    await queue.submit(number);
+    const number = await queue.submitOne();
     const ahead = await queue.git.commitTo('refs/heads/ahead', await queue.headOf(number), {
       files: { 'n.txt': 'n\n' },
     });
@@ -83,8 +82,7 @@ describe('readiness, and what the server notices by itself', { concurrency: 4 },
 
   test('deleting the ref closes it', async () => {
     const queue = await aQueue();
-    const number = await queue.openPullRequest();
-    await queue.submit(number);
+    const number = await queue.submitOne();
     await queue.git.closePullRequest(number as never);
     await queue.untilEntry(number, (each) => each.state === 'CANCELLED');
     assert.equal(await lastStep(queue, number), 'CANCELLED PR_CLOSED');
@@ -93,8 +91,7 @@ describe('readiness, and what the server notices by itself', { concurrency: 4 },
 
   test('merged by hand it is MERGED, and can be neither cancelled nor restarted nor submitted', async () => {
     const queue = await aQueue();
-    const number = await queue.openPullRequest();
-    await queue.submit(number);
+    const number = await queue.submitOne();
     await queue.git.landPullRequest(number as never, 'main');
     await queue.untilEntry(number, (each) => each.state === 'MERGED');
     assert.equal(await lastStep(queue, number), 'MERGED MANUAL_MERGE');
@@ -129,8 +126,7 @@ describe('readiness, and what the server notices by itself', { concurrency: 4 },
 
   test('a submission is noticed within some 2 seconds of the push, again and again [E13]', async () => {
     const queue = await aQueue({ mode: 'PARALLEL' });
-    const number = await queue.openPullRequest();
-    await queue.submit(number);
+    const number = await queue.submitOne();
     for (let round = 0; round < 3; round++) {
       const pushed = await queue.push(number);
       const startedAt = performance.now();
@@ -153,12 +149,10 @@ describe('readiness, and what the server notices by itself', { concurrency: 4 },
 
   test('while its repository is gone an entry stays as it is', async () => {
     const queue = await aQueue();
-    const number = await queue.openPullRequest();
-    await queue.submit(number);
+    const number = await queue.submitOne();
     const back = await queue.git.breakRepository();
     const other = await aQueue();
-    const seen = await other.openPullRequest();
-    await other.submit(seen);
+    const seen = await other.submitOne();
     // The server has noticed another repository's push, so it has polled this one too.
     await other.push(seen);
     await other.untilEntry(seen, (each) => each.state === 'CANCELLED');

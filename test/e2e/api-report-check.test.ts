@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { rename } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import type { CandidateView } from '../../src/app/queue/candidate-view.ts';
-import { createCi } from './ci.ts';
-import { type Client, createClient, type TestQueue, until, useServer } from './harness.ts';
+import { type Client, until } from './harness.ts';
+import { type TestQueue, useServer } from './test-queue.ts';
 
 const PATIENCE_MS = 20_000;
 
@@ -13,10 +13,8 @@ describe('reportCheck [C13]', { concurrency: 4 }, () => {
 
   async function underTest(settings: object = {}) {
     const queue = await aQueue(settings);
-    const ci = createCi(queue);
-    const number = await queue.openPullRequest();
-    await queue.submit(number);
-    return { queue, ci, number, run: await ci.runOf(number) };
+    const number = await queue.submitOne();
+    return { queue, ci: queue.ci, number, run: await queue.ci.runOf(number) };
   }
 
   async function withScopes(queue: TestQueue, scopes: readonly string[]): Promise<Client> {
@@ -84,9 +82,8 @@ describe('reportCheck [C13]', { concurrency: 4 }, () => {
 
   test('the same over /trunk/v1, in lower case but for the checks [H9]', async () => {
     const { queue, run } = await underTest();
-    const trunk = createClient({ url: `${world.server.url}/trunk/v1`, token: world.server.token });
     const body = { repo: queue.repo, testRunId: run.testRunId, ...done, conclusion: 'failure' };
-    const answer = await trunk.ok<CandidateView>('reportCheck', body);
+    const answer = await world.server.trunk.ok<CandidateView>('reportCheck', body);
     assert.deepEqual([answer.status, answer.requiredStatusesSource], ['failed', 'merge_instance']);
     assert.equal(answer.checkSuites[0]?.checkRuns[0]?.conclusion, 'FAILURE');
   });
@@ -121,7 +118,7 @@ describe('reportCheck [C13]', { concurrency: 4 }, () => {
 
   test('early: a result that comes while the commit is built counts once it is built [C21]', async () => {
     const queue = await aQueue();
-    const ci = createCi(queue);
+    const { ci } = queue;
     const number = await queue.openPullRequest();
     await queue.api.ok('updateQueue', { ...queue.ref, state: 'PAUSED' });
     await queue.submit(number);

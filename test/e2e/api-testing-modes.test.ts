@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { EntryView } from '../../src/app/queue/entry-view.ts';
-import { assertLanded, createCi } from './ci.ts';
-import { type TestQueue, useServer } from './harness.ts';
+import { assertLanded } from './ci.ts';
+import { type TestQueue, useServer } from './test-queue.ts';
 
 describe('lanes, batches, conflicts and priorities', { concurrency: 4 }, () => {
   const world = useServer();
@@ -16,13 +16,6 @@ describe('lanes, batches, conflicts and priorities', { concurrency: 4 }, () => {
     return number;
   }
 
-  async function submitAll(queue: TestQueue, count: number, more: object = {}): Promise<readonly number[]> {
-    const numbers: number[] = [];
-    for (let index = 0; index < count; index++) numbers.push(await queue.openPullRequest());
-    for (const number of numbers) await queue.submit(number, more);
-    return numbers;
-  }
-
   async function gaugesOf(queue: TestQueue, name: string): Promise<Record<string, number>> {
     const { text } = await queue.api.send(`getMergeQueueMetrics?repo=acme/${queue.repo.name}&repoHost=local`);
     const lines = text.split('\n').filter((line) => line.startsWith(`${name}{`));
@@ -33,49 +26,46 @@ describe('lanes, batches, conflicts and priorities', { concurrency: 4 }, () => {
 
   test('parallel lanes: what shares no target is tested and lands by itself [C1] [C2] [C4] [L3]', async () => {
     const queue = await aQueue({ mode: 'PARALLEL' });
-    const ci = createCi(queue);
     const a = await submitWithTargets(queue, ['//a', '//common']);
     const b = await submitWithTargets(queue, ['//b']);
     const c = await submitWithTargets(queue, ['//c', '//common']);
-    const runs = await ci.untilRuns([`${a}`, `${b}`, `${c} on ${a}`]);
+    const runs = await queue.ci.untilRuns([`${a}`, `${b}`, `${c} on ${a}`]);
     assert.deepEqual(runs[1]?.impactedTargets, ['//b']);
     assert.deepEqual(runs[2]?.impactedTargets, ['//a', '//c', '//common']);
     assert.deepEqual(runs[2]?.impactedTargetsForTestedPrs, ['//c', '//common']);
-    await ci.pass(b);
-    const second = await ci.untilState(b, 'MERGED');
+    await queue.ci.pass(b);
+    const second = await queue.ci.untilState(b, 'MERGED');
     assert.equal(second.landed?.kind, 'IDENTICAL');
-    await ci.pass(c);
-    await ci.pass(a);
-    const first = await ci.untilState(a, 'MERGED');
+    await queue.ci.pass(c);
+    await queue.ci.pass(a);
+    const first = await queue.ci.untilState(a, 'MERGED');
     assert.deepEqual([first.landed?.kind, first.landed?.composedWith], ['COMPOSED', [b]]);
-    const third = await ci.untilState(c, 'MERGED');
+    const third = await queue.ci.untilState(c, 'MERGED');
     for (const entry of [first, second, third]) await assertLanded(queue, entry);
     assert.equal(third.landed?.pushedTree, await queue.git.git(['rev-parse', 'main^{tree}']));
-    assert.deepEqual((await ci.read(runs[2]?.testRunId ?? '')).impactedTargets, ['//a', '//c', '//common']);
+    assert.deepEqual((await queue.ci.read(runs[2]?.testRunId ?? '')).impactedTargets, ['//a', '//c', '//common']);
     const files = (await queue.git.git(['ls-tree', '--name-only', 'main'])).split('\n');
     assert.deepEqual(files, ['a.txt', 'change-1.txt', 'change-2.txt', 'change-3.txt']);
   });
 
   test('one that impacts ALL stands on everybody, and its run says so [C2]', async () => {
     const queue = await aQueue({ mode: 'PARALLEL' });
-    const ci = createCi(queue);
     const a = await submitWithTargets(queue, ['//a']);
     const b = await submitWithTargets(queue, ['//b']);
     const all = await submitWithTargets(queue, 'ALL');
-    const runs = await ci.untilRuns([`${a}`, `${b}`, `${all} on ${a},${b}`]);
+    const runs = await queue.ci.untilRuns([`${a}`, `${b}`, `${all} on ${a},${b}`]);
     assert.deepEqual(runs[2]?.impactedTargets, ['ALL']);
     assert.deepEqual(runs[2]?.impactedTargetsForTestedPrs, ['ALL']);
   });
 
   test('a batch is tested as one and lands with one push [B1]', async () => {
     const queue = await aQueue({ batch: true, batchingMinSize: 3, batchingMaxWaitTimeMinutes: 60 });
-    const ci = createCi(queue);
-    const numbers = await submitAll(queue, 3);
-    const [run] = await ci.untilRuns([numbers.join('+')]);
+    const numbers = await queue.submitAll(3);
+    const [run] = await queue.ci.untilRuns([numbers.join('+')]);
     const before = await queue.git.git(['rev-parse', 'main']);
-    await ci.pass(numbers[0] as number);
+    await queue.ci.pass(numbers[0] as number);
     for (const number of numbers) {
-      const entry = await ci.untilState(number, 'MERGED');
+      const entry = await queue.ci.untilState(number, 'MERGED');
       await assertLanded(queue, entry);
       assert.deepEqual([entry.landed?.testRunId, entry.landed?.base], [run?.testRunId, before]);
       assert.equal(entry.landed?.pushedSha, await queue.git.git(['rev-parse', 'main']));
@@ -89,14 +79,13 @@ describe('lanes, batches, conflicts and priorities', { concurrency: 4 }, () => {
 
   test('a failed batch is bisected, the culprit leaves, and the others land [B4] [B5] [B6]', async () => {
     const queue = await aQueue({ batch: true, batchingMinSize: 4, batchingMaxWaitTimeMinutes: 60 });
-    const ci = createCi(queue);
-    const numbers = (await submitAll(queue, 4)) as [number, number, number, number];
+    const numbers = (await queue.submitAll(4)) as [number, number, number, number];
     const [a, b, c, d] = numbers;
-    const [batch] = await ci.untilRuns([`${a}+${b}+${c}+${d}`]);
-    await ci.fail(a);
-    const [ab] = await ci.untilRuns([`${a}+${b}`, `${c}+${d} on ${a},${b}`]);
+    const [batch] = await queue.ci.untilRuns([`${a}+${b}+${c}+${d}`]);
+    await queue.ci.fail(a);
+    const [ab] = await queue.ci.untilRuns([`${a}+${b}`, `${c}+${d} on ${a},${b}`]);
     assert.equal(ab?.testBranch, `sluice/pr-${a}/${ab?.testRunId}-bisection`);
-    assert.deepEqual(await ci.read(`${ab?.testRunId}-bisection`), ab);
+    assert.deepEqual(await queue.ci.read(`${ab?.testRunId}-bisection`), ab);
     assert.deepEqual(await gaugesOf(queue, 'mq_testing_slots_active'), { main: 0, bisection: 4 });
     assert.deepEqual(await gaugesOf(queue, 'mq_depth_current'), { main: 0, bisection: 4 });
     const { explanation } = await queue.get(c, { includeExplanation: true });
@@ -104,14 +93,14 @@ describe('lanes, batches, conflicts and priorities', { concurrency: 4 }, () => {
       [explanation?.reasons[0]?.code, explanation?.reasons[0]?.reasons[0]?.code],
       ['BISECTION', 'TESTING'],
     );
-    await ci.pass(a);
-    await ci.fail(c);
-    await ci.untilRuns([`${c} on ${a},${b}`, `${d} on ${a},${b},${c}`]);
-    await ci.fail(c);
-    await ci.untilState(c, 'FAILED');
-    await ci.pass(d);
-    for (const number of [a, b, d]) await assertLanded(queue, await ci.untilState(number, 'MERGED'));
-    assert.equal((await ci.landed()).length, 4);
+    await queue.ci.pass(a);
+    await queue.ci.fail(c);
+    await queue.ci.untilRuns([`${c} on ${a},${b}`, `${d} on ${a},${b},${c}`]);
+    await queue.ci.fail(c);
+    await queue.ci.untilState(c, 'FAILED');
+    await queue.ci.pass(d);
+    for (const number of [a, b, d]) await assertLanded(queue, await queue.ci.untilState(number, 'MERGED'));
+    assert.equal((await queue.ci.landed()).length, 4);
     assert.equal((await queue.get(d)).landed?.pushedTree, await queue.git.git(['rev-parse', 'main^{tree}']));
     await assertResults(queue, { batch: batch?.testRunId, a, c });
     assert.equal((await gaugesOf(queue, 'mq_depth_current'))['bisection'], 0);
@@ -142,12 +131,11 @@ describe('lanes, batches, conflicts and priorities', { concurrency: 4 }, () => {
 
   test('a conflict with one ahead is set aside, explained, and tried again when that one has left [C33]', async () => {
     const queue = await aQueue();
-    const ci = createCi(queue);
     const a = await queue.openPullRequest({ 'shared.txt': 'one\n' });
     const b = await queue.openPullRequest({ 'shared.txt': 'two\n' });
     const c = await queue.openPullRequest();
     for (const number of [a, b, c]) await queue.submit(number);
-    await ci.untilRuns([`${a}`, `${c} on ${a}`]);
+    await queue.ci.untilRuns([`${a}`, `${c} on ${a}`]);
     const aside = await queue.get(b, { includeExplanation: true, includeTimeline: true });
     assert.equal(aside.state, 'PENDING');
     assert.deepEqual(
@@ -155,37 +143,35 @@ describe('lanes, batches, conflicts and priorities', { concurrency: 4 }, () => {
       [['CONFLICT_AHEAD', a]],
     );
     assert.deepEqual([aside.timeline?.[0]?.reason, aside.timeline?.[0]?.prNumber], ['CONFLICTS_WITH_PREREQUISITE', a]);
-    await ci.fail(a);
-    await ci.untilState(a, 'FAILED');
-    await ci.pass(b);
-    await assertLanded(queue, await ci.untilState(b, 'MERGED'));
-    await ci.pass(c);
-    await assertLanded(queue, await ci.untilState(c, 'MERGED'));
+    await queue.ci.fail(a);
+    await queue.ci.untilState(a, 'FAILED');
+    await queue.ci.pass(b);
+    await assertLanded(queue, await queue.ci.untilState(b, 'MERGED'));
+    await queue.ci.pass(c);
+    await assertLanded(queue, await queue.ci.untilState(c, 'MERGED'));
   });
 
   test('a conflict with the target itself is a failure [C9]', async () => {
     const queue = await aQueue();
-    const ci = createCi(queue);
     const a = await queue.openPullRequest({ 'shared.txt': 'one\n' });
     const b = await queue.openPullRequest({ 'shared.txt': 'two\n' });
     await queue.submit(a);
     await queue.submit(b);
-    await ci.pass(a);
-    await ci.untilState(a, 'MERGED');
-    await ci.untilState(b, 'FAILED');
-    assert.equal((await ci.storyOf(b)).at(-1), 'FAILED START_TEST_RUN_MERGE_CONFLICT');
+    await queue.ci.pass(a);
+    await queue.ci.untilState(a, 'MERGED');
+    await queue.ci.untilState(b, 'FAILED');
+    assert.equal((await queue.ci.storyOf(b)).at(-1), 'FAILED START_TEST_RUN_MERGE_CONFLICT');
   });
 
   test('an urgent one goes ahead of everybody, who are tested again on it [O6]', async () => {
     const queue = await aQueue();
-    const ci = createCi(queue);
-    const [a, b] = (await submitAll(queue, 2)) as [number, number];
-    await ci.untilRuns([`${a}`, `${b} on ${a}`]);
-    const [urgent] = (await submitAll(queue, 1, { priority: 'urgent' })) as [number];
-    await ci.untilRuns([`${urgent}`, `${a} on ${urgent}`, `${b} on ${urgent},${a}`]);
-    assert.ok((await ci.storyOf(a)).includes('PENDING SKIP_THE_LINE_INTERRUPTED'));
-    for (const number of [b, a, urgent]) await ci.pass(number);
-    for (const number of [urgent, a, b]) await assertLanded(queue, await ci.untilState(number, 'MERGED'));
+    const [a, b] = (await queue.submitAll(2)) as [number, number];
+    await queue.ci.untilRuns([`${a}`, `${b} on ${a}`]);
+    const [urgent] = (await queue.submitAll(1, { priority: 'urgent' })) as [number];
+    await queue.ci.untilRuns([`${urgent}`, `${a} on ${urgent}`, `${b} on ${urgent},${a}`]);
+    assert.ok((await queue.ci.storyOf(a)).includes('PENDING SKIP_THE_LINE_INTERRUPTED'));
+    for (const number of [b, a, urgent]) await queue.ci.pass(number);
+    for (const number of [urgent, a, b]) await assertLanded(queue, await queue.ci.untilState(number, 'MERGED'));
     const { landed } = await queue.get(urgent);
     assert.equal(landed?.base, await queue.git.git(['rev-parse', 'main~3']));
   });

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import type { ListEntryView } from '../../src/app/queue/entry-view.ts';
-import { type Client, createClient, createQueue, startHere, type TestQueue, type TestServer } from './harness.ts';
+import type { Client } from './harness.ts';
+import { useServer } from './test-queue.ts';
 
 /** An entry as a client of the reference product sees it. */
 interface TrunkEntry {
@@ -20,23 +21,12 @@ interface TrunkQueue {
 }
 
 describe('the same API over /trunk/v1', () => {
-  let server: TestServer;
+  const world = useServer();
   let trunk: Client;
-  const opened: TestQueue[] = [];
-  before(async () => {
-    server = await startHere();
-    trunk = createClient({ url: `${server.url}/trunk/v1`, token: server.token });
+  before(() => {
+    trunk = world.server.trunk;
   });
-  after(async () => {
-    for (const queue of opened) await queue.close();
-    await server.stop();
-  });
-
-  const aQueue = async (settings: object = {}) => {
-    const queue = await createQueue(trunk, settings);
-    opened.push(queue);
-    return queue;
-  };
+  const aQueue = (settings: object = {}) => world.aQueue(settings, trunk);
 
   test('an entry reads in lower snake case, from submission to cancellation', async () => {
     const queue = await aQueue();
@@ -59,10 +49,9 @@ describe('the same API over /trunk/v1', () => {
 
   test('but for the case of its enums an entry is that of /v1', async () => {
     const queue = await aQueue();
-    const number = await queue.openPullRequest();
-    await queue.submit(number);
+    const number = await queue.submitOne();
     const here = await trunk.ok<TrunkEntry>('getSubmittedPullRequest', queue.entry(number));
-    const there = await server.api.ok<TrunkEntry>('getSubmittedPullRequest', queue.entry(number));
+    const there = await world.server.api.ok<TrunkEntry>('getSubmittedPullRequest', queue.entry(number));
     assert.deepEqual(here, {
       ...there,
       state: 'testing',
@@ -107,13 +96,12 @@ describe('the same API over /trunk/v1', () => {
     const numbersOn = async (api: Client) =>
       (await api.ok<TrunkQueue>('getQueue', queue.ref)).enqueuedPullRequests.map((entry) => entry.prNumber);
     assert.deepEqual(await numbersOn(trunk), [ready]);
-    assert.deepEqual(await numbersOn(server.api), [ready, waiting]);
+    assert.deepEqual(await numbersOn(world.server.api), [ready, waiting]);
   });
 
   test('deleteQueue of a queue that is not empty is 400, then {}', async () => {
     const queue = await aQueue();
-    const number = await queue.openPullRequest();
-    await queue.submit(number);
+    const number = await queue.submitOne();
     await trunk.refused('400 QUEUE_NOT_EMPTY', 'deleteQueue', queue.ref);
     await trunk.ok('cancelPullRequest', queue.entry(number));
     assert.deepEqual(await trunk.ok('deleteQueue', queue.ref), {});
@@ -143,8 +131,7 @@ describe('the same API over /trunk/v1', () => {
 
   test('listPullRequests, getSubmittedPullRequests, testing details and results, restart', async () => {
     const queue = await aQueue();
-    const number = await queue.openPullRequest();
-    await queue.submit(number);
+    const number = await queue.submitOne();
     const page = await trunk.ok<{ pullRequests: TrunkEntry[] }>('listPullRequests', { ...queue.ref, state: 'TESTING' });
     assert.deepEqual(
       page.pullRequests.map((entry) => [entry.prNumber, entry.state]),

@@ -4,17 +4,8 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { EntryView } from '../../src/app/queue/entry-view.ts';
 import { createDatabase } from '../helpers/postgres.ts';
-import {
-  createQueue,
-  type Environment,
-  launch,
-  makeFolder,
-  problemOf,
-  startServer,
-  type TestQueue,
-  type TestServer,
-  until,
-} from './harness.ts';
+import { type Environment, launch, makeFolder, problemOf, startServer, type TestServer, until } from './harness.ts';
+import { createQueue, type TestQueue } from './test-queue.ts';
 
 const SLUICE_ADMIN_TOKEN = 'the-administrator-of-both';
 

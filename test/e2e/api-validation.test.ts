@@ -1,24 +1,21 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { createQueue, problemOf, startHere, type TestQueue, type TestServer } from './harness.ts';
+import { problemOf } from './harness.ts';
+import { type TestQueue, useServer } from './test-queue.ts';
 
 /** Every input here is refused and changes nothing. Each table ends with a check that the server still works. */
 describe('bad input', () => {
-  let server: TestServer;
   let queue: TestQueue;
   let number: number;
   let untouched: unknown;
+  // Stands before the server's own hook, which stops it.
+  after(async () => assert.deepEqual(await queue.getQueue(), untouched));
+  const world = useServer();
   before(async () => {
-    server = await startHere();
-    queue = await createQueue(server.api);
+    queue = await world.aQueue();
     number = await queue.openPullRequest();
     await queue.submit(number);
     untouched = await queue.getQueue();
-  });
-  after(async () => {
-    assert.deepEqual(await queue.getQueue(), untouched);
-    await queue.close();
-    await server.stop();
   });
 
   const refusedAt = async (operation: string, body: unknown, path: string) => {

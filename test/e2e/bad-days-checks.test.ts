@@ -8,7 +8,8 @@ import { findMarked } from '../../src/check-runner/local/marked-processes.ts';
 import { listJobs } from '../../src/check-runner/local/work-folder.ts';
 import { type BadDay, onBadDays, statusOf } from './bad-days.ts';
 import { assertLanded } from './ci.ts';
-import { until, useServer } from './harness.ts';
+import { until } from './harness.ts';
+import { useServer } from './test-queue.ts';
 
 interface Check {
   readonly name: string;

@@ -7,8 +7,9 @@ import { describe, it } from 'node:test';
 import type { TimelineView } from '../../src/app/queue/entry-view.ts';
 import { type BadDay, onBadDays, PATIENCE_MS, statusOf } from './bad-days.ts';
 import { assertLanded } from './ci.ts';
-import { until, useServer } from './harness.ts';
+import { until } from './harness.ts';
 import { commitRaw, pushRaw, type RawFile } from './raw-pull-request.ts';
+import { useServer } from './test-queue.ts';
 
 const IFS = '$' + '{IFS}';
 const BRANCHES = [

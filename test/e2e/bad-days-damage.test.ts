@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { type BadDay, onBadDays, statusOf } from './bad-days.ts';
 import { assertLanded } from './ci.ts';
-import { useServer } from './harness.ts';
+import { useServer } from './test-queue.ts';
 
 /** Truncates an object in the middle. Returns its repair. */
 async function damage({ git }: BadDay, name: string): Promise<() => Promise<void>> {

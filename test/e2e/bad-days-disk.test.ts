@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { type BadDay, onBadDays, statusOf } from './bad-days.ts';
 import { assertLanded } from './ci.ts';
-import { createQueue, launch, startServer, until, useServer } from './harness.ts';
+import { launch, startServer, until } from './harness.ts';
 import { createSmallDisk, findMountProblem, type SmallDisk } from './small-disk.ts';
+import { createQueue, useServer } from './test-queue.ts';
 
 const skip = await findMountProblem();
 
@@ -145,8 +146,7 @@ describe('a small disk under the server', { skip }, () => {
     try {
       const checks = [{ name: 'test', command: 'git status --porcelain; git fsck; test -f x.txt' }];
       await queue.api.ok('registerRepository', { repo: queue.repo, checks });
-      const number = await queue.openPullRequest({ 'x.txt': 'x\n' });
-      await queue.submit(number);
+      const number = await queue.submitOne({ 'x.txt': 'x\n' });
       await assertLanded(queue, await queue.untilMerged(number));
     } finally {
       await server.stop();

@@ -4,7 +4,8 @@ import { describe, it } from 'node:test';
 import type { Sha } from '../../src/lib/sha.ts';
 import { type BadDay, onBadDays, statusOf } from './bad-days.ts';
 import { assertLanded } from './ci.ts';
-import { until, useServer } from './harness.ts';
+import { until } from './harness.ts';
+import { useServer } from './test-queue.ts';
 
 /** The refs of a candidate while it is tested: its commit's, and its branch. */
 function untilOwnRefs({ git }: BadDay): Promise<readonly string[]> {

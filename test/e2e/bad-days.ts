@@ -3,17 +3,14 @@ import assert from 'node:assert/strict';
 import type { EntryView } from '../../src/app/queue/entry-view.ts';
 import type { QueueView } from '../../src/app/queue/queue-view.ts';
 import type { RepositoryView } from '../../src/app/repositories/repositories.ts';
-import { type Ci, createCi } from './ci.ts';
-import { type TestQueue, type TestServer, until } from './harness.ts';
+import { type TestServer, until } from './harness.ts';
 import { sluice } from './kept-sluice.ts';
+import type { TestQueue } from './test-queue.ts';
 
 /** A failed attempt is repeated after some seconds, and other tests load the machine. */
 export const PATIENCE_MS = 60_000;
 
 export interface BadDay extends TestQueue {
-  readonly ci: Ci;
-  /** Opens a pull request and submits it. */
-  submitOne(files?: Readonly<Record<string, string>>): Promise<number>;
   /** Waits until the explanation has such a reason, and returns its text. */
   untilReason(prNumber: number, code: string, words?: RegExp): Promise<string>;
   /** Waits until it has landed, and reports passes for all candidates on the way. */
@@ -22,15 +19,9 @@ export interface BadDay extends TestQueue {
 }
 
 export function onBadDays(queue: TestQueue): BadDay {
-  const ci = createCi(queue);
+  const { ci } = queue;
   return {
     ...queue,
-    ci,
-    submitOne: async (files) => {
-      const number = await queue.openPullRequest(files);
-      await queue.submit(number);
-      return number;
-    },
     untilReason: async (prNumber, code, words = /./) => {
       let seen: EntryView | undefined;
       const look = async () => {
@@ -69,8 +60,6 @@ async function hasChecks({ api, repo }: TestQueue): Promise<boolean> {
 }
 
 /** The text that a person reads who asks for the state of a pull request. */
-export async function statusOf(server: TestServer, { repo, ref }: TestQueue, prNumber: number): Promise<string> {
-  const where = `${repo.host}/${repo.owner}/${repo.name}`;
-  const env = { SLUICE_URL: server.url, SLUICE_TOKEN: server.token };
-  return (await sluice(['pr', 'status', where, ref.targetBranch, String(prNumber)], { env })).out;
+export async function statusOf({ env }: TestServer, { name, ref }: TestQueue, prNumber: number): Promise<string> {
+  return (await sluice(['pr', 'status', name, ref.targetBranch, String(prNumber)], { env })).out;
 }

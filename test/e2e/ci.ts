@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import type { CandidateView } from '../../src/app/queue/candidate-view.ts';
 import type { EntryView } from '../../src/app/queue/entry-view.ts';
-import { type TestQueue, until } from './harness.ts';
+import { until } from './harness.ts';
+import type { TestQueue } from './test-queue.ts';
 
 /** Building takes a few git processes, and other tests load the machine. */
 const PATIENCE_MS = 20_000;
@@ -25,7 +26,7 @@ export interface Ci {
   landed(): Promise<readonly string[]>;
 }
 
-export function createCi(queue: TestQueue): Ci {
+export function createCi(queue: Pick<TestQueue, 'api' | 'ref' | 'repo' | 'git' | 'get'>): Ci {
   const { api, ref, repo, git } = queue;
   const runs = async () =>
     (await api.ok<{ testRuns: readonly CandidateView[] }>('getMergeQueueTestingDetails', ref)).testRuns;

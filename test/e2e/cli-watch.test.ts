@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import { describe, it } from 'node:test';
-import { createCi } from './ci.ts';
-import { createQueue, makeFolder, startServer, type TestQueue, type TestServer, until, useServer } from './harness.ts';
+import { makeFolder, startServer, type TestServer, until } from './harness.ts';
 import { sluice } from './kept-sluice.ts';
 import { HAS_TERMINAL, type Running, runOnTerminal, runSluice } from './run-sluice.ts';
+import { createQueue, type TestQueue, useServer } from './test-queue.ts';
 
 const HIDE = '\u001b[?25l';
 const SHOW = '\u001b[?25h';
@@ -34,16 +34,15 @@ describe('sluice watch', { concurrency: 3 }, () => {
 
   it('prints a line for each change, nothing twice, until the queue is empty [W1] [W9]', async () => {
     const queue = await world.aQueue();
-    const ci = createCi(queue);
     const [first, second] = [await queue.openPullRequest(), await queue.openPullRequest()];
     await queue.submit(first);
-    await ci.runOf(first);
+    await queue.ci.runOf(first);
     const watching = runSluice(['watch', nameOf(queue), '--until-empty', '--interval', '0.1'], envOf(world.server));
     await untilOut(watching, /-> TESTING/);
     await queue.submit(second);
-    await ci.runOf(second);
-    await ci.fail(second);
-    await ci.pass(first);
+    await queue.ci.runOf(second);
+    await queue.ci.fail(second);
+    await queue.ci.pass(first);
     const { code, out, err } = await watching.ended;
     assert.deepEqual([code, err], [0, '']);
     const ofFirst = story(out).filter((line) => line.startsWith(`#${first} `));
@@ -97,14 +96,12 @@ describe('sluice watch', { concurrency: 3 }, () => {
     skip: !HAS_TERMINAL,
   }, async () => {
     const queue = await world.aQueue();
-    const ci = createCi(queue);
-    const number = await queue.openPullRequest();
-    await queue.submit(number);
-    await ci.runOf(number);
+    const number = await queue.submitOne();
+    await queue.ci.runOf(number);
     const watching = runOnTerminal(['watch', nameOf(queue), '--interval', '0.1'], envOf(world.server));
     await untilOut(watching, /Under test/);
     await untilOut(watching, new RegExp(`#${number}\\b.*on main.*○.* test.*Change 1`));
-    await ci.pass(number);
+    await queue.ci.pass(number);
     await untilOut(watching, /Left[\s\S]*landed/);
     watching.type('\u0003');
     const { out, code } = await watching.ended;

@@ -1,19 +1,19 @@
-// A real server process on a temporary data folder, real bare repositories, and a small client.
+// A real server, in this process or in its own, on a temporary data folder, and a small client.
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before } from 'node:test';
-import type { EntryView } from '../../src/app/queue/entry-view.ts';
-import type { QueueView } from '../../src/app/queue/queue-view.ts';
-import type { PrNumber } from '../../src/engine/pull-request.ts';
-import { createPlainWorld, type PlainWorld } from '../contract/plain-repository.ts';
+import type { TestContext } from 'node:test';
+import { parseConfig } from '../../src/config/config.ts';
+import { start } from '../../src/main.ts';
+import { silentLog } from '../helpers/silent-log.ts';
 import { SLUICE } from '../helpers/sluice-command.ts';
-import { runHere } from './run-here.ts';
 
 const START_TIMEOUT_MS = 120_000;
 const LONGEST_PAUSE_MS = 300;
+/** Most tests upload nothing, and the thread of ingest loads as many modules as the server. */
+const INGEST_START_MS = 600_000;
 /** A start without trials of sandboxes. Tests of checks that need one set the variable to nothing. */
 const TRUSTING = { SLUICE_RUNNER_TRUST: 'all', SLUICE_RUNNER_PROTECTION: 'none' };
 
@@ -72,6 +72,10 @@ export interface TestServer {
   /** Of the first administrator. */
   readonly token: string;
   readonly api: Client;
+  /** The same over the paths of the reference product. */
+  readonly trunk: Client;
+  /** For the commands of an administrator. */
+  readonly env: Environment;
   stop(): Promise<unknown>;
 }
 
@@ -79,14 +83,16 @@ export interface ServerProcess extends TestServer, Launched {
   stop(): Promise<Exit>;
 }
 
-/** In this process: for tests of what a server does, not of how it starts and ends. */
+/**
+ * In this process, with these variables alone, without output and signals: for tests of what a server does, not of how
+ * it starts and ends. Starting a process takes three times as long, most of it for loading modules.
+ */
 export async function startHere(environment: Environment = {}): Promise<TestServer> {
   const { dataFolder, variables, remove } = await prepareData(environment);
-  const { url, token, stop } = await runHere({
-    SLUICE_RUNNER_TRUST: 'all',
-    SLUICE_RUNNER_PROTECTION: 'none',
-    ...variables,
-  });
+  const parsed = parseConfig({ ...TRUSTING, ...variables });
+  assert.ok('config' in parsed, JSON.stringify(parsed));
+  const { url, stop } = await start(parsed.config, silentLog, { ingestStartMs: INGEST_START_MS });
+  const token = await readToken(environment, dataFolder);
   return describeServer({ url, token, dataFolder, stop: () => stop().then(remove) });
 }
 
@@ -99,8 +105,7 @@ export async function startServer(environment: Environment = {}): Promise<Server
     assert.equal(child.exitCode, null, `the server ended:\n${output.err}`);
     return /^Sluice listens on (\S+)$/m.exec(output.out)?.[1];
   });
-  const given = environment['SLUICE_ADMIN_TOKEN'];
-  const token = given ?? (await readFile(join(dataFolder, 'admin-token'), 'utf8')).trim();
+  const token = await readToken(environment, dataFolder);
   const stop = async () => {
     child.kill('SIGTERM');
     const exit = await exited;
@@ -108,6 +113,10 @@ export async function startServer(environment: Environment = {}): Promise<Server
     return exit;
   };
   return { ...launched, ...describeServer({ url, token, dataFolder, stop }) };
+}
+
+async function readToken(environment: Environment, dataFolder: string): Promise<string> {
+  return environment['SLUICE_ADMIN_TOKEN'] ?? (await readFile(join(dataFolder, 'admin-token'), 'utf8')).trim();
 }
 
 /** A port of its own, and a data folder that goes with the server where none is given. */
@@ -125,11 +134,20 @@ async function prepareData(environment: Environment) {
 
 function describeServer<Stop>(server: Pick<TestServer, 'url' | 'token' | 'dataFolder'> & { stop(): Promise<Stop> }) {
   const { url, token } = server;
-  return { ...server, port: Number(new URL(url).port), api: createClient({ url: `${url}/v1`, token }) };
+  return {
+    ...server,
+    port: Number(new URL(url).port),
+    api: createClient({ url: `${url}/v1`, token }),
+    trunk: createClient({ url: `${url}/trunk/v1`, token }),
+    env: { SLUICE_URL: url, SLUICE_TOKEN: token },
+  };
 }
 
-export function makeFolder(): Promise<string> {
-  return mkdtemp(join(tmpdir(), 'sluice-e2e-'));
+/** It goes with the test, where one is given. */
+export async function makeFolder(t?: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-e2e-'));
+  t?.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
+  return folder;
 }
 
 /** Polls until there is an answer. At the deadline it throws an error that names the condition. */
@@ -234,103 +252,4 @@ export interface RepositoryRef {
   readonly host: string;
   readonly owner: string;
   readonly name: string;
-}
-
-/** A registered bare repository with a queue for its branch main. */
-export interface TestQueue {
-  readonly git: PlainWorld;
-  readonly api: Client;
-  readonly repo: RepositoryRef;
-  readonly ref: { readonly repo: RepositoryRef; readonly targetBranch: string };
-  /** Pushes a new pull request that changes a file of its own, or the given ones. */
-  openPullRequest(files?: Readonly<Record<string, string>>): Promise<number>;
-  push(prNumber: number, files?: Readonly<Record<string, string>>): Promise<string>;
-  headOf(prNumber: number): Promise<string>;
-  /** The request body that names an entry, with more fields. */
-  entry(prNumber: number, more?: object): object;
-  submit(prNumber: number, more?: object): Promise<EntryView>;
-  get(prNumber: number, more?: object): Promise<EntryView>;
-  getQueue(): Promise<QueueView>;
-  update(settings: object): Promise<QueueView>;
-  /** Waits until the entry is as asked; the server notices changed refs by itself. */
-  untilEntry(prNumber: number, isSo: (entry: EntryView) => boolean): Promise<EntryView>;
-  close(): Promise<void>;
-}
-
-let repositories = 0;
-
-/** A server for the tests of one describe, and queues on it that end with it. */
-export function useServer(environment: Environment = {}): {
-  readonly server: TestServer;
-  aQueue(settings?: object): Promise<TestQueue>;
-} {
-  let started: TestServer | undefined;
-  const opened: TestQueue[] = [];
-  const getServer = (): TestServer => {
-    assert.ok(started, 'the server is used before it was started');
-    return started;
-  };
-  before(async () => {
-    started = await startHere(environment);
-  });
-  after(async () => {
-    for (const queue of opened) await queue.close();
-    await getServer().stop();
-  });
-  return {
-    get server() {
-      return getServer();
-    },
-    aQueue: async (settings = {}) => {
-      const queue = await createQueue(getServer().api, settings);
-      opened.push(queue);
-      return queue;
-    },
-  };
-}
-
-export async function createQueue(api: Client, settings: object = {}): Promise<TestQueue> {
-  const git = await createPlainWorld();
-  await git.commit('main', { files: { 'a.txt': 'a\n' }, message: 'Begin' });
-  repositories += 1;
-  const repo = { host: 'local', owner: 'acme', name: `app-${repositories}` };
-  const ref = { repo, targetBranch: 'main' };
-  await api.ok('registerRepository', { repo, git: git.path });
-  // Without a required check, every submitted pull request would land at once.
-  await api.ok('createQueue', { ...ref, requiredStatuses: ['test'], ...settings });
-  let changes = 0;
-  const entry = (prNumber: number, more: object = {}) => ({ ...ref, pr: { number: prNumber }, ...more });
-  const get = (prNumber: number, more: object = {}) =>
-    api.ok<EntryView>('getSubmittedPullRequest', entry(prNumber, more));
-  return {
-    git,
-    api,
-    repo,
-    ref,
-    openPullRequest: async (files) => {
-      changes += 1;
-      const change = {
-        files: files ?? { [`change-${changes}.txt`]: 'x\n' },
-        message: `Change ${changes}`,
-        author: 'Grace',
-      };
-      return (await git.openPullRequest('main', change)).number;
-    },
-    push: (prNumber, files) => {
-      changes += 1;
-      return git.pushToPullRequest(prNumber as PrNumber, { files: files ?? { [`push-${changes}.txt`]: 'x\n' } });
-    },
-    headOf: (prNumber) => git.git(['rev-parse', `refs/pull/${prNumber}/head`]),
-    entry,
-    submit: (prNumber, more = {}) => api.ok<EntryView>('submitPullRequest', entry(prNumber, more)),
-    get,
-    getQueue: () => api.ok<QueueView>('getQueue', ref),
-    update: (settings) => api.ok<QueueView>('updateQueue', { ...ref, ...settings }),
-    untilEntry: (prNumber, isSo) =>
-      until(`#${prNumber} of ${repo.name} is as expected`, 60_000, async () => {
-        const found = await get(prNumber);
-        return isSo(found) ? found : undefined;
-      }),
-    close: () => git.close(),
-  };
 }

@@ -7,8 +7,9 @@ import type { RegisteredView } from '../../src/app/repositories/register-reposit
 import { runGit, writeHook } from '../contract/plain-repository.ts';
 import { onBadDays, PATIENCE_MS, statusOf } from './bad-days.ts';
 import { assertLanded } from './ci.ts';
-import { until, useServer } from './harness.ts';
+import { until } from './harness.ts';
 import { sluice } from './kept-sluice.ts';
+import { useServer } from './test-queue.ts';
 
 /** Reports a check for the given commits, as the script of a CI would. */
 function ciScript({ url, token }: { url: string; token: string }, repo: object): string {

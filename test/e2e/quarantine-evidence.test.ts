@@ -4,16 +4,8 @@ import type { CandidateView } from '../../src/app/queue/candidate-view.ts';
 import type { EntryView } from '../../src/app/queue/entry-view.ts';
 import type { UploadView } from '../../src/app/uploads/uploads.ts';
 import { type CreatedUpload, Uploader } from '../helpers/uploader.ts';
-import { createCi } from './ci.ts';
-import {
-  type Client,
-  createClient,
-  createQueue,
-  startHere,
-  type TestQueue,
-  type TestServer,
-  until,
-} from './harness.ts';
+import { type Client, createClient, startHere, type TestServer, until } from './harness.ts';
+import { createQueue, type TestQueue } from './test-queue.ts';
 
 /** Three tests, each of which fails if the commit says so, and a report of them. */
 const COMMAND = `
@@ -48,8 +40,7 @@ async function withQueue(settings: object, use: (scene: Scene) => Promise<void>)
 }
 
 async function land(queue: TestQueue, files: Readonly<Record<string, string>> = {}): Promise<EntryView> {
-  const number = await queue.openPullRequest({ [`change-${Math.random()}.txt`]: 'x\n', ...files });
-  await queue.submit(number);
+  const number = await queue.submitOne({ [`change-${Math.random()}.txt`]: 'x\n', ...files });
   await queue.untilEntry(number, ({ isCurrentlySubmittedToQueue }) => !isCurrentlySubmittedToQueue);
   return queue.get(number, { includeExplanation: true, includeTimeline: true });
 }
@@ -163,25 +154,22 @@ describe('evidence for a waiver', () => {
   it('needs results of a proven origin: those that code of a pull request can forge excuse nobody [V21] [U46]', () =>
     withQueue({}, async (scene) => {
       const { queue, server } = scene;
-      const ci = createCi(queue);
       const report = (inside = '') =>
         `<testsuite name="math"><testcase name="a" classname="math">${inside}</testcase><testcase name="b" classname="math"/></testsuite>`;
       const failing = report('<failure message="no">no</failure>');
       const trusted = await withScopes(scene, 'evidence');
-      const first = await queue.openPullRequest();
-      await queue.submit(first);
-      const passed = await ci.runOf(first);
+      const first = await queue.submitOne();
+      const passed = await queue.ci.runOf(first);
       await send(trusted, queue, { sha: passed.testBranchSha, branch: passed.testBranch, job_name: 'test' }, report());
-      await ci.pass(first);
-      await ci.untilState(first, 'MERGED');
+      await queue.ci.pass(first);
+      await queue.ci.untilState(first, 'MERGED');
       await tellFlaky(trusted, queue, { sha: await queue.git.git(['rev-parse', 'main']), branch: 'main', test: 'a' });
       const [upload] = await processed(queue);
       assert.equal(upload?.evidence, 'WAIVERS');
 
-      const forged = await queue.openPullRequest();
-      await queue.submit(forged);
+      const forged = await queue.submitOne();
       const { token } = await server.api.ok<{ token: string }>('createApiToken', { name: 'ci', scopes: ['upload'] });
-      const run = await ci.runOf(forged);
+      const run = await queue.ci.runOf(forged);
       const uploader = new Uploader({ base: `${server.url}/trunk`, token, org: 'default', repo: queue.repo });
       const created = (await (await uploader.create()).json()) as CreatedUpload;
       const meta = {
@@ -196,26 +184,25 @@ describe('evidence for a waiver', () => {
       assert.equal(put.status, 200);
       const [bundle] = await processed(queue);
       assert.deepEqual([bundle?.test_run_id, bundle?.check], [run.testRunId, 'test']);
-      await ci.fail(forged);
-      const { quarantine } = (await ci.read(run.testRunId)).checkSuites[0]?.checkRuns[0] ?? {};
+      await queue.ci.fail(forged);
+      const { quarantine } = (await queue.ci.read(run.testRunId)).checkSuites[0]?.checkRuns[0] ?? {};
       assert.equal(quarantine?.verdict, 'PENDING', 'results that can be believed may still come');
       const real = { sha: run.testBranchSha, branch: run.testBranch, job_name: 'test' };
       await send(trusted, queue, real, failing.replace('<testcase name="b" classname="math"/>', BROKEN));
       assert.match(
-        textsOf((await explained(queue, await ci.untilState(forged, 'FAILED'))).explanation),
+        textsOf((await explained(queue, await queue.ci.untilState(forged, 'FAILED'))).explanation),
         /b: It is not quarantined/,
       );
 
-      const honest = await queue.openPullRequest();
-      await queue.submit(honest);
-      const failed = await ci.runOf(honest);
+      const honest = await queue.submitOne();
+      const failed = await queue.ci.runOf(honest);
       await send(
         trusted,
         queue,
         { sha: failed.testBranchSha, branch: failed.testBranch, job_name: 'CI / test' },
         failing,
       );
-      await ci.fail(honest);
-      await ci.untilState(honest, 'MERGED');
+      await queue.ci.fail(honest);
+      await queue.ci.untilState(honest, 'MERGED');
     }));
 });

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { CandidateView, CheckRunView } from '../../src/app/queue/candidate-view.ts';
 import type { EntryView, ExplanationReasonView } from '../../src/app/queue/entry-view.ts';
-import { createCi } from './ci.ts';
-import { createQueue, startHere, type TestQueue, type TestServer, until } from './harness.ts';
+import { startHere, type TestServer, until } from './harness.ts';
+import { createQueue, type TestQueue } from './test-queue.ts';
 
 /** Two tests, each of which fails if the commit says so, and a report of both. */
 const COMMAND = `
@@ -42,8 +42,7 @@ async function withQueue(settings: object, use: (scene: Scene) => Promise<void>)
 }
 
 async function submit(queue: TestQueue, files: Readonly<Record<string, string>>): Promise<EntryView> {
-  const number = await queue.openPullRequest({ [`change-${Math.random()}.txt`]: 'x\n', ...files });
-  await queue.submit(number);
+  const number = await queue.submitOne({ [`change-${Math.random()}.txt`]: 'x\n', ...files });
   await queue.untilEntry(number, ({ isCurrentlySubmittedToQueue }) => !isCurrentlySubmittedToQueue);
   return queue.get(number, { includeExplanation: true, includeTimeline: true });
 }
@@ -99,21 +98,18 @@ describe('quarantine and the queue', () => {
   it('[V12] [V15] waits for what another CI uploads after it has reported', async () => {
     const server = await startHere();
     const queue = await createQueue(server.api, { honorQuarantine: 'ON' });
-    const ci = createCi(queue);
     try {
-      const first = await queue.openPullRequest();
-      await queue.submit(first);
-      await upload(queue, await ci.runOf(first), reportOf(caseOf('solid'), caseOf('flaky')));
-      await ci.pass(first);
-      await ci.untilState(first, 'MERGED');
+      const first = await queue.submitOne();
+      await upload(queue, await queue.ci.runOf(first), reportOf(caseOf('solid'), caseOf('flaky')));
+      await queue.ci.pass(first);
+      await queue.ci.untilState(first, 'MERGED');
       await quarantine(queue);
-      const second = await queue.openPullRequest();
-      await queue.submit(second);
-      const run = await ci.fail(second);
+      const second = await queue.submitOne();
+      const run = await queue.ci.fail(second);
       assert.equal(run.checkSuites[0]?.checkRuns[0]?.quarantine?.verdict, 'PENDING');
       assert.equal((await queue.get(second)).state, 'TESTING');
       await upload(queue, run, reportOf(caseOf('solid'), caseOf('flaky', '<failure message="no">no</failure>')));
-      const { landed } = await ci.untilState(second, 'MERGED');
+      const { landed } = await queue.ci.untilState(second, 'MERGED');
       assert.deepEqual(
         landed?.waived.map(({ check, tests }) => [check, tests.map(({ name }) => name)]),
         [['test', ['flaky']]],

@@ -1,5 +1,5 @@
 // Pull requests with bytes that git's porcelain commands would not write.
-import type { TestQueue } from './harness.ts';
+import type { TestQueue } from './test-queue.ts';
 
 export interface RawCommit {
   /** `Name <email> seconds zone`, or something else. */

@@ -1,86 +1,79 @@
 // A branch that is broken by itself: a real server and a real repository, from the views of authors and an operator.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createCi } from './ci.ts';
-import { createClient, until, useServer } from './harness.ts';
+import { until } from './harness.ts';
 import { sluice } from './kept-sluice.ts';
+import { useServer } from './test-queue.ts';
 
 const PATIENCE_MS = 20_000;
 
 describe('a red branch', { timeout: 120_000 }, () => {
   const world = useServer();
 
-  async function print(...args: readonly string[]): Promise<string> {
-    const { url, dataFolder } = world.server;
-    return (await sluice(args, { env: { SLUICE_URL: url, SLUICE_DATA: dataFolder } })).out;
-  }
+  const print = async (...args: readonly string[]) => (await sluice(args, { env: world.server.env })).out;
 
   it('holds the queue, takes back who was removed for it, and lands a repair [V16] [V17] [V18] [N7] [N13] [N12]', async () => {
     const queue = await world.aQueue({ concurrency: 1 });
-    const ci = createCi(queue);
-    const name = `local/acme/${queue.repo.name}`;
     const [first, second] = [await queue.openPullRequest(), await queue.openPullRequest()];
     for (const number of [first, second]) {
       await queue.submit(number);
-      await ci.fail(number);
-      await ci.untilState(number, 'FAILED');
+      await queue.ci.fail(number);
+      await queue.ci.untilState(number, 'FAILED');
     }
     const headRun = await until('the head is tested by itself', PATIENCE_MS, async () =>
-      (await ci.runs()).find((run) => run.testBranchSha !== '' && run.requiredStatusesSource !== undefined),
+      (await queue.ci.runs()).find((run) => run.testBranchSha !== '' && run.requiredStatusesSource !== undefined),
     );
-    await ci.report(headRun, 'FAILURE');
+    await queue.ci.report(headRun, 'FAILURE');
 
-    const { explanation } = await ci.untilState(first, 'PENDING');
+    const { explanation } = await queue.ci.untilState(first, 'PENDING');
     assert.match(explanation?.summary ?? '', /The head of main fails test by itself/);
-    assert.deepEqual((await ci.storyOf(first)).slice(-2), [
+    assert.deepEqual((await queue.ci.storyOf(first)).slice(-2), [
       'FAILED TEST_RUN_REQUIRED_STATUS_FAILED',
       'PENDING TARGET_BRANCH_AT_FAULT',
     ]);
-    await ci.untilState(second, 'PENDING');
+    await queue.ci.untilState(second, 'PENDING');
     const held = await queue.getQueue();
     assert.equal(held.hold?.kind, 'RED_BRANCH');
     assert.deepEqual(held.hold?.checks, ['test']);
     assert.ok(Date.parse(held.hold?.nextTestAt ?? '') > Date.parse(held.hold?.since ?? ''));
     assert.match(await print('status'), /It holds: The head of main fails test by itself/);
-    assert.match(await print('queue', 'show', name, 'main'), /It holds: /);
+    assert.match(await print('queue', 'show', queue.name, 'main'), /It holds: /);
     const labels = `repo="acme/${queue.repo.name}",branch="main",repo_host="local"`;
     assert.ok((await queue.api.send('getMergeQueueMetrics')).text.includes(`mq_queue_held{${labels}} 1\n`));
-    const trunk = createClient({ url: `${world.server.url}/trunk/v1`, token: world.server.token });
+    const { trunk } = world.server;
     assert.equal('hold' in (await trunk.ok<object>('getQueue', queue.ref)), false);
 
-    const repair = await queue.openPullRequest();
-    await queue.submit(repair);
-    await ci.pass(repair);
-    await ci.untilState(repair, 'MERGED');
-    await ci.untilRuns([`${first}`]);
+    const repair = await queue.submitOne();
+    await queue.ci.pass(repair);
+    await queue.ci.untilState(repair, 'MERGED');
+    await queue.ci.untilRuns([`${first}`]);
     const after = await queue.getQueue();
     assert.equal(after.hold, undefined);
     assert.equal(after.alarms.find(({ code }) => code === 'RED_TARGET')?.endedAt !== undefined, true);
-    await ci.pass(first);
-    await ci.pass(second);
-    await ci.untilState(second, 'MERGED');
+    await queue.ci.pass(first);
+    await queue.ci.pass(second);
+    await queue.ci.untilState(second, 'MERGED');
     assert.ok((await queue.api.send('getMergeQueueMetrics')).text.includes(`mq_queue_held{${labels}} 0\n`));
   });
 
   it('is mended by one that was submitted before, when it is submitted again as a repair [V17]', async () => {
     const queue = await world.aQueue({ concurrency: 1 });
-    const ci = createCi(queue);
     const numbers = [await queue.openPullRequest(), await queue.openPullRequest()];
     for (const number of numbers) {
       await queue.submit(number);
-      await ci.fail(number);
-      await ci.untilState(number, 'FAILED');
+      await queue.ci.fail(number);
+      await queue.ci.untilState(number, 'FAILED');
     }
     const [headRun] = await until('the head is tested by itself', PATIENCE_MS, async () => {
-      const runs = (await ci.runs()).filter((run) => run.testBranchSha !== '');
+      const runs = (await queue.ci.runs()).filter((run) => run.testBranchSha !== '');
       return runs.length === 0 ? undefined : runs;
     });
     assert.ok(headRun !== undefined);
-    await ci.report(headRun, 'FAILURE');
+    await queue.ci.report(headRun, 'FAILURE');
     const repair = numbers[1] as number;
-    await ci.untilState(repair, 'PENDING');
-    await print('pr', 'submit', `local/acme/${queue.repo.name}`, 'main', String(repair), '--repair');
-    await ci.pass(repair);
-    await ci.untilState(repair, 'MERGED');
+    await queue.ci.untilState(repair, 'PENDING');
+    await print('pr', 'submit', queue.name, 'main', String(repair), '--repair');
+    await queue.ci.pass(repair);
+    await queue.ci.untilState(repair, 'MERGED');
   });
 });

@@ -9,7 +9,8 @@ import { listJobs } from '../../src/check-runner/local/work-folder.ts';
 import type { ProtectionKind } from '../../src/check-runner/runner.ts';
 import { hijackTrees, leaveBehind, READ_ENVIRONMENTS } from '../helpers/hostile-checks.ts';
 import { findWorkingProtections } from '../helpers/local-runner.ts';
-import { createQueue, launch, makeFolder, type ServerProcess, startServer, type TestQueue, until } from './harness.ts';
+import { launch, makeFolder, type ServerProcess, startServer, until } from './harness.ts';
+import { createQueue, type TestQueue } from './test-queue.ts';
 
 const KINDS = (await findWorkingProtections()).filter((kind) => kind !== 'none');
 const SECRET = 'a-secret-of-the-server';
@@ -22,8 +23,7 @@ interface Fixture {
 }
 
 async function submit(queue: TestQueue, files?: Readonly<Record<string, string>>): Promise<number> {
-  const number = await queue.openPullRequest(files);
-  await queue.submit(number);
+  const number = await queue.submitOne(files);
   return number;
 }
 
@@ -52,7 +52,7 @@ async function createFixture(kind: ProtectionKind): Promise<Fixture> {
   const server = await startServer({ ...environment, SLUICE_RUNNER_JOBS: '4', SLUICE_RUNNER_TRUST: '' });
   const run: Fixture['run'] = async (command, check) => {
     const queue = await useQueue(server, `echo --begin--\n${command}`, check);
-    const number = await submit(queue);
+    const number = await queue.submitOne();
     const state = await untilLeft(queue, number);
     const text = await logOf(queue, number);
     await queue.close();
@@ -205,7 +205,7 @@ describe('a server that cannot protect itself from checks', () => {
         {},
       );
       assert.match(repositories[0]?.checksBlocked ?? '', /--trust-checks$/);
-      const number = await submit(queue);
+      const number = await queue.submitOne();
       const explained = await until('its explanation says so', 15_000, async () => {
         const { state, explanation } = await queue.get(number, { includeExplanation: true });
         const text = JSON.stringify(explanation ?? '');

@@ -6,16 +6,8 @@ import type { CandidateView } from '../../src/app/queue/candidate-view.ts';
 import { findRunnerFolder } from '../../src/check-runner/local/local-runner.ts';
 import { findMarked } from '../../src/check-runner/local/marked-processes.ts';
 import { listJobs } from '../../src/check-runner/local/work-folder.ts';
-import {
-  createQueue,
-  type Environment,
-  makeFolder,
-  startHere,
-  startServer,
-  type TestQueue,
-  type TestServer,
-  until,
-} from './harness.ts';
+import { type Environment, makeFolder, startHere, startServer, type TestServer, until } from './harness.ts';
+import { createQueue, type TestQueue } from './test-queue.ts';
 
 /** The best protection that works on this machine. */
 const PROTECTED = { SLUICE_RUNNER_PROTECTION: '' };
@@ -48,8 +40,7 @@ async function aQueue(server: TestServer, checks: readonly Check[], settings: ob
 }
 
 async function submitOne(queue: TestQueue, files?: Readonly<Record<string, string>>): Promise<number> {
-  const number = await queue.openPullRequest(files);
-  await queue.submit(number);
+  const number = await queue.submitOne(files);
   return number;
 }
 
@@ -135,7 +126,7 @@ describe('the built-in runner', () => {
 
   it('[C31] nobody else can say how its checks ended', () =>
     withRunner([{ name: 'test', command: 'sleep 1; exit 1' }], async (queue) => {
-      const number = await submitOne(queue);
+      const number = await queue.submitOne();
       const testRunId = await testRunOf(queue, number);
       const report = { repo: queue.repo, testRunId, name: 'test', status: 'COMPLETED', conclusion: 'SUCCESS' };
       const problem = await queue.api.refused('400 VALIDATION_FAILED', 'reportCheck', report);
@@ -148,7 +139,7 @@ describe('the built-in runner', () => {
     withRunner(
       [{ name: 'test', command: 'env | sort; pwd; git log --format=%s -1; git status --porcelain; ls -a "$HOME"' }],
       async (queue, server) => {
-        const number = await submitOne(queue);
+        const number = await queue.submitOne();
         await untilState(queue, number, 'MERGED');
         const testRunId = await testRunOf(queue, number);
         const text = await logOf(queue, testRunId);
@@ -181,7 +172,7 @@ describe('the built-in runner', () => {
         },
       ],
       async (queue) => {
-        const number = await submitOne(queue);
+        const number = await queue.submitOne();
         await untilState(queue, number, 'MERGED');
         const { landed } = await queue.get(number);
         assert.equal(await queue.git.git(['rev-parse', 'main']), landed?.pushedSha);
@@ -194,7 +185,7 @@ describe('the built-in runner', () => {
     withRunner(
       [{ name: 'test', command: 'setsid sleep 1000 & sleep 1001 & (setsid sh -c "sleep 1002 & sleep 1003" &) ; true' }],
       async (queue, server) => {
-        const number = await submitOne(queue);
+        const number = await queue.submitOne();
         await untilState(queue, number, 'MERGED');
         await assertNothingLeft(server);
       },
@@ -204,7 +195,7 @@ describe('the built-in runner', () => {
     withRunner(
       [{ name: 'test', command: 'trap "" TERM; echo begun; while :; do sleep 1; done' }],
       async (queue, server) => {
-        const number = await submitOne(queue);
+        const number = await queue.submitOne();
         const testRunId = await testRunOf(queue, number);
         await until('it runs', 15_000, async () =>
           (await logOf(queue, testRunId)).includes('\nbegun\n') ? true : undefined,
@@ -223,7 +214,7 @@ describe('the built-in runner', () => {
     withRunner(
       [{ name: 'test', command: 'echo first; head -c 1000000000 /dev/zero | tr "\\0" "x"; echo; echo last' }],
       async (queue) => {
-        const number = await submitOne(queue);
+        const number = await queue.submitOne();
         const entry = await until('it is merged', 60_000, async () => {
           const found = await queue.get(number);
           return hasLeft(found) ? found : undefined;
@@ -298,7 +289,7 @@ describe('the built-in runner', () => {
         { name: 'slow', command: `echo begun; setsid sleep 1000 & test -e '${gate}' || sleep 1000` },
       ],
     });
-    const number = await submitOne(queue);
+    const number = await queue.submitOne();
     const testRunId = await testRunOf(queue, number);
     await until('slow runs and quick is done', 15_000, async () => {
       const quick = await checkOf(queue, testRunId, 'quick');
@@ -327,7 +318,7 @@ describe('the built-in runner', () => {
   it('[R7] a server that is told to stop stops its checks, which count for nothing', async () => {
     const server = await startServer({ ...PROTECTED, SLUICE_DATA: await makeFolder() });
     const queue = await aQueue(server, [{ name: 'test', command: 'echo begun; sleep 1000' }]);
-    const number = await submitOne(queue);
+    const number = await queue.submitOne();
     const testRunId = await testRunOf(queue, number);
     await until('it runs', 15_000, async () =>
       (await logOf(queue, testRunId)).includes('\nbegun\n') ? true : undefined,

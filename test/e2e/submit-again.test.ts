@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createQueue, type TestQueue, useServer } from './harness.ts';
+import { createQueue, type TestQueue, useServer } from './test-queue.ts';
 
 describe('a pull request that has landed', () => {
   const place = useServer();
 
   async function landOne(mergeMethod: string): Promise<{ readonly queue: TestQueue; readonly number: number }> {
     const queue = await createQueue(place.server.api, { requiredStatuses: [], mergeMethod });
-    const number = await queue.openPullRequest();
-    await queue.submit(number);
+    const number = await queue.submitOne();
     await queue.untilEntry(number, ({ state }) => state === 'MERGED');
     return { queue, number };
   }

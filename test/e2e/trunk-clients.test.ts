@@ -6,7 +6,7 @@ import { request } from 'node:http';
 import { before, describe, test } from 'node:test';
 import { aFailure, aTest, NOON } from '../helpers/store-rows.ts';
 import { createInProcess } from '../worlds/server/in-process.ts';
-import { type TestQueue, useServer } from './harness.ts';
+import { type TestQueue, useServer } from './test-queue.ts';
 
 type Json = Record<string, unknown>;
 
@@ -199,8 +199,7 @@ describe('clients of the reference product on /trunk/v1', () => {
 
     test('asks to drain a queue that is not empty (400), and deletes an empty one', async () => {
       const queue = await aQueue();
-      const number = await queue.openPullRequest();
-      await queue.submit(number);
+      const number = await queue.submitOne();
       assert.equal((await call('deleteQueue', queue.ref)).status, 400);
       await world.server.api.ok('cancelPullRequest', queue.entry(number));
       assert.equal((await call('deleteQueue', queue.ref)).status, 200);
@@ -310,8 +309,7 @@ describe('clients of the reference product on /trunk/v1', () => {
 
     test('cancel: JSON, no error the second time, and 404 for what was never submitted', async () => {
       const queue = await aQueue();
-      const number = await queue.openPullRequest();
-      await queue.submit(number);
+      const number = await queue.submitOne();
       assert.equal((await read('cancelPullRequest', queue.entry(number)))['state'], 'cancelled');
       assert.equal((await read('cancelPullRequest', queue.entry(number)))['state'], 'cancelled');
       const other = await queue.openPullRequest();
@@ -328,8 +326,7 @@ describe('clients of the reference product on /trunk/v1', () => {
 
     test('every field that typed clients require of an entry has its type', async () => {
       const queue = await aQueue();
-      const number = await queue.openPullRequest();
-      await queue.submit(number);
+      const number = await queue.submitOne();
       const entry = await read('getSubmittedPullRequest', queue.entry(number));
       assert.deepEqual(typesOf(entry, ROW), ROW);
       assert.deepEqual(typesOf(entry['readiness'] as object, READINESS), READINESS);

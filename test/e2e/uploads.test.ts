@@ -4,7 +4,8 @@ import { after, describe, test } from 'node:test';
 import type { UploadPage, UploadView } from '../../src/app/uploads/uploads.ts';
 import { createTestIds } from '../../src/flaky/identity/test-id.ts';
 import { type CreatedUpload, type FailingTest, Uploader } from '../helpers/uploader.ts';
-import { type Client, createQueue, makeFolder, problemOf, type ServerProcess, startServer, until } from './harness.ts';
+import { type Client, makeFolder, problemOf, type ServerProcess, startServer, until } from './harness.ts';
+import { createQueue } from './test-queue.ts';
 
 const REPO = { host: 'github.com', owner: 'acme', name: 'widgets' };
 const SCOPE = { repo: REPO, org_url_slug: 'default' };
