@@ -1,23 +1,13 @@
 // Misbehaving checks on the built-in runner of a real server.
 import assert from 'node:assert/strict';
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { findRunnerFolder } from '../../src/check-runner/local/local-runner.ts';
-import { findMarked } from '../../src/check-runner/local/marked-processes.ts';
-import { listJobs } from '../../src/check-runner/local/work-folder.ts';
-import { type BadDay, onBadDays, statusOf } from './bad-days.ts';
+import { onBadDays, statusOf } from './bad-days.ts';
+import { aCheckedQueue, assertNothingLeft, checkOf, logOf, testRunOf, untilLeft } from './checks.ts';
 import { assertLanded } from './ci.ts';
-import { until } from './harness.ts';
 import { useServer } from './test-queue.ts';
 
-interface Check {
-  readonly name: string;
-  readonly command: string;
-}
-
 /** Rude checks that pass. */
-const RUDE: readonly Check[] = [
+const RUDE = [
   { name: 'daemons', command: 'setsid sleep 1000 & (setsid sh -c "trap : TERM; sleep 1000; sleep 1000" &); true' },
   { name: 'no output', command: 'exec >&- 2>&-; sleep 0.2' },
   { name: 'no work tree', command: 'cd /; rm -rf "$OLDPWD" "$HOME" "$TMPDIR"; true' },
@@ -32,39 +22,15 @@ const RUDE: readonly Check[] = [
 
 describe('checks that misbehave', () => {
   const fixture = useServer({ SLUICE_RUNNER_PROTECTION: '' });
-  const aQueue = async (checks: readonly Check[]) => {
-    const queue = onBadDays(await fixture.aQueue({ requiredStatuses: null }));
-    await queue.api.ok('registerRepository', { repo: queue.repo, checks });
-    return queue;
-  };
-  const assertNothingLeft = () =>
-    until('nothing of a check is left', 15_000, async () => {
-      const folder = findRunnerFolder(fixture.server.dataFolder, undefined);
-      const [mark = ''] = await readdir(folder);
-      const [jobs, pids] = await Promise.all([listJobs(join(folder, mark)), findMarked(mark)]);
-      return jobs.length === 0 && pids.length === 0 ? true : undefined;
-    });
-  const untilLeft = async (queue: BadDay, number: number) => {
-    await queue.untilEntry(number, ({ isCurrentlySubmittedToQueue }) => !isCurrentlySubmittedToQueue);
-    return queue.get(number, { includeTimeline: true });
-  };
-  const checkOf = async (queue: BadDay, testRunId: string) => {
-    const { checkSuites } = await queue.ci.read(testRunId);
-    return checkSuites.flatMap(({ checkRuns }) => checkRuns)[0];
-  };
+  const aQueue = async (...checks: Parameters<typeof aCheckedQueue>[1]) =>
+    onBadDays(await aCheckedQueue(fixture, checks));
 
   it('pass when their command does, and leave nothing behind [R20] [R21]', async () => {
-    const queue = await aQueue(RUDE);
+    const queue = await aQueue(...RUDE);
     const number = await queue.submitOne();
     await assertLanded(queue, await queue.untilMerged(number));
-    await assertNothingLeft();
-    const { timeline } = await queue.get(number, { includeTimeline: true });
-    const testRunId = timeline?.find((each) => each.testRunId !== undefined)?.testRunId;
-    const { text } = await queue.api.ok<{ text: string }>('getCandidateLog', {
-      ...queue.ref,
-      testRunId,
-      check: RUDE[5]?.name,
-    });
+    await assertNothingLeft(fixture.server);
+    const text = await logOf(queue, await testRunOf(queue, number), RUDE[5]?.name);
     assert.ok(text.includes(`it's "$HOME" \`id\`\n${RUDE[5]?.name}\n`), text);
   });
 
@@ -74,7 +40,7 @@ describe('checks that misbehave', () => {
     ['an exit in a subshell of a pipe', 'true | (exit 9)', /exit code 9/],
   ] as const) {
     it(`${what} fails at once, with the reason [R20] [R34] [R21]`, async () => {
-      const queue = await aQueue([{ name: 'test', command }]);
+      const queue = await aQueue({ name: 'test', command });
       const number = await queue.submitOne();
       const { state, timeline } = await untilLeft(queue, number);
       assert.equal(state, 'FAILED');
@@ -87,13 +53,13 @@ describe('checks that misbehave', () => {
   }
 
   it('a command with a byte that no command can have is refused [R21]', async () => {
-    const queue = await aQueue([]);
+    const queue = await aQueue();
     const checks = [{ name: 'test', command: 'true\0' }];
     await queue.api.refused('400 MALFORMED_JSON', 'registerRepository', { repo: queue.repo, checks });
   });
 
   it('a command that ends its own process group is tried again twice, and fails then [R1] [R20] [V3]', async () => {
-    const queue = await aQueue([{ name: 'test', command: 'kill -KILL 0' }]);
+    const queue = await aQueue({ name: 'test', command: 'kill -KILL 0' });
     const number = await queue.submitOne();
     const { state, timeline = [] } = await untilLeft(queue, number);
     assert.equal(state, 'FAILED');
@@ -101,17 +67,17 @@ describe('checks that misbehave', () => {
     assert.equal(timeline.filter(({ reason }) => reason === 'TEST_RUN_INCONCLUSIVE').length, 2);
     const check = await checkOf(queue, timeline[0]?.testRunId ?? '');
     assert.match(check?.summary ?? '', /Ended by SIGKILL from outside/);
-    await assertNothingLeft();
+    await assertNothingLeft(fixture.server);
   });
 
   it('one that never ends keeps nobody of another queue from landing [R6]', async () => {
-    const stuck = await aQueue([{ name: 'test', command: 'trap "" TERM; while :; do sleep 1; done' }]);
-    const other = await aQueue([{ name: 'test', command: 'true' }]);
+    const stuck = await aQueue({ name: 'test', command: 'trap "" TERM; while :; do sleep 1; done' });
+    const other = await aQueue({ name: 'test', command: 'true' });
     const number = await stuck.submitOne();
     const landing = await other.submitOne();
     await assertLanded(other, await other.untilMerged(landing));
     assert.equal((await stuck.get(number)).state, 'TESTING');
     await stuck.api.ok('cancelPullRequest', stuck.entry(number));
-    await assertNothingLeft();
+    await assertNothingLeft(fixture.server);
   });
 });

@@ -1,10 +1,10 @@
 // A real server, in this process or in its own, on a temporary data folder, and a small client.
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
+import { rmSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TestContext } from 'node:test';
 import { parseConfig } from '../../src/config/config.ts';
 import { start } from '../../src/main.ts';
 import { silentLog } from '../helpers/silent-log.ts';
@@ -31,10 +31,12 @@ export interface Launched {
   readonly output: { out: string; err: string };
 }
 
-/** A test that fails half way leaves its servers behind. */
+/** A test that fails half way leaves its servers and folders behind. */
 const children = new Set<ChildProcess>();
+const folders: string[] = [];
 process.on('exit', () => {
   for (const child of children) child.kill('SIGKILL');
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 });
 
 export function launch(environment: Environment): Launched {
@@ -143,10 +145,10 @@ function describeServer<Stop>(server: Pick<TestServer, 'url' | 'token' | 'dataFo
   };
 }
 
-/** It goes with the test, where one is given. */
-export async function makeFolder(t?: TestContext): Promise<string> {
+/** It goes with the process of the tests. */
+export async function makeFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-e2e-'));
-  t?.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
+  folders.push(folder);
   return folder;
 }
 

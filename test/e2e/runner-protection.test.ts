@@ -9,56 +9,42 @@ import { listJobs } from '../../src/check-runner/local/work-folder.ts';
 import type { ProtectionKind } from '../../src/check-runner/runner.ts';
 import { hijackTrees, leaveBehind, READ_ENVIRONMENTS } from '../helpers/hostile-checks.ts';
 import { findWorkingProtections } from '../helpers/local-runner.ts';
+import { aCheckedQueue, logOf, testRunOf, untilLeft } from './checks.ts';
 import { launch, makeFolder, type ServerProcess, startServer, until } from './harness.ts';
-import { createQueue, type TestQueue } from './test-queue.ts';
+import { createWorld, openProcess, type ServerWorld, type TestQueue } from './test-queue.ts';
 
 const KINDS = (await findWorkingProtections()).filter((kind) => kind !== 'none');
 const SECRET = 'a-secret-of-the-server';
 
-interface Fixture {
-  readonly server: ServerProcess;
+interface Fixture extends ServerWorld<ServerProcess> {
   readonly folder: string;
   /** Runs the command for a new pull request, and returns its final state and output. */
-  run(command: string, check?: object): Promise<{ readonly state: string; readonly text: string }>;
+  run(command: string, check?: object): Promise<{ readonly state: string | undefined; readonly text: string }>;
+  close(): Promise<void>;
 }
 
-async function submit(queue: TestQueue, files?: Readonly<Record<string, string>>): Promise<number> {
-  const number = await queue.submitOne(files);
-  return number;
-}
-
-async function untilLeft(queue: TestQueue, number: number): Promise<string> {
-  return until(`#${number} has left`, 60_000, async () => {
-    const { state, isCurrentlySubmittedToQueue } = await queue.get(number);
-    return isCurrentlySubmittedToQueue ? undefined : state;
-  });
-}
-
-async function logOf(queue: TestQueue, number: number): Promise<string> {
-  const { timeline } = await queue.get(number, { includeTimeline: true });
-  const testRunId = timeline?.find((each) => each.testRunId !== undefined)?.testRunId;
-  const { text } = await queue.api.ok<{ text: string }>('getCandidateLog', { ...queue.ref, testRunId, check: 'test' });
+/** The output of the command alone. */
+async function outputOf(queue: TestQueue, number: number): Promise<string> {
+  const text = await logOf(queue, await testRunOf(queue, number));
   return text.replace(/^\[Sluice\](?:.*\n)*?\[Sluice\] \$ (?:.*\n)*?--begin--\n/, '').replace(/\n\[Sluice\].*\n$/, '');
 }
 
-async function useQueue(server: ServerProcess, command: string, check: object = {}): Promise<TestQueue> {
-  const queue = await createQueue(server.api, { requiredStatuses: null });
-  await server.api.ok('registerRepository', { repo: queue.repo, checks: [{ name: 'test', command, ...check }] });
-  return queue;
+/** A queue with this check. */
+function useQueue(world: ServerWorld, command: string, check: object = {}): Promise<TestQueue> {
+  return aCheckedQueue(world, [{ name: 'test', command, ...check }]);
 }
 
 async function createFixture(kind: ProtectionKind): Promise<Fixture> {
   const environment = { SLUICE_RUNNER_PROTECTION: kind, SLUICE_RUNNER_PROCESSES: '64', SOME_SECRET: SECRET };
   const server = await startServer({ ...environment, SLUICE_RUNNER_JOBS: '4', SLUICE_RUNNER_TRUST: '' });
+  const world = createWorld(server);
   const run: Fixture['run'] = async (command, check) => {
-    const queue = await useQueue(server, `echo --begin--\n${command}`, check);
+    const queue = await useQueue(world, `echo --begin--\n${command}`, check);
     const number = await queue.submitOne();
-    const state = await untilLeft(queue, number);
-    const text = await logOf(queue, number);
-    await queue.close();
-    return { state, text };
+    const { state } = await untilLeft(queue, number);
+    return { state, text: await outputOf(queue, number) };
   };
-  return { server, folder: findRunnerFolder(server.dataFolder, kind), run };
+  return { ...world, folder: findRunnerFolder(server.dataFolder, kind), run };
 }
 
 async function assertNoJobs(folder: string): Promise<void> {
@@ -122,31 +108,28 @@ function testBombs(given: () => Fixture): void {
 
 function testHijack(given: () => Fixture): void {
   it('leaves no process behind that could change the work tree of another [R26]', async () => {
-    const { server, folder } = given();
+    const { folder } = given();
     const command = `if test -e attacker; then ${leaveBehind(hijackTrees(folder))}; else
       i=0; while [ $i -lt 20 ]; do grep -q mended state && exit 0; sleep 0.05; i=$((i+1)); done; exit 1; fi`;
-    const queue = await useQueue(server, command);
-    const attacker = await submit(queue, { attacker: 'x\n', state: 'fine\n' });
-    assert.equal(await untilLeft(queue, attacker), 'MERGED');
-    await queue.close();
+    const queue = await useQueue(given(), command);
+    const attacker = await queue.submitOne({ attacker: 'x\n', state: 'fine\n' });
+    assert.equal((await untilLeft(queue, attacker)).state, 'MERGED');
     // On a queue of its own, so that the attacker's file is not in it.
-    const other = await useQueue(server, command);
-    const broken = await submit(other, { state: 'broken\n' });
-    assert.equal(await untilLeft(other, broken), 'FAILED');
-    await other.close();
+    const other = await useQueue(given(), command);
+    const broken = await other.submitOne({ state: 'broken\n' });
+    assert.equal((await untilLeft(other, broken)).state, 'FAILED');
   });
 
   it('cannot change the work tree of one that runs at the same time [R26]', async () => {
-    const { server, folder } = given();
+    const { folder } = given();
     const attack = `i=0; while [ $i -lt 12 ]; do ${hijackTrees(folder)}; sleep 0.05; i=$((i+1)); done; echo fine > state`;
     const [one, two] = [
-      await useQueue(server, attack),
-      await useQueue(server, 'sleep 1; grep -q mended state && exit 0; exit 1'),
+      await useQueue(given(), attack),
+      await useQueue(given(), 'sleep 1; grep -q mended state && exit 0; exit 1'),
     ];
-    const [attacker, broken] = [await submit(one), await submit(two, { state: 'broken\n' })];
-    assert.equal(await untilLeft(two, broken), 'FAILED');
-    assert.equal(await untilLeft(one, attacker), 'MERGED');
-    await Promise.all([one.close(), two.close()]);
+    const [attacker, broken] = [await one.submitOne(), await two.submitOne({ state: 'broken\n' })];
+    assert.equal((await untilLeft(two, broken)).state, 'FAILED');
+    assert.equal((await untilLeft(one, attacker)).state, 'MERGED');
   });
 }
 
@@ -174,7 +157,7 @@ for (const kind of KINDS) {
     before(async () => {
       fixture = await createFixture(kind);
     });
-    after(() => fixture.server.stop());
+    after(() => fixture.close());
 
     testSecrets(given);
     testBombs(given);
@@ -196,28 +179,21 @@ for (const kind of KINDS) {
 }
 
 describe('a server that cannot protect itself from checks', () => {
-  it('has them wait, says what to do, and runs them once the repository is trusted [R44] [R29]', async () => {
-    const server = await startServer({ SLUICE_RUNNER_PROTECTION: 'none', SLUICE_RUNNER_TRUST: '' });
-    const queue = await useQueue(server, 'true');
-    try {
-      const { repositories } = await server.api.ok<{ repositories: { checksBlocked: string }[] }>(
-        'listRepositories',
-        {},
-      );
-      assert.match(repositories[0]?.checksBlocked ?? '', /--trust-checks$/);
-      const number = await queue.submitOne();
-      const explained = await until('its explanation says so', 15_000, async () => {
-        const { state, explanation } = await queue.get(number, { includeExplanation: true });
-        const text = JSON.stringify(explanation ?? '');
-        return state === 'TESTING' && text.includes('trust-checks') ? text : undefined;
-      });
-      assert.match(explained, /TRYING_AGAIN/);
-      await server.api.ok('registerRepository', { repo: queue.repo, trustChecks: true });
-      assert.equal(await untilLeft(queue, number), 'MERGED');
-    } finally {
-      await server.stop();
-      await queue.close();
-    }
+  it('has them wait, says what to do, and runs them once the repository is trusted [R44] [R29]', async (t) => {
+    const world = await openProcess(t, { SLUICE_RUNNER_PROTECTION: 'none', SLUICE_RUNNER_TRUST: '' });
+    const { api } = world.server;
+    const queue = await useQueue(world, 'true');
+    const { repositories } = await api.ok<{ repositories: { checksBlocked: string }[] }>('listRepositories', {});
+    assert.match(repositories[0]?.checksBlocked ?? '', /--trust-checks$/);
+    const number = await queue.submitOne();
+    const explained = await until('its explanation says so', 15_000, async () => {
+      const { state, explanation } = await queue.get(number, { includeExplanation: true });
+      const text = JSON.stringify(explanation ?? '');
+      return state === 'TESTING' && text.includes('trust-checks') ? text : undefined;
+    });
+    assert.match(explained, /TRYING_AGAIN/);
+    await api.ok('registerRepository', { repo: queue.repo, trustChecks: true });
+    assert.equal((await untilLeft(queue, number)).state, 'MERGED');
   });
 
   it('refuses a protection that does not work, and the variable of before [R41]', async () => {

@@ -47,7 +47,7 @@ export interface TestQueue {
 
 let repositories = 0;
 
-interface ServerWorld<Server = TestServer> {
+export interface ServerWorld<Server = TestServer> {
   readonly server: Server;
   /** A queue that ends with the server. */
   aQueue(settings?: object, api?: Client): Promise<TestQueue>;
@@ -88,7 +88,7 @@ function closeAfter<Server extends TestServer>(t: TestContext, server: Server): 
   return world;
 }
 
-function createWorld<Server extends TestServer>(server: Server) {
+export function createWorld<Server extends TestServer>(server: Server) {
   const opened: TestQueue[] = [];
   return {
     server,
