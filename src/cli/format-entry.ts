@@ -1,30 +1,21 @@
 import type { Static } from 'typebox';
 import type { EntryRecord, ExplanationReason, ListEntry } from '../contract/entry.ts';
-import { formatFacts, formatTable } from './core/table.ts';
-import { clean, formatTime, paint, quote, styleOfState, terminalWidth } from './core/terminal.ts';
+import { formatFacts, formatRows } from './core/table.ts';
+import { clean, formatTime, paint, quote, styleOfState } from './core/terminal.ts';
 
 type Explanation = NonNullable<EntryRecord['explanation']>;
 type Timeline = NonNullable<EntryRecord['timeline']>;
 
 export function formatEntries(entries: readonly Static<typeof ListEntry>[]): string {
   if (entries.length === 0) return 'No pull requests.\n';
-  const columns = [
-    { title: 'PR', align: 'right' as const },
-    { title: 'STATE', style: styleOfState },
-    { title: 'SINCE' },
-    { title: 'PRIORITY' },
-    { title: 'AUTHOR', shrinks: true as const },
-    { title: 'TITLE', shrinks: true as const },
-  ];
-  const rows = entries.map((entry) => [
-    `#${entry.prNumber}`,
-    entry.state ?? '-',
-    formatTime(entry.stateChangedAt),
-    entry.priorityName,
-    entry.prAuthor,
-    entry.prTitle,
+  return formatRows(entries, [
+    { title: 'PR', align: 'right', cell: (entry) => `#${entry.prNumber}` },
+    { title: 'STATE', style: styleOfState, cell: (entry) => entry.state ?? '-' },
+    { title: 'SINCE', cell: (entry) => formatTime(entry.stateChangedAt) },
+    { title: 'PRIORITY', cell: (entry) => entry.priorityName },
+    { title: 'AUTHOR', shrinks: true, cell: (entry) => entry.prAuthor },
+    { title: 'TITLE', shrinks: true, cell: (entry) => entry.prTitle },
   ]);
-  return formatTable(columns, rows, terminalWidth());
 }
 
 /** The result of a change, in one line. */
@@ -97,14 +88,13 @@ function formatLogs(timeline: Timeline | undefined): string[] {
 
 function formatTimeline(timeline: Timeline | undefined): string[] {
   if (timeline === undefined || timeline.length === 0) return [];
-  const columns = [
-    { title: 'WHEN' },
-    { title: 'STATE', style: styleOfState },
-    { title: 'WHY', shrinks: true as const },
-    { title: 'WHO', shrinks: true as const },
-  ];
-  const rows = timeline.map(({ at, state, text, actor }) => [formatTime(at), state, text, actor ?? '']);
-  return [formatTable(columns, rows, terminalWidth())];
+  const table = formatRows(timeline, [
+    { title: 'WHEN', cell: ({ at }) => formatTime(at) },
+    { title: 'STATE', style: styleOfState, cell: ({ state }) => state },
+    { title: 'WHY', shrinks: true, cell: ({ text }) => text },
+    { title: 'WHO', shrinks: true, cell: ({ actor }) => actor ?? '' },
+  ]);
+  return [table];
 }
 
 /** The command line that prints the log of a check. */

@@ -1,8 +1,8 @@
 import type { ReplyOf } from '../contract/operation.ts';
 import type { listQueues } from '../contract/queues.ts';
 import { formatRepo } from './core/arguments.ts';
-import { formatTable } from './core/table.ts';
-import { clean, formatTime, paint, styleOfState, terminalWidth } from './core/terminal.ts';
+import { formatRows } from './core/table.ts';
+import { clean, formatTime, paint, styleOfState } from './core/terminal.ts';
 
 type QueueSummary = ReplyOf<typeof listQueues>['queues'][number];
 type Alarms = QueueSummary['alarms'];
@@ -21,23 +21,18 @@ export function formatQueues(queues: readonly QueueSummary[], limit = queues.len
   const [first] = queues;
   if (first === undefined) return FIRST_STEPS;
   const states = Object.keys(first.counts);
-  const columns = [
-    { title: 'QUEUE', shrinks: true as const },
-    { title: 'BRANCH', shrinks: true as const },
-    { title: 'STATE', style: styleOfState },
-    ...states.map((state) => ({ title: TITLES[state] ?? state.replaceAll('_', ' '), align: 'right' as const })),
-  ];
-  const rows = queues
-    .slice(0, limit)
-    .map(({ repo, branch, state, counts }) => [
-      formatRepo(repo),
-      branch,
-      state,
-      ...states.map((name) => String(counts[name] ?? 0)),
-    ]);
-  const left = queues.length - rows.length;
-  const more = left > 0 ? paint('gray', `and ${left} more: sluice queue list\n`) : '';
-  return formatTable(columns, rows, terminalWidth()) + more;
+  const table = formatRows(queues.slice(0, limit), [
+    { title: 'QUEUE', shrinks: true, cell: ({ repo }) => formatRepo(repo) },
+    { title: 'BRANCH', shrinks: true, cell: ({ branch }) => branch },
+    { title: 'STATE', style: styleOfState, cell: ({ state }) => state },
+    ...states.map((state) => ({
+      title: TITLES[state] ?? state.replaceAll('_', ' '),
+      align: 'right' as const,
+      cell: ({ counts }: QueueSummary) => String(counts[state] ?? 0),
+    })),
+  ]);
+  const left = queues.length - limit;
+  return left > 0 ? table + paint('gray', `and ${left} more: sluice queue list\n`) : table;
 }
 
 /** The queue's recent alarms, newest first, one line each; empty if there are none. */

@@ -24,8 +24,8 @@ import { defineTargets } from './pr-targets.ts';
 export function definePr(pr: Command): void {
   addExamples(pr, ['sluice pr submit local/acme/app main 7', 'sluice pr status local/acme/app main 7']);
   defineSubmit(pr);
-  defineCancel(pr);
-  defineRestart(pr);
+  defineAct(pr, cancelPullRequest, { verb: 'cancel', text: 'Remove a pull request from the queue.' });
+  defineAct(pr, restartTestsOnPullRequest, { verb: 'restart', text: 'Test a pull request in the queue again.' });
   defineStatus(pr);
   defineTargets(pr);
   defineList(pr);
@@ -80,26 +80,16 @@ function priorityOption(): Option {
     });
 }
 
-function defineCancel(pr: Command): void {
-  const command = addEntryArguments(pr.command('cancel').description('Remove a pull request from the queue.')).action(
-    withContext(async (context, repo: RepoRef, targetBranch: string, number: number) => {
-      const record = await context.call(cancelPullRequest, { repo, targetBranch, pr: { number } });
-      context.show(record, () => formatOutcome(record));
-    }),
-  );
-  addExamples(command, ['sluice pr cancel local/acme/app main 7']);
-}
+type Act = typeof cancelPullRequest | typeof restartTestsOnPullRequest;
 
-function defineRestart(pr: Command): void {
-  const command = addEntryArguments(
-    pr.command('restart').description('Test a pull request in the queue again.'),
-  ).action(
+function defineAct(pr: Command, operation: Act, { verb, text }: { verb: string; text: string }): void {
+  const command = addEntryArguments(pr.command(verb).description(text)).action(
     withContext(async (context, repo: RepoRef, targetBranch: string, number: number) => {
-      const record = await context.call(restartTestsOnPullRequest, { repo, targetBranch, pr: { number } });
+      const record = await context.call(operation, { repo, targetBranch, pr: { number } });
       context.show(record, () => formatOutcome(record));
     }),
   );
-  addExamples(command, ['sluice pr restart local/acme/app main 7']);
+  addExamples(command, [`sluice pr ${verb} local/acme/app main 7`]);
 }
 
 function defineStatus(pr: Command): void {

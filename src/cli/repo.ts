@@ -15,8 +15,8 @@ import {
 } from './core/arguments.ts';
 import { type Context, withContext } from './core/context.ts';
 import { CliError, usageError } from './core/exit.ts';
-import { formatFacts, formatTable } from './core/table.ts';
-import { clean, formatTime, paint, terminalWidth } from './core/terminal.ts';
+import { formatFacts, formatRows } from './core/table.ts';
+import { clean, formatTime, paint } from './core/terminal.ts';
 
 interface Check {
   readonly name: string;
@@ -120,22 +120,13 @@ function defineList(repo: Command): void {
         const reply = await context.call(listRepositories, {});
         context.show(reply, () => {
           if (reply.repositories.length === 0) return 'No repositories yet. Register one: sluice repo add --help';
-          const rows = reply.repositories.map(({ repo: ref, git, checks, runHooks, updatedAt }) => [
-            formatRepo(ref),
-            git ?? '-',
-            checks.map(({ name }) => name).join(', ') || '-',
-            runHooks ? 'run' : '-',
-            formatTime(updatedAt),
+          return formatRows(reply.repositories, [
+            { title: 'REPOSITORY', cell: (one) => formatRepo(one.repo) },
+            { title: 'GIT', shrinks: true, cell: ({ git }) => git ?? '-' },
+            { title: 'CHECKS', shrinks: true, cell: ({ checks }) => checks.map(({ name }) => name).join(', ') || '-' },
+            { title: 'HOOKS', cell: ({ runHooks }) => (runHooks ? 'run' : '-') },
+            { title: 'CHANGED', cell: ({ updatedAt }) => formatTime(updatedAt) },
           ]);
-          const shrinks = true as const;
-          const columns = [
-            { title: 'REPOSITORY' },
-            { title: 'GIT', shrinks },
-            { title: 'CHECKS', shrinks },
-            { title: 'HOOKS' },
-            { title: 'CHANGED' },
-          ];
-          return formatTable(columns, rows, terminalWidth());
         });
       }),
     );

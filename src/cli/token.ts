@@ -12,8 +12,8 @@ import {
   type RepoRef,
 } from './core/arguments.ts';
 import { type Context, withContext } from './core/context.ts';
-import { formatTable } from './core/table.ts';
-import { clean, formatTime, say, terminalWidth } from './core/terminal.ts';
+import { formatRows } from './core/table.ts';
+import { clean, formatTime, say } from './core/terminal.ts';
 
 interface CreateOptions {
   readonly name: string;
@@ -85,29 +85,23 @@ function defineList(token: Command): void {
     .action(
       withContext(async (context) => {
         const reply = await context.call(listApiTokens, {});
-        context.show(reply, () => {
-          const rows = reply.tokens.map((one) => [
-            one.id,
-            one.name,
-            one.scopes.join(','),
-            one.repositories === null ? 'all' : one.repositories.map(formatRepo).join(','),
-            formatTime(one.lastUsedAt, 'never'),
-            one.revokedAt === null ? formatTime(one.expiresAt, 'never') : 'revoked',
-          ]);
-          const shrinks = true as const;
-          const columns = [
-            { title: 'ID', keeps: true as const },
-            { title: 'NAME', shrinks },
-            { title: 'SCOPES', shrinks },
-            { title: 'REPOS', shrinks },
-            { title: 'USED' },
-            { title: 'EXPIRES' },
-          ];
-          return formatTable(columns, rows, terminalWidth());
-        });
+        context.show(reply, () => formatTokens(reply.tokens));
       }),
     );
   addExamples(command, ['sluice token list', 'sluice token list --json']);
+}
+
+type TokenView = Static<typeof listApiTokens.reply>['tokens'][number];
+
+function formatTokens(tokens: readonly TokenView[]): string {
+  return formatRows(tokens, [
+    { title: 'ID', keeps: true, cell: ({ id }) => id },
+    { title: 'NAME', shrinks: true, cell: ({ name }) => name },
+    { title: 'SCOPES', shrinks: true, cell: ({ scopes }) => scopes.join(',') },
+    { title: 'REPOS', shrinks: true, cell: (one) => one.repositories?.map(formatRepo).join(',') ?? 'all' },
+    { title: 'USED', cell: ({ lastUsedAt }) => formatTime(lastUsedAt, 'never') },
+    { title: 'EXPIRES', cell: (one) => (one.revokedAt === null ? formatTime(one.expiresAt, 'never') : 'revoked') },
+  ]);
 }
 
 function defineRevoke(token: Command): void {

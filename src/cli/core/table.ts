@@ -1,4 +1,4 @@
-import { clean, paint, type Style } from './terminal.ts';
+import { clean, paint, type Style, terminalWidth } from './terminal.ts';
 
 export interface Column {
   readonly title: string;
@@ -13,6 +13,16 @@ export interface Column {
 const GAP = '  ';
 /** A narrower cell would be unreadable. */
 const MIN_WIDTH = 8;
+
+interface CellColumn<Row> extends Column {
+  readonly cell: (row: Row) => string;
+}
+
+/** A table as wide as the terminal. */
+export function formatRows<Row>(rows: readonly Row[], columns: readonly CellColumn<Row>[]): string {
+  const cells = rows.map((row) => columns.map(({ cell }) => cell(row)));
+  return formatTable(columns, cells, terminalWidth());
+}
 
 /** Aligned columns, cut to the width if there is one. If they still do not fit, each row becomes a block of lines. */
 export function formatTable(columns: readonly Column[], rows: readonly (readonly string[])[], width?: number): string {

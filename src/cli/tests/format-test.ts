@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import type { TestCase, TestDetails } from '../../contract/test-details.ts';
-import { formatFacts, formatTable } from '../core/table.ts';
-import { clean, formatTime, paint, type Style, terminalWidth } from '../core/terminal.ts';
+import { formatFacts, formatRows } from '../core/table.ts';
+import { clean, formatTime, paint, type Style } from '../core/terminal.ts';
 
 type TestView = Static<typeof TestCase>;
 export type DetailsView = Static<typeof TestDetails>;
@@ -27,26 +27,15 @@ export function formatName({ name, parent, file_path, variant }: Named): string 
 
 export function formatTests(tests: readonly TestView[], none: string): string {
   if (tests.length === 0) return `${none}\n`;
-  const shrinks = true as const;
-  const columns = [
-    { title: 'STATUS', style: styleOfStatus },
-    { title: 'FAILS 24H', align: 'right' as const },
-    { title: '7D', align: 'right' as const },
-    { title: 'PRS', align: 'right' as const },
-    { title: 'QUARANTINED' },
-    { title: 'ID', keeps: true as const },
-    { title: 'TEST', shrinks },
-  ];
-  const rows = tests.map((test) => [
-    test.status.value,
-    formatRate(test.failure_rate_last_24h),
-    formatRate(test.failure_rate_last_7d),
-    String(test.pull_requests_impacted_last_7d),
-    test.quarantined ? 'yes' : '-',
-    test.id,
-    formatName(test),
+  return formatRows(tests, [
+    { title: 'STATUS', style: styleOfStatus, cell: (test) => test.status.value },
+    { title: 'FAILS 24H', align: 'right', cell: (test) => formatRate(test.failure_rate_last_24h) },
+    { title: '7D', align: 'right', cell: (test) => formatRate(test.failure_rate_last_7d) },
+    { title: 'PRS', align: 'right', cell: (test) => String(test.pull_requests_impacted_last_7d) },
+    { title: 'QUARANTINED', cell: (test) => (test.quarantined ? 'yes' : '-') },
+    { title: 'ID', keeps: true, cell: (test) => test.id },
+    { title: 'TEST', shrinks: true, cell: formatName },
   ]);
-  return formatTable(columns, rows, terminalWidth());
 }
 
 /** A share of runs. A positive share never rounds to zero, and an incomplete one never to all. */

@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
+import type { Static } from 'typebox';
 import { listTestEvents, listTestRuns } from '../../contract/test-history.ts';
 import { addExamples, choiceOption, upperNames } from '../core/arguments.ts';
 import { withContext } from '../core/context.ts';
-import { formatTable } from '../core/table.ts';
-import { clean, formatTime, type Style, terminalWidth } from '../core/terminal.ts';
+import { formatRows } from '../core/table.ts';
+import { clean, formatTime, type Style } from '../core/terminal.ts';
 import {
   addPageOptions,
   addScopeOptions,
@@ -51,43 +52,20 @@ export function defineRuns(tests: Command): void {
   ]);
 }
 
-interface RunView {
-  readonly conclusion: string;
-  readonly started_at: string;
-  readonly duration_ms: number | null;
-  readonly branch: string;
-  readonly sha: string;
-  readonly quarantined: boolean;
-  readonly pr_number?: number;
-  readonly job_name?: string;
-  readonly failure_summary?: string;
-  readonly no_evidence_because?: string;
-}
+type RunView = Static<typeof listTestRuns.reply>['test_runs'][number];
 
 function formatRuns(runs: readonly RunView[]): string {
   if (runs.length === 0) return 'No runs.\n';
-  const shrinks = true as const;
-  const columns = [
-    { title: 'WHEN' },
-    { title: 'ENDED', style: (cell: string) => STYLES[cell.trimEnd()] },
-    { title: 'TOOK', align: 'right' as const },
-    { title: 'COMMIT' },
-    { title: 'BRANCH', shrinks },
-    { title: 'PR', align: 'right' as const },
-    { title: 'JOB', shrinks },
-    { title: 'FAILURE', shrinks },
-  ];
-  const rows = runs.map((run) => [
-    formatTime(run.started_at),
-    run.conclusion,
-    formatDuration(run.duration_ms),
-    run.sha.slice(0, 9),
-    run.branch,
-    run.pr_number === undefined ? '-' : `#${run.pr_number}`,
-    run.job_name ?? '-',
-    `${notesOf(run)}${run.failure_summary ?? ''}` || '-',
+  return formatRows(runs, [
+    { title: 'WHEN', cell: (run) => formatTime(run.started_at) },
+    { title: 'ENDED', style: (cell) => STYLES[cell.trimEnd()], cell: (run) => run.conclusion },
+    { title: 'TOOK', align: 'right', cell: (run) => formatDuration(run.duration_ms) },
+    { title: 'COMMIT', cell: (run) => run.sha.slice(0, 9) },
+    { title: 'BRANCH', shrinks: true, cell: (run) => run.branch },
+    { title: 'PR', align: 'right', cell: (run) => (run.pr_number === undefined ? '-' : `#${run.pr_number}`) },
+    { title: 'JOB', shrinks: true, cell: (run) => run.job_name ?? '-' },
+    { title: 'FAILURE', shrinks: true, cell: (run) => `${notesOf(run)}${run.failure_summary ?? ''}` || '-' },
   ]);
-  return formatTable(columns, rows, terminalWidth());
 }
 
 function notesOf({ quarantined, no_evidence_because: flaw }: RunView): string {
@@ -123,13 +101,7 @@ export function defineEvents(tests: Command): void {
   addExamples(command, ['sluice tests events d8c1d5ba-6c9a-5c0a-8f3e-5a1f5a4c9b11']);
 }
 
-interface EventView {
-  readonly at: string;
-  readonly text: string;
-  readonly actor?: string;
-  readonly reason?: string;
-  readonly until?: string;
-}
+type EventView = Static<typeof listTestEvents.reply>['events'][number];
 
 function formatEvents(events: readonly EventView[]): string {
   if (events.length === 0) return 'Nothing happened to it yet.\n';

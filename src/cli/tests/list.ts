@@ -4,8 +4,8 @@ import { listFailingTests, listQuarantinedTests, listUnhealthyTests, searchTests
 import { addExamples, parseInstant } from '../core/arguments.ts';
 import { type Context, withContext } from '../core/context.ts';
 import { usageError } from '../core/exit.ts';
-import { formatTable } from '../core/table.ts';
-import { formatTime, terminalWidth } from '../core/terminal.ts';
+import { formatRows } from '../core/table.ts';
+import { formatTime } from '../core/terminal.ts';
 import { formatName, formatTests, styleOfStatus } from './format-test.ts';
 import {
   addPageOptions,
@@ -163,21 +163,12 @@ const REVIEWS = { ALWAYS_PASSES: 'only passes', NEVER_RUNS: 'no longer runs' } a
 
 function formatQuarantined(tests: readonly QuarantinedView[], none: string): string {
   if (tests.length === 0) return `${none}\n`;
-  const columns = [
-    { title: 'STATUS', style: styleOfStatus },
-    { title: 'QUARANTINED' },
-    { title: 'BY' },
-    { title: 'REVIEW' },
-    { title: 'ID', keeps: true as const },
-    { title: 'TEST', shrinks: true as const },
-  ];
-  const rows = tests.map((test) => [
-    test.status,
-    formatTime(test.quarantined_at),
-    test.quarantine_setting === 'ALWAYS_QUARANTINE' ? 'somebody' : 'its status',
-    test.review === undefined ? '-' : REVIEWS[test.review],
-    test.test_case_id,
-    formatName({ ...test, file_path: test.file ?? null }),
+  return formatRows(tests, [
+    { title: 'STATUS', style: styleOfStatus, cell: (test) => test.status },
+    { title: 'QUARANTINED', cell: (test) => formatTime(test.quarantined_at) },
+    { title: 'BY', cell: (test) => (test.quarantine_setting === 'ALWAYS_QUARANTINE' ? 'somebody' : 'its status') },
+    { title: 'REVIEW', cell: ({ review }) => (review === undefined ? '-' : REVIEWS[review]) },
+    { title: 'ID', keeps: true, cell: (test) => test.test_case_id },
+    { title: 'TEST', shrinks: true, cell: (test) => formatName({ ...test, file_path: test.file ?? null }) },
   ]);
-  return formatTable(columns, rows, terminalWidth());
 }

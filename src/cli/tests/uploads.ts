@@ -3,8 +3,8 @@ import type { Static } from 'typebox';
 import { ignoreUpload, listUploads, processUploadAgain } from '../../contract/uploads.ts';
 import { addExamples } from '../core/arguments.ts';
 import { withContext } from '../core/context.ts';
-import { formatTable } from '../core/table.ts';
-import { formatTime, paint, type Style, terminalWidth } from '../core/terminal.ts';
+import { formatRows } from '../core/table.ts';
+import { formatTime, paint, type Style } from '../core/terminal.ts';
 import { formatIssue } from '../upload/upload-record.ts';
 import {
   addPageOptions,
@@ -103,28 +103,23 @@ function formatIssues(uploads: readonly UploadView[]): string {
 }
 
 function formatList(uploads: readonly UploadView[]): string {
-  const shrinks = true as const;
-  const columns = [
-    { title: 'STATUS', style: (cell: string) => STYLES[cell.trimEnd()] },
-    { title: 'CAME' },
-    { title: 'COMMIT' },
-    { title: 'BRANCH', shrinks },
-    { title: 'JOB', shrinks },
-    { title: 'FILES', align: 'right' as const },
-    { title: 'RUNS', align: 'right' as const },
-    { title: 'ISSUES', align: 'right' as const },
-    { title: 'ID', keeps: true as const },
-  ];
-  const rows = uploads.map((upload) => [
-    upload.status === 'PROCESSED' && upload.no_evidence_because !== null ? 'NO EVIDENCE' : upload.status,
-    formatTime(upload.received_at),
-    upload.sha?.slice(0, 9) ?? '-',
-    `${upload.branch ?? '-'}${upload.fork === true ? ' (fork)' : ''}`,
-    `${upload.job_name ?? '-'}${(upload.job_attempt ?? 1) > 1 ? ` (try ${upload.job_attempt})` : ''}`,
-    String(upload.files),
-    String(upload.test_runs),
-    String(upload.issues.length),
-    upload.id,
+  return formatRows(uploads, [
+    { title: 'STATUS', style: (cell) => STYLES[cell.trimEnd()], cell: statusOf },
+    { title: 'CAME', cell: (upload) => formatTime(upload.received_at) },
+    { title: 'COMMIT', cell: (upload) => upload.sha?.slice(0, 9) ?? '-' },
+    { title: 'BRANCH', shrinks: true, cell: ({ branch, fork }) => `${branch ?? '-'}${fork === true ? ' (fork)' : ''}` },
+    { title: 'JOB', shrinks: true, cell: jobOf },
+    { title: 'FILES', align: 'right', cell: (upload) => String(upload.files) },
+    { title: 'RUNS', align: 'right', cell: (upload) => String(upload.test_runs) },
+    { title: 'ISSUES', align: 'right', cell: (upload) => String(upload.issues.length) },
+    { title: 'ID', keeps: true, cell: (upload) => upload.id },
   ]);
-  return formatTable(columns, rows, terminalWidth());
+}
+
+function statusOf({ status, no_evidence_because: flaw }: UploadView): string {
+  return status === 'PROCESSED' && flaw !== null ? 'NO EVIDENCE' : status;
+}
+
+function jobOf({ job_name: name, job_attempt: attempt }: UploadView): string {
+  return `${name ?? '-'}${(attempt ?? 1) > 1 ? ` (try ${attempt})` : ''}`;
 }
