@@ -1,7 +1,6 @@
 import { Fault } from '../../lib/fault.ts';
 import { postgresDialect } from '../sql/dialect.ts';
 import { migrate } from '../sql/migrations/migrate.ts';
-import { all } from '../sql/operation.ts';
 import { createSqlParts, ensureSigningKey } from '../sql/sql-store.ts';
 import { StatementCompiler } from '../sql/statement.ts';
 import type { Store } from '../store.ts';
@@ -26,15 +25,10 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     await checkVersion(server);
     const compiler = new StatementCompiler(postgresDialect);
     if (options.isMigrated !== true) await migrate(engine, compiler);
-    const ping = compiler.statement<object>()(() => postgresDialect.builder.selectFrom('meta').select('name').limit(1));
     return {
       isShared: true,
       ...createSqlParts(engine, compiler),
       signingKey: await ensureSigningKey(engine, compiler),
-      ping: () =>
-        engine.read(function* () {
-          yield* all(ping, {});
-        }),
       snapshots: undefined,
       close: () => engine.close(),
     };

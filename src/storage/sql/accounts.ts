@@ -1,5 +1,15 @@
 import type { AccountStore, Token } from '../accounts.ts';
-import { all, execute, executeAll, first, type Operation, type SqlEngine } from './operation.ts';
+import {
+  changes,
+  execute,
+  executeAll,
+  findRow,
+  first,
+  listRows,
+  type Operation,
+  run,
+  type SqlEngine,
+} from './operation.ts';
 import { fromOrganization, fromToken, toOrganization, toToken } from './rows.ts';
 import { callOf, replacing, type StatementCompiler } from './statement.ts';
 
@@ -15,26 +25,15 @@ export function createAccountStore(engine: SqlEngine, compiler: StatementCompile
         yield* execute(statements.insertToken, fromToken(token));
         return 'created';
       }),
-    findOrganization: (slug) =>
-      engine.read(function* () {
-        const row = yield* first(statements.findOrganization, { slug });
-        return row && toOrganization(row);
-      }),
-    findOrganizationById: (id) =>
-      engine.read(function* () {
-        const row = yield* first(statements.findOrganizationById, { id });
-        return row && toOrganization(row);
-      }),
+    findOrganization: (slug) => engine.read(() => findRow(statements.findOrganization, { slug }, toOrganization)),
+    findOrganizationById: (id) => engine.read(() => findRow(statements.findOrganizationById, { id }, toOrganization)),
     ...tokenOperations(engine, statements),
   };
 }
 
 function tokenOperations(engine: SqlEngine, statements: AccountStatements) {
   return {
-    insertToken: (token) =>
-      engine.write(function* () {
-        yield* execute(statements.insertToken, fromToken(token));
-      }),
+    insertToken: (token) => engine.write(() => run(statements.insertToken, fromToken(token))),
     replaceToken: (token) => engine.write(() => replaceToken(statements, token)),
     findToken: (hash) =>
       engine.read(function* () {
@@ -43,14 +42,9 @@ function tokenOperations(engine: SqlEngine, statements: AccountStatements) {
         const organization = { id: row.organization_id, slug: row.slug, created_at: row.organization_created_at };
         return { token: toToken(row), organization: toOrganization(organization) };
       }),
-    listTokens: (organizationId) =>
-      engine.read(function* () {
-        return (yield* all(statements.listTokens, { organizationId })).map(toToken);
-      }),
+    listTokens: (organizationId) => engine.read(() => listRows(statements.listTokens, { organizationId }, toToken)),
     revokeToken: (organizationId, id, at) =>
-      engine.write(function* () {
-        return (yield* execute(statements.revokeToken, { organizationId, id, at })) > 0;
-      }),
+      engine.write(() => changes(statements.revokeToken, { organizationId, id, at })),
     recordTokenUse: (uses) =>
       engine.write(function* () {
         // In one order on every server, so that two of them never wait for each other.

@@ -1,6 +1,6 @@
 import type { AlarmStore, AuditMark } from '../alarms.ts';
 import type { QueueId } from '../queues.ts';
-import { allOf, execute, first, type SqlEngine } from './operation.ts';
+import { allOf, execute, findRow, run, type SqlEngine } from './operation.ts';
 import { fromAlarm, fromAuditMark, toAlarm, toAuditMark } from './rows.ts';
 import type { StatementCompiler } from './statement.ts';
 
@@ -11,10 +11,7 @@ export function createAlarmStore(engine: SqlEngine, compiler: StatementCompiler)
       engine.write(function* () {
         return (yield* execute(statements.raise, fromAlarm({ ...alarm, endedAt: null }))) === 0 ? 'known' : 'raised';
       }),
-    end: (alarms) =>
-      engine.write(function* () {
-        yield* execute(statements.end, alarms);
-      }),
+    end: (alarms) => engine.write(() => run(statements.end, alarms)),
     list: (queueIds, since, limit) =>
       engine.read(function* () {
         const rows = yield* allOf(statements.list({ since, limit }, [...new Set(queueIds)]));
@@ -36,11 +33,7 @@ export function createAlarmStore(engine: SqlEngine, compiler: StatementCompiler)
 function auditMarks(engine: SqlEngine, compiler: StatementCompiler) {
   const statements = auditMarkStatements(compiler);
   return {
-    findMark: (queueId) =>
-      engine.read(function* () {
-        const row = yield* first(statements.find, { queueId });
-        return row && toAuditMark(row);
-      }),
+    findMark: (queueId) => engine.read(() => findRow(statements.find, { queueId }, toAuditMark)),
     setMark: (queueId, mark, expectedVersion) =>
       engine.write(function* () {
         const changed =

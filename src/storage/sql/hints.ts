@@ -2,7 +2,7 @@ import { type ExpressionBuilder, sql } from 'kysely';
 import type { Instant } from '../../lib/clock.ts';
 import type { HintKey, HintRow, HintSettlement, HintStore } from '../hints.ts';
 import { heldRows, leasedWork, UNLEASED, workStatements } from './leased-work.ts';
-import { all, execute, executeAll, first, type Operation, type SqlEngine } from './operation.ts';
+import { all, execute, executeAll, first, listRows, type Operation, type SqlEngine } from './operation.ts';
 import { fromHint, toHint } from './rows.ts';
 import type { Schema } from './schema.ts';
 import { callOf, type StatementCompiler } from './statement.ts';
@@ -28,10 +28,9 @@ export function createHintStore(engine: SqlEngine, compiler: StatementCompiler):
         return (yield* first(statements.countOverdue, { before }))?.count ?? 0;
       }),
     countDue: (now) =>
-      engine.read(function* () {
-        const rows = yield* all(statements.countDue, { now });
-        return rows.map(({ host, count, oldest }) => ({ host, count, oldestDueAt: oldest }));
-      }),
+      engine.read(() =>
+        listRows(statements.countDue, { now }, ({ host, count, oldest }) => ({ host, count, oldestDueAt: oldest })),
+      ),
     async tidy(now) {
       let total = 0;
       for (let removed = REMOVED_AT_ONCE; removed === REMOVED_AT_ONCE; total += removed) {

@@ -32,10 +32,36 @@ export function* first<Args, Row>(statement: Statement<Args, Row>, args: Args): 
   return (yield* all(statement, args))[0];
 }
 
+export function* findRow<Args, Row, Item>(
+  statement: Statement<Args, Row>,
+  args: Args,
+  toItem: (row: Row) => Item,
+): Operation<Item | undefined> {
+  const row = yield* first(statement, args);
+  return row === undefined ? undefined : toItem(row);
+}
+
+export function* listRows<Args, Row, Item>(
+  statement: Statement<Args, Row>,
+  args: Args,
+  toItem: (row: Row) => Item,
+): Operation<readonly Item[]> {
+  return (yield* all(statement, args)).map((row) => toItem(row));
+}
+
 /** The number of rows changed. */
 export function* execute<Args>(statement: Statement<Args, unknown>, args: Args): Operation<number> {
   const [result] = yield [callOf(statement, args)];
   return (result as Result).changes;
+}
+
+/** Whether a row was changed. */
+export function* changes<Args>(statement: Statement<Args, unknown>, args: Args): Operation<boolean> {
+  return (yield* execute(statement, args)) > 0;
+}
+
+export function* run<Args>(statement: Statement<Args, unknown>, args: Args): Operation<void> {
+  yield [callOf(statement, args)];
 }
 
 export function* executeAll(calls: readonly Call[]): Operation<void> {

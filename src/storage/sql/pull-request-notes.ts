@@ -1,5 +1,5 @@
 import type { PullRequestNote, PullRequestNoteStore } from '../pull-request-notes.ts';
-import { execute, first, type SqlEngine } from './operation.ts';
+import { execute, findRow, run, type SqlEngine } from './operation.ts';
 import { toPullRequestNote } from './rows.ts';
 import type { StatementCompiler } from './statement.ts';
 
@@ -7,10 +7,7 @@ export function createPullRequestNoteStore(engine: SqlEngine, compiler: Statemen
   const statements = pullRequestNoteStatements(compiler);
   return {
     find: (repositoryId, prNumber) =>
-      engine.read(function* () {
-        const row = yield* first(statements.find, { repositoryId, prNumber });
-        return row && toPullRequestNote(row);
-      }),
+      engine.read(() => findRow(statements.find, { repositoryId, prNumber }, toPullRequestNote)),
     save: (note) =>
       engine.write(function* () {
         const changed =
@@ -19,10 +16,7 @@ export function createPullRequestNoteStore(engine: SqlEngine, compiler: Statemen
             : yield* execute(statements.update, { ...note, expectedVersion: note.version - 1 });
         return changed === 0 ? 'stale' : 'saved';
       }),
-    removeAll: (repositoryId) =>
-      engine.write(function* () {
-        yield* execute(statements.removeAll, { repositoryId });
-      }),
+    removeAll: (repositoryId) => engine.write(() => run(statements.removeAll, { repositoryId })),
   };
 }
 

@@ -1,7 +1,7 @@
 import { type ExpressionBuilder, sql } from 'kysely';
 import type { EffectKey, EffectSettlement, EffectStore } from '../queues.ts';
 import { heldRows, leasedWork, UNLEASED, workStatements } from './leased-work.ts';
-import { all, execute, type Operation, type SqlEngine } from './operation.ts';
+import { execute, listRows, type Operation, type SqlEngine } from './operation.ts';
 import { toEffect } from './rows.ts';
 import type { Schema } from './schema.ts';
 import type { StatementCompiler } from './statement.ts';
@@ -15,10 +15,7 @@ export function createEffectStore(engine: SqlEngine, compiler: StatementCompiler
   const statements = effectStatements(compiler);
   return {
     ...leasedWork(engine, statements, { key: KEY, toItem: toEffect }),
-    list: (queueId) =>
-      engine.read(function* () {
-        return (yield* all(statements.list, { queueId })).map(toEffect);
-      }),
+    list: (queueId) => engine.read(() => listRows(statements.list, { queueId }, toEffect)),
     settle: ({ id }, holder, settlement) =>
       engine.write(function* () {
         return (yield* settle(statements, { id, holder }, settlement)) === 0 ? 'lost' : 'settled';

@@ -1,6 +1,17 @@
 import { checkCommit } from '../check-commit.ts';
 import type { QueueSnapshot, QueueStore, TargetSetRow } from '../queues.ts';
-import { all, allOf, execute, executeAll, first, type Operation, type SqlEngine, together } from './operation.ts';
+import {
+  all,
+  allOf,
+  execute,
+  executeAll,
+  findRow,
+  first,
+  listRows,
+  type Operation,
+  type SqlEngine,
+  together,
+} from './operation.ts';
 import { commitQueue, commitStatements } from './queue-commit.ts';
 import { listEntries, listEntriesStatements } from './queue-entries.ts';
 import { queueStatements } from './queue-statements.ts';
@@ -15,7 +26,7 @@ import {
   toTransition,
 } from './rows.ts';
 import type { Schema } from './schema.ts';
-import { callOf, type StatementCompiler } from './statement.ts';
+import { callOf, type RowsCall, type StatementCompiler } from './statement.ts';
 
 type QueueStatements = ReturnType<typeof queueStatements>;
 
@@ -49,94 +60,64 @@ export function createQueueStore(engine: SqlEngine, compiler: StatementCompiler)
 
 function queueReads(engine: SqlEngine, statements: QueueStatements) {
   return {
-    find: (repositoryId, branch) =>
-      engine.read(function* () {
-        const row = yield* first(statements.find, { repositoryId, branch });
-        return row && toQueue(row);
-      }),
+    find: (repositoryId, branch) => engine.read(() => findRow(statements.find, { repositoryId, branch }, toQueue)),
     listByRepository: (repositoryId) =>
-      engine.read(function* () {
-        return (yield* all(statements.listByRepository, { repositoryId })).map(toQueue);
-      }),
-    load: (queueId) => engine.snapshot(() => load(statements, queueId)),
-    loadSince: (queueId, version) => engine.snapshot(() => loadSince(statements, queueId, version)),
+      engine.read(() => listRows(statements.listByRepository, { repositoryId }, toQueue)),
+    load: (queueId) => engine.snapshot(() => load(statements, queueId, liveRows(statements, queueId))),
+    loadSince: (queueId, version) =>
+      engine.snapshot(() => load(statements, queueId, rowsSince(statements, { queueId, version }))),
     findVersion: (queueId) =>
       engine.read(function* () {
         return (yield* first(statements.findVersion, { queueId }))?.version;
       }),
     listEvents: (queueId, afterVersion, limit) =>
-      engine.read(function* () {
-        return (yield* all(statements.listEvents, { queueId, afterVersion, limit })).map(toEvent);
-      }),
+      engine.read(() => listRows(statements.listEvents, { queueId, afterVersion, limit }, toEvent)),
   } satisfies Partial<QueueStore>;
 }
 
-function* load(statements: QueueStatements, queueId: string): Operation<QueueSnapshot | undefined> {
-  const queue = yield* first(statements.load, { queueId });
-  if (queue === undefined) return undefined;
-  const [entries, candidates, targetSets] = yield* together(
+/** The entries, the candidates and the sets of targets of a queue. */
+type RowCalls = readonly [RowsCall<Schema['entries']>, RowsCall<Schema['candidates']>, RowsCall<TargetSetRow>];
+
+function liveRows(statements: QueueStatements, queueId: string): RowCalls {
+  return [
     callOf(statements.loadLiveEntries, { queueId }),
     callOf(statements.loadLiveCandidates, { queueId }),
     callOf(statements.loadLiveTargetSets, { queueId }),
-  );
-  return toSnapshot({ queue, entries, candidates, targetSets });
+  ];
 }
 
-function* loadSince(
-  statements: QueueStatements,
-  queueId: string,
-  version: number,
-): Operation<QueueSnapshot | undefined> {
+function rowsSince(statements: QueueStatements, of: { queueId: string; version: number }): RowCalls {
+  return [
+    callOf(statements.loadEntriesSince, of),
+    callOf(statements.loadCandidatesSince, of),
+    callOf(statements.loadTargetSetsSince, of),
+  ];
+}
+
+function* load(statements: QueueStatements, queueId: string, calls: RowCalls): Operation<QueueSnapshot | undefined> {
   const queue = yield* first(statements.load, { queueId });
   if (queue === undefined) return undefined;
-  const [entries, candidates, targetSets] = yield* together(
-    callOf(statements.loadEntriesSince, { queueId, version }),
-    callOf(statements.loadCandidatesSince, { queueId, version }),
-    callOf(statements.loadTargetSetsSince, { queueId, version }),
-  );
-  return toSnapshot({ queue, entries, candidates, targetSets });
-}
-
-function toSnapshot(rows: {
-  readonly queue: Schema['queues'];
-  readonly entries: readonly Schema['entries'][];
-  readonly candidates: readonly Schema['candidates'][];
-  readonly targetSets: readonly TargetSetRow[];
-}): QueueSnapshot {
+  const [entries, candidates, targetSets] = yield* together(...calls);
   return {
-    queue: toQueue(rows.queue),
-    entries: rows.entries.map(toEntry),
-    candidates: rows.candidates.map(toCandidate),
-    targetSets: rows.targetSets.map((row) => ({ ...row })),
+    queue: toQueue(queue),
+    entries: entries.map(toEntry),
+    candidates: candidates.map(toCandidate),
+    targetSets: targetSets.map((row) => ({ ...row })),
   };
 }
 
 function rowReads(engine: SqlEngine, statements: QueueStatements) {
   return {
-    findEntry: (queueId, prNumber) =>
-      engine.read(function* () {
-        const row = yield* first(statements.findEntry, { queueId, prNumber });
-        return row && toEntry(row);
-      }),
+    findEntry: (queueId, prNumber) => engine.read(() => findRow(statements.findEntry, { queueId, prNumber }, toEntry)),
     findEntries: (queueId, prNumbers) =>
       engine.read(function* () {
         const distinct = [...new Set(prNumbers)];
         return (yield* allOf(statements.findEntries({ queueId }, distinct))).map(toEntry);
       }),
-    findTargetSet: (digest) =>
-      engine.read(function* () {
-        const row = yield* first(statements.findTargetSet, { digest });
-        return row && { ...row };
-      }),
+    findTargetSet: (digest) => engine.read(() => findRow(statements.findTargetSet, { digest }, (row) => ({ ...row }))),
     findImpactedTargets: (queueId, prNumber, sha) =>
-      engine.read(function* () {
-        const row = yield* first(statements.findImpactedTargets, { queueId, prNumber, sha });
-        return row && toImpactedTargets(row);
-      }),
-    listTransitions: (entryId) =>
-      engine.read(function* () {
-        return (yield* all(statements.listTransitions, { entryId })).map(toTransition);
-      }),
+      engine.read(() => findRow(statements.findImpactedTargets, { queueId, prNumber, sha }, toImpactedTargets)),
+    listTransitions: (entryId) => engine.read(() => listRows(statements.listTransitions, { entryId }, toTransition)),
     listTransitionsWithin: ({ queueIds, from, until }) =>
       engine.read(function* () {
         const rows = yield* allOf(statements.listTransitionsWithin({ from, until }, [...new Set(queueIds)]));
@@ -156,15 +137,8 @@ function rowReads(engine: SqlEngine, statements: QueueStatements) {
 function candidateReads(engine: SqlEngine, statements: QueueStatements) {
   return {
     findCandidate: (queueId, number) =>
-      engine.read(function* () {
-        const row = yield* first(statements.findCandidate, { queueId, number });
-        return row && toCandidate(row);
-      }),
-    findCandidateById: (id) =>
-      engine.read(function* () {
-        const row = yield* first(statements.findCandidateById, { id });
-        return row && toCandidate(row);
-      }),
+      engine.read(() => findRow(statements.findCandidate, { queueId, number }, toCandidate)),
+    findCandidateById: (id) => engine.read(() => findRow(statements.findCandidateById, { id }, toCandidate)),
     findCandidateBySha: (queueIds, sha) =>
       engine.read(function* () {
         const newest = yield* allOf(statements.findCandidatesBySha({ sha }, [...new Set(queueIds)]));

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { assert } from '../../lib/assert.ts';
-import type { RepositoryRef, RepositoryStore } from '../repositories.ts';
-import { all, execute, first, type Operation, type SqlEngine } from './operation.ts';
+import type { Repository, RepositoryRef, RepositoryStore } from '../repositories.ts';
+import { execute, findRow, first, listRows, type Operation, run, type SqlEngine } from './operation.ts';
 import { fromRepository, toRepository } from './rows.ts';
 import { partStatements } from './run-parts.ts';
 import { replacing, type StatementCompiler } from './statement.ts';
@@ -12,45 +12,25 @@ export function createRepositoryStore(engine: SqlEngine, compiler: StatementComp
   const statements = repositoryStatements(compiler);
   const removals = removalStatements(compiler);
   return {
-    save: (repository) =>
-      engine.write(function* () {
-        const row = yield* first(statements.save, fromRepository(repository));
-        assert(row !== undefined, 'an upsert answers its row');
-        return toRepository(row);
-      }),
-    ensure: (repository) =>
-      engine.write(function* () {
-        const row = yield* first(statements.ensure, fromRepository(repository));
-        assert(row !== undefined, 'an upsert answers its row');
-        return toRepository(row);
-      }),
+    save: (repository) => engine.write(() => upsert(statements.save, repository)),
+    ensure: (repository) => engine.write(() => upsert(statements.ensure, repository)),
     find: (organizationId, ref) =>
-      engine.read(function* () {
-        const row = yield* first(statements.find, { ...ref, organizationId });
-        return row && toRepository(row);
-      }),
+      engine.read(() => findRow(statements.find, { ...ref, organizationId }, toRepository)),
     findSpelled: (organizationId, ref) =>
-      engine.read(function* () {
-        const row = yield* first(statements.findSpelled, { ...inSmallLetters(ref), organizationId });
-        return row && toRepository(row);
-      }),
-    list: (organizationId) =>
-      engine.read(function* () {
-        return (yield* all(statements.list, { organizationId })).map(toRepository);
-      }),
-    listAll: () =>
-      engine.read(function* () {
-        return (yield* all(statements.listAll, {})).map(toRepository);
-      }),
+      engine.read(() => findRow(statements.findSpelled, { ...inSmallLetters(ref), organizationId }, toRepository)),
+    list: (organizationId) => engine.read(() => listRows(statements.list, { organizationId }, toRepository)),
+    listAll: () => engine.read(() => listRows(statements.listAll, {}, toRepository)),
     rename: (id, ref, at) => engine.write(() => rename(statements, { ...ref, id, at })),
-    identify: async (id, forgeId) => {
-      await engine.write(() => execute(statements.identify, { id, forgeId }));
-    },
-    bar: async (id, reason) => {
-      await engine.write(() => execute(statements.bar, { id, reason }));
-    },
+    identify: (id, forgeId) => engine.write(() => run(statements.identify, { id, forgeId })),
+    bar: (id, reason) => engine.write(() => run(statements.bar, { id, reason })),
     remove: (id) => engine.write(() => remove(statements, removals, id)),
   };
+}
+
+function* upsert(statement: RepositoryStatements['save'], repository: Repository): Operation<Repository> {
+  const row = yield* first(statement, fromRepository(repository));
+  assert(row !== undefined, 'an upsert answers its row');
+  return toRepository(row);
 }
 
 type Rename = RepositoryRef & { readonly id: string; readonly at: number };

@@ -1,6 +1,7 @@
 import type { HintRow } from '../hints.ts';
 import type { EffectRow, EventRow, TransitionRow } from '../queues.ts';
 import { rowsOf } from './columns.ts';
+import { UNLEASED } from './leased-work.ts';
 import {
   ALARM,
   AUDIT_MARK,
@@ -50,8 +51,6 @@ export function toTransition(row: Schema['transitions']): TransitionRow {
 export function fromTransition({ from, to, ...rest }: TransitionRow): Schema['transitions'] {
   return transitions.from({ ...rest, fromState: from, toState: to });
 }
-
-const UNLEASED = { lease_holder: null, lease_until: null };
 
 /** As it is stored first. */
 export function fromEffect(

@@ -5,7 +5,7 @@ import { createAccountStore } from './accounts.ts';
 import { createAlarmStore } from './alarms.ts';
 import { createHintStore } from './hints.ts';
 import { createLogStore } from './logs.ts';
-import { execute, first, type SqlEngine } from './operation.ts';
+import { execute, first, run, type SqlEngine } from './operation.ts';
 import { createPullRequestNoteStore } from './pull-request-notes.ts';
 import { createEffectStore } from './queue-effects.ts';
 import { createQueueStore } from './queues.ts';
@@ -22,7 +22,10 @@ const SIGNING_KEY_BYTES = 32;
 export function createSqlParts(
   engine: SqlEngine,
   compiler: StatementCompiler,
-): Pick<Store, Exclude<keyof Store, 'isShared' | 'signingKey' | 'snapshots' | 'ping' | 'close'>> {
+): Omit<Store, 'isShared' | 'signingKey' | 'snapshots' | 'close'> {
+  const anything = compiler.statement<object>()(() =>
+    compiler.dialect.builder.selectFrom('meta').select('name').limit(1),
+  );
   return {
     accounts: createAccountStore(engine, compiler),
     repositories: createRepositoryStore(engine, compiler),
@@ -36,6 +39,7 @@ export function createSqlParts(
     alarms: createAlarmStore(engine, compiler),
     hints: createHintStore(engine, compiler),
     pullRequestNotes: createPullRequestNoteStore(engine, compiler),
+    ping: () => engine.read(() => run(anything, {})),
   };
 }
 

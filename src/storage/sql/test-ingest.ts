@@ -1,6 +1,6 @@
 import type { RepositoryId } from '../repositories.ts';
 import type { CheckResults, TestIngest } from '../test-ingest.ts';
-import { all, execute, first, type SqlEngine } from './operation.ts';
+import { all, findRow, first, listRows, run, type SqlEngine } from './operation.ts';
 import type { StatementCompiler } from './statement.ts';
 import {
   batchStatements,
@@ -27,10 +27,7 @@ export function createTestIngest(engine: SqlEngine, compiler: StatementCompiler)
       return engine.write(() => commitChange(commits, prepared));
     },
     storeMemories: (slice) => engine.write(() => storeMemories(commits, slice)),
-    markCounted: (repositoryId, upToSeq) =>
-      engine.write(function* () {
-        yield* execute(runs.markCounted, { repositoryId, upToSeq });
-      }),
+    markCounted: (repositoryId, upToSeq) => engine.write(() => run(runs.markCounted, { repositoryId, upToSeq })),
     findEarlier: (repositoryId, of) => engine.snapshot(() => findEarlier(runs, { repositoryId, ...of })),
     findPasses: (repositoryId, seq, testNos) => engine.snapshot(() => findPasses(runs, { repositoryId, seq, testNos })),
     listUncounted: (repositoryId) => engine.snapshot(() => listUncounted(runs, repositoryId)),
@@ -38,10 +35,13 @@ export function createTestIngest(engine: SqlEngine, compiler: StatementCompiler)
     readRuns: (repositoryId, testNos, since) => engine.snapshot(() => readRuns(runs, { repositoryId, testNos, since })),
     listTestNos: (repositoryId, uploadId) => engine.snapshot(() => listTestNos(runs, { repositoryId, uploadId })),
     findCheckResults: (repositoryId, candidateId, check) =>
-      engine.read(function* () {
-        const row = yield* first(commits.findCheckResults, { repositoryId, candidateId, check });
-        return row && (JSON.parse(row.body) as CheckResults);
-      }),
+      engine.read(() =>
+        findRow(
+          commits.findCheckResults,
+          { repositoryId, candidateId, check },
+          (row) => JSON.parse(row.body) as CheckResults,
+        ),
+      ),
     forget: createForget(engine, compiler),
     purge: createPurge(engine, compiler),
   };
@@ -69,9 +69,8 @@ function loadOperations(
         return due.map(({ id }) => ({ repositoryId, testId: id }));
       }),
     listBehind: (repositoryId, settingsVersion, limit) =>
-      engine.read(function* () {
-        const rows = yield* all(statements.listBehind, { repositoryId, version: settingsVersion, limit });
-        return rows.map(({ id }) => id);
-      }),
+      engine.read(() =>
+        listRows(statements.listBehind, { repositoryId, version: settingsVersion, limit }, ({ id }) => id),
+      ),
   };
 }

@@ -2,7 +2,7 @@ import type { Monitor } from '../../flaky/core/monitor.ts';
 import type { RepositoryId } from '../repositories.ts';
 import type { SettingsChange, StoredTestSettings, TestSettingsStore } from '../test-settings.ts';
 import { rowsOf } from './columns.ts';
-import { all, execute, executeAll, first, type Operation, type SqlEngine } from './operation.ts';
+import { execute, executeAll, findRow, first, listRows, type Operation, type SqlEngine } from './operation.ts';
 import type { Schema } from './schema.ts';
 import type { StatementCompiler } from './statement.ts';
 import { TEST_SETTINGS } from './test-tables.ts';
@@ -12,28 +12,20 @@ type Statements = ReturnType<typeof settingsStatements>;
 export function createTestSettingsStore(engine: SqlEngine, compiler: StatementCompiler): TestSettingsStore {
   const statements = settingsStatements(compiler);
   return {
-    find: (repositoryId) =>
-      engine.read(function* () {
-        const row = yield* first(statements.find, { repositoryId });
-        return row && toSettings(row);
-      }),
+    find: (repositoryId) => engine.read(() => findRow(statements.find, { repositoryId }, toSettings)),
     save: (repositoryId, expectedVersion, next, change) =>
       engine.write(() => save(statements, { repositoryId, expectedVersion, next, change })),
     markApplied: (repositoryId, version) => engine.write(() => markApplied(statements, repositoryId, version)),
     findMonitors: (repositoryId, version) =>
-      engine.read(function* () {
-        const row = yield* first(statements.findMonitors, { repositoryId, version });
-        return row && (JSON.parse(row.monitors) as Monitor[]);
-      }),
+      engine.read(() =>
+        findRow(statements.findMonitors, { repositoryId, version }, (row) => JSON.parse(row.monitors) as Monitor[]),
+      ),
     listBehind: () =>
-      engine.read(function* () {
-        return (yield* all(statements.listBehind, {})).map((row) => row.repository_id as RepositoryId);
-      }),
+      engine.read(() => listRows(statements.listBehind, {}, (row) => row.repository_id as RepositoryId)),
     listChanges: (repositoryId, limit) =>
-      engine.read(function* () {
-        const rows = yield* all(statements.listChanges, { repositoryId, limit });
-        return rows.map(({ at, actor, detail }) => ({ at, actor, detail }));
-      }),
+      engine.read(() =>
+        listRows(statements.listChanges, { repositoryId, limit }, ({ at, actor, detail }) => ({ at, actor, detail })),
+      ),
   };
 }
 

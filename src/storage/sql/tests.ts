@@ -1,5 +1,5 @@
 import type { TestStore } from '../tests.ts';
-import { all, first, type Operation, type SqlEngine } from './operation.ts';
+import { all, findRow, first, type Operation, type SqlEngine } from './operation.ts';
 import type { StatementCompiler } from './statement.ts';
 import { listStatements, type PageRow } from './test-lists.ts';
 import { toTest, toTestEvent } from './test-rows.ts';
@@ -41,11 +41,7 @@ type ListStatements = ReturnType<typeof listStatements>;
 
 function testOperations(engine: SqlEngine, lists: ListStatements): Pick<TestStore, 'find' | 'search'> {
   return {
-    find: (repositoryId, testId) =>
-      engine.read(function* () {
-        const row = yield* first(lists.find, { repositoryId, testId });
-        return row && toTest(row);
-      }),
+    find: (repositoryId, testId) => engine.read(() => findRow(lists.find, { repositoryId, testId }, toTest)),
     search: (repositoryId, text, limit) =>
       engine.read(function* () {
         // Nothing stored holds it.

@@ -2,7 +2,7 @@ import type { OrganizationId } from '../accounts.ts';
 import type { RepositoryId } from '../repositories.ts';
 import { horizonOf, type Upload, type UploadStore } from '../uploads.ts';
 import { heldRows } from './leased-work.ts';
-import { all, execute, first, type Operation, type SqlEngine } from './operation.ts';
+import { all, changes, execute, first, type Operation, run, type SqlEngine } from './operation.ts';
 import type { StatementCompiler } from './statement.ts';
 import { toUpload } from './upload-rows.ts';
 import { IS_WAITING } from './upload-statements.ts';
@@ -49,13 +49,9 @@ export function createClaims(
         }));
       }),
     renew: (holder, repositoryId, leaseUntil) =>
-      engine.write(function* () {
-        return (yield* execute(statements.renew, { holder, repository_id: repositoryId, leaseUntil })) > 0;
-      }),
+      engine.write(() => changes(statements.renew, { holder, repository_id: repositoryId, leaseUntil })),
     release: (holder, repositoryId) =>
-      engine.write(function* () {
-        yield* execute(statements.release, { holder, repository_id: repositoryId });
-      }),
+      engine.write(() => run(statements.release, { holder, repository_id: repositoryId })),
   };
 }
 

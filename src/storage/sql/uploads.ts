@@ -1,6 +1,17 @@
 import { assert } from '../../lib/assert.ts';
 import type { Upload, UploadOutcome, UploadStore } from '../uploads.ts';
-import { all, execute, executeAll, first, type Operation, type SqlEngine } from './operation.ts';
+import {
+  all,
+  changes,
+  execute,
+  executeAll,
+  findRow,
+  first,
+  listRows,
+  type Operation,
+  run,
+  type SqlEngine,
+} from './operation.ts';
 import { callOf, type StatementCompiler } from './statement.ts';
 import { bodyStatements, createBodies } from './upload-bodies.ts';
 import { createClaims } from './upload-claims.ts';
@@ -21,28 +32,12 @@ export function createUploadStore(engine: SqlEngine, compiler: StatementCompiler
     ...listOperations(engine, statements),
     create: (upload, sameSince) => engine.write(() => create(statements, upload, sameSince)),
     accept: (id, body) => engine.write(() => accept(statements, id, body)),
-    find: (id) =>
-      engine.read(function* () {
-        const row = yield* first(statements.find, { id });
-        return row && toUpload(row);
-      }),
-    delay: (id, { trouble, retryAt }) =>
-      engine.write(function* () {
-        yield* execute(statements.delay, { id, trouble, retryAt });
-      }),
+    find: (id) => engine.read(() => findRow(statements.find, { id }, toUpload)),
+    delay: (id, { trouble, retryAt }) => engine.write(() => run(statements.delay, { id, trouble, retryAt })),
     finish: (outcome) => engine.write(() => finish(outcomes, outcome)),
-    processAgain: (id) =>
-      engine.write(function* () {
-        return (yield* execute(statements.processAgain, { id })) > 0;
-      }),
-    listToRecount: () =>
-      engine.read(function* () {
-        return (yield* all(statements.listToRecount, {})).map(toUpload);
-      }),
-    markRecounted: (id) =>
-      engine.write(function* () {
-        yield* execute(statements.markRecounted, { id });
-      }),
+    processAgain: (id) => engine.write(() => changes(statements.processAgain, { id })),
+    listToRecount: () => engine.read(() => listRows(statements.listToRecount, {}, toUpload)),
+    markRecounted: (id) => engine.write(() => run(statements.markRecounted, { id })),
     tidy: createTidy(engine, compiler, bodies),
   };
 }

@@ -7,7 +7,6 @@ import { createSqlParts } from '../sql/sql-store.ts';
 import { StatementCompiler } from '../sql/statement.ts';
 import type { Store } from '../store.ts';
 import { SqliteEngine } from './engine.ts';
-import { createPing } from './ping.ts';
 
 const SIGNING_KEY_BYTES = 32;
 const SCHEMA = `begin; ${MIGRATIONS.flatMap((each) => migrationTexts(each, sqliteDialect)).join('; ')}; commit`;
@@ -22,7 +21,6 @@ export function createMemoryStore(): Store {
     isShared: false,
     ...createSqlParts(engine, compiler),
     signingKey: Uint8Array.from(randomBytes(SIGNING_KEY_BYTES)),
-    ping: createPing(engine, compiler),
     snapshots: undefined,
     close: async () => engine.close(),
   };

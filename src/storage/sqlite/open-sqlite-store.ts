@@ -11,7 +11,6 @@ import { ensureDatabase, INGESTING, openDatabase } from './database.ts';
 import { SqliteEngine } from './engine.ts';
 import { FULL_DISK_TEXT, fileReasonOf, isDiskFull } from './errors.ts';
 import { type FolderLock, lockFolder } from './folder.ts';
-import { createPing } from './ping.ts';
 import { createSnapshots, restoreFilesIn } from './snapshots.ts';
 import { createWriteTurn, type WriteTurn } from './write-turn.ts';
 
@@ -45,7 +44,6 @@ export async function openSqliteIngestStore(options: SqliteOptions): Promise<Sto
       isShared: false,
       ...createSqlParts(engine, compiler),
       signingKey: await ensureSigningKey(engine, compiler),
-      ping: createPing(engine, compiler),
       snapshots: undefined,
       close: async () => engine.close(),
     };
@@ -64,19 +62,19 @@ async function openLocked(options: SqliteOptions, lock: FolderLock): Promise<Sto
     const compiler = new StatementCompiler(sqliteDialect);
     await migrate(engine, compiler);
     let signingKey = await ensureSigningKey(engine, compiler);
-    const ping = createPing(engine, compiler);
+    const parts = createSqlParts(engine, compiler);
     const checkRoom = createRoomCheck(directory);
     const afterRestore = async () => {
       signingKey = await ensureSigningKey(engine, compiler);
     };
     return {
       isShared: false,
-      ...createSqlParts(engine, compiler),
+      ...parts,
       get signingKey() {
         return signingKey;
       },
       ping: async () => {
-        await ping();
+        await parts.ping();
         await checkRoom();
       },
       snapshots: createSnapshots({ directory, file, engine, afterRestore }),
