@@ -6,6 +6,7 @@ import {
   restartTestsOnPullRequest,
   submitPullRequest,
 } from '../contract/pull-requests.ts';
+import { present } from '../lib/present.ts';
 import {
   addEntryArguments,
   addExamples,
@@ -53,10 +54,8 @@ function defineSubmit(pr: Command): void {
         const record = await context.call(submitPullRequest, {
           repo,
           targetBranch,
-          pr: { number, ...(sha === undefined ? {} : { sha }) },
-          ...(priority === undefined ? {} : { priority }),
-          ...(batch === undefined ? {} : { noBatch: !batch }),
-          ...(repair === undefined ? {} : { repair }),
+          pr: { number, ...present({ sha }) },
+          ...present({ priority, noBatch: batch === undefined ? undefined : !batch, repair }),
         });
         const follow = `sluice pr status ${formatRepo(repo)} ${targetBranch} ${number}`;
         context.show(record, () => `${formatOutcome(record)}\nWhere it stands: ${follow}`);
@@ -134,13 +133,12 @@ function defineList(pr: Command): void {
     .option('--cursor <cursor>', 'Go on where the page before ended.')
     .action(
       withContext(async (context, repo: RepoRef, targetBranch: string, options: ListOptions) => {
-        const { state, limit, ...others } = options;
+        const { state, limit: take, ...others } = options;
         const reply = await context.call(listPullRequests, {
           repo,
           targetBranch,
           ...others,
-          ...(state === undefined ? {} : { state: state as 'MERGED' }),
-          ...(limit === undefined ? {} : { take: limit }),
+          ...present({ state: state as 'MERGED' | undefined, take }),
         });
         const more = reply.nextCursor === undefined ? '' : `There are more: add --cursor ${reply.nextCursor}\n`;
         context.show(reply, () => formatEntries(reply.pullRequests) + more);

@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { Static } from 'typebox';
 import { listQueues } from '../contract/queues.ts';
 import { listRepositories, registerRepository, removeRepository } from '../contract/repositories.ts';
+import { present } from '../lib/present.ts';
 import { confirm } from './confirm.ts';
 import {
   addExamples,
@@ -162,15 +163,13 @@ function readAddOptions({ git, check, junit, checkTimeout, checkNetwork, trustCh
   if (checkNetwork !== undefined && !check)
     throw usageError('--check-network is about the checks of the same command: name them with --check.');
   const more = {
-    ...(checkTimeout === undefined ? {} : { timeoutMinutes: checkTimeout }),
-    ...(checkNetwork === undefined ? {} : { network: checkNetwork }),
+    ...present({ timeoutMinutes: checkTimeout, network: checkNetwork }),
   };
   return {
     ...(git === undefined ? {} : { git: isUrl(git) ? git : path.resolve(git) }),
     ...(check === undefined ? {} : { checks: (check || []).map((one) => ({ ...one, ...more })) }),
     ...(junit === undefined ? {} : { junit: [...(junit || [])] }),
-    ...(trustChecks === undefined ? {} : { trustChecks }),
-    ...(runHooks === undefined ? {} : { runHooks }),
+    ...present({ trustChecks, runHooks }),
   };
 }
 

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Static } from 'typebox';
 import { createApiToken, listApiTokens, revokeApiToken } from '../contract/access.ts';
+import { present } from '../lib/present.ts';
 import { confirm } from './confirm.ts';
 import {
   addExamples,
@@ -52,8 +53,7 @@ function defineCreate(token: Command): void {
         const reply = await context.call(createApiToken, {
           name: options.name,
           scopes: [...options.scope] as Scopes,
-          ...(options.repo === undefined ? {} : { repositories: [...options.repo] }),
-          ...(options.expires === undefined ? {} : { expiresAt: options.expires }),
+          ...present({ repositories: options.repo && [...options.repo], expiresAt: options.expires }),
         });
         if (!context.isJson) say(`Token ${reply.id} (${clean(reply.name)}), shown only now:`);
         context.show(reply, () => reply.token);

@@ -7,6 +7,7 @@ import { type Judgement, quarantineVerdictOf } from '../../engine/judgement.ts';
 import type { PrNumber } from '../../engine/pull-request.ts';
 import type { Entry, Queue } from '../../engine/queue.ts';
 import { formatInstant } from '../../lib/clock.ts';
+import { present } from '../../lib/present.ts';
 
 export type CandidateView = WithRequired<
   ReplyOf<typeof reportCheck>,
@@ -46,8 +47,7 @@ export function viewCandidate(candidate: Candidate, context: CandidateContext): 
     checkSuites: [{ checkRuns: candidate.checks.map(viewCheck) }],
     statusChecks: [],
     testedPullRequests: candidate.members.map(({ prNumber }) => viewTested(prNumber, context.entries.get(prNumber))),
-    ...(impactedTargets === undefined ? {} : { impactedTargets }),
-    ...(impactedTargetsForTestedPrs === undefined ? {} : { impactedTargetsForTestedPrs }),
+    ...present({ impactedTargets, impactedTargetsForTestedPrs }),
     dependentPrs: candidate.beneath.map(({ prNumber }) => prNumber),
   };
 }

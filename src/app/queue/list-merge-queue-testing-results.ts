@@ -2,6 +2,7 @@ import type { ReplyOf } from '../../contract/operation.ts';
 import type * as testingContract from '../../contract/testing.ts';
 import { ENDED_STATES } from '../../engine/queue.ts';
 import { formatInstant, type Instant } from '../../lib/clock.ts';
+import { present } from '../../lib/present.ts';
 import type { TransitionRow } from '../../storage/queues.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
@@ -66,9 +67,8 @@ function viewResult(row: TransitionRow, life: readonly TransitionRow[]): Testing
     endedAt: formatInstant(row.at),
     testingDurationMs: Math.round((row.durationMs ?? 0) / 1000) * 1000,
     outcome: outcomeOf(row),
-    ...(testRunId === undefined ? {} : { testRunId }),
     ...(cycleConclusion !== undefined && isEnd(cycleConclusion) ? { cycleConclusion } : {}),
-    ...(bisection === undefined ? {} : { bisection }),
+    ...present({ testRunId, bisection }),
   };
 }
 

@@ -4,6 +4,7 @@ import type { Candidate } from '../../engine/candidate.ts';
 import type { PrNumber } from '../../engine/pull-request.ts';
 import { type Entry, type EntryState, isLive } from '../../engine/queue.ts';
 import type { Instant } from '../../lib/clock.ts';
+import { present } from '../../lib/present.ts';
 import type { Repository } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
@@ -135,10 +136,7 @@ export async function listPullRequests(
   if (isRefusal(found)) return found;
   const rows = await app.store.queues.listEntries({
     queueId: found.id,
-    ...(state === undefined ? {} : { state }),
-    ...(since === undefined ? {} : { concludedFrom: since }),
-    ...(until === undefined ? {} : { concludedUntil: until }),
-    ...(cursor === undefined ? {} : { afterId: cursor }),
+    ...present({ state, concludedFrom: since, concludedUntil: until, afterId: cursor }),
     limit: take + 1,
   });
   const page = rows.slice(0, take);

@@ -2,6 +2,7 @@ import type * as flakyTestsContract from '../../contract/flaky-tests.ts';
 import type { ReplyOf } from '../../contract/operation.ts';
 import { REVIEW_AFTER_DAYS, reviewOf } from '../../flaky/quarantine.ts';
 import { formatInstant, type Instant } from '../../lib/clock.ts';
+import { present } from '../../lib/present.ts';
 import type { Repository } from '../../storage/repositories.ts';
 import { overrideOf } from '../../storage/test-codec.ts';
 import type { RunCounts, TestRow } from '../../storage/tests.ts';
@@ -73,9 +74,7 @@ function viewQuarantined(test: TestRow, review: Review | undefined, now: Instant
   const isAlways = override?.mode === 'ALWAYS_QUARANTINE' && (override.expiresAt ?? Infinity) > now;
   return {
     name: test.name,
-    ...(test.parent === null ? {} : { parent: test.parent }),
-    ...(test.file === null ? {} : { file: test.file }),
-    ...(test.classname === null ? {} : { classname: test.classname }),
+    ...present({ parent: test.parent, file: test.file, classname: test.classname, review }),
     status: test.status,
     codeowners: test.codeowners,
     quarantine_setting: isAlways ? 'ALWAYS_QUARANTINE' : 'AUTO_QUARANTINE',
@@ -84,6 +83,5 @@ function viewQuarantined(test: TestRow, review: Review | undefined, now: Instant
     status_last_updated_at: formatInstant(test.statusAt),
     test_case_id: test.id,
     variant: test.variant,
-    ...(review === undefined ? {} : { review }),
   };
 }

@@ -2,6 +2,7 @@ import type { ReplyOf } from '../../contract/operation.ts';
 import type { listTestEvents } from '../../contract/test-history.ts';
 import type { Evidence, LabelSource } from '../../flaky/core/state.ts';
 import { formatInstant, type Instant } from '../../lib/clock.ts';
+import { present } from '../../lib/present.ts';
 import type { TestEventRow } from '../../storage/tests.ts';
 import { viewEvidence } from './test-view.ts';
 
@@ -40,15 +41,8 @@ export function viewTestEvent(row: TestEventRow, monitorNames: ReadonlyMap<strin
     at: formatInstant(row.at),
     kind: row.kind.toUpperCase(),
     text: capitalized(describe(row, detail, monitor)),
-    ...(row.actor === null ? {} : { actor: row.actor }),
-    ...(reason === undefined || reason === null || reason === '' ? {} : { reason }),
-    ...(from === undefined ? {} : { from }),
-    ...(to === undefined ? {} : { to }),
-    ...(monitorId === undefined ? {} : { monitor_id: monitorId }),
-    ...(type === undefined ? {} : { monitor_type: type }),
-    ...(label === undefined ? {} : { label }),
-    ...(until === undefined ? {} : { until: formatInstant(until) }),
-    ...(url === undefined ? {} : { url }),
+    ...present({ actor: row.actor, reason: reason || null, from, to, monitor_id: monitorId, monitor_type: type }),
+    ...present({ label, until: until === undefined ? null : formatInstant(until), url }),
     ...(detail.evidence === undefined ? {} : { evidence: viewEvidence(detail.evidence) }),
   };
 }

@@ -1,6 +1,7 @@
 import type { ReplyOf } from '../../contract/operation.ts';
 import type * as testHistoryContract from '../../contract/test-history.ts';
 import { formatInstant } from '../../lib/clock.ts';
+import { present } from '../../lib/present.ts';
 import type { Repository } from '../../storage/repositories.ts';
 import type { RunConclusion, TestExecution as StoredRun, TestRow } from '../../storage/tests.ts';
 import type { App } from '../core/app.ts';
@@ -53,12 +54,8 @@ function viewExecution(run: StoredRun, hasFailureText: boolean): TestExecutionVi
     sha,
     quarantined: isQuarantined,
     upload_id: uploadId,
-    ...(prNumber === null ? {} : { pr_number: prNumber }),
-    ...(jobName === '' ? {} : { job_name: jobName }),
-    ...(jobUrl === null ? {} : { job_url: jobUrl }),
-    ...(run.flaw === null ? {} : { no_evidence_because: run.flaw }),
-    ...(failureSummary === null ? {} : { failure_summary: failureSummary }),
-    ...(failureText === null || !hasFailureText ? {} : { failure_text: failureText }),
+    ...present({ pr_number: prNumber, job_name: jobName || null, job_url: jobUrl, no_evidence_because: run.flaw }),
+    ...present({ failure_summary: failureSummary, failure_text: hasFailureText ? failureText : null }),
   };
 }
 

@@ -2,6 +2,7 @@ import type { View } from '../../contract/schema.ts';
 import type { Evidence as EvidenceSchema, TestCase } from '../../contract/test-details.ts';
 import type { Evidence } from '../../flaky/core/state.ts';
 import { formatInstant } from '../../lib/clock.ts';
+import { present } from '../../lib/present.ts';
 import { snakeCase } from '../../lib/text.ts';
 import type { Repository } from '../../storage/repositories.ts';
 import type { TestRow, TestStats } from '../../storage/tests.ts';
@@ -50,9 +51,7 @@ function viewTest(
     codeowners: test.codeowners,
     pull_requests_impacted_last_7d: stats.pullRequestsImpacted7d,
     quarantined: test.quarantinedAt !== null,
-    ...(test.file === null ? {} : { file_path: test.file }),
-    ...(test.parent === null ? {} : { parent: test.parent }),
-    ...(test.classname === null ? {} : { classname: test.classname }),
+    ...present({ file_path: test.file, parent: test.parent, classname: test.classname }),
     ...(test.ticketUrl === null ? {} : { ticket: { html_url: test.ticketUrl } }),
   };
 }
@@ -82,8 +81,7 @@ export function viewEvidence({ runs, figures }: Evidence): EvidenceView {
       sha,
       branch,
       upload_id: uploadId,
-      ...(job === '' ? {} : { job }),
-      ...(prNumber === null ? {} : { pr_number: prNumber }),
+      ...present({ job: job || null, pr_number: prNumber }),
     })),
     figures: Object.entries(figures).map(([name, value]) => ({ name: snakeCase(name), value })),
   };

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { flagTest, linkTicketToTestCase, muteMonitor, setLabel, setQuarantine } from '../../contract/test-acts.ts';
+import { present } from '../../lib/present.ts';
 import { addExamples, parseInstant } from '../core/arguments.ts';
 import { type Context, withContext } from '../core/context.ts';
 import { usageError } from '../core/exit.ts';
@@ -91,7 +92,7 @@ function defineFlag(tests: Command): void {
     .action(
       withContext(async (context, words: string, options: FlagOptions) => {
         const { scope, test_id } = await find(context, words, options);
-        const why = options.reason === undefined ? {} : { reason: options.reason };
+        const why = present({ reason: options.reason });
         const reply = await context.call(flagTest, { ...scope, test_id, flagged: !options.remove, ...why });
         context.show(reply, () => formatStatus(reply.test));
       }),
@@ -131,8 +132,7 @@ function defineMute(tests: Command): void {
           test_id,
           monitor_id: await findMonitorId(context, scope, monitor),
           muted: !options.remove,
-          ...(options.for === undefined ? {} : { until: options.for }),
-          ...(options.reason === undefined ? {} : { reason: options.reason }),
+          ...present({ until: options.for, reason: options.reason }),
         });
         const end = options.for === undefined ? '' : `, which ends ${formatTime(options.for)}`;
         const done = options.remove ? 'The monitor counts again.' : `The monitor is muted for this test${end}.`;

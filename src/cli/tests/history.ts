@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { Static } from 'typebox';
 import { listTestEvents, listTestRuns } from '../../contract/test-history.ts';
+import { present } from '../../lib/present.ts';
 import { addExamples, choiceOption, upperNames } from '../core/arguments.ts';
 import { withContext } from '../core/context.ts';
 import { formatRows } from '../core/table.ts';
@@ -40,8 +41,7 @@ export function defineRuns(tests: Command): void {
           ...scope,
           test_id: await findTestId(context, scope, words),
           page_query: pageQuery(options),
-          ...(branch === undefined ? {} : { branch }),
-          ...(conclusion === undefined ? {} : { conclusion: conclusion as 'FAILURE' }),
+          ...present({ branch, conclusion: conclusion as 'FAILURE' | undefined }),
         });
         context.show(reply, () => formatRuns(reply.test_runs) + formatMore(reply.page));
       }),

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Static } from 'typebox';
 import { deleteMonitor, listMonitors, setMonitor } from '../../contract/monitors.ts';
+import { present } from '../../lib/present.ts';
 import { addExamples, choiceOption, collectNames, enumOf } from '../core/arguments.ts';
 import { withContext } from '../core/context.ts';
 import { usageError } from '../core/exit.ts';
@@ -102,10 +103,7 @@ async function readMonitor(options: SetOptions): Promise<MonitorInput> {
   const action =
     labels === undefined ? { classify } : { labels: [...labels], ...(keepLabels ? { remove_on_resolve: false } : {}) };
   const given = {
-    ...(type === undefined ? {} : { type: type.toLowerCase() }),
-    ...(name === undefined ? {} : { name }),
-    ...(enabled === undefined ? {} : { enabled }),
-    ...(branches === undefined ? {} : { branches: [...branches] }),
+    ...present({ type: type?.toLowerCase(), name, enabled, branches: branches && [...branches] }),
     ...(classify === undefined && labels === undefined ? {} : { action }),
     ...(parameter === undefined
       ? {}

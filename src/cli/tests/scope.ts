@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { searchTests } from '../../contract/flaky-tests.ts';
 import { listMonitors } from '../../contract/monitors.ts';
+import { present } from '../../lib/present.ts';
 import { parseIntegerWithin, parseRepo, type RepoRef } from '../core/arguments.ts';
 import { chooseOrg, chooseRepo, ORG_TEXT, REPO_OPTION_TEXT } from '../core/checkout.ts';
 import type { Context } from '../core/context.ts';
@@ -39,10 +40,7 @@ export function addPageOptions(command: Command): Command {
 }
 
 export function pageQuery({ limit, cursor }: PageOptions) {
-  return {
-    ...(limit === undefined ? {} : { page_size: limit }),
-    ...(cursor === undefined ? {} : { page_token: cursor }),
-  };
+  return present({ page_size: limit, page_token: cursor });
 }
 
 /** The hint for the next page, if there is one. */

@@ -1,4 +1,5 @@
 import { formatInstant } from '../../lib/clock.ts';
+import { present } from '../../lib/present.ts';
 import type { CheckRunDraft, Written } from '../hosting.ts';
 import type { GithubClient } from './api/client.ts';
 
@@ -69,8 +70,7 @@ function bodyOf(draft: CheckRunDraft): Readonly<Record<string, unknown>> {
     status: status.toLowerCase(),
     ...(conclusion !== undefined && { conclusion: conclusion.toLowerCase() }),
     started_at: startedAt,
-    ...(completedAt !== undefined && { completed_at: completedAt }),
-    ...(detailsUrl !== undefined && { details_url: detailsUrl }),
+    ...present({ completed_at: completedAt, details_url: detailsUrl }),
   };
 }
 
