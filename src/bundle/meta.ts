@@ -1,3 +1,4 @@
+import type { CommitFacts } from '../flaky/identity/ci-facts.ts';
 import { cutVariant } from '../flaky/identity/test-id.ts';
 import { Unreadable } from './unreadable.ts';
 
@@ -27,15 +28,11 @@ export interface BundleMeta {
   readonly internalPath: string | null;
 }
 
-export interface MetaCommit {
+export interface MetaCommit extends CommitFacts {
   readonly sha: string;
   /** As in git, such as refs/heads/main. */
   readonly branch: string;
   readonly committedAt: number | null;
-  readonly message: string;
-  readonly authorName: string;
-  readonly authorEmail: string;
-  readonly isUncloned: boolean;
 }
 
 export interface FileSet {

@@ -1,7 +1,7 @@
 import { assert } from '../lib/assert.ts';
 import type { Instant } from '../lib/clock.ts';
 import { deleteIn, listOf, setIn } from '../lib/int-map.ts';
-import type { Base, Candidate, CandidateNumber, Ending, Member, Purpose } from './candidate.ts';
+import type { Candidate, CandidateNumber, Ending } from './candidate.ts';
 import type { Effect } from './effect.ts';
 import { reindex } from './entry-index.ts';
 import type { PrNumber } from './pull-request.ts';
@@ -145,13 +145,7 @@ export function keepCandidate(work: Work, candidate: Candidate): void {
   work.queue = { ...work.queue, candidates: setIn(work.queue.candidates, candidate.number, candidate) };
 }
 
-export interface CandidatePlan {
-  readonly purpose: Purpose;
-  readonly base: Base;
-  readonly beneath: readonly Member[];
-  readonly members: readonly Member[];
-  readonly parent: CandidateNumber | undefined;
-}
+export type CandidatePlan = Pick<Candidate, 'purpose' | 'base' | 'beneath' | 'members' | 'parent'>;
 
 /** Adds a candidate at the end of the line. It inherits the place and the history of `replaced`. */
 export function addCandidate(work: Work, plan: CandidatePlan, replaced?: Candidate): Candidate {

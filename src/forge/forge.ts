@@ -1,9 +1,10 @@
 import type { LandedKind } from '../engine/candidate.ts';
-import type { Strayed, TargetMoved } from '../engine/event.ts';
+import type { LandedEntry, Strayed, TargetMoved } from '../engine/event.ts';
 import type { PrNumber, PullRequestFacts } from '../engine/pull-request.ts';
 import type { RequiredSources, StartProblem } from '../engine/required.ts';
 import type { QueueSettings } from '../engine/settings.ts';
 import type { Instant } from '../lib/clock.ts';
+import type { HookNews, Hooks } from '../lib/hooks.ts';
 import type { Sha } from '../lib/sha.ts';
 import type { ForgeRepository } from './forge-repository.ts';
 import type { Hosting } from './hosting.ts';
@@ -63,24 +64,6 @@ export interface Forge {
   readonly hosting?: Hosting;
   close(): Promise<void>;
 }
-
-/** The hooks of a repository that this server runs. */
-export interface Hooks {
-  /** The hooks that a push runs. */
-  readonly names: readonly string[];
-  /** The hooks that git skips. */
-  readonly notExecutable: readonly string[];
-  /** The reason why the hooks must not run, as the end of a sentence. */
-  readonly problem: string | undefined;
-}
-
-/** `source` is the id of the repository. */
-export type HookNews =
-  /** The hooks did not run. */
-  | { readonly kind: 'off'; readonly source: string; readonly problem: string }
-  /** The hooks after a push ran too long and were stopped. */
-  | { readonly kind: 'stopped'; readonly source: string; readonly ref: string; readonly words: string }
-  | { readonly kind: 'printed'; readonly source: string; readonly ref: string; readonly words: string };
 
 export interface PullRequestQuery {
   readonly repository: ForgeRepository;
@@ -213,12 +196,7 @@ export type LandAnswer =
       readonly pushedSha: Sha;
       readonly pushedTree: Sha;
       /** The commit of each entry on the target branch. `kind` is set when it differs from `how`. */
-      readonly entries: readonly {
-        readonly prNumber: PrNumber;
-        readonly sha: Sha;
-        readonly tree: Sha;
-        readonly kind?: LandedKind;
-      }[];
+      readonly entries: readonly LandedEntry[];
       /** The reason why a merge API stopped before the last entry. */
       readonly stopped?: LandingStop;
     }
@@ -235,16 +213,18 @@ export type LandAnswer =
    * Both sides changed a path, or the merge conflicts. The candidate must be built and tested again on the new head.
    */
   | { readonly kind: 'not_composable'; readonly detail: string }
-  | {
-      readonly kind: 'refused';
-      readonly prNumber: PrNumber;
-      readonly reason: LandingProblem;
-      readonly detail: string;
-    };
+  | EntryRefused;
+
+interface EntryRefused {
+  readonly kind: 'refused';
+  readonly prNumber: PrNumber;
+  readonly reason: LandingProblem;
+  readonly detail: string;
+}
 
 /** A merge API stopped at this entry. The entries before it landed as tested. */
 export type LandingStop =
-  | { readonly kind: 'refused'; readonly prNumber: PrNumber; readonly reason: LandingProblem; readonly detail: string }
+  | EntryRefused
   | { readonly kind: 'pull_request_moved'; readonly prNumber: PrNumber }
   | TargetMoved
   | Strayed;

@@ -1,4 +1,4 @@
-import type { CheckConclusion, CheckStatus } from '../engine/check.ts';
+import type { Check, CheckStatus } from '../engine/check.ts';
 import type { PrNumber, PullRequestFacts } from '../engine/pull-request.ts';
 import type { QueueSettings } from '../engine/settings.ts';
 import type { Instant } from '../lib/clock.ts';
@@ -173,17 +173,11 @@ export interface ChangedPullRequest {
   }[];
 }
 
-export interface CheckReport {
-  readonly name: string;
+export interface CheckReport extends Pick<Check, 'name' | 'status' | 'conclusion' | 'startedAt' | 'url' | 'summary'> {
   /** The slug of the reporting app. Undefined for a commit status, which anyone with a token can set. */
   readonly app: string | undefined;
   /** The id of the same app, as text. */
   readonly appId?: string | undefined;
-  readonly status: CheckStatus;
-  readonly conclusion: CheckConclusion | undefined;
-  readonly startedAt: Instant | undefined;
-  readonly url: string | undefined;
-  readonly summary: string | undefined;
   /** Number of reports under this name that were combined, including superseded ones. */
   readonly parts?: number;
 }

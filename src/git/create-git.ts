@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
 import { systemClock } from '../lib/clock.ts';
 import { Fault } from '../lib/fault.ts';
+import type { HookNews, Hooks } from '../lib/hooks.ts';
 import { catFileBatch } from './cat-file-batch.ts';
 import { checkReadable, FORBIDDEN, findFolderProblem, hasForbiddenPart, unreadable } from './folder.ts';
 import { forEachRef, hasAnyRef } from './for-each-ref.ts';
@@ -11,8 +12,6 @@ import type {
   GitLocation,
   GitRepository,
   GitSource,
-  HookNews,
-  Hooks,
   LocalLocation,
   RefAnswer,
   RefChange,

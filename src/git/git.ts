@@ -1,3 +1,4 @@
+import type { Hooks } from '../lib/hooks.ts';
 import type { Sha } from '../lib/sha.ts';
 
 /** A folder on this machine, or a URL that git reaches over ssh or https. */
@@ -40,22 +41,6 @@ export interface Git {
   findHooks(location: LocalLocation): Promise<Hooks>;
   close(): Promise<void>;
 }
-
-export interface Hooks {
-  /** The hooks that a push runs, in that order. */
-  readonly names: readonly string[];
-  /** The hooks that git skips. */
-  readonly notExecutable: readonly string[];
-  /** The reason why the hooks must not run, as the end of a sentence. */
-  readonly problem: string | undefined;
-}
-
-/** Hook results beyond the answer to a ref change. `source` is the id of the repository. */
-export type HookNews =
-  | { readonly kind: 'off'; readonly source: string; readonly problem: string }
-  /** Hooks after the ref change ran too long. */
-  | { readonly kind: 'stopped'; readonly source: string; readonly ref: string; readonly words: string }
-  | { readonly kind: 'printed'; readonly source: string; readonly ref: string; readonly words: string };
 
 export interface GitRepository {
   /**

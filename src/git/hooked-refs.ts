@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { Fault } from '../lib/fault.ts';
+import type { HookNews } from '../lib/hooks.ts';
 import { Semaphore } from '../lib/semaphore.ts';
 import { findRef } from './for-each-ref.ts';
-import type { HookNews, RefAnswer, RefChange } from './git.ts';
+import type { RefAnswer, RefChange } from './git.ts';
 import type { HookWatch } from './hooks.ts';
 import { type Push, type PushCommand, receivePack } from './receive-pack.ts';
 import { syncFiles } from './sync-files.ts';

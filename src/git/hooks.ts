@@ -1,8 +1,8 @@
 import type { Stats } from 'node:fs';
 import { access, constants, readdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import type { Hooks } from '../lib/hooks.ts';
 import { runGit } from './exec.ts';
-import type { Hooks } from './git.ts';
 import { TrustedPaths } from './trusted-path.ts';
 
 const PURPOSE = 'look for the hooks of the repository';

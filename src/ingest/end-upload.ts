@@ -1,7 +1,8 @@
+import type { Issue } from '../flaky/identity/issue.ts';
 /** Ends of an upload of which nothing more is stored. */
 import type { Instant } from '../lib/clock.ts';
 import type { CheckResults } from '../storage/test-ingest.ts';
-import type { Upload, UploadIssue, UploadOutcome } from '../storage/uploads.ts';
+import type { Upload, UploadOutcome } from '../storage/uploads.ts';
 import { endStatusOf, flawIssue } from './judge-upload.ts';
 import type { Processed, ProcessingDeps } from './processing.ts';
 import type { ReadFacts, ReadSummary } from './read/read-run.ts';
@@ -70,7 +71,7 @@ export async function endUpload(
 
 /** A failed upload always has a reason. */
 // SPEC U30
-function withReason(issues: readonly UploadIssue[]): readonly UploadIssue[] {
+function withReason(issues: readonly Issue[]): readonly Issue[] {
   if (issues.some(({ level }) => level === 'error')) return issues;
   const message = 'No test results were found in it.';
   const hint = 'Check that the files are JUnit XML reports, and that the tests ran.';

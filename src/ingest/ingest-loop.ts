@@ -1,3 +1,4 @@
+import type { Issue } from '../flaky/identity/issue.ts';
 /**
  * Processes uploads in turns, those of a repository in order of acceptance. Between them it does due work: statuses
  * that end by themselves, changed settings, uncounted runs, retention. It stores everything in complete steps, so the process
@@ -12,7 +13,7 @@ import { PeriodicTask } from '../lib/periodic.ts';
 import type { Repository, RepositoryId } from '../storage/repositories.ts';
 import type { Store } from '../storage/store.ts';
 import type { CheckResults } from '../storage/test-ingest.ts';
-import type { Upload, UploadIssue, UploadOutcome } from '../storage/uploads.ts';
+import type { Upload, UploadOutcome } from '../storage/uploads.ts';
 import { endUpload } from './end-upload.ts';
 import { Interrupted, Stale, Superseded } from './interrupts.ts';
 import { KeptRepositories } from './kept-repositories.ts';
@@ -342,7 +343,7 @@ class Loop implements IngestLoop {
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}
 
-const OUR_MISTAKE: UploadIssue = {
+const OUR_MISTAKE: Issue = {
   level: 'error',
   file: null,
   line: null,

@@ -3,11 +3,12 @@
  * when all of the upload was read, and nothing of it may be stored before.
  */
 import { type EvidenceFlaw, flawOf, type Standing } from '../flaky/core/evidence.ts';
+import type { Issue } from '../flaky/identity/issue.ts';
 import { isOutage, mayBeOutage, type OutageProtection, type TestCounts, USUAL_UPLOADS } from '../flaky/outage.ts';
 import type { TestSettings } from '../flaky/settings.ts';
 import { type PlaceQuestion, UNKNOWN_PLACE, type UploadPlace } from '../flaky/upload-place.ts';
 import type { Store } from '../storage/store.ts';
-import type { Upload, UploadFields, UploadIssue } from '../storage/uploads.ts';
+import type { Upload, UploadFields } from '../storage/uploads.ts';
 import type { ProcessingDeps } from './processing.ts';
 import type { ReadFacts, ReadRun, ReadSummary } from './read/read-run.ts';
 import type { UploadPart } from './upload-parts.ts';
@@ -87,7 +88,7 @@ function isSameJob(one: UploadFields, other: UploadFields): boolean {
 }
 
 /** The issue that people see. For a fork the reader reports it. */
-export function flawIssue(flaw: EvidenceFlaw | null, { sha }: UploadFields): UploadIssue | undefined {
+export function flawIssue(flaw: EvidenceFlaw | null, { sha }: UploadFields): Issue | undefined {
   const warning = { level: 'warning', file: null, line: null } as const;
   if (flaw === 'UNKNOWN_COMMIT') {
     const message = `The repository has no commit ${sha}: the upload is evidence for nothing.`;

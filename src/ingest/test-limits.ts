@@ -1,4 +1,4 @@
-import type { UploadIssue } from '../storage/uploads.ts';
+import type { Issue } from '../flaky/identity/issue.ts';
 import type { ReadRun } from './read/read-run.ts';
 
 type Groups = ReadonlyMap<string, readonly ReadRun[]>;
@@ -16,17 +16,17 @@ export interface TestLimits {
  */
 export class ReachedLimits {
   readonly #limits: TestLimits;
-  readonly #issues = new Map<string, UploadIssue>();
+  readonly #issues = new Map<string, Issue>();
   #newTests = 0;
 
   /** `issues` are those stored with the earlier parts. */
-  constructor(limits: TestLimits, issues: readonly UploadIssue[]) {
+  constructor(limits: TestLimits, issues: readonly Issue[]) {
     this.#limits = limits;
     for (const issue of [manyTests(limits), fullRepository(limits)])
       if (issues.some(({ message }) => message === issue.message)) this.#issues.set(issue.message, issue);
   }
 
-  get issues(): readonly UploadIssue[] {
+  get issues(): readonly Issue[] {
     return [...this.#issues.values()];
   }
 
@@ -55,12 +55,12 @@ export class ReachedLimits {
     return taken;
   }
 
-  #note(issue: UploadIssue): void {
+  #note(issue: Issue): void {
     this.#issues.set(issue.message, issue);
   }
 }
 
-function manyTests({ maxNewTests }: TestLimits): UploadIssue {
+function manyTests({ maxNewTests }: TestLimits): Issue {
   return {
     level: 'warning',
     file: null,
@@ -70,7 +70,7 @@ function manyTests({ maxNewTests }: TestLimits): UploadIssue {
   };
 }
 
-function fullRepository({ maxRepositoryTests }: TestLimits): UploadIssue {
+function fullRepository({ maxRepositoryTests }: TestLimits): Issue {
   return {
     level: 'warning',
     file: null,

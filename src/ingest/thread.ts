@@ -6,17 +6,12 @@ import type { PlaceQuestion, UploadPlace } from '../flaky/upload-place.ts';
 import { backoffMs } from '../lib/backoff.ts';
 import type { Timing } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
-import type { StoredCheck } from './ingest-loop.ts';
+import type { IngestLoop, StoredCheck } from './ingest-loop.ts';
 import { type FromThread, type ThreadData, type ToThread, writeThreadLine } from './thread-messages.ts';
 
-export interface IngestThread {
+export interface IngestThread extends Omit<IngestLoop, 'runUntilIdle'> {
   /** The thread starts after a delay, or with the first wake: a starting server has other work first. */
   start(): void;
-  /** Waits for the current commit, not for a whole upload. */
-  stop(): Promise<void>;
-  wake(): void;
-  withWritesPaused<T>(action: () => Promise<T>): Promise<T>;
-  onCheckResults(listener: (result: StoredCheck) => void): () => void;
 }
 
 const RESTART = { firstMs: 200, capMs: 30_000 };

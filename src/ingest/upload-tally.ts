@@ -1,9 +1,9 @@
 import { type Standing, worthOf } from '../flaky/core/evidence.ts';
 import { groupByPath } from '../flaky/core/paths.ts';
+import type { Issue } from '../flaky/identity/issue.ts';
 import { failsInTheEnd, NO_TRIES, noteTry, type Tries } from '../junit/junit-case.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { CheckResults } from '../storage/test-ingest.ts';
-import type { UploadIssue } from '../storage/uploads.ts';
 import type { KeptTests } from './kept-tests.ts';
 import type { ReadFacts, ReadRun, ReadSummary } from './read/read-run.ts';
 import { ReachedLimits, type TestLimits } from './test-limits.ts';
@@ -105,7 +105,7 @@ export class UploadTally {
   readonly reached: ReachedLimits;
 
   /** `issues` are those stored with the earlier parts. */
-  constructor(limits: TestLimits, issues: readonly UploadIssue[]) {
+  constructor(limits: TestLimits, issues: readonly Issue[]) {
     this.reached = new ReachedLimits(limits, issues);
   }
 }
@@ -127,7 +127,7 @@ class SharedIds {
     }
   }
 
-  issues(): readonly UploadIssue[] {
+  issues(): readonly Issue[] {
     if (this.#count === 0) return [];
     const tests = this.#count === 1 ? 'A test id stands' : `${this.#count} test ids stand`;
     const names = this.#names.join(', ').slice(0, 300).toWellFormed();

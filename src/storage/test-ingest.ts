@@ -125,13 +125,9 @@ export interface LoadedTests {
   readonly known: readonly KnownTest[];
 }
 
-/** The runs of one batch that the stored memories of their tests do not count yet. */
-export interface UncountedBatch {
+/** The runs of one batch that the stored memories of their tests do not count yet, by test number, then as they came. */
+export interface UncountedBatch extends StoredBatch {
   readonly seq: number;
-  readonly facts: BatchFacts;
-  readonly receivedAt: Instant;
-  /** Ordered by test number, then as they came. */
-  readonly runs: readonly StoredRun[];
 }
 
 /** Some runs of one batch. */

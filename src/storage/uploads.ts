@@ -1,7 +1,9 @@
 import type { EvidenceFlaw } from '../flaky/core/evidence.ts';
+import type { Issue } from '../flaky/identity/issue.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { OrganizationId } from './accounts.ts';
 import type { RepositoryId } from './repositories.ts';
+import type { TestListQuery } from './tests.ts';
 
 export const UPLOAD_STATUSES = ['PENDING', 'ACCEPTED', 'PROCESSED', 'SKIPPED', 'FAILED'] as const;
 /** PENDING: its URL was given out, and no body has arrived. Such uploads are not listed. */
@@ -9,14 +11,6 @@ export type UploadStatus = (typeof UPLOAD_STATUSES)[number];
 
 /** `bundle`: packed by the uploader. `reports`: files as CI wrote them. `runner`: those of the built-in runner. */
 export type UploadKind = 'bundle' | 'reports' | 'runner';
-
-export interface UploadIssue {
-  readonly level: 'error' | 'warning' | 'info';
-  readonly file: string | null;
-  readonly line: number | null;
-  readonly message: string;
-  readonly hint: string;
-}
 
 /** One file of a body; the raw bytes. */
 export interface UploadFile {
@@ -83,7 +77,7 @@ export interface Upload {
   /** Number of stored parts: processing continues behind them. */
   readonly partsDone: number;
   readonly testRuns: number;
-  readonly issues: readonly UploadIssue[];
+  readonly issues: readonly Issue[];
   /** Digest of body and fields, to detect duplicates. Null: not compared. */
   readonly digest: string | null;
   /** For a bundle: the client's version, from the request for the URL. */
@@ -94,18 +88,13 @@ export interface Upload {
 }
 
 /** The progress or end of processing. */
-export interface UploadOutcome {
+export interface UploadOutcome
+  extends Pick<Upload, 'partsDone' | 'processedAt' | 'fields' | 'testRuns' | 'issues' | 'counts'> {
   readonly uploadId: string;
-  readonly partsDone: number;
   /** ACCEPTED: more parts follow. */
   readonly status: Exclude<UploadStatus, 'PENDING'>;
-  readonly processedAt: Instant | null;
-  readonly fields: UploadFields | null;
-  readonly testRuns: number;
-  readonly issues: readonly UploadIssue[];
   /** Null: unchanged. */
   readonly flaw: EvidenceFlaw | null;
-  readonly counts: UploadCounts | null;
 }
 
 /**
@@ -116,13 +105,8 @@ export function horizonOf(now: Instant, leaseUntil: Instant): Instant {
   return now + 10 * (leaseUntil - now);
 }
 
-export interface UploadListQuery {
-  readonly repositoryId: RepositoryId;
-  /** Only uploads accepted by then. */
-  readonly watermark: number;
-  readonly offset: number;
-  readonly limit: number;
-}
+/** Only uploads accepted by the watermark. */
+export type UploadListQuery = TestListQuery;
 
 export interface ClaimableRepository {
   readonly repositoryId: RepositoryId;

@@ -1,4 +1,4 @@
-import type { CheckConclusion } from '../../engine/check.ts';
+import type { Check } from '../../engine/check.ts';
 import type { Explanation } from '../../engine/explanation.ts';
 import type { PrNumber } from '../../engine/pull-request.ts';
 import type { Entry } from '../../engine/queue.ts';
@@ -58,14 +58,10 @@ export interface RunFacts {
   readonly failed: readonly FailedCheck[];
 }
 
-export interface FailedCheck {
-  readonly name: string;
-  /** Undefined: it did not finish. */
-  readonly conclusion: CheckConclusion | undefined;
+/** Without a conclusion, it did not finish. */
+export interface FailedCheck extends Pick<Check, 'name' | 'conclusion' | 'url' | 'summary'> {
   /** It reported at least once. */
   readonly hasBegun: boolean;
-  readonly url: string | undefined;
-  readonly summary: string | undefined;
   readonly isWaived: boolean;
   readonly tests: readonly FailedTestFacts[];
   /** The number of failed tests, as far as uploads tell. */

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { ReplyOf } from '../../contract/operation.ts';
 import type * as repositoriesContract from '../../contract/repositories.ts';
-import type { Forge, Hooks } from '../../forge/forge.ts';
+import type { Forge } from '../../forge/forge.ts';
 import type { Hosting, RepositoryIdentity } from '../../forge/hosting.ts';
+import type { Hooks } from '../../lib/hooks.ts';
 import type { Repository, RepositoryId, RepositoryRef, RunnerCheck } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import { type Caller, hasScope, maySee } from '../core/caller.ts';

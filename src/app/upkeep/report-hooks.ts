@@ -1,5 +1,5 @@
-import type { HookNews } from '../../forge/forge.ts';
 import { formatInstant } from '../../lib/clock.ts';
+import type { HookNews } from '../../lib/hooks.ts';
 import type { RepositoryId } from '../../storage/repositories.ts';
 import { raise } from '../core/alarms.ts';
 import type { App } from '../core/app.ts';

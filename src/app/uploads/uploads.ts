@@ -1,10 +1,11 @@
 import type { ReplyOf } from '../../contract/operation.ts';
 import type * as uploadsContract from '../../contract/uploads.ts';
 import { worthOf } from '../../flaky/core/evidence.ts';
+import type { Issue } from '../../flaky/identity/issue.ts';
 import { formatInstant, pause } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { Repository } from '../../storage/repositories.ts';
-import type { Upload, UploadIssue } from '../../storage/uploads.ts';
+import type { Upload } from '../../storage/uploads.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { findTestScope, listPage, type PageQuery, type TestScope } from '../core/list-page.ts';
@@ -137,6 +138,6 @@ export function listedStatus({ status }: Upload): UploadView['status'] {
   return status === 'PENDING' ? 'ACCEPTED' : status;
 }
 
-function viewTrouble(trouble: string): UploadIssue {
+function viewTrouble(trouble: string): Issue {
   return { level: 'warning', file: null, line: null, message: trouble, hint: 'It is tried again by itself.' };
 }

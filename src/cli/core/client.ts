@@ -2,6 +2,7 @@ import type { Static, TSchema } from 'typebox';
 import type { Operation } from '../../contract/operation.ts';
 import { readVersion } from '../../lib/version.ts';
 import { CliError, EXIT } from './exit.ts';
+import type { Posted } from './post-stream.ts';
 import { describeProblem, type ProblemDocument } from './problem.ts';
 import type { Token } from './token-source.ts';
 
@@ -16,13 +17,6 @@ export interface ClientOptions {
 
 export interface CallOptions {
   readonly timeoutMs?: number;
-}
-
-interface Answer {
-  readonly status: number;
-  readonly type: string;
-  readonly text: string;
-  readonly location: string | null;
 }
 
 /** A body that is produced while it is sent. */
@@ -77,7 +71,7 @@ export class Client {
     };
     // Loaded lazily, because no other command needs it.
     const { postStream, UnreadableBody } = await import('./post-stream.ts');
-    let answer: Answer;
+    let answer: Posted;
     try {
       answer = await postStream(`${this.url}/v1${path}`, { headers, body: body.bytes(), idleMs: STREAM_IDLE_MS });
     } catch (error) {
@@ -103,7 +97,7 @@ export class Client {
     path: string,
     init: { readonly method: string; readonly headers: Record<string, string>; readonly body?: string },
     how: { readonly isRead: boolean; readonly timeoutMs: number; readonly isSecondTry?: true },
-  ): Promise<Answer> {
+  ): Promise<Posted> {
     try {
       const response = await fetch(this.url + path, {
         ...init,
@@ -129,7 +123,7 @@ export class Client {
     }
   }
 
-  #parse({ status, type, text, location }: Answer, token: Token | undefined): unknown {
+  #parse({ status, type, text, location }: Posted, token: Token | undefined): unknown {
     const isJson = /^application\/(?:problem\+)?json\b/.test(type);
     const value = isJson ? parseJson(text) : undefined;
     if (status >= 200 && status < 300 && value !== undefined) return value;

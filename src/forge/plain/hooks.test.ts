@@ -12,7 +12,8 @@ import {
   writeHook,
 } from '../../../test/contract/plain-repository.ts';
 import { until as untilWithin } from '../../../test/e2e/harness.ts';
-import type { BuildAnswer, BuildRequest, Forge, ForgeRepository, HookNews, LandRequest } from '../forge.ts';
+import type { HookNews } from '../../lib/hooks.ts';
+import type { BuildAnswer, BuildRequest, Forge, ForgeRepository, LandRequest } from '../forge.ts';
 
 const PATIENCE_MS = 30_000;
 const until = <T>(what: string, ask: () => Promise<T | undefined>) => untilWithin(what, PATIENCE_MS, ask);

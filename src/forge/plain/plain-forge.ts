@@ -4,6 +4,7 @@ import { createGit, type GitOptions } from '../../git/create-git.ts';
 import type { Commit, Git, GitRepository, GitSource } from '../../git/git.ts';
 import { branchRef, isBranchName } from '../../git/ref-name.ts';
 import { Fault } from '../../lib/fault.ts';
+import type { HookNews, Hooks } from '../../lib/hooks.ts';
 import type { Sha } from '../../lib/sha.ts';
 import { getCommit } from '../candidate/apply-entry.ts';
 import { buildCandidate } from '../candidate/build.ts';
@@ -24,8 +25,6 @@ import type {
   DiscardRequest,
   Forge,
   ForgeRepository,
-  HookNews,
-  Hooks,
   LandAnswer,
   LandRequest,
   LineAnswer,

@@ -6,11 +6,12 @@ import { pluck } from '../../../test/helpers/pluck.ts';
 import { NOON } from '../../../test/helpers/store-rows.ts';
 import { createUploadWorld, FIELDS, REPORT, type UploadWorld } from '../../../test/worlds/server/upload-server.ts';
 import type { UploadPage, UploadView } from '../../app/uploads/uploads.ts';
-import type { Upload, UploadIssue, UploadOutcome } from '../../storage/uploads.ts';
+import type { Issue } from '../../flaky/identity/issue.ts';
+import type { Upload, UploadOutcome } from '../../storage/uploads.ts';
 
 const LIST = '/v1/flaky-tests/list-uploads';
 const AGAIN = '/v1/flaky-tests/process-upload-again';
-const ISSUE: UploadIssue = {
+const ISSUE: Issue = {
   level: 'error',
   file: 'report.xml',
   line: 3,

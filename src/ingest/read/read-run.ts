@@ -1,9 +1,10 @@
 import type { Conclusion } from '../../flaky/core/run.ts';
 import type { FailureText } from '../../flaky/failure-group.ts';
+import type { Issue } from '../../flaky/identity/issue.ts';
 import type { TestNames } from '../../flaky/identity/test-id.ts';
 import type { SuiteRepeats } from '../../junit/junit-case.ts';
 import type { Instant } from '../../lib/clock.ts';
-import type { UploadFields, UploadIssue } from '../../storage/uploads.ts';
+import type { UploadFields } from '../../storage/uploads.ts';
 
 /** One execution of one test, as the upload reports it. */
 export interface ReadRun {
@@ -43,7 +44,7 @@ export type ReadItem = ReadFacts | { readonly kind: 'runs'; readonly runs: reado
 /** The result of reading. */
 export interface ReadSummary {
   readonly files: number;
-  readonly issues: readonly UploadIssue[];
+  readonly issues: readonly Issue[];
   /** Every report was read to its end, and has as many cases as it declares. */
   readonly isWhole: boolean;
   /** Why the results are incomplete, as a sentence. */

@@ -1,5 +1,4 @@
 import type { Issue } from '../../flaky/identity/issue.ts';
-import type { UploadIssue } from '../../storage/uploads.ts';
 import { ownText } from './storable-text.ts';
 
 export interface UploadIssues {
@@ -7,7 +6,7 @@ export interface UploadIssues {
   /** For an issue that matters more than all others. */
   addFirst(issue: Issue): void;
   /** Errors first; a last issue counts those left out. */
-  list(): readonly UploadIssue[];
+  list(): readonly Issue[];
 }
 
 /** For a second reading of the same bytes. */
@@ -28,8 +27,8 @@ const MAX_TEXT_LENGTH = 500;
 
 // SPEC U69
 export function createUploadIssues(): UploadIssues {
-  const kept: Record<Issue['level'], UploadIssue[]> = { error: [], warning: [], info: [] };
-  const first: UploadIssue[] = [];
+  const kept: Record<Issue['level'], Issue[]> = { error: [], warning: [], info: [] };
+  const first: Issue[] = [];
   let leftOut = 0;
   return {
     addFirst: (issue) => void first.push(shorten(issue)),
@@ -47,7 +46,7 @@ export function createUploadIssues(): UploadIssues {
   };
 }
 
-function shorten({ level, file, line, message, hint }: Issue): UploadIssue {
+function shorten({ level, file, line, message, hint }: Issue): Issue {
   return {
     level,
     file: file === null ? null : ownText(file.slice(0, MAX_FILE_LENGTH)),

@@ -1,9 +1,10 @@
 import type { EvidenceFlaw } from '../../flaky/core/evidence.ts';
 import type { Monitor } from '../../flaky/core/monitor.ts';
+import type { Issue } from '../../flaky/identity/issue.ts';
 import type { TestSettings } from '../../flaky/settings.ts';
 import type { RepositoryId } from '../repositories.ts';
 import type { OverrideFacts, QuarantineOverride, RunConclusion, TestStatus } from '../tests.ts';
-import type { UploadFields, UploadFile, UploadIgnored, UploadIssue, UploadKind, UploadStatus } from '../uploads.ts';
+import type { UploadFields, UploadFile, UploadIgnored, UploadKind, UploadStatus } from '../uploads.ts';
 import { bytes, flag, id, json, number, oneOf, orNull, text } from './columns.ts';
 
 export const TEST = {
@@ -65,7 +66,7 @@ export const UPLOAD = {
   size_bytes: number,
   parts_done: number,
   test_runs: number,
-  issues: json<readonly UploadIssue[]>(),
+  issues: json<readonly Issue[]>(),
   digest: orNull(text),
   client_version: orNull(text),
   attempts: number,
