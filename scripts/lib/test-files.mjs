@@ -18,7 +18,7 @@ const forwardedSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
  * @returns {Promise<{ results: import('./test-child.mjs').FileResult[], problems: string[] }>}
  */
 export async function runTestFiles(options) {
-  const { files, lanes = availableParallelism() + 1 } = options;
+  const { files, lanes = 2 * availableParallelism() } = options;
   const run = { ...options, queue: [...files], children: new Set(), endings: [], results: [], problems: [] };
   const interrupt = (signal) => {
     for (const child of run.children) child.endNow();
