@@ -7,7 +7,7 @@ import type { Repository, RepositoryRef } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import { type Caller, hasScope, mayManage } from '../core/caller.ts';
 import { findRepository } from '../core/find-queue.ts';
-import { isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
+import { type Answer, isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
 import { hashTokenSecret, makeTokenSecret } from './token-secret.ts';
 
 interface CreateApiToken {
@@ -21,7 +21,7 @@ export async function createApiToken(
   app: App,
   caller: Caller,
   input: CreateApiToken,
-): Promise<(TokenView & { readonly token: string }) | Refusal> {
+): Answer<TokenView & { readonly token: string }> {
   const at = app.clock.now();
   const problem = findProblem(caller, input, at);
   if (problem !== undefined) return problem;
@@ -72,7 +72,7 @@ async function resolveRepositories(
   app: App,
   caller: Caller,
   refs: readonly RepositoryRef[] | undefined,
-): Promise<readonly Repository[] | undefined | Refusal> {
+): Answer<readonly Repository[] | undefined> {
   if (refs === undefined) {
     if (caller.repositoryIds === null) return undefined;
     return refuse('INSUFFICIENT_SCOPE', 'This token is limited to some repositories: name those the new one is for.');
@@ -97,7 +97,7 @@ export async function revokeApiToken(
   app: App,
   caller: Caller,
   input: { readonly id: string },
-): Promise<Record<string, never> | Refusal> {
+): Answer<Record<string, never>> {
   const { accounts } = app.store;
   const tokens = await accounts.listTokens(caller.organization.id);
   const token = tokens.find(({ id }) => id === input.id);

@@ -7,7 +7,7 @@ import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { withSmallHost } from '../core/directory.ts';
 import { toForgeRepository } from '../core/find-queue.ts';
-import { type Refusal, refuse } from '../core/refusal.ts';
+import { type Answer, type Refusal, refuse } from '../core/refusal.ts';
 
 /** The claim of a fork's CI. It has no token, because GitHub gives secrets to no workflow of a fork. */
 export interface ForkClaim {
@@ -40,7 +40,7 @@ export class ForkProofs {
    * Returns a caller for each organization that has the repository. It may set impacted targets there, and nothing
    * else.
    */
-  async prove(claim: ForkClaim): Promise<readonly Caller[] | Refusal> {
+  async prove(claim: ForkClaim): Answer<readonly Caller[]> {
     const repo = withSmallHost(claim.repo);
     const { host, owner, name } = repo;
     const key = JSON.stringify([host, owner, name, claim.runId, claim.prNumber, claim.sha]);

@@ -6,7 +6,7 @@ import type { Organization, OrganizationId, Scope, Token } from '../../storage/a
 import type { Store } from '../../storage/store.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
-import { type Refusal, refuse, refuseField } from '../core/refusal.ts';
+import { type Answer, refuse, refuseField } from '../core/refusal.ts';
 import { hashTokenSecret, makeTokenSecret } from './token-secret.ts';
 
 interface NewOrganization {
@@ -18,7 +18,7 @@ export async function createOrganization(
   app: App,
   caller: Caller,
   input: { readonly slug: string },
-): Promise<NewOrganization | Refusal> {
+): Answer<NewOrganization> {
   const problem = checkSlug(input.slug);
   if (problem !== undefined) return refuseField('/slug', problem);
   const secret = makeTokenSecret();

@@ -1,3 +1,4 @@
+import type { PrNumber } from '../../engine/pull-request.ts';
 import type { Forge, ForgeRepository } from '../../forge/forge.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { Repository, RepositoryRef } from '../../storage/repositories.ts';
@@ -5,7 +6,11 @@ import type { App } from './app.ts';
 import { type Caller, maySee } from './caller.ts';
 import { PLAIN_GIT_HOST } from './plain-git-host.ts';
 import type { LoadedQueue } from './queue-host.ts';
-import { isRefusal, type Refusal, refuse } from './refusal.ts';
+import { type Answer, isRefusal, type Refusal, refuse } from './refusal.ts';
+
+export interface EntryRef extends QueueRef {
+  readonly prNumber: PrNumber;
+}
 
 export interface QueueRef {
   readonly repo: RepositoryRef;
@@ -18,7 +23,7 @@ export interface FoundQueue extends LoadedQueue {
 
 /** A repository of another organization, or one outside the token's limits, counts as not found. */
 // SPEC A2
-export async function findRepository(app: App, caller: Caller, ref: RepositoryRef): Promise<Repository | Refusal> {
+export async function findRepository(app: App, caller: Caller, ref: RepositoryRef): Answer<Repository> {
   const repository = await app.directory.findRepository(caller.organization.id, ref);
   return repository !== undefined && maySee(caller, repository) ? repository : repositoryNotFound(ref);
 }
@@ -30,7 +35,7 @@ export function repositoryNotFound(ref: RepositoryRef): Refusal {
   );
 }
 
-export async function findQueue(app: App, caller: Caller, ref: QueueRef): Promise<FoundQueue | Refusal> {
+export async function findQueue(app: App, caller: Caller, ref: QueueRef): Answer<FoundQueue> {
   const place = await app.directory.findQueue(caller.organization.id, ref.repo, ref.targetBranch);
   const loaded = place && maySee(caller, place.repository) ? await app.queues.find(place.queueId) : undefined;
   if (place !== undefined && loaded !== undefined) return { ...loaded, repository: place.repository };

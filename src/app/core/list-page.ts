@@ -7,7 +7,7 @@ import type { App } from './app.ts';
 import type { Caller } from './caller.ts';
 import { findRepository } from './find-queue.ts';
 import { type PagePosition, PageTokens } from './page-token.ts';
-import { type Refusal, refuse } from './refusal.ts';
+import { type Answer, type Refusal, refuse } from './refusal.ts';
 
 export interface TestScope {
   readonly repo: RepositoryRef;
@@ -23,7 +23,7 @@ export interface PageQuery {
 export type PageView = View<typeof Page>;
 
 // SPEC P6
-export async function findTestScope(app: App, caller: Caller, scope: TestScope): Promise<Repository | Refusal> {
+export async function findTestScope(app: App, caller: Caller, scope: TestScope): Answer<Repository> {
   if (scope.orgUrlSlug !== caller.organization.slug) return organizationNotFound(scope.orgUrlSlug);
   return findRepository(app, caller, scope.repo);
 }
@@ -47,7 +47,7 @@ export async function listPage<List extends { readonly totalRows: number }>(
     readonly getWatermark?: () => Promise<number>;
   },
   list: (query: TestListQuery, firstPageAt: Instant) => Promise<List>,
-): Promise<{ readonly list: List; readonly page: PageView } | Refusal> {
+): Answer<{ readonly list: List; readonly page: PageView }> {
   const { repository, page } = of;
   const tokens = new PageTokens(app.store.signingKey);
   const query = [repository.id, of.asked, page.pageSize];

@@ -9,6 +9,9 @@ export interface Refusal {
   readonly errors?: readonly FieldError[];
 }
 
+/** The answer of a use case. */
+export type Answer<T> = Promise<T | Refusal>;
+
 export interface FieldError {
   readonly path: string;
   readonly message: string;

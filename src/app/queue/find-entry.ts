@@ -1,7 +1,7 @@
 import type { PrNumber } from '../../engine/pull-request.ts';
 import { type Entry, findEntry } from '../../engine/queue.ts';
 import type { App } from '../core/app.ts';
-import { type FoundQueue, formatRef, type QueueRef } from '../core/find-queue.ts';
+import { type EntryRef, type FoundQueue, formatRef } from '../core/find-queue.ts';
 import { decodeShownEntry } from '../core/queue-codec.ts';
 import { type Refusal, refuse } from '../core/refusal.ts';
 
@@ -33,7 +33,7 @@ export async function findEndedEntry(app: App, found: FoundQueue, prNumber: PrNu
   return row === undefined ? undefined : decodeShownEntry(row);
 }
 
-export function neverSubmitted(input: QueueRef & { readonly prNumber: PrNumber }): Refusal {
+export function neverSubmitted(input: EntryRef): Refusal {
   const where = `the queue for branch "${input.targetBranch}" of ${formatRef(input.repo)}`;
   return refuse('PULL_REQUEST_NOT_FOUND', `Pull request #${input.prNumber} was never submitted to ${where}.`);
 }

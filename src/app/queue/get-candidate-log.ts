@@ -9,7 +9,7 @@ import type { App } from '../core/app.ts';
 import { type Caller, maySee } from '../core/caller.ts';
 import { type FoundQueue, findQueue } from '../core/find-queue.ts';
 import { decodeCandidate } from '../core/queue-codec.ts';
-import { isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
+import { type Answer, isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
 import { viewCheck } from './candidate-view.ts';
 import { candidateNotFound, parseCandidateId } from './get-merge-queue-testing-details.ts';
 
@@ -27,11 +27,7 @@ export type CandidateLogView = ReplyOf<typeof candidateLogContract.getCandidateL
 const MAX_BYTES = 256 * 1024;
 
 // SPEC C14
-export async function getCandidateLog(
-  app: App,
-  caller: Caller,
-  input: GetCandidateLog,
-): Promise<CandidateLogView | Refusal> {
+export async function getCandidateLog(app: App, caller: Caller, input: GetCandidateLog): Answer<CandidateLogView> {
   const found = await findTestRun(app, caller, input);
   if (isRefusal(found)) return found;
   const { candidate, candidateId, repository } = found;
@@ -61,7 +57,7 @@ interface FoundTestRun {
 
 /** A test run that the caller may not see counts as not found. */
 // SPEC C40
-async function findTestRun(app: App, caller: Caller, input: GetCandidateLog): Promise<FoundTestRun | Refusal> {
+async function findTestRun(app: App, caller: Caller, input: GetCandidateLog): Answer<FoundTestRun> {
   const named = input.queue && (await findQueue(app, caller, input.queue));
   if (isRefusal(named)) return named;
   const candidateId = parseCandidateId(input.testRunId);

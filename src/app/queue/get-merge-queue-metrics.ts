@@ -7,7 +7,7 @@ import type { Repository, RepositoryRef } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import type { FoundQueue } from '../core/find-queue.ts';
-import { isRefusal, type Refusal } from '../core/refusal.ts';
+import { type Answer, isRefusal } from '../core/refusal.ts';
 import { countByState, loadQueues, selectRepositories } from './list-queues.ts';
 
 const WINDOW_MS = 3_600_000;
@@ -30,7 +30,7 @@ export async function getMergeQueueMetrics(
   app: App,
   caller: Caller,
   input: { readonly repo: RepositoryRef | undefined; readonly hasAlarms: boolean },
-): Promise<string | Refusal> {
+): Answer<string> {
   const repositories = await selectRepositories(app, caller, input.repo);
   if (isRefusal(repositories)) return repositories;
   const queues = await loadQueues(app, repositories);

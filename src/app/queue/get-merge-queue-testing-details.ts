@@ -10,7 +10,7 @@ import type { Caller } from '../core/caller.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
 import { type FoundQueue, findQueue, getForge, type QueueRef } from '../core/find-queue.ts';
 import { decodeCandidate } from '../core/queue-codec.ts';
-import { isRefusal, type Refusal, refuse } from '../core/refusal.ts';
+import { type Answer, isRefusal, type Refusal, refuse } from '../core/refusal.ts';
 import { type CandidateView, viewCandidate } from './candidate-view.ts';
 import { findAnyEntries } from './find-entry.ts';
 import { findTargets } from './pull-request-facts.ts';
@@ -24,7 +24,7 @@ export async function getMergeQueueTestingDetails(
   app: App,
   caller: Caller,
   input: GetTestingDetails,
-): Promise<ReplyOf<typeof testingContract.getMergeQueueTestingDetails> | Refusal> {
+): Answer<ReplyOf<typeof testingContract.getMergeQueueTestingDetails>> {
   const found = await findQueue(app, caller, input);
   if (isRefusal(found)) return found;
   if (input.testRunId === undefined) return { testRuns: await describeCandidates(app, found, inProgress(found)) };

@@ -8,7 +8,7 @@ import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { findQueue, type QueueRef } from '../core/find-queue.ts';
 import { decodeTransition } from '../core/queue-codec.ts';
-import { isRefusal, type Refusal, refuseField } from '../core/refusal.ts';
+import { type Answer, isRefusal, refuseField } from '../core/refusal.ts';
 
 const MAX_WINDOW_MS = 45 * 24 * 3_600_000;
 
@@ -26,7 +26,7 @@ export async function listMergeQueueTestingResults(
   app: App,
   caller: Caller,
   input: ListTestingResults,
-): Promise<TestingResults | Refusal> {
+): Answer<TestingResults> {
   const until = input.until ?? app.clock.now();
   const message = input.since > until ? 'must not be later than until' : 'must be at most 45 days before until';
   if (input.since > until || until - input.since > MAX_WINDOW_MS) {

@@ -8,14 +8,14 @@ import { listRecentAlarms, type RecentAlarms } from '../core/alarms.ts';
 import type { App } from '../core/app.ts';
 import { type Caller, maySee } from '../core/caller.ts';
 import { type FoundQueue, findRepository } from '../core/find-queue.ts';
-import { isRefusal, type Refusal } from '../core/refusal.ts';
+import { type Answer, isRefusal } from '../core/refusal.ts';
 import { viewAlarms, viewQueueConfig } from './queue-view.ts';
 
 export async function listQueues(
   app: App,
   caller: Caller,
   input: { readonly repo: RepositoryRef | undefined },
-): Promise<QueueList | Refusal> {
+): Answer<QueueList> {
   const repositories = await selectRepositories(app, caller, input.repo);
   if (isRefusal(repositories)) return repositories;
   const found = await loadQueues(app, repositories);
@@ -56,7 +56,7 @@ export async function selectRepositories(
   app: App,
   caller: Caller,
   ref: RepositoryRef | undefined,
-): Promise<readonly Repository[] | Refusal> {
+): Answer<readonly Repository[]> {
   if (ref === undefined) {
     const all = await app.directory.listRepositories(caller.organization.id);
     return all.filter((repository) => maySee(caller, repository));

@@ -1,22 +1,13 @@
-import type { PrNumber } from '../../engine/pull-request.ts';
 import { findEntry } from '../../engine/queue.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
-import { findQueue, type QueueRef } from '../core/find-queue.ts';
-import { isRefusal, type Refusal, refuse } from '../core/refusal.ts';
+import { type EntryRef, findQueue } from '../core/find-queue.ts';
+import { type Answer, isRefusal, refuse } from '../core/refusal.ts';
 import { runEvent } from '../core/run-event.ts';
 import { type EntryView, viewEntry } from './entry-view.ts';
 import { findEndedEntry, neverSubmitted } from './find-entry.ts';
 
-interface CancelPullRequest extends QueueRef {
-  readonly prNumber: PrNumber;
-}
-
-export async function cancelPullRequest(
-  app: App,
-  caller: Caller,
-  input: CancelPullRequest,
-): Promise<EntryView | Refusal> {
+export async function cancelPullRequest(app: App, caller: Caller, input: EntryRef): Answer<EntryView> {
   const found = await findQueue(app, caller, input);
   if (isRefusal(found)) return found;
   const { prNumber } = input;
@@ -38,15 +29,7 @@ export async function cancelPullRequest(
   return refuse('PULL_REQUEST_NOT_IN_QUEUE', `Pull request #${prNumber} already left the queue: it is ${ended.state}.`);
 }
 
-interface RestartTests extends QueueRef {
-  readonly prNumber: PrNumber;
-}
-
-export async function restartTestsOnPullRequest(
-  app: App,
-  caller: Caller,
-  input: RestartTests,
-): Promise<EntryView | Refusal> {
+export async function restartTestsOnPullRequest(app: App, caller: Caller, input: EntryRef): Answer<EntryView> {
   const found = await findQueue(app, caller, input);
   if (isRefusal(found)) return found;
   const { prNumber } = input;

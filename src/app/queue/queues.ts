@@ -17,13 +17,13 @@ import {
 } from '../core/find-queue.ts';
 import { PLAIN_GIT_HOST } from '../core/plain-git-host.ts';
 import { encodeQueue } from '../core/queue-codec.ts';
-import { type FieldError, isRefusal, type Refusal, refuse } from '../core/refusal.ts';
+import { type Answer, type FieldError, isRefusal, type Refusal, refuse } from '../core/refusal.ts';
 import { runEvent } from '../core/run-event.ts';
 import { checkPlace } from '../repositories/settle-identity.ts';
 import { type QueueConfigView, type QueueView, viewQueue, viewQueueConfig } from './queue-view.ts';
 import { observeTargetBranch } from './read-target-branch.ts';
 
-export async function getQueue(app: App, caller: Caller, input: QueueRef): Promise<QueueView | Refusal> {
+export async function getQueue(app: App, caller: Caller, input: QueueRef): Answer<QueueView> {
   const found = await findQueue(app, caller, input);
   if (isRefusal(found)) return found;
   const [alarms = []] = await listRecentAlarms(app, [found.id]);
@@ -38,7 +38,7 @@ export interface QueueChanges {
 interface CreateQueue extends QueueRef, QueueChanges {}
 
 // SPEC G20, Q1
-export async function createQueue(app: App, caller: Caller, input: CreateQueue): Promise<QueueView | Refusal> {
+export async function createQueue(app: App, caller: Caller, input: CreateQueue): Answer<QueueView> {
   const known = await findRepository(app, caller, input.repo);
   if (isRefusal(known)) return known;
   const problem = checkChanges(input.settings, known);
@@ -110,7 +110,7 @@ interface UpdateQueue extends QueueRef, QueueChanges {
 }
 
 // SPEC S4
-export async function updateQueue(app: App, caller: Caller, input: UpdateQueue): Promise<QueueConfigView | Refusal> {
+export async function updateQueue(app: App, caller: Caller, input: UpdateQueue): Answer<QueueConfigView> {
   const found = await findQueue(app, caller, input);
   if (isRefusal(found)) return found;
   const { settings, state } = input;
@@ -147,7 +147,7 @@ function withApps({ requiredStatuses }: QueueSettings, named: readonly RequiredS
 }
 
 // SPEC Q2
-export async function deleteQueue(app: App, caller: Caller, input: QueueRef): Promise<Record<string, never> | Refusal> {
+export async function deleteQueue(app: App, caller: Caller, input: QueueRef): Answer<Record<string, never>> {
   for (;;) {
     const found = await findQueue(app, caller, input);
     if (isRefusal(found)) return found;

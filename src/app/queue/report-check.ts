@@ -9,7 +9,7 @@ import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { findRepository } from '../core/find-queue.ts';
 import { decodeCandidate } from '../core/queue-codec.ts';
-import { isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
+import { type Answer, isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
 import type { CandidateView } from './candidate-view.ts';
 import { candidateNotFound, describeCandidate, parseCandidateId } from './get-merge-queue-testing-details.ts';
 
@@ -23,7 +23,7 @@ export interface ReportCheck {
 export type TestRunName = { readonly testRunId: string } | { readonly sha: Sha };
 
 /** Stores a CI result, also one of an ended candidate, and returns the candidate as it is after it. */
-export async function reportCheck(app: App, caller: Caller, input: ReportCheck): Promise<CandidateView | Refusal> {
+export async function reportCheck(app: App, caller: Caller, input: ReportCheck): Answer<CandidateView> {
   const repository = await findRepository(app, caller, input.repo);
   if (isRefusal(repository)) return repository;
   const row = await findTestRun(app, repository, input.of);

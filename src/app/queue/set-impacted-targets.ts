@@ -8,16 +8,15 @@ import type { Sha } from '../../lib/sha.ts';
 import type { ForkProofs } from '../access/fork-proofs.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
-import { type FoundQueue, findQueue, type QueueRef, queueNotFound } from '../core/find-queue.ts';
-import { isRefusal, type Refusal, refuseField } from '../core/refusal.ts';
+import { type EntryRef, type FoundQueue, findQueue, queueNotFound } from '../core/find-queue.ts';
+import { type Answer, isRefusal, type Refusal, refuseField } from '../core/refusal.ts';
 import { runEvent } from '../core/run-event.ts';
 import { type EntryView, viewEntry, viewTargets } from './entry-view.ts';
 import { findAnyEntry } from './find-entry.ts';
 import { findPullRequest, findTargets } from './pull-request-facts.ts';
 import { pullRequestNotFound } from './submit-pull-request.ts';
 
-export interface SetImpactedTargets extends QueueRef {
-  readonly prNumber: PrNumber;
+export interface SetImpactedTargets extends EntryRef {
   /** Undefined: the present head. */
   readonly sha: Sha | undefined;
   readonly impactedTargets: readonly string[] | 'ALL';
@@ -29,7 +28,7 @@ export async function setImpactedTargets(
   caller: Caller,
   input: SetImpactedTargets,
   from?: 'fork',
-): Promise<EntryView | Refusal> {
+): Answer<EntryView> {
   const found = await findQueue(app, caller, input);
   if (isRefusal(found)) return found;
   const pr = await findPullRequestIfReachable(app, found, input);
@@ -59,7 +58,7 @@ export async function setImpactedTargetsOfFork(
   app: App,
   { runId, proofs }: { readonly runId: string; readonly proofs: ForkProofs },
   input: SetImpactedTargets,
-): Promise<EntryView | Refusal> {
+): Answer<EntryView> {
   const { sha } = input;
   if (sha === undefined) {
     return refuseField('/pr/sha', 'is required without a token: it is compared with the commit of the workflow run');

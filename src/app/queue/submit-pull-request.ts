@@ -1,5 +1,5 @@
 import { type Priority, parsePriority } from '../../engine/priority.ts';
-import type { PrNumber, PullRequestFacts } from '../../engine/pull-request.ts';
+import type { PullRequestFacts } from '../../engine/pull-request.ts';
 import { findEntry, type Queue } from '../../engine/queue.ts';
 import type { ImpactedTargets } from '../../engine/targets.ts';
 import type { Sha } from '../../lib/sha.ts';
@@ -7,16 +7,16 @@ import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { entryIdOf } from '../core/entry-id.ts';
 import {
+  type EntryRef,
   type FoundQueue,
   findQueue,
   formatRef,
   getForge,
-  type QueueRef,
   queueNotFound,
   toForgeRepository,
 } from '../core/find-queue.ts';
 import type { RunResult } from '../core/queue-host.ts';
-import { isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
+import { type Answer, isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
 import { requestPullRequestPoll } from '../core/request-poll.ts';
 import { runEvent } from '../core/run-event.ts';
 import { type EntryView, viewEntry } from './entry-view.ts';
@@ -24,8 +24,7 @@ import { findEndedEntry } from './find-entry.ts';
 import { findPullRequest, findTargets } from './pull-request-facts.ts';
 import { readTargetBranch } from './read-target-branch.ts';
 
-export interface SubmitPullRequest extends QueueRef {
-  readonly prNumber: PrNumber;
+export interface SubmitPullRequest extends EntryRef {
   /** Undefined or null: unchanged, or the default for a new entry. */
   readonly priority: string | number | null | undefined;
   readonly noBatch: boolean | undefined;
@@ -37,11 +36,7 @@ export interface SubmitPullRequest extends QueueRef {
   readonly meant?: PullRequestFacts;
 }
 
-export async function submitPullRequest(
-  app: App,
-  caller: Caller,
-  input: SubmitPullRequest,
-): Promise<EntryView | Refusal> {
+export async function submitPullRequest(app: App, caller: Caller, input: SubmitPullRequest): Answer<EntryView> {
   const priority = parseGivenPriority(input.priority);
   if (isRefusal(priority)) return priority;
   const found = await findQueue(app, caller, input);
@@ -139,7 +134,7 @@ function parseGivenPriority(given: string | number | null | undefined): Priority
   );
 }
 
-export function pullRequestNotFound(input: QueueRef & { readonly prNumber: PrNumber }): Refusal {
+export function pullRequestNotFound(input: EntryRef): Refusal {
   const { repo, prNumber } = input;
   const hint = repo.host === 'local' ? ` Push it with: git push origin HEAD:refs/pull/${prNumber}/head` : '';
   return refuse('PULL_REQUEST_NOT_FOUND', `There is no pull request #${prNumber} in ${formatRef(repo)}.${hint}`);

@@ -17,7 +17,7 @@ import {
   toForgeRepository,
 } from '../core/find-queue.ts';
 import { decodeCandidate, decodeShownEntry } from '../core/queue-codec.ts';
-import { isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
+import { type Answer, isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
 import { type EntryView, viewEntry, viewExplanation, viewListEntry, viewTimeline } from './entry-view.ts';
 import { explainTrouble } from './explain-trouble.ts';
 import { findAnyEntries, findAnyEntry, neverSubmitted } from './find-entry.ts';
@@ -35,7 +35,7 @@ export async function getSubmittedPullRequest(
   app: App,
   caller: Caller,
   input: GetSubmittedPullRequest,
-): Promise<EntryView | Refusal> {
+): Answer<EntryView> {
   const found = await findQueue(app, caller, input);
   if (isRefusal(found)) return found;
   const prNumber = 'branch' in input.pr ? await findByBranch(app, found, input.pr.branch) : input.pr.number;
@@ -53,7 +53,7 @@ export async function getSubmittedPullRequests(
   app: App,
   caller: Caller,
   input: GetSubmittedPullRequests,
-): Promise<ReplyOf<typeof pullRequestsContract.getSubmittedPullRequests> | Refusal> {
+): Answer<ReplyOf<typeof pullRequestsContract.getSubmittedPullRequests>> {
   const found = await findQueue(app, caller, input);
   if (isRefusal(found)) return found;
   const prNumbers = [...new Set(input.prNumbers)];
@@ -93,7 +93,7 @@ async function findLast(app: App, { id }: FoundQueue, { state, because }: Entry)
 
 /** Only open pull requests are searched: another one may have taken over the branch of a closed one. */
 // SPEC G98
-async function findByBranch(app: App, { repository }: FoundQueue, branch: string): Promise<PrNumber | Refusal> {
+async function findByBranch(app: App, { repository }: FoundQueue, branch: string): Answer<PrNumber> {
   const { hosting } = getForge(app, repository.host);
   if (hosting === undefined) return withoutBranches(repository, branch);
   const prNumber = await hosting.findByBranch(toForgeRepository(repository), branch);
@@ -127,7 +127,7 @@ export async function listPullRequests(
   app: App,
   caller: Caller,
   input: ListPullRequests,
-): Promise<ReplyOf<typeof pullRequestsContract.listPullRequests> | Refusal> {
+): Answer<ReplyOf<typeof pullRequestsContract.listPullRequests>> {
   const { since, until, state, cursor, take } = input;
   if (since !== undefined && until !== undefined && since > until) {
     return refuseField('/since', 'must not be later than until');

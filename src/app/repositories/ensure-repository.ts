@@ -4,14 +4,14 @@ import type { App } from '../core/app.ts';
 import { type Caller, maySee } from '../core/caller.ts';
 import { withSmallHost } from '../core/directory.ts';
 import { repositoryNotFound } from '../core/find-queue.ts';
-import type { Refusal } from '../core/refusal.ts';
+import type { Answer } from '../core/refusal.ts';
 
 /** The repository of an upload. Undefined: the first upload will create it. */
 export async function findRepositoryForUpload(
   app: App,
   caller: Caller,
   ref: RepositoryRef,
-): Promise<Repository | undefined | Refusal> {
+): Answer<Repository | undefined> {
   const known = await app.directory.findRepository(caller.organization.id, ref);
   const isRefused = known === undefined ? caller.repositoryIds !== null : !maySee(caller, known);
   return isRefused ? repositoryNotFound(ref) : known;
@@ -19,7 +19,7 @@ export async function findRepositoryForUpload(
 
 /** Uploads need no registration: the first one creates the repository, unless the token is limited to others. */
 // SPEC U17
-export async function ensureRepository(app: App, caller: Caller, ref: RepositoryRef): Promise<Repository | Refusal> {
+export async function ensureRepository(app: App, caller: Caller, ref: RepositoryRef): Answer<Repository> {
   const known = await findRepositoryForUpload(app, caller, ref);
   if (known !== undefined) return known;
   const at = app.clock.now();

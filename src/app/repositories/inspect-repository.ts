@@ -5,7 +5,7 @@ import type { Repository } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { findRepository, getForge, type QueueRef, toForgeRepository } from '../core/find-queue.ts';
-import { isRefusal, type Refusal } from '../core/refusal.ts';
+import { type Answer, isRefusal } from '../core/refusal.ts';
 import { checkPlace } from './settle-identity.ts';
 
 type Inspection = ReplyOf<typeof repositoriesContract.inspectRepository>;
@@ -16,7 +16,7 @@ export async function inspectRepository(
   app: App,
   caller: Caller,
   { repo, targetBranch }: QueueRef,
-): Promise<Inspection | Refusal> {
+): Answer<Inspection> {
   const known = await findRepository(app, caller, repo);
   if (isRefusal(known)) return known;
   const repository = await checkPlace(app, caller, known);

@@ -10,7 +10,7 @@ import { type Caller, hasScope, maySee } from '../core/caller.ts';
 import { withSmallHost } from '../core/directory.ts';
 import { describeRepository, formatRef, getForge } from '../core/find-queue.ts';
 import { PLAIN_GIT_HOST } from '../core/plain-git-host.ts';
-import { isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
+import { type Answer, isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
 import { checkOwner } from './check-owner.ts';
 import { type RepositoryView, viewRepository } from './repositories.ts';
 import { settleIdentity } from './settle-identity.ts';
@@ -28,11 +28,7 @@ interface RegisterRepository {
 export type RegisteredView = ReplyOf<typeof repositoriesContract.registerRepository>;
 
 // SPEC G70
-export async function registerRepository(
-  app: App,
-  caller: Caller,
-  asked: RegisterRepository,
-): Promise<RegisteredView | Refusal> {
+export async function registerRepository(app: App, caller: Caller, asked: RegisterRepository): Answer<RegisteredView> {
   const input = { ...asked, repo: withSmallHost(asked.repo) };
   const known = await app.directory.findRepository(caller.organization.id, input.repo);
   if (known !== undefined ? !maySee(caller, known) : caller.repositoryIds !== null) {
@@ -85,7 +81,7 @@ async function place(
   caller: Caller,
   hosting: Hosting,
   { input, known }: RegistrationRequest,
-): Promise<Repository | Refusal> {
+): Answer<Repository> {
   const identity = await hosting.identify(input.repo);
   const { owner, name, forgeId } = identity;
   const repo = { host: input.repo.host, owner, name };
@@ -204,7 +200,7 @@ interface Wish {
 
 /** By default hooks run where that is safe. An earlier choice stays while the path is the same. */
 // SPEC L17
-async function chooseHooks(forge: Forge, repository: Repository, { asked, known }: Wish): Promise<Choice | Refusal> {
+async function chooseHooks(forge: Forge, repository: Repository, { asked, known }: Wish): Answer<Choice> {
   const hooks = await forge.findHooks?.(describeRepository(repository));
   if (hooks === undefined) return asked === undefined ? { runHooks: false, notes: [] } : elsewhere();
   if (asked === true && hooks.problem !== undefined) return unsafe(hooks.problem);

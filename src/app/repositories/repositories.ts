@@ -5,7 +5,7 @@ import type { Repository, RepositoryRef } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import { type Caller, maySee } from '../core/caller.ts';
 import { findRepository, formatRef } from '../core/find-queue.ts';
-import { isRefusal, type Refusal, refuse } from '../core/refusal.ts';
+import { type Answer, isRefusal, refuse } from '../core/refusal.ts';
 
 export async function listRepositories(
   app: App,
@@ -20,7 +20,7 @@ export async function removeRepository(
   app: App,
   caller: Caller,
   input: { readonly repo: RepositoryRef },
-): Promise<Record<string, never> | Refusal> {
+): Answer<Record<string, never>> {
   const repository = await findRepository(app, caller, input.repo);
   if (isRefusal(repository)) return repository;
   const outcome = await app.store.repositories.remove(repository.id);

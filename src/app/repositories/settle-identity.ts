@@ -4,7 +4,7 @@ import type { Repository } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { describeRepository, formatRef, getForge } from '../core/find-queue.ts';
-import type { Refusal } from '../core/refusal.ts';
+import type { Answer } from '../core/refusal.ts';
 import { checkOwner, hasOthers } from './check-owner.ts';
 
 /**
@@ -41,7 +41,7 @@ export async function settleIdentity(
  * Checks that the caller may use this repository, and returns it. A repository that an upload made is known by name
  * only, and the name may be a former one of another repository: so it is identified at the forge first.
  */
-export async function checkPlace(app: App, caller: Caller, repository: Repository): Promise<Repository | Refusal> {
+export async function checkPlace(app: App, caller: Caller, repository: Repository): Answer<Repository> {
   const { hosting } = getForge(app, repository.host);
   const found = hosting === undefined || repository.forgeId !== null ? undefined : await hosting.identify(repository);
   const taken = await checkOwner(app, caller, { host: repository.host, ...(found ?? repository) });

@@ -6,8 +6,7 @@
 import type { Monitor } from '../../flaky/core/monitor.ts';
 import type { TestState } from '../../flaky/core/state.ts';
 import { recordTest } from '../../flaky/test-record.ts';
-import { type Instant, pause } from '../../lib/clock.ts';
-import { Fault } from '../../lib/fault.ts';
+import type { Instant } from '../../lib/clock.ts';
 import type { Repository } from '../../storage/repositories.ts';
 import {
   decodeState,
@@ -21,15 +20,12 @@ import type { KnownTest } from '../../storage/test-ingest.ts';
 import type { StoredTestSettings } from '../../storage/test-settings.ts';
 import type { TestRow } from '../../storage/tests.ts';
 import type { App } from '../core/app.ts';
+import { betweenResults } from '../core/between-results.ts';
 import type { Caller } from '../core/caller.ts';
 import { findTestScope, type TestScope } from '../core/list-page.ts';
-import { isRefusal, type Refusal } from '../core/refusal.ts';
+import { type Answer, isRefusal, type Refusal } from '../core/refusal.ts';
 import { type TestDetails, type TestDetailsView, testNotFound, viewTestDetails } from './get-test-details.ts';
 import { getTestSettings } from './stored-test-settings.ts';
-
-/** Results are stored up to 20 times a second: nearly every try finds a gap between two commits. */
-const MAX_TRIES = 50;
-const PAUSE_MS = 5;
 
 /** The test as an act finds it. */
 export interface FoundTest {
@@ -61,17 +57,14 @@ export async function changeTest(
   caller: Caller,
   input: ChangeTest,
   act: (found: FoundTest) => ActedTest | Refusal,
-): Promise<ChangedTest | Refusal> {
+): Answer<ChangedTest> {
   const repository = await findTestScope(app, caller, input);
   if (isRefusal(repository)) return repository;
   const links = { baseUrl: input.baseUrl, orgSlug: caller.organization.slug };
-  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-    const changed = await tryChange(app, { repository, testId: input.testId.toLowerCase(), actor: caller.name }, act);
-    if (isRefusal(changed)) return changed;
-    if (changed !== undefined) return { test: await viewTestDetails(app, { ...changed, repository, links }) };
-    await pause(app.clock, PAUSE_MS * (1 + Math.random()));
-  }
-  throw new Fault('STORE_UNAVAILABLE', 'Results arrive too fast for this change. Try again.');
+  const of = { repository, testId: input.testId.toLowerCase(), actor: caller.name };
+  const changed = await betweenResults(app, () => tryChange(app, of, act));
+  if (isRefusal(changed)) return changed;
+  return { test: await viewTestDetails(app, { ...changed, repository, links }) };
 }
 
 /** Undefined: another writer committed first. */

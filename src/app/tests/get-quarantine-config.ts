@@ -10,7 +10,7 @@ import type { StoredTestSettings } from '../../storage/test-settings.ts';
 import type { App } from '../core/app.ts';
 import { type Caller, maySee } from '../core/caller.ts';
 import { organizationNotFound } from '../core/list-page.ts';
-import type { Refusal } from '../core/refusal.ts';
+import type { Answer } from '../core/refusal.ts';
 import { getTestSettings } from './stored-test-settings.ts';
 
 interface GetQuarantineConfig {
@@ -26,7 +26,7 @@ export async function getQuarantineConfig(
   app: App,
   caller: Caller,
   input: GetQuarantineConfig,
-): Promise<ReplyOf<typeof uploaderContract.getQuarantineConfig> | Refusal> {
+): Answer<ReplyOf<typeof uploaderContract.getQuarantineConfig>> {
   const { organization } = caller;
   if (input.orgUrlSlug !== organization.slug) return organizationNotFound(input.orgUrlSlug);
   const repository = await app.directory.findRepository(organization.id, input.repo);

@@ -10,7 +10,7 @@ import type { TestRow } from '../../storage/tests.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { findTestScope, type TestScope } from '../core/list-page.ts';
-import { isRefusal, type Refusal, refuse } from '../core/refusal.ts';
+import { type Answer, isRefusal, type Refusal, refuse } from '../core/refusal.ts';
 import { getTestSettings } from './stored-test-settings.ts';
 import { type TestLinks, type TestView, viewEvidence, viewTests } from './test-view.ts';
 
@@ -23,7 +23,7 @@ export async function getTestDetails(
   app: App,
   caller: Caller,
   input: GetTestDetails,
-): Promise<{ readonly test: TestDetailsView } | Refusal> {
+): Answer<{ readonly test: TestDetailsView }> {
   const repository = await findTestScope(app, caller, input);
   if (isRefusal(repository)) return repository;
   const { known } = await app.store.testIngest.load(repository.id, [input.testId.toLowerCase()]);

@@ -9,7 +9,7 @@ import type { RunCounts, TestRow } from '../../storage/tests.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { findTestScope, listPage, type PageQuery, type TestScope } from '../core/list-page.ts';
-import { isRefusal, type Refusal } from '../core/refusal.ts';
+import { type Answer, isRefusal } from '../core/refusal.ts';
 import { getRetentionStart } from './stored-test-settings.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -31,7 +31,7 @@ export async function listQuarantinedTests(
   app: App,
   caller: Caller,
   input: ListQuarantinedTests,
-): Promise<QuarantinedPage | Refusal> {
+): Answer<QuarantinedPage> {
   const repository = await findTestScope(app, caller, input);
   if (isRefusal(repository)) return repository;
   const read = await listPage(app, { repository, asked: ['quarantined'], page: input.page }, (query) =>

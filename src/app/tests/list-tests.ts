@@ -3,7 +3,7 @@ import type { TestStatus } from '../../storage/tests.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { findTestScope, listPage, type PageQuery, type PageView, type TestScope } from '../core/list-page.ts';
-import { isRefusal, type Refusal, refuseField } from '../core/refusal.ts';
+import { type Answer, isRefusal, type Refusal, refuseField } from '../core/refusal.ts';
 import { getRetentionStart } from './stored-test-settings.ts';
 import { type TestView, viewTests } from './test-view.ts';
 
@@ -23,7 +23,7 @@ interface TestPage {
   readonly page: PageView;
 }
 
-export async function listFailingTests(app: App, caller: Caller, input: ListFailingTests): Promise<TestPage | Refusal> {
+export async function listFailingTests(app: App, caller: Caller, input: ListFailingTests): Answer<TestPage> {
   const problem = checkWindow(input);
   if (problem !== undefined) return problem;
   const repository = await findTestScope(app, caller, input);
@@ -55,11 +55,7 @@ interface ListUnhealthyTests extends TestScope {
   readonly baseUrl: string;
 }
 
-export async function listUnhealthyTests(
-  app: App,
-  caller: Caller,
-  input: ListUnhealthyTests,
-): Promise<TestPage | Refusal> {
+export async function listUnhealthyTests(app: App, caller: Caller, input: ListUnhealthyTests): Answer<TestPage> {
   const repository = await findTestScope(app, caller, input);
   if (isRefusal(repository)) return repository;
   const { status, page } = input;
@@ -82,7 +78,7 @@ export async function searchTests(
   app: App,
   caller: Caller,
   input: SearchTests,
-): Promise<{ readonly tests: readonly TestView[] } | Refusal> {
+): Answer<{ readonly tests: readonly TestView[] }> {
   const repository = await findTestScope(app, caller, input);
   if (isRefusal(repository)) return repository;
   const tests = await app.store.tests.search(repository.id, input.text, input.limit);

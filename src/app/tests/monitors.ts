@@ -8,7 +8,7 @@ import type { StoredTestSettings } from '../../storage/test-settings.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { findTestScope, type TestScope } from '../core/list-page.ts';
-import { isRefusal, type Refusal, refuse } from '../core/refusal.ts';
+import { type Answer, isRefusal, type Refusal, refuse } from '../core/refusal.ts';
 import { changeTestSettings, getTestSettings, type NextSettings } from './stored-test-settings.ts';
 
 export type MonitorView = ReplyOf<typeof monitorsContract.listMonitors>['monitors'][number];
@@ -26,7 +26,7 @@ export async function listMonitors(
   app: App,
   caller: Caller,
   input: TestScope,
-): Promise<{ readonly monitors: readonly MonitorView[] } | Refusal> {
+): Answer<{ readonly monitors: readonly MonitorView[] }> {
   const repository = await findTestScope(app, caller, input);
   if (isRefusal(repository)) return repository;
   const { monitors } = await getTestSettings(app, repository);
@@ -51,7 +51,7 @@ interface SetMonitorReply {
 }
 
 // SPEC F28
-export async function setMonitor(app: App, caller: Caller, input: SetMonitor): Promise<SetMonitorReply | Refusal> {
+export async function setMonitor(app: App, caller: Caller, input: SetMonitor): Answer<SetMonitorReply> {
   const repository = await findTestScope(app, caller, input);
   if (isRefusal(repository)) return repository;
   const id = input.monitorId ?? randomUUID();
@@ -129,7 +129,7 @@ export async function deleteMonitor(
   app: App,
   caller: Caller,
   input: TestScope & { readonly monitorId: string },
-): Promise<{ readonly monitors: readonly MonitorView[] } | Refusal> {
+): Answer<{ readonly monitors: readonly MonitorView[] }> {
   const repository = await findTestScope(app, caller, input);
   if (isRefusal(repository)) return repository;
   const { monitorId } = input;

@@ -6,7 +6,7 @@ import type { Repository } from '../../storage/repositories.ts';
 import { currentTestSettings } from '../../storage/test-codec.ts';
 import type { StoredTestSettings } from '../../storage/test-settings.ts';
 import type { App } from '../core/app.ts';
-import { isRefusal, type Refusal } from '../core/refusal.ts';
+import { type Answer, isRefusal, type Refusal } from '../core/refusal.ts';
 
 const DAY_MS = 24 * 3_600_000;
 /** Only people change settings, so that conflicts are rare. */
@@ -48,7 +48,7 @@ export async function changeTestSettings(
   app: App,
   of: { readonly repository: Repository; readonly actor: string },
   change: (current: StoredTestSettings) => NextSettings | Refusal | undefined,
-): Promise<StoredTestSettings | Refusal> {
+): Answer<StoredTestSettings> {
   const { repository, actor } = of;
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const current = await getTestSettings(app, repository);

@@ -5,7 +5,7 @@ import type { Instant } from '../../lib/clock.ts';
 import type { QuarantineOverride } from '../../storage/tests.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
-import { type Refusal, refuse, refuseField } from '../core/refusal.ts';
+import { type Answer, type Refusal, refuse, refuseField } from '../core/refusal.ts';
 import { type ActedTest, type ChangedTest, type ChangeTest, changeTest } from './change-test.ts';
 import { monitorNotFound } from './monitors.ts';
 
@@ -20,7 +20,7 @@ interface SetQuarantine extends ChangeTest {
 }
 
 // SPEC F53
-export function setQuarantine(app: App, caller: Caller, input: SetQuarantine): Promise<ChangedTest | Refusal> {
+export function setQuarantine(app: App, caller: Caller, input: SetQuarantine): Answer<ChangedTest> {
   const { setting, reason, expiresAt } = input;
   const actor = caller.name;
   return changeTest(app, caller, input, ({ test, state, at }): ActedTest | Refusal => {
@@ -42,7 +42,7 @@ interface FlagTest extends ChangeTest {
   readonly reason: string | null;
 }
 
-export function flagTest(app: App, caller: Caller, input: FlagTest): Promise<ChangedTest | Refusal> {
+export function flagTest(app: App, caller: Caller, input: FlagTest): Answer<ChangedTest> {
   const actor = caller.name;
   return changeTest(app, caller, input, ({ test, state, monitors, at }) => {
     if (!input.isFlagged) return { test, ...unflag(state, monitors, { actor, at }) };
@@ -60,7 +60,7 @@ interface MuteMonitor extends ChangeTest {
   readonly reason: string | null;
 }
 
-export function muteMonitor(app: App, caller: Caller, input: MuteMonitor): Promise<ChangedTest | Refusal> {
+export function muteMonitor(app: App, caller: Caller, input: MuteMonitor): Answer<ChangedTest> {
   const { monitorId, isMuted, until, reason } = input;
   const actor = caller.name;
   return changeTest(app, caller, input, ({ test, state, monitors, settings, at }) => {
@@ -80,7 +80,7 @@ interface SetLabel extends ChangeTest {
 }
 
 // SPEC F25
-export function setLabel(app: App, caller: Caller, input: SetLabel): Promise<ChangedTest | Refusal> {
+export function setLabel(app: App, caller: Caller, input: SetLabel): Answer<ChangedTest> {
   const { label, isOn } = input;
   return changeTest(app, caller, input, ({ test, state, at }) => {
     const labelled = putLabel(state, { label, isOn, actor: caller.name, at });
@@ -95,7 +95,7 @@ interface LinkTicket extends ChangeTest {
   readonly ticket: string | null;
 }
 
-export function linkTicketToTestCase(app: App, caller: Caller, input: LinkTicket): Promise<ChangedTest | Refusal> {
+export function linkTicketToTestCase(app: App, caller: Caller, input: LinkTicket): Answer<ChangedTest> {
   const { ticket } = input;
   const actor = caller.name;
   return changeTest(app, caller, input, ({ test, state, settings, at }) => {

@@ -7,7 +7,7 @@ import type { RunConclusion, TestExecution as StoredRun, TestRow } from '../../s
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { findTestScope, listPage, type PageQuery, type TestScope } from '../core/list-page.ts';
-import { isRefusal, type Refusal } from '../core/refusal.ts';
+import { type Answer, isRefusal } from '../core/refusal.ts';
 import { testNotFound } from './get-test-details.ts';
 import { getRetentionStart, getTestSettings } from './stored-test-settings.ts';
 import { viewTestEvent } from './test-event-view.ts';
@@ -28,7 +28,7 @@ type TestRuns = ReplyOf<typeof testHistoryContract.listTestRuns>;
 export type TestExecutionView = TestRuns['test_runs'][number];
 
 // SPEC F29
-export async function listTestRuns(app: App, caller: Caller, input: ListTestRuns): Promise<TestRuns | Refusal> {
+export async function listTestRuns(app: App, caller: Caller, input: ListTestRuns): Answer<TestRuns> {
   const found = await findTest(app, caller, input);
   if (isRefusal(found)) return found;
   const { repository, test } = found;
@@ -68,7 +68,7 @@ export async function listTestEvents(
   app: App,
   caller: Caller,
   input: ListTestEvents,
-): Promise<ReplyOf<typeof testHistoryContract.listTestEvents> | Refusal> {
+): Answer<ReplyOf<typeof testHistoryContract.listTestEvents>> {
   const found = await findTest(app, caller, input);
   if (isRefusal(found)) return found;
   const { repository, test } = found;
@@ -85,7 +85,7 @@ async function findTest(
   app: App,
   caller: Caller,
   ref: TestRef,
-): Promise<{ readonly repository: Repository; readonly test: TestRow } | Refusal> {
+): Answer<{ readonly repository: Repository; readonly test: TestRow }> {
   const repository = await findTestScope(app, caller, ref);
   if (isRefusal(repository)) return repository;
   const test = await app.store.tests.find(repository.id, ref.testId.toLowerCase());

@@ -9,7 +9,7 @@ import type { SettingsChange, StoredTestSettings } from '../../storage/test-sett
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { findTestScope, type TestScope } from '../core/list-page.ts';
-import { type FieldError, isRefusal, type Refusal, refuse } from '../core/refusal.ts';
+import { type Answer, type FieldError, isRefusal, type Refusal, refuse } from '../core/refusal.ts';
 import { viewMonitor } from './monitors.ts';
 import {
   changeTestSettings,
@@ -18,7 +18,7 @@ import {
   type SettingsChangeDetail,
 } from './stored-test-settings.ts';
 
-export async function getTestSettings(app: App, caller: Caller, input: TestScope): Promise<TestSettingsView | Refusal> {
+export async function getTestSettings(app: App, caller: Caller, input: TestScope): Answer<TestSettingsView> {
   const repository = await findTestScope(app, caller, input);
   if (isRefusal(repository)) return repository;
   return viewTestSettings(app, repository, await getStored(app, repository));
@@ -100,7 +100,7 @@ export async function updateTestSettings(
   app: App,
   caller: Caller,
   input: UpdateTestSettings,
-): Promise<TestSettingsView | Refusal> {
+): Answer<TestSettingsView> {
   const repository = await findTestScope(app, caller, input);
   if (isRefusal(repository)) return repository;
   const saved = await changeTestSettings(app, { repository, actor: caller.name }, (current) =>

@@ -1,14 +1,14 @@
 import path from 'node:path';
 import { formatInstant } from '../../lib/clock.ts';
 import type { App } from '../core/app.ts';
-import { isRefusal, type Refusal, refuse } from '../core/refusal.ts';
+import { type Answer, isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
 
 export interface Backup {
   readonly file: string;
   readonly sizeBytes: number;
 }
 
-export async function createBackup(app: App, input: { readonly file: string | undefined }): Promise<Backup | Refusal> {
+export async function createBackup(app: App, input: { readonly file: string | undefined }): Answer<Backup> {
   if (app.store.snapshots === undefined) return noSnapshots();
   const name = input.file ?? `${formatInstant(app.clock.now()).replaceAll(':', '-')}.db`;
   const file = resolveBackup(app, name);
@@ -22,8 +22,7 @@ export async function createBackup(app: App, input: { readonly file: string | un
 export function resolveBackup(app: App, name: string): string | Refusal {
   if (path.isAbsolute(name)) return name;
   if (path.basename(name) === name && name !== '.' && name !== '..') return path.join(app.backupFolder, name);
-  const message = 'must be a name without a folder, or an absolute path';
-  return refuse('VALIDATION_FAILED', `file ${message}.`, [{ path: '/file', message }]);
+  return refuseField('/file', 'must be a name without a folder, or an absolute path');
 }
 
 export function noSnapshots(): Refusal {
@@ -33,10 +32,7 @@ export function noSnapshots(): Refusal {
   );
 }
 
-export async function restoreBackup(
-  app: App,
-  input: { readonly file: string },
-): Promise<Record<string, never> | Refusal> {
+export async function restoreBackup(app: App, input: { readonly file: string }): Answer<Record<string, never>> {
   const { snapshots } = app.store;
   if (snapshots === undefined) return noSnapshots();
   const file = resolveBackup(app, input.file);

@@ -6,7 +6,7 @@ import type { RepositoryRef } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import { type Caller, hasScope } from '../core/caller.ts';
 import { organizationNotFound } from '../core/list-page.ts';
-import { isRefusal, type Refusal, refuse } from '../core/refusal.ts';
+import { type Answer, isRefusal, refuse } from '../core/refusal.ts';
 import { ensureRepository } from '../repositories/ensure-repository.ts';
 import { newUpload } from './new-upload.ts';
 import type { ReceivedBody } from './upload-body.ts';
@@ -24,7 +24,7 @@ export async function createBundleUpload(
   app: App,
   caller: Caller,
   input: CreateBundleUpload,
-): Promise<ReplyOf<typeof uploaderContract.createBundleUpload> | Refusal> {
+): Answer<ReplyOf<typeof uploaderContract.createBundleUpload>> {
   if (input.orgUrlSlug !== caller.organization.slug) return organizationNotFound(input.orgUrlSlug);
   const repository = await ensureRepository(app, caller, input.repo);
   if (isRefusal(repository)) return repository;
@@ -51,11 +51,7 @@ export async function createBundleUpload(
 }
 
 /** `open`: the bundle has not arrived yet; `again`: one arrived before. */
-export async function findBundlePlace(
-  app: App,
-  uploadId: string,
-  pass: UploadPass,
-): Promise<'open' | 'again' | Refusal> {
+export async function findBundlePlace(app: App, uploadId: string, pass: UploadPass): Answer<'open' | 'again'> {
   const answer = new UploadPasses(app.store.signingKey).check(uploadId, pass, app.clock.now());
   if (answer === 'forged') {
     return refuse('UPLOAD_URL_REFUSED', 'This address was not given out so. Use the url of createBundleUpload whole.');

@@ -6,7 +6,7 @@ import type { Upload, UploadFields } from '../../storage/uploads.ts';
 import type { App } from '../core/app.ts';
 import { type Caller, hasScope } from '../core/caller.ts';
 import { organizationNotFound } from '../core/list-page.ts';
-import { isRefusal, type Refusal } from '../core/refusal.ts';
+import { type Answer, isRefusal, type Refusal } from '../core/refusal.ts';
 import { candidateNotFound, parseCandidateId } from '../queue/get-merge-queue-testing-details.ts';
 import { ensureRepository, findRepositoryForUpload } from '../repositories/ensure-repository.ts';
 import { newUpload } from './new-upload.ts';
@@ -31,12 +31,7 @@ export async function checkUpload(app: App, caller: Caller, input: UploadInput):
 }
 
 /** Stores an upload whose body has arrived. It is listed from now on, and processed later. */
-export async function receiveUpload(
-  app: App,
-  caller: Caller,
-  input: UploadInput,
-  body: ReceivedBody,
-): Promise<Upload | Refusal> {
+export async function receiveUpload(app: App, caller: Caller, input: UploadInput, body: ReceivedBody): Answer<Upload> {
   const problem = await checkUpload(app, caller, input);
   if (problem !== undefined) return problem;
   const repository = await ensureRepository(app, caller, input.repo);

@@ -2,14 +2,14 @@ import type { ReplyOf } from '../../contract/operation.ts';
 import type * as uploadsContract from '../../contract/uploads.ts';
 import { worthOf } from '../../flaky/core/evidence.ts';
 import type { Issue } from '../../flaky/identity/issue.ts';
-import { formatInstant, pause } from '../../lib/clock.ts';
-import { Fault } from '../../lib/fault.ts';
+import { formatInstant } from '../../lib/clock.ts';
 import type { Repository } from '../../storage/repositories.ts';
 import type { Upload } from '../../storage/uploads.ts';
 import type { App } from '../core/app.ts';
+import { betweenResults } from '../core/between-results.ts';
 import type { Caller } from '../core/caller.ts';
 import { findTestScope, listPage, type PageQuery, type TestScope } from '../core/list-page.ts';
-import { isRefusal, type Refusal, refuse } from '../core/refusal.ts';
+import { type Answer, isRefusal, refuse } from '../core/refusal.ts';
 
 interface ListUploads extends TestScope {
   readonly page: PageQuery;
@@ -19,7 +19,7 @@ export type UploadPage = ReplyOf<typeof uploadsContract.listUploads>;
 export type UploadView = UploadPage['uploads'][number];
 
 // SPEC U21
-export async function listUploads(app: App, caller: Caller, input: ListUploads): Promise<UploadPage | Refusal> {
+export async function listUploads(app: App, caller: Caller, input: ListUploads): Answer<UploadPage> {
   const repository = await findTestScope(app, caller, input);
   if (isRefusal(repository)) return repository;
   const { uploads } = app.store;
@@ -43,7 +43,7 @@ export async function processUploadAgain(
   app: App,
   caller: Caller,
   input: UploadRef,
-): Promise<{ readonly upload: UploadView } | Refusal> {
+): Answer<{ readonly upload: UploadView }> {
   const repository = await findTestScope(app, caller, input);
   if (isRefusal(repository)) return repository;
   const { uploads } = app.store;
@@ -63,9 +63,6 @@ interface IgnoreUpload extends UploadRef {
   readonly reason: string;
 }
 
-/** Results are stored up to 20 times a second: nearly every try finds a gap between two commits. */
-const MAX_TRIES = 50;
-const PAUSE_MS = 5;
 const NOTHING = { tests: [], memories: [], failures: [], events: [] };
 
 /** Removes an upload from the evidence. Its runs stay; statuses that depended on it are corrected a moment later. */
@@ -74,12 +71,12 @@ export async function ignoreUpload(
   app: App,
   caller: Caller,
   input: IgnoreUpload,
-): Promise<{ readonly upload: UploadView } | Refusal> {
+): Answer<{ readonly upload: UploadView }> {
   const repository = await findTestScope(app, caller, input);
   if (isRefusal(repository)) return repository;
   const { uploads, testIngest } = app.store;
   const id = input.uploadId.toLowerCase();
-  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+  return betweenResults(app, async () => {
     const upload = await findUpload(app, repository, input);
     if (isRefusal(upload)) return upload;
     if (upload.ignored !== null || upload.status === 'FAILED') return { upload: viewUpload(upload) };
@@ -90,16 +87,13 @@ export async function ignoreUpload(
     const at = app.clock.now();
     const ignore = { uploadId: id, at, actor: caller.name, reason: input.reason };
     const change = { repositoryId: repository.id, expectedSeq, ...NOTHING, ignore };
-    if ((await testIngest.commit(change, at)) !== undefined) {
-      app.ingest.wake();
-      return { upload: viewUpload((await uploads.find(id)) as Upload) };
-    }
-    await pause(app.clock, PAUSE_MS * (1 + Math.random()));
-  }
-  throw new Fault('STORE_UNAVAILABLE', 'Results arrive too fast for this change. Try again.');
+    if ((await testIngest.commit(change, at)) === undefined) return undefined;
+    app.ingest.wake();
+    return { upload: viewUpload((await uploads.find(id)) as Upload) };
+  });
 }
 
-async function findUpload(app: App, { id }: Repository, { uploadId }: UploadRef): Promise<Upload | Refusal> {
+async function findUpload(app: App, { id }: Repository, { uploadId }: UploadRef): Answer<Upload> {
   const upload = await app.store.uploads.find(uploadId.toLowerCase());
   if (upload !== undefined && upload.repositoryId === id && upload.status !== 'PENDING') return upload;
   return refuse('UPLOAD_NOT_FOUND', `This repository has no upload with the id ${uploadId}.`);

@@ -6,7 +6,7 @@ import type { Repository } from '../../../storage/repositories.ts';
 import type { App } from '../../core/app.ts';
 import type { Caller } from '../../core/caller.ts';
 import { type FoundQueue, findQueue, getForge, toForgeRepository } from '../../core/find-queue.ts';
-import { isRefusal, type Refusal } from '../../core/refusal.ts';
+import { type Answer, isRefusal, type Refusal } from '../../core/refusal.ts';
 import { type NoteKey, readNote, rememberHead, wasSeenAt } from '../../pr-page/note.ts';
 import type { EntryView } from '../../queue/entry-view.ts';
 import { cancelPullRequest, restartTestsOnPullRequest } from '../../queue/pull-request-acts.ts';
@@ -91,7 +91,7 @@ async function runCommand(order: Order): Promise<void> {
 
 /** The queue of the pull request's base. For a cancel also another queue that still has the entry. */
 // SPEC G136
-async function findQueueFor({ app, stored, comment, command }: Order, caller: Caller): Promise<FoundQueue | Refusal> {
+async function findQueueFor({ app, stored, comment, command }: Order, caller: Caller): Answer<FoundQueue> {
   const found = await findQueue(app, caller, { repo: stored, targetBranch: comment.pr.baseBranch });
   if (command.kind !== 'cancel') return found;
   if (!isRefusal(found) && findEntry(found.queue, comment.pr.number) !== undefined) return found;
