@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { Empty, EXAMPLE_REPO, queueRef, Repo } from './common.ts';
 import { operation } from './operation.ts';
-import { boolean, instant, list, nameText, nullable, object, outputEnum, record, text } from './schema.ts';
+import { boolean, instant, list, nameText, nullable, object, optional, outputEnum, record, text } from './schema.ts';
 
 const checkFields = {
   name: nameText(255, 'Name of the check.'),
@@ -54,9 +54,9 @@ export const registerRepository = operation({
     'Of a connected forge such as github.com, which must let Sluice in: `repo` is enough. For the host `local`: `git` is a path of the server or a URL (ssh://, git@host:, https://). A path, its hooks, runner commands and `trustChecks` need the scope `instance`. What is absent stays as it is. Hooks of a repository that is registered by a path run from then on if nobody but the user of the server and root can write them; otherwise `notes` says why not.',
   body: Type.Object({
     repo: Repo,
-    git: Type.Optional(nameText(4096, 'Path or URL of the bare repository; plain git only.')),
-    checks: Type.Optional(
-      Type.Array(
+    ...optional({
+      git: nameText(4096, 'Path or URL of the bare repository; plain git only.'),
+      checks: Type.Array(
         object('A check of the built-in runner.', {
           ...checkFields,
           timeoutMinutes: Type.Optional(
@@ -69,14 +69,10 @@ export const registerRepository = operation({
         }),
         { maxItems: 100, description: 'Checks of the built-in runner.' },
       ),
-    ),
-    junit: Type.Optional(
-      Type.Array(nameText(1000, 'A glob.'), { maxItems: 100, description: 'Globs of the test reports.' }),
-    ),
-    trustChecks: Type.Optional(
-      boolean('Run its checks also where nothing can keep them from the files of the server.'),
-    ),
-    runHooks: Type.Optional(boolean('Plain git by a path: whether its hooks run when the queue changes a branch.')),
+      junit: Type.Array(nameText(1000, 'A glob.'), { maxItems: 100, description: 'Globs of the test reports.' }),
+      trustChecks: boolean('Run its checks also where nothing can keep them from the files of the server.'),
+      runHooks: boolean('Plain git by a path: whether its hooks run when the queue changes a branch.'),
+    }),
   }),
   reply: Type.Object({
     ...repositoryFields,

@@ -1,4 +1,4 @@
-import { type Static, type TProperties, type TSchema, type TUnsafe, Type } from 'typebox';
+import { type Static, type TOptional, type TProperties, type TSchema, type TUnsafe, Type } from 'typebox';
 
 /**
  * Building blocks of the contract. Keys that start with `x-sluice-` are for us and never reach the OpenAPI document:
@@ -30,6 +30,12 @@ export function record<Fields extends TProperties>(name: string, description: st
 
 export function object<Fields extends TProperties>(description: string, fields: Fields) {
   return Type.Object(fields, { description });
+}
+
+/** Fields that may be absent. */
+export function optional<Fields extends TProperties>(fields: Fields) {
+  const entries = Object.entries(fields).map(([name, schema]) => [name, Type.Optional(schema)]);
+  return Object.fromEntries(entries) as { [Name in keyof Fields]: TOptional<Fields[Name]> };
 }
 
 export function list<Item extends TSchema>(items: Item, description: string) {

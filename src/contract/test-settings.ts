@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { DEFAULT_TEST_SETTINGS as DEFAULTS } from '../flaky/settings.ts';
-import { boolean, instant, integer, list, nullable, object, outputEnum, text } from './schema.ts';
+import { boolean, instant, integer, list, nullable, object, optional, outputEnum, text } from './schema.ts';
 import { EXAMPLE_SCOPE, SCOPE_NOT_FOUND, testOperation, testScope } from './test-scope.ts';
 
 const SETTING_CHANGE_KINDS = ['SETTINGS_CHANGED', 'MONITOR_CREATED', 'MONITOR_CHANGED', 'MONITOR_DELETED'] as const;
@@ -71,23 +71,17 @@ export const updateTestSettings = testOperation({
   body: Type.Object(
     {
       ...testScope,
-      quarantine_enabled: Type.Optional(
-        Type.Boolean({ default: DEFAULTS.quarantineEnabled, description: 'The master switch.' }),
-      ),
-      auto_quarantine: Type.Optional(
-        Type.Boolean({
+      ...optional({
+        quarantine_enabled: Type.Boolean({ default: DEFAULTS.quarantineEnabled, description: 'The master switch.' }),
+        auto_quarantine: Type.Boolean({
           default: DEFAULTS.autoQuarantine,
           description: 'Quarantines flaky tests without anybody asking; needs quarantine_enabled. Never broken ones.',
         }),
-      ),
-      infrastructure_protection_enabled: Type.Optional(
-        Type.Boolean({
+        infrastructure_protection_enabled: Type.Boolean({
           default: DEFAULTS.infrastructureProtectionEnabled,
           description: PROTECTION,
         }),
-      ),
-      infrastructure_failure_threshold: Type.Optional(
-        Type.Unsafe<number | null>({
+        infrastructure_failure_threshold: Type.Unsafe<number | null>({
           type: ['number', 'null'],
           minimum: 0,
           maximum: 1,
@@ -95,25 +89,21 @@ export const updateTestSettings = testOperation({
           description: THRESHOLD,
           'x-sluice-message': 'must be a number from 0 to 1, such as 0.8 for 80%, or null',
         }),
-      ),
-      retention_days: Type.Optional(
-        Type.Integer({
+        retention_days: Type.Integer({
           minimum: 1,
           maximum: 365,
           default: DEFAULTS.retentionDays,
           description: 'Older runs are invisible at once; their space returns later.',
           'x-sluice-message': 'must be a whole number from 1 to 365',
         }),
-      ),
-      ticket_url_template: Type.Optional(
-        Type.Unsafe<string | null>({
+        ticket_url_template: Type.Unsafe<string | null>({
           type: ['string', 'null'],
           minLength: 1,
           maxLength: 1000,
           description: TEMPLATE,
           'x-sluice-message': 'must be a text of 1 to 1000 characters, or null',
         }),
-      ),
+      }),
     },
     { additionalProperties: false },
   ),

@@ -15,6 +15,7 @@ import {
   integer,
   list,
   object,
+  optional,
   outputEnum,
   record,
   text,
@@ -164,28 +165,24 @@ export const reportCheck = operation({
         [...CHECK_STATUSES, 'PENDING'],
         'How far it is. PENDING, a word of commit statuses, is the same as QUEUED.',
       ),
-      conclusion: Type.Optional(
-        inputEnum(
+      ...optional({
+        conclusion: inputEnum(
           [...CONCLUSIONS, 'ERROR'],
           'How it ended: required when COMPLETED, and only then. SUCCESS, NEUTRAL and SKIPPED pass; CANCELLED and STALE say nothing, and it is tried again; the others fail. ERROR, a word of commit statuses, is shown as FAILURE.',
         ),
-      ),
-      url: Type.Optional(
-        Type.String({
+        url: Type.String({
           maxLength: 2000,
           pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^\\u0000-\\u0020\\u007f/?#][^\\u0000-\\u0020\\u007f]*$',
           description: 'Where its details are.',
           'x-sluice-message': 'must be an http or https address of at most 2000 characters',
         }),
-      ),
-      summary: Type.Optional(
-        Type.String({
+        summary: Type.String({
           maxLength: 4000,
           description: 'What there is to say about it.',
           'x-sluice-message': 'must be a text of at most 4000 characters',
         }),
-      ),
-      startedAt: Type.Optional(inputInstant('When this attempt began.')),
+        startedAt: inputInstant('When this attempt began.'),
+      }),
     },
     exactlyOneOf('testRunId', 'sha'),
   ),

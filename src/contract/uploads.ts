@@ -11,6 +11,7 @@ import {
   nullable,
   nullableInstant,
   object,
+  optional,
   outputEnum,
   record,
   text,
@@ -99,48 +100,44 @@ export const uploadResults = testOperation({
       'x-sluice-message': 'must be a commit id of 1 to 64 hexadecimal digits',
     }),
     branch: nameText(1000, 'Branch the tests ran on.'),
-    pr_number: Type.Optional(PrNumber),
-    job_name: Type.Optional(nameText(1000, 'Name of the CI job. Results of different jobs are not compared.')),
-    job_url: Type.Optional(
-      Type.String({
+    ...optional({
+      pr_number: PrNumber,
+      job_name: nameText(1000, 'Name of the CI job. Results of different jobs are not compared.'),
+      job_url: Type.String({
         maxLength: 2000,
         pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^\\u0000-\\u0020\\u007f]+$',
         description: 'Link to the CI job.',
         'x-sluice-message': 'must be an http or https address of at most 2000 characters',
       }),
-    ),
-    variant: Type.Optional(
-      nameText(1000, 'What else tells these tests from others of the same name, such as linux. Cut to 64 bytes.'),
-    ),
-    test_run_id: Type.Optional({
-      ...TestRunId,
-      description: 'The test run of a queue that these are results of: the last part of its test branch.',
-      'x-sluice-message': 'must be the last part of the name of a test branch',
-    }),
-    check: Type.Optional(
-      trimmedText(255, 'The check that these are results of. Needed with test_run_id; without, it names the job.'),
-    ),
-    fork: Type.Optional(
-      Type.String({
+      variant: nameText(
+        1000,
+        'What else tells these tests from others of the same name, such as linux. Cut to 64 bytes.',
+      ),
+      test_run_id: {
+        ...TestRunId,
+        description: 'The test run of a queue that these are results of: the last part of its test branch.',
+        'x-sluice-message': 'must be the last part of the name of a test branch',
+      },
+      check: trimmedText(
+        255,
+        'The check that these are results of. Needed with test_run_id; without, it names the job.',
+      ),
+      fork: Type.String({
         pattern: '^(?:[Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee])$',
         description: 'Whether the commit is a fork\u2019s. Its runs count in figures, and are evidence for nothing.',
         'x-sluice-message': 'must be true or false',
       }),
-    ),
-    job_attempt: Type.Optional(
-      Type.String({
+      job_attempt: Type.String({
         pattern: '^[1-9][0-9]{0,5}$',
         description: 'Which try of the job this is, from 1. The same files of another try are another upload.',
         'x-sluice-message': 'must be a whole number from 1 to 999999',
       }),
-    ),
-    checkout_root: Type.Optional(
-      Type.String({
+      checkout_root: Type.String({
         maxLength: 1000,
         description:
           'The folder that the repository was checked out to. Paths in reports are read relative to it, so that a test is the same wherever it ran.',
       }),
-    ),
+    }),
   }),
   reply: Type.Object({ upload_id: uuid('Id of the upload.'), status: Status }),
   errors: ['ORGANIZATION_NOT_FOUND', 'REPOSITORY_NOT_FOUND', 'TEST_RUN_NOT_FOUND'],
