@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { setImpactedTargets } from '../contract/pull-requests.ts';
 import { addEntryArguments, addExamples, collect, type RepoRef } from './core/arguments.ts';
 import { withContext } from './core/context.ts';
 import { usageError } from './core/exit.ts';
+import { readInput } from './core/read-input.ts';
 import { formatOutcome } from './format-entry.ts';
 
 interface TargetsOptions {
@@ -56,21 +56,13 @@ function readTargets({ target, targetsFile, all, none }: TargetsOptions): string
  * An empty file more often comes from a failed tool than from a change without impact, so it needs an explicit option.
  */
 function readTargetsFile(file: string): string[] {
-  const name = file === '-' ? 'Standard input' : `The file ${file}`;
-  const lines = readLines(file, name).map((line) => line.trim());
+  const { name, text } = readInput(file);
+  const lines = text.split('\n').map((line) => line.trim());
   const targets = lines.filter((line) => line !== '');
   if (targets.length > 0) return targets;
   throw usageError(
     `${name} names no target. If the pull request impacts nothing, say --none; if it may impact anything, say --all.`,
   );
-}
-
-function readLines(file: string, name: string): string[] {
-  try {
-    return readFileSync(file === '-' ? 0 : file, 'utf8').split('\n');
-  } catch (error) {
-    throw usageError(`${name} cannot be read (${(error as NodeJS.ErrnoException).code}).`);
-  }
 }
 
 function describeTargets(targets: readonly string[] | 'ALL'): string {

@@ -53,9 +53,7 @@ export async function hasLooseRef(gitDir: string, ref: string): Promise<boolean>
     const file = join(gitDir, ref);
     return (await stat(file)).isFile() && !(await readFile(file, 'latin1')).startsWith('ref:');
   } catch (error) {
-    const problem = problemOf(error);
-    if (problem === ABSENT) return false;
-    throw unreadable(problem, error);
+    return falseIfAbsent(error);
   }
 }
 
@@ -64,10 +62,14 @@ export async function hasPackedRef(gitDir: string, ref: string): Promise<boolean
   try {
     return (await readFile(join(gitDir, 'packed-refs'))).includes(` ${ref}\n`);
   } catch (error) {
-    const problem = problemOf(error);
-    if (problem === ABSENT) return false;
-    throw unreadable(problem, error);
+    return falseIfAbsent(error);
   }
+}
+
+function falseIfAbsent(error: unknown): false {
+  const problem = problemOf(error);
+  if (problem === ABSENT) return false;
+  throw unreadable(problem, error);
 }
 
 const ABSENT = 'it does not exist';

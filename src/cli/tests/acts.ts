@@ -7,14 +7,13 @@ import { usageError } from '../core/exit.ts';
 import { clean, formatTime, paint } from '../core/terminal.ts';
 import { type DetailsView, describeQuarantine, formatName, styleOfStatus } from './format-test.ts';
 import {
-  addScopeOptions,
   chooseScope,
   findMonitorId,
   findTestId,
   MONITOR_TEXT,
   type ScopeOptions,
-  TEST_TEXT,
   type TestScope,
+  testCommand,
 } from './scope.ts';
 
 // SPEC W8
@@ -24,10 +23,6 @@ export function defineActs(tests: Command): void {
   defineMute(tests);
   defineLabel(tests);
   defineTicket(tests);
-}
-
-function testCommand(tests: Command, name: string, description: string): Command {
-  return addScopeOptions(tests.command(name).description(description).argument('<test>', TEST_TEXT));
 }
 
 interface Found {

@@ -8,14 +8,13 @@ import { formatRows } from '../core/table.ts';
 import { clean, formatTime, type Style } from '../core/terminal.ts';
 import {
   addPageOptions,
-  addScopeOptions,
   chooseScope,
   findTestId,
   formatMore,
   type PageOptions,
   pageQuery,
   type ScopeOptions,
-  TEST_TEXT,
+  testCommand,
 } from './scope.ts';
 
 interface RunsOptions extends ScopeOptions, PageOptions {
@@ -27,10 +26,7 @@ const STYLES: Readonly<Record<string, Style>> = { SUCCESS: 'green', FAILURE: 're
 
 export function defineRuns(tests: Command): void {
   const names = upperNames(listTestRuns.body.properties.conclusion);
-  const command = addPageOptions(
-    addScopeOptions(tests.command('runs').description('List the runs of a test, the latest first.')),
-  )
-    .argument('<test>', TEST_TEXT)
+  const command = addPageOptions(testCommand(tests, 'runs', 'List the runs of a test, the latest first.'))
     .option('--branch <branch>', 'Only those of this branch.')
     .addOption(choiceOption('--conclusion <conclusion>', 'Only those that ended so.', names))
     .action(
@@ -80,24 +76,16 @@ function formatDuration(ms: number | null): string {
 }
 
 export function defineEvents(tests: Command): void {
-  const command = addPageOptions(
-    addScopeOptions(
-      tests
-        .command('events')
-        .description(
-          'List what happened to a test, the latest first: its status, detections, and what people decided.',
-        ),
-    ),
-  )
-    .argument('<test>', TEST_TEXT)
-    .action(
-      withContext(async (context, words: string, options: ScopeOptions & PageOptions) => {
-        const scope = await chooseScope(options);
-        const test_id = await findTestId(context, scope, words);
-        const reply = await context.call(listTestEvents, { ...scope, test_id, page_query: pageQuery(options) });
-        context.show(reply, () => formatEvents(reply.events) + formatMore(reply.page));
-      }),
-    );
+  const description =
+    'List what happened to a test, the latest first: its status, detections, and what people decided.';
+  const command = addPageOptions(testCommand(tests, 'events', description)).action(
+    withContext(async (context, words: string, options: ScopeOptions & PageOptions) => {
+      const scope = await chooseScope(options);
+      const test_id = await findTestId(context, scope, words);
+      const reply = await context.call(listTestEvents, { ...scope, test_id, page_query: pageQuery(options) });
+      context.show(reply, () => formatEvents(reply.events) + formatMore(reply.page));
+    }),
+  );
   addExamples(command, ['sluice tests events d8c1d5ba-6c9a-5c0a-8f3e-5a1f5a4c9b11']);
 }
 

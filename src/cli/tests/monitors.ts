@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Static } from 'typebox';
 import { deleteMonitor, listMonitors, setMonitor } from '../../contract/monitors.ts';
@@ -6,9 +5,10 @@ import { present } from '../../lib/present.ts';
 import { addExamples, choiceOption, collectNames, enumOf } from '../core/arguments.ts';
 import { withContext } from '../core/context.ts';
 import { usageError } from '../core/exit.ts';
+import { readInput } from '../core/read-input.ts';
 import { formatFacts } from '../core/table.ts';
 import { clean, paint } from '../core/terminal.ts';
-import { addScopeOptions, chooseScope, findMonitorId, MONITOR_TEXT, type ScopeOptions } from './scope.ts';
+import { chooseScope, findMonitorId, MONITOR_TEXT, type ScopeOptions, scopedCommand } from './scope.ts';
 
 type MonitorView = Static<typeof listMonitors.reply>['monitors'][number];
 type MonitorInput = Static<typeof setMonitor.body>['monitor'];
@@ -20,11 +20,8 @@ export function defineMonitors(tests: Command): void {
     "sluice tests monitors set 'Pass on retry' --parameter recovery_days=3",
     'sluice tests monitors set --file monitor.yaml',
   ]);
-  const list = addScopeOptions(
-    monitors
-      .command('list', { isDefault: true })
-      .description('List the monitors of a repository; the word list may be left out.'),
-  ).action(
+  const description = 'List the monitors of a repository; the word list may be left out.';
+  const list = scopedCommand(monitors, 'list', description, { isDefault: true }).action(
     withContext(async (context, options: ScopeOptions) => {
       const reply = await context.call(listMonitors, await chooseScope(options));
       context.show(reply, () => formatMonitors(reply.monitors));
@@ -51,12 +48,9 @@ function defineSet(monitors: Command): void {
   const types = enumOf(setMonitor.body.properties.monitor.properties.type).filter(
     (name) => name === name.toLowerCase(),
   );
-  const command = addScopeOptions(
-    monitors
-      .command('set')
-      .description('Change a monitor, or make one: without <monitor>. What is not named stays. All tests follow.')
-      .argument('[monitor]', MONITOR_TEXT),
-  )
+  const description = 'Change a monitor, or make one: without <monitor>. What is not named stays. All tests follow.';
+  const command = scopedCommand(monitors, 'set', description)
+    .argument('[monitor]', MONITOR_TEXT)
     .option('--file <file>', 'A file with the monitor as JSON or YAML, as --json shows it; - is standard input.')
     .addOption(
       choiceOption(
@@ -130,19 +124,16 @@ function collectParameter(
 }
 
 function defineDelete(monitors: Command): void {
-  const command = addScopeOptions(
-    monitors
-      .command('delete')
-      .description('Delete a monitor. It is resolved for every test.')
-      .argument('<monitor>', MONITOR_TEXT),
-  ).action(
-    withContext(async (context, words: string, options: ScopeOptions) => {
-      const scope = await chooseScope(options);
-      const monitor_id = await findMonitorId(context, scope, words);
-      const reply = await context.call(deleteMonitor, { ...scope, monitor_id });
-      context.show(reply, () => `The monitor ${clean(words)} is deleted. The tests follow in some seconds.`);
-    }),
-  );
+  const command = scopedCommand(monitors, 'delete', 'Delete a monitor. It is resolved for every test.')
+    .argument('<monitor>', MONITOR_TEXT)
+    .action(
+      withContext(async (context, words: string, options: ScopeOptions) => {
+        const scope = await chooseScope(options);
+        const monitor_id = await findMonitorId(context, scope, words);
+        const reply = await context.call(deleteMonitor, { ...scope, monitor_id });
+        context.show(reply, () => `The monitor ${clean(words)} is deleted. The tests follow in some seconds.`);
+      }),
+    );
   addExamples(command, ["sluice tests monitors delete 'Often red'"]);
 }
 
@@ -167,8 +158,7 @@ function formatMonitor({ id, type, name, enabled, branches, action, parameters }
 
 /** Parses JSON or YAML; JSON is a subset of YAML. */
 async function readDocument(file: string): Promise<Readonly<Record<string, unknown>>> {
-  const name = file === '-' ? 'Standard input' : `The file ${file}`;
-  const text = readText(file, name);
+  const { name, text } = readInput(file);
   const { parse } = await import('yaml');
   let value: unknown;
   try {
@@ -180,12 +170,4 @@ async function readDocument(file: string): Promise<Readonly<Record<string, unkno
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw usageError(`${name} must hold one object.`);
   return value as Readonly<Record<string, unknown>>;
-}
-
-function readText(file: string, name: string): string {
-  try {
-    return readFileSync(file === '-' ? 0 : file, 'utf8');
-  } catch (error) {
-    throw usageError(`${name} cannot be read (${(error as NodeJS.ErrnoException).code}).`);
-  }
 }

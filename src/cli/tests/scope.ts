@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import type { Command, CommandOptions } from 'commander';
 import { searchTests } from '../../contract/flaky-tests.ts';
 import { listMonitors } from '../../contract/monitors.ts';
 import { present } from '../../lib/present.ts';
@@ -22,6 +22,16 @@ export interface TestScope {
 
 export function addScopeOptions(command: Command): Command {
   return command.option('--repo <repo>', REPO_OPTION_TEXT, parseRepo).option('--org <slug>', ORG_TEXT);
+}
+
+/** A new command about the tests of one repository. */
+export function scopedCommand(
+  parent: Command,
+  name: string,
+  description: string,
+  options: CommandOptions = {},
+): Command {
+  return addScopeOptions(parent.command(name, options).description(description));
 }
 
 export async function chooseScope({ org, repo }: ScopeOptions): Promise<TestScope> {
@@ -65,7 +75,12 @@ export async function findMonitorId(context: Context, scope: TestScope, words: s
   throw new CliError(EXIT.refused, monitors.length === 0 ? trouble : `${trouble} There are:\n${known}`);
 }
 
-export const TEST_TEXT = 'The id of the test, or a part of its name, class, file or suite that only it has.';
+const TEST_TEXT = 'The id of the test, or a part of its name, class, file or suite that only it has.';
+
+/** A new command about one test. */
+export function testCommand(tests: Command, name: string, description: string): Command {
+  return scopedCommand(tests, name, description).argument('<test>', TEST_TEXT);
+}
 
 const TEST_ID = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;
 /** A longer list does not help in choosing. */

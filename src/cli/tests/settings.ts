@@ -6,7 +6,7 @@ import { withContext } from '../core/context.ts';
 import { usageError } from '../core/exit.ts';
 import { formatFacts } from '../core/table.ts';
 import { clean, formatTime } from '../core/terminal.ts';
-import { addScopeOptions, chooseScope, type ScopeOptions } from './scope.ts';
+import { chooseScope, type ScopeOptions, scopedCommand } from './scope.ts';
 
 type Settings = Static<typeof getTestSettings.reply>;
 
@@ -21,10 +21,11 @@ const NAMES = Object.keys(schemas);
 export function defineSettings(tests: Command): void {
   const settings = tests.command('settings').description('Say how the tests of a repository are treated.');
   addExamples(settings, ['sluice tests settings', 'sluice tests settings set auto_quarantine=true']);
-  const get = addScopeOptions(
-    settings
-      .command('get', { isDefault: true })
-      .description('Show the settings, and who changed them and the monitors last; the word get may be left out.'),
+  const get = scopedCommand(
+    settings,
+    'get',
+    'Show the settings, and who changed them and the monitors last; the word get may be left out.',
+    { isDefault: true },
   ).action(
     withContext(async (context, options: ScopeOptions) => {
       const reply = await context.call(getTestSettings, await chooseScope(options));
@@ -36,18 +37,15 @@ export function defineSettings(tests: Command): void {
 }
 
 function defineSet(settings: Command): void {
-  const command = addScopeOptions(
-    settings
-      .command('set')
-      .description('Change settings. What is not named stays.')
-      .argument('<name=value...>', `Of ${NAMES.join(', ')}; none for no template or threshold.`),
-  ).action(
-    withContext(async (context, pairs: readonly string[], options: ScopeOptions) => {
-      const changes = Object.fromEntries(pairs.map(parsePair));
-      const reply = await context.call(updateTestSettings, { ...(await chooseScope(options)), ...changes });
-      context.show(reply, () => formatSettings({ ...reply, changes: [] }));
-    }),
-  );
+  const command = scopedCommand(settings, 'set', 'Change settings. What is not named stays.')
+    .argument('<name=value...>', `Of ${NAMES.join(', ')}; none for no template or threshold.`)
+    .action(
+      withContext(async (context, pairs: readonly string[], options: ScopeOptions) => {
+        const changes = Object.fromEntries(pairs.map(parsePair));
+        const reply = await context.call(updateTestSettings, { ...(await chooseScope(options)), ...changes });
+        context.show(reply, () => formatSettings({ ...reply, changes: [] }));
+      }),
+    );
   addExamples(command, [
     'sluice tests settings set auto_quarantine=true retention_days=90',
     "sluice tests settings set 'ticket_url_template=https://tickets.acme.dev/browse/{key}'",

@@ -5,7 +5,7 @@ import { listTestRuns } from '../../contract/test-history.ts';
 import { addExamples } from '../core/arguments.ts';
 import { type Context, withContext } from '../core/context.ts';
 import { formatDetails } from './format-test.ts';
-import { addScopeOptions, chooseScope, findTestId, type ScopeOptions, TEST_TEXT, type TestScope } from './scope.ts';
+import { chooseScope, findTestId, type ScopeOptions, type TestScope, testCommand } from './scope.ts';
 import { countDays, dayOf, formatSparkline, isUnicodeTerminal } from './sparkline.ts';
 
 type Run = Static<typeof listTestRuns.reply>['test_runs'][number];
@@ -16,13 +16,10 @@ const DAY_MS = 86_400_000;
 const MAX_PAGES = 20;
 
 export function defineShow(tests: Command): void {
-  const command = addScopeOptions(
-    tests
-      .command('show')
-      .description(
-        'Show a test: its status and why, its quarantine, what its monitors say, how it fails, and its last 30 days.',
-      )
-      .argument('<test>', TEST_TEXT),
+  const command = testCommand(
+    tests,
+    'show',
+    'Show a test: its status and why, its quarantine, what its monitors say, how it fails, and its last 30 days.',
   ).action(
     withContext(async (context, words: string, options: ScopeOptions) => {
       const scope = await chooseScope(options);

@@ -14,6 +14,7 @@ import {
   type PageOptions,
   pageQuery,
   type ScopeOptions,
+  scopedCommand,
 } from './scope.ts';
 
 type UploadView = Static<typeof listUploads.reply>['uploads'][number];
@@ -33,13 +34,8 @@ const STYLES: Readonly<Record<string, Style>> = {
 export function defineUploads(tests: Command): void {
   const uploads = tests.command('uploads').description('List uploads of test results, the latest first.');
   addExamples(uploads, ['sluice tests uploads', 'sluice tests uploads --issues --limit 1']);
-  const list = addPageOptions(
-    addScopeOptions(
-      uploads
-        .command('list', { isDefault: true })
-        .description('List uploads of test results, the latest first; the word list may be left out.'),
-    ),
-  )
+  const description = 'List uploads of test results, the latest first; the word list may be left out.';
+  const list = addPageOptions(scopedCommand(uploads, 'list', description, { isDefault: true }))
     .option('--issues', 'Say what is wrong with each.')
     .action(
       withContext(async (context, options: ListOptions) => {
@@ -74,18 +70,16 @@ function defineIgnore(uploads: Command): void {
 }
 
 function defineAgain(uploads: Command): void {
-  const command = addScopeOptions(
-    uploads
-      .command('again')
-      .description('Process an upload again, from the files as they came, which are kept for some days.')
-      .argument('<id>', 'The id of the upload.'),
-  ).action(
-    withContext(async (context, id: string, options: ScopeOptions) => {
-      const scope = await chooseScope(options);
-      const reply = await context.call(processUploadAgain, { ...scope, upload_id: id });
-      context.show(reply, () => `Upload ${id} is ${reply.upload.status}.`);
-    }),
-  );
+  const description = 'Process an upload again, from the files as they came, which are kept for some days.';
+  const command = scopedCommand(uploads, 'again', description)
+    .argument('<id>', 'The id of the upload.')
+    .action(
+      withContext(async (context, id: string, options: ScopeOptions) => {
+        const scope = await chooseScope(options);
+        const reply = await context.call(processUploadAgain, { ...scope, upload_id: id });
+        context.show(reply, () => `Upload ${id} is ${reply.upload.status}.`);
+      }),
+    );
   addExamples(command, ['sluice tests uploads again 7f3c9a52-1f0b-4a86-9c55-0d6c1b7f2a11']);
 }
 

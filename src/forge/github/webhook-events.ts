@@ -3,6 +3,7 @@ import type { PrNumber } from '../../engine/pull-request.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { HintSubject, RepositoryName, WebhookHint } from '../hosting.ts';
+import { instantOf } from './checks.ts';
 import { mayCommand } from './permissions.ts';
 
 interface Event {
@@ -205,11 +206,6 @@ function isOwn(app: unknown, ownAppId: number | undefined): boolean {
 function shaAt(value: unknown, ...names: readonly string[]): Sha | undefined {
   const sha = textAt(value, ...names);
   return sha !== undefined && /^[0-9a-f]{40}([0-9a-f]{24})?$/.test(sha) ? (sha as Sha) : undefined;
-}
-
-function instantOf(text: string | undefined): Instant | undefined {
-  const instant = Date.parse(text ?? '');
-  return Number.isNaN(instant) ? undefined : instant;
 }
 
 /** A bound against deeply nested input. GitHub's payloads are much flatter. */

@@ -1,3 +1,4 @@
+import type { QueueRef } from '../../app/core/find-queue.ts';
 import type { PageQuery, TestScope } from '../../app/core/list-page.ts';
 import type { QueueChanges } from '../../app/queue/queues.ts';
 import { upper } from '../../contract/schema.ts';
@@ -36,6 +37,14 @@ export function query(given: unknown): unknown {
 
 export function testScope(given: { readonly repo: RepositoryRef; readonly org_url_slug: string }): TestScope {
   return { repo: given.repo, orgUrlSlug: given.org_url_slug };
+}
+
+export function testRef(given: Parameters<typeof testScope>[0] & { readonly test_id: string }) {
+  return { ...testScope(given), testId: given.test_id };
+}
+
+export function queueRef({ repo, targetBranch }: QueueRef): QueueRef {
+  return { repo, targetBranch };
 }
 
 export function pageQuery(given: { readonly page_size?: number; readonly page_token?: string }): PageQuery {

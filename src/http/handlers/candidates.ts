@@ -7,7 +7,7 @@ import { upper } from '../../contract/schema.ts';
 import * as testingContract from '../../contract/testing.ts';
 import type { CheckConclusion, CheckStatus } from '../../engine/check.ts';
 import type { Sha } from '../../lib/sha.ts';
-import { instant } from '../core/parse.ts';
+import { instant, queueRef } from '../core/parse.ts';
 import { invalidField } from '../core/problem.ts';
 import { type Route, route } from '../core/route.ts';
 
@@ -17,8 +17,7 @@ export const CANDIDATES_ROUTES: readonly Route[] = [
   ),
   route(testingContract.listMergeQueueTestingResults, ({ app, caller }, body) =>
     listMergeQueueTestingResults(app, caller, {
-      repo: body.repo,
-      targetBranch: body.targetBranch,
+      ...queueRef(body),
       since: instant('/since', body.since),
       until: body.until === undefined ? undefined : instant('/until', body.until),
       offset: body.offset ?? 0,

@@ -9,7 +9,7 @@ import {
 import * as pullRequestsContract from '../../contract/pull-requests.ts';
 import { upper } from '../../contract/schema.ts';
 import type { Sha } from '../../lib/sha.ts';
-import { instant, prNumber } from '../core/parse.ts';
+import { instant, prNumber, queueRef } from '../core/parse.ts';
 import { type Route, route } from '../core/route.ts';
 
 export const PULL_REQUESTS_ROUTES: readonly Route[] = [
@@ -23,8 +23,7 @@ export const PULL_REQUESTS_ROUTES: readonly Route[] = [
   ),
   route(pullRequestsContract.setImpactedTargets, ({ app, caller, fork }, body) => {
     const input = {
-      repo: body.repo,
-      targetBranch: body.targetBranch,
+      ...queueRef(body),
       prNumber: prNumber(body.pr.number),
       sha: body.pr.sha?.toLowerCase() as Sha | undefined,
       impactedTargets: typeof body.impactedTargets === 'string' ? ('ALL' as const) : body.impactedTargets,
@@ -35,8 +34,7 @@ export const PULL_REQUESTS_ROUTES: readonly Route[] = [
     pullRequestsContract.getSubmittedPullRequest,
     ({ app, caller }, body) =>
       getSubmittedPullRequest(app, caller, {
-        repo: body.repo,
-        targetBranch: body.targetBranch,
+        ...queueRef(body),
         pr: 'branch' in body.pr ? { branch: body.pr.branch } : { number: prNumber(body.pr.number) },
         includeTimeline: body.includeTimeline === true,
         includeExplanation: body.includeExplanation === true,
@@ -45,8 +43,7 @@ export const PULL_REQUESTS_ROUTES: readonly Route[] = [
   ),
   route(pullRequestsContract.getSubmittedPullRequests, ({ app, caller }, body) =>
     getSubmittedPullRequests(app, caller, {
-      repo: body.repo,
-      targetBranch: body.targetBranch,
+      ...queueRef(body),
       prNumbers: body.prs.map((pr) => prNumber(pr.number)),
       includeTimeline: body.includeTimeline === true,
       includeExplanation: body.includeExplanation === true,
@@ -54,8 +51,7 @@ export const PULL_REQUESTS_ROUTES: readonly Route[] = [
   ),
   route(pullRequestsContract.listPullRequests, ({ app, caller }, body) =>
     listPullRequests(app, caller, {
-      repo: body.repo,
-      targetBranch: body.targetBranch,
+      ...queueRef(body),
       state: body.state === undefined ? undefined : upper(body.state),
       since: body.since === undefined ? undefined : instant('/since', body.since),
       until: body.until === undefined ? undefined : instant('/until', body.until),

@@ -2,13 +2,13 @@ import { getMergeQueueMetrics } from '../../app/queue/get-merge-queue-metrics.ts
 import { listQueues } from '../../app/queue/list-queues.ts';
 import { createQueue, deleteQueue, getQueue, updateQueue } from '../../app/queue/queues.ts';
 import * as queuesContract from '../../contract/queues.ts';
-import { queueChanges } from '../core/parse.ts';
+import { queueChanges, queueRef } from '../core/parse.ts';
 import { invalidField } from '../core/problem.ts';
 import { type Route, route } from '../core/route.ts';
 
 export const QUEUES_ROUTES: readonly Route[] = [
   route(queuesContract.createQueue, ({ app, caller }, body) =>
-    createQueue(app, caller, { repo: body.repo, targetBranch: body.targetBranch, ...queueChanges(body) }),
+    createQueue(app, caller, { ...queueRef(body), ...queueChanges(body) }),
   ),
   route(
     queuesContract.getQueue,
@@ -22,8 +22,7 @@ export const QUEUES_ROUTES: readonly Route[] = [
     const { settings, state } = queueChanges(body);
     const cleared = body.deleteRequiredStatuses === true ? { requiredStatuses: null } : {};
     return updateQueue(app, caller, {
-      repo: body.repo,
-      targetBranch: body.targetBranch,
+      ...queueRef(body),
       settings: { ...settings, ...cleared },
       state,
       keepsUnnamedSettings: dialect.keepsUnnamedSettings,

@@ -7,7 +7,7 @@ import * as flakyTestsContract from '../../contract/flaky-tests.ts';
 import { upper } from '../../contract/schema.ts';
 import * as testActsContract from '../../contract/test-acts.ts';
 import * as testHistoryContract from '../../contract/test-history.ts';
-import { instant, pageQuery, testScope } from '../core/parse.ts';
+import { instant, pageQuery, testRef, testScope } from '../core/parse.ts';
 import { type Route, route } from '../core/route.ts';
 
 export const TESTS_ROUTES: readonly Route[] = [
@@ -45,12 +45,11 @@ export const TESTS_ROUTES: readonly Route[] = [
     }),
   ),
   route(flakyTestsContract.getTestDetails, ({ app, caller, baseUrl }, body) =>
-    getTestDetails(app, caller, { ...testScope(body), testId: body.test_id, baseUrl }),
+    getTestDetails(app, caller, { ...testRef(body), baseUrl }),
   ),
   route(testHistoryContract.listTestRuns, ({ app, caller }, body) =>
     listTestRuns(app, caller, {
-      ...testScope(body),
-      testId: body.test_id,
+      ...testRef(body),
       page: pageQuery(body.page_query),
       branch: body.branch ?? null,
       conclusion: body.conclusion === undefined ? null : upper(body.conclusion),
@@ -59,15 +58,13 @@ export const TESTS_ROUTES: readonly Route[] = [
   ),
   route(testHistoryContract.listTestEvents, ({ app, caller }, body) =>
     listTestEvents(app, caller, {
-      ...testScope(body),
-      testId: body.test_id,
+      ...testRef(body),
       page: pageQuery(body.page_query),
     }),
   ),
   route(testActsContract.flagTest, ({ app, caller, baseUrl }, body) =>
     flagTest(app, caller, {
-      ...testScope(body),
-      testId: body.test_id,
+      ...testRef(body),
       isFlagged: body.flagged,
       reason: body.reason ?? null,
       baseUrl,
@@ -75,8 +72,7 @@ export const TESTS_ROUTES: readonly Route[] = [
   ),
   route(testActsContract.setQuarantine, ({ app, caller, baseUrl }, body) =>
     setQuarantine(app, caller, {
-      ...testScope(body),
-      testId: body.test_id,
+      ...testRef(body),
       setting: upper(body.setting),
       reason: body.reason,
       expiresAt: body.expires_at === undefined ? null : instant('/expires_at', body.expires_at),
@@ -85,8 +81,7 @@ export const TESTS_ROUTES: readonly Route[] = [
   ),
   route(testActsContract.setLabel, ({ app, caller, baseUrl }, body) =>
     setLabel(app, caller, {
-      ...testScope(body),
-      testId: body.test_id,
+      ...testRef(body),
       label: body.label,
       isOn: body.on,
       baseUrl,
@@ -103,8 +98,7 @@ export const TESTS_ROUTES: readonly Route[] = [
   ),
   route(testActsContract.muteMonitor, ({ app, caller, baseUrl }, body) =>
     muteMonitor(app, caller, {
-      ...testScope(body),
-      testId: body.test_id,
+      ...testRef(body),
       monitorId: body.monitor_id.toLowerCase(),
       isMuted: body.muted ?? true,
       until: body.until === undefined || body.until === null ? null : instant('/until', body.until),

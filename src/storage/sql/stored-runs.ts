@@ -25,6 +25,17 @@ export function uncountedRuns<Args extends Repository>(compiler: StatementCompil
     .whereRef('runs.seq', '>', 'test_sequences.counted_seq');
 }
 
+/** Batches of such runs. */
+export function uncountedBatches<Args extends Repository>({ dialect }: StatementCompiler, param: Placeholders<Args>) {
+  return dialect.builder
+    .selectFrom('test_sequences')
+    .crossJoin('test_batches')
+    .where('test_sequences.repository_id', '=', param('repositoryId'))
+    .where('test_batches.repository_id', '=', param('repositoryId'))
+    .whereRef('test_batches.seq', '>', 'test_sequences.counted_seq')
+    .where('test_batches.run_count', '>', 0);
+}
+
 /** All of a repository. The order of the joins, which SQLite keeps, makes it one seek for each part and test. */
 function runsOf<Args extends Repository>({ dialect }: StatementCompiler, param: Placeholders<Args>) {
   return dialect.builder

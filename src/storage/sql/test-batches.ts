@@ -1,7 +1,16 @@
 import type { EarlierBatch, StoredBatch, UncountedBatch } from '../test-ingest.ts';
 import { all, allOf, first, type Operation } from './operation.ts';
 import type { StatementCompiler } from './statement.ts';
-import { RUN_COLUMNS, type RunRow, type RunsSince, SUCCESS, storedRuns, toRun, uncountedRuns } from './stored-runs.ts';
+import {
+  RUN_COLUMNS,
+  type RunRow,
+  type RunsSince,
+  SUCCESS,
+  storedRuns,
+  toRun,
+  uncountedBatches,
+  uncountedRuns,
+} from './stored-runs.ts';
 import { toFacts } from './test-rows.ts';
 
 export type BatchStatements = ReturnType<typeof batchStatements>;
@@ -148,18 +157,11 @@ function batchRunStatements(compiler: StatementCompiler) {
     ),
     listUncounted: compiler.statement<Repository>()((param) => uncountedRuns(compiler, param).select(RUN_COLUMNS)),
     measureUncounted: compiler.statement<Repository>()((param) =>
-      builder
-        .selectFrom('test_sequences')
-        .crossJoin('test_batches')
-        .where('test_sequences.repository_id', '=', param('repositoryId'))
-        .where('test_batches.repository_id', '=', param('repositoryId'))
-        .whereRef('test_batches.seq', '>', 'test_sequences.counted_seq')
-        .where('test_batches.run_count', '>', 0)
-        .select(({ fn }) => [
-          fn.countAll<number>().as('batches'),
-          fn.sum<number | null>('test_batches.run_count').as('runs'),
-          fn.max<number | null>('test_batches.seq').as('upToSeq'),
-        ]),
+      uncountedBatches(compiler, param).select(({ fn }) => [
+        fn.countAll<number>().as('batches'),
+        fn.sum<number | null>('test_batches.run_count').as('runs'),
+        fn.max<number | null>('test_batches.seq').as('upToSeq'),
+      ]),
     ),
     markCounted: compiler.statement<Repository & { upToSeq: number }>()((param) =>
       builder

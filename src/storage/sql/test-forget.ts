@@ -2,7 +2,7 @@ import type { TestIngest } from '../test-ingest.ts';
 import { all, allOf, execute, first, type Operation, type SqlEngine } from './operation.ts';
 import { dropPartitions, partStatements, removeRetired } from './run-parts.ts';
 import type { StatementCompiler } from './statement.ts';
-import { uncountedRuns } from './stored-runs.ts';
+import { uncountedBatches, uncountedRuns } from './stored-runs.ts';
 import { testCommitStatements } from './test-commit-statements.ts';
 
 type Statements = ReturnType<typeof forgetStatements>;
@@ -111,19 +111,9 @@ export function forgetStatements(compiler: StatementCompiler) {
 }
 
 function uncountedStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
   return {
     findUncounted: compiler.statement<Repository>()((param) =>
-      builder
-        .selectFrom('test_sequences')
-        .crossJoin('test_batches')
-        .select('test_batches.seq')
-        .where('test_sequences.repository_id', '=', param('repositoryId'))
-        .where('test_batches.repository_id', '=', param('repositoryId'))
-        .whereRef('test_batches.seq', '>', 'test_sequences.counted_seq')
-        .where('test_batches.run_count', '>', 0)
-        .orderBy('test_batches.seq')
-        .limit(1),
+      uncountedBatches(compiler, param).select('test_batches.seq').orderBy('test_batches.seq').limit(1),
     ),
     listRunning: compiler.list<Repository, number>()((param, testNos) =>
       uncountedRuns(compiler, param).where('runs.test_no', 'in', testNos).select('runs.test_no').distinct(),
