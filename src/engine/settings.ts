@@ -69,14 +69,18 @@ export type SettingSpec =
   | { readonly kind: 'statuses'; readonly maxItems: number; readonly nullable: true; readonly text: string }
   | { readonly kind: 'batchingRules'; readonly maxItems: number; readonly text: string };
 
+const integer = (bounds: { readonly min: number; readonly max: number }, text: string) =>
+  ({ kind: 'integer', ...bounds, text }) as const;
+const boolean = (text: string) => ({ kind: 'boolean', text }) as const;
+const choice = (values: readonly string[], text: string) => ({ kind: 'choice', values, text }) as const;
+
 // SPEC S1
 export const SETTING_SPECS: { readonly [Name in SettingName]: SettingSpec } = {
-  mode: {
-    kind: 'choice',
-    values: QUEUE_MODES,
-    text: 'SINGLE: one line, every pull request is tested on top of all ahead of it. PARALLEL: pull requests whose impacted targets do not overlap are tested and landed side by side.',
-  },
-  concurrency: { kind: 'integer', min: 1, max: 1000, text: 'How many candidates may be under test at once.' },
+  mode: choice(
+    QUEUE_MODES,
+    'SINGLE: one line, every pull request is tested on top of all ahead of it. PARALLEL: pull requests whose impacted targets do not overlap are tested and landed side by side.',
+  ),
+  concurrency: integer({ min: 1, max: 1000 }, 'How many candidates may be under test at once.'),
   bisectionConcurrency: {
     kind: 'integer',
     min: 0,
@@ -84,84 +88,60 @@ export const SETTING_SPECS: { readonly [Name in SettingName]: SettingSpec } = {
     nullable: true,
     text: 'How many candidates of bisections may be under test at once, beside the main ones; 0 shares the main slots. Reads as concurrency while unset; null unsets it.',
   },
-  testingTimeoutMinutes: {
-    kind: 'integer',
-    min: 0,
-    max: 10080,
-    text: 'A candidate whose required checks are not all there after this many minutes has failed; 0 waits forever.',
-  },
-  notReadyTimeoutHours: {
-    kind: 'integer',
-    min: 0,
-    max: 720,
-    text: 'A pull request that has been NOT_READY for this many hours is cancelled; 0 waits forever.',
-  },
-  priorityAgeingHours: {
-    kind: 'integer',
-    min: 0,
-    max: 720,
-    text: 'A waiting pull request counts as one level higher (low, medium, high) each time it has waited this many hours; 0 never raises it.',
-  },
-  pendingFailureDepth: {
-    kind: 'integer',
-    min: 0,
-    max: 1000,
-    text: 'How many candidates behind a failed one are waited for before its pull requests are removed.',
-  },
-  canOptimisticallyMerge: {
-    kind: 'boolean',
-    text: 'A passed candidate vouches for the pull requests ahead of it that it contains.',
-  },
-  batch: { kind: 'boolean', text: 'Test several pull requests as one candidate.' },
-  batchingMaxWaitTimeMinutes: {
-    kind: 'integer',
-    min: 0,
-    max: 10080,
-    text: 'How long the first pull request of a batch waits for others; 0 never waits.',
-  },
-  batchingMinSize: {
-    kind: 'integer',
-    min: 1,
-    max: 1000,
-    text: 'The size at which a batch is tested, and its largest size.',
-  },
+  testingTimeoutMinutes: integer(
+    { min: 0, max: 10080 },
+    'A candidate whose required checks are not all there after this many minutes has failed; 0 waits forever.',
+  ),
+  notReadyTimeoutHours: integer(
+    { min: 0, max: 720 },
+    'A pull request that has been NOT_READY for this many hours is cancelled; 0 waits forever.',
+  ),
+  priorityAgeingHours: integer(
+    { min: 0, max: 720 },
+    'A waiting pull request counts as one level higher (low, medium, high) each time it has waited this many hours; 0 never raises it.',
+  ),
+  pendingFailureDepth: integer(
+    { min: 0, max: 1000 },
+    'How many candidates behind a failed one are waited for before its pull requests are removed.',
+  ),
+  canOptimisticallyMerge: boolean('A passed candidate vouches for the pull requests ahead of it that it contains.'),
+  batch: boolean('Test several pull requests as one candidate.'),
+  batchingMaxWaitTimeMinutes: integer(
+    { min: 0, max: 10080 },
+    'How long the first pull request of a batch waits for others; 0 never waits.',
+  ),
+  batchingMinSize: integer({ min: 1, max: 1000 }, 'The size at which a batch is tested, and its largest size.'),
   batchingRules: {
     kind: 'batchingRules',
     maxItems: 100,
     text: 'Pull requests whose impacted targets match a rule are tested alone (PARALLEL only).',
   },
-  optimizationMode: {
-    kind: 'choice',
-    values: OPTIMIZATION_MODES,
-    text: 'BISECTION_SKIP_REDUNDANT_TESTS: a set of pull requests that already failed in a bisection is not tested again in it.',
-  },
-  directMergeMode: {
-    kind: 'choice',
-    values: DIRECT_MERGE_MODES,
-    text: 'ALWAYS: a pull request that already contains the head of the target and passed its required checks lands without another run when the queue is empty.',
-  },
-  mergeMethod: { kind: 'choice', values: MERGE_METHODS, text: 'How pull requests become commits on the target.' },
-  landingMode: {
-    kind: 'choice',
-    values: LANDING_MODES,
-    text: 'PUSH: the tested commits are pushed in one guarded move. API: pull requests are merged one by one through the forge, so that they show as merged; the target is compared with what was tested after each. Queues on GitHub begin with API; plain git always uses PUSH.',
-  },
-  exactLanding: {
-    kind: 'boolean',
-    text: 'Never land a tested tree composed with what disjoint pull requests landed meanwhile: test again instead.',
-  },
-  reusePassedTrees: { kind: 'boolean', text: 'A tree that passed is never tested again.' },
-  honorQuarantine: {
-    kind: 'choice',
-    values: HONOR_QUARANTINE_MODES,
-    text: 'ON: a required check that fails only in tests that were quarantined before counts as passed; its results are waited for, 60 seconds at most. SHADOW: only say what would have been waived. OFF: do not look.',
-  },
-  createPrsForTestingBranches: { kind: 'boolean', text: 'Open a draft pull request for every test branch.' },
-  testBranchConstructionMode: {
-    kind: 'choice',
-    values: TEST_BRANCH_MODES,
-    text: 'How a finished test branch gets its name; kept for clients of the reference product.',
-  },
+  optimizationMode: choice(
+    OPTIMIZATION_MODES,
+    'BISECTION_SKIP_REDUNDANT_TESTS: a set of pull requests that already failed in a bisection is not tested again in it.',
+  ),
+  directMergeMode: choice(
+    DIRECT_MERGE_MODES,
+    'ALWAYS: a pull request that already contains the head of the target and passed its required checks lands without another run when the queue is empty.',
+  ),
+  mergeMethod: choice(MERGE_METHODS, 'How pull requests become commits on the target.'),
+  landingMode: choice(
+    LANDING_MODES,
+    'PUSH: the tested commits are pushed in one guarded move. API: pull requests are merged one by one through the forge, so that they show as merged; the target is compared with what was tested after each. Queues on GitHub begin with API; plain git always uses PUSH.',
+  ),
+  exactLanding: boolean(
+    'Never land a tested tree composed with what disjoint pull requests landed meanwhile: test again instead.',
+  ),
+  reusePassedTrees: boolean('A tree that passed is never tested again.'),
+  honorQuarantine: choice(
+    HONOR_QUARANTINE_MODES,
+    'ON: a required check that fails only in tests that were quarantined before counts as passed; its results are waited for, 60 seconds at most. SHADOW: only say what would have been waived. OFF: do not look.',
+  ),
+  createPrsForTestingBranches: boolean('Open a draft pull request for every test branch.'),
+  testBranchConstructionMode: choice(
+    TEST_BRANCH_MODES,
+    'How a finished test branch gets its name; kept for clients of the reference product.',
+  ),
   requiredStatuses: {
     kind: 'statuses',
     maxItems: 100,
@@ -173,15 +153,12 @@ export const SETTING_SPECS: { readonly [Name in SettingName]: SettingSpec } = {
     maxItems: 100,
     text: 'Logins of the bots whose comments and labels may submit pull requests.',
   },
-  commentsEnabled: { kind: 'boolean', text: 'Keep a comment on each pull request that says where it stands.' },
-  commandsEnabled: { kind: 'boolean', text: 'Obey commands in comments.' },
-  statusCheckEnabled: {
-    kind: 'boolean',
-    text: 'Show the state in the queue as a check on the head of the pull request.',
-  },
-  extensionEnabled: { kind: 'boolean', text: 'Let the browser extension act on this queue.' },
-  labelCommandsEnabled: { kind: 'boolean', text: 'Setting the enqueueing label submits, removing it cancels.' },
-  stateLabelsEnabled: { kind: 'boolean', text: 'Show the state in the queue as a label.' },
+  commentsEnabled: boolean('Keep a comment on each pull request that says where it stands.'),
+  commandsEnabled: boolean('Obey commands in comments.'),
+  statusCheckEnabled: boolean('Show the state in the queue as a check on the head of the pull request.'),
+  extensionEnabled: boolean('Let the browser extension act on this queue.'),
+  labelCommandsEnabled: boolean('Setting the enqueueing label submits, removing it cancels.'),
+  stateLabelsEnabled: boolean('Show the state in the queue as a label.'),
   enqueueingLabel: { kind: 'text', maxLength: 100, text: 'The label that submits a pull request.' },
 };
 
