@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { readFile, rm, stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import net from 'node:net';
 import { join } from 'node:path';
-import { after, describe, test } from 'node:test';
-import { launch, makeFolder, problemOf, startHere, startServer, until } from './harness.ts';
+import { describe, test } from 'node:test';
+import { launch, makeFolder, problemOf, startHere, startServer, type TestServer, until } from './harness.ts';
 import { connect, head } from './harness-sockets.ts';
 import { createQueue } from './test-queue.ts';
 
@@ -11,19 +11,9 @@ const TOKEN = 'an-administrator-token-1';
 const OTHER_TOKEN = 'an-administrator-token-2';
 
 describe('the process', { concurrency: 2 }, () => {
-  const folders: string[] = [];
-  const aFolder = async () => {
-    const folder = await makeFolder();
-    folders.push(folder);
-    return folder;
-  };
-  after(async () => {
-    for (const folder of folders) await rm(folder, { recursive: true, force: true });
-  });
-
   describe('starting', () => {
     test('the first start prints an admin token and keeps it for its owner alone; the second does neither [A6] [A18]', async () => {
-      const SLUICE_DATA = await aFolder();
+      const SLUICE_DATA = await makeFolder();
       const first = await startServer({ SLUICE_DATA });
       assert.ok(first.output.out.includes(first.token));
       assert.match(first.token, /^slc_/);
@@ -38,7 +28,7 @@ describe('the process', { concurrency: 2 }, () => {
     });
 
     test('a restart loses nothing', async () => {
-      const SLUICE_DATA = await aFolder();
+      const SLUICE_DATA = await makeFolder();
       const first = await startHere({ SLUICE_DATA });
       const queue = await createQueue(first.api, { mode: 'PARALLEL' });
       const number = await queue.openPullRequest();
@@ -56,7 +46,7 @@ describe('the process', { concurrency: 2 }, () => {
     });
 
     test('a killed server loses nothing that it answered [D2]', async () => {
-      const SLUICE_DATA = await aFolder();
+      const SLUICE_DATA = await makeFolder();
       const first = await startServer({ SLUICE_DATA });
       const queue = await createQueue(first.api);
       const number = await queue.openPullRequest();
@@ -70,7 +60,7 @@ describe('the process', { concurrency: 2 }, () => {
     });
 
     test('SLUICE_ADMIN_TOKEN is taken, stays across starts, and a new value replaces the old [A7]', async () => {
-      const SLUICE_DATA = await aFolder();
+      const SLUICE_DATA = await makeFolder();
       for (const SLUICE_ADMIN_TOKEN of [TOKEN, TOKEN]) {
         const server = await startServer({ SLUICE_DATA, SLUICE_ADMIN_TOKEN, SLUICE_ORG: 'acme' });
         const { tokens } = await server.api.ok<{ tokens: unknown[] }>('listApiTokens', {});
@@ -86,7 +76,7 @@ describe('the process', { concurrency: 2 }, () => {
     });
 
     test('SLUICE_ADMIN_TOKEN beside a token that was made up: both work', async () => {
-      const SLUICE_DATA = await aFolder();
+      const SLUICE_DATA = await makeFolder();
       const first = await startHere({ SLUICE_DATA });
       await first.stop();
       const second = await startHere({ SLUICE_DATA, SLUICE_ADMIN_TOKEN: TOKEN });
@@ -96,7 +86,7 @@ describe('the process', { concurrency: 2 }, () => {
     });
 
     test('a second server on the same data folder is refused with a sentence, and the first goes on [D4]', async () => {
-      const SLUICE_DATA = await aFolder();
+      const SLUICE_DATA = await makeFolder();
       const first = await startHere({ SLUICE_DATA });
       const second = launch({ SLUICE_DATA, SLUICE_PORT: '0' });
       assert.equal((await second.exited).code, 1);
@@ -107,7 +97,7 @@ describe('the process', { concurrency: 2 }, () => {
     });
 
     test('a port in use is said so, and the data folder is free again', async () => {
-      const SLUICE_DATA = await aFolder();
+      const SLUICE_DATA = await makeFolder();
       const taken = net.createServer().listen(0, '127.0.0.1');
       await new Promise((resolve) => taken.once('listening', resolve));
       const { port } = taken.address() as net.AddressInfo;
@@ -164,7 +154,7 @@ describe('the process', { concurrency: 2 }, () => {
     });
 
     test('a data folder that is not there is made; one that is a file is refused with a sentence', async () => {
-      const SLUICE_DATA = join(await aFolder(), 'deep', 'data');
+      const SLUICE_DATA = join(await makeFolder(), 'deep', 'data');
       await (await startHere({ SLUICE_DATA })).stop();
       const second = launch({ SLUICE_DATA: join(SLUICE_DATA, 'admin-token'), SLUICE_PORT: '0' });
       assert.equal((await second.exited).code, 1);
@@ -174,20 +164,13 @@ describe('the process', { concurrency: 2 }, () => {
 
   describe('stopping', () => {
     test('SIGTERM finishes a request in flight, and the answer is stored [H10]', async () => {
-      const SLUICE_DATA = await aFolder();
+      const SLUICE_DATA = await makeFolder();
       const server = await startServer({ SLUICE_DATA });
       const queue = await createQueue(server.api);
       const number = await queue.openPullRequest();
       const body = JSON.stringify(queue.entry(number));
       const slow = await connect(server.port);
-      slow.write(
-        head('/v1/submitPullRequest', {
-          'x-api-token': server.token,
-          'content-type': 'application/json',
-          'content-length': body.length,
-        }),
-      );
-      slow.write(body.slice(0, 10));
+      slow.write(`${headOf(server, 'submitPullRequest', body.length)}${body.slice(0, 10)}`);
       // The server has read the head once it answers a later request.
       await queue.getQueue();
       server.child.kill('SIGTERM');
@@ -204,9 +187,7 @@ describe('the process', { concurrency: 2 }, () => {
     test('SIGTERM cuts off a request that never arrives [H10]', async () => {
       const server = await startServer();
       const slow = await connect(server.port);
-      slow.write(
-        head('/v1/getQueue', { 'x-api-token': server.token, 'content-type': 'application/json', 'content-length': 10 }),
-      );
+      slow.write(headOf(server, 'getQueue', 10));
       await server.api.ok('listRepositories', {});
       server.child.kill('SIGTERM');
       assert.deepEqual(await server.exited, { code: 0, signal: null });
@@ -227,8 +208,7 @@ describe('the process', { concurrency: 2 }, () => {
       idle.write('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n');
       await idle.answer();
       const slow = await connect(server.port);
-      const headers = { 'x-api-token': server.token, 'content-type': 'application/json', 'content-length': 2 };
-      slow.write(`${head('/v1/listRepositories', headers)}{`);
+      slow.write(`${headOf(server, 'listRepositories', 2)}{`);
       await server.api.ok('listRepositories', {});
       server.child.kill('SIGTERM');
       await idle.closed();
@@ -242,8 +222,7 @@ describe('the process', { concurrency: 2 }, () => {
       test(`${signal} twice stops it as one does: a request in flight is still finished`, async () => {
         const server = await startServer();
         const slow = await connect(server.port);
-        const headers = { 'x-api-token': server.token, 'content-type': 'application/json', 'content-length': 2 };
-        slow.write(`${head('/v1/listRepositories', headers)}{`);
+        slow.write(`${headOf(server, 'listRepositories', 2)}{`);
         await server.api.ok('listRepositories', {});
         server.child.kill(signal);
         await untilRefused(server.port);
@@ -257,12 +236,11 @@ describe('the process', { concurrency: 2 }, () => {
     test('a request that comes over an open connection while it stops gets a whole answer', async () => {
       const server = await startServer();
       const slow = await connect(server.port);
-      const headers = { 'x-api-token': server.token, 'content-type': 'application/json', 'content-length': 2 };
-      slow.write(`${head('/v1/listRepositories', headers)}{`);
+      slow.write(`${headOf(server, 'listRepositories', 2)}{`);
       await server.api.ok('listRepositories', {});
       server.child.kill('SIGTERM');
       await untilRefused(server.port);
-      slow.write(`}${head('/v1/listQueues', headers)}{}`);
+      slow.write(`}${headOf(server, 'listQueues', 2)}{}`);
       assert.equal((await slow.answer()).status, 200);
       await slow.closed();
       const rest = slow.received().split('HTTP/1.1 ').at(-1) ?? '';
@@ -274,8 +252,7 @@ describe('the process', { concurrency: 2 }, () => {
   describe('a rate limit', () => {
     test('answers 429 with Retry-After, for each token by itself, and ends', async () => {
       const server = await startHere({ SLUICE_RATE_LIMIT: '5' });
-      const { token } = await server.api.ok<{ token: string }>('createApiToken', { name: 'ci', scopes: ['read'] });
-      const ci = server.api.withToken(token);
+      const ci = await server.api.withScopes('read');
       const answers = await Promise.all(Array.from({ length: 50 }, () => ci.post('listRepositories', {})));
       const refused = answers.filter((answer) => answer.status !== 200);
       assert.ok(refused.length > 0);
@@ -305,6 +282,12 @@ describe('the process', { concurrency: 2 }, () => {
     await server.stop();
   });
 });
+
+/** The head of a request whose body comes later. */
+function headOf({ token }: TestServer, operation: string, length: number): string {
+  const headers = { 'x-api-token': token, 'content-type': 'application/json', 'content-length': length };
+  return head(`/v1/${operation}`, headers);
+}
 
 /** The server no longer listens: it has begun to stop. */
 async function untilRefused(port: number): Promise<void> {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { rename } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import type { CandidateView } from '../../src/app/queue/candidate-view.ts';
-import { type Client, until } from './harness.ts';
-import { type TestQueue, useServer } from './test-queue.ts';
+import { until } from './harness.ts';
+import { useServer } from './test-queue.ts';
 
 const PATIENCE_MS = 20_000;
 
@@ -15,11 +15,6 @@ describe('reportCheck [C13]', { concurrency: 4 }, () => {
     const queue = await aQueue(settings);
     const number = await queue.submitOne();
     return { queue, ci: queue.ci, number, run: await queue.ci.runOf(number) };
-  }
-
-  async function withScopes(queue: TestQueue, scopes: readonly string[]): Promise<Client> {
-    const { token } = await queue.api.ok<{ token: string }>('createApiToken', { name: scopes.join(), scopes });
-    return queue.api.withToken(token);
   }
 
   const done = { name: 'test', status: 'COMPLETED', conclusion: 'SUCCESS' };
@@ -158,9 +153,9 @@ describe('reportCheck [C13]', { concurrency: 4 }, () => {
     const { queue, run } = await underTest();
     const body = { repo: queue.repo, testRunId: run.testRunId, ...done };
     for (const scope of ['read', 'upload', 'targets', 'submit']) {
-      await (await withScopes(queue, [scope])).refused('403 INSUFFICIENT_SCOPE', 'reportCheck', body);
+      await (await queue.api.withScopes(scope)).refused('403 INSUFFICIENT_SCOPE', 'reportCheck', body);
     }
-    const reporter = await withScopes(queue, ['report']);
+    const reporter = await queue.api.withScopes('report');
     assert.equal((await reporter.ok<CandidateView>('reportCheck', body)).testRunId, run.testRunId);
     await reporter.refused('403 INSUFFICIENT_SCOPE', 'getMergeQueueTestingDetails', queue.ref);
   });

@@ -1,26 +1,22 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { createPlainWorld, type PlainWorld } from '../contract/plain-repository.ts';
-import { startHere, type TestServer } from './harness.ts';
+import { useServer } from './test-queue.ts';
 
 describe('repositories over /v1', () => {
-  let server: TestServer;
+  const world = useServer();
   let git: PlainWorld;
   before(async () => {
-    server = await startHere();
     git = await createPlainWorld();
     await git.commit('main', { files: { 'a.txt': 'a\n' } });
   });
-  after(async () => {
-    await git.close();
-    await server.stop();
-  });
+  after(() => git.close());
 
   const repo = { host: 'local', owner: 'acme', name: 'app' };
 
   test('registerRepository answers the repository, and a second time changes only what is given', async () => {
     const checks = [{ name: 'test', command: 'npm test' }];
-    const { createdAt, updatedAt, notes, ...rest } = await server.api.ok('registerRepository', {
+    const { createdAt, updatedAt, notes, ...rest } = await world.server.api.ok('registerRepository', {
       repo,
       git: git.path,
       checks,
@@ -28,11 +24,11 @@ describe('repositories over /v1', () => {
     const check = { ...checks[0], timeoutMinutes: null, network: false };
     const settings = { trustChecks: false, checksBlocked: null, runHooks: true };
     assert.deepEqual([rest, notes], [{ repo, git: git.path, checks: [check], junit: [], ...settings }, []]);
-    const { notes: none, ...again } = await server.api.ok('registerRepository', { repo, junit: ['out/*.xml'] });
+    const { notes: none, ...again } = await world.server.api.ok('registerRepository', { repo, junit: ['out/*.xml'] });
     assert.deepEqual(none, []);
     assert.deepEqual(again, { ...rest, junit: ['out/*.xml'], createdAt, updatedAt: again['updatedAt'] });
     assert.ok(String(again['updatedAt']) >= String(updatedAt));
-    assert.deepEqual(await server.api.ok('listRepositories', {}), { repositories: [again] });
+    assert.deepEqual(await world.server.api.ok('listRepositories', {}), { repositories: [again] });
   });
 
   for (const [what, location] of [
@@ -45,20 +41,20 @@ describe('repositories over /v1', () => {
   ] as const) {
     test(`${what} is refused as a repository, and nothing is registered`, async () => {
       const body = { repo: { ...repo, name: 'other' }, git: location };
-      const problem = await server.api.refused('400 VALIDATION_FAILED', 'registerRepository', body);
+      const problem = await world.server.api.refused('400 VALIDATION_FAILED', 'registerRepository', body);
       assert.deepEqual(
         problem.errors?.map((error) => error.path),
         ['/git'],
       );
       assert.ok(!JSON.stringify(problem).includes('secret'));
-      await server.api.refused('404 REPOSITORY_NOT_FOUND', 'removeRepository', { repo: body.repo });
+      await world.server.api.refused('404 REPOSITORY_NOT_FOUND', 'removeRepository', { repo: body.repo });
     });
   }
 
   test('two checks of one name are refused: each result would be taken for the other [R1]', async () => {
     const checks = ['false', 'true'].map((command) => ({ name: 'test', command }));
     const body = { repo: { ...repo, name: 'other' }, git: git.path, checks };
-    const { errors } = await server.api.refused('400 VALIDATION_FAILED', 'registerRepository', body);
+    const { errors } = await world.server.api.refused('400 VALIDATION_FAILED', 'registerRepository', body);
     assert.deepEqual(
       errors?.map((error) => error.path),
       ['/checks/1/name'],
@@ -67,7 +63,7 @@ describe('repositories over /v1', () => {
 
   test('a forge that is not connected is said so', async () => {
     const body = { repo: { ...repo, host: 'github.example' } };
-    const { errors } = await server.api.refused('400 VALIDATION_FAILED', 'registerRepository', body);
+    const { errors } = await world.server.api.refused('400 VALIDATION_FAILED', 'registerRepository', body);
     assert.deepEqual(
       errors?.map((error) => error.path),
       ['/repo/host'],
@@ -77,26 +73,26 @@ describe('repositories over /v1', () => {
   test('removeRepository waits until its queues are deleted', async () => {
     const name = 'to-remove';
     const ref = { repo: { ...repo, name }, targetBranch: 'main' };
-    await server.api.ok('registerRepository', { repo: ref.repo, git: git.path });
-    await server.api.ok('createQueue', ref);
-    await server.api.refused('409 REPOSITORY_HAS_QUEUES', 'removeRepository', { repo: ref.repo });
-    await server.api.ok('deleteQueue', ref);
-    assert.deepEqual(await server.api.ok('removeRepository', { repo: ref.repo }), {});
-    await server.api.refused('404 REPOSITORY_NOT_FOUND', 'getQueue', ref);
-    await server.api.refused('404 REPOSITORY_NOT_FOUND', 'removeRepository', { repo: ref.repo });
+    await world.server.api.ok('registerRepository', { repo: ref.repo, git: git.path });
+    await world.server.api.ok('createQueue', ref);
+    await world.server.api.refused('409 REPOSITORY_HAS_QUEUES', 'removeRepository', { repo: ref.repo });
+    await world.server.api.ok('deleteQueue', ref);
+    assert.deepEqual(await world.server.api.ok('removeRepository', { repo: ref.repo }), {});
+    await world.server.api.refused('404 REPOSITORY_NOT_FOUND', 'getQueue', ref);
+    await world.server.api.refused('404 REPOSITORY_NOT_FOUND', 'removeRepository', { repo: ref.repo });
   });
 
   test('a backup brings back what was deleted, and an unusable one changes nothing [D5]', async () => {
     const ref = { repo, targetBranch: 'main' };
-    await server.api.ok('registerRepository', { repo, git: git.path });
-    await server.api.ok('createQueue', { ...ref, concurrency: 9 });
-    const backup = await server.api.ok('createBackup', { file: 'before.db' });
+    await world.server.api.ok('registerRepository', { repo, git: git.path });
+    await world.server.api.ok('createQueue', { ...ref, concurrency: 9 });
+    const backup = await world.server.api.ok('createBackup', { file: 'before.db' });
     assert.ok(Number(backup['sizeBytes']) > 0);
-    await server.api.refused('400 VALIDATION_FAILED', 'createBackup', { file: 'before.db' });
-    await server.api.ok('deleteQueue', ref);
-    await server.api.refused('400 VALIDATION_FAILED', 'restoreBackup', { file: 'no-such.db' });
-    await server.api.refused('404 QUEUE_NOT_FOUND', 'getQueue', ref);
-    assert.deepEqual(await server.api.ok('restoreBackup', { file: 'before.db' }), {});
-    assert.equal((await server.api.ok('getQueue', ref))['concurrency'], 9);
+    await world.server.api.refused('400 VALIDATION_FAILED', 'createBackup', { file: 'before.db' });
+    await world.server.api.ok('deleteQueue', ref);
+    await world.server.api.refused('400 VALIDATION_FAILED', 'restoreBackup', { file: 'no-such.db' });
+    await world.server.api.refused('404 QUEUE_NOT_FOUND', 'getQueue', ref);
+    assert.deepEqual(await world.server.api.ok('restoreBackup', { file: 'before.db' }), {});
+    assert.equal((await world.server.api.ok('getQueue', ref))['concurrency'], 9);
   });
 });

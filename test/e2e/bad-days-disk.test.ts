@@ -2,12 +2,13 @@
 import assert from 'node:assert/strict';
 import { chmod, rename, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, describe, it } from 'node:test';
+import { after, describe, it, type TestContext } from 'node:test';
 import { type BadDay, onBadDays, statusOf } from './bad-days.ts';
+import { aCheckedQueue } from './checks.ts';
 import { assertLanded } from './ci.ts';
-import { launch, startServer, until } from './harness.ts';
+import { launch, until } from './harness.ts';
 import { createSmallDisk, findMountProblem, type SmallDisk } from './small-disk.ts';
-import { createQueue, useServer } from './test-queue.ts';
+import { openProcess, useServer } from './test-queue.ts';
 
 const skip = await findMountProblem();
 
@@ -83,45 +84,45 @@ describe('a small disk under the repository', { skip }, () => {
 });
 
 describe('a small disk under the server', { skip }, () => {
+  const onSmallDisk = async (t: TestContext, { isTemporary } = { isTemporary: false }) => {
+    const disk = await createSmallDisk(24);
+    // A server that runs as root keeps its work trees in the temporary folder.
+    await chmod(disk.folder, 0o711);
+    const temporary = isTemporary ? { TMPDIR: disk.folder } : {};
+    const world = await openProcess(t, { SLUICE_DATA: join(disk.folder, 'data'), ...temporary });
+    t.after(() => disk.close());
+    return { disk, ...world };
+  };
   const untilRoom = (queue: BadDay, number: number) =>
     until('there is room again', 30_000, async () => {
       const answer = await queue.api.post('submitPullRequest', queue.entry(number));
       return answer.status === 200 ? true : undefined;
     });
 
-  it('full: what cannot be stored is refused in words, it is not ready, and goes on when there is room [C16] [D2] [D9]', async () => {
-    const disk = await createSmallDisk(24);
-    const server = await startServer({ SLUICE_DATA: join(disk.folder, 'data') });
-    const queue = onBadDays(await createQueue(server.api));
-    try {
-      const [one, two] = [await queue.submitOne(), await queue.openPullRequest()];
-      const run = await queue.ci.runOf(one);
-      const makeRoom = await disk.fill();
-      const refused = await queue.api.refused('503 UNAVAILABLE', 'submitPullRequest', queue.entry(two));
-      assert.match(refused.detail, /^The disk of the server is full: nothing was stored\./);
-      const notReady = await until('it is not ready', 10_000, async () => {
-        const response = await fetch(`${server.url}/readyz`);
-        const text = await response.text();
-        return response.status === 503 ? text : undefined;
-      });
-      assert.match(notReady, /The disk of the server is full/);
-      assert.equal((await fetch(`${server.url}/healthz`)).status, 200);
-      const result = { repo: queue.repo, testRunId: run.testRunId, name: 'test', status: 'COMPLETED' };
-      await queue.api.refused('503 UNAVAILABLE', 'reportCheck', { ...result, conclusion: 'SUCCESS' });
-      assert.equal((await queue.get(one)).state, 'TESTING');
-      await until('the log says it', 5_000, async () =>
-        /the disk is full/.test(server.output.err) ? true : undefined,
-      );
-      await makeRoom();
-      await untilRoom(queue, two);
-      await until('it is ready', 10_000, async () => (await fetch(`${server.url}/readyz`)).ok || undefined);
-      await assertLanded(queue, await queue.untilMerged(one));
-      await assertLanded(queue, await queue.untilMerged(two));
-    } finally {
-      await server.stop();
-      await queue.close();
-      await disk.close();
-    }
+  it('full: what cannot be stored is refused in words, it is not ready, and goes on when there is room [C16] [D2] [D9]', async (t) => {
+    const { disk, server, aQueue } = await onSmallDisk(t);
+    const queue = onBadDays(await aQueue());
+    const [one, two] = [await queue.submitOne(), await queue.openPullRequest()];
+    const run = await queue.ci.runOf(one);
+    const makeRoom = await disk.fill();
+    const refused = await queue.api.refused('503 UNAVAILABLE', 'submitPullRequest', queue.entry(two));
+    assert.match(refused.detail, /^The disk of the server is full: nothing was stored\./);
+    const notReady = await until('it is not ready', 10_000, async () => {
+      const response = await fetch(`${server.url}/readyz`);
+      const text = await response.text();
+      return response.status === 503 ? text : undefined;
+    });
+    assert.match(notReady, /The disk of the server is full/);
+    assert.equal((await fetch(`${server.url}/healthz`)).status, 200);
+    const result = { repo: queue.repo, testRunId: run.testRunId, name: 'test', status: 'COMPLETED' };
+    await queue.api.refused('503 UNAVAILABLE', 'reportCheck', { ...result, conclusion: 'SUCCESS' });
+    assert.equal((await queue.get(one)).state, 'TESTING');
+    await until('the log says it', 5_000, async () => (/the disk is full/.test(server.output.err) ? true : undefined));
+    await makeRoom();
+    await untilRoom(queue, two);
+    await until('it is ready', 10_000, async () => (await fetch(`${server.url}/readyz`)).ok || undefined);
+    await assertLanded(queue, await queue.untilMerged(one));
+    await assertLanded(queue, await queue.untilMerged(two));
   });
 
   for (const leftMegabytes of [0, 1 / 32, 1 / 4]) {
@@ -139,43 +140,25 @@ describe('a small disk under the server', { skip }, () => {
     });
   }
 
-  it('of another file system than the work trees: commits are copied all the same [R8]', async () => {
-    const disk = await createSmallDisk(24);
-    const server = await startServer({ SLUICE_DATA: join(disk.folder, 'data') });
-    const queue = onBadDays(await createQueue(server.api, { requiredStatuses: null }));
-    try {
-      const checks = [{ name: 'test', command: 'git status --porcelain; git fsck; test -f x.txt' }];
-      await queue.api.ok('registerRepository', { repo: queue.repo, checks });
-      const number = await queue.submitOne({ 'x.txt': 'x\n' });
-      await assertLanded(queue, await queue.untilMerged(number));
-    } finally {
-      await server.stop();
-      await queue.close();
-      await disk.close();
-    }
+  it('of another file system than the work trees: commits are copied all the same [R8]', async (t) => {
+    const checks = [{ name: 'test', command: 'git status --porcelain; git fsck; test -f x.txt' }];
+    const queue = onBadDays(await aCheckedQueue(await onSmallDisk(t), checks));
+    const number = await queue.submitOne({ 'x.txt': 'x\n' });
+    await assertLanded(queue, await queue.untilMerged(number));
   });
 
-  it('full while the built-in runner works: checks wait for room, and say so [C16] [E15]', async () => {
-    const disk = await createSmallDisk(24);
-    // A server that runs as root keeps its work trees in the temporary folder.
-    await chmod(disk.folder, 0o711);
-    const server = await startServer({ SLUICE_DATA: join(disk.folder, 'data'), TMPDIR: disk.folder });
-    const queue = onBadDays(await createQueue(server.api, { requiredStatuses: null }));
-    try {
-      // Larger than the free space, so that the work tree does not fit while the store still does.
-      const files = { 'large.bin': 'x'.repeat(16 * 1024 * 1024) };
-      await queue.api.ok('registerRepository', { repo: queue.repo, checks: [{ name: 'test', command: 'true' }] });
-      const number = await queue.openPullRequest(files);
-      const makeRoom = await disk.fill(8);
-      await queue.submit(number);
-      await queue.untilReason(number, 'TRYING_AGAIN', /^Its checks could not be started: .*unable to write file/);
-      assert.match(await statusOf(server, queue, number), /State +TESTING.*unable to write file/s);
-      await makeRoom();
-      await assertLanded(queue, await queue.untilMerged(number));
-    } finally {
-      await server.stop();
-      await queue.close();
-      await disk.close();
-    }
+  it('full while the built-in runner works: checks wait for room, and say so [C16] [E15]', async (t) => {
+    const world = await onSmallDisk(t, { isTemporary: true });
+    const { disk, server } = world;
+    const queue = onBadDays(await aCheckedQueue(world, [{ name: 'test', command: 'true' }]));
+    // Larger than the free space, so that the work tree does not fit while the store still does.
+    const files = { 'large.bin': 'x'.repeat(16 * 1024 * 1024) };
+    const number = await queue.openPullRequest(files);
+    const makeRoom = await disk.fill(8);
+    await queue.submit(number);
+    await queue.untilReason(number, 'TRYING_AGAIN', /^Its checks could not be started: .*unable to write file/);
+    assert.match(await statusOf(server, queue, number), /State +TESTING.*unable to write file/s);
+    await makeRoom();
+    await assertLanded(queue, await queue.untilMerged(number));
   });
 });

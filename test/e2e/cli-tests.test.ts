@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
-import { makeFolder, startHere, type TestServer } from './harness.ts';
+import { before, describe, it } from 'node:test';
+import { makeFolder } from './harness.ts';
 import { sluice } from './kept-sluice.ts';
+import { useServer } from './test-queue.ts';
 
 const REPO = 'local/acme/app';
 const SHA = '2f1c7d0e5b6a49388c1d2e3f4a5b6c7d8e9f0a1b';
@@ -16,7 +17,7 @@ function testCase(name: string, at: string, isFailing = false): string {
 }
 
 describe('sluice tests [W7] [W8]', () => {
-  let server: TestServer;
+  const world = useServer();
   let folder: string;
   let env: Readonly<Record<string, string>>;
   let flakyId = '';
@@ -32,8 +33,8 @@ describe('sluice tests [W7] [W8]', () => {
   }
 
   before(async () => {
-    [server, folder] = await Promise.all([startHere(), makeFolder()]);
-    env = { SLUICE_URL: server.url, SLUICE_TOKEN: server.token };
+    folder = await makeFolder();
+    env = world.server.env;
     // One test fails and passes on the same commit in the same job.
     const now = Date.now();
     const at = (minutesAgo: number): string => new Date(now - minutesAgo * 60_000).toISOString();
@@ -47,10 +48,6 @@ describe('sluice tests [W7] [W8]', () => {
       const { err } = await sluice([...args, '--wait', '--exit-code', '0'], { env, cwd: folder });
       assert.match(err, /It has been processed/);
     }
-  });
-  after(async () => {
-    await server.stop();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   it('lists those that are flaky, failing, or found by name', async () => {

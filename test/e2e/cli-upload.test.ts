@@ -4,11 +4,12 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import type { UploadPage } from '../../src/app/uploads/uploads.ts';
-import { makeFolder, startHere, type TestServer } from './harness.ts';
+import { makeFolder } from './harness.ts';
 import { sluice } from './kept-sluice.ts';
 import { HAS_TERMINAL, runOnTerminal } from './run-sluice.ts';
+import { useServer } from './test-queue.ts';
 
 const REPO = { host: 'github.com', owner: 'acme', name: 'widgets' };
 const SCOPE = { repo: REPO, org_url_slug: 'default' };
@@ -24,14 +25,14 @@ function report(...names: string[]): string {
 }
 
 describe('sluice upload [W5] [W6]', () => {
-  let server: TestServer;
+  const world = useServer();
   let folder: string;
   let env: Readonly<Record<string, string>>;
   let sha = '';
 
   before(async () => {
-    [server, folder] = await Promise.all([startHere(), makeFolder()]);
-    env = { SLUICE_URL: server.url, SLUICE_TOKEN: server.token };
+    folder = await makeFolder();
+    env = world.server.env;
     const git = (...args: string[]): string =>
       execFileSync('git', ['-c', 'user.name=dev', '-c', 'user.email=dev@acme.test', ...args], {
         cwd: folder,
@@ -42,10 +43,6 @@ describe('sluice upload [W5] [W6]', () => {
     git('commit', '-q', '--allow-empty', '-m', 'init');
     sha = git('rev-parse', 'HEAD');
     mkdirSync(join(folder, 'reports'));
-  });
-  after(async () => {
-    await server.stop();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   const write = (name: string, text: string): void => writeFileSync(join(folder, name), text);
@@ -86,7 +83,7 @@ describe('sluice upload [W5] [W6]', () => {
     const [test] = document.failing;
     assert.deepEqual([document.upload, document.quarantine, test?.quarantined], [null, 'KNOWN', false]);
 
-    await server.api.ok('flaky-tests/set-quarantine', {
+    await world.server.api.ok('flaky-tests/set-quarantine', {
       ...SCOPE,
       test_id: test?.id,
       setting: 'ALWAYS_QUARANTINE',
@@ -104,12 +101,12 @@ describe('sluice upload [W5] [W6]', () => {
 
   it('asks nothing of quarantine where it is switched off', async () => {
     write('off.xml', report('!powers'));
-    await server.api.ok('flaky-tests/update-settings', { ...SCOPE, quarantine_enabled: false });
+    await world.server.api.ok('flaky-tests/update-settings', { ...SCOPE, quarantine_enabled: false });
     const off = await upload(['off.xml']);
     assert.equal(off.code, 0, off.err);
     assert.match(off.err, /quarantine is switched off/);
     assert.equal((await upload(['off.xml', '--exit-code', '5'])).code, 5);
-    await server.api.ok('flaky-tests/update-settings', { ...SCOPE, quarantine_enabled: true });
+    await world.server.api.ok('flaky-tests/update-settings', { ...SCOPE, quarantine_enabled: true });
   });
 
   const find = async (query: string) => {
@@ -119,7 +116,7 @@ describe('sluice upload [W5] [W6]', () => {
         readonly codeowners: readonly string[];
       }[];
     }
-    return (await server.api.ok<Found>('flaky-tests/search-tests', { ...SCOPE, query })).tests[0];
+    return (await world.server.api.ok<Found>('flaky-tests/search-tests', { ...SCOPE, query })).tests[0];
   };
 
   it('sends the CODEOWNERS of the checkout, so that tests have owners [U39]', async () => {
@@ -142,7 +139,7 @@ describe('sluice upload [W5] [W6]', () => {
       return (await find('wobbles'))?.status.value;
     };
     assert.equal(await statusAfter('--fork'), 'HEALTHY');
-    const list = await server.api.ok<UploadPage>('flaky-tests/list-uploads', {
+    const list = await world.server.api.ok<UploadPage>('flaky-tests/list-uploads', {
       ...SCOPE,
       page_query: { page_size: 1 },
     });
@@ -178,7 +175,7 @@ describe('sluice upload [W5] [W6]', () => {
 
   it('needs no more of a token than to upload; only to wait it must read', async () => {
     write('scoped.xml', report('!subtracts', 'adds'));
-    const { token } = await server.api.ok<{ token: string }>('createApiToken', { name: 'ci', scopes: ['upload'] });
+    const { token = '' } = await world.server.api.withScopes('upload');
     const { code, err } = await upload(['scoped.xml', '--exit-code', '2', '--wait'], { SLUICE_TOKEN: token });
     assert.equal(code, 0, err);
     assert.match(err, /Uploaded as [\s\S]*Whether the upload has been processed could not be seen\. .*scope/);

@@ -2,15 +2,16 @@
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { SLUICE_BIN } from '../helpers/sluice-command.ts';
-import { makeFolder, startHere, type TestServer } from './harness.ts';
+import { makeFolder } from './harness.ts';
 import { type Ran, type RunOptions, sluice } from './kept-sluice.ts';
+import { useServer } from './test-queue.ts';
 
 const QUEUE = ['local/acme/app', 'main'];
 
@@ -42,20 +43,14 @@ function createRepository(folder: string): void {
 }
 
 describe('sluice against a server', () => {
-  let server: TestServer;
+  const world = useServer();
   let folder: string;
   let env: Readonly<Record<string, string>>;
 
   before(async () => {
     folder = await makeFolder();
     createRepository(folder);
-    server = await startHere();
-    env = { SLUICE_URL: server.url, SLUICE_DATA: server.dataFolder };
-  });
-
-  after(async () => {
-    await server.stop();
-    await rm(folder, { recursive: true, force: true });
+    env = { SLUICE_URL: world.server.url, SLUICE_DATA: world.server.dataFolder };
   });
 
   const ok = async (args: readonly string[], options: RunOptions = {}): Promise<string> => {
@@ -121,17 +116,8 @@ describe('sluice against a server', () => {
 
   describe('with a queue', () => {
     before(async () => {
-      await ok([
-        'repo',
-        'add',
-        QUEUE[0] as string,
-        '--git',
-        join(folder, 'app.git'),
-        '--check',
-        'test=exit 0',
-        '--check-timeout',
-        '5',
-      ]);
+      const added = ['repo', 'add', QUEUE[0] as string, '--git', join(folder, 'app.git')];
+      await ok([...added, '--check', 'test=exit 0', '--check-timeout', '5']);
       await ok(['queue', 'create', ...QUEUE, '--required-statuses', 'ci']);
       await ok(['queue', 'pause', ...QUEUE]);
       await ok(['pr', 'submit', ...QUEUE, '8']);
@@ -141,9 +127,9 @@ describe('sluice against a server', () => {
       const ref = { repo: { host: 'local', owner: 'acme', name: 'app' }, targetBranch: 'main' };
       assert.deepEqual(
         JSON.parse(await ok(['queue', 'show', ...QUEUE, '--json'])),
-        await server.api.ok('getQueue', ref),
+        await world.server.api.ok('getQueue', ref),
       );
-      assert.deepEqual(JSON.parse(await ok(['--json', 'queue', 'list'])), await server.api.ok('listQueues', {}));
+      assert.deepEqual(JSON.parse(await ok(['--json', 'queue', 'list'])), await world.server.api.ok('listQueues', {}));
       const record = JSON.parse(await ok(['pr', 'status', ...QUEUE, '8', '--json']));
       assert.equal(record.explanation.summary.length > 0 && record.timeline[0].actor, 'admin');
       const { repositories } = JSON.parse(await ok(['repo', 'list', '--json']));
@@ -151,7 +137,7 @@ describe('sluice against a server', () => {
         { name: 'test', command: 'exit 0', timeoutMinutes: 5, network: false },
       ]);
       const status = JSON.parse(await ok(['status', '--json']));
-      assert.deepEqual([status.url, status.ready, status.queues.length], [server.url, true, 1]);
+      assert.deepEqual([status.url, status.ready, status.queues.length], [world.server.url, true, 1]);
       const refused = await sluice(['queue', 'show', 'local/acme/app', 'none', '--json'], { env });
       assert.deepEqual([refused.code, JSON.parse(refused.out).code], [1, 'QUEUE_NOT_FOUND']);
     });
@@ -235,8 +221,10 @@ describe('sluice against a server', () => {
 
     it('takes the base of the API for the address of the server', async () => {
       for (const end of ['/', '/v1', '/v1/']) {
-        const { url } = JSON.parse(await ok(['status', '--json'], { env: { ...env, SLUICE_URL: server.url + end } }));
-        assert.equal(url, server.url);
+        const { url } = JSON.parse(
+          await ok(['status', '--json'], { env: { ...env, SLUICE_URL: world.server.url + end } }),
+        );
+        assert.equal(url, world.server.url);
       }
     });
 
@@ -301,7 +289,7 @@ describe('sluice against a server', () => {
     });
 
     it('exits with 4 without a token, with a wrong one and with one that may not', async () => {
-      const elsewhere = { env: { SLUICE_URL: server.url }, cwd: folder };
+      const elsewhere = { env: { SLUICE_URL: world.server.url }, cwd: folder };
       assert.match(
         await fails(4, ['queue', 'list'], elsewhere),
         /SLUICE_TOKEN \(not set\).*data.admin-token \(no such file\)/,
@@ -344,7 +332,7 @@ describe('sluice against a server', () => {
       );
       assert.deepEqual(token.scopes, ['read', 'submit', 'targets']);
       assert.ok(Math.abs(Date.parse(token.expiresAt) - Date.now() - 90 * day) < day);
-      const asBot = { env: { SLUICE_URL: server.url, SLUICE_TOKEN: token.token } };
+      const asBot = { env: { SLUICE_URL: world.server.url, SLUICE_TOKEN: token.token } };
       assert.match(await ok(['queue', 'list'], asBot), /local\/acme\/app/);
       assert.match(await ok(['token', 'list']), new RegExp(`${token.id} +bot +read,submit,targets +all`));
       assert.match(await ok(['token', 'revoke', token.id]), /is revoked/);
@@ -352,7 +340,7 @@ describe('sluice against a server', () => {
       assert.match(await fails(4, ['queue', 'list'], asBot), /revoked/);
       const organization = await ok(['org', 'add', 'other']);
       assert.match(
-        await ok(['queue', 'list'], { env: { SLUICE_URL: server.url, SLUICE_TOKEN: organization.trim() } }),
+        await ok(['queue', 'list'], { env: { SLUICE_URL: world.server.url, SLUICE_TOKEN: organization.trim() } }),
         /No queues yet/,
       );
       assert.match(await fails(1, ['org', 'add', 'other']), /other/);
@@ -360,7 +348,7 @@ describe('sluice against a server', () => {
 
     it('acts for another organization that is named, with an instance token [A23]', async () => {
       const secret = (await ok(['org', 'add', 'named'])).trim();
-      const itself = { env: { SLUICE_URL: server.url, SLUICE_TOKEN: secret } };
+      const itself = { env: { SLUICE_URL: world.server.url, SLUICE_TOKEN: secret } };
       await ok(['repo', 'add', 'local/acme/app', '--git', join(folder, 'app.git'), '--org', 'named']);
       await ok(['queue', 'create', 'local/acme/app', 'main', '--org', 'named']);
       assert.match(await ok(['queue', 'list'], itself), /local\/acme\/app/);

@@ -189,6 +189,8 @@ export interface Client {
   readonly token: string | undefined;
   /** The same server with another token, or none. */
   withToken(token: string | undefined): Client;
+  /** The same with a new token of these scopes. */
+  withScopes(...scopes: readonly string[]): Promise<Client>;
   /** The same, acting for this organization. */
   actingFor(organization: string): Client;
   send(path: string, init?: RequestInit & { readonly duplex?: 'half' }): Promise<Answer>;
@@ -216,18 +218,23 @@ export function createClient(of: {
   };
   const post: Client['post'] = (operation, body) =>
     send(operation, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+  const ok = async <T>(operation: string, body: unknown): Promise<T> => {
+    const answer = await post(operation, body);
+    assert.equal(answer.status, 200, `${operation}: ${answer.text}`);
+    return JSON.parse(answer.text) as T;
+  };
   return {
     url,
     token,
     withToken: (other) => createClient({ ...of, token: other }),
+    withScopes: async (...scopes) => {
+      const made = await ok<{ token: string }>('createApiToken', { name: scopes.join(), scopes });
+      return createClient({ ...of, token: made.token });
+    },
     actingFor: (other) => createClient({ ...of, organization: other }),
     send,
     post,
-    ok: async <T>(operation: string, body: unknown): Promise<T> => {
-      const answer = await post(operation, body);
-      assert.equal(answer.status, 200, `${operation}: ${answer.text}`);
-      return JSON.parse(answer.text) as T;
-    },
+    ok,
     refused: async (expected, operation, body) => problemOf(await post(operation, body), expected),
   };
 }

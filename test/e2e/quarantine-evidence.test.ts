@@ -9,11 +9,6 @@ import { type Client, until } from './harness.ts';
 import { aReportingQueue, caseOf, FAILURE, reportOf, submitFiles, upload } from './quarantine-world.ts';
 import { type TestQueue, useServer } from './test-queue.ts';
 
-async function withScopes({ api }: TestQueue, ...scopes: readonly string[]): Promise<Client> {
-  const { token } = await api.ok<{ token: string }>('createApiToken', { name: scopes.join(), scopes });
-  return api.withToken(token);
-}
-
 /** Any holder of this token can claim it: the test failed at the first attempt of a job, and passed at the second. */
 async function tellFlaky(
   api: Client,
@@ -62,7 +57,7 @@ describe('evidence for a waiver', () => {
     const first = await submitFiles(queue);
     assert.equal(first.state, 'MERGED');
     const run = await queue.ci.read(await testRunOf(queue, first.prNumber));
-    const attacker = await withScopes(queue, 'upload');
+    const attacker = await queue.api.withScopes('upload');
     const head = await queue.git.git(['rev-parse', 'main']);
     await tellFlaky(attacker, queue, { sha: 'd'.repeat(40), branch: 'main', test: 'a' });
     await tellFlaky(attacker, queue, { sha: head, branch: 'main', test: 'b' });
@@ -83,7 +78,7 @@ describe('evidence for a waiver', () => {
       assert.match(textsOf(guilty.explanation), /is not waived/);
     }
 
-    await tellFlaky(await withScopes(queue, 'evidence'), queue, { sha: head, branch: 'main', test: 'b' });
+    await tellFlaky(await queue.api.withScopes('evidence'), queue, { sha: head, branch: 'main', test: 'b' });
     await processed(queue);
     const excused = await submitFiles(queue, { 'break-b.txt': 'x\n' });
     assert.equal(excused.state, 'MERGED', 'whoever runs the tests of the target says so');
@@ -94,7 +89,7 @@ describe('evidence for a waiver', () => {
     const queue = await world.aQueue({ honorQuarantine: 'ON' });
     await quarantineItself(queue);
     const failing = reportOf(caseOf('a', FAILURE), caseOf('b'));
-    const trusted = await withScopes(queue, 'evidence');
+    const trusted = await queue.api.withScopes('evidence');
     const first = await queue.submitOne();
     const passed = await queue.ci.runOf(first);
     await upload(trusted, queue, jobOf(passed), reportOf(caseOf('a'), caseOf('b')));
@@ -105,7 +100,7 @@ describe('evidence for a waiver', () => {
     assert.equal(told?.evidence, 'WAIVERS');
 
     const forged = await queue.submitOne();
-    const { token } = await queue.api.ok<{ token: string }>('createApiToken', { name: 'ci', scopes: ['upload'] });
+    const { token = '' } = await queue.api.withScopes('upload');
     const run = await queue.ci.runOf(forged);
     const uploader = new Uploader({ base: `${world.server.url}/trunk`, token, org: 'default', repo: queue.repo });
     const created = (await (await uploader.create()).json()) as CreatedUpload;

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
-import { rm } from 'node:fs/promises';
-import { after, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import type { UploadPage, UploadView } from '../../src/app/uploads/uploads.ts';
 import { createTestIds } from '../../src/flaky/identity/test-id.ts';
 import { type CreatedUpload, type FailingTest, Uploader } from '../helpers/uploader.ts';
-import { type Client, makeFolder, problemOf, type ServerProcess, startServer, until } from './harness.ts';
-import { createQueue } from './test-queue.ts';
+import { type Client, makeFolder, problemOf, type ServerProcess, until } from './harness.ts';
+import { openProcess } from './test-queue.ts';
 
 const REPO = { host: 'github.com', owner: 'acme', name: 'widgets' };
 const SCOPE = { repo: REPO, org_url_slug: 'default' };
@@ -35,20 +34,8 @@ const untilProcessed = (api: Client, count: number) =>
   });
 
 describe('uploads to a real server', () => {
-  const servers: ServerProcess[] = [];
-  const folders: string[] = [];
-  const start = async (environment: Readonly<Record<string, string>> = {}) => {
-    const server = await startServer(environment);
-    servers.push(server);
-    return server;
-  };
-  after(async () => {
-    for (const server of servers) if (server.child.exitCode === null) await server.stop();
-    for (const folder of folders) await rm(folder, { recursive: true, force: true });
-  });
-
-  test('bundles on both mounts, forms and reports are all processed, and quarantine is looked up [U15] [U18]', async () => {
-    const { url, token, api, output } = await start();
+  test('bundles on both mounts, forms and reports are all processed, and quarantine is looked up [U15] [U18]', async (t) => {
+    const { url, token, api, output } = (await openProcess(t)).server;
     const client = (base: string) => new Uploader({ base, token, org: 'default', repo: REPO });
     const id = createTestIds({ org: 'default', repository: REPO, variant: '' })(NAMES);
     const failing: FailingTest = {
@@ -81,55 +68,44 @@ describe('uploads to a real server', () => {
     assert.ok(!output.err.includes('because of a bug'), output.err);
   });
 
-  test('results are tied to a test run of their repository, and of no other [U15]', async () => {
-    const { api } = await start();
-    const [queue, other] = [await createQueue(api), await createQueue(api)];
-    try {
-      await queue.submit(await queue.openPullRequest());
-      const id = await until('a test run begins', 15_000, async () => {
-        const { testRuns } = await api.ok<{ testRuns: { testRunId: string }[] }>(
-          'getMergeQueueTestingDetails',
-          queue.ref,
-        );
-        return testRuns[0]?.testRunId;
+  test('results are tied to a test run of their repository, and of no other [U15]', async (t) => {
+    const { server, aQueue } = await openProcess(t);
+    const { api } = server;
+    const [queue, other] = [await aQueue(), await aQueue()];
+    await queue.submitOne();
+    const id = await until('a test run begins', 15_000, async () => (await queue.ci.runs())[0]?.testRunId);
+    const send = (name: string) => {
+      const repo = { repo_host: 'local', repo_owner: 'acme', repo_name: name };
+      const query = new URLSearchParams({
+        ...FIELDS,
+        ...repo,
+        test_run_id: `${id.toUpperCase()}-bisection`,
+        check: 'test',
       });
-      const send = (name: string) => {
-        const repo = { repo_host: 'local', repo_owner: 'acme', repo_name: name };
-        const query = new URLSearchParams({
-          ...FIELDS,
-          ...repo,
-          test_run_id: `${id.toUpperCase()}-bisection`,
-          check: 'test',
-        });
-        return api.send(`flaky-tests/upload-results?${query}`, { method: 'POST', body: REPORT });
-      };
-      problemOf(await send(other.repo.name), '404 TEST_RUN_NOT_FOUND');
-      assert.equal((await send(queue.repo.name)).status, 202);
-      const body = { repo: queue.repo, org_url_slug: 'default', page_query: {} };
-      const [upload] = (await api.ok<UploadPage>('flaky-tests/list-uploads', body)).uploads;
-      assert.deepEqual([upload?.test_run_id, upload?.check], [id, 'test']);
-    } finally {
-      await queue.close();
-      await other.close();
-    }
+      return api.send(`flaky-tests/upload-results?${query}`, { method: 'POST', body: REPORT });
+    };
+    problemOf(await send(other.repo.name), '404 TEST_RUN_NOT_FOUND');
+    assert.equal((await send(queue.repo.name)).status, 202);
+    const body = { repo: queue.repo, org_url_slug: 'default', page_query: {} };
+    const [upload] = (await api.ok<UploadPage>('flaky-tests/list-uploads', body)).uploads;
+    assert.deepEqual([upload?.test_run_id, upload?.check], [id, 'test']);
   });
 
-  test('an address stays good when the server starts again, and what was accepted is processed then [U18]', async () => {
-    const folder = await makeFolder();
-    folders.push(folder);
-    const first = await start({ SLUICE_DATA: folder });
+  test('an address stays good when the server starts again, and what was accepted is processed then [U18]', async (t) => {
+    const environment = { SLUICE_DATA: await makeFolder() };
+    const { server: first } = await openProcess(t, environment);
     const client = (server: ServerProcess) =>
       new Uploader({ base: server.url, token: server.token, org: 'default', repo: REPO });
     const created = (await (await client(first).create()).json()) as CreatedUpload;
     await first.stop();
-    const second = await start({ SLUICE_DATA: folder });
+    const { server: second } = await openProcess(t, environment);
     const { pathname, search } = new URL(created.url);
     const put = await client(second).put(`${second.url}${pathname}${search}`, client(second).pack(created, FILES));
     assert.equal(put.status, 200);
     // Killed at any point of the processing.
     second.child.kill('SIGKILL');
     await second.exited;
-    const third = await start({ SLUICE_DATA: folder });
+    const { server: third } = await openProcess(t, environment);
     const [upload] = await untilProcessed(third.api, 1);
     assert.deepEqual([upload?.id, upload?.status, upload?.test_runs], [created.id, 'PROCESSED', 2]);
   });
