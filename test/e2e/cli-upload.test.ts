@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import type { UploadPage } from '../../src/app/uploads/uploads.ts';
+import { listen } from '../helpers/listen.ts';
 import { makeFolder } from './harness.ts';
 import { sluice } from './kept-sluice.ts';
 import { HAS_TERMINAL, runOnTerminal } from './run-sluice.ts';
@@ -200,8 +200,7 @@ describe('sluice upload [W5] [W6]', () => {
 
   it('has the exit code of the tests where no server answers, and says so [W17]', async () => {
     write('away.xml', report('!falls'));
-    const gone = await closedPort();
-    const away = { SLUICE_URL: `http://127.0.0.1:${gone}` };
+    const away = { SLUICE_URL: await closedUrl() };
     const red = await upload(['away.xml'], away);
     assert.equal(red.code, 1, red.err);
     assert.match(red.err, /not uploaded\. No server answers at/);
@@ -219,13 +218,10 @@ describe('sluice upload [W5] [W6]', () => {
       response.writeHead(tries === 1 ? 503 : 202, { 'content-type': 'application/json' });
       response.end(JSON.stringify({ upload_id: '7f3c9a52-1f0b-4a86-9c55-0d6c1b7f2a11', status: 'ACCEPTED' }));
     });
-    const port = await listen(proxy);
+    const url = await listen(proxy);
     try {
       const args = ['upload', 'again.xml', '--retries', '1'];
-      const { code, err } = await sluice(args, {
-        env: { ...env, SLUICE_URL: `http://127.0.0.1:${port}` },
-        cwd: folder,
-      });
+      const { code, err } = await sluice(args, { env: { ...env, SLUICE_URL: url }, cwd: folder });
       assert.deepEqual([code, tries], [0, 2], err);
       assert.match(err, /Trying again in 1 s\.\n[\s\S]*Uploaded as 7f3c9a52/);
     } finally {
@@ -240,7 +236,6 @@ describe('sluice upload [W5] [W6]', () => {
     const { code, err } = await sluice(['upload', 'a.xml'], { env, cwd: outside });
     assert.deepEqual([code, /--repo host\/owner\/name/.test(err)], [2, true], err);
     assert.equal((await upload([])).code, 2);
-    rmSync(outside, { recursive: true, force: true });
   });
 
   it('draws its progress on a terminal only', { skip: !HAS_TERMINAL }, async () => {
@@ -252,15 +247,10 @@ describe('sluice upload [W5] [W6]', () => {
   });
 });
 
-async function listen(server: Server): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return (server.address() as AddressInfo).port;
-}
-
 /** A port without a listener. */
-async function closedPort(): Promise<number> {
+async function closedUrl(): Promise<string> {
   const server = createServer();
-  const port = await listen(server);
+  const url = await listen(server);
   await new Promise((resolve) => server.close(resolve));
-  return port;
+  return url;
 }

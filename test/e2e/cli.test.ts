@@ -4,10 +4,10 @@ import { execFile, execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
+import { listen } from '../helpers/listen.ts';
 import { SLUICE_BIN } from '../helpers/sluice-command.ts';
 import { makeFolder } from './harness.ts';
 import { type Ran, type RunOptions, sluice } from './kept-sluice.ts';
@@ -388,10 +388,9 @@ describe('sluice without a good server', () => {
     test: (env: Readonly<Record<string, string>>) => Promise<void>,
   ): Promise<void> => {
     const server = createServer(answer);
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as AddressInfo;
+    const url = await listen(server);
     try {
-      await test({ SLUICE_URL: `http://127.0.0.1:${port}`, SLUICE_TOKEN: 'slc_test' });
+      await test({ SLUICE_URL: url, SLUICE_TOKEN: 'slc_test' });
     } finally {
       server.closeAllConnections();
       server.close();

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { listen } from './listen.ts';
 
 /** Serves the bare repositories of a folder with `git http-backend`, to clients with the right header. */
 export interface GitServer {
@@ -45,9 +45,7 @@ export async function startGitServer(folder: string): Promise<GitServer> {
     held.push(() => serve(request, response));
     return onHeld();
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = await listen(server);
 
   return {
     url,

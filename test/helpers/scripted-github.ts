@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listen } from './listen.ts';
 
 export interface Asked {
   /** `GET /repos/acme/app`, without the query string. */
@@ -47,10 +47,8 @@ export async function startScriptedGithub(answer: (asked: Asked) => Said): Promi
   const server = createServer((request, response) => {
     serve(request, response).catch(() => response.destroy());
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: await listen(server),
     asked,
     routes: () => asked.map(({ route }) => route),
     async close() {

@@ -18,9 +18,10 @@ import type { QueueSettings } from '../../src/engine/settings.ts';
 import { type Step, step } from '../../src/engine/step.ts';
 import type { ImpactedTargets } from '../../src/engine/targets.ts';
 import type { Instant } from '../../src/lib/clock.ts';
-import { changedKeys, getIn, valuesOf } from '../../src/lib/int-map.ts';
+import { changedKeys, getIn } from '../../src/lib/int-map.ts';
 import type { EventRow, QueueCommit, QueueId, TransitionRow } from '../../src/storage/queues.ts';
 import type { Store } from '../../src/storage/store.ts';
+import { plainQueue } from '../helpers/plain-queue.ts';
 
 /** One stored event, and the step it causes when it is replayed. */
 export interface Chapter {
@@ -129,7 +130,7 @@ export class Chronicle {
     const snapshot = await store.queues.load(queueId);
     if (snapshot === undefined) return this.#breach('the queue is gone');
     if (snapshot.queue.version !== this.version) this.#breach(`the store is at version ${snapshot.queue.version}`);
-    if (!isDeepStrictEqual(plain(queue), plain(decodeQueue(snapshot))))
+    if (!isDeepStrictEqual(plainQueue(queue), plainQueue(decodeQueue(snapshot))))
       this.#breach('the whole log gives another queue');
   }
 
@@ -225,17 +226,4 @@ export class Chronicle {
 /** Keys may be in another order: a queue read back from the store has them in the order of the codec. */
 function isSame(one: string, other: string): boolean {
   return one === other || isDeepStrictEqual(JSON.parse(one), JSON.parse(other));
-}
-
-function plain(queue: Queue): unknown {
-  const byNumber = (a: Candidate, b: Candidate) => a.number - b.number;
-  return JSON.parse(
-    JSON.stringify({
-      ...queue,
-      entries: [...valuesOf(queue.entries)].sort((a, b) => a.prNumber - b.prNumber),
-      candidates: [...valuesOf(queue.candidates)].sort(byNumber),
-      passes: [...valuesOf(queue.passes)].sort(byNumber),
-      index: undefined,
-    }),
-  );
 }

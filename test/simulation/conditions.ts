@@ -177,3 +177,9 @@ function drawRates(random: Prng, strength: number): Rates {
     refusal: random.chance(0.3) ? of(0.02) : 0,
   };
 }
+
+/** Each name as often as it weighs. */
+export function listByWeight<Name extends string>(weights: Readonly<Record<Name, number>>): readonly Name[] {
+  const pairs = Object.entries(weights) as [Name, number][];
+  return pairs.flatMap(([name, weight]) => Array.from({ length: weight }, () => name));
+}

@@ -1,3 +1,5 @@
+import { FAULT_KINDS } from './faulty.ts';
+
 /** Counts what happened. Over many runs, everything worth a test must have happened. */
 export class Coverage {
   readonly counts = new Map<string, number>();
@@ -15,15 +17,6 @@ export class Coverage {
   }
 }
 
-const FORGE_FAULTS = [
-  'refused',
-  'lost',
-  'timedOutBefore',
-  'timedOutAfter',
-  'doneAfterTimeout',
-  'crashBefore',
-  'crashAfter',
-];
 const STORE_FAULTS = ['refused', 'lost', 'crashBefore', 'crashAfter'];
 const CI_FAULTS = ['flaky', 'blind', 'cancelled', 'lost', 'rerun', 'timeless', 'ahead'];
 const COURIER_FAULTS = ['lost', 'doubled', 'late'];
@@ -34,7 +27,7 @@ const REASONS = `SKIP_THE_LINE_INTERRUPTED TEST_RUN_TIMEOUT TEST_RUN_INCONCLUSIV
 
 /** If one of these is missing in a set of seeds, the set proves less than it claims. */
 export const MUST_OCCUR: readonly string[] = [
-  ...FORGE_FAULTS.map((kind) => `forge.${kind}`),
+  ...FAULT_KINDS.map((kind) => `forge.${kind}`),
   ...STORE_FAULTS.map((kind) => `store.queues.${kind}`),
   ...CI_FAULTS.map((kind) => `ci.${kind}`),
   ...COURIER_FAULTS.flatMap((kind) => [`hint.${kind}`, `report.${kind}`]),

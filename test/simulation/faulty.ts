@@ -42,7 +42,7 @@ export interface FaultyOptions {
   readonly overrides?: Readonly<Record<string, unknown>>;
 }
 
-const KINDS: readonly FaultKind[] = [
+export const FAULT_KINDS: readonly FaultKind[] = [
   'refused',
   'lost',
   'timedOutBefore',
@@ -157,7 +157,7 @@ function delayOf({ random, delayMs, delayRate = 1 }: FaultyOptions): number {
 function draw({ random, rates }: FaultyOptions, method: string): FaultKind | undefined {
   const of = typeof rates === 'function' ? rates(method) : rates;
   let left = random.next();
-  for (const kind of KINDS) {
+  for (const kind of FAULT_KINDS) {
     left -= of[kind] ?? 0;
     if (left < 0) return kind;
   }

@@ -13,7 +13,7 @@ import type { FakeCi } from '../fake/fake-ci.ts';
 import type { FakeRepository } from '../fake/fake-repository.ts';
 import type { Chronicle } from './chronicle.ts';
 import { ADA, BRANCH, type Clients, QUEUE } from './clients.ts';
-import { AREAS, type Conditions, drawSettingsChange } from './conditions.ts';
+import { AREAS, type Conditions, drawSettingsChange, listByWeight } from './conditions.ts';
 import type { Coverage } from './coverage.ts';
 import type { Servers } from './servers.ts';
 import type { SimWorld } from './sim-world.ts';
@@ -356,9 +356,7 @@ const WEIGHTS = {
 
 type Act = keyof typeof WEIGHTS;
 
-const ACTS_BY_WEIGHT = (Object.entries(WEIGHTS) as [Act, number][]).flatMap(([name, weight]) =>
-  Array.from({ length: weight }, () => name),
-);
+const ACTS_BY_WEIGHT = listByWeight(WEIGHTS);
 
 const MEDDLING_RATE = 0.12;
 const MEDDLINGS = ['upload', 'upload', 'cancel', 'push', 'close', 'halt', 'pushToTarget', 'rewindTarget'] as const;

@@ -15,10 +15,9 @@ import { FakeForge } from '../fake/fake-forge.ts';
 import { type BranchMove, FakeRepository, type Hint } from '../fake/fake-repository.ts';
 import { createBadMerging } from './bad-merging.ts';
 import { Jury } from './blame.ts';
-import type { Chapter, Chronicle } from './chronicle.ts';
+import type { Chapter } from './chronicle.ts';
 import { BRANCH, Clients, REPO } from './clients.ts';
 import { AREAS, CHECKS, type Conditions, drawConditions } from './conditions.ts';
-import type { Coverage } from './coverage.ts';
 import { withFakeResults } from './fake-results.ts';
 import {
   type Evidence,
@@ -156,14 +155,14 @@ class Run {
     this.#people.begin();
     this.#troubles.begin();
     this.#poll();
-    await world.runUntilTrue(() => this.#failure !== undefined, endAt - this.#conditions.busyMs / 3);
-    await this.#chronicle.verify(this.#bare);
-    await world.runUntilTrue(() => this.#failure !== undefined, endAt);
+    await world.runUntilTrue(() => this.#witness.failure !== undefined, endAt - this.#conditions.busyMs / 3);
+    await this.#witness.chronicle.verify(this.#bare);
+    await world.runUntilTrue(() => this.#witness.failure !== undefined, endAt);
     world.now = Math.max(world.now, endAt);
     world.calm();
     this.#troubles.calm();
-    if (this.#failure === undefined) await this.#settle();
-    if (this.#failure === undefined) await this.#audit();
+    if (this.#witness.failure === undefined) await this.#settle();
+    if (this.#witness.failure === undefined) await this.#audit();
   }
 
   close(): Promise<void> {
@@ -184,22 +183,6 @@ class Run {
     };
   }
 
-  get #chronicle(): Chronicle {
-    return this.#witness.chronicle;
-  }
-
-  get #coverage(): Coverage {
-    return this.#witness.coverage;
-  }
-
-  get #failure(): string | undefined {
-    return this.#witness.failure;
-  }
-
-  #fail(invariant: string, text: string | undefined): void {
-    this.#witness.fail(invariant, text);
-  }
-
   #createMaker(): ChangeMaker {
     const weights = { own: 5, shared: 2, red: 1 };
     const { wideRate } = this.#conditions;
@@ -211,7 +194,7 @@ class Run {
     const isDirect = this.#conditions.settings.directMergeMode === 'ALWAYS';
     const happens = (what: string) => {
       const isDrawn = random.chance(this.#conditions.rates.refusal) && !this.#world.isCalm;
-      if (isDrawn) this.#coverage.note(`forge.${what}`);
+      if (isDrawn) this.#witness.coverage.note(`forge.${what}`);
       return isDrawn;
     };
     const detail = 'Simulated.';
@@ -235,7 +218,7 @@ class Run {
         repository: this.#repository,
         random: new Prng(`merging ${this.#world.seed}`),
         world: this.#world,
-        coverage: this.#coverage,
+        coverage: this.#witness.coverage,
       }),
     });
     forge.protection = this.#conditions.protection;
@@ -244,7 +227,7 @@ class Run {
 
   /** A request was executed after its candidate had been discarded, so nothing undoes it. */
   #isLate(candidateId: string): boolean {
-    const isLate = this.#chronicle.candidates.get(candidateId)?.endedAt !== undefined;
+    const isLate = this.#witness.chronicle.candidates.get(candidateId)?.endedAt !== undefined;
     if (isLate) this.#late.add(candidateId);
     return isLate;
   }
@@ -257,9 +240,12 @@ class Run {
       forge: this.#forge,
       random: this.#world.random.fork(),
       onLandingCalled: () =>
-        this.#fail('6 a paused queue lands nothing', findPausedLanding(this.#chronicle, this.#world.now)),
+        this.#witness.fail(
+          '6 a paused queue lands nothing',
+          findPausedLanding(this.#witness.chronicle, this.#world.now),
+        ),
       onCrash: () => this.#noteCrash(),
-      onAlarm: (code) => this.#coverage.note(`alarm.${code}`),
+      onAlarm: (code) => this.#witness.coverage.note(`alarm.${code}`),
       onBug: (error) => this.noteBug(error),
     });
   }
@@ -295,7 +281,7 @@ class Run {
   }
 
   #prepare(): Promise<void> {
-    return prepareStore(this.#bare, { repo: REPO, queue: this.#chronicle.queue, at: this.#world.now });
+    return prepareStore(this.#bare, { repo: REPO, queue: this.#witness.chronicle.queue, at: this.#world.now });
   }
 
   #hear(hint: Hint): void {
@@ -311,7 +297,7 @@ class Run {
   #poll(): void {
     const world = this.#world;
     world.schedule(LOOK_MS, () => {
-      if (this.#failure !== undefined) return;
+      if (this.#witness.failure !== undefined) return;
       void world.track(async () => {
         const found = await this.#findUnmoved();
         // The store may already contain what no server has been told yet.
@@ -322,19 +308,19 @@ class Run {
   }
 
   async #lookAgain(found: string): Promise<void> {
-    if ((await this.#findUnmoved()) === found) this.#fail(MOVABLE, found);
+    if ((await this.#findUnmoved()) === found) this.#witness.fail(MOVABLE, found);
   }
 
   async #findUnmoved(): Promise<string | undefined> {
     const effects = await this.#bare.effects.list(QUEUE_ID);
     const now = this.#conditions.hasBadClocks ? undefined : this.#world.now;
-    return findUnmoved(this.#chronicle.queue, { now, effects });
+    return findUnmoved(this.#witness.chronicle.queue, { now, effects });
   }
 
   #judgeMove(): void {
     const move = this.#repository.moves.at(-1) as BranchMove;
     const { landed, strays } = this.#evidence;
-    this.#chronicle.note(`-- ${BRANCH} ${short(move.from)} -> ${short(move.to)} by ${describeMover(move)}`);
+    this.#witness.chronicle.note(`-- ${BRANCH} ${short(move.from)} -> ${short(move.to)} by ${describeMover(move)}`);
     if (!isLandingMove(move)) {
       const { from, to } = move;
       const isRewound = from === undefined || to === undefined || !this.#repository.git.isAncestor(from, to);
@@ -342,18 +328,18 @@ class Run {
       if (isRewound) landed.clear();
       return;
     }
-    const { landing } = this.#chronicle.queue;
+    const { landing } = this.#witness.chronicle.queue;
     if (landing === undefined || candidateIdOf(QUEUE_ID, landing.candidate) !== move.by) strays.add(move);
-    this.#coverage.note(`landed.${move.landing.answer.how}`);
-    for (const [name, find] of Object.entries(OF_LANDINGS)) this.#fail(name, find(this.#evidence, move));
+    this.#witness.coverage.note(`landed.${move.landing.answer.how}`);
+    for (const [name, find] of Object.entries(OF_LANDINGS)) this.#witness.fail(name, find(this.#evidence, move));
     const { isHonest, rates } = this.#conditions;
     if (isHonest && rates.ci.blind === 0)
-      this.#fail('1 the target stays green', staysGreen(this.#evidence, move, this.#conditions.protection));
+      this.#witness.fail('1 the target stays green', staysGreen(this.#evidence, move, this.#conditions.protection));
   }
 
   #judgeChapter(chapter: Chapter): void {
-    for (const [name, find] of Object.entries(OF_CHAPTERS)) this.#fail(name, find(this.#evidence, chapter));
-    for (const { invariant, text } of this.#jury.judge(chapter)) this.#fail(invariant, text);
+    for (const [name, find] of Object.entries(OF_CHAPTERS)) this.#witness.fail(name, find(this.#evidence, chapter));
+    for (const { invariant, text } of this.#jury.judge(chapter)) this.#witness.fail(invariant, text);
     this.#noteSights(chapter);
     const { landing, candidates } = chapter.step.queue;
     const isBegun = landing !== undefined && chapter.before.landing !== landing;
@@ -363,7 +349,7 @@ class Run {
   }
 
   #noteSights({ before, step: { queue, transitions, endedCandidates, outcome } }: Chapter): void {
-    const coverage = this.#coverage;
+    const coverage = this.#witness.coverage;
     coverage.note(`outcome.${outcome.kind}`);
     for (const { because, to } of transitions) {
       coverage.note(`reason.${because.reason}`);
@@ -385,22 +371,22 @@ class Run {
 
   #noteJudgements(checks: readonly Check[]): void {
     for (const { judgement } of checks) {
-      if (judgement !== undefined) this.#coverage.note(`quarantine.${quarantineVerdictOf(judgement)}`);
+      if (judgement !== undefined) this.#witness.coverage.note(`quarantine.${quarantineVerdictOf(judgement)}`);
     }
   }
 
   #noteEntries(entries: readonly Entry[]): void {
-    const isVouched = (entry: Entry) => voucherOf(this.#chronicle.queue, entry) !== undefined;
-    if (entries.some(isVouched)) this.#coverage.note('vouch');
-    if (entries.some(({ conflictsWith }) => conflictsWith !== undefined)) this.#coverage.note('set aside');
+    const isVouched = (entry: Entry) => voucherOf(this.#witness.chronicle.queue, entry) !== undefined;
+    if (entries.some(isVouched)) this.#witness.coverage.note('vouch');
+    if (entries.some(({ conflictsWith }) => conflictsWith !== undefined)) this.#witness.coverage.note('set aside');
   }
 
   #noteCrash(): void {
-    const { landing } = this.#chronicle.queue;
+    const { landing } = this.#witness.chronicle.queue;
     if (landing === undefined) return;
-    this.#coverage.note('crash during a landing');
+    this.#witness.coverage.note('crash during a landing');
     const id = candidateIdOf(QUEUE_ID, landing.candidate);
-    if (this.#repository.moves.some(({ by }) => by === id)) this.#coverage.note('crash after the push');
+    if (this.#repository.moves.some(({ by }) => by === id)) this.#witness.coverage.note('crash after the push');
   }
 
   /** The calm phase. With some help from an operator, everything comes to an end. */
@@ -408,17 +394,20 @@ class Run {
     const world = this.#world;
     const deadline = world.now + SETTLE_MS;
     this.#tick(deadline);
-    while (this.#failure === undefined && world.now < deadline) {
-      await world.runUntilTrue(() => this.#failure !== undefined || this.#isQuiet(), deadline);
+    while (this.#witness.failure === undefined && world.now < deadline) {
+      await world.runUntilTrue(() => this.#witness.failure !== undefined || this.#isQuiet(), deadline);
       await world.runFor(2 * TICK_MS);
       if (this.#isQuiet() && (await this.#bare.effects.list(QUEUE_ID)).length === 0) return;
     }
     const [effect] = await this.#bare.effects.list(QUEUE_ID);
-    this.#fail('liveness', this.#findStuck() ?? `the effect ${effect?.kind} is never done: ${effect?.lastError}`);
+    this.#witness.fail(
+      'liveness',
+      this.#findStuck() ?? `the effect ${effect?.kind} is never done: ${effect?.lastError}`,
+    );
   }
 
   #isQuiet(): boolean {
-    const { candidates, landing } = this.#chronicle.queue;
+    const { candidates, landing } = this.#witness.chronicle.queue;
     return candidates.size === 0 && landing === undefined && this.#findStuck() === undefined;
   }
 
@@ -427,7 +416,7 @@ class Run {
   }
 
   #isAdmissible({ prNumber, submission, targets }: Entry): boolean {
-    const { queue } = this.#chronicle;
+    const { queue } = this.#witness.chronicle;
     const pr = this.#repository.findPullRequest(prNumber);
     const target = this.#repository.findHead(BRANCH);
     if (pr?.status !== 'open' || target === undefined) return true;
@@ -440,7 +429,7 @@ class Run {
 
   /** The regular acts of the operator on duty. */
   #tick(deadline: number): void {
-    const { queue } = this.#chronicle;
+    const { queue } = this.#witness.chronicle;
     const people = this.#people;
     if (queue.state === 'PAUSED' || queue.state === 'DRAINING') people.update({}, 'RUNNING');
     // The operator repairs a red target branch. Every other hold ends without help.
@@ -452,7 +441,7 @@ class Run {
 
   /** Repeats lost messages once. More repetitions would hide work that must happen by itself. */
   #nudge(): void {
-    const { queue } = this.#chronicle;
+    const { queue } = this.#witness.chronicle;
     for (const { prNumber, state, targets } of valuesOf(queue.entries)) {
       if (state === 'NOT_READY' && targets === undefined) this.#people.upload(prNumber);
       this.#hints.send({ kind: 'pull_request_changed', prNumber });
@@ -462,15 +451,15 @@ class Run {
   }
 
   async #audit(): Promise<void> {
-    await this.#chronicle.verify(this.#bare);
+    await this.#witness.chronicle.verify(this.#bare);
     const { git } = this.#repository;
     const left = [...git.listRefs('refs/sluice/'), ...git.listRefs('refs/heads/sluice/')].map(([ref]) => ref);
     const ref = left.find((name) => ![...this.#late].some((id) => name.includes(id)));
-    if (ref !== undefined) this.#fail('refs of ended candidates are gone', `${ref} is left`);
-    this.#fail('2 every landing is recorded', findUnrecorded(this.#evidence));
-    for (const { invariant, text } of this.#jury.judgeReturns()) this.#fail(invariant, text);
-    if (this.#world.faults.size === 0) this.#fail('a run meets faults', 'it met none');
-    if (this.#servers.busiest < 2) this.#fail('a run interleaves', 'no two calls were ever under way at once');
+    if (ref !== undefined) this.#witness.fail('refs of ended candidates are gone', `${ref} is left`);
+    this.#witness.fail('2 every landing is recorded', findUnrecorded(this.#evidence));
+    for (const { invariant, text } of this.#jury.judgeReturns()) this.#witness.fail(invariant, text);
+    if (this.#world.faults.size === 0) this.#witness.fail('a run meets faults', 'it met none');
+    if (this.#servers.busiest < 2) this.#witness.fail('a run interleaves', 'no two calls were ever under way at once');
   }
 }
 

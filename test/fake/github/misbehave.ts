@@ -1,5 +1,5 @@
+import { createHash } from 'node:crypto';
 import { pause, type Timing } from '../../../src/lib/clock.ts';
-import { withEtag } from './etag.ts';
 import type { Answer, Ask, Meddler, NoAnswer } from './exchange.ts';
 import { type ApiFault, ApiFaults } from './faults.ts';
 import { type RateLimitOptions, RateLimits, secondaryLimit } from './rate-limit.ts';
@@ -61,4 +61,17 @@ function troubleOf(fault: Exclude<ApiFault, { kind: 'slow' }>): Answer | NoAnswe
     case 'answer':
       return fault.answer;
   }
+}
+
+/** Adds an ETag, and answers 304 when the client sent the same one. */
+function withEtag({ method, headers: asked }: Ask, answer: Answer): Answer {
+  if ((method !== 'GET' && method !== 'HEAD') || answer.status !== 200) return answer;
+  const etag = `W/"${createHash('sha256').update(JSON.stringify(answer.body)).digest('hex')}"`;
+  const headers = {
+    ...answer.headers,
+    etag,
+    'cache-control': 'private, max-age=60, s-maxage=60',
+    vary: 'Accept, Authorization, Cookie, X-GitHub-OTP',
+  };
+  return asked['if-none-match'] === etag ? { status: 304, headers } : { ...answer, headers };
 }

@@ -1,5 +1,4 @@
 import type { App, Caller, Protection, Repository, RequiredCheck, Rule, Ruleset } from './model.ts';
-import { isStarred } from './starred.ts';
 import { appOf, hasRole } from './world.ts';
 
 /** Classic protection of a branch. An exact name has precedence over patterns. */
@@ -58,4 +57,17 @@ export function isListed(list: readonly string[], caller: Caller): boolean {
   const app: App | undefined = appOf(caller);
   if (app !== undefined) return list.includes(app.slug);
   return caller.kind === 'user' && list.includes(caller.user.login);
+}
+
+/** `*` matches anything but a slash, `**` matches anything. */
+function isStarred(pattern: string, text: string): boolean {
+  const source = pattern
+    .split(/(\*\*\/?|\*|\?)/)
+    .map((part) => {
+      if (part.startsWith('**')) return '.*';
+      if (part === '*') return '[^/]*';
+      return part === '?' ? '[^/]' : part.replaceAll(/[.+^${}()|[\]\\]/g, '\\$&');
+    })
+    .join('');
+  return new RegExp(`^${source}$`).test(text);
 }

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listen } from '../../helpers/listen.ts';
 import { payerOf, readCaller, whoIs } from './auth.ts';
 import type { Answer, Area, Ask } from './exchange.ts';
 import { findGitService, serveGit } from './git-backend.ts';
@@ -24,10 +24,7 @@ export async function startServer(world: World): Promise<Server> {
   });
   // Clients reuse connections. One that closes at that moment would look like a fault.
   server.keepAliveTimeout = KEEP_ALIVE_MS;
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  world.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  world.url = await listen(server);
   return server;
 }
 

@@ -1,4 +1,5 @@
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
+import { listen } from '../../helpers/listen.ts';
 
 /** The only connection from one server to GitHub. After a cut, requests that arrived still run, and no more arrive. */
 export interface Line {
@@ -20,11 +21,8 @@ export async function createLine(to: string): Promise<Line> {
     far.on('error', () => near.destroy()).on('close', () => near.destroy());
     near.pipe(far).pipe(near);
   });
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: await listen(server),
     cut: () => {
       server.close();
       for (const socket of sockets) socket.destroy();

@@ -1,5 +1,4 @@
 import { createServer as createHttpServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { Authenticator } from '../../../src/app/access/authenticate.ts';
@@ -25,6 +24,7 @@ import type { Store } from '../../../src/storage/store.ts';
 import type { FakeGithub } from '../../fake/github/fake-github.ts';
 import { noIngest } from '../../fake/no-ingest.ts';
 import { noJobs } from '../../fake/no-jobs.ts';
+import { listen } from '../../helpers/listen.ts';
 import { SimProcess } from '../sim-process.ts';
 import { cutOff } from './cut-off.ts';
 import { createLine, type Line } from './line.ts';
@@ -80,10 +80,7 @@ export class Lives {
         this.#deliver(request.headers as Record<string, string>, Buffer.concat(chunks), response);
       });
     });
-    await new Promise<void>((resolve) => {
-      this.#door.listen(0, '127.0.0.1', resolve);
-    });
-    return `http://127.0.0.1:${(this.#door.address() as AddressInfo).port}/webhooks/github`;
+    return `${await listen(this.#door)}/webhooks/github`;
   }
 
   /** A server that is up, if any is. */

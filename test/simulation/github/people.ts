@@ -20,7 +20,7 @@ import { branchHead } from '../../fake/github/refs.ts';
 import { Refused } from '../../fake/github/refused.ts';
 import type { Chronicle } from '../chronicle.ts';
 import { ADA, BRANCH } from '../clients.ts';
-import { AREAS, drawSettingsChange } from '../conditions.ts';
+import { AREAS, drawSettingsChange, listByWeight } from '../conditions.ts';
 import type { Coverage } from '../coverage.ts';
 import { type GithubConditions, type Planned, planOf } from './conditions.ts';
 import { HOST, type Lives } from './lives.ts';
@@ -386,6 +386,4 @@ const WEIGHTS = {
 
 type Act = keyof typeof WEIGHTS;
 
-const ACTS_BY_WEIGHT = (Object.entries(WEIGHTS) as [Act, number][]).flatMap(([name, weight]) =>
-  Array.from({ length: weight }, () => name),
-);
+const ACTS_BY_WEIGHT = listByWeight(WEIGHTS);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { audit } from '../../../src/app/upkeep/audit.ts';
 import { sweepRefs } from '../../../src/app/upkeep/sweep-refs.ts';
 import { createQueue, type Entry } from '../../../src/engine/queue.ts';
-import { pause, type Timing } from '../../../src/lib/clock.ts';
+import { pause, systemClock, type Timing } from '../../../src/lib/clock.ts';
 import { Fault } from '../../../src/lib/fault.ts';
 import { valuesOf } from '../../../src/lib/int-map.ts';
 import type { Log } from '../../../src/lib/log.ts';
@@ -16,10 +16,9 @@ import { createFakeGithub, type FakeGithub } from '../../fake/github/fake-github
 import { findOut } from '../../fake/github/mergeability.ts';
 import type { Repository } from '../../fake/github/model.ts';
 import { branchHead } from '../../fake/github/refs.ts';
-import type { Chapter, Chronicle } from '../chronicle.ts';
+import type { Chapter } from '../chronicle.ts';
 import { BRANCH } from '../clients.ts';
 import { AREAS, CHECKS } from '../conditions.ts';
-import type { Coverage } from '../coverage.ts';
 import { findStuck, OF_STORED } from '../invariants.ts';
 import { prepareStore, QUEUE_ID } from '../prepare-store.ts';
 import { runToItsEnd } from '../run-to-its-end.ts';
@@ -27,7 +26,6 @@ import type { RunOptions, RunReport } from '../simulate.ts';
 import { Witness } from '../witness.ts';
 import { GithubCi } from './ci.ts';
 import { drawGithubConditions, type GithubConditions } from './conditions.ts';
-import { createFastClock } from './fast-clock.ts';
 import { type Evidence, IN_THE_END, readTarget } from './judge.ts';
 import { Lives, SECRET } from './lives.ts';
 import { FORK_OWNER, GithubPeople, OTHER_BRANCH, READER, REPO, WRITER } from './people.ts';
@@ -137,7 +135,7 @@ class GithubRun {
     await this.#prepare();
     const url = await this.#lives.start();
     github.app.hook = { url, secret: SECRET, isActive: true };
-    const clearUp = spoilWeather(github, conditions, { seed, clock, coverage: this.#coverage });
+    const clearUp = spoilWeather(github, conditions, { seed, clock, coverage: this.#witness.coverage });
     this.#planCrashes();
     this.#people.begin();
     await this.#until(conditions.busyMs, () => false);
@@ -146,8 +144,8 @@ class GithubRun {
     clearUp();
     this.#ci.calm();
     await this.#lives.untilUp();
-    if (this.#failure === undefined) await this.#settle();
-    if (this.#failure === undefined) await this.#judge();
+    if (this.#witness.failure === undefined) await this.#settle();
+    if (this.#witness.failure === undefined) await this.#judge();
   }
 
   async close(): Promise<void> {
@@ -178,32 +176,16 @@ class GithubRun {
     };
   }
 
-  get #chronicle(): Chronicle {
-    return this.#witness.chronicle;
-  }
-
-  get #coverage(): Coverage {
-    return this.#witness.coverage;
-  }
-
-  get #failure(): string | undefined {
-    return this.#witness.failure;
-  }
-
-  #fail(invariant: string, text: string | undefined): void {
-    this.#witness.fail(invariant, text);
-  }
-
   #judgeChapter(chapter: Chapter): void {
     for (const [name, find] of Object.entries(OF_STORED))
-      this.#fail(name, find({ chronicle: this.#chronicle }, chapter));
+      this.#witness.fail(name, find({ chronicle: this.#witness.chronicle }, chapter));
     if (chapter.step.ended.some(({ state }) => state === 'FAILED')) this.#removals.push(chapter);
     const { transitions, ended } = chapter.step;
     for (const { because, to } of transitions) {
-      this.#coverage.note(`reason.${because.reason}`);
-      this.#coverage.note(`state.${to}`);
+      this.#witness.coverage.note(`reason.${because.reason}`);
+      this.#witness.coverage.note(`state.${to}`);
     }
-    for (const { landed } of ended) if (landed !== undefined) this.#coverage.note(`landed.${landed.kind}`);
+    for (const { landed } of ended) if (landed !== undefined) this.#witness.coverage.note(`landed.${landed.kind}`);
   }
 
   /** Keeps all log lines, to search them for secrets. */
@@ -220,14 +202,14 @@ class GithubRun {
         if (this.#said.length > KEPT_LINES) this.#said.shift();
         if (err !== undefined && !(err instanceof Fault)) this.noteBug(err);
       }
-      if ('alarm' in facts) this.#coverage.note(`alarm.${String(facts.alarm)}`);
+      if ('alarm' in facts) this.#witness.coverage.note(`alarm.${String(facts.alarm)}`);
     };
     return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
   }
 
   #prepare(): Promise<void> {
     const { bare, clock } = this.#parts;
-    return prepareStore(bare, { repo: REPO, queue: this.#chronicle.queue, at: clock.now() });
+    return prepareStore(bare, { repo: REPO, queue: this.#witness.chronicle.queue, at: clock.now() });
   }
 
   /** Crashes at random times, and right after a server moved the target branch. */
@@ -243,15 +225,15 @@ class GithubRun {
 
   #crash(when: string): void {
     if (this.#isCalm || !this.#lives.crash(this.#crashRandom)) return;
-    this.#coverage.note(`crash ${when}`);
-    this.#chronicle.note(`-- a server crashes ${when}`);
+    this.#witness.coverage.note(`crash ${when}`);
+    this.#witness.chronicle.note(`-- a server crashes ${when}`);
   }
 
   async #until(withinMs: number, isSo: () => boolean | Promise<boolean>): Promise<boolean> {
     const { clock } = this.#parts;
     const deadline = clock.now() + withinMs;
     while (clock.now() < deadline) {
-      if (this.#failure !== undefined || (await isSo())) return true;
+      if (this.#witness.failure !== undefined || (await isSo())) return true;
       await pause(clock, TICK_MS);
     }
     return false;
@@ -273,16 +255,16 @@ class GithubRun {
       await github.webhooks.settle();
       return;
     }
-    this.#fail('liveness', (await this.#findUnsettled()) ?? 'it does not come to rest');
+    this.#witness.fail('liveness', (await this.#findUnsettled()) ?? 'it does not come to rest');
   }
 
   async #findUnsettled(): Promise<string | undefined> {
     const { bare, clock } = this.#parts;
     const admissible = new Set<number>();
-    for (const entry of valuesOf(this.#chronicle.queue.entries)) {
+    for (const entry of valuesOf(this.#witness.chronicle.queue.entries)) {
       if (await this.#isAdmissible(entry)) admissible.add(entry.prNumber);
     }
-    const stuck = findStuck({ chronicle: this.#chronicle }, ({ prNumber }) => admissible.has(prNumber));
+    const stuck = findStuck({ chronicle: this.#witness.chronicle }, ({ prNumber }) => admissible.has(prNumber));
     if (stuck !== undefined) return stuck;
     const [effect] = await bare.effects.list(QUEUE_ID);
     if (effect !== undefined) return `the effect ${effect.kind} is never done: ${effect.lastError}`;
@@ -292,7 +274,7 @@ class GithubRun {
 
   async #isAdmissible({ prNumber, submission, targets }: Entry): Promise<boolean> {
     const { repository, github, conditions } = this.#parts;
-    const { queue } = this.#chronicle;
+    const { queue } = this.#witness.chronicle;
     const pr = repository.pulls.get(prNumber);
     const base = branchHead(repository, BRANCH);
     if (pr?.state !== 'open' || base === undefined) return true;
@@ -309,7 +291,7 @@ class GithubRun {
 
   /** The regular acts of the operator on duty. */
   async #tick(count: number): Promise<void> {
-    const { queue } = this.#chronicle;
+    const { queue } = this.#witness.chronicle;
     const people = this.#people;
     if (queue.state === 'PAUSED' || queue.state === 'DRAINING') people.update({}, 'RUNNING');
     // The operator repairs a red target branch. If nothing is required, the operator sets a required check.
@@ -323,27 +305,27 @@ class GithubRun {
 
   async #judge(): Promise<void> {
     const { bare, github, repository, conditions } = this.#parts;
-    await this.#chronicle.verify(bare);
+    await this.#witness.chronicle.verify(bare);
     const app = this.#lives.pick();
-    if (app === undefined) return this.#fail('a server is up', 'none is');
+    if (app === undefined) return this.#witness.fail('a server is up', 'none is');
     await sweepRefs(app);
     await audit(app);
     await github.settle();
     const evidence: Evidence = {
       github,
       repository,
-      chronicle: this.#chronicle,
+      chronicle: this.#witness.chronicle,
       ci: this.#ci,
       conditions,
       foreignMoves: this.#people.foreignMoves,
       alarms: await bare.alarms.list([QUEUE_ID], 0, 100),
       line: await readTarget(repository),
     };
-    for (const [name, find] of Object.entries(IN_THE_END)) this.#fail(name, await find(evidence));
+    for (const [name, find] of Object.entries(IN_THE_END)) this.#witness.fail(name, await find(evidence));
     const { gitDir } = repository;
-    const removals = { chronicle: this.#chronicle, ci: this.#ci, gitDir, chapters: this.#removals };
-    for (const { invariant, text } of await judgeRemovals(removals)) this.#fail(invariant, text);
-    this.#fail('no secret is written down', this.#findSecret());
+    const removals = { chronicle: this.#witness.chronicle, ci: this.#ci, gitDir, chapters: this.#removals };
+    for (const { invariant, text } of await judgeRemovals(removals)) this.#witness.fail(invariant, text);
+    this.#witness.fail('no secret is written down', this.#findSecret());
   }
 
   #findSecret(): string | undefined {
@@ -354,4 +336,14 @@ class GithubRun {
     const secrets = [SECRET, keyLine, ...tokens, ...basic];
     return this.#lines.find((line) => secrets.some((secret) => line.includes(secret)));
   }
+}
+
+/** Real time multiplied by `speed`. */
+function createFastClock(speed: number): Timing {
+  const startedAt = systemClock.now();
+  const from = performance.now();
+  return {
+    now: () => Math.floor(startedAt + (performance.now() - from) * speed),
+    after: (ms, act) => systemClock.after(ms / speed, act),
+  };
 }

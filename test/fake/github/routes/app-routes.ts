@@ -3,7 +3,6 @@ import { findInstallation, issueInstallationToken } from '../auth.ts';
 import type { Ask, Params, Route } from '../exchange.ts';
 import type { App, Installation } from '../model.ts';
 import { notFound, Refused } from '../refused.ts';
-import { deliveryView, isGood } from '../views/delivery-view.ts';
 import { timeView } from '../views/time.ts';
 import { appView, installationView, publicUserView } from '../views/user-view.ts';
 import type { DeliveryRecord, Webhooks } from '../webhooks.ts';
@@ -123,4 +122,38 @@ function redeliver(ask: Ask, params: Params, webhooks: Webhooks) {
   if (found === undefined) throw notFound();
   webhooks.redeliver(found.id);
   return { status: 202, body: {} };
+}
+
+/** GitHub's words for the outcome of an attempt. */
+function wordsOf(status: DeliveryRecord['status']): string {
+  if (typeof status !== 'number') return 'failed to connect to host';
+  return isGood(status) ? 'OK' : `Invalid HTTP Response: ${status}`;
+}
+
+function isGood(status: DeliveryRecord['status']): boolean {
+  return typeof status === 'number' && status >= 200 && status < 300;
+}
+
+/** The form in lists. */
+function deliveryView(delivery: DeliveryRecord) {
+  const { number, id, at, isAgain, status, event, action, payload } = delivery;
+  return {
+    id: number,
+    guid: id,
+    delivered_at: timeView(at),
+    redelivery: isAgain,
+    duration: 0.01,
+    status: wordsOf(status),
+    status_code: typeof status === 'number' ? status : 0,
+    event,
+    action: action ?? null,
+    installation_id: idOf(payload['installation']),
+    repository_id: idOf(payload['repository']),
+    throttled_at: null,
+  };
+}
+
+function idOf(thing: unknown): number | null {
+  const { id } = (thing ?? {}) as { readonly id?: unknown };
+  return typeof id === 'number' ? id : null;
 }
