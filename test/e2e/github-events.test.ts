@@ -102,9 +102,10 @@ describe('a server that GitHub tells what happens', { concurrency: 4 }, () => {
       const { repositories } = await world.api.ok<{ repositories: unknown }>('listRepositories', {});
       return JSON.stringify(repositories).includes('renamed') ? true : undefined;
     });
-    const pr = await world.open();
-    world.say(pr, '/sluice merge');
-    await world.untilState(pr, 'MERGED');
+    const renamed = world.through(world.server);
+    const pr = await renamed.open();
+    renamed.say(pr, '/sluice merge');
+    await renamed.untilState(pr, 'MERGED');
   });
 });
 
