@@ -4,7 +4,7 @@ import { createGit, type GitOptions } from '../../git/create-git.ts';
 import type { Commit, Git, GitRepository, GitSource } from '../../git/git.ts';
 import { branchRef, isBranchName } from '../../git/ref-name.ts';
 import { Fault } from '../../lib/fault.ts';
-import type { HookNews, Hooks } from '../../lib/hooks.ts';
+import type { HookNews } from '../../lib/hooks.ts';
 import type { Sha } from '../../lib/sha.ts';
 import { getCommit } from '../candidate/apply-entry.ts';
 import { buildCandidate } from '../candidate/build.ts';
@@ -17,23 +17,7 @@ import {
   printable,
   pullRequestRef,
 } from '../candidate/pull-request-ref.ts';
-import type {
-  AncestryQuestion,
-  BuildAnswer,
-  BuildRequest,
-  CheckOutRequest,
-  DiscardRequest,
-  Forge,
-  ForgeRepository,
-  LandAnswer,
-  LandRequest,
-  LineAnswer,
-  LineQuestion,
-  PublishAnswer,
-  PublishRequest,
-  PullRequestQuery,
-  TestBranchParts,
-} from '../forge.ts';
+import type { Forge, ForgeRepository } from '../forge.ts';
 import { type ParsedLocation, parseLocation } from './location.ts';
 
 /** The pollers list often. A change that this list misses is in the next one. */
@@ -53,138 +37,35 @@ export function createPlainForge({ testBranchPrefix = 'sluice', ...options }: Pl
   const onHooks = (news: HookNews) => {
     for (const listener of listeners) listener(news);
   };
-  return new PlainForge(createGit({ ...options, onHooks }), testBranchPrefix, listeners);
+  const git = createGit({ ...options, onHooks });
+  const read = createReader(git);
+  return {
+    ...refReads(read),
+    ...commitReads(read),
+    ...candidateParts(read, testBranchPrefix),
+    async checkAccess(repository) {
+      const location = parseLocation(repository.git);
+      if (location.kind === 'refused') return location.sentence;
+      return git.findProblem({ id: repository.id, location });
+    },
+    async findHooks(repository) {
+      const location = locationOf(repository.git ?? '');
+      return location.kind === 'path' ? git.findHooks(location) : undefined;
+    },
+    onHooks: (listener) => void listeners.add(listener),
+    close: () => git.close(),
+  };
 }
 
-class PlainForge implements Forge {
-  readonly #git: Git;
-  readonly #testBranchPrefix: string;
-  readonly #listeners: Set<(news: HookNews) => void>;
+type Read = ReturnType<typeof createReader>;
 
-  constructor(git: Git, testBranchPrefix: string, listeners: Set<(news: HookNews) => void>) {
-    this.#git = git;
-    this.#testBranchPrefix = testBranchPrefix;
-    this.#listeners = listeners;
-  }
-
-  async findPullRequest({ repository, number, targetBranch }: PullRequestQuery): Promise<PullRequestFacts | undefined> {
-    if (!isPullRequestNumber(number)) return undefined;
-    return this.#read(repository, async (git) => {
-      const [head, target] = await Promise.all([git.findCommit(pullRequestRef(number)), findBranch(git, targetBranch)]);
-      if (head === undefined) return undefined;
-      const standing = target === undefined ? 'no-target' : await getStanding(git, { head, target });
-      return pullRequestFacts({ number, targetBranch, head, standing });
-    });
-  }
-
-  async findBranchHead(repository: ForgeRepository, branch: string): Promise<Sha | undefined> {
-    if (!isBranchName(branch)) return undefined;
-    return this.#read(repository, async (git) => (await findBranch(git, branch))?.sha);
-  }
-
-  async listPullRequestHeads(repository: ForgeRepository): Promise<ReadonlyMap<PrNumber, Sha>> {
-    const list = async (git: GitRepository) => {
-      const heads = new Map<PrNumber, Sha>();
-      for (const ref of await git.listRefs('refs/pull/*/head')) {
-        const number = findPullRequestNumber(ref.name);
-        if (number === undefined) continue;
-        const sha = ref.type === 'tag' ? (await git.findCommit(ref.name))?.sha : ref.sha;
-        if (sha !== undefined && (ref.type === 'commit' || ref.type === 'tag')) heads.set(number, sha);
-      }
-      return heads;
-    };
-    return this.#read(repository, list, LIST_MAX_AGE_MS);
-  }
-
-  async isAncestor({ repository, ancestor, descendant }: AncestryQuestion): Promise<boolean> {
-    checkShas([ancestor, descendant]);
-    const ask = async (git: GitRepository) => {
-      const missing = await listMissing(git, [ancestor, descendant]);
-      if (missing.length > 0) await git.refresh();
-      await getCommit(git, descendant);
-      // A commit that the repository does not have, such as a head that was forced away, is no ancestor.
-      const isLost = (await listMissing(git, [ancestor])).length > 0;
-      return !isLost && git.isAncestor({ ancestor, descendant });
-    };
-    return this.#read(repository, ask, ANY_AGE);
-  }
-
-  async hasCommit(repository: ForgeRepository, sha: Sha): Promise<boolean> {
-    checkShas([sha]);
-    // Commits of the last second may be missed. A fetch for every unknown commit would let any caller trigger fetches.
-    const ask = async (git: GitRepository) => (await listMissing(git, [sha])).length === 0;
-    return (await this.#read(repository, ask, ANY_AGE)) || this.#read(repository, ask, LIST_MAX_AGE_MS);
-  }
-
-  async listLine(question: LineQuestion): Promise<LineAnswer> {
-    checkShas([question.head, question.since]);
-    return this.#read(question.repository, (git) => listLine(git, question), ANY_AGE);
-  }
-
-  async buildCandidate(request: BuildRequest): Promise<BuildAnswer> {
-    const { base, parent, beneath, members } = request;
-    checkShas([base, parent ?? base, ...[...beneath, ...members].map(({ headSha }) => headSha)]);
-    return this.#read(request.repository, (git) => buildCandidate(git, request), ANY_AGE);
-  }
-
-  testBranchOf(parts: TestBranchParts): string {
-    return testBranch(this.#testBranchPrefix, parts);
-  }
-
-  async publishCandidate(request: PublishRequest): Promise<PublishAnswer> {
-    checkShas([request.sha]);
-    return this.#read(request.repository, (git) => publishCandidate(git, this.#testBranchPrefix, request), ANY_AGE);
-  }
-
-  async checkOut({ repository, sha, folder, isIsolated }: CheckOutRequest): Promise<string | undefined> {
-    checkShas([sha]);
-    const fill = async (git: GitRepository) => {
-      // Another server may have built it.
-      if ((await listMissing(git, [sha])).length > 0) await git.refresh();
-      return git.checkOut({ sha, folder, isIsolated });
-    };
-    return this.#read(repository, fill, ANY_AGE);
-  }
-
-  async discardCandidate(request: DiscardRequest): Promise<void> {
-    return this.#read(request.repository, (git) => discardCandidate(git, this.#testBranchPrefix, request), ANY_AGE);
-  }
-
-  async listCandidateIds(repository: ForgeRepository): Promise<readonly string[]> {
-    return this.#read(repository, (git) => listCandidateIds(git, this.#testBranchPrefix), LIST_MAX_AGE_MS);
-  }
-
-  async landCandidate(request: LandRequest): Promise<LandAnswer> {
-    const { expectedHead, base, sha, tree, entries } = request;
-    checkShas([expectedHead, base, sha, tree, ...entries.map(({ headSha }) => headSha)]);
-    return this.#read(request.repository, (git) => landCandidate(git, request));
-  }
-
-  async checkAccess(repository: ForgeRepository): Promise<string | undefined> {
-    const location = parseLocation(repository.git);
-    if (location.kind === 'refused') return location.sentence;
-    return this.#git.findProblem({ id: repository.id, location });
-  }
-
-  async findHooks({ git }: ForgeRepository): Promise<Hooks | undefined> {
-    const location = locationOf(git ?? '');
-    return location.kind === 'path' ? this.#git.findHooks(location) : undefined;
-  }
-
-  onHooks(listener: (news: HookNews) => void): void {
-    this.#listeners.add(listener);
-  }
-
-  close(): Promise<void> {
-    return this.#git.close();
-  }
-
-  async #read<Answer>(
+function createReader(git: Git) {
+  return async <Answer>(
     repository: ForgeRepository,
     question: (git: GitRepository) => Promise<Answer>,
     maxAgeMs = 0,
-  ): Promise<Answer> {
-    const opened = await this.#git.open(sourceOf(repository));
+  ): Promise<Answer> => {
+    const opened = await git.open(sourceOf(repository));
     try {
       await opened.refresh(maxAgeMs);
       return await question(opened);
@@ -193,7 +74,96 @@ class PlainForge implements Forge {
       if (error instanceof Fault && error.code === 'FORGE_UNAVAILABLE') opened.forget();
       throw error;
     }
+  };
+}
+
+function refReads(read: Read) {
+  return {
+    async findPullRequest({ repository, number, targetBranch }) {
+      if (!isPullRequestNumber(number)) return undefined;
+      return read(repository, async (git) => {
+        const ref = pullRequestRef(number);
+        const [head, target] = await Promise.all([git.findCommit(ref), findBranch(git, targetBranch)]);
+        if (head === undefined) return undefined;
+        const standing = target === undefined ? 'no-target' : await getStanding(git, { head, target });
+        return pullRequestFacts({ number, targetBranch, head, standing });
+      });
+    },
+    async findBranchHead(repository, branch) {
+      if (!isBranchName(branch)) return undefined;
+      return read(repository, async (git) => (await findBranch(git, branch))?.sha);
+    },
+    listPullRequestHeads: (repository) => read(repository, listHeads, LIST_MAX_AGE_MS),
+  } satisfies Partial<Forge>;
+}
+
+async function listHeads(git: GitRepository): Promise<ReadonlyMap<PrNumber, Sha>> {
+  const heads = new Map<PrNumber, Sha>();
+  for (const ref of await git.listRefs('refs/pull/*/head')) {
+    const number = findPullRequestNumber(ref.name);
+    if (number === undefined) continue;
+    const sha = ref.type === 'tag' ? (await git.findCommit(ref.name))?.sha : ref.sha;
+    if (sha !== undefined && (ref.type === 'commit' || ref.type === 'tag')) heads.set(number, sha);
   }
+  return heads;
+}
+
+function commitReads(read: Read) {
+  return {
+    async isAncestor({ repository, ancestor, descendant }) {
+      checkShas([ancestor, descendant]);
+      const ask = async (git: GitRepository) => {
+        const missing = await listMissing(git, [ancestor, descendant]);
+        if (missing.length > 0) await git.refresh();
+        await getCommit(git, descendant);
+        // A commit that the repository does not have, such as a head that was forced away, is no ancestor.
+        const isLost = (await listMissing(git, [ancestor])).length > 0;
+        return !isLost && git.isAncestor({ ancestor, descendant });
+      };
+      return read(repository, ask, ANY_AGE);
+    },
+    async hasCommit(repository, sha) {
+      checkShas([sha]);
+      // Commits of the last second may be missed. A fetch for every unknown commit would let any caller trigger fetches.
+      const ask = async (git: GitRepository) => (await listMissing(git, [sha])).length === 0;
+      return (await read(repository, ask, ANY_AGE)) || read(repository, ask, LIST_MAX_AGE_MS);
+    },
+    async listLine(question) {
+      checkShas([question.head, question.since]);
+      return read(question.repository, (git) => listLine(git, question), ANY_AGE);
+    },
+    async checkOut({ repository, sha, folder, isIsolated }) {
+      checkShas([sha]);
+      const fill = async (git: GitRepository) => {
+        // Another server may have built it.
+        if ((await listMissing(git, [sha])).length > 0) await git.refresh();
+        return git.checkOut({ sha, folder, isIsolated });
+      };
+      return read(repository, fill, ANY_AGE);
+    },
+  } satisfies Partial<Forge>;
+}
+
+function candidateParts(read: Read, prefix: string) {
+  return {
+    testBranchOf: (parts) => testBranch(prefix, parts),
+    async buildCandidate(request) {
+      const { base, parent, beneath, members } = request;
+      checkShas([base, parent ?? base, ...[...beneath, ...members].map(({ headSha }) => headSha)]);
+      return read(request.repository, (git) => buildCandidate(git, request), ANY_AGE);
+    },
+    async publishCandidate(request) {
+      checkShas([request.sha]);
+      return read(request.repository, (git) => publishCandidate(git, prefix, request), ANY_AGE);
+    },
+    discardCandidate: (request) => read(request.repository, (git) => discardCandidate(git, prefix, request), ANY_AGE),
+    listCandidateIds: (repository) => read(repository, (git) => listCandidateIds(git, prefix), LIST_MAX_AGE_MS),
+    async landCandidate(request) {
+      const { expectedHead, base, sha, tree, entries } = request;
+      checkShas([expectedHead, base, sha, tree, ...entries.map(({ headSha }) => headSha)]);
+      return read(request.repository, (git) => landCandidate(git, request));
+    },
+  } satisfies Partial<Forge>;
 }
 
 const locations = new BoundedCache<string, ParsedLocation>(1_000);
