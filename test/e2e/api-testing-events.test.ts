@@ -1,10 +1,9 @@
 // Events around a testing and landing queue: people push, pause and restart, and servers die.
 import assert from 'node:assert/strict';
-import { rm } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import { assertLanded } from './ci.ts';
-import { makeFolder, startServer, until } from './harness.ts';
-import { createQueue, useServer } from './test-queue.ts';
+import { makeFolder, until } from './harness.ts';
+import { openProcess, useServer } from './test-queue.ts';
 
 describe('events around the queue', { concurrency: 4 }, () => {
   const { aQueue } = useServer();
@@ -93,10 +92,10 @@ describe('events around the queue', { concurrency: 4 }, () => {
 });
 
 describe('a server that dies', () => {
-  test('in the middle of its work goes on where it was, and loses and doubles nothing [D2] [I3]', async () => {
-    const dataFolder = await makeFolder();
-    const first = await startServer({ SLUICE_DATA: dataFolder });
-    const queue = await createQueue(first.api, { concurrency: 4 });
+  test('in the middle of its work goes on where it was, and loses and doubles nothing [D2] [I3]', async (t) => {
+    const SLUICE_DATA = await makeFolder();
+    const { server: first, aQueue } = await openProcess(t, { SLUICE_DATA });
+    const queue = await aQueue({ concurrency: 4 });
     const [a, b, c] = (await queue.submitAll(3)) as [number, number, number];
     const runs = await queue.ci.untilRuns([`${a}`, `${b} on ${a}`, `${c} on ${a},${b}`]);
     await queue.ci.pass(c);
@@ -105,7 +104,7 @@ describe('a server that dies', () => {
     await queue.ci.pass(a);
     first.child.kill('SIGKILL');
     await first.exited;
-    const second = await startServer({ SLUICE_DATA: dataFolder, SLUICE_PORT: String(first.port) });
+    await openProcess(t, { SLUICE_DATA, SLUICE_PORT: String(first.port) });
     for (const [index, number] of [a, b, c].entries()) {
       const entry = await queue.ci.untilState(number, 'MERGED');
       await assertLanded(queue, entry);
@@ -115,8 +114,5 @@ describe('a server that dies', () => {
     const [d] = (await queue.submitAll(1)) as [number];
     await queue.ci.pass(d);
     await assertLanded(queue, await queue.ci.untilState(d, 'MERGED'));
-    await second.stop();
-    await queue.close();
-    await rm(dataFolder, { recursive: true, force: true });
   });
 });

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { EntryView } from '../../src/app/queue/entry-view.ts';
@@ -29,7 +28,6 @@ describe('two servers on one PostgreSQL', () => {
   after(async () => {
     await queue.close();
     await Promise.all([one.stop(), two.stop()]);
-    await rm(folder, { recursive: true, force: true });
   });
 
   test('made one organization with one token', async () => {

@@ -1,21 +1,12 @@
 import assert from 'node:assert/strict';
-import { rm } from 'node:fs/promises';
 import { describe, it } from 'node:test';
-import { makeFolder, startServer, type TestServer, until } from './harness.ts';
+import { makeFolder, until } from './harness.ts';
 import { sluice } from './kept-sluice.ts';
 import { HAS_TERMINAL, type Running, runOnTerminal, runSluice } from './run-sluice.ts';
-import { createQueue, type TestQueue, useServer } from './test-queue.ts';
+import { openProcess, useServer } from './test-queue.ts';
 
 const HIDE = '\u001b[?25l';
 const SHOW = '\u001b[?25h';
-
-function envOf({ url, token }: TestServer): Readonly<Record<string, string>> {
-  return { SLUICE_URL: url, SLUICE_TOKEN: token };
-}
-
-function nameOf({ repo }: TestQueue): string {
-  return `${repo.host}/${repo.owner}/${repo.name}`;
-}
 
 function untilOut({ output }: Running, expected: RegExp): Promise<true> {
   return until(`it prints ${expected}`, 20_000, async () => expected.test(output.out) || undefined);
@@ -37,7 +28,7 @@ describe('sluice watch', { concurrency: 3 }, () => {
     const [first, second] = [await queue.openPullRequest(), await queue.openPullRequest()];
     await queue.submit(first);
     await queue.ci.runOf(first);
-    const watching = runSluice(['watch', nameOf(queue), '--until-empty', '--interval', '0.1'], envOf(world.server));
+    const watching = runSluice(['watch', queue.name, '--until-empty', '--interval', '0.1'], world.server.env);
     await untilOut(watching, /-> TESTING/);
     await queue.submit(second);
     await queue.ci.runOf(second);
@@ -60,13 +51,13 @@ describe('sluice watch', { concurrency: 3 }, () => {
 
   it('ends at once where the queue is empty, and prints JSON where asked for [W1]', async () => {
     const queue = await world.aQueue();
-    const env = envOf(world.server);
-    const empty = await sluice(['watch', nameOf(queue), 'main', '--until-empty'], { env });
+    const env = world.server.env;
+    const empty = await sluice(['watch', queue.name, 'main', '--until-empty'], { env });
     assert.deepEqual(empty, { code: 0, out: '', err: '' });
     const number = await queue.openPullRequest();
     await queue.update({ state: 'PAUSED' });
     await queue.submit(number);
-    const watching = runSluice(['watch', nameOf(queue), '--json', '--interval', '0.1'], env);
+    const watching = runSluice(['watch', queue.name, '--json', '--interval', '0.1'], env);
     await untilOut(watching, /\n/);
     watching.kill('SIGINT');
     const { code, out } = await watching.ended;
@@ -76,20 +67,20 @@ describe('sluice watch', { concurrency: 3 }, () => {
 
   it('asks for the branch where there are several queues, and says how to make one where there is none', async () => {
     const queue = await world.aQueue();
-    const env = envOf(world.server);
+    const env = world.server.env;
     await queue.git.git(['branch', 'next', 'main']);
     await queue.api.ok('createQueue', { ...queue.ref, targetBranch: 'next' });
-    const several = await sluice(['watch', nameOf(queue)], { env });
+    const several = await sluice(['watch', queue.name], { env });
     assert.equal(several.code, 2);
     assert.match(several.err, /has several queues: name the branch of one, of main, next\.\n/);
     await queue.api.ok('deleteQueue', { ...queue.ref, targetBranch: 'next' });
     await queue.api.ok('deleteQueue', queue.ref);
-    const none = await sluice(['watch', nameOf(queue)], { env });
+    const none = await sluice(['watch', queue.name], { env });
     assert.equal(none.code, 1);
     assert.match(none.err, /has no queue\. Create one: sluice queue create/);
-    const unknown = await sluice(['watch', nameOf(queue), 'main'], { env });
+    const unknown = await sluice(['watch', queue.name, 'main'], { env });
     assert.deepEqual([unknown.code, unknown.out], [1, '']);
-    assert.equal((await sluice(['watch', nameOf(queue), '--interval', '0'], { env })).code, 2);
+    assert.equal((await sluice(['watch', queue.name, '--interval', '0'], { env })).code, 2);
   });
 
   it('draws a picture on a terminal, and gives the terminal back after Ctrl-C [W2] [W10]', {
@@ -98,7 +89,7 @@ describe('sluice watch', { concurrency: 3 }, () => {
     const queue = await world.aQueue();
     const number = await queue.submitOne();
     await queue.ci.runOf(number);
-    const watching = runOnTerminal(['watch', nameOf(queue), '--interval', '0.1'], envOf(world.server));
+    const watching = runOnTerminal(['watch', queue.name, '--interval', '0.1'], world.server.env);
     await untilOut(watching, /Under test/);
     await untilOut(watching, new RegExp(`#${number}\\b.*on main.*○.* test.*Change 1`));
     await queue.ci.pass(number);
@@ -109,14 +100,14 @@ describe('sluice watch', { concurrency: 3 }, () => {
     assert.ok(out.startsWith(HIDE) && out.lastIndexOf(SHOW) > out.lastIndexOf(HIDE), 'the cursor is back');
   });
 
-  it('waits for a server that starts again [W9]', async () => {
-    const folder = await makeFolder();
-    const first = await startServer({ SLUICE_DATA: folder });
-    const queue = await createQueue(first.api);
+  it('waits for a server that starts again [W9]', async (t) => {
+    const SLUICE_DATA = await makeFolder();
+    const { server: first, aQueue } = await openProcess(t, { SLUICE_DATA });
+    const queue = await aQueue();
     const number = await queue.openPullRequest();
     await queue.update({ state: 'PAUSED' });
     await queue.submit(number);
-    const watching = runSluice(['watch', nameOf(queue), 'main', '--until-empty', '--interval', '0.1'], envOf(first));
+    const watching = runSluice(['watch', queue.name, 'main', '--until-empty', '--interval', '0.1'], first.env);
     await untilOut(watching, /-> NOT_READY/);
     await first.stop();
     await until(
@@ -124,14 +115,11 @@ describe('sluice watch', { concurrency: 3 }, () => {
       20_000,
       async () => /Trying again/.test(watching.output.err) || undefined,
     );
-    const second = await startServer({ SLUICE_DATA: folder, SLUICE_PORT: String(first.port) });
+    const { server: second } = await openProcess(t, { SLUICE_DATA, SLUICE_PORT: String(first.port) });
     await second.api.ok('cancelPullRequest', queue.entry(number));
     const { code, out, err } = await watching.ended;
     assert.equal(code, 0);
     assert.deepEqual(story(out), [`#${number} new -> NOT_READY`, `#${number} NOT_READY -> CANCELLED`]);
     assert.match(err, /^[^\n]*Trying again\.\nThe server answers again\.\n$/);
-    await second.stop();
-    await queue.close();
-    await rm(folder, { recursive: true, force: true });
   });
 });

@@ -1,12 +1,13 @@
 // `sluice demo` as a real process without a terminal. Git alone checks its results.
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { EntryView } from '../../src/app/queue/entry-view.ts';
+import { collectOutput } from '../helpers/children.ts';
 import { SLUICE_SOURCE } from '../helpers/sluice-command.ts';
-import { createClient, makeFolder, until } from './harness.ts';
+import { createClient, isGone, makeFolder, until } from './harness.ts';
 
 /** It takes 20 s on an idle machine. */
 const PATIENCE_MS = 300_000;
@@ -23,9 +24,8 @@ const started = new Set<ChildProcess>();
 before(async () => {
   folder = await makeFolder();
 });
-after(async () => {
+after(() => {
   for (const child of started) if (child.exitCode === null) child.kill('SIGTERM');
-  await rm(folder, { recursive: true, force: true });
 });
 
 /** In a process group of its own, as in a shell, with a home in which git is not configured. */
@@ -34,24 +34,12 @@ async function startDemo(name: string, args: readonly string[] = [], path = proc
   await mkdir(home);
   const child = spawn(process.execPath, [SLUICE_SOURCE, 'demo', ...args], {
     // The demo must ignore the configuration of another server.
-    env: {
-      PATH: path,
-      HOME: home,
-      TMPDIR: home,
-      SLUICE_PORT: '1',
-      SLUICE_TOKEN: 'somebody-elses',
-    },
+    env: { PATH: path, HOME: home, TMPDIR: home, SLUICE_PORT: '1', SLUICE_TOKEN: 'somebody-elses' },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });
   started.add(child);
-  const output = { out: '', err: '' };
-  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-    output.out += text;
-  });
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    output.err += text;
-  });
+  const output = collectOutput(child);
   const exited = new Promise<{ code: number | null; out: string; err: string }>((resolve) =>
     child.once('close', (code) => resolve({ code, ...output })),
   );
@@ -63,13 +51,6 @@ async function untilTesting({ child, output }: Demo): Promise<void> {
     assert.equal(child.exitCode, null, output.err);
     return /-> TESTING/.test(output.out) || undefined;
   });
-}
-
-async function isGone(url: string): Promise<true | undefined> {
-  return fetch(`${url}/healthz`).then(
-    () => undefined,
-    () => true,
-  );
 }
 
 describe('sluice demo', () => {

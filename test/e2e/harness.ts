@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseConfig } from '../../src/config/config.ts';
 import { start } from '../../src/main.ts';
+import { collectOutput, endWithProcess } from '../helpers/children.ts';
 import { silentLog } from '../helpers/silent-log.ts';
 import { SLUICE } from '../helpers/sluice-command.ts';
 
@@ -31,11 +32,8 @@ export interface Launched {
   readonly output: { out: string; err: string };
 }
 
-/** A test that fails half way leaves its servers and folders behind. */
-const children = new Set<ChildProcess>();
 const folders: string[] = [];
 process.on('exit', () => {
-  for (const child of children) child.kill('SIGKILL');
   for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 });
 
@@ -54,15 +52,8 @@ export function launch(environment: Environment): Launched {
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  children.add(child);
-  child.once('close', () => children.delete(child));
-  const output = { out: '', err: '' };
-  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-    output.out += text;
-  });
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    output.err += text;
-  });
+  endWithProcess(child);
+  const output = collectOutput(child);
   const exited = new Promise<Exit>((resolve) => child.once('close', (code, signal) => resolve({ code, signal })));
   return { child, exited, output };
 }
@@ -150,6 +141,14 @@ export async function makeFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-e2e-'));
   folders.push(folder);
   return folder;
+}
+
+/** For `until`: no server answers there any more. */
+export function isGone(url: string): Promise<true | undefined> {
+  return fetch(`${url}/healthz`).then(
+    () => undefined,
+    () => true,
+  );
 }
 
 /** Polls until there is an answer. At the deadline it throws an error that names the condition. */

@@ -2,13 +2,14 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { createPlainWorld } from '../contract/plain-repository.ts';
-import { makeFolder, startServer, until } from './harness.ts';
+import { isGone, makeFolder, until } from './harness.ts';
+import { openProcess } from './test-queue.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const PATIENCE_MS = 300_000;
@@ -39,12 +40,7 @@ async function untilStopped(demo: string): Promise<void> {
   } catch {
     // It has ended already.
   }
-  const isGone = () =>
-    fetch(`${url}/healthz`).then(
-      () => undefined,
-      () => true,
-    );
-  await until('the server of the demo has stopped', 30_000, isGone);
+  await until('the server of the demo has stopped', 30_000, () => isGone(url));
 }
 
 const [DEMO, OWN_PULL_REQUEST] = shellBlocks('First use') as [string, string];
@@ -62,35 +58,29 @@ it('the first use in the README, command by command', { timeout: PATIENCE_MS }, 
     assert.match(text, /^Landed +[0-9a-f]{40}$/m);
   } finally {
     await untilStopped(demo);
-    await rm(demo, { recursive: true, force: true });
   }
 });
 
-it('a repository of your own, as the README has it', { timeout: PATIENCE_MS }, async () => {
-  const [server, git] = [await startServer(), await createPlainWorld()];
-  try {
-    await git.commit('main', { files: { 'a.txt': 'a\n' }, message: 'Begin' });
-    const script = OWN_REPOSITORY.replace('/srv/git/app.git', `'${git.path}'`);
-    const text = await run(script, { SLUICE_URL: server.url, SLUICE_DATA: server.dataFolder });
-    assert.match(text, /local\/acme\/app is registered\.[\s\S]*Created\.[\s\S]*local\/acme\/app main +RUNNING/);
-  } finally {
-    await server.stop();
-    await git.close();
-  }
+it('a repository of your own, as the README has it', { timeout: PATIENCE_MS }, async (t) => {
+  const { server } = await openProcess(t);
+  const git = await createPlainWorld();
+  t.after(() => git.close());
+  await git.commit('main', { files: { 'a.txt': 'a\n' }, message: 'Begin' });
+  const script = OWN_REPOSITORY.replace('/srv/git/app.git', `'${git.path}'`);
+  const text = await run(script, { SLUICE_URL: server.url, SLUICE_DATA: server.dataFolder });
+  assert.match(text, /local\/acme\/app is registered\.[\s\S]*Created\.[\s\S]*local\/acme\/app main +RUNNING/);
 });
 
-it('a flaky test, as the README has it', { timeout: PATIENCE_MS }, async () => {
-  const server = await startServer();
-  const reports = await makeFolder();
-  try {
-    const script = `exec 2>&1\n${shellBlocks('Flaky tests').join('')}`.replace(/^REPORTS=.*$/m, '');
-    const text = await run(script, { SLUICE_URL: server.url, SLUICE_DATA: server.dataFolder, REPORTS: reports });
-    assert.match(text, /1 failing test is not quarantined\.\nThe job is red\./);
-    assert.match(text, /^Status +FLAKY, since .*\nWhy +Pass on retry: It failed and passed on commit 1+ in unit\.$/m);
-    assert.match(text, /every failing test is quarantined\.\nThe job is green\./);
-    assert.doesNotMatch(text, /warning/, 'the report is a good one');
-  } finally {
-    await server.stop();
-    await rm(reports, { recursive: true, force: true });
-  }
+it('a flaky test, as the README has it', { timeout: PATIENCE_MS }, async (t) => {
+  const { server } = await openProcess(t);
+  const script = `exec 2>&1\n${shellBlocks('Flaky tests').join('')}`.replace(/^REPORTS=.*$/m, '');
+  const text = await run(script, {
+    SLUICE_URL: server.url,
+    SLUICE_DATA: server.dataFolder,
+    REPORTS: await makeFolder(),
+  });
+  assert.match(text, /1 failing test is not quarantined\.\nThe job is red\./);
+  assert.match(text, /^Status +FLAKY, since .*\nWhy +Pass on retry: It failed and passed on commit 1+ in unit\.$/m);
+  assert.match(text, /every failing test is quarantined\.\nThe job is green\./);
+  assert.doesNotMatch(text, /warning/, 'the report is a good one');
 });

@@ -1,6 +1,7 @@
 // The command `sluice` as people and scripts run it: a child process.
 import { spawn, spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
+import { collectOutput, endWithProcess } from '../helpers/children.ts';
 import { SLUICE } from '../helpers/sluice-command.ts';
 
 /** Part of util-linux: gives a command a terminal. */
@@ -15,12 +16,6 @@ export interface Running {
   type(text: string, options?: { readonly isLast: boolean }): void;
 }
 
-/** A test that fails half way leaves its commands behind. */
-const children = new Set<ReturnType<typeof spawn>>();
-process.on('exit', () => {
-  for (const child of children) child.kill('SIGKILL');
-});
-
 export function runSluice(args: readonly string[], env: Readonly<Record<string, string>>, cwd?: string): Running {
   return start(process.execPath, [...SLUICE, ...args], env, cwd);
 }
@@ -33,20 +28,11 @@ export function runOnTerminal(args: readonly string[], env: Readonly<Record<stri
 
 function start(program: string, args: readonly string[], env: Readonly<Record<string, string>>, cwd?: string): Running {
   const child = spawn(program, args, { cwd, env: { PATH: process.env['PATH'], HOME: tmpdir(), ...env } });
-  children.add(child);
-  const output = { out: '', err: '' };
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    output.out += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    output.err += text;
-  });
+  endWithProcess(child);
+  const output = collectOutput(child);
   const ended = new Promise<{ code: number | null; out: string; err: string }>((resolve, reject) => {
     child.on('error', reject);
-    child.on('close', (code) => {
-      children.delete(child);
-      resolve({ code, ...output });
-    });
+    child.on('close', (code) => resolve({ code, ...output }));
   });
   const type: Running['type'] = (text, { isLast } = { isLast: false }) => {
     child.stdin.write(text);

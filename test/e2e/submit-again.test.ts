@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createQueue, type TestQueue, useServer } from './test-queue.ts';
+import { type TestQueue, useServer } from './test-queue.ts';
 
 describe('a pull request that has landed', () => {
   const place = useServer();
 
   async function landOne(mergeMethod: string): Promise<{ readonly queue: TestQueue; readonly number: number }> {
-    const queue = await createQueue(place.server.api, { requiredStatuses: [], mergeMethod });
+    const queue = await place.aQueue({ requiredStatuses: [], mergeMethod });
     const number = await queue.submitOne();
     await queue.untilEntry(number, ({ state }) => state === 'MERGED');
     return { queue, number };
@@ -17,7 +17,6 @@ describe('a pull request that has landed', () => {
       const { queue, number } = await landOne(mergeMethod);
       await queue.api.refused('422 PULL_REQUEST_NOT_ENQUEUEABLE', 'submitPullRequest', queue.entry(number));
       assert.equal((await queue.get(number)).state, 'MERGED');
-      await queue.close();
     });
   }
 
@@ -30,6 +29,5 @@ describe('a pull request that has landed', () => {
     await queue.submit(number);
     await queue.untilEntry(number, ({ state }) => state === 'MERGED');
     assert.equal(await queue.git.git(['rev-list', '--count', 'main']), '2');
-    await queue.close();
   });
 });

@@ -1,17 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';
+import { endWithProcess } from '../helpers/children.ts';
 import { SLUICE } from '../helpers/sluice-command.ts';
 import { lookUntil, pause } from './pause.ts';
 
 const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 30_000;
 const MAX_LOG = 200_000;
-
-/** Ends the servers if the storm ends early. */
-const children = new Set<ChildProcess>();
-process.once('exit', () => {
-  for (const child of children) child.kill('SIGKILL');
-});
 
 /** One process of a server. */
 export interface Life {
@@ -71,7 +66,7 @@ function startLife(environment: Readonly<Record<string, string>>, write: (text: 
     env: { PATH: process.env['PATH'], HOME: tmpdir(), SLUICE_LOG_LEVEL: 'warn', SLUICE_PORT: '0', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  children.add(child);
+  endWithProcess(child);
   let output = '';
   let isOver = false;
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -82,7 +77,6 @@ function startLife(environment: Readonly<Record<string, string>>, write: (text: 
   const exited = new Promise<void>((resolve) =>
     child.once('exit', () => {
       isOver = true;
-      children.delete(child);
       resolve();
     }),
   );
