@@ -13,6 +13,11 @@ const longer = new Map([
 ]);
 
 /** @param {string} file */
+export function isLong(file) {
+  return longer.has(file);
+}
+
+/** @param {string} file */
 export function limitOf(file) {
   return longer.get(file) ?? defaultMs;
 }

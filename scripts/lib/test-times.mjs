@@ -1,6 +1,7 @@
 // How long each test file took last time on this machine: the longest go first, so that no core is left idle at the end.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { isLong } from './test-kinds.mjs';
 
 export class TestTimes {
   #path;
@@ -16,7 +17,7 @@ export class TestTimes {
   longestFirst(files) {
     const timeOf = (file) => this.#times[file] ?? Number.POSITIVE_INFINITY;
     const byName = [...files].sort();
-    return byName.sort((a, b) => Math.sign(timeOf(b) - timeOf(a)) || Number(isHeavy(b)) - Number(isHeavy(a)));
+    return byName.sort((a, b) => Math.sign(timeOf(b) - timeOf(a)) || weightOf(b) - weightOf(a));
   }
 
   /** @param {readonly { file: string, ms: number }[]} results */
@@ -27,9 +28,10 @@ export class TestTimes {
   }
 }
 
-/** On a fresh clone no time is known: tests that start processes go first. */
-function isHeavy(file) {
-  return /^(?:test\/(?:e2e|simulation|contract)|src\/(?:forge|check-runner))\//.test(file);
+/** On a fresh clone no time is known: files that may take minutes go first, then tests that start processes. */
+function weightOf(file) {
+  if (isLong(file)) return 2;
+  return /^(?:test\/(?:e2e|contract)|src\/(?:forge|check-runner))\//.test(file) ? 1 : 0;
 }
 
 function read(path) {

@@ -2,19 +2,12 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { pluck } from '../../../test/helpers/pluck.ts';
 import { aFailure, aRepository, aTest, DAY_MS, NOON } from '../../../test/helpers/store-rows.ts';
+import { FAILING, failingRequest, listFailing, type TestPage } from '../../../test/worlds/server/failing-tests.ts';
 import { createInProcess, type InProcess } from '../../../test/worlds/server/in-process.ts';
-import type { PageView } from '../../app/core/list-page.ts';
-import type { TestView } from '../../app/tests/test-view.ts';
 
 const HOUR_MS = 3_600_000;
-const FAILING = '/v1/flaky-tests/list-failing-tests';
 const QUARANTINED = '/v1/flaky-tests/list-quarantined-tests';
 const UNHEALTHY = '/v1/flaky-tests/list-unhealthy-tests';
-
-interface TestPage {
-  readonly tests: readonly TestView[];
-  readonly page: PageView;
-}
 
 describe('pages', () => {
   let world: InProcess;
@@ -26,14 +19,8 @@ describe('pages', () => {
   const at = (instant: number) => new Date(instant).toISOString();
   const times = <T>(count: number, make: (index: number) => T): T[] =>
     Array.from({ length: count }, (_, index) => make(index));
-  const window = (more: object = {}) => ({
-    ...world.scope,
-    start_time: at(NOON - DAY_MS),
-    end_time: at(NOON + DAY_MS),
-    page_query: { page_size: 100 },
-    ...more,
-  });
-  const failing = (more: object = {}) => world.ok<TestPage>(FAILING, window(more));
+  const window = (more?: object) => failingRequest(world, more);
+  const failing = (more?: object) => listFailing(world, more);
   const fill = async (count: number): Promise<void> => {
     const tests = times(count, () => aTest(world.repository.id));
     await world.apply(

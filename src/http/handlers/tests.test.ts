@@ -12,6 +12,7 @@ import {
   NOON,
   storeOrganization,
 } from '../../../test/helpers/store-rows.ts';
+import { FAILING, failingRequest, listFailing, type TestPage } from '../../../test/worlds/server/failing-tests.ts';
 import { createInProcess, type InProcess } from '../../../test/worlds/server/in-process.ts';
 import type { PageView } from '../../app/core/list-page.ts';
 import type { TestDetailsView } from '../../app/tests/get-test-details.ts';
@@ -20,15 +21,9 @@ import type { TestView } from '../../app/tests/test-view.ts';
 import type { TestRow } from '../../storage/tests.ts';
 
 const HOUR_MS = 3_600_000;
-const FAILING = '/v1/flaky-tests/list-failing-tests';
 const QUARANTINED = '/v1/flaky-tests/list-quarantined-tests';
 const UNHEALTHY = '/v1/flaky-tests/list-unhealthy-tests';
 const DETAILS = '/v1/flaky-tests/get-test-details';
-
-interface TestPage {
-  readonly tests: readonly TestView[];
-  readonly page: PageView;
-}
 
 interface QuarantinedPage {
   readonly quarantined_tests: readonly QuarantinedTestView[];
@@ -47,14 +42,8 @@ describe('flaky tests over HTTP', () => {
     Array.from({ length: count }, () => aTest(world.repository.id, values)).sort((a, b) => (a.id < b.id ? -1 : 1));
   const times = <T>(count: number, make: (index: number) => T): T[] =>
     Array.from({ length: count }, (_, index) => make(index));
-  const window = (more: object = {}) => ({
-    ...world.scope,
-    start_time: at(NOON - DAY_MS),
-    end_time: at(NOON + DAY_MS),
-    page_query: { page_size: 100 },
-    ...more,
-  });
-  const failing = (more: object = {}) => world.ok<TestPage>(FAILING, window(more));
+  const window = (more?: object) => failingRequest(world, more);
+  const failing = (more?: object) => listFailing(world, more);
   const quarantined = (page: object = {}) =>
     world.ok<QuarantinedPage>(QUARANTINED, { ...world.scope, page_query: page });
   const unhealthy = (status: string, page: object = {}) =>
