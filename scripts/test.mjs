@@ -1,6 +1,6 @@
 // `npm test`: installs what is missing, checks types, style, imports and dead code, then runs every test.
-import { spawn } from 'node:child_process';
-import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, sep } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -21,6 +21,10 @@ Checks types, style, imports and dead code, then runs every test file. The end l
   --only <part of a path>  runs only these test files, and no checks
   --help                   prints this text
 `;
+
+/** Git takes a tenth less CPU time on a disk in memory. */
+const MEMORY = '/dev/shm';
+const ENOUGH = 8 * 2 ** 30;
 
 const { only, fast } = parseArguments(process.argv.slice(2));
 await ensureInstalled({ dev: true });
@@ -123,11 +127,33 @@ async function runTests() {
 
 /** One folder for everything that tests put into temporary folders, so that nothing of it stays. */
 function makeScratch() {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-test-'));
+  const folder = makeFolder(MEMORY) ?? makeFolder(tmpdir());
   // PostgreSQL, and checks with a user of their own, get through.
   chmodSync(folder, 0o1777);
-  process.on('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
   return folder;
+}
+
+function makeFolder(place) {
+  if (place === MEMORY && !isRoomy(place)) return undefined;
+  const folder = mkdtempSync(join(place, 'sluice-test-'));
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
+  return place !== MEMORY || runsPrograms(folder) ? folder : undefined;
+}
+
+/** A TMPDIR that the caller chose is used. */
+function isRoomy(place) {
+  try {
+    const { bavail, bsize } = statfsSync(place);
+    return process.env.TMPDIR === undefined && bavail * bsize > ENOUGH;
+  } catch {
+    return false;
+  }
+}
+
+function runsPrograms(folder) {
+  const file = join(folder, 'program');
+  writeFileSync(file, '#!/bin/sh\n', { mode: 0o755 });
+  return spawnSync(file).status === 0;
 }
 
 /** `fs.glob` does not exist in Node 20. */

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { chmod, mkdtemp, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { aRunner, findWorkingProtections, UIDS } from '../../../test/helpers/local-runner.ts';
@@ -219,9 +218,10 @@ function testSights(kind: ProtectionKind): void {
   });
 }
 
+/** Its folders are in /tmp, as a sandbox has a /dev of its own, and TMPDIR may be there. */
 function testSandbox(kind: ProtectionKind): void {
   it('that cannot be made is no result [R30]', async () => {
-    const tool = await mkdtemp(join(tmpdir(), 'sluice-tool-'));
+    const tool = await mkdtemp('/tmp/sluice-tool-');
     await chmod(tool, 0o755);
     const other = await aRunner(kind, { tools: [tool] });
     assert.deepEqual((await run(`ls '${tool}'`, {}, NEVER, other.runner)).end, exited(0));
@@ -241,10 +241,7 @@ function testSandbox(kind: ProtectionKind): void {
   });
 
   it('shows folders that the operator names, and lets checks write to caches alone [R39]', async () => {
-    const [tool, cache] = [
-      await mkdtemp(join(tmpdir(), 'sluice-tool-')),
-      await mkdtemp(join(tmpdir(), 'sluice-cache-')),
-    ];
+    const [tool, cache] = [await mkdtemp('/tmp/sluice-tool-'), await mkdtemp('/tmp/sluice-cache-')];
     await Promise.all([chmod(tool, 0o777), chmod(cache, 0o777), writeFile(join(tool, 'tool'), 'a tool\n')]);
     const other = await aRunner(kind, { tools: [tool], caches: [cache] });
     const command = `cat '${tool}/tool'; echo x >> '${cache}/kept'; (: > '${tool}/new') 2>/dev/null || echo closed`;
