@@ -7,6 +7,7 @@ import { ensureOrganization } from './app/access/organizations.ts';
 import { hashTokenSecret } from './app/access/token-secret.ts';
 import type { App } from './app/core/app.ts';
 import { Directory } from './app/core/directory.ts';
+import { keepOperatorLog } from './app/core/operator-log.ts';
 import { Outages } from './app/core/outages.ts';
 import { QueueHost } from './app/core/queue-host.ts';
 import { WakeSignal } from './app/core/wake-signal.ts';
@@ -127,6 +128,7 @@ async function startOn(
     backupFolder: path.join(config.dataFolder, 'backups'),
   };
   tellOfHooks(app);
+  keepOperatorLog(app);
   const plainGitPoller = new PlainGitPoller(app);
   const worker = createEffectWorker(app, serverId);
   const hintWorker = createHintWorker(app, serverId);

@@ -33,4 +33,10 @@ describe('logs', () => {
     createTextLog('info', (line) => lines.push(line)).info({ status: 200, none: undefined }, 'request');
     assert.match(lines[0] ?? '', /^\S+\d\d:\d\d:\d\d\.\d{3}\S* \S*info\S* request status=200\n$/);
   });
+
+  it('show a terminal no control characters of others', () => {
+    const lines: string[] = [];
+    createTextLog('info', (line) => lines.push(line)).info({ title: 'a\nb\u001b[2J\u202e' }, 'by \u0007mallory');
+    assert.match(lines[0] ?? '', /by \ufffdmallory title=a\ufffdb\ufffd\[2J\ufffd\n$/);
+  });
 });

@@ -67,5 +67,14 @@ function formatText(level: LogLevel, facts: object, text: string): string {
   const details = Object.entries(withoutErrors(facts))
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
-  return `\u001b[90m${time}\u001b[0m \u001b[${COLOURS[level]}m${level}\u001b[0m ${[text, ...details].join(' ')}\n`;
+  const words = withoutControls([text, ...details].join(' '));
+  return `\u001b[90m${time}\u001b[0m \u001b[${COLOURS[level]}m${level}\u001b[0m ${words}\n`;
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not reach a terminal.
+const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+/** Titles and names come from strangers, and a terminal obeys control characters. */
+function withoutControls(text: string): string {
+  return text.replace(CONTROLS, '\ufffd');
 }

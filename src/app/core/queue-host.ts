@@ -61,8 +61,22 @@ export interface RunOptions {
   readonly doneEffect?: string;
 }
 
-/** Called after each commit with the stored queue and its number of new effects. */
-export type Listener = (loaded: LoadedQueue, effects: number) => void;
+/** One event with everything that followed from it, as stored. */
+export interface StoredStep {
+  readonly event: QueueEvent;
+  readonly before: Queue;
+  readonly after: Queue;
+  readonly transitions: readonly TransitionRow[];
+  readonly ended: readonly Entry[];
+}
+
+export interface StoredCommit {
+  readonly effects: number;
+  readonly steps: readonly StoredStep[];
+}
+
+/** Called by the server that stored a commit, after it. */
+export type Listener = (loaded: LoadedQueue, commit: StoredCommit) => void;
 
 interface Waiting {
   readonly makeEvent: MakeEvent;
@@ -147,10 +161,10 @@ export class QueueHost {
     }
   }
 
-  #notify(loaded: LoadedQueue, effects: number): void {
+  #notify(loaded: LoadedQueue, commit: StoredCommit): void {
     for (const listener of this.#listeners) {
       try {
-        listener(loaded, effects);
+        listener(loaded, commit);
       } catch {
         // The commit is stored in any case, and each listener polls by itself after a while.
       }
@@ -228,8 +242,8 @@ export class QueueHost {
       const attempt = stepAll(loaded, batch);
       if (attempt.commit === undefined || (await this.#store.queues.commit(attempt.commit)) === 'committed') {
         line.loaded = attempt.after;
-        const effects = attempt.commit?.effects.length ?? 0;
-        if (attempt.commit !== undefined) this.#notify(attempt.after, effects);
+        const { after, commit, steps } = attempt;
+        if (commit !== undefined) this.#notify(after, { effects: commit.effects.length, steps });
         attempt.answer();
         return;
       }
@@ -242,6 +256,7 @@ interface Attempt {
   readonly after: LoadedQueue;
   /** Undefined where every event was refused. */
   readonly commit: QueueCommit | undefined;
+  readonly steps: readonly StoredStep[];
   readonly answer: () => void;
 }
 
@@ -265,6 +280,7 @@ function stepAll(loaded: LoadedQueue, batch: readonly Waiting[]): Attempt {
   return {
     after: { ...loaded, version: draft.version, queue: draft.queue },
     commit: draft.toCommit(),
+    steps: draft.steps,
     answer: () => {
       for (const answer of answers) answer();
     },
@@ -300,6 +316,7 @@ class CommitDraft {
   readonly #doneEffects: string[] = [];
   readonly #targetSets = new Map<string, TargetSetRow>();
   readonly #impactedTargets: ImpactedTargetsRow[] = [];
+  readonly steps: StoredStep[] = [];
   queue: Queue;
   version: number;
 
@@ -313,9 +330,8 @@ class CommitDraft {
     const version = this.version + 1;
     const place = { queueId: this.#loaded.id, branch: this.queue.branch, version };
     this.#events.push(encodeEvent(event, version));
-    for (const [index, transition] of result.transitions.entries()) {
-      this.#transitions.push(encodeTransition(transition, { ...place, ordinal: index }));
-    }
+    const transitions = result.transitions.map((each, ordinal) => encodeTransition(each, { ...place, ordinal }));
+    this.#transitions.push(...transitions);
     for (const entry of result.ended) this.#entries.set(entry.prNumber, encodeEntry(entry, place.queueId, version));
     for (const prNumber of changedKeys(this.queue.entries, result.queue.entries)) {
       const entry = getIn(result.queue.entries, prNumber);
@@ -333,7 +349,9 @@ class CommitDraft {
         encodeImpactedTargets(event.targets, { queueId: place.queueId, prNumber, sha, setAt }),
       );
     }
-    this.queue = markParked(result, version);
+    const after = markParked(result, version);
+    this.steps.push({ event, before: this.queue, after, transitions, ended: result.ended });
+    this.queue = after;
     this.version = version;
   }
 

@@ -40,7 +40,7 @@ export function createEffectWorker(app: App, holder: string): EffectWorker {
     name: 'effect',
     store: app.store.effects,
     listen: (wake) =>
-      app.queues.listen((_loaded, effects) => {
+      app.queues.listen((_loaded, { effects }) => {
         if (effects > 0) wake();
       }),
     slots: () => AT_ONCE,

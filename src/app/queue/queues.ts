@@ -15,6 +15,7 @@ import {
   type QueueRef,
   toForgeRepository,
 } from '../core/find-queue.ts';
+import { logQueueAct } from '../core/operator-log.ts';
 import { PLAIN_GIT_HOST } from '../core/plain-git-host.ts';
 import { encodeQueue } from '../core/queue-codec.ts';
 import { type Answer, type FieldError, isRefusal, type Refusal, refuse } from '../core/refusal.ts';
@@ -66,6 +67,7 @@ export async function createQueue(app: App, caller: Caller, input: CreateQueue):
   const created = await app.store.queues.create(row, { version: 1, at, kind: 'queue_created', body });
   app.directory.forget();
   if (created !== 'created') return queueExists(input);
+  logQueueAct(app, repository, { act: 'created', branch: input.targetBranch, actor: caller.name });
   // With a known head, the first submitted entry is tested at once.
   await observeTargetBranch(app, { ...row, queue, repository }, head);
   return viewQueue(queue, []);
@@ -161,6 +163,7 @@ export async function deleteQueue(app: App, caller: Caller, input: QueueRef): An
     if (outcome === 'stale') continue;
     app.queues.forget(found.id);
     app.directory.forget();
+    logQueueAct(app, found.repository, { act: 'deleted', branch: input.targetBranch, actor: caller.name });
     return {};
   }
 }
