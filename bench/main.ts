@@ -5,6 +5,7 @@
 
 const SUITES: Readonly<Record<string, () => Promise<{ run(words?: readonly string[]): Promise<void> }>>> = {
   api: () => import('./api.ts'),
+  cli: () => import('./cli.ts'),
   engine: () => import('./engine.ts'),
   flaky: () => import('./flaky.ts'),
   git: () => import('./git.ts'),

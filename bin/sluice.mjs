@@ -4,7 +4,6 @@ import module from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findNode24, isNewEnough, projectRoot } from '../scripts/lib/node24.mjs';
-import { exitCodeOf, runChild } from '../scripts/lib/run-child.mjs';
 
 const args = process.argv.slice(2);
 
@@ -28,6 +27,7 @@ async function runHere() {
 }
 
 async function runUnder(node) {
+  const { exitCodeOf, runChild } = await import('../scripts/lib/run-child.mjs');
   return exitCodeOf(await runChild(node, [fileURLToPath(import.meta.url), ...args]));
 }
 

@@ -6,7 +6,8 @@ export function usedCpuMs() {
   return (user + system) / 1000 + childrenCpuMs();
 }
 
-function childrenCpuMs() {
+/** Of the ended children alone; 0 where that is not known. */
+export function childrenCpuMs() {
   try {
     const text = readFileSync('/proc/self/stat', 'utf8');
     // Clock ticks of 10 ms. The command's name may have spaces and ends with the last parenthesis.

@@ -1,6 +1,5 @@
 import path from 'node:path';
 import type { Command } from 'commander';
-import { createBackup, restoreBackup } from '../contract/server.ts';
 import { confirm } from './confirm.ts';
 import { addExamples } from './core/arguments.ts';
 import { withContext } from './core/context.ts';
@@ -18,7 +17,7 @@ export function defineBackup(command: Command): void {
     .action(
       withContext(async (context, file: string | undefined) => {
         const body = file === undefined ? {} : { file: resolveBackupFile(file) };
-        const reply = await context.call(createBackup, body, { timeoutMs: BACKUP_TIMEOUT_MS });
+        const reply = await context.call('createBackup', body, { timeoutMs: BACKUP_TIMEOUT_MS });
         context.show(reply, () => `${clean(reply.file)} (${formatSize(reply.sizeBytes)})`);
       }),
     );
@@ -49,7 +48,7 @@ export function defineRestore(command: Command): void {
             question: `Replace everything that ${context.client.url} keeps by ${wanted}?`,
           });
         }
-        const reply = await context.call(restoreBackup, { file: wanted }, { timeoutMs: BACKUP_TIMEOUT_MS });
+        const reply = await context.call('restoreBackup', { file: wanted }, { timeoutMs: BACKUP_TIMEOUT_MS });
         context.show(reply, () => `Everything is as in ${wanted} now. Tokens are those of the backup.`);
       }),
     );

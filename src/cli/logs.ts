@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { Static } from 'typebox';
-import { getCandidateLog } from '../contract/candidate-log.ts';
+import type { getCandidateLog } from '../contract/candidate-log.ts';
 import { addExamples } from './core/arguments.ts';
 import { type Context, withContext } from './core/context.ts';
 import { createPatience } from './core/patience.ts';
@@ -36,7 +36,7 @@ async function showLogs(
   options: LogsOptions,
 ): Promise<void> {
   const ask = check === undefined ? {} : { check };
-  const first = await context.call(getCandidateLog, { testRunId: candidate, ...ask });
+  const first = await context.call('getCandidateLog', { testRunId: candidate, ...ask });
   const names = check === undefined ? chooseChecks(first) : [check];
   for (const [index, name] of names.entries()) {
     const heading = names.length > 1 ? formatHeading(first, name, index) : '';
@@ -99,7 +99,7 @@ async function* readLog(context: Context, { candidate, check, isFollowing }: Wan
   for (let offset = 0; ; ) {
     const body = { testRunId: candidate, check, offset };
     // After the first answer, an unavailable server is most likely restarting.
-    const ask = () => context.call(getCandidateLog, body);
+    const ask = () => context.call('getCandidateLog', body);
     const answer = isFollowing ? await patience.ask(ask) : await ask();
     if (answer !== undefined) yield answer;
     if (answer?.complete) return;

@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { createOrganization } from '../contract/access.ts';
 import { addExamples } from './core/arguments.ts';
 import { withContext } from './core/context.ts';
 import { say } from './core/terminal.ts';
@@ -12,7 +11,7 @@ export function defineOrg(org: Command): void {
     .argument('<slug>', 'Its name in addresses: lower-case letters, digits and inner hyphens.')
     .action(
       withContext(async (context, slug: string) => {
-        const reply = await context.call(createOrganization, { slug });
+        const reply = await context.call('createOrganization', { slug });
         if (!context.isJson) say(`The organization ${reply.slug} is created. Its admin token, shown only now:`);
         context.show(reply, () => reply.token);
       }),

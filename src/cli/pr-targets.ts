@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { setImpactedTargets } from '../contract/pull-requests.ts';
 import { addEntryArguments, addExamples, collect, type RepoRef } from './core/arguments.ts';
 import { withContext } from './core/context.ts';
 import { usageError } from './core/exit.ts';
@@ -27,7 +26,7 @@ export function defineTargets(pr: Command): void {
       withContext(async (context, repo: RepoRef, targetBranch: string, number: number, options: TargetsOptions) => {
         const impactedTargets = readTargets(options);
         const sha = options.sha === undefined ? {} : { sha: options.sha };
-        const record = await context.call(setImpactedTargets, {
+        const record = await context.call('setImpactedTargets', {
           repo,
           targetBranch,
           pr: { number, ...sha },

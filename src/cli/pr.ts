@@ -1,11 +1,4 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import {
-  cancelPullRequest,
-  getSubmittedPullRequest,
-  listPullRequests,
-  restartTestsOnPullRequest,
-  submitPullRequest,
-} from '../contract/pull-requests.ts';
 import { present } from '../lib/present.ts';
 import {
   addEntryArguments,
@@ -16,17 +9,17 @@ import {
   parseInstant,
   parseIntegerWithin,
   type RepoRef,
-  upperNames,
 } from './core/arguments.ts';
 import { withContext } from './core/context.ts';
+import { CHOICES } from './core/operations.ts';
 import { formatEntries, formatOutcome, formatRecord } from './format-entry.ts';
 import { defineTargets } from './pr-targets.ts';
 
 export function definePr(pr: Command): void {
   addExamples(pr, ['sluice pr submit local/acme/app main 7', 'sluice pr status local/acme/app main 7']);
   defineSubmit(pr);
-  defineAct(pr, cancelPullRequest, { verb: 'cancel', text: 'Remove a pull request from the queue.' });
-  defineAct(pr, restartTestsOnPullRequest, { verb: 'restart', text: 'Test a pull request in the queue again.' });
+  defineAct(pr, 'cancelPullRequest', { verb: 'cancel', text: 'Remove a pull request from the queue.' });
+  defineAct(pr, 'restartTestsOnPullRequest', { verb: 'restart', text: 'Test a pull request in the queue again.' });
   defineStatus(pr);
   defineTargets(pr);
   defineList(pr);
@@ -51,7 +44,7 @@ function defineSubmit(pr: Command): void {
     .action(
       withContext(async (context, repo: RepoRef, targetBranch: string, number: number, options: SubmitOptions) => {
         const { priority, batch, sha, repair } = options;
-        const record = await context.call(submitPullRequest, {
+        const record = await context.call('submitPullRequest', {
           repo,
           targetBranch,
           pr: { number, ...present({ sha }) },
@@ -79,7 +72,7 @@ function priorityOption(): Option {
     });
 }
 
-type Act = typeof cancelPullRequest | typeof restartTestsOnPullRequest;
+type Act = 'cancelPullRequest' | 'restartTestsOnPullRequest';
 
 function defineAct(pr: Command, operation: Act, { verb, text }: { verb: string; text: string }): void {
   const command = addEntryArguments(pr.command(verb).description(text)).action(
@@ -95,7 +88,7 @@ function defineStatus(pr: Command): void {
   const description = 'Say where a pull request stands, why, and how it came there.';
   const command = addEntryArguments(pr.command('status').description(description)).action(
     withContext(async (context, repo: RepoRef, targetBranch: string, number: number) => {
-      const record = await context.call(getSubmittedPullRequest, {
+      const record = await context.call('getSubmittedPullRequest', {
         repo,
         targetBranch,
         pr: { number },
@@ -120,9 +113,7 @@ function defineList(pr: Command): void {
   const command = addQueueArguments(
     pr.command('list').description('List pull requests that are or were in the queue, the latest first.'),
   )
-    .addOption(
-      choiceOption('--state <state>', 'Only those in this state.', upperNames(listPullRequests.body.properties.state)),
-    )
+    .addOption(choiceOption('--state <state>', 'Only those in this state.', CHOICES.pullRequestState))
     .option(
       '--since <when>',
       'Only those that left the queue since: 7d (days; also m, h, w) ago, or an instant.',
@@ -134,7 +125,7 @@ function defineList(pr: Command): void {
     .action(
       withContext(async (context, repo: RepoRef, targetBranch: string, options: ListOptions) => {
         const { state, limit: take, ...others } = options;
-        const reply = await context.call(listPullRequests, {
+        const reply = await context.call('listPullRequests', {
           repo,
           targetBranch,
           ...others,

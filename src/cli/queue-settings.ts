@@ -1,24 +1,15 @@
 import { type Command, Option } from 'commander';
-import { settingInputs } from '../contract/settings.ts';
 import { choiceOption, collect, collectNames, parseInteger, toFlag, upperNames } from './core/arguments.ts';
+import { type FieldSchema, QUEUE_SETTINGS } from './core/operations.ts';
 
 /** Options for the settings of a queue, made from the server's validation schemas. */
-
-interface Schema {
-  readonly type?: string;
-  readonly enum?: readonly string[];
-  readonly anyOf?: readonly Schema[];
-  readonly items?: Schema;
-  readonly description?: string;
-  readonly default?: unknown;
-}
 
 type Kind = 'integer' | 'nullableInteger' | 'boolean' | 'choice' | 'text' | 'names' | 'statuses' | 'rules';
 
 // Commander turns a parser's null into an empty text.
 const UNSET = Symbol('unset');
 
-const schemas = Object.entries(settingInputs) as unknown as [name: string, schema: Schema][];
+const schemas = Object.entries(QUEUE_SETTINGS);
 
 export function addSettingOptions(command: Command): Command {
   for (const [name, schema] of schemas) for (const option of makeOptions(name, schema)) command.addOption(option);
@@ -81,7 +72,7 @@ function formatItem(item: Item): string {
   return 'app' in item ? `${item.name}@${item.app}` : `${item.targetPattern} ${item.policy}`;
 }
 
-function makeOptions(name: string, schema: Schema): Option[] {
+function makeOptions(name: string, schema: FieldSchema): Option[] {
   const flag = toFlag(name);
   const text = describe(schema);
   switch (kindOf(schema)) {
@@ -124,7 +115,7 @@ function parseNullableInteger(text: string): number | typeof UNSET {
   return text === 'none' ? UNSET : parseInteger(text);
 }
 
-function describe({ description = '', default: initial }: Schema): string {
+function describe({ description = '', default: initial }: FieldSchema): string {
   const isWorthTelling = initial !== undefined && initial !== null && !Array.isArray(initial);
   return isWorthTelling ? `${description} (default: ${String(initial).toLowerCase()})` : description;
 }
@@ -133,7 +124,7 @@ function toRules(patterns: readonly string[]): unknown {
   return patterns.filter((pattern) => pattern !== '').map((targetPattern) => ({ targetPattern, policy: 'ISOLATE' }));
 }
 
-function kindOf(schema: Schema): Kind {
+function kindOf(schema: FieldSchema): Kind {
   if (schema.anyOf !== undefined) {
     const inner = schema.anyOf.find(({ type }) => type !== 'null') ?? {};
     return inner.type === 'integer' ? 'nullableInteger' : kindOf(inner);

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import type { ReplyOf } from '../contract/operation.ts';
-import { createQueue, deleteQueue, getQueue, listQueues, updateQueue } from '../contract/queues.ts';
-import { inspectRepository } from '../contract/repositories.ts';
+import type { getQueue, updateQueue } from '../contract/queues.ts';
 import { addExamples, addQueueArguments, formatRepo, parseRepo, REPO_TEXT, type RepoRef } from './core/arguments.ts';
 import { type Context, withContext } from './core/context.ts';
 import { CliError, usageError } from './core/exit.ts';
@@ -30,7 +29,7 @@ function defineCreate(queue: Command): void {
   const command = addQueueArguments(queue.command('create').description('Create a merge queue for a branch.'));
   addSettingOptions(command).action(
     withContext(async (context, repo: RepoRef, targetBranch: string, options: Options) => {
-      const reply = await context.call(createQueue, { repo, targetBranch, ...readSettings(options) });
+      const reply = await context.call('createQueue', { repo, targetBranch, ...readSettings(options) });
       const missing = context.isJson ? '' : await describeMissing(context, repo, targetBranch);
       context.show(reply, () => `Created.\n\n${describeQueue(repo, reply)}${missing}`);
     }),
@@ -48,7 +47,7 @@ async function describeMissing(context: Context, repo: RepoRef, targetBranch: st
   if (repo.host === 'local') return '';
   const again = `sluice github check ${formatRepo(repo)} ${targetBranch}`;
   try {
-    const { findings } = await context.call(inspectRepository, { repo, targetBranch }, { timeoutMs: INSPECTION_MS });
+    const { findings } = await context.call('inspectRepository', { repo, targetBranch }, { timeoutMs: INSPECTION_MS });
     const missing = findings.filter(({ level }) => level !== 'OK');
     if (missing.length === 0) return '\nNothing is missing on the forge.\n';
     return `\nWhat is missing on the forge:\n${formatFindings(missing)}\n\nLook again: ${again}\n`;
@@ -63,7 +62,7 @@ function defineShow(queue: Command): void {
     .option('--settings', 'Show every setting, not only those that were changed.')
     .action(
       withContext(async (context, repo: RepoRef, targetBranch: string, options: { settings?: true }) => {
-        const reply = await context.call(getQueue, { repo, targetBranch });
+        const reply = await context.call('getQueue', { repo, targetBranch });
         context.show(
           reply,
           () => `${describeQueue(repo, reply, options.settings)}\n${formatEntries(reply.enqueuedPullRequests)}`,
@@ -90,7 +89,7 @@ function defineUpdate(queue: Command): void {
         };
         if (Object.keys(changes).length === 0)
           throw usageError('Say what to change, such as --concurrency 8. --help lists every setting.');
-        const reply = await context.call(updateQueue, { repo, targetBranch, ...changes });
+        const reply = await context.call('updateQueue', { repo, targetBranch, ...changes });
         context.show(reply, () => `Changed.${describeSwitch(repo, reply)}\n\n${describeQueue(repo, reply)}`);
       }),
     );
@@ -103,7 +102,7 @@ function defineUpdate(queue: Command): void {
 function defineState(queue: Command, what: { verb: string; state: string; summary: string }): void {
   const command = addQueueArguments(queue.command(what.verb).description(`${what.summary}.`)).action(
     withContext(async (context, repo: RepoRef, targetBranch: string) => {
-      const reply = await context.call(updateQueue, { repo, targetBranch, ...readSettings({ state: what.state }) });
+      const reply = await context.call('updateQueue', { repo, targetBranch, ...readSettings({ state: what.state }) });
       context.show(
         reply,
         () => `${formatRepo(repo)} ${targetBranch} is ${paint(styleOfState(reply.state), reply.state)}.`,
@@ -116,7 +115,7 @@ function defineState(queue: Command, what: { verb: string; state: string; summar
 function defineDelete(queue: Command): void {
   const command = addQueueArguments(queue.command('delete').description('Delete an empty queue.')).action(
     withContext(async (context, repo: RepoRef, targetBranch: string) => {
-      const reply = await context.call(deleteQueue, { repo, targetBranch });
+      const reply = await context.call('deleteQueue', { repo, targetBranch });
       context.show(reply, () => `The queue ${formatRepo(repo)} ${targetBranch} is deleted.`);
     }),
   );
@@ -130,7 +129,7 @@ function defineList(queue: Command): void {
     .argument('[repo]', REPO_TEXT, parseRepo)
     .action(
       withContext(async (context, repo: RepoRef | undefined) => {
-        const reply = await context.call(listQueues, repo === undefined ? {} : { repo });
+        const reply = await context.call('listQueues', repo === undefined ? {} : { repo });
         context.show(reply, () => formatQueues(reply.queues));
       }),
     );

@@ -1,8 +1,7 @@
 import path from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Static } from 'typebox';
-import { listQueues } from '../contract/queues.ts';
-import { listRepositories, registerRepository, removeRepository } from '../contract/repositories.ts';
+import type { registerRepository } from '../contract/repositories.ts';
 import { present } from '../lib/present.ts';
 import { confirm } from './confirm.ts';
 import {
@@ -66,7 +65,7 @@ function defineAdd(repo: Command): void {
     .action(
       withContext(async (context, ref: RepoRef, options: AddOptions) => {
         const asked = { repo: ref, ...readAddOptions(options) };
-        const reply = await askForTrust(context, await context.call(registerRepository, asked));
+        const reply = await askForTrust(context, await context.call('registerRepository', asked));
         const facts: [string, string][] = reply.git === null ? [] : [['git', clean(reply.git)]];
         for (const check of reply.checks) facts.push([`check ${clean(check.name)}`, clean(check.command)]);
         if (reply.checksBlocked !== null) facts.push(['checks wait', clean(reply.checksBlocked)]);
@@ -97,7 +96,7 @@ async function askForTrust(context: Context, reply: RegisteredRepository): Promi
     if (error instanceof CliError) return reply;
     throw error;
   }
-  return context.call(registerRepository, { repo: reply.repo, trustChecks: true });
+  return context.call('registerRepository', { repo: reply.repo, trustChecks: true });
 }
 
 type RegisteredRepository = Static<typeof registerRepository.reply>;
@@ -105,7 +104,7 @@ type RegisteredRepository = Static<typeof registerRepository.reply>;
 /** Only for a hint: a token that may register but not read gets no hint. */
 async function findWhetherQueued(context: Context, repo: RepoRef): Promise<boolean> {
   try {
-    return (await context.call(listQueues, { repo })).queues.length > 0;
+    return (await context.call('listQueues', { repo })).queues.length > 0;
   } catch (error) {
     if (error instanceof CliError) return true;
     throw error;
@@ -118,7 +117,7 @@ function defineList(repo: Command): void {
     .description('List the repositories.')
     .action(
       withContext(async (context) => {
-        const reply = await context.call(listRepositories, {});
+        const reply = await context.call('listRepositories', {});
         context.show(reply, () => {
           if (reply.repositories.length === 0) return 'No repositories yet. Register one: sluice repo add --help';
           return formatRows(reply.repositories, [
@@ -141,7 +140,7 @@ function defineRemove(repo: Command): void {
     .argument('<repo>', REPO_TEXT, parseRepo)
     .action(
       withContext(async (context, ref: RepoRef) => {
-        const reply = await context.call(removeRepository, { repo: ref });
+        const reply = await context.call('removeRepository', { repo: ref });
         context.show(reply, () => `${formatRepo(ref)} is forgotten.`);
       }),
     );

@@ -1,6 +1,4 @@
 import type { Command } from 'commander';
-import { listQueues } from '../contract/queues.ts';
-import { getServer } from '../contract/server.ts';
 import { addExamples } from './core/arguments.ts';
 import { type Context, withContext } from './core/context.ts';
 import { CliError } from './core/exit.ts';
@@ -26,8 +24,8 @@ async function showStatus(context: Context): Promise<void> {
   const version = await readServerVersion(context);
   const readiness = await attempt(() => client.get('/readyz'));
   const isReady = !(readiness instanceof CliError);
-  const queues = isReady ? await attempt(async () => (await context.call(listQueues, {})).queues) : readiness;
-  const server = queues instanceof CliError ? queues : await attempt(() => context.call(getServer, {}));
+  const queues = isReady ? await attempt(async () => (await context.call('listQueues', {})).queues) : readiness;
+  const server = queues instanceof CliError ? queues : await attempt(() => context.call('getServer', {}));
   if (isJson) {
     const runner = server instanceof CliError ? {} : { runner: server.runner };
     const known = queues instanceof CliError ? {} : { ...runner, queues };

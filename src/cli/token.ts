@@ -1,18 +1,11 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Static } from 'typebox';
-import { createApiToken, listApiTokens, revokeApiToken } from '../contract/access.ts';
+import type { createApiToken, listApiTokens } from '../contract/access.ts';
 import { present } from '../lib/present.ts';
 import { confirm } from './confirm.ts';
-import {
-  addExamples,
-  collectNames,
-  enumOf,
-  formatRepo,
-  parseInstant,
-  parseRepo,
-  type RepoRef,
-} from './core/arguments.ts';
+import { addExamples, collectNames, formatRepo, parseInstant, parseRepo, type RepoRef } from './core/arguments.ts';
 import { type Context, withContext } from './core/context.ts';
+import { CHOICES } from './core/operations.ts';
 import { formatRows } from './core/table.ts';
 import { clean, formatTime, say } from './core/terminal.ts';
 
@@ -50,7 +43,7 @@ function defineCreate(token: Command): void {
     )
     .action(
       withContext(async (context, options: CreateOptions) => {
-        const reply = await context.call(createApiToken, {
+        const reply = await context.call('createApiToken', {
           name: options.name,
           scopes: [...options.scope] as Scopes,
           ...present({ repositories: options.repo && [...options.repo], expiresAt: options.expires }),
@@ -66,7 +59,7 @@ function defineCreate(token: Command): void {
 }
 
 function scopeOption(): Option {
-  const scopes = enumOf(createApiToken.body.properties.scopes.items);
+  const scopes = CHOICES.scope;
   return new Option('--scope <scopes>', 'What it may do; by commas, or repeated.')
     .choices(scopes)
     .argParser((given: string, before: readonly string[] | undefined) => {
@@ -84,7 +77,7 @@ function defineList(token: Command): void {
     .description('List the tokens, without their secrets.')
     .action(
       withContext(async (context) => {
-        const reply = await context.call(listApiTokens, {});
+        const reply = await context.call('listApiTokens', {});
         context.show(reply, () => formatTokens(reply.tokens));
       }),
     );
@@ -113,7 +106,7 @@ function defineRevoke(token: Command): void {
     .action(
       withContext(async (context, id: string, options: { yes?: true }) => {
         if (!options.yes) await confirmOwn(context, id);
-        const reply = await context.call(revokeApiToken, { id });
+        const reply = await context.call('revokeApiToken', { id });
         context.show(reply, () => `Token ${id} is revoked.`);
       }),
     );
@@ -127,7 +120,7 @@ const WAY_BACK = 'Without such a token, the way back in is to restart the server
  * needs a confirmation.
  */
 async function confirmOwn(context: Context, id: string): Promise<void> {
-  const { tokens } = await context.call(listApiTokens, {});
+  const { tokens } = await context.call('listApiTokens', {});
   const able = tokens.filter(
     ({ scopes, revokedAt, expiresAt }) =>
       scopes.includes('admin') && revokedAt === null && (expiresAt === null || Date.parse(expiresAt) > Date.now()),

@@ -2,13 +2,6 @@ import { setTimeout } from 'node:timers/promises';
 import type { Context } from '../../../src/cli/core/context.ts';
 import { quote } from '../../../src/cli/core/terminal.ts';
 import type { EntryRecord } from '../../../src/contract/entry.ts';
-import {
-  getSubmittedPullRequests,
-  setImpactedTargets,
-  submitPullRequest,
-} from '../../../src/contract/pull-requests.ts';
-import { createQueue, updateQueue } from '../../../src/contract/queues.ts';
-import { registerRepository } from '../../../src/contract/repositories.ts';
 import type { DemoFolder } from '../demo-folder.ts';
 import { CHECKS, type DemoPullRequest, STORY, targetsOf } from '../story.ts';
 import { findRecord, timesFailed } from './verdict.ts';
@@ -29,7 +22,7 @@ const PATIENCE_MS = 5 * 60_000;
 
 /** A repository with two checks, and a paused queue. */
 export async function setUp(context: Context, folder: DemoFolder): Promise<void> {
-  await context.call(registerRepository, {
+  await context.call('registerRepository', {
     repo: REPO,
     git: folder.repository,
     checks: [
@@ -37,7 +30,7 @@ export async function setUp(context: Context, folder: DemoFolder): Promise<void>
       { name: CHECKS.smoke, command: `RATES_CACHE=${quote(folder.ratesCache)} node --test '*/*.smoke.js'` },
     ],
   });
-  await context.call(createQueue, { ...QUEUE, ...SETTINGS, ...PAUSED });
+  await context.call('createQueue', { ...QUEUE, ...SETTINGS, ...PAUSED });
 }
 
 type Tell = (text: string) => void;
@@ -50,7 +43,7 @@ export async function submitFirst(context: Context, tell: Tell, signal: AbortSig
     signal.throwIfAborted();
     await submit(context, pullRequest, tell);
   }
-  await context.call(updateQueue, { ...QUEUE, ...RUNNING });
+  await context.call('updateQueue', { ...QUEUE, ...RUNNING });
 }
 
 /** Plays the people until every pull request has landed or left, and returns the records. */
@@ -73,21 +66,21 @@ export async function play(context: Context, tell: Tell, signal: AbortSignal): P
 
 async function readRecords(context: Context): Promise<readonly EntryRecord[]> {
   const prs = STORY.map(({ number }) => ({ number }));
-  return (await context.call(getSubmittedPullRequests, { ...QUEUE, prs, includeTimeline: true })).pullRequests;
+  return (await context.call('getSubmittedPullRequests', { ...QUEUE, prs, includeTimeline: true })).pullRequests;
 }
 
 async function submit(context: Context, pullRequest: DemoPullRequest, tell: Tell): Promise<void> {
   const pr = { number: pullRequest.number };
   const targets = targetsOf(pullRequest);
-  await context.call(setImpactedTargets, { ...QUEUE, pr, impactedTargets: targets });
-  await context.call(submitPullRequest, { ...QUEUE, pr, ...(pullRequest.isUrgent ? { priority: 'urgent' } : {}) });
+  await context.call('setImpactedTargets', { ...QUEUE, pr, impactedTargets: targets });
+  await context.call('submitPullRequest', { ...QUEUE, pr, ...(pullRequest.isUrgent ? { priority: 'urgent' } : {}) });
   tell(
     `${pullRequest.author} submits #${pullRequest.number} ${pullRequest.title}  [${targets.join(', ')}]: ${pullRequest.note}`,
   );
 }
 
 async function submitAgain(context: Context, { number, author }: DemoPullRequest, tell: Tell): Promise<void> {
-  await context.call(submitPullRequest, { ...QUEUE, pr: { number } });
+  await context.call('submitPullRequest', { ...QUEUE, pr: { number } });
   tell(`${author} finds nothing wrong with #${number} and submits it again`);
 }
 

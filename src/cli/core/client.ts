@@ -1,9 +1,11 @@
-import type { Static, TSchema } from 'typebox';
-import type { Operation } from '../../contract/operation.ts';
+import { setTimeout as delay } from 'node:timers/promises';
 import { readVersion } from '../../lib/version.ts';
+import { describeConnectionError, isReset, isTimeout } from './connection-error.ts';
+import { type Answer, exchange } from './exchange.ts';
 import { CliError, EXIT } from './exit.ts';
-import type { Posted } from './post-stream.ts';
+import { type AnswerOf, type BodyOf, type OperationName, routeOf } from './operations.ts';
 import { describeProblem, type ProblemDocument } from './problem.ts';
+import { say } from './terminal.ts';
 import type { Token } from './token-source.ts';
 
 export interface ClientOptions {
@@ -17,6 +19,8 @@ export interface ClientOptions {
 
 export interface CallOptions {
   readonly timeoutMs?: number;
+  /** How often an answer with `Retry-After` is waited for. */
+  readonly retries?: number;
 }
 
 /** A body that is produced while it is sent. */
@@ -25,13 +29,24 @@ export interface StreamedBody {
   bytes(): AsyncIterable<Uint8Array>;
 }
 
+interface Init {
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
 const TIMEOUT_MS = 30_000;
 /** A server with a slow disk sends nothing while it stores the last bytes. */
 const STREAM_IDLE_MS = 120_000;
+const RETRIES = 5;
+/** A longer wait is for the user to decide. */
+const MAX_RETRY_AFTER_S = 60;
 
 /** The API, typed by its contract. */
 export class Client {
   readonly url: string;
+  /** Hears why a call waits. */
+  onWait: (text: string) => void = (text) => say(`sluice: ${text}`);
   readonly #token: () => Token;
   readonly #organization: string | undefined;
 
@@ -41,45 +56,39 @@ export class Client {
     this.#organization = organization;
   }
 
-  async call<Body extends TSchema, Reply extends TSchema>(
-    operation: Operation<Body, Reply>,
-    body: Static<Body>,
-    { timeoutMs = TIMEOUT_MS }: CallOptions = {},
-  ): Promise<Static<Reply>> {
+  async call<Name extends OperationName>(
+    name: Name,
+    body: BodyOf<Name>,
+    { timeoutMs = TIMEOUT_MS, retries = RETRIES }: CallOptions = {},
+  ): Promise<AnswerOf<Name>> {
     const token = this.#token();
-    const init = {
-      method: operation.method,
-      headers: { ...this.#headersFor(token), 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    };
-    const isRead = operation.scope === 'read';
-    const answer = await this.#send(`/v1${operation.path}`, init, { isRead, timeoutMs });
-    return this.#parse(answer, token) as Static<Reply>;
+    const { method, path, isRead } = routeOf(name);
+    const headers = { ...this.#headersFor(token), 'content-type': 'application/json' };
+    const init = { method, headers, body: JSON.stringify(body) };
+    const send = () => this.#send(path, init, { isRead, timeoutMs });
+    return this.#parse(await this.#sendPatiently(send, retries), token) as AnswerOf<Name>;
   }
 
   /** For operations whose body is not JSON. */
-  async stream<Reply extends TSchema>(
-    { path }: { readonly path: string; readonly reply: Reply },
-    body: StreamedBody,
-  ): Promise<Static<Reply>> {
+  async stream<Name extends OperationName>(name: Name, body: StreamedBody): Promise<AnswerOf<Name>> {
     const token = this.#token();
     const headers = {
       ...this.#headersFor(token),
       'content-type': body.contentType,
-      accept: 'application/json',
-      'user-agent': `sluice-cli/${readVersion()}`,
+      ...commonHeaders(),
     };
     // Loaded lazily, because no other command needs it.
     const { postStream, UnreadableBody } = await import('./post-stream.ts');
-    let answer: Posted;
+    const { path } = routeOf(name);
+    let answer: Answer;
     try {
-      answer = await postStream(`${this.url}/v1${path}`, { headers, body: body.bytes(), idleMs: STREAM_IDLE_MS });
+      answer = await postStream(this.url + path, { headers, body: body.bytes(), idleMs: STREAM_IDLE_MS });
     } catch (error) {
       if (error instanceof UnreadableBody)
         throw new CliError(EXIT.refused, `A file that was to be sent cannot be read any more (${error.message}).`);
       throw new CliError(EXIT.unavailable, describeConnectionError(error, this.url, STREAM_IDLE_MS));
     }
-    return this.#parse(answer, token) as Static<Reply>;
+    return this.#parse(answer, token) as AnswerOf<Name>;
   }
 
   /** For paths without a token: /readyz, /openapi.json. */
@@ -93,22 +102,28 @@ export class Client {
     return { 'x-api-token': secret, ...(organization === undefined ? {} : { 'x-organization': organization }) };
   }
 
+  /** Repeats a request that was turned away for now, when the server says; both answers mean that nothing was done. */
+  // SPEC W21
+  async #sendPatiently(send: () => Promise<Answer>, retries: number): Promise<Answer> {
+    for (let tried = 0; ; tried += 1) {
+      const answer = await send();
+      const { status, retryAfter } = answer;
+      const isForNow = (status === 429 || status === 503) && retryAfter !== undefined;
+      if (!isForNow || tried >= retries || retryAfter > MAX_RETRY_AFTER_S) return answer;
+      const why = status === 429 ? 'The server limits how often this token may ask' : 'The server is unavailable';
+      this.onWait(`${why} (HTTP ${status}). Trying again in ${retryAfter} s.`);
+      await delay(retryAfter * 1000);
+    }
+  }
+
   async #send(
     path: string,
-    init: { readonly method: string; readonly headers: Record<string, string>; readonly body?: string },
+    init: Init,
     how: { readonly isRead: boolean; readonly timeoutMs: number; readonly isSecondTry?: true },
-  ): Promise<Posted> {
+  ): Promise<Answer> {
     try {
-      const response = await fetch(this.url + path, {
-        ...init,
-        headers: { ...init.headers, accept: 'application/json', 'user-agent': `sluice-cli/${readVersion()}` },
-        // A redirected POST would arrive as a GET, and the token would go to another host.
-        redirect: 'manual',
-        signal: AbortSignal.timeout(how.timeoutMs),
-      });
-      const { status, headers } = response;
-      const type = headers.get('content-type') ?? '';
-      return { status, type, text: await response.text(), location: headers.get('location') };
+      const headers = { ...init.headers, ...commonHeaders() };
+      return await exchange(this.url + path, { ...init, headers, timeoutMs: how.timeoutMs });
     } catch (error) {
       // The server may have done a write before the connection broke, so only a read is retried.
       if (how.isRead && how.isSecondTry === undefined && isReset(error)) {
@@ -123,12 +138,12 @@ export class Client {
     }
   }
 
-  #parse({ status, type, text, location }: Posted, token: Token | undefined): unknown {
+  #parse({ status, type, text, location, retryAfter }: Answer, token: Token | undefined): unknown {
     const isJson = /^application\/(?:problem\+)?json\b/.test(type);
     const value = isJson ? parseJson(text) : undefined;
     if (status >= 200 && status < 300 && value !== undefined) return value;
     if (status >= 400 && isProblem(value)) {
-      throw new CliError(exitCodeOf(status), describeProblem(value, token), value);
+      throw new CliError(exitCodeOf(status), describeProblem(value, token), value, retryAfter);
     }
     if (status >= 300 && status < 400) {
       throw new CliError(
@@ -142,6 +157,10 @@ export class Client {
       `${this.url} answers, but not as Sluice does (HTTP ${status}, ${type || 'no content type'}). Check SLUICE_URL.`,
     );
   }
+}
+
+function commonHeaders() {
+  return { accept: 'application/json', 'user-agent': `sluice-cli/${readVersion()}` };
 }
 
 function exitCodeOf(status: number) {
@@ -159,40 +178,4 @@ function parseJson(text: string): unknown {
 
 function isProblem(value: unknown): value is ProblemDocument {
   return typeof value === 'object' && value !== null && 'code' in value && 'detail' in value;
-}
-
-/** `fetch` wraps errors, sometimes twice: the innermost code says most. */
-function codeOf(error: unknown): string {
-  const { cause, code, message } = error as { cause?: unknown; code?: unknown; message?: string };
-  if (cause !== undefined && cause !== null) return codeOf(cause);
-  return typeof code === 'string' ? code : (message ?? '');
-}
-
-function isReset(error: unknown): boolean {
-  return ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(codeOf(error));
-}
-
-function isTimeout(error: unknown): boolean {
-  if ((error as { name?: string }).name === 'TimeoutError') return true;
-  return /^(?:UND_ERR_\w+_TIMEOUT|ETIMEDOUT)$/.test(codeOf(error));
-}
-
-function describeConnectionError(error: unknown, url: string, timeoutMs: number): string {
-  if (isTimeout(error))
-    return `The server at ${url} did not answer within ${timeoutMs / 1000} s. Look at its log, or try again.`;
-  if (isReset(error))
-    return `The server at ${url} closed the connection before it answered. Look at its log, or try again.`;
-  const code = codeOf(error);
-  if (code === 'ECONNREFUSED') return `No server answers at ${url}. Start one with \`npm start\` or set SLUICE_URL.`;
-  if (code === 'bad port')
-    return `Port ${new URL(url).port} belongs to another protocol, and fetch never asks there. Let the server listen on another one.`;
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
-    return `The host of ${url} is not known here (${code}). Check SLUICE_URL or --url, and the network.`;
-  }
-  if (/CERT|SELF_SIGNED|ISSUER/.test(code)) {
-    return `The certificate of ${url} is not trusted here (${code}). Set NODE_EXTRA_CA_CERTS to a file with the certificate of its authority.`;
-  }
-  if (/SSL|EPROTO/.test(code))
-    return `${url} does not speak TLS as it should (${code}). Is it http:// instead of https://?`;
-  return `No server answers at ${url} (${code || String(error)}). Check SLUICE_URL or --url, and the network.`;
 }

@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
-import type { Static, TSchema } from 'typebox';
-import type { Operation } from '../../contract/operation.ts';
 import { type CallOptions, Client } from './client.ts';
 import { usageError } from './exit.ts';
+import type { AnswerOf, BodyOf, OperationName } from './operations.ts';
 import { write } from './terminal.ts';
 import { findToken, type Token } from './token-source.ts';
 
@@ -22,11 +21,7 @@ export interface Context {
   readonly isJson: boolean;
   /** Throws if there is no token. */
   token(): Token;
-  call<Body extends TSchema, Reply extends TSchema>(
-    operation: Operation<Body, Reply>,
-    body: Static<Body>,
-    options?: CallOptions,
-  ): Promise<Static<Reply>>;
+  call<Name extends OperationName>(name: Name, body: BodyOf<Name>, options?: CallOptions): Promise<AnswerOf<Name>>;
   /** Prints the server's reply: as JSON with --json, else in words. */
   show(reply: unknown, inWords: () => string): void;
 }
@@ -55,7 +50,7 @@ export function createContext(options: GlobalOptions): Context {
     client,
     isJson: options.json === true,
     token,
-    call: (operation, body, callOptions) => client.call(operation, body, callOptions),
+    call: (name, body, callOptions) => client.call(name, body, callOptions),
     show: (reply, inWords) => write(options.json ? JSON.stringify(reply, null, 2) : inWords()),
   };
 }

@@ -17,10 +17,14 @@ export class CliError extends Error {
   /** The server's problem document, if there is one; printed with --json. */
   readonly problem: unknown;
 
-  constructor(exitCode: ExitCode, message: string, problem?: unknown) {
+  /** When the server asks to be called again, in seconds. */
+  readonly retryAfter: number | undefined;
+
+  constructor(exitCode: ExitCode, message: string, problem?: unknown, retryAfter?: number) {
     super(message);
     this.exitCode = exitCode;
     this.problem = problem;
+    this.retryAfter = retryAfter;
   }
 
   /** The HTTP status, if the server answered. */

@@ -2,13 +2,7 @@ import http from 'node:http';
 import https from 'node:https';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-
-export interface Posted {
-  readonly status: number;
-  readonly type: string;
-  readonly text: string;
-  readonly location: string | null;
-}
+import { type Answer, readAnswer, TimeoutError } from './exchange.ts';
 
 export interface StreamOptions {
   readonly headers: Readonly<Record<string, string>>;
@@ -23,11 +17,11 @@ const MAX_ANSWER_BYTES = 1024 * 1024;
  * Posts a body while it is produced. `fetch` would lose the answer of a server that refuses before it has read
  * everything, and that answer tells the user what to do.
  */
-export function postStream(url: string, { headers, body, idleMs }: StreamOptions): Promise<Posted> {
+export function postStream(url: string, { headers, body, idleMs }: StreamOptions): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const { request } = url.startsWith('https:') ? https : http;
     const posted = request(url, { method: 'POST', headers });
-    posted.setTimeout(idleMs, () => posted.destroy(new IdleError()));
+    posted.setTimeout(idleMs, () => posted.destroy(new TimeoutError()));
     let isAnswered = false;
     let trouble: UnreadableBody | undefined;
     // A server that has answered may close the connection while the rest is still being sent.
@@ -36,9 +30,8 @@ export function postStream(url: string, { headers, body, idleMs }: StreamOptions
     });
     posted.on('response', (response) => {
       isAnswered = true;
-      readText(response).then((text) => {
-        const { statusCode = 0, headers: given } = response;
-        resolve({ status: statusCode, type: given['content-type'] ?? '', text, location: given.location ?? null });
+      readAnswer(response, MAX_ANSWER_BYTES).then((answer) => {
+        resolve(answer);
         // The server answered early, so the rest need not be sent.
         posted.destroy();
       }, reject);
@@ -67,18 +60,4 @@ async function* noteFailure(
     note(new UnreadableBody(code ?? message, { cause: error }));
     throw error;
   }
-}
-
-class IdleError extends Error {
-  override readonly name = 'TimeoutError';
-}
-
-async function readText(response: http.IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size <= MAX_ANSWER_BYTES) chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }

@@ -100,9 +100,11 @@ export function cut(text: string, width: number): string {
   return `${kept}…`;
 }
 
-const segmenter = new Intl.Segmenter();
+let segmenter: Intl.Segmenter | undefined;
 
+/** The segmenter takes milliseconds to make, and most texts need none. */
 function segments(text: string): Iterable<{ readonly segment: string }> {
+  segmenter ??= new Intl.Segmenter();
   return segmenter.segment(text);
 }
 

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import type { Static } from 'typebox';
-import { listQueues } from '../../contract/queues.ts';
-import { inspectRepository, listRepositories } from '../../contract/repositories.ts';
+import type { inspectRepository } from '../../contract/repositories.ts';
 import { addExamples, formatRepo, parseRepo, REPO_TEXT, type RepoRef } from '../core/arguments.ts';
 import { type Context, withContext } from '../core/context.ts';
 import { CliError, EXIT } from '../core/exit.ts';
@@ -29,7 +28,7 @@ export function defineCheck(github: Command): void {
         const places = await findPlaces(context, repo, branch);
         const results: (CheckedRepository & { readonly findings: readonly SetupFinding[] })[] = [];
         for (const place of places) {
-          const { findings } = await context.call(inspectRepository, place, { timeoutMs: INSPECTION_MS });
+          const { findings } = await context.call('inspectRepository', place, { timeoutMs: INSPECTION_MS });
           results.push({ ...place, findings });
         }
         context.show({ checks: results }, () => results.map(formatResult).join('\n\n'));
@@ -51,12 +50,12 @@ async function findPlaces(
 ): Promise<readonly CheckedRepository[]> {
   if (repo !== undefined && branch !== undefined) return [{ repo, targetBranch: branch }];
   if (repo !== undefined) {
-    const { queues } = await context.call(listQueues, { repo });
+    const { queues } = await context.call('listQueues', { repo });
     return queues.length === 0
       ? [{ repo, targetBranch: 'main' }]
       : queues.map((queue) => ({ repo, targetBranch: queue.branch }));
   }
-  const { repositories } = await context.call(listRepositories, {});
+  const { repositories } = await context.call('listRepositories', {});
   const hosted = repositories.filter((each) => each.repo.host !== 'local');
   if (hosted.length === 0) {
     throw new CliError(

@@ -1,5 +1,4 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { flagTest, linkTicketToTestCase, muteMonitor, setLabel, setQuarantine } from '../../contract/test-acts.ts';
 import { present } from '../../lib/present.ts';
 import { addExamples, parseInstant } from '../core/arguments.ts';
 import { type Context, withContext } from '../core/context.ts';
@@ -64,7 +63,7 @@ function defineQuarantine(tests: Command): void {
         const setting = never ? 'NEVER_QUARANTINE' : clear ? 'UNSPECIFIED' : 'ALWAYS_QUARANTINE';
         const { scope, test_id } = await find(context, words, options);
         const expiry = until === undefined ? {} : { expires_at: until };
-        const reply = await context.call(setQuarantine, { ...scope, test_id, setting, reason, ...expiry });
+        const reply = await context.call('setQuarantine', { ...scope, test_id, setting, reason, ...expiry });
         context.show(reply, () => `${formatTitle(reply.test)}: ${describeQuarantine(reply.test)}.`);
       }),
     );
@@ -88,7 +87,7 @@ function defineFlag(tests: Command): void {
       withContext(async (context, words: string, options: FlagOptions) => {
         const { scope, test_id } = await find(context, words, options);
         const why = present({ reason: options.reason });
-        const reply = await context.call(flagTest, { ...scope, test_id, flagged: !options.remove, ...why });
+        const reply = await context.call('flagTest', { ...scope, test_id, flagged: !options.remove, ...why });
         context.show(reply, () => formatStatus(reply.test));
       }),
     );
@@ -122,7 +121,7 @@ function defineMute(tests: Command): void {
       withContext(async (context, words: string, monitor: string, options: MuteOptions) => {
         if (options.remove && options.for !== undefined) throw usageError('Say only one of --for and --remove.');
         const { scope, test_id } = await find(context, words, options);
-        const reply = await context.call(muteMonitor, {
+        const reply = await context.call('muteMonitor', {
           ...scope,
           test_id,
           monitor_id: await findMonitorId(context, scope, monitor),
@@ -147,7 +146,7 @@ function defineLabel(tests: Command): void {
     .action(
       withContext(async (context, words: string, label: string, options: ScopeOptions & { remove?: true }) => {
         const { scope, test_id } = await find(context, words, options);
-        const reply = await context.call(setLabel, { ...scope, test_id, label, on: !options.remove });
+        const reply = await context.call('setLabel', { ...scope, test_id, label, on: !options.remove });
         const labels = reply.test.labels.map(({ name }) => clean(name)).join(', ') || 'none';
         context.show(reply, () => `${formatTitle(reply.test)}. Labels: ${labels}.`);
       }),
@@ -168,7 +167,7 @@ function defineTicket(tests: Command): void {
           if ((ticket === undefined) !== (options.remove === true))
             throw usageError('Name the ticket, or say --remove.');
           const { scope, test_id } = await find(context, words, options);
-          const reply = await context.call(linkTicketToTestCase, {
+          const reply = await context.call('linkTicketToTestCase', {
             repo: scope.repo,
             test_case_id: test_id,
             external_ticket_id: ticket ?? null,

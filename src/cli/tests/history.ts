@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
 import type { Static } from 'typebox';
-import { listTestEvents, listTestRuns } from '../../contract/test-history.ts';
+import type { listTestEvents, listTestRuns } from '../../contract/test-history.ts';
 import { present } from '../../lib/present.ts';
-import { addExamples, choiceOption, upperNames } from '../core/arguments.ts';
+import { addExamples, choiceOption } from '../core/arguments.ts';
 import { withContext } from '../core/context.ts';
+import { CHOICES } from '../core/operations.ts';
 import { formatRows } from '../core/table.ts';
 import { clean, formatTime, type Style } from '../core/terminal.ts';
 import {
@@ -25,7 +26,7 @@ interface RunsOptions extends ScopeOptions, PageOptions {
 const STYLES: Readonly<Record<string, Style>> = { SUCCESS: 'green', FAILURE: 'red', SKIPPED: 'gray' };
 
 export function defineRuns(tests: Command): void {
-  const names = upperNames(listTestRuns.body.properties.conclusion);
+  const names = CHOICES.conclusion;
   const command = addPageOptions(testCommand(tests, 'runs', 'List the runs of a test, the latest first.'))
     .option('--branch <branch>', 'Only those of this branch.')
     .addOption(choiceOption('--conclusion <conclusion>', 'Only those that ended so.', names))
@@ -33,7 +34,7 @@ export function defineRuns(tests: Command): void {
       withContext(async (context, words: string, options: RunsOptions) => {
         const scope = await chooseScope(options);
         const { branch, conclusion } = options;
-        const reply = await context.call(listTestRuns, {
+        const reply = await context.call('listTestRuns', {
           ...scope,
           test_id: await findTestId(context, scope, words),
           page_query: pageQuery(options),
@@ -82,7 +83,7 @@ export function defineEvents(tests: Command): void {
     withContext(async (context, words: string, options: ScopeOptions & PageOptions) => {
       const scope = await chooseScope(options);
       const test_id = await findTestId(context, scope, words);
-      const reply = await context.call(listTestEvents, { ...scope, test_id, page_query: pageQuery(options) });
+      const reply = await context.call('listTestEvents', { ...scope, test_id, page_query: pageQuery(options) });
       context.show(reply, () => formatEvents(reply.events) + formatMore(reply.page));
     }),
   );

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Static } from 'typebox';
-import { listFailingTests, listQuarantinedTests, listUnhealthyTests, searchTests } from '../../contract/flaky-tests.ts';
+import type { listQuarantinedTests } from '../../contract/flaky-tests.ts';
 import { addExamples, parseInstant } from '../core/arguments.ts';
 import { type Context, withContext } from '../core/context.ts';
 import { usageError } from '../core/exit.ts';
@@ -82,7 +82,7 @@ type List = (context: Context, scope: TestScope, options: ListOptions) => Promis
 const LISTS: Readonly<Record<Kind | 'unhealthy', List>> = {
   failing: async (context, scope, options) => {
     const { start, end } = chooseRange(options.since, Date.now());
-    const reply = await context.call(listFailingTests, {
+    const reply = await context.call('listFailingTests', {
       ...scope,
       start_time: new Date(start).toISOString(),
       end_time: new Date(end).toISOString(),
@@ -95,7 +95,7 @@ const LISTS: Readonly<Record<Kind | 'unhealthy', List>> = {
   unhealthy: async (context, scope, options) => {
     if (options.cursor !== undefined) throw usageError('Say with --flaky or --broken which list the cursor is of.');
     const ask = (status: 'FLAKY' | 'BROKEN') =>
-      context.call(listUnhealthyTests, { ...scope, status, page_query: pageQuery(options) });
+      context.call('listUnhealthyTests', { ...scope, status, page_query: pageQuery(options) });
     const [broken, flaky] = [await ask('BROKEN'), await ask('FLAKY')];
     context.show({ broken, flaky }, () => {
       const all = formatTests([...broken.tests, ...flaky.tests], 'No test is flaky or broken.');
@@ -103,7 +103,7 @@ const LISTS: Readonly<Record<Kind | 'unhealthy', List>> = {
     });
   },
   quarantined: async (context, scope, options) => {
-    const reply = await context.call(listQuarantinedTests, { ...scope, page_query: pageQuery(options) });
+    const reply = await context.call('listQuarantinedTests', { ...scope, page_query: pageQuery(options) });
     context.show(
       reply,
       () => formatQuarantined(reply.quarantined_tests, 'No test is quarantined.') + formatMore(reply.page),
@@ -111,7 +111,11 @@ const LISTS: Readonly<Record<Kind | 'unhealthy', List>> = {
   },
   review: listForReview,
   name: async (context, scope, { name = '', limit }) => {
-    const reply = await context.call(searchTests, { ...scope, query: name, ...(limit === undefined ? {} : { limit }) });
+    const reply = await context.call('searchTests', {
+      ...scope,
+      query: name,
+      ...(limit === undefined ? {} : { limit }),
+    });
     context.show(reply, () => formatTests(reply.tests, `No test has "${name}" in its name, class, file or suite.`));
   },
 };
@@ -130,7 +134,7 @@ async function listOfStatus(
   options: ListOptions,
   status: 'FLAKY' | 'BROKEN',
 ): Promise<void> {
-  const reply = await context.call(listUnhealthyTests, { ...scope, status, page_query: pageQuery(options) });
+  const reply = await context.call('listUnhealthyTests', { ...scope, status, page_query: pageQuery(options) });
   const none = `No test is ${status.toLowerCase()}.`;
   context.show(reply, () => formatTests(reply.tests, none) + formatMore(reply.page));
 }
@@ -147,7 +151,7 @@ async function listForReview(context: Context, scope: TestScope, options: ListOp
   let page: { readonly next_page_token: string };
   do {
     const page_query = { page_size: 100, page_token: token };
-    const reply = await context.call(listQuarantinedTests, { ...scope, page_query, only_to_review: true });
+    const reply = await context.call('listQuarantinedTests', { ...scope, page_query, only_to_review: true });
     found.push(...reply.quarantined_tests);
     page = reply.page;
     token = page.next_page_token;

@@ -1,10 +1,11 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Static } from 'typebox';
-import { deleteMonitor, listMonitors, setMonitor } from '../../contract/monitors.ts';
+import type { listMonitors, setMonitor } from '../../contract/monitors.ts';
 import { present } from '../../lib/present.ts';
-import { addExamples, choiceOption, collectNames, enumOf } from '../core/arguments.ts';
+import { addExamples, choiceOption, collectNames } from '../core/arguments.ts';
 import { withContext } from '../core/context.ts';
 import { usageError } from '../core/exit.ts';
+import { CHOICES } from '../core/operations.ts';
 import { readInput } from '../core/read-input.ts';
 import { formatFacts } from '../core/table.ts';
 import { clean, paint } from '../core/terminal.ts';
@@ -23,7 +24,7 @@ export function defineMonitors(tests: Command): void {
   const description = 'List the monitors of a repository; the word list may be left out.';
   const list = scopedCommand(monitors, 'list', description, { isDefault: true }).action(
     withContext(async (context, options: ScopeOptions) => {
-      const reply = await context.call(listMonitors, await chooseScope(options));
+      const reply = await context.call('listMonitors', await chooseScope(options));
       context.show(reply, () => formatMonitors(reply.monitors));
     }),
   );
@@ -45,20 +46,11 @@ interface SetOptions extends ScopeOptions {
 }
 
 function defineSet(monitors: Command): void {
-  const types = enumOf(setMonitor.body.properties.monitor.properties.type).filter(
-    (name) => name === name.toLowerCase(),
-  );
   const description = 'Change a monitor, or make one: without <monitor>. What is not named stays. All tests follow.';
   const command = scopedCommand(monitors, 'set', description)
     .argument('[monitor]', MONITOR_TEXT)
     .option('--file <file>', 'A file with the monitor as JSON or YAML, as --json shows it; - is standard input.')
-    .addOption(
-      choiceOption(
-        '--type <type>',
-        'What it looks for; for a new one.',
-        types.map((name) => name.toUpperCase()),
-      ),
-    )
+    .addOption(choiceOption('--type <type>', 'What it looks for; for a new one.', CHOICES.monitorType))
     .option('--name <name>', 'Its name.')
     .option('--enabled', 'Switch it on.')
     .option('--no-enabled', 'Switch it off: it is resolved for every test.')
@@ -76,7 +68,7 @@ function defineSet(monitors: Command): void {
         const scope = await chooseScope(options);
         const id = words === undefined ? {} : { id: await findMonitorId(context, scope, words) };
         const monitor = { ...(await readMonitor(options)), ...id };
-        const reply = await context.call(setMonitor, { ...scope, monitor });
+        const reply = await context.call('setMonitor', { ...scope, monitor });
         context.show(reply, () => `It is set; the tests follow in some seconds.\n\n${formatMonitors([reply.monitor])}`);
       }),
     );
@@ -130,7 +122,7 @@ function defineDelete(monitors: Command): void {
       withContext(async (context, words: string, options: ScopeOptions) => {
         const scope = await chooseScope(options);
         const monitor_id = await findMonitorId(context, scope, words);
-        const reply = await context.call(deleteMonitor, { ...scope, monitor_id });
+        const reply = await context.call('deleteMonitor', { ...scope, monitor_id });
         context.show(reply, () => `The monitor ${clean(words)} is deleted. The tests follow in some seconds.`);
       }),
     );

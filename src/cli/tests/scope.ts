@@ -1,6 +1,4 @@
 import type { Command, CommandOptions } from 'commander';
-import { searchTests } from '../../contract/flaky-tests.ts';
-import { listMonitors } from '../../contract/monitors.ts';
 import { present } from '../../lib/present.ts';
 import { parseIntegerWithin, parseRepo, type RepoRef } from '../core/arguments.ts';
 import { chooseOrg, chooseRepo, ORG_TEXT, REPO_OPTION_TEXT } from '../core/checkout.ts';
@@ -64,7 +62,7 @@ const MONITOR_ID = /^[0-9a-f-]{32,36}$/i;
 
 export async function findMonitorId(context: Context, scope: TestScope, words: string): Promise<string> {
   if (MONITOR_ID.test(words)) return words;
-  const { monitors } = await context.call(listMonitors, scope);
+  const { monitors } = await context.call('listMonitors', scope);
   const wanted = words.toLowerCase();
   const byName = monitors.filter(({ name }) => name.toLowerCase() === wanted);
   const byType = monitors.filter(({ type }) => type === wanted.replaceAll(/[- ]/g, '_'));
@@ -90,7 +88,7 @@ const MAX_LISTED = 20;
 // SPEC W19
 export async function findTestId(context: Context, scope: TestScope, words: string): Promise<string> {
   if (TEST_ID.test(words)) return words;
-  const { tests } = await context.call(searchTests, { ...scope, query: words, limit: MAX_LISTED });
+  const { tests } = await context.call('searchTests', { ...scope, query: words, limit: MAX_LISTED });
   const exact = tests.filter(({ name }) => name === words);
   const [first, ...others] = exact.length > 0 ? exact : tests;
   if (first === undefined) {

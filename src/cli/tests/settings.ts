@@ -1,22 +1,17 @@
 import type { Command } from 'commander';
 import type { Static } from 'typebox';
-import { getTestSettings, updateTestSettings } from '../../contract/test-settings.ts';
+import type { getTestSettings } from '../../contract/test-settings.ts';
 import { addExamples } from '../core/arguments.ts';
 import { withContext } from '../core/context.ts';
 import { usageError } from '../core/exit.ts';
+import { TEST_SETTINGS, type TestSetting } from '../core/operations.ts';
 import { formatFacts } from '../core/table.ts';
 import { clean, formatTime } from '../core/terminal.ts';
 import { chooseScope, type ScopeOptions, scopedCommand } from './scope.ts';
 
 type Settings = Static<typeof getTestSettings.reply>;
 
-interface Schema {
-  readonly type?: string | readonly string[];
-}
-
-const { repo: _repo, org_url_slug: _org, ...fields } = updateTestSettings.body.properties;
-const schemas = fields as unknown as Readonly<Record<string, Schema>>;
-const NAMES = Object.keys(schemas);
+const NAMES = Object.keys(TEST_SETTINGS);
 
 export function defineSettings(tests: Command): void {
   const settings = tests.command('settings').description('Say how the tests of a repository are treated.');
@@ -28,7 +23,7 @@ export function defineSettings(tests: Command): void {
     { isDefault: true },
   ).action(
     withContext(async (context, options: ScopeOptions) => {
-      const reply = await context.call(getTestSettings, await chooseScope(options));
+      const reply = await context.call('getTestSettings', await chooseScope(options));
       context.show(reply, () => formatSettings(reply));
     }),
   );
@@ -42,7 +37,7 @@ function defineSet(settings: Command): void {
     .action(
       withContext(async (context, pairs: readonly string[], options: ScopeOptions) => {
         const changes = Object.fromEntries(pairs.map(parsePair));
-        const reply = await context.call(updateTestSettings, { ...(await chooseScope(options)), ...changes });
+        const reply = await context.call('updateTestSettings', { ...(await chooseScope(options)), ...changes });
         context.show(reply, () => formatSettings({ ...reply, changes: [] }));
       }),
     );
@@ -55,7 +50,7 @@ function defineSet(settings: Command): void {
 function parsePair(text: string): readonly [string, unknown] {
   const [, given = '', value = ''] = /^([A-Za-z_-]+)=(.*)$/s.exec(text) ?? [];
   const name = given.toLowerCase().replaceAll('-', '_');
-  const schema = schemas[name];
+  const schema = TEST_SETTINGS[name];
   if (schema === undefined)
     throw usageError(`"${text}" is no setting. Write name=value, with one of ${NAMES.join(', ')}.`);
   return [name, parseValue(name, value, schema)];
@@ -70,7 +65,7 @@ const BOOLEANS: Readonly<Record<string, boolean>> = {
   no: false,
 };
 
-function parseValue(name: string, value: string, { type }: Schema): unknown {
+function parseValue(name: string, value: string, { type }: TestSetting): unknown {
   if (type === 'boolean') {
     const boolean = BOOLEANS[value.toLowerCase()];
     if (boolean === undefined) throw usageError(`${name} must be true or false.`);

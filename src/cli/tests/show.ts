@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import type { Static } from 'typebox';
-import { getTestDetails } from '../../contract/flaky-tests.ts';
-import { listTestRuns } from '../../contract/test-history.ts';
+import type { listTestRuns } from '../../contract/test-history.ts';
 import { addExamples } from '../core/arguments.ts';
 import { type Context, withContext } from '../core/context.ts';
 import { formatDetails } from './format-test.ts';
@@ -23,7 +22,7 @@ export function defineShow(tests: Command): void {
   ).action(
     withContext(async (context, words: string, options: ScopeOptions) => {
       const scope = await chooseScope(options);
-      const reply = await context.call(getTestDetails, {
+      const reply = await context.call('getTestDetails', {
         ...scope,
         test_id: await findTestId(context, scope, words),
       });
@@ -59,7 +58,7 @@ async function readRuns(
   let token = '';
   for (let pages = 0; pages < MAX_PAGES; pages += 1) {
     const page_query = { page_size: 100, page_token: token };
-    const { test_runs, page } = await context.call(listTestRuns, { ...scope, test_id: testId, page_query });
+    const { test_runs, page } = await context.call('listTestRuns', { ...scope, test_id: testId, page_query });
     runs.push(...test_runs);
     token = page.next_page_token;
     const oldest = test_runs.at(-1)?.started_at;

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Static } from 'typebox';
-import { ignoreUpload, listUploads, processUploadAgain } from '../../contract/uploads.ts';
+import type { listUploads } from '../../contract/uploads.ts';
 import { addExamples } from '../core/arguments.ts';
 import { withContext } from '../core/context.ts';
 import { formatRows } from '../core/table.ts';
@@ -40,7 +40,7 @@ export function defineUploads(tests: Command): void {
     .action(
       withContext(async (context, options: ListOptions) => {
         const scope = await chooseScope(options);
-        const reply = await context.call(listUploads, { ...scope, page_query: pageQuery(options) });
+        const reply = await context.call('listUploads', { ...scope, page_query: pageQuery(options) });
         context.show(reply, () => formatUploads(reply.uploads, options.issues === true) + formatMore(reply.page));
       }),
     );
@@ -60,7 +60,7 @@ function defineIgnore(uploads: Command): void {
     withContext(async (context, id: string, options: ScopeOptions & { readonly reason: string }) => {
       const { reason, ...named } = options;
       const scope = await chooseScope(named);
-      const reply = await context.call(ignoreUpload, { ...scope, upload_id: id, reason });
+      const reply = await context.call('ignoreUpload', { ...scope, upload_id: id, reason });
       context.show(reply, () => `Upload ${id} is evidence for nothing. The tests in it follow in some seconds.`);
     }),
   );
@@ -76,7 +76,7 @@ function defineAgain(uploads: Command): void {
     .action(
       withContext(async (context, id: string, options: ScopeOptions) => {
         const scope = await chooseScope(options);
-        const reply = await context.call(processUploadAgain, { ...scope, upload_id: id });
+        const reply = await context.call('processUploadAgain', { ...scope, upload_id: id });
         context.show(reply, () => `Upload ${id} is ${reply.upload.status}.`);
       }),
     );

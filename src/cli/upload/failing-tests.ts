@@ -1,4 +1,3 @@
-import { getQuarantineConfig } from '../../contract/uploader.ts';
 import { suitePathOf, type TestIds, type TestNames } from '../../flaky/identity/test-id.ts';
 import { failsInTheEnd, type JunitCase, NO_TRIES, noteTry, type Tries } from '../../junit/junit-case.ts';
 import type { RepoRef } from '../core/arguments.ts';
@@ -108,7 +107,7 @@ export async function lookUp(
   try {
     for (let from = 0; from < failing.length; from += PER_REQUEST) {
       const body = describe(failing.slice(from, from + PER_REQUEST), options);
-      const answer = await withRetries(() => context.call(getQuarantineConfig, body), options);
+      const answer = await withRetries(() => context.call('getQuarantineConfig', body), options);
       if (answer.isDisabled) return { kind: 'switched_off' };
       for (const id of answer.testIds) ids.add(id);
     }

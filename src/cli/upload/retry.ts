@@ -23,7 +23,7 @@ export async function withRetries<T>(
       return await task();
     } catch (error) {
       if (!(error instanceof CliError) || !isPassing(error) || tried >= retries) throw error;
-      const pauseMs = delayMs * 2 ** tried;
+      const pauseMs = Math.max(delayMs * 2 ** tried, (error.retryAfter ?? 0) * 1000);
       say(`${error.message.split('\n')[0]} Trying again in ${pauseMs / 1000} s.`);
       await delay(pauseMs);
     }

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { uploadResults } from '../../contract/uploads.ts';
+import type { uploadResults } from '../../contract/uploads.ts';
 import type { Context } from '../core/context.ts';
 import { CliError, EXIT } from '../core/exit.ts';
 import { say } from '../core/terminal.ts';
@@ -22,7 +22,7 @@ export async function sendReports(run: UploadRun): Promise<Sent> {
   const progress = createProgress({ files: files.length, bytes });
   const body = createMultipart({ fields: fieldsOf(run), files, codeOwners, onRead: progress.onRead });
   try {
-    const send = () => context.client.stream(uploadResults, body).finally(progress.end);
+    const send = () => context.client.stream('uploadResults', body).finally(progress.end);
     return { kind: 'sent', reply: await withRetries(send, { retries: options.retries, say }) };
   } catch (error) {
     if (!(error instanceof CliError)) throw error;

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Static } from 'typebox';
-import { listUploads } from '../../contract/uploads.ts';
+import type { listUploads } from '../../contract/uploads.ts';
 import { formatRepo, type RepoRef } from '../core/arguments.ts';
 import type { Context } from '../core/context.ts';
 import { CliError } from '../core/exit.ts';
@@ -111,7 +111,7 @@ async function waitForUpload(
   const deadline = performance.now() + GIVE_UP_MS;
   const body = { repo, org_url_slug: org, page_query: { page_size: 100 } };
   while (performance.now() < deadline) {
-    const answer = await patience.ask(() => context.call(listUploads, body));
+    const answer = await patience.ask(() => context.call('listUploads', body));
     const upload = answer?.uploads.find((one) => one.id === id);
     if (upload !== undefined && upload.status !== 'ACCEPTED') return upload;
     // Hundreds of later uploads have pushed it off the list.

@@ -1,8 +1,6 @@
 import type { Static } from 'typebox';
 import type { EntryRecord } from '../../contract/entry.ts';
-import { getSubmittedPullRequests, listPullRequests } from '../../contract/pull-requests.ts';
-import { getQueue } from '../../contract/queues.ts';
-import { getMergeQueueTestingDetails } from '../../contract/testing.ts';
+import type { getQueue } from '../../contract/queues.ts';
 import type { RepoRef } from '../core/arguments.ts';
 import type { Context } from '../core/context.ts';
 import {
@@ -59,7 +57,7 @@ export async function readQueue(
 ): Promise<Reading> {
   const memory = before ?? { known: new Map(), told: new Map(), left: [], leftSince: Date.now() - LOOK_BACK_MS };
   const isFirst = before === undefined;
-  const reply = await context.call(getQueue, name);
+  const reply = await context.call('getQueue', name);
   const runs = await readRuns(context, name);
   // Read last: an entry that is missing in the queue has left, and is found here.
   const ended = await readEnded(context, name, memory.leftSince, isFirst);
@@ -136,7 +134,7 @@ function byInstant(a: Entry, b: Entry): number {
 }
 
 async function readRuns(context: Context, name: QueueName): Promise<readonly TestRun[]> {
-  const reply = await context.call(getMergeQueueTestingDetails, name);
+  const reply = await context.call('getMergeQueueTestingDetails', name);
   return 'testRuns' in reply ? reply.testRuns : [];
 }
 
@@ -151,7 +149,7 @@ async function readEnded(context: Context, name: QueueName, since: number, isFir
       take: 100,
       ...(cursor === undefined ? {} : { cursor }),
     };
-    const page = await context.call(listPullRequests, body);
+    const page = await context.call('listPullRequests', body);
     ended.push(...page.pullRequests.filter(({ state }) => ENDED.has(state)));
     // The first reading needs only the latest page; later ones read all.
     cursor = isFirst ? undefined : page.nextCursor;
@@ -168,7 +166,7 @@ async function readRecords(
   const records: EntryRecord[] = [];
   for (let from = 0; from < entries.length; from += MAX_RECORDS) {
     const prs = entries.slice(from, from + MAX_RECORDS).map(({ prNumber }) => ({ number: prNumber }));
-    records.push(...(await context.call(getSubmittedPullRequests, { ...name, prs, [detail]: true })).pullRequests);
+    records.push(...(await context.call('getSubmittedPullRequests', { ...name, prs, [detail]: true })).pullRequests);
   }
   return records;
 }

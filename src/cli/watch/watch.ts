@@ -1,5 +1,4 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { listQueues } from '../../contract/queues.ts';
 import { addExamples, formatRepo, parseRepo, REPO_TEXT, type RepoRef } from '../core/arguments.ts';
 import { type Context, withContext } from '../core/context.ts';
 import { CliError, EXIT, usageError } from '../core/exit.ts';
@@ -48,7 +47,7 @@ async function watch(context: Context, repo: RepoRef, branch: string | undefined
 }
 
 async function findBranch(context: Context, repo: RepoRef): Promise<string> {
-  const { queues } = await context.call(listQueues, { repo });
+  const { queues } = await context.call('listQueues', { repo });
   const [first, ...others] = queues;
   if (first === undefined) {
     const create = `sluice queue create ${formatRepo(repo)} main`;
