@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { EXAMPLE_QUEUE, queueRef } from './common.ts';
 import { operation } from './operation.ts';
-import { boolean, integer, list, text, trimmedText } from './schema.ts';
+import { boolean, bothOrNone, integer, list, text, trimmedText } from './schema.ts';
 import { CheckRun, EXAMPLE_TEST_RUN, TestRunId } from './testing.ts';
 
 export const getCandidateLog = operation({
@@ -11,25 +11,28 @@ export const getCandidateLog = operation({
   summary: 'Read what a check of the built-in runner printed',
   description:
     'Also while it runs: ask again with nextOffset until complete is true. An answer has at most 256 KiB and ends with a whole character; bytes that are no UTF-8 are shown as U+FFFD. A check that has printed nothing yet, or that another CI ran, has no text.',
-  body: Type.Object({
-    repo: Type.Optional({
-      ...queueRef.repo,
-      description: 'The repository, with targetBranch; absent: wherever it is.',
-    }),
-    targetBranch: Type.Optional({ ...queueRef.targetBranch, description: 'The branch of the queue, with repo.' }),
-    testRunId: TestRunId,
-    check: Type.Optional(
-      trimmedText(255, 'Name of the check. Absent: one that failed, else the first; the answer names it.'),
-    ),
-    offset: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: Number.MAX_SAFE_INTEGER,
-        default: 0,
-        description: 'Where to begin, in bytes: 0, or the nextOffset of the answer before.',
+  body: Type.Object(
+    {
+      repo: Type.Optional({
+        ...queueRef.repo,
+        description: 'The repository, with targetBranch; absent: wherever it is.',
       }),
-    ),
-  }),
+      targetBranch: Type.Optional({ ...queueRef.targetBranch, description: 'The branch of the queue, with repo.' }),
+      testRunId: TestRunId,
+      check: Type.Optional(
+        trimmedText(255, 'Name of the check. Absent: one that failed, else the first; the answer names it.'),
+      ),
+      offset: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: Number.MAX_SAFE_INTEGER,
+          default: 0,
+          description: 'Where to begin, in bytes: 0, or the nextOffset of the answer before.',
+        }),
+      ),
+    },
+    bothOrNone('repo', 'targetBranch'),
+  ),
   reply: Type.Object({
     text: text('The output from offset on.'),
     nextOffset: integer('Where the next answer begins, in bytes.'),

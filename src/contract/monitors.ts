@@ -65,7 +65,7 @@ const labelled = {
 
 const Monitor = record('Monitor', 'Something that looks at every test of a repository.', {
   id: text('Its id.'),
-  type: fixedEnum(MONITOR_TYPES, 'What it looks for.'),
+  type: component('MonitorType', fixedEnum(MONITOR_TYPES, 'What it looks for.')),
   name: text('Its name.'),
   enabled: boolean('False: it detects nothing, and is resolved for every test.'),
   branches: list(Type.String(), BRANCHES),
@@ -120,6 +120,8 @@ export const setMonitor = testOperation({
         Type.Unsafe<MonitorType | Uppercase<MonitorType>>({
           type: 'string',
           enum: [...MONITOR_TYPES, ...MONITOR_TYPES.map(upper)],
+          'x-sluice-shown': MONITOR_TYPES,
+          'x-sluice-component': 'MonitorType',
           description: 'What it looks for; required for a new one.',
           'x-sluice-message': `must be one of ${MONITOR_TYPES.join(', ')}`,
         }),

@@ -3,7 +3,7 @@ import { ENTRY_STATES } from '../engine/queue.ts';
 import { commitId, EXAMPLE_ENTRY, EXAMPLE_QUEUE, entryRef, PrNumber, queueRef } from './common.ts';
 import { EntryRecord, EXAMPLE_LANDED_RECORD, EXAMPLE_LIST_ENTRY, EXAMPLE_RECORD, ListEntry } from './entry.ts';
 import { operation } from './operation.ts';
-import { boolean, exactlyOneOf, inputEnum, inputInstant, inputUuid, list, object, uuid } from './schema.ts';
+import { boolean, component, exactlyOneOf, inputEnum, inputInstant, inputUuid, list, object, uuid } from './schema.ts';
 
 const NOT_FOUND = ['REPOSITORY_NOT_FOUND', 'QUEUE_NOT_FOUND', 'PULL_REQUEST_NOT_FOUND'] as const;
 
@@ -95,6 +95,7 @@ export const getSubmittedPullRequest = operation({
     ...queueRef,
     pr: Type.Unsafe<{ number: number | string } | { branch: string }>({
       type: 'object',
+      'x-sluice-component': 'PrOrBranch',
       properties: {
         number: PrNumber,
         branch: Type.String({ minLength: 1, maxLength: 255, description: 'Head branch of the pull request.' }),
@@ -144,7 +145,7 @@ export const listPullRequests = operation({
     'Latest submission first. With since or until, those that left the queue in that time, also when they were submitted again afterwards.',
   body: Type.Object({
     ...queueRef,
-    state: Type.Optional(inputEnum(ENTRY_STATES, 'Only those in this state.')),
+    state: Type.Optional(component('EntryState', inputEnum(ENTRY_STATES, 'Only those in this state.'))),
     since: Type.Optional(inputInstant('Only those that left the queue at or after this instant.')),
     until: Type.Optional(inputInstant('Only those that left the queue at or before this instant.')),
     cursor: Type.Optional(inputUuid('Continue where the page that answered this nextCursor ended.')),

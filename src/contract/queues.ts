@@ -6,7 +6,7 @@ import { EXPOSITION_CONTENT_TYPE } from '../lib/exposition.ts';
 import { Empty, EXAMPLE_QUEUE, EXAMPLE_REPO, queueRef, Repo } from './common.ts';
 import { EXAMPLE_LIST_ENTRY, ListEntry } from './entry.ts';
 import { operation } from './operation.ts';
-import { boolean, component, instant, integer, list, object, outputEnum, record, text } from './schema.ts';
+import { boolean, bothOrNone, component, instant, integer, list, object, outputEnum, record, text } from './schema.ts';
 import { settingChanges, settingInputs, settingOutputs } from './settings.ts';
 
 const configFields = {
@@ -181,17 +181,20 @@ export const getMergeQueueMetrics = operation({
   summary: 'Read metrics for monitoring',
   description:
     'In the Prometheus text exposition format. Without parameters, for all repositories of the organization. Series with _1h in their names describe the last hour.',
-  body: Type.Object({
-    repo: Type.Optional(
-      Type.String({
-        maxLength: 511,
-        pattern: '^[A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.-]+)+$',
-        description: 'Only this repository, as owner/name; with repoHost.',
-        'x-sluice-message': 'must be owner/name',
-      }),
-    ),
-    repoHost: Type.Optional({ ...Repo.properties.host, description: 'Host of the repository; with repo.' }),
-  }),
+  body: Type.Object(
+    {
+      repo: Type.Optional(
+        Type.String({
+          maxLength: 511,
+          pattern: '^[A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.-]+)+$',
+          description: 'Only this repository, as owner/name; with repoHost.',
+          'x-sluice-message': 'must be owner/name',
+        }),
+      ),
+      repoHost: Type.Optional({ ...Repo.properties.host, description: 'Host of the repository; with repo.' }),
+    },
+    bothOrNone('repo', 'repoHost'),
+  ),
   reply: text('Nine families of metrics, and mq_alarms_total and mq_queue_held, which /trunk/v1 leaves out.'),
   replyType: EXPOSITION_CONTENT_TYPE,
   errors: ['REPOSITORY_NOT_FOUND'],

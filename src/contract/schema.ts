@@ -3,12 +3,17 @@ import { type Static, type TOptional, type TProperties, type TSchema, type TUnsa
 /**
  * Building blocks of the contract. Keys that start with `x-sluice-` are for us and never reach the OpenAPI document:
  * `component` names a schema that the document describes once, `message` is the sentence for a value that does not fit,
- * `lower` marks an enum that the /trunk/v1 mount shows in lower case.
+ * `lower` marks an enum that the /trunk/v1 mount shows in lower case, `shown` is an enum in the one spelling of the
+ * document, where more are accepted, `rule` the sentence for fields that fit only one by one,
+ * `field` the one that it is about.
  */
 export interface SluiceKeywords {
   readonly 'x-sluice-component'?: string;
   readonly 'x-sluice-message'?: string;
   readonly 'x-sluice-lower'?: true;
+  readonly 'x-sluice-shown'?: readonly string[];
+  readonly 'x-sluice-rule'?: string;
+  readonly 'x-sluice-field'?: string;
 }
 
 /** A value of the schema. It is only read, so that immutable state of the app fits too. */
@@ -86,8 +91,8 @@ export function fixedEnum<const Values extends readonly string[]>(
   return Type.Unsafe<Values[number]>({ type: 'string', enum: [...values], description });
 }
 
-/** An enum in a request, accepted in either case; `upper` normalizes it. */
-// SPEC H8
+/** An enum in a request, accepted in either case; `upper` normalizes it. Generators of clients need one spelling. */
+// SPEC H8, H35
 export function inputEnum<const Values extends readonly string[]>(
   values: Values,
   description: string,
@@ -96,6 +101,7 @@ export function inputEnum<const Values extends readonly string[]>(
     type: 'string',
     enum: [...values, ...values.map((value) => value.toLowerCase())],
     description,
+    'x-sluice-shown': values,
     'x-sluice-message': `must be one of ${values.join(', ')}`,
   });
 }
@@ -164,14 +170,42 @@ export function nullableInstant(description: string) {
   return Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time', description });
 }
 
-/** Of two optional fields, a request gives one and not the other. */
+/**
+ * Of two optional fields, a request gives one and not the other. Generators of clients pass over `if`, where they would
+ * make types without fields of the members of an `anyOf`.
+ */
+// SPEC H36
 export function exactlyOneOf(one: string, other: string) {
-  const only = (given: string, absent: string) => ({
-    required: [given],
-    not: { properties: { [absent]: {} }, required: [absent] },
-    'x-sluice-message': `must have exactly one of ${one} and ${other}`,
-  });
-  return { anyOf: [only(one, other), only(other, one)] };
+  return {
+    if: { required: [one] },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
+    then: { not: { required: [other] } },
+    else: { required: [other] },
+    'x-sluice-rule': `must have exactly one of ${one} and ${other}`,
+  };
+}
+
+/** Of two optional fields, a request gives both or none. */
+// SPEC H36
+export function bothOrNone(one: string, other: string) {
+  return { dependentRequired: { [one]: [other], [other]: [one] } };
+}
+
+/** `field` is required where `key` has this value, and refused elsewhere. */
+// SPEC H36
+export function onlyWhen(field: string, key: string, value: string) {
+  return {
+    dependentSchemas: {
+      [key]: {
+        if: { properties: { [key]: inputEnum([value], '') } },
+        // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
+        then: { required: [field] },
+        else: { not: { required: [field] } },
+        'x-sluice-field': field,
+        'x-sluice-rule': `is required when ${key} is ${value}, and only then`,
+      },
+    },
+  };
 }
 
 export function nullableList<T>(items: TSchema, description: string): TUnsafe<T[] | null> {

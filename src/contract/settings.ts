@@ -8,7 +8,7 @@ import {
   type SettingName,
   type SettingSpec,
 } from '../engine/settings.ts';
-import { component, inputEnum, nullableList, outputEnum, text, trimmedText, upper } from './schema.ts';
+import { component, inputEnum, nullableList, outputEnum, record, text, trimmedText, upper } from './schema.ts';
 
 const BatchingRule = component(
   'BatchingRule',
@@ -30,15 +30,18 @@ const RequiredStatus = component(
   Type.Union(
     [
       trimmedText(255, 'The name of a check.'),
-      Type.Object(
-        {
-          name: trimmedText(255, 'The name of the check.'),
-          app: Type.String({
-            pattern: '^[a-z0-9][a-z0-9_-]{0,98}$',
-            description: 'The slug of the app that must report it, such as github-actions, or its number.',
-          }),
-        },
-        { additionalProperties: false, description: 'A check that only one app may report.' },
+      component(
+        'RequiredStatusOfApp',
+        Type.Object(
+          {
+            name: trimmedText(255, 'The name of the check.'),
+            app: Type.String({
+              pattern: '^[a-z0-9][a-z0-9_-]{0,98}$',
+              description: 'The slug of the app that must report it, such as github-actions, or its number.',
+            }),
+          },
+          { additionalProperties: false, description: 'A check that only one app may report.' },
+        ),
       ),
     ],
     {
@@ -51,14 +54,15 @@ const RequiredStatus = component(
 /** The writable settings, all optional, from the engine's table. */
 export const settingInputs: Record<string, TSchema> = {
   state: Type.Optional(
-    inputEnum(
-      REQUESTABLE_QUEUE_STATES,
-      'RUNNING, PAUSED (admits, starts and lands nothing) or DRAINING (finishes what is in it).',
+    component(
+      'RequestableQueueState',
+      inputEnum(
+        REQUESTABLE_QUEUE_STATES,
+        'RUNNING, PAUSED (admits, starts and lands nothing) or DRAINING (finishes what is in it).',
+      ),
     ),
   ),
-  ...Object.fromEntries(
-    SETTING_NAMES.map((name) => [name, Type.Optional(inputSchema(SETTING_SPECS[name], DEFAULT_SETTINGS[name]))]),
-  ),
+  ...Object.fromEntries(SETTING_NAMES.map((name) => [name, Type.Optional(inputSchema(name, DEFAULT_SETTINGS[name]))])),
 };
 
 /** For updates, where an absent setting keeps its value: without defaults. */
@@ -73,10 +77,16 @@ export const settingChanges: Record<string, TSchema> = Object.fromEntries(
 type ShownSettings = Omit<QueueSettings, 'bisectionConcurrency'> & { readonly bisectionConcurrency: number };
 
 export const settingOutputs = Object.fromEntries(
-  SETTING_NAMES.map((name) => [name, outputSchema(SETTING_SPECS[name])]),
+  SETTING_NAMES.map((name) => [name, outputSchema(name)]),
 ) as unknown as { readonly [Name in SettingName]: TUnsafe<ShownSettings[Name]> };
 
-function inputSchema(spec: SettingSpec, initial: unknown): TSchema {
+/** Reads and writes of a setting have one name for its values. */
+function choiceName(name: SettingName): string {
+  return name === 'mode' ? 'QueueMode' : name[0]?.toUpperCase() + name.slice(1);
+}
+
+function inputSchema(name: SettingName, initial: unknown): TSchema {
+  const spec: SettingSpec = SETTING_SPECS[name];
   const note = { description: spec.text, default: initial };
   switch (spec.kind) {
     case 'integer': {
@@ -88,7 +98,7 @@ function inputSchema(spec: SettingSpec, initial: unknown): TSchema {
     case 'boolean':
       return Type.Boolean({ ...note, 'x-sluice-message': 'must be true or false' });
     case 'choice':
-      return { ...inputEnum(spec.values, spec.text), default: initial };
+      return { ...component(choiceName(name), inputEnum(spec.values, spec.text)), default: initial };
     case 'text':
       return { ...trimmedText(spec.maxLength, spec.text), default: initial };
     case 'names': {
@@ -106,7 +116,8 @@ function inputSchema(spec: SettingSpec, initial: unknown): TSchema {
   }
 }
 
-function outputSchema(spec: SettingSpec): TSchema {
+function outputSchema(name: SettingName): TSchema {
+  const spec: SettingSpec = SETTING_SPECS[name];
   const note = { description: spec.text };
   switch (spec.kind) {
     case 'integer':
@@ -114,7 +125,7 @@ function outputSchema(spec: SettingSpec): TSchema {
     case 'boolean':
       return Type.Boolean(note);
     case 'choice':
-      return outputEnum(spec.values, spec.text);
+      return component(choiceName(name), outputEnum(spec.values, spec.text));
     case 'text':
       return Type.String(note);
     case 'names':
@@ -123,7 +134,7 @@ function outputSchema(spec: SettingSpec): TSchema {
       return nullableList(RequiredStatus, spec.text);
     case 'batchingRules':
       return Type.Array(
-        Type.Object({
+        record('BatchingRuleSetting', 'Keeps pull requests out of batches.', {
           targetPattern: text('A target, or a prefix of targets followed by one *.'),
           policy: outputEnum(['ISOLATE'], 'Tested alone.'),
         }),

@@ -3,6 +3,7 @@ import { MONITOR_TYPES } from '../flaky/core/monitor.ts';
 import { TEST_STATUSES } from '../storage/tests.ts';
 import {
   boolean,
+  component,
   fixedEnum,
   instant,
   integer,
@@ -15,7 +16,7 @@ import {
   uuid,
 } from './schema.ts';
 
-const link = (description: string) => object(description, { html_url: text('The link.') });
+const link = (description: string) => record('Link', description, { html_url: text('The link.') });
 
 const testCaseFields = {
   id: uuid('Test case id.'),
@@ -23,13 +24,13 @@ const testCaseFields = {
   html_url: text('Link to the test.'),
   name: text('Test name.'),
   variant: text('Test variant; empty where there is none.'),
-  status: object('The status.', {
+  status: record('TestCaseStatus', 'The status.', {
     value: outputEnum(TEST_STATUSES, 'HEALTHY, FLAKY (fails at random) or BROKEN (fails).'),
     reason: text('Reason for the status.'),
     timestamp: instant('When the status was set.'),
   }),
   most_common_failures: list(
-    object('One way in which the test fails.', {
+    record('CommonFailure', 'One way in which the test fails.', {
       summary: text('What happened, in a line.'),
       occurrence_count: integer('How often.'),
       last_occurrence: instant('When last.'),
@@ -92,7 +93,7 @@ export const Evidence = record('Evidence', 'What a detection follows from.', {
 
 const TestMonitor = record('TestMonitor', 'A monitor and this test.', {
   monitor_id: text('Which monitor.'),
-  type: fixedEnum(MONITOR_TYPES, 'What it looks for.'),
+  type: component('MonitorType', fixedEnum(MONITOR_TYPES, 'What it looks for.')),
   name: text('Its name.'),
   is_active: boolean('It detects the test now.'),
   active_since: Type.Optional(instant('Since when; absent where it is not active.')),

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { DEFAULT_TEST_SETTINGS as DEFAULTS } from '../flaky/settings.ts';
-import { boolean, instant, integer, list, nullable, object, optional, outputEnum, text } from './schema.ts';
+import { boolean, instant, integer, list, nullable, object, optional, outputEnum, record, text } from './schema.ts';
 import { EXAMPLE_SCOPE, SCOPE_NOT_FOUND, testOperation, testScope } from './test-scope.ts';
 
 const SETTING_CHANGE_KINDS = ['SETTINGS_CHANGED', 'MONITOR_CREATED', 'MONITOR_CHANGED', 'MONITOR_DELETED'] as const;
@@ -12,7 +12,7 @@ const PROTECTION = 'An upload in which too many tests failed is an outage: it is
 const THRESHOLD =
   'Too many: more than this fraction of the tests that ran, however few. Null: far above the usual share of the job, and at least 10 of 20 tests.';
 
-const reply = object('What a repository says about its tests.', {
+const reply = record('TestSettings', 'What a repository says about its tests.', {
   quarantine_enabled: boolean('The master switch: without it nothing is quarantined.'),
   auto_quarantine: boolean('Flaky tests are quarantined without anybody asking.'),
   infrastructure_protection_enabled: boolean(PROTECTION),

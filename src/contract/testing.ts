@@ -15,6 +15,7 @@ import {
   integer,
   list,
   object,
+  onlyWhen,
   optional,
   outputEnum,
   record,
@@ -113,6 +114,10 @@ const TestRun = record('TestRun', 'One test run.', {
   dependentPrs: Type.Optional(list(Type.Integer(), 'Pull requests merged in beneath and not under test.')),
 });
 
+const TestRuns = record('TestRuns', 'Every test run in progress.', {
+  testRuns: list(TestRun, 'Test runs in progress.'),
+});
+
 export const TestRunId = Type.String({
   minLength: 1,
   maxLength: 100,
@@ -141,7 +146,7 @@ export const getMergeQueueTestingDetails = operation({
   description:
     'With testRunId (the last part of a test branch), that test run, also one that has ended; without it, { testRuns }: every one in progress, in queue order, those of bisections after the line.',
   body: Type.Object({ ...queueRef, testRunId: Type.Optional(TestRunId) }),
-  reply: Type.Union([TestRun, Type.Object({ testRuns: list(TestRun, 'Test runs in progress.') })], {
+  reply: Type.Union([TestRun, TestRuns], {
     description: 'One test run, or all of them.',
   }),
   errors: ['REPOSITORY_NOT_FOUND', 'QUEUE_NOT_FOUND', 'TEST_RUN_NOT_FOUND'],
@@ -184,7 +189,7 @@ export const reportCheck = operation({
         startedAt: inputInstant('When this attempt began.'),
       }),
     },
-    exactlyOneOf('testRunId', 'sha'),
+    { ...exactlyOneOf('testRunId', 'sha'), ...onlyWhen('conclusion', 'status', 'COMPLETED') },
   ),
   reply: TestRun,
   errors: ['REPOSITORY_NOT_FOUND', 'TEST_RUN_NOT_FOUND'],

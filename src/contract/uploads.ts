@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { EVIDENCE_WORTHS } from '../flaky/core/evidence.ts';
 import { EXAMPLE_REPO, PrNumber, Repo } from './common.ts';
 import {
+  component,
   fixedEnum,
   inputUuid,
   instant,
@@ -29,9 +30,12 @@ import {
 } from './test-scope.ts';
 import { EXAMPLE_TEST_RUN, TestRunId } from './testing.ts';
 
-const Status = outputEnum(
-  ['ACCEPTED', 'PROCESSED', 'SKIPPED', 'FAILED'],
-  'ACCEPTED (waits to be processed), PROCESSED (its test runs count), SKIPPED (they are shown, and are evidence for nothing: an outage, or somebody took it back) or FAILED (nothing of it could be used; issues say why).',
+const Status = component(
+  'UploadStatus',
+  outputEnum(
+    ['ACCEPTED', 'PROCESSED', 'SKIPPED', 'FAILED'],
+    'ACCEPTED (waits to be processed), PROCESSED (its test runs count), SKIPPED (they are shown, and are evidence for nothing: an outage, or somebody took it back) or FAILED (nothing of it could be used; issues say why).',
+  ),
 );
 
 const UploadIssue = record('UploadIssue', 'Something about an upload that somebody should know.', {
@@ -89,56 +93,59 @@ export const uploadResults = testOperation({
     'JUnit XML as CI wrote it: one or more files in a form (multipart/form-data), or one file as the body, with any content type but JSON and its fields in the query. A file may be packed with gzip or zstd; a body may have the content encoding gzip, deflate or zstd. At most 100 MiB. A part of the form called codeowners, at most 3 MB, is the CODEOWNERS of the repository: who owns the files that tests are in. Results are stored, answered and then processed; listUploads shows how that went. The same files with the same fields within 24 hours are the same upload. A repository that the organization does not have is made by its first upload.',
   hasFiles: true,
   status: 202,
-  body: Type.Object({
-    org_url_slug: testScope.org_url_slug,
-    repo_host: host,
-    repo_owner: owner,
-    repo_name: name,
-    sha: Type.String({
-      pattern: '^[0-9a-fA-F]{1,64}$',
-      description: 'Commit the tests ran on.',
-      'x-sluice-message': 'must be a commit id of 1 to 64 hexadecimal digits',
-    }),
-    branch: nameText(1000, 'Branch the tests ran on.'),
-    ...optional({
-      pr_number: PrNumber,
-      job_name: nameText(1000, 'Name of the CI job. Results of different jobs are not compared.'),
-      job_url: Type.String({
-        maxLength: 2000,
-        pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^\\u0000-\\u0020\\u007f]+$',
-        description: 'Link to the CI job.',
-        'x-sluice-message': 'must be an http or https address of at most 2000 characters',
+  body: Type.Object(
+    {
+      org_url_slug: testScope.org_url_slug,
+      repo_host: host,
+      repo_owner: owner,
+      repo_name: name,
+      sha: Type.String({
+        pattern: '^[0-9a-fA-F]{1,64}$',
+        description: 'Commit the tests ran on.',
+        'x-sluice-message': 'must be a commit id of 1 to 64 hexadecimal digits',
       }),
-      variant: nameText(
-        1000,
-        'What else tells these tests from others of the same name, such as linux. Cut to 64 bytes.',
-      ),
-      test_run_id: {
-        ...TestRunId,
-        description: 'The test run of a queue that these are results of: the last part of its test branch.',
-        'x-sluice-message': 'must be the last part of the name of a test branch',
-      },
-      check: trimmedText(
-        255,
-        'The check that these are results of. Needed with test_run_id; without, it names the job.',
-      ),
-      fork: Type.String({
-        pattern: '^(?:[Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee])$',
-        description: 'Whether the commit is a fork\u2019s. Its runs count in figures, and are evidence for nothing.',
-        'x-sluice-message': 'must be true or false',
+      branch: nameText(1000, 'Branch the tests ran on.'),
+      ...optional({
+        pr_number: PrNumber,
+        job_name: nameText(1000, 'Name of the CI job. Results of different jobs are not compared.'),
+        job_url: Type.String({
+          maxLength: 2000,
+          pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^\\u0000-\\u0020\\u007f]+$',
+          description: 'Link to the CI job.',
+          'x-sluice-message': 'must be an http or https address of at most 2000 characters',
+        }),
+        variant: nameText(
+          1000,
+          'What else tells these tests from others of the same name, such as linux. Cut to 64 bytes.',
+        ),
+        test_run_id: {
+          ...TestRunId,
+          description: 'The test run of a queue that these are results of: the last part of its test branch.',
+          'x-sluice-message': 'must be the last part of the name of a test branch',
+        },
+        check: trimmedText(
+          255,
+          'The check that these are results of. Needed with test_run_id; without, it names the job.',
+        ),
+        fork: Type.String({
+          pattern: '^(?:[Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee])$',
+          description: 'Whether the commit is a fork\u2019s. Its runs count in figures, and are evidence for nothing.',
+          'x-sluice-message': 'must be true or false',
+        }),
+        job_attempt: Type.String({
+          pattern: '^[1-9][0-9]{0,5}$',
+          description: 'Which try of the job this is, from 1. The same files of another try are another upload.',
+          'x-sluice-message': 'must be a whole number from 1 to 999999',
+        }),
+        checkout_root: Type.String({
+          maxLength: 1000,
+          description:
+            'The folder that the repository was checked out to. Paths in reports are read relative to it, so that a test is the same wherever it ran.',
+        }),
       }),
-      job_attempt: Type.String({
-        pattern: '^[1-9][0-9]{0,5}$',
-        description: 'Which try of the job this is, from 1. The same files of another try are another upload.',
-        'x-sluice-message': 'must be a whole number from 1 to 999999',
-      }),
-      checkout_root: Type.String({
-        maxLength: 1000,
-        description:
-          'The folder that the repository was checked out to. Paths in reports are read relative to it, so that a test is the same wherever it ran.',
-      }),
-    }),
-  }),
+    },
+    { dependentRequired: { test_run_id: ['check'] } },
+  ),
   reply: Type.Object({ upload_id: uuid('Id of the upload.'), status: Status }),
   errors: ['ORGANIZATION_NOT_FOUND', 'REPOSITORY_NOT_FOUND', 'TEST_RUN_NOT_FOUND'],
   example: {

@@ -1,5 +1,6 @@
 import { type Html, html, NOTHING, renderLine } from './docs-page-html.ts';
-import type { ApiSchema, OpenApi } from './openapi.ts';
+import type { OpenApi } from './openapi.ts';
+import type { ApiSchema } from './openapi-schemas.ts';
 
 type Schemas = OpenApi['components']['schemas'];
 
@@ -118,15 +119,8 @@ function renderRules(node: ApiSchema, schemas: Schemas): Html {
     ...new Set(rules),
     ...(node.default === undefined ? [] : [`default ${JSON.stringify(node.default)}`]),
   ].map((rule) => html`<span class="rule">${rule}</span>`);
-  const choices = withoutLowerCase(values).map((value) => html`<code class="choice">${String(value)}</code>`);
+  const choices = values.map((value) => html`<code class="choice">${String(value)}</code>`);
   return html`${shown.length === 0 ? NOTHING : html`<div class="rules">${shown}</div>`}${choices.length === 0 ? NOTHING : html`<div class="rules">${choices}</div>`}`;
-}
-
-/** Enums of requests contain each value in both cases; one is enough to read. */
-function withoutLowerCase(values: readonly unknown[]): readonly unknown[] {
-  return values.filter(
-    (value) => typeof value !== 'string' || value === value.toUpperCase() || !values.includes(value.toUpperCase()),
-  );
 }
 
 function rangesOf(node: ApiSchema): string[] {
@@ -148,5 +142,7 @@ function describeRange(from: number | undefined, to: number | undefined, unit: s
 
 function resolve(schema: ApiSchema, schemas: Schemas): ApiSchema {
   const name = schema.$ref?.split('/').at(-1);
-  return name === undefined ? schema : (schemas[name] ?? {});
+  if (name === undefined) return schema;
+  const { $ref: _, ...beside } = schema;
+  return Object.keys(beside).length === 0 ? (schemas[name] ?? {}) : { ...schemas[name], ...beside };
 }

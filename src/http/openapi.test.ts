@@ -4,7 +4,8 @@ import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { ERRORS } from '../contract/errors.ts';
 import type { Operation } from '../contract/operation.ts';
-import { type ApiContent, type ApiSchema, createOpenApi } from './openapi.ts';
+import { type ApiContent, createOpenApi } from './openapi.ts';
+import type { ApiSchema } from './openapi-schemas.ts';
 import { ROUTES } from './routes.ts';
 
 const OPERATIONS = ROUTES.map((route) => route.operation);
@@ -69,6 +70,43 @@ describe('the OpenAPI document', () => {
   test('describes a schema that holds itself by a reference to itself', () => {
     const { properties } = DOCUMENT.components.schemas['ExplanationReason'] as ApiSchema;
     assert.equal(properties?.['reasons']?.items?.$ref, '#/components/schemas/ExplanationReason');
+  });
+
+  test('has every enum in one spelling, and a name for every object and enum [H35]', () => {
+    const nameless: string[] = [];
+    visitSchemas((schema, where, isNamed) => {
+      const values = (schema.enum ?? []).map((value) => String(value).toLowerCase());
+      assert.equal(new Set(values).size, values.length, where);
+      if (!isNamed && (schema.enum !== undefined || schema.properties !== undefined)) nameless.push(where);
+    });
+    assert.deepEqual(nameless, []);
+  });
+
+  test('says which fields depend on each other, as requests are validated [H36]', () => {
+    const bodyOf = (name: string) => {
+      const { operation } = DESCRIBED.find((each) => each.name === name) ?? {};
+      return Compile(inline(operation?.requestBody?.content['application/json']?.schema) as TSchema);
+    };
+    const repo = { host: 'local', owner: 'acme', name: 'app' };
+    const check = { repo, sha: 'a'.repeat(40), name: 'test' };
+    const log = { testRunId: 'x' };
+    const cases: readonly (readonly [string, object, boolean])[] = [
+      ['reportCheck', { ...check, status: 'QUEUED' }, true],
+      ['reportCheck', { ...check, status: 'COMPLETED', conclusion: 'SUCCESS' }, true],
+      ['reportCheck', { ...check, status: 'COMPLETED' }, false],
+      ['reportCheck', { ...check, status: 'QUEUED', conclusion: 'SUCCESS' }, false],
+      ['reportCheck', { ...check, status: 'QUEUED', testRunId: 'x' }, false],
+      ['getCandidateLog', log, true],
+      ['getCandidateLog', { ...log, repo }, false],
+      ['getCandidateLog', { ...log, targetBranch: 'main' }, false],
+      ['getSubmittedPullRequest', { repo, targetBranch: 'main', pr: { number: 1 } }, true],
+      ['getSubmittedPullRequest', { repo, targetBranch: 'main', pr: { number: 1, branch: 'x' } }, false],
+      ['getSubmittedPullRequest', { repo, targetBranch: 'main', pr: {} }, false],
+    ];
+    for (const [name, body, fits] of cases) {
+      const validator = OPERATIONS.find((each) => each.name === name)?.body as TSchema;
+      assert.deepEqual([bodyOf(name).Check(body), Compile(validator).Check(body)], [fits, fits], JSON.stringify(body));
+    }
   });
 
   test('keeps our own keywords to itself', () => {
@@ -145,14 +183,14 @@ function resolve<T extends { readonly $ref?: string }>(node: T): T {
 }
 
 /** Visits every schema of the document, also nested ones. */
-function visitSchemas(visit: (schema: ApiSchema, where: string) => void): void {
-  const walk = (schema: ApiSchema, where: string): void => {
-    visit(schema, where);
+function visitSchemas(visit: (schema: ApiSchema, where: string, isNamed: boolean) => void): void {
+  const walk = (schema: ApiSchema, where: string, isNamed = false): void => {
+    visit(schema, where, isNamed);
     for (const [name, field] of Object.entries(schema.properties ?? {})) walk(field, `${where}.${name}`);
     if (schema.items !== undefined) walk(schema.items, `${where}[]`);
     for (const alternative of schema.anyOf ?? []) walk(alternative, where);
   };
-  for (const [name, schema] of Object.entries(DOCUMENT.components.schemas)) walk(schema, name);
+  for (const [name, schema] of Object.entries(DOCUMENT.components.schemas)) walk(schema, name, true);
   for (const { operation, name } of DESCRIBED) {
     const contents = [operation.requestBody, ...Object.values(operation.responses)].flatMap((each) =>
       Object.values(each?.content ?? {}),

@@ -1,30 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { COMMON_ERRORS, ERRORS, type ErrorCode } from '../contract/errors.ts';
 import type { Operation } from '../contract/operation.ts';
-
-/** The part of JSON Schema that the contract uses. */
-export interface ApiSchema {
-  readonly $ref?: string;
-  readonly type?: string | readonly string[];
-  readonly format?: string;
-  readonly contentMediaType?: string;
-  readonly description?: string;
-  readonly properties?: Readonly<Record<string, ApiSchema>>;
-  readonly required?: readonly string[];
-  readonly additionalProperties?: boolean;
-  readonly items?: ApiSchema;
-  readonly anyOf?: readonly ApiSchema[];
-  readonly enum?: readonly unknown[];
-  readonly default?: unknown;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly minLength?: number;
-  readonly maxLength?: number;
-  readonly minItems?: number;
-  readonly maxItems?: number;
-  readonly uniqueItems?: boolean;
-  readonly pattern?: string;
-}
+import { type ApiSchema, pascalCase, SchemaComponents } from './openapi-schemas.ts';
 
 export interface ApiExample {
   readonly $ref?: string;
@@ -91,18 +68,26 @@ export interface OpenApi {
 }
 
 interface Components {
-  readonly schemas: Record<string, ApiSchema>;
+  readonly schemas: Readonly<Record<string, ApiSchema>>;
   readonly responses: Record<string, ApiResponse>;
   readonly examples: Record<string, ApiExample>;
   readonly headers: Record<string, unknown>;
   readonly securitySchemes: Record<string, unknown>;
 }
 
+/** The components while the document is made. */
+interface DescribedComponents extends Components {
+  readonly named: SchemaComponents;
+}
+
 /** The OpenAPI 3.1 document of /v1, made from the schemas that validate requests. */
 // SPEC H11
 export function createOpenApi(operations: readonly Operation[], baseUrl: string): OpenApi {
-  const components: Components = {
-    schemas: { Problem: PROBLEM_SCHEMA },
+  const named = new SchemaComponents();
+  named.describeWhole(PROBLEM_SCHEMA, 'Problem');
+  const components: DescribedComponents = {
+    named,
+    schemas: named.schemas,
     responses: {},
     examples: {},
     headers: HEADERS,
@@ -130,8 +115,12 @@ export function createOpenApi(operations: readonly Operation[], baseUrl: string)
     servers: [{ url: `${baseUrl}/v1`, description: 'This server.' }],
     tags: tags.map((name) => ({ name, description: TAGS[name] })),
     paths: Object.fromEntries(paths) as OpenApi['paths'],
-    components,
+    components: withoutNamed(components),
   };
+}
+
+function withoutNamed({ named: _, ...components }: DescribedComponents): Components {
+  return components;
 }
 
 const INTRODUCTION = [
@@ -153,12 +142,12 @@ const TAGS: { readonly [Tag in Operation['tag']]: string } = {
   Operations: 'Running a server.',
 };
 
-function describeOperation(operation: Operation, components: Components): ApiOperation {
+function describeOperation(operation: Operation, components: DescribedComponents): ApiOperation {
   const [type] = (operation.replyType ?? 'application/json').split(';') as [string];
   const success = {
     description: operation.status === 202 ? 'Accepted: it is done later.' : 'Done.',
     headers: REQUEST_ID_HEADER,
-    content: { [type]: { schema: hoist(operation.reply, components), example: operation.example.reply } },
+    content: { [type]: { schema: describeReply(operation, components), example: operation.example.reply } },
   };
   return {
     operationId: operation.name,
@@ -172,10 +161,21 @@ function describeOperation(operation: Operation, components: Components): ApiOpe
   };
 }
 
-function describeInput(operation: Operation, components: Components): Pick<ApiOperation, 'requestBody' | 'parameters'> {
+function describeReply(operation: Operation, { named }: DescribedComponents): ApiSchema {
+  const name = `${pascalCase(operation.name)}Reply`;
+  return operation.replyType === undefined
+    ? named.describeWhole(operation.reply, name)
+    : named.describe(operation.reply, name);
+}
+
+function describeInput(
+  operation: Operation,
+  components: DescribedComponents,
+): Pick<ApiOperation, 'requestBody' | 'parameters'> {
   if (operation.hasFiles) return describeFiles(operation, components);
   if (operation.method === 'POST') {
-    const json = { schema: hoist(operation.body, components), example: operation.example.body };
+    const schema = components.named.describeWhole(operation.body, `${pascalCase(operation.name)}Request`);
+    const json = { schema, example: operation.example.body };
     const requestBody = {
       required: true as const,
       description: 'A JSON object.',
@@ -195,7 +195,7 @@ const FORK_HEADER: ApiParameter = {
   example: '7890123456',
 };
 
-function describeQuery(operation: Operation, components: Components): readonly ApiParameter[] {
+function describeQuery(operation: Operation, components: DescribedComponents): readonly ApiParameter[] {
   const { properties = {}, required = [] } = operation.body as ApiSchema;
   const example = operation.example.body as Readonly<Record<string, unknown>>;
   return Object.entries(properties).map(([name, schema]) => ({
@@ -203,7 +203,7 @@ function describeQuery(operation: Operation, components: Components): readonly A
     in: 'query' as const,
     required: required.includes(name),
     description: schema.description,
-    schema: hoist(schema, components),
+    schema: components.named.describe(schema, pascalCase(operation.name) + pascalCase(name)),
     example: example[name],
   }));
 }
@@ -213,12 +213,13 @@ function describeQuery(operation: Operation, components: Components): readonly A
  */
 function describeFiles(
   operation: Operation,
-  components: Components,
+  components: DescribedComponents,
 ): Required<Pick<ApiOperation, 'requestBody' | 'parameters'>> {
   const { properties = {}, required = [], ...rest } = operation.body as ApiSchema;
   const file: ApiSchema = { type: 'string', contentMediaType: 'application/octet-stream', description: 'One file.' };
   const files: ApiSchema = { type: 'array', items: file, minItems: 1, description: 'The files.' };
-  const form = hoist({ ...rest, properties: { ...properties, files }, required: [...required, 'files'] }, components);
+  const fields = { ...rest, properties: { ...properties, files }, required: [...required, 'files'] };
+  const form = components.named.describeWhole(fields, `${pascalCase(operation.name)}Form`);
   const example = { ...(operation.example.body as object), files: ['report.xml'] };
   return {
     requestBody: {
@@ -226,7 +227,7 @@ function describeFiles(
       description: 'A form with fields and files, or one file as it is, with the fields in the query.',
       content: {
         'multipart/form-data': { schema: form, example },
-        'application/xml': { schema: { type: 'string', description: 'One file.' }, example: '<testsuites/>' },
+        'application/octet-stream': { schema: file, example: '<testsuites/>' },
       },
     },
     parameters: describeQuery(operation, components).map((each) => ({ ...each, required: false })),
@@ -234,7 +235,7 @@ function describeFiles(
 }
 
 /** One response for each status. It lists the codes of that status, each with an example. */
-function describeErrors(own: readonly ErrorCode[], components: Components): Record<string, ApiResponse> {
+function describeErrors(own: readonly ErrorCode[], components: DescribedComponents): Record<string, ApiResponse> {
   const common = new Set(COMMON_ERRORS);
   const byStatus = Map.groupBy(new Set([...COMMON_ERRORS, ...own]), (code) => ERRORS[code].status);
   const responses = [...byStatus].map(([status, codes]): [string, ApiResponse] => {
@@ -246,7 +247,7 @@ function describeErrors(own: readonly ErrorCode[], components: Components): Reco
   return Object.fromEntries(responses);
 }
 
-function describeError(status: number, codes: readonly ErrorCode[], components: Components): ApiResponse {
+function describeError(status: number, codes: readonly ErrorCode[], components: DescribedComponents): ApiResponse {
   for (const code of codes) {
     const { title, help } = ERRORS[code];
     components.examples[code] ??= { summary: title, description: help, value: exampleProblem(code) };
@@ -289,7 +290,7 @@ const HEADERS = {
 const REQUEST_ID_HEADER = { 'x-request-id': { $ref: '#/components/headers/RequestId' } };
 const RETRY_AFTER_HEADER = { 'retry-after': { $ref: '#/components/headers/RetryAfter' } };
 
-const PROBLEM_SCHEMA: ApiSchema = {
+const PROBLEM_SCHEMA = {
   type: 'object',
   description: 'What went wrong (RFC 9457).',
   required: ['type', 'title', 'status', 'detail', 'code', 'requestId'],
@@ -298,12 +299,18 @@ const PROBLEM_SCHEMA: ApiSchema = {
     title: { type: 'string', description: 'The kind of error.' },
     status: { type: 'integer', description: 'The HTTP status.' },
     detail: { type: 'string', description: 'A sentence that says what to do.' },
-    code: { type: 'string', enum: Object.keys(ERRORS), description: 'A stable code.' },
+    code: {
+      'x-sluice-component': 'ErrorCode',
+      type: 'string',
+      enum: Object.keys(ERRORS),
+      description: 'A stable code.',
+    },
     requestId: { type: 'string', description: 'Names this request in the log.' },
     errors: {
       type: 'array',
       description: 'Everything that is wrong with the request, all at once.',
       items: {
+        'x-sluice-component': 'FieldProblem',
         type: 'object',
         description: 'One problem.',
         required: ['path', 'message'],
@@ -315,28 +322,3 @@ const PROBLEM_SCHEMA: ApiSchema = {
     },
   },
 };
-
-/** Replaces named schemas by references and collects them. Our own keywords are left out. */
-function hoist(schema: unknown, components: Components): ApiSchema {
-  return hoistNode(schema, components) as ApiSchema;
-}
-
-function hoistNode(node: unknown, components: Components): unknown {
-  if (Array.isArray(node)) return node.map((item) => hoistNode(item, components));
-  if (typeof node !== 'object' || node === null) return node;
-  const { $ref, 'x-sluice-component': name } = node as { $ref?: string; 'x-sluice-component'?: string };
-  // A recursive component.
-  if ($ref !== undefined) return referTo($ref.slice(0, -1));
-  const described = Object.fromEntries(
-    Object.entries(node)
-      .filter(([key]) => key !== '$id' && !key.startsWith('x-sluice-'))
-      .map(([key, value]) => [key, hoistNode(value, components)]),
-  );
-  if (name === undefined) return described;
-  components.schemas[name] ??= described as ApiSchema;
-  return referTo(name);
-}
-
-function referTo(name: string): ApiSchema {
-  return { $ref: `#/components/schemas/${name}` };
-}

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { TSchema } from 'typebox';
+import { getCandidateLog } from '../../contract/candidate-log.ts';
 import {
   getSubmittedPullRequest,
   getSubmittedPullRequests,
@@ -9,6 +10,7 @@ import {
 } from '../../contract/pull-requests.ts';
 import { createQueue } from '../../contract/queues.ts';
 import { updateTestSettings } from '../../contract/test-settings.ts';
+import { reportCheck } from '../../contract/testing.ts';
 import { HttpProblem } from './problem.ts';
 import { createValidator } from './validate.ts';
 
@@ -64,6 +66,23 @@ describe('validation', () => {
       Object.keys(errorsOf(setImpactedTargets.body, { ...QUEUE, pr: { number: 1 }, impactedTargets: ['a', 3] })),
       ['/impactedTargets'],
     );
+  });
+
+  it('names the field that is missing beside another one [H36]', () => {
+    const log = { testRunId: 'x' };
+    assert.deepEqual(errorsOf(getCandidateLog.body, { ...log, repo: REPO }), {
+      '/targetBranch': 'is required with repo',
+    });
+    assert.deepEqual(errorsOf(getCandidateLog.body, { ...log, targetBranch: 'main' }), {
+      '/repo': 'is required with targetBranch',
+    });
+    const check = { repo: REPO, testRunId: 'x', name: 'test' };
+    const wrong = [{ status: 'completed' }, { status: 'QUEUED', conclusion: 'SUCCESS' }];
+    for (const each of wrong) {
+      assert.deepEqual(errorsOf(reportCheck.body, { ...check, ...each }), {
+        '/conclusion': 'is required when status is COMPLETED, and only then',
+      });
+    }
   });
 
   it('names the nearest setting for an unknown one [H7]', () => {

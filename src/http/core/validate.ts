@@ -29,7 +29,8 @@ interface Node extends SluiceKeywords {
   readonly items?: Node;
   readonly minItems?: number;
   readonly maxItems?: number;
-  readonly anyOf?: readonly Node[];
+  readonly dependentRequired?: Readonly<Record<string, readonly string[]>>;
+  readonly dependentSchemas?: Readonly<Record<string, Node>>;
 }
 
 interface Compiled {
@@ -78,12 +79,23 @@ function collectObject(schema: Node, value: unknown, path: string, errors: Field
       errors.push({ path: `${path}/${name}`, message: describeUnknown(name, Object.keys(properties)) });
     }
   }
-  // Every field fits alone, but not their combination.
-  if (errors.length === before) errors.push({ path, message: messageOfAlternatives(schema) ?? 'does not fit' });
+  if (errors.length === before) errors.push(...brokenRules(schema, value, path));
 }
 
-function messageOfAlternatives({ anyOf = [] }: Node): string | undefined {
-  return anyOf.find((each) => each['x-sluice-message'] !== undefined)?.['x-sluice-message'];
+/** For an object whose fields fit one by one, but not together. */
+// SPEC H36
+function brokenRules(schema: Node, value: object, path: string): FieldError[] {
+  const { dependentRequired = {}, dependentSchemas = {}, 'x-sluice-rule': own = 'does not fit' } = schema;
+  const missing = Object.entries(dependentRequired)
+    .filter(([given]) => Object.hasOwn(value, given))
+    .flatMap(([given, needed]) => needed.map((name) => ({ given, name })))
+    .filter(({ name }) => !Object.hasOwn(value, name))
+    .map(({ given, name }) => ({ path: `${path}/${name}`, message: `is required with ${given}` }));
+  const rules = Object.values(dependentSchemas)
+    .filter((rule) => !fits(rule, value))
+    .map((rule) => ({ path: `${path}/${rule['x-sluice-field']}`, message: rule['x-sluice-rule'] ?? own }));
+  const broken = [...missing, ...rules];
+  return broken.length > 0 ? broken : [{ path, message: own }];
 }
 
 function collectList(schema: Node, value: unknown, path: string, errors: FieldError[]): void {

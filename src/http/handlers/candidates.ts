@@ -8,7 +8,6 @@ import * as testingContract from '../../contract/testing.ts';
 import type { CheckConclusion, CheckStatus } from '../../engine/check.ts';
 import type { Sha } from '../../lib/sha.ts';
 import { instant, queueRef } from '../core/parse.ts';
-import { invalidField } from '../core/problem.ts';
 import { type Route, route } from '../core/route.ts';
 
 export const CANDIDATES_ROUTES: readonly Route[] = [
@@ -26,10 +25,6 @@ export const CANDIDATES_ROUTES: readonly Route[] = [
   ),
   route(candidateLogContract.getCandidateLog, ({ app, caller }, body) => {
     const { repo, targetBranch, testRunId, check, offset = 0 } = body;
-    if ((repo === undefined) !== (targetBranch === undefined)) {
-      const missing = repo === undefined ? 'repo' : 'targetBranch';
-      throw invalidField(`/${missing}`, 'is required: repo and targetBranch go together');
-    }
     const queue = repo === undefined || targetBranch === undefined ? undefined : { repo, targetBranch };
     return getCandidateLog(app, caller, { testRunId, queue, check, offset });
   }),
@@ -37,7 +32,6 @@ export const CANDIDATES_ROUTES: readonly Route[] = [
     const { repo, name, url, summary, startedAt } = body;
     const status = parseStatus(body.status);
     const conclusion = body.conclusion === undefined ? undefined : (upper(body.conclusion) as CheckConclusion);
-    checkConclusion(status, conclusion);
     const check = {
       name,
       status,
@@ -58,11 +52,4 @@ function parseStatus(given: string): CheckStatus {
 /** The contract guarantees that exactly one is given. */
 function parseName({ testRunId, sha }: { readonly testRunId?: string; readonly sha?: string }): TestRunName {
   return testRunId === undefined ? { sha: (sha ?? '').toLowerCase() as Sha } : { testRunId };
-}
-
-function checkConclusion(status: CheckStatus, conclusion: CheckConclusion | undefined): void {
-  if ((status === 'COMPLETED') === (conclusion !== undefined)) return;
-  const message =
-    status === 'COMPLETED' ? 'is required when status is COMPLETED' : 'must wait until status is COMPLETED';
-  throw invalidField('/conclusion', message);
 }

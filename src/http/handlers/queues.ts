@@ -3,7 +3,6 @@ import { listQueues } from '../../app/queue/list-queues.ts';
 import { createQueue, deleteQueue, getQueue, updateQueue } from '../../app/queue/queues.ts';
 import * as queuesContract from '../../contract/queues.ts';
 import { queueChanges, queueRef } from '../core/parse.ts';
-import { invalidField } from '../core/problem.ts';
 import { type Route, route } from '../core/route.ts';
 
 export const QUEUES_ROUTES: readonly Route[] = [
@@ -33,11 +32,8 @@ export const QUEUES_ROUTES: readonly Route[] = [
   ),
   route(queuesContract.getMergeQueueMetrics, ({ app, caller, dialect }, { repo, repoHost }) => {
     const { hasAlarms } = dialect;
-    if (repo === undefined && repoHost === undefined)
-      return getMergeQueueMetrics(app, caller, { repo: undefined, hasAlarms });
     if (repo === undefined || repoHost === undefined) {
-      const missing = repo === undefined ? 'repo' : 'repoHost';
-      throw invalidField(`/${missing}`, 'is required: repo and repoHost go together');
+      return getMergeQueueMetrics(app, caller, { repo: undefined, hasAlarms });
     }
     const slash = repo.lastIndexOf('/');
     const ref = { host: repoHost, owner: repo.slice(0, slash), name: repo.slice(slash + 1) };

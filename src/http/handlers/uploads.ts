@@ -10,7 +10,7 @@ import * as uploadsContract from '../../contract/uploads.ts';
 import type { Upload, UploadFile } from '../../storage/uploads.ts';
 import { arriving, type IncomingUpload } from '../core/incoming-upload.ts';
 import { pageQuery, prNumber, query, testScope } from '../core/parse.ts';
-import { HttpProblem, invalidField } from '../core/problem.ts';
+import { HttpProblem } from '../core/problem.ts';
 import { readForm } from '../core/read-form.ts';
 import { type RequestContext, type Route, route, uploadRoute } from '../core/route.ts';
 import { createValidator } from '../core/validate.ts';
@@ -104,9 +104,6 @@ function parseUploadFields(given: unknown): UploadInput {
   const { org_url_slug, repo_host, repo_owner, repo_name, ...rest } = fields as Static<
     typeof uploadsContract.uploadResults.body
   >;
-  if (rest.test_run_id !== undefined && rest.check === undefined) {
-    throw invalidField('/check', 'is required with test_run_id: results of a test run are those of one of its checks');
-  }
   return {
     repo: { host: repo_host, owner: repo_owner, name: repo_name },
     orgUrlSlug: org_url_slug,

@@ -29,15 +29,25 @@ export interface InProcess {
   readonly repository: Repository;
   readonly clock: { now(): number; set(instant: number): void };
   readonly scope: { readonly repo: { host: string; owner: string; name: string }; readonly org_url_slug: string };
-  post(url: string, body: unknown): Promise<{ status: number; headers: Headers; text: string }>;
+  post(
+    url: string,
+    body: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<{ status: number; headers: Headers; text: string }>;
   ok<T>(url: string, body: unknown): Promise<T>;
   refused(expected: string, url: string, body: unknown): Promise<ProblemBody>;
   apply(tests: readonly TestRow[], runs?: readonly TestRunRow[]): Promise<number>;
   close(): Promise<void>;
 }
 
-export async function createInProcess(options: Partial<ServerDeps> = {}): Promise<InProcess> {
-  const store = createMemoryStore();
+/** `forges` are those that the server is connected to, by host. */
+interface InProcessOptions extends Partial<ServerDeps> {
+  readonly forges?: ReadonlyMap<string, Forge>;
+  readonly store?: Store;
+}
+
+export async function createInProcess(given: InProcessOptions = {}): Promise<InProcess> {
+  const { forges = new Map<string, Forge>(), store = createMemoryStore(), ...options } = given;
   let now = NOON;
   const clock = {
     now: () => now,
@@ -51,7 +61,6 @@ export async function createInProcess(options: Partial<ServerDeps> = {}): Promis
   const repository = await store.repositories.save(
     aRepository({ organizationId: organization?.id as OrganizationId, host: 'local', name: 'app' }),
   );
-  const forges = new Map<string, Forge>();
   const auth = new Authenticator({ store, clock, log: silentLog });
   const app = createTestApp({ store, forges, clock, auth });
   const defaults = {
@@ -62,8 +71,8 @@ export async function createInProcess(options: Partial<ServerDeps> = {}): Promis
     requestTimeoutMs: 120_000,
   };
   const server = createServer({ app, log: silentLog, ...defaults, ...options });
-  const post: InProcess['post'] = async (url, body) => {
-    const headers = { 'x-api-token': TOKEN, 'content-type': 'application/json' };
+  const post: InProcess['post'] = async (url, body, more = {}) => {
+    const headers = { 'x-api-token': TOKEN, 'content-type': 'application/json', ...more };
     const response = await server.inject({ method: 'POST', url, headers, payload: JSON.stringify(body) });
     const pairs = Object.entries(response.headers).map(([name, value]): [string, string] => [name, String(value)]);
     return { status: response.statusCode, headers: new Headers(pairs), text: response.body };
