@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { addEntryArguments, addExamples, collect, type RepoRef } from './core/arguments.ts';
-import { withContext } from './core/context.ts';
+import { addExamples, collect } from './core/arguments.ts';
 import { usageError } from './core/exit.ts';
+import { addEntryArguments, withEntry } from './core/place.ts';
 import { readInput } from './core/read-input.ts';
 import { formatOutcome } from './format-entry.ts';
 
@@ -23,7 +23,7 @@ export function defineTargets(pr: Command): void {
     .option('--none', 'It impacts nothing.')
     .option('--sha <commit>', 'The head commit the targets were computed for. Without it, the present head.')
     .action(
-      withContext(async (context, repo: RepoRef, targetBranch: string, number: number, options: TargetsOptions) => {
+      withEntry(async (context, { repo, targetBranch, number }, options: TargetsOptions) => {
         const impactedTargets = readTargets(options);
         const sha = options.sha === undefined ? {} : { sha: options.sha };
         const record = await context.call('setImpactedTargets', {

@@ -1,22 +1,13 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { present } from '../lib/present.ts';
-import {
-  addEntryArguments,
-  addExamples,
-  addQueueArguments,
-  choiceOption,
-  formatRepo,
-  parseInstant,
-  parseIntegerWithin,
-  type RepoRef,
-} from './core/arguments.ts';
-import { withContext } from './core/context.ts';
+import { addExamples, choiceOption, formatRepo, parseInstant, parseIntegerWithin } from './core/arguments.ts';
 import { CHOICES } from './core/operations.ts';
+import { addEntryArguments, addQueueArguments, withEntry, withQueue } from './core/place.ts';
 import { formatEntries, formatOutcome, formatRecord } from './format-entry.ts';
 import { defineTargets } from './pr-targets.ts';
 
 export function definePr(pr: Command): void {
-  addExamples(pr, ['sluice pr submit local/acme/app main 7', 'sluice pr status local/acme/app main 7']);
+  addExamples(pr, ['sluice pr submit 7', 'sluice pr status 7', 'sluice pr status local/acme/app main 7']);
   defineSubmit(pr);
   defineAct(pr, 'cancelPullRequest', { verb: 'cancel', text: 'Remove a pull request from the queue.' });
   defineAct(pr, 'restartTestsOnPullRequest', { verb: 'restart', text: 'Test a pull request in the queue again.' });
@@ -42,7 +33,7 @@ function defineSubmit(pr: Command): void {
     .option('--repair', 'It mends a branch that fails by itself: test it alone on the head while the queue holds.')
     .option('--sha <commit>', 'The head commit that is meant: at another one, nothing is submitted.')
     .action(
-      withContext(async (context, repo: RepoRef, targetBranch: string, number: number, options: SubmitOptions) => {
+      withEntry(async (context, { repo, targetBranch, number }, options: SubmitOptions) => {
         const { priority, batch, sha, repair } = options;
         const record = await context.call('submitPullRequest', {
           repo,
@@ -55,10 +46,11 @@ function defineSubmit(pr: Command): void {
       }),
     );
   addExamples(command, [
+    'sluice pr submit 7',
     'sluice pr submit local/acme/app main 7',
-    'sluice pr submit local/acme/app main 7 --priority high --no-batch',
-    'sluice pr submit local/acme/app main 7 --repair',
-    'sluice pr submit local/acme/app main 7 --sha "$(git rev-parse HEAD)"',
+    'sluice pr submit 7 --priority high --no-batch',
+    'sluice pr submit 7 --repair',
+    'sluice pr submit 7 --sha "$(git rev-parse HEAD)"',
   ]);
 }
 
@@ -76,18 +68,18 @@ type Act = 'cancelPullRequest' | 'restartTestsOnPullRequest';
 
 function defineAct(pr: Command, operation: Act, { verb, text }: { verb: string; text: string }): void {
   const command = addEntryArguments(pr.command(verb).description(text)).action(
-    withContext(async (context, repo: RepoRef, targetBranch: string, number: number) => {
+    withEntry(async (context, { repo, targetBranch, number }) => {
       const record = await context.call(operation, { repo, targetBranch, pr: { number } });
       context.show(record, () => formatOutcome(record));
     }),
   );
-  addExamples(command, [`sluice pr ${verb} local/acme/app main 7`]);
+  addExamples(command, [`sluice pr ${verb} 7`, `sluice pr ${verb} local/acme/app main 7`]);
 }
 
 function defineStatus(pr: Command): void {
   const description = 'Say where a pull request stands, why, and how it came there.';
   const command = addEntryArguments(pr.command('status').description(description)).action(
-    withContext(async (context, repo: RepoRef, targetBranch: string, number: number) => {
+    withEntry(async (context, { repo, targetBranch, number }) => {
       const record = await context.call('getSubmittedPullRequest', {
         repo,
         targetBranch,
@@ -98,7 +90,7 @@ function defineStatus(pr: Command): void {
       context.show(record, () => formatRecord(record));
     }),
   );
-  addExamples(command, ['sluice pr status local/acme/app main 7', 'sluice pr status local/acme/app main 7 --json']);
+  addExamples(command, ['sluice pr status 7', 'sluice pr status local/acme/app main 7', 'sluice pr status 7 --json']);
 }
 
 interface ListOptions {
@@ -123,19 +115,18 @@ function defineList(pr: Command): void {
     .option('--limit <number>', 'How many at most, 1 to 100.', parseIntegerWithin(1, 100))
     .option('--cursor <cursor>', 'Go on where the page before ended.')
     .action(
-      withContext(async (context, repo: RepoRef, targetBranch: string, options: ListOptions) => {
-        const { state, limit: take, ...others } = options;
+      withQueue(async (context, place, options: ListOptions) => {
+        const { state, limit: take, since, until, cursor } = options;
         const reply = await context.call('listPullRequests', {
-          repo,
-          targetBranch,
-          ...others,
-          ...present({ state: state as 'MERGED' | undefined, take }),
+          ...place,
+          ...present({ state: state as 'MERGED' | undefined, take, since, until, cursor }),
         });
         const more = reply.nextCursor === undefined ? '' : `There are more: add --cursor ${reply.nextCursor}\n`;
         context.show(reply, () => formatEntries(reply.pullRequests) + more);
       }),
     );
   addExamples(command, [
+    'sluice pr list',
     'sluice pr list local/acme/app main',
     'sluice pr list local/acme/app main --state merged --since 7d',
   ]);

@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
 import type { ReplyOf } from '../contract/operation.ts';
 import type { getQueue, updateQueue } from '../contract/queues.ts';
-import { addExamples, addQueueArguments, formatRepo, parseRepo, REPO_TEXT, type RepoRef } from './core/arguments.ts';
+import { addExamples, formatRepo, parseRepo, REPO_TEXT, type RepoRef } from './core/arguments.ts';
 import { type Context, withContext } from './core/context.ts';
 import { CliError, usageError } from './core/exit.ts';
+import { addQueueArguments, withNewQueue, withQueue } from './core/place.ts';
 import { formatFacts } from './core/table.ts';
 import { clean, paint, styleOfState } from './core/terminal.ts';
 import { formatEntries } from './format-entry.ts';
@@ -28,7 +29,7 @@ export function defineQueue(queue: Command): void {
 function defineCreate(queue: Command): void {
   const command = addQueueArguments(queue.command('create').description('Create a merge queue for a branch.'));
   addSettingOptions(command).action(
-    withContext(async (context, repo: RepoRef, targetBranch: string, options: Options) => {
+    withNewQueue(async (context, { repo, targetBranch }, options: Options) => {
       const reply = await context.call('createQueue', { repo, targetBranch, ...readSettings(options) });
       const missing = context.isJson ? '' : await describeMissing(context, repo, targetBranch);
       context.show(reply, () => `Created.\n\n${describeQueue(repo, reply)}${missing}`);
@@ -61,7 +62,7 @@ function defineShow(queue: Command): void {
   const command = addQueueArguments(queue.command('show').description('Show a queue and the pull requests in it.'))
     .option('--settings', 'Show every setting, not only those that were changed.')
     .action(
-      withContext(async (context, repo: RepoRef, targetBranch: string, options: { settings?: true }) => {
+      withQueue(async (context, { repo, targetBranch }, options: { settings?: true }) => {
         const reply = await context.call('getQueue', { repo, targetBranch });
         context.show(
           reply,
@@ -69,7 +70,7 @@ function defineShow(queue: Command): void {
         );
       }),
     );
-  addExamples(command, ['sluice queue show local/acme/app main', 'sluice queue show local/acme/app main --json']);
+  addExamples(command, ['sluice queue show', 'sluice queue show local/acme/app main', 'sluice queue show --json']);
 }
 
 function defineUpdate(queue: Command): void {
@@ -82,7 +83,7 @@ function defineUpdate(queue: Command): void {
       'Drop the override of the required statuses: back to what the repository or the forge says.',
     )
     .action(
-      withContext(async (context, repo: RepoRef, targetBranch: string, options: Options) => {
+      withQueue(async (context, { repo, targetBranch }, options: Options) => {
         const changes = {
           ...readSettings(options),
           ...(options['deleteRequiredStatuses'] ? { deleteRequiredStatuses: true } : {}),
@@ -94,6 +95,7 @@ function defineUpdate(queue: Command): void {
       }),
     );
   addExamples(command, [
+    'sluice queue update --concurrency 8',
     'sluice queue update local/acme/app main --concurrency 8 --no-batch',
     'sluice queue update local/acme/app main --delete-required-statuses',
   ]);
@@ -101,7 +103,7 @@ function defineUpdate(queue: Command): void {
 
 function defineState(queue: Command, what: { verb: string; state: string; summary: string }): void {
   const command = addQueueArguments(queue.command(what.verb).description(`${what.summary}.`)).action(
-    withContext(async (context, repo: RepoRef, targetBranch: string) => {
+    withQueue(async (context, { repo, targetBranch }) => {
       const reply = await context.call('updateQueue', { repo, targetBranch, ...readSettings({ state: what.state }) });
       context.show(
         reply,
@@ -109,12 +111,12 @@ function defineState(queue: Command, what: { verb: string; state: string; summar
       );
     }),
   );
-  addExamples(command, [`sluice queue ${what.verb} local/acme/app main`]);
+  addExamples(command, [`sluice queue ${what.verb}`, `sluice queue ${what.verb} local/acme/app main`]);
 }
 
 function defineDelete(queue: Command): void {
   const command = addQueueArguments(queue.command('delete').description('Delete an empty queue.')).action(
-    withContext(async (context, repo: RepoRef, targetBranch: string) => {
+    withQueue(async (context, { repo, targetBranch }) => {
       const reply = await context.call('deleteQueue', { repo, targetBranch });
       context.show(reply, () => `The queue ${formatRepo(repo)} ${targetBranch} is deleted.`);
     }),

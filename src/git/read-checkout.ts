@@ -13,11 +13,7 @@ export interface Checkout {
 
 /** Undefined when the folder is in no work tree. A tree of another owner is read too, since CI mounts such trees. */
 export async function readCheckout(folder: string): Promise<Checkout | undefined> {
-  const ask = async (...args: string[]): Promise<string | null> => {
-    const options = { purpose: 'read the checkout', safeDirectory: '*', expected: [0, 1, 128] };
-    const { exitCode, stdout } = await runGit(['-C', folder, ...args], options);
-    return exitCode === 0 ? stdout.toString().trim() : null;
-  };
+  const ask = askIn(folder);
   const [isTree, sha, commit, branch, originUrl] = await Promise.all([
     ask('rev-parse', '--git-dir'),
     ask('rev-parse', '--verify', '--quiet', 'HEAD^{commit}'),
@@ -29,4 +25,46 @@ export async function readCheckout(folder: string): Promise<Checkout | undefined
   const [head = ''] = (commit ?? '').split('\n\n', 1);
   const parents = [...head.matchAll(/^parent ([0-9a-f]+)$/gm)].map(([, parent]) => parent as string);
   return { sha, parents, branch, originUrl };
+}
+
+/** A remote of a work tree. */
+export interface Remote {
+  readonly name: string;
+  readonly url: string;
+  /** Undefined if the clone does not know it. */
+  readonly defaultBranch: string | undefined;
+}
+
+export interface Remotes {
+  /** The top folder of the work tree: relative addresses of remotes begin there. */
+  readonly root: string;
+  readonly remotes: readonly Remote[];
+}
+
+/** Undefined when the folder is in no work tree. */
+export async function readRemotes(folder: string): Promise<Remotes | undefined> {
+  const ask = askIn(folder);
+  const [root, urls, heads] = await Promise.all([
+    ask('rev-parse', '--show-toplevel'),
+    ask('config', '--get-regexp', '^remote\\..*\\.url$'),
+    ask('for-each-ref', '--format=%(refname) %(symref)', 'refs/remotes/*/HEAD'),
+  ]);
+  if (root === null) return undefined;
+  const branches = new Map([...(heads ?? '').matchAll(HEAD_OF_REMOTE)].map(([, name, branch]) => [name, branch]));
+  const remotes = [...(urls ?? '').matchAll(/^remote\.(.+)\.url (.+)$/gm)].map(([, name = '', url = '']) => ({
+    name,
+    url,
+    defaultBranch: branches.get(name),
+  }));
+  return { root, remotes };
+}
+
+const HEAD_OF_REMOTE = /^refs\/remotes\/(.+)\/HEAD refs\/remotes\/\1\/(.+)$/gm;
+
+function askIn(folder: string): (...args: string[]) => Promise<string | null> {
+  return async (...args) => {
+    const options = { purpose: 'read the checkout', safeDirectory: '*', expected: [0, 1, 128] };
+    const { exitCode, stdout } = await runGit(['-C', folder, ...args], options);
+    return exitCode === 0 ? stdout.toString().trim() : null;
+  };
 }

@@ -72,7 +72,7 @@ describe('sluice watch', { concurrency: 3 }, () => {
     await queue.api.ok('createQueue', { ...queue.ref, targetBranch: 'next' });
     const several = await sluice(['watch', queue.name], { env });
     assert.equal(several.code, 2);
-    assert.match(several.err, /has several queues: name the branch of one, of main, next\.\n/);
+    assert.match(several.err, /has several queues\. Say which branch: -B main, -B next\.\n/);
     await queue.api.ok('deleteQueue', { ...queue.ref, targetBranch: 'next' });
     await queue.api.ok('deleteQueue', queue.ref);
     const none = await sluice(['watch', queue.name], { env });

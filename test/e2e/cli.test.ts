@@ -207,7 +207,7 @@ describe('sluice against a server', () => {
       const closed = await runShell(script, env);
       assert.deepEqual(closed, { code: 0, out: '', err: 'code 0\n' });
       const head = await runShell('"$0" "$1" queue update --help | head -1', env);
-      assert.deepEqual(head, { code: 0, out: 'Usage: sluice queue update [options] <repo> <branch>\n', err: '' });
+      assert.deepEqual(head, { code: 0, out: 'Usage: sluice queue update [options] [repo] [branch]\n', err: '' });
     });
 
     it('exits with 3 and one sentence when the output cannot be written', {
@@ -253,7 +253,8 @@ describe('sluice against a server', () => {
         [['quue'], /unknown command 'quue'\n\(Did you mean queue\?\)/],
         [['queue', 'shwo'], /Did you mean show/],
         [['queue', 'show', 'acme/app', 'main'], /host\/owner\/name/],
-        [['queue', 'show', 'local/acme/app'], /missing required argument 'branch'/],
+        [['pr', 'status', 'local/acme/app'], /number of the pull request/],
+        [['pr', 'status'], /Say which pull request/],
         [['queue', 'show', ...QUEUE, 'more'], /too many arguments/],
         [update, /Say what to change/],
         [[...update, '--mode', 'fast'], /single, parallel/],

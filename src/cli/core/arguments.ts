@@ -9,14 +9,13 @@ export interface RepoRef {
 }
 
 export const REPO_TEXT = 'The repository as host/owner/name; the host of plain git is "local".';
-const BRANCH_TEXT = 'The target branch of the queue.';
 
 export function parseRepo(text: string): RepoRef {
   const [host = '', ...rest] = text.split('/');
   const name = rest.pop() ?? '';
   const owner = rest.join('/');
   if (host === '' || owner === '' || name === '') {
-    throw new InvalidArgumentError('Write it as host/owner/name, such as local/acme/app.');
+    throw new InvalidArgumentError('Write the repository as host/owner/name, such as local/acme/app.');
   }
   return { host, owner, name };
 }
@@ -82,14 +81,6 @@ export function collect(value: string, before: readonly string[] | false | undef
 export function collectNames(value: string, before: readonly string[] | undefined): readonly string[] {
   const names = value.split(',').map((name) => name.trim());
   return [...(before ?? []), ...names.filter((name) => name !== '')];
-}
-
-export function addQueueArguments(command: Command): Command {
-  return command.argument('<repo>', REPO_TEXT, parseRepo).argument('<branch>', BRANCH_TEXT);
-}
-
-export function addEntryArguments(command: Command): Command {
-  return addQueueArguments(command).argument('<number>', 'The number of the pull request.', parsePrNumber);
 }
 
 /** Every help ends with lines to copy. */

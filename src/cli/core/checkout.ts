@@ -1,17 +1,98 @@
+import { existsSync, realpathSync } from 'node:fs';
+import path from 'node:path';
 import { parseRepositoryUrl } from '../../flaky/identity/repository-url.ts';
-import { type Checkout, readCheckout } from '../../git/read-checkout.ts';
+import { type Checkout, type Remote, type Remotes, readCheckout, readRemotes } from '../../git/read-checkout.ts';
 import { Fault } from '../../lib/fault.ts';
-import type { RepoRef } from './arguments.ts';
+import { formatRepo, type RepoRef } from './arguments.ts';
 import { usageError } from './exit.ts';
 
 /** The work tree around the current folder; undefined if there is none, or git is missing. */
-export async function findCheckout(): Promise<Checkout | undefined> {
+export function findCheckout(): Promise<Checkout | undefined> {
+  return orUndefined(readCheckout(process.cwd()));
+}
+
+async function orUndefined<T>(read: Promise<T | undefined>): Promise<T | undefined> {
   try {
-    return await readCheckout(process.cwd());
+    return await read;
   } catch (error) {
     if (error instanceof Fault) return undefined;
     throw error;
   }
+}
+
+/** A repository that the server knows, with the address that plain git uses. */
+export interface KnownRepository {
+  readonly repo: RepoRef;
+  readonly git: string | null;
+}
+
+export interface FoundRemote {
+  readonly repo: RepoRef;
+  readonly defaultBranch: string | undefined;
+}
+
+/** The first remote of the work tree here that the server knows: origin, else upstream, else any other. */
+// SPEC W22
+export async function findRegisteredRemote(known: readonly KnownRepository[]): Promise<FoundRemote> {
+  const found = await orUndefined(readRemotes(process.cwd()));
+  const remotes = (found?.remotes ?? []).toSorted((a, b) => rankOf(a) - rankOf(b));
+  for (const { url, defaultBranch } of remotes) {
+    const match = known.find((one) => isRepositoryAt(one, url, found?.root ?? ''));
+    if (match !== undefined) return { repo: match.repo, defaultBranch };
+  }
+  throw usageError(`Say which repository: -R host/owner/name. ${describeMiss(found, remotes, known)}`);
+}
+
+function rankOf({ name }: Remote): number {
+  return name === 'origin' ? 0 : name === 'upstream' ? 1 : 2;
+}
+
+function describeMiss(
+  found: Remotes | undefined,
+  remotes: readonly Remote[],
+  known: readonly KnownRepository[],
+): string {
+  if (found === undefined) return 'This folder is in no git work tree that would tell it.';
+  if (remotes.length === 0) return 'The git work tree here has no remote that would tell it.';
+  const urls = remotes.map(({ name, url }) => `${name}: ${withoutSecret(url)}`).join(', ');
+  const names = known.map(({ repo }) => formatRepo(repo));
+  const list =
+    names.length === 0 ? 'none yet' : names.slice(0, MAX_NAMED).join(', ') + (names.length > MAX_NAMED ? ', …' : '');
+  return `The server knows no repository at the remotes here (${urls}). It knows: ${list}.`;
+}
+
+/** A longer list does not help in choosing. */
+const MAX_NAMED = 10;
+
+/** `https://user:secret@host/…` without the user. */
+function withoutSecret(url: string): string {
+  return url.replace(/^([a-z+.-]+:\/\/)[^/@]*@/i, '$1');
+}
+
+/** Whether the address of a remote, in a work tree at `root`, leads to the repository. */
+export function isRepositoryAt({ repo, git }: KnownRepository, url: string, root: string): boolean {
+  const named = parseRepositoryUrl(url);
+  if (named !== undefined && keyOf(named) === keyOf(repo)) return true;
+  if (git === null) return false;
+  const registered = parseRepositoryUrl(git);
+  if (named !== undefined && registered !== undefined) return keyOf(named) === keyOf(registered);
+  return normalize(url, root) === normalize(git, root);
+}
+
+/** Forges ignore the case of names. */
+function keyOf(repo: RepoRef): string {
+  return formatRepo(repo).toLowerCase();
+}
+
+/** A path without symbolic links and endings that git ignores; every other address without its endings. */
+function normalize(address: string, root: string): string {
+  const text = address.replace(/^file:\/\//, '').replace(/(?:\/+|\/?\.git\/*)$/, '');
+  if (/^[^/\\]+:/.test(text)) return text;
+  const full = path.resolve(root, text);
+  for (const each of [full, `${full}.git`]) {
+    if (existsSync(each)) return realpathSync(each).replace(/\/?\.git$/, '');
+  }
+  return full;
 }
 
 /** The named repository, else that of the work tree around the current folder. */

@@ -1,0 +1,100 @@
+// The repository and the branch of a command, found in the folder where it runs.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { before, describe, it } from 'node:test';
+import { makeFolder } from './harness.ts';
+import { sluice } from './kept-sluice.ts';
+import { useServer } from './test-queue.ts';
+
+describe('sluice in a clone', () => {
+  const world = useServer();
+  let folder: string;
+  let env: Readonly<Record<string, string>>;
+
+  const git = (...args: readonly string[]): void => {
+    const identity = ['-c', 'user.name=Ada', '-c', 'user.email=ada@acme.dev', '-c', 'init.defaultBranch=main'];
+    const options = { cwd: folder, env: { PATH: process.env['PATH'], HOME: folder } };
+    execFileSync('git', [...identity, ...args], { ...options, stdio: 'ignore' });
+  };
+  const ok = async (args: readonly string[], clone = 'clone'): Promise<string> => {
+    const { code, out, err } = await sluice(args, { env, cwd: join(folder, clone) });
+    assert.equal(code, 0, `sluice ${args.join(' ')}: ${err}`);
+    return out;
+  };
+  const refused = async (args: readonly string[], clone = 'clone'): Promise<string> => {
+    const { code, err } = await sluice(args, { env, cwd: join(folder, clone) });
+    assert.equal(code, 2, err);
+    return err;
+  };
+
+  before(async () => {
+    folder = await makeFolder();
+    env = { SLUICE_URL: world.server.url, SLUICE_DATA: world.server.dataFolder };
+    git('init', '--quiet', '--bare', 'app.git');
+    git('init', '--quiet', 'work');
+    git('-C', 'work', 'commit', '--quiet', '--allow-empty', '-m', 'First');
+    git('-C', 'work', 'push', '--quiet', '../app.git', 'HEAD:refs/heads/main', 'HEAD:refs/heads/release/1');
+    git('-C', 'work', 'commit', '--quiet', '--allow-empty', '-m', 'Seventh');
+    git('-C', 'work', 'push', '--quiet', '../app.git', 'HEAD:refs/pull/7/head');
+    git('clone', '--quiet', 'app.git', 'clone');
+    const add = ['repo', 'add', 'local/acme/app', '--git', join(folder, 'app.git')];
+    const { code, err } = await sluice(add, { env });
+    assert.equal(code, 0, err);
+    // The branch of a new queue is the default branch of the remote.
+    assert.match(await ok(['queue', 'create']), /local\/acme\/app main {2}RUNNING/);
+  });
+
+  it('needs neither repository nor branch, and takes them where they are named [W22, W23]', async () => {
+    assert.match(await ok(['queue', 'show']), /^local\/acme\/app main {2}RUNNING/);
+    assert.match(await ok(['pr', 'submit', '7']), /^#7 Seventh: /);
+    for (const words of [
+      ['7'],
+      ['#7'],
+      ['local/acme/app', '7'],
+      ['local/acme/app', 'main', '7'],
+      ['-R', 'local/acme/app', '-B', 'main', '7'],
+      ['--repo', 'local/acme/app', 'main', '7'],
+      ['--branch', 'main', '7'],
+    ]) {
+      assert.match(await ok(['pr', 'status', ...words]), /^#7 Seventh {2}by Ada/, words.join(' '));
+    }
+    assert.match(await ok(['pr', 'list']), /#7 /);
+  });
+
+  it('knows the repository by any address of it, and prefers origin to upstream to others [W22]', async () => {
+    await symlink(join(folder, 'app.git'), join(folder, 'link.git'));
+    for (const [name, url] of [
+      ['origin', '../app.git'],
+      ['origin', `file://${folder}/app.git`],
+      ['origin', `${folder}/app/`],
+      ['upstream', `${folder}/link.git`],
+      ['other', `${folder}/app.git`],
+    ] as const) {
+      git('init', '--quiet', name + url.length);
+      git('-C', name + url.length, 'remote', 'add', name, url);
+      if (name !== 'origin') git('-C', name + url.length, 'remote', 'add', 'origin', 'git@github.com:ada/fork.git');
+      assert.match(await ok(['queue', 'show'], name + url.length), /^local\/acme\/app main/, url);
+    }
+  });
+
+  it('says what it found where it finds no repository, and no password [W22]', async () => {
+    git('init', '--quiet', 'foreign');
+    assert.match(await refused(['queue', 'show'], 'foreign'), /-R host\/owner\/name\. .* has no remote/);
+    git('-C', 'foreign', 'remote', 'add', 'origin', 'https://ada:secret@github.com/ada/fork.git');
+    const text = await refused(['pr', 'status', '7'], 'foreign');
+    assert.match(text, /origin: https:\/\/github\.com\/ada\/fork\.git\)\. It knows: local\/acme\/app\./);
+    assert.match(await refused(['queue', 'show'], '.'), /in no git work tree/);
+    assert.match(await refused(['queue', 'create'], 'origin10'), /Say which branch/);
+  });
+
+  it('takes the default branch among several queues, and lists them where that has none [W23]', async () => {
+    await ok(['queue', 'create', '-B', 'release/1']);
+    assert.match(await ok(['queue', 'show']), /^local\/acme\/app main/);
+    assert.match(await ok(['queue', 'show', '-B', 'release/1']), /^local\/acme\/app release\/1/);
+    // This clone has not asked for the default branch.
+    assert.match(await refused(['queue', 'show'], 'origin10'), /several queues.*-B main, -B release\/1\./);
+    await ok(['queue', 'delete', '-B', 'release/1']);
+  });
+});
