@@ -125,7 +125,7 @@ module.exports = {
     appRoom('pr-page', ['queue', 'tests']),
     appRoom('forge-events', ['pr-page', 'queue', 'repositories']),
     appRoom('effects', ['pr-page', 'queue', 'repositories', 'tests', 'uploads']),
-    appRoom('upkeep', ['queue']),
+    appRoom('upkeep', ['access', 'queue']),
     room(
       'http-knows-app',
       '^src/http/',

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { FastifyInstance } from 'fastify';
+import { ensureAdmin } from './app/access/admin-token.ts';
 import { Authenticator } from './app/access/authenticate.ts';
-import { ensureOrganization } from './app/access/organizations.ts';
-import { hashTokenSecret } from './app/access/token-secret.ts';
 import type { App } from './app/core/app.ts';
+import { Backups } from './app/core/backups.ts';
 import { Directory } from './app/core/directory.ts';
 import { keepOperatorLog } from './app/core/operator-log.ts';
 import { Outages } from './app/core/outages.ts';
@@ -16,6 +16,7 @@ import { createForgePoller } from './app/forge-events/forge-poller.ts';
 import { createHintWatch, createHintWorker, type HintWorker } from './app/forge-events/hint-worker.ts';
 import { PlainGitPoller } from './app/forge-events/plain-git-poller.ts';
 import { createAudit } from './app/upkeep/audit.ts';
+import { createBackupRounds } from './app/upkeep/backup-rounds.ts';
 import { createHousekeeping } from './app/upkeep/housekeeping.ts';
 import { tellOfHooks } from './app/upkeep/report-hooks.ts';
 import { createSweep } from './app/upkeep/sweep-refs.ts';
@@ -96,11 +97,13 @@ async function startOn(
   { log, ingestStartMs }: StartOptions & { readonly log: Log },
 ): Promise<Running> {
   const clock = systemClock;
-  const { newSecret } = await ensureOrganization(
-    { store, clock },
-    { slug: config.organization, adminToken: config.adminToken },
-  );
-  const tokenFile = newSecret === undefined ? undefined : await keepToken(store, config, newSecret, log);
+  const admin = {
+    slug: config.organization,
+    adminToken: config.adminToken,
+    tokenFile: path.join(config.dataFolder, 'admin-token'),
+  };
+  const { newSecret, tokenFile } = await ensureAdmin({ store, clock, log, admin });
+  const backups = await openBackups(config);
   const { forges, watch } = await connectForges(config, { clock, log });
   const checkRunner = await createRunner(config, log);
   const serverId = await findServerId(config);
@@ -125,7 +128,8 @@ async function startOn(
     log,
     publicUrl: config.publicUrl,
     unusedUploads,
-    backupFolder: path.join(config.dataFolder, 'backups'),
+    backups,
+    admin,
   };
   tellOfHooks(app);
   keepOperatorLog(app);
@@ -151,6 +155,7 @@ async function startOn(
   const rounds = [
     ...[createAudit(app), createForgePoller(app), createHintWatch(app)],
     ...[createSweep(app), createHousekeeping(app), unusedUploads.createRounds(), watch],
+    ...(config.backupSchedule === undefined ? [] : [createBackupRounds(app, config.backupSchedule)]),
   ];
   for (const each of rounds) each.start();
   return {
@@ -219,29 +224,15 @@ async function openSharedStore(url: string, folder: string): Promise<Store> {
   }
 }
 
-/** Returns the path of the token file. */
-// SPEC A18
-async function keepToken(store: Store, config: Config, secret: string, log: Log): Promise<string> {
-  const file = await chooseTokenFile(store, config);
-  try {
-    await mkdir(config.dataFolder, { recursive: true, mode: 0o700 });
-    // On a full disk the former one stays: it may be that of a store which comes back.
-    await rm(`${file}.new`, { force: true });
-    await writeFile(`${file}.new`, `${secret}\n`, { mode: 0o600 });
-    await rename(`${file}.new`, file);
-  } catch (error) {
-    // The token is printed anyway, and SLUICE_ADMIN_TOKEN can replace it.
-    log.warn({ err: error, file }, 'admin token file not written');
-  }
-  return file;
-}
-
-/** The file may hold the only copy of another organization's token, so it is not overwritten. */
-async function chooseTokenFile(store: Store, config: Config): Promise<string> {
-  const file = path.join(config.dataFolder, 'admin-token');
-  const present = await readFile(file, 'utf8').catch(() => '');
-  const isInUse = present !== '' && (await store.accounts.findToken(hashTokenSecret(present.trim()))) !== undefined;
-  return isInUse ? `${file}-${config.organization}` : file;
+/** A chosen folder that is not there is refused now: the first backup may be due at night. */
+// SPEC D25
+async function openBackups({ dataFolder, backupFolder }: Config): Promise<Backups> {
+  const folder = backupFolder ?? path.join(dataFolder, 'backups');
+  const backups = new Backups({ folder, isChosen: backupFolder !== undefined });
+  const problem = await backups.findFolderProblem(path.join(folder, 'any'));
+  if (problem !== undefined) throw new Fault('MISCONFIGURED', `SLUICE_BACKUP_DIR cannot be used. ${problem}`);
+  await backups.load();
+  return backups;
 }
 
 /**
@@ -294,7 +285,7 @@ export async function serve(environment: Environment): Promise<number> {
     return 0;
   } catch (error) {
     complain(describeStartError(error, parsed.config));
-    return 1;
+    return error instanceof Fault && error.code === 'MISCONFIGURED' ? 2 : 1;
   }
 }
 

@@ -1,8 +1,10 @@
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { confirm } from './confirm.ts';
 import { addExamples } from './core/arguments.ts';
-import { withContext } from './core/context.ts';
+import { type Context, withContext } from './core/context.ts';
+import { CliError } from './core/exit.ts';
 import { clean } from './core/terminal.ts';
 
 const BACKUP_FILE_TEXT = "A path on the server's machine, or a bare name in its own folder of backups.";
@@ -17,16 +19,66 @@ export function defineBackup(command: Command): void {
     .action(
       withContext(async (context, file: string | undefined) => {
         const body = file === undefined ? {} : { file: resolveBackupFile(file) };
-        const reply = await context.call('createBackup', body, { timeoutMs: BACKUP_TIMEOUT_MS });
+        const backup = context.call('createBackup', body, { timeoutMs: BACKUP_TIMEOUT_MS });
+        const ask = async () => (await context.call('getServer', {})).backup;
+        const reply = await (context.isJson ? backup : showProgress(backup, ask));
         context.show(reply, () => `${clean(reply.file)} (${formatSize(reply.sizeBytes)})`);
       }),
     );
   addExamples(command, ['sluice backup', 'sluice backup before-upgrade.db', 'sluice backup /var/backups/sluice.db']);
 }
 
+const PROGRESS_EVERY_MS = 300;
+const CLEAR_LINE = '\r\u001b[K';
+
+interface CopyProgress {
+  readonly copiedPages: number;
+  readonly totalPages: number;
+}
+
+/** Asks again and again how far the server is, and shows it on one line of a terminal; elsewhere nothing. */
+// SPEC W30
+export async function showProgress<T>(
+  work: Promise<T>,
+  ask: () => Promise<CopyProgress | undefined>,
+  stream: Pick<NodeJS.WriteStream, 'isTTY' | 'write'> = process.stderr,
+): Promise<T> {
+  if (!stream.isTTY) return work;
+  const ended = work.then(
+    () => true,
+    () => true,
+  );
+  while (!(await Promise.race([ended, pause(PROGRESS_EVERY_MS, false)]))) {
+    const progress = await ask().catch(() => undefined);
+    if (progress !== undefined) stream.write(`${CLEAR_LINE}${formatProgress(progress)}`);
+  }
+  stream.write(CLEAR_LINE);
+  return work;
+}
+
+function formatProgress({ copiedPages, totalPages }: CopyProgress): string {
+  const percent = totalPages === 0 ? 0 : Math.floor((100 * copiedPages) / totalPages);
+  return `${copiedPages} of ${totalPages} pages (${percent}%)`;
+}
+
 /** The server resolves a bare name; a path with a folder is relative to the shell's working directory. */
 function resolveBackupFile(file: string): string {
   return /[\\/]/.test(file) ? path.resolve(file) : file;
+}
+
+/** Says which token counts after a restore: it depends on when the backup was made. */
+// SPEC W31
+async function describeTokens(context: Context, tokenFile: string | null): Promise<readonly string[]> {
+  const { source } = context.token();
+  const isUsable = await context.call('getServer', {}).then(
+    () => true,
+    (error: unknown) => !(error instanceof CliError && error.status === 401),
+  );
+  const used = isUsable
+    ? `The token from ${source} counts.`
+    : `The token from ${source} does not count any more, because the backup does not have it.`;
+  const file = tokenFile === null ? [] : [`The token in ${tokenFile} on the server's machine administers the server.`];
+  return ['The tokens are those of the backup.', used, ...file];
 }
 
 function formatSize(bytes: number): string {
@@ -49,7 +101,8 @@ export function defineRestore(command: Command): void {
           });
         }
         const reply = await context.call('restoreBackup', { file: wanted }, { timeoutMs: BACKUP_TIMEOUT_MS });
-        context.show(reply, () => `Everything is as in ${wanted} now. Tokens are those of the backup.`);
+        const lines = [`Everything is as in ${wanted} now.`, ...(await describeTokens(context, reply.tokenFile))];
+        context.show(reply, () => clean(lines.join(' ')));
       }),
     );
   addExamples(command, ['sluice restore before-upgrade.db', 'sluice restore /var/backups/sluice.db --yes']);

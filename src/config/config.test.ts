@@ -42,6 +42,27 @@ describe('configuration', () => {
     assert.match(parsed.warnings[0] ?? '', /SLUICE_PROT/);
   });
 
+  it('takes a schedule of backups as minutes, hours or days [D20]', () => {
+    const scheduleOf = (SLUICE_BACKUP_EVERY: string) => {
+      const parsed = parseConfig({ SLUICE_BACKUP_EVERY });
+      return 'config' in parsed ? parsed.config.backupSchedule : parsed.problems;
+    };
+    assert.deepEqual(scheduleOf('6h'), { everyMs: 6 * 3_600_000, keep: 7 });
+    assert.deepEqual(scheduleOf('30m'), { everyMs: 30 * 60_000, keep: 7 });
+    assert.deepEqual(scheduleOf('1d'), { everyMs: 24 * 3_600_000, keep: 7 });
+    assert.equal(scheduleOf(''), undefined);
+    for (const wrong of ['0h', '6', 'h', '6 h', '1w', '-1d', '1.5h', '99999d']) {
+      assert.match(String(scheduleOf(wrong)), /^SLUICE_BACKUP_EVERY must be .* such as 30m, 6h or 1d, not /, wrong);
+    }
+  });
+
+  it('refuses backups of a store that is in PostgreSQL [D23]', () => {
+    const given = { SLUICE_BACKUP_EVERY: '1d', SLUICE_BACKUP_DIR: '/b', SLUICE_BACKUP_KEEP: '3' };
+    const problems = problemsOf({ ...given, SLUICE_DATABASE_URL: 'postgres://db/sluice' });
+    assert.equal(problems.length, 3);
+    assert.ok(problems.every((problem) => /^SLUICE_BACKUP_\w+ is for the embedded store\. .*pg_dump\.$/.test(problem)));
+  });
+
   it('takes slashes from the end of the public address', () => {
     const parsed = parseConfig({ SLUICE_URL: 'https://sluice.example/base//' });
     assert.ok('config' in parsed);

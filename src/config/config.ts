@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import path from 'node:path';
 import type { LogLevel } from '../lib/log.ts';
 import { checkSlug } from '../lib/text.ts';
+import { BACKUP_RULES, type BackupSchedule, checkBackups, parseSchedule } from './backups.ts';
 import { checkGithub, GITHUB_RULES, type GithubEnvironment, parseGithub, warnOfGithub } from './github.ts';
 import { parseRunner, RUNNER_REMOVED, RUNNER_RULES, type RunnerConfig } from './runner.ts';
 import { VARIABLES, type Variable, type VariableName } from './variables.ts';
@@ -26,6 +27,10 @@ export interface Config extends RunnerConfig {
   readonly logLevel: LogLevel;
   /** The GitHub connection from environment variables. Other connections have files of their own. */
   readonly github: GithubEnvironment | undefined;
+  /** Undefined: a folder of the data folder, which is created. */
+  readonly backupFolder: string | undefined;
+  /** Undefined: the server makes no backups without being asked. */
+  readonly backupSchedule: BackupSchedule | undefined;
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -37,7 +42,12 @@ export type ParsedConfig =
 /** Returns the configuration, or every problem with it in words. */
 export function parseConfig(environment: Environment): ParsedConfig {
   const read = (name: VariableName): string | undefined => value(environment, name);
-  const problems = [...checkVariables(environment), ...checkGithub(read), ...findRemoved(environment)];
+  const problems = [
+    ...checkVariables(environment),
+    ...checkGithub(read),
+    ...checkBackups(read),
+    ...findRemoved(environment),
+  ];
   if (problems.length > 0) return { problems };
   const config: Config = {
     host: read('SLUICE_HOST') ?? VARIABLES.SLUICE_HOST.default,
@@ -58,8 +68,14 @@ export function parseConfig(environment: Environment): ParsedConfig {
     repositoryTests: Number(read('SLUICE_REPOSITORY_TESTS') ?? VARIABLES.SLUICE_REPOSITORY_TESTS.default),
     logLevel: (read('SLUICE_LOG_LEVEL') ?? VARIABLES.SLUICE_LOG_LEVEL.default) as Config['logLevel'],
     github: parseGithub(read),
+    backupFolder: toFolder(read('SLUICE_BACKUP_DIR')),
+    backupSchedule: parseSchedule(read),
   };
   return { config: Object.freeze(config), warnings: [...findUnknown(environment), ...warnOfGithub(config.github)] };
+}
+
+function toFolder(given: string | undefined): string | undefined {
+  return given === undefined ? undefined : path.resolve(given);
 }
 
 /** An empty variable counts as unset. */
@@ -110,6 +126,7 @@ const RULES: { readonly [Name in VariableName]?: (given: string) => string | und
   SLUICE_HOST: (given) =>
     /^[A-Za-z0-9.:[\]_-]+$/.test(given) ? undefined : `must be an address or a host name, not "${given}"`,
   ...RUNNER_RULES,
+  ...BACKUP_RULES,
   SLUICE_TEST_BRANCH_PREFIX: (given) =>
     /^[A-Za-z0-9_-]+(?:[./][A-Za-z0-9_-]+)*$/.test(given) && !given.startsWith('-') && !given.endsWith('.lock')
       ? undefined

@@ -147,6 +147,19 @@ export const VARIABLES = {
     { min: 1, max: Number.MAX_SAFE_INTEGER },
     'So many tests a repository may have; beyond that only new tests that fail are taken in.',
   ),
+  SLUICE_BACKUP_EVERY: text(
+    'unset: no backups without being asked',
+    'How often the server backs up its embedded store, such as 30m, 6h or 1d.',
+  ),
+  SLUICE_BACKUP_DIR: text(
+    'the folder backups of the data folder',
+    'Folder for backups. It must exist, so that a disk that is not mounted is noticed.',
+  ),
+  SLUICE_BACKUP_KEEP: integer(
+    '7',
+    { min: 1, max: 10_000 },
+    'How many scheduled backups are kept. Older ones are deleted, backups made by a person never.',
+  ),
   SLUICE_RATE_LIMIT: integer('0', { min: 0, max: 1_000_000 }, 'Requests a second for each token; 0 is no limit.'),
   SLUICE_LOG_LEVEL: choice(
     'info',

@@ -1,7 +1,6 @@
 import { Type } from 'typebox';
-import { Empty } from './common.ts';
 import { operation } from './operation.ts';
-import { boolean, integer, nameText, object, outputEnum, text } from './schema.ts';
+import { boolean, integer, nameText, nullable, object, outputEnum, text } from './schema.ts';
 
 export const getServer = operation({
   name: 'getServer',
@@ -20,6 +19,12 @@ export const getServer = operation({
       sentence: text('The same in words; where it is none, why.'),
       runsUntrusted: boolean('Whether checks run of repositories without `trustChecks`.'),
     }),
+    backup: Type.Optional(
+      object('The backup that is being written now. Absent while none is.', {
+        copiedPages: integer('How many pages of the store are copied.'),
+        totalPages: integer('How many it has.'),
+      }),
+    ),
   }),
   errors: [],
   example: {
@@ -45,7 +50,8 @@ export const createBackup = operation({
   tag: 'Operations',
   scope: 'instance',
   summary: 'Copy the embedded store to a file, while it is used',
-  description: 'One consistent copy. Nothing is overwritten. On PostgreSQL, use its own tools.',
+  description:
+    'One consistent copy. Nothing is overwritten, and no folder is created. On PostgreSQL, use its own tools.',
   body: Type.Object({ file: Type.Optional(file) }),
   reply: Type.Object({
     file: text("Where the copy is, on the server's machine."),
@@ -60,9 +66,15 @@ export const restoreBackup = operation({
   tag: 'Operations',
   scope: 'instance',
   summary: 'Replace everything in the embedded store by a backup, while it is used',
-  description: 'Afterwards it is all there, or nothing changed. Tokens are those of the backup.',
+  description:
+    'Afterwards it is all there, or nothing changed. Tokens are those of the backup, and the one in the file admin-token of the server.',
   body: Type.Object({ file }),
-  reply: Empty,
+  reply: Type.Object({
+    tokenFile: nullable(
+      'string',
+      "A file on the server's machine with a token that counts now; null if there is none.",
+    ),
+  }),
   errors: [],
-  example: { body: { file: '2026-09-17T10-16-02Z.db' }, reply: {} },
+  example: { body: { file: '2026-09-17T10-16-02Z.db' }, reply: { tokenFile: '/var/lib/sluice/admin-token' } },
 });

@@ -1,4 +1,4 @@
-import type { AccountStore } from './accounts.ts';
+import type { AccountStore, Organization, Token } from './accounts.ts';
 import type { AlarmStore } from './alarms.ts';
 import type { HintStore } from './hints.ts';
 import type { LogStore } from './logs.ts';
@@ -44,12 +44,23 @@ export interface SnapshotStore {
    * Writes one consistent copy to a file that must not exist yet. Throws `BACKUP_UNUSABLE` if the file cannot be at
    * that path, and `STORE_UNAVAILABLE` if the machine cannot write it, as on a full disk.
    */
-  backup(file: string): Promise<{ readonly sizeBytes: number }>;
+  backup(file: string, onProgress?: (progress: CopyProgress) => void): Promise<{ readonly sizeBytes: number }>;
   /**
    * Replaces everything by the content of a backup, in one transaction: either all of it, or nothing changes. Throws
    * `BACKUP_UNUSABLE` for a file that is no backup, is damaged, was written by a newer version, is one of the store's
    * own, or has no organization or no valid token with the scope `instance`. The replaced content is kept as a backup,
-   * for the latest three restores.
+   * for the latest three restores. `kept` is valid afterwards too, in the organization of the same id or slug, or else
+   * in the oldest one.
    */
-  restore(file: string): Promise<void>;
+  restore(file: string, kept?: KeptToken): Promise<void>;
+}
+
+export interface CopyProgress {
+  readonly copiedPages: number;
+  readonly totalPages: number;
+}
+
+export interface KeptToken {
+  readonly token: Token;
+  readonly organization: Organization;
 }

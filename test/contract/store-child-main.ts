@@ -15,6 +15,7 @@ say('open');
 if (task === 'commit') await commitForever(store, argument as QueueId);
 if (task === 'hold') setInterval(() => {}, 1000);
 if (task === 'restore') await restoreAndDie(store, argument);
+if (task === 'backup-and-die') await store.snapshots?.backup(argument, () => process.kill(process.pid, 'SIGKILL'));
 if (task === 'backup') await backUp(store, argument);
 if (task === 'fill-disk') await fillDisk(store, argument as QueueId);
 

@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 /** The tasks of a child; store-child-main.ts takes one on its command line. */
-export type ChildTask = 'commit' | 'hold' | 'restore' | 'fill-disk' | 'backup';
+export type ChildTask = 'commit' | 'hold' | 'restore' | 'fill-disk' | 'backup' | 'backup-and-die';
 
 export interface Child {
   readonly lines: AsyncIterable<string>;

@@ -43,6 +43,30 @@ describe('a SQLite store whose server dies', () => {
     await openStore(t, directory);
   });
 
+  test('during a backup leaves no file of its name [D22]', async (t) => {
+    const directory = await createFolder(t);
+    const file = join(directory, 'backup');
+    const store = await openSqliteStore({ directory });
+    const queue = await storeQueue(store);
+    const entries = Array.from({ length: 100 }, (_, index) =>
+      anEntry(queue.id, index + 1, { body: 'x'.repeat(50_000) }),
+    );
+    await store.queues.commit(aCommit(queue.id, 1, { entries }));
+    await store.close();
+
+    const child = startChild('backup-and-die', [directory, file]);
+    assert.deepEqual(await child.read(), ['open']);
+    assert.equal(await child.ended, 'SIGKILL');
+    const names = (await readdir(directory)).filter((name) => name.startsWith('backup'));
+    assert.deepEqual(
+      names.map((name) => /^backup\.[0-9a-f-]{36}\.partial(-journal)?$/.test(name)).includes(false),
+      false,
+    );
+    assert.ok(names.length > 0, 'it was killed in the middle');
+    const after = await openStore(t, directory);
+    await after.snapshots?.backup(file);
+  });
+
   test('during a restore has what it had before', async (t) => {
     const directory = await createFolder(t);
     const file = join(directory, 'backup');

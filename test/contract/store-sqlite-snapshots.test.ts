@@ -3,9 +3,10 @@ import { copyFile, link, open, readdir, readFile, stat, symlink, writeFile } fro
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, type TestContext, test } from 'node:test';
+import type { Organization } from '../../src/storage/accounts.ts';
 import { openSqliteStore } from '../../src/storage/sqlite/open-sqlite-store.ts';
-import type { SnapshotStore, Store } from '../../src/storage/store.ts';
-import { aCommit, anEntry, storeQueue } from '../helpers/store-rows.ts';
+import type { CopyProgress, SnapshotStore, Store } from '../../src/storage/store.ts';
+import { aCommit, anEntry, anOrganization, aToken, storeOrganization, storeQueue } from '../helpers/store-rows.ts';
 import { createFolder, isFault, openStore } from './store-folder.ts';
 
 function snapshotsOf(store: Store): SnapshotStore {
@@ -29,9 +30,12 @@ describe('a backup of a SQLite store', () => {
     await store.queues.commit(aCommit(id, 1, { entries }));
 
     let isDone = false;
-    const backing = snapshots.backup(file).finally(() => {
-      isDone = true;
-    });
+    const steps: CopyProgress[] = [];
+    const backing = snapshots
+      .backup(file, (progress) => steps.push(progress))
+      .finally(() => {
+        isDone = true;
+      });
     let version = 2;
     while (!isDone) {
       await store.queues.commit(
@@ -40,6 +44,8 @@ describe('a backup of a SQLite store', () => {
       version += 1;
     }
     const { sizeBytes } = await backing;
+    const { copiedPages, totalPages } = steps.at(-1) ?? assert.fail();
+    assert.ok(steps.length > 2 && copiedPages > 0 && copiedPages < totalPages, 'it said how far it was');
     assert.ok(version > 3, 'commits went on');
     assert.equal(sizeBytes, (await stat(file)).size);
     assert.deepEqual((await readdir(folder)).sort(), ['backup', 'data']);
@@ -64,6 +70,24 @@ describe('a backup of a SQLite store', () => {
 });
 
 describe('a restore of a SQLite store', () => {
+  test('keeps a token, in its organization or else in the oldest one [A30]', async (t) => {
+    const { store, snapshots, file } = await createScene(t);
+    const named = await storeOrganization(store, { slug: 'named', createdAt: 5 });
+    const administrator = aToken({ organizationId: named.id, scopes: ['admin', 'instance'] });
+    await store.accounts.insertToken(administrator);
+    await snapshots.backup(file);
+    const carried = async (organization: Organization) => {
+      const token = aToken({ organizationId: organization.id, scopes: ['admin', 'instance'] });
+      await snapshots.restore(file, { token, organization });
+      return (await store.accounts.findToken(token.hash))?.organization.slug;
+    };
+    assert.equal(await carried({ ...named, slug: 'renamed' }), 'named');
+    assert.equal(await carried(anOrganization({ slug: 'named' })), 'named');
+    assert.equal(await carried(anOrganization()), 'named');
+    await snapshots.restore(file, { token: { ...administrator, name: 'another' }, organization: named });
+    assert.equal((await store.accounts.findToken(administrator.hash))?.token.name, administrator.name);
+  });
+
   test('brings everything back, and is there after a restart', async (t) => {
     const folder = await createFolder(t);
     const other = await openStore(t, join(folder, 'other'));

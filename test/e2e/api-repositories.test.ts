@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { createPlainWorld, type PlainWorld } from '../contract/plain-repository.ts';
 import { useServer } from './test-queue.ts';
@@ -92,7 +93,8 @@ describe('repositories over /v1', () => {
     await world.server.api.ok('deleteQueue', ref);
     await world.server.api.refused('400 VALIDATION_FAILED', 'restoreBackup', { file: 'no-such.db' });
     await world.server.api.refused('404 QUEUE_NOT_FOUND', 'getQueue', ref);
-    assert.deepEqual(await world.server.api.ok('restoreBackup', { file: 'before.db' }), {});
+    const tokenFile = join(world.server.dataFolder, 'admin-token');
+    assert.deepEqual(await world.server.api.ok('restoreBackup', { file: 'before.db' }), { tokenFile });
     assert.equal((await world.server.api.ok('getQueue', ref))['concurrency'], 9);
   });
 });

@@ -1,5 +1,6 @@
 import type { Authenticator } from '../../src/app/access/authenticate.ts';
 import type { App } from '../../src/app/core/app.ts';
+import { Backups } from '../../src/app/core/backups.ts';
 import { Directory } from '../../src/app/core/directory.ts';
 import { Outages } from '../../src/app/core/outages.ts';
 import { QueueHost } from '../../src/app/core/queue-host.ts';
@@ -127,7 +128,8 @@ export class Servers {
       hints: new WakeSignal(),
       log: this.#createLog(),
       checkRunner: noJobs,
-      backupFolder: '',
+      backups: new Backups({ folder: '', isChosen: false }),
+      admin: { slug: 'acme', adminToken: undefined, tokenFile: '' },
       // Callers bring their own permissions.
       auth: undefined as unknown as Authenticator,
     };

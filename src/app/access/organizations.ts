@@ -43,7 +43,7 @@ export async function createOrganization(
   return { slug: input.slug, token: secret };
 }
 
-function newToken(of: {
+export function newToken(of: {
   readonly organization: Organization;
   readonly name: string;
   readonly secret: string;
@@ -67,7 +67,7 @@ function newToken(of: {
   };
 }
 
-const FIRST_SCOPES: readonly Scope[] = ['admin', 'instance'];
+export const FIRST_SCOPES: readonly Scope[] = ['admin', 'instance'];
 
 interface EnsureOrganization {
   readonly slug: string;

@@ -3,6 +3,7 @@ import type { Forge } from '../../forge/forge.ts';
 import type { Instant, Timing } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Store } from '../../storage/store.ts';
+import type { Backups } from './backups.ts';
 import type { Caller } from './caller.ts';
 import type { Directory } from './directory.ts';
 import type { Outages } from './outages.ts';
@@ -27,8 +28,17 @@ export interface App {
   readonly publicUrl?: string | undefined;
   /** Logs upload addresses that clients asked for and never used. */
   readonly unusedUploads?: { watch(given: IssuedUploadUrl): void };
-  /** Holds backups that are named without a folder. */
-  readonly backupFolder: string;
+  readonly backups: Backups;
+  readonly admin: AdminAccess;
+}
+
+/** How an operator gets in: the configured organization, and the file or variable that has its token. */
+export interface AdminAccess {
+  readonly slug: string;
+  /** The value of SLUICE_ADMIN_TOKEN. */
+  readonly adminToken: string | undefined;
+  /** In the data folder. */
+  readonly tokenFile: string;
 }
 
 export interface Auth {

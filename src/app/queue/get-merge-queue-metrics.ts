@@ -41,7 +41,7 @@ export async function getMergeQueueMetrics(
   const families = describe(queues.flatMap((found) => linesOf(found, byQueue.get(found.id) ?? [])));
   if (!input.hasAlarms) return formatExposition(families);
   const [alarms, hints] = await Promise.all([countAlarms(app, queues), countHints(app, repositories)]);
-  return formatExposition([...families, alarms, gaugeHolds(queues), ...hints]);
+  return formatExposition([...families, alarms, gaugeHolds(queues), ...hints, ...describeBackups(app)]);
 }
 
 function linesOf({ repository, queue }: FoundQueue, transitions: readonly TransitionRow[]): MetricLine[] {
@@ -197,6 +197,27 @@ function gaugeHolds(queues: readonly FoundQueue[]): Gauge {
 
 function labelsOf({ repository, queue }: FoundQueue): Labels {
   return { repo: `${repository.owner}/${repository.name}`, branch: queue.branch, repo_host: repository.host };
+}
+
+/** Of the server that answers. None on PostgreSQL, which is backed up by other means. */
+// SPEC M10
+function describeBackups({ store, backups, clock }: App): readonly Gauge[] {
+  if (store.snapshots === undefined) return [];
+  const one = [{ labels: {} }];
+  const failures: Gauge = {
+    type: 'counter',
+    name: 'mq_backup_failures_total',
+    help: 'Scheduled backups that failed since the server started.',
+    samples: [{ labels: {}, value: backups.failures }],
+  };
+  const { last } = backups;
+  if (last === undefined) return [failures];
+  const age = Math.max(0, clock.now() - last.at) / 1000;
+  return [
+    failures,
+    gauge('mq_backup_age_seconds', 'Time since the last good backup began.', one, () => age),
+    gauge('mq_backup_size_bytes', 'Size of the last good backup.', one, () => last.sizeBytes),
+  ];
 }
 
 /** Shows whether the workers keep up with webhooks. None where no repository is on a hosted forge. */

@@ -1,6 +1,7 @@
 import path from 'node:path';
-import { formatInstant } from '../../lib/clock.ts';
+import { findFileToken, restoreAccess } from '../access/admin-token.ts';
 import type { App } from '../core/app.ts';
+import { nameBackup } from '../core/backups.ts';
 import { type Answer, isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
 
 export interface Backup {
@@ -8,38 +9,60 @@ export interface Backup {
   readonly sizeBytes: number;
 }
 
+// SPEC D24
 export async function createBackup(app: App, input: { readonly file: string | undefined }): Answer<Backup> {
-  if (app.store.snapshots === undefined) return noSnapshots();
-  const name = input.file ?? `${formatInstant(app.clock.now()).replaceAll(':', '-')}.db`;
-  const file = resolveBackup(app, name);
+  const { snapshots } = app.store;
+  if (snapshots === undefined) return noSnapshots();
+  const at = app.clock.now();
+  const file = resolveBackup(app, input.file ?? nameBackup(at));
   if (isRefusal(file)) return file;
-  const { sizeBytes } = await app.store.snapshots.backup(file);
+  const problem = await app.backups.findFolderProblem(file);
+  if (problem !== undefined) return refuse('VALIDATION_FAILED', problem);
+  const sizeBytes = await copyStore(app, () => snapshots.backup(file, (progress) => (app.backups.underWay = progress)));
+  app.backups.last = { at, sizeBytes };
   app.log.info({ file, sizeBytes }, 'backup written');
   return { file, sizeBytes };
 }
 
+async function copyStore({ backups }: App, copy: () => Promise<{ readonly sizeBytes: number }>): Promise<number> {
+  try {
+    return (await copy()).sizeBytes;
+  } finally {
+    backups.underWay = undefined;
+  }
+}
+
 /** A bare name is a file in the server's own folder; an absolute path is used as it is. */
-export function resolveBackup(app: App, name: string): string | Refusal {
+function resolveBackup(app: App, name: string): string | Refusal {
   if (path.isAbsolute(name)) return name;
-  if (path.basename(name) === name && name !== '.' && name !== '..') return path.join(app.backupFolder, name);
+  if (path.basename(name) === name && name !== '.' && name !== '..') return path.join(app.backups.place.folder, name);
   return refuseField('/file', 'must be a name without a folder, or an absolute path');
 }
 
-export function noSnapshots(): Refusal {
+function noSnapshots(): Refusal {
   return refuse(
     'VALIDATION_FAILED',
     'This server keeps its data in PostgreSQL. Back it up with pg_dump and pg_restore.',
   );
 }
 
-export async function restoreBackup(app: App, input: { readonly file: string }): Answer<Record<string, never>> {
+interface Restored {
+  /** Holds a token that counts now. Null if the file is not needed or cannot be written. */
+  readonly tokenFile: string | null;
+}
+
+// SPEC A30
+export async function restoreBackup(app: App, input: { readonly file: string }): Answer<Restored> {
   const { snapshots } = app.store;
   if (snapshots === undefined) return noSnapshots();
   const file = resolveBackup(app, input.file);
   if (isRefusal(file)) return file;
-  await app.queues.withWritesPaused(() => app.ingest.withWritesPaused(() => snapshots.restore(file)));
+  const kept = await findFileToken(app);
+  await app.queues.withWritesPaused(() => app.ingest.withWritesPaused(() => snapshots.restore(file, kept)));
   app.directory.forget();
   app.auth.forget();
-  app.log.warn({ file }, 'backup restored');
-  return {};
+  const tokenFile = (await restoreAccess(app)) ?? null;
+  app.auth.forget();
+  app.log.warn({ file, tokenFile }, 'backup restored');
+  return { tokenFile };
 }

@@ -55,7 +55,9 @@ export const REPOSITORIES_ROUTES: readonly Route[] = [
 export const SERVER_ROUTES: readonly Route[] = [
   route(serverContract.getServer, async ({ app }) => {
     const { protection, sentence, runsUntrusted } = app.checkRunner.safety;
-    return { version: readVersion(), runner: { protection, sentence, runsUntrusted } };
+    const { underWay } = app.backups;
+    const backup = underWay === undefined ? {} : { backup: underWay };
+    return { version: readVersion(), runner: { protection, sentence, runsUntrusted }, ...backup };
   }),
   route(serverContract.createBackup, ({ app }, { file }) => createBackup(app, { file })),
   route(serverContract.restoreBackup, ({ app }, { file }) => restoreBackup(app, { file })),

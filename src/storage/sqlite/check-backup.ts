@@ -1,9 +1,12 @@
 import { open, stat } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { Fault } from '../../lib/fault.ts';
+import type { OrganizationId } from '../accounts.ts';
+import { createAccountStore } from '../sql/accounts.ts';
 import { sqliteDialect } from '../sql/dialect.ts';
 import { migrate } from '../sql/migrations/migrate.ts';
 import { StatementCompiler } from '../sql/statement.ts';
+import type { KeptToken } from '../store.ts';
 import { APPLICATION_ID, readPragma } from './database.ts';
 import { SqliteEngine } from './engine.ts';
 import { codeOf, fileReasonOf, isOutOfRoom, reasonOf } from './errors.ts';
@@ -84,6 +87,24 @@ function refuseDeserted(db: DatabaseSync, backupFile: string): void {
   if (administrator.get(Date.now()) === undefined) {
     throw unusable(backupFile, 'it has no valid token with the scope instance, so nobody could administer the server');
   }
+}
+
+/**
+ * Adds the token to the copy that is about to replace the store. So there is no moment at which the file that holds the
+ * token's secret is worthless, not even after kill -9.
+ */
+// SPEC A30
+export async function carryToken(copy: DatabaseSync, { token, organization }: KeptToken): Promise<void> {
+  const accounts = createAccountStore(new SqliteEngine(copy), new StatementCompiler(sqliteDialect));
+  if ((await accounts.findToken(token.hash)) !== undefined) return;
+  const known = await accounts.findOrganizationById(organization.id);
+  const organizationId = (known ?? (await accounts.findOrganization(organization.slug)))?.id ?? findOldest(copy);
+  await accounts.insertToken({ ...token, organizationId });
+}
+
+function findOldest(copy: DatabaseSync): OrganizationId {
+  const row = copy.prepare('select id from organizations order by created_at, id limit 1').get();
+  return row?.['id'] as OrganizationId;
 }
 
 function pageSizeOf(file: string): unknown {

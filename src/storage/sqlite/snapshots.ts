@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { backup, type DatabaseSync } from 'node:sqlite';
 import { formatInstant } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
-import type { SnapshotStore } from '../store.ts';
-import { checkHeader, noRoom, openChecked, refuseOwnFiles } from './check-backup.ts';
+import type { KeptToken, SnapshotStore } from '../store.ts';
+import { carryToken, checkHeader, noRoom, openChecked, refuseOwnFiles } from './check-backup.ts';
 import { logFilesOf } from './database.ts';
 import type { SqliteEngine } from './engine.ts';
 import { codeOf, isOutOfRoom, toStoreError } from './errors.ts';
@@ -29,9 +29,9 @@ export function createSnapshots(options: SnapshotOptions): SnapshotStore {
   // One after another: they share the file that is restored from.
   let restoring: Promise<unknown> = Promise.resolve();
   return {
-    backup: (file) => writeBackup(options.file, file),
-    restore: (file) => {
-      const restored = restoring.then(() => restore(options, file));
+    backup: (file, onProgress) => writeBackup(options.file, file, onProgress),
+    restore: (file, kept) => {
+      const restored = restoring.then(() => restore(options, file, kept));
       restoring = restored.catch(() => {});
       return restored;
     },
@@ -52,7 +52,7 @@ function withLogs(file: string): readonly [string, ...string[]] {
  * SQLite transaction: a crash in the middle leaves the old content.
  */
 // SPEC D5
-async function restore(options: SnapshotOptions, backupFile: string): Promise<void> {
+async function restore(options: SnapshotOptions, backupFile: string, kept?: KeptToken): Promise<void> {
   const { directory, file, engine } = options;
   const ownFiles = restoreFilesIn(directory);
   const [copy] = ownFiles;
@@ -62,6 +62,7 @@ async function restore(options: SnapshotOptions, backupFile: string): Promise<vo
     await copyBackup(backupFile, copy);
     const source = await openChecked(copy, { file, backupFile });
     try {
+      if (kept !== undefined) await carryToken(source, kept);
       await engine.holdWrites(() => replace(options, source));
     } finally {
       source.close();

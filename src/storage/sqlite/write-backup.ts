@@ -4,6 +4,7 @@ import { access, link, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { Fault } from '../../lib/fault.ts';
+import type { CopyProgress } from '../store.ts';
 import { logFilesOf } from './database.ts';
 import { codeOf, fileReasonOf, isOfPlace, toStoreError } from './errors.ts';
 import { createPrivateFile, ensurePrivateFolder } from './private-files.ts';
@@ -11,16 +12,22 @@ import { createPrivateFile, ensurePrivateFolder } from './private-files.ts';
 /** Pages per step: a megabyte, a few milliseconds. Requests are served between steps. */
 export const PAGES_PER_STEP = 256;
 
+type OnProgress = (progress: CopyProgress) => void;
+
 const NAME_TAKEN = 'there is already a file of this name';
 
-// SPEC D5
-export async function writeBackup(live: string, target: string): Promise<{ readonly sizeBytes: number }> {
+// SPEC D5, D22
+export async function writeBackup(
+  live: string,
+  target: string,
+  onProgress?: OnProgress,
+): Promise<{ readonly sizeBytes: number }> {
   const partial = `${target}.${randomUUID()}.partial`;
   try {
     ensurePrivateFolder(dirname(target));
     if (await exists(target)) throw unusable(target, NAME_TAKEN);
     createPrivateFile(partial);
-    await copyLive(live, partial);
+    await copyLive(live, partial, onProgress);
     await sync(partial);
     const { size } = await stat(partial);
     await publish(partial, target);
@@ -46,10 +53,12 @@ export async function exists(file: string): Promise<boolean> {
  * Copies on its own connection inside one read transaction: it sees one state throughout, and commits that arrive
  * meanwhile neither wait for it nor make it start over.
  */
-async function copyLive(live: string, partial: string): Promise<void> {
+async function copyLive(live: string, partial: string, onProgress: OnProgress = () => {}): Promise<void> {
   const source = openLive(live);
   try {
-    await backup(source, partial, { rate: PAGES_PER_STEP });
+    const progress = (step: { totalPages: number; remainingPages: number }) =>
+      onProgress({ copiedPages: step.totalPages - step.remainingPages, totalPages: step.totalPages });
+    await backup(source, partial, { rate: PAGES_PER_STEP, progress });
     source.exec('COMMIT');
   } finally {
     source.close();

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { Authenticator } from '../../../src/app/access/authenticate.ts';
 import type { App } from '../../../src/app/core/app.ts';
+import { Backups } from '../../../src/app/core/backups.ts';
 import { Directory } from '../../../src/app/core/directory.ts';
 import { Outages } from '../../../src/app/core/outages.ts';
 import { QueueHost } from '../../../src/app/core/queue-host.ts';
@@ -189,7 +190,8 @@ export class Lives {
       hints: new WakeSignal(),
       log,
       checkRunner: noJobs,
-      backupFolder: '',
+      backups: new Backups({ folder: '', isChosen: false }),
+      admin: { slug: 'acme', adminToken: undefined, tokenFile: '' },
       // Callers bring their own permissions.
       auth: undefined as unknown as Authenticator,
     };

@@ -1,5 +1,6 @@
 import type { Authenticator } from '../../../src/app/access/authenticate.ts';
 import type { App } from '../../../src/app/core/app.ts';
+import { Backups } from '../../../src/app/core/backups.ts';
 import { Directory } from '../../../src/app/core/directory.ts';
 import { Outages } from '../../../src/app/core/outages.ts';
 import { QueueHost } from '../../../src/app/core/queue-host.ts';
@@ -21,7 +22,8 @@ export function createTestApp(parts: Partial<App> & Pick<App, 'store' | 'forges'
     log: silentLog,
     ingest: noIngest,
     checkRunner: noJobs,
-    backupFolder: '',
+    backups: new Backups({ folder: '', isChosen: false }),
+    admin: { slug: 'acme', adminToken: undefined, tokenFile: '' },
     // Callers bring their own permissions.
     auth: undefined as unknown as Authenticator,
     ...parts,
