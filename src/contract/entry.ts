@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { LANDED_KINDS } from '../engine/candidate.ts';
 import { MERGEABILITIES } from '../engine/pull-request.ts';
 import { ENTRY_STATES } from '../engine/queue.ts';
+import { versioned } from './polled.ts';
 import {
   boolean,
   component,
@@ -45,8 +46,6 @@ const listFields = {
   prBaseBranch: text('Branch the pull request wants to be merged into.'),
   prAuthor: text('Author of the pull request.'),
 };
-
-export const ListEntry = record('ListEntry', 'An entry of a queue, in short.', listFields);
 
 const Readiness = record('Readiness', 'What the pull request needs before it is admitted, as far as it is there.', {
   hasImpactedTargets: boolean('Impacted targets were uploaded for the head commit.'),
@@ -105,6 +104,11 @@ const ExplanationSchema = record('Explanation', 'Why the entry is where it is, i
   reasons: list(ExplanationReasonSchema, 'Why, most important first.'),
 });
 
+export const ListEntry = record('ListEntry', 'An entry of a queue, in short.', {
+  ...listFields,
+  explanation: Type.Optional(ExplanationSchema),
+});
+
 const LandedSchema = record(
   'Landed',
   'The proof that what landed is what was tested, or with UNPROVEN that it is not.',
@@ -146,6 +150,7 @@ export const EntryRecord = record('Entry', "One pull request's stay in the queue
   timeline: Type.Optional(list(TimelineEntry, 'Every change of state, newest first.')),
   explanation: Type.Optional(ExplanationSchema),
   landed: Type.Optional(LandedSchema),
+  ...versioned,
 });
 
 export type EntryRecord = Static<typeof EntryRecord>;

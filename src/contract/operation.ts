@@ -29,6 +29,8 @@ export interface Operation<Body extends TSchema = TSchema, Reply extends TSchema
   readonly isForForks?: true;
   /** A list in `body` that may exceed the general limit of values (H13). */
   readonly longList?: LongList;
+  /** Clients repeat this read: the body has `polled`, the reply `versioned`, and an unchanged reply is not repeated. */
+  readonly isPolled?: true;
   readonly reply: Reply;
   /** The status of success. Default: 200. */
   readonly status?: 202;

@@ -3,7 +3,19 @@ import { ENTRY_STATES } from '../engine/queue.ts';
 import { commitId, EXAMPLE_ENTRY, EXAMPLE_QUEUE, entryRef, PrNumber, queueRef } from './common.ts';
 import { EntryRecord, EXAMPLE_LANDED_RECORD, EXAMPLE_LIST_ENTRY, EXAMPLE_RECORD, ListEntry } from './entry.ts';
 import { operation } from './operation.ts';
-import { boolean, component, exactlyOneOf, inputEnum, inputInstant, inputUuid, list, object, uuid } from './schema.ts';
+import { polled, versioned } from './polled.ts';
+import {
+  boolean,
+  component,
+  exactlyOneOf,
+  inputEnum,
+  inputInstant,
+  inputUuid,
+  list,
+  object,
+  record,
+  uuid,
+} from './schema.ts';
 
 const NOT_FOUND = ['REPOSITORY_NOT_FOUND', 'QUEUE_NOT_FOUND', 'PULL_REQUEST_NOT_FOUND'] as const;
 
@@ -91,6 +103,7 @@ export const getSubmittedPullRequest = operation({
   scope: 'read',
   summary: 'Read the status of a submitted pull request',
   description: 'By its number or, on forges where pull requests have one, by its head branch.',
+  isPolled: true,
   body: Type.Object({
     ...queueRef,
     pr: Type.Unsafe<{ number: number | string } | { branch: string }>({
@@ -104,6 +117,7 @@ export const getSubmittedPullRequest = operation({
       description: 'The pull request, by number or by head branch: exactly one of them.',
     }),
     ...detail,
+    ...polled,
   }),
   reply: EntryRecord,
   errors: [...NOT_FOUND, 'FORGE_UNAVAILABLE'],
@@ -116,6 +130,7 @@ export const getSubmittedPullRequests = operation({
   scope: 'read',
   summary: 'Read the status of several submitted pull requests',
   description: 'Pull requests that were never submitted are listed in notFound and are no error.',
+  isPolled: true,
   body: Type.Object({
     ...queueRef,
     prs: Type.Array(object('A pull request.', { number: PrNumber }), {
@@ -124,10 +139,12 @@ export const getSubmittedPullRequests = operation({
       description: 'The pull requests, at most 50.',
     }),
     ...detail,
+    ...polled,
   }),
-  reply: Type.Object({
+  reply: record('SubmittedPullRequests', 'Several entries.', {
     pullRequests: list(EntryRecord, 'Those that were submitted, in the order asked for.'),
     notFound: list(Type.Integer(), 'Numbers of those that never were.'),
+    ...versioned,
   }),
   errors: ['REPOSITORY_NOT_FOUND', 'QUEUE_NOT_FOUND'],
   example: {
@@ -143,6 +160,7 @@ export const listPullRequests = operation({
   summary: 'List pull requests that are or were in the queue',
   description:
     'Latest submission first. With since or until, those that left the queue in that time, also when they were submitted again afterwards.',
+  isPolled: true,
   body: Type.Object({
     ...queueRef,
     state: Type.Optional(component('EntryState', inputEnum(ENTRY_STATES, 'Only those in this state.'))),
@@ -150,10 +168,13 @@ export const listPullRequests = operation({
     until: Type.Optional(inputInstant('Only those that left the queue at or before this instant.')),
     cursor: Type.Optional(inputUuid('Continue where the page that answered this nextCursor ended.')),
     take: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50, description: 'How many at most.' })),
+    includeExplanation: detail.includeExplanation,
+    ...polled,
   }),
-  reply: Type.Object({
+  reply: record('PullRequestPage', 'A page of entries.', {
     pullRequests: list(ListEntry, 'One page.'),
     nextCursor: Type.Optional(uuid('Asks for the next page; absent on the last.')),
+    ...versioned,
   }),
   errors: ['REPOSITORY_NOT_FOUND', 'QUEUE_NOT_FOUND'],
   example: { body: { ...EXAMPLE_QUEUE, state: 'PENDING', take: 10 }, reply: { pullRequests: [EXAMPLE_LIST_ENTRY] } },

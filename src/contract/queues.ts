@@ -6,6 +6,7 @@ import { EXPOSITION_CONTENT_TYPE } from '../lib/exposition.ts';
 import { Empty, EXAMPLE_QUEUE, EXAMPLE_REPO, queueRef, Repo } from './common.ts';
 import { EXAMPLE_LIST_ENTRY, ListEntry } from './entry.ts';
 import { operation } from './operation.ts';
+import { polled, versioned } from './polled.ts';
 import { boolean, bothOrNone, component, instant, integer, list, object, outputEnum, record, text } from './schema.ts';
 import { settingChanges, settingInputs, settingOutputs } from './settings.ts';
 
@@ -63,6 +64,7 @@ const Queue = record('Queue', 'A queue, its settings and what is in it.', {
     ListEntry,
     'Every live entry: those under test, passed or held, then the pending ones, then those not ready.',
   ),
+  ...versioned,
 });
 
 const EXAMPLE_CONFIG = { state: 'RUNNING', branch: 'main', ...DEFAULT_SETTINGS, bisectionConcurrency: 5 };
@@ -119,7 +121,12 @@ export const getQueue = operation({
   scope: 'read',
   summary: 'Read the state and settings of a queue and the pull requests in it',
   description: 'The entries are listed in queue order.',
-  body: Type.Object(queueRef),
+  isPolled: true,
+  body: Type.Object({
+    ...queueRef,
+    includeExplanation: Type.Optional(boolean('Add to each of the first 100 entries why it is where it is, in words.')),
+    ...polled,
+  }),
   reply: Queue,
   errors: ['REPOSITORY_NOT_FOUND', 'QUEUE_NOT_FOUND'],
   example: { body: EXAMPLE_QUEUE, reply: EXAMPLE_QUEUE_REPLY },
@@ -145,8 +152,9 @@ export const listQueues = operation({
   scope: 'read',
   summary: 'List the queues of the organization',
   description: 'With repo, only those of one repository.',
-  body: Type.Object({ repo: Type.Optional(Repo) }),
-  reply: Type.Object({
+  isPolled: true,
+  body: Type.Object({ repo: Type.Optional(Repo), ...polled }),
+  reply: record('QueueList', 'Queues, without what is in them.', {
     queues: list(
       record('QueueSummary', 'A queue, its settings and how many pull requests are in it.', {
         repo: Repo,
@@ -156,6 +164,7 @@ export const listQueues = operation({
       }),
       'Ordered by repository, then branch.',
     ),
+    ...versioned,
   }),
   errors: ['REPOSITORY_NOT_FOUND'],
   example: {

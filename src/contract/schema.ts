@@ -174,7 +174,6 @@ export function nullableInstant(description: string) {
  * Of two optional fields, a request gives one and not the other. Generators of clients pass over `if`, where they would
  * make types without fields of the members of an `anyOf`.
  */
-// SPEC H36
 export function exactlyOneOf(one: string, other: string) {
   return {
     if: { required: [one] },
@@ -186,13 +185,11 @@ export function exactlyOneOf(one: string, other: string) {
 }
 
 /** Of two optional fields, a request gives both or none. */
-// SPEC H36
 export function bothOrNone(one: string, other: string) {
   return { dependentRequired: { [one]: [other], [other]: [one] } };
 }
 
 /** `field` is required where `key` has this value, and refused elsewhere. */
-// SPEC H36
 export function onlyWhen(field: string, key: string, value: string) {
   return {
     dependentSchemas: {

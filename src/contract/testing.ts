@@ -5,6 +5,7 @@ import { ENDED_STATES } from '../engine/queue.ts';
 import { REQUIRED_SOURCES } from '../engine/required.ts';
 import { commitId, EXAMPLE_QUEUE, EXAMPLE_REPO, queueRef, Repo } from './common.ts';
 import { operation } from './operation.ts';
+import { polled, versioned } from './polled.ts';
 import {
   boolean,
   exactlyOneOf,
@@ -112,10 +113,12 @@ const TestRun = record('TestRun', 'One test run.', {
   ),
   impactedTargetsForTestedPrs: Type.Optional(list(Type.String(), 'Of those under test only.')),
   dependentPrs: Type.Optional(list(Type.Integer(), 'Pull requests merged in beneath and not under test.')),
+  ...versioned,
 });
 
 const TestRuns = record('TestRuns', 'Every test run in progress.', {
   testRuns: list(TestRun, 'Test runs in progress.'),
+  ...versioned,
 });
 
 export const TestRunId = Type.String({
@@ -145,7 +148,8 @@ export const getMergeQueueTestingDetails = operation({
   summary: 'Read details of testing in progress',
   description:
     'With testRunId (the last part of a test branch), that test run, also one that has ended; without it, { testRuns }: every one in progress, in queue order, those of bisections after the line.',
-  body: Type.Object({ ...queueRef, testRunId: Type.Optional(TestRunId) }),
+  isPolled: true,
+  body: Type.Object({ ...queueRef, testRunId: Type.Optional(TestRunId), ...polled }),
   reply: Type.Union([TestRun, TestRuns], {
     description: 'One test run, or all of them.',
   }),

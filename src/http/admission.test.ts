@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { createInProcess } from '../../test/worlds/server/in-process.ts';
 import { RateLimit } from './admission.ts';
 
 it('lets a burst of one second through, then one after another, for each key apart [A9]', () => {
@@ -13,4 +14,32 @@ it('lets a burst of one second through, then one after another, for each key apa
   assert.equal(limit.spend('a'), 1, 'a clock that goes back gives nothing');
   now += 3_600_000 + 60_000;
   assert.deepEqual([limit.spend('a'), limit.spend('a'), limit.spend('a')], [0, 0, 1]);
+});
+
+it('says in every answer how many requests are left, and when to try again [A24]', async () => {
+  const world = await createInProcess({ rateLimit: 2 });
+  const answers = [];
+  for (let index = 0; index < 3; index += 1) answers.push(await world.post('/v1/listQueues', {}));
+  const shown = ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset', 'ratelimit-policy', 'retry-after'];
+  assert.deepEqual(
+    answers.map(({ status, headers }) => [status, ...shown.map((name) => headers.get(name))]),
+    [
+      [200, '2', '1', '1', '2;w=1', null],
+      [200, '2', '0', '1', '2;w=1', null],
+      [429, '2', '0', '1', '2;w=1', '1'],
+    ],
+  );
+  await world.close();
+  const without = await createInProcess();
+  assert.equal((await without.post('/v1/listQueues', {})).headers.get('ratelimit-limit'), null);
+  await without.close();
+});
+
+it('counts in a window that is longer than a second where a limit is below one [A24]', () => {
+  const limit = new RateLimit(0.25, { now: () => 1_000_000 });
+  assert.deepEqual(
+    [limit.spend('a'), limit.windowS, limit.describe('a')],
+    [0, 4, { limit: 1, remaining: 0, resetS: 4 }],
+  );
+  assert.deepEqual([limit.spend('a'), limit.describe('b').remaining], [4, 1]);
 });

@@ -39,13 +39,23 @@ function refusalOf(
       'This token is unknown, revoked or expired. Ask an administrator for another one.',
     );
   }
-  const wait = limit?.spend(caller.tokenId) ?? 0;
+  const wait = limit === undefined ? 0 : spend(limit, caller, reply);
   if (wait > 0) {
     reply.header('retry-after', wait);
     return new HttpProblem('RATE_LIMITED', `This token sends too many requests. Try again in ${wait} s.`);
   }
   if (hasScope(caller, operation.scope)) return undefined;
   return new HttpProblem('INSUFFICIENT_SCOPE', `${operation.name} needs a token with the scope "${operation.scope}".`);
+}
+
+/** The headers of draft-ietf-httpapi-ratelimit-headers: the limit is for a window of one second. */
+// SPEC A24
+function spend(limit: RateLimit, { tokenId }: Caller, reply: FastifyReply): number {
+  const wait = limit.spend(tokenId);
+  const { limit: most, remaining, resetS } = limit.describe(tokenId);
+  reply.header('ratelimit-limit', most).header('ratelimit-remaining', remaining).header('ratelimit-reset', resetS);
+  reply.header('ratelimit-policy', `${most};w=${limit.windowS}`);
+  return wait;
 }
 
 /** An `instance` token may act for any organization, others only for their own. */
@@ -129,5 +139,21 @@ export class RateLimit {
     if (bucket.tokens < 1) return Math.ceil((1 - bucket.tokens) / this.#perSecond);
     bucket.tokens -= 1;
     return 0;
+  }
+
+  /** How long a burst takes to fill up again: longer than a second where less than one request a second is allowed. */
+  get windowS(): number {
+    return Math.ceil(Math.max(1, this.#perSecond) / this.#perSecond);
+  }
+
+  /** The state after the last request: `resetS` is how long it takes until the whole burst is there again. */
+  describe(key: string): { readonly limit: number; readonly remaining: number; readonly resetS: number } {
+    const most = Math.max(1, this.#perSecond);
+    const { tokens } = this.#buckets.get(key) ?? { tokens: most };
+    return {
+      limit: Math.floor(most),
+      remaining: Math.floor(tokens),
+      resetS: Math.ceil((most - tokens) / this.#perSecond),
+    };
   }
 }

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { COMMON_ERRORS, ERRORS, type ErrorCode } from '../contract/errors.ts';
 import type { Operation } from '../contract/operation.ts';
+import { Unchanged } from '../contract/polled.ts';
 import { type ApiSchema, pascalCase, SchemaComponents } from './openapi-schemas.ts';
 
 export interface ApiExample {
@@ -146,7 +147,7 @@ function describeOperation(operation: Operation, components: DescribedComponents
   const [type] = (operation.replyType ?? 'application/json').split(';') as [string];
   const success = {
     description: operation.status === 202 ? 'Accepted: it is done later.' : 'Done.',
-    headers: REQUEST_ID_HEADER,
+    headers: { ...REQUEST_ID_HEADER, ...RATE_LIMIT_HEADERS },
     content: { [type]: { schema: describeReply(operation, components), example: operation.example.reply } },
   };
   return {
@@ -163,6 +164,11 @@ function describeOperation(operation: Operation, components: DescribedComponents
 
 function describeReply(operation: Operation, { named }: DescribedComponents): ApiSchema {
   const name = `${pascalCase(operation.name)}Reply`;
+  if (operation.isPolled) {
+    const { anyOf = [operation.reply] } = operation.reply as ApiSchema;
+    const description = 'The answer; or, where ifVersion is its version, that it is unchanged.';
+    return named.describeWhole({ anyOf: [...anyOf, Unchanged], description }, name);
+  }
   return operation.replyType === undefined
     ? named.describeWhole(operation.reply, name)
     : named.describe(operation.reply, name);
@@ -254,7 +260,7 @@ function describeError(status: number, codes: readonly ErrorCode[], components: 
   }
   return {
     description: codes.map((code) => `${code}: ${ERRORS[code].title}.`).join(' '),
-    headers: status === 429 ? { ...REQUEST_ID_HEADER, ...RETRY_AFTER_HEADER } : REQUEST_ID_HEADER,
+    headers: status === 429 || status === 503 ? { ...REQUEST_ID_HEADER, ...RETRY_AFTER_HEADER } : REQUEST_ID_HEADER,
     content: {
       'application/problem+json': {
         schema: { $ref: '#/components/schemas/Problem' },
@@ -284,10 +290,30 @@ const HEADERS = {
     schema: { type: 'string' },
     example: '9f2c51d0a7b4-1',
   },
+  RateLimitLimit: {
+    description: 'Requests that the token may send in a window; only where the server has a rate limit.',
+    schema: { type: 'integer', minimum: 1 },
+    example: 20,
+  },
+  RateLimitRemaining: {
+    description: 'Requests that are left of them now.',
+    schema: { type: 'integer', minimum: 0 },
+    example: 19,
+  },
+  RateLimitReset: {
+    description: 'Seconds until all of them are there again.',
+    schema: { type: 'integer', minimum: 0 },
+    example: 1,
+  },
   RetryAfter: { description: 'Seconds after which to try again.', schema: { type: 'integer', minimum: 1 }, example: 1 },
 };
 
 const REQUEST_ID_HEADER = { 'x-request-id': { $ref: '#/components/headers/RequestId' } };
+const RATE_LIMIT_HEADERS = {
+  'ratelimit-limit': { $ref: '#/components/headers/RateLimitLimit' },
+  'ratelimit-remaining': { $ref: '#/components/headers/RateLimitRemaining' },
+  'ratelimit-reset': { $ref: '#/components/headers/RateLimitReset' },
+};
 const RETRY_AFTER_HEADER = { 'retry-after': { $ref: '#/components/headers/RetryAfter' } };
 
 const PROBLEM_SCHEMA = {

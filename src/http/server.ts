@@ -5,7 +5,6 @@ import type { Caller } from '../app/core/caller.ts';
 import { isRefusal } from '../app/core/refusal.ts';
 import { UploadBodies } from '../app/uploads/upload-body.ts';
 import type { Operation } from '../contract/operation.ts';
-import { publicSchema } from '../contract/schema.ts';
 import { Fault } from '../lib/fault.ts';
 import { createAdmission, findForkRunId } from './admission.ts';
 import { type BaseUrlOf, createBaseUrl } from './base-url.ts';
@@ -20,6 +19,7 @@ import { NOT_JSON, toProblem } from './error-response.ts';
 import { registerPublicPages } from './public-pages.ts';
 import { type BodyDeps, ParseTurns, readJson } from './read-json.ts';
 import { answerBrokenRequest, answerExpectations, rejectMalformed } from './reject-malformed.ts';
+import { createReplyWriter, type Reply } from './reply-writer.ts';
 import { createRequestIds, logRequest, pathOf } from './request-log.ts';
 import { ROUTES } from './routes.ts';
 import type { ServerDeps } from './server-deps.ts';
@@ -173,7 +173,7 @@ function createHandler(
   const translate = dialect.translatorFor(operation);
   const { replyType: contentType = JSON_CONTENT_TYPE, status = 200 } = operation;
   const isOwn = dialect === sluiceDialect && operation.replyType === undefined;
-  const serialize = isOwn ? createSerializer(operation, isReused ?? false) : undefined;
+  const write = isOwn ? createReplyWriter(operation, { isReused }) : undefined;
   const validated = (request: FastifyRequest): unknown => {
     const body = operation.method === 'GET' ? query(request.query) : read(request.body);
     validate(body);
@@ -181,29 +181,13 @@ function createHandler(
   };
   return async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     const context = new Context(deps, request, dialect);
-    const answer = operation.hasFiles
-      ? await handle(context, toIncomingUpload(deps, request) as never)
-      : await handle(context, validated(request) as never);
+    const body = operation.hasFiles ? toIncomingUpload(deps, request) : validated(request);
+    const answer = await handle(context, body as never);
     if (isRefusal(answer)) throw new HttpProblem(answer.code, answer.detail, answer.errors);
     reply.code(status).type(contentType);
     closeIfStopping(server, reply);
     logRequest(deps.log, request, status);
-    return serialize === undefined ? translate(answer) : serialize(answer as Reply, reply);
-  };
-}
-
-type Reply = Readonly<Record<string, unknown>>;
-
-/** The first reply compiles the schema: compiling them all would delay the start. A cached view is serialized once. */
-function createSerializer(operation: Operation, isReused: boolean): (answer: Reply, reply: FastifyReply) => string {
-  const schema = publicSchema(operation.reply) as Reply;
-  const serialize = (answer: Reply, reply: FastifyReply) => reply.serializeInput(answer, schema) as string;
-  if (!isReused) return serialize;
-  const texts = new WeakMap<Reply, string>();
-  return (answer, reply) => {
-    const text = texts.get(answer) ?? serialize(answer, reply);
-    texts.set(answer, text);
-    return text;
+    return write === undefined ? translate(answer) : write(answer as Reply, { reply, body });
   };
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { nameOf, type RequiredStatus } from '../../engine/check.ts';
 import { createQueue as newQueue, type Queue, type RequestableQueueState } from '../../engine/queue.ts';
+import { entriesInOrder } from '../../engine/roster.ts';
 import { checkSettings, DEFAULT_SETTINGS, type QueueSettings } from '../../engine/settings.ts';
 import type { QueueId } from '../../storage/queues.ts';
 import type { Repository } from '../../storage/repositories.ts';
@@ -23,12 +24,24 @@ import { runEvent } from '../core/run-event.ts';
 import { checkPlace } from '../repositories/settle-identity.ts';
 import { type QueueConfigView, type QueueView, viewQueue, viewQueueConfig } from './queue-view.ts';
 import { observeTargetBranch } from './read-target-branch.ts';
+import { explainListed } from './submitted-pull-requests.ts';
 
-export async function getQueue(app: App, caller: Caller, input: QueueRef): Answer<QueueView> {
+/** More would take too long for one request: each explanation reads the store. */
+const MAX_EXPLAINED = 100;
+
+interface GetQueue extends QueueRef {
+  readonly includeExplanation: boolean;
+}
+
+export async function getQueue(app: App, caller: Caller, input: GetQueue): Answer<QueueView> {
   const found = await findQueue(app, caller, input);
   if (isRefusal(found)) return found;
   const [alarms = []] = await listRecentAlarms(app, [found.id]);
-  return viewQueue(found.queue, alarms);
+  const view = viewQueue(found.queue, alarms);
+  if (!input.includeExplanation) return view;
+  const explained = await explainListed(app, found, entriesInOrder(found.queue).slice(0, MAX_EXPLAINED));
+  const others = view.enqueuedPullRequests.slice(MAX_EXPLAINED);
+  return { ...view, enqueuedPullRequests: [...explained, ...others] };
 }
 
 export interface QueueChanges {

@@ -2,7 +2,7 @@ import type { ReplyOf } from '../../contract/operation.ts';
 import type * as pullRequestsContract from '../../contract/pull-requests.ts';
 import type { Candidate } from '../../engine/candidate.ts';
 import type { PrNumber } from '../../engine/pull-request.ts';
-import { type Entry, type EntryState, isLive } from '../../engine/queue.ts';
+import { type Entry, type EntryState, findEntry, isLive } from '../../engine/queue.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { present } from '../../lib/present.ts';
 import type { Repository } from '../../storage/repositories.ts';
@@ -18,7 +18,15 @@ import {
 } from '../core/find-queue.ts';
 import { decodeCandidate, decodeShownEntry } from '../core/queue-codec.ts';
 import { type Answer, isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
-import { type EntryView, viewEntry, viewExplanation, viewListEntry, viewTimeline } from './entry-view.ts';
+import {
+  type EntryView,
+  type ExplanationView,
+  type ListEntryView,
+  viewEntry,
+  viewExplanation,
+  viewListEntry,
+  viewTimeline,
+} from './entry-view.ts';
 import { explainTrouble } from './explain-trouble.ts';
 import { findAnyEntries, findAnyEntry, neverSubmitted } from './find-entry.ts';
 
@@ -72,16 +80,30 @@ async function describeEntry(app: App, found: FoundQueue, entry: Entry, detail: 
   return {
     ...view,
     ...(detail.includeTimeline ? { timeline: viewTimeline(await app.store.queues.listTransitions(entry.id)) } : {}),
-    ...(detail.includeExplanation
-      ? {
-          explanation: viewExplanation(found, entry, {
-            now: app.clock.now(),
-            trouble: await explainTrouble(app, found, entry),
-            last: await findLast(app, found, entry),
-          }),
-        }
-      : {}),
+    ...(detail.includeExplanation ? { explanation: await explainEntry(app, found, entry) } : {}),
   };
+}
+
+async function explainEntry(app: App, found: FoundQueue, entry: Entry): Promise<ExplanationView> {
+  return viewExplanation(found, entry, {
+    now: app.clock.now(),
+    trouble: await explainTrouble(app, found, entry),
+    last: await findLast(app, found, entry),
+  });
+}
+
+/** Entries of a list. One after another, so that a long list holds up nobody else. */
+// SPEC E31
+export async function explainListed(
+  app: App,
+  found: FoundQueue,
+  entries: readonly Entry[],
+): Promise<readonly ListEntryView[]> {
+  const views: ListEntryView[] = [];
+  for (const entry of entries) {
+    views.push({ ...viewListEntry(entry), explanation: await explainEntry(app, found, entry) });
+  }
+  return views;
 }
 
 /** The candidate that an ended entry ended with. */
@@ -121,6 +143,7 @@ interface ListPullRequests extends QueueRef {
   readonly until: Instant | undefined;
   readonly cursor: string | undefined;
   readonly take: number;
+  readonly includeExplanation: boolean;
 }
 
 export async function listPullRequests(
@@ -141,8 +164,15 @@ export async function listPullRequests(
   });
   const page = rows.slice(0, take);
   const last = page.at(-1);
+  const entries = page.map(decodeShownEntry);
   return {
-    pullRequests: page.map((row) => viewListEntry(decodeShownEntry(row))),
+    pullRequests: input.includeExplanation
+      ? await explainListed(
+          app,
+          found,
+          entries.map((entry) => findEntry(found.queue, entry.prNumber) ?? entry),
+        )
+      : entries.map(viewListEntry),
     ...(rows.length > take && last !== undefined ? { nextCursor: last.id } : {}),
   };
 }

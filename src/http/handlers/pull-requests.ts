@@ -57,6 +57,7 @@ export const PULL_REQUESTS_ROUTES: readonly Route[] = [
       until: body.until === undefined ? undefined : instant('/until', body.until),
       cursor: body.cursor?.toLowerCase(),
       take: body.take ?? 50,
+      includeExplanation: body.includeExplanation === true,
     }),
   ),
   route(pullRequestsContract.restartTestsOnPullRequest, ({ app, caller }, { repo, targetBranch, pr }) =>

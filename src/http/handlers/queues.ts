@@ -11,7 +11,8 @@ export const QUEUES_ROUTES: readonly Route[] = [
   ),
   route(
     queuesContract.getQueue,
-    ({ app, caller }, { repo, targetBranch }) => getQueue(app, caller, { repo, targetBranch }),
+    ({ app, caller }, { repo, targetBranch, includeExplanation = false }) =>
+      getQueue(app, caller, { repo, targetBranch, includeExplanation }),
     { isReused: true },
   ),
   route(queuesContract.listQueues, ({ app, caller }, { repo }) => listQueues(app, caller, { repo }), {
