@@ -7,6 +7,7 @@ const any = { own: '^src/', vendor: '^node_modules/' };
 const port = '^src/(forge|check-runner|storage)/[^/]+\\.ts$|^src/git/git\\.ts$';
 const pure = '^src/(engine|flaky|junit)/';
 const lib = '^src/lib/';
+const words = '^src/words/';
 // A hash is a pure function of its text; biome.json refuses every other name of node:crypto in the pure rooms.
 const hashing = '^(node:)?crypto$';
 const contract = '^src/contract/';
@@ -19,7 +20,7 @@ function room(name, from, may, comment) {
 /** A room of src/app: imports core and the rooms that it names. */
 function appRoom(name, rooms = []) {
   const may = ['core', name, ...rooms].join('|');
-  return room(`app-${name}`, `^src/app/${name}/`, [`^src/app/(${may})/`, contract, port, pure, lib], APP);
+  return room(`app-${name}`, `^src/app/${name}/`, [`^src/app/(${may})/`, contract, port, pure, words, lib], APP);
 }
 
 const APP = 'A room of app imports core, the rooms that it names, the contract, ports, pure rooms and lib.';
@@ -46,6 +47,7 @@ module.exports = {
       'junit imports only lib, `hash` and saxes, which touches nothing but the text it is given.',
     ),
     sealedRoom('policy-is-pure', '^src/policy/', ['^src/policy/', '^src/engine/', lib], 'policy runs the engine.'),
+    sealedRoom('words-are-pure', '^src/words/', ['^src/words/', '^src/engine/', lib], 'words tells of queues.'),
     room('config-knows-lib', '^src/config/', ['^src/config/', lib], 'config turns the environment into a table.'),
 
     room('forge-port', '^src/forge/[^/]+\\.ts$', ['^src/forge/[^/]+\\.ts$', pure, lib], 'A port knows no adapter.'),
@@ -120,7 +122,7 @@ module.exports = {
     appRoom('access'),
     appRoom('repositories'),
     appRoom('tests'),
-    appRoom('queue', ['access', 'repositories']),
+    appRoom('queue', ['access', 'repositories', 'tests']),
     appRoom('uploads', ['queue', 'repositories']),
     appRoom('pr-page', ['queue', 'tests']),
     appRoom('forge-events', ['pr-page', 'queue', 'repositories']),
@@ -155,7 +157,7 @@ module.exports = {
     room(
       'cli-simulates-on-a-copy',
       '^src/cli/simulate/',
-      ['^src/cli/simulate/', '^src/policy/', '^src/storage/', '^src/app/core/queue-codec\\.ts$', pure, lib],
+      ['^src/cli/simulate/', '^src/policy/', '^src/storage/', '^src/app/core/queue-codec\\.ts$', pure, words, lib],
       'The simulation of policies reads the history of a queue from a copy of its store, without a server.',
     ),
     room(

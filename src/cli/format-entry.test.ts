@@ -11,7 +11,10 @@ function reason(text: string, reasons: ExplanationReason[] = []): ExplanationRea
 
 function explained(summary: string, reasons: ExplanationReason[]): string {
   const { landed: _landed, timeline: _timeline, ...record } = RECORD;
-  return formatRecord({ ...record, explanation: { summary, next: 'It goes on.', reasons } });
+  return formatRecord({
+    ...record,
+    explanation: { headline: 'Waits', summary, next: 'It goes on.', commands: [], reasons },
+  });
 }
 
 describe('the words for an entry', () => {

@@ -29,12 +29,7 @@ export function formatOutcome(record: EntryRecord): string {
 export function formatRecord(record: EntryRecord): string {
   const { explanation, timeline, impactedTargets } = record;
   const facts: [string, string][] = [];
-  if (record.state !== undefined) {
-    facts.push([
-      'State',
-      `${paint(styleOfState(record.state), record.state)}, since ${formatTime(record.stateChangedAt)}`,
-    ]);
-  }
+  if (record.state !== undefined) facts.push(['State', formatState(record, record.state)]);
   if (explanation?.position !== undefined) facts.push(['Position', String(explanation.position)]);
   facts.push([
     'Priority',
@@ -53,6 +48,13 @@ export function formatRecord(record: EntryRecord): string {
   ].join('\n');
 }
 
+/** `Under test (TESTING), since …` */
+function formatState({ explanation, stateChangedAt }: EntryRecord, state: string): string {
+  const name = paint(styleOfState(state), state);
+  const words = explanation === undefined ? name : `${clean(explanation.headline)} (${name})`;
+  return `${words}, since ${formatTime(stateChangedAt)}`;
+}
+
 function formatTargets({ impactsAll, count, note }: NonNullable<EntryRecord['impactedTargets']>): string {
   return `${impactsAll ? 'all' : count}. ${clean(note)}`;
 }
@@ -63,19 +65,23 @@ function formatExplanation(explanation: Explanation | undefined): string[] {
   // A summary often ends with its only reason.
   for (const reason of explanation.reasons) {
     const isSaid = explanation.summary.endsWith(reason.text);
-    if (!isSaid) lines.push(`  - ${clean(reason.text)}`);
+    if (!isSaid) lines.push(`  - ${formatReason(reason)}`);
     lines.push(...formatReasons(reason, isSaid ? '  ' : '    '));
   }
-  lines.push(`Next: ${clean(explanation.next)}`);
+  lines.push(`Next: ${clean(explanation.next)}`, ...explanation.commands.map((command) => `  $ ${clean(command)}`));
   return [`${lines.join('\n')}\n`];
 }
 
 /** The reasons behind a reason, indented. A reason that the sentence already ends with is not repeated. */
 function formatReasons({ text, reasons }: ExplanationReason, indent: string): string[] {
   return reasons.flatMap((inner) => [
-    ...(text.endsWith(inner.text) ? [] : [`${indent}- ${clean(inner.text)}`]),
+    ...(text.endsWith(inner.text) ? [] : [`${indent}- ${formatReason(inner)}`]),
     ...formatReasons(inner, `${indent}  `),
   ]);
+}
+
+function formatReason({ text, url }: ExplanationReason): string {
+  return url === undefined ? clean(text) : `${clean(text)} ${clean(url)}`;
 }
 
 /** If the last event is a failure: the commands that print the logs of its checks. */

@@ -82,6 +82,7 @@ export interface ExplanationReason {
   check?: string;
   testRunId?: string;
   since?: string;
+  url?: string;
   reasons: ExplanationReason[];
 }
 
@@ -93,14 +94,17 @@ const ExplanationReasonSchema = recursive<ExplanationReason>('ExplanationReason'
     check: Type.Optional(text('The check it has to do with.')),
     testRunId: Type.Optional(uuid('The test run it has to do with.')),
     since: Type.Optional(instant('Since when it is so.')),
+    url: Type.Optional(text('Where CI tells more.')),
     reasons: list(self, 'The reasons behind this one.'),
   }),
 );
 
 const ExplanationSchema = record('Explanation', 'Why the entry is where it is, in words.', {
+  headline: text('Its state in a few words.'),
   summary: text('One sentence.'),
   position: Type.Optional(integer('Place in the queue, from 1; absent while not admitted.')),
-  next: text('What happens next.'),
+  next: text('What happens next, or what the author does next.'),
+  commands: list(Type.String(), 'Command lines to type next.'),
   reasons: list(ExplanationReasonSchema, 'Why, most important first.'),
 });
 

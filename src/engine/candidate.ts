@@ -132,8 +132,25 @@ export interface Failure {
   /** The reason its members are removed with if they are to blame. */
   readonly reason: ReasonCode;
   readonly checks: readonly string[];
-  /** More about the failure, as a sentence. */
+  /** The explanation of the forge, as a sentence. */
   readonly detail?: string;
+  /** The pull requests beneath it. Absent if there were none. */
+  readonly onTopOf?: readonly PrNumber[];
+  readonly timeout?: Timeout;
+  /** Why quarantine did not excuse the failures. Absent if none was judged. */
+  readonly denied?: readonly DeniedWaiver[];
+}
+
+/** The limit that the checks exceeded. */
+export interface Timeout {
+  readonly minutes: number;
+  /** At least one of the open checks had reported. */
+  readonly isBegun: boolean;
+}
+
+export interface DeniedWaiver {
+  readonly check: string;
+  readonly why: string;
 }
 
 export interface Ending {

@@ -2,6 +2,7 @@ import type { Instant } from '../lib/clock.ts';
 import type { Sha } from '../lib/sha.ts';
 import type { CandidateNumber } from './candidate.ts';
 import type { PrNumber } from './pull-request.ts';
+import type { HoldCause } from './queue.ts';
 
 /**
  * A request to act outside the engine. A step returns effects as values. The outbox stores them with the step and
@@ -84,7 +85,10 @@ export interface UpdatePage {
 export interface RaiseAlarm {
   readonly kind: 'raise_alarm';
   readonly code: AlarmCode;
-  readonly text: string;
+  /** Absent if `cause` says it. */
+  readonly text?: string;
+  /** Why the queue holds. */
+  readonly cause?: HoldCause;
   /** The move of the target branch that caused the alarm. The alarm describes it. */
   readonly move?: { readonly from: Sha; readonly to: Sha };
 }

@@ -50,6 +50,10 @@ export interface QueueUpdated extends Act {
   readonly kind: 'queue_updated';
   readonly settings: Partial<QueueSettings>;
   readonly state: RequestableQueueState | undefined;
+  /** Why the state changes. */
+  readonly reason?: string;
+  /** The end of a pause. */
+  readonly until?: Instant;
 }
 
 export interface PullRequestSubmitted extends Act {
@@ -132,6 +136,8 @@ export interface CandidateConflicted extends OfCandidate {
   readonly kind: 'candidate_conflicted';
   readonly prNumber: PrNumber;
   readonly culprit: PrNumber | undefined;
+  /** Absent if the forge does not name them. */
+  readonly files?: readonly string[];
 }
 
 export interface CandidateUnbuildable extends OfCandidate {

@@ -1,5 +1,6 @@
 import { unreachable } from '../lib/assert.ts';
 import { getIn, setIn } from '../lib/int-map.ts';
+import { present } from '../lib/present.ts';
 import { releaseFromBisection } from './bisection-runs.ts';
 import { type Candidate, compositionOf } from './candidate.ts';
 import { concludeDirectMerge, giveUpDirectMerge } from './direct-merge.ts';
@@ -156,21 +157,19 @@ function concludeReadable(work: Work, run: Candidate): void {
  * that entry ends. The other members are built without it at once.
  */
 // SPEC C9, C33
-function conflict(work: Work, candidate: Candidate, { prNumber, culprit }: CandidateConflicted): Outcome {
+function conflict(work: Work, candidate: Candidate, { prNumber, culprit, files }: CandidateConflicted): Outcome {
   if (candidate.state !== 'building') return notBuilding(candidate);
   const entry = unlanded(work.queue, candidate.members).find((member) => member.prNumber === prNumber);
   if (entry === undefined) return ignored(`#${prNumber} is not under test in candidate ${candidate.number}.`);
   const aside = { reason: 'PREREQUISITE_MERGE_ITEM_SET_ASIDE' as const, prNumber };
+  const where = present({ files });
   if (isBeingLanded(work.queue, candidate)) putOff(work, candidate);
   else if (candidate.purpose.kind === 'direct') giveUpDirectMerge(work, candidate);
   else if (culprit === undefined) {
-    removeEntry(work, entry, {
-      to: 'FAILED',
-      reason: 'START_TEST_RUN_MERGE_CONFLICT',
-      candidate: candidate.number,
-    });
+    const reason = 'START_TEST_RUN_MERGE_CONFLICT';
+    removeEntry(work, entry, { to: 'FAILED', reason, candidate: candidate.number, ...where });
   } else if (entry.bisection !== undefined) {
-    releaseFromBisection(work, entry, { reason: 'CONFLICTS_WITH_PREREQUISITE', prNumber: culprit });
+    releaseFromBisection(work, entry, { reason: 'CONFLICTS_WITH_PREREQUISITE', prNumber: culprit, ...where });
   } else {
     takeOut(work, [entry], aside);
     // An entry that landed or left since is not waited for, even if it was submitted again.
@@ -178,7 +177,7 @@ function conflict(work: Work, candidate: Candidate, { prNumber, culprit }: Candi
     const isAhead = ahead !== undefined && findLiveMember(work.queue, ahead) !== undefined;
     const conflictsWith = isAhead ? culprit : undefined;
     const because = { reason: 'CONFLICTS_WITH_PREREQUISITE' as const, prNumber: culprit, candidate: candidate.number };
-    move(work, { ...entryOf(work, prNumber), conflictsWith }, { to: 'PENDING', ...because });
+    move(work, { ...entryOf(work, prNumber), conflictsWith }, { to: 'PENDING', ...because, ...where });
   }
   return APPLIED;
 }

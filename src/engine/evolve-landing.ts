@@ -9,7 +9,6 @@ import { advanceTarget, moveTarget, moveTargetByStray } from './evolve-target.ts
 import { Footprint, targetsOf } from './footprint.ts';
 import { endHold } from './hold.ts';
 import { retargetLanded } from './impact.ts';
-import { landedText } from './landed-text.ts';
 import { abandon } from './line.ts';
 import { type Entry, findCandidate, findEntry, type Landing, mustBeExact, type Queue } from './queue.ts';
 import { removeEntry } from './remove-entry.ts';
@@ -181,7 +180,7 @@ function mergeEntry(
   };
   const reason = isDirect ? 'MERGE_GRAPH_DIRECT_MERGE' : 'MERGE_GRAPH_MERGE';
   const merged = { ...entry, candidate: undefined, removalAskedBy: undefined, landed };
-  move(work, merged, { to: 'MERGED', reason, candidate: candidate.number, detail: landedText(landed) });
+  move(work, merged, { to: 'MERGED', reason, candidate: candidate.number });
 }
 
 interface Strayed {

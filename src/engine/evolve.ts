@@ -1,4 +1,5 @@
 import { unreachable } from '../lib/assert.ts';
+import { present } from '../lib/present.ts';
 import { withMode } from './entry-index.ts';
 import type {
   ImpactedTargetsSet,
@@ -93,7 +94,7 @@ function updateQueue(work: Work, event: QueueUpdated): Outcome {
       'A paused queue with pull requests in it cannot change its mode, because nothing would ever land. Resume or drain it first.',
     );
   }
-  work.queue = { ...work.queue, state, settings: { ...queue.settings, ...others } };
+  work.queue = { ...work.queue, state, ...withChange(event), settings: { ...queue.settings, ...others } };
   if (event.state === 'RUNNING' || isWayOut(queue, event)) resumeHeld(work, event.actor);
   if (event.settings.requiredStatuses !== undefined) reviewAll(work);
   if (isBusy) work.queue = { ...work.queue, state: 'SWITCHING_MODES', modeSwitch: { to: mode, from: state } };
@@ -103,16 +104,24 @@ function updateQueue(work: Work, event: QueueUpdated): Outcome {
 
 /** A queue can be paused and resumed during a mode switch. The last request decides the state after the switch. */
 // SPEC Q9
-function steerSwitch(work: Work, modeSwitch: ModeSwitch, { state, actor }: QueueUpdated): Outcome {
+function steerSwitch(work: Work, modeSwitch: ModeSwitch, event: QueueUpdated): Outcome {
+  const { state, actor } = event;
   if (state === undefined) return APPLIED;
   const isPaused = state === 'PAUSED';
   work.queue = {
     ...work.queue,
     state: isPaused ? state : 'SWITCHING_MODES',
+    ...withChange(event),
     modeSwitch: { ...modeSwitch, from: state },
   };
   if (state === 'RUNNING') resumeHeld(work, actor);
   return APPLIED;
+}
+
+// SPEC Q10
+function withChange({ state, actor, at, reason, until }: QueueUpdated): Pick<Queue, 'stateChange'> | undefined {
+  if (state === undefined) return undefined;
+  return { stateChange: { by: actor, at, ...present({ reason, until: state === 'PAUSED' ? until : undefined }) } };
 }
 
 /** Required checks that are set on the queue need no readable configuration. */

@@ -15,7 +15,6 @@ import {
   type Queue,
   toMember,
 } from './queue.ts';
-import { reasonText } from './reason.ts';
 import type { StartProblem } from './required.ts';
 import { candidatesFor, lineOf, unlanded } from './roster.ts';
 import {
@@ -136,7 +135,7 @@ export function holdQueue(work: Work, cause: HoldCause, run: Candidate | undefin
   tellAll(work);
   if (known?.cause.kind === cause.kind) return;
   if (known !== undefined) work.effects.push({ kind: 'end_alarm', code: alarmOf(known.cause) });
-  work.effects.push({ kind: 'raise_alarm', code: alarmOf(cause), text: alarmText(work.queue, cause) });
+  work.effects.push({ kind: 'raise_alarm', code: alarmOf(cause), cause });
 }
 
 /**
@@ -184,7 +183,7 @@ export function isReadable({ hold }: Queue, { purpose }: Candidate): boolean {
 }
 
 /** Ends the hold, and tests everything again that failed during it, in order with the entries that returned. */
-export function retestHeld(work: Work, because: Because, actor?: string): void {
+export function retestHeld(work: Work, because: Because): void {
   const { head } = work.queue;
   endHold(work, because);
   if (head !== undefined) endBaseTest(work, head, because);
@@ -192,11 +191,11 @@ export function retestHeld(work: Work, because: Because, actor?: string): void {
     const candidate = findCandidate(work.queue, number);
     if (candidate?.state !== 'failed') continue;
     // It keeps its place, unless an entry that returned belongs ahead of it.
-    if (isBehindPending(work.queue, candidate)) abandon(work, candidate, { ...because, actor });
-    else replaceCandidate(work, candidate, because, 0, actor);
+    if (isBehindPending(work.queue, candidate)) abandon(work, candidate, because);
+    else replaceCandidate(work, candidate, because, 0);
   }
   for (const run of candidatesFor(work.queue, 'bisection')) {
-    if (run.state === 'failed') replaceCandidate(work, run, because, 0, actor);
+    if (run.state === 'failed') replaceCandidate(work, run, because, 0);
   }
 }
 
@@ -258,22 +257,6 @@ export function giveUpRepair(work: Work, run: Candidate, checks: readonly string
 
 function alarmOf(cause: HoldCause): 'RED_TARGET' | 'BROKEN_CONFIGURATION' {
   return cause.kind === 'checks' ? 'RED_TARGET' : 'BROKEN_CONFIGURATION';
-}
-
-function alarmText({ branch }: Queue, cause: HoldCause): string {
-  if (cause.kind === 'checks') {
-    const what = cause.names.length === 0 ? 'its checks' : cause.names.join(', ');
-    return `The head of ${branch} fails ${what} by itself. The queue holds until the head passes or moves; it is tested again by itself. A pull request that is submitted now is tested alone on it, and lands if it passes.`;
-  }
-  const why = reasonText(cause.reason, {
-    to: 'FAILED',
-    branch,
-    actor: undefined,
-    prNumber: undefined,
-    checks: undefined,
-    detail: undefined,
-  });
-  return `Nothing can be tested on ${branch}. ${why} The queue holds and looks again by itself. Mend it, or set requiredStatuses of the queue.`;
 }
 
 function tellAll(work: Work): void {

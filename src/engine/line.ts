@@ -4,12 +4,9 @@ import { type Because, type Entry, isLanding, type Queue, toMember } from './que
 import { candidatesOf, lineOf, unlanded } from './roster.ts';
 import { endCandidate, keep, move, type Work } from './work.ts';
 
-/** The reason, and the actor if a person or token asked for it. */
-type Cause = Because & { readonly actor?: string | undefined };
-
 /** Abandons a candidate of the line and everything built on it. Their members are pending again. */
 // SPEC C5
-export function abandon(work: Work, candidate: Candidate, because: Cause): void {
+export function abandon(work: Work, candidate: Candidate, because: Because): void {
   if (isBeingLanded(work.queue, candidate)) return;
   abandonAllWith(work, candidate.members, because, new Set());
 }
@@ -28,7 +25,12 @@ export function takeOut(work: Work, entries: readonly Entry[], because: Because)
   abandonAllWith(work, entries.map(toMember), because, leaving);
 }
 
-function abandonAllWith(work: Work, members: readonly Member[], because: Cause, leaving: ReadonlySet<PrNumber>): void {
+function abandonAllWith(
+  work: Work,
+  members: readonly Member[],
+  because: Because,
+  leaving: ReadonlySet<PrNumber>,
+): void {
   const submissions = new Set(members.map(({ submission }) => submission));
   for (const candidate of candidatesOf(work.queue)) {
     const isAffected =
@@ -38,7 +40,7 @@ function abandonAllWith(work: Work, members: readonly Member[], because: Cause, 
   }
 }
 
-function abandonOne(work: Work, candidate: Candidate, because: Cause, leaving: ReadonlySet<PrNumber>): void {
+function abandonOne(work: Work, candidate: Candidate, because: Because, leaving: ReadonlySet<PrNumber>): void {
   if (isBeingLanded(work.queue, candidate)) return;
   endCandidate(work, candidate, { reason: because.reason, prNumber: because.prNumber });
   for (const entry of unlanded(work.queue, candidate.members)) {

@@ -32,6 +32,7 @@ import {
 } from './queue.ts';
 import { removeEntry } from './remove-entry.ts';
 import { countEarlyReports } from './report-check.ts';
+import { resumeHeld } from './restart.ts';
 import { reviewUnheard } from './review-required.ts';
 import { candidatesFor, candidatesOf, lineOf, unlanded } from './roster.ts';
 import { releaseSetAside } from './set-aside.ts';
@@ -48,6 +49,7 @@ import { addCandidate, entryOf, keep, move, type Work } from './work.ts';
  * interruptions; landings; new tests. Running it again on its own result changes nothing.
  */
 export function plan(work: Work): void {
+  endPause(work);
   cancelOverdue(work);
   raiseWaiting(work);
   takeBackWaivers(work);
@@ -61,6 +63,19 @@ export function plan(work: Work): void {
     repeat(work, settle);
     proceed(work);
   });
+}
+
+/** A pause with an end is over then. */
+// SPEC Q11
+function endPause(work: Work): void {
+  const { state, stateChange, modeSwitch } = work.queue;
+  const until = stateChange?.until;
+  if (state !== 'PAUSED' || until === undefined || work.at < until) return;
+  const change = { by: 'sluice', at: work.at, reason: `the pause by ${stateChange?.by} ended` };
+  const resumed = modeSwitch === undefined ? 'RUNNING' : 'SWITCHING_MODES';
+  const from = modeSwitch && { ...modeSwitch, from: 'RUNNING' as const };
+  work.queue = { ...work.queue, state: resumed, stateChange: change, modeSwitch: from };
+  resumeHeld(work, change.by);
 }
 
 /** No plan needs this many rounds. A queue whose plan never ends is parked. */

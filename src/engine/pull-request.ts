@@ -31,6 +31,10 @@ export interface PullRequestFacts {
   readonly status: 'open' | 'draft' | 'closed' | 'merged';
   readonly mergeability: Mergeability;
   readonly blockReasons: readonly BlockReason[];
+  /** Names of the required checks that have not reported on its head, if the forge reports them. */
+  readonly awaitedChecks?: readonly string[] | undefined;
+  /** The files that conflict with the target branch, if the forge names them. */
+  readonly conflictFiles?: readonly string[] | undefined;
   /** Names of the required checks that fail on its head, if the forge reports them. */
   readonly failingChecks?: readonly string[] | undefined;
   /** The head was pushed by an account without write access. Absent: the account has write access. */

@@ -5,7 +5,18 @@ import { emptyIntMap, getIn } from '../lib/int-map.ts';
 import type { Sha } from '../lib/sha.ts';
 import { emptySortedList, type SortedList } from '../lib/sorted-list.ts';
 import type { Bisection } from './bisection.ts';
-import type { Base, Candidate, CandidateNumber, Failure, Landed, LastPass, Member } from './candidate.ts';
+import type {
+  Base,
+  Candidate,
+  CandidateNumber,
+  DeniedWaiver,
+  Failure,
+  Landed,
+  LastPass,
+  Member,
+  Timeout,
+  WaivedCheck,
+} from './candidate.ts';
 import type { Priority } from './priority.ts';
 import type { PrNumber, PullRequestFacts } from './pull-request.ts';
 import type { ReasonCode } from './reason.ts';
@@ -24,6 +35,8 @@ export interface Queue {
   readonly hasPages: boolean;
   readonly settings: QueueSettings;
   readonly state: QueueState;
+  /** The last request that set the state; undefined if there was none. */
+  readonly stateChange: StateChange | undefined;
   /** Set while `state` is SWITCHING_MODES, or PAUSED during the switch. */
   readonly modeSwitch: ModeSwitch | undefined;
   /** Entries up to this submission number are older than the switch to PARALLEL and need no impacted targets. */
@@ -92,6 +105,15 @@ export type QueueState = (typeof QUEUE_STATES)[number];
 /** The states that a client can request. SWITCHING_MODES follows from a change of mode. */
 export const REQUESTABLE_QUEUE_STATES = ['RUNNING', 'PAUSED', 'DRAINING'] as const;
 export type RequestableQueueState = (typeof REQUESTABLE_QUEUE_STATES)[number];
+
+/** Who set the state of the queue, and why. */
+export interface StateChange {
+  readonly by: string;
+  readonly at: Instant;
+  readonly reason?: string;
+  /** A pause ends then. */
+  readonly until?: Instant;
+}
 
 export interface ModeSwitch {
   readonly to: QueueMode;
@@ -238,6 +260,8 @@ export const NEW_ENTRY = {
 
 export interface Because {
   readonly reason: ReasonCode;
+  /** The name of the token or person that caused it, if one did. */
+  readonly actor?: string | undefined;
   /** The entry that is the cause, if one is. */
   readonly prNumber?: PrNumber;
   readonly candidate?: CandidateNumber;
@@ -245,6 +269,13 @@ export interface Because {
   readonly checks?: readonly string[];
   /** The explanation of the forge, as a sentence. */
   readonly detail?: string;
+  readonly onTopOf?: readonly PrNumber[];
+  readonly timeout?: Timeout;
+  readonly denied?: readonly DeniedWaiver[];
+  /** The waivers that it passed by. */
+  readonly waived?: readonly WaivedCheck[];
+  /** The files that conflict, as far as the forge names them. */
+  readonly files?: readonly string[];
 }
 
 export interface Admission {
@@ -263,6 +294,7 @@ export function createQueue(
     hasPages,
     settings,
     state,
+    stateChange: undefined,
     modeSwitch: undefined,
     submissionsBeforeParallel: 0,
     entries: emptyIntMap(),

@@ -12,15 +12,16 @@ export function restartTests(work: Work, entry: Entry, { actor, by }: TestsResta
   const own = findTestOf(work.queue, entry);
   if (own === undefined) return;
   const isByPerson = by === 'person';
-  const because: Because = { reason: isByPerson ? 'TESTS_RESTARTED_BY_USER' : 'TESTS_RESTARTED_BY_API_REQUEST' };
+  const reason = isByPerson ? 'TESTS_RESTARTED_BY_USER' : 'TESTS_RESTARTED_BY_API_REQUEST';
+  const because: Because = { reason, actor };
   const isHeld = work.queue.hold !== undefined && own.state === 'failed' && isOfLine(own);
-  if (!isHeld) replaceCandidate(work, own, because, 0, actor);
-  if (work.queue.hold !== undefined) retestHeld(work, because, actor);
+  if (!isHeld) replaceCandidate(work, own, because, 0);
+  if (work.queue.hold !== undefined) retestHeld(work, because);
 }
 
 /** An operator set the queue to RUNNING: the hold ends, and everything that failed during it is tested again. */
 export function resumeHeld(work: Work, actor: string): void {
-  if (work.queue.hold !== undefined) retestHeld(work, { reason: 'TESTS_RESTARTED_BY_USER' }, actor);
+  if (work.queue.hold !== undefined) retestHeld(work, { reason: 'TESTS_RESTARTED_BY_USER', actor });
 }
 
 function findTestOf(queue: Queue, entry: Entry): Candidate | undefined {

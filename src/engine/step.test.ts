@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { aPullRequest } from '../../test/helpers/a-pull-request.ts';
 import { valuesOf } from '../lib/int-map.ts';
 import type { Sha } from '../lib/sha.ts';
+import { explain } from '../words/explain.ts';
 import type { QueueEvent } from './event.ts';
-import { explain } from './explain.ts';
 import { parsePriority } from './priority.ts';
 import type { PrNumber, PullRequestFacts } from './pull-request.ts';
 import { createQueue, type EntryId, type EntryState, findEntry, isAdmitted, isLive, type Queue } from './queue.ts';
@@ -109,7 +109,7 @@ describe('submitting', () => {
     const story = new Story();
     story.submit(1);
     assert.deepEqual(
-      story.transitions.map(({ from, to, because, actor }) => [from, to, because.reason, actor]),
+      story.transitions.map(({ from, to, because }) => [from, to, because.reason, because.actor]),
       [
         [undefined, 'NOT_READY', 'API_REQUESTED', 'ada'],
         ['NOT_READY', 'PENDING', 'MERGE_ITEM_NOW_READY', undefined],

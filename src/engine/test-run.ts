@@ -6,7 +6,7 @@ import { type Because, findCandidate, mayTest, type Queue } from './queue.ts';
 import { areSameChecks, type RequiredChecks } from './required.ts';
 import { candidatesOf, unlanded } from './roster.ts';
 import { voucherOf } from './vouch.ts';
-import { waivedIn, waiverText } from './waiver.ts';
+import { waivedIn } from './waiver.ts';
 import { addCandidate, endCandidate, keep, keepCandidate, move, type Work } from './work.ts';
 
 /** Starts a planned candidate. Its members are TESTING from now on. */
@@ -81,21 +81,15 @@ function provesTree(proof: Candidate, candidate: Candidate): boolean {
 export function passCandidate(work: Work, candidate: Candidate, by: Pass['by'], proof = candidate): void {
   assert(proof.commit !== undefined, 'only a commit can pass');
   const waived = by === 'own_run' ? waivedIn(candidate) : [];
-  const pass: Pass = {
-    at: work.at,
-    by,
-    provenBy: proof.number,
-    provenSha: proof.commit.sha,
-    ...(waived.length === 0 ? {} : { waived }),
-  };
-  const detail = waiverText(waived);
+  const waivers = waived.length === 0 ? {} : { waived };
+  const pass: Pass = { at: work.at, by, provenBy: proof.number, provenSha: proof.commit.sha, ...waivers };
   keepCandidate(work, { ...candidate, state: 'passed', sameTreeAs: undefined, failure: undefined, pass });
   if (candidate.purpose.kind === 'main' || candidate.purpose.kind === 'repair') {
     for (const entry of unlanded(work.queue, candidate.members)) {
       // An entry with a voucher has passed already.
       if (entry.state === 'TESTS_PASSED') continue;
       const because = { reason: 'TEST_RUN_PASSED' as const, candidate: pass.provenBy };
-      move(work, entry, { to: 'TESTS_PASSED', ...because, ...(detail === undefined ? {} : { detail }) });
+      move(work, entry, { to: 'TESTS_PASSED', ...because, ...waivers });
     }
   }
   // A pass by a waiver proves no other candidate. Those that waited for this run get their own.
@@ -107,7 +101,9 @@ export function passCandidate(work: Work, candidate: Candidate, by: Pass['by'], 
 }
 
 /** Marks a candidate as failed. verdict.ts decides whether its members are to blame. */
-export function failCandidate(work: Work, candidate: Candidate, failure: Omit<Failure, 'at'>): void {
+export function failCandidate(work: Work, candidate: Candidate, why: Omit<Failure, 'at' | 'onTopOf'>): void {
+  const onTopOf = candidate.beneath.map(({ prNumber }) => prNumber);
+  const failure = { ...why, ...(onTopOf.length === 0 ? {} : { onTopOf }) };
   keepCandidate(work, { ...candidate, state: 'failed', failure: { ...failure, at: work.at } });
   for (const entry of unlanded(work.queue, candidate.members)) {
     if (candidate.purpose.kind === 'direct' || voucherOf(work.queue, entry) !== undefined) continue;
@@ -156,13 +152,7 @@ export const MAX_TRIES = 2;
  * The new candidate keeps the place in the line. Candidates built on it stay as they are.
  */
 // SPEC C11
-export function replaceCandidate(
-  work: Work,
-  candidate: Candidate,
-  because: Because,
-  tries: number,
-  actor?: string,
-): void {
+export function replaceCandidate(work: Work, candidate: Candidate, because: Because, tries: number): void {
   const { purpose, base, beneath, members, parent } = candidate;
   endCandidate(work, candidate, { reason: because.reason, prNumber: because.prNumber });
   const next = addCandidate(work, { purpose, base, beneath, members, parent }, { ...candidate, tries });
@@ -170,6 +160,6 @@ export function replaceCandidate(
   for (const entry of unlanded(work.queue, members)) {
     const own = purpose.kind === 'bisection' ? entry : { ...entry, candidate: next.number };
     if (voucherOf(work.queue, own) !== undefined) keep(work, own);
-    else move(work, own, { to: 'PENDING', actor, ...because });
+    else move(work, own, { to: 'PENDING', ...because });
   }
 }

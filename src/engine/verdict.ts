@@ -10,7 +10,7 @@ import { candidatesOf, lineOf, unlanded } from './roster.ts';
 import { mayBlame, noteFailure } from './suspicion.ts';
 import { failCandidate, MAX_TRIES, passCandidate, replaceCandidate } from './test-run.ts';
 import { voucherOf } from './vouch.ts';
-import { denialText, withFinding, withoutWaiver } from './waiver.ts';
+import { deniedIn, withFinding, withoutWaiver } from './waiver.ts';
 import { keepCandidate, type Work } from './work.ts';
 
 /** A failed entry is held for its successors no longer than this. */
@@ -42,8 +42,8 @@ function inconclusive({ number }: Candidate) {
 
 function failByChecks(work: Work, candidate: Candidate): void {
   const checks = failedChecks(candidate);
-  const detail = denialText(candidate, checks);
-  const more = detail === undefined ? {} : { detail };
+  const denied = deniedIn(candidate, checks);
+  const more = denied.length === 0 ? {} : { denied };
   failCandidate(work, candidate, { reason: 'TEST_RUN_REQUIRED_STATUS_FAILED', checks, ...more });
 }
 
@@ -111,7 +111,10 @@ export function failOverdue(work: Work): void {
   for (const candidate of candidatesOf(work.queue)) {
     const endsAt = testingEndsAt(work.queue, candidate);
     if (endsAt === undefined || work.at < endsAt) continue;
-    failCandidate(work, candidate, { reason: 'TEST_RUN_TIMEOUT', checks: openChecks(candidate) });
+    const checks = openChecks(candidate);
+    const isBegun = candidate.checks.some(({ name }) => checks.includes(name));
+    const timeout = { minutes: work.queue.settings.testingTimeoutMinutes, isBegun };
+    failCandidate(work, candidate, { reason: 'TEST_RUN_TIMEOUT', checks, timeout });
   }
 }
 

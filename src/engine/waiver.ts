@@ -1,5 +1,5 @@
 import type { Instant } from '../lib/clock.ts';
-import type { Candidate, WaivedCheck } from './candidate.ts';
+import type { Candidate, DeniedWaiver, WaivedCheck } from './candidate.ts';
 import type { Check } from './check.ts';
 import { isAwaited, isWaived, type Judged, type JudgementFinding } from './judgement.ts';
 import type { QueueSettings } from './settings.ts';
@@ -49,27 +49,12 @@ export function waivedIn({ checks, required }: Candidate): WaivedCheck[] {
   }));
 }
 
-/** The reasons why judged failures were not waived; undefined if no failure was judged. */
+/** The reasons why judged failures were not waived. */
 // SPEC V46
-export function denialText({ checks }: Candidate, names: readonly string[]): string | undefined {
-  const sentences = checks.flatMap(({ name, judgement }) =>
+export function deniedIn({ checks }: Candidate, names: readonly string[]): DeniedWaiver[] {
+  return checks.flatMap(({ name, judgement }) =>
     names.includes(name) && judgement?.kind === 'judged' && !judgement.isShadow && !judgement.isWaived
-      ? [`The failure of ${name} was not waived: ${judgement.reason}`]
+      ? [{ check: name, why: judgement.reason }]
       : [],
   );
-  return sentences.length === 0 ? undefined : sentences.join(' ');
-}
-
-export function waiverText(waived: readonly WaivedCheck[]): string | undefined {
-  if (waived.length === 0) return undefined;
-  const parts = waived.map(({ check, tests }) => `${check} failed only in quarantined tests (${namesOf(tests)})`);
-  return `Waived: ${parts.join('; ')}.`;
-}
-
-const NAMED = 3;
-
-function namesOf(tests: readonly { readonly name: string }[]): string {
-  const names = tests.slice(0, NAMED).map(({ name }) => name.slice(0, 200));
-  const more = tests.length - names.length;
-  return `${names.join(', ')}${more === 0 ? '' : ` and ${more} more`}`;
 }

@@ -21,12 +21,17 @@ export function nextWakeAt(queue: Queue, now: Instant, strategy: Strategy = REFE
     ...holdEnds(queue, now),
     ...notReadyEnds(queue),
     ...headTests(queue),
+    ...pauseEnd(queue),
     ...redTestEnds(queue),
     ...candidatesOf(queue).flatMap((candidate) => reviewDueAt(candidate) ?? []),
     ...nextRaiseAt(queue, now),
   ];
   if (queue.settings.batch) instants.push(...batchWaits(queue, now, strategy));
   return instants.length === 0 ? undefined : Math.min(...instants);
+}
+
+function pauseEnd({ state, stateChange }: Queue): Instant[] {
+  return state === 'PAUSED' && stateChange?.until !== undefined ? [stateChange.until] : [];
 }
 
 function testingDeadlines(queue: Queue): Instant[] {

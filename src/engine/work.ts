@@ -1,7 +1,7 @@
 import { assert } from '../lib/assert.ts';
 import type { Instant } from '../lib/clock.ts';
 import { deleteIn, listOf, setIn } from '../lib/int-map.ts';
-import type { Candidate, CandidateNumber, Ending } from './candidate.ts';
+import type { Candidate, CandidateNumber, Ending, Landed } from './candidate.ts';
 import type { Effect } from './effect.ts';
 import { reindex } from './entry-index.ts';
 import type { PrNumber } from './pull-request.ts';
@@ -40,7 +40,8 @@ export interface Transition {
   readonly from: EntryState | undefined;
   readonly to: EntryState;
   readonly because: Because;
-  readonly actor: string | undefined;
+  /** The proof, if it landed. */
+  readonly landed?: Landed;
   readonly isBisection: boolean;
   /** Time spent in `from`. Never negative, even if the clock went back. */
   readonly durationMs: number | undefined;
@@ -93,7 +94,6 @@ export function keep(work: Work, entry: Entry): void {
 
 export interface Move extends Because {
   readonly to: EntryState;
-  readonly actor?: string | undefined;
 }
 
 /** Requests one page update for each pull request and step. */
@@ -107,7 +107,7 @@ export function tell(work: Work, prNumber: PrNumber): void {
 
 /** The only way an entry changes its state. Records the transition with its reason, and takes an ended entry out. */
 // SPEC E11, E14
-export function move(work: Work, entry: Entry, { to, actor, ...because }: Move): void {
+export function move(work: Work, entry: Entry, { to, ...because }: Move): void {
   const { queue } = work;
   const known = findEntry(queue, entry.prNumber);
   const moved: Entry = { ...entry, state: to, stateChangedAt: work.at, because };
@@ -120,7 +120,7 @@ export function move(work: Work, entry: Entry, { to, actor, ...because }: Move):
     from: known?.state ?? (isLive(entry.state) ? undefined : entry.state),
     to,
     because,
-    actor,
+    ...(entry.landed !== undefined && to === 'MERGED' && { landed: entry.landed }),
     isBisection: known?.bisection !== undefined,
     durationMs: known === undefined ? undefined : Math.max(0, work.at - known.stateChangedAt),
     inQueueMs: ends && isAdmitted(entry) ? Math.max(0, work.at - (entry.admission?.at ?? work.at)) : undefined,

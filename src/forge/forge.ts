@@ -134,9 +134,14 @@ export type BuildAnswer =
   | { readonly kind: 'built'; readonly sha: Sha; readonly tree: Sha; readonly sources: RequiredSources }
   /**
    * The member `prNumber` cannot be merged. `culprit` is the first entry ahead that makes it conflict, or undefined
-   * when it conflicts with the base alone.
+   * when it conflicts with the base alone. `files` names some of the files that conflict.
    */
-  | { readonly kind: 'conflict'; readonly prNumber: PrNumber; readonly culprit: PrNumber | undefined }
+  | {
+      readonly kind: 'conflict';
+      readonly prNumber: PrNumber;
+      readonly culprit: PrNumber | undefined;
+      readonly files?: readonly string[];
+    }
   | { readonly kind: 'unbuildable'; readonly reason: StartProblem; readonly detail: string };
 
 export interface TestBranchParts {

@@ -190,6 +190,7 @@ export interface AncestryPair {
 
 export type TestMerge =
   | { readonly kind: 'clean'; readonly tree: Sha }
-  | { readonly kind: 'conflict' }
+  /** The first of the files that conflict. */
+  | { readonly kind: 'conflict'; readonly files: readonly string[] }
   /** The two share no commit, so git refuses to merge them. */
   | { readonly kind: 'unrelated' };

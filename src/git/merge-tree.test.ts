@@ -10,7 +10,11 @@ test('merges are read however they are cut into chunks', () => {
     const reader = new MergeTreeReader();
     const answers = [];
     for (let at = 0; at < bytes.length; at += size) answers.push(...reader.read(bytes.subarray(at, at + size)));
-    assert.deepEqual(answers, [{ kind: 'clean', tree: TREE }, { kind: 'conflict' }, { kind: 'clean', tree: TREE }]);
+    assert.deepEqual(answers, [
+      { kind: 'clean', tree: TREE },
+      { kind: 'conflict', files: ['one', 'two\nlines'] },
+      { kind: 'clean', tree: TREE },
+    ]);
   }
 });
 

@@ -24,6 +24,9 @@ interface OpenObjects {
 /** Conflicts are reported by path only, so an answer stays one flat list. */
 const ARGS = ['merge-tree', '--write-tree', '--no-messages', '--name-only'];
 
+/** A sentence names fewer. */
+const MAX_FILES = 20;
+
 /**
  * `git merge-tree --stdin` answers each line of two commits with their merge. A pair that it cannot merge at all, such
  * as unrelated histories, ends the process. `mergeTreeOnce` then tells why.
@@ -56,7 +59,7 @@ export async function mergeTreeOnce(place: MergePlace, { target, head }: MergePa
       maxBytes: 64 * 1024 * 1024,
     });
     if (exitCode === 0) return { kind: 'clean', tree: stdout.toString('latin1').split('\0', 1)[0] as Sha };
-    if (exitCode === 1) return { kind: 'conflict' };
+    if (exitCode === 1) return { kind: 'conflict', files: conflictFiles(stdout) };
     if (stderr.includes('unrelated histories')) return { kind: 'unrelated' };
     // A full or read-only disk is no damage.
     const [unable] = /^.*\bunable to (?:write|create)\b.*$/m.exec(stderr) ?? [];
@@ -65,6 +68,13 @@ export async function mergeTreeOnce(place: MergePlace, { target, head }: MergePa
   } finally {
     await objects.close();
   }
+}
+
+/** Reads `tree NUL (path NUL)* NUL`. */
+function conflictFiles(stdout: Buffer): readonly string[] {
+  const [, ...files] = stdout.toString('utf8').split('\0', MAX_FILES + 1);
+  const end = files.indexOf('');
+  return end < 0 ? files : files.slice(0, end);
 }
 
 /**
@@ -98,13 +108,14 @@ export class MergeTreeReader implements AnswerReader<TestMerge> {
   #unfinished: Buffer = Buffer.alloc(0);
   #status: string | undefined;
   #tree: string | undefined;
+  #files: string[] = [];
 
   read(chunk: Buffer): readonly TestMerge[] {
     const answers: TestMerge[] = [];
     const bytes = this.#unfinished.length === 0 ? chunk : Buffer.concat([this.#unfinished, chunk]);
     let start = 0;
     for (let end = bytes.indexOf(0); end >= 0; end = bytes.indexOf(0, start)) {
-      const answer = this.#readField(bytes.toString('latin1', start, end));
+      const answer = this.#readField(bytes.toString('utf8', start, end));
       if (answer !== undefined) answers.push(answer);
       start = end + 1;
     }
@@ -121,11 +132,12 @@ export class MergeTreeReader implements AnswerReader<TestMerge> {
       this.#tree = field;
     } else if (field === '') {
       const answer: TestMerge =
-        this.#status === '1' ? { kind: 'clean', tree: this.#tree as Sha } : { kind: 'conflict' };
+        this.#status === '1' ? { kind: 'clean', tree: this.#tree as Sha } : { kind: 'conflict', files: this.#files };
       this.#status = undefined;
       this.#tree = undefined;
+      this.#files = [];
       return answer;
-    }
+    } else if (this.#files.length < MAX_FILES) this.#files.push(field);
     return undefined;
   }
 }

@@ -9,13 +9,13 @@ import {
   encodeTargetSet,
 } from '../../src/app/core/queue-codec.ts';
 import type { Landed } from '../../src/engine/candidate.ts';
-import { explain } from '../../src/engine/explain.ts';
 import { createQueue, type Queue } from '../../src/engine/queue.ts';
 import { step } from '../../src/engine/step.ts';
 import { nextWakeAt } from '../../src/engine/wake.ts';
 import { valuesOf } from '../../src/lib/int-map.ts';
 import type { QueueId, QueueSnapshot } from '../../src/storage/queues.ts';
 import type { RepositoryId } from '../../src/storage/repositories.ts';
+import { explain } from '../../src/words/explain.ts';
 import { plainQueue } from '../helpers/plain-queue.ts';
 import { Scenario } from '../worlds/engine/scenario.ts';
 import { act, outcomeOf, perform, settings, settle } from './random-acts.ts';

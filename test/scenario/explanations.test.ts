@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { explain } from '../../src/engine/explain.ts';
-import type { ExplanationReason } from '../../src/engine/explanation.ts';
 import { findEntry } from '../../src/engine/queue.ts';
+import { explain } from '../../src/words/explain.ts';
+import type { ExplanationReason } from '../../src/words/explanation.ts';
 import type { Scenario } from '../worlds/engine/scenario.ts';
 import { play } from '../worlds/engine/story.ts';
 import { numberOf } from '../worlds/engine/words.ts';
@@ -22,7 +22,7 @@ describe('why an entry is where it is', () => {
   it('says which checks are open, and on top of whom it is tested [E12]', () => {
     const told = play()`with requiredStatuses=["unit","lint"]; submit A B; fail A by=other; pass A+B by=unit`;
     assert.deepEqual(why(told, 'B'), [
-      'TESTING: Its tests run on top of #1: 1 of 2 required checks are open (lint).',
+      'TESTING: It is tested on top of #1 "Change A". 1 of 2 required checks is open: lint.',
       '  CHECK_OPEN: lint has not reported a result yet.',
     ]);
   });
@@ -36,7 +36,7 @@ describe('why an entry is where it is', () => {
     told.play('wait 1m');
     assert.equal(
       why(told, 'A')[1],
-      '  CI_SILENT: Nothing was heard of its required checks since 12:00 UTC: CI may not run for test branches, or reports under other names.',
+      '  CI_SILENT: No required check has reported since 12:00 UTC. CI may not run for test branches, or reports under other names. Checks that have not reported by 17:00 UTC are treated as failed.',
     );
     told.play('fail A by=other; wait 9m');
     assert.doesNotMatch(why(told, 'A').join(), /CI_SILENT/);
@@ -66,74 +66,74 @@ describe('why an entry is where it is', () => {
   it('says for whom it waits, what that one waits for, and since when [E12]', () => {
     const told = play()`submit A B; pass A+B`;
     assert.deepEqual(why(told, 'B'), [
-      'WAITING_FOR: It waits for #1, which is TESTING since 12:00 UTC and has 1 of 1 required checks open.',
-      '  TESTING: Its tests run: 1 of 1 required checks are open (ci).',
+      'WAITING_FOR: Blocked by #1 "Change A", which is under test since 12:00 UTC; 1 of 1 required check is open.',
+      '  TESTING: It is under test. 1 of 1 required check is open: ci.',
       '    CHECK_OPEN: ci has not reported a result yet.',
     ]);
     const { summary, position, next } = explain(told.queue, findEntry(told.queue, numberOf('B')) as never, told.now);
-    assert.match(summary, /^Pull request #2 is TESTS_PASSED, number 2 of 2 in the queue\. It waits for #1/);
-    assert.deepEqual([position, next], [2, 'It lands on main as soon as those ahead of it have.']);
+    assert.match(summary, /^Pull request #2: Passed, waiting to land \(TESTS_PASSED\), number 2 of 2 in the queue\. Blocked by #1/);
+    assert.deepEqual([position, next], [2, 'It lands on main automatically, after #1.']);
   });
 
   it('says of a failure whose fault it may be [E12] [V4]', () => {
     const told = play()`with concurrency=2; submit A B C; fail A+B`;
     assert.deepEqual(why(told, 'B').slice(0, 3), [
       'FAILED_CHECKS: ci failed.',
-      'BLAME_OPEN: Whether that is its own fault depends on what it was tested on top of.',
-      '  WAITING_FOR: It waits for #1, which is TESTING since 12:00 UTC and has 1 of 1 required checks open.',
+      'BLAME_OPEN: Not known yet whether this pull request caused it: it was tested on top of #1 "Change A".',
+      '  WAITING_FOR: Blocked by #1 "Change A", which is under test since 12:00 UTC; 1 of 1 required check is open.',
     ]);
-    assert.match(why(told, 'C')[0] ?? '', /^WAITING_FOR: It waits for #2, which is PENDING_FAILURE/);
+    assert.match(why(told, 'C')[0] ?? '', /^WAITING_FOR: Blocked by #2 "Change B", which failed, with the cause not known yet/);
   });
 
   it('says until when it is held for those behind it [E12] [V6]', () => {
     const told = play()`with pendingFailureDepth=1; submit A B; fail A`;
     assert.equal(
       why(told, 'A')[1],
-      'HELD: It is held for the pull requests behind it, until 2026-09-17T13:00:00.000Z at the latest.',
+      'HELD: It stays until 13:00 UTC at the latest: if a pull request behind it passes together with it, it passes too.',
     );
   });
 
   it('says with whom it waits for a batch, and for how long [E12] [B10]', () => {
     const told = play()`with batch=true; submit A B`;
     assert.deepEqual(why(told, 'A'), [
-      'WAITING_FOR_BATCH: It waits together with #2 for others to be tested with, until 2026-09-17T12:05:00.000Z at the latest.',
+      'WAITING_FOR_BATCH: Its batch has 2 of 4 pull requests (with #2 "Change B"). Testing starts when it is full, at 12:05 UTC at the latest.',
     ]);
   });
 
   it('says who has the slots [E12] [C3]', () => {
     const told = play()`with concurrency=1; submit A B C`;
     assert.deepEqual(why(told, 'B').slice(0, 2), [
-      'WAITING_FOR_SLOT: The only slot is taken.',
-      '  WAITING_FOR: It waits for #1, which is TESTING since 12:00 UTC and has 1 of 1 required checks open.',
+      'WAITING_FOR_SLOT: The only test slot is taken.',
+      '  WAITING_FOR: Blocked by #1 "Change A", which is under test since 12:00 UTC; 1 of 1 required check is open.',
     ]);
   });
 
   it('says how its batch is searched [E12] [B4]', () => {
     const told = play()`with batch=true batchingMinSize=4; submit A B C D; fail ABCD`;
     assert.deepEqual(why(told, 'C').slice(0, 2), [
-      'BISECTION: Its batch failed, and the batch is split to find out which pull requests are to blame.',
-      '  TESTING: It is tested together with #4. Its tests run on top of #1, #2: 1 of 1 required checks are open (ci).',
+      'BISECTION: Its batch of 4 failed. Sluice searches for the pull request that caused it: step 1 of about 2.',
+      '  TESTING: It is tested together with #4 "Change D" on top of #1 "Change A", #2 "Change B". 1 of 1 required check is open: ci.',
     ]);
   });
 
   it('says with whom it conflicts [E12] [C33]', () => {
     const told = play()`conflict B A; submit A B`;
     assert.deepEqual(why(told, 'B'), [
-      'CONFLICT_AHEAD: It conflicts with #1 ahead of it, and is tried again once that has landed or left.',
+      'CONFLICT_AHEAD: It conflicts with #1 ahead of it. Sluice tries again automatically once #1 has landed or left the queue. Rebasing it onto #1 now saves a round.',
     ]);
   });
 
   it('says that the target itself is broken [E12] [V10]', () => {
     const told = play()`submit A B C; fail A B C HEAD`;
-    assert.match(why(told, 'C')[0] ?? '', /^TARGET_RED: The head of main fails ci by itself/);
+    assert.match(why(told, 'C')[0] ?? '', /^TARGET_RED: The queue is held: the head of main itself fails ci/);
   });
 
   it('says who vouches for it, and what is being landed [E12] [V8] [L1]', () => {
     const told = play()`with canOptimisticallyMerge=true; hold landings; submit A B; pass A+B`;
     assert.deepEqual(why(told, 'A'), [
-      'VOUCHED: A pull request behind it passed together with it: both land together.',
+      'VOUCHED: A pull request behind it passed together with it. Both land together.',
     ]);
-    assert.deepEqual(why(told, 'B'), ['LANDING: It is being landed right now.']);
+    assert.deepEqual(why(told, 'B'), ['LANDING: Sluice lands it right now.']);
   });
 
   it('says that the line is full [E12] [O3]', () => {
@@ -142,12 +142,12 @@ describe('why an entry is where it is', () => {
     told.queue = { ...told.queue, index: { ...told.queue.index, admitted: 500 } };
     const late = { ...findEntry(told.queue, 27 as never), admission: undefined, state: 'NOT_READY' } as never;
     const [reason] = explain(told.queue, late, told.now).reasons;
-    assert.equal(reason?.text, 'The line is full: 500 pull requests are in it, and it holds 500.');
+    assert.equal(reason?.text, 'The queue is full: 500 pull requests are in it, and it holds 500.');
   });
 
   it('says why it left [E12] [E11]', () => {
     const told = play()`submit A B; cancel A; fail B`;
-    assert.deepEqual(why(told, 'B'), ['TEST_RUN_REQUIRED_STATUS_FAILED: It failed ci. Fix it and submit it again.']);
+    assert.deepEqual(why(told, 'B'), ['TEST_RUN_REQUIRED_STATUS_FAILED: ci failed.']);
     assert.match(why(told, 'A')[0] ?? '', /^USER_REQUESTED: Removed from the queue/);
   });
 
@@ -155,6 +155,6 @@ describe('why an entry is where it is', () => {
     const told = play()`submit A; pause`;
     assert.match(why(told, 'A')[0] ?? '', /^QUEUE_PAUSED/);
     told.queue = { ...told.queue, parked: { reason: 'a promise would have been broken', since: told.now } };
-    assert.match(why(told, 'A')[0] ?? '', /^QUEUE_PARKED: The queue stopped itself: a promise would have been broken/);
+    assert.match(why(told, 'A')[0] ?? '', /^QUEUE_PARKED: Sluice stopped this queue: a promise would have been broken/);
   });
 });

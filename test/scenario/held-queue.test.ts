@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { explain } from '../../src/engine/explain.ts';
 import { findEntry } from '../../src/engine/queue.ts';
+import { explain } from '../../src/words/explain.ts';
 import type { Scenario } from '../worlds/engine/scenario.ts';
 import { play, story } from '../worlds/engine/story.ts';
 import { numberOf } from '../worlds/engine/words.ts';
@@ -57,9 +57,9 @@ describe('a queue that holds looks at its branch again by itself', () => {
 
   it('says when it looks again, and that it is nobody’s fault [E12] [V37]', () => {
     const told = play()`${RED}`;
-    assert.match(summaryOf(told, 'A'), /The head of main fails ci by itself.*tested again by itself at 12:10 UTC/);
+    assert.match(summaryOf(told, 'A'), /the head of main itself fails ci.*Sluice tests main again at 12:10 UTC/);
     told.play('wait 10m');
-    assert.match(summaryOf(told, 'A'), /being tested again now/);
+    assert.match(summaryOf(told, 'A'), /Sluice tests main again now/);
   });
 });
 
@@ -114,7 +114,7 @@ describe('a repair', () => {
       ${RED}
       submit E F
     `;
-    assert.match(summaryOf(told, 'E'), /If it passes it lands at once/);
+    assert.match(summaryOf(told, 'E'), /If it passes, it lands at once/);
     assert.match(summaryOf(told, 'F'), /possible repair/);
     assert.match(summaryOf(told, 'A'), /submit it again as a repair/);
   });

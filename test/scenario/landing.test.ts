@@ -162,7 +162,7 @@ describe('events while a landing is under way', () => {
       hold landings; submit A B; pass A; cancel A → A=passed
       refuse composition → A=cancelled B=testing; why A=USER_REQUESTED; testing B; target M
     `;
-    assert.equal(told.lastOf('A')?.actor, 'ada');
+    assert.equal(told.lastOf('A')?.because.actor, 'ada');
   });
 
   it('removes an entry that did not land when a merge API stopped half-way [L24] [L3]', () => {

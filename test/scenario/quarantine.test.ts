@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { CandidateNumber } from '../../src/engine/candidate.ts';
-import { explain } from '../../src/engine/explain.ts';
-import type { ExplanationReason } from '../../src/engine/explanation.ts';
 import { findEntry } from '../../src/engine/queue.ts';
-import { reasonText } from '../../src/engine/reason.ts';
 import { nextWakeAt } from '../../src/engine/wake.ts';
+import { explain } from '../../src/words/explain.ts';
+import type { ExplanationReason } from '../../src/words/explanation.ts';
+import { changeText } from '../../src/words/reasons.ts';
 import { pluck } from '../helpers/pluck.ts';
 import { NOON, type Scenario } from '../worlds/engine/scenario.ts';
 import { play, story } from '../worlds/engine/story.ts';
@@ -23,7 +23,7 @@ function explanationOf(told: Scenario, name: string): string[] {
   const last = number === undefined ? undefined : told.endedCandidates.get(number);
   const codes = (reasons: readonly ExplanationReason[]): string[] =>
     reasons.flatMap((reason) => [reason.code, ...codes(reason.reasons)]);
-  return codes(explain(told.queue, entry, told.now, last).reasons);
+  return codes(explain(told.queue, entry, told.now, { last }).reasons);
 }
 
 describe('a queue that honors quarantine', () => {
@@ -206,7 +206,5 @@ function waived(check: string) {
 
 function textOf(transition: Scenario['transitions'][number] | undefined): string {
   assert.ok(transition !== undefined);
-  const { because, to, actor } = transition;
-  const { prNumber, checks, detail, reason } = because;
-  return reasonText(reason, { to, branch: 'main', actor, prNumber, checks, detail });
+  return changeText({ ...transition, branch: 'main' });
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { explain } from '../../src/engine/explain.ts';
 import { findEntry } from '../../src/engine/queue.ts';
+import { explain } from '../../src/words/explain.ts';
 import { pluck } from '../helpers/pluck.ts';
 import { play, story } from '../worlds/engine/story.ts';
 import { numberOf } from '../worlds/engine/words.ts';

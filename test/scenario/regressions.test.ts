@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { explain } from '../../src/engine/explain.ts';
-import type { ExplanationReason } from '../../src/engine/explanation.ts';
 import { findEntry } from '../../src/engine/queue.ts';
 import { step } from '../../src/engine/step.ts';
+import { explain } from '../../src/words/explain.ts';
+import type { ExplanationReason } from '../../src/words/explanation.ts';
 import { pluck } from '../helpers/pluck.ts';
 import { Scenario } from '../worlds/engine/scenario.ts';
 import { play, story } from '../worlds/engine/story.ts';
@@ -28,7 +28,7 @@ describe('regressions', () => {
     for (const candidate of told.candidates().slice(1)) told.reportCheck(candidate.number, {});
     const { reasons } = explain(told.queue, findEntry(told.queue, 60 as never) as never, told.now);
     assert.ok(sizeOf(reasons) < 50, `${sizeOf(reasons)} reasons`);
-    assert.deepEqual(reasons.at(-1)?.text, 'It waits for 56 more pull requests ahead of it.');
+    assert.deepEqual(reasons.at(-1)?.text, 'Blocked by 56 more pull requests ahead of it.');
   });
 
   story('a search removes no entry for a failure of a target that is red by itself [V16] [B6]')`
@@ -253,7 +253,7 @@ describe('a check that is run again', () => {
     `;
     const entry = findEntry(told.queue, numberOf('A'));
     assert.ok(entry !== undefined);
-    assert.match(JSON.stringify(explain(told.queue, entry, told.now)), /being run again/);
+    assert.match(JSON.stringify(explain(told.queue, entry, told.now)), /runs the failed check again/);
     told.play(`
       pass A+B+C                   → testing A A+B; A=testing
       report A SUCCESS started=-0m → A=merged

@@ -9,8 +9,8 @@ describe('restarting tests', () => {
                               → path C waiting pending testing; testing A A+B A+B+C; runs A A+B A+B+C A+B
       pass A+B+C A B          → ABC=merged; target M+A+B+C
     `;
-    const actor = told.trailOf('B').find(({ because }) => because.reason === 'TESTS_RESTARTED_BY_API_REQUEST')?.actor;
-    assert.equal(actor, 'ada');
+    const restarted = told.trailOf('B').find(({ because }) => because.reason === 'TESTS_RESTARTED_BY_API_REQUEST');
+    assert.equal(restarted?.because.actor, 'ada');
   });
 
   story('keeps in mind what landed beside the candidate that is run again [C12] [C4] [L3]')`

@@ -6,8 +6,8 @@ import { numberOf } from '../worlds/engine/words.ts';
 describe('every transition is kept with its instant, reason, actor and candidate', () => {
   it('tells the whole life of an entry that lands [E1] [E11]', () => {
     const told = play()`submit A unready; wait 2m; ready A; wait 10m; pass A`;
-    const life = told.trailOf('A').map(({ from, to, because, actor, durationMs }) => {
-      return [from, to, because.reason, because.candidate, actor, (durationMs ?? 0) / 60_000];
+    const life = told.trailOf('A').map(({ from, to, because, durationMs }) => {
+      return [from, to, because.reason, because.candidate, because.actor, (durationMs ?? 0) / 60_000];
     });
     assert.deepEqual(life, [
       [undefined, 'NOT_READY', 'API_REQUESTED', undefined, 'ada', 0],
@@ -25,8 +25,8 @@ describe('every transition is kept with its instant, reason, actor and candidate
     assert.deepEqual(
       ends.map(({ to, because }) => [to, because]),
       [
-        ['PENDING_FAILURE', { reason: 'TEST_RUN_REQUIRED_STATUS_FAILED', checks: ['b'], candidate: 2 }],
-        ['FAILED', { reason: 'TEST_RUN_REQUIRED_STATUS_FAILED', checks: ['b'], candidate: 2 }],
+        ['PENDING_FAILURE', { reason: 'TEST_RUN_REQUIRED_STATUS_FAILED', checks: ['b'], candidate: 2, onTopOf: [1] }],
+        ['FAILED', { reason: 'TEST_RUN_REQUIRED_STATUS_FAILED', checks: ['b'], candidate: 2, onTopOf: [1] }],
       ],
     );
   });
@@ -34,7 +34,7 @@ describe('every transition is kept with its instant, reason, actor and candidate
   it('names who removed it, and nobody for what the queue or a forge did [E11]', () => {
     const told = play()`submit A B C; cancel A; close B; fail C`;
     assert.deepEqual(
-      ['A', 'B', 'C'].map((name) => told.lastOf(name)?.actor),
+      ['A', 'B', 'C'].map((name) => told.lastOf(name)?.because.actor),
       ['ada', undefined, undefined],
     );
   });

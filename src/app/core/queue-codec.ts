@@ -4,7 +4,6 @@ import { buildIndex, reindex } from '../../engine/entry-index.ts';
 import type { QueueEvent } from '../../engine/event.ts';
 import type { Entry, Queue } from '../../engine/queue.ts';
 import { createQueue, isLive, NEW_ENTRY } from '../../engine/queue.ts';
-import { reasonText } from '../../engine/reason.ts';
 import { DEFAULT_SETTINGS } from '../../engine/settings.ts';
 import type { ImpactedTargets } from '../../engine/targets.ts';
 import type { Transition } from '../../engine/work.ts';
@@ -22,6 +21,7 @@ import type {
   TargetSetRow,
   TransitionRow,
 } from '../../storage/queues.ts';
+import { changeText } from '../../words/reasons.ts';
 import { candidateIdOf } from './entry-id.ts';
 
 /**
@@ -262,11 +262,11 @@ export function encodeTransition(
   transition: Transition,
   place: { readonly queueId: QueueId; readonly branch: string; readonly version: number; readonly ordinal: number },
 ): TransitionRow {
-  const { to, actor, because } = transition;
-  const { reason, prNumber, candidate, checks, detail } = because;
+  const { to, because } = transition;
+  const { reason, actor, prNumber, candidate, checks } = because;
   const body: StoredTransition = {
     reason,
-    text: reasonText(reason, { to, branch: place.branch, actor, prNumber, checks, detail }),
+    text: changeText({ to, branch: place.branch, because, landed: transition.landed }),
     ...(actor === undefined ? {} : { actor }),
     ...(candidate === undefined ? {} : { testRunId: candidateIdOf(place.queueId, candidate) }),
     ...(prNumber === undefined ? {} : { prNumber }),

@@ -2,6 +2,7 @@ import type { Candidate } from '../../engine/candidate.ts';
 import type { BuildCandidate, ReviewRequired } from '../../engine/effect.ts';
 import { findCandidate } from '../../engine/queue.ts';
 import type { BuildAnswer } from '../../forge/forge.ts';
+import { present } from '../../lib/present.ts';
 import { DONE, type EffectAnswer, type EffectRun, loadCandidate, placeOf, toCandidateEntries } from './effect-run.ts';
 
 /** The parent candidate is being built. That takes as long as a merge, or until git answers again. */
@@ -52,8 +53,8 @@ function toEvent({ number: candidate }: Candidate, answer: BuildAnswer) {
       return { kind: 'candidate_built' as const, candidate, sha, tree, sources };
     }
     case 'conflict': {
-      const { prNumber, culprit } = answer;
-      return { kind: 'candidate_conflicted' as const, candidate, prNumber, culprit };
+      const { prNumber, culprit, files } = answer;
+      return { kind: 'candidate_conflicted' as const, candidate, prNumber, culprit, ...present({ files }) };
     }
     case 'unbuildable': {
       const { reason, detail } = answer;

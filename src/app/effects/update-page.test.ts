@@ -185,7 +185,7 @@ describe('the page of a pull request', () => {
     world.pages.comments.clear();
     await world.cancel(pr.number);
     await world.pagesUpdated();
-    assert.match(textOn(world, pr.number), /Not in the queue any more/);
+    assert.match(textOn(world, pr.number), /Removed from the queue/);
     world.pages.comments.clear();
     await world.enter(pr);
     await world.pagesUpdated();
@@ -264,11 +264,11 @@ describe('the page of a pull request', () => {
     );
     await world.cancel(pr.number);
     await world.pass(60_000);
-    assert.match(textOn(world, pr.number), /Not in the queue any more/);
+    assert.match(textOn(world, pr.number), /Removed from the queue/);
     assert.deepEqual(await world.effects(), []);
     resolve();
     await world.pass(60_000);
-    assert.match(textOn(world, pr.number), /Not in the queue any more/);
+    assert.match(textOn(world, pr.number), /Removed from the queue/);
     assert.deepEqual(conclusionsIn(world), ['CANCELLED']);
   });
 
@@ -324,7 +324,7 @@ describe('the page of a pull request', () => {
     await world.pass(0);
     assert.match(textOn(world, pr.number), /Being tested/);
     await world.pass(10_000);
-    assert.match(textOn(world, pr.number), /Not in the queue any more/);
+    assert.match(textOn(world, pr.number), /Removed from the queue/);
     assert.deepEqual(world.pages.acts.slice(length), ['comment', 'comment', 'check']);
     assert.deepEqual(await world.effects(), []);
   });
@@ -339,7 +339,7 @@ describe('the page of a pull request', () => {
     resolve();
     await world.cancel(pr.number);
     await world.pass(60_000);
-    assert.match(textOn(world, pr.number), /Not in the queue any more/);
+    assert.match(textOn(world, pr.number), /Removed from the queue/);
     assert.deepEqual(statesIn(world), ['COMPLETED CANCELLED']);
   });
 
@@ -354,7 +354,7 @@ describe('the page of a pull request', () => {
       await Promise.all(told);
       await world.pass(60_000);
       for (const id of ids) assert.deepEqual(await world.effects(id), []);
-      for (const pr of all) assert.match(textOn(world, pr.number), /asked for changes/i);
+      for (const pr of all) assert.match(textOn(world, pr.number), /requested changes/i);
       assert.deepEqual(world.pages.acts.slice(length), ['comment', 'comment', 'comment']);
     });
   }
@@ -367,7 +367,7 @@ describe('the page of a pull request', () => {
     }
     await world.pass(3 * 60 * 60_000);
     for (const id of ids) assert.deepEqual(await world.effects(id), []);
-    for (const pr of all) assert.match(textOn(world, pr.number), /asked for changes/i);
+    for (const pr of all) assert.match(textOn(world, pr.number), /requested changes/i);
   });
 
   for (const isFirst of [true, false]) {
@@ -384,7 +384,7 @@ describe('the page of a pull request', () => {
       });
       for (const id of isFirst ? [] : ids) await world.observe({ ...pr, blockReasons: ['changesRequested'] }, id);
       if (isFirst) await world.enter(pr);
-      const pattern = isFirst ? /Being tested/ : /asked for changes/i;
+      const pattern = isFirst ? /Being tested/ : /requested changes/i;
       await world.pass(290_000);
       assert.doesNotMatch(textOn(world, pr.number), pattern);
       await world.pass(30_000);
@@ -407,7 +407,7 @@ describe('the page of a pull request', () => {
     world.pages.refusing.clear();
     await world.pass(60_000);
     assert.deepEqual(world.pages.acts, ['comment', 'check', 'comment', 'check']);
-    assert.match(textOn(world, pr.number), /Not in the queue any more/);
+    assert.match(textOn(world, pr.number), /Removed from the queue/);
     assert.deepEqual(statesIn(world), ['COMPLETED CANCELLED']);
   });
 
@@ -489,7 +489,7 @@ describe('the page of a pull request', () => {
     await world.enter({ ...pr, baseBranch: 'next' }, next);
     await world.pagesUpdated();
     const text = textOn(world, pr.number);
-    assert.match(text, /Being tested · `next`.*Not in the queue any more · `main`/s);
+    assert.match(text, /Being tested · `next`.*Removed from the queue · `main`/s);
     assert.deepEqual([...world.pages.checks.values()].map(({ name }) => name).toSorted(), [
       'Sluice (main)',
       'Sluice (next)',

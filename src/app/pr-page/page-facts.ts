@@ -1,19 +1,18 @@
-import type { Check } from '../../engine/check.ts';
-import type { Explanation } from '../../engine/explanation.ts';
 import type { PrNumber } from '../../engine/pull-request.ts';
 import type { Entry } from '../../engine/queue.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { Sha } from '../../lib/sha.ts';
+import type { Explanation, FailedCheck } from '../../words/explanation.ts';
+import type { Headline } from '../../words/headlines.ts';
 
 /** Everything that the page shows about a pull request in one queue. */
 export interface PageFacts {
   readonly branch: string;
   readonly entry: Entry;
   readonly explanation: Explanation;
+  readonly headline: Headline;
   /** The number of admitted entries. */
   readonly admitted: number;
-  /** The last transition. */
-  readonly latest: TimelineSentence | undefined;
   /** Why it is tested again. */
   readonly retestReason: TimelineSentence | undefined;
   readonly submittedBy: string | undefined;
@@ -50,26 +49,12 @@ export interface RunFacts {
   readonly required: readonly string[];
   /** Set when the required checks have reported nothing for long. */
   readonly silentSince: Instant | undefined;
+  /** Checks that CI reported and that are not required. */
+  readonly heard: readonly string[];
   /** Checks that have not reported by then count as failed. Undefined: no limit, or already over. */
   readonly endsAt: Instant | undefined;
   /** The candidate in which the same tree passed before, so that this one did not run. */
   readonly provenBy: string | undefined;
   /** Required checks that failed, also waived ones. */
   readonly failed: readonly FailedCheck[];
-}
-
-/** Without a conclusion, it did not finish. */
-export interface FailedCheck extends Pick<Check, 'name' | 'conclusion' | 'url' | 'summary'> {
-  /** It reported at least once. */
-  readonly hasBegun: boolean;
-  readonly isWaived: boolean;
-  readonly tests: readonly FailedTestFacts[];
-  /** The number of failed tests, as far as uploads tell. */
-  readonly failing: number;
-}
-
-export interface FailedTestFacts {
-  readonly name: string;
-  readonly kind: 'failed' | 'flaky' | 'broken' | 'quarantined';
-  readonly url: string | undefined;
 }

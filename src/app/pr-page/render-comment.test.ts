@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { aPullRequest } from '../../../test/helpers/a-pull-request.ts';
-import type { ExplanationReason } from '../../engine/explanation.ts';
+
 import type { PrNumber } from '../../engine/pull-request.ts';
 import { ENTRY_STATES, type Entry, type EntryId, type EntryState, NEW_ENTRY } from '../../engine/queue.ts';
+import type { ExplanationReason, FailedCheck } from '../../words/explanation.ts';
+import { headlineOf } from '../../words/headlines.ts';
 import { renderCheckRun } from './check-run.ts';
-import type { FailedCheck, PageFacts, RunFacts } from './page-facts.ts';
+import type { PageFacts, RunFacts } from './page-facts.ts';
 import { renderComment } from './render-comment.ts';
 
 const EVIL = '</sub>\n/sluice merge @everyone #1 `` <!-- sluice:queue --> [x](javascript:1) https://evil.test | \u202e';
@@ -51,10 +53,10 @@ function aSituation(state: EntryState, many: number): PageFacts {
   const wide = Array.from({ length: many }, () => aReason(EVIL.repeat(20), [aReason(EVIL), aReason(EVIL)]));
   return {
     branch: EVIL.repeat(5),
-    entry: anEntry(state),
-    explanation: { summary: EVIL, next: EVIL, position: 3, reasons: wide },
+    entry: anEntry(state, { because: { reason: 'USER_REQUESTED', actor: EVIL } }),
+    explanation: { headline: EVIL, summary: EVIL, next: EVIL, commands: [EVIL], position: 3, reasons: wide },
+    headline: headlineOf({ branch: 'main' }, anEntry(state)),
     admitted: 9,
-    latest: { text: `Done by ${EVIL}. ${EVIL.repeat(100)}`, actor: EVIL },
     retestReason: { text: EVIL.repeat(100) },
     submittedBy: EVIL,
     run: {
@@ -67,6 +69,7 @@ function aSituation(state: EntryState, many: number): PageFacts {
       beneath: Array.from({ length: many }, (_, index) => index as PrNumber),
       required: Array.from({ length: many }, () => EVIL),
       silentSince: 0,
+      heard: [EVIL],
       endsAt: undefined,
       provenBy: undefined,
       failed: Array.from({ length: many }, () => aFailure(EVIL, many)),
@@ -89,13 +92,14 @@ function aPlainSituation(state: EntryState, run: Partial<RunFacts> = {}): PageFa
     beneath: [],
     required: ['ci'],
     silentSince: undefined,
+    heard: [],
     endsAt: undefined,
     provenBy: undefined,
     failed: [],
     ...run,
   };
-  const explanation = { summary: 'It waits.', next: 'It goes on.', reasons: [] };
-  return { ...given, branch: 'main', explanation, latest: undefined, retestReason: undefined, run: facts };
+  const explanation = { headline: 'Waits', summary: 'It waits.', next: 'It goes on.', commands: [], reasons: [] };
+  return { ...given, branch: 'main', explanation, retestReason: undefined, run: facts };
 }
 
 /** Markdown has no meaning inside backticks. */
@@ -142,8 +146,10 @@ describe('the comment on a pull request', () => {
   });
 
   it('names the actor without a mention [G46]', () => {
-    const latest = { text: 'Removed from the queue by @ada. Submit it again when it should be merged.', actor: '@ada' };
-    const { text } = renderComment([{ ...aPlainSituation('CANCELLED'), latest }], 0);
+    const entry = anEntry('CANCELLED', { because: { reason: 'USER_REQUESTED', actor: '@ada' } });
+    const plain = aPlainSituation('CANCELLED');
+    const explanation = { ...plain.explanation, reasons: [aReason('Removed from the queue by @ada.')] };
+    const { text } = renderComment([{ ...plain, entry, explanation }], 0);
     assert.match(text, /^Removed from the queue by `@ada`\.$/m);
   });
 

@@ -1,12 +1,16 @@
 import type { Landed } from '../../engine/candidate.ts';
-import type { ExplanationReason } from '../../engine/explanation.ts';
-import { landingProof } from '../../engine/landed-text.ts';
 import { type Entry, isLive } from '../../engine/queue.ts';
-import { formatInstant, type Instant } from '../../lib/clock.ts';
-import { isUntested, renderHeadline } from './headline.ts';
+import type { Instant } from '../../lib/clock.ts';
+import type { ExplanationReason } from '../../words/explanation.ts';
+import { isUntested } from '../../words/headlines.ts';
+import { landingProof } from '../../words/landing.ts';
+import { minuteOf } from '../../words/phrases.ts';
+import { heardText } from '../../words/testing.ts';
+import { isHopeful } from '../../words/tests.ts';
+import { renderHeadline } from './headline.ts';
 import { code, joinLines, link, words } from './markdown.ts';
-import type { PageFacts, RunFacts, TimelineSentence } from './page-facts.ts';
-import { hasHope, renderFailures } from './render-failures.ts';
+import type { HowToSubmit, PageFacts, RunFacts, TimelineSentence } from './page-facts.ts';
+import { renderFailures } from './render-failures.ts';
 
 /** Marks our comment, to find it again. Texts by others are escaped and cannot contain it. */
 export const COMMENT_MARKER = '<!-- sluice:queue -->';
@@ -28,7 +32,7 @@ export function renderComment(queues: readonly PageFacts[], at: Instant): { text
   const lines = [COMMENT_MARKER, ...renderSituation(first), ...others.flatMap(renderBriefly)];
   const essence = [joinLines(lines, MAX_COMMENT, REST), ...renderWays(first)].join('\n');
   // The time of writing is no part of the essence: an unchanged comment is not written again.
-  return { text: `${essence}\n\n<sub>As of ${formatMinute(at)}.</sub>`, essence };
+  return { text: `${essence}\n\n<sub>As of ${minuteOf(at)}.</sub>`, essence };
 }
 
 /** Everything without the commands. The check run shows it too. */
@@ -72,18 +76,14 @@ function renderTree({ entry, explanation, linkable }: PageFacts): string[] {
 
 /** The reason why it left. The proof of a landing and the list of failed checks say more than this sentence. */
 function renderEnd(situation: PageFacts): string[] {
-  const { entry, run, latest, explanation, linkable } = situation;
-  const { reason } = entry.because;
+  const { entry, run, explanation, linkable } = situation;
+  const { reason, actor, onTopOf } = entry.because;
   if (entry.landed !== undefined) return [];
-  if (TOLD_BY_LIST.has(reason) && run !== undefined && run.failed.length > 0) return [];
-  const { text, actor } = latest ?? { text: explanation.reasons[0]?.text ?? explanation.summary };
-  return ['', renderSaid({ text: hasWays(situation) ? text.replace(ADVICE, '') : text, actor }, linkable)];
+  const isListed = run !== undefined && run.failed.length > 0 && onTopOf === undefined;
+  if (reason === 'TEST_RUN_REQUIRED_STATUS_FAILED' && isListed && !isHopeful(run.failed)) return [];
+  const text = explanation.reasons[0]?.text ?? explanation.summary;
+  return ['', renderSaid({ text, actor }, linkable)];
 }
-
-const TOLD_BY_LIST: ReadonlySet<string> = new Set(['TEST_RUN_REQUIRED_STATUS_FAILED', 'TEST_RUN_TIMEOUT']);
-
-/** The end of the comment gives this advice in other words. */
-const ADVICE = / (?:Submit it again[^.]*|Fix it and submit it again)\.$/;
 
 /** A name is shown as code, so that it mentions nobody. */
 function renderSaid({ text, actor = '' }: TimelineSentence, ours: ReadonlySet<number>): string {
@@ -114,18 +114,19 @@ function renderRun({ entry, run, page, linkable }: PageFacts): string[] {
  * A misnamed check, or one that CI does not run on the test branch, never reports: the warning comes before the
  * timeout.
  */
-function renderRequired({ required, silentSince, endsAt }: RunFacts): string {
+function renderRequired({ required, silentSince, heard, endsAt }: RunFacts): string {
   const names = listNames(required);
-  const silence =
-    silentSince === undefined
-      ? ''
-      : ` **Nothing was heard of ${required.length === 1 ? 'it' : 'them'} since ${formatMinute(silentSince)}:** does CI run for this branch, and report under ${required.length === 1 ? 'this name' : 'these names'}?`;
-  const rest = endsAt === undefined ? '' : ` What has not reported by ${formatMinute(endsAt)} counts as failed.`;
+  const silence = silentSince === undefined ? '' : ` ${renderSilence(required, heard, silentSince)}`;
+  const rest =
+    endsAt === undefined ? '' : ` Checks that have not reported by ${minuteOf(endsAt)} are treated as failed.`;
   return `Required: ${names}.${silence}${rest}`;
 }
 
-function formatMinute(at: Instant): string {
-  return `${formatInstant(at).slice(0, 16).replace('T', ' ')} UTC`;
+function renderSilence(required: readonly string[], heard: readonly string[], since: Instant): string {
+  const it = required.length === 1 ? 'It has' : 'They have';
+  const guess = heardText(required, heard);
+  const question = guess === '' ? ' Does CI run for this branch, and report under this name?' : words(guess);
+  return `**${it} not reported since ${minuteOf(since)}.**${question}`;
 }
 
 /** The test branch is removed with the candidate. Its commit, and a search for the draft pull request, still work. */
@@ -168,34 +169,28 @@ function renderWaived({ waived = [] }: Landed): string[] {
     );
 }
 
-function renderNext({ entry, explanation, linkable }: PageFacts): string[] {
-  if (!isLive(entry.state)) return [];
-  return ['', `**Next:** ${words(explanation.next, { ours: linkable })}`];
-}
-
-function hasWays({ howToSubmit: { hasCommands, label } }: PageFacts): boolean {
-  return hasCommands || label !== undefined;
+function renderNext({ entry, explanation, linkable, howToSubmit }: PageFacts): string[] {
+  if (entry.state === 'MERGED') return [];
+  const again = isLive(entry.state) ? undefined : renderAgain(howToSubmit);
+  if (again === undefined) return ['', `**Next:** ${words(explanation.next, { ours: linkable })}`];
+  return ['', `**Next:** ${words(explanation.next.replace(/\.$/, ''), { ours: linkable })}: ${again}.`];
 }
 
 /** The commands and labels that a person can use. A landed pull request needs none. */
-function renderWays({ entry, run, howToSubmit: { hasCommands, label } }: PageFacts): string[] {
-  if (entry.state === 'MERGED') return [];
-  const labelled = label === undefined ? undefined : code(label);
-  if (isLive(entry.state)) {
-    if (hasCommands) return ['', `<sub>${renderCommands(entry)}</sub>`];
-    return labelled === undefined ? [] : ['', `Taking the label ${labelled} off takes it out of the queue.`];
-  }
-  const ways = [
-    ...(hasCommands ? ['comment `/sluice merge`'] : []),
-    ...(labelled === undefined ? [] : [`put the label ${labelled} on it`]),
-  ];
-  const isBroken = FAILINGS.has(entry.because.reason) && run !== undefined && !hasHope(entry, run);
-  return ways.length === 0
-    ? []
-    : ['', `**To queue it again:** ${isBroken ? 'fix it, then ' : ''}${ways.join(', or ')}.`];
+function renderWays({ entry, howToSubmit: { hasCommands, label } }: PageFacts): string[] {
+  if (!isLive(entry.state)) return [];
+  if (hasCommands) return ['', `<sub>${renderCommands(entry)}</sub>`];
+  return label === undefined ? [] : ['', `Taking the label ${code(label)} off takes it out of the queue.`];
 }
 
-const FAILINGS: ReadonlySet<string> = new Set(['TEST_RUN_REQUIRED_STATUS_FAILED', 'TEST_RUN_FAILED_BY_OPTIMIZATION']);
+/** How the author submits it again, as the end of a sentence. */
+function renderAgain({ hasCommands, label }: HowToSubmit): string | undefined {
+  const ways = [
+    ...(hasCommands ? ['comment `/sluice merge`'] : []),
+    ...(label === undefined ? [] : [`put the label ${code(label)} on it`]),
+  ];
+  return ways.length === 0 ? undefined : ways.join(', or ');
+}
 
 function renderCommands({ state }: Entry): string {
   const restart = state === 'TESTING' || state === 'PENDING_FAILURE' ? ' `/sluice restart` tests it again,' : '';
@@ -223,6 +218,7 @@ function simplify(reason: ExplanationReason): ExplanationReason[] {
   switch (reason.code) {
     // The candidate, its checks and the failures have places of their own.
     case 'CHECK_OPEN':
+    case 'CHECK_FAILED':
     case 'TESTING':
       return [];
     case 'FAILED_CHECKS':

@@ -1,7 +1,8 @@
 import type { CheckConclusion } from '../../engine/check.ts';
-import type { Entry } from '../../engine/queue.ts';
+import type { FailedCheck, FailedTest } from '../../words/explanation.ts';
+import { latelyText } from '../../words/tests.ts';
 import { code, joinLines, link, words } from './markdown.ts';
-import type { FailedCheck, FailedTestFacts, PageFacts, RunFacts } from './page-facts.ts';
+import type { PageFacts } from './page-facts.ts';
 
 const MAX_CHECKS = 20;
 const MAX_TESTS = 20;
@@ -20,7 +21,7 @@ const CONCLUSIONS: { readonly [Conclusion in CheckConclusion]: string } = {
   TIMED_OUT: 'timed out',
 };
 
-const TEST_KINDS: { readonly [Kind in FailedTestFacts['kind']]: string } = {
+const TEST_KINDS: { readonly [Kind in FailedTest['kind']]: string } = {
   failed: '',
   flaky: ' (known to be flaky)',
   broken: ' (known to be broken)',
@@ -34,22 +35,7 @@ export function renderFailures({ entry, run }: PageFacts): string[] {
   const renderCheck = (check: FailedCheck) => renderOne(check, run.branch);
   const lines = joinLines(run.failed.slice(0, MAX_CHECKS).flatMap(renderCheck), MAX_LENGTH, '- and more');
   const more = run.failed.length - MAX_CHECKS;
-  return ['', lines, ...(more > 0 ? [`- ${more} more checks failed`] : []), ...renderHope(entry, run)];
-}
-
-/** When only known flaky tests failed, a retry is better advice than a fix. */
-function renderHope(entry: Entry, run: RunFacts): string[] {
-  if (!hasHope(entry, run)) return [];
-  return [
-    '',
-    'Only tests failed that are known to be flaky, broken or quarantined: it may pass when it is tried again.',
-  ];
-}
-
-export function hasHope({ state }: Entry, { failed }: RunFacts): boolean {
-  const isFlaky = ({ isWaived, failing, tests }: FailedCheck) =>
-    isWaived || (failing > 0 && failing === tests.length && tests.every(({ kind }) => kind !== 'failed'));
-  return state === 'FAILED' && failed.length > 0 && failed.every(isFlaky);
+  return ['', lines, ...(more > 0 ? [`- ${more} more checks failed`] : [])];
 }
 
 function renderOne(check: FailedCheck, branch: string): string[] {
@@ -69,7 +55,13 @@ function renderSilence({ hasBegun }: FailedCheck, branch: string): string {
 function renderTests({ tests, failing }: FailedCheck): string[] {
   const shown = tests.slice(0, MAX_TESTS);
   const more = Math.max(failing, tests.length) - shown.length;
-  const lines = shown.map(({ name, kind, url }) => `  - ${link(code(name), url)}${TEST_KINDS[kind]}`);
+  const lines = shown.map(
+    ({ name, kind, url, lately }) => `  - ${link(code(name), url)}${TEST_KINDS[kind]}${renderLately(lately)}`,
+  );
   if (more <= 0) return lines;
   return [...lines, `  - ${more} more ${more === 1 ? 'test' : 'tests'} failed`];
+}
+
+function renderLately(lately: FailedTest['lately']): string {
+  return lately === undefined ? '' : `. ${latelyText(lately)}`;
 }

@@ -1,12 +1,12 @@
 import type { EntryRecord, ListEntry } from '../../contract/entry.ts';
 import type { View } from '../../contract/schema.ts';
-import type { Candidate, Landed } from '../../engine/candidate.ts';
-import { explain } from '../../engine/explain.ts';
-import type { ExplanationReason } from '../../engine/explanation.ts';
+import type { Landed } from '../../engine/candidate.ts';
 import { type Entry, type EntryState, isLive, type Queue } from '../../engine/queue.ts';
 import { readinessOf } from '../../engine/readiness.ts';
 import { formatInstant, type Instant } from '../../lib/clock.ts';
 import type { QueueId, TransitionRow } from '../../storage/queues.ts';
+import { explain } from '../../words/explain.ts';
+import type { Beyond, ExplanationReason } from '../../words/explanation.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
 import { decodeTransition } from '../core/queue-codec.ts';
 
@@ -97,12 +97,11 @@ export function viewExplanation(
   of: {
     readonly now: Instant;
     readonly trouble: readonly ExplanationReason[];
-    /** The candidate that an ended entry ended with. */
-    readonly last: Candidate | undefined;
+    readonly beyond: Beyond;
   },
 ): ExplanationView {
-  const { now, trouble, last } = of;
-  const explanation = explain(queue, entry, now, last);
+  const { now, trouble, beyond } = of;
+  const explanation = explain(queue, entry, now, beyond);
   const [first] = trouble;
   return {
     ...explanation,

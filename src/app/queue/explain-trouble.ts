@@ -1,9 +1,9 @@
 import type { Candidate } from '../../engine/candidate.ts';
 import type { Effect } from '../../engine/effect.ts';
-import { type ExplanationReason, reason } from '../../engine/explanation.ts';
 import { type Entry, findCandidate, isLive, type Queue } from '../../engine/queue.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { StoredEffect } from '../../storage/queues.ts';
+import { type ExplanationReason, reason } from '../../words/explanation.ts';
 import type { App } from '../core/app.ts';
 import type { FoundQueue } from '../core/find-queue.ts';
 import { decodeEffect } from '../core/queue-codec.ts';

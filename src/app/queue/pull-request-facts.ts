@@ -48,9 +48,8 @@ function isSame(entry: Entry, pr: PullRequestFacts): boolean {
 }
 
 /** Each landing makes the forge recompute mergeability of every pull request, which an admitted entry does not need. */
-function asItWas(
-  { mergeability, blockReasons, failingChecks }: PullRequestFacts,
-  pr: PullRequestFacts,
-): PullRequestFacts {
-  return pr.mergeability === 'IN_PROGRESS' ? { ...pr, mergeability, blockReasons, failingChecks } : pr;
+function asItWas(known: PullRequestFacts, pr: PullRequestFacts): PullRequestFacts {
+  if (pr.mergeability !== 'IN_PROGRESS') return pr;
+  const { mergeability, blockReasons, failingChecks, awaitedChecks } = known;
+  return { ...pr, mergeability, blockReasons, failingChecks, awaitedChecks };
 }

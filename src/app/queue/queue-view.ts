@@ -1,11 +1,11 @@
 import type { ReplyOf } from '../../contract/operation.ts';
 import type { getQueue, updateQueue } from '../../contract/queues.ts';
 import type { WithRequired } from '../../contract/schema.ts';
-import { holdReason } from '../../engine/explain.ts';
 import { nextHeadTestAt } from '../../engine/hold.ts';
 import type { Hold, Queue } from '../../engine/queue.ts';
 import { entriesInOrder } from '../../engine/roster.ts';
 import { formatInstant } from '../../lib/clock.ts';
+import { holdReason } from '../../words/queue.ts';
 import type { RecentAlarms } from '../core/alarms.ts';
 import { viewListEntry } from './entry-view.ts';
 

@@ -1,8 +1,7 @@
 import type { ReplyOf } from '../../contract/operation.ts';
 import type * as pullRequestsContract from '../../contract/pull-requests.ts';
-import type { Candidate } from '../../engine/candidate.ts';
 import type { PrNumber } from '../../engine/pull-request.ts';
-import { type Entry, type EntryState, findEntry, isLive } from '../../engine/queue.ts';
+import { type Entry, type EntryState, findEntry } from '../../engine/queue.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { present } from '../../lib/present.ts';
 import type { Repository } from '../../storage/repositories.ts';
@@ -16,8 +15,9 @@ import {
   type QueueRef,
   toForgeRepository,
 } from '../core/find-queue.ts';
-import { decodeCandidate, decodeShownEntry } from '../core/queue-codec.ts';
+import { decodeShownEntry } from '../core/queue-codec.ts';
 import { type Answer, isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
+import { collectBeyond } from './entry-run.ts';
 import {
   type EntryView,
   type ExplanationView,
@@ -88,7 +88,7 @@ async function explainEntry(app: App, found: FoundQueue, entry: Entry): Promise<
   return viewExplanation(found, entry, {
     now: app.clock.now(),
     trouble: await explainTrouble(app, found, entry),
-    last: await findLast(app, found, entry),
+    beyond: await collectBeyond(app, found, entry),
   });
 }
 
@@ -104,13 +104,6 @@ export async function explainListed(
     views.push({ ...viewListEntry(entry), explanation: await explainEntry(app, found, entry) });
   }
   return views;
-}
-
-/** The candidate that an ended entry ended with. */
-async function findLast(app: App, { id }: FoundQueue, { state, because }: Entry): Promise<Candidate | undefined> {
-  if (isLive(state) || because.candidate === undefined) return undefined;
-  const row = await app.store.queues.findCandidate(id, because.candidate);
-  return row === undefined ? undefined : decodeCandidate(row);
 }
 
 /** Only open pull requests are searched: another one may have taken over the branch of a closed one. */

@@ -39,7 +39,8 @@ async function assembleCandidate(git: GitRepository, request: BuildRequest, base
   if (conflicting !== undefined) {
     const ahead = [...beneath, ...members.slice(0, tips.length)];
     const culprit = await findCulprit(git, request, { base, ahead, conflicting });
-    return { kind: 'conflict', prNumber: conflicting.prNumber, culprit };
+    const files = await listConflicts(git, tips.at(-1) ?? start, conflicting);
+    return { kind: 'conflict', prNumber: conflicting.prNumber, culprit, ...files };
   }
   return { kind: 'tip', tip: tips.at(-1) ?? (await addEmptyCommit(git, request, start)) };
 }
@@ -56,6 +57,12 @@ async function layFoundation(git: GitRepository, request: BuildRequest, base: Ti
 
 function conflictBeneath({ members }: BuildRequest, culprit: CandidateEntry): AssembledCandidate {
   return { kind: 'conflict', prNumber: (members[0] ?? culprit).prNumber, culprit: culprit.prNumber };
+}
+
+/** A rebase may conflict where a merge does not; then no file is named. */
+async function listConflicts(git: GitRepository, tip: Tip, { headSha }: CandidateEntry) {
+  const merge = await git.testMerge({ target: tip.sha, head: headSha });
+  return merge.kind === 'conflict' ? { files: merge.files } : {};
 }
 
 interface Conflict {

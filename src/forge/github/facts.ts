@@ -114,7 +114,7 @@ async function factsWith(
 }
 
 export function factsOf(node: PullRequestNode, readiness: Readiness): PullRequestFacts {
-  const { mergeability, blockReasons, failingChecks } = readiness;
+  const { mergeability, blockReasons, failingChecks, awaitedChecks } = readiness;
   const isForeign = node.isCrossRepository || node.headRepository === null;
   const mergeTitle = mergeTitleIn(node.body);
   return {
@@ -129,6 +129,7 @@ export function factsOf(node: PullRequestNode, readiness: Readiness): PullReques
     mergeability,
     blockReasons,
     failingChecks,
+    awaitedChecks,
     isHeadUntrusted: isForeign,
     ...(!isForeign && { headBranch: node.headRefName }),
     ...(mergeTitle !== undefined && { mergeTitle }),

@@ -11,6 +11,7 @@ export interface Readiness {
   readonly mergeability: Mergeability;
   readonly blockReasons: readonly BlockReason[];
   readonly failingChecks?: readonly string[];
+  readonly awaitedChecks?: readonly string[];
 }
 
 /** The known reasons behind GitHub's BLOCKED. */
@@ -58,8 +59,12 @@ export function readinessOf(pr: PullRequestNode): Readiness | undefined {
 export function readinessOfBlocked(pr: PullRequestNode, block: Block): Readiness {
   const checks = judgeChecks(block);
   const reasons = [...reviewReasons(pr), ...checks.reasons];
-  const { failing } = checks;
-  if (reasons.length > 0) return { ...notReady(...reasons), ...(failing.length > 0 && { failingChecks: failing }) };
+  const { failing, awaited } = checks;
+  const names = {
+    ...(failing.length > 0 && { failingChecks: failing }),
+    ...(awaited.length > 0 && { awaitedChecks: awaited }),
+  };
+  if (reasons.length > 0) return { ...notReady(...reasons), ...names };
   const { rules } = block;
   if (rules?.isStrict === true && !block.isUpToDate) return notReady('behind');
   if (rules === undefined || !rules.restrictsUpdates || !rules.isJudgeable) return notReady('other');
@@ -83,11 +88,14 @@ function reviewReasons({ reviewDecision }: PullRequestNode): readonly BlockReaso
 }
 
 const MAX_NAMES = 100;
+/** Only the last awaited checks are named, so that the explanation does not change with each of many. */
+const MAX_AWAITED = 3;
 
 interface CheckBlock {
   readonly reasons: readonly BlockReason[];
   /** Filled once all checks have ended, so that the explanation does not change with each of them. */
   readonly failing: readonly string[];
+  readonly awaited: readonly string[];
 }
 
 function judgeChecks({ contexts, ownLogin, rules }: Block): CheckBlock {
@@ -101,10 +109,13 @@ function judgeChecks({ contexts, ownLogin, rules }: Block): CheckBlock {
     reason: findReason(reports, status),
   }));
   const reasons = judged.flatMap(({ reason }) => reason ?? []);
-  if (!reasons.includes('failingCheck')) return { reasons: reasons.slice(0, 1), failing: [] };
-  if (reasons.includes('awaitingCheck')) return { reasons: ['failingCheck'], failing: [] };
-  const failing = new Set(judged.flatMap(({ name, reason }) => (reason === 'failingCheck' ? [name] : [])));
-  return { reasons: ['failingCheck'], failing: [...failing].sort().slice(0, MAX_NAMES) };
+  const namesOf = (wanted: BlockReason) =>
+    [...new Set(judged.flatMap(({ name, reason }) => (reason === wanted ? [name] : [])))].sort();
+  const awaited = namesOf('awaitingCheck');
+  if (!reasons.includes('failingCheck'))
+    return { reasons: reasons.slice(0, 1), failing: [], awaited: awaited.length > MAX_AWAITED ? [] : awaited };
+  const failing = awaited.length > 0 ? [] : namesOf('failingCheck').slice(0, MAX_NAMES);
+  return { reasons: ['failingCheck'], failing, awaited: [] };
 }
 
 function findReason(reports: readonly CheckReport[], status: RequiredStatus): BlockReason | undefined {

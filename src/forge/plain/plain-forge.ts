@@ -85,8 +85,8 @@ function refReads(read: Read) {
         const ref = pullRequestRef(number);
         const [head, target] = await Promise.all([git.findCommit(ref), findBranch(git, targetBranch)]);
         if (head === undefined) return undefined;
-        const standing = target === undefined ? 'no-target' : await getStanding(git, { head, target });
-        return pullRequestFacts({ number, targetBranch, head, standing });
+        const standing = target === undefined ? NO_TARGET : await getStanding(git, { head, target });
+        return pullRequestFacts({ number, targetBranch, head, ...standing });
       });
     },
     async findBranchHead(repository, branch) {
@@ -191,22 +191,28 @@ async function findBranch(git: GitRepository, branch: string): Promise<Commit | 
  * changes nothing. An empty commit changes nothing either, so that alone is no proof.
  */
 async function getStanding(git: GitRepository, { head, target }: { head: Commit; target: Commit }): Promise<Standing> {
-  if (head.sha === target.sha) return 'merged';
+  if (head.sha === target.sha) return { standing: 'merged' };
   const merge = await git.testMerge({ target: target.sha, head: head.sha });
-  if (merge.kind !== 'clean' || merge.tree !== target.tree) return merge.kind;
-  return (await git.isAncestor({ ancestor: head.sha, descendant: target.sha })) ? 'merged' : 'clean';
+  if (merge.kind === 'conflict') return { standing: 'conflict', conflictFiles: merge.files };
+  if (merge.kind !== 'clean' || merge.tree !== target.tree) return { standing: merge.kind };
+  const isMerged = await git.isAncestor({ ancestor: head.sha, descendant: target.sha });
+  return { standing: isMerged ? 'merged' : 'clean' };
 }
 
-type Standing = 'merged' | 'clean' | 'conflict' | 'unrelated' | 'no-target';
+interface Standing {
+  readonly standing: 'merged' | 'clean' | 'conflict' | 'unrelated' | 'no-target';
+  readonly conflictFiles?: readonly string[];
+}
 
-interface PullRequestParts {
+const NO_TARGET: Standing = { standing: 'no-target' };
+
+interface PullRequestParts extends Standing {
   readonly number: PrNumber;
   readonly targetBranch: string;
   readonly head: Commit;
-  readonly standing: Standing;
 }
 
-const BLOCK_REASONS: Readonly<Record<Standing, readonly BlockReason[]>> = {
+const BLOCK_REASONS: Readonly<Record<Standing['standing'], readonly BlockReason[]>> = {
   merged: ['closed'],
   clean: [],
   conflict: ['conflict'],
@@ -214,7 +220,8 @@ const BLOCK_REASONS: Readonly<Record<Standing, readonly BlockReason[]>> = {
   'no-target': ['other'],
 };
 
-function pullRequestFacts({ number, targetBranch, head, standing }: PullRequestParts): PullRequestFacts {
+function pullRequestFacts(parts: PullRequestParts): PullRequestFacts {
+  const { number, targetBranch, head, standing, conflictFiles } = parts;
   return {
     number,
     headSha: head.sha,
@@ -225,6 +232,7 @@ function pullRequestFacts({ number, targetBranch, head, standing }: PullRequestP
     status: standing === 'merged' ? 'merged' : 'open',
     mergeability: standing === 'clean' ? 'MERGEABLE' : 'NOT_MERGEABLE',
     blockReasons: BLOCK_REASONS[standing],
+    ...(conflictFiles !== undefined && { conflictFiles }),
   };
 }
 

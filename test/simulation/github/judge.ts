@@ -1,8 +1,8 @@
-import { headlineOf } from '../../../src/app/pr-page/headline.ts';
 import { COMMENT_MARKER } from '../../../src/app/pr-page/render-comment.ts';
 import type { Candidate } from '../../../src/engine/candidate.ts';
 import { type Entry, isLive } from '../../../src/engine/queue.ts';
 import type { AlarmRow } from '../../../src/storage/alarms.ts';
+import { headlineOf } from '../../../src/words/headlines.ts';
 import type { FakeGithub } from '../../fake/github/fake-github.ts';
 import type { PullRequest, Repository } from '../../fake/github/model.ts';
 import type { Chronicle } from '../chronicle.ts';
@@ -180,7 +180,7 @@ function findWrongComment({ github, repository, chronicle }: Evidence): string |
     const pr = repository.pulls.get(number) as PullRequest;
     const own = pr.comments.filter(({ author, body }) => author === github.app.bot && body.includes(COMMENT_MARKER));
     if (own.length !== 1) return `#${number} has ${own.length} of our comments`;
-    const { text } = headlineOf(entry);
+    const { text } = headlineOf({ branch: repository.defaultBranch }, entry);
     if (!own[0]?.body.includes(text)) return `#${number} is ${entry.state}, its comment says: ${own[0]?.body}`;
   }
   return undefined;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { CandidateNumber, Landed } from '../engine/candidate.ts';
+import type { PrNumber } from '../engine/pull-request.ts';
 import type { Sha } from '../lib/sha.ts';
-import type { CandidateNumber, Landed } from './candidate.ts';
-import { landedText } from './landed-text.ts';
-import type { PrNumber } from './pull-request.ts';
+import { landedText } from './landing.ts';
 
 const sha = (letter: string) => letter.repeat(40) as Sha;
 const short = (letter: string) => letter.repeat(12);
@@ -48,22 +48,22 @@ describe('the proof of a landing in words [L18]', () => {
     [
       'beside others',
       { kind: 'COMPOSED', sha: sha('b'), pushedTree: sha('3'), composedWith: [3, 4] as PrNumber[] },
-      `Its commit ${short('b')} has the files that were tested as ${short('c')}, and what #3, #4 had landed in other files.`,
+      `Its commit ${short('b')} has the files that were tested as ${short('c')}; #3, #4 landed in parallel (no shared targets).`,
     ],
     [
       'beneath one that landed beside others',
       { kind: 'COMPOSED', pushedTree: sha('3'), composedWith: [3] as PrNumber[] },
-      `Its commit ${short('a')} landed together with others; the last of them, ${short('b')}, has the files that were tested as ${short('c')}, and what #3 had landed in other files.`,
+      `Its commit ${short('a')} landed together with others; the last of them, ${short('b')}, has the files that were tested as ${short('c')}; #3 landed in parallel (no shared targets).`,
     ],
     [
       'merged by a forge before the last',
       { kind: 'PREFIX', pushedSha: sha('a'), pushedTree: sha('1') },
-      `Its commit ${short('a')} was merged before the last of those that were tested together as ${short('c')}, and was not tested by itself.`,
+      `Its commit ${short('a')} was merged before the last of the pull requests that were tested together as ${short('c')}, and was not tested alone.`,
     ],
     [
       'merged by a forge onto something else',
       { kind: 'UNPROVEN', pushedSha: sha('a'), pushedTree: sha('1') },
-      `Its commit ${short('a')} was merged by the forge onto something else than it was tested on: what is there now was not tested.`,
+      `Its commit ${short('a')} was merged by the forge onto another commit than it was tested on: the result was not tested.`,
     ],
   ] as const) {
     it(title, () => assert.equal(landedText({ ...LANDED, ...landed }), text));
@@ -71,6 +71,6 @@ describe('the proof of a landing in words [L18]', () => {
 
   it('names twenty of those it landed beside', () => {
     const composedWith = Array.from({ length: 25 }, (_, index) => (index + 1) as PrNumber);
-    assert.match(landedText({ ...LANDED, kind: 'COMPOSED', composedWith }), /#20 and 5 more had landed in other files/);
+    assert.match(landedText({ ...LANDED, kind: 'COMPOSED', composedWith }), /#20 and 5 more landed in parallel/);
   });
 });

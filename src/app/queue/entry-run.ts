@@ -1,0 +1,148 @@
+import type { Candidate } from '../../engine/candidate.ts';
+import { verdictOfCheck } from '../../engine/check.ts';
+import { isWaived } from '../../engine/judgement.ts';
+import { type Entry, findCandidate, isLive, type Queue } from '../../engine/queue.ts';
+import type { Forge } from '../../forge/forge.ts';
+import type { Repository } from '../../storage/repositories.ts';
+import type { TestRow } from '../../storage/tests.ts';
+import type { Beyond, FailedCheck, FailedTest, GonePr } from '../../words/explanation.ts';
+import type { App } from '../core/app.ts';
+import { candidateIdOf } from '../core/entry-id.ts';
+import { type FoundQueue, formatRef, getForge } from '../core/find-queue.ts';
+import { decodeCandidate } from '../core/queue-codec.ts';
+import type { LoadedQueue } from '../core/queue-host.ts';
+import { getRetentionStart } from '../tests/stored-test-settings.ts';
+import { testLink } from '../tests/test-view.ts';
+import { findAnyEntries } from './find-entry.ts';
+
+/** The facts that an explanation needs and the queue does not have: tests, other pull requests, names. */
+export async function collectBeyond(app: App, found: FoundQueue, entry: Entry): Promise<Beyond> {
+  const { repository, queue } = found;
+  const run = await findRun(app, found, entry);
+  const place = `${formatRef(repository)} ${queue.branch}`;
+  if (run === undefined) return { place };
+  const isOver = !isLive(entry.state);
+  return {
+    place,
+    last: isOver ? run : undefined,
+    failed: await collectFailures({ app, repository }, found.id, run),
+    gone: isOver ? await findGone(app, found, entry) : undefined,
+    testBranch: testBranchOf(getForge(app, repository.host), found, run),
+  };
+}
+
+async function findGone(app: App, found: FoundQueue, { because }: Entry): Promise<ReadonlyMap<number, GonePr>> {
+  const entries = await findAnyEntries(app, found, because.onTopOf ?? []);
+  return new Map(
+    [...entries].map(([prNumber, { pr, landed }]) => [prNumber, { title: pr.title, landedSha: landed?.sha }] as const),
+  );
+}
+
+export function testBranchOf(forge: Forge, { id }: LoadedQueue, candidate: Candidate): string {
+  return forge.testBranchOf({
+    candidateId: candidateIdOf(id, candidate.number),
+    prNumber: candidate.members[0]?.prNumber,
+    isBisection: candidate.purpose.kind === 'bisection',
+  });
+}
+
+/** The candidate that tests the entry now, or that decided it. */
+export async function findRun(app: App, { id, queue }: LoadedQueue, entry: Entry): Promise<Candidate | undefined> {
+  const number = entry.landed?.candidate ?? entry.candidate ?? bisectionRunOf(queue, entry) ?? entry.because.candidate;
+  if (number === undefined) return undefined;
+  const live = findCandidate(queue, number);
+  const row = live === undefined ? await app.store.queues.findCandidate(id, number) : undefined;
+  const candidate = live ?? (row && decodeCandidate(row));
+  return candidate?.purpose.kind === 'direct' ? undefined : candidate;
+}
+
+function bisectionRunOf({ bisections }: Queue, entry: Entry): Candidate['number'] | undefined {
+  const bisection = bisections.find(({ number }) => number === entry.bisection);
+  const parts = bisection?.chains.flatMap((chain) => chain.parts) ?? [];
+  return parts.find(({ members }) => members.some(({ submission }) => submission === entry.submission))?.candidate;
+}
+
+/** More are neither read nor shown. */
+const MAX_FAILED = 25;
+const MAX_TESTS = 100;
+/** A test beyond these is named without its history. */
+const MAX_COUNTED = 10;
+
+const ORDER: readonly FailedTest['kind'][] = ['failed', 'broken', 'flaky', 'quarantined'];
+
+interface Place {
+  readonly app: App;
+  readonly repository: Repository;
+}
+
+/** The required checks that failed in a candidate, also waived ones, with their failed tests. */
+export async function collectFailures(
+  place: Place,
+  queueId: LoadedQueue['id'],
+  candidate: Candidate,
+): Promise<readonly FailedCheck[]> {
+  const candidateId = candidateIdOf(queueId, candidate.number);
+  const blamed = new Set(candidate.failure?.checks);
+  const failed = (candidate.required?.names ?? []).flatMap((name) => {
+    const check = candidate.checks.find((each) => each.name === name);
+    const isFailed = verdictOfCheck(check) === 'failed' || (check !== undefined && isWaived(check));
+    return isFailed || blamed.has(name) ? [{ name, check }] : [];
+  });
+  const facts: FailedCheck[] = [];
+  for (const [index, { name, check }] of failed.entries()) {
+    const tests = index < MAX_FAILED ? await collectFailedTests(place, candidateId, name) : { tests: [], failing: 0 };
+    facts.push({
+      name,
+      conclusion: check?.status === 'COMPLETED' ? check.conclusion : undefined,
+      hasBegun: check !== undefined,
+      url: check?.url,
+      summary: check?.summary,
+      isWaived: check !== undefined && isWaived(check),
+      ...tests,
+    });
+  }
+  return facts;
+}
+
+/** The failed tests of a candidate's check, as uploaded, the most important first. */
+async function collectFailedTests(
+  place: Place,
+  candidateId: string,
+  check: string,
+): Promise<Pick<FailedCheck, 'tests' | 'failing'>> {
+  const { app, repository } = place;
+  const results = await app.store.testIngest.findCheckResults(repository.id, candidateId, check);
+  const failing = results?.failing.length ?? 0;
+  if (results === undefined || failing === 0) return { tests: [], failing };
+  const ids = results.failing.slice(0, MAX_TESTS).map(({ testId }) => testId);
+  const { known } = await app.store.testIngest.load(repository.id, ids);
+  const sorted = known.map(({ test }) => test).toSorted((a, b) => ORDER.indexOf(kindOf(a)) - ORDER.indexOf(kindOf(b)));
+  return { failing, tests: await describeTests(place, sorted) };
+}
+
+async function describeTests({ app, repository }: Place, tests: readonly TestRow[]): Promise<readonly FailedTest[]> {
+  const organization = await app.store.accounts.findOrganizationById(repository.organizationId);
+  const linkOf = (testId: string) =>
+    app.publicUrl === undefined || organization === undefined
+      ? undefined
+      : testLink(testId, repository, { baseUrl: app.publicUrl, orgSlug: organization.slug });
+  const now = app.clock.now();
+  const testIds = tests.slice(0, MAX_COUNTED).map(({ id }) => id);
+  const since = await getRetentionStart(app, repository, now);
+  const stats = await app.store.tests.getStats({ repositoryId: repository.id, testIds, now, since });
+  return tests.map((test, index) => {
+    const { runs7d = 0, failures7d = 0, pullRequestsImpacted7d = 0 } = stats[index] ?? {};
+    const lately = runs7d === 0 ? undefined : { runs: runs7d, failures: failures7d, prs: pullRequestsImpacted7d };
+    return { name: fullName(test), kind: kindOf(test), url: linkOf(test.id), lately };
+  });
+}
+
+function kindOf({ quarantinedAt, status }: TestRow): FailedTest['kind'] {
+  if (quarantinedAt !== null) return 'quarantined';
+  if (status === 'FLAKY') return 'flaky';
+  return status === 'BROKEN' ? 'broken' : 'failed';
+}
+
+function fullName({ parent, name }: TestRow): string {
+  return parent === null || parent === '' ? name : `${parent} › ${name}`;
+}

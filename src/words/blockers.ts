@@ -1,0 +1,45 @@
+import { type Candidate, openChecks } from '../engine/candidate.ts';
+import { type Entry, type EntryState, findCandidate } from '../engine/queue.ts';
+import { type ExplanationReason, reason } from './explanation.ts';
+import { clockTime, count, prName } from './phrases.ts';
+import { named, type View } from './view.ts';
+
+/** Only the first few entries are named, open ones first. */
+const NAMED = 3;
+
+export function waitingForSome(view: View, entries: readonly Entry[], depth: number): ExplanationReason[] {
+  const open = entries.filter(({ state }) => state !== 'TESTS_PASSED');
+  const sorted = [...open, ...entries.filter(({ state }) => state === 'TESTS_PASSED')];
+  // Only the first entry is explained to full depth. For the others their state is enough.
+  const shown = sorted.slice(0, NAMED).map((entry, index) => waitingFor(view, entry, index === 0 ? depth : 1));
+  const more = entries.length - shown.length;
+  if (more === 0) return shown;
+  return [...shown, reason('AND_MORE', `Blocked by ${count(more, 'more pull request')} ahead of it.`)];
+}
+
+const STATES: { readonly [State in EntryState]?: string } = {
+  NOT_READY: 'is not ready',
+  PENDING: 'waits to be tested',
+  TESTING: 'is under test',
+  TESTS_PASSED: 'has passed',
+  PENDING_FAILURE: 'failed, with the cause not known yet',
+};
+
+/** "Blocked by #12, which is under test since 10:04 UTC; 2 of 5 required checks are open." */
+function waitingFor(view: View, entry: Entry, depth: number): ExplanationReason {
+  const { prNumber, stateChangedAt: since, state } = entry;
+  const candidate = entry.candidate === undefined ? undefined : findCandidate(view.queue, entry.candidate);
+  const checks = candidate === undefined ? '' : checksOf(candidate);
+  const text = `Blocked by ${prName(named(entry))}, which ${STATES[state] ?? state} since ${clockTime(since)}${checks}.`;
+  const testRun = candidate === undefined ? {} : { testRun: candidate.number };
+  return {
+    ...reason('WAITING_FOR', text, { prNumber, since, ...testRun }),
+    reasons: view.why(entry, depth - 1),
+  };
+}
+
+function checksOf(candidate: Candidate): string {
+  if (candidate.state !== 'testing' || candidate.required === undefined) return '';
+  const open = openChecks(candidate).length;
+  return `; ${open} of ${count(candidate.required.names.length, 'required check')} ${open === 1 ? 'is' : 'are'} open`;
+}

@@ -1,0 +1,63 @@
+import type { Entry, Queue } from '../engine/queue.ts';
+import { type Beyond, commandsOf, type Explanation, reason } from './explanation.ts';
+import { headlineOf } from './headlines.ts';
+import { checksOr, listOf, prName, shortSha } from './phrases.ts';
+import { type Told, tellChange } from './reasons.ts';
+import { failureReasons, isHopeful, isOnlyShadowed, judgementReasons } from './tests.ts';
+
+const TO_FIX: ReadonlySet<string> = new Set(['TEST_RUN_REQUIRED_STATUS_FAILED', 'TEST_RUN_FAILED_BY_OPTIMIZATION']);
+
+/** An entry that has left the queue: why, and what its author does next. */
+// SPEC E22
+export function explainEnded({ branch }: Queue, entry: Entry, beyond: Beyond): Explanation {
+  const { state, because, prNumber, landed } = entry;
+  const told = tellEnd(branch, entry, beyond);
+  const { last, failed = [] } = beyond;
+  const headline = headlineOf({ branch }, entry).text;
+  const about = {
+    ...(because.prNumber === undefined ? {} : { prNumber: because.prNumber }),
+    ...(because.candidate === undefined ? {} : { testRun: because.candidate }),
+    ...(because.checks?.[0] === undefined ? {} : { check: because.checks[0] }),
+  };
+  const why = {
+    ...reason(because.reason, told.text, about),
+    reasons: state === 'FAILED' ? failureReasons(failed) : [],
+  };
+  const isOver = state === 'MERGED' || landed !== undefined;
+  return {
+    headline,
+    summary: `Pull request #${prNumber}: ${headline} (${state}). ${told.text}`,
+    next: isOver ? `Nothing: it is on ${branch}.` : (told.advice ?? 'Submit it again.'),
+    commands: isOver ? [] : commandsOf(beyond, (place) => [`sluice pr submit ${place} ${prNumber}`]),
+    reasons: [why, ...(last === undefined ? [] : judgementReasons(last))],
+  };
+}
+
+/** With the facts from beyond the queue, the sentence says more than the timeline does. */
+export function tellEnd(branch: string, entry: Entry, beyond: Beyond): Told {
+  const told = tellChange({ to: entry.state, branch, because: entry.because, landed: entry.landed });
+  if (entry.state !== 'FAILED' || !TO_FIX.has(entry.because.reason)) return told;
+  const { last, failed = [] } = beyond;
+  if (last !== undefined && isOnlyShadowed(last))
+    return {
+      text: `${checksOr(entry.because.checks, 'Its checks')} failed.`,
+      advice: 'There is nothing to fix. Submit it again.',
+    };
+  const text = onTopText(entry, beyond) ?? told.text;
+  if (!isHopeful(failed)) return { ...told, text };
+  return {
+    text: `${text} Only tests failed that are known to be flaky, broken or quarantined.`,
+    advice: 'It may pass another time. Submit it again.',
+  };
+}
+
+/** "ci failed when it was tested on top of #2 "Add a cart" (landed since as 2644671)." */
+function onTopText({ because }: Entry, { gone }: Beyond): string | undefined {
+  const { onTopOf = [], checks } = because;
+  if (onTopOf.length === 0 || gone === undefined) return undefined;
+  const ahead = onTopOf.map((prNumber) => {
+    const { title, landedSha } = gone.get(prNumber) ?? {};
+    return `${prName({ prNumber, title })}${landedSha === undefined ? '' : ` (landed since as ${shortSha(landedSha)})`}`;
+  });
+  return `${checksOr(checks, 'Its checks')} failed when it was tested on top of ${listOf(ahead)}. It may pass without ${ahead.length === 1 ? `#${onTopOf[0]}` : 'them'}.`;
+}

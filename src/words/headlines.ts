@@ -1,0 +1,52 @@
+import type { Entry, EntryState, Queue } from '../engine/queue.ts';
+
+export interface Headline {
+  readonly icon: string;
+  /** Without the branch. */
+  readonly text: string;
+}
+
+const HEADLINES: { readonly [State in EntryState]: Headline } = {
+  NOT_READY: { icon: '✨', text: 'Submitted, not ready yet' },
+  PENDING: { icon: '⏳', text: 'In the queue, waiting to be tested' },
+  TESTING: { icon: '🧪', text: 'Being tested' },
+  PENDING_FAILURE: { icon: '⚠️', text: 'A check failed; the cause is not known yet' },
+  TESTS_PASSED: { icon: '👍', text: 'Passed, waiting to land' },
+  FAILED: { icon: '❌', text: 'Failed and removed from the queue' },
+  CANCELLED: { icon: '🚫', text: 'Removed from the queue' },
+  MERGED: { icon: '✅', text: 'Landed' },
+};
+
+const BISECTED: Headline = { icon: '🔎', text: 'Its batch failed; it is tested again in smaller parts' };
+const RETURNED: Headline = { icon: '↩️', text: 'Back in the queue: the branch was broken, not this pull request' };
+const UNTESTED: Headline = { icon: '❌', text: 'Could not be tested, and was removed from the queue' };
+const REFUSED: Headline = { icon: '❌', text: 'Could not be landed, and was removed from the queue' };
+const BY_HAND: Headline = { icon: '✅', text: 'Merged outside the queue' };
+const DIRECT: Headline = { icon: '✅', text: 'Landed directly: it was up to date and had passed' };
+const PAUSED: Headline = { icon: '⏸️', text: 'In the queue, which is paused' };
+
+/** No test of it ever ran. */
+export function isUntested({ state, because }: Entry): boolean {
+  return state === 'FAILED' && because.reason.startsWith('START_TEST_RUN_');
+}
+
+export function headlineOf(
+  queue: Pick<Queue, 'branch'> & Partial<Pick<Queue, 'hold' | 'state'>>,
+  entry: Entry,
+): Headline {
+  const { state, bisection, because } = entry;
+  const { reason } = because;
+  if (state === 'MERGED' && reason === 'MANUAL_MERGE') return BY_HAND;
+  if (state === 'MERGED' && reason === 'MERGE_GRAPH_DIRECT_MERGE') return DIRECT;
+  if (isUntested(entry)) return UNTESTED;
+  if (state === 'FAILED' && (reason.startsWith('GITHUB_API_') || reason === 'PR_UPDATED_AT_MERGE_TIME')) return REFUSED;
+  if (bisection !== undefined) return BISECTED;
+  if (state === 'PENDING' && queue.state === 'PAUSED') return PAUSED;
+  if (state === 'PENDING' && queue.hold !== undefined && entry.candidate === undefined) return heldOf(queue.branch);
+  if (state === 'PENDING' && reason === 'TARGET_BRANCH_AT_FAULT') return RETURNED;
+  return HEADLINES[state];
+}
+
+function heldOf(branch: string): Headline {
+  return { icon: '🛑', text: `Held, because ${branch} itself is broken` };
+}

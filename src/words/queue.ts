@@ -1,0 +1,87 @@
+import { nextHeadTestAt } from '../engine/hold.ts';
+import type { Hold, HoldCause, Queue } from '../engine/queue.ts';
+import type { Instant } from '../lib/clock.ts';
+import { type ExplanationReason, reason } from './explanation.ts';
+import { checksOr, clockTime, timeOf } from './phrases.ts';
+import { changeText } from './reasons.ts';
+
+/** What keeps the whole queue: somebody's decision, or a stop of its own. */
+export function queueReasons(queue: Queue, now: Instant): ExplanationReason[] {
+  if (queue.parked !== undefined) {
+    return [reason('QUEUE_PARKED', `Sluice stopped this queue: ${queue.parked.reason}. An operator must look at it.`)];
+  }
+  switch (queue.state) {
+    case 'RUNNING':
+      return [];
+    case 'PAUSED':
+      return [
+        reason(
+          'QUEUE_PAUSED',
+          `The queue is paused${whoText(queue, now)} It admits, tests and lands nothing until it is resumed. Nothing for you to do.`,
+        ),
+      ];
+    case 'DRAINING':
+      return [
+        reason(
+          'QUEUE_DRAINING',
+          `The queue is draining${whoText(queue, now)} It finishes the pull requests that are in it and admits no new ones.`,
+        ),
+      ];
+    case 'SWITCHING_MODES':
+      return [
+        reason(
+          'QUEUE_SWITCHING_MODES',
+          `The queue switches to ${queue.modeSwitch?.to} mode once the pull requests in it have landed or left.`,
+        ),
+      ];
+  }
+}
+
+/** ", by ada since 12:04 UTC, until 17:00 UTC: release 4.2." */
+function whoText({ stateChange }: Queue, now: Instant): string {
+  if (stateChange === undefined) return '.';
+  const { by, at, reason: why, until } = stateChange;
+  const end = until === undefined ? '' : `, until ${timeOf(until, now)}`;
+  return ` by ${by} since ${timeOf(at, now)}${end}${why === undefined ? '.' : `: ${/[.!?]$/.test(why) ? why : `${why}.`}`}`;
+}
+
+export function targetReasons(queue: Queue): ExplanationReason[] {
+  const { head, hold, branch } = queue;
+  if (head === undefined)
+    return [reason('TARGET_UNKNOWN', `The branch ${branch} was not found yet, or does not exist.`)];
+  return hold === undefined ? [] : [holdReason(queue, hold)];
+}
+
+export function holdReason(queue: Queue, { cause, candidate, since }: Hold): ExplanationReason {
+  const { branch } = queue;
+  const about = { since, ...(candidate === undefined ? {} : { testRun: candidate }) };
+  if (cause.kind === 'configuration') {
+    const text = `The queue is held: nothing can be tested on ${branch}, and no pull request is removed for that. ${configurationText(queue, cause)} ${headTestText(queue)} Setting requiredStatuses of the queue also ends the hold.`;
+    return reason('CONFIGURATION_BROKEN', text, about);
+  }
+  const text = `The queue is held: the head of ${branch} itself fails ${checksOr(cause.names, 'its checks')}. No pull request is removed for that, and nothing else is tested until ${branch} passes or moves. ${headTestText(queue)}`;
+  return reason('TARGET_RED', text, about);
+}
+
+/** The text of the alarm that begins with a hold. */
+export function holdAlarmText(queue: Pick<Queue, 'branch'>, cause: HoldCause): string {
+  const { branch } = queue;
+  if (cause.kind === 'checks') {
+    return `The head of ${branch} itself fails ${checksOr(cause.names, 'its checks')}. The queue holds until the head passes or moves; Sluice tests it again automatically. A pull request that is submitted now is tested alone on it, and lands if it passes.`;
+  }
+  return `Nothing can be tested on ${branch}. ${configurationText(queue, cause)} The queue holds, and Sluice looks again automatically. Repair it, or set requiredStatuses of the queue.`;
+}
+
+function configurationText(
+  { branch }: Pick<Queue, 'branch'>,
+  cause: Extract<HoldCause, { readonly kind: 'configuration' }>,
+): string {
+  return changeText({ to: 'FAILED', branch, because: { reason: cause.reason } });
+}
+
+function headTestText(queue: Queue): string {
+  const at = nextHeadTestAt(queue);
+  return at === undefined
+    ? `Sluice tests ${queue.branch} again now.`
+    : `Sluice tests ${queue.branch} again at ${clockTime(at)}.`;
+}

@@ -1,0 +1,191 @@
+import type { Landed } from '../engine/candidate.ts';
+import type { Because } from '../engine/queue.ts';
+import type { ReasonCode } from '../engine/reason.ts';
+import { landedText } from './landing.ts';
+import { checksOr, inFiles, listOf } from './phrases.ts';
+
+/** A change of an entry's state. */
+export interface Change {
+  /** The new state. */
+  readonly to: string;
+  readonly branch: string;
+  readonly because: Because;
+  /** Present if it landed. */
+  readonly landed?: Landed | undefined;
+}
+
+/** A sentence, and what the author does next. The comment of a pull request gives that advice in its own place. */
+export interface Told {
+  readonly text: string;
+  readonly advice?: string;
+}
+
+type Facts = Because & Omit<Change, 'because'>;
+type Telling = string | Told | ((facts: Facts) => string | Told);
+
+const SUBMIT_AGAIN = 'Submit it again.';
+const SUBMIT_NEW = 'Submit it again to queue the new commits.';
+const FIX = 'Fix it and submit it again.';
+
+const other = ({ prNumber }: Facts) => (prNumber === undefined ? 'A pull request ahead of it' : `#${prNumber}`);
+const without = ({ prNumber }: Facts) => (prNumber === undefined ? 'without it' : `without #${prNumber}`);
+const by = ({ actor }: Facts) => (actor === undefined ? '' : ` by ${actor}`);
+const failing = ({ checks }: Facts) => checksOr(checks, 'its required checks');
+
+const TELLINGS: { readonly [Code in ReasonCode]: Telling } = {
+  API_REQUESTED: (facts) => `Submitted${by(facts)} over the API.`,
+  USER_REQUESTED: (facts) =>
+    facts.to === 'NOT_READY'
+      ? `Submitted${by(facts)}.`
+      : { text: `Removed from the queue${by(facts)}.`, advice: SUBMIT_AGAIN },
+  TRUNK_ADMIN_REQUESTED: (facts) => `An administrator asked for it${by(facts)}.`,
+  MERGE_ITEM_NOW_READY: 'Ready: all requirements are met. It joined the queue.',
+  PREREQUISITE_MERGE_ITEM_FAILED: (facts) => `${other(facts)} failed. It is tested again ${without(facts)}.`,
+  PREREQUISITE_MERGE_ITEM_CANCELLED: (facts) => `${other(facts)} left the queue. It is tested again ${without(facts)}.`,
+  PREREQUISITE_MERGE_ITEM_MANUALLY_MERGED: (facts) =>
+    `${other(facts)} was merged outside the queue. It is tested again.`,
+  PREREQUISITE_MERGE_ITEM_SET_ASIDE: (facts) =>
+    `${other(facts)} conflicts with a pull request ahead. It is tested again ${without(facts)}.`,
+  MANUAL_PUSH_TO_TARGET_BRANCH: ({ branch }) =>
+    `Somebody pushed to ${branch} outside the queue. It is tested again on the new head.`,
+  SKIP_THE_LINE_INTERRUPTED: (facts) => `${other(facts)} is urgent and goes first. It is tested again after that.`,
+  TESTS_RESTARTED_BY_USER: (facts) => `Its tests were restarted${by(facts)}.`,
+  TESTS_RESTARTED_BY_API_REQUEST: (facts) => `Its tests were restarted${by(facts)} over the API.`,
+  TEST_RUN_INCONCLUSIVE: 'CI ended its checks without a result. They run again.',
+  IMPACTED_TARGETS_CHANGED: (facts) =>
+    `The impacted targets of ${facts.prNumber === undefined ? 'a pull request' : `#${facts.prNumber}`} changed. It is tested again.`,
+  CONFLICTS_WITH_PREREQUISITE: (facts) => conflictAheadText(facts.prNumber, facts.files),
+  TARGET_BRANCH_MOVED: (facts) => `${other(facts)} landed first, and it was not tested with it. It is tested again.`,
+  TARGET_BRANCH_RED: ({ branch }) => `${branch} itself fails. It is tested again once ${branch} is repaired.`,
+  TARGET_BRANCH_GREEN: ({ branch }) => `${branch} passes again. It is tested when its turn comes.`,
+  TARGET_BRANCH_LEFT: ({ branch }) =>
+    `It failed on a commit of ${branch} that may have been broken. ${branch} has moved since, so it is tested again.`,
+  TARGET_BRANCH_AT_FAULT: ({ branch }) =>
+    `${branch} itself was broken when it failed. It is back at its old place in the queue.`,
+  REPAIR_TEST_RUN_FAILED: (facts) =>
+    `Tested alone on ${facts.branch}, it did not repair ${facts.branch}: ${failing(facts)} failed. It waits until ${facts.branch} is repaired.`,
+  LANDING_NOT_COMPOSABLE: ({ branch }) =>
+    `Other pull requests landed on ${branch} meanwhile, and it cannot be added to them without another test. It is tested again.`,
+  LANDING_INTERRUPTED: 'The landing of its batch stopped half-way. It is tested again.',
+  BISECTION_REQUIRED: (facts) =>
+    `Its batch failed ${failing(facts)}. Sluice splits the batch to find the pull request that caused it.`,
+  BISECTION_TEST_RUN_PASSED: 'It passed without the other pull requests of its failed batch. It is back in the queue.',
+  TEST_RUN_STARTED: 'Its tests started.',
+  TEST_RUN_PASSED: (facts) => `All required checks passed.${waiverText(facts)}`,
+  SUCCESSOR_TEST_RUN_PASSED: 'A pull request behind it passed together with it.',
+  SUCCESSOR_TEST_RUN_WITHDRAWN:
+    'The pull request behind it that had passed together with it is tested again. Its own tests count now.',
+  TEST_RUN_REQUIRED_STATUS_FAILED: (facts) => tellFailure(facts),
+  TEST_RUN_TIMEOUT: (facts) => ({ text: timeoutText(facts), ...(facts.to === 'FAILED' && { advice: SUBMIT_AGAIN }) }),
+  TEST_RUN_FAILED_BY_OPTIMIZATION: {
+    text: 'The search cleared every other pull request of its batch, so it caused the failure.',
+    advice: FIX,
+  },
+  START_TEST_RUN_MERGE_CONFLICT: ({ branch, files }) => ({
+    text: `It conflicts with ${branch}${inFiles(files)}.`,
+    advice: `Rebase it onto ${branch}, push, and submit it again.`,
+  }),
+  START_TEST_RUN_RETRY_EXHAUSTED: 'Sluice tried several times to create its test branch, without success.',
+  START_TEST_RUN_DRAFT_PRS_NOT_ALLOWED: 'The forge does not allow draft pull requests in this repository.',
+  START_TEST_RUN_PERMISSIONS_BLOCK_TEST_BRANCH: 'The forge does not allow Sluice to push test branches.',
+  START_TEST_RUN_NO_REQUIRED_STATUSES:
+    'No check is required, so nothing would be tested. Set requiredStatuses of the queue ([] lands without tests).',
+  START_TEST_RUN_CONFIG_NOT_FOUND: 'The configuration file was not found.',
+  START_TEST_RUN_CONFIG_PARSING_FAILURE: 'The configuration file on the target branch cannot be parsed.',
+  START_TEST_RUN_CONFIG_BAD_VERSION: 'The configuration file on the target branch has a version that is not supported.',
+  START_TEST_RUN_CONFIG_BAD_REQUIRED_STATUSES:
+    'merge.required_statuses in the configuration file on the target branch is not a list of names.',
+  START_TEST_RUN_CONFIG_MISSING_REQUIRED_STATUSES:
+    'The configuration file on the target branch names no required statuses.',
+  START_TEST_RUN_INVALID_EVENT: 'Its tests could not be started.',
+  PR_UPDATED_AT_MERGE_TIME: {
+    text: 'Somebody pushed to it just before it would have landed.',
+    advice: SUBMIT_NEW,
+  },
+  GITHUB_API_MERGE_PR_FAILED: 'The forge refused to merge it.',
+  GITHUB_API_DIRECT_MERGE_PR_FAILED: 'The forge refused to merge it directly.',
+  GITHUB_API_BRANCH_PROTECTION_UNMET: ({ branch }) => `It no longer meets the protection rules of ${branch}.`,
+  GITHUB_API_MERGE_ALREADY_IN_PROGRESS: 'The forge kept answering that a merge is already in progress.',
+  GITHUB_API_RATE_LIMIT_EXCEEDED: 'The forge allowed no more requests.',
+  GITHUB_API_REPEATED_SERVER_ERRORS: 'The forge kept failing.',
+  MERGE_GRAPH_MERGE: (facts) => `Landed on ${facts.branch}.${proofText(facts)}`,
+  MERGE_GRAPH_DIRECT_MERGE: (facts) =>
+    `It was up to date and had passed. Landed on ${facts.branch} without another run.${proofText(facts)}`,
+  MANUAL_MERGE: ({ branch }) => `Merged into ${branch} outside the queue.`,
+  NOT_READY_TIMEOUT_EXPIRED: {
+    text: 'It was not ready for too long.',
+    advice: 'Submit it again when it is ready.',
+  },
+  PR_CLOSED: { text: 'The pull request was closed.', advice: 'Reopen it and submit it again.' },
+  PR_MERGED_INTO_OTHER_BRANCH: 'The pull request was merged into another branch.',
+  PR_CONVERTED_TO_DRAFT: {
+    text: 'The pull request became a draft.',
+    advice: 'Mark it ready and submit it again.',
+  },
+  PR_PUSHED_TO: { text: 'Somebody pushed to the pull request after it was submitted.', advice: SUBMIT_NEW },
+  PR_BASE_BRANCH_CHANGED: ({ branch }) => `The pull request no longer targets ${branch}.`,
+};
+
+/** The sentence and the advice for a change of state. */
+export function tellChange({ because, ...change }: Change): Told {
+  const facts = { ...because, ...change };
+  const telling = TELLINGS[because.reason];
+  const told = typeof telling === 'function' ? telling(facts) : telling;
+  const { text, ...advice } = typeof told === 'string' ? { text: told } : told;
+  const detail = because.detail === undefined || because.detail === '' ? '' : ` ${because.detail}`;
+  return { text: `${text}${detail}`, ...advice };
+}
+
+/** A full text for a timeline or a log line. */
+export function changeText(change: Change): string {
+  const { text, advice } = tellChange(change);
+  return advice === undefined ? text : `${text} ${advice}`;
+}
+
+// SPEC E25
+export function conflictAheadText(prNumber: number | undefined, files: readonly string[] | undefined): string {
+  const ahead = prNumber === undefined ? 'a pull request ahead of it' : `#${prNumber} ahead of it`;
+  const again = prNumber === undefined ? 'that one' : `#${prNumber}`;
+  return `It conflicts with ${ahead}${inFiles(files)}. Sluice tries again automatically once ${again} has landed or left the queue. Rebasing it onto ${again} now saves a round.`;
+}
+
+function tellFailure(facts: Facts): Told {
+  const { to, onTopOf = [], branch, denied = [] } = facts;
+  const why = denied.map(({ check, why: reason }) => ` The failure of ${check} was not waived: ${reason}`).join('');
+  if (to !== 'FAILED') {
+    return { text: `${failing(facts)} failed. Not known yet whether this pull request caused it.${why}` };
+  }
+  if (onTopOf.length === 0) return { text: `${failing(facts)} failed.${why}`, advice: FIX };
+  const ahead = listOf(onTopOf.map((number) => `#${number}`));
+  return {
+    text: `${failing(facts)} failed when it was tested on top of ${ahead}. It may pass without ${onTopOf.length === 1 ? ahead : 'them'}.${why}`,
+    advice: `Rebase it onto ${branch}, run ${failing(facts)}, fix it, and submit it again.`,
+  };
+}
+
+function timeoutText(facts: Facts): string {
+  const { timeout } = facts;
+  if (timeout === undefined) return `${failing(facts)} took too long.`;
+  const limit = `${timeout.minutes} minutes (testingTimeoutMinutes)`;
+  return timeout.isBegun
+    ? `${failing(facts)} did not finish within ${limit}.`
+    : `${failing(facts)} never started within ${limit}.`;
+}
+
+const NAMED_TESTS = 3;
+
+function waiverText({ waived = [] }: Facts): string {
+  if (waived.length === 0) return '';
+  const parts = waived.map(({ check, tests }) => {
+    const names = listOf(
+      tests.map(({ name }) => name.slice(0, 200)),
+      NAMED_TESTS,
+    );
+    return `${check} failed only in quarantined tests (${names})`;
+  });
+  return ` Waived: ${parts.join('; ')}.`;
+}
+
+function proofText({ landed }: Facts): string {
+  return landed === undefined ? '' : ` ${landedText(landed)}`;
+}

@@ -1,0 +1,134 @@
+import type { Candidate } from '../engine/candidate.ts';
+import { type Judged, quarantineVerdictOf } from '../engine/judgement.ts';
+import { appFor } from '../engine/required.ts';
+import { type ExplanationReason, type FailedCheck, type FailedTest, reason } from './explanation.ts';
+import { clockTime, count } from './phrases.ts';
+
+/** The details of the test run list all of them. */
+const NAMED = 5;
+
+/** The failed checks with their tests; without results of tests, the address of CI says more. */
+// SPEC E23
+export function failureReasons(failed: readonly FailedCheck[]): ExplanationReason[] {
+  return failed
+    .filter(({ isWaived }) => !isWaived)
+    .map((check) => {
+      const { name, url, tests } = check;
+      const about = { check: name, ...(url === undefined ? {} : { url }) };
+      const named = tests.slice(0, NAMED).map((test) => reason(CODES[test.kind], failedTestText(test)));
+      const more = Math.max(check.failing, tests.length) - named.length;
+      const rest = more > 0 ? [reason('AND_MORE', `${count(more, 'more test')} failed.`)] : [];
+      return { ...reason('CHECK_FAILED', failedCheckText(check), about), reasons: [...named, ...rest] };
+    });
+}
+
+const CODES: { readonly [Kind in FailedTest['kind']]: string } = {
+  failed: 'TEST_FAILED',
+  flaky: 'TEST_FLAKY',
+  broken: 'TEST_BROKEN',
+  quarantined: 'TEST_QUARANTINED',
+};
+
+function failedCheckText({ name, conclusion, hasBegun, failing, summary }: FailedCheck): string {
+  const said = summary === undefined || summary.trim() === '' ? '' : `: ${summary.trim()}`;
+  const tests = said === '' && failing > 0 ? `: ${count(failing, 'test')} failed` : said;
+  const what = conclusion === undefined ? (hasBegun ? 'did not finish' : 'never reported') : VERBS[conclusion];
+  return `${name} ${what}${tests}${/[.!?]$/.test(tests) ? '' : '.'}`;
+}
+
+const VERBS: { readonly [Conclusion in NonNullable<FailedCheck['conclusion']>]: string } = {
+  SUCCESS: 'passed',
+  FAILURE: 'failed',
+  ERROR: 'ended with an error',
+  CANCELLED: 'was cancelled',
+  TIMED_OUT: 'timed out',
+  STALE: 'became stale',
+  ACTION_REQUIRED: 'needs an action',
+  SKIPPED: 'was skipped',
+  NEUTRAL: 'ended as neutral',
+};
+
+const KINDS: { readonly [Kind in FailedTest['kind']]: string } = {
+  failed: '',
+  flaky: ' It is known to be flaky.',
+  broken: ' It is known to be broken.',
+  quarantined: ' It is quarantined.',
+};
+
+/** "checkout adds up failed. Elsewhere it failed in 3 of 212 runs of the last 7 days, in 2 pull requests." */
+function failedTestText({ name, kind, lately }: FailedTest): string {
+  return `${name} failed.${KINDS[kind]}${lately === undefined ? '' : ` ${latelyText(lately)}`}`;
+}
+
+export function latelyText({ runs, failures, prs }: NonNullable<FailedTest['lately']>): string {
+  const inPrs = prs === 0 ? '' : `, in ${count(prs, 'pull request')}`;
+  return `In the last 7 days it failed in ${failures} of ${count(runs, 'run')}${inPrs}.`;
+}
+
+/** Only tests failed that are known to fail at random, or are quarantined: a fix is no good advice. */
+export function isHopeful(failed: readonly FailedCheck[]): boolean {
+  const isKnown = ({ isWaived, failing, tests }: FailedCheck) =>
+    isWaived || (failing > 0 && failing === tests.length && tests.every(({ kind }) => kind !== 'failed'));
+  return failed.length > 0 && failed.every(isKnown);
+}
+
+/** Explains the effect of quarantine on the failures of a candidate's checks. */
+export function judgementReasons({ checks, number: testRun }: Candidate): ExplanationReason[] {
+  return checks.flatMap(({ name: check, judgement }) => {
+    if (judgement?.kind !== 'judged' || isUnreported(judgement)) return [];
+    const about = { check, testRun, since: judgement.at };
+    return [
+      {
+        ...reason(quarantineVerdictOf(judgement), judgementText(check, judgement), about),
+        reasons: testReasons(judgement),
+      },
+    ];
+  });
+}
+
+/** A shadow verdict without a report would only tell of a feature that the team does not use. */
+function isUnreported({ isShadow, isWaived, tests, failing }: Judged): boolean {
+  return isShadow && !isWaived && tests.length === 0 && failing === 0;
+}
+
+function judgementText(check: string, judged: Judged): string {
+  const { isShadow, isWaived, reason: why, tests } = judged;
+  if (isShadow && isWaived) {
+    const which = tests.length === 1 ? `the quarantined test ${tests[0]?.name}` : 'quarantined tests';
+    return `In ${check} only ${which} failed: nothing to fix. (Administrators: honorQuarantine ON would have let it pass.)`;
+  }
+  if (isShadow) return `Quarantine would not have excused the failure of ${check}. ${why}`;
+  return isWaived ? `The failure of ${check} is waived. ${why}` : `The failure of ${check} is not waived. ${why}`;
+}
+
+function testReasons({ tests, failing }: Judged): ExplanationReason[] {
+  const named = tests
+    .slice(0, NAMED)
+    .map(({ name, why }) =>
+      why === undefined
+        ? reason('TEST_QUARANTINED', `${name} failed, and is quarantined.`)
+        : reason('TEST_FAILED', `${name} failed. ${why}`),
+    );
+  const more = failing - named.length;
+  return more <= 0 ? named : [...named, reason('AND_MORE', `${count(more, 'more test')} failed.`)];
+}
+
+/** Every failed check failed only in quarantined tests, but the queue does not honor quarantine. */
+export function isOnlyShadowed({ checks, failure }: Candidate): boolean {
+  const blamed = checks.filter(({ name }) => failure?.checks.includes(name));
+  return (
+    blamed.length > 0 &&
+    blamed.every(({ judgement }) => judgement?.kind === 'judged' && judgement.isShadow && judgement.isWaived)
+  );
+}
+
+export function openReason({ checks, required, number: testRun }: Candidate, check: string): ExplanationReason {
+  const judgement = checks.find(({ name }) => name === check)?.judgement;
+  if (judgement?.kind !== 'awaited') {
+    const app = required && appFor(required, check);
+    const only = app === undefined ? '' : ` It counts only when the app ${app} reports it.`;
+    return reason('CHECK_OPEN', `${check} has not reported a result yet.${only}`, { check, testRun });
+  }
+  const text = `${check} failed. Sluice waits until ${clockTime(judgement.until)} for its test report, which may show that only quarantined tests failed.`;
+  return reason('JUDGEMENT_OPEN', text, { check, testRun });
+}

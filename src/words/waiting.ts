@@ -1,0 +1,124 @@
+import { formGroups, type Group } from '../engine/batch.ts';
+import { type Candidate, isUnderTest } from '../engine/candidate.ts';
+import { freeSlots } from '../engine/plan.ts';
+import { parsePriority, raisedValue } from '../engine/priority.ts';
+import { type Entry, findCandidate } from '../engine/queue.ts';
+import { admittedInOrder, candidatesFor, lineOf, unlanded } from '../engine/roster.ts';
+import { REFERENCE_STRATEGY } from '../engine/strategy.ts';
+import { voucherOf } from '../engine/vouch.ts';
+import { waitingForSome } from './blockers.ts';
+import { type ExplanationReason, reason } from './explanation.ts';
+import { count, listPrs, prName, timeOf } from './phrases.ts';
+import { conflictAheadText } from './reasons.ts';
+import { bisectionReason, candidateReasons } from './testing.ts';
+import { named, type View } from './view.ts';
+
+/** A line may be long, so reasons of reasons are cut at this depth. */
+export const MAX_DEPTH = 4;
+/** Only the first few entries are named, open ones first. */
+const NAMED = 3;
+
+/** The reasons why an entry of the line waits, with their own reasons. */
+export function reasonsOf(view: View, entry: Entry, depth: number): ExplanationReason[] {
+  if (depth === 0) return [];
+  const { queue } = view;
+  if (entry.conflictsWith !== undefined) {
+    const text = conflictAheadText(entry.conflictsWith, entry.because.files);
+    return [reason('CONFLICT_AHEAD', text, { prNumber: entry.conflictsWith })];
+  }
+  if (entry.bisection !== undefined) return [bisectionReason(view, entry)];
+  const candidate = entry.candidate === undefined ? undefined : findCandidate(queue, entry.candidate);
+  if (candidate === undefined) return pendingReasons(view, entry, depth);
+  const voucher = voucherOf(queue, entry);
+  if (voucher === undefined) return candidateReasons(view, entry, candidate, depth);
+  const text = 'A pull request behind it passed together with it. Both land together.';
+  return [reason('VOUCHED', text, { testRun: voucher })];
+}
+
+function pendingReasons(view: View, entry: Entry, depth: number): ExplanationReason[] {
+  const { queue, now } = view;
+  const groups = formGroups({ queue, at: now, strategy: REFERENCE_STRATEGY });
+  const group = groups.find(({ entries }) => entries.some(({ prNumber }) => prNumber === entry.prNumber));
+  if (group === undefined) return [];
+  const ahead = lineOf(queue).filter(({ number }) => group.ahead.has(number));
+  const held = ahead.find((candidate) => candidate.state === 'failed');
+  const reasons = [
+    ...raiseReasons(entry),
+    ...overtakenReasons(view, entry),
+    ...(held === undefined ? [] : waitingForSome(view, unlanded(queue, held.members), depth)),
+    ...farBehindReasons(view, { group, ahead }, depth),
+    ...batchReasons(view, entry, group),
+    ...slotReasons(view, depth),
+  ];
+  const before = groups[groups.indexOf(group) - 1];
+  const waits = reasons.some(({ code }) => code !== 'OVERTAKEN' && code !== 'PRIORITY_RAISED');
+  if (waits || before === undefined || !group.ahead.has(before.id)) return reasons;
+  const behind = before.entries
+    .slice(0, NAMED)
+    .map((other) =>
+      reason('BEHIND', `It is behind ${prName(named(other))}, which waits too.`, { prNumber: other.prNumber }),
+    );
+  return [...reasons, ...behind];
+}
+
+function raiseReasons({ priority, raised }: Entry): ExplanationReason[] {
+  if (raised === 0) return [];
+  const { name } = parsePriority(raisedValue(priority.value, raised)) ?? priority;
+  return [reason('PRIORITY_RAISED', `It has waited so long that it counts as ${name} instead of ${priority.name}.`)];
+}
+
+/** Entries that came later and are ahead of it. */
+// SPEC E24
+function overtakenReasons({ queue }: View, entry: Entry): ExplanationReason[] {
+  const ordinal = entry.admission?.ordinal ?? 0;
+  const order = admittedInOrder(queue);
+  const place = order.findIndex(({ prNumber }) => prNumber === entry.prNumber);
+  return order
+    .slice(0, Math.max(0, place))
+    .filter((other) => (other.admission?.ordinal ?? 0) > ordinal && other.priority.value < entry.priority.value)
+    .slice(0, NAMED)
+    .map((other) => {
+      const text = `${prName(named(other))} came later and goes first: its priority is ${other.priority.name}, and this one's is ${entry.priority.name}.`;
+      return reason('OVERTAKEN', text, { prNumber: other.prNumber });
+    });
+}
+
+interface Behind {
+  readonly group: Group;
+  readonly ahead: readonly Candidate[];
+}
+
+function farBehindReasons(view: View, { group, ahead }: Behind, depth: number): ExplanationReason[] {
+  const { concurrency } = view.queue.settings;
+  if (group.ahead.size <= concurrency) return [];
+  const text = `${count(group.ahead.size, 'test run')} ahead of it have not landed. Sluice tests on top of at most ${concurrency} (concurrency).`;
+  const first = ahead.flatMap((candidate) => unlanded(view.queue, candidate.members)).slice(0, 1);
+  return [{ ...reason('TOO_FAR_BEHIND', text), reasons: waitingForSome(view, first, depth) }];
+}
+
+function batchReasons({ queue, now }: View, entry: Entry, group: Group): ExplanationReason[] {
+  if (group.fires || group.waitsUntil === undefined) return [];
+  const others = group.entries.filter(({ prNumber }) => prNumber !== entry.prNumber).map(named);
+  const withWhom = others.length === 0 ? '' : ` (with ${listPrs(others)})`;
+  const size = REFERENCE_STRATEGY.groupSize(queue);
+  const text = `Its batch has ${group.entries.length} of ${size} pull requests${withWhom}. Testing starts when it is full, at ${timeOf(group.waitsUntil, now)} at the latest.`;
+  return [reason('WAITING_FOR_BATCH', text)];
+}
+
+function slotReasons(view: View, depth: number): ExplanationReason[] {
+  const { queue } = view;
+  if (freeSlots({ queue, strategy: REFERENCE_STRATEGY }) > 0) return [];
+  const { concurrency } = queue.settings;
+  const text =
+    concurrency === 1 ? 'The only test slot is taken.' : `All ${concurrency} test slots are taken (concurrency).`;
+  return [{ ...reason('WAITING_FOR_SLOT', text), reasons: slotHolders(view, depth) }];
+}
+
+function slotHolders(view: View, depth: number): ExplanationReason[] {
+  if (depth < MAX_DEPTH) return [];
+  const { queue } = view;
+  const isSharing = queue.settings.bisectionConcurrency === 0;
+  const holders = [...lineOf(queue), ...(isSharing ? candidatesFor(queue, 'bisection') : [])].filter(isUnderTest);
+  const entries = holders.flatMap((candidate) => unlanded(queue, candidate.members));
+  return waitingForSome(view, entries, 2);
+}
