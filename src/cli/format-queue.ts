@@ -49,7 +49,7 @@ export function formatAlarms(alarms: Alarms = []): string {
 /** Why the queue is on hold and tests only its own branch, and what happens next; empty without a hold. */
 // SPEC N12
 export function formatHold(hold: { readonly text: string } | undefined): string {
-  return hold === undefined ? '' : `${paint('red', `It holds: ${clean(hold.text)}`)}\n`;
+  return hold === undefined ? '' : `${paint('red', clean(hold.text))}\n`;
 }
 
 /** The alarms of all queues, each under its queue's name. */

@@ -32,7 +32,10 @@ function explainNotReady(view: View, entry: Entry): Explanation {
   return {
     headline: headlineOf(queue, entry).text,
     summary: `Pull request #${entry.prNumber} is submitted and not in the queue yet (NOT_READY).${first === undefined ? '' : ` ${first.text}`}`,
-    next: 'It joins the queue automatically as soon as all requirements are met.',
+    next:
+      queue.state === 'PAUSED' && own.length === 0
+        ? 'It joins the queue automatically when the queue is resumed.'
+        : 'It joins the queue automatically as soon as all requirements are met.',
     commands: needsTargets ? commandsOf(beyond, (place) => [`sluice pr targets ${place} ${entry.prNumber} --all`]) : [],
     reasons,
   };

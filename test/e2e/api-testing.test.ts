@@ -109,7 +109,7 @@ describe('testing and landing in single mode', { concurrency: 4 }, () => {
     const { timeline } = await queue.get(b, { includeTimeline: true });
     const { at, text, ...last } = timeline?.[0] ?? { at: '', text: '' };
     assert.match(at, INSTANT);
-    assert.match(text, /It failed test\./);
+    assert.match(text, /test failed when it was tested on top of #\d+\./);
     assert.deepEqual(last, {
       state: 'FAILED',
       reason: 'TEST_RUN_REQUIRED_STATUS_FAILED',

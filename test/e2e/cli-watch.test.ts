@@ -46,7 +46,10 @@ describe('sluice watch', { concurrency: 3 }, () => {
     assert.equal(ofSecond[0], `#${second} new -> NOT_READY`);
     assert.equal(ofSecond.at(-1), `#${second} PENDING_FAILURE -> FAILED`);
     assert.equal(new Set(out.split('\n')).size, out.split('\n').length, 'no line twice');
-    assert.match(out, /Z #\d+ PENDING_FAILURE -> FAILED: It failed .*test.*\. Fix it and submit it again\.\n/);
+    assert.match(
+      out,
+      /Z #\d+ PENDING_FAILURE -> FAILED: test failed when it was tested on top of #1\. .* submit it again\.\n/,
+    );
   });
 
   it('ends at once where the queue is empty, and prints JSON where asked for [W1]', async () => {

@@ -88,7 +88,7 @@ describe('sluice against a server', () => {
       /#7 Teach the parser.*NOT_READY/,
     );
     const waiting = await ok(['pr', 'status', ...QUEUE, '7']);
-    assert.match(waiting, /State +NOT_READY/);
+    assert.match(waiting, /State +Submitted, not ready yet \(NOT_READY\)/);
     assert.match(waiting, /Priority +high \(10\), never in a batch/);
     assert.match(waiting, /The queue is paused/);
     assert.match(waiting, /WHEN +STATE +WHY +WHO\n\d{4}-\d\d-\d\dT\S+Z +NOT_READY +Submitted .* admin\n/);

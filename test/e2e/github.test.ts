@@ -89,8 +89,8 @@ describe('a queue on GitHub', { concurrency: 4 }, () => {
     const head = await until('the head is tested', TOLD_MS, async () => world.testBranches().find(isOfHead));
     world.report(head.sha, 'failure');
     for (const pr of [first, second]) await world.untilState(pr, 'PENDING');
-    await untilTold(world, first, 'the branch was broken, not this');
-    await untilTold(world, second, 'The head of main fails build by itself');
+    await untilTold(world, first, 'main itself was broken when it failed');
+    await untilTold(world, second, 'the head of main itself fails build');
     world.say(repair, '/sluice merge');
     world.report((await world.untilTestBranch(repair)).sha, 'success');
     await world.untilState(repair, 'MERGED');

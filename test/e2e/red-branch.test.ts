@@ -26,7 +26,7 @@ describe('a red branch', { timeout: 120_000 }, () => {
     await queue.ci.report(headRun, 'FAILURE');
 
     const { explanation } = await queue.ci.untilState(first, 'PENDING');
-    assert.match(explanation?.summary ?? '', /The head of main fails test by itself/);
+    assert.match(explanation?.summary ?? '', /the head of main itself fails test/);
     assert.deepEqual((await queue.ci.storyOf(first)).slice(-2), [
       'FAILED TEST_RUN_REQUIRED_STATUS_FAILED',
       'PENDING TARGET_BRANCH_AT_FAULT',
@@ -36,8 +36,8 @@ describe('a red branch', { timeout: 120_000 }, () => {
     assert.equal(held.hold?.kind, 'RED_BRANCH');
     assert.deepEqual(held.hold?.checks, ['test']);
     assert.ok(Date.parse(held.hold?.nextTestAt ?? '') > Date.parse(held.hold?.since ?? ''));
-    assert.match(await print('status'), /It holds: The head of main fails test by itself/);
-    assert.match(await print('queue', 'show', queue.name, 'main'), /It holds: /);
+    assert.match(await print('status'), /The queue is held: the head of main itself fails test/);
+    assert.match(await print('queue', 'show', queue.name, 'main'), /The queue is held: /);
     const labels = `repo="acme/${queue.repo.name}",branch="main",repo_host="local"`;
     assert.ok((await queue.api.send('getMergeQueueMetrics')).text.includes(`mq_queue_held{${labels}} 1\n`));
     const { trunk } = world.server;

@@ -71,7 +71,10 @@ describe('why an entry is where it is', () => {
       '    CHECK_OPEN: ci has not reported a result yet.',
     ]);
     const { summary, position, next } = explain(told.queue, findEntry(told.queue, numberOf('B')) as never, told.now);
-    assert.match(summary, /^Pull request #2: Passed, waiting to land \(TESTS_PASSED\), number 2 of 2 in the queue\. Blocked by #1/);
+    assert.match(
+      summary,
+      /^Pull request #2: Passed, waiting to land \(TESTS_PASSED\), number 2 of 2 in the queue\. Blocked by #1/,
+    );
     assert.deepEqual([position, next], [2, 'It lands on main automatically, after #1.']);
   });
 
@@ -82,7 +85,10 @@ describe('why an entry is where it is', () => {
       'BLAME_OPEN: Not known yet whether this pull request caused it: it was tested on top of #1 "Change A".',
       '  WAITING_FOR: Blocked by #1 "Change A", which is under test since 12:00 UTC; 1 of 1 required check is open.',
     ]);
-    assert.match(why(told, 'C')[0] ?? '', /^WAITING_FOR: Blocked by #2 "Change B", which failed, with the cause not known yet/);
+    assert.match(
+      why(told, 'C')[0] ?? '',
+      /^WAITING_FOR: Blocked by #2 "Change B", which failed, with the cause not known yet/,
+    );
   });
 
   it('says until when it is held for those behind it [E12] [V6]', () => {

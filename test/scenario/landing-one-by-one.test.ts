@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { landedText } from '../../src/words/landing.ts';
 import { step } from '../../src/engine/step.ts';
+import { landedText } from '../../src/words/landing.ts';
 import { play, story } from '../worlds/engine/story.ts';
 import { numberOf } from '../worlds/engine/words.ts';
 

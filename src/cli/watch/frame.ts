@@ -62,7 +62,7 @@ function renderHead({ repo, queue, runs }: Snapshot, { width, notice, now }: Fra
   if (queue.parked !== undefined) {
     lines.push(paint('red', cut(`It stopped itself: ${clean(queue.parked.reason)}`, width)));
   }
-  if (queue.hold !== undefined) lines.push(paint('red', cut(`It holds: ${clean(queue.hold.text)}`, width)));
+  if (queue.hold !== undefined) lines.push(paint('red', cut(clean(queue.hold.text), width)));
   if (queue.alarm !== undefined && now - Date.parse(queue.alarm.at) < ALARM_MS) {
     const ago = formatElapsed(queue.alarm.at, now);
     lines.push(paint('red', cut(`Alarm ${ago} ago: ${clean(queue.alarm.text)}`, width)));
