@@ -135,7 +135,8 @@ function blameFront(work: Work, place: SearchPosition, run: Candidate): boolean 
 
 // SPEC B6
 function splitFront(work: Work, place: SearchPosition, front: SearchPart, run: Candidate): boolean {
-  const because: Because = { reason: 'BISECTION_REQUIRED', candidate: run.number };
+  const checks = run.failure?.checks ?? [];
+  const because: Because = { reason: 'BISECTION_REQUIRED', candidate: run.number, checks };
   // SPEC B13
   regroupRest(work, place, 1, {
     reason: 'PREREQUISITE_MERGE_ITEM_FAILED',

@@ -13,6 +13,7 @@ import type {
 } from './event.ts';
 import { evolveCandidate } from './evolve-candidate.ts';
 import { observeTarget } from './evolve-target.ts';
+import { tellAll } from './hold.ts';
 import { retarget } from './impact.ts';
 import { findBreachAnywhere } from './invariants.ts';
 import { DEFAULT_PRIORITY } from './priority.ts';
@@ -95,6 +96,7 @@ function updateQueue(work: Work, event: QueueUpdated): Outcome {
     );
   }
   work.queue = { ...work.queue, state, ...withChange(event), settings: { ...queue.settings, ...others } };
+  if (state !== queue.state) tellAll(work);
   if (event.state === 'RUNNING' || isWayOut(queue, event)) resumeHeld(work, event.actor);
   if (event.settings.requiredStatuses !== undefined) reviewAll(work);
   if (isBusy) work.queue = { ...work.queue, state: 'SWITCHING_MODES', modeSwitch: { to: mode, from: state } };

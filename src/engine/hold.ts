@@ -259,7 +259,8 @@ function alarmOf(cause: HoldCause): 'RED_TARGET' | 'BROKEN_CONFIGURATION' {
   return cause.kind === 'checks' ? 'RED_TARGET' : 'BROKEN_CONFIGURATION';
 }
 
-function tellAll(work: Work): void {
+/** Updates the pages of all entries. */
+export function tellAll(work: Work): void {
   if (!work.queue.hasPages) return;
   for (const { prNumber } of valuesOf(work.queue.entries)) tell(work, prNumber);
 }

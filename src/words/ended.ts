@@ -3,7 +3,7 @@ import { type Beyond, commandsOf, type Explanation, reason } from './explanation
 import { headlineOf } from './headlines.ts';
 import { checksOr, listOf, prName, shortSha } from './phrases.ts';
 import { type Told, tellChange } from './reasons.ts';
-import { failureReasons, isHopeful, isOnlyShadowed, judgementReasons } from './tests.ts';
+import { failureReasons, isHopeful, isOnlyShadowed, judgementReasons, shadowedTests } from './tests.ts';
 
 const TO_FIX: ReadonlySet<string> = new Set(['TEST_RUN_REQUIRED_STATUS_FAILED', 'TEST_RUN_FAILED_BY_OPTIMIZATION']);
 
@@ -26,7 +26,10 @@ export function explainEnded({ branch }: Queue, entry: Entry, beyond: Beyond): E
   const isOver = state === 'MERGED' || landed !== undefined;
   return {
     headline,
-    summary: `Pull request #${prNumber}: ${headline} (${state}). ${told.text}`,
+    summary:
+      state === 'MERGED'
+        ? `Pull request #${prNumber} (MERGED): ${told.text}`
+        : `Pull request #${prNumber}: ${headline} (${state}). ${told.text}`,
     next: isOver ? `Nothing: it is on ${branch}.` : (told.advice ?? 'Submit it again.'),
     commands: isOver ? [] : commandsOf(beyond, (place) => [`sluice pr submit ${place} ${prNumber}`]),
     reasons: [why, ...(last === undefined ? [] : judgementReasons(last))],
@@ -38,11 +41,12 @@ export function tellEnd(branch: string, entry: Entry, beyond: Beyond): Told {
   const told = tellChange({ to: entry.state, branch, because: entry.because, landed: entry.landed });
   if (entry.state !== 'FAILED' || !TO_FIX.has(entry.because.reason)) return told;
   const { last, failed = [] } = beyond;
-  if (last !== undefined && isOnlyShadowed(last))
-    return {
-      text: `${checksOr(entry.because.checks, 'Its checks')} failed.`,
-      advice: 'There is nothing to fix. Submit it again.',
-    };
+  if (last !== undefined && isOnlyShadowed(last)) {
+    const tests = shadowedTests(last);
+    const which = `${tests.length === 1 ? 'the quarantined test' : 'quarantined tests'} ${listOf(tests)}`;
+    const text = `${checksOr(entry.because.checks, 'Its checks')} failed only in ${which}.`;
+    return { text, advice: 'There is nothing to fix. Submit it again.' };
+  }
   const text = onTopText(entry, beyond) ?? told.text;
   if (!isHopeful(failed)) return { ...told, text };
   return {

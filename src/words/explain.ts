@@ -65,7 +65,7 @@ function explainAdmitted(view: View, entry: Entry): Explanation {
   const headline = headlineOf(queue, entry).text;
   return {
     headline,
-    summary: `Pull request #${entry.prNumber}: ${headline} (${entry.state}), number ${position} of ${order.length} in the queue.${first === undefined ? '' : ` ${first.text}`}`,
+    summary: `Pull request #${entry.prNumber}: ${headline} (${entry.state}), number ${position} of ${order.length}.${first === undefined ? '' : ` ${first.text}`}`,
     position,
     next: nextOf(queue, entry),
     commands: [],
@@ -85,12 +85,21 @@ function nextOf(queue: Queue, entry: Entry): string {
         ? 'It is tested automatically when its turn comes.'
         : `It is tried again automatically when #${entry.conflictsWith} has landed or left the queue.`;
     case 'TESTING':
+      if (entry.bisection !== undefined) return nextInSearch(queue, entry);
       return `It lands automatically when all required checks have passed${after(queue, entry)}.`;
     case 'TESTS_PASSED':
       return `It lands on ${branch} automatically${after(queue, entry)}.`;
     default:
       return nextAfterFailure(queue, entry);
   }
+}
+
+function nextInSearch(queue: Queue, { bisection: number, submission }: Entry): string {
+  const parts = queue.bisections.find((each) => each.number === number)?.chains.flatMap((chain) => chain.parts) ?? [];
+  const part = parts.find(({ members }) => members.some((member) => member.submission === submission));
+  const fails =
+    part?.members.length === 1 ? 'it caused the failure and is removed' : 'the search goes on in smaller parts';
+  return `If this run passes, it is cleared and lands in its turn. If this run fails, ${fails}.`;
 }
 
 /** ", after #1 and #2 have landed" */
@@ -144,7 +153,7 @@ function entryReasons(queue: Queue, entry: Entry): ExplanationReason[] {
   }
   if (requiresImpactedTargets && !hasImpactedTargets) {
     const sha = entry.pr.headSha.slice(0, 12);
-    const text = `Its impacted targets for ${sha} are missing. CI uploads them; \`sluice pr targets\` with --target NAME or --all sets them by hand.`;
+    const text = `Its impacted targets for ${sha} are missing. CI uploads them. By hand: sluice pr targets, with --target NAME or --all.`;
     reasons.push(reason('IMPACTED_TARGETS_MISSING', text));
   }
   return reasons;

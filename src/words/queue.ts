@@ -5,7 +5,7 @@ import { type ExplanationReason, reason } from './explanation.ts';
 import { checksOr, clockTime, timeOf } from './phrases.ts';
 import { changeText } from './reasons.ts';
 
-/** What keeps the whole queue: somebody's decision, or a stop of its own. */
+/** The reasons that keep the whole queue: a decision of a person, or a stop by Sluice. */
 export function queueReasons(queue: Queue, now: Instant): ExplanationReason[] {
   if (queue.parked !== undefined) {
     return [reason('QUEUE_PARKED', `Sluice stopped this queue: ${queue.parked.reason}. An operator must look at it.`)];
@@ -17,14 +17,14 @@ export function queueReasons(queue: Queue, now: Instant): ExplanationReason[] {
       return [
         reason(
           'QUEUE_PAUSED',
-          `The queue is paused${whoText(queue, now)} It admits, tests and lands nothing until it is resumed. Nothing for you to do.`,
+          `${stateText(queue, now, 'paused')} The queue admits, tests and lands nothing until it is resumed. Nothing for you to do.`,
         ),
       ];
     case 'DRAINING':
       return [
         reason(
           'QUEUE_DRAINING',
-          `The queue is draining${whoText(queue, now)} It finishes the pull requests that are in it and admits no new ones.`,
+          `${stateText(queue, now, 'draining')} The queue finishes the pull requests that are in it and admits no new ones.`,
         ),
       ];
     case 'SWITCHING_MODES':
@@ -37,12 +37,13 @@ export function queueReasons(queue: Queue, now: Instant): ExplanationReason[] {
   }
 }
 
-/** ", by ada since 12:04 UTC, until 17:00 UTC: release 4.2." */
-function whoText({ stateChange }: Queue, now: Instant): string {
-  if (stateChange === undefined) return '.';
+/** "The queue is paused since 12:04 UTC, until 17:00 UTC, by ada: release 4.2." */
+function stateText({ stateChange }: Queue, now: Instant, state: string): string {
+  if (stateChange === undefined) return `The queue is ${state}.`;
   const { by, at, reason: why, until } = stateChange;
   const end = until === undefined ? '' : `, until ${timeOf(until, now)}`;
-  return ` by ${by} since ${timeOf(at, now)}${end}${why === undefined ? '.' : `: ${/[.!?]$/.test(why) ? why : `${why}.`}`}`;
+  const because = why === undefined ? '.' : `: ${/[.!?]$/.test(why) ? why : `${why}.`}`;
+  return `The queue is ${state} since ${timeOf(at, now)}${end}, by ${by}${because}`;
 }
 
 export function targetReasons(queue: Queue): ExplanationReason[] {

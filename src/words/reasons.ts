@@ -76,7 +76,7 @@ const TELLINGS: { readonly [Code in ReasonCode]: Telling } = {
   SUCCESSOR_TEST_RUN_WITHDRAWN:
     'The pull request behind it that had passed together with it is tested again. Its own tests count now.',
   TEST_RUN_REQUIRED_STATUS_FAILED: (facts) => tellFailure(facts),
-  TEST_RUN_TIMEOUT: (facts) => ({ text: timeoutText(facts), ...(facts.to === 'FAILED' && { advice: SUBMIT_AGAIN }) }),
+  TEST_RUN_TIMEOUT: (facts) => ({ text: timeoutText(facts), advice: timeoutAdvice(facts) }),
   TEST_RUN_FAILED_BY_OPTIMIZATION: {
     text: 'The search cleared every other pull request of its batch, so it caused the failure.',
     advice: FIX,
@@ -136,10 +136,9 @@ export function tellChange({ because, ...change }: Change): Told {
   return { text: `${text}${detail}`, ...advice };
 }
 
-/** A full text for a timeline or a log line. */
+/** The text of a timeline or a log line: facts only. Advice may be outdated by what is learned later. */
 export function changeText(change: Change): string {
-  const { text, advice } = tellChange(change);
-  return advice === undefined ? text : `${text} ${advice}`;
+  return tellChange(change).text;
 }
 
 // SPEC E25
@@ -170,6 +169,12 @@ function timeoutText(facts: Facts): string {
   return timeout.isBegun
     ? `${failing(facts)} did not finish within ${limit}.`
     : `${failing(facts)} never started within ${limit}.`;
+}
+
+function timeoutAdvice(facts: Facts): string {
+  return facts.timeout?.isBegun === false
+    ? `Let CI run for test branches and report ${failing(facts)}, then submit it again.`
+    : 'Make it faster or raise testingTimeoutMinutes of the queue, then submit it again.';
 }
 
 const NAMED_TESTS = 3;

@@ -95,7 +95,7 @@ function judgementText(check: string, judged: Judged): string {
   const { isShadow, isWaived, reason: why, tests } = judged;
   if (isShadow && isWaived) {
     const which = tests.length === 1 ? `the quarantined test ${tests[0]?.name}` : 'quarantined tests';
-    return `In ${check} only ${which} failed: nothing to fix. (Administrators: honorQuarantine ON would have let it pass.)`;
+    return `${check} failed only in ${which}. (Administrators: honorQuarantine ON would have let it pass.)`;
   }
   if (isShadow) return `Quarantine would not have excused the failure of ${check}. ${why}`;
   return isWaived ? `The failure of ${check} is waived. ${why}` : `The failure of ${check} is not waived. ${why}`;
@@ -119,6 +119,14 @@ export function isOnlyShadowed({ checks, failure }: Candidate): boolean {
   return (
     blamed.length > 0 &&
     blamed.every(({ judgement }) => judgement?.kind === 'judged' && judgement.isShadow && judgement.isWaived)
+  );
+}
+
+/** The names of the quarantined tests that failed. */
+export function shadowedTests({ checks, failure }: Candidate): readonly string[] {
+  const blamed = checks.filter(({ name }) => failure?.checks.includes(name));
+  return blamed.flatMap(({ judgement }) =>
+    judgement?.kind === 'judged' ? judgement.tests.map(({ name }) => name) : [],
   );
 }
 

@@ -328,6 +328,8 @@ export function candidateContract(name: string, createWorld: () => Promise<GitWo
           const free = await bench.open('Free', { files: { 'b.txt': lines({ 1: 'free' }) } });
           bench.base = await bench.world.commit('main', { files: { 'a.txt': lines({ 2: 'theirs' }) } });
           assert.deepEqual(await conflict([entry], { mergeMethod }), [entry.prNumber, undefined]);
+          const answer = await bench.world.forge.buildCandidate(bench.request([entry], { mergeMethod }));
+          assert.deepEqual(answer.kind === 'conflict' && answer.files, ['a.txt']);
           assert.deepEqual(await conflict([free, entry], { mergeMethod }), [entry.prNumber, undefined]);
           assert.deepEqual(await conflict([entry], { mergeMethod, beneath: [other] }), [
             entry.prNumber,

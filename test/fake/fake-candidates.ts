@@ -25,7 +25,9 @@ export function buildCommit(git: GitModel, request: BuildRequest): ModelCommit |
   if (conflicting !== undefined) {
     const ahead = [...beneath, ...members.slice(0, tips.length)];
     const culprit = findCulprit(git, request, { base, ahead, conflicting });
-    return { kind: 'conflict', prNumber: conflicting.prNumber, culprit };
+    const merge = git.merge((tips.at(-1) ?? start).sha, conflicting.headSha);
+    const files = merge.kind === 'conflict' ? { files: merge.paths } : {};
+    return { kind: 'conflict', prNumber: conflicting.prNumber, culprit, ...files };
   }
   return tips.at(-1) ?? addEmptyCommit(git, request, start);
 }

@@ -4,9 +4,8 @@ import type { Instant } from '../../lib/clock.ts';
 import type { ExplanationReason } from '../../words/explanation.ts';
 import { isUntested } from '../../words/headlines.ts';
 import { landingProof } from '../../words/landing.ts';
-import { minuteOf } from '../../words/phrases.ts';
+import { listOf, minuteOf } from '../../words/phrases.ts';
 import { heardText } from '../../words/testing.ts';
-import { isHopeful } from '../../words/tests.ts';
 import { renderHeadline } from './headline.ts';
 import { code, joinLines, link, words } from './markdown.ts';
 import type { HowToSubmit, PageFacts, RunFacts, TimelineSentence } from './page-facts.ts';
@@ -77,11 +76,11 @@ function renderTree({ entry, explanation, linkable }: PageFacts): string[] {
 /** The reason why it left. The proof of a landing and the list of failed checks say more than this sentence. */
 function renderEnd(situation: PageFacts): string[] {
   const { entry, run, explanation, linkable } = situation;
-  const { reason, actor, onTopOf } = entry.because;
+  const { actor, checks } = entry.because;
   if (entry.landed !== undefined) return [];
-  const isListed = run !== undefined && run.failed.length > 0 && onTopOf === undefined;
-  if (reason === 'TEST_RUN_REQUIRED_STATUS_FAILED' && isListed && !isHopeful(run.failed)) return [];
   const text = explanation.reasons[0]?.text ?? explanation.summary;
+  const isListed = run !== undefined && run.failed.length > 0;
+  if (isListed && text === `${listOf(checks ?? [])} failed.`) return [];
   return ['', renderSaid({ text, actor }, linkable)];
 }
 

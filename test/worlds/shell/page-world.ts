@@ -7,6 +7,7 @@ import { createEffectWorker, type EffectWorker } from '../../../src/app/effects/
 import type { CandidateNumber } from '../../../src/engine/candidate.ts';
 import type { CheckConclusion } from '../../../src/engine/check.ts';
 import type { QueueEvent } from '../../../src/engine/event.ts';
+import type { Priority } from '../../../src/engine/priority.ts';
 import type { PrNumber, PullRequestFacts } from '../../../src/engine/pull-request.ts';
 import { createQueue, type EntryId, type EntryState } from '../../../src/engine/queue.ts';
 import { DEFAULT_SETTINGS, type QueueSettings } from '../../../src/engine/settings.ts';
@@ -92,8 +93,11 @@ export class PageWorld {
   /** Opens a pull request with a page. */
   open(facts: Partial<PullRequestFacts> = {}): PullRequestFacts {
     this.#files += 1;
-    const change = { base: 'main', files: { [`file-${this.#files}`]: '' } };
-    const { number, headSha } = this.#world.repository.openPullRequest(change);
+    return this.openChanging({ [`file-${this.#files}`]: '' }, facts);
+  }
+
+  openChanging(files: Readonly<Record<string, string>>, facts: Partial<PullRequestFacts> = {}): PullRequestFacts {
+    const { number, headSha } = this.#world.repository.openPullRequest({ base: 'main', files });
     const url = `https://forge.test/acme/app/pull/${number}`;
     return aPullRequest(number, { headSha, url, ...facts });
   }
@@ -104,9 +108,9 @@ export class PageWorld {
     return pr;
   }
 
-  async enter(pr: PullRequestFacts, queueId = this.queueId): Promise<void> {
+  async enter(pr: PullRequestFacts, queueId = this.queueId, priority?: Priority): Promise<void> {
     const entryId = `entry-${queueId}-${pr.number}` as EntryId;
-    const given = { targets: undefined, priority: undefined, noBatch: undefined, by: 'person' as const };
+    const given = { targets: undefined, priority, noBatch: undefined, by: 'person' as const };
     await this.send({ kind: 'pull_request_submitted', at: this.now, actor: '@ada', entryId, pr, ...given }, queueId);
   }
 

@@ -1,0 +1,367 @@
+// The texts that a developer reads at every step, in a readable file. UPDATE_GOLDEN=1 rewrites it.
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { it } from 'node:test';
+import { PageWorld } from '../../test/worlds/shell/page-world.ts';
+import { decodeCandidate } from '../app/core/queue-codec.ts';
+import { collectBeyond } from '../app/queue/entry-run.ts';
+import { type ExplanationReasonView, viewExplanation, viewTimeline } from '../app/queue/entry-view.ts';
+import { findAnyEntry } from '../app/queue/find-entry.ts';
+import type { CandidateNumber } from '../engine/candidate.ts';
+import type { PrNumber } from '../engine/pull-request.ts';
+import type { Sha } from '../lib/sha.ts';
+
+const FILE = new URL('situations.md', import.meta.url);
+
+class Book {
+  readonly #pages: string[] = [
+    '# What people are told',
+    '',
+    'Each situation as the comment on the pull request, as the check beside it, and as `sluice pr status` and the API tell it. Made by situations.test.ts.',
+  ];
+
+  async add(world: PageWorld, title: string, number: number): Promise<void> {
+    const texts = world.pages.textsOn(number as PrNumber);
+    const check = [...world.pages.checks.values()].findLast(
+      ({ externalId }) => externalId.split('/')[1] === `${number}`,
+    );
+    const beside =
+      check === undefined
+        ? 'No check.'
+        : `Check: **${check.name}** ${check.status} ${check.conclusion ?? ''}: ${check.title}`;
+    const status = ['```', ...(await statusOf(world, number)).map(steady), '```'];
+    this.#pages.push('', '---', '', `## ${title}`, '', ...texts.map(steady), '', steady(beside), '', ...status);
+  }
+
+  get text(): string {
+    return `${this.#pages.join('\n')}\n`;
+  }
+}
+
+/** The explanation and the timeline, as the API answers them. */
+async function statusOf(world: PageWorld, number: number): Promise<string[]> {
+  const { app, queueId: id } = world;
+  const loaded = await app.queues.find(id);
+  assert.ok(loaded !== undefined);
+  const found = { ...loaded, repository: await world.repository() };
+  const entry = await findAnyEntry(app, found, number as PrNumber);
+  assert.ok(entry !== undefined);
+  const beyond = await collectBeyond(app, found, entry);
+  const { summary, next, commands, reasons } = viewExplanation(found, entry, { now: world.now, trouble: [], beyond });
+  const timeline = viewTimeline(await app.store.queues.listTransitions(entry.id));
+  return [
+    summary,
+    ...reasons.flatMap((reason) => linesOf(reason, '  ')),
+    `Next: ${next}`,
+    ...commands.map((command) => `  $ ${command}`),
+    ...timeline.map(({ at, state, text }) => `${at.slice(11, 16)} ${state} ${text}`),
+  ];
+}
+
+function linesOf({ text, url, reasons }: ExplanationReasonView, indent: string): string[] {
+  const line = `${indent}- ${text}${url === undefined ? '' : ` ${url}`}`;
+  return [line, ...reasons.flatMap((reason) => linesOf(reason, `${indent}  `))];
+}
+
+/** Commit ids differ each time. */
+function steady(text: string): string {
+  return text
+    .replace(/\b[0-9a-f]{40}\b/g, 'c0ffee…')
+    .replace(/(?<![-0-9a-f])[0-9a-f]{12}\b/g, 'c0ffee')
+    .replace(/(org|repo)-[0-9a-f-]{36}/g, '$1')
+    .trimEnd();
+}
+
+it('is what people are told [G45] [G46] [E22] [E23] [E24] [E25] [Q10]', async () => {
+  const book = new Book();
+  await tellOfOneThatLands(book);
+  await tellOfSilence(book);
+  await tellOfReadiness(book);
+  await tellOfFailures(book);
+  await tellOfOthers(book);
+  await tellOfBatches(book);
+  await tellOfTestedWholes(book);
+  await tellOfLandings(book);
+  await tellOfLeaving(book);
+  await tellOfRedBranch(book);
+  await tellOfOddities(book);
+  await tellOfConflicts(book);
+  await tellOfSearch(book);
+  await tellOfQuarantine(book);
+  if (process.env.UPDATE_GOLDEN === '1') writeFileSync(FILE, book.text);
+  assert.equal(book.text, readFileSync(FILE, 'utf8'), 'UPDATE_GOLDEN=1 writes situations.md anew');
+});
+
+async function tellOfOneThatLands(book: Book): Promise<void> {
+  const world = await PageWorld.create({ concurrency: 1 });
+  const first = await world.submit();
+  const second = await world.submit();
+  await world.pagesUpdated();
+  await book.add(world, 'Being tested', first.number);
+  await book.add(world, 'Waiting behind another', second.number);
+  await world.report(1, 'ci', 'SUCCESS');
+  await world.pagesUpdated();
+  await book.add(world, 'Landed', first.number);
+  await world.cancel(second.number);
+  await world.pagesUpdated();
+  await book.add(world, 'Taken out by a person', second.number);
+  await world.stop();
+}
+
+async function tellOfSilence(book: Book): Promise<void> {
+  const world = await PageWorld.create({ requiredStatuses: ['ci', 'lint'] });
+  const pr = await world.submit();
+  await world.pass(10 * 60_000);
+  await world.send({ kind: 'time_passed', at: world.now });
+  await world.pagesUpdated();
+  await book.add(world, 'Nothing is heard of CI', pr.number);
+  await world.report(1, 'lnit', 'SUCCESS');
+  await world.pass(10 * 60_000);
+  await world.send({ kind: 'time_passed', at: world.now });
+  await world.pagesUpdated();
+  await book.add(world, 'CI reports under a misspelt name', pr.number);
+  await world.report(1, 'lint', 'SUCCESS');
+  await world.pagesUpdated();
+  await book.add(world, 'CI is heard of after all', pr.number);
+  await world.stop();
+}
+
+async function tellOfReadiness(book: Book): Promise<void> {
+  const world = await PageWorld.create();
+  const pr = world.open({
+    mergeability: 'NOT_MERGEABLE',
+    blockReasons: ['reviewRequired', 'failingCheck'],
+    failingChecks: ['lint', 'unit'],
+  });
+  await world.enter(pr);
+  await world.pagesUpdated();
+  await book.add(world, 'Submitted, and not ready', pr.number);
+  await world.observe({ ...pr, blockReasons: ['conflict'] });
+  await world.pagesUpdated();
+  await book.add(world, 'Not ready for another reason', pr.number);
+  await world.stop();
+}
+
+async function tellOfFailures(book: Book): Promise<void> {
+  const world = await PageWorld.create({ honorQuarantine: 'OFF', requiredStatuses: ['ci', 'lint'] });
+  const ahead = await world.submit();
+  const behind = await world.submit();
+  await world.pagesUpdated();
+  await book.add(world, 'Tested on top of another', behind.number);
+  await world.storeFailures(2, 'ci', [
+    { name: 'sends the receipt', status: 'FLAKY' },
+    { name: 'adds up the cart', parent: 'checkout' },
+    { name: 'retries twice', status: 'FLAKY', quarantinedAt: world.now },
+  ]);
+  await world.report(2, 'ci', 'FAILURE', '3 of 812 tests failed');
+  await world.pagesUpdated();
+  await book.add(world, 'Failed, and maybe not to blame', behind.number);
+  await world.report(1, 'ci', 'SUCCESS');
+  await world.report(1, 'lint', 'SUCCESS');
+  await world.pagesUpdated();
+  await book.add(world, 'Failed, and to blame', behind.number);
+  assert.equal(await world.stateOf(ahead.number), 'MERGED');
+  await world.stop();
+}
+
+async function tellOfOthers(book: Book): Promise<void> {
+  const world = await PageWorld.create({ createPrsForTestingBranches: true, testingTimeoutMinutes: 60 });
+  const [first, second, third] = [await world.submit(), await world.submit(), await world.submit()];
+  await world.pagesUpdated();
+  await world.report(2, 'ci', 'SUCCESS');
+  // Sluice writes it only if the pull request does not land at once.
+  await world.pass(31_000);
+  await world.pagesUpdated();
+  await book.add(world, 'Passed, and waiting for the one ahead', second.number);
+  await world.report(1, 'ci', 'FAILURE');
+  await world.pagesUpdated();
+  await book.add(world, 'Tested again because the one ahead failed', second.number);
+  assert.equal(await world.stateOf(first.number), 'FAILED');
+  await world.send({ kind: 'queue_updated', at: world.now, actor: 'ada', settings: {}, state: 'PAUSED' });
+  await world.pushToTarget('d'.repeat(40) as Sha);
+  await world.pagesUpdated();
+  await book.add(world, 'Sent back by a push to the branch, while the queue is paused', third.number);
+  await world.send({ kind: 'queue_updated', at: world.now, actor: 'ada', settings: {}, state: 'RUNNING' });
+  await world.pagesUpdated();
+  await world.stop();
+}
+
+async function tellOfLandings(book: Book): Promise<void> {
+  const world = await PageWorld.create({ testingTimeoutMinutes: 60, honorQuarantine: 'OFF' });
+  const flaky = await world.submit();
+  await world.pagesUpdated();
+  await world.storeFailures(1, 'ci', [{ name: 'opens the door', status: 'FLAKY' }]);
+  await world.report(1, 'ci', 'FAILURE');
+  await world.pagesUpdated();
+  await book.add(world, 'Failed in nothing but flaky tests', flaky.number);
+  const late = await world.submit();
+  await world.pagesUpdated();
+  await world.pass(61 * 60_000);
+  await world.send({ kind: 'time_passed', at: world.now });
+  await world.pagesUpdated();
+  await book.add(world, 'A check never reported', late.number);
+  await world.stop();
+  await tellOfRefusal(book);
+}
+
+async function tellOfRefusal(book: Book): Promise<void> {
+  const world = await PageWorld.create();
+  const refused = await world.submit();
+  await world.pagesUpdated();
+  world.refuseLandingOf(refused.number);
+  await world.report(1, 'ci', 'SUCCESS');
+  await world.pagesUpdated();
+  await book.add(world, 'The forge refused to merge it', refused.number);
+  await world.stop();
+}
+
+async function tellOfBatches(book: Book): Promise<void> {
+  const world = await PageWorld.create({ batch: true, batchingMinSize: 2, batchingMaxWaitTimeMinutes: 5 });
+  const first = await world.submit();
+  await world.pagesUpdated();
+  await book.add(world, 'Waiting for others to be tested with', first.number);
+  const second = await world.submit();
+  await world.pagesUpdated();
+  await book.add(world, 'Tested together with another', second.number);
+  await world.report(1, 'ci', 'FAILURE');
+  await world.pagesUpdated();
+  await book.add(world, 'Its batch failed and is split', first.number);
+  await world.report(2, 'ci', 'SUCCESS');
+  await world.pagesUpdated();
+  await book.add(world, 'Cleared of blame, and landed', first.number);
+  await world.stop();
+}
+
+async function tellOfTestedWholes(book: Book): Promise<void> {
+  const batch = { batch: true, batchingMinSize: 2, batchingMaxWaitTimeMinutes: 5 };
+  const pushed = await PageWorld.create({ ...batch, landingMode: 'PUSH' });
+  const [first, last] = [await pushed.submit(), await pushed.submit()];
+  await pushed.report(1, 'ci', 'SUCCESS');
+  await pushed.pagesUpdated();
+  await book.add(pushed, 'Landed beneath the last of its batch', first.number);
+  await book.add(pushed, 'Landed as the last of its batch', last.number);
+  await pushed.stop();
+  const merged = await PageWorld.create({ ...batch, landingMode: 'API' });
+  const early = await merged.submit();
+  await merged.submit();
+  await merged.report(1, 'ci', 'SUCCESS');
+  await merged.pagesUpdated();
+  await book.add(merged, 'Merged by the forge before the last of its batch', early.number);
+  await merged.stop();
+}
+
+async function tellOfLeaving(book: Book): Promise<void> {
+  const world = await PageWorld.create();
+  const pr = await world.submit();
+  await world.pagesUpdated();
+  await world.observe({ ...pr, headSha: 'f'.repeat(40) as Sha });
+  await world.pagesUpdated();
+  await book.add(world, 'Pushed to while in the queue', pr.number);
+  const merged = await world.submit();
+  await world.observe({ ...merged, status: 'merged' });
+  await world.pagesUpdated();
+  await book.add(world, 'Merged by hand', merged.number);
+  world.forge.protection = undefined;
+  const untested = await world.submit();
+  await world.pagesUpdated();
+  await book.add(world, 'Could not be tested', untested.number);
+  await world.stop();
+}
+
+async function tellOfRedBranch(book: Book): Promise<void> {
+  const world = await PageWorld.create({ concurrency: 1 });
+  const [first, second] = [await world.submit(), await world.submit()];
+  await world.pagesUpdated();
+  await world.report(1, 'ci', 'FAILURE');
+  await world.pagesUpdated();
+  await world.report(2, 'ci', 'FAILURE');
+  await world.pagesUpdated();
+  await world.report(3, 'ci', 'FAILURE');
+  await world.pagesUpdated();
+  assert.equal(await world.stateOf(second.number), 'PENDING');
+  await book.add(world, 'Back in its place: the branch itself was broken', first.number);
+  const repair = await world.submit();
+  await world.pagesUpdated();
+  await book.add(world, 'Tested as a repair of the branch', repair.number);
+  await world.report(4, 'ci', 'FAILURE');
+  await world.pagesUpdated();
+  await book.add(world, 'No repair after all', repair.number);
+  await world.stop();
+}
+
+async function tellOfOddities(book: Book): Promise<void> {
+  const world = await PageWorld.create({ concurrency: 1 });
+  const awaited = { mergeability: 'NOT_MERGEABLE', blockReasons: ['awaitingCheck'], awaitedChecks: ['unit'] } as const;
+  const waiting = await world.submit(awaited);
+  await world.pagesUpdated();
+  await book.add(world, 'A required check of its head has not reported', waiting.number);
+  const [first, second, urgent] = [await world.submit(), await world.submit(), world.open()];
+  await world.enter(urgent, undefined, { value: 10, name: 'high', isDefault: false });
+  await world.pagesUpdated();
+  await book.add(world, 'Overtaken by one of a higher priority', second.number);
+  const pause = { kind: 'queue_updated', actor: 'ada', settings: {}, state: 'PAUSED', reason: 'release 4.2' } as const;
+  await world.send({ ...pause, at: world.now, until: world.now + 3_600_000 });
+  await world.pagesUpdated();
+  await book.add(world, 'Paused until an hour later, with a reason', second.number);
+  await world.send({ ...pause, state: 'DRAINING', at: world.now });
+  const late = await world.submit();
+  await world.pagesUpdated();
+  await book.add(world, 'Submitted to a queue that drains', late.number);
+  await book.add(world, 'Under test while the queue drains', first.number);
+  await world.stop();
+  await tellOfTargets(book);
+}
+
+async function tellOfTargets(book: Book): Promise<void> {
+  const world = await PageWorld.create({ mode: 'PARALLEL' });
+  const pr = await world.submit();
+  await world.pagesUpdated();
+  await book.add(world, 'Its impacted targets are missing', pr.number);
+  await world.stop();
+}
+
+async function tellOfConflicts(book: Book): Promise<void> {
+  const world = await PageWorld.create();
+  const [ahead, behind] = [world.openChanging({ 'src/cart.ts': 'one' }), world.openChanging({ 'src/cart.ts': 'two' })];
+  await world.enter(ahead);
+  await world.enter(behind);
+  await world.pagesUpdated();
+  await book.add(world, 'Conflicts with a pull request ahead of it', behind.number);
+  await world.report(1, 'ci', 'SUCCESS');
+  await world.pagesUpdated();
+  await book.add(world, 'Conflicts with the branch', behind.number);
+  await world.stop();
+}
+
+async function tellOfSearch(book: Book): Promise<void> {
+  const world = await PageWorld.create({ batch: true, batchingMinSize: 4, batchingMaxWaitTimeMinutes: 5 });
+  const prs = [await world.submit(), await world.submit(), await world.submit(), await world.submit()];
+  await world.pagesUpdated();
+  await book.add(world, 'In a batch under test', prs[1]?.number as number);
+  await world.report(1, 'ci', 'FAILURE');
+  await world.pagesUpdated();
+  await book.add(world, 'Searched, in half of its batch', prs[2]?.number as number);
+  await world.report(2, 'ci', 'FAILURE');
+  await world.pagesUpdated();
+  await book.add(world, 'Searched, the only new change', prs[1]?.number as number);
+  await world.stop();
+}
+
+async function tellOfQuarantine(book: Book): Promise<void> {
+  const world = await PageWorld.create({ honorQuarantine: 'SHADOW' });
+  const pr = await world.submit();
+  await world.pagesUpdated();
+  // The judgement of this server would come first.
+  await world.stop();
+  await world.report(1, 'ci', 'FAILURE');
+  const row = await world.store.queues.findCandidate(world.queueId, 1);
+  assert.ok(row !== undefined);
+  const judged = { isWaived: true, reason: 'Only quarantined tests failed.', failing: 1 };
+  const tests = [{ id: 't', name: 'sends the receipt' }];
+  const of = { at: world.now, candidate: 1 as CandidateNumber, check: 'ci', attempt: undefined, tests };
+  await world.send({ kind: 'check_judged', ...of, ...judged, ended: decodeCandidate(row) });
+  const another = world.startAnother();
+  await world.pagesUpdated();
+  await book.add(world, 'Only a quarantined test failed, and quarantine is in shadow mode', pr.number);
+  await another.stop();
+}
