@@ -7,7 +7,20 @@ import { Empty, EXAMPLE_QUEUE, EXAMPLE_REPO, queueRef, Repo } from './common.ts'
 import { EXAMPLE_LIST_ENTRY, ListEntry } from './entry.ts';
 import { operation } from './operation.ts';
 import { polled, versioned } from './polled.ts';
-import { boolean, bothOrNone, component, instant, integer, list, object, outputEnum, record, text } from './schema.ts';
+import {
+  boolean,
+  bothOrNone,
+  component,
+  inputInstant,
+  instant,
+  integer,
+  list,
+  nameText,
+  object,
+  outputEnum,
+  record,
+  text,
+} from './schema.ts';
 import { settingChanges, settingInputs, settingOutputs } from './settings.ts';
 
 const configFields = {
@@ -18,6 +31,10 @@ const configFields = {
       'RUNNING, PAUSED, DRAINING, or SWITCHING_MODES while a change of mode waits for the pull requests in the queue.',
     ),
   ),
+  stateSince: Type.Optional(instant('When the state was set. Absent if nobody has set it, and on /trunk/v1.')),
+  stateBy: Type.Optional(text('Who set it: the name of a token or person, or sluice when a pause ended.')),
+  stateReason: Type.Optional(text('Why, as given.')),
+  stateUntil: Type.Optional(instant('When the pause ends.')),
   branch: text('The target branch.'),
   ...settingOutputs,
   parked: Type.Optional(
@@ -101,6 +118,8 @@ export const updateQueue = operation({
     {
       ...queueRef,
       ...settingChanges,
+      reason: Type.Optional(nameText(500, 'Why the state changes. Explanations and comments show it.')),
+      until: Type.Optional(inputInstant('With state PAUSED: when the queue goes on again.')),
       deleteRequiredStatuses: Type.Optional(
         boolean('Drop the override of the required statuses, as requiredStatuses: null does.'),
       ),

@@ -50,6 +50,15 @@ export interface TransitionRow {
   readonly body: string;
 }
 
+export interface QueueDeletion {
+  readonly at: Instant;
+  readonly by: string;
+}
+
+export interface DeletedQueue extends QueueDeletion {
+  readonly id: QueueId;
+}
+
 export interface EventRow {
   readonly version: number;
   readonly at: Instant;
@@ -209,8 +218,13 @@ export interface QueueStore {
   find(repositoryId: RepositoryId, branch: string): Promise<QueueRow | undefined>;
   /** Ordered by branch. */
   listByRepository(repositoryId: RepositoryId): Promise<readonly QueueRow[]>;
-  /** Hides the queue from every answer; `stale` if the version moved. Its history stays in the store. */
-  delete(queueId: QueueId, expectedVersion: number, at: Instant): Promise<'deleted' | 'stale'>;
+  /**
+   * Hides the queue from every answer, and stores that as its last event; `stale` if the version moved. Its history
+   * stays in the store.
+   */
+  delete(queueId: QueueId, expectedVersion: number, act: QueueDeletion): Promise<'deleted' | 'stale'>;
+  /** The queue of the branch that was deleted last. */
+  findDeleted(repositoryId: RepositoryId, branch: string): Promise<DeletedQueue | undefined>;
   /** Undefined if there is no such queue, or it was deleted. */
   load(queueId: QueueId): Promise<QueueSnapshot | undefined>;
   /** The rows whose version is greater than `version`. */

@@ -298,7 +298,7 @@ async function tellOfOddities(book: Book): Promise<void> {
   const [first, second, urgent] = [await world.submit(), await world.submit(), world.open()];
   await world.enter(urgent, undefined, { value: 10, name: 'high', isDefault: false });
   await world.pagesUpdated();
-  await book.add(world, 'Overtaken by one of a higher priority', second.number);
+  await book.add(world, 'Behind one that came later with a higher priority', second.number);
   const pause = { kind: 'queue_updated', actor: 'ada', settings: {}, state: 'PAUSED', reason: 'release 4.2' } as const;
   await world.send({ ...pause, at: world.now, until: world.now + 3_600_000 });
   await world.pagesUpdated();

@@ -44,7 +44,7 @@ function pendingReasons(view: View, entry: Entry, depth: number): ExplanationRea
   const held = ahead.find((candidate) => candidate.state === 'failed');
   const reasons = [
     ...raiseReasons(entry),
-    ...overtakenReasons(view, entry),
+    ...priorityReasons(view, entry),
     ...(held === undefined ? [] : waitingForSome(view, unlanded(queue, held.members), depth)),
     ...farBehindReasons(view, { group, ahead }, depth),
     ...batchReasons(view, entry, group),
@@ -69,7 +69,7 @@ function raiseReasons({ priority, raised }: Entry): ExplanationReason[] {
 
 /** Entries that came later and are ahead of it. */
 // SPEC E24
-function overtakenReasons({ queue }: View, entry: Entry): ExplanationReason[] {
+function priorityReasons({ queue }: View, entry: Entry): ExplanationReason[] {
   const ordinal = entry.admission?.ordinal ?? 0;
   const order = admittedInOrder(queue);
   const place = order.findIndex(({ prNumber }) => prNumber === entry.prNumber);

@@ -141,7 +141,7 @@ function removalPromises({ inStore }: StoreTests): void {
         await alarms.raise(anAlarm(id));
         await alarms.setMark(id, aMark(), undefined);
       }
-      await queues.delete(queue.id, 1, NOON);
+      await queues.delete(queue.id, 1, { at: NOON, by: 'ada' });
       assert.equal((await alarms.list([queue.id], 0, 9)).length, 1);
       assert.deepEqual(await alarms.findMark(queue.id), aMark());
       assert.equal(await repositories.remove(queue.repositoryId), 'removed');

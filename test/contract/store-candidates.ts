@@ -70,13 +70,13 @@ function findPromises({ inQueue, inStore }: StoreTests): void {
     async ({ store, queues, repositories, queue }) => {
       const candidate = aCandidate(queue.id, 1, { sha: 'aa' });
       await queues.commit(aCommit(queue.id, 1, { candidates: [candidate] }));
-      await queues.delete(queue.id, 2, NOON);
+      await queues.delete(queue.id, 2, { at: NOON, by: 'ada' });
       assert.deepEqual(await queues.findCandidate(queue.id, 1), candidate);
       assert.deepEqual(await queues.findCandidateById(candidate.id), candidate);
       assert.deepEqual(await queues.findCandidateBySha([queue.id], 'aa'), candidate);
       const next = await storeQueue(store, aQueue({ repositoryId: queue.repositoryId }));
       assert.deepEqual((await queues.load(next.id))?.candidates, []);
-      await queues.delete(next.id, 1, NOON);
+      await queues.delete(next.id, 1, { at: NOON, by: 'ada' });
       assert.equal(await repositories.remove(queue.repositoryId), 'removed');
       assert.equal(await queues.findCandidate(queue.id, 1), undefined);
       assert.equal(await queues.findCandidateById(candidate.id), undefined);

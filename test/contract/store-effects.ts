@@ -17,7 +17,7 @@ export function effectPromises(open: () => Promise<OpenStore>): void {
   after(() => opened.close());
   afterEach(async () => {
     const { queues, effects } = opened.store;
-    for (const id of used) await queues.delete(id, (await queues.findVersion(id)) ?? 0, NOON);
+    for (const id of used) await queues.delete(id, (await queues.findVersion(id)) ?? 0, { at: NOON, by: 'ada' });
     used = [];
     assert.equal(await effects.findNextDueAt(), undefined);
   });
@@ -413,7 +413,7 @@ function queuePromises({ queues, outbox, queueWith, claimIds }: EffectWorld): vo
     const id = await queueWith(parked, effect);
     await claimIds('x', { leaseUntil: NOON + 5 });
     await outbox().settle({ id: parked.id }, 'x', { kind: 'park', at: NOON, error: 'why' });
-    assert.equal(await queues().delete(id, 2, NOON), 'deleted');
+    assert.equal(await queues().delete(id, 2, { at: NOON, by: 'ada' }), 'deleted');
     assert.equal(await outbox().unpark(id, NOON), 0);
     assert.deepEqual(await claimIds('y', { now: NOON + MINUTE_MS }), []);
     assert.equal(await outbox().findNextDueAt(), undefined);

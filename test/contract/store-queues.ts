@@ -55,16 +55,18 @@ function lifePromises({ inQueue, inRepository, inStore }: StoreTests): void {
   });
 
   inQueue('a deleted queue is in no answer, its branch is free, and its history stays', async ({ queues, queue }) => {
-    assert.equal(await queues.delete(queue.id, 2, NOON), 'stale');
-    assert.equal(await queues.delete(queue.id, 1, NOON), 'deleted');
-    assert.equal(await queues.delete(queue.id, 1, NOON), 'stale');
+    assert.equal(await queues.delete(queue.id, 2, { at: NOON, by: 'ada' }), 'stale');
+    assert.equal(await queues.delete(queue.id, 1, { at: NOON, by: 'ada' }), 'deleted');
+    assert.equal(await queues.delete(queue.id, 1, { at: NOON, by: 'ada' }), 'stale');
     assert.equal(await queues.find(queue.repositoryId, 'main'), undefined);
     assert.deepEqual(await queues.listByRepository(queue.repositoryId), []);
     assert.equal(await queues.load(queue.id), undefined);
     assert.equal(await queues.loadSince(queue.id, 0), undefined);
     assert.equal(await queues.findVersion(queue.id), undefined);
     assert.equal(await queues.commit(aCommit(queue.id, 1)), 'stale');
-    assert.equal((await queues.listEvents(queue.id, 0, 10)).length, 1);
+    assert.equal((await queues.listEvents(queue.id, 0, 10)).length, 2);
+    assert.deepEqual(await queues.findDeleted(queue.repositoryId, 'main'), { id: queue.id, at: NOON, by: 'ada' });
+    assert.equal(await queues.findDeleted(queue.repositoryId, 'other'), undefined);
     assert.equal(await queues.create(aQueue({ repositoryId: queue.repositoryId }), anEvent(1)), 'created');
   });
 }

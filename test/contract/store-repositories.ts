@@ -166,7 +166,7 @@ export function repositoryPromises({ inRepository, inStore }: StoreTests): void 
     const queue = await storeQueue(store);
     assert.equal(await repositories.remove(queue.repositoryId), 'has_queues');
     assert.ok(await isStored(queue.repositoryId));
-    assert.equal(await queues.delete(queue.id, 1, NOON), 'deleted');
+    assert.equal(await queues.delete(queue.id, 1, { at: NOON, by: 'ada' }), 'deleted');
     assert.equal(await repositories.remove(queue.repositoryId), 'removed');
     assert.equal(await isStored(queue.repositoryId), false);
     assert.equal(await repositories.remove(queue.repositoryId), 'removed');

@@ -106,8 +106,9 @@ describe('queues over /v1', () => {
 
   test('updateQueue takes every setting, enums in either case, and answers the queue without its entries', async () => {
     const queue = await aQueue();
-    assert.deepEqual(await queue.update(lowerCased(OTHERS)), { ...OTHERS, branch: 'main' });
-    assert.deepEqual(await queue.getQueue(), { ...OTHERS, branch: 'main', alarms: [], enqueuedPullRequests: [] });
+    const { stateSince, ...updated } = await queue.update(lowerCased(OTHERS));
+    assert.deepEqual(updated, { ...OTHERS, stateBy: 'admin', branch: 'main' });
+    assert.deepEqual(await queue.getQueue(), { ...updated, stateSince, alarms: [], enqueuedPullRequests: [] });
   });
 
   test('a second queue for a branch is refused, and the first stays as it was [Q1]', async () => {
@@ -255,11 +256,16 @@ describe('queues over /v1', () => {
     await queue.api.refused('409 QUEUE_NOT_EMPTY', 'deleteQueue', queue.ref);
   });
 
-  test('a deleted queue can be made again, and remembers nothing', async () => {
+  test('a deleted queue says so, can be made again, and remembers nothing [Q12]', async () => {
     const queue = await aQueue({ concurrency: 9 });
     const number = await queue.submitOne();
     await queue.api.ok('cancelPullRequest', queue.entry(number));
     await queue.api.ok('deleteQueue', queue.ref);
+    const gone = await queue.api.refused('404 QUEUE_NOT_FOUND', 'getSubmittedPullRequest', queue.entry(number));
+    assert.match(
+      gone.detail,
+      new RegExp(`was deleted by admin at .*Z\\. Pull request #${number} ended in it as CANCELLED`),
+    );
     assert.equal((await queue.api.ok<QueueView>('createQueue', queue.ref)).concurrency, 5);
     await queue.api.refused('404 PULL_REQUEST_NOT_FOUND', 'getSubmittedPullRequest', queue.entry(number));
   });
@@ -282,6 +288,21 @@ describe('queues over /v1', () => {
     ]);
     await queue.submit(b, { priority: 0 });
     assert.deepEqual((await statesOf(queue))[0], [b, 'TESTING']);
+  });
+
+  test('a pause says who paused the queue, why and until when, and refuses an end in the past [Q10] [Q11]', async () => {
+    const queue = await aQueue();
+    const until = new Date(Date.now() + 3_600_000).toISOString();
+    await queue.update({ state: 'PAUSED', reason: 'release 4.2', until });
+    const { stateBy, stateReason, stateUntil } = await queue.api.ok<QueueView>('getQueue', queue.ref);
+    assert.deepEqual([stateBy, stateReason, stateUntil], ['admin', 'release 4.2', until]);
+    for (const wrong of [
+      { state: 'PAUSED', until: '2020-01-01T00:00:00Z' },
+      { state: 'DRAINING', until },
+      { reason: 'nothing' },
+      { state: 'PAUSED', reason: 'x'.repeat(501) },
+    ])
+      await queue.api.refused('400 VALIDATION_FAILED', 'updateQueue', { ...queue.ref, ...wrong });
   });
 
   for (const [state, code] of [

@@ -71,10 +71,7 @@ describe('why an entry is where it is', () => {
       '    CHECK_OPEN: ci has not reported a result yet.',
     ]);
     const { summary, position, next } = explain(told.queue, findEntry(told.queue, numberOf('B')) as never, told.now);
-    assert.match(
-      summary,
-      /^Pull request #2: Passed, waiting to land \(TESTS_PASSED\), number 2 of 2 in the queue\. Blocked by #1/,
-    );
+    assert.match(summary, /^Pull request #2: Passed, waiting to land \(TESTS_PASSED\), number 2 of 2\. Blocked by #1/);
     assert.deepEqual([position, next], [2, 'It lands on main automatically, after #1.']);
   });
 

@@ -21,6 +21,26 @@ describe('the states of a queue', () => {
     resume            → A=merged B=testing C=pending; target M+A
   `;
 
+  story('PAUSED with an end goes on then, also in the middle of a mode switch [Q11] [Q9]')`
+    with concurrency=1
+    submit A B; pause for=1h; wait 59m; pass A → queue PAUSED; A=passed B=pending
+    wait 1m                                    → queue RUNNING; A=merged B=testing
+    pause; wait 2h                             → queue PAUSED
+    resume; set mode=PARALLEL; pause for=10m   → queue PAUSED
+    wait 10m                                   → queue SWITCHING_MODES
+    pass B                                     → queue RUNNING; B=merged
+  `;
+
+  it('keeps who set its state, when, why and until when [Q10]', () => {
+    const told = play()`submit A; pause for=1h`;
+    const at = told.now;
+    assert.deepEqual(told.queue.stateChange, { by: 'ada', at, reason: 'release', until: at + 3_600_000 });
+    told.play('set concurrency=3');
+    assert.equal(told.queue.stateChange?.reason, 'release');
+    told.play('wait 1h');
+    assert.deepEqual(told.queue.stateChange, { by: 'sluice', at: told.now, reason: 'the pause by ada ended' });
+  });
+
   story('PAUSED restarts no tests: what is restarted waits in its place [V11] [L5]')`
     submit A B; pause; restart A → A=pending B=testing; why A=TESTS_RESTARTED_BY_API_REQUEST
                                  → candidates A=waiting A+B=testing

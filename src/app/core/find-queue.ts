@@ -1,5 +1,6 @@
 import type { PrNumber } from '../../engine/pull-request.ts';
 import type { Forge, ForgeRepository } from '../../forge/forge.ts';
+import { formatInstant } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { Repository, RepositoryRef } from '../../storage/repositories.ts';
 import type { App } from './app.ts';
@@ -35,13 +36,30 @@ export function repositoryNotFound(ref: RepositoryRef): Refusal {
   );
 }
 
-export async function findQueue(app: App, caller: Caller, ref: QueueRef): Answer<FoundQueue> {
+/** With a pull request, the refusal for a deleted queue also says what became of it. */
+export async function findQueue(app: App, caller: Caller, ref: QueueRef, prNumber?: number): Answer<FoundQueue> {
   const place = await app.directory.findQueue(caller.organization.id, ref.repo, ref.targetBranch);
   const loaded = place && maySee(caller, place.repository) ? await app.queues.find(place.queueId) : undefined;
   if (place !== undefined && loaded !== undefined) return { ...loaded, repository: place.repository };
   // The refusal says which of the two is missing, the repository or the queue.
   const repository = await findRepository(app, caller, ref.repo);
-  return isRefusal(repository) ? repository : queueNotFound(ref);
+  return isRefusal(repository) ? repository : queueGone(app, repository, { ...ref, prNumber });
+}
+
+/** A queue that was deleted says when and by whom. */
+// SPEC Q12
+async function queueGone(
+  app: App,
+  { id }: Repository,
+  ref: QueueRef & { readonly prNumber: number | undefined },
+): Promise<Refusal> {
+  const deleted = await app.store.queues.findDeleted(id, ref.targetBranch);
+  if (deleted === undefined) return queueNotFound(ref);
+  const where = `The queue for branch "${ref.targetBranch}" of ${formatRef(ref.repo)}`;
+  const when = `was deleted by ${deleted.by} at ${formatInstant(deleted.at)}.`;
+  const entry = ref.prNumber === undefined ? undefined : await app.store.queues.findEntry(deleted.id, ref.prNumber);
+  const ended = entry === undefined ? '' : ` Pull request #${ref.prNumber} ended in it as ${entry.state}.`;
+  return refuse('QUEUE_NOT_FOUND', `${where} ${when}${ended} Create it again with createQueue.`);
 }
 
 export function queueNotFound(ref: QueueRef): Refusal {

@@ -159,7 +159,7 @@ describe('QueueHost', () => {
     const { id } = await makeQueue(store);
     const host = new QueueHost(store, systemClock);
     await host.find(id);
-    await store.queues.delete(id, 1, NOON);
+    await store.queues.delete(id, 1, { at: NOON, by: 'ada' });
     assert.equal(await host.run(id, () => submitted(1)), undefined);
     assert.equal(await host.find(id), undefined);
   });

@@ -270,7 +270,7 @@ describe('landing a candidate', () => {
 
   it('lands nothing in a queue that is gone [Q2]', async () => {
     const earlier = await world.run();
-    await world.app.store.queues.delete(world.queueId, earlier.found.version, NOON);
+    await world.app.store.queues.delete(world.queueId, earlier.found.version, { at: NOON, by: 'ada' });
     world.app.queues.forget(world.queueId);
     assert.deepEqual(await land(earlier), DONE);
     assert.equal(world.head, base);

@@ -261,7 +261,7 @@ describe('looking around', () => {
     await world.app.store.queues.delete(
       world.world.queueId,
       (await world.app.queues.find(world.world.queueId))?.version ?? 0,
-      1,
+      { at: 1, by: 'ada' },
     );
     world.app.directory.forget();
     await world.world.clock.pass(300_000);

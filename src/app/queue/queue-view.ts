@@ -2,9 +2,10 @@ import type { ReplyOf } from '../../contract/operation.ts';
 import type { getQueue, updateQueue } from '../../contract/queues.ts';
 import type { WithRequired } from '../../contract/schema.ts';
 import { nextHeadTestAt } from '../../engine/hold.ts';
-import type { Hold, Queue } from '../../engine/queue.ts';
+import type { Hold, Queue, StateChange } from '../../engine/queue.ts';
 import { entriesInOrder } from '../../engine/roster.ts';
 import { formatInstant } from '../../lib/clock.ts';
+import { present } from '../../lib/present.ts';
 import { holdReason } from '../../words/queue.ts';
 import type { RecentAlarms } from '../core/alarms.ts';
 import { viewListEntry } from './entry-view.ts';
@@ -16,14 +17,23 @@ type AlarmView = QueueView['alarms'][number];
 
 // SPEC S3
 export function viewQueueConfig(queue: Queue): QueueConfigView {
-  const { settings, state, branch, parked, hold } = queue;
+  const { settings, state, stateChange, branch, parked, hold } = queue;
   return {
     ...settings,
     state: parked === undefined ? state : 'PAUSED',
+    ...(stateChange === undefined ? {} : viewStateChange(stateChange)),
     branch,
     bisectionConcurrency: settings.bisectionConcurrency ?? settings.concurrency,
     ...(parked === undefined ? {} : { parked: { reason: parked.reason, eventId: parked.eventId ?? 0 } }),
     ...(hold === undefined ? {} : { hold: viewHold(queue, hold) }),
+  };
+}
+
+function viewStateChange({ by, at, reason, until }: StateChange) {
+  return {
+    stateSince: formatInstant(at),
+    stateBy: by,
+    ...present({ stateReason: reason, stateUntil: until === undefined ? undefined : formatInstant(until) }),
   };
 }
 

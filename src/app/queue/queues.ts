@@ -3,6 +3,8 @@ import { nameOf, type RequiredStatus } from '../../engine/check.ts';
 import { createQueue as newQueue, type Queue, type RequestableQueueState } from '../../engine/queue.ts';
 import { entriesInOrder } from '../../engine/roster.ts';
 import { checkSettings, DEFAULT_SETTINGS, type QueueSettings } from '../../engine/settings.ts';
+import type { Instant } from '../../lib/clock.ts';
+import { present } from '../../lib/present.ts';
 import type { QueueId } from '../../storage/queues.ts';
 import type { Repository } from '../../storage/repositories.ts';
 import { listRecentAlarms } from '../core/alarms.ts';
@@ -19,7 +21,7 @@ import {
 import { logQueueAct } from '../core/operator-log.ts';
 import { PLAIN_GIT_HOST } from '../core/plain-git-host.ts';
 import { encodeQueue } from '../core/queue-codec.ts';
-import { type Answer, type FieldError, isRefusal, type Refusal, refuse } from '../core/refusal.ts';
+import { type Answer, type FieldError, isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
 import { runEvent } from '../core/run-event.ts';
 import { checkPlace } from '../repositories/settle-identity.ts';
 import { type QueueConfigView, type QueueView, viewQueue, viewQueueConfig } from './queue-view.ts';
@@ -122,14 +124,16 @@ interface UpdateQueue extends QueueRef, QueueChanges {
    * a required check that is named without its app keeps that app.
    */
   readonly keepsUnnamedSettings: boolean;
+  readonly reason?: string;
+  readonly until?: Instant;
 }
 
 // SPEC S4
 export async function updateQueue(app: App, caller: Caller, input: UpdateQueue): Answer<QueueConfigView> {
   const found = await findQueue(app, caller, input);
   if (isRefusal(found)) return found;
-  const { settings, state } = input;
-  const problem = checkChanges(settings, found.repository);
+  const { settings, state, reason, until } = input;
+  const problem = checkChanges(settings, found.repository) ?? checkPause(app, input);
   if (problem !== undefined) return problem;
   if (state === undefined && Object.keys(settings).length === 0) return viewQueueConfig(found.queue);
   const result = await runEvent(app, found, (queue) => ({
@@ -138,11 +142,19 @@ export async function updateQueue(app: App, caller: Caller, input: UpdateQueue):
     actor: caller.name,
     settings: input.keepsUnnamedSettings ? withReading(queue, settings) : settings,
     state,
+    ...present({ reason, until }),
   }));
   if (isRefusal(result)) return result;
   // Setting the queue to RUNNING also retries parked effects.
   if (state === 'RUNNING') await app.store.effects.unpark(found.id, app.clock.now());
   return viewQueueConfig(result.queue);
+}
+
+function checkPause({ clock }: App, { state, reason, until }: UpdateQueue): Refusal | undefined {
+  if (reason !== undefined && state === undefined) return refuseField('/reason', 'goes with a state');
+  if (until === undefined) return undefined;
+  if (state !== 'PAUSED') return refuseField('/until', 'goes with the state PAUSED');
+  return until > clock.now() ? undefined : refuseField('/until', 'must be in the future');
 }
 
 // SPEC H27
@@ -172,7 +184,10 @@ export async function deleteQueue(app: App, caller: Caller, input: QueueRef): An
       return refuse('QUEUE_NOT_EMPTY', `The queue still has ${what}. Cancel or merge every one of them first.`);
     }
     // A submission since the read above changes the version: read again.
-    const outcome = await app.store.queues.delete(found.id, found.version, app.clock.now());
+    const outcome = await app.store.queues.delete(found.id, found.version, {
+      at: app.clock.now(),
+      by: caller.name,
+    });
     if (outcome === 'stale') continue;
     app.queues.forget(found.id);
     app.directory.forget();

@@ -44,7 +44,7 @@ export async function getSubmittedPullRequest(
   caller: Caller,
   input: GetSubmittedPullRequest,
 ): Answer<EntryView> {
-  const found = await findQueue(app, caller, input);
+  const found = await findQueue(app, caller, input, 'number' in input.pr ? input.pr.number : undefined);
   if (isRefusal(found)) return found;
   const prNumber = 'branch' in input.pr ? await findByBranch(app, found, input.pr.branch) : input.pr.number;
   if (isRefusal(prNumber)) return prNumber;

@@ -78,7 +78,7 @@ describe('the sweep of refs', LIMIT, () => {
     await world.cancel(number);
     const found = await world.app.queues.find(world.queueId);
     assert.ok(found);
-    await world.store.queues.delete(world.queueId, found.version, world.app.clock.now());
+    await world.store.queues.delete(world.queueId, found.version, { at: world.app.clock.now(), by: 'ada' });
     assert.equal(ownRefs(world).length, 2);
     await sweepRefs(world.app);
     assert.deepEqual(ownRefs(world), []);

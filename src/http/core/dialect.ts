@@ -95,7 +95,8 @@ function withoutHead(body: unknown): unknown {
 /** Without alarms and holds, and with required checks as plain names: their apps are an extension of ours. */
 // SPEC H25
 function asQueue(queue: unknown): Json {
-  const { alarms: _1, hold: _2, requiredStatuses, ...rest } = queue as QueueReply;
+  const { alarms: _1, hold: _2, requiredStatuses, ...others } = queue as QueueReply;
+  const { stateSince: _3, stateBy: _4, stateReason: _5, stateUntil: _6, ...rest } = others;
   return { ...rest, requiredStatuses: requiredStatuses?.map(toName) ?? null };
 }
 

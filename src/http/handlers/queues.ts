@@ -2,7 +2,8 @@ import { getMergeQueueMetrics } from '../../app/queue/get-merge-queue-metrics.ts
 import { listQueues } from '../../app/queue/list-queues.ts';
 import { createQueue, deleteQueue, getQueue, updateQueue } from '../../app/queue/queues.ts';
 import * as queuesContract from '../../contract/queues.ts';
-import { queueChanges, queueRef } from '../core/parse.ts';
+import { present } from '../../lib/present.ts';
+import { instant, queueChanges, queueRef } from '../core/parse.ts';
 import { type Route, route } from '../core/route.ts';
 
 export const QUEUES_ROUTES: readonly Route[] = [
@@ -25,6 +26,7 @@ export const QUEUES_ROUTES: readonly Route[] = [
       ...queueRef(body),
       settings: { ...settings, ...cleared },
       state,
+      ...present({ reason: body.reason, until: body.until === undefined ? undefined : instant('/until', body.until) }),
       keepsUnnamedSettings: dialect.keepsUnnamedSettings,
     });
   }),

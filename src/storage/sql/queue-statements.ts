@@ -35,13 +35,26 @@ function queueRowStatements(compiler: StatementCompiler) {
     findVersion: compiler.statement<{ queueId: string }>()((param) =>
       present.select('version').where('id', '=', param('queueId')),
     ),
-    delete: compiler.statement<{ queueId: string; expectedVersion: number; at: number }>()((param) =>
+    delete: compiler.statement<{ queueId: string; expectedVersion: number; version: number; at: number }>()((param) =>
       builder
         .updateTable('queues')
-        .set({ deleted_at: param('at') })
+        .set({ deleted_at: param('at'), version: param('version') })
         .where('id', '=', param('queueId'))
         .where('version', '=', param('expectedVersion'))
         .where('deleted_at', 'is', null),
+    ),
+    findDeleted: compiler.statement<{ repositoryId: string; branch: string }>()((param) =>
+      builder
+        .selectFrom('queues')
+        .innerJoin('queue_events', (join) =>
+          join.onRef('queue_events.queue_id', '=', 'queues.id').onRef('queue_events.version', '=', 'queues.version'),
+        )
+        .select(['queues.id', 'queue_events.at', 'queue_events.body'])
+        .where('repository_id', '=', param('repositoryId'))
+        .where('branch', '=', param('branch'))
+        .where('deleted_at', 'is not', null)
+        .orderBy('deleted_at', 'desc')
+        .limit(1),
     ),
   };
 }

@@ -1,5 +1,5 @@
 import { checkCommit } from '../check-commit.ts';
-import type { QueueSnapshot, QueueStore, TargetSetRow } from '../queues.ts';
+import type { DeletedQueue, QueueId, QueueSnapshot, QueueStore, TargetSetRow } from '../queues.ts';
 import {
   all,
   allOf,
@@ -45,10 +45,14 @@ export function createQueueStore(engine: SqlEngine, compiler: StatementCompiler)
       checkCommit(commit);
       return engine.write(() => commitQueue(commits, commit));
     },
-    delete: (queueId, expectedVersion, at) =>
+    delete: (queueId, expectedVersion, { at, by }) =>
       engine.write(function* () {
-        const deleted = yield* execute(statements.delete, { queueId, expectedVersion, at });
-        return deleted === 0 ? 'stale' : 'deleted';
+        const version = expectedVersion + 1;
+        const deleted = yield* execute(statements.delete, { queueId, expectedVersion, version, at });
+        if (deleted === 0) return 'stale';
+        const event = { version, at, kind: 'queue_deleted', body: JSON.stringify({ actor: by }) };
+        yield* executeAll(commits.insertEvents([fromEvent(queueId, event)]));
+        return 'deleted';
       }),
     removeUnusedTargetSets: (before) => engine.write(() => execute(statements.removeUnusedTargetSets, { before })),
     listEntries: (filter) => engine.snapshot(() => listEntries(lists, filter)),
@@ -58,9 +62,16 @@ export function createQueueStore(engine: SqlEngine, compiler: StatementCompiler)
   };
 }
 
+function toDeletedQueue(row: { readonly id: string; readonly at: number; readonly body: string }): DeletedQueue {
+  const { actor } = JSON.parse(row.body) as { readonly actor: string };
+  return { id: row.id as QueueId, at: row.at, by: actor };
+}
+
 function queueReads(engine: SqlEngine, statements: QueueStatements) {
   return {
     find: (repositoryId, branch) => engine.read(() => findRow(statements.find, { repositoryId, branch }, toQueue)),
+    findDeleted: (repositoryId, branch) =>
+      engine.read(() => findRow(statements.findDeleted, { repositoryId, branch }, toDeletedQueue)),
     listByRepository: (repositoryId) =>
       engine.read(() => listRows(statements.listByRepository, { repositoryId }, toQueue)),
     load: (queueId) => engine.snapshot(() => load(statements, queueId, liveRows(statements, queueId))),

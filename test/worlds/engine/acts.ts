@@ -74,7 +74,11 @@ export const ACTS: { readonly [verb: string]: Act } = {
     told.update({}, 'RUNNING');
   },
   set: (told, words) => told.update(parseSettings(words)),
-  pause: (told) => told.update({}, 'PAUSED'),
+  pause: (told, words) => {
+    const duration = optionOf(words, 'for');
+    const until = duration === undefined ? {} : { until: told.now + parseDuration(duration) };
+    told.update({}, 'PAUSED', { reason: 'release', ...until });
+  },
   resume: (told) => told.update({}, 'RUNNING'),
   drain: (told) => told.update({}, 'DRAINING'),
   pass: reported('SUCCESS'),

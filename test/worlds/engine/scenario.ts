@@ -3,7 +3,7 @@ import type { Candidate, CandidateNumber } from '../../../src/engine/candidate.t
 import { isUnderTest } from '../../../src/engine/candidate.ts';
 import type { CheckConclusion, CheckStatus } from '../../../src/engine/check.ts';
 import type { Effect } from '../../../src/engine/effect.ts';
-import type { QueueEvent } from '../../../src/engine/event.ts';
+import type { QueueEvent, QueueUpdated } from '../../../src/engine/event.ts';
 import { findBreachAnywhere } from '../../../src/engine/invariants.ts';
 import { parsePriority } from '../../../src/engine/priority.ts';
 import type { PrNumber, PullRequestFacts } from '../../../src/engine/pull-request.ts';
@@ -134,8 +134,12 @@ export class Scenario {
     return { at: this.now, actor: 'ada' };
   }
 
-  update(settings: Partial<QueueSettings>, state?: 'RUNNING' | 'PAUSED' | 'DRAINING'): Step {
-    return this.tell({ kind: 'queue_updated', ...this.byAda, settings, state });
+  update(
+    settings: Partial<QueueSettings>,
+    state?: 'RUNNING' | 'PAUSED' | 'DRAINING',
+    why: Pick<QueueUpdated, 'reason' | 'until'> = {},
+  ): Step {
+    return this.tell({ kind: 'queue_updated', ...this.byAda, settings, state, ...why });
   }
 
   facts(prNumber: PrNumber, changes: Partial<PullRequestFacts> = {}): PullRequestFacts {

@@ -73,7 +73,7 @@ export class PageWorld {
   async addQueue(branch: string, settings: Partial<QueueSettings> = {}, id?: string): Promise<QueueId> {
     const { repositoryId } = this.#world;
     const old = await this.store.queues.find(repositoryId, branch);
-    if (old !== undefined) await this.store.queues.delete(old.id, old.version, NOON);
+    if (old !== undefined) await this.store.queues.delete(old.id, old.version, { at: NOON, by: 'ada' });
     this.app.directory.forget();
     const body = encodeQueue(createQueue(branch, { ...DEFAULT_SETTINGS, ...settings }, 'RUNNING', { hasPages: true }));
     const given = id === undefined ? {} : { id: id as QueueId };
