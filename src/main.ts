@@ -147,6 +147,7 @@ async function startOn(
     requestTimeoutMs: REQUEST_TIMEOUT_MS,
   });
   const url = await server.listen({ host: config.host, port: config.port, backlog: BACKLOG });
+  await keepAddress(config, url, log);
   plainGitPoller.start();
   worker.start();
   hintWorker.start();
@@ -164,6 +165,18 @@ async function startOn(
     tokenFile,
     stop: () => stop({ server, app, ingest, plainGitPoller, worker, hintWorker, timers, rounds }),
   };
+}
+
+/** For the CLI on this machine: a changed port is found. */
+// SPEC W26
+async function keepAddress({ dataFolder }: Config, url: string, log: Log): Promise<void> {
+  const file = path.join(dataFolder, 'url');
+  try {
+    await writeFile(file, `${url}\n`, { mode: 0o600 });
+  } catch (error) {
+    // The address is printed anyway, and SLUICE_URL can replace it.
+    log.warn({ err: error, file }, 'address file not written');
+  }
 }
 
 /** Ingest has its own thread, because parsing a large report must not delay requests. */

@@ -16,5 +16,5 @@ export function defineOrg(org: Command): void {
         context.show(reply, () => reply.token);
       }),
     );
-  addExamples(command, ['sluice org add acme', 'sluice org add acme > acme-token']);
+  addExamples(command, ['sluice org add acme', '(umask 077; sluice org add acme > acme-token)']);
 }

@@ -60,6 +60,8 @@ export function createProgram(): Program {
     const { defineTests } = await import('./tests/tests.ts');
     return defineTests;
   });
+  add('login', 'Keep the address of a server and a token', async () => (await import('./login.ts')).defineLogin);
+  add('logout', 'Forget a token that is kept', async () => (await import('./login.ts')).defineLogout);
   add('token', 'Make and revoke tokens', async () => (await import('./token.ts')).defineToken);
   add('org', 'Create organizations', async () => (await import('./org.ts')).defineOrg);
   add('backup', 'Copy the embedded store to a file', async () => (await import('./backup.ts')).defineBackup);
@@ -89,10 +91,13 @@ function createRoot(): Command {
     .version(readVersion(), '-V, --version', 'Print the version.')
     .helpOption('-h, --help', 'Explain a command.')
     .helpCommand('help [command]', 'Explain a command')
-    .option('--url <url>', 'The server. Else SLUICE_URL, else http://127.0.0.1:8080.')
+    .option(
+      '--url <url>',
+      'The server. Else SLUICE_URL, else that of the data folder here, else of the last login, else http://127.0.0.1:8080.',
+    )
     .option(
       '--token-file <file>',
-      'A file with the token; - is standard input. Else SLUICE_TOKEN, else the admin-token file of SLUICE_DATA or ./data.',
+      'A file with the token; - is standard input. Else SLUICE_TOKEN, else that of a login at the server, else the admin-token file of SLUICE_DATA or ./data.',
     )
     .option('--json', "Print the server's JSON instead of words.")
     .exitOverride()

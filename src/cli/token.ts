@@ -54,7 +54,7 @@ function defineCreate(token: Command): void {
     );
   addExamples(command, [
     'sluice token create --name ci --scope upload --expires 90d',
-    'sluice token create --name bot --scope read,submit --repo local/acme/app > bot-token',
+    '(umask 077; sluice token create --name bot --scope read,submit > bot-token)',
   ]);
 }
 

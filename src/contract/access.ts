@@ -18,7 +18,7 @@ import {
   uuid,
 } from './schema.ts';
 
-const ScopeName = component(
+export const ScopeName = component(
   'Scope',
   fixedEnum(
     SCOPES,

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
+import { ScopeName } from './access.ts';
 import { operation } from './operation.ts';
-import { boolean, integer, nameText, nullable, object, outputEnum, text } from './schema.ts';
+import { boolean, integer, list, nameText, nullable, nullableInstant, object, outputEnum, text } from './schema.ts';
 
 export const getServer = operation({
   name: 'getServer',
@@ -25,6 +26,14 @@ export const getServer = operation({
         totalPages: integer('How many it has.'),
       }),
     ),
+    caller: Type.Optional(
+      object('The token that was used. Absent from servers that are older than it.', {
+        name: text('Its name: the actor of everything done with it.'),
+        organization: text('The slug of the organization that it acts for.'),
+        scopes: list(ScopeName, 'What it may do.'),
+        expiresAt: nullableInstant('When it stops working; null for never.'),
+      }),
+    ),
   }),
   errors: [],
   example: {
@@ -36,6 +45,7 @@ export const getServer = operation({
         sentence: 'Each check runs in a sandbox of its own (bubblewrap), without network unless it asks for it.',
         runsUntrusted: true,
       },
+      caller: { name: 'ada', organization: 'acme', scopes: ['read', 'submit'], expiresAt: null },
     },
   },
 });

@@ -46,7 +46,7 @@ describe('sluice in a clone', () => {
     assert.match(await ok(['queue', 'create']), /local\/acme\/app main {2}RUNNING/);
   });
 
-  it('needs neither repository nor branch, and takes them where they are named [W22, W23]', async () => {
+  it('needs neither repository nor branch, and takes them where they are named [W22] [W23]', async () => {
     assert.match(await ok(['queue', 'show']), /^local\/acme\/app main {2}RUNNING/);
     assert.match(await ok(['pr', 'submit', '7']), /^#7 Seventh: /);
     for (const words of [

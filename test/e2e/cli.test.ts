@@ -309,7 +309,7 @@ describe('sluice against a server', () => {
         { env },
       );
       assert.match(created.out, /^slc_\S+\n$/, 'the secret alone, for pipes');
-      await writeFile(join(folder, 'ci-token'), created.out);
+      await writeFile(join(folder, 'ci-token'), created.out, { mode: 0o600 });
       const text = await fails(4, ['queue', 'list', '--token-file', 'ci-token']);
       assert.match(text, /scope "read".*\nThe token came from ci-token/);
     });

@@ -2,10 +2,9 @@ import type { Command } from 'commander';
 import { type CallOptions, Client } from './client.ts';
 import { usageError } from './exit.ts';
 import type { AnswerOf, BodyOf, OperationName } from './operations.ts';
+import { findAddress } from './server-address.ts';
 import { write } from './terminal.ts';
 import { findToken, type Token } from './token-source.ts';
-
-const DEFAULT_URL = 'http://127.0.0.1:8080';
 
 export interface GlobalOptions {
   readonly url?: string;
@@ -41,10 +40,10 @@ export function withContext<Args extends unknown[]>(
 export function createContext(options: GlobalOptions): Context {
   let found: Token | undefined;
   const token = (): Token => {
-    found ??= findToken({ tokenFile: options.tokenFile, environment: process.env });
+    found ??= findToken({ url, tokenFile: options.tokenFile, environment: process.env });
     return found;
   };
-  const url = parseUrl(options.url ?? (process.env['SLUICE_URL'] || DEFAULT_URL));
+  const url = findAddress(options.url, process.env);
   const client = new Client({ url, token, organization: parseOrg(options.org) });
   return {
     client,
@@ -60,18 +59,4 @@ function parseOrg(slug: string | undefined): string | undefined {
   if (slug !== undefined && !/^[\w.-]+$/.test(slug))
     throw usageError('--org is the slug of an organization, such as acme.');
   return slug;
-}
-
-function parseUrl(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    throw usageError(
-      `"${text}" is not the address of a server. Set SLUICE_URL or --url to one such as ${DEFAULT_URL}.`,
-    );
-  }
-  if (url.username !== '' || url.password !== '') {
-    throw usageError('The address of the server must hold no user and no password. Set SLUICE_TOKEN instead.');
-  }
-  // Users may paste the base URL of the API, which ends in /v1.
-  return `${url.origin}${url.pathname}`.replace(/\/+$/, '').replace(/\/+v1$/, '');
 }

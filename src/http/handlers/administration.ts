@@ -1,5 +1,6 @@
 import { createApiToken, listApiTokens, revokeApiToken } from '../../app/access/api-tokens.ts';
 import { createOrganization } from '../../app/access/organizations.ts';
+import type { Caller } from '../../app/core/caller.ts';
 import { inspectRepository } from '../../app/repositories/inspect-repository.ts';
 import { registerRepository } from '../../app/repositories/register-repository.ts';
 import { listRepositories, removeRepository } from '../../app/repositories/repositories.ts';
@@ -7,6 +8,7 @@ import { createBackup, restoreBackup } from '../../app/upkeep/backup.ts';
 import * as accessContract from '../../contract/access.ts';
 import * as repositoriesContract from '../../contract/repositories.ts';
 import * as serverContract from '../../contract/server.ts';
+import { formatInstant } from '../../lib/clock.ts';
 import { readVersion } from '../../lib/version.ts';
 import { instant } from '../core/parse.ts';
 import { type Route, route } from '../core/route.ts';
@@ -52,12 +54,23 @@ export const REPOSITORIES_ROUTES: readonly Route[] = [
   route(repositoriesContract.removeRepository, ({ app, caller }, { repo }) => removeRepository(app, caller, { repo })),
 ];
 
+// SPEC A32
+function viewCaller({ name, organization, scopes, expiresAt }: Caller) {
+  return {
+    name,
+    organization: organization.slug,
+    scopes: [...scopes],
+    expiresAt: expiresAt === undefined ? null : formatInstant(expiresAt),
+  };
+}
+
 export const SERVER_ROUTES: readonly Route[] = [
-  route(serverContract.getServer, async ({ app }) => {
+  route(serverContract.getServer, async ({ app, caller }) => {
     const { protection, sentence, runsUntrusted } = app.checkRunner.safety;
     const { underWay } = app.backups;
     const backup = underWay === undefined ? {} : { backup: underWay };
-    return { version: readVersion(), runner: { protection, sentence, runsUntrusted }, ...backup };
+    const runner = { protection, sentence, runsUntrusted };
+    return { version: readVersion(), runner, ...backup, caller: viewCaller(caller) };
   }),
   route(serverContract.createBackup, ({ app }, { file }) => createBackup(app, { file })),
   route(serverContract.restoreBackup, ({ app }, { file }) => restoreBackup(app, { file })),

@@ -1,0 +1,99 @@
+import type { Command } from 'commander';
+import { addExamples } from './core/arguments.ts';
+import { askSecret } from './core/ask-secret.ts';
+import { Client } from './core/client.ts';
+import { CliError, EXIT } from './core/exit.ts';
+import { type Hosts, hostsFileOf, readHosts, writeHosts } from './core/hosts.ts';
+import { parseAddress } from './core/server-address.ts';
+import { clean, formatTime, say, write } from './core/terminal.ts';
+import { checkToken, readNamedFile } from './core/token-source.ts';
+
+interface GlobalOptions {
+  readonly tokenFile?: string;
+  readonly json?: unknown;
+}
+
+export function defineLogin(command: Command): void {
+  command
+    .description(
+      'Keep the address of a server and a token for it, in a file that only you can read. Commands then call this server. The token is asked for on the terminal, or read from standard input or --token-file.',
+    )
+    .argument('<url>', 'The address of the server; https:// may be left out.')
+    .action(async (url: string, _options: unknown, self: Command) => login(url, self.optsWithGlobals<GlobalOptions>()));
+  addExamples(command, [
+    'sluice login https://sluice.acme.dev',
+    'sluice login sluice.acme.dev < token.txt',
+    'sluice login http://127.0.0.1:8080 --token-file data/admin-token',
+  ]);
+}
+
+// SPEC W25
+async function login(given: string, { tokenFile, json }: GlobalOptions): Promise<void> {
+  const url = parseAddress(withScheme(given));
+  // A damaged file is refused before a token is asked for.
+  const hosts = readHosts(process.env);
+  const secret = tokenFile === undefined ? await askSecret(`Token for ${url}: `) : readNamedFile(tokenFile);
+  const token = checkToken(secret.trim(), tokenFile ?? 'the input');
+  const caller = await describeCaller(new Client({ url, token: () => token }));
+  writeHosts(process.env, { current: url, tokens: { ...hosts.tokens, [url]: token.secret } });
+  if (json) write(JSON.stringify({ url, file: hostsFileOf(process.env), caller }, null, 2));
+  else write(`Logged in to ${url}${caller === undefined ? '.' : formatCaller(caller)}\nNext: sluice status`);
+}
+
+/** A server on this machine speaks http, any other one https. */
+function withScheme(text: string): string {
+  if (/^[a-z]+:\/\//i.test(text)) return text;
+  return /^(?:localhost|127\.|\[::1\])/.test(text) ? `http://${text}` : `https://${text}`;
+}
+
+type Caller = NonNullable<Awaited<ReturnType<typeof askServer>>['caller']>;
+
+function askServer(client: Client) {
+  return client.call('getServer', {});
+}
+
+/** Undefined if the token is good, and may not read who it is. */
+async function describeCaller(client: Client): Promise<Caller | undefined> {
+  try {
+    return (await askServer(client)).caller;
+  } catch (error) {
+    const code = error instanceof CliError ? (error.problem as { code?: string } | undefined)?.code : undefined;
+    if (code === 'INSUFFICIENT_SCOPE') return undefined;
+    throw error;
+  }
+}
+
+function formatCaller({ name, organization, scopes, expiresAt }: Caller): string {
+  const expiry = expiresAt === null ? '' : ` It expires ${formatTime(expiresAt)}.`;
+  return ` as ${clean(name)} of ${clean(organization)}. Scopes: ${scopes.join(', ')}.${expiry}`;
+}
+
+export function defineLogout(command: Command): void {
+  command
+    .description(
+      'Forget the token that `sluice login` keeps. The token itself stays good: `sluice token revoke` ends it.',
+    )
+    .argument('[url]', 'The address of the server. Without it: that of the last login.')
+    .action((url: string | undefined) => logout(url));
+  addExamples(command, ['sluice logout', 'sluice logout https://sluice.acme.dev']);
+}
+
+// SPEC W25
+function logout(given: string | undefined): void {
+  const hosts = readHosts(process.env);
+  const url = given === undefined ? hosts.current : parseAddress(withScheme(given));
+  const { [url ?? '']: token, ...tokens } = hosts.tokens;
+  if (url === undefined || token === undefined) {
+    const known = Object.keys(hosts.tokens).join(', ');
+    throw new CliError(
+      EXIT.refused,
+      `There is no login${url === undefined ? '' : ` at ${url}`}. ${known === '' ? '' : `There are: ${known}.`}`.trim(),
+    );
+  }
+  writeHosts(process.env, forget(hosts, url, tokens));
+  say(`Logged out of ${url}. The token itself is still good: revoke it with \`sluice token revoke\`.`);
+}
+
+function forget({ current }: Hosts, url: string, tokens: Hosts['tokens']): Hosts {
+  return { current: current === url ? Object.keys(tokens).at(-1) : current, tokens };
+}
