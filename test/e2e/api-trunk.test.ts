@@ -51,7 +51,11 @@ describe('the same API over /trunk/v1', () => {
     const queue = await aQueue();
     const number = await queue.submitOne();
     const here = await trunk.ok<TrunkEntry>('getSubmittedPullRequest', queue.entry(number));
-    const there = await world.server.api.ok<TrunkEntry>('getSubmittedPullRequest', queue.entry(number));
+    const v1 = world.server.api;
+    const { version: _, ...there } = await v1.ok<TrunkEntry & { version: string }>(
+      'getSubmittedPullRequest',
+      queue.entry(number),
+    );
     assert.deepEqual(here, {
       ...there,
       state: 'testing',
