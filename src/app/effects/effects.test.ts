@@ -489,7 +489,7 @@ describe('building a candidate', () => {
     const candidate = 3 as CandidateNumber;
     assert.deepEqual(await build(candidate), {
       kind: 'event',
-      event: { kind: 'candidate_conflicted', candidate, prNumber: clashing, culprit: A },
+      event: { kind: 'candidate_conflicted', candidate, prNumber: clashing, culprit: A, files: ['a'] },
     });
   });
 });
