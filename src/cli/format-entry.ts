@@ -25,6 +25,11 @@ export function formatOutcome(record: EntryRecord): string {
   return `${title}: ${paint(styleOfState(record.state), record.state)}.`;
 }
 
+/** How a stay in the queue ended, and what to do about it. */
+export function formatEnd(record: EntryRecord): string {
+  return [formatOutcome(record), '\n', ...formatExplanation(record.explanation)].join('');
+}
+
 /** Everything about one entry: its state, the reason, and its history. */
 export function formatRecord(record: EntryRecord): string {
   const { explanation, timeline, impactedTargets } = record;

@@ -5,6 +5,7 @@ import { CHOICES } from './core/operations.ts';
 import { addEntryArguments, addQueueArguments, withEntry, withQueue } from './core/place.ts';
 import { formatEntries, formatOutcome, formatRecord } from './format-entry.ts';
 import { defineTargets } from './pr-targets.ts';
+import { addTimeoutOption, defineWatchEntry, WAIT_TEXT, type WaitOptions, waitForEnd } from './pr-wait.ts';
 
 export function definePr(pr: Command): void {
   addExamples(pr, ['sluice pr submit 7', 'sluice pr status 7', 'sluice pr status local/acme/app main 7']);
@@ -12,26 +13,29 @@ export function definePr(pr: Command): void {
   defineAct(pr, 'cancelPullRequest', { verb: 'cancel', text: 'Remove a pull request from the queue.' });
   defineAct(pr, 'restartTestsOnPullRequest', { verb: 'restart', text: 'Test a pull request in the queue again.' });
   defineStatus(pr);
+  defineWatchEntry(pr);
   defineTargets(pr);
   defineList(pr);
 }
 
-interface SubmitOptions {
+interface SubmitOptions extends WaitOptions {
   readonly priority?: string;
   readonly batch?: boolean;
   readonly repair?: boolean;
   readonly sha?: string;
+  readonly wait?: true;
 }
 
 function defineSubmit(pr: Command): void {
-  const command = addEntryArguments(
-    pr.command('submit').description('Submit a pull request; again, to change its priority.'),
+  const command = addTimeoutOption(
+    addEntryArguments(pr.command('submit').description('Submit a pull request; again, to change its priority.')),
   )
     .addOption(priorityOption())
     .option('--no-batch', 'Never test it in a batch with others.')
     .option('--batch', 'Let it be tested in a batch again.')
     .option('--repair', 'It mends a branch that fails by itself: test it alone on the head while the queue holds.')
     .option('--sha <commit>', 'The head commit that is meant: at another one, nothing is submitted.')
+    .option('--wait', 'Wait until it has left the queue; the exit code says whether it landed.')
     .action(
       withEntry(async (context, { repo, targetBranch, number }, options: SubmitOptions) => {
         const { priority, batch, sha, repair } = options;
@@ -41,14 +45,17 @@ function defineSubmit(pr: Command): void {
           pr: { number, ...present({ sha }) },
           ...present({ priority, noBatch: batch === undefined ? undefined : !batch, repair }),
         });
+        if (options.wait) return waitForEnd(context, { repo, targetBranch, number }, options);
         const follow = `sluice pr status ${formatRepo(repo)} ${targetBranch} ${number}`;
         context.show(record, () => `${formatOutcome(record)}\nWhere it stands: ${follow}`);
       }),
     );
+  command.addHelpText('after', WAIT_TEXT);
   addExamples(command, [
     'sluice pr submit 7',
     'sluice pr submit local/acme/app main 7',
     'sluice pr submit 7 --priority high --no-batch',
+    'sluice pr submit 7 --wait --timeout 1h',
     'sluice pr submit 7 --repair',
     'sluice pr submit 7 --sha "$(git rev-parse HEAD)"',
   ]);

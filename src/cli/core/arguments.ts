@@ -88,6 +88,14 @@ export function addExamples(command: Command, examples: readonly string[]): Comm
   return command.addHelpText('after', `\nExamples:\n${examples.map((line) => `  $ ${line}`).join('\n')}`);
 }
 
+/** `30m`, also with s, h and d, in milliseconds. */
+export function parseDuration(text: string): number {
+  const [, count, unit = ''] = /^(\d{1,5})([smhd])$/.exec(text) ?? [];
+  const ms = Number(count) * (unit === 's' ? 1000 : (UNIT_MS[unit] ?? Number.NaN));
+  if (!(ms > 0)) throw new InvalidArgumentError('Write a time such as 90s, 30m, 2h or 1d.');
+  return ms;
+}
+
 const UNIT_MS: Readonly<Record<string, number>> = {
   m: 60_000,
   h: 3_600_000,

@@ -107,7 +107,7 @@ export async function lookUp(
   try {
     for (let from = 0; from < failing.length; from += PER_REQUEST) {
       const body = describe(failing.slice(from, from + PER_REQUEST), options);
-      const answer = await withRetries(() => context.call('getQuarantineConfig', body), options);
+      const answer = await withRetries(() => context.call('getQuarantineConfig', body, { retries: 0 }), options);
       if (answer.isDisabled) return { kind: 'switched_off' };
       for (const id of answer.testIds) ids.add(id);
     }

@@ -67,13 +67,22 @@ async function follow(
   { stop, finish }: { readonly stop: AbortSignal; readonly finish: AbortSignal },
 ): Promise<'done' | 'stopped'> {
   const patience = createPatience({ failed: display.notice, back: () => display.notice(undefined) });
+  let isBusy = false;
+  context.client.onWait = (text) => {
+    isBusy = true;
+    display.notice(text);
+  };
   const signal = AbortSignal.any([stop, finish]);
   let last: Reading | undefined;
   while (!stop.aborted && process.stdout.writable) {
     const isLastLook = finish.aborted;
     const ask = () => readQueue(context, { repo, targetBranch }, display.wants, last?.memory);
     const reading = last === undefined ? await ask() : await patience.ask(ask);
-    if (reading !== undefined && !stop.aborted) display.show(reading);
+    if (reading !== undefined && !stop.aborted) {
+      if (isBusy) display.notice(undefined);
+      isBusy = false;
+      display.show(reading);
+    }
     if (isLastLook || (reading !== undefined && until?.(reading.snapshot))) return 'done';
     last = reading ?? last;
     const pauseMs = intervalMs ?? (last !== undefined && isMoving(last.snapshot) ? MOVING_MS : IDLE_MS);

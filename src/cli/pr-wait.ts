@@ -1,0 +1,95 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Command } from 'commander';
+import type { EntryRecord } from '../contract/entry.ts';
+import { addExamples, parseDuration } from './core/arguments.ts';
+import type { Context } from './core/context.ts';
+import { CliError, EXIT } from './core/exit.ts';
+import { createPatience } from './core/patience.ts';
+import { addEntryArguments, type EntryPlace, withEntry } from './core/place.ts';
+import { createProgressLine, type ProgressLine } from './core/progress-line.ts';
+import { formatEnd } from './format-entry.ts';
+import { ENDED } from './watch/snapshot.ts';
+
+export interface WaitOptions {
+  /** In milliseconds. */
+  readonly timeout?: number;
+}
+
+const POLL_MS = 1_000;
+/** As the command `timeout` exits. */
+const TIMED_OUT = 124;
+
+export function defineWatchEntry(pr: Command): void {
+  const command = addTimeoutOption(
+    addEntryArguments(
+      pr.command('watch').description('Wait until a pull request has left the queue, and say how it goes on.'),
+    ),
+  )
+    .action(withEntry(waitForEnd))
+    .addHelpText('after', WAIT_TEXT);
+  addExamples(command, ['sluice pr watch 7', 'sluice pr watch local/acme/app main 7 --timeout 30m']);
+}
+
+export const WAIT_TEXT = `
+The exit code of a wait is 0 when the pull request has landed, 1 when it was
+removed, and 124 when the time of --timeout is over.`;
+
+export function addTimeoutOption(command: Command): Command {
+  return command.option(
+    '--timeout <time>',
+    'Give up waiting after this time: 30m (minutes; also s, h, d). The pull request stays in the queue.',
+    parseDuration,
+  );
+}
+
+/** Waits, then prints the end. The exit code says which one it is. */
+// SPEC W27
+export async function waitForEnd(context: Context, entry: EntryPlace, { timeout }: WaitOptions): Promise<void> {
+  const progress = createProgressLine();
+  context.client.onWait = progress.note;
+  try {
+    const record = await pollUntilEnd(context, entry, progress, Date.now() + (timeout ?? Number.POSITIVE_INFINITY));
+    progress.close();
+    if (record === undefined) {
+      process.exitCode = TIMED_OUT;
+      progress.note(`#${entry.number} is still in the queue. Stopped waiting.`);
+      return;
+    }
+    context.show(record, () => formatEnd(record));
+    if (record.state !== 'MERGED') process.exitCode = EXIT.refused;
+  } finally {
+    progress.close();
+  }
+}
+
+async function pollUntilEnd(
+  context: Context,
+  entry: EntryPlace,
+  progress: ProgressLine,
+  until: number,
+): Promise<EntryRecord | undefined> {
+  const { repo, targetBranch, number } = entry;
+  const body = { repo, targetBranch, pr: { number }, includeExplanation: true };
+  const patience = createPatience({ failed: progress.note, back: progress.note });
+  const ask = () => context.call('getSubmittedPullRequest', body);
+  let record: EntryRecord | undefined = await ask();
+  while (!hasEnded(record)) {
+    if (record !== undefined) progress.show(describe(record));
+    if (Date.now() >= until) return undefined;
+    await delay(Math.min(POLL_MS, until - Date.now()));
+    record = await patience.ask(ask);
+  }
+  return record;
+}
+
+function hasEnded(record: EntryRecord | undefined): boolean {
+  if (record === undefined) return false;
+  const { state, prNumber } = record;
+  if (state === undefined)
+    throw new CliError(EXIT.refused, `#${prNumber} is not in the queue. Submit it first: sluice pr submit ${prNumber}`);
+  return ENDED.has(state);
+}
+
+function describe({ prNumber, state, explanation }: EntryRecord): string {
+  return `#${prNumber} ${state ?? ''}: ${explanation?.reasons[0]?.text ?? explanation?.summary ?? ''}`;
+}
