@@ -79,9 +79,8 @@ function describeTransition(row: TransitionRow, { ended }: StoredStep, place: Pl
   const entry = ended.find((each) => each.prNumber === prNumber);
   const facts = { ...place, pullRequest: prNumber, title: entry?.pr.title, author: entry?.pr.author, actor, reason };
   if (to === 'MERGED') {
-    const sha = entry?.landed?.sha;
-    const text = `#${prNumber} landed on ${formatPlace(place)}${sha === undefined ? '' : ` as ${sha.slice(0, 12)}`}. ${why}`;
-    return [{ facts: { act: 'landed', ...facts, sha }, text }];
+    const { sha, kind: how } = entry?.landed ?? {};
+    return [{ facts: { act: 'landed', ...facts, sha, how }, text: sayLanding(`#${prNumber}`, place, sha) }];
   }
   if (!isLive(to as Entry['state'])) {
     const text = `#${prNumber} was removed from the queue for ${formatPlace(place)} (${to}). ${why}`;
@@ -96,6 +95,12 @@ function describeTransition(row: TransitionRow, { ended }: StoredStep, place: Pl
   ];
 }
 
+/** Somebody merged it outside the queue if it has no landing. */
+function sayLanding(which: string, place: Place, sha: string | undefined): string {
+  if (sha === undefined) return `${which} was merged into ${formatPlace(place)} outside the queue.`;
+  return `${which} landed on ${formatPlace(place)} as ${sha.slice(0, 12)}.`;
+}
+
 /** The branch was to blame for its removal. A new submission has no former state. */
 function cameBack(from: string | null): boolean {
   return from !== null && !isLive(from as Entry['state']);
@@ -107,8 +112,7 @@ const STATE_VERBS = { RUNNING: 'resumed', PAUSED: 'paused', DRAINING: 'began to 
 function describeState({ event, before, after }: StoredStep, place: Place): readonly OperatorLine[] {
   const isUnparked = before.parked !== undefined && after.parked === undefined;
   if (before.state === after.state && !isUnparked) return [];
-  const update = event.kind === 'queue_updated' ? (event as QueueUpdated & { readonly reason?: string }) : undefined;
-  const { actor, reason } = update ?? {};
+  const { actor, reason }: Partial<QueueUpdated> = event.kind === 'queue_updated' ? event : {};
   const facts = { act: 'state', ...place, before: before.state, after: after.state, actor, reason };
   const because = reason === undefined ? '' : ` Reason: ${reason}`;
   return [{ facts, text: `${sayState(after, actor, formatPlace(place))}${because}` }];
