@@ -44,7 +44,7 @@ async function untilStopped(demo: string): Promise<void> {
 }
 
 const [DEMO, OWN_PULL_REQUEST] = shellBlocks('First use') as [string, string];
-const [OWN_REPOSITORY] = shellBlocks('Your repository on plain git') as [string];
+const OWN_REPOSITORY = shellBlocks('Your repository on plain git').join('');
 
 it('the first use in the README, command by command', { timeout: PATIENCE_MS }, async () => {
   const demo = await makeFolder();
@@ -54,7 +54,7 @@ it('the first use in the README, command by command', { timeout: PATIENCE_MS }, 
     assert.match(text, /^\w+ Count the items of a cart \(#5\)$/m, 'the history');
     assert.match(text, /^#7 Give tourists their tax back +by Donald$/m, 'why #7 left');
     // If it has landed before the watch starts, there is nothing to watch.
-    assert.match(text, /^#11 Thank whoever buys +by Ada\nState +MERGED, /m, 'where it stands');
+    assert.match(text, /^#11 Thank the customer +by Ada\nState +Landed \(MERGED\), /m, 'where it stands');
     assert.match(text, /^Landed +[0-9a-f]{40}$/m);
   } finally {
     await untilStopped(demo);
@@ -65,10 +65,17 @@ it('a repository of your own, as the README has it', { timeout: PATIENCE_MS }, a
   const { server } = await openProcess(t);
   const git = await createPlainWorld();
   t.after(() => git.close());
-  await git.commit('main', { files: { 'a.txt': 'a\n' }, message: 'Begin' });
-  const script = OWN_REPOSITORY.replace('/srv/git/app.git', `'${git.path}'`);
-  const text = await run(script, { SLUICE_URL: server.url, SLUICE_DATA: server.dataFolder });
+  const files = { 'package.json': '{ "scripts": { "test": "true" } }\n' };
+  await git.commit('main', { files, message: 'Begin' });
+  const clone = join(await makeFolder(), 'app');
+  const ada = { GIT_AUTHOR_NAME: 'Ada', GIT_COMMITTER_NAME: 'Ada', EMAIL: 'ada@acme.test' };
+  const script = OWN_REPOSITORY.replaceAll('/srv/git/app.git', `'${git.path}'`).replaceAll(
+    /(?<=-C )app\b|(?<=' )app$/gm,
+    clone,
+  );
+  const text = await run(script, { SLUICE_URL: server.url, SLUICE_DATA: server.dataFolder, ...ada });
   assert.match(text, /local\/acme\/app is registered\.[\s\S]*Created\.[\s\S]*local\/acme\/app main +RUNNING/);
+  assert.match(text, /^State +Landed \(MERGED\), /m);
 });
 
 it('a flaky test, as the README has it', { timeout: PATIENCE_MS }, async (t) => {
