@@ -52,7 +52,7 @@ export function createProgram(): Program {
   add('pr', 'Submit pull requests and see where they stand', async () => (await import('./pr.ts')).definePr);
   add('watch', 'Watch a queue live', async () => (await import('./watch/watch.ts')).defineWatch);
   add('logs', 'Print what checks printed', async () => (await import('./logs.ts')).defineLogs);
-  add('upload', 'Upload test reports, and exit as they deserve', async () => {
+  add('upload', 'Upload test reports; fail only for tests that are not quarantined', async () => {
     const { defineUpload } = await import('./upload/upload.ts');
     return defineUpload;
   });

@@ -132,7 +132,10 @@ describe('the summary', () => {
     const lines = stripVTControlCharacters(formatOutcomes(records, undefined)).split('\n');
     assert.match(lines[1] ?? '', /^ #1 +Parcels up to 2 kg are light +landed +6\.0 s +Exactly as tested\.$/);
     assert.match(lines[2] ?? '', /^ #2 .* removed +4\.0 s +Because of START_TEST_RUN_MERGE_CONFLICT\.$/);
-    assert.match(lines[6] ?? '', /^ #6 .* landed +6\.0 s +As tested, beside #1 and #3\.$/);
+    assert.match(
+      lines[6] ?? '',
+      /^ #6 .* landed +6\.0 s +As tested; in parallel with #1 and #3 \(no shared targets\)\.$/,
+    );
     assert.match(lines[10] ?? '', /^#10 .* landed /);
   });
 

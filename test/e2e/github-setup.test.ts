@@ -136,7 +136,10 @@ describe('a repository of a GitHub', () => {
       /github\.test\/acme\/app is registered\.[\s\S]*queue create/,
     );
     await printed(1, 'repo', 'add', `${HOST}/acme/other`);
-    assert.match(await printed(1, 'repo', 'add', 'github.com/acme/app'), /no host that this server is connected to/);
+    assert.match(
+      await printed(1, 'repo', 'add', 'github.com/acme/app'),
+      /github\.com is not connected to this server\. Run "sluice github setup"/,
+    );
     assert.match(await printed(1, 'repo', 'add', `${HOST}/acme/app`, '--git', '/x'), /host "local" only/);
   });
 

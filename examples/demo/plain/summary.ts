@@ -38,7 +38,7 @@ function formatReason(record: EntryRecord | undefined): string {
   const landed = record?.landed;
   if (landed === undefined) return firstSentence(record?.timeline?.[0]?.text ?? '');
   if (landed.composedWith.length === 0) return 'Exactly as tested.';
-  return `As tested, beside ${listNumbers(landed.composedWith)}.`;
+  return `As tested; in parallel with ${listNumbers(landed.composedWith)} (no shared targets).`;
 }
 
 /** The sentences after the first are advice. */

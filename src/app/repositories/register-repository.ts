@@ -153,12 +153,7 @@ function checkRegistration(
   known: Repository | undefined,
 ): Refusal | undefined {
   const isPlain = input.repo.host === PLAIN_GIT_HOST;
-  if (!app.forges.has(input.repo.host)) {
-    return refuseField(
-      '/repo/host',
-      `is no host that this server is connected to (${hostsOf(app)}). "sluice github setup", run as the user of the server and with its data folder, connects a GitHub within seconds; plain git repositories have the host "${PLAIN_GIT_HOST}"`,
-    );
-  }
+  if (!app.forges.has(input.repo.host)) return notConnected(app, input.repo);
   const misplaced = isPlain ? undefined : PLAIN_ONLY.find((field) => input[field] !== undefined);
   if (misplaced !== undefined) {
     return refuseField(`/${misplaced}`, `is for repositories of the host "${PLAIN_GIT_HOST}" only`);
@@ -182,9 +177,16 @@ function checkRegistration(
 
 const PLAIN_ONLY = ['git', 'checks', 'runHooks'] as const;
 
-function hostsOf({ forges }: App): string {
-  const hosts = [...forges.keys()].filter((host) => host !== PLAIN_GIT_HOST);
-  return hosts.length === 0 ? 'to none yet' : `it is to ${hosts.join(', ')}`;
+function notConnected({ forges }: App, { host }: RepositoryRef): Refusal {
+  const message = 'is not connected to this server';
+  const others = [...forges.keys()].filter((each) => each !== PLAIN_GIT_HOST);
+  const detail = [
+    `${host} ${message}.`,
+    'Run "sluice github setup" on the server\'s machine, as the user of the server and with its data folder.',
+    ...(others.length === 0 ? [] : [`It is connected to ${others.join(', ')}.`]),
+    `Plain git repositories have the host "${PLAIN_GIT_HOST}".`,
+  ];
+  return refuse('VALIDATION_FAILED', detail.join(' '), [{ path: '/repo/host', message }]);
 }
 
 interface Choice {

@@ -16,7 +16,7 @@ import { chooseFacts } from './upload-facts.ts';
 export function defineUpload(command: Command): void {
   command
     .description(
-      'Upload JUnit reports, and exit as the tests deserve: failing tests that are quarantined do not count. ' +
+      'Upload JUnit reports, and fail only for tests that are not quarantined. ' +
         'The commit, the branch and the job are taken from the environment of CI and from git.',
     )
     .argument('<reports...>', 'Files, patterns such as "reports/**/*.xml", or folders (every .xml file below them).')
