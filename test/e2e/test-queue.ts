@@ -115,8 +115,8 @@ export async function createQueue(api: Client, settings: object = {}): Promise<T
   await api.ok('createQueue', { ...ref, requiredStatuses: ['test'], ...settings });
   let changes = 0;
   const entry = (prNumber: number, more: object = {}) => ({ ...ref, pr: { number: prNumber }, ...more });
-  const get = (prNumber: number, more: object = {}) =>
-    api.ok<EntryView>('getSubmittedPullRequest', entry(prNumber, more));
+  const get = async (prNumber: number, more: object = {}) =>
+    withoutVersion(await api.ok<EntryView>('getSubmittedPullRequest', entry(prNumber, more)));
   const openPullRequest: TestQueue['openPullRequest'] = async (files) => {
     changes += 1;
     const change = { files: files ?? { [`change-${changes}.txt`]: 'x\n' }, message: `Change ${changes}` };
@@ -159,4 +159,9 @@ export async function createQueue(api: Client, settings: object = {}): Promise<T
       }),
     close: () => git.close(),
   };
+}
+
+/** Acts answer the same without a version. */
+export function withoutVersion<Read extends { readonly version?: string }>({ version: _, ...rest }: Read) {
+  return rest;
 }
