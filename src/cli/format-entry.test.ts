@@ -39,6 +39,23 @@ describe('the words for an entry', () => {
     assert.doesNotMatch(formatRecord({ ...record, timeline: [failed] }), /sluice logs/);
   });
 
+  it('show the address of a CI outside, and no log that has nothing [W33]', () => {
+    const { landed: _landed, ...record } = RECORD;
+    const failed = { at: RECORD.stateChangedAt, state: 'FAILED' as const, reason: 'REASON', text: 'It failed.' };
+    const timeline = [{ ...failed, testRunId: '0f6fd6c4-5b1f-8d0e-8c0b-7b9f2f0a1c55', checks: ['test'] }];
+    const formatWith = (why: ExplanationReason): string =>
+      formatRecord({
+        ...record,
+        timeline,
+        explanation: { headline: 'Failed', summary: 'It failed.', next: 'Fix it.', commands: [], reasons: [why] },
+      });
+    const outside = formatWith({ ...reason('test failed.'), url: 'https://ci.acme.dev/7' });
+    assert.match(outside, / {2}- test failed\. https:\/\/ci\.acme\.dev\/7\n/);
+    assert.doesNotMatch(outside, /sluice logs/);
+    const inside = formatWith(reason('It failed.', [reason('test failed. Read its output: sluice logs 0f6f')]));
+    assert.match(inside, /What it printed: sluice logs \S+ test\n/);
+  });
+
   it('name the commit that landed [L3]', () => {
     assert.match(formatRecord(RECORD), new RegExp(`Landed +${RECORD.landed.sha}\n`));
   });

@@ -1,7 +1,8 @@
 import type { Static } from 'typebox';
 import type { EntryRecord, ExplanationReason, ListEntry } from '../contract/entry.ts';
 import { formatFacts, formatRows } from './core/table.ts';
-import { clean, formatTime, paint, quote, styleOfState } from './core/terminal.ts';
+import { clean, formatTime, paint, quote, styleOfState, terminalWidth } from './core/terminal.ts';
+import { wrapWords } from './core/text-width.ts';
 
 type Explanation = NonNullable<EntryRecord['explanation']>;
 type Timeline = NonNullable<EntryRecord['timeline']>;
@@ -48,7 +49,7 @@ export function formatRecord(record: EntryRecord): string {
   return [
     title + formatFacts(facts),
     ...formatExplanation(explanation),
-    ...formatLogs(timeline),
+    ...formatLogs(timeline, explanation),
     ...formatTimeline(timeline),
   ].join('\n');
 }
@@ -64,23 +65,34 @@ function formatTargets({ impactsAll, count, note }: NonNullable<EntryRecord['imp
   return `${impactsAll ? 'all' : count}. ${clean(note)}`;
 }
 
+/** A line that goes on below its own text where the terminal ends. */
+function wrapLine(indent: string, text: string): string {
+  const width = terminalWidth();
+  if (width === undefined) return indent + text;
+  const below = ' '.repeat(indent.length);
+  return indent + wrapWords(text.split(' '), Math.max(20, width - indent.length)).join(`\n${below}`);
+}
+
 function formatExplanation(explanation: Explanation | undefined): string[] {
   if (explanation === undefined) return [];
-  const lines = [clean(explanation.summary)];
+  const lines = [wrapLine('', clean(explanation.summary))];
   // A summary often ends with its only reason.
   for (const reason of explanation.reasons) {
     const isSaid = explanation.summary.endsWith(reason.text);
-    if (!isSaid) lines.push(`  - ${formatReason(reason)}`);
+    if (!isSaid) lines.push(wrapLine('  - ', formatReason(reason)));
     lines.push(...formatReasons(reason, isSaid ? '  ' : '    '));
   }
-  lines.push(`Next: ${clean(explanation.next)}`, ...explanation.commands.map((command) => `  $ ${clean(command)}`));
+  lines.push(
+    wrapLine('Next: ', clean(explanation.next)),
+    ...explanation.commands.map((command) => `  $ ${clean(command)}`),
+  );
   return [`${lines.join('\n')}\n`];
 }
 
 /** The reasons behind a reason, indented. A reason that the sentence already ends with is not repeated. */
 function formatReasons({ text, reasons }: ExplanationReason, indent: string): string[] {
   return reasons.flatMap((inner) => [
-    ...(text.endsWith(inner.text) ? [] : [`${indent}- ${formatReason(inner)}`]),
+    ...(text.endsWith(inner.text) ? [] : [wrapLine(`${indent}- `, formatReason(inner))]),
     ...formatReasons(inner, `${indent}  `),
   ]);
 }
@@ -89,12 +101,21 @@ function formatReason({ text, url }: ExplanationReason): string {
   return url === undefined ? clean(text) : `${clean(text)} ${clean(url)}`;
 }
 
-/** If the last event is a failure: the commands that print the logs of its checks. */
-function formatLogs(timeline: Timeline | undefined): string[] {
+/**
+ * If the last event is a failure of checks of the built-in runner: the commands that print their logs. Its results name
+ * the command; a CI outside has its logs elsewhere, and its reasons end with their addresses.
+ */
+// SPEC W33
+function formatLogs(timeline: Timeline | undefined, explanation: Explanation | undefined): string[] {
+  if (explanation !== undefined && !explanation.reasons.some(namesLog)) return [];
   const { testRunId, checks = [] } = timeline?.[0] ?? {};
   if (testRunId === undefined || checks.length === 0) return [];
   const lines = checks.map((check) => `What it printed: ${clean(formatLogCommand(testRunId, check))}`);
   return [`${lines.join('\n')}\n`];
+}
+
+function namesLog({ text, reasons }: ExplanationReason): boolean {
+  return text.includes('sluice logs ') || reasons.some(namesLog);
 }
 
 function formatTimeline(timeline: Timeline | undefined): string[] {
@@ -102,7 +123,7 @@ function formatTimeline(timeline: Timeline | undefined): string[] {
   const table = formatRows(timeline, [
     { title: 'WHEN', cell: ({ at }) => formatTime(at) },
     { title: 'STATE', style: styleOfState, cell: ({ state }) => state },
-    { title: 'WHY', shrinks: true, cell: ({ text }) => text },
+    { title: 'WHY', wraps: true, cell: ({ text }) => text },
     { title: 'WHO', shrinks: true, cell: ({ actor }) => actor ?? '' },
   ]);
   return [table];

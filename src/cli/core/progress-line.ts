@@ -1,5 +1,5 @@
-import { cut } from './table.ts';
 import { clean, say } from './terminal.ts';
+import { cut } from './text-width.ts';
 
 /** Tells on standard error how a wait goes on. */
 export interface ProgressLine {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Column, formatTable } from './table.ts';
+import { type Column, formatFacts, formatRows, formatTable } from './table.ts';
 import { clean, formatRelative, terminalWidth } from './terminal.ts';
 
 const columns: readonly Column[] = [
@@ -8,6 +8,18 @@ const columns: readonly Column[] = [
   { title: 'N', align: 'right' },
   { title: 'TITLE', shrinks: true },
 ];
+
+describe('formatRows', () => {
+  it('puts tabs between cells and no titles where the output is no terminal [W32]', (t) => {
+    t.mock.property(process.stdout, 'isTTY', false);
+    const rows = [{ a: 'one\ttwo', b: 'x'.repeat(200) }];
+    const table = formatRows(rows, [
+      { title: 'A', cell: ({ a }) => a },
+      { title: 'B', shrinks: true, cell: ({ b }) => b },
+    ]);
+    assert.equal(table, `one two\t${'x'.repeat(200)}\n`);
+  });
+});
 
 describe('formatTable', () => {
   it('aligns columns and leaves no space at the end of lines', () => {
@@ -33,8 +45,29 @@ describe('formatTable', () => {
     assert.match(formatTable(columns, rows, 26), /0d7f0a35-6ad6 {2}7 {2}Teach t…\n/);
     assert.equal(
       formatTable(columns, rows, 25),
-      'ID     0d7f0a35-6ad6\nN      7\nTITLE  Teach the parser about tabs\n\nID     1d7f0a35-6ad6\nN      8\nTITLE\n',
+      'ID     0d7f0a35-6ad6\nN      7\nTITLE  Teach the parser\n       about tabs\n\nID     1d7f0a35-6ad6\nN      8\nTITLE\n',
     );
+  });
+
+  it('goes on in the next line where a column wraps, and breaks a word that is too long [W29]', () => {
+    const wrapping: readonly Column[] = [{ title: 'N' }, { title: 'WHY', wraps: true }, { title: 'WHO' }];
+    const rows = [['1', `It waits for #3, which is under test. ${'x'.repeat(30)}`, 'Ada']];
+    assert.equal(
+      formatTable(wrapping, rows, 32),
+      [
+        'N  WHY                       WHO',
+        '1  It waits for #3, which    Ada',
+        '   is under test.',
+        `   ${'x'.repeat(24)}`,
+        `   ${'x'.repeat(6)}`,
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('leaves whole what can be copied in a block of lines [W29]', () => {
+    const sha = 'b1'.repeat(20);
+    assert.equal(formatFacts([['Head', `${sha} of main`]], 20), `Head  ${sha}\n      of main\n`);
   });
 
   it('counts the cells that a terminal draws', () => {

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { formatRepo } from '../core/arguments.ts';
-import { widthOf } from '../core/table.ts';
 import { clean, say, write } from '../core/terminal.ts';
+import { widthOf } from '../core/text-width.ts';
 import { renderFrame } from './frame.ts';
 import type { Reading } from './read-queue.ts';
 import { formatChange, type Snapshot } from './snapshot.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
-import { widthOf } from '../core/table.ts';
+import { widthOf } from '../core/text-width.ts';
 import { type FrameOptions, renderFrame } from './frame.ts';
 import type { Entry, Left, Snapshot, TestRun, Wait } from './snapshot.ts';
 

@@ -1,6 +1,6 @@
 import { formatRepo } from '../core/arguments.ts';
-import { cut } from '../core/table.ts';
 import { clean, paint, type Style, styleOfState } from '../core/terminal.ts';
+import { cut } from '../core/text-width.ts';
 import { formatElapsed, formatLane, groupLanes, isBisection } from './format-run.ts';
 import { alignRows, type Cell, type RowPart } from './rows.ts';
 import type { Entry, Left, Snapshot, TestRun } from './snapshot.ts';

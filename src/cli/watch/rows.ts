@@ -1,5 +1,5 @@
-import { cut, widthOf } from '../core/table.ts';
 import { paint, type Style } from '../core/terminal.ts';
+import { cut, widthOf } from '../core/text-width.ts';
 
 /** A piece of a cell in one colour. Its text is clean. */
 export interface RowPart {
