@@ -65,7 +65,7 @@ function describeCommand(command: Command, path: string, inherited: readonly Tre
 }
 
 function describeOption(option: Option): TreeOption[] {
-  // The bare-token option is the only hidden one that is not the `--no-` half of a switch.
+  // Hidden options that are not the `--no-` half of a switch are for the parser alone.
   if (option.hidden && !option.negate) return [];
   const flags = [option.long, option.short].filter((flag) => flag !== undefined);
   const takesValue = option.required || option.optional;

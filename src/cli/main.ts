@@ -1,5 +1,6 @@
 import { CommanderError } from 'commander';
 import { CliError, EXIT } from './core/exit.ts';
+import { splitJsonFields } from './core/json-fields.ts';
 import { clean, say, write } from './core/terminal.ts';
 import { createProgram } from './program.ts';
 
@@ -9,7 +10,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   const { program } = createProgram();
   try {
     const names = program.commands.map((command) => command.name());
-    await program.parseAsync(expandHelp(argv, names), { from: 'user' });
+    await program.parseAsync(splitJsonFields(expandHelp(argv, names)), { from: 'user' });
     return Number(process.exitCode ?? EXIT.ok);
   } catch (error) {
     // Commander has printed its message already.

@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { readVersion } from '../lib/version.ts';
 import { addExamples } from './core/arguments.ts';
 import { EXIT_CODES_TEXT, usageError } from './core/exit.ts';
@@ -85,6 +85,16 @@ function addOrgOption(command: Command): void {
   );
 }
 
+/** The parser takes no value, so that a word behind it stays an argument; `splitJsonFields` reads the fields. */
+function jsonOption(): Option {
+  const option = new Option(
+    '--json',
+    "Print the server's JSON instead of words; with names of fields (a,b), only these.",
+  );
+  option.flags = '--json [fields]';
+  return option;
+}
+
 function createRoot(): Command {
   const program = new Command('sluice')
     .description('A self-hosted merge queue and flaky-test service: what lands is what was tested.')
@@ -99,7 +109,8 @@ function createRoot(): Command {
       '--token-file <file>',
       'A file with the token; - is standard input. Else SLUICE_TOKEN, else that of a login at the server, else the admin-token file of SLUICE_DATA or ./data.',
     )
-    .option('--json', "Print the server's JSON instead of words.")
+    .addOption(jsonOption())
+    .addOption(new Option('--json-fields <fields>').hideHelp())
     .exitOverride()
     .showHelpAfterError('Add --help to see how it is used.')
     .configureOutput({ outputError: (text, writeError) => writeError(text.replace(/^error:/, 'sluice:')) })

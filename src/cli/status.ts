@@ -29,7 +29,7 @@ async function showStatus(context: Context): Promise<void> {
   if (isJson) {
     const runner = server instanceof CliError ? {} : { runner: server.runner };
     const known = queues instanceof CliError ? {} : { ...runner, queues };
-    write(JSON.stringify({ url: client.url, version, ready: isReady, ...known }, null, 2));
+    context.show({ url: client.url, version, ready: isReady, ...known }, () => '');
   } else {
     const state = isReady ? paint('green', 'ready') : paint('red', 'not ready');
     const facts: [string, string][] = [

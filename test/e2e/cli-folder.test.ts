@@ -89,6 +89,20 @@ describe('sluice in a clone', () => {
     assert.match(await refused(['queue', 'create'], 'origin10'), /Say which branch/);
   });
 
+  it('proposes names that nearly match, and prints the fields that are asked for [W34] [W35]', async () => {
+    for (const [args, expected] of [
+      [['queue', 'show', 'local/acme/ap', 'main'], /Did you mean local\/acme\/app\?\n$/],
+      [['queue', 'show', '-B', 'mian'], /Did you mean main\?\n$/],
+      [['queue', 'show', '-B', 'elsewhere'], /first\.\n$/],
+    ] as const) {
+      const { code, err } = await sluice(args, { env, cwd: join(folder, 'clone') });
+      assert.equal(code, 1);
+      assert.match(err, expected);
+    }
+    const fields = await ok(['queue', 'list', '--json', 'branch,repo']);
+    assert.deepEqual(JSON.parse(fields), [{ branch: 'main', repo: { host: 'local', owner: 'acme', name: 'app' } }]);
+  });
+
   it('takes the default branch among several queues, and lists them where that has none [W23]', async () => {
     await ok(['queue', 'create', '-B', 'release/1']);
     assert.match(await ok(['queue', 'show']), /^local\/acme\/app main/);

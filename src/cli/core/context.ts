@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { type CallOptions, Client } from './client.ts';
 import { usageError } from './exit.ts';
+import { formatJson } from './json-fields.ts';
 import type { AnswerOf, BodyOf, OperationName } from './operations.ts';
 import { findAddress } from './server-address.ts';
 import { write } from './terminal.ts';
@@ -10,6 +11,8 @@ export interface GlobalOptions {
   readonly url?: string;
   readonly tokenFile?: string;
   readonly json?: true;
+  /** Names between commas. */
+  readonly jsonFields?: string;
   /** Set on the commands that have this option. */
   readonly org?: string;
 }
@@ -49,8 +52,15 @@ export function createContext(options: GlobalOptions): Context {
     client,
     isJson: options.json === true,
     token,
-    call: (name, body, callOptions) => client.call(name, body, callOptions),
-    show: (reply, inWords) => write(options.json ? JSON.stringify(reply, null, 2) : inWords()),
+    call: async (name, body, callOptions) => {
+      try {
+        return await client.call(name, body, callOptions);
+      } catch (error) {
+        // Loaded late: most calls are not refused.
+        throw await (await import('./proposals.ts')).withProposals(client, error, body);
+      }
+    },
+    show: (reply, inWords) => write(options.json ? formatJson(reply, options.jsonFields) : inWords()),
   };
 }
 

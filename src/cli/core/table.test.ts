@@ -11,7 +11,9 @@ const columns: readonly Column[] = [
 
 describe('formatRows', () => {
   it('puts tabs between cells and no titles where the output is no terminal [W32]', (t) => {
-    t.mock.property(process.stdout, 'isTTY', false);
+    const { isTTY } = process.stdout;
+    t.after(() => Object.assign(process.stdout, { isTTY }));
+    Object.assign(process.stdout, { isTTY: false });
     const rows = [{ a: 'one\ttwo', b: 'x'.repeat(200) }];
     const table = formatRows(rows, [
       { title: 'A', cell: ({ a }) => a },

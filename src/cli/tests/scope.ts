@@ -4,6 +4,7 @@ import { parseIntegerWithin, parseRepo, type RepoRef } from '../core/arguments.t
 import { chooseOrg, chooseRepo, ORG_TEXT, REPO_OPTION_TEXT } from '../core/checkout.ts';
 import type { Context } from '../core/context.ts';
 import { CliError, EXIT } from '../core/exit.ts';
+import { proposal } from '../core/nearest.ts';
 import { formatName } from './format-test.ts';
 
 /** Options that every command about tests has. */
@@ -83,6 +84,17 @@ export function testCommand(tests: Command, name: string, description: string): 
 const TEST_ID = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;
 /** A longer list does not help in choosing. */
 const MAX_LISTED = 20;
+const MAX_NEAR = 100;
+
+/** Names that share a part of the words, for a proposal. */
+async function listNames(context: Context, scope: TestScope, words: string): Promise<string[]> {
+  const half = Math.ceil(words.length / 2);
+  const parts = [words.slice(0, half), words.slice(half)].filter((part) => part.trim().length > 1);
+  const found = await Promise.all(
+    parts.map((query) => context.call('searchTests', { ...scope, query: query.trim(), limit: MAX_NEAR })),
+  );
+  return found.flatMap(({ tests }) => tests.map(({ name }) => name));
+}
 
 /** The id of the test that the words match. If several match, the error lists them. */
 // SPEC W19
@@ -92,7 +104,8 @@ export async function findTestId(context: Context, scope: TestScope, words: stri
   const exact = tests.filter(({ name }) => name === words);
   const [first, ...others] = exact.length > 0 ? exact : tests;
   if (first === undefined) {
-    throw new CliError(EXIT.refused, `No test has "${words}" in its name, class, file or suite.`);
+    const near = proposal(words, await listNames(context, scope, words));
+    throw new CliError(EXIT.refused, `No test has "${words}" in its name, class, file or suite.${near}`);
   }
   if (others.length === 0) return first.id;
   const lines = [first, ...others].map((test) => `  ${test.id}  ${formatName(test)}`);
