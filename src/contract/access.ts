@@ -48,12 +48,22 @@ const EXAMPLE_TOKEN = {
   revokedAt: null,
 };
 
+/** Only a repeated answer lacks the secret, and only a client that sends an idempotency key gets one. */
+function secret(description: string) {
+  return {
+    token: Type.Optional(text(description)) as unknown as ReturnType<typeof text>,
+    note: Type.Optional(text('Only in an answer that repeats an earlier one: that the token is left out.')),
+  };
+}
+
 export const createOrganization = operation({
   name: 'createOrganization',
   tag: 'Access',
   scope: 'instance',
   summary: 'Create an organization',
   description: 'Answers its first admin token, which is shown only here and expires with the token that was used.',
+  isIdempotent: true,
+  secrets: ['token'],
   body: Type.Object({
     slug: Type.String({
       minLength: 1,
@@ -65,7 +75,7 @@ export const createOrganization = operation({
   }),
   reply: Type.Object({
     slug: text('Name of the organization.'),
-    token: text('Its first token, with the scope admin. Keep it: it is not shown again.'),
+    ...secret('Its first token, with the scope admin. Keep it: it is not shown again.'),
   }),
   errors: ['ORGANIZATION_ALREADY_EXISTS'],
   example: { body: { slug: 'acme' }, reply: { slug: 'acme', token: 'slc_…' } },
@@ -77,6 +87,8 @@ export const createApiToken = operation({
   scope: 'admin',
   summary: 'Make a token',
   description: 'Give CI a token with upload or targets alone: the code it runs can read the token.',
+  isIdempotent: true,
+  secrets: ['token'],
   body: Type.Object({
     name: nameText(100, 'What it is for.'),
     scopes: Type.Array(ScopeName, { minItems: 1, maxItems: SCOPES.length, description: 'What it may do.' }),
@@ -91,7 +103,7 @@ export const createApiToken = operation({
       inputInstant('When it stops working, not after the token that makes it. Absent: with that one.'),
     ),
   }),
-  reply: Type.Object({ ...tokenFields, token: text('The secret. It is not shown again.') }),
+  reply: Type.Object({ ...tokenFields, ...secret('The secret. It is not shown again.') }),
   errors: ['REPOSITORY_NOT_FOUND'],
   example: {
     body: { name: 'ci', scopes: ['targets'], repositories: [EXAMPLE_REPO], expiresAt: '2027-09-17T00:00:00Z' },

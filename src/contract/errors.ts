@@ -30,6 +30,8 @@ export type RefusalCode =
   | 'PULL_REQUEST_NOT_ENQUEUEABLE'
   | 'BRANCH_NOT_FOUND'
   | 'FORK_RUN_NOT_PROVEN'
+  | 'IDEMPOTENCY_KEY_IN_USE'
+  | 'IDEMPOTENCY_KEY_REUSED'
   | 'RATE_LIMITED';
 
 /** Codes that only the HTTP layer uses. */
@@ -224,6 +226,11 @@ export const ERRORS: { readonly [Code in ErrorCode]: ErrorKind } = {
     title: 'The upload waits to be processed',
     help: 'What it is evidence for is known once it is processed. List uploads to see when it is, and try again.',
   },
+  IDEMPOTENCY_KEY_IN_USE: {
+    status: 409,
+    title: 'The same request is being answered',
+    help: 'A request with the same `Idempotency-Key` came before and is not answered yet. Send it again in a moment.',
+  },
   BODY_TOO_LARGE: {
     status: 413,
     title: 'The body is too large',
@@ -238,6 +245,11 @@ export const ERRORS: { readonly [Code in ErrorCode]: ErrorKind } = {
     status: 422,
     title: 'The pull request cannot be queued',
     help: 'The pull request is closed, a draft, merged already, or at another head commit than `pr.sha`.',
+  },
+  IDEMPOTENCY_KEY_REUSED: {
+    status: 422,
+    title: 'The idempotency key is taken',
+    help: 'The same `Idempotency-Key` came with another operation or body in the last 24 hours. Use a new key for each request.',
   },
   BRANCH_NOT_FOUND: {
     status: 422,

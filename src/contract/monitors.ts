@@ -112,6 +112,7 @@ export const setMonitor = testOperation({
   summary: 'Make or change a monitor',
   description:
     'Without an id, a new monitor. With one, that monitor is changed: what is not named stays. All tests follow within seconds. One that is disabled, or counts other runs than before, is resolved for every test at once. A repository has at most 50 monitors.',
+  isIdempotent: true,
   body: Type.Object({
     ...testScope,
     monitor: object('The monitor.', {

@@ -26,6 +26,7 @@ export const submitPullRequest = operation({
   summary: 'Submit a pull request to the queue for testing and merging',
   description:
     'The pull request enters as NOT_READY and is admitted by itself as soon as it can be merged and, in a parallel queue, its impacted targets are there. Submitting one that is in the queue changes its priority and noBatch. A paused or draining queue accepts it and admits it later.',
+  isIdempotent: true,
   body: Type.Object({
     ...queueRef,
     pr: object('The pull request.', {

@@ -98,6 +98,7 @@ export const createQueue = operation({
   scope: 'admin',
   summary: 'Create a merge queue for a branch',
   description: 'Every setting can be given; those that are not have their defaults. The branch must exist.',
+  isIdempotent: true,
   body: Type.Object({ ...queueRef, ...settingInputs }, { additionalProperties: false }),
   reply: Queue,
   errors: ['REPOSITORY_NOT_FOUND', 'QUEUE_ALREADY_EXISTS', 'BRANCH_NOT_FOUND', 'FORGE_UNAVAILABLE'],

@@ -52,6 +52,7 @@ export const registerRepository = operation({
   summary: 'Register a repository, or change one',
   description:
     'Of a connected forge such as github.com, which must let Sluice in: `repo` is enough. For the host `local`: `git` is a path of the server or a URL (ssh://, git@host:, https://). A path, its hooks, runner commands and `trustChecks` need the scope `instance`. What is absent stays as it is. Hooks of a repository that is registered by a path run from then on if nobody but the user of the server and root can write them; otherwise `notes` says why not.',
+  isIdempotent: true,
   body: Type.Object({
     repo: Repo,
     ...optional({

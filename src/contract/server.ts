@@ -62,6 +62,7 @@ export const createBackup = operation({
   summary: 'Copy the embedded store to a file, while it is used',
   description:
     'One consistent copy. Nothing is overwritten, and no folder is created. On PostgreSQL, use its own tools.',
+  isIdempotent: true,
   body: Type.Object({ file: Type.Optional(file) }),
   reply: Type.Object({
     file: text("Where the copy is, on the server's machine."),

@@ -158,8 +158,12 @@ function describeOperation(operation: Operation, components: DescribedComponents
     'x-required-scope': operation.scope,
     ...(operation.isForForks ? { security: [{ token: [] }, {}] } : {}),
     ...describeInput(operation, components),
-    responses: { [operation.status ?? 200]: success, ...describeErrors(operation.errors, components) },
+    responses: { [operation.status ?? 200]: success, ...describeErrors(errorsOf(operation), components) },
   };
+}
+
+function errorsOf({ errors, isIdempotent }: Operation): readonly ErrorCode[] {
+  return isIdempotent ? [...errors, 'IDEMPOTENCY_KEY_IN_USE', 'IDEMPOTENCY_KEY_REUSED'] : errors;
 }
 
 function describeReply(operation: Operation, { named }: DescribedComponents): ApiSchema {
@@ -187,10 +191,24 @@ function describeInput(
       description: 'A JSON object.',
       content: { 'application/json': json },
     };
-    return operation.isForForks ? { requestBody, parameters: [FORK_HEADER] } : { requestBody };
+    const parameters = [
+      ...(operation.isForForks ? [FORK_HEADER] : []),
+      ...(operation.isIdempotent ? [KEY_HEADER] : []),
+    ];
+    return parameters.length > 0 ? { requestBody, parameters } : { requestBody };
   }
   return { parameters: describeQuery(operation, components) };
 }
+
+const KEY_HEADER: ApiParameter = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'A text of your own, new for each request. The same request with the same key within 24 hours is answered as the first time, without secrets, and changes nothing.',
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
+  example: '8e03978e-40d5-43e8-bc93-6894a57f9324',
+};
 
 const FORK_HEADER: ApiParameter = {
   name: 'x-forked-workflow-run-id',

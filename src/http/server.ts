@@ -1,8 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { answerOnce } from '../app/access/answer-once.ts';
 import { ForkProofs } from '../app/access/fork-proofs.ts';
 import type { Caller } from '../app/core/caller.ts';
-import { isRefusal } from '../app/core/refusal.ts';
+import { isRefusal, type Refusal } from '../app/core/refusal.ts';
 import { UploadBodies } from '../app/uploads/upload-body.ts';
 import type { Operation } from '../contract/operation.ts';
 import { Fault } from '../lib/fault.ts';
@@ -16,6 +17,7 @@ import { BODY_LIMIT_BYTES, endIfUnread } from './core/read-body.ts';
 import type { RequestContext, Route } from './core/route.ts';
 import { createValidator } from './core/validate.ts';
 import { NOT_JSON, toProblem } from './error-response.ts';
+import { findIdempotencyKey, withoutSecrets } from './idempotency-key.ts';
 import { registerPublicPages } from './public-pages.ts';
 import { type BodyDeps, ParseTurns, readJson } from './read-json.ts';
 import { answerBrokenRequest, answerExpectations, rejectMalformed } from './reject-malformed.ts';
@@ -182,13 +184,43 @@ function createHandler(
   return async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     const context = new Context(deps, request, dialect);
     const body = operation.hasFiles ? toIncomingUpload(deps, request) : validated(request);
-    const answer = await handle(context, body as never);
-    if (isRefusal(answer)) throw new HttpProblem(answer.code, answer.detail, answer.errors);
+    const act = async () => {
+      const answer = orThrow(await handle(context, body as never));
+      return write === undefined ? translate(answer) : write(answer as Reply, { reply, body });
+    };
+    const key = findIdempotencyKey(operation, request);
+    const answer = key === undefined ? await act() : await actOnce(context, { key, operation, body, reply }, act);
     reply.code(status).type(contentType);
     closeIfStopping(server, reply);
     logRequest(deps.log, request, status);
-    return write === undefined ? translate(answer) : write(answer as Reply, { reply, body });
+    return answer;
   };
+}
+
+function orThrow<T>(answer: T | Refusal): T {
+  if (isRefusal(answer)) throw new HttpProblem(answer.code, answer.detail, answer.errors);
+  return answer;
+}
+
+interface Keyed {
+  readonly key: string;
+  readonly operation: Operation;
+  readonly body: unknown;
+  readonly reply: FastifyReply;
+}
+
+async function actOnce({ app, caller, dialect }: Context, of: Keyed, act: () => Promise<unknown>): Promise<string> {
+  const { key, operation, body, reply } = of;
+  const subject = [dialect.mount, operation.name, JSON.stringify(body)];
+  const { text, isRepeated } = orThrow(
+    await answerOnce(app, caller, { key, subject }, async () => {
+      const answer = await act();
+      const written = typeof answer === 'string' ? answer : JSON.stringify(answer);
+      return { text: written, stored: withoutSecrets(operation, written) };
+    }),
+  );
+  if (isRepeated) reply.header('idempotency-replayed', 'true');
+  return text;
 }
 
 class Context implements RequestContext {
@@ -230,6 +262,7 @@ function sendError({ log }: ServerDeps, error: unknown, request: FastifyRequest,
   // Fastify would close the connection. That resets it for a client that is still sending, and the answer is lost.
   reply.removeHeader('connection');
   if (problem.code === 'RATE_LIMITED' && !reply.hasHeader('retry-after')) reply.header('retry-after', FORK_RETRY_S);
+  if (problem.code === 'IDEMPOTENCY_KEY_IN_USE') reply.header('retry-after', 1);
   if (status === 503) reply.header('retry-after', RETRY_S);
   if (problem.code === 'REQUEST_TIMEOUT') reply.header('connection', 'close');
   closeIfStopping(request.server, reply);

@@ -1,6 +1,7 @@
 import type { AccountStore, Organization, Token } from './accounts.ts';
 import type { AlarmStore } from './alarms.ts';
 import type { HintStore } from './hints.ts';
+import type { IdempotentRequestStore } from './idempotent-requests.ts';
 import type { LogStore } from './logs.ts';
 import type { PullRequestNoteStore } from './pull-request-notes.ts';
 import type { EffectStore, QueueStore } from './queues.ts';
@@ -29,6 +30,7 @@ export interface Store {
   readonly logs: LogStore;
   readonly alarms: AlarmStore;
   readonly hints: HintStore;
+  readonly idempotentRequests: IdempotentRequestStore;
   readonly pullRequestNotes: PullRequestNoteStore;
   /** The secret that signs page tokens: made once, the same on every server and after a restart. */
   readonly signingKey: Uint8Array;

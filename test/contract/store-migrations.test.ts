@@ -65,6 +65,7 @@ const ROWS: readonly (readonly string[])[] = [
     `insert into hints values ('h', 'k1', 'branch', '{}', 6, 7, 3, 1, 'x', 8, null), ('h', 'k2', 'comment', '{}', 6, 7, 1, 0, null, null, 99)`,
     `insert into pull_request_notes values ('r1', 7, 2, '{"n":1}')`,
   ],
+  [`insert into idempotent_requests values ('t1', 'k1', 'd1', 6, '{"a":1}'), ('t1', 'k2', 'd2', 7, null)`],
 ];
 
 /** As a server makes it before the first runs of a period are stored. */
@@ -114,6 +115,15 @@ async function checkRows(store: Store): Promise<void> {
   assert.equal((await tests.listQuarantined(page)).totalRows, 1);
   await checkResults(store);
   await checkHints(store);
+  await checkAnswers(store);
+}
+
+async function checkAnswers({ idempotentRequests: requests }: Store): Promise<void> {
+  const limits = { expiredBefore: 0, abandonedBefore: 0 };
+  const request = { tokenId: 't1', key: 'k3', digest: 'd3', startedAt: 8 };
+  assert.equal(await requests.begin(request, limits), undefined);
+  const known = await requests.begin({ ...request, key: 'k1' }, limits);
+  assert.ok(known === undefined || known.answer === '{"a":1}');
 }
 
 async function checkHints({ hints, pullRequestNotes }: Store): Promise<void> {

@@ -5,6 +5,7 @@ import { describe, test } from 'node:test';
 import { alarmStatements, auditMarkStatements } from '../../src/storage/sql/alarms.ts';
 import { sqliteDialect } from '../../src/storage/sql/dialect.ts';
 import { hintStatements } from '../../src/storage/sql/hints.ts';
+import { idempotentRequestStatements } from '../../src/storage/sql/idempotent-requests.ts';
 import { logStatements } from '../../src/storage/sql/logs.ts';
 import { pullRequestNoteStatements } from '../../src/storage/sql/pull-request-notes.ts';
 import { commitStatements } from '../../src/storage/sql/queue-commit.ts';
@@ -46,7 +47,7 @@ const TABLES = [
     'check_results',
   ],
   ...['uploads', 'upload_sequences', 'upload_pieces', 'ingest_leases', 'test_setting_changes'],
-  ...['logs', 'log_chunks', 'around', 'alarms', 'audit_marks', 'hints', 'pull_request_notes'],
+  ...['logs', 'log_chunks', 'around', 'alarms', 'audit_marks', 'hints', 'pull_request_notes', 'idempotent_requests'],
 ];
 
 /** Every statement's text, by name; the ones for lists as they are for a list of two. */
@@ -55,6 +56,7 @@ function allStatements(): Map<string, string> {
   const lists = listEntriesStatements(compiler);
   const testRuns = testRunStatements(compiler);
   const groups: Record<string, object> = {
+    idempotent: idempotentRequestStatements(compiler),
     commit: commitStatements(compiler),
     queue: queueStatements(compiler),
     entries: lists,

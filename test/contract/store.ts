@@ -6,6 +6,7 @@ import { candidatePromises } from './store-candidates.ts';
 import { effectPromises } from './store-effects.ts';
 import { createStoreTests } from './store-fixture.ts';
 import { hintPromises } from './store-hints.ts';
+import { idempotentRequestPromises } from './store-idempotent-requests.ts';
 import { ingestPromises } from './store-ingest.ts';
 import { ingestModelPromises } from './store-ingest-model.ts';
 import { logPromises } from './store-logs.ts';
@@ -32,6 +33,7 @@ const PROMISES = {
   logs: logPromises,
   alarms: alarmPromises,
   'notes about pull requests': pullRequestNotePromises,
+  'requests with a key': idempotentRequestPromises,
 };
 
 /** These open stores of their own, because they see the rows of all repositories. */

@@ -149,6 +149,14 @@ export const PULL_REQUEST_NOTE = {
   body: text,
 };
 
+export const IDEMPOTENT_REQUEST = {
+  token_id: text,
+  key: text,
+  digest: text,
+  started_at: number,
+  answer: orNull(text),
+};
+
 export const QUEUE_TABLES = {
   migrations: { version: number, name: text, applied_at: number },
   meta: { name: text, value: text },
@@ -194,4 +202,5 @@ export const QUEUE_TABLES = {
   audit_marks: { queue_id: text, ...AUDIT_MARK },
   hints: { ...HINT, ...LEASE, remembered_until: orNull(number) },
   pull_request_notes: PULL_REQUEST_NOTE,
+  idempotent_requests: IDEMPOTENT_REQUEST,
 };

@@ -10,6 +10,7 @@ import {
   ENTRY,
   EVENT,
   HINT,
+  IDEMPOTENT_REQUEST,
   IMPACTED_TARGETS,
   ORGANIZATION,
   PULL_REQUEST_NOTE,
@@ -33,6 +34,7 @@ export const { to: toImpactedTargets, from: fromImpactedTargets } = rowsOf(IMPAC
 export const { to: toAlarm, from: fromAlarm } = rowsOf(ALARM);
 export const { to: toAuditMark, from: fromAuditMark } = rowsOf(AUDIT_MARK);
 export const { to: toPullRequestNote } = rowsOf(PULL_REQUEST_NOTE);
+export const { to: toIdempotentRequest } = rowsOf(IDEMPOTENT_REQUEST);
 
 const events = rowsOf(EVENT);
 export const toEvent = events.to;

@@ -4,6 +4,7 @@ import type { Store } from '../store.ts';
 import { createAccountStore } from './accounts.ts';
 import { createAlarmStore } from './alarms.ts';
 import { createHintStore } from './hints.ts';
+import { createIdempotentRequestStore } from './idempotent-requests.ts';
 import { createLogStore } from './logs.ts';
 import { execute, first, run, type SqlEngine } from './operation.ts';
 import { createPullRequestNoteStore } from './pull-request-notes.ts';
@@ -38,6 +39,7 @@ export function createSqlParts(
     logs: createLogStore(engine, compiler),
     alarms: createAlarmStore(engine, compiler),
     hints: createHintStore(engine, compiler),
+    idempotentRequests: createIdempotentRequestStore(engine, compiler),
     pullRequestNotes: createPullRequestNoteStore(engine, compiler),
     ping: () => engine.read(() => run(anything, {})),
   };

@@ -1,5 +1,6 @@
 import { initial } from './001-initial.ts';
+import { idempotentRequests } from './002-idempotent-requests.ts';
 import type { Migration } from './migration.ts';
 
 /** In order: the first is version 1. */
-export const MIGRATIONS: readonly Migration[] = [initial];
+export const MIGRATIONS: readonly Migration[] = [initial, idempotentRequests];
