@@ -30,7 +30,7 @@ export function explainEnded({ branch }: Queue, entry: Entry, beyond: Beyond): E
       state === 'MERGED'
         ? `Pull request #${prNumber} (MERGED): ${told.text}`
         : `Pull request #${prNumber}: ${headline} (${state}). ${told.text}`,
-    next: isOver ? `Nothing: it is on ${branch}.` : (told.advice ?? 'Submit it again.'),
+    next: isOver ? `Nothing to do: it is on ${branch}.` : (told.advice ?? 'Submit it again.'),
     commands: isOver ? [] : commandsOf(beyond, (place) => [`sluice pr submit ${place} ${prNumber}`]),
     reasons: [why, ...(last === undefined ? [] : judgementReasons(last))],
   };

@@ -41,7 +41,10 @@ describe('a small disk under the repository', { skip }, () => {
     const makeRoom = await disk.fill();
     await queue.submit(number);
     await queue.untilReason(number, 'TRYING_AGAIN', /could not be built: .*the disk is full\. Tried 2 times; the next/);
-    assert.match(await statusOf(fixture.server, queue, number), /State +TESTING.*the disk is full\. Tried \d times;/s);
+    assert.match(
+      await statusOf(fixture.server, queue, number),
+      /State +.*\(TESTING\).*the disk is full\. Tried \d times;/s,
+    );
     await makeRoom();
     await assertLanded(queue, await queue.untilMerged(number));
     await queue.git.git(['fsck', '--strict']);
@@ -157,7 +160,7 @@ describe('a small disk under the server', { skip }, () => {
     const makeRoom = await disk.fill(8);
     await queue.submit(number);
     await queue.untilReason(number, 'TRYING_AGAIN', /^Its checks could not be started: .*unable to write file/);
-    assert.match(await statusOf(server, queue, number), /State +TESTING.*unable to write file/s);
+    assert.match(await statusOf(server, queue, number), /State +.*\(TESTING\).*unable to write file/s);
     await makeRoom();
     await assertLanded(queue, await queue.untilMerged(number));
   });
