@@ -7,16 +7,35 @@ import { wrapWords } from './core/text-width.ts';
 type Explanation = NonNullable<EntryRecord['explanation']>;
 type Timeline = NonNullable<EntryRecord['timeline']>;
 
-export function formatEntries(entries: readonly Static<typeof ListEntry>[]): string {
+type Entry = Static<typeof ListEntry>;
+type ExplainedEntry = Entry & { readonly explanation?: Explanation };
+
+const COLUMNS = [
+  { title: 'PR', align: 'right' as const, cell: (entry: Entry) => `#${entry.prNumber}` },
+  { title: 'STATE', style: styleOfState, cell: (entry: Entry) => entry.state ?? '-' },
+  { title: 'SINCE', cell: (entry: Entry) => formatTime(entry.stateChangedAt) },
+  { title: 'PRIORITY', cell: (entry: Entry) => entry.priorityName },
+  { title: 'AUTHOR', shrinks: true as const, cell: (entry: Entry) => entry.prAuthor },
+  { title: 'TITLE', shrinks: true as const, cell: (entry: Entry) => entry.prTitle },
+];
+
+export function formatEntries(entries: readonly Entry[]): string {
+  return entries.length === 0 ? 'No pull requests.\n' : formatRows(entries, COLUMNS);
+}
+
+/** The same with the reason of each. On a terminal, a priority that all have makes room for it. */
+// SPEC W37
+export function formatExplained(entries: readonly ExplainedEntry[]): string {
   if (entries.length === 0) return 'No pull requests.\n';
-  return formatRows(entries, [
-    { title: 'PR', align: 'right', cell: (entry) => `#${entry.prNumber}` },
-    { title: 'STATE', style: styleOfState, cell: (entry) => entry.state ?? '-' },
-    { title: 'SINCE', cell: (entry) => formatTime(entry.stateChangedAt) },
-    { title: 'PRIORITY', cell: (entry) => entry.priorityName },
-    { title: 'AUTHOR', shrinks: true, cell: (entry) => entry.prAuthor },
-    { title: 'TITLE', shrinks: true, cell: (entry) => entry.prTitle },
-  ]);
+  const isUsual = terminalWidth() !== undefined && entries.every(({ priorityName }) => priorityName === 'medium');
+  const columns = COLUMNS.filter(({ title }) => title !== 'PRIORITY' || !isUsual);
+  return formatRows(entries, [...columns, { title: 'WHY', wraps: true, cell: formatWhy }]);
+}
+
+/** The first sentence: `pr status` has the rest. */
+function formatWhy({ explanation }: ExplainedEntry): string {
+  const text = explanation?.reasons[0]?.text ?? explanation?.summary ?? '';
+  return text.split(/(?<=\.) (?=[A-Z#])/, 1)[0] ?? '';
 }
 
 /** The result of a change, in one line. */

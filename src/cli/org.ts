@@ -14,6 +14,7 @@ export function defineOrg(org: Command): void {
         const reply = await context.call('createOrganization', { slug });
         if (!context.isJson) say(`The organization ${reply.slug} is created. Its admin token, shown only now:`);
         context.show(reply, () => reply.token);
+        if (!context.isJson) say(`Next: sluice login ${context.client.url}`);
       }),
     );
   addExamples(command, ['sluice org add acme', '(umask 077; sluice org add acme > acme-token)']);

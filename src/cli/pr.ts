@@ -3,6 +3,7 @@ import { present } from '../lib/present.ts';
 import { addExamples, choiceOption, formatRepo, parseInstant, parseIntegerWithin } from './core/arguments.ts';
 import { CHOICES } from './core/operations.ts';
 import { addEntryArguments, addQueueArguments, withEntry, withQueue } from './core/place.ts';
+import { openPage, pageOf, WEB_TEXT } from './core/web.ts';
 import { formatEntries, formatOutcome, formatRecord } from './format-entry.ts';
 import { defineTargets } from './pr-targets.ts';
 import { addTimeoutOption, defineWatchEntry, WAIT_TEXT, type WaitOptions, waitForEnd } from './pr-wait.ts';
@@ -85,19 +86,27 @@ function defineAct(pr: Command, operation: Act, { verb, text }: { verb: string; 
 
 function defineStatus(pr: Command): void {
   const description = 'Say where a pull request stands, why, and how it came there.';
-  const command = addEntryArguments(pr.command('status').description(description)).action(
-    withEntry(async (context, { repo, targetBranch, number }) => {
-      const record = await context.call('getSubmittedPullRequest', {
-        repo,
-        targetBranch,
-        pr: { number },
-        includeTimeline: true,
-        includeExplanation: true,
-      });
-      context.show(record, () => formatRecord(record));
-    }),
-  );
-  addExamples(command, ['sluice pr status 7', 'sluice pr status local/acme/app main 7', 'sluice pr status 7 --json']);
+  const command = addEntryArguments(pr.command('status').description(description))
+    .option('--web', WEB_TEXT)
+    .action(
+      withEntry(async (context, { repo, targetBranch, number }, { web }: { web?: true }) => {
+        if (web) return openPage(pageOf(repo, `pull/${number}`));
+        const record = await context.call('getSubmittedPullRequest', {
+          repo,
+          targetBranch,
+          pr: { number },
+          includeTimeline: true,
+          includeExplanation: true,
+        });
+        context.show(record, () => formatRecord(record));
+      }),
+    );
+  addExamples(command, [
+    'sluice pr status 7',
+    'sluice pr status local/acme/app main 7',
+    'sluice pr status 7 --json',
+    'sluice pr status 7 --web',
+  ]);
 }
 
 interface ListOptions {

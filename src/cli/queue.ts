@@ -7,7 +7,8 @@ import { CliError, usageError } from './core/exit.ts';
 import { addQueueArguments, withNewQueue, withQueue } from './core/place.ts';
 import { formatFacts } from './core/table.ts';
 import { clean, paint, styleOfState } from './core/terminal.ts';
-import { formatEntries } from './format-entry.ts';
+import { openPage, pageOf, WEB_TEXT } from './core/web.ts';
+import { formatExplained } from './format-entry.ts';
 import { formatAlarms, formatHold, formatQueues } from './format-queue.ts';
 import { formatFindings, INSPECTION_MS } from './github/check.ts';
 import { addSettingOptions, listSettings, readSettings } from './queue-settings.ts';
@@ -32,7 +33,8 @@ function defineCreate(queue: Command): void {
     withNewQueue(async (context, { repo, targetBranch }, options: Options) => {
       const reply = await context.call('createQueue', { repo, targetBranch, ...readSettings(options) });
       const missing = context.isJson ? '' : await describeMissing(context, repo, targetBranch);
-      context.show(reply, () => `Created.\n\n${describeQueue(repo, reply)}${missing}`);
+      const next = `\nNext: sluice pr submit ${formatRepo(repo)} ${targetBranch} NUMBER\n`;
+      context.show(reply, () => `Created.\n\n${describeQueue(repo, reply)}${missing}${next}`);
     }),
   );
   addExamples(command, [
@@ -61,12 +63,14 @@ async function describeMissing(context: Context, repo: RepoRef, targetBranch: st
 function defineShow(queue: Command): void {
   const command = addQueueArguments(queue.command('show').description('Show a queue and the pull requests in it.'))
     .option('--settings', 'Show every setting, not only those that were changed.')
+    .option('--web', WEB_TEXT)
     .action(
-      withQueue(async (context, { repo, targetBranch }, options: { settings?: true }) => {
-        const reply = await context.call('getQueue', { repo, targetBranch });
+      withQueue(async (context, { repo, targetBranch }, options: { settings?: true; web?: true }) => {
+        if (options.web) return openPage(pageOf(repo, `tree/${targetBranch}`));
+        const reply = await context.call('getQueue', { repo, targetBranch, includeExplanation: !context.isJson });
         context.show(
           reply,
-          () => `${describeQueue(repo, reply, options.settings)}\n${formatEntries(reply.enqueuedPullRequests)}`,
+          () => `${describeQueue(repo, reply, options.settings)}\n${formatExplained(reply.enqueuedPullRequests)}`,
         );
       }),
     );

@@ -50,6 +50,7 @@ function defineCreate(token: Command): void {
         });
         if (!context.isJson) say(`Token ${reply.id} (${clean(reply.name)}), shown only now:`);
         context.show(reply, () => reply.token);
+        if (!context.isJson) say(`Next: sluice login ${context.client.url}  (in CI: set SLUICE_URL and SLUICE_TOKEN)`);
       }),
     );
   addExamples(command, [

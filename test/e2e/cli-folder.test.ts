@@ -1,10 +1,10 @@
 // The repository and the branch of a command, found in the folder where it runs.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { symlink } from 'node:fs/promises';
+import { readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
-import { makeFolder } from './harness.ts';
+import { makeFolder, until } from './harness.ts';
 import { sluice } from './kept-sluice.ts';
 import { useServer } from './test-queue.ts';
 
@@ -60,7 +60,7 @@ describe('sluice in a clone', () => {
     ]) {
       assert.match(await ok(['pr', 'status', ...words]), /^#7 Seventh {2}by Ada/, words.join(' '));
     }
-    assert.match(await ok(['pr', 'list']), /#7 /);
+    assert.match(await ok(['pr', 'list']), /^#7\t/);
   });
 
   it('knows the repository by any address of it, and prefers origin to upstream to others [W22]', async () => {
@@ -101,6 +101,31 @@ describe('sluice in a clone', () => {
     }
     const fields = await ok(['queue', 'list', '--json', 'branch,repo']);
     assert.deepEqual(JSON.parse(fields), [{ branch: 'main', repo: { host: 'local', owner: 'acme', name: 'app' } }]);
+  });
+
+  it('says in a list why each pull request waits [W37]', async () => {
+    await ok(['queue', 'pause']);
+    await ok(['pr', 'submit', '7']);
+    assert.match(await ok(['queue', 'show']), /^#7\tNOT_READY\t.*\tSeventh\tThe queue is paused [^.]*\.$/m);
+    await ok(['pr', 'cancel', '7']);
+    await ok(['queue', 'resume']);
+  });
+
+  it('opens the page of a forge, and prints its address [W36]', async () => {
+    const opened = join(folder, 'opened');
+    const browser = join(folder, 'browser');
+    await writeFile(browser, `#!/bin/sh\nprintf %s "$1" > '${opened}.new' && mv '${opened}.new' '${opened}'\n`, {
+      mode: 0o700,
+    });
+    const args = ['pr', 'status', '-R', 'github.com/acme/app', '-B', 'main', '7', '--web'];
+    const { code, out } = await sluice(args, { env: { ...env, BROWSER: browser } });
+    assert.deepEqual([code, out], [0, 'https://github.com/acme/app/pull/7\n']);
+    const read = () => readFile(opened, 'utf8').catch(() => undefined);
+    assert.equal(await until('the browser was started', 10_000, read), 'https://github.com/acme/app/pull/7');
+    const missing = await sluice(args, { env: { ...env, BROWSER: join(folder, 'nothing') } });
+    assert.equal(missing.code, 0);
+    const plain = await sluice(['queue', 'show', '--web'], { env, cwd: join(folder, 'clone') });
+    assert.deepEqual([plain.code, plain.out], [1, '']);
   });
 
   it('takes the default branch among several queues, and lists them where that has none [W23]', async () => {

@@ -3,6 +3,7 @@ import type { Static } from 'typebox';
 import type { listTestRuns } from '../../contract/test-history.ts';
 import { addExamples } from '../core/arguments.ts';
 import { type Context, withContext } from '../core/context.ts';
+import { openPage, WEB_TEXT } from '../core/web.ts';
 import { formatDetails } from './format-test.ts';
 import { chooseScope, findTestId, type ScopeOptions, type TestScope, testCommand } from './scope.ts';
 import { countDays, dayOf, formatSparkline, isUnicodeTerminal } from './sparkline.ts';
@@ -19,18 +20,21 @@ export function defineShow(tests: Command): void {
     tests,
     'show',
     'Show a test: its status and why, its quarantine, what its monitors say, how it fails, and its last 30 days.',
-  ).action(
-    withContext(async (context, words: string, options: ScopeOptions) => {
-      const scope = await chooseScope(options);
-      const reply = await context.call('getTestDetails', {
-        ...scope,
-        test_id: await findTestId(context, scope, words),
-      });
-      // Only for people: --json prints the server's answer, and `tests runs` lists the runs.
-      const history = context.isJson ? '' : await formatHistory(context, scope, reply.test.id);
-      context.show(reply, () => `${formatDetails(reply.test)}\n${history}`);
-    }),
-  );
+  )
+    .option('--web', WEB_TEXT)
+    .action(
+      withContext(async (context, words: string, options: ScopeOptions & { readonly web?: true }) => {
+        const scope = await chooseScope(options);
+        const reply = await context.call('getTestDetails', {
+          ...scope,
+          test_id: await findTestId(context, scope, words),
+        });
+        if (options.web) return openPage(reply.test.html_url);
+        // Only for people: --json prints the server's answer, and `tests runs` lists the runs.
+        const history = context.isJson ? '' : await formatHistory(context, scope, reply.test.id);
+        context.show(reply, () => `${formatDetails(reply.test)}\n${history}`);
+      }),
+    );
   addExamples(command, [
     'sluice tests show d8c1d5ba-6c9a-5c0a-8f3e-5a1f5a4c9b11',
     'sluice tests show "retries on a closed connection" --repo github.com/acme/app',
