@@ -14,7 +14,9 @@ const MAX_TITLE = 60;
 export function prName({ prNumber, title }: NamedPr): string {
   const words = title?.replace(/\s+/g, ' ').trim() ?? '';
   if (words === '') return `#${prNumber}`;
-  return `#${prNumber} "${words.length > MAX_TITLE ? `${words.slice(0, MAX_TITLE - 1)}…` : words}"`;
+  // By code points: a cut pair of surrogates would be no text.
+  const letters = [...words];
+  return `#${prNumber} "${letters.length > MAX_TITLE ? `${letters.slice(0, MAX_TITLE - 1).join('')}…` : words}"`;
 }
 
 export function listPrs(prs: readonly NamedPr[], limit = LISTED): string {

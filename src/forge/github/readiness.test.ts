@@ -126,6 +126,13 @@ describe('block reasons of a pull request', () => {
     assert.equal(judge(blocked, { contexts: many }).failingChecks?.length, 100);
   });
 
+  it('the last required checks that have not reported are named, and many are not [G119]', () => {
+    const contexts = [run('unit', null), run('docs', 'SUCCESS'), run('lint', null)];
+    assert.deepEqual(judge(blocked, { contexts }).awaitedChecks, ['lint', 'unit']);
+    const many = ['a', 'b', 'c', 'd'].map((name) => run(name, null));
+    assert.equal(judge(blocked, { contexts: many }).awaitedChecks, undefined);
+  });
+
   it('names of required checks that failed are given when all have ended [G119]', () => {
     const contexts = [run('unit', 'FAILURE'), run('build', null)];
     assert.deepEqual(judge(blocked, { contexts }), { mergeability: 'NOT_MERGEABLE', blockReasons: ['failingCheck'] });
