@@ -34,7 +34,7 @@ function defineSubmit(pr: Command): void {
     .addOption(priorityOption())
     .option('--no-batch', 'Never test it in a batch with others.')
     .option('--batch', 'Let it be tested in a batch again.')
-    .option('--repair', 'It mends a branch that fails by itself: test it alone on the head while the queue holds.')
+    .option('--repair', 'It repairs a red target branch: test it alone on the head while the queue holds.')
     .option('--sha <commit>', 'The head commit that is meant: at another one, nothing is submitted.')
     .option('--wait', 'Wait until it has left the queue; the exit code says whether it landed.')
     .action(

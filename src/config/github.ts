@@ -32,7 +32,7 @@ export const GITHUB_RULES: { readonly [Name in GithubVariable]?: (given: string)
     APP_ID.test(given) ? undefined : `must be the number or the client id of a GitHub App, not "${given}"`,
   SLUICE_GITHUB_PRIVATE_KEY: (given) => (parsePrivateKey(given) === undefined ? KEY_SENTENCE : undefined),
   SLUICE_GITHUB_WEBHOOK_SECRET: (given) =>
-    given.length >= 8 ? undefined : 'must be at least 8 characters: whoever guesses it can make up events',
+    given.length >= 8 ? undefined : 'must be at least 8 characters: everybody who guesses it can send false events',
   SLUICE_GITHUB_TOKEN: (given) => (TOKEN.test(given) ? undefined : 'must be a personal access token, without spaces'),
 };
 

@@ -48,12 +48,12 @@ export const VARIABLES = {
   ),
   SLUICE_TRUSTED_PROXIES: text(
     'none',
-    'Proxies in front of the server, as addresses and CIDRs by commas. Of a request that comes from one, X-Forwarded-Proto or Forwarded tells the scheme of links and upload URLs where SLUICE_URL is unset.',
+    'Proxies in front of the server, as addresses and CIDRs by commas. If SLUICE_URL is unset, X-Forwarded-Proto or Forwarded of their requests gives the scheme of links and upload URLs.',
   ),
-  SLUICE_DATA: text('./data', 'Folder of everything the embedded store keeps.'),
+  SLUICE_DATA: text('./data', 'Folder of all data of the server.'),
   SLUICE_DATABASE_URL: secret(
     'unset',
-    'postgres://user:password@host/database: use PostgreSQL, and run as many servers on it as wanted.',
+    'postgres://user:password@host/database: use PostgreSQL, with any number of servers.',
   ),
   SLUICE_ADMIN_TOKEN: secret(
     'unset: one is made and printed at the first start',
@@ -71,10 +71,10 @@ export const VARIABLES = {
   ),
   SLUICE_GITHUB_PRIVATE_KEY_FILE: text(
     'unset',
-    'A file with that key instead. It is read again when GitHub refuses the key, so that a key can be replaced without a restart.',
+    'A file with that key instead. The server reads it again when GitHub refuses the key, so that you can replace a key without a restart.',
   ),
   SLUICE_GITHUB_WEBHOOK_SECRET: secret(
-    'unset: events are only polled',
+    'unset: the server polls events',
     "The webhook secret of the App, or of the repository's webhook where a token is used.",
   ),
   SLUICE_GITHUB_TOKEN: secret(
@@ -94,12 +94,12 @@ export const VARIABLES = {
   SLUICE_RUNNER_PROTECTION: choice(
     'the first that works',
     ['bubblewrap', 'namespaces', 'users', 'none'],
-    'What keeps checks from the files of the server and from each other. A choice that does not work is refused at the start.',
+    'What keeps checks from the files of the server and from each other. The server does not start if the choice does not work.',
   ),
   SLUICE_RUNNER_TRUST: choice(
     'unset',
     ['all'],
-    'all: where nothing can keep checks from the files of the server, they run all the same. Unset, only those of repositories registered with --trust-checks do.',
+    'all: checks run even if nothing can keep them from the files of the server. Unset: then only checks of repositories registered with --trust-checks run.',
   ),
   SLUICE_RUNNER_UIDS: text(
     '60600-61099',
@@ -108,44 +108,44 @@ export const VARIABLES = {
   SLUICE_RUNNER_PROCESSES: integer(
     '4096',
     { min: 16, max: 1_000_000 },
-    'How many processes and threads one check may have, where it is protected.',
+    'How many processes and threads one protected check may have.',
   ),
   SLUICE_RUNNER_TOOLS: text(
     'unset',
-    'Further folders that checks in a sandbox can read, with colons between them. System folders and those of PATH are there anyway.',
+    'Further folders that checks in a sandbox can read, with colons between them. System folders and those of PATH need not be named.',
   ),
   SLUICE_RUNNER_CACHES: text(
     'unset',
-    'Folders that all checks in a sandbox share and can write to, with colons between them. Their users must be able to.',
+    'Folders that all checks in a sandbox share and can write to, with colons between them. The users of checks must be able to write to them.',
   ),
   SLUICE_TEST_BRANCH_PREFIX: text(
     'sluice',
-    'First part of the names of test branches; trunk-merge for teams whose CI already listens to that.',
+    'First part of the names of test branches. Use trunk-merge if your CI already runs on such branches.',
   ),
   SLUICE_HOOK_TIMEOUT: integer(
     '300',
     { min: 1, max: 3600 },
-    'Seconds after which hooks of a plain git repository are ended, with all they started: once before a branch is changed, and once after.',
+    'Seconds after which the server ends hooks of a plain git repository and everything that they started: once before a branch is changed, and once after.',
   ),
   SLUICE_UPLOAD_KEEP_DAYS: integer(
     '7',
     { min: 0, max: 3650 },
-    'For how many days the files of processed uploads of test results are kept, to process them again.',
+    'How many days the files of processed uploads are kept, so that they can be processed again.',
   ),
   SLUICE_UPLOAD_KEEP_BYTES: integer(
     '2147483648',
     { min: 0, max: Number.MAX_SAFE_INTEGER },
-    'How many bytes of them are kept at most; the oldest go first.',
+    'How many bytes of these files are kept at most. The oldest are deleted first.',
   ),
   SLUICE_UPLOAD_NEW_TESTS: integer(
     '250000',
     { min: 1, max: Number.MAX_SAFE_INTEGER },
-    'So many tests that were never seen before may come with one upload; the rest of it is processed behind the uploads of others.',
+    'How many new tests one upload may bring. The rest of it is processed after the uploads of others.',
   ),
   SLUICE_REPOSITORY_TESTS: integer(
     '2000000',
     { min: 1, max: Number.MAX_SAFE_INTEGER },
-    'So many tests a repository may have; beyond that only new tests that fail are taken in.',
+    'How many tests a repository may have. Beyond that, only new tests that fail are stored.',
   ),
   SLUICE_BACKUP_EVERY: text(
     'unset: no backups without being asked',
@@ -180,9 +180,9 @@ export function renderConfigurationPage(): string {
   return `${[
     '# Configuration',
     '',
-    'The server is configured by its environment. `sluice serve --help` shows this table too. Connections to GitHub may',
+    'Environment variables configure the server. `sluice serve --help` shows this table too. Connections to GitHub may',
     'also be files in the data folder, which `sluice github setup` writes: see [github.md](github.md).',
-    'A variable that is set to nothing counts as unset; all problems are reported at once, and the server does not start.',
+    'An empty variable counts as unset. The server reports all problems at once, does not start, and exits with 2.',
     '',
     '| variable | default | is |',
     '|---|---|---|',

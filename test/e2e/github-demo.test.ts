@@ -37,7 +37,7 @@ it('the demo on GitHub connects one while the server runs, and shows what people
     return /SLUICE_URL=(\S+) SLUICE_DATA=(\S+)[\s\S]*-d '\{"body"/.exec(output) ?? undefined;
   });
   for (const line of [
-    /^A server that runs takes it up by itself, within seconds\. Start one again/m,
+    /^A running server detects it within seconds\. Restart a server/m,
     /^Nothing keeps a queue from working\.$/m,
     /`mallory` has no write access/,
     /^#1 .*\n {4}### .*Submitted, not ready yet[\s\S]*^#1 .*\n {4}### .*Being tested[\s\S]*^#1 .*\n {4}### .*Landed/m,

@@ -89,7 +89,7 @@ function readPage(html: string) {
 async function untilKnown(place: Place): Promise<void> {
   await until(place.signal, async () => {
     const { out } = await start(place, ['repo', 'add', REPO], { isQuiet: true }).ended();
-    return out.includes('no host that this server is connected to') ? undefined : true;
+    return out.includes('is not connected to this server') ? undefined : true;
   });
 }
 

@@ -73,8 +73,8 @@ async function describeEnd({ gitDir }: Repository, surprises: readonly string[])
   write(
     surprises.length > 0
       ? formatSurprises(surprises)
-      : `Three landed, each as it was tested. #4 was green by itself, and would have broken main together with #3: it left, and
-its author reads why where authors look first.`,
+      : `Three landed, each as it was tested. #4 was green alone, and would have broken main together with #3. Sluice removed
+it, and the comment on the pull request says why.`,
   );
 }
 

@@ -82,7 +82,7 @@ function lessonsOf(records: readonly EntryRecord[], repository: string): readonl
       command: status(5),
     },
     {
-      text: '#7 passes by itself, and so does #6; together they break. It was tested on top of #6, and never reached main.',
+      text: '#7 passes alone, and so does #6; together they break. It was tested on top of #6, and never reached main.',
       command: logs(7),
     },
     {

@@ -46,7 +46,7 @@ function explainEffect(queue: Queue, entry: Entry, { effect, now }: Attempted): 
   const begin = `${words(subjectOf(entry, candidate))}: ${problem}${/[.!?]$/.test(problem) ? '' : '.'} Tried ${times(effect.attempts)};`;
   const testRun = candidate.number;
   if (effect.parkedAt !== null) {
-    const text = `${begin} it is not tried again by itself. Somebody must look at it, and set the queue to RUNNING then.`;
+    const text = `${begin} it is not tried again automatically. An administrator must look at it and then set the queue to RUNNING.`;
     return [reason('NEEDS_ATTENTION', text, { testRun })];
   }
   return [reason('TRYING_AGAIN', `${begin} ${whenOf(effect.dueAt - now)}`, { testRun })];

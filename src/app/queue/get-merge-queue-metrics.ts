@@ -189,7 +189,7 @@ async function countAlarms({ store }: App, queues: readonly FoundQueue[]): Promi
 function gaugeHolds(queues: readonly FoundQueue[]): Gauge {
   return gauge(
     'mq_queue_held',
-    'Whether the queue holds because its target branch fails by itself, or its configuration cannot be used.',
+    'Whether the queue holds because its target branch fails without any pull request, or its configuration cannot be used.',
     queues.map((found) => ({ labels: labelsOf(found), queue: found.queue })),
     ({ queue }) => (queue.hold === undefined ? 0 : 1),
   );

@@ -231,6 +231,6 @@ function elsewhere(): Refusal {
 function unsafe(problem: string): Refusal {
   return refuseField(
     '/runHooks',
-    `cannot be set: ${problem}. Whoever can write a hook, or what names one, runs commands as the server`,
+    `cannot be set: ${problem}. Everybody who can write a hook, or a file that names one, can run commands as the server`,
   );
 }

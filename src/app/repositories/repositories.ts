@@ -58,5 +58,5 @@ export function explainBlockedChecks(
 ): string | undefined {
   if (checkRunner.safety.runsUntrusted || repository.trustChecks) return undefined;
   const trust = `sluice repo add ${formatRef(repository)} --trust-checks`;
-  return `${checkRunner.safety.sentence} So checks wait, until the operator installs bubblewrap or allows user namespaces and starts the server again, or trusts whoever can open a pull request: ${trust}`;
+  return `${checkRunner.safety.sentence} So checks wait until the operator installs bubblewrap or allows user namespaces and restarts the server, or trusts everybody who can open a pull request: ${trust}`;
 }

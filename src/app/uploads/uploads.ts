@@ -133,5 +133,5 @@ export function listedStatus({ status }: Upload): UploadView['status'] {
 }
 
 function viewTrouble(trouble: string): Issue {
-  return { level: 'warning', file: null, line: null, message: trouble, hint: 'It is tried again by itself.' };
+  return { level: 'warning', file: null, line: null, message: trouble, hint: 'Sluice tries again automatically.' };
 }

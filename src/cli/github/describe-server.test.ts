@@ -12,10 +12,7 @@ const connection: NewConnection = {
 
 it('says what a server does with a new connection, and what it does not [G68]', () => {
   for (const [given, sentence] of [
-    [
-      {},
-      /^A server that runs takes it up by itself, within seconds\. Start one again that was connected to github\.com/,
-    ],
+    [{}, /^A running server detects it within seconds\. Restart a server that was connected to github\.com/],
     [{ isReplaced: true }, /^Start the server again/],
     [{ hasServer: false }, /^No server has used \/var\/lib\/sluice yet/],
   ] as const)

@@ -27,7 +27,7 @@ function describeThis({ host, dataFolder, isReplaced, hasServer }: NewConnection
   }
   return isReplaced
     ? 'Start the server again: until then it acts as the former App.'
-    : `A server that runs takes it up by itself, within seconds. Start one again that was connected to ${host} before.`;
+    : `A running server detects it within seconds. Restart a server that was connected to ${host} before.`;
 }
 
 function isOf(host: string, environment: NewConnection['environment']): boolean {

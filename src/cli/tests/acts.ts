@@ -49,10 +49,10 @@ function defineQuarantine(tests: Command): void {
   const command = testCommand(tests, 'quarantine', description)
     .option('--never', 'Never quarantine it, whatever its status is.')
     .option('--clear', "End what was decided: back to what the repository's settings say.")
-    .requiredOption('--reason <text>', 'Why, for whoever reads it later.', parseReason)
+    .requiredOption('--reason <text>', 'Why. The history of the test shows it.', parseReason)
     .option(
       '--until <when>',
-      'When that ends by itself: 7d (also m, h, w) from now, or an instant.',
+      'When it ends automatically: 7d (also m, h, w) from now, or an instant.',
       parseInstant('future'),
     )
     .action(

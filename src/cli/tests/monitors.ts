@@ -131,7 +131,7 @@ function defineDelete(monitors: Command): void {
 
 /** Blocks instead of a table, which would cut parameters and branches. */
 function formatMonitors(monitors: readonly MonitorView[]): string {
-  if (monitors.length === 0) return 'No monitors: no test becomes flaky or broken by itself.\n';
+  if (monitors.length === 0) return 'No monitors: no test becomes flaky or broken automatically.\n';
   return monitors.map(formatMonitor).join('\n');
 }
 

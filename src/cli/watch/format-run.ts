@@ -44,7 +44,7 @@ function formatTested(run: TestRun, { branch }: RunContext): RowPart[] {
 }
 
 function formatBase({ testedPullRequests, dependentPrs = [] }: TestRun, { branch }: RunContext): string {
-  if (testedPullRequests.length === 0) return 'by itself';
+  if (testedPullRequests.length === 0) return 'alone';
   const nearest = dependentPrs.at(-1);
   if (nearest === undefined) return `on ${clean(branch)}`;
   return dependentPrs.length === 1 ? `on #${nearest}` : `on #${nearest} +${dependentPrs.length - 1}`;

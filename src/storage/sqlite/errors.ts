@@ -50,7 +50,7 @@ const RESULTS_OF_PLACE: readonly number[] = [3, 8, 14];
 const RESULTS_OF_MACHINE: readonly number[] = [7, 13];
 
 export const FULL_DISK_TEXT =
-  'The disk of the server is full: nothing was stored. It goes on when whoever runs it has made room.';
+  'The disk of the server is full: nothing was stored. The server continues when its operator has made room.';
 
 export function reasonOf(error: unknown): string | undefined {
   return isSqliteError(error) ? REASONS.get(error.errcode & 0xff) : undefined;

@@ -3,7 +3,7 @@ import { code, words } from '../../pr-page/markdown.ts';
 import type { Command, CommandProblem } from './parse-command.ts';
 
 const USAGE = [
-  '- `/sluice merge` puts this pull request into the merge queue. `-p urgent`, `high`, `medium`, `low` or a number from 0 (first) to 255 (last) sets its priority; `--no-batch` has it tested alone; `--repair` says that it mends a branch that fails by itself, on which it is then tested first.',
+  '- `/sluice merge` puts this pull request into the merge queue. `-p urgent`, `high`, `medium`, `low` or a number from 0 (first) to 255 (last) sets its priority; `--no-batch` has it tested alone; `--repair` says that it repairs a red target branch: it is then tested first, alone on that branch.',
   '- `/sluice cancel` takes it out of the queue.',
   '- `/sluice restart` runs its tests again.',
 ].join('\n');
