@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import type { EntryRecord, ExplanationReason, ListEntry } from '../contract/entry.ts';
 import { formatFacts, formatRows } from './core/table.ts';
-import { clean, formatTime, paint, quote, styleOfState, terminalWidth } from './core/terminal.ts';
+import { clean, cleanTitle, formatTime, paint, quote, styleOfState, terminalWidth } from './core/terminal.ts';
 import { wrapWords } from './core/text-width.ts';
 
 type Explanation = NonNullable<EntryRecord['explanation']>;
@@ -40,7 +40,7 @@ function formatWhy({ explanation }: ExplainedEntry): string {
 
 /** The result of a change, in one line. */
 export function formatOutcome(record: EntryRecord): string {
-  const title = `#${record.prNumber} ${clean(record.prTitle)}`;
+  const title = `#${record.prNumber} ${cleanTitle(record.prTitle)}`;
   if (record.state === undefined) return `${title}: not submitted yet.`;
   return `${title}: ${paint(styleOfState(record.state), record.state)}.`;
 }
@@ -64,7 +64,7 @@ export function formatRecord(record: EntryRecord): string {
   if (impactedTargets !== undefined) facts.push(['Targets', formatTargets(impactedTargets)]);
   if (record.verifiedByTestRun !== null) facts.push(['Passed in', clean(record.verifiedByTestRun)]);
   if (record.landed !== undefined) facts.push(['Landed', record.landed.sha]);
-  const title = `${paint('bold', `#${record.prNumber} ${clean(record.prTitle)}`)}  by ${clean(record.prAuthor)}\n`;
+  const title = `${paint('bold', `#${record.prNumber} ${cleanTitle(record.prTitle)}`)}  by ${cleanTitle(record.prAuthor)}\n`;
   return [
     title + formatFacts(facts),
     ...formatExplanation(explanation),

@@ -159,7 +159,7 @@ const COLOUR = /\u001b\[[0-9;:]{0,40}m/;
 const UNFINISHED = /(?:\r|\u001b(?:\[[0-9;:]{0,40})?)$/;
 // A colour, or a character that clean() of terminal.ts removes, without tabs and line ends.
 const STEERING = new RegExp(
-  `(${COLOUR.source})|[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069]`,
+  `(${COLOUR.source})|[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u061c\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069\\ufeff]`,
   'g',
 );
 const RESET = '\u001b[0m';

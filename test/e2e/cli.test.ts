@@ -448,6 +448,32 @@ describe('sluice without a good server', () => {
     }
   });
 
+  it('warns where the server is older or newer [W38]', async () => {
+    const problem = { status: 404, code: 'ROUTE_NOT_FOUND', detail: 'There is no such address.' };
+    for (const [version, advice] of [
+      ['0.0.1', 'Update the server'],
+      ['99.0.0', 'Update this command'],
+    ]) {
+      await withServer(
+        (request, response) => {
+          const isHealth = request.url === '/healthz';
+          const type = isHealth ? 'application/json' : 'application/problem+json';
+          const body = JSON.stringify(isHealth ? { version } : problem);
+          response.writeHead(isHealth ? 200 : 404, { 'content-type': type }).end(body);
+        },
+        async (env) => {
+          for (const args of [['status'], ['queue', 'list']]) {
+            const { code, err } = await sluice(args, { env });
+            assert.equal(code, 1);
+            const [first = '', ...others] = err.split('\n').filter((line) => line.includes('version'));
+            assert.ok(first.includes(`version ${version}`) && first.includes(`${advice} if`), err);
+            assert.deepEqual(others, []);
+          }
+        },
+      );
+    }
+  });
+
   it('asks a broken connection once more for what only reads, and says who asks', async () => {
     const seen: string[] = [];
     await withServer(

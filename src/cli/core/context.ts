@@ -57,7 +57,8 @@ export function createContext(options: GlobalOptions): Context {
         return await client.call(name, body, callOptions);
       } catch (error) {
         // Loaded late: most calls are not refused.
-        throw await (await import('./proposals.ts')).withProposals(client, error, body);
+        const { explainRefusal } = await import('./proposals.ts');
+        throw await explainRefusal(client, error, body);
       }
     },
     show: (reply, inWords) => write(options.json ? formatJson(reply, options.jsonFields) : inWords()),

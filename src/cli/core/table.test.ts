@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Column, formatFacts, formatRows, formatTable } from './table.ts';
-import { clean, formatRelative, terminalWidth } from './terminal.ts';
+import { clean, cleanTitle, formatRelative, terminalWidth } from './terminal.ts';
 
 const columns: readonly Column[] = [
   { title: 'ID', keeps: true },
@@ -102,6 +102,14 @@ describe('terminalWidth', () => {
     } finally {
       Object.assign(process.stdout, { isTTY, columns });
     }
+  });
+});
+
+describe('cleanTitle', () => {
+  it('leaves no mark that reorders text, and ends after 200 characters [W39]', () => {
+    assert.equal(cleanTitle('a\u202eb\u061cc\u2067d\ufeff\u0007e'), 'a b c d e');
+    assert.equal(cleanTitle('x'.repeat(10_000)).length, 201);
+    assert.doesNotThrow(() => encodeURIComponent(cleanTitle(`${'x'.repeat(199)}🚀`)));
   });
 });
 

@@ -17,6 +17,8 @@ const GAP = '  ';
 /** A narrower cell would be unreadable. */
 const MIN_WIDTH = 8;
 const MIN_WRAPPED_WIDTH = 24;
+/** More of a title would fill a narrow screen. */
+const MAX_BLOCK_CELL = 200;
 
 interface CellColumn<Row> extends Column {
   readonly cell: (row: Row) => string;
@@ -96,8 +98,9 @@ function shrink(columns: readonly Column[], wanted: readonly number[], width: nu
 function formatBlocks(columns: readonly Column[], rows: readonly (readonly string[])[], width?: number): string {
   const formatBlock = (row: readonly string[]): string =>
     formatFacts(
-      columns.map(({ title, style }, index) => {
-        const cell = row[index] ?? '';
+      columns.map(({ title, style, shrinks }, index) => {
+        const whole = row[index] ?? '';
+        const cell = shrinks ? cut(whole, MAX_BLOCK_CELL) : whole;
         return [title, paint(style?.(cell), cell)];
       }),
       width,

@@ -33,11 +33,21 @@ export function styleOfState(state: string): Style | undefined {
 
 // Escape sequences and marks that reorder text: a title could use them to deceive the reader.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]+/g;
+const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]+/g;
 
 /** Makes foreign text harmless for a terminal, on one line. */
 export function clean(text: string): string {
   return text.replace(UNPRINTABLE, ' ');
+}
+
+/** Longer names tell no more, and would fill the screen. */
+const MAX_TITLE = 200;
+
+/** A title that somebody else wrote, for a sentence. */
+// SPEC W39
+export function cleanTitle(title: string): string {
+  const text = clean(title);
+  return text.length <= MAX_TITLE ? text : `${text.slice(0, MAX_TITLE).toWellFormed()}…`;
 }
 
 export function write(text: string): void {
