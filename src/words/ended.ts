@@ -1,7 +1,7 @@
 import type { Entry, Queue } from '../engine/queue.ts';
 import { type Beyond, commandsOf, type Explanation, reason } from './explanation.ts';
 import { headlineOf } from './headlines.ts';
-import { checksOr, listOf, prName, shortSha } from './phrases.ts';
+import { listOf, prName, shortSha, theChecks } from './phrases.ts';
 import { type Told, tellChange } from './reasons.ts';
 import { failureReasons, isHopeful, isOnlyShadowed, judgementReasons, shadowedTests } from './tests.ts';
 
@@ -44,7 +44,7 @@ export function tellEnd(branch: string, entry: Entry, beyond: Beyond): Told {
   if (last !== undefined && isOnlyShadowed(last)) {
     const tests = shadowedTests(last);
     const which = `${tests.length === 1 ? 'the quarantined test' : 'quarantined tests'} ${listOf(tests)}`;
-    const text = `${checksOr(entry.because.checks, 'Its checks')} failed only in ${which}.`;
+    const text = `${theChecks(entry.because.checks)} failed only in ${which}.`;
     return { text, advice: 'There is nothing to fix. Submit it again.' };
   }
   const text = onTopText(entry, beyond) ?? told.text;
@@ -55,7 +55,7 @@ export function tellEnd(branch: string, entry: Entry, beyond: Beyond): Told {
   };
 }
 
-/** "ci failed when it was tested on top of #2 "Add a cart" (landed since as 2644671)." */
+/** "The check ci failed when it was tested on top of #2 "Add a cart" (landed since as 2644671)." */
 function onTopText({ because }: Entry, { gone }: Beyond): string | undefined {
   const { onTopOf = [], checks } = because;
   if (onTopOf.length === 0 || gone === undefined) return undefined;
@@ -63,5 +63,5 @@ function onTopText({ because }: Entry, { gone }: Beyond): string | undefined {
     const { title, landedSha } = gone.get(prNumber) ?? {};
     return `${prName({ prNumber, title })}${landedSha === undefined ? '' : ` (landed since as ${shortSha(landedSha)})`}`;
   });
-  return `${checksOr(checks, 'Its checks')} failed when it was tested on top of ${listOf(ahead)}. It may pass without ${ahead.length === 1 ? `#${onTopOf[0]}` : 'them'}.`;
+  return `${theChecks(checks)} failed when it was tested on top of ${listOf(ahead)}. It may pass without ${ahead.length === 1 ? `#${onTopOf[0]}` : 'them'}.`;
 }

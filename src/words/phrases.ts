@@ -39,6 +39,12 @@ export function checksOr(names: readonly string[] | undefined, other: string): s
   return names === undefined || names.length === 0 ? other : listOf(names);
 }
 
+/** `The check ci`, `The checks ci, lint`: the begin of a sentence. A name like `test` alone would read as a verb. */
+export function theChecks(names: readonly string[] | undefined): string {
+  if (names === undefined || names.length === 0) return 'A required check';
+  return `The ${names.length === 1 ? 'check' : 'checks'} ${listOf(names)}`;
+}
+
 /** `12:04 UTC` */
 export function clockTime(instant: Instant): string {
   return `${formatInstant(instant).slice(11, 16)} UTC`;

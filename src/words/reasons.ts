@@ -2,7 +2,7 @@ import type { Landed } from '../engine/candidate.ts';
 import type { Because } from '../engine/queue.ts';
 import type { ReasonCode } from '../engine/reason.ts';
 import { landedText } from './landing.ts';
-import { checksOr, inFiles, listOf } from './phrases.ts';
+import { checksOr, inFiles, listOf, theChecks } from './phrases.ts';
 
 /** A change of an entry's state. */
 export interface Change {
@@ -152,23 +152,23 @@ function tellFailure(facts: Facts): Told {
   const { to, onTopOf = [], branch, denied = [] } = facts;
   const why = denied.map(({ check, why: reason }) => ` The failure of ${check} was not waived: ${reason}`).join('');
   if (to !== 'FAILED') {
-    return { text: `${failing(facts)} failed. Not known yet whether this pull request caused it.${why}` };
+    return { text: `${theChecks(facts.checks)} failed. Not known yet whether this pull request caused it.${why}` };
   }
-  if (onTopOf.length === 0) return { text: `${failing(facts)} failed.${why}`, advice: FIX };
+  if (onTopOf.length === 0) return { text: `${theChecks(facts.checks)} failed.${why}`, advice: FIX };
   const ahead = listOf(onTopOf.map((number) => `#${number}`));
   return {
-    text: `${failing(facts)} failed when it was tested on top of ${ahead}. It may pass without ${onTopOf.length === 1 ? ahead : 'them'}.${why}`,
+    text: `${theChecks(facts.checks)} failed when it was tested on top of ${ahead}. It may pass without ${onTopOf.length === 1 ? ahead : 'them'}.${why}`,
     advice: `Rebase it onto ${branch}, run ${failing(facts)}, fix it, and submit it again.`,
   };
 }
 
 function timeoutText(facts: Facts): string {
   const { timeout } = facts;
-  if (timeout === undefined) return `${failing(facts)} took too long.`;
+  if (timeout === undefined) return `${theChecks(facts.checks)} took too long.`;
   const limit = `${timeout.minutes} minutes (testingTimeoutMinutes)`;
   return timeout.isBegun
-    ? `${failing(facts)} did not finish within ${limit}.`
-    : `${failing(facts)} never started within ${limit}.`;
+    ? `${theChecks(facts.checks)} did not finish within ${limit}.`
+    : `${theChecks(facts.checks)} never started within ${limit}.`;
 }
 
 function timeoutAdvice(facts: Facts): string {

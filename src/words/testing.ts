@@ -8,7 +8,7 @@ import type { Instant } from '../lib/clock.ts';
 import { nearest } from '../lib/nearest.ts';
 import { waitingForSome } from './blockers.ts';
 import { type ExplanationReason, reason } from './explanation.ts';
-import { checksOr, clockTime, count, listOf, listPrs, type NamedPr, timeOf } from './phrases.ts';
+import { clockTime, count, listOf, listPrs, type NamedPr, theChecks, timeOf } from './phrases.ts';
 import { failureReasons, judgementReasons, openReason } from './tests.ts';
 import { named, type View } from './view.ts';
 
@@ -128,7 +128,7 @@ function failedReasons(view: View, candidate: Candidate, depth: number): Explana
   };
   const tests = failureReasons(beyond.failed ?? []);
   const failed = {
-    ...reason('FAILED_CHECKS', `${checksOr(failure?.checks, 'Its tests')} failed.`, about),
+    ...reason('FAILED_CHECKS', `${theChecks(failure?.checks)} failed.`, about),
     reasons: [...tests, ...judgementReasons(candidate)],
   };
   const open = unlanded(queue, candidate.beneath).filter(({ state }) => state !== 'TESTS_PASSED');

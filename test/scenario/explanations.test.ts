@@ -78,7 +78,7 @@ describe('why an entry is where it is', () => {
   it('says of a failure whose fault it may be [E12] [V4]', () => {
     const told = play()`with concurrency=2; submit A B C; fail A+B`;
     assert.deepEqual(why(told, 'B').slice(0, 3), [
-      'FAILED_CHECKS: ci failed.',
+      'FAILED_CHECKS: The check ci failed.',
       'BLAME_OPEN: Not known yet whether this pull request caused it: it was tested on top of #1 "Change A".',
       '  WAITING_FOR: Blocked by #1 "Change A", which is under test since 12:00 UTC; 1 of 1 required check is open.',
     ]);
@@ -150,7 +150,7 @@ describe('why an entry is where it is', () => {
 
   it('says why it left [E12] [E11]', () => {
     const told = play()`submit A B; cancel A; fail B`;
-    assert.deepEqual(why(told, 'B'), ['TEST_RUN_REQUIRED_STATUS_FAILED: ci failed.']);
+    assert.deepEqual(why(told, 'B'), ['TEST_RUN_REQUIRED_STATUS_FAILED: The check ci failed.']);
     assert.match(why(told, 'A')[0] ?? '', /^USER_REQUESTED: Removed from the queue/);
   });
 

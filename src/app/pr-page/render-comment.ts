@@ -4,7 +4,7 @@ import type { Instant } from '../../lib/clock.ts';
 import type { ExplanationReason } from '../../words/explanation.ts';
 import { isUntested } from '../../words/headlines.ts';
 import { landingProof } from '../../words/landing.ts';
-import { listOf, minuteOf } from '../../words/phrases.ts';
+import { minuteOf, theChecks } from '../../words/phrases.ts';
 import { heardText } from '../../words/testing.ts';
 import { renderHeadline } from './headline.ts';
 import { code, joinLines, link, words } from './markdown.ts';
@@ -80,7 +80,7 @@ function renderEnd(situation: PageFacts): string[] {
   if (entry.landed !== undefined) return [];
   const text = explanation.reasons[0]?.text ?? explanation.summary;
   const isListed = run !== undefined && run.failed.length > 0;
-  if (isListed && text === `${listOf(checks ?? [])} failed.`) return [];
+  if (isListed && text === `${theChecks(checks)} failed.`) return [];
   return ['', renderSaid({ text, actor }, linkable)];
 }
 
