@@ -32,6 +32,8 @@ export interface Operation<Body extends TSchema = TSchema, Reply extends TSchema
   /** Clients repeat this read: the body has `polled`, the reply `versioned`, and an unchanged reply is not repeated. */
   readonly isPolled?: true;
   readonly reply: Reply;
+  /** The reply where the body has `prs`. */
+  readonly bulkReply?: TSchema;
   /** A client that repeats it with the same header `Idempotency-Key` gets the first answer again. */
   readonly isIdempotent?: true;
   /** Fields of the reply that are not repeated. */

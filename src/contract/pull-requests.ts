@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { ENTRY_STATES } from '../engine/queue.ts';
-import { commitId, EXAMPLE_ENTRY, EXAMPLE_QUEUE, entryRef, PrNumber, queueRef } from './common.ts';
+import { BulkResults, ONE_OR_SEVERAL, oneOrSeveral } from './bulk.ts';
+import { commitId, EXAMPLE_ENTRY, EXAMPLE_QUEUE, entryRef, Pr, PrNumber, queueRef } from './common.ts';
 import { EntryRecord, EXAMPLE_LANDED_RECORD, EXAMPLE_LIST_ENTRY, EXAMPLE_RECORD, ListEntry } from './entry.ts';
 import { operation } from './operation.ts';
 import { polled, versioned } from './polled.ts';
@@ -27,41 +28,47 @@ export const submitPullRequest = operation({
   description:
     'The pull request enters as NOT_READY and is admitted by itself as soon as it can be merged and, in a parallel queue, its impacted targets are there. Submitting one that is in the queue changes its priority and noBatch. A paused or draining queue accepts it and admits it later.',
   isIdempotent: true,
-  body: Type.Object({
-    ...queueRef,
-    pr: object('The pull request.', {
-      number: PrNumber,
-      sha: Type.Optional(
-        commitId('The head commit that is meant: at another one, nothing is submitted. Absent: the present head.'),
+  body: Type.Object(
+    {
+      ...queueRef,
+      ...oneOrSeveral(
+        record('PrAtHead', 'The pull request.', {
+          number: PrNumber,
+          sha: Type.Optional(
+            commitId('The head commit that is meant: at another one, nothing is submitted. Absent: the present head.'),
+          ),
+        }),
       ),
-    }),
-    priority: Type.Optional(
-      Type.Union(
-        [
-          Type.Integer({ minimum: 0, maximum: 255 }),
-          Type.String({
-            minLength: 1,
-            maxLength: 10,
-            pattern:
-              '^(?:[Uu][Rr][Gg][Ee][Nn][Tt]|[Hh][Ii][Gg][Hh]|[Mm][Ee][Dd][Ii][Uu][Mm]|[Ll][Oo][Ww]|1?[0-9]{1,2}|2[0-4][0-9]|25[0-5])$',
-          }),
-          Type.Null(),
-        ],
-        {
-          description:
-            'urgent (0), high (10), medium (100, the default), low (200), or a number from 0 (first) to 255 (last). Urgent interrupts running tests. Absent: as it is.',
-          'x-sluice-message': 'must be urgent, high, medium, low, or a whole number from 0 (first) to 255 (last)',
-        },
+      priority: Type.Optional(
+        Type.Union(
+          [
+            Type.Integer({ minimum: 0, maximum: 255 }),
+            Type.String({
+              minLength: 1,
+              maxLength: 10,
+              pattern:
+                '^(?:[Uu][Rr][Gg][Ee][Nn][Tt]|[Hh][Ii][Gg][Hh]|[Mm][Ee][Dd][Ii][Uu][Mm]|[Ll][Oo][Ww]|1?[0-9]{1,2}|2[0-4][0-9]|25[0-5])$',
+            }),
+            Type.Null(),
+          ],
+          {
+            description:
+              'urgent (0), high (10), medium (100, the default), low (200), or a number from 0 (first) to 255 (last). Urgent interrupts running tests. Absent: as it is.',
+            'x-sluice-message': 'must be urgent, high, medium, low, or a whole number from 0 (first) to 255 (last)',
+          },
+        ),
       ),
-    ),
-    noBatch: Type.Optional(boolean('Keep this pull request out of batches. Absent: as it is.')),
-    repair: Type.Optional(
-      boolean(
-        'It repairs a target branch that fails by itself: while the queue holds for that, it is tested alone on the head and lands if it passes. One that is submitted after the hold began needs no such word. Absent: as it is.',
+      noBatch: Type.Optional(boolean('Keep this pull request out of batches. Absent: as it is.')),
+      repair: Type.Optional(
+        boolean(
+          'It repairs a target branch that fails by itself: while the queue holds for that, it is tested alone on the head and lands if it passes. One that is submitted after the hold began needs no such word. Absent: as it is.',
+        ),
       ),
-    ),
-  }),
+    },
+    ONE_OR_SEVERAL,
+  ),
   reply: EntryRecord,
+  bulkReply: BulkResults,
   errors: [...NOT_FOUND, 'PULL_REQUEST_NOT_ENQUEUEABLE', 'PULL_REQUEST_LANDING', 'FORGE_UNAVAILABLE'],
   example: { body: { ...EXAMPLE_ENTRY, priority: 'high' }, reply: EXAMPLE_RECORD },
 });
@@ -72,8 +79,9 @@ export const cancelPullRequest = operation({
   scope: 'submit',
   summary: 'Remove a pull request from the queue',
   description: 'Cancelling one that is cancelled changes nothing. One that is merged or failed cannot be cancelled.',
-  body: Type.Object(entryRef),
+  body: Type.Object({ ...queueRef, ...oneOrSeveral(Pr) }, ONE_OR_SEVERAL),
   reply: EntryRecord,
+  bulkReply: BulkResults,
   errors: [...NOT_FOUND, 'PULL_REQUEST_NOT_IN_QUEUE'],
   example: {
     body: EXAMPLE_ENTRY,

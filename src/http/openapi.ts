@@ -173,6 +173,10 @@ function describeReply(operation: Operation, { named }: DescribedComponents): Ap
     const description = 'The answer; or, where ifVersion is its version, that it is unchanged.';
     return named.describeWhole({ anyOf: [...anyOf, Unchanged], description }, name);
   }
+  if (operation.bulkReply !== undefined) {
+    const description = 'The entry; or, where the body has prs, how it went for each of them.';
+    return named.describeWhole({ anyOf: [operation.reply, operation.bulkReply], description }, name);
+  }
   return operation.replyType === undefined
     ? named.describeWhole(operation.reply, name)
     : named.describe(operation.reply, name);

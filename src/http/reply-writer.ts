@@ -25,7 +25,9 @@ export function createReplyWriter(
   { isReused }: { readonly isReused: boolean },
 ): (answer: Reply, asked: Asked) => string {
   const schema = publicSchema(operation.reply) as Reply;
-  const serialize = (answer: Reply, { reply }: Asked) => reply.serializeInput(answer, schema) as string;
+  const bulkSchema = publicSchema(operation.bulkReply) as Reply | undefined;
+  const schemaOf = (answer: Reply) => (bulkSchema !== undefined && 'results' in answer ? bulkSchema : schema);
+  const serialize = (answer: Reply, { reply }: Asked) => reply.serializeInput(answer, schemaOf(answer)) as string;
   const toWritten = (text: string): Written => (operation.isPolled ? withVersion(text) : { text, version: '' });
   const known = new WeakMap<Reply, Written>();
   return (answer, asked) => {

@@ -40,7 +40,10 @@ export const sluiceDialect: Dialect = {
 // SPEC H26
 export const trunkDialect: Dialect = {
   mount: '/trunk/v1',
-  readerFor: (operation) => (operation.name === 'submitPullRequest' ? withoutHead : same),
+  readerFor: ({ name, bulkReply }) => {
+    const read = name === 'submitPullRequest' ? withoutHead : same;
+    return bulkReply === undefined ? read : (body) => read(withoutSeveral(body));
+  },
   translatorFor(operation) {
     const lower = lowerEnums(operation.reply) ?? same;
     const reshape = RESHAPES[operation.name] ?? same;
@@ -83,6 +86,13 @@ const RESHAPES: Readonly<Record<string, Translate>> = {
     return { ...page, quarantined_tests: page.quarantined_tests.map((test) => ({ ...unknown, ...test })) };
   },
 };
+
+// SPEC E32
+function withoutSeveral(body: unknown): unknown {
+  if (typeof body !== 'object' || body === null || !('prs' in body)) return body;
+  const { prs: _, ...rest } = body;
+  return rest;
+}
 
 // SPEC E16
 function withoutHead(body: unknown): unknown {

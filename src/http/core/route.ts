@@ -3,6 +3,7 @@ import type { ForkProofs } from '../../app/access/fork-proofs.ts';
 import type { App } from '../../app/core/app.ts';
 import type { Caller } from '../../app/core/caller.ts';
 import type { Refusal } from '../../app/core/refusal.ts';
+import type { BulkResults } from '../../contract/bulk.ts';
 import type { Operation } from '../../contract/operation.ts';
 import type { View } from '../../contract/schema.ts';
 import type { Dialect } from './dialect.ts';
@@ -33,7 +34,7 @@ export interface Route {
 /** Connects an operation of the contract to its code; the types of body and reply must fit. */
 export function route<Body extends TSchema, Reply extends TSchema>(
   operation: Operation<Body, Reply>,
-  handle: (context: RequestContext, body: Static<Body>) => Promise<View<Reply> | Refusal>,
+  handle: (context: RequestContext, body: Static<Body>) => Promise<View<Reply> | BulkResults | Refusal>,
   options: { readonly isReused?: boolean } = {},
 ): Route {
   return { operation: operation as Operation, handle: handle as Handler, isReused: options.isReused ?? false };

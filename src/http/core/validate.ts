@@ -95,7 +95,8 @@ function brokenRules(schema: Node, value: object, path: string): FieldError[] {
     .filter((rule) => !fits(rule, value))
     .map((rule) => ({ path: `${path}/${rule['x-sluice-field']}`, message: rule['x-sluice-rule'] ?? own }));
   const broken = [...missing, ...rules];
-  return broken.length > 0 ? broken : [{ path, message: own }];
+  const { 'x-sluice-field': field } = schema;
+  return broken.length > 0 ? broken : [{ path: field === undefined ? path : `${path}/${field}`, message: own }];
 }
 
 function collectList(schema: Node, value: unknown, path: string, errors: FieldError[]): void {

@@ -11,16 +11,18 @@ import { upper } from '../../contract/schema.ts';
 import type { Sha } from '../../lib/sha.ts';
 import { instant, prNumber, queueRef } from '../core/parse.ts';
 import { type Route, route } from '../core/route.ts';
+import { actOnEach } from './bulk.ts';
 
 export const PULL_REQUESTS_ROUTES: readonly Route[] = [
-  route(
-    pullRequestsContract.submitPullRequest,
-    ({ app, caller }, { repo, targetBranch, pr, priority, noBatch, repair }) =>
-      submitPullRequest(app, caller, {
-        ...{ repo, targetBranch, prNumber: prNumber(pr.number), priority, noBatch, repair },
-        sha: pr.sha?.toLowerCase() as Sha | undefined,
+  route(pullRequestsContract.submitPullRequest, (context, body) => {
+    const { repo, targetBranch, priority, noBatch, repair } = body;
+    return actOnEach(context, body, ({ prNumber, sha }) =>
+      submitPullRequest(context.app, context.caller, {
+        ...{ repo, targetBranch, prNumber, priority, noBatch, repair },
+        sha: sha?.toLowerCase() as Sha | undefined,
       }),
-  ),
+    );
+  }),
   route(pullRequestsContract.setImpactedTargets, ({ app, caller, fork }, body) => {
     const input = {
       ...queueRef(body),
@@ -63,7 +65,10 @@ export const PULL_REQUESTS_ROUTES: readonly Route[] = [
   route(pullRequestsContract.restartTestsOnPullRequest, ({ app, caller }, { repo, targetBranch, pr }) =>
     restartTestsOnPullRequest(app, caller, { repo, targetBranch, prNumber: prNumber(pr.number) }),
   ),
-  route(pullRequestsContract.cancelPullRequest, ({ app, caller }, { repo, targetBranch, pr }) =>
-    cancelPullRequest(app, caller, { repo, targetBranch, prNumber: prNumber(pr.number) }),
-  ),
+  route(pullRequestsContract.cancelPullRequest, (context, body) => {
+    const { repo, targetBranch } = body;
+    return actOnEach(context, body, ({ prNumber }) =>
+      cancelPullRequest(context.app, context.caller, { repo, targetBranch, prNumber }),
+    );
+  }),
 ];
