@@ -5,9 +5,9 @@ import type { BulkResults } from '../../contract/bulk.ts';
 import { ERRORS, type ErrorCode } from '../../contract/errors.ts';
 import type { PrNumber } from '../../engine/pull-request.ts';
 import { Fault } from '../../lib/fault.ts';
+import { toProblem } from '../core/error-response.ts';
 import { prNumber } from '../core/parse.ts';
 import type { RequestContext } from '../core/route.ts';
-import { toProblem } from '../error-response.ts';
 
 interface GivenPr {
   readonly number: number | string;

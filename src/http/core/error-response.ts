@@ -1,8 +1,8 @@
 import type { FastifyError } from 'fastify';
-import { FAULT_ERRORS } from '../contract/errors.ts';
-import { Fault } from '../lib/fault.ts';
-import { HttpProblem } from './core/problem.ts';
-import { tooLarge } from './core/read-body.ts';
+import { FAULT_ERRORS } from '../../contract/errors.ts';
+import { Fault } from '../../lib/fault.ts';
+import { HttpProblem } from './problem.ts';
+import { tooLarge } from './read-body.ts';
 
 export const NOT_JSON = 'Send the body as JSON, with the header content-type: application/json.';
 
