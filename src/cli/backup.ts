@@ -77,8 +77,9 @@ async function describeTokens(context: Context, tokenFile: string | null): Promi
   const used = isUsable
     ? `The token from ${source} counts.`
     : `The token from ${source} does not count any more, because the backup does not have it.`;
-  const file = tokenFile === null ? [] : [`The token in ${tokenFile} on the server's machine administers the server.`];
-  return ['The tokens are those of the backup.', used, ...file];
+  const isSaid = tokenFile === null || (isUsable && path.resolve(source) === tokenFile);
+  const file = isSaid ? [] : [`The token in ${tokenFile} on the server's machine administers the server.`];
+  return ['The tokens of the backup count now.', used, ...file];
 }
 
 function formatSize(bytes: number): string {
@@ -102,7 +103,7 @@ export function defineRestore(command: Command): void {
         }
         const reply = await context.call('restoreBackup', { file: wanted }, { timeoutMs: BACKUP_TIMEOUT_MS });
         const lines = [`Everything is as in ${wanted} now.`, ...(await describeTokens(context, reply.tokenFile))];
-        context.show(reply, () => clean(lines.join(' ')));
+        context.show(reply, () => lines.map(clean).join('\n'));
       }),
     );
   addExamples(command, ['sluice restore before-upgrade.db', 'sluice restore /var/backups/sluice.db --yes']);

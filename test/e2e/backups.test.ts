@@ -42,7 +42,7 @@ describe('a restore', PATIENCE, () => {
     const { code, out } = await runSluice(['restore', backup.file, '--yes'], env).ended;
     assert.equal(code, 0, out);
     const file = join(server.dataFolder, 'admin-token');
-    assert.ok(out.includes(`The token from ${file} counts. The token in ${file} on the server's machine`), out);
+    assert.ok(out.endsWith(`now.\nThe tokens of the backup count now.\nThe token from ${file} counts.\n`), out);
     assert.equal(await readToken(server.dataFolder), server.token, 'the file is as it was');
     await checkToken(server.url, server.token);
     await checkToken(server.url, backup.token);
@@ -54,7 +54,8 @@ describe('a restore', PATIENCE, () => {
     await writeFile(join(server.dataFolder, 'admin-token'), 'of-a-store-that-is-gone\n');
     const env = { SLUICE_URL: server.url, SLUICE_TOKEN: server.token };
     const { out } = await runSluice(['restore', backup.file, '--yes'], env).ended;
-    assert.match(out, /The token from SLUICE_TOKEN does not count any more, because the backup does not have it\./);
+    assert.match(out, /^The token from SLUICE_TOKEN does not count any more, because the backup does not have it\.$/m);
+    assert.match(out, /^The token in \S+admin-token on the server's machine administers the server\.$/m);
     const token = await readToken(server.dataFolder);
     assert.notEqual(token, 'of-a-store-that-is-gone');
     await checkToken(server.url, token);

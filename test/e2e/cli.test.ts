@@ -379,7 +379,7 @@ describe('sluice against a server', () => {
       assert.match(await ok(['queue', 'list']), /No queues yet/);
       assert.match(
         await ok(['restore', 'kept.db', '--yes']),
-        /Everything is as in kept\.db now\. .*The token from \S+ counts\./,
+        /Everything is as in kept\.db now\.\n.*\nThe token from \S+ counts\./,
       );
       assert.match(await ok(['queue', 'show', ...QUEUE]), /^#8\tNOT_READY\t/m);
       assert.match(await fails(1, ['restore', 'none.db', '--yes']), /none\.db/);

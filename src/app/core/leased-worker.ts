@@ -118,7 +118,7 @@ export class LeasedWorker<Item extends WorkItem, Settlement extends object> {
     try {
       await this.#kind.store.endLeases(this.#app.store.isShared ? this.#holder : undefined);
     } catch (error) {
-      // They run out by themselves, only later.
+      // They also expire without this, after their time.
       this.#app.log.warn({ err: error }, 'could not end leases left from before the restart');
     }
   }

@@ -12,7 +12,7 @@ interface DeliveryRecord {
 /** Number of recent deliveries that are read. */
 const LOOKED_AT = 30;
 
-/** Tells whether webhooks arrive. Without them the poller still finds every change, only later. */
+/** Tells whether webhooks arrive. Without them the poller finds every change within a minute. */
 // SPEC G96
 export async function inspectWebhook(client: GithubClient): Promise<readonly SetupFinding[]> {
   if (client.webhookSecret() === undefined) {
