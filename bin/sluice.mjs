@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // The command `sluice`. Plain JavaScript that any Node from 20 on can start; it goes on in Node 24.
 import module from 'node:module';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findNode24, isNewEnough, projectRoot } from '../scripts/lib/node24.mjs';
@@ -8,12 +9,20 @@ import { findNode24, isNewEnough, projectRoot } from '../scripts/lib/node24.mjs'
 const args = process.argv.slice(2);
 
 if (isNewEnough(process.versions.node)) {
-  // Compiled code is kept between runs; where the folder cannot be written, Node goes on without.
-  module.enableCompileCache(join(projectRoot, '.cache', 'compile'));
+  keepCompiledCode();
   process.exitCode = await runHere();
 } else {
   const node = findNode24();
   process.exitCode = node === undefined ? explainMissing() : await runUnder(node);
+}
+
+/** Between runs: a start takes a third of the time. The folder of an installation may belong to somebody else. */
+function keepCompiledCode() {
+  const { status } = module.enableCompileCache(join(projectRoot, '.cache', 'compile'));
+  if (status !== module.constants.compileCacheStatus.FAILED) return;
+  const folder = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
+  // Where that folder cannot be written either, Node goes on without.
+  module.enableCompileCache(join(folder, 'sluice', 'compile'));
 }
 
 async function runHere() {

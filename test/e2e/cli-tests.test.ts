@@ -67,6 +67,12 @@ describe('sluice tests [W7] [W8]', () => {
     assert.equal(page.trim().split('\n').length, 1);
   });
 
+  it('proposes the name of a test that nearly matches [W35]', async () => {
+    const { code, err } = await run(['show', 'clsoes early']);
+    assert.equal(code, 1);
+    assert.match(err, /No test has "clsoes early" .*suite\. Did you mean closes early\?\n$/);
+  });
+
   it('shows a test by a part of its name, with its history', async () => {
     const text = await words('show', 'closes early');
     assert.match(text, /^net > closes early\n/);

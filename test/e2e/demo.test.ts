@@ -80,7 +80,7 @@ describe('sluice demo', () => {
       assert.match(out, /^Sophie finds nothing wrong with #10 and submits it again$/m);
       assert.match(out, /^Everything is in .*it's kept$/m);
       const reach = `. '${place.replaceAll("'", "'\\''")}/env' && '${process.execPath}' '${SLUICE_SOURCE}' status`;
-      assert.match(execFileSync('sh', ['-c', reach], { encoding: 'utf8' }), /local\/demo\/shop +main +RUNNING/);
+      assert.match(execFileSync('sh', ['-c', reach], { encoding: 'utf8' }), /local\/demo\/shop\tmain\tRUNNING/);
     } finally {
       process.kill(Number(await readFile(join(place, 'server.pid'), 'utf8')), 'SIGTERM');
     }
