@@ -55,7 +55,8 @@ export const TestCase = record('TestCase', 'A test and how it does.', testCaseFi
 export const EXAMPLE_TEST = {
   id: 'd8c1d5ba-6c9a-5c0a-8f3e-5a1f5a4c9b11',
   repository: { html_url: 'https://sluice.example/default/flaky-tests?repo=acme%2Fapp' },
-  html_url: 'https://sluice.example/default/flaky-tests/test/d8c1d5ba-6c9a-5c0a-8f3e-5a1f5a4c9b11?repo=acme%2Fapp',
+  html_url:
+    'https://sluice.example/default/flaky-tests/test/d8c1d5ba-6c9a-5c0a-8f3e-5a1f5a4c9b11?repo=acme%2Fapp&host=local',
   name: 'retries on a closed connection',
   variant: '',
   status: { value: 'FLAKY', reason: 'It failed and passed on the same commit.', timestamp: '2026-09-17T10:16:02.000Z' },

@@ -124,7 +124,7 @@ describe('headers for browsers', () => {
   });
   after(() => world.close());
 
-  const PAGES = ['/docs', '/acme/flaky-tests/test/4a4f1d3e-5a0b-5c8e-9a7f-0123456789ab'];
+  const PAGES = ['/docs', '/acme/flaky-tests/test/4a4f1d3e-5a0b-5c8e-9a7f-0123456789ab', '/acme/settings'];
   for (const url of [...PAGES, '/', '/healthz', '/readyz', '/openapi.json', '/nothing', '/v1/%zz', '/v1/getQueue']) {
     test(`${url} is taken for nothing but what it says it is [H18]`, async () => {
       const { headers } = await world.server.inject(url);

@@ -7,7 +7,7 @@ import type { createAdmission } from './admission.ts';
 import { sluiceDialect, trunkDialect } from './core/dialect.ts';
 import { arriving, type IncomingUpload } from './core/incoming-upload.ts';
 import { HttpProblem } from './core/problem.ts';
-import { registerTestPage } from './public-pages.ts';
+import { registerLinkPages } from './link-pages.ts';
 import { logRequest } from './request-log.ts';
 import type { ServerDeps } from './server-deps.ts';
 
@@ -40,7 +40,7 @@ export function registerUploader(server: FastifyInstance, deps: UploaderDeps): v
     add('PATCH', `${mount}/metrics/updateBundleUpload`, throwAway, true);
     add('POST', `${mount}/repo/create`, throwAway, true);
   }
-  registerTestPage(server);
+  registerLinkPages(server);
 }
 
 /** Uploaders send telemetry. A slow or missing answer costs their users a minute. */

@@ -58,7 +58,8 @@ function viewTest(
 
 export function testLink(testId: string, repository: Repository, { baseUrl, orgSlug }: TestLinks): string {
   const repo = encodeURIComponent(`${repository.owner}/${repository.name}`);
-  return `${baseUrl}/${orgSlug}/flaky-tests/test/${testId}?repo=${repo}`;
+  const host = encodeURIComponent(repository.host);
+  return `${baseUrl}/${orgSlug}/flaky-tests/test/${testId}?repo=${repo}&host=${host}`;
 }
 
 /** A plain git repository has no page but ours. */

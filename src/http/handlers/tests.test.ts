@@ -79,7 +79,7 @@ describe('flaky tests over HTTP', () => {
       assert.deepEqual(await details(test.id), {
         id: test.id,
         repository: { html_url: 'https://sluice.test/acme/flaky-tests?repo=acme%2Fapp' },
-        html_url: `https://sluice.test/acme/flaky-tests/test/${test.id}?repo=acme%2Fapp`,
+        html_url: `https://sluice.test/acme/flaky-tests/test/${test.id}?repo=acme%2Fapp&host=local`,
         name: 'adds numbers',
         variant: 'linux',
         status: { value: 'FLAKY', reason: 'It failed and passed on one commit.', timestamp: at(NOON) },

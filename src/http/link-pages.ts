@@ -1,0 +1,99 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { Value } from 'typebox/value';
+import { Repo } from '../contract/common.ts';
+import { checkSlug } from '../lib/text.ts';
+import { HttpProblem } from './core/problem.ts';
+import { type Html, html, NOTHING } from './docs-page-html.ts';
+
+/** Pages that answers and uploaders link to. They show nothing that needs a token. */
+// SPEC A19
+export function registerLinkPages(server: FastifyInstance): void {
+  server.get('/:org/flaky-tests/test/:id', (request, reply) => {
+    const { org, id } = request.params as { org: string; id: string };
+    if (checkSlug(org) !== undefined || !/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id)) {
+      throw new HttpProblem('ROUTE_NOT_FOUND', 'There is no such page. Links to tests end with the id of a test.');
+    }
+    asPage(reply).header('cache-control', 'no-store');
+    return renderTestPage({ id: id.toLowerCase(), org, ...readRepo(request.query as Query) });
+  });
+  server.get('/:org/settings', (request, reply) => {
+    const { org } = request.params as { org: string };
+    if (checkSlug(org) !== undefined) throw new HttpProblem('ROUTE_NOT_FOUND', 'There is no such page.');
+    asPage(reply).header('cache-control', 'no-store');
+    return renderSettingsPage(org);
+  });
+}
+
+interface Query {
+  readonly repo?: unknown;
+  readonly host?: unknown;
+}
+
+interface LinkedRepo {
+  /** As the command line takes it. */
+  readonly repo?: string;
+  readonly isHostGuessed?: boolean;
+}
+
+/** Uploaders make links without the host. Names that no repository has are left out: somebody may copy them. */
+// SPEC A25
+function readRepo({ repo, host = '' }: Query): LinkedRepo {
+  const [, owner, name] = /^(.+)\/([^/]+)$/.exec(String(repo ?? '')) ?? [];
+  const isHostGuessed = host === '';
+  const ref = { host: isHostGuessed ? 'github.com' : host, owner, name };
+  return Value.Check(Repo, ref) ? { repo: `${ref.host}/${owner}/${name}`, isHostGuessed } : {};
+}
+
+function renderTestPage({ id, org, repo, isHostGuessed }: LinkedRepo & { id: string; org: string }): string {
+  const where = repo === undefined ? '' : ` --repo ${repo}`;
+  const guess = isHostGuessed
+    ? html`<p>Replace <code>github.com</code> where the repository is on another host.</p>`
+    : NOTHING;
+  return renderPage(
+    'A test',
+    html`<p>A token shows what is known about this test. With <code>SLUICE_URL</code> and <code>SLUICE_TOKEN</code> set:</p>
+<pre><code>sluice tests show ${id} --org ${org}${where}</code></pre>
+${guess}<p>Over HTTP, <a href="/docs#getTestDetails">getTestDetails</a> answers the same.</p>`,
+  );
+}
+
+// SPEC A26
+function renderSettingsPage(org: string): string {
+  return renderPage(
+    `Settings of ${org}`,
+    html`<p>Settings are changed on the command line. If an uploader sent you here, its token is missing, wrong or expired: an administrator of ${org} makes another one, and CI gets it as a secret.</p>
+<pre><code>sluice token create --name ci --scope upload --expires 90d
+sluice token list</code></pre>
+<p>What a repository says about its tests, and the settings of its queues:</p>
+<pre><code>sluice tests settings --org ${org} --repo HOST/OWNER/NAME
+sluice queue list</code></pre>
+<p>Over HTTP: <a href="/docs#createApiToken">createApiToken</a>, <a href="/docs#getTestSettings">getTestSettings</a> and <a href="/docs#updateQueue">updateQueue</a>.</p>`,
+  );
+}
+
+function renderPage(title: string, content: Html): string {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<style>body{font:16px/1.5 system-ui,sans-serif;max-width:44rem;margin:3rem auto;padding:0 1rem}pre{padding:1rem;overflow:auto;border:1px solid}</style>
+</head>
+<body>
+<h1>${title}</h1>
+${content}
+</body>
+</html>
+`.markup;
+}
+
+/** Pages for people load nothing, run nothing, send nothing, and cannot be framed. */
+const CONTENT_SECURITY_POLICY =
+  "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+// SPEC H34
+export function asPage(reply: FastifyReply): FastifyReply {
+  return reply.type('text/html; charset=utf-8').header('content-security-policy', CONTENT_SECURITY_POLICY);
+}
