@@ -78,7 +78,7 @@ describe('an effect or poll that keeps failing', () => {
     assert.equal(reason?.code, 'NEEDS_ATTENTION');
     assert.match(
       reason.text,
-      /: something went wrong that the log of the server tells more about\. Tried 5 times; it is not tried again by itself\. Somebody must look/,
+      /: something went wrong that the log of the server tells more about\. Tried 5 times; it is not tried again automatically\. An administrator must look/,
     );
   });
 
