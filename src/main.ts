@@ -277,7 +277,7 @@ async function stop(parts: {
 }
 
 /** `sluice serve`: runs until a signal stops it. Returns the exit code. */
-// SPEC W32
+// SPEC W40
 export async function serve(environment: Environment): Promise<number> {
   const parsed = parseConfig(environment);
   if ('problems' in parsed) {

@@ -196,7 +196,7 @@ describe('a server that cannot protect itself from checks', () => {
     assert.equal((await untilLeft(queue, number)).state, 'MERGED');
   });
 
-  it('refuses a protection that does not work, and the variable of before [R41] [W32]', async () => {
+  it('refuses a protection that does not work, and the variable of before [R41] [W40]', async () => {
     const launched = launch({
       SLUICE_PORT: '0',
       SLUICE_DATA: await makeFolder(),
