@@ -226,9 +226,9 @@ local/acme/app main  RUNNING  single
 3 testing · 3 of 5 slots
 
 Under test
-  ┌ #1 #2 #3 #4 +2  on main    building  0:42  Change 1 and 5 more
-  └ #7              on #2 +1   ✓✓✓✓✓●    0:42  Change 7
-  ─ main            by itself  ✗ test    0:01  Does it still pass?
+  ┌ #1 #2 #3 #4 +2  on main   building  0:42  Change 1 and 5 more
+  └ #7              on #2 +1  ✓✓✓✓✓●    0:42  Change 7
+  ─ main            alone     ✗ test    0:01  Does it still pass?
 `,
     );
   });
