@@ -3,6 +3,7 @@ import { present } from '../lib/present.ts';
 import { addExamples, choiceOption, formatRepo, parseInstant, parseIntegerWithin } from './core/arguments.ts';
 import { CHOICES } from './core/operations.ts';
 import { addEntryArguments, addQueueArguments, withEntry, withQueue } from './core/place.ts';
+import { formatNextPage } from './core/terminal.ts';
 import { openPage, pageOf, WEB_TEXT } from './core/web.ts';
 import { formatEntries, formatOutcome, formatRecord } from './format-entry.ts';
 import { defineTargets } from './pr-targets.ts';
@@ -137,8 +138,7 @@ function defineList(pr: Command): void {
           ...place,
           ...present({ state: state as 'MERGED' | undefined, take, since, until, cursor }),
         });
-        const more = reply.nextCursor === undefined ? '' : `There are more: add --cursor ${reply.nextCursor}\n`;
-        context.show(reply, () => formatEntries(reply.pullRequests) + more);
+        context.show(reply, () => formatEntries(reply.pullRequests) + formatNextPage(reply.nextCursor));
       }),
     );
   addExamples(command, [

@@ -124,7 +124,9 @@ describe('sluice tests [W7] [W8]', () => {
     assert.match(runs, /SUCCESS\t250 ms\t2f1c7d0e5\tmain\t[\s\S]*FAILURE\t.*\tTimed out/);
     assert.doesNotMatch(await words('runs', flakyId, '--conclusion', 'failure'), /SUCCESS/);
     assert.match(await words('uploads'), /PROCESSED\t.*\t2f1c7d0e5\tmain\tunit\t1\t3\t/);
-    assert.match(await words('uploads', '--limit', '1'), /There are more: add --cursor \S+/);
+    const page = await run(['uploads', '--limit', '1']);
+    assert.match(page.err, /^There are more: add --cursor \S+\n$/);
+    assert.equal(page.out.trimEnd().split('\n').length, 1, 'beside the rows there is nothing in a pipe');
     const { uploads } = await document<{ uploads: { id: string }[] }>('uploads', 'list');
     assert.equal(uploads.length, 2);
   });

@@ -59,6 +59,15 @@ export function say(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
+/** How to get the next page: below the table on a terminal, elsewhere on standard error, beside the rows. */
+export function formatNextPage(cursor: string | undefined): string {
+  if (!cursor) return '';
+  const text = `There are more: add --cursor ${cursor}`;
+  if (process.stdout.isTTY) return `${text}\n`;
+  say(text);
+  return '';
+}
+
 /** Undefined in pipes and files, where lines are not cut. Some terminals do not know their width and report 0. */
 export function terminalWidth(): number | undefined {
   return process.stdout.isTTY ? process.stdout.columns || 80 : undefined;

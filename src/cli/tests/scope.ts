@@ -5,6 +5,7 @@ import { chooseOrg, chooseRepo, ORG_TEXT, REPO_OPTION_TEXT } from '../core/check
 import type { Context } from '../core/context.ts';
 import { CliError, EXIT } from '../core/exit.ts';
 import { proposal } from '../core/nearest.ts';
+import { formatNextPage } from '../core/terminal.ts';
 import { formatName } from './format-test.ts';
 
 /** Options that every command about tests has. */
@@ -54,7 +55,7 @@ export function pageQuery({ limit, cursor }: PageOptions) {
 
 /** The hint for the next page, if there is one. */
 export function formatMore({ next_page_token }: { readonly next_page_token: string }): string {
-  return next_page_token === '' ? '' : `There are more: add --cursor ${next_page_token}\n`;
+  return formatNextPage(next_page_token);
 }
 
 export const MONITOR_TEXT = 'The id of the monitor, or its name, or its type where only one has it.';
