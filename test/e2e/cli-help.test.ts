@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
@@ -99,7 +99,39 @@ describe('the help', () => {
     }
     for (const code of [0, 1, 2, 3, 4]) assert.match(page, new RegExp(`^\\| ${code} \\|`, 'm'));
   });
+
+  it('knows every command and option that the README and the docs show', async () => {
+    const commands = (await listCommands()).toSorted((a, b) => b.path.length - a.path.length);
+    const everywhere = commands.at(-1)?.command.options.map(({ long }) => long) ?? [];
+    const pages = readdirSync(`${root}/docs`).filter((name) => name.endsWith('.md'));
+    const shown = ['README.md', ...pages.map((name) => `docs/${name}`)].flatMap(readCommands);
+    assert.ok(shown.length > 150, `${shown.length} commands are shown`);
+    for (const { page, line } of shown) {
+      const found = commands.find(({ path }) => line === path || line.startsWith(`${path} `));
+      assert.ok(found, `${page}: ${line}`);
+      // A group without a command of its own does what its default command does.
+      const children = found.command.commands;
+      if (children.length > 0) assert.doesNotMatch(line.slice(found.path.length), /^ [a-z]+/, `${page}: ${line}`);
+      const own = [found.command, ...children].flatMap(({ options }) => options.map(({ long }) => long));
+      const known = [...own, ...everywhere, '--help', '--version'];
+      for (const [option] of line.matchAll(/(?<= )--[a-z-]+/g)) assert.ok(known.includes(option), `${page}: ${line}`);
+    }
+  });
 });
+
+/** The commands in shell blocks and inline code, without comments, quoted words and what follows in a pipe. */
+function readCommands(page: string): { page: string; line: string }[] {
+  const text = readFileSync(`${root}/${page}`, 'utf8').replaceAll('\\\n', ' ');
+  const blocks = [...text.matchAll(/^```sh\n(.*?)^```/gms)].flatMap(([, block = '']) => block.split('\n'));
+  const inline = [...text.replaceAll(/^```.*?^```/gms, '').matchAll(/`((?:npx )?sluice [^`]+)`/g)].map(
+    ([, one = '']) => one,
+  );
+  return [...blocks, ...inline].flatMap((raw) => {
+    const bare = raw.replace(/\s#.*$/, '').replaceAll(/'[^']*'|"[^"]*"/g, 'x');
+    const [, words] = /(?:^|[;&|(] *)(?:npx )?(sluice [^;&|)<>]+)/.exec(bare) ?? [];
+    return words === undefined ? [] : [{ page, line: words.trim().replaceAll(/\s+/g, ' ') }];
+  });
+}
 
 describe('sluice --version', () => {
   it('is that of the package', async () => {
