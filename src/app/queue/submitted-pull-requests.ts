@@ -1,3 +1,4 @@
+import { setImmediate as otherRequests } from 'node:timers/promises';
 import type { ReplyOf } from '../../contract/operation.ts';
 import type * as pullRequestsContract from '../../contract/pull-requests.ts';
 import type { PrNumber } from '../../engine/pull-request.ts';
@@ -101,6 +102,8 @@ export async function explainListed(
 ): Promise<readonly ListEntryView[]> {
   const views: ListEntryView[] = [];
   for (const entry of entries) {
+    // An explanation in a long queue takes milliseconds, and the embedded store answers without a pause.
+    await otherRequests();
     views.push({ ...viewListEntry(entry), explanation: await explainEntry(app, found, entry) });
   }
   return views;
