@@ -8,6 +8,7 @@ import { Fault } from '../lib/fault.ts';
 import type { Sha } from '../lib/sha.ts';
 import { createGit } from './create-git.ts';
 import type { RemoteLocation } from './git.ts';
+import { parseRefs } from './remote-refs.ts';
 
 const LIMIT = { timeout: 30_000 };
 const TOKEN = 'ghs_0123456789abcdefSECRET';
@@ -95,6 +96,44 @@ describe('a remote over http with a token', () => {
     await world.deleteBranch('release/1.0');
     await repository.fetch(['refs/heads/release/1.0', 'refs/heads/main']);
     assert.deepEqual(await namesOf(repository), ['refs/heads/main']);
+  });
+
+  test(
+    'refs that the mirror has already are asked for in one request, and not fetched [G158]',
+    LIMIT,
+    async (context) => {
+      const repository = await open(context);
+      const names = ['refs/heads/main', 'refs/heads/nobody'];
+      await repository.fetch(names);
+      const requestsOf = async (work: () => Promise<unknown>) => {
+        const before = server.requests.length;
+        await work();
+        return server.requests.slice(before).map(({ path }) => path.replace(/^.*app\.git/, ''));
+      };
+      assert.deepEqual(await requestsOf(() => repository.fetch(names)), ['/git-upload-pack']);
+      // Packed refs count too.
+      const [mirror = ''] = await readdir(join(world.folder, 'kept'));
+      await world.git(['--git-dir', join(world.folder, 'kept', mirror), 'pack-refs', '--all']);
+      assert.deepEqual(await requestsOf(() => repository.fetch(names)), ['/git-upload-pack']);
+      const sha = await world.commit('main', { files: { a: 'b\n' } });
+      assert.ok((await requestsOf(() => repository.fetch(names))).length > 1);
+      assert.equal((await repository.findCommit('refs/heads/main'))?.sha, sha);
+      await world.createBranch('nobody', sha);
+      await repository.fetch(names);
+      assert.equal((await repository.findCommit('refs/heads/nobody'))?.sha, sha);
+      await world.deleteBranch('nobody');
+      await repository.fetch(names);
+      assert.deepEqual(await namesOf(repository), ['refs/heads/main']);
+    },
+  );
+
+  test('an answer about refs that is cut off, or none, proves nothing [G158]', () => {
+    const sha = 'a'.repeat(40);
+    const line = `003d${sha} refs/heads/main\n`;
+    assert.deepEqual(parseRefs(`${line}0000`), new Map([['refs/heads/main', sha]]));
+    assert.deepEqual(parseRefs('0000'), new Map());
+    for (const text of ['', line, `${line}00`, 'no such thing', `${line}0004`, '000dERR no\n0000', `zz${line}`])
+      assert.equal(parseRefs(text), undefined, text);
   });
 
   test('a focused repository refreshes what it is about [G1]', LIMIT, async (context) => {

@@ -2,6 +2,7 @@ import type { Sha } from '../lib/sha.ts';
 import type { RemoteAccess } from './environment.ts';
 import { gitFault, type RunOptions, type RunResult, runGit } from './exec.ts';
 import type { RemoteLocation, RemoteRef } from './git.ts';
+import { isCurrent } from './remote-refs.ts';
 import { updateRefs } from './update-ref.ts';
 
 interface RemoteRun extends RunResult {
@@ -96,6 +97,8 @@ interface FetchOptions {
 /** Makes these refs of the mirror equal to the remote's. Commits are copied without a ref. */
 // SPEC G107
 export async function fetchRefs({ gitDir, remote, refs, signal }: FetchOptions): Promise<void> {
+  const access = await findAccess(remote);
+  if (access !== undefined && (await isCurrent({ gitDir, access, refs, signal }))) return;
   const wanted = new Set(refs);
   const removed = new Set<string>();
   while (wanted.size > 0) {
