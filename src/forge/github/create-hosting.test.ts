@@ -98,6 +98,7 @@ describe('pull requests on GitHub', () => {
         mergeability: 'MERGEABLE',
         blockReasons: [],
         failingChecks: undefined,
+        awaitedChecks: undefined,
         isHeadUntrusted: false,
         headBranch: pr.headRef,
         mergeTitle: 'A better title',

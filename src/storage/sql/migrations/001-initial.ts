@@ -48,6 +48,7 @@ function queues() {
       version bigint not null, body TEXT not null, created_at bigint not null, deleted_at bigint
     )`,
     'create unique index queues_by_branch on queues (repository_id, branch) where deleted_at is null',
+    'create index queues_deleted on queues (repository_id, branch, deleted_at) where deleted_at is not null',
     `create table queue_events (
       queue_id TEXT not null, version bigint not null, at bigint not null, kind TEXT not null, body TEXT not null,
       primary key (queue_id, version)
