@@ -1,12 +1,13 @@
 import type { Command } from 'commander';
 import type { ReplyOf } from '../contract/operation.ts';
 import type { getQueue, updateQueue } from '../contract/queues.ts';
-import { addExamples, formatRepo, parseRepo, REPO_TEXT, type RepoRef } from './core/arguments.ts';
+import { present } from '../lib/present.ts';
+import { addExamples, formatRepo, parseInstant, parseRepo, REPO_TEXT, type RepoRef } from './core/arguments.ts';
 import { type Context, withContext } from './core/context.ts';
 import { CliError, usageError } from './core/exit.ts';
 import { addQueueArguments, withNewQueue, withQueue } from './core/place.ts';
 import { formatFacts } from './core/table.ts';
-import { clean, paint, styleOfState } from './core/terminal.ts';
+import { clean, formatTime, paint, styleOfState } from './core/terminal.ts';
 import { openPage, pageOf, WEB_TEXT } from './core/web.ts';
 import { formatExplained } from './format-entry.ts';
 import { formatAlarms, formatHold, formatQueues } from './format-queue.ts';
@@ -105,17 +106,34 @@ function defineUpdate(queue: Command): void {
   ]);
 }
 
+interface StateOptions {
+  readonly reason?: string;
+  readonly until?: string;
+}
+
 function defineState(queue: Command, what: { verb: string; state: string; summary: string }): void {
-  const command = addQueueArguments(queue.command(what.verb).description(`${what.summary}.`)).action(
-    withQueue(async (context, { repo, targetBranch }) => {
-      const reply = await context.call('updateQueue', { repo, targetBranch, ...readSettings({ state: what.state }) });
+  const { verb, state } = what;
+  const command = addQueueArguments(queue.command(verb).description(`${what.summary}.`)).option(
+    '--reason <text>',
+    'Why. Authors see it in explanations and comments.',
+  );
+  if (state === 'PAUSED') {
+    const text = 'When the queue goes on: 2h (also m, d), or an instant such as 2027-01-31T17:00:00Z.';
+    command.option('--until <when>', text, parseInstant('future'));
+  }
+  command.action(
+    withQueue(async (context, { repo, targetBranch }, { reason, until }: StateOptions) => {
+      const change = { ...readSettings({ state }), ...present({ reason, until }) };
+      const reply = await context.call('updateQueue', { repo, targetBranch, ...change });
       context.show(
         reply,
         () => `${formatRepo(repo)} ${targetBranch} is ${paint(styleOfState(reply.state), reply.state)}.`,
       );
     }),
   );
-  addExamples(command, [`sluice queue ${what.verb}`, `sluice queue ${what.verb} local/acme/app main`]);
+  const examples = [`sluice queue ${verb}`, `sluice queue ${verb} local/acme/app main`];
+  const paused = `sluice queue pause --reason 'release 4.2' --until 2h`;
+  addExamples(command, state === 'PAUSED' ? [...examples, paused] : examples);
 }
 
 function defineDelete(queue: Command): void {
@@ -157,7 +175,22 @@ function describeQueue(repo: RepoRef, queue: DescribedQueue, all = false): strin
   const settings = listSettings(queue, { all });
   const title = `${paint('bold', `${formatRepo(repo)} ${queue.branch}`)}  ${paint(styleOfState(queue.state), queue.state)}\n`;
   const facts = settings.length === 0 ? 'All settings have their defaults.\n' : formatFacts(settings);
-  return title + describeParked(repo, queue) + formatHold(queue.hold) + formatAlarms(queue.alarms) + facts;
+  return (
+    title +
+    describeState(queue) +
+    describeParked(repo, queue) +
+    formatHold(queue.hold) +
+    formatAlarms(queue.alarms) +
+    facts
+  );
+}
+
+/** `Paused by ada 12 min ago, until …: release 4.2` */
+function describeState({ state, stateBy, stateSince, stateReason, stateUntil }: DescribedQueue): string {
+  if (state === 'RUNNING' || stateBy === undefined || stateSince === undefined) return '';
+  const end = stateUntil === undefined ? '' : `, until ${clean(stateUntil)}`;
+  const why = stateReason === undefined ? '' : `: ${clean(stateReason)}`;
+  return `${state} by ${clean(stateBy)} since ${formatTime(stateSince)}${end}${why}\n`;
 }
 
 /** The queue stopped itself, so the text also says what to do. */

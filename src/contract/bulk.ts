@@ -12,7 +12,7 @@ export function oneOrSeveral<Item extends TSchema>(pr: Item) {
     description: 'A number, or an object as pr is.',
     'x-sluice-message': 'must be the number of a pull request, or an object as pr is',
   });
-  const description = `Several pull requests instead of pr, at most ${MAX_PRS}, in this order. Each is answered by itself in results, and one that is refused does not stop the others.`;
+  const description = `Several pull requests instead of pr, at most ${MAX_PRS}, in this order. Each has its own answer in results, and one that is refused does not stop the others.`;
   return {
     pr: Type.Optional(pr),
     prs: Type.Optional(Type.Array(item, { minItems: 1, maxItems: MAX_PRS, description })),

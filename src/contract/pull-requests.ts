@@ -26,7 +26,7 @@ export const submitPullRequest = operation({
   scope: 'submit',
   summary: 'Submit a pull request to the queue for testing and merging',
   description:
-    'The pull request enters as NOT_READY and is admitted by itself as soon as it can be merged and, in a parallel queue, its impacted targets are there. Submitting one that is in the queue changes its priority and noBatch. A paused or draining queue accepts it and admits it later.',
+    'The pull request enters as NOT_READY and is admitted automatically as soon as it can be merged and, in a parallel queue, its impacted targets are there. Submitting one that is in the queue changes its priority and noBatch. A paused or draining queue accepts it and admits it later.',
   isIdempotent: true,
   body: Type.Object(
     {
@@ -61,7 +61,7 @@ export const submitPullRequest = operation({
       noBatch: Type.Optional(boolean('Keep this pull request out of batches. Absent: as it is.')),
       repair: Type.Optional(
         boolean(
-          'It repairs a target branch that fails by itself: while the queue holds for that, it is tested alone on the head and lands if it passes. One that is submitted after the hold began needs no such word. Absent: as it is.',
+          'It repairs a target branch that is broken: while the queue holds for that, it is tested alone on the head and lands if it passes. One that is submitted after the hold began needs no such word. Absent: as it is.',
         ),
       ),
     },

@@ -52,11 +52,13 @@ const configFields = {
       'Hold',
       'The target branch is to blame: nothing else is tested and nobody is removed for a failure until its head passes or moves. Absent otherwise, and on /trunk/v1.',
       {
-        kind: text('RED_BRANCH: the head fails by itself. BROKEN_CONFIGURATION: nothing can be tested on it.'),
+        kind: text('RED_BRANCH: the head itself fails. BROKEN_CONFIGURATION: nothing can be tested on it.'),
         since: instant('When it began.'),
         text: text('Why, and what happens next, in words.'),
         checks: list(Type.String(), 'The checks that the head fails.'),
-        nextTestAt: Type.Optional(instant('When the head is tested again by itself. Absent while it is being tested.')),
+        nextTestAt: Type.Optional(
+          instant('When the head is tested again automatically. Absent while it is being tested.'),
+        ),
       },
     ),
   ),

@@ -23,7 +23,9 @@ export const setQuarantine = testOperation({
     ...testRef,
     setting: inputEnum(QUARANTINE_OVERRIDES, 'What is decided.'),
     reason: plainText(1000, 'Why, for whoever reads it later.'),
-    expires_at: Type.Optional(inputInstant('When the decision ends by itself; absent: never. Not with UNSPECIFIED.')),
+    expires_at: Type.Optional(
+      inputInstant('When the decision ends automatically; absent: never. Not with UNSPECIFIED.'),
+    ),
   }),
   reply,
   errors,
@@ -74,7 +76,7 @@ export const muteMonitor = testOperation({
     muted: Type.Optional(Type.Boolean({ default: true, description: 'False ends the mute at once.' })),
     until: Type.Optional(
       Type.Union([inputInstant('An instant.'), Type.Null()], {
-        description: 'When the mute ends by itself; null or absent: when somebody ends it.',
+        description: 'When the mute ends automatically; null or absent: when somebody ends it.',
         'x-sluice-message': 'must be an instant with a time zone, such as 2026-09-17T10:16:02.000Z, or null',
       }),
     ),

@@ -3,14 +3,14 @@ import { isPossibleRepair } from '../engine/hold.ts';
 import type { BlockReason } from '../engine/pull-request.ts';
 import { type Entry, findCandidate, type Hold, isAdmitted, isLive, lineLimit, type Queue } from '../engine/queue.ts';
 import { readinessOf } from '../engine/readiness.ts';
-import { admittedInOrder, unlanded } from '../engine/roster.ts';
+import { unlanded } from '../engine/roster.ts';
 import type { Instant } from '../lib/clock.ts';
 import { explainEnded } from './ended.ts';
 import { type Beyond, commandsOf, type Explanation, type ExplanationReason, reason } from './explanation.ts';
 import { headlineOf } from './headlines.ts';
 import { inFiles, listOf, listPrs } from './phrases.ts';
 import { queueReasons, targetReasons } from './queue.ts';
-import type { View } from './view.ts';
+import { orderOf, type View } from './view.ts';
 import { MAX_DEPTH, reasonsOf } from './waiting.ts';
 
 /** Explains in words why an entry is in its state. A pure function of the queue, and of facts from beyond it. */
@@ -55,7 +55,7 @@ function waitsForRoom(queue: Queue, entry: Entry): ExplanationReason[] {
 
 function explainAdmitted(view: View, entry: Entry): Explanation {
   const { queue, now } = view;
-  const order = admittedInOrder(queue);
+  const order = orderOf(queue);
   const position = order.findIndex((other) => other.prNumber === entry.prNumber) + 1;
   // While the queue holds, a pending entry waits for nothing else.
   const isHeld = queue.hold !== undefined && entry.candidate === undefined;

@@ -1,9 +1,9 @@
-import { formGroups, type Group } from '../engine/batch.ts';
+import type { Group } from '../engine/batch.ts';
 import { type Candidate, isUnderTest } from '../engine/candidate.ts';
 import { freeSlots } from '../engine/plan.ts';
 import { parsePriority, raisedValue } from '../engine/priority.ts';
 import { type Entry, findCandidate } from '../engine/queue.ts';
-import { admittedInOrder, candidatesFor, lineOf, unlanded } from '../engine/roster.ts';
+import { candidatesFor, lineOf, unlanded } from '../engine/roster.ts';
 import { REFERENCE_STRATEGY } from '../engine/strategy.ts';
 import { voucherOf } from '../engine/vouch.ts';
 import { waitingForSome } from './blockers.ts';
@@ -11,7 +11,7 @@ import { type ExplanationReason, reason } from './explanation.ts';
 import { count, listPrs, prName, timeOf } from './phrases.ts';
 import { conflictAheadText } from './reasons.ts';
 import { bisectionReason, candidateReasons } from './testing.ts';
-import { named, type View } from './view.ts';
+import { groupsOf, named, orderOf, type View } from './view.ts';
 
 /** A line may be long, so reasons of reasons are cut at this depth. */
 export const MAX_DEPTH = 4;
@@ -36,8 +36,8 @@ export function reasonsOf(view: View, entry: Entry, depth: number): ExplanationR
 }
 
 function pendingReasons(view: View, entry: Entry, depth: number): ExplanationReason[] {
-  const { queue, now } = view;
-  const groups = formGroups({ queue, at: now, strategy: REFERENCE_STRATEGY });
+  const { queue } = view;
+  const groups = groupsOf(view);
   const group = groups.find(({ entries }) => entries.some(({ prNumber }) => prNumber === entry.prNumber));
   if (group === undefined) return [];
   const ahead = lineOf(queue).filter(({ number }) => group.ahead.has(number));
@@ -71,7 +71,7 @@ function raiseReasons({ priority, raised }: Entry): ExplanationReason[] {
 // SPEC E24
 function priorityReasons({ queue }: View, entry: Entry): ExplanationReason[] {
   const ordinal = entry.admission?.ordinal ?? 0;
-  const order = admittedInOrder(queue);
+  const order = orderOf(queue);
   const place = order.findIndex(({ prNumber }) => prNumber === entry.prNumber);
   return order
     .slice(0, Math.max(0, place))

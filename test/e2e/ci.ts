@@ -59,7 +59,14 @@ export function createCi(queue: Pick<TestQueue, 'api' | 'ref' | 'repo' | 'git' |
         throw new Error(`not all runs are built: ${JSON.stringify(seen)}`);
       });
     },
-    read: (testRunId) => api.ok<CandidateView>('getMergeQueueTestingDetails', { ...ref, testRunId }),
+    read: async (testRunId) => {
+      const question = { ...ref, testRunId };
+      const { version: _, ...run } = await api.ok<CandidateView & { version?: string }>(
+        'getMergeQueueTestingDetails',
+        question,
+      );
+      return run;
+    },
     pass: async (prNumber) => report(await runOf(prNumber), 'SUCCESS'),
     fail: async (prNumber) => report(await runOf(prNumber), 'FAILURE'),
     untilState: async (prNumber, state) => {

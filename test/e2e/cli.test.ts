@@ -82,7 +82,8 @@ describe('sluice against a server', () => {
     assert.match(created, /mode +PARALLEL\nconcurrency +8\nbatch +true\nrequiredStatuses +ci, lint\n/);
     assert.match(await ok(['queue', 'update', ...QUEUE, '--mode', 'single', '--no-batch']), /concurrency +8\n/);
 
-    assert.match(await ok(['queue', 'pause', ...QUEUE]), /is PAUSED/);
+    assert.match(await ok(['queue', 'pause', ...QUEUE, '--reason', 'release 4.2', '--until', '2h']), /is PAUSED/);
+    assert.match(await ok(['queue', 'show', ...QUEUE]), /^PAUSED by admin since \S+, until \S+Z: release 4\.2$/m);
     assert.match(
       await ok(['pr', 'submit', ...QUEUE, '7', '-p', 'high', '--no-batch']),
       /#7 Teach the parser.*NOT_READY/,
@@ -90,7 +91,7 @@ describe('sluice against a server', () => {
     const waiting = await ok(['pr', 'status', ...QUEUE, '7']);
     assert.match(waiting, /State +Submitted, not ready yet \(NOT_READY\)/);
     assert.match(waiting, /Priority +high \(10\), never in a batch/);
-    assert.match(waiting, /The queue is paused/);
+    assert.match(waiting, /The queue is paused since .*, by admin: release 4\.2\./);
     assert.match(waiting, /^\d{4}-\d\d-\d\dT\S+Z\tNOT_READY\tSubmitted .*\tadmin\n/m);
 
     assert.match(await ok(['queue', 'resume', ...QUEUE]), /is RUNNING/);

@@ -15,7 +15,7 @@ const MAX_TITLE = 200;
 /** The text of a draft pull request for a test branch. */
 // SPEC G6
 export function renderDraft({ branch, beneath, members }: DraftSituation): string {
-  const purpose = `CI tests here what Sluice is about to land on ${code(branch)}. Do not merge or close it: it closes by itself.`;
+  const purpose = `CI tests here what Sluice is about to land on ${code(branch)}. Do not merge or close it: Sluice closes it.`;
   const tested = members.length === 0 ? [`Tested: the head of ${code(branch)} itself.`] : listOf('Tested:', members);
   const below = beneath.length === 0 ? [] : ['', ...listOf('On top of:', beneath)];
   return joinLines([purpose, '', ...tested, ...below], MAX_LENGTH, '- and more');

@@ -81,13 +81,13 @@ async function describeEntry(app: App, found: FoundQueue, entry: Entry, detail: 
   return {
     ...view,
     ...(detail.includeTimeline ? { timeline: viewTimeline(await app.store.queues.listTransitions(entry.id)) } : {}),
-    ...(detail.includeExplanation ? { explanation: await explainEntry(app, found, entry) } : {}),
+    ...(detail.includeExplanation ? { explanation: await explainEntry(app, found, entry, app.clock.now()) } : {}),
   };
 }
 
-async function explainEntry(app: App, found: FoundQueue, entry: Entry): Promise<ExplanationView> {
+async function explainEntry(app: App, found: FoundQueue, entry: Entry, now: Instant): Promise<ExplanationView> {
   return viewExplanation(found, entry, {
-    now: app.clock.now(),
+    now,
     trouble: await explainTrouble(app, found, entry),
     beyond: await collectBeyond(app, found, entry),
   });
@@ -101,10 +101,12 @@ export async function explainListed(
   entries: readonly Entry[],
 ): Promise<readonly ListEntryView[]> {
   const views: ListEntryView[] = [];
+  // At one instant, so that they share what is derived from the queue.
+  const now = app.clock.now();
   for (const entry of entries) {
     // An explanation in a long queue takes milliseconds, and the embedded store answers without a pause.
     await otherRequests();
-    views.push({ ...viewListEntry(entry), explanation: await explainEntry(app, found, entry) });
+    views.push({ ...viewListEntry(entry), explanation: await explainEntry(app, found, entry, now) });
   }
   return views;
 }

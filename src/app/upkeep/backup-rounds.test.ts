@@ -39,7 +39,8 @@ async function createWorld(context: TestContext) {
   /** Copying takes real time, in which the clock stands still. */
   const pass = async (ms: number, isDone: () => boolean | Promise<boolean>) => {
     await clock.pass(ms);
-    for (let tries = 0; !(await isDone()); tries += 1) {
+    // The round has ended once the next one is set.
+    for (let tries = 0; !(await isDone()) || clock.waiting === 0; tries += 1) {
       assert.ok(tries < 500, 'it did not happen');
       await pause(10);
     }

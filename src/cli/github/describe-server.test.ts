@@ -23,7 +23,7 @@ it('says that the environment wins for its host, and for no other [G67] [G68]', 
   for (const name of ['SLUICE_GITHUB_APP_ID', 'SLUICE_GITHUB_TOKEN']) {
     assert.match(describeServer({ ...connection, environment: { [name]: '7' } }), /win over this file.*unset them/);
     const environment = { [name]: '7', SLUICE_GITHUB_HOST: 'GHE.acme.dev' };
-    assert.match(describeServer({ ...connection, environment }), /by itself/);
+    assert.match(describeServer({ ...connection, environment }), /detects it within seconds/);
     assert.match(describeServer({ ...connection, host: 'ghe.acme.dev', environment }), /win over this file/);
   }
 });
@@ -31,6 +31,6 @@ it('says that the environment wins for its host, and for no other [G67] [G68]', 
 it('says that every server on a database needs the file [G68]', () => {
   const environment = { SLUICE_DATABASE_URL: 'postgres://me:hunter2@db/sluice' };
   const text = describeServer({ ...connection, environment });
-  assert.match(text, /by itself[\s\S]*\nEvery other server on the database needs a copy/);
+  assert.match(text, /detects it within seconds[\s\S]*\nEvery other server on the database needs a copy/);
   assert.ok(!text.includes('hunter2'));
 });

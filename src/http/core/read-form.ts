@@ -80,7 +80,7 @@ function createForm(headers: IncomingHttpHeaders): InstanceType<typeof Busboy> {
       isPartAFile: (name, _type, fileName) => fileName !== undefined || name === 'files' || name === OWNERS_PART,
     });
   } catch {
-    throw invalid('', 'is no multipart/form-data with a boundary; clients make that header by themselves');
+    throw invalid('', 'is no multipart/form-data with a boundary; clients make that header');
   }
 }
 

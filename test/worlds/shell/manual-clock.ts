@@ -9,6 +9,11 @@ export class ManualClock {
     return this.#now;
   }
 
+  /** The number of timers that are set. */
+  get waiting(): number {
+    return this.#timers.length;
+  }
+
   after(ms: number, act: () => void): () => void {
     if (ms <= 0) {
       const turn = setImmediate(act);
