@@ -107,6 +107,9 @@ function runBackend(folder: string, request: IncomingMessage, response: ServerRe
     },
   });
   request.pipe(child.stdin.on('error', () => undefined));
+  // A client that hung up sends no end.
+  if (request.destroyed) child.stdin.end();
+  else request.once('close', () => child.stdin.end());
   child.stderr.resume();
   let head = Buffer.alloc(0);
   const onData = (chunk: Buffer) => {

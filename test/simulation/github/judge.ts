@@ -180,7 +180,7 @@ function findWrongComment({ github, repository, chronicle }: Evidence): string |
     const pr = repository.pulls.get(number) as PullRequest;
     const own = pr.comments.filter(({ author, body }) => author === github.app.bot && body.includes(COMMENT_MARKER));
     if (own.length !== 1) return `#${number} has ${own.length} of our comments`;
-    const { text } = headlineOf({ branch: repository.defaultBranch }, entry);
+    const { text } = headlineOf(chronicle.queue, entry);
     if (!own[0]?.body.includes(text)) return `#${number} is ${entry.state}, its comment says: ${own[0]?.body}`;
   }
   return undefined;
