@@ -57,6 +57,8 @@ class Load {
   #submitted = 0;
   #effects: Effect[] = [];
   #landings = 0;
+  /** Candidates that CI was asked to test, oldest first. */
+  readonly #asked: CandidateNumber[] = [];
 
   constructor(mode: QueueMode, size: number) {
     this.size = size;
@@ -124,6 +126,7 @@ class Load {
 
   #carryOut(effect: Effect): void {
     if (effect.kind === 'build_candidate') this.#build(effect.candidate);
+    else if (effect.kind === 'start_checks') this.#asked.push(effect.candidate);
     else if (effect.kind === 'land_candidate') this.#land(effect.candidate);
   }
 
@@ -180,16 +183,14 @@ class Load {
     });
   }
 
+  /** CI answers in the order in which it was asked. Abandoned candidates are dropped. */
   #pickCandidate(): Candidate | undefined {
-    const from = Math.max(1, this.#queue.candidatesEver - 60);
-    for (let tries = 0; tries < 20; tries += 1) {
-      const candidate = findCandidate(
-        this.#queue,
-        this.#random.between(from, this.#queue.candidatesEver) as CandidateNumber,
-      );
-      if (candidate?.state === 'testing') return candidate;
+    for (;;) {
+      const [oldest] = this.#asked;
+      const candidate = oldest === undefined ? undefined : findCandidate(this.#queue, oldest);
+      if (oldest === undefined || candidate?.state === 'testing') return candidate;
+      this.#asked.shift();
     }
-    return undefined;
   }
 
   #pickEntry() {
