@@ -7,7 +7,6 @@ import { type Hosts, hostsFileOf, readHosts, writeHosts } from './core/hosts.ts'
 import { parseAddress } from './core/server-address.ts';
 import { clean, formatTime, say, write } from './core/terminal.ts';
 import { checkToken, readNamedFile } from './core/token-source.ts';
-import { describeVersionGap } from './core/version-gap.ts';
 
 interface GlobalOptions {
   readonly tokenFile?: string;
@@ -56,10 +55,7 @@ function askServer(client: Client) {
 /** Undefined if the token is good, and may not read who it is. */
 async function describeCaller(client: Client): Promise<Caller | undefined> {
   try {
-    const { version, caller } = await askServer(client);
-    const gap = describeVersionGap(version);
-    if (gap !== undefined) say(`sluice: ${gap}`);
-    return caller;
+    return (await askServer(client)).caller;
   } catch (error) {
     const code = error instanceof CliError ? (error.problem as { code?: string } | undefined)?.code : undefined;
     if (code === 'INSUFFICIENT_SCOPE') return undefined;

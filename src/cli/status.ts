@@ -3,8 +3,7 @@ import { addExamples } from './core/arguments.ts';
 import { type Context, withContext } from './core/context.ts';
 import { CliError } from './core/exit.ts';
 import { formatFacts } from './core/table.ts';
-import { clean, paint, say, write } from './core/terminal.ts';
-import { describeVersionGap } from './core/version-gap.ts';
+import { clean, paint, write } from './core/terminal.ts';
 import { formatAllAlarms, formatQueues } from './format-queue.ts';
 
 /** Terminal lines besides the queues: the facts above, the head of the table, the prompt. */
@@ -23,8 +22,6 @@ export function defineStatus(command: Command): void {
 async function showStatus(context: Context): Promise<void> {
   const { client, isJson } = context;
   const version = await readServerVersion(context);
-  const gap = describeVersionGap(version);
-  if (gap !== undefined) say(`sluice: ${gap}`);
   const readiness = await attempt(() => client.get('/readyz'));
   const isReady = !(readiness instanceof CliError);
   const queues = isReady ? await attempt(async () => (await context.call('listQueues', {})).queues) : readiness;

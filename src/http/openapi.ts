@@ -147,7 +147,7 @@ function describeOperation(operation: Operation, components: DescribedComponents
   const [type] = (operation.replyType ?? 'application/json').split(';') as [string];
   const success = {
     description: operation.status === 202 ? 'Accepted: it is done later.' : 'Done.',
-    headers: { ...REQUEST_ID_HEADER, ...RATE_LIMIT_HEADERS },
+    headers: { ...COMMON_HEADERS, ...RATE_LIMIT_HEADERS },
     content: { [type]: { schema: describeReply(operation, components), example: operation.example.reply } },
   };
   return {
@@ -282,7 +282,7 @@ function describeError(status: number, codes: readonly ErrorCode[], components: 
   }
   return {
     description: codes.map((code) => `${code}: ${ERRORS[code].title}.`).join(' '),
-    headers: status === 429 || status === 503 ? { ...REQUEST_ID_HEADER, ...RETRY_AFTER_HEADER } : REQUEST_ID_HEADER,
+    headers: status === 429 || status === 503 ? { ...COMMON_HEADERS, ...RETRY_AFTER_HEADER } : COMMON_HEADERS,
     content: {
       'application/problem+json': {
         schema: { $ref: '#/components/schemas/Problem' },
@@ -312,6 +312,7 @@ const HEADERS = {
     schema: { type: 'string' },
     example: '9f2c51d0a7b4-1',
   },
+  Version: { description: 'The version of the server.', schema: { type: 'string' }, example: '0.1.0' },
   RateLimitLimit: {
     description: 'Requests that the token may send in a window; only where the server has a rate limit.',
     schema: { type: 'integer', minimum: 1 },
@@ -330,7 +331,10 @@ const HEADERS = {
   RetryAfter: { description: 'Seconds after which to try again.', schema: { type: 'integer', minimum: 1 }, example: 1 },
 };
 
-const REQUEST_ID_HEADER = { 'x-request-id': { $ref: '#/components/headers/RequestId' } };
+const COMMON_HEADERS = {
+  'x-request-id': { $ref: '#/components/headers/RequestId' },
+  'sluice-version': { $ref: '#/components/headers/Version' },
+};
 const RATE_LIMIT_HEADERS = {
   'ratelimit-limit': { $ref: '#/components/headers/RateLimitLimit' },
   'ratelimit-remaining': { $ref: '#/components/headers/RateLimitRemaining' },

@@ -78,7 +78,7 @@ export function createServer(deps: ServerDeps): FastifyInstance {
     clientErrorHandler: answerBrokenRequest,
     // A URL that cannot be decoded bypasses all hooks.
     frameworkErrors: (error, request, reply) => {
-      setCommonHeaders(request, reply);
+      setCommonHeaders(request, reply, deps.version);
       reply.raw.once('finish', () => endIfUnread(request.raw, deps.requestTimeoutMs));
       sendProblem(reply, toProblem(error), request.id);
     },
@@ -106,16 +106,18 @@ export function createServer(deps: ServerDeps): FastifyInstance {
 
 /** `nosniff` keeps browsers from guessing another content type. */
 // SPEC H18
-function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
+// SPEC H41
+function setCommonHeaders(request: FastifyRequest, reply: FastifyReply, version: string): void {
   reply.header('x-request-id', request.id);
   reply.header('x-content-type-options', 'nosniff');
+  reply.header('sluice-version', version);
 }
 
-function addHooks(server: FastifyInstance, { requestTimeoutMs }: ServerDeps): void {
+function addHooks(server: FastifyInstance, { requestTimeoutMs, version }: ServerDeps): void {
   server.addHook('onRequest', (request, reply, done) => {
     request.arrivedAt = performance.now();
     request.answer = reply.raw;
-    setCommonHeaders(request, reply);
+    setCommonHeaders(request, reply, version);
     done(rejectMalformed(server, request, reply));
   });
   server.addHook('onResponse', (request, _reply, done) => {

@@ -89,6 +89,20 @@ describe('sluice in a clone', () => {
     assert.match(await refused(['queue', 'create'], 'origin10'), /Say which branch/);
   });
 
+  it('uploads results of it and reads its tests, as far as the token may read [W22] [W41]', async () => {
+    const report = "<testsuite name='s'><testcase name='adds' classname='c' time='0.1'/></testsuite>";
+    await writeFile(join(folder, 'clone', 'junit.xml'), report);
+    await ok(['upload', 'junit.xml', '--job', 'unit', '--wait']);
+    assert.match(await ok(['tests', 'list', '--name', 'adds']), /\tc > adds\t|adds/);
+    const only = { ...env, SLUICE_TOKEN: (await world.server.api.withScopes('upload')).token ?? '' };
+    const upload = (clone: string) =>
+      sluice(['upload', join(folder, 'clone', 'junit.xml'), '--dry-run'], { env: only, cwd: join(folder, clone) });
+    assert.match((await upload('clone')).err, /-R host\/owner\/name\. The remote "origin" here is no address/);
+    git('-C', 'clone', 'remote', 'set-url', 'origin', 'git@github.com:ada/fork.git');
+    assert.equal((await upload('clone')).code, 0, 'the name in origin is enough');
+    git('-C', 'clone', 'remote', 'set-url', 'origin', join(folder, 'app.git'));
+  });
+
   it('proposes names that nearly match, and prints the fields that are asked for [W34] [W35]', async () => {
     for (const [args, expected] of [
       [['queue', 'show', 'local/acme/ap', 'main'], /Did you mean local\/acme\/app\?\n$/],

@@ -167,6 +167,6 @@ describe('sluice tests [W7] [W8]', () => {
     const stranger = await run(['list', '--org', 'nobody']);
     assert.match(stranger.err, /Check --org \(or SLUICE_ORG\)\./);
     const missing = await sluice(['tests', 'list'], { env, cwd: folder });
-    assert.deepEqual([missing.code, /--repo host\/owner\/name/.test(missing.err)], [2, true]);
+    assert.deepEqual([missing.code, /-R host\/owner\/name/.test(missing.err)], [2, true]);
   });
 });

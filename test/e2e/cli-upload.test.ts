@@ -220,7 +220,7 @@ describe('sluice upload [W5] [W6]', () => {
     });
     const url = await listen(proxy);
     try {
-      const args = ['upload', 'again.xml', '--retries', '1'];
+      const args = ['upload', 'again.xml', '--retries', '1', '-R', 'github.com/acme/widgets'];
       const { code, err } = await sluice(args, { env: { ...env, SLUICE_URL: url }, cwd: folder });
       assert.deepEqual([code, tries], [0, 2], err);
       assert.match(err, /Trying again in 1 s\.\n[\s\S]*Uploaded as 7f3c9a52/);
@@ -234,7 +234,7 @@ describe('sluice upload [W5] [W6]', () => {
     const outside = await makeFolder();
     writeFileSync(join(outside, 'a.xml'), report('adds'));
     const { code, err } = await sluice(['upload', 'a.xml'], { env, cwd: outside });
-    assert.deepEqual([code, /--repo host\/owner\/name/.test(err)], [2, true], err);
+    assert.deepEqual([code, /-R host\/owner\/name/.test(err)], [2, true], err);
     assert.equal((await upload([])).code, 2);
   });
 

@@ -450,20 +450,18 @@ describe('sluice without a good server', () => {
   });
 
   it('warns where the server is older or newer [W38]', async () => {
-    const problem = { status: 404, code: 'ROUTE_NOT_FOUND', detail: 'There is no such address.' };
+    const problem = JSON.stringify({ status: 404, code: 'ROUTE_NOT_FOUND', detail: 'There is no such address.' });
     for (const [version, advice] of [
       ['0.0.1', 'Update the server'],
       ['99.0.0', 'Update this command'],
     ]) {
       await withServer(
-        (request, response) => {
-          const isHealth = request.url === '/healthz';
-          const type = isHealth ? 'application/json' : 'application/problem+json';
-          const body = JSON.stringify(isHealth ? { version } : problem);
-          response.writeHead(isHealth ? 200 : 404, { 'content-type': type }).end(body);
+        (_request, response) => {
+          const headers = { 'content-type': 'application/problem+json', 'sluice-version': version };
+          response.writeHead(404, headers).end(problem);
         },
         async (env) => {
-          for (const args of [['status'], ['queue', 'list']]) {
+          for (const args of [['status'], ['queue', 'list'], ['pr', 'status', '7']]) {
             const { code, err } = await sluice(args, { env });
             assert.equal(code, 1);
             const [first = '', ...others] = err.split('\n').filter((line) => line.includes('version'));

@@ -1,24 +1,15 @@
 // The commands on the GitHub pages work as shown: with a personal access token, and without webhooks.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { createFakeGithub, type FakeGithub } from '../fake/github/fake-github.ts';
 import type { Repository } from '../fake/github/model.ts';
+import { ROOT, readPage, shellBlocks } from '../helpers/doc-pages.ts';
 import { startHere, type TestServer, until } from './harness.ts';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const WORKFLOW = readFileSync(`${ROOT}/docs/workflows/test-branches.yml`, 'utf8');
+const WORKFLOW = readPage('docs/workflows/test-branches.yml');
 const PATIENCE_MS = 120_000;
-
-/** The shell blocks below one heading, in order. */
-function shellBlocks(page: string, heading: string): string {
-  const text = readFileSync(`${ROOT}/${page}`, 'utf8');
-  const part = text.split(/^## /m).find((each) => each.startsWith(heading)) ?? '';
-  return [...part.matchAll(/^```sh\n(.*?)^```/gms)].map((match) => match[1]).join('');
-}
 
 /** Another test runs the setup, which needs a browser. */
 function withoutSetup(script: string): string {
@@ -54,8 +45,8 @@ after(async () => {
 });
 
 describe('the pages for GitHub', () => {
-  it('show how a queue is made: the README [G68] [G97]', { timeout: PATIENCE_MS }, async () => {
-    const text = await run(withoutSetup(shellBlocks('README.md', 'Your repository on GitHub')));
+  it('show how a queue is made: docs/getting-started.md [G68] [G97]', { timeout: PATIENCE_MS }, async () => {
+    const text = await run(withoutSetup(shellBlocks('docs/getting-started.md', 'Your repository on GitHub')));
     assert.match(text, /github\.com\/acme\/app is registered\./);
     assert.match(text, /Created\.[\s\S]*requiredStatuses +unit\n/);
     assert.match(text, /The check "unit" runs on test branches[\s\S]*Nothing keeps a queue from working\./);

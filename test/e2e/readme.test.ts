@@ -1,25 +1,19 @@
-// The commands in the README work as shown.
+// The commands in the README and in docs/getting-started.md work as shown.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { execFile, spawn } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { it } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { basename, dirname, join } from 'node:path';
+import { it, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import { createPlainWorld } from '../contract/plain-repository.ts';
+import { endWithProcess } from '../helpers/children.ts';
+import { ROOT, readPage, shellBlocks } from '../helpers/doc-pages.ts';
 import { isGone, makeFolder, until } from './harness.ts';
-import { openProcess } from './test-queue.ts';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const PAGE = 'docs/getting-started.md';
 const PATIENCE_MS = 300_000;
-
-/** The shell blocks of one section, in order. */
-function shellBlocks(section: string): string[] {
-  const readme = readFileSync(`${ROOT}/README.md`, 'utf8');
-  const text = readme.split(/^## /m).find((part) => part.startsWith(section)) ?? '';
-  return [...text.matchAll(/^```sh\n(.*?)^```/gms)].map((match) => match[1] as string);
-}
+const [DEMO_COMMAND, START_COMMAND] = shellBlocks('README.md', 'Two commands').split(/ *#.*\n/) as [string, string];
 
 async function run(script: string, environment: NodeJS.ProcessEnv): Promise<string> {
   const { SLUICE_URL: _url, SLUICE_DATA: _data, NODE_TEST_CONTEXT: _context, ...inherited } = process.env;
@@ -43,13 +37,29 @@ async function untilStopped(demo: string): Promise<void> {
   await until('the server of the demo has stopped', 30_000, () => isGone(url));
 }
 
-const [DEMO, OWN_PULL_REQUEST] = shellBlocks('First use') as [string, string];
-const OWN_REPOSITORY = shellBlocks('Your repository on plain git').join('');
+/** A server as the README starts it, on a port and a folder of its own. */
+async function start(t: TestContext): Promise<{ SLUICE_URL: string; SLUICE_DATA: string }> {
+  const data = await makeFolder();
+  const settings = { SLUICE_PORT: '0', SLUICE_DATA: data, SLUICE_RUNNER_TRUST: 'all', SLUICE_LOG_LEVEL: 'warn' };
+  const env = { PATH: process.env['PATH'], HOME: data, ...settings };
+  const child = spawn('bash', ['-c', `exec ${START_COMMAND}`], { cwd: ROOT, env, stdio: 'ignore' });
+  endWithProcess(child);
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  t.after(() => child.kill('SIGTERM') && ended);
+  const url = await until('the server listens', 60_000, () =>
+    readFile(join(data, 'url'), 'utf8').then(
+      (text) => text.trim(),
+      () => undefined,
+    ),
+  );
+  return { SLUICE_URL: url, SLUICE_DATA: data };
+}
 
-it('the first use in the README, command by command', { timeout: PATIENCE_MS }, async () => {
+it('the first use, command by command', { timeout: PATIENCE_MS }, async () => {
   const demo = await makeFolder();
   try {
-    const script = `${DEMO}${OWN_PULL_REQUEST}`.replace(/^DEMO=.*$/m, '');
+    const script = shellBlocks(PAGE, 'First use').replace(/^DEMO=.*$/m, '');
+    assert.ok(script.includes(`\n${DEMO_COMMAND} -- --keep`), 'the demo of the README, kept');
     const text = await run(script, { DEMO: demo });
     assert.match(text, /^\w+ Count the items of a cart \(#5\)$/m, 'the history');
     assert.match(text, /^#7 Give tourists their tax back +by Donald$/m, 'why #7 left');
@@ -61,33 +71,56 @@ it('the first use in the README, command by command', { timeout: PATIENCE_MS }, 
   }
 });
 
-it('a repository of your own, as the README has it', { timeout: PATIENCE_MS }, async (t) => {
-  const { server } = await openProcess(t);
+it('a repository of your own on plain git', { timeout: PATIENCE_MS }, async (t) => {
+  const server = await start(t);
   const git = await createPlainWorld();
   t.after(() => git.close());
   const files = { 'package.json': '{ "scripts": { "test": "true" } }\n' };
   await git.commit('main', { files, message: 'Begin' });
   const clone = join(await makeFolder(), 'app');
   const ada = { GIT_AUTHOR_NAME: 'Ada', GIT_COMMITTER_NAME: 'Ada', EMAIL: 'ada@acme.test' };
-  const script = OWN_REPOSITORY.replaceAll('/srv/git/app.git', `'${git.path}'`).replaceAll(
-    /(?<=-C )app\b|(?<=' )app$/gm,
-    clone,
-  );
-  const text = await run(script, { SLUICE_URL: server.url, SLUICE_DATA: server.dataFolder, ...ada });
+  const script = shellBlocks(PAGE, 'Your repository on plain git')
+    .replaceAll('/srv/git/app.git', `'${git.path}'`)
+    .replaceAll(/(?<=-C )app\b|(?<=' )app$/gm, clone);
+  const text = await run(script, { ...server, ...ada });
   assert.match(text, /local\/acme\/app is registered\.[\s\S]*Created\.[\s\S]*local\/acme\/app main +RUNNING/);
   assert.match(text, /^State +Landed \(MERGED\), /m);
 });
 
-it('a flaky test, as the README has it', { timeout: PATIENCE_MS }, async (t) => {
-  const { server } = await openProcess(t);
-  const script = `exec 2>&1\n${shellBlocks('Flaky tests').join('')}`.replace(/^REPORTS=.*$/m, '');
-  const text = await run(script, {
-    SLUICE_URL: server.url,
-    SLUICE_DATA: server.dataFolder,
-    REPORTS: await makeFolder(),
-  });
+it('a flaky test', { timeout: PATIENCE_MS }, async (t) => {
+  const script = `exec 2>&1\n${shellBlocks(PAGE, 'Flaky tests')}`.replace(/^REPORTS=.*$/m, '');
+  const text = await run(script, { ...(await start(t)), REPORTS: await makeFolder() });
   assert.match(text, /1 failing test is not quarantined\.\nThe job is red\./);
   assert.match(text, /^Status +FLAKY, since .*\nWhy +Pass on retry: It failed and passed on commit 1+ in unit\.$/m);
   assert.match(text, /every failing test is quarantined\.\nThe job is green\./);
   assert.doesNotMatch(text, /warning/, 'the report is a good one');
 });
+
+it('the README is read in two minutes', () => {
+  const prose = readPage('README.md').replaceAll(/^```.*?^```/gms, '');
+  assert.ok(prose.split(/\s+/).length <= 600);
+});
+
+it('links between the pages lead to a file, and to a heading in it', () => {
+  const pages = [
+    'README.md',
+    ...readdirSync(`${ROOT}docs`).flatMap((name) => (/\.md$/.test(name) ? `docs/${name}` : [])),
+  ];
+  for (const page of pages) {
+    for (const [link, path, anchor] of readPage(page).matchAll(/\]\((?!https?:)([^)#]*)#?([^)]*)\)/g)) {
+      const file = join(dirname(page), path === '' ? basename(page) : (path as string));
+      assert.ok(existsSync(ROOT + file), `${page}: ${link}`);
+      const headings =
+        anchor === '' ? [''] : [...readPage(file).matchAll(/^#+ (.*)$/gm)].map(([, text = '']) => slug(text));
+      assert.ok(headings.includes(anchor as string), `${page}: ${link}`);
+    }
+  }
+});
+
+/** As GitHub makes the address of a heading. */
+function slug(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-');
+}

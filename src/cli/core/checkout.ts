@@ -33,26 +33,44 @@ export interface FoundRemote {
 
 /** The first remote of the work tree here that the server knows: origin, else upstream, else any other. */
 // SPEC W22
-export async function findRegisteredRemote(known: readonly KnownRepository[]): Promise<FoundRemote> {
+export async function getRegisteredRemote(known: readonly KnownRepository[]): Promise<FoundRemote> {
+  const read = await readSortedRemotes();
+  const match = matchRemote(read, known);
+  if (match === undefined) throw usageError(`${SAY_WHICH} ${describeMiss(read, known)}`);
+  return match;
+}
+
+/** The same for an upload, which may be the first the server hears of a repository: else the name in `origin`. */
+// SPEC W41
+export async function chooseUploadRepo(
+  known: readonly KnownRepository[],
+  checkout: Checkout | undefined,
+): Promise<RepoRef> {
+  return matchRemote(await readSortedRemotes(), known)?.repo ?? repoOf(checkout);
+}
+
+const SAY_WHICH = 'Say which repository: -R host/owner/name.';
+
+async function readSortedRemotes(): Promise<Remotes | undefined> {
   const found = await orUndefined(readRemotes(process.cwd()));
-  const remotes = (found?.remotes ?? []).toSorted((a, b) => rankOf(a) - rankOf(b));
-  for (const { url, defaultBranch } of remotes) {
-    const match = known.find((one) => isRepositoryAt(one, url, found?.root ?? ''));
+  return found && { ...found, remotes: found.remotes.toSorted((a, b) => rankOf(a) - rankOf(b)) };
+}
+
+function matchRemote(read: Remotes | undefined, known: readonly KnownRepository[]): FoundRemote | undefined {
+  for (const { url, defaultBranch } of read?.remotes ?? []) {
+    const match = known.find((one) => isRepositoryAt(one, url, read?.root ?? ''));
     if (match !== undefined) return { repo: match.repo, defaultBranch };
   }
-  throw usageError(`Say which repository: -R host/owner/name. ${describeMiss(found, remotes, known)}`);
+  return undefined;
 }
 
 function rankOf({ name }: Remote): number {
   return name === 'origin' ? 0 : name === 'upstream' ? 1 : 2;
 }
 
-function describeMiss(
-  found: Remotes | undefined,
-  remotes: readonly Remote[],
-  known: readonly KnownRepository[],
-): string {
-  if (found === undefined) return 'This folder is in no git work tree that would tell it.';
+function describeMiss(read: Remotes | undefined, known: readonly KnownRepository[]): string {
+  if (read === undefined) return 'This folder is in no git work tree that would tell it.';
+  const { remotes } = read;
   if (remotes.length === 0) return 'The git work tree here has no remote that would tell it.';
   const urls = remotes.map(({ name, url }) => `${name}: ${withoutSecret(url)}`).join(', ');
   const names = known.map(({ repo }) => formatRepo(repo));
@@ -95,11 +113,6 @@ function normalize(address: string, root: string): string {
   return full;
 }
 
-/** The named repository, else that of the work tree around the current folder. */
-export async function chooseRepo(named: RepoRef | undefined): Promise<RepoRef> {
-  return named ?? repoOf(await findCheckout());
-}
-
 export function repoOf(checkout: Checkout | undefined): RepoRef {
   const url = checkout?.originUrl ?? '';
   const repo = parseRepositoryUrl(url);
@@ -110,7 +123,7 @@ export function repoOf(checkout: Checkout | undefined): RepoRef {
       : url === ''
         ? 'The git work tree here has no remote "origin" that would tell it'
         : 'The remote "origin" here is no address of a repository on a host';
-  throw usageError(`Say which repository: --repo host/owner/name. ${found}.`);
+  throw usageError(`${SAY_WHICH} ${found}.`);
 }
 
 /** The named organization, else SLUICE_ORG, else the one that every server creates. */
@@ -120,4 +133,4 @@ export function chooseOrg(named: string | undefined): string {
 
 export const ORG_TEXT = 'The slug of the organization. Else SLUICE_ORG, else default.';
 export const REPO_OPTION_TEXT =
-  'The repository as host/owner/name. Else that of the remote "origin" of the git work tree here.';
+  'The repository as host/owner/name. Else that of a git remote here that the server knows.';

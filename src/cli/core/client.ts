@@ -7,6 +7,7 @@ import { type AnswerOf, type BodyOf, type OperationName, routeOf } from './opera
 import { describeProblem, type ProblemDocument } from './problem.ts';
 import { say } from './terminal.ts';
 import type { Token } from './token-source.ts';
+import { describeVersionGap } from './version-gap.ts';
 
 export interface ClientOptions {
   /** Without a trailing slash. */
@@ -49,6 +50,7 @@ export class Client {
   onWait: (text: string) => void = (text) => say(`sluice: ${text}`);
   readonly #token: () => Token;
   readonly #organization: string | undefined;
+  #isVersionRead = false;
 
   constructor({ url, token, organization }: ClientOptions) {
     this.url = url;
@@ -138,7 +140,8 @@ export class Client {
     }
   }
 
-  #parse({ status, type, text, location, retryAfter }: Answer, token: Token | undefined): unknown {
+  #parse({ status, type, text, location, retryAfter, version }: Answer, token: Token | undefined): unknown {
+    this.#compareVersion(version);
     const isJson = /^application\/(?:problem\+)?json\b/.test(type);
     const value = isJson ? parseJson(text) : undefined;
     if (status >= 200 && status < 300 && value !== undefined) return value;
@@ -156,6 +159,15 @@ export class Client {
       code,
       `${this.url} answers, but not as Sluice does (HTTP ${status}, ${type || 'no content type'}). Check SLUICE_URL.`,
     );
+  }
+
+  /** Only of the first answer: one warning is enough, and later ones would disturb a live display. */
+  // SPEC W38
+  #compareVersion(version: string | undefined): void {
+    if (version === undefined || this.#isVersionRead) return;
+    this.#isVersionRead = true;
+    const gap = describeVersionGap(version);
+    if (gap !== undefined) say(`sluice: ${gap}`);
   }
 }
 

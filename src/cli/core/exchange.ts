@@ -8,6 +8,8 @@ export interface Answer {
   readonly location: string | null;
   /** In seconds, as the server asks for; undefined without one. */
   readonly retryAfter: number | undefined;
+  /** Of the server; undefined if something else answered. */
+  readonly version: string | undefined;
 }
 
 export interface ExchangeOptions {
@@ -52,6 +54,7 @@ export async function readAnswer(response: IncomingMessage, maxBytes = Number.PO
     text: Buffer.concat(chunks).toString('utf8'),
     location: headers.location ?? null,
     retryAfter: parseRetryAfter(headers['retry-after']),
+    version: headers['sluice-version']?.toString(),
   };
 }
 

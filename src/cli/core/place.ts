@@ -113,9 +113,9 @@ interface FoundRepo {
 }
 
 /** Loaded late: a command that names its repository needs no git. */
-async function findRepo(context: Context): Promise<FoundRepo> {
-  const { findRegisteredRemote } = await import('./checkout.ts');
-  return findRegisteredRemote((await context.call('listRepositories', {})).repositories);
+export async function findRepo(context: Context): Promise<FoundRepo> {
+  const { getRegisteredRemote } = await import('./checkout.ts');
+  return getRegisteredRemote((await context.call('listRepositories', {})).repositories);
 }
 
 async function chooseBranch(context: Context, { repo, defaultBranch }: FoundRepo): Promise<string> {

@@ -2,22 +2,15 @@ import { formatRepo, type RepoRef } from './arguments.ts';
 import type { Client } from './client.ts';
 import { CliError } from './exit.ts';
 import { proposal } from './nearest.ts';
-import { warnOfVersionGap } from './version-gap.ts';
 
 interface Named {
   readonly repo?: RepoRef;
   readonly targetBranch?: string;
 }
 
-/** The refusal with what may help; a server of another version is told of on standard error. */
-export async function explainRefusal(client: Client, error: unknown, body: unknown): Promise<unknown> {
-  await warnOfVersionGap(client, error);
-  return withProposals(client, error, body);
-}
-
 /** The refusal of an unknown name, with the names that may have been meant. */
 // SPEC W35
-async function withProposals(client: Client, error: unknown, body: unknown): Promise<unknown> {
+export async function explainRefusal(client: Client, error: unknown, body: unknown): Promise<unknown> {
   const code = error instanceof CliError ? (error.problem as { code?: string } | undefined)?.code : undefined;
   if (code !== 'REPOSITORY_NOT_FOUND' && code !== 'QUEUE_NOT_FOUND') return error;
   const refusal = error as CliError;

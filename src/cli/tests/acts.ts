@@ -30,7 +30,7 @@ interface Found {
 }
 
 async function find(context: Context, words: string, options: ScopeOptions): Promise<Found> {
-  const scope = await chooseScope(options);
+  const scope = await chooseScope(context, options);
   return { scope, test_id: await findTestId(context, scope, words) };
 }
 

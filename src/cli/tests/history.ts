@@ -32,7 +32,7 @@ export function defineRuns(tests: Command): void {
     .addOption(choiceOption('--conclusion <conclusion>', 'Only those that ended so.', names))
     .action(
       withContext(async (context, words: string, options: RunsOptions) => {
-        const scope = await chooseScope(options);
+        const scope = await chooseScope(context, options);
         const { branch, conclusion } = options;
         const reply = await context.call('listTestRuns', {
           ...scope,
@@ -81,7 +81,7 @@ export function defineEvents(tests: Command): void {
     'List what happened to a test, the latest first: its status, detections, and what people decided.';
   const command = addPageOptions(testCommand(tests, 'events', description)).action(
     withContext(async (context, words: string, options: ScopeOptions & PageOptions) => {
-      const scope = await chooseScope(options);
+      const scope = await chooseScope(context, options);
       const test_id = await findTestId(context, scope, words);
       const reply = await context.call('listTestEvents', { ...scope, test_id, page_query: pageQuery(options) });
       context.show(reply, () => formatEvents(reply.events) + formatMore(reply.page));

@@ -58,7 +58,7 @@ export function defineList(tests: Command): void {
     ),
   ).action(
     withContext(async (context, options: ListOptions) => {
-      const scope = await chooseScope(options);
+      const scope = await chooseScope(context, options);
       await LISTS[chooseKind(options)](context, scope, options);
     }),
   );

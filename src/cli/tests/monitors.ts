@@ -24,7 +24,7 @@ export function defineMonitors(tests: Command): void {
   const description = 'List the monitors of a repository; the word list may be left out.';
   const list = scopedCommand(monitors, 'list', description, { isDefault: true }).action(
     withContext(async (context, options: ScopeOptions) => {
-      const reply = await context.call('listMonitors', await chooseScope(options));
+      const reply = await context.call('listMonitors', await chooseScope(context, options));
       context.show(reply, () => formatMonitors(reply.monitors));
     }),
   );
@@ -65,7 +65,7 @@ function defineSet(monitors: Command): void {
     )
     .action(
       withContext(async (context, words: string | undefined, options: SetOptions) => {
-        const scope = await chooseScope(options);
+        const scope = await chooseScope(context, options);
         const id = words === undefined ? {} : { id: await findMonitorId(context, scope, words) };
         const monitor = { ...(await readMonitor(options)), ...id };
         const reply = await context.call('setMonitor', { ...scope, monitor });
@@ -120,7 +120,7 @@ function defineDelete(monitors: Command): void {
     .argument('<monitor>', MONITOR_TEXT)
     .action(
       withContext(async (context, words: string, options: ScopeOptions) => {
-        const scope = await chooseScope(options);
+        const scope = await chooseScope(context, options);
         const monitor_id = await findMonitorId(context, scope, words);
         const reply = await context.call('deleteMonitor', { ...scope, monitor_id });
         context.show(reply, () => `The monitor ${clean(words)} is deleted. The tests follow in some seconds.`);

@@ -1,10 +1,11 @@
 import type { Command, CommandOptions } from 'commander';
 import { present } from '../../lib/present.ts';
 import { parseIntegerWithin, parseRepo, type RepoRef } from '../core/arguments.ts';
-import { chooseOrg, chooseRepo, ORG_TEXT, REPO_OPTION_TEXT } from '../core/checkout.ts';
+import { chooseOrg, ORG_TEXT, REPO_OPTION_TEXT } from '../core/checkout.ts';
 import type { Context } from '../core/context.ts';
 import { CliError, EXIT } from '../core/exit.ts';
 import { proposal } from '../core/nearest.ts';
+import { findRepo } from '../core/place.ts';
 import { formatNextPage } from '../core/terminal.ts';
 import { formatName } from './format-test.ts';
 
@@ -21,7 +22,7 @@ export interface TestScope {
 }
 
 export function addScopeOptions(command: Command): Command {
-  return command.option('--repo <repo>', REPO_OPTION_TEXT, parseRepo).option('--org <slug>', ORG_TEXT);
+  return command.option('-R, --repo <repo>', REPO_OPTION_TEXT, parseRepo).option('--org <slug>', ORG_TEXT);
 }
 
 /** A new command about the tests of one repository. */
@@ -34,8 +35,8 @@ export function scopedCommand(
   return addScopeOptions(parent.command(name, options).description(description));
 }
 
-export async function chooseScope({ org, repo }: ScopeOptions): Promise<TestScope> {
-  return { repo: await chooseRepo(repo), org_url_slug: chooseOrg(org) };
+export async function chooseScope(context: Context, { org, repo }: ScopeOptions): Promise<TestScope> {
+  return { repo: repo ?? (await findRepo(context)).repo, org_url_slug: chooseOrg(org) };
 }
 
 export interface PageOptions {

@@ -23,7 +23,7 @@ export function defineSettings(tests: Command): void {
     { isDefault: true },
   ).action(
     withContext(async (context, options: ScopeOptions) => {
-      const reply = await context.call('getTestSettings', await chooseScope(options));
+      const reply = await context.call('getTestSettings', await chooseScope(context, options));
       context.show(reply, () => formatSettings(reply));
     }),
   );
@@ -37,7 +37,10 @@ function defineSet(settings: Command): void {
     .action(
       withContext(async (context, pairs: readonly string[], options: ScopeOptions) => {
         const changes = Object.fromEntries(pairs.map(parsePair));
-        const reply = await context.call('updateTestSettings', { ...(await chooseScope(options)), ...changes });
+        const reply = await context.call('updateTestSettings', {
+          ...(await chooseScope(context, options)),
+          ...changes,
+        });
         context.show(reply, () => formatSettings({ ...reply, changes: [] }));
       }),
     );

@@ -24,7 +24,7 @@ export function defineShow(tests: Command): void {
     .option('--web', WEB_TEXT)
     .action(
       withContext(async (context, words: string, options: ScopeOptions & { readonly web?: true }) => {
-        const scope = await chooseScope(options);
+        const scope = await chooseScope(context, options);
         const reply = await context.call('getTestDetails', {
           ...scope,
           test_id: await findTestId(context, scope, words),

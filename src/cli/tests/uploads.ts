@@ -39,7 +39,7 @@ export function defineUploads(tests: Command): void {
     .option('--issues', 'Say what is wrong with each.')
     .action(
       withContext(async (context, options: ListOptions) => {
-        const scope = await chooseScope(options);
+        const scope = await chooseScope(context, options);
         const reply = await context.call('listUploads', { ...scope, page_query: pageQuery(options) });
         context.show(reply, () => formatUploads(reply.uploads, options.issues === true) + formatMore(reply.page));
       }),
@@ -59,7 +59,7 @@ function defineIgnore(uploads: Command): void {
   ).action(
     withContext(async (context, id: string, options: ScopeOptions & { readonly reason: string }) => {
       const { reason, ...named } = options;
-      const scope = await chooseScope(named);
+      const scope = await chooseScope(context, named);
       const reply = await context.call('ignoreUpload', { ...scope, upload_id: id, reason });
       context.show(reply, () => `Upload ${id} is evidence for nothing. The tests in it follow in some seconds.`);
     }),
@@ -75,7 +75,7 @@ function defineAgain(uploads: Command): void {
     .argument('<id>', 'The id of the upload.')
     .action(
       withContext(async (context, id: string, options: ScopeOptions) => {
-        const scope = await chooseScope(options);
+        const scope = await chooseScope(context, options);
         const reply = await context.call('processUploadAgain', { ...scope, upload_id: id });
         context.show(reply, () => `Upload ${id} is ${reply.upload.status}.`);
       }),

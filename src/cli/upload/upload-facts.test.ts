@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, describe, it } from 'node:test';
 import type { Checkout } from '../../git/read-checkout.ts';
+import { repoOf } from '../core/checkout.ts';
 import { chooseFacts, type GivenFacts } from './upload-facts.ts';
 
 const SHA = 'a'.repeat(40);
@@ -17,9 +18,10 @@ const CHECKOUT: Checkout = {
 const REPO = { host: 'github.com', owner: 'acme', name: 'widgets' };
 
 function facts(environment: Record<string, string>, given: GivenFacts = {}, checkout: Checkout | null = CHECKOUT) {
-  return chooseFacts(given, { environment, findCheckout: async () => checkout ?? undefined });
+  return chooseFacts(given, { environment, findCheckout: async () => checkout ?? undefined, findRepo });
 }
 
+const findRepo = async (checkout: Checkout | undefined) => repoOf(checkout);
 const unasked = async (): Promise<never> => assert.fail('git was asked');
 
 describe('the facts that an upload states [W6]', () => {
@@ -34,7 +36,7 @@ describe('the facts that an upload states [W6]', () => {
   it('comes from the options before anything else, and git is not asked then', async () => {
     const given = { repo: REPO, sha: HEAD, branch: 'x', pr: 4, job: 'j', jobUrl: 'http://ci/1', variant: 'arm' };
     const environment = { GITHUB_ACTIONS: 'true', GITHUB_REF: 'refs/heads/main', GITHUB_SHA: SHA };
-    const found = await chooseFacts(given, { environment, findCheckout: unasked });
+    const found = await chooseFacts(given, { environment, findCheckout: unasked, findRepo: unasked });
     assert.deepEqual(
       [found.repo, found.sha, found.branch, found.prNumber, found.jobName, found.jobUrl, found.variant],
       [REPO, HEAD, 'x', 4, 'j', 'http://ci/1', 'arm'],
@@ -52,7 +54,7 @@ describe('the facts that an upload states [W6]', () => {
       CI_JOB_URL: 'https://gitlab.acme.dev/jobs/1',
       CI_MERGE_REQUEST_IID: '7',
     };
-    const found = await chooseFacts({}, { environment, findCheckout: unasked });
+    const found = await chooseFacts({}, { environment, findCheckout: unasked, findRepo: unasked });
     assert.deepEqual(found.repo, { host: 'gitlab.acme.dev', owner: 'group/sub', name: 'app' });
     assert.deepEqual(
       [found.sha, found.branch, found.prNumber, found.jobName, found.jobUrl],
@@ -79,7 +81,7 @@ describe('the facts that an upload states [W6]', () => {
       GITHUB_REPOSITORY: 'acme/widgets',
       GITHUB_EVENT_PATH: event,
     };
-    const found = await chooseFacts({}, { environment, findCheckout: unasked });
+    const found = await chooseFacts({}, { environment, findCheckout: unasked, findRepo: unasked });
     assert.deepEqual([found.sha, found.branch, found.prNumber, found.repo], [HEAD, 'topic', 7, REPO]);
     const merge = { ...CHECKOUT, parents: ['c'.repeat(40), HEAD] };
     writeFileSync(event, 'not JSON');
@@ -116,7 +118,7 @@ describe('the facts that an upload states [W6]', () => {
   });
 
   it('is asked for where nobody says it', async () => {
-    await assert.rejects(facts({}, {}, null), /Say which repository: --repo/);
+    await assert.rejects(facts({}, {}, null), /Say which repository: -R/);
     await assert.rejects(facts({}, {}, { ...CHECKOUT, originUrl: '/srv/git/app.git' }), /no address of a repository/);
     await assert.rejects(facts({}, { repo: REPO }, null), /Say which commit was tested: --sha/);
     await assert.rejects(facts({}, { repo: REPO }, { ...CHECKOUT, branch: null }), /--branch/);

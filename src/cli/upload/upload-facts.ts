@@ -6,7 +6,6 @@ import { parseRepositoryUrl } from '../../flaky/identity/repository-url.ts';
 import { cutVariant } from '../../flaky/identity/test-id.ts';
 import type { Checkout } from '../../git/read-checkout.ts';
 import type { RepoRef } from '../core/arguments.ts';
-import { repoOf } from '../core/checkout.ts';
 import { usageError } from '../core/exit.ts';
 import { clean } from '../core/terminal.ts';
 
@@ -46,6 +45,7 @@ export interface FactSources {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Called only for facts that no other source has. */
   readonly findCheckout: () => Promise<Checkout | undefined>;
+  readonly findRepo: (checkout: Checkout | undefined) => Promise<RepoRef>;
 }
 
 const NO_COMMIT = { branch: '', message: '', authorName: '', authorEmail: '', isUncloned: false };
@@ -68,7 +68,7 @@ export async function chooseFacts(given: GivenFacts, sources: FactSources): Prom
     asked ??= sources.findCheckout();
     return asked;
   };
-  const repo = given.repo ?? parseRepositoryUrl(commit.repoUrl ?? '') ?? repoOf(await checkout());
+  const repo = given.repo ?? parseRepositoryUrl(commit.repoUrl ?? '') ?? (await sources.findRepo(await checkout()));
   return {
     repo,
     sha: given.sha ?? (await chooseSha(commit, event, checkout)),

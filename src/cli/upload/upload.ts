@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import { createTestIds } from '../../flaky/identity/test-id.ts';
 import { addExamples, parseIntegerWithin, parsePrNumber, parseRepo } from '../core/arguments.ts';
-import { chooseOrg, findCheckout, ORG_TEXT, REPO_OPTION_TEXT } from '../core/checkout.ts';
+import { chooseOrg, chooseUploadRepo, findCheckout, ORG_TEXT, REPO_OPTION_TEXT } from '../core/checkout.ts';
 import { type Context, withContext } from '../core/context.ts';
+import { CliError } from '../core/exit.ts';
 import { say } from '../core/terminal.ts';
 import { chooseCodeOwners } from './choose-code-owners.ts';
 import type { Quarantine, UploadEnd } from './exit-code.ts';
@@ -21,7 +22,7 @@ export function defineUpload(command: Command): void {
     )
     .argument('<reports...>', 'Files, patterns such as "reports/**/*.xml", or folders (every .xml file below them).')
     .option('--org <slug>', ORG_TEXT)
-    .option('--repo <repo>', REPO_OPTION_TEXT, parseRepo)
+    .option('-R, --repo <repo>', REPO_OPTION_TEXT, parseRepo)
     .option('--sha <commit>', 'The commit that was tested.')
     .option('--branch <branch>', 'The branch that was tested.')
     .option('--pr <number>', 'The pull request that was tested.', parsePrNumber)
@@ -74,7 +75,11 @@ async function upload(context: Context, patterns: readonly string[], options: Up
   const { files, unmatched } = await findReports(patterns, process.cwd());
   for (const pattern of unmatched) say(`sluice: No file fits ${pattern}.`);
   if (files.length === 0) return showEnd(context, { end: describeEnd(options, 0) });
-  const facts = await chooseFacts(options, { environment: process.env, findCheckout });
+  const facts = await chooseFacts(options, {
+    environment: process.env,
+    findCheckout,
+    findRepo: async (checkout) => chooseUploadRepo(await listKnown(context), checkout),
+  });
   const codeOwners = await chooseCodeOwners(options.codeowners, { folder: process.cwd(), say });
   const root = await findRoot(process.cwd());
   const run: UploadRun = { context, options, org: chooseOrg(options.org), facts, files, codeOwners, root };
@@ -85,6 +90,16 @@ async function upload(context: Context, patterns: readonly string[], options: Up
   const sent: Sent = options.dryRun ? { kind: 'none' } : await sendReports(run);
   const end = describeEnd(options, files.length, { reports, quarantine, sent });
   await showEnd(context, { end, run, reports, sent });
+}
+
+/** None where the server does not say: a token of CI may often only upload. */
+async function listKnown({ client }: Context) {
+  try {
+    return (await client.call('listRepositories', {}, { retries: 0, timeoutMs: 10_000 })).repositories;
+  } catch (error) {
+    if (error instanceof CliError) return [];
+    throw error;
+  }
 }
 
 async function askForQuarantine(run: UploadRun, { failing }: ReadReports): Promise<Quarantine> {
