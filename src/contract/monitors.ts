@@ -2,7 +2,19 @@ import { type TProperties, Type } from 'typebox';
 import { LABEL_ONLY_TYPES, MONITOR_TYPES, type MonitorType } from '../flaky/core/monitor.ts';
 import { PARAMETER_SPECS, type ParameterSpec } from '../flaky/monitor-parameters.ts';
 import { snakeCase } from '../lib/text.ts';
-import { boolean, component, fixedEnum, inputEnum, inputUuid, list, object, record, text, upper } from './schema.ts';
+import {
+  boolean,
+  component,
+  exactlyOneOf,
+  fixedEnum,
+  inputEnum,
+  inputUuid,
+  list,
+  object,
+  record,
+  text,
+  upper,
+} from './schema.ts';
 import { EXAMPLE_MONITOR_ID } from './test-details.ts';
 import { EXAMPLE_SCOPE, SCOPE_NOT_FOUND, testOperation, testScope } from './test-scope.ts';
 
@@ -106,6 +118,36 @@ export const listMonitors = testOperation({
   example: { body: EXAMPLE_SCOPE, reply: { monitors: [EXAMPLE_MONITOR] } },
 });
 
+/** A new monitor needs its type, its action and the required parameters of its type; labels suit every type. */
+// SPEC H36
+const MONITOR_RULES = {
+  if: { required: ['id'] },
+  else: { required: ['type', 'action'] },
+  dependentSchemas: { type: { allOf: MONITOR_TYPES.flatMap(rulesOf) } },
+};
+
+function rulesOf(type: MonitorType): object[] {
+  const specs: Readonly<Record<string, ParameterSpec>> = PARAMETER_SPECS[type];
+  const needed = Object.keys(specs).filter((name) => specs[name]?.initial === undefined);
+  const parameters = { required: needed.map(snakeCase) };
+  const ofType = { properties: { type: { const: type } } };
+  const isNew = { ...ofType, not: { required: ['id'] } };
+  return [
+    ...(needed.length > 0 ? [{ if: isNew, ...then({ required: ['parameters'], properties: { parameters } }) }] : []),
+    ...(LABEL_ONLY_TYPES.has(type)
+      ? [{ if: ofType, ...then({ properties: { action: { required: ['labels'] } } }) }]
+      : []),
+    ...(type === 'pass_on_retry'
+      ? [{ if: ofType, ...then({ properties: { action: { properties: { classify: { const: 'FLAKY' } } } } }) }]
+      : []),
+  ];
+}
+
+function then(schema: object): object {
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
+  return { then: schema };
+}
+
 export const setMonitor = testOperation({
   name: 'setMonitor',
   scope: 'admin',
@@ -115,29 +157,35 @@ export const setMonitor = testOperation({
   isIdempotent: true,
   body: Type.Object({
     ...testScope,
-    monitor: object('The monitor.', {
-      id: Type.Optional(inputUuid('Which monitor to change; absent for a new one.')),
-      type: Type.Optional(
-        Type.Unsafe<MonitorType | Uppercase<MonitorType>>({
-          type: 'string',
-          enum: [...MONITOR_TYPES, ...MONITOR_TYPES.map(upper)],
-          'x-sluice-shown': MONITOR_TYPES,
-          'x-sluice-component': 'MonitorType',
-          description: 'What it looks for; required for a new one.',
-          'x-sluice-message': `must be one of ${MONITOR_TYPES.join(', ')}`,
-        }),
-      ),
-      name: Type.Optional(text('Its name, at most 100 characters; its type unless given.')),
-      enabled: Type.Optional(Type.Boolean({ default: true, description: 'Whether it is switched on.' })),
-      branches: Type.Optional(list(Type.String(), `${BRANCHES} All unless given.`)),
-      action: Type.Optional(
-        object('Exactly one of classify and labels; required for a new one.', {
-          classify: Type.Optional(inputEnum(['FLAKY', 'BROKEN'], CLASSIFY)),
-          ...labelled,
-        }),
-      ),
-      parameters: Type.Optional(Parameters),
-    }),
+    monitor: Type.Object(
+      {
+        id: Type.Optional(inputUuid('Which monitor to change; absent for a new one.')),
+        type: Type.Optional(
+          Type.Unsafe<MonitorType | Uppercase<MonitorType>>({
+            type: 'string',
+            enum: [...MONITOR_TYPES, ...MONITOR_TYPES.map(upper)],
+            'x-sluice-shown': MONITOR_TYPES,
+            'x-sluice-component': 'MonitorType',
+            description: 'What it looks for; required for a new one.',
+            'x-sluice-message': `must be one of ${MONITOR_TYPES.join(', ')}`,
+          }),
+        ),
+        name: Type.Optional(text('Its name, at most 100 characters; its type unless given.')),
+        enabled: Type.Optional(Type.Boolean({ default: true, description: 'Whether it is switched on.' })),
+        branches: Type.Optional(list(Type.String(), `${BRANCHES} All unless given.`)),
+        action: Type.Optional(
+          Type.Object(
+            { classify: Type.Optional(inputEnum(['FLAKY', 'BROKEN'], CLASSIFY)), ...labelled },
+            {
+              description: 'Exactly one of classify and labels; required for a new one.',
+              'x-sluice-shown-rules': exactlyOneOf('classify', 'labels'),
+            },
+          ),
+        ),
+        parameters: Type.Optional(Parameters),
+      },
+      { description: 'The monitor.', 'x-sluice-shown-rules': MONITOR_RULES },
+    ),
   }),
   reply: Type.Object({ monitor: Monitor, monitors }),
   errors: [...SCOPE_NOT_FOUND, 'MONITOR_NOT_FOUND', 'MONITOR_LIMIT_REACHED'],

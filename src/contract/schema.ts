@@ -5,7 +5,8 @@ import { type Static, type TOptional, type TProperties, type TSchema, type TUnsa
  * `component` names a schema that the document describes once, `message` is the sentence for a value that does not fit,
  * `lower` marks an enum that the /trunk/v1 mount shows in lower case, `shown` is an enum in the one spelling of the
  * document, where more are accepted, `rule` the sentence for fields that fit only one by one,
- * `field` the one that it is about.
+ * `field` the one that it is about, `shown-rules` conditions of the document that the domain checks, together with
+ * everything else that it knows.
  */
 export interface SluiceKeywords {
   readonly 'x-sluice-component'?: string;
@@ -13,6 +14,7 @@ export interface SluiceKeywords {
   readonly 'x-sluice-lower'?: true;
   readonly 'x-sluice-shown'?: readonly string[];
   readonly 'x-sluice-rule'?: string;
+  readonly 'x-sluice-shown-rules'?: object;
   readonly 'x-sluice-field'?: string;
 }
 
@@ -203,6 +205,16 @@ export function onlyWhen(field: string, key: string, value: string) {
       },
     },
   };
+}
+
+/** Where `key` has a value of the schema `value`, the request fits `then`; else the sentence is about `field`. */
+export function whenKeyIs(
+  { key, value }: { readonly key: string; readonly value: object },
+  then: object,
+  { field, text: sentence }: { readonly field: string; readonly text: string },
+) {
+  const rule = { 'x-sluice-field': field, 'x-sluice-rule': sentence };
+  return { dependentSchemas: { [key]: { if: { properties: { [key]: value } }, then, ...rule } } };
 }
 
 export function nullableList<T>(items: TSchema, description: string): TUnsafe<T[] | null> {

@@ -3,7 +3,7 @@ import { MAX_FLAG_REASON_LENGTH } from '../flaky/acts.ts';
 import { MAX_LABEL_LENGTH } from '../flaky/parse-monitor.ts';
 import { QUARANTINE_OVERRIDES } from '../storage/tests.ts';
 import { EXAMPLE_REPO, Repo } from './common.ts';
-import { boolean, inputEnum, inputInstant, inputUuid, plainText, trimmedText } from './schema.ts';
+import { boolean, inputEnum, inputInstant, inputUuid, plainText, trimmedText, whenKeyIs } from './schema.ts';
 import { EXAMPLE_DETAILS, EXAMPLE_MONITOR_ID, TestDetails } from './test-details.ts';
 import { EXAMPLE_SCOPE, SCOPE_NOT_FOUND, testOperation, testScope } from './test-scope.ts';
 
@@ -19,14 +19,21 @@ export const setQuarantine = testOperation({
   summary: 'Decide whether a test is quarantined',
   description:
     "ALWAYS_QUARANTINE and NEVER_QUARANTINE outrank the repository's automatic quarantine, whatever the status is; UNSPECIFIED ends such a decision. Nothing is quarantined while quarantine is switched off for the repository.",
-  body: Type.Object({
-    ...testRef,
-    setting: inputEnum(QUARANTINE_OVERRIDES, 'What is decided.'),
-    reason: plainText(1000, 'Why, for whoever reads it later.'),
-    expires_at: Type.Optional(
-      inputInstant('When the decision ends automatically; absent: never. Not with UNSPECIFIED.'),
+  body: Type.Object(
+    {
+      ...testRef,
+      setting: inputEnum(QUARANTINE_OVERRIDES, 'What is decided.'),
+      reason: plainText(1000, 'Why, for whoever reads it later.'),
+      expires_at: Type.Optional(
+        inputInstant('When the decision ends automatically; absent: never. Not with UNSPECIFIED.'),
+      ),
+    },
+    whenKeyIs(
+      { key: 'setting', value: inputEnum(['UNSPECIFIED'], '') },
+      { not: { required: ['expires_at'] } },
+      { field: 'expires_at', text: 'goes with a decision, not with UNSPECIFIED' },
     ),
-  }),
+  ),
   reply,
   errors,
   example: {
@@ -70,18 +77,26 @@ export const muteMonitor = testOperation({
   summary: 'Mute a monitor for one test, or end that',
   description:
     'A muted monitor goes on detecting, and does not count for the status and the labels of the test. Only a monitor that has been active on the test can be muted. When the mute ends, the monitor counts again.',
-  body: Type.Object({
-    ...testRef,
-    monitor_id: inputUuid('Which monitor.'),
-    muted: Type.Optional(Type.Boolean({ default: true, description: 'False ends the mute at once.' })),
-    until: Type.Optional(
-      Type.Union([inputInstant('An instant.'), Type.Null()], {
-        description: 'When the mute ends automatically; null or absent: when somebody ends it.',
-        'x-sluice-message': 'must be an instant with a time zone, such as 2026-09-17T10:16:02.000Z, or null',
-      }),
+  body: Type.Object(
+    {
+      ...testRef,
+      monitor_id: inputUuid('Which monitor.'),
+      muted: Type.Optional(Type.Boolean({ default: true, description: 'False ends the mute at once.' })),
+      until: Type.Optional(
+        Type.Union([inputInstant('An instant.'), Type.Null()], {
+          description:
+            'When the mute ends automatically; null or absent: when somebody ends it. Not with muted: false.',
+          'x-sluice-message': 'must be an instant with a time zone, such as 2026-09-17T10:16:02.000Z, or null',
+        }),
+      ),
+      reason: Type.Optional(plainText(1000, 'Why.')),
+    },
+    whenKeyIs(
+      { key: 'muted', value: { const: false } },
+      { properties: { until: { type: 'null' } } },
+      { field: 'until', text: 'goes with a mute, and this ends one' },
     ),
-    reason: Type.Optional(plainText(1000, 'Why.')),
-  }),
+  ),
   reply,
   errors: [...errors, 'MONITOR_NOT_FOUND', 'MONITOR_NOT_MUTABLE'],
   example: {

@@ -64,9 +64,9 @@ export class SchemaComponents {
   }
 
   #describeKeywords(node: Node, place: string): ApiSchema {
-    const { properties, items, anyOf, ...rest } = node;
+    const { properties, items, anyOf, 'x-sluice-shown-rules': rules = {}, ...rest } = node;
     return {
-      ...(withoutOwnKeywords(rest) as ApiSchema),
+      ...(withoutOwnKeywords({ ...rest, ...rules }) as ApiSchema),
       ...(properties === undefined ? {} : { properties: this.#describeFields(properties, place) }),
       ...(items === undefined ? {} : { items: this.#describe(items, singular(place)) }),
       ...(anyOf === undefined ? {} : { anyOf: anyOf.map((each) => this.#describe(each, place)) }),

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { ERRORS } from '../contract/errors.ts';
 import type { Operation } from '../contract/operation.ts';
+import { parseMonitor } from '../flaky/parse-monitor.ts';
+import type { Instant } from '../lib/clock.ts';
 import { type ApiContent, createOpenApi } from './openapi.ts';
 import type { ApiSchema } from './openapi-schemas.ts';
 import { ROUTES } from './routes.ts';
@@ -103,10 +106,44 @@ describe('the OpenAPI document', () => {
       ['getSubmittedPullRequest', { repo, targetBranch: 'main', pr: { number: 1, branch: 'x' } }, false],
       ['getSubmittedPullRequest', { repo, targetBranch: 'main', pr: {} }, false],
     ];
-    for (const [name, body, fits] of cases) {
+    const scope = { repo, org_url_slug: 'acme', test_id: randomUUID() };
+    const decision = { ...scope, reason: 'So.', expires_at: '2027-01-01T00:00:00Z' };
+    const mute = { ...scope, monitor_id: randomUUID() };
+    const more: typeof cases = [
+      ['setQuarantine', { ...decision, setting: 'NEVER_QUARANTINE' }, true],
+      ['setQuarantine', { ...decision, setting: 'UNSPECIFIED' }, false],
+      ['muteMonitor', { ...mute, until: decision.expires_at }, true],
+      ['muteMonitor', { ...mute, muted: false, until: null }, true],
+      ['muteMonitor', { ...mute, muted: false, until: decision.expires_at }, false],
+    ];
+    for (const [name, body, fits] of [...cases, ...more]) {
       const validator = OPERATIONS.find((each) => each.name === name)?.body as TSchema;
       assert.deepEqual([bodyOf(name).Check(body), Compile(validator).Check(body)], [fits, fits], JSON.stringify(body));
     }
+  });
+
+  test('says what a monitor needs, as it is parsed [H36]', () => {
+    const { operation } = DESCRIBED.find((each) => each.name === 'setMonitor') ?? {};
+    const schema = inline(operation?.requestBody?.content['application/json']?.schema) as { properties: object };
+    const documented = Compile((schema.properties as { monitor: TSchema }).monitor);
+    const classify = { action: { classify: 'FLAKY' } };
+    const labels = { action: { labels: ['slow'] } };
+    for (const [monitor, fits] of [
+      [{ type: 'pass_on_retry', ...classify }, true],
+      [{ type: 'pass_on_retry', action: { classify: 'BROKEN' } }, false],
+      [{ type: 'pass_on_retry', action: { ...classify.action, ...labels.action } }, false],
+      [{ type: 'pass_on_retry', action: {} }, false],
+      [{ type: 'pass_on_retry' }, false],
+      [classify, false],
+      [{ type: 'new_test', parameters: { new_days: 7 }, ...labels }, true],
+      [{ type: 'new_test', parameters: { new_days: 7 }, ...classify }, false],
+      [{ type: 'new_test', parameters: {}, ...labels }, false],
+      [{ type: 'new_test', ...labels }, false],
+    ] as const) {
+      const parsed = parseMonitor(monitor, { id: randomUUID(), createdAt: 0 as Instant });
+      assert.deepEqual([documented.Check(monitor), parsed.kind === 'monitor'], [fits, fits], JSON.stringify(monitor));
+    }
+    assert.ok(documented.Check({ id: randomUUID(), enabled: false }), 'a change names only what it changes');
   });
 
   test('keeps our own keywords to itself', () => {

@@ -24,8 +24,6 @@ export function setQuarantine(app: App, caller: Caller, input: SetQuarantine): A
   const { setting, reason, expiresAt } = input;
   const actor = caller.name;
   return changeTest(app, caller, input, ({ test, state, at }): ActedTest | Refusal => {
-    if (expiresAt !== null && setting === 'UNSPECIFIED')
-      return refuseField('/expires_at', 'goes with a decision, not with UNSPECIFIED');
     if (expiresAt !== null && expiresAt <= at) return refuseField('/expires_at', 'must be in the future');
     const facts = setting === 'UNSPECIFIED' ? null : { actor, at, reason, expiresAt };
     const { quarantineOverride: from } = test;
@@ -65,7 +63,6 @@ export function muteMonitor(app: App, caller: Caller, input: MuteMonitor): Answe
   const actor = caller.name;
   return changeTest(app, caller, input, ({ test, state, monitors, settings, at }) => {
     if (!settings.monitors.some((monitor) => monitor.id === monitorId)) return monitorNotFound(monitorId);
-    if (!isMuted && until !== null) return refuseField('/until', 'goes with a mute, and this ends one');
     if (!isMuted) return { test, ...unmute(state, monitors, { actor, at, monitorId }) };
     if (until !== null && until <= at) return refuseField('/until', 'must be in the future');
     const muted = mute(state, monitors, { actor, at, monitorId, until, reason });

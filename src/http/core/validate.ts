@@ -91,9 +91,9 @@ function brokenRules(schema: Node, value: object, path: string): FieldError[] {
     .flatMap(([given, needed]) => needed.map((name) => ({ given, name })))
     .filter(({ name }) => !Object.hasOwn(value, name))
     .map(({ given, name }) => ({ path: `${path}/${name}`, message: `is required with ${given}` }));
-  const rules = Object.values(dependentSchemas)
-    .filter((rule) => !fits(rule, value))
-    .map((rule) => ({ path: `${path}/${rule['x-sluice-field']}`, message: rule['x-sluice-rule'] ?? own }));
+  const rules = Object.entries(dependentSchemas)
+    .filter(([given, rule]) => Object.hasOwn(value, given) && !fits(rule, value))
+    .map(([, rule]) => ({ path: `${path}/${rule['x-sluice-field']}`, message: rule['x-sluice-rule'] ?? own }));
   const broken = [...missing, ...rules];
   const { 'x-sluice-field': field } = schema;
   return broken.length > 0 ? broken : [{ path: field === undefined ? path : `${path}/${field}`, message: own }];

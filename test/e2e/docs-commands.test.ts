@@ -1,0 +1,323 @@
+// The commands on the pages work as shown, in a clone of a repository that has a queue. One server runs them all.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { promisify } from 'node:util';
+import { parseCommand } from '../../src/app/forge-events/commands/parse-command.ts';
+import { SETTING_NAMES } from '../../src/engine/settings.ts';
+import { createPlainWorld } from '../contract/plain-repository.ts';
+import { readPage, shellBlocks } from '../helpers/doc-pages.ts';
+import { SLUICE_BIN } from '../helpers/sluice-command.ts';
+import { makeFolder, until } from './harness.ts';
+import { sluice } from './kept-sluice.ts';
+import { useServer } from './test-queue.ts';
+
+/** Commands that no test can run as they stand. */
+const NOT_RUN: readonly (readonly [command: RegExp, why: string])[] = [
+  [/^cd \/path\/to\/sluice && npm link/, 'changes the PATH of the machine'],
+  [/^alias sluice=/, 'is for an interactive shell'],
+  [/^(?:sluice|npm run) demo/, 'takes 20 s; readme.test.ts and the tests of the demo run it'],
+  [/^sluice serve$|npm start$/, 'serves until it is stopped; readme.test.ts starts it'],
+  [/^sluice github setup/, 'needs a browser; github-setup.test.ts runs it'],
+  [/^sluice (?:github check|repo add github)/, 'needs a GitHub; github-docs.test.ts runs it'],
+  [/^git pull|^systemctl/, 'changes the installation'],
+  [/completion (?:zsh|fish)/, 'needs that shell; cli-help.test.ts reads the script'],
+];
+const PATIENCE = { timeout: 120_000 };
+/** Takes long enough to be restarted and cancelled while it runs. */
+const CHECK = 'if [ -e slow ]; then sleep 100; fi; test ! -e broken';
+const ADA = { GIT_AUTHOR_NAME: 'Ada', GIT_COMMITTER_NAME: 'Ada', EMAIL: 'ada@acme.test' };
+const UUID = /[\da-f]{8}-[\da-f-]{27}/;
+
+const world = useServer();
+const unused = new Set(NOT_RUN.map(([command]) => command));
+
+interface Clone {
+  /** The folder of the clone, and the address of what it is a clone of. */
+  readonly folder: string;
+  readonly git: string;
+  /** Runs a script in it. */
+  run(script: string): Promise<string>;
+  /** Runs the statements of a page for the repository of this clone, with these replacements. */
+  follow(script: string, replacements?: Readonly<Record<string, string>>): Promise<string>;
+  untilState(state: string): Promise<unknown>;
+}
+
+/** A registered repository with a queue, and a clone of it with pull request 7. */
+async function openClone(t: TestContext, name: string, files: Readonly<Record<string, string>> = {}): Promise<Clone> {
+  const { api, env, url, dataFolder } = world.server;
+  const repo = { host: 'local', owner: 'acme', name };
+  const git = await createPlainWorld();
+  t.after(() => git.close());
+  for (const branch of ['main', 'release']) await git.commit(branch, { files: { 'a.txt': 'a\n' }, message: 'Begin' });
+  await api.ok('registerRepository', { repo, git: git.path, checks: [{ name: 'test', command: CHECK }] });
+  await api.ok('createQueue', { repo, targetBranch: 'main' });
+  const folder = join(await makeFolder(), 'clone');
+  await promisify(execFile)('git', ['clone', '--quiet', git.path, folder]);
+  const run = async (script: string) => {
+    const command = `sluice() { '${process.execPath}' '${SLUICE_BIN}' "$@"; }\n`;
+    const places = { PATH: process.env['PATH'], HOME: dataFolder, SLUICE_DATA: dataFolder };
+    const given = ['--norc', '-euo', 'pipefail', '-c', `exec 2>&1\n${command}${script}`];
+    const options = { cwd: folder, env: { ...places, ...env, ...ADA, BUILD_URL: 'https://ci.acme.dev/1' } };
+    return (await promisify(execFile)('bash', given, options)).stdout;
+  };
+  const follow: Clone['follow'] = async (script, replacements = {}) => {
+    const own = { 'local/acme/app': `local/acme/${name}`, 'github.com/acme/app': `local/acme/${name}` };
+    const places = { '/srv/git/app.git': git.path, '/var/backups/': `${folder}/`, '/etc/prometheus/': `${folder}/` };
+    const every = Object.entries({ ...replacements, ...own, ...places, 'https://sluice.acme.dev': url });
+    let text = '';
+    for (const shown of listStatements(script)) {
+      const skipped = NOT_RUN.find(([command]) => command.test(shown))?.[0];
+      unused.delete(skipped as RegExp);
+      const statement = every.reduce((so, [from, to]) => so.replaceAll(from, to), shown);
+      if (skipped === undefined) text += await runStatement(statement, folder, run);
+    }
+    return text;
+  };
+  const change = { 'change.txt': 'x\n', 'targets.txt': 'app\n', ...files };
+  for (const [file, content] of Object.entries(change)) await writeFile(join(folder, file), content);
+  await run('git switch -c change && git add . && git commit -m "A change" && git push origin HEAD:refs/pull/7/head');
+  const untilState = (state: string) =>
+    until(`#7 is ${state}`, 60_000, async () => {
+      const entry = { repo, targetBranch: 'main', pr: { number: 7 } };
+      const now = (await api.ok<{ state: string }>('getSubmittedPullRequest', entry)).state;
+      return now === state ? true : undefined;
+    });
+  return { folder, git: git.path, run, follow, untilState };
+}
+
+const WORD = /(?:'[^']*'|"[^"]*"|[^\s'"])+/g;
+
+/** Lines without comments, each with those that a backslash or a quote continues. */
+function listStatements(script: string): string[] {
+  const statements: string[] = [];
+  let open = '';
+  for (const line of script.replaceAll('\\\n', ' ').split('\n')) {
+    const whole = open + line;
+    const comment = [...whole.matchAll(WORD)].find(([word]) => word.startsWith('#'));
+    const statement = whole.slice(0, comment?.index).trim();
+    open = statement.split("'").length % 2 === 0 ? `${statement}\n` : '';
+    if (open === '' && statement !== '') statements.push(statement);
+  }
+  return statements;
+}
+
+/** The kept command is ten times as fast as a process; a statement with more than words needs a shell. */
+async function runStatement(statement: string, cwd: string, run: (script: string) => Promise<string>): Promise<string> {
+  const words = [...statement.matchAll(WORD)].map(([word]) => word);
+  const isPlain = words[0] === 'sluice' && !/[$<>|;&()`]/.test(statement.replaceAll(/'[^']*'/g, ''));
+  if (!isPlain) return run(statement);
+  const { dataFolder, env } = world.server;
+  const places = { HOME: dataFolder, SLUICE_DATA: dataFolder };
+  const args = words.slice(1).map((word) => word.replaceAll(/['"]/g, ''));
+  const { code, out, err } = await sluice(args, { cwd, env: { ...env, ...places } });
+  assert.equal(code, 0, `${statement}: ${err}${out}`);
+  return out + err;
+}
+
+const WITHOUT_ARGUMENTS =
+  /^sluice (?:pr status|queue (?:create|update)|upload(?: --wait)?|tests (?:quarantine|show)|restore|.*(?: ID|…|HOST|COMMAND).*)$/;
+
+/** Commands that stand in a sentence or a table. Those without their arguments are only named there. */
+function inlineCommands(page: string): string {
+  const prose = readPage(page)
+    .replaceAll(/^```.*?^```/gms, '')
+    .replaceAll('\n', ' ');
+  const commands = [...prose.matchAll(/`(sluice [^`]+)`/g)].map((match) => match[1] as string);
+  assert.notEqual(commands.length, 0);
+  const complete = (command: string) =>
+    WITHOUT_ARGUMENTS.test(command) ? `${/^sluice[a-z ]*(?= |$)/.exec(command)?.[0]} --help` : command;
+  return commands.map(complete).join('\n');
+}
+
+const LOGIN = { 'login https://sluice.acme.dev': 'login "$SLUICE_URL" < "$SLUICE_DATA/admin-token"' };
+
+describe('the pages by task', PATIENCE, () => {
+  it('authors.md: submit, change your mind, follow', async (t) => {
+    const { run, follow, untilState } = await openClone(t, 'authors', { slow: 'yes' });
+    const page = 'docs/authors.md';
+    assert.match(await follow(shellBlocks(page, 'Submit it')), /#7/);
+    await untilState('TESTING');
+    assert.match(await follow(shellBlocks(page, 'Change your mind')), /CANCELLED|cancelled|removed/);
+    await follow(shellBlocks(page, 'In a parallel queue'));
+    await follow(shellBlocks(page, 'A test fails at random'));
+    await follow(inlineCommands(page), LOGIN);
+    await run('git rm slow && git commit -m "Hurry" && git push --force origin HEAD:refs/pull/7/head');
+    assert.match(await follow(`sluice pr submit 7\n${shellBlocks(page, 'Follow it')}sluice pr status 7`), /MERGED/);
+  });
+
+  it('removed.md: read why, try it as the queue did, submit again', async (t) => {
+    const { run, follow, untilState } = await openClone(t, 'removed', { broken: 'yes' });
+    const page = 'docs/removed.md';
+    await follow('sluice pr submit 7');
+    await untilState('FAILED');
+    const why = await follow(shellBlocks(page, 'My pull request was removed'));
+    const [, testRun] = /sluice logs ([\w-]{36})/.exec(why) ?? assert.fail(why);
+    await follow(shellBlocks(page, 'Read the output of the check'), { '"$TEST_RUN"': testRun as string });
+    const [fetch = '', push = ''] = shellBlocks(page, 'Try it as the queue did').split(/(?=^git push)/m);
+    await run(`${fetch}git rm broken && git commit -m "Fix"`);
+    await follow(`${push}sluice watch --until-empty`);
+    await untilState('MERGED');
+  });
+
+  it('first-week.md: each day', async (t) => {
+    const { follow } = await openClone(t, 'first-week');
+    assert.match(await follow(shellBlocks('docs/first-week.md')), /concurrency +3\b|MERGED/);
+    await follow(inlineCommands('docs/first-week.md'));
+  });
+
+  it('coming-from.md: commands, comments and settings', async (t) => {
+    const { follow } = await openClone(t, 'coming-from', { slow: 'yes' });
+    const page = 'docs/coming-from.md';
+    await follow(inlineCommands(page), LOGIN);
+    assert.match(await follow(shellBlocks(page)), /testingTimeoutMinutes +60\n/);
+    const comments = [...readPage(page).matchAll(/`(\/sluice [^`]+)`/g)].map((match) => match[1] as string);
+    assert.ok(comments.length > 5);
+    for (const comment of comments) assert.notEqual(parseCommand(comment)?.command.kind, 'unclear', comment);
+    const settings = [...readPage(page).matchAll(/`([a-z]+[A-Z]\w+)`/g)].map((match) => match[1] as string);
+    assert.ok(settings.length > 5);
+    for (const name of settings) assert.ok((SETTING_NAMES as readonly string[]).includes(name), name);
+  });
+});
+
+/** A change that is not under test for long, as pull request 7. */
+const PUSH = 'touch $RANDOM.txt && git add . && git commit -qm x && git push -qf origin HEAD:refs/pull/7/head';
+
+/** Results of two tests, of which one failed and passed on the same commit. */
+async function uploadResults({
+  folder,
+  follow,
+  run,
+}: Clone): Promise<{ readonly test: string; readonly upload: string }> {
+  const testCase = (name: string, more = '/>') =>
+    `<testcase name='${name}' classname='net' file='net.test.js' time='0.1' ${more}`;
+  const suite = (more?: string) =>
+    `<testsuite name='net'>${testCase('retries on a closed connection', more)}${testCase('sums a cart')}</testsuite>`;
+  await mkdir(join(folder, 'reports'));
+  for (const [file, more] of [
+    ['red.xml', "><failure message='503'/></testcase>"],
+    ['junit.xml', undefined],
+    ['reports/unit.xml', undefined],
+  ] as const) {
+    await writeFile(join(folder, file), suite(more));
+  }
+  await writeFile(join(folder, 'package.json'), '{ "scripts": { "test": "true" } }\n');
+  await run('sluice upload red.xml --job unit --wait --exit-code 0');
+  await follow('sluice upload junit.xml --job unit --wait');
+  const list = await follow("sluice tests list --name 'closed connection' --json");
+  const uploads = await follow('sluice tests uploads --json');
+  const [test, upload] = [list, uploads].map((text) => UUID.exec(text)?.[0]);
+  return { test: test ?? assert.fail(list), upload: upload ?? assert.fail(uploads) };
+}
+
+const TEST_RUN_ID = '0f6fd6c4-5b1f-8d0e-8c0b-7b9f2f0a1c55';
+const TEST_ID = 'd8c1d5ba-6c9a-5c0a-8f3e-5a1f5a4c9b11';
+const UPLOAD_ID = '7f3c9a52-1f0b-4a86-9c55-0d6c1b7f2a11';
+
+async function readTestRun(follow: Clone['follow']): Promise<string> {
+  const text = await follow('sluice pr status 7 --json');
+  return /"verifiedByTestRun"[^}]*?"([\da-f-]{36})"/.exec(text)?.[1] ?? assert.fail(text);
+}
+
+describe('cli.md', PATIENCE, () => {
+  const page = 'docs/cli.md';
+
+  it('which server, which repository, pull requests, watching', async (t) => {
+    const { run, follow, untilState } = await openClone(t, 'cli', { slow: 'yes' });
+    await follow(shellBlocks(page, 'Plain `sluice`') + shellBlocks(page, 'A demo') + shellBlocks(page, 'GitHub'));
+    await follow(shellBlocks(page, 'Which server'), LOGIN);
+    await follow('sluice queue create -B release\nsluice pr submit 7 -B release');
+    assert.match(await follow(shellBlocks(page, 'Which repository')), /#7/);
+    await follow('sluice pr cancel 7 -B release\nsluice queue delete -B release');
+    const [acts = '', waits = ''] = shellBlocks(page, 'Pull requests').split(/(?=^sluice pr watch)/m);
+    await follow(acts);
+    await untilState('TESTING');
+    await run(`git rm -q slow && ${PUSH}`);
+    const [watch = '', submit = '', rest = ''] = waits.split(/(?=^sluice pr (?:submit|restart))/m);
+    await follow(`sluice pr submit 7\n${watch}`);
+    await run(PUSH);
+    assert.match(await follow(submit), /Landed/);
+    const testRun = await readTestRun(follow);
+    await run(`touch slow && ${PUSH}`);
+    await follow('sluice pr submit 7');
+    await untilState('TESTING');
+    assert.match(await follow(rest), /CANCELLED/);
+    const watched = shellBlocks(page, 'Watching').replaceAll(
+      /^(sluice watch(?:(?!--until).)*?)(?= *#| *$)/gm,
+      '$1 --until-empty',
+    );
+    await follow(watched, { [TEST_RUN_ID]: testRun });
+  });
+
+  it('repositories, queues, tokens and organizations', async (t) => {
+    const { follow } = await openClone(t, 'cli-admin');
+    await follow('sluice queue delete');
+    const [first = '', second = ''] = shellBlocks(page, 'Queues').split(
+      /(?<=^sluice queue create local\/acme\/app main\n)/m,
+    );
+    assert.match(await follow(`${first}sluice queue delete\n${second}`), /DRAINING/);
+    assert.match(await follow(shellBlocks(page, 'Repositories')), /local\/acme\/cli-admin is registered/);
+    const created = await follow('sluice token create --name spare --scope read --json');
+    const id = UUID.exec(created)?.[0] ?? assert.fail(created);
+    const ids = { '0d7f0a35-6ad6-4d5c-9a4f-2a4be4e4a7f1': id };
+    assert.match(
+      await follow(`sluice repo add local/acme/app --git /srv/git/app.git\n${shellBlocks(page, 'Tokens')}`, ids),
+      /registered/,
+    );
+    await follow(shellBlocks(page, 'Completion'));
+  });
+
+  it('uploads and tests', async (t) => {
+    const clone = await openClone(t, 'cli-tests');
+    const { test, upload } = await uploadResults(clone);
+    await clone.follow('sluice pr submit 7 --wait');
+    const testRun = await readTestRun(clone.follow);
+    const ids = { [TEST_ID]: test, [UPLOAD_ID]: upload, [TEST_RUN_ID]: testRun, ' --org acme': '' };
+    const [monitor] = JSON.parse(await clone.follow('sluice tests monitors --json')).monitors;
+    await writeFile(join(clone.folder, 'monitor.yaml'), JSON.stringify(monitor));
+    assert.match(await clone.follow(shellBlocks(page, 'Tests'), ids), /retention_days +90/);
+    await clone.follow(shellBlocks(page, 'Uploading test results'), ids);
+    await clone.follow(inlineCommands(page), LOGIN);
+  });
+});
+
+describe('flaky-tests.md and operating.md', PATIENCE, () => {
+  it('flaky-tests.md', async (t) => {
+    const clone = await openClone(t, 'flaky-tests');
+    const { upload } = await uploadResults(clone);
+    await clone.follow('sluice pr submit 7 --wait');
+    const branch = { '${BRANCH##*/}': await readTestRun(clone.follow) };
+    await clone.follow(inlineCommands('docs/flaky-tests.md'), branch);
+    assert.match(await clone.follow(shellBlocks('docs/flaky-tests.md'), { [UPLOAD_ID]: upload }), /FLAKY/);
+  });
+
+  it('operating.md: results of CI', async (t) => {
+    const { run, follow, untilState } = await openClone(t, 'operating');
+    await follow(
+      'sluice repo add local/acme/app --no-check\nsluice queue update --required-statuses test\nsluice pr submit 7',
+    );
+    await untilState('TESTING');
+    const branch = await until(
+      'the test branch is there',
+      20_000,
+      async () => /sluice\/pr-7\/\S+/.exec(await run('git ls-remote origin'))?.[0],
+    );
+    await run(`git fetch -q origin ${branch} && git checkout -q FETCH_HEAD`);
+    await follow(shellBlocks('docs/operating.md', 'Results of CI'), { '"app"': '"operating"' });
+    await untilState('MERGED');
+  });
+
+  it('operating.md: backups at the end, as a restore takes back everything', async (t) => {
+    const { follow } = await openClone(t, 'backups');
+    const page = 'docs/operating.md';
+    await follow(shellBlocks(page, 'A lost admin token') + shellBlocks(page, 'Prometheus') + inlineCommands(page));
+    const date = { 'sluice-$(date +%F).db': 'sluice-2027-01-31.db' };
+    const shown = shellBlocks('docs/cli.md', 'Server') + shellBlocks(page, 'Backups');
+    const restored = await follow(shown.replaceAll(/^(sluice restore \S+).*$/gm, '$1 --yes'), date);
+    assert.match(restored, /as in before-upgrade\.db now[\s\S]*as in .*sluice-2027-01-31\.db now/);
+    await follow(shellBlocks(page, 'Upgrades'), { 'before-upgrade': 'before-another-upgrade' });
+    assert.deepEqual([...unused], [], 'each command that is not run is shown somewhere');
+  });
+});
