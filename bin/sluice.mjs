@@ -21,7 +21,7 @@ function keepCompiledCode() {
   const { status } = module.enableCompileCache(join(projectRoot, '.cache', 'compile'));
   if (status !== module.constants.compileCacheStatus.FAILED) return;
   const folder = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
-  // Where that folder cannot be written either, Node goes on without.
+  // Node works without the cache if that folder cannot be written either.
   module.enableCompileCache(join(folder, 'sluice', 'compile'));
 }
 

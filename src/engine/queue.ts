@@ -106,7 +106,7 @@ export type QueueState = (typeof QUEUE_STATES)[number];
 export const REQUESTABLE_QUEUE_STATES = ['RUNNING', 'PAUSED', 'DRAINING'] as const;
 export type RequestableQueueState = (typeof REQUESTABLE_QUEUE_STATES)[number];
 
-/** Who set the state of the queue, and why. */
+/** The author of the present state of the queue, and the reason. */
 export interface StateChange {
   readonly by: string;
   readonly at: Instant;

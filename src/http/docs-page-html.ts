@@ -12,6 +12,24 @@ export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[
   return { markup: String.raw({ raw: strings }, ...parts.map(toMarkup)) };
 }
 
+/** A whole page. */
+export function renderPage(title: string, style: string, body: Html): string {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<style>${{ markup: style }}</style>
+</head>
+<body>
+${body}
+</body>
+</html>
+`.markup;
+}
+
 export const NOTHING: Html = { markup: '' };
 
 function toMarkup(part: HtmlPart): string {

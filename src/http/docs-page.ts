@@ -1,6 +1,6 @@
 import { ERRORS, type ErrorCode } from '../contract/errors.ts';
 import { renderFieldList, renderFields } from './docs-page-fields.ts';
-import { type Html, html, NOTHING, renderJson, renderLine, renderText } from './docs-page-html.ts';
+import { type Html, html, NOTHING, renderJson, renderLine, renderPage, renderText } from './docs-page-html.ts';
 import { DOCS_PAGE_STYLE } from './docs-page-style.ts';
 import type { ApiContent, ApiOperation, ApiResponse, OpenApi } from './openapi.ts';
 
@@ -16,17 +16,7 @@ export function renderDocsPage(document: OpenApi): string {
     Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
   );
   const { title, summary } = document.info;
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${title} API</title>
-<style>${{ markup: DOCS_PAGE_STYLE }}</style>
-</head>
-<body>
-<a class="skip" href="#introduction">Skip to the content</a>
+  const body = html`<a class="skip" href="#introduction">Skip to the content</a>
 <header><a class="brand" href="#introduction">${title} <span>API</span></a><span class="tagline">${summary}</span><a class="download" href="openapi.json">openapi.json</a></header>
 <div class="page">
 <input type="checkbox" id="menu"><label class="menu" for="menu">Contents</label>
@@ -36,10 +26,8 @@ ${renderIntroduction(document)}
 ${document.tags.map((tag) => renderTag(document, tag, shown))}
 ${renderErrors(document, shown)}
 </main>
-</div>
-</body>
-</html>
-`.markup;
+</div>`;
+  return renderPage(`${title} API`, DOCS_PAGE_STYLE, body);
 }
 
 function renderNavigation({ tags }: OpenApi, shown: readonly Shown[]): Html {

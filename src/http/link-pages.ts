@@ -3,7 +3,7 @@ import { Value } from 'typebox/value';
 import { Repo } from '../contract/common.ts';
 import { checkSlug } from '../lib/text.ts';
 import { HttpProblem } from './core/problem.ts';
-import { type Html, html, NOTHING } from './docs-page-html.ts';
+import { type Html, html, NOTHING, renderPage } from './docs-page-html.ts';
 
 /** Pages that answers and uploaders link to. They show nothing that needs a token. */
 // SPEC A19
@@ -49,7 +49,7 @@ function renderTestPage({ id, org, repo, isHostGuessed }: LinkedRepo & { id: str
   const guess = isHostGuessed
     ? html`<p>Replace <code>github.com</code> where the repository is on another host.</p>`
     : NOTHING;
-  return renderPage(
+  return renderTitled(
     'A test',
     html`<p>A token shows what is known about this test. With <code>SLUICE_URL</code> and <code>SLUICE_TOKEN</code> set:</p>
 <pre><code>sluice tests show ${id} --org ${org}${where}</code></pre>
@@ -59,7 +59,7 @@ ${guess}<p>Over HTTP, <a href="/docs#getTestDetails">getTestDetails</a> answers 
 
 // SPEC A26
 function renderSettingsPage(org: string): string {
-  return renderPage(
+  return renderTitled(
     `Settings of ${org}`,
     html`<p>Settings are changed on the command line. If an uploader sent you here, its token is missing, wrong or expired: an administrator of ${org} makes another one, and CI gets it as a secret.</p>
 <pre><code>sluice token create --name ci --scope upload --expires 90d
@@ -71,22 +71,11 @@ sluice queue list</code></pre>
   );
 }
 
-function renderPage(title: string, content: Html): string {
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${title}</title>
-<style>body{font:16px/1.5 system-ui,sans-serif;max-width:44rem;margin:3rem auto;padding:0 1rem}pre{padding:1rem;overflow:auto;border:1px solid}</style>
-</head>
-<body>
-<h1>${title}</h1>
-${content}
-</body>
-</html>
-`.markup;
+const STYLE =
+  'body{font:16px/1.5 system-ui,sans-serif;max-width:44rem;margin:3rem auto;padding:0 1rem}pre{padding:1rem;overflow:auto;border:1px solid}';
+
+function renderTitled(title: string, content: Html): string {
+  return renderPage(title, STYLE, html`<h1>${title}</h1>\n${content}`);
 }
 
 /** Pages for people load nothing, run nothing, send nothing, and cannot be framed. */

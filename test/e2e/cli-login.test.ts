@@ -1,4 +1,4 @@
-// Where the command line finds its server and its token.
+// The server and the token that the command line uses: login, the data folder, and files that others can read.
 import assert from 'node:assert/strict';
 import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

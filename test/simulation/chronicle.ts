@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { markParked } from '../../src/app/core/commit-draft.ts';
 import { candidateIdOf } from '../../src/app/core/entry-id.ts';
 import {
   decodeEvent,
@@ -8,7 +9,6 @@ import {
   encodeQueue,
   indexTargetSets,
 } from '../../src/app/core/queue-codec.ts';
-import { markParked } from '../../src/app/core/queue-host.ts';
 import type { Candidate } from '../../src/engine/candidate.ts';
 import type { QueueEvent } from '../../src/engine/event.ts';
 import { landingEntries } from '../../src/engine/evolve-landing.ts';

@@ -4,7 +4,7 @@ import type { AlarmRow } from '../../storage/alarms.ts';
 import type { QueueId } from '../../storage/queues.ts';
 import type { Store } from '../../storage/store.ts';
 import type { App } from './app.ts';
-import type { LoadedQueue } from './queue-host.ts';
+import type { LoadedQueue } from './commit-draft.ts';
 
 /** The API shows the newest alarms of a queue only. The log and the metrics have all of them. */
 const SHOWN_MS = 7 * 24 * 3_600_000;

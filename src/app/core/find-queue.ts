@@ -5,8 +5,8 @@ import { Fault } from '../../lib/fault.ts';
 import type { Repository, RepositoryRef } from '../../storage/repositories.ts';
 import type { App } from './app.ts';
 import { type Caller, maySee } from './caller.ts';
+import type { LoadedQueue } from './commit-draft.ts';
 import { PLAIN_GIT_HOST } from './plain-git-host.ts';
-import type { LoadedQueue } from './queue-host.ts';
 import { type Answer, isRefusal, type Refusal, refuse } from './refusal.ts';
 
 export interface EntryRef extends QueueRef {

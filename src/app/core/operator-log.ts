@@ -4,9 +4,9 @@ import type { QueueSettings, SettingName } from '../../engine/settings.ts';
 import type { TransitionRow } from '../../storage/queues.ts';
 import type { RepositoryRef } from '../../storage/repositories.ts';
 import type { App } from './app.ts';
+import type { LoadedQueue, StoredStep } from './commit-draft.ts';
 import { formatRef } from './find-queue.ts';
 import type { StoredTransition } from './queue-codec.ts';
-import type { LoadedQueue, StoredStep } from './queue-host.ts';
 
 /** A line of the log: fields for programs, and a sentence for people. */
 interface OperatorLine {

@@ -5,9 +5,9 @@ import type { CandidateEntry, Forge, ForgeRepository } from '../../forge/forge.t
 import { getIn } from '../../lib/int-map.ts';
 import type { RunnerCheck } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
+import type { LoadedQueue } from '../core/commit-draft.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
 import { decodeCandidate, decodeShownEntry } from '../core/queue-codec.ts';
-import type { LoadedQueue } from '../core/queue-host.ts';
 
 /** The context of one effect, read when it is claimed. */
 export interface EffectRun {

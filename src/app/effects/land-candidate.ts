@@ -4,7 +4,7 @@ import type { EntryRefused, LandingStop as Stop } from '../../engine/event.ts';
 import { landingEntries } from '../../engine/evolve-landing.ts';
 import { findCandidate, type Queue, toMember } from '../../engine/queue.ts';
 import type { LandAnswer, LandingStop, LandRequest } from '../../forge/forge.ts';
-import type { LoadedQueue } from '../core/queue-host.ts';
+import type { LoadedQueue } from '../core/commit-draft.ts';
 import {
   DONE,
   type EffectAnswer,

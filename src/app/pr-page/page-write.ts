@@ -3,7 +3,7 @@ import type { Entry } from '../../engine/queue.ts';
 import type { ForgeRepository } from '../../forge/forge.ts';
 import type { Hosting } from '../../forge/hosting.ts';
 import type { App } from '../core/app.ts';
-import type { LoadedQueue } from '../core/queue-host.ts';
+import type { LoadedQueue } from '../core/commit-draft.ts';
 import type { Note, NoteKey } from './note.ts';
 import type { PageFacts } from './page-facts.ts';
 import type { PairedWriter } from './paired-writer.ts';

@@ -1,7 +1,7 @@
 import type { Entry } from '../../engine/queue.ts';
 import type { CheckRunDraft, Written } from '../../forge/hosting.ts';
 import type { QueueId } from '../../storage/queues.ts';
-import type { LoadedQueue } from '../core/queue-host.ts';
+import type { LoadedQueue } from '../core/commit-draft.ts';
 import { type CheckText, checkNameOf, renderCheckRun } from './check-run.ts';
 import { type CheckNote, type Note, readNote } from './note.ts';
 import { digestOf, type PageOfQueue, type PagePart, type PageWrite } from './page-write.ts';

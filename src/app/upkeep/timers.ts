@@ -3,7 +3,7 @@ import type { Instant } from '../../lib/clock.ts';
 import { PeriodicTask } from '../../lib/periodic.ts';
 import type { QueueId } from '../../storage/queues.ts';
 import type { App } from '../core/app.ts';
-import type { LoadedQueue } from '../core/queue-host.ts';
+import type { LoadedQueue } from '../core/commit-draft.ts';
 import { loadQueues } from '../queue/list-queues.ts';
 
 /** Runs also without a timer: another server may have set one and died. */

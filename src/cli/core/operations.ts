@@ -66,12 +66,12 @@ export const CHOICES: Readonly<Record<keyof typeof contract.choices, readonly st
 
 /** The parts of a JSON schema that make an option. */
 export interface FieldSchema {
-  readonly type?: string;
-  readonly enum?: readonly string[];
-  readonly anyOf?: readonly FieldSchema[];
-  readonly items?: FieldSchema;
   readonly description?: string;
   readonly default?: unknown;
+  readonly type?: string;
+  readonly enum?: readonly string[];
+  readonly items?: FieldSchema;
+  readonly anyOf?: readonly FieldSchema[];
 }
 
 export const QUEUE_SETTINGS: Readonly<Record<string, FieldSchema>> = contract.queueSettings;

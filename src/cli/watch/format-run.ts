@@ -58,12 +58,11 @@ function formatTitle({ testedPullRequests }: TestRun): string {
 
 const QUEUED: RowPart = { text: '○', style: 'gray' };
 const RUNNING: RowPart = { text: '●', style: 'cyan' };
+const PASSED: RowPart = { text: '✓', style: 'green' };
+const WITHOUT_RESULT: RowPart = { text: '⊘', style: 'yellow' };
 const MARKS: Readonly<Record<string, RowPart>> = {
-  SUCCESS: { text: '✓', style: 'green' },
-  NEUTRAL: { text: '✓', style: 'green' },
-  SKIPPED: { text: '✓', style: 'green' },
-  CANCELLED: { text: '⊘', style: 'yellow' },
-  STALE: { text: '⊘', style: 'yellow' },
+  ...{ SUCCESS: PASSED, NEUTRAL: PASSED, SKIPPED: PASSED },
+  ...{ CANCELLED: WITHOUT_RESULT, STALE: WITHOUT_RESULT },
 };
 const FAILED: RowPart = { text: '✗', style: 'red' };
 const WAIVED: RowPart = { text: '≈', style: 'yellow' };
