@@ -10,6 +10,7 @@ const SUITES: Readonly<Record<string, () => Promise<{ run(words?: readonly strin
   flaky: () => import('./flaky.ts'),
   git: () => import('./git.ts'),
   github: () => import('./github.ts'),
+  policy: () => import('./policy.ts'),
 };
 
 const words = process.argv.slice(2);

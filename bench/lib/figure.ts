@@ -4,12 +4,14 @@ export interface Figure {
   readonly unit: string;
   /** The same measurement in the same run on the thing it is compared with. */
   readonly baseline?: number;
-  /** The upper limit of the value, or of its ratio to the baseline. */
+  /** The upper limit of the value, or of its ratio to the baseline if there is one. */
   readonly goal?: number;
+  /** The upper limit of the value, although there is a baseline. */
+  readonly limit?: number;
 }
 
-export function printFigure({ name, value, unit, baseline, goal }: Figure): void {
-  const ratio = baseline === undefined ? undefined : round(value / baseline);
+export function printFigure({ name, value, unit, baseline, goal, limit }: Figure): void {
+  const ratio = baseline === undefined || baseline === 0 ? undefined : round(value / baseline);
   const figure = {
     name,
     value: round(value),
@@ -17,6 +19,7 @@ export function printFigure({ name, value, unit, baseline, goal }: Figure): void
     baseline: baseline === undefined ? undefined : round(baseline),
     ratio,
     goal,
+    limit,
   };
   console.log(JSON.stringify(figure));
 }

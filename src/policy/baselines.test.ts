@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { tell, workloadOf } from '../../test/worlds/engine/workload-words.ts';
 import { runOptimisticWindow, runOracle, runSerial } from './baselines.ts';
-import { measure } from './measure.ts';
+import { entropyOf, measure } from './measure.ts';
+import type { Workload } from './workload.ts';
 
 /** A, B (broken) and C at once, D at 5. C breaks with A. */
 const FOUR = workloadOf([{}, { isBroken: true }, { breaksWith: 1 }, { at: 5 }]);
@@ -91,16 +92,27 @@ describe('measures', () => {
   });
 
   it('a removal is wrong where nothing was wrong with it, and a landing where something was', () => {
-    const workload = workloadOf([{}, { breaksWith: 1 }, { isBroken: true }]);
-    const of = (landed: number[], removed: number[]) => {
-      const at = (numbers: number[]) => new Map(numbers.map((number) => [number, 0]));
+    const score = (workload: Workload, landed: number[], removed: number[]) => {
+      const at = (numbers: number[]) => new Map(numbers.map((number, index) => [number, index]));
       const outcome = { ...runSerial(workload), landedAt: at(landed), removedAt: at(removed) };
       const { wronglyRemoved, brokenLanded } = measure([{ workload, outcome }]);
-      return { wronglyRemoved, brokenLanded };
+      return `${wronglyRemoved} ${brokenLanded}`;
     };
-    assert.deepEqual(of([1], [2, 3]), { wronglyRemoved: 0, brokenLanded: 0 });
-    assert.deepEqual(of([2], [1, 3]), { wronglyRemoved: 0, brokenLanded: 0 });
-    assert.deepEqual(of([], [1, 2, 3]), { wronglyRemoved: 2, brokenLanded: 0 });
-    assert.deepEqual(of([1, 2, 3], []), { wronglyRemoved: 0, brokenLanded: 2 });
+    const pair = workloadOf([{}, { breaksWith: 1 }, { isBroken: true }]);
+    assert.equal(score(pair, [1], [2, 3]), '0 0');
+    assert.equal(score(pair, [2], [1, 3]), '0 0');
+    assert.equal(score(pair, [], [1, 2, 3]), '2 0');
+    assert.equal(score(pair, [1, 2, 3], []), '0 2');
+    const needy = workloadOf([{}, { needs: 1 }]);
+    assert.equal(score(needy, [1, 2], []), '0 0');
+    assert.equal(score(needy, [1], [2]), '1 0');
+    assert.equal(score(needy, [], [1, 2]), '1 0');
+    assert.equal(score(needy, [2, 1], []), '0 1');
+  });
+
+  it('compares runs with the entropy of the failures', () => {
+    assert.equal(entropyOf(0.5), 1);
+    assert.equal(entropyOf(0.05).toFixed(3), '0.286');
+    assert.deepEqual([entropyOf(0), entropyOf(1)], [0, 0]);
   });
 });

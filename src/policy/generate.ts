@@ -26,13 +26,15 @@ export interface Recipe extends Arrivals {
   /** How often a change breaks or conflicts only together with a recent earlier one. */
   readonly breakRate: number;
   readonly conflictRate: number;
+  /** How often a change fails without a recent earlier one that is not broken. */
+  readonly needRate: number;
   readonly targets: number;
   readonly targetsPerPr: number;
 }
 
 /** A Monday at midnight. */
 const STARTS_AT = Date.UTC(2026, 0, 5);
-/** The two changes of a pair are at most this far apart. */
+/** Two changes of a pair, or of which one needs the other, are at most this far apart. */
 const PAIR_REACH = 20;
 /** The 95th percentile of the normal distribution. */
 const Z95 = 1.6448536269514722;
@@ -43,6 +45,7 @@ export function generate(recipe: Recipe): Change[] {
   const durations = random('durations');
   const failures = random('failures');
   const targets = random('targets');
+  const needs = random('needs');
   const pairs = new Pairs(random('pairs'), recipe);
   const changes: Change[] = [];
   for (const submittedAt of arrivalsOf(recipe)) {
@@ -56,12 +59,16 @@ export function generate(recipe: Recipe): Change[] {
       isBroken: failures.chance(recipe.failureRate),
       targets: drawTargets(targets, recipe),
     };
-    changes.push({ ...change, ...pairs.draw(change, changes) });
+    const needed = needs.chance(recipe.needRate) ? findNeeded(change, changes) : undefined;
+    changes.push({ ...change, ...pairs.draw(change, changes), needs: needed });
   }
   return changes;
 }
 
-/** An endless Poisson process: the rate of the busiest hour, thinned out in quieter hours. */
+/**
+ * An endless Poisson process: the rate of the busiest hour, thinned out in quieter hours. At an infinite rate all arrive
+ * at once.
+ */
 export function* arrivalsOf({ seed, perHour, shape }: Arrivals): Generator<number> {
   const prng = new Prng(`${seed}/arrivals`);
   const weights = SHAPES[shape];
@@ -85,6 +92,11 @@ function drawTargets(prng: Prng, { targets, targetsPerPr }: Recipe): readonly st
   const chosen = new Set<number>();
   while (chosen.size < Math.min(targetsPerPr, targets)) chosen.add(prng.integer(targets));
   return [...chosen].map((target) => `target-${target}`);
+}
+
+/** The nearest earlier one that is not broken. */
+function findNeeded(change: Change, earlier: readonly Change[]): number | undefined {
+  return earlier.slice(-PAIR_REACH).findLast((other) => !other.isBroken && sharesTarget(change, other))?.number;
 }
 
 class Pairs {

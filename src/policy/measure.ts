@@ -88,33 +88,43 @@ function partnersOf({ changes }: Workload): Map<number, number[]> {
   return partners;
 }
 
-/** Removed although it is sound by itself and nothing that it breaks or conflicts with has landed. */
+/** Removed although it is sound by itself, nothing that it breaks or conflicts with has landed, and what it needs has. */
 function wronglyRemoved({ workload, outcome }: Played): number {
   const partners = partnersOf(workload);
+  const hasLanded = (number: number) => outcome.landedAt.has(number);
   return workload.changes.filter(
-    ({ number, isBroken, isUnmergeable }) =>
+    ({ number, isBroken, isUnmergeable, needs }) =>
       outcome.removedAt.has(number) &&
       !isBroken &&
       !isUnmergeable &&
-      !(partners.get(number) ?? []).some((other) => outcome.landedAt.has(other)),
+      (needs === undefined || hasLanded(needs)) &&
+      !(partners.get(number) ?? []).some(hasLanded),
   ).length;
 }
 
-/** Landed although it is broken by itself or together with an earlier landing. */
+/** Landed although it is broken by itself, together with an earlier landing, or without the change that it needs. */
 function brokenLanded({ workload, outcome }: Played): number {
   const partners = partnersOf(workload);
   const before = new Set<number>();
   let count = 0;
-  for (const number of outcome.landedAt.keys()) {
-    const isBroken = workload.changes[number - 1]?.isBroken === true;
-    if (isBroken || (partners.get(number) ?? []).some((other) => before.has(other))) count += 1;
+  for (const [number, at] of outcome.landedAt) {
+    const { isBroken = false, needs } = workload.changes[number - 1] ?? {};
+    const lacksNeeded = needs !== undefined && !((outcome.landedAt.get(needs) ?? Number.POSITIVE_INFINITY) <= at);
+    if (isBroken || lacksNeeded || (partners.get(number) ?? []).some((other) => before.has(other))) count += 1;
     before.add(number);
   }
   return count;
 }
 
+/** The least possible number of runs per decision, if this share fails at random: a run tells at most one bit. */
+export function entropyOf(share: number): number {
+  if (share <= 0 || share >= 1) return 0;
+  return -share * Math.log2(share) - (1 - share) * Math.log2(1 - share);
+}
+
+/** Four digits, because runs per decision are compared with limits below 0.1. */
 function ratio(part: number, whole: number): number {
-  return whole === 0 ? 0 : round(part / whole);
+  return whole === 0 ? 0 : Math.round((part / whole) * 10_000) / 10_000;
 }
 
 function round(value: number): number {

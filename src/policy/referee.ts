@@ -76,7 +76,8 @@ export class Referee implements Outcome {
   isSound({ members, beneath, isInBase }: Tested): boolean {
     const contents = new Set([...beneath, ...members]);
     for (const number of contents) {
-      if (this.change(number).isBroken) return false;
+      const { isBroken, needs } = this.change(number);
+      if (isBroken || (needs !== undefined && !contents.has(needs) && !isInBase(needs))) return false;
       const breakers = this.#breakers.get(number) ?? [];
       if (breakers.some((other) => contents.has(other) || isInBase(other))) return false;
     }

@@ -19,6 +19,7 @@ const RECIPE: Recipe = {
   failureRate: 0.1,
   breakRate: 0.05,
   conflictRate: 0.05,
+  needRate: 0,
   targets: 6,
   targetsPerPr: 2,
 };
@@ -76,6 +77,18 @@ describe('Sluice in the simulator', () => {
         { undecided, brokenLanded, wronglyRemoved },
         { undecided: 0, brokenLanded: 0, wronglyRemoved: 0 },
       );
+    }
+  });
+
+  it('without batches removes no change that needs an earlier one', () => {
+    const workload = draw('needs', 0, { needRate: 0.5, breakRate: 0, conflictRate: 0 });
+    assert.ok(workload.changes.filter(({ needs }) => needs !== undefined).length > 30);
+    for (const variant of [{ concurrency: 20 }, { mode: 'PARALLEL', concurrency: 10 }] as const) {
+      const { merged, wronglyRemoved, brokenLanded } = measure([
+        { workload, outcome: runSluice(workload, settings(variant)) },
+      ]);
+      const sound = workload.changes.filter(({ isBroken }) => !isBroken).length;
+      assert.deepEqual({ merged, wronglyRemoved, brokenLanded }, { merged: sound, wronglyRemoved: 0, brokenLanded: 0 });
     }
   });
 

@@ -13,6 +13,8 @@ export interface Change {
   /** Earlier changes. In one tree with `breaksWith`, tests fail. With `conflictsWith`, the tree cannot be built. */
   readonly breaksWith: number | undefined;
   readonly conflictsWith: number | undefined;
+  /** An earlier change. Tests fail in a tree without it. */
+  readonly needs: number | undefined;
   /** Undefined: no targets uploaded, which counts as impacting everything. */
   readonly targets: readonly string[] | undefined;
 }
@@ -41,5 +43,6 @@ export const PLAIN_CHANGE: Omit<Change, 'number' | 'submittedAt' | 'durationMs'>
   isUnmergeable: false,
   breaksWith: undefined,
   conflictsWith: undefined,
+  needs: undefined,
   targets: undefined,
 };

@@ -164,6 +164,7 @@ function recipeOf(values: Values): Recipe {
     failureRate: rate(values, 'failure-rate', 0.05),
     breakRate: rate(values, 'break-rate', 0.01),
     conflictRate: rate(values, 'conflict-rate', 0.01),
+    needRate: 0,
     targets: integer(values, 'targets', 0, 0),
     targetsPerPr: integer(values, 'targets-per-pr', 1, 1),
   };

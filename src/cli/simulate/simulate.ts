@@ -3,12 +3,13 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { DEFAULT_SETTINGS, type QueueSettings, SETTING_NAMES } from '../../engine/settings.ts';
 import { runOptimisticWindow, runOracle, runSerial } from '../../policy/baselines.ts';
-import { type Arrivals, arrivalsOf, generate } from '../../policy/generate.ts';
+import { generate } from '../../policy/generate.ts';
 import { measure, type Played } from '../../policy/measure.ts';
+import { changesOf, type ProjectOutcomes, parseOutcomes } from '../../policy/outcomes.ts';
 import type { Outcome } from '../../policy/referee.ts';
 import type { Column, Report } from '../../policy/report.ts';
 import { runSluice } from '../../policy/sluice.ts';
-import { type Chance, type Change, PLAIN_CHANGE, type Workload } from '../../policy/workload.ts';
+import type { Chance, Change, Workload } from '../../policy/workload.ts';
 import { type Options, type Source, UsageError } from './options.ts';
 import { readHistory } from './stored-history.ts';
 
@@ -114,7 +115,9 @@ async function gatherOutcomes(
   }
   return {
     source: source.project ?? `${chosen.length} projects`,
-    queues: chosen.map((each) => changesOf(each, source.arrivals, source.limit)),
+    queues: chosen.map((each) =>
+      changesOf({ ...each, outcomes: each.outcomes.slice(0, source.limit) }, source.arrivals),
+    ),
   };
 }
 
@@ -150,43 +153,13 @@ export class Progress {
   }
 }
 
-/** The builds of one project, in order. */
-interface ProjectOutcomes {
-  readonly project: string;
-  readonly medianSeconds: number;
-  /** One character per build: 0 passed, 1 failed. */
-  readonly outcomes: string;
-}
-
-/** Lines of `project,median_build_seconds,outcomes` after a header, plain or gzipped. */
-export async function readOutcomes(file: string): Promise<ProjectOutcomes[]> {
+/** A text file, plain or gzipped. */
+export async function readOutcomes(file: string): Promise<readonly ProjectOutcomes[]> {
   const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
     throw new UsageError(`${file} cannot be read (${error.code ?? error.message}).`);
   });
   const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
-  const text = (isGzip ? await promisify(gunzip)(bytes) : bytes).toString('utf8');
-  const [header = '', ...lines] = text.split(/\r?\n/);
-  if (!header.startsWith('project,median_build_seconds,outcomes')) {
-    throw new UsageError(`${file} must begin with a header "project,median_build_seconds,outcomes".`);
-  }
-  return lines.flatMap((line, index) => (line === '' ? [] : [parseLine(line, `${file}, line ${index + 2}`)]));
-}
-
-function parseLine(line: string, place: string): ProjectOutcomes {
-  const match = /^([^,]+),(\d+(?:\.\d+)?),([01]+)$/.exec(line);
-  if (match === null) throw new UsageError(`${place}: expected a name, a number of seconds, and a text of 0 and 1.`);
-  const [, project = '', seconds, outcomes = ''] = match;
-  return { project, medianSeconds: Number(seconds), outcomes };
-}
-
-/** The file has no times, so builds arrive as the options say. */
-function changesOf({ medianSeconds, outcomes }: ProjectOutcomes, arrivals: Arrivals, limit: number): Change[] {
-  const instants = arrivalsOf(arrivals);
-  return [...outcomes.slice(0, limit)].map((outcome, index) => ({
-    ...PLAIN_CHANGE,
-    number: index + 1,
-    submittedAt: instants.next().value as number,
-    durationMs: medianSeconds * 1000,
-    isBroken: outcome === '1',
-  }));
+  const parsed = parseOutcomes((isGzip ? await promisify(gunzip)(bytes) : bytes).toString('utf8'));
+  if ('problem' in parsed) throw new UsageError(`${file}: ${parsed.problem}.`);
+  return parsed.projects;
 }
