@@ -109,6 +109,8 @@ export class TestChild {
     if (message.kind === 'passed') result.passed += 1;
     if (message.kind === 'skipped') result.skipped += 1;
     if (message.kind === 'failed') result.failures.push({ name: message.name, error: message.error });
+    if (message.kind === 'uncaught')
+      result.failures.push({ name: `nothing catches an error${this.#place}`, error: message.error });
     if (message.kind !== 'ended') return;
     result.cpuMs = message.cpuMs - this.#cpuMs;
     this.#cpuMs = message.cpuMs;
@@ -119,8 +121,11 @@ export class TestChild {
   }
 
   #describeEnd(code) {
-    const test = this.#running === undefined ? '' : `, in or after "${this.#running}"`;
-    return `${this.#overdue ?? `its process ended with exit code ${code}`}${test}`;
+    return `${this.#overdue ?? `its process ended with exit code ${code}`}${this.#place}`;
+  }
+
+  get #place() {
+    return this.#running === undefined ? '' : `, in or after "${this.#running}"`;
   }
 
   /** Sends no more files. Returns the problem with how the process ends, if any. */

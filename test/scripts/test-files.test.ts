@@ -58,6 +58,13 @@ const CRASHES = `import { it } from 'node:test'; it('crashes', () => process.exi
 const LOOPS = `import { it } from 'node:test'; it('loops', async () => { for (;;) await undefined; });`;
 const WAITS = `import { it } from 'node:test'; it('waits', () => new Promise(() => setInterval(() => {}, 1000)));`;
 const LEAVES = `import { it } from 'node:test'; it('passes', () => void setInterval(() => {}, 1000));`;
+const THROWS = `
+import { describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+describe('outer', () => {
+  it('throws in a timer', async () => { setTimeout(() => { throw new Error('thrown later'); }, 1); await delay(50); });
+  it('rejects', async () => { void Promise.reject(new Error('rejected')); await delay(50); });
+});`;
 /** It notices when it runs again in the same process. */
 const ADDS = `
 import { it } from 'node:test';
@@ -74,7 +81,7 @@ it('starts a process in a group of its own and waits for it', () => {
   return new Promise((resolve) => child.on('exit', resolve));
 });`;
 
-const FILES = { PASSES, FAILS, BREAKS, CRASHES, LOOPS, WAITS, LEAVES, SPAWNS, ADDS };
+const FILES = { PASSES, FAILS, BREAKS, CRASHES, LOOPS, WAITS, LEAVES, SPAWNS, ADDS, THROWS };
 type Name = keyof typeof FILES;
 const COPIES = ['PASSES-2', 'PASSES-3', 'ADDS-2'] as const;
 
@@ -155,6 +162,26 @@ describe('the runner of tests', { concurrency: true }, () => {
     const broken = results.find(({ file }) => file === 'BREAKS.mjs');
     assert.equal(broken?.failures[0]?.name, '(the whole file)');
     assert.match(broken?.failures[0]?.error ?? '', /^Error: cannot be loaded/);
+  });
+
+  it('fails a file in which nothing catches an error, names the test, and goes on', async () => {
+    const { results, problems } = await run(['THROWS', 'PASSES', 'PASSES-2'], [], { lanes: 1 });
+    assert.deepEqual(problems, []);
+    const [throwing, ...others] = results;
+    const expected = ['throws in a timer', 'rejects'].map((name) => `nothing catches an error, in or after "${name}"`);
+    assert.deepEqual(
+      throwing?.failures.map(({ name }) => name),
+      expected,
+    );
+    assert.match(throwing?.failures[0]?.error ?? '', /^uncaughtException: Error: thrown later\n +at .*THROWS\.mjs/);
+    assert.match(throwing?.failures[1]?.error ?? '', /^unhandledRejection: Error: rejected\n +at .*THROWS\.mjs/);
+    assert.deepEqual(
+      others.map(({ passed, failures }) => [passed, failures]),
+      [
+        [1, []],
+        [1, []],
+      ],
+    );
   });
 
   it('tells of each file how many tests passed, which failed and why, and what it printed', async () => {
