@@ -2,9 +2,11 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { AskGit, orGit } from '../git-files/object-files.ts';
 import { authorize, canSee, whoIs } from './auth.ts';
 import type { Answer, Ask } from './exchange.ts';
 import { gitEnv } from './git.ts';
+import { advertiseRefs, listRefs, packetOf, readPackets } from './list-refs.ts';
 import type { Caller, Repository } from './model.ts';
 import { isStraight, pushBlock } from './pushes.ts';
 import { catchUp, type RefChange } from './refs.ts';
@@ -88,26 +90,19 @@ async function withRefusals(
 
 const NO_HOOKS = { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'core.hooksPath', GIT_CONFIG_VALUE_0: '/dev/null' };
 
-/** Parses the commands of a push: pkt-lines of `old new ref` up to the flush packet. */
+/** Parses the commands of a push: `old new ref`. */
 function readCommands(body: Buffer): readonly RefChange[] {
-  const changes: RefChange[] = [];
-  let at = 0;
-  while (at + 4 <= body.length) {
-    const length = Number.parseInt(body.toString('latin1', at, at + 4), 16);
-    if (!(length > 4)) break;
-    const line = body.toString('utf8', at + 4, at + length).split('\0')[0] ?? '';
-    const [, before, after, ref] = /^([0-9a-f]{40}) ([0-9a-f]{40}) (\S+)/.exec(line) ?? [];
-    if (before !== undefined && after !== undefined && ref !== undefined) changes.push({ before, after, ref });
-    at += length;
-  }
-  return changes;
+  return readPackets(body).flatMap((packet) => {
+    const [, before, after, ref] = /^([0-9a-f]{40}) ([0-9a-f]{40}) ([^\s\0]+)/.exec(packet) ?? [];
+    return before === undefined || after === undefined || ref === undefined ? [] : [{ before, after, ref }];
+  });
 }
 
 function bodyOf({ body, headers }: Ask): Buffer {
   return headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body;
 }
 
-/** Serves as `git http-backend` does, without starting that process. */
+/** Serves as `git http-backend` does, without starting that process. Lists of refs are read without git. */
 async function runBackend(
   ask: Ask,
   { gitDir }: Repository,
@@ -115,33 +110,41 @@ async function runBackend(
   extra: Readonly<Record<string, string>>,
 ): Promise<Answer> {
   const service = ask.route;
-  if (tail !== 'info/refs') {
-    const body = await collect([service, '--stateless-rpc', gitDir], environmentOf(ask, extra), bodyOf(ask));
-    return answerWith(`application/x-${service}-result`, body);
-  }
-  const isVersion2 = protocolOf(ask).includes('version=2');
-  const advertise = () => collect([service, '--stateless-rpc', '--advertise-refs', gitDir], environmentOf(ask, extra));
-  // In version 2 it says what the server can do, and nothing of the repository.
-  const isSame = isVersion2 && service === 'git-upload-pack';
-  const advertisement = await (isSame ? rememberOf(protocolOf(ask), advertise) : advertise());
-  const head = isVersion2 ? '' : `${packetOf(`# service=${service}\n`)}0000`;
+  if (tail === 'info/refs') return advertise(ask, gitDir);
+  const askGit = () => collect([service, '--stateless-rpc', gitDir], environmentOf(ask, extra), bodyOf(ask));
+  const isList = service === 'git-upload-pack' && isVersion2(ask);
+  const body = await (isList ? orGit(() => listRefs(gitDir, bodyOf(ask)), askGit) : askGit());
+  return answerWith(`application/x-${service}-result`, body);
+}
+
+/** What git can do, by protocol and service. It is the same for all repositories. */
+const abilities = new Map<string, Buffer>();
+
+async function advertise(ask: Ask, gitDir: string): Promise<Answer> {
+  const service = ask.route;
+  const key = `${protocolOf(ask)} ${service}`;
+  const known = abilities.get(key);
+  const askGit = () => collect([service, '--stateless-rpc', '--advertise-refs', gitDir], environmentOf(ask, {}));
+  const advertisement = await orGit(() => advertiseAgain(service, gitDir, known), askGit);
+  const isUseful = service === 'git-receive-pack' || isVersion2(ask);
+  if (isUseful && advertisement.length > 0) abilities.set(key, advertisement);
+  const head = isVersion2(ask) ? '' : `${packetOf(`# service=${service}\n`)}0000`;
   return answerWith(`application/x-${service}-advertisement`, Buffer.concat([Buffer.from(head), advertisement]));
 }
 
-const abilities = new Map<string, Promise<Buffer>>();
-
-function rememberOf(protocol: string, advertise: () => Promise<Buffer>): Promise<Buffer> {
-  const known = abilities.get(protocol) ?? advertise();
-  abilities.set(protocol, known);
+function advertiseAgain(service: string, gitDir: string, known: Buffer | undefined): Buffer {
+  if (known === undefined) throw new AskGit('what git can do');
+  if (service === 'git-receive-pack') return advertiseRefs(gitDir, known);
+  // For a fetch in version 2 it says nothing of the repository.
   return known;
+}
+
+function isVersion2(ask: Ask): boolean {
+  return protocolOf(ask).includes('version=2');
 }
 
 function protocolOf({ headers }: Ask): string {
   return headers['git-protocol'] ?? '';
-}
-
-function packetOf(line: string): string {
-  return (line.length + 4).toString(16).padStart(4, '0') + line;
 }
 
 function environmentOf(ask: Ask, extra: Readonly<Record<string, string>>): Record<string, string> {

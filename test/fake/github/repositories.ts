@@ -5,6 +5,7 @@ import { lendCommit } from '../git-files/commit-files.ts';
 import { orGit } from '../git-files/object-files.ts';
 import { writeRefFiles } from '../git-files/ref-files.ts';
 import { readRefs, runGit } from './git.ts';
+import { HIDDEN } from './list-refs.ts';
 import type { Repository, RepositorySettings, User, World } from './model.ts';
 import { ensureUser, fullNameOf, nodeId } from './world.ts';
 
@@ -117,14 +118,18 @@ const CONFIG = `[core]
 	receivepack = true
 [receive]
 	advertisePushOptions = true
+	autogc = false
 	denyDeleteCurrent = refuse
-	hideRefs = refs/pull
-	hideRefs = refs/scratch
+${hideRefs(HIDDEN.receive)}
 [uploadpack]
 	allowAnySHA1InWant = true
 	allowFilter = true
-	hideRefs = refs/scratch
+${hideRefs(HIDDEN.uploadpack)}
 `;
+
+function hideRefs(prefixes: readonly string[]): string {
+  return prefixes.map((prefix) => `\thideRefs = ${prefix}`).join('\n');
+}
 
 export async function forkRepository(world: World, parent: Repository, login: string): Promise<Repository> {
   const { name, defaultBranch, isPrivate } = parent;
