@@ -108,10 +108,13 @@ function formatExplanation(explanation: Explanation | undefined): string[] {
   return [`${lines.join('\n')}\n`];
 }
 
-/** The reasons behind a reason, indented. A reason that the sentence already ends with is not repeated. */
+/** The reasons behind a reason, indented. A reason that the sentence already has is not repeated. */
 function formatReasons({ text, reasons }: ExplanationReason, indent: string): string[] {
+  const said = text.toLowerCase();
   return reasons.flatMap((inner) => [
-    ...(text.endsWith(inner.text) ? [] : [wrapLine(`${indent}- `, formatReason(inner))]),
+    ...(said.includes(inner.text.toLowerCase().replace(/\.$/, ''))
+      ? []
+      : [wrapLine(`${indent}- `, formatReason(inner))]),
     ...formatReasons(inner, `${indent}  `),
   ]);
 }

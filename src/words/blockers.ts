@@ -17,20 +17,21 @@ export function waitingForSome(view: View, entries: readonly Entry[], depth: num
   return [...shown, reason('AND_MORE', `Blocked by ${count(more, 'more pull request')} ahead of it.`)];
 }
 
-const STATES: { readonly [State in EntryState]?: string } = {
-  NOT_READY: 'is not ready',
-  PENDING: 'waits to be tested',
-  TESTING: 'is under test',
-  TESTS_PASSED: 'has passed',
-  PENDING_FAILURE: 'failed, with the cause not known yet',
+/** With the time at which it came into the state. */
+const STATES: { readonly [State in EntryState]?: (time: string) => string } = {
+  NOT_READY: (time) => `has not been ready since ${time}`,
+  PENDING: (time) => `has been waiting since ${time} to be tested`,
+  TESTING: (time) => `has been under test since ${time}`,
+  TESTS_PASSED: (time) => `passed at ${time}`,
+  PENDING_FAILURE: (time) => `failed at ${time}; the cause is not known yet`,
 };
 
-/** "Blocked by #12, which is under test since 10:04 UTC; 2 of 5 required checks are open." */
+/** "Blocked by #12, which has been under test since 10:04 UTC; 2 of 5 required checks are open." */
 function waitingFor(view: View, entry: Entry, depth: number): ExplanationReason {
   const { prNumber, stateChangedAt: since, state } = entry;
   const candidate = entry.candidate === undefined ? undefined : findCandidate(view.queue, entry.candidate);
   const checks = candidate === undefined ? '' : checksOf(candidate);
-  const text = `Blocked by ${prName(named(entry))}, which ${STATES[state] ?? state} since ${clockTime(since)}${checks}.`;
+  const text = `Blocked by ${prName(named(entry))}, which ${STATES[state]?.(clockTime(since)) ?? state}${checks}.`;
   const testRun = candidate === undefined ? {} : { testRun: candidate.number };
   return {
     ...reason('WAITING_FOR', text, { prNumber, since, ...testRun }),

@@ -1,15 +1,24 @@
 import type { Entry, Queue } from '../engine/queue.ts';
+import { findBaseTest } from '../engine/suspicion.ts';
 import { type Beyond, commandsOf, type Explanation, reason } from './explanation.ts';
 import { headlineOf } from './headlines.ts';
 import { listOf, prName, shortSha, theChecks } from './phrases.ts';
 import { type Told, tellChange } from './reasons.ts';
-import { failureReasons, isHopeful, isOnlyShadowed, judgementReasons, shadowedTests } from './tests.ts';
+import {
+  failureReasons,
+  isHopeful,
+  isOnlyShadowed,
+  isWithoutResult,
+  judgementReasons,
+  shadowedTests,
+} from './tests.ts';
 
 const TO_FIX: ReadonlySet<string> = new Set(['TEST_RUN_REQUIRED_STATUS_FAILED', 'TEST_RUN_FAILED_BY_OPTIMIZATION']);
 
 /** An entry that has left the queue: why, and what its author does next. */
 // SPEC E22
-export function explainEnded({ branch }: Queue, entry: Entry, beyond: Beyond): Explanation {
+export function explainEnded(queue: Queue, entry: Entry, beyond: Beyond): Explanation {
+  const { branch } = queue;
   const { state, because, prNumber, landed } = entry;
   const told = tellEnd(branch, entry, beyond);
   const { last, failed = [] } = beyond;
@@ -30,10 +39,24 @@ export function explainEnded({ branch }: Queue, entry: Entry, beyond: Beyond): E
       state === 'MERGED'
         ? `Pull request #${prNumber} (MERGED): ${told.text}`
         : `Pull request #${prNumber}: ${headline} (${state}). ${told.text}`,
-    next: isOver ? `Nothing to do: it is on ${branch}.` : (told.advice ?? 'Submit it again.'),
+    next: isOver ? `Nothing to do: it is on ${branch}.` : nextAfterEnd(queue, entry, told),
     commands: isOver ? [] : commandsOf(beyond, (place) => [`sluice pr submit ${place} ${prNumber}`]),
     reasons: [why, ...(last === undefined ? [] : judgementReasons(last))],
   };
+}
+
+/** Several pull requests failed in the same way, so that the branch itself may be broken. */
+// SPEC E34
+function nextAfterEnd(queue: Queue, { prNumber, submission }: Entry, { advice = 'Submit it again.' }: Told): string {
+  const { branch, suspicions } = queue;
+  const isDoubtful = suspicions.some(
+    ({ base, removals }) =>
+      removals.some(({ entry }) => entry.prNumber === prNumber && entry.submission === submission) &&
+      findBaseTest(queue, base) !== undefined,
+  );
+  return isDoubtful
+    ? `Other pull requests failed in the same way, so Sluice tests ${branch} alone. If ${branch} fails too, this pull request comes back automatically. If ${branch} passes: ${advice}`
+    : advice;
 }
 
 /** With the facts from beyond the queue, the sentence says more than the timeline does. */
@@ -48,6 +71,12 @@ export function tellEnd(branch: string, entry: Entry, beyond: Beyond): Told {
     return { text, advice: 'There is nothing to fix. Submit it again.' };
   }
   const text = onTopText(entry, beyond) ?? told.text;
+  if (isWithoutResult(failed)) {
+    return {
+      text: `${theChecks(entry.because.checks)} ended without a result, also when it was tried again.`,
+      advice: 'Look in CI why it ended, then submit it again.',
+    };
+  }
   if (!isHopeful(failed)) return { ...told, text };
   return {
     text: `${text} Only tests failed that are known to be flaky, broken or quarantined.`,

@@ -4,11 +4,13 @@ import type { BlockReason } from '../engine/pull-request.ts';
 import { type Entry, findCandidate, type Hold, isAdmitted, isLive, lineLimit, type Queue } from '../engine/queue.ts';
 import { readinessOf } from '../engine/readiness.ts';
 import { unlanded } from '../engine/roster.ts';
+import { isSuspected } from '../engine/suspicion.ts';
+import { holdEndsAt } from '../engine/verdict.ts';
 import type { Instant } from '../lib/clock.ts';
 import { explainEnded } from './ended.ts';
 import { type Beyond, commandsOf, type Explanation, type ExplanationReason, reason } from './explanation.ts';
 import { headlineOf } from './headlines.ts';
-import { inFiles, listOf, listPrs } from './phrases.ts';
+import { capitalize, inFiles, listOf, listPrs, timeOf } from './phrases.ts';
 import { queueReasons, targetReasons } from './queue.ts';
 import { orderOf, type View } from './view.ts';
 import { MAX_DEPTH, reasonsOf } from './waiting.ts';
@@ -32,13 +34,41 @@ function explainNotReady(view: View, entry: Entry): Explanation {
   return {
     headline: headlineOf(queue, entry).text,
     summary: `Pull request #${entry.prNumber} is submitted and not in the queue yet (NOT_READY).${first === undefined ? '' : ` ${first.text}`}`,
-    next:
-      queue.state === 'PAUSED' && own.length === 0
-        ? 'It joins the queue automatically when the queue is resumed.'
-        : 'It joins the queue automatically as soon as all requirements are met.',
+    next: nextBeforeQueue(queue, entry, reasons),
     commands: needsTargets ? commandsOf(beyond, (place) => [`sluice pr targets ${place} ${entry.prNumber} --all`]) : [],
     reasons,
   };
+}
+
+/** The steps of the author, and the moment at which it joins the queue. */
+// SPEC E33
+function nextBeforeQueue(queue: Queue, entry: Entry, reasons: readonly ExplanationReason[]): string {
+  const codes = reasons.map(({ code }) => code);
+  if (codes.includes('LANDING_DIRECTLY')) return `It lands on ${queue.branch} automatically.`;
+  const advice = adviceFor(queue, entry, codes);
+  const when =
+    queue.state === 'RUNNING'
+      ? (codes.includes('LINE_FULL') && ' when there is room') ||
+        (advice.length === 0 ? ' as soon as nothing is missing' : '')
+      : ` when ${UNTIL[queue.state]}`;
+  return [...advice, `It ${advice.length > 0 ? 'then ' : ''}joins the queue automatically${when}.`].join(' ');
+}
+
+const UNTIL = {
+  PAUSED: 'the queue is resumed',
+  DRAINING: 'the queue admits pull requests again',
+  SWITCHING_MODES: 'the queue has switched modes',
+} as const;
+
+function adviceFor(queue: Queue, { pr }: Entry, codes: readonly string[]): string[] {
+  const { branch } = queue;
+  return [
+    ...(codes.includes('BASE_BRANCH_MISMATCH')
+      ? [`Change its base to ${branch}, or submit it to the queue of ${pr.baseBranch}.`]
+      : []),
+    ...(codes.includes('NOT_MERGEABLE') ? pr.blockReasons.flatMap((block) => blockAdvice(pr, block) ?? []) : []),
+    ...(codes.includes('IMPACTED_TARGETS_MISSING') ? ['Upload its impacted targets, or wait until CI does.'] : []),
+  ];
 }
 
 function waitsForRoom(queue: Queue, entry: Entry): ExplanationReason[] {
@@ -60,24 +90,32 @@ function explainAdmitted(view: View, entry: Entry): Explanation {
   // While the queue holds, a pending entry waits for nothing else.
   const isHeld = queue.hold !== undefined && entry.candidate === undefined;
   const own = isHeld ? [] : reasonsOf(view, entry, MAX_DEPTH);
-  const reasons = [...queueReasons(queue, now), ...targetReasons(queue), ...own];
+  const reasons = [...queueReasons(queue, now), ...targetReasons(queue), ...own, ...reviewReasons(entry)];
   const [first] = reasons;
   const headline = headlineOf(queue, entry).text;
   return {
     headline,
     summary: `Pull request #${entry.prNumber}: ${headline} (${entry.state}), number ${position} of ${order.length}.${first === undefined ? '' : ` ${first.text}`}`,
     position,
-    next: nextOf(queue, entry),
+    next: nextOf(queue, entry, now),
     commands: [],
     reasons,
   };
 }
 
-function nextOf(queue: Queue, entry: Entry): string {
+/** A review that was taken back does not remove it; the forge decides when it lands. */
+function reviewReasons({ pr }: Entry): ExplanationReason[] {
+  const lost = pr.blockReasons.filter((block) => block === 'reviewRequired' || block === 'changesRequested');
+  if (pr.mergeability !== 'NOT_MERGEABLE' || lost.length === 0) return [];
+  const text = `${capitalize(lost.map((block) => blockText(pr, block)).join('; '))}. The forge may refuse to merge it: settle that before it lands.`;
+  return [reason('REVIEW_LOST', text)];
+}
+
+function nextOf(queue: Queue, entry: Entry, now: Instant): string {
   const { branch } = queue;
   if (queue.parked !== undefined) return 'Nothing happens until an operator resumes the queue.';
-  if (queue.state === 'PAUSED') return 'It goes on automatically when the queue is resumed.';
-  if (queue.head === undefined) return `It is tested as soon as the branch ${branch} exists.`;
+  if (queue.state === 'PAUSED') return nextWhilePaused(queue, entry);
+  if (queue.head === undefined) return `It is tested automatically as soon as the branch ${branch} exists.`;
   if (queue.hold !== undefined && entry.state !== 'TESTS_PASSED') return nextWhileHeld(queue, queue.hold, entry);
   switch (entry.state) {
     case 'PENDING':
@@ -88,10 +126,23 @@ function nextOf(queue: Queue, entry: Entry): string {
       if (entry.bisection !== undefined) return nextInSearch(queue, entry);
       return `It lands automatically when all required checks have passed${after(queue, entry)}.`;
     case 'TESTS_PASSED':
-      return `It lands on ${branch} automatically${after(queue, entry)}.`;
+      return `It lands on ${branch} automatically${after(queue, entry)}.${ifOneAheadFails(queue, entry)}`;
     default:
-      return nextAfterFailure(queue, entry);
+      return nextAfterFailure(queue, entry, now);
   }
+}
+
+function nextWhilePaused(queue: Queue, entry: Entry): string {
+  if (entry.state === 'TESTING') return 'If its checks pass, it lands when the queue is resumed.';
+  if (entry.state === 'TESTS_PASSED') return `It lands automatically when the queue is resumed${after(queue, entry)}.`;
+  return 'It goes on automatically when the queue is resumed.';
+}
+
+function ifOneAheadFails(queue: Queue, entry: Entry): string {
+  const failed = beneathOf(queue, entry).filter(({ state }) => state === 'PENDING_FAILURE');
+  if (failed.length === 0) return '';
+  const ahead = listPrs(failed.map(({ prNumber }) => ({ prNumber })));
+  return ` If ${ahead} ${failed.length === 1 ? 'is' : 'are'} removed, it is tested again without ${failed.length === 1 ? 'it' : 'them'}.`;
 }
 
 function nextInSearch(queue: Queue, { bisection: number, submission }: Entry): string {
@@ -113,14 +164,24 @@ function beneathOf(queue: Queue, { candidate: number }: Entry): readonly Entry[]
   return candidate === undefined ? [] : unlanded(queue, candidate.beneath);
 }
 
-function nextAfterFailure(queue: Queue, entry: Entry): string {
+function nextAfterFailure(queue: Queue, entry: Entry, now: Instant): string {
   const open = beneathOf(queue, entry).filter(({ state }) => state !== 'TESTS_PASSED');
-  if (open.length === 0) return 'If this pull request caused the failure, it is removed. Otherwise it is tested again.';
   const ahead = listPrs(open.map(({ prNumber }) => ({ prNumber })));
-  const [passes, fails] = open.length === 1 ? ['passes', 'fails'] : ['all pass', 'one of them fails'];
+  if (open.length === 0) return nextOfCulprit(queue, entry, now);
   return open.length === 1
-    ? `If ${ahead} ${passes}, this pull request caused the failure and is removed. If ${ahead} ${fails}, it is tested again without it.`
-    : `If ${ahead} ${passes}, this pull request caused the failure and is removed. If ${fails}, it is tested again without that one.`;
+    ? `If ${ahead} passes, this pull request caused the failure and is removed. If ${ahead} fails, it is tested again without it.`
+    : `If all of ${ahead} pass, this pull request caused the failure and is removed. If one of them fails, it is tested again without that one.`;
+}
+
+/** The failure is its own, unless the branch or a pass behind it says otherwise. */
+function nextOfCulprit(queue: Queue, { candidate: number }: Entry, now: Instant): string {
+  const candidate = number === undefined ? undefined : findCandidate(queue, number);
+  if (candidate === undefined || candidate.members.length > 1)
+    return 'If this pull request caused the failure, it is removed. Otherwise it is tested again.';
+  const { branch } = queue;
+  if (isSuspected(queue, candidate))
+    return `If ${branch} fails too, it stays in the queue until ${branch} is repaired. If ${branch} passes, it is removed.`;
+  return `It is removed at ${timeOf(holdEndsAt(queue, candidate), now)} at the latest, unless a pull request behind it passes together with it.`;
 }
 
 function nextWhileHeld(queue: Queue, hold: Hold, entry: Entry): string {
@@ -145,8 +206,10 @@ function entryReasons(queue: Queue, entry: Entry): ExplanationReason[] {
     reasons.push(reason('BASE_BRANCH_MISMATCH', text));
   }
   if (mergeability === 'NOT_MERGEABLE') {
-    const blocks = entry.pr.blockReasons.map((block) => reason(block.toUpperCase(), blockText(entry.pr, block)));
-    const text = blocks.length === 0 ? 'It cannot be merged.' : `It cannot be merged: ${blocks[0]?.text}`;
+    const texts = entry.pr.blockReasons.map((block) => ({ block, text: blockText(entry.pr, block) }));
+    const list = texts.map(({ text }) => text).join('; ');
+    const blocks = texts.map(({ block, text }) => reason(block.toUpperCase(), `${capitalize(text)}.`));
+    const text = list === '' ? 'It cannot be merged.' : `It cannot be merged: ${list}.`;
     reasons.push({ ...reason('NOT_MERGEABLE', text), reasons: blocks });
   } else if (mergeability !== 'MERGEABLE') {
     reasons.push(reason('MERGEABILITY_PENDING', 'The forge has not said yet whether it can be merged.'));
@@ -159,26 +222,44 @@ function entryReasons(queue: Queue, entry: Entry): ExplanationReason[] {
   return reasons;
 }
 
+/** Without a full stop: several of them make one sentence. */
 function blockText(pr: Entry['pr'], block: BlockReason): string {
-  const { failingChecks = [], awaitedChecks = [], conflictFiles } = pr;
+  const { failingChecks = [], awaitedChecks = [], conflictFiles, baseBranch } = pr;
   const one = (names: readonly string[]) => (names.length === 1 ? 'a required check' : 'required checks');
   if (block === 'failingCheck' && failingChecks.length > 0)
-    return `${one(failingChecks)} of its head failed: ${listOf(failingChecks)}.`;
+    return `${one(failingChecks)} failed on its newest commit: ${listOf(failingChecks)}`;
   if (block === 'awaitingCheck' && awaitedChecks.length > 0)
-    return `${one(awaitedChecks)} of its head ${awaitedChecks.length === 1 ? 'has' : 'have'} not reported yet: ${listOf(awaitedChecks)}.`;
-  if (block === 'conflict')
-    return `it conflicts with ${pr.baseBranch}${inFiles(conflictFiles)}. Rebase it onto ${pr.baseBranch} and push.`;
+    return `${one(awaitedChecks)} ${awaitedChecks.length === 1 ? 'has' : 'have'} not reported on its newest commit yet: ${listOf(awaitedChecks)}`;
+  if (block === 'conflict') return `it conflicts with ${baseBranch}${inFiles(conflictFiles)}`;
+  if (block === 'behind') return `it is behind ${baseBranch}, and the forge requires it to be up to date`;
   return BLOCK_TEXTS[block];
 }
 
-const BLOCK_TEXTS: { readonly [Reason in Exclude<BlockReason, 'conflict'>]: string } & { readonly conflict?: never } = {
-  behind: 'it is behind the target branch, and the forge requires it to be up to date.',
-  draft: 'it is a draft.',
-  closed: 'it is closed.',
-  pending: 'the forge has not decided yet.',
-  awaitingCheck: 'a required check of its head has not reported yet.',
-  failingCheck: 'a required check of its head failed.',
-  reviewRequired: 'a required review is missing.',
-  changesRequested: 'a reviewer requested changes.',
-  other: 'the forge gives no reason. On plain git, the target branch does not exist, or they have no commit in common.',
+type NamedBlock = Exclude<BlockReason, 'conflict' | 'behind'>;
+
+const BLOCK_TEXTS: { readonly [Reason in NamedBlock]: string } = {
+  draft: 'it is a draft',
+  closed: 'it is closed',
+  pending: 'the forge has not decided yet',
+  awaitingCheck: 'a required check has not reported on its newest commit yet',
+  failingCheck: 'a required check failed on its newest commit',
+  reviewRequired: 'a required review is missing',
+  changesRequested: 'a reviewer requested changes',
+  other:
+    'the forge gives no reason. On plain git, the target branch does not exist, or has no commit in common with it',
 };
+
+/** Undefined: time alone helps. */
+function blockAdvice({ baseBranch, failingChecks = [] }: Entry['pr'], block: BlockReason): string | undefined {
+  const advice: { readonly [Reason in BlockReason]?: string } = {
+    conflict: `Rebase it onto ${baseBranch} and push.`,
+    behind: `Update it from ${baseBranch} and push.`,
+    draft: 'Mark it as ready for review.',
+    closed: 'Reopen it.',
+    failingCheck: `Fix ${failingChecks.length === 0 ? 'the check' : listOf(failingChecks)} and push.`,
+    reviewRequired: 'Get the required review.',
+    changesRequested: 'Make the changes, and have them approved.',
+    other: 'Look on the forge for what is missing, and mend it.',
+  };
+  return advice[block];
+}

@@ -34,6 +34,10 @@ export function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
+export function capitalize(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}
+
 /** `its checks`, or the names of those that failed. */
 export function checksOr(names: readonly string[] | undefined, other: string): string {
   return names === undefined || names.length === 0 ? other : listOf(names);

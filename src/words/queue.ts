@@ -17,7 +17,7 @@ export function queueReasons(queue: Queue, now: Instant): ExplanationReason[] {
       return [
         reason(
           'QUEUE_PAUSED',
-          `${stateText(queue, now, 'paused')} The queue admits, tests and lands nothing until it is resumed. Nothing for you to do.`,
+          `${stateText(queue, now, 'paused')} Tests that run already go on; nothing else is admitted, tested or landed until the queue is resumed. Nothing for you to do.`,
         ),
       ];
     case 'DRAINING':
@@ -37,19 +37,21 @@ export function queueReasons(queue: Queue, now: Instant): ExplanationReason[] {
   }
 }
 
-/** "The queue is paused since 12:04 UTC, until 17:00 UTC, by ada: release 4.2." */
+/** "The queue has been paused since 12:04 UTC, until 17:00 UTC, by ada: release 4.2." */
 function stateText({ stateChange }: Queue, now: Instant, state: string): string {
   if (stateChange === undefined) return `The queue is ${state}.`;
   const { by, at, reason: why, until } = stateChange;
   const end = until === undefined ? '' : `, until ${timeOf(until, now)}`;
   const because = why === undefined ? '.' : `: ${/[.!?]$/.test(why) ? why : `${why}.`}`;
-  return `The queue is ${state} since ${timeOf(at, now)}${end}, by ${by}${because}`;
+  return `The queue has been ${state} since ${timeOf(at, now)}${end}, by ${by}${because}`;
 }
 
 export function targetReasons(queue: Queue): ExplanationReason[] {
-  const { head, hold, branch } = queue;
-  if (head === undefined)
-    return [reason('TARGET_UNKNOWN', `The branch ${branch} was not found yet, or does not exist.`)];
+  const { head, heads, hold, branch } = queue;
+  if (head === undefined) {
+    const text = heads > 0 ? 'does not exist any more' : 'was not found yet, or does not exist';
+    return [reason('TARGET_UNKNOWN', `The branch ${branch} ${text}.`)];
+  }
   return hold === undefined ? [] : [holdReason(queue, hold)];
 }
 

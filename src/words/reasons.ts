@@ -26,6 +26,8 @@ type Telling = string | Told | ((facts: Facts) => string | Told);
 const SUBMIT_AGAIN = 'Submit it again.';
 const SUBMIT_NEW = 'Submit it again to queue the new commits.';
 const FIX = 'Fix it and submit it again.';
+const MEND_FILE = 'Mend the file on the target branch, or set requiredStatuses of the queue. Then submit it again.';
+const LATER = 'Wait until the forge works again, then submit it again.';
 
 const other = ({ prNumber }: Facts) => (prNumber === undefined ? 'A pull request ahead of it' : `#${prNumber}`);
 const without = ({ prNumber }: Facts) => (prNumber === undefined ? 'without it' : `without #${prNumber}`);
@@ -47,8 +49,8 @@ const TELLINGS: { readonly [Code in ReasonCode]: Telling } = {
   PREREQUISITE_MERGE_ITEM_SET_ASIDE: (facts) =>
     `${other(facts)} conflicts with a pull request ahead. It is tested again ${without(facts)}.`,
   MANUAL_PUSH_TO_TARGET_BRANCH: ({ branch }) =>
-    `Somebody pushed to ${branch} outside the queue. It is tested again on the new head.`,
-  SKIP_THE_LINE_INTERRUPTED: (facts) => `${other(facts)} is urgent and goes first. It is tested again after that.`,
+    `${branch} was changed outside the queue. It is tested again on the new head.`,
+  SKIP_THE_LINE_INTERRUPTED: (facts) => `${other(facts)} is urgent and goes first. It is tested again behind that one.`,
   TESTS_RESTARTED_BY_USER: (facts) => `Its tests were restarted${by(facts)}.`,
   TESTS_RESTARTED_BY_API_REQUEST: (facts) => `Its tests were restarted${by(facts)} over the API.`,
   TEST_RUN_INCONCLUSIVE: 'CI ended its checks without a result. They run again.',
@@ -70,7 +72,7 @@ const TELLINGS: { readonly [Code in ReasonCode]: Telling } = {
   BISECTION_REQUIRED: (facts) =>
     `Its batch failed ${failing(facts)}. Sluice splits the batch to find the pull request that caused it.`,
   BISECTION_TEST_RUN_PASSED: 'It passed without the other pull requests of its failed batch. It is back in the queue.',
-  TEST_RUN_STARTED: 'Its tests started.',
+  TEST_RUN_STARTED: 'Its test run started.',
   TEST_RUN_PASSED: (facts) => `All required checks passed.${waiverText(facts)}`,
   SUCCESSOR_TEST_RUN_PASSED: 'A pull request behind it passed together with it.',
   SUCCESSOR_TEST_RUN_WITHDRAWN:
@@ -86,17 +88,35 @@ const TELLINGS: { readonly [Code in ReasonCode]: Telling } = {
     advice: `Rebase it onto ${branch}, push, and submit it again.`,
   }),
   START_TEST_RUN_RETRY_EXHAUSTED: 'Sluice tried several times to create its test branch, without success.',
-  START_TEST_RUN_DRAFT_PRS_NOT_ALLOWED: 'The forge does not allow draft pull requests in this repository.',
-  START_TEST_RUN_PERMISSIONS_BLOCK_TEST_BRANCH: 'The forge does not allow Sluice to push test branches.',
-  START_TEST_RUN_NO_REQUIRED_STATUSES:
-    'No check is required, so nothing would be tested. Set requiredStatuses of the queue ([] lands without tests).',
-  START_TEST_RUN_CONFIG_NOT_FOUND: 'The configuration file was not found.',
-  START_TEST_RUN_CONFIG_PARSING_FAILURE: 'The configuration file on the target branch cannot be parsed.',
-  START_TEST_RUN_CONFIG_BAD_VERSION: 'The configuration file on the target branch has a version that is not supported.',
-  START_TEST_RUN_CONFIG_BAD_REQUIRED_STATUSES:
-    'merge.required_statuses in the configuration file on the target branch is not a list of names.',
-  START_TEST_RUN_CONFIG_MISSING_REQUIRED_STATUSES:
-    'The configuration file on the target branch names no required statuses.',
+  START_TEST_RUN_DRAFT_PRS_NOT_ALLOWED: {
+    text: 'The forge does not allow draft pull requests in this repository.',
+    advice: 'An administrator turns createPrsForTestingBranches of the queue off. Then submit it again.',
+  },
+  START_TEST_RUN_PERMISSIONS_BLOCK_TEST_BRANCH: {
+    text: 'The forge does not allow Sluice to push test branches.',
+    advice: 'An administrator allows it: the rules must exclude the test branches. Then submit it again.',
+  },
+  START_TEST_RUN_NO_REQUIRED_STATUSES: {
+    text: 'No check is required, so nothing would be tested.',
+    advice: 'An administrator sets requiredStatuses of the queue ([] lands without tests). Then submit it again.',
+  },
+  START_TEST_RUN_CONFIG_NOT_FOUND: { text: 'The configuration file was not found.', advice: MEND_FILE },
+  START_TEST_RUN_CONFIG_PARSING_FAILURE: {
+    text: 'The configuration file on the target branch cannot be parsed.',
+    advice: MEND_FILE,
+  },
+  START_TEST_RUN_CONFIG_BAD_VERSION: {
+    text: 'The configuration file on the target branch has a version that is not supported.',
+    advice: MEND_FILE,
+  },
+  START_TEST_RUN_CONFIG_BAD_REQUIRED_STATUSES: {
+    text: 'merge.required_statuses in the configuration file on the target branch is not a list of names.',
+    advice: MEND_FILE,
+  },
+  START_TEST_RUN_CONFIG_MISSING_REQUIRED_STATUSES: {
+    text: 'The configuration file on the target branch names no required statuses.',
+    advice: MEND_FILE,
+  },
   START_TEST_RUN_INVALID_EVENT: 'Its tests could not be started.',
   PR_UPDATED_AT_MERGE_TIME: {
     text: 'Somebody pushed to it just before it would have landed.',
@@ -104,10 +124,16 @@ const TELLINGS: { readonly [Code in ReasonCode]: Telling } = {
   },
   GITHUB_API_MERGE_PR_FAILED: 'The forge refused to merge it.',
   GITHUB_API_DIRECT_MERGE_PR_FAILED: 'The forge refused to merge it directly.',
-  GITHUB_API_BRANCH_PROTECTION_UNMET: ({ branch }) => `It no longer meets the protection rules of ${branch}.`,
-  GITHUB_API_MERGE_ALREADY_IN_PROGRESS: 'The forge kept answering that a merge is already in progress.',
-  GITHUB_API_RATE_LIMIT_EXCEEDED: 'The forge allowed no more requests.',
-  GITHUB_API_REPEATED_SERVER_ERRORS: 'The forge kept failing.',
+  GITHUB_API_BRANCH_PROTECTION_UNMET: ({ branch }) => ({
+    text: `It no longer meets the protection rules of ${branch}.`,
+    advice: `Meet the rules of ${branch}, then submit it again.`,
+  }),
+  GITHUB_API_MERGE_ALREADY_IN_PROGRESS: {
+    text: 'The forge kept answering that a merge is already in progress.',
+    advice: LATER,
+  },
+  GITHUB_API_RATE_LIMIT_EXCEEDED: { text: 'The forge allowed no more requests.', advice: LATER },
+  GITHUB_API_REPEATED_SERVER_ERRORS: { text: 'The forge kept failing.', advice: LATER },
   MERGE_GRAPH_MERGE: (facts) => `Landed on ${facts.branch}.${proofText(facts)}`,
   MERGE_GRAPH_DIRECT_MERGE: (facts) =>
     `It was up to date and had passed. Landed on ${facts.branch} without another run.${proofText(facts)}`,
@@ -123,7 +149,10 @@ const TELLINGS: { readonly [Code in ReasonCode]: Telling } = {
     advice: 'Mark it ready and submit it again.',
   },
   PR_PUSHED_TO: { text: 'Somebody pushed to the pull request after it was submitted.', advice: SUBMIT_NEW },
-  PR_BASE_BRANCH_CHANGED: ({ branch }) => `The pull request no longer targets ${branch}.`,
+  PR_BASE_BRANCH_CHANGED: ({ branch }) => ({
+    text: `The pull request no longer targets ${branch}.`,
+    advice: `If it belongs on ${branch}, change its base back. Then submit it again.`,
+  }),
 };
 
 /** The sentence and the advice for a change of state. */
@@ -145,7 +174,7 @@ export function changeText(change: Change): string {
 export function conflictAheadText(prNumber: number | undefined, files: readonly string[] | undefined): string {
   const ahead = prNumber === undefined ? 'a pull request ahead of it' : `#${prNumber} ahead of it`;
   const again = prNumber === undefined ? 'that one' : `#${prNumber}`;
-  return `It conflicts with ${ahead}${inFiles(files)}. Sluice tries again automatically once ${again} has landed or left the queue. Rebasing it onto ${again} now saves a round.`;
+  return `It conflicts with ${ahead}${inFiles(files)}. It waits until ${again} has landed or left the queue, and is then tried again.`;
 }
 
 function tellFailure(facts: Facts): Told {

@@ -72,7 +72,7 @@ function steady(text: string): string {
     .trimEnd();
 }
 
-it('is what people are told [G45] [G46] [E22] [E23] [E24] [E25] [Q10]', async () => {
+it('is what people are told [G45] [G46] [E22] [E23] [E24] [E25] [E33] [E34] [Q10]', async () => {
   const book = new Book();
   await tellOfOneThatLands(book);
   await tellOfSilence(book);
@@ -139,6 +139,13 @@ async function tellOfReadiness(book: Book): Promise<void> {
   await world.observe({ ...pr, blockReasons: ['conflict'] });
   await world.pagesUpdated();
   await book.add(world, 'Not ready for another reason', pr.number);
+  const changed = await world.submit();
+  await world.observe({ ...changed, mergeability: 'NOT_MERGEABLE', blockReasons: ['changesRequested'] });
+  await world.pagesUpdated();
+  await book.add(world, 'A reviewer requests changes during the test', changed.number);
+  await world.observe({ ...changed, baseBranch: 'release' });
+  await world.pagesUpdated();
+  await book.add(world, 'It gets another base during the test', changed.number);
   await world.stop();
 }
 
@@ -276,6 +283,7 @@ async function tellOfRedBranch(book: Book): Promise<void> {
   await world.pagesUpdated();
   await world.report(2, 'ci', 'FAILURE');
   await world.pagesUpdated();
+  await book.add(world, 'Removed as another was before it, and the branch is doubted', second.number);
   await world.report(3, 'ci', 'FAILURE');
   await world.pagesUpdated();
   assert.equal(await world.stateOf(second.number), 'PENDING');
@@ -330,6 +338,23 @@ async function tellOfConflicts(book: Book): Promise<void> {
   await world.report(1, 'ci', 'SUCCESS');
   await world.pagesUpdated();
   await book.add(world, 'Conflicts with the branch', behind.number);
+  await world.stop();
+  await tellOfNoConflict(book);
+}
+
+async function tellOfNoConflict(book: Book): Promise<void> {
+  const world = await PageWorld.create();
+  const [ahead, behind] = [world.openChanging({ 'a.ts': 'one' }), world.openChanging({ 'a.ts': 'two' })];
+  await world.enter(ahead);
+  await world.enter(behind);
+  await world.report(1, 'ci', 'FAILURE');
+  await world.pagesUpdated();
+  await book.add(world, 'Conflicted with a pull request ahead of it, which failed', behind.number);
+  for (const candidate of [3, 4, 5]) {
+    await world.report(candidate, 'ci', 'CANCELLED');
+    await world.pagesUpdated();
+  }
+  await book.add(world, 'CI cancelled its check each time', behind.number);
   await world.stop();
 }
 

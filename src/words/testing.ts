@@ -97,7 +97,10 @@ export function heardText(required: readonly string[], heard: readonly string[])
     .map((other) => [other, nearest(other, required)] as const)
     .find(([, near]) => near !== undefined) ?? [others[0], undefined];
   const which = meant === undefined ? listOf(others) : name;
-  const question = meant === undefined ? '' : ` Is it meant to be ${meant}?`;
+  const question =
+    meant === undefined
+      ? ' If a check has a new name, an administrator changes the required checks.'
+      : ` Is it meant to be ${meant}?`;
   return ` CI reported ${which}, which is not required.${question}`;
 }
 

@@ -72,6 +72,11 @@ export function isHopeful(failed: readonly FailedCheck[]): boolean {
   return failed.length > 0 && failed.every(isKnown);
 }
 
+/** CI cancelled every failed check, each time that it was tried. */
+export function isWithoutResult(failed: readonly FailedCheck[]): boolean {
+  return failed.length > 0 && failed.every(({ conclusion }) => conclusion === 'CANCELLED' || conclusion === 'STALE');
+}
+
 /** Explains the effect of quarantine on the failures of a candidate's checks. */
 export function judgementReasons({ checks, number: testRun }: Candidate): ExplanationReason[] {
   return checks.flatMap(({ name: check, judgement }) => {

@@ -23,7 +23,8 @@ export function reasonsOf(view: View, entry: Entry, depth: number): ExplanationR
   if (depth === 0) return [];
   const { queue } = view;
   if (entry.conflictsWith !== undefined) {
-    const text = conflictAheadText(entry.conflictsWith, entry.because.files);
+    const ahead = `#${entry.conflictsWith}`;
+    const text = `${conflictAheadText(entry.conflictsWith, entry.because.files)} Or rebase it onto ${ahead}, push, and submit it again: then it need not wait.`;
     return [reason('CONFLICT_AHEAD', text, { prNumber: entry.conflictsWith })];
   }
   if (entry.bisection !== undefined) return [bisectionReason(view, entry)];
@@ -110,7 +111,7 @@ function slotReasons(view: View, depth: number): ExplanationReason[] {
   if (freeSlots({ queue, strategy: REFERENCE_STRATEGY }) > 0) return [];
   const { concurrency } = queue.settings;
   const text =
-    concurrency === 1 ? 'The only test slot is taken.' : `All ${concurrency} test slots are taken (concurrency).`;
+    concurrency === 1 ? 'The only test slot is taken.' : `All test slots are taken: ${concurrency} (concurrency).`;
   return [{ ...reason('WAITING_FOR_SLOT', text), reasons: slotHolders(view, depth) }];
 }
 

@@ -75,13 +75,13 @@ describe('refs that others move', () => {
     const number = await queue.submitOne();
     await queue.ci.runOf(number);
     await queue.git.deleteBranch('main');
-    await queue.untilReason(number, 'TARGET_UNKNOWN', /main was not found/);
+    await queue.untilReason(number, 'TARGET_UNKNOWN', /main does not exist any more/);
     await untilAlarm(queue, 'TARGET_GONE');
     const text = await statusOf(fixture.server, queue, number);
     assert.match(text, /State +.*\(PENDING\)/);
     assert.match(
       text,
-      /The branch main was not found yet, or does not exist\.\nNext: It is tested as soon as the branch main exists\./,
+      /The branch main does not exist any more\.\nNext: It is tested automatically as soon as the branch main exists\./,
     );
     await queue.git.createBranch('main', head as Sha);
     await assertLanded(queue, await queue.untilMerged(number));

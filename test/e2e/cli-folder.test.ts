@@ -120,7 +120,7 @@ describe('sluice in a clone', () => {
   it('says in a list why each pull request waits [W37]', async () => {
     await ok(['queue', 'pause']);
     await ok(['pr', 'submit', '7']);
-    assert.match(await ok(['queue', 'show']), /^#7\tNOT_READY\t.*\tSeventh\tThe queue is paused [^.]*\.$/m);
+    assert.match(await ok(['queue', 'show']), /^#7\tNOT_READY\t.*\tSeventh\tThe queue has been paused [^.]*\.$/m);
     await ok(['pr', 'cancel', '7']);
     await ok(['queue', 'resume']);
   });

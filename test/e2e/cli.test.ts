@@ -91,7 +91,7 @@ describe('sluice against a server', () => {
     const waiting = await ok(['pr', 'status', ...QUEUE, '7']);
     assert.match(waiting, /State +Submitted, not ready yet \(NOT_READY\)/);
     assert.match(waiting, /Priority +high \(10\), never in a batch/);
-    assert.match(waiting, /The queue is paused since .*, by admin: release 4\.2\./);
+    assert.match(waiting, /The queue has been paused since .*, by admin: release 4\.2\./);
     assert.match(waiting, /^\d{4}-\d\d-\d\dT\S+Z\tNOT_READY\tSubmitted .*\tadmin\n/m);
 
     assert.match(await ok(['queue', 'resume', ...QUEUE]), /is RUNNING/);

@@ -66,7 +66,7 @@ describe('why an entry is where it is', () => {
   it('says for whom it waits, what that one waits for, and since when [E12]', () => {
     const told = play()`submit A B; pass A+B`;
     assert.deepEqual(why(told, 'B'), [
-      'WAITING_FOR: Blocked by #1 "Change A", which is under test since 12:00 UTC; 1 of 1 required check is open.',
+      'WAITING_FOR: Blocked by #1 "Change A", which has been under test since 12:00 UTC; 1 of 1 required check is open.',
       '  TESTING: It is under test. 1 of 1 required check is open: ci.',
       '    CHECK_OPEN: ci has not reported a result yet.',
     ]);
@@ -80,11 +80,11 @@ describe('why an entry is where it is', () => {
     assert.deepEqual(why(told, 'B').slice(0, 3), [
       'FAILED_CHECKS: The check ci failed.',
       'BLAME_OPEN: Not known yet whether this pull request caused it: it was tested on top of #1 "Change A".',
-      '  WAITING_FOR: Blocked by #1 "Change A", which is under test since 12:00 UTC; 1 of 1 required check is open.',
+      '  WAITING_FOR: Blocked by #1 "Change A", which has been under test since 12:00 UTC; 1 of 1 required check is open.',
     ]);
     assert.match(
       why(told, 'C')[0] ?? '',
-      /^WAITING_FOR: Blocked by #2 "Change B", which failed, with the cause not known yet/,
+      /^WAITING_FOR: Blocked by #2 "Change B", which failed at 12:0\d UTC; the cause is not known yet/,
     );
   });
 
@@ -107,7 +107,7 @@ describe('why an entry is where it is', () => {
     const told = play()`with concurrency=1; submit A B C`;
     assert.deepEqual(why(told, 'B').slice(0, 2), [
       'WAITING_FOR_SLOT: The only test slot is taken.',
-      '  WAITING_FOR: Blocked by #1 "Change A", which is under test since 12:00 UTC; 1 of 1 required check is open.',
+      '  WAITING_FOR: Blocked by #1 "Change A", which has been under test since 12:00 UTC; 1 of 1 required check is open.',
     ]);
   });
 
@@ -122,7 +122,7 @@ describe('why an entry is where it is', () => {
   it('says with whom it conflicts [E12] [C33]', () => {
     const told = play()`conflict B A; submit A B`;
     assert.deepEqual(why(told, 'B'), [
-      'CONFLICT_AHEAD: It conflicts with #1 ahead of it. Sluice tries again automatically once #1 has landed or left the queue. Rebasing it onto #1 now saves a round.',
+      'CONFLICT_AHEAD: It conflicts with #1 ahead of it. It waits until #1 has landed or left the queue, and is then tried again. Or rebase it onto #1, push, and submit it again: then it need not wait.',
     ]);
   });
 

@@ -43,7 +43,7 @@ export async function collectPageFacts(place: PageHost, loaded: LoadedQueue, ent
     explanation,
     admitted: queue.index.admitted,
     headline: headlineOf(queue, entry),
-    retestReason: setback,
+    retestReason: isOver(setback, entry) ? undefined : setback,
     submittedBy: submitted && decodeTransition(submitted).actor,
     run,
     linkable: collectLinkable(queue, entry, {
@@ -54,6 +54,11 @@ export async function collectPageFacts(place: PageHost, loaded: LoadedQueue, ent
     page: pageOf(entry),
     howToSubmit: { hasCommands: commandsEnabled, label: labelCommandsEnabled ? enqueueingLabel : undefined },
   };
+}
+
+/** The conflict with a pull request ahead is no news once it is under test again. */
+function isOver(setback: StoredTransition | undefined, { state }: Entry): boolean {
+  return setback?.reason === 'CONFLICTS_WITH_PREREQUISITE' && state === 'TESTING';
 }
 
 /** The last setback since the submission. */

@@ -62,7 +62,8 @@ function renderSentences(situation: PageFacts): string[] {
   if (!isLive(entry.state)) return renderEnd(situation);
   const by = entry.state === 'NOT_READY' && submittedBy !== undefined ? [`Submitted by ${code(submittedBy)}.`] : [];
   const isAgain = entry.state === 'PENDING' || entry.state === 'TESTING';
-  const isNews = retestReason !== undefined && !explanation.reasons.some(({ text }) => text === retestReason.text);
+  const isNews =
+    retestReason !== undefined && !explanation.reasons.some(({ text }) => text.startsWith(retestReason.text));
   const back = isAgain && isNews ? [renderSaid(retestReason, linkable)] : [];
   return [...by, ...back].flatMap((line) => ['', line]);
 }
@@ -124,8 +125,9 @@ function renderRequired({ required, silentSince, heard, endsAt }: RunFacts): str
 function renderSilence(required: readonly string[], heard: readonly string[], since: Instant): string {
   const it = required.length === 1 ? 'It has' : 'They have';
   const guess = heardText(required, heard);
-  const question = guess === '' ? ' Does CI run for this branch, and report under this name?' : words(guess);
-  return `**${it} not reported since ${minuteOf(since)}.**${question}`;
+  const name = required.length === 1 ? 'this name' : 'these names';
+  const question = guess === '' ? `Does CI run for this branch, and report under ${name}?` : words(guess.trim());
+  return `**${it} not reported since ${minuteOf(since)}.** ${question}`;
 }
 
 /** The test branch is removed with the candidate. Its commit, and a search for the draft pull request, still work. */

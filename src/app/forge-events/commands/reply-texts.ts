@@ -11,18 +11,19 @@ const USAGE = [
 export const HELP = `Commands stand at the beginning of a line in a new comment:\n\n${USAGE}\n\n\`/trunk\` works in place of \`/sluice\`.`;
 
 const PROBLEMS: { readonly [Each in CommandProblem]: (part: string) => string } = {
-  unknown_command: (part) => (part === '' ? 'A command is missing.' : `${code(part, 60)} is no command that I know.`),
-  unknown_flag: (part) => `I do not know what ${code(part, 60)} means here, so I did nothing.`,
-  bad_priority: (part) => `${code(part, 60)} is no priority, so I did nothing.`,
-  no_priority: (part) => `${code(part, 60)} needs a priority after it, so I did nothing.`,
-  given_twice: (part) => `${code(part, 60)} is there twice, so I did nothing.`,
+  unknown_command: (part) =>
+    part === '' ? 'A command is missing.' : `${code(part, 60)} is no command, so nothing was done.`,
+  unknown_flag: (part) => `${code(part, 60)} is no option here, so nothing was done.`,
+  bad_priority: (part) => `${code(part, 60)} is no priority, so nothing was done.`,
+  no_priority: (part) => `${code(part, 60)} needs a priority after it, so nothing was done.`,
+  given_twice: (part) => `${code(part, 60)} is there twice, so nothing was done.`,
   direct_not_supported: (part) =>
     `${code(part, 60)} is not supported: every pull request has to meet the branch's protection first. Without it, \`/sluice merge\` waits until this one does.`,
 };
 
 export function unclearText({ problem, part }: Extract<Command, { readonly kind: 'unclear' }>): string {
   const sentence = PROBLEMS[problem](part);
-  return problem === 'direct_not_supported' ? sentence : `${sentence} These I know:\n\n${USAGE}`;
+  return problem === 'direct_not_supported' ? sentence : `${sentence} The commands are:\n\n${USAGE}`;
 }
 
 export function notPermitted(login: string, did: string): string {
