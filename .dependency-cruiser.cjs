@@ -157,7 +157,7 @@ module.exports = {
     room(
       'cli-simulates-on-a-copy',
       '^src/cli/simulate/',
-      ['^src/cli/simulate/', '^src/policy/', '^src/storage/', '^src/app/core/queue-codec\\.ts$', pure, words, lib],
+      ['^src/cli/', '^src/policy/', '^src/storage/', '^src/app/core/queue-codec\\.ts$', pure, words, lib],
       'The simulation of policies reads the history of a queue from a copy of its store, without a server.',
     ),
     room(

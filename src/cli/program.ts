@@ -60,6 +60,10 @@ export function createProgram(): Program {
     const { defineTests } = await import('./tests/tests.ts');
     return defineTests;
   });
+  add('simulate', 'Compare settings on simulated pull requests', async () => {
+    const { defineSimulate } = await import('./simulate/command.ts');
+    return defineSimulate;
+  });
   add('login', 'Keep the address of a server and a token', async () => (await import('./login.ts')).defineLogin);
   add('logout', 'Forget a token that is kept', async () => (await import('./login.ts')).defineLogout);
   add('token', 'Make and revoke tokens', async () => (await import('./token.ts')).defineToken);

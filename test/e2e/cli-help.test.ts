@@ -114,7 +114,7 @@ describe('the help', () => {
       if (children.length > 0) assert.doesNotMatch(line.slice(found.path.length), /^ [a-z]+/, `${page}: ${line}`);
       const own = [found.command, ...children].flatMap(({ options }) => options.map(({ long }) => long));
       const known = [...own, ...everywhere, '--help', '--version'];
-      for (const [option] of line.matchAll(/(?<= )--[a-z-]+/g)) assert.ok(known.includes(option), `${page}: ${line}`);
+      for (const [option] of line.matchAll(/(?<= )--[a-z\d-]+/g)) assert.ok(known.includes(option), `${page}: ${line}`);
     }
   });
 });

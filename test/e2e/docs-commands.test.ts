@@ -23,6 +23,7 @@ const NOT_RUN: readonly (readonly [command: RegExp, why: string])[] = [
   [/^sluice github setup/, 'needs a browser; github-setup.test.ts runs it'],
   [/^sluice (?:github check|repo add github)/, 'needs a GitHub; github-docs.test.ts runs it'],
   [/^git pull|^systemctl/, 'changes the installation'],
+  [/^sluice simulate --data/, 'needs a week of a queue; stored-history.test.ts reads one'],
   [/completion (?:zsh|fish)/, 'needs that shell; cli-help.test.ts reads the script'],
 ];
 const PATIENCE = { timeout: 120_000 };
@@ -227,6 +228,7 @@ describe('cli.md', PATIENCE, () => {
   it('which server, which repository, pull requests, watching', async (t) => {
     const { run, follow, untilState } = await openClone(t, 'cli', { slow: 'yes' });
     await follow(shellBlocks(page, 'Plain `sluice`') + shellBlocks(page, 'A demo') + shellBlocks(page, 'GitHub'));
+    assert.match(await follow(shellBlocks(page, 'Simulating settings')), /CI runs per PR/);
     await follow(shellBlocks(page, 'Which server'), LOGIN);
     await follow('sluice queue create -B release\nsluice pr submit 7 -B release');
     assert.match(await follow(shellBlocks(page, 'Which repository')), /#7/);

@@ -6,7 +6,8 @@ import type { RunReport } from './simulate.ts';
 import { describeFailure, Summary } from './summary.ts';
 
 const HELP = `npm run simulate -- [options]      runs the real queue in a simulated world, once for every seed
-npm run simulate -- policy ...     compares what the queue costs under other rules
+
+\`sluice simulate\` is something else: it compares what the queue costs under other settings.
 
 A run is one or two servers on one SQLite in memory, a forge, a CI and people, all on a clock of their own. Everything that
 happens by chance comes from the seed: settings, changes, faults, crashes. The invariants of test/simulation/invariants.ts
@@ -44,12 +45,7 @@ const options = {
   help: { type: 'boolean', default: false },
 } as const;
 
-if (process.argv[2] === 'policy') {
-  const policy = await import('../../src/cli/simulate/main.ts');
-  process.exitCode = await policy.run(process.argv.slice(3));
-} else {
-  process.exitCode = await runCommand(process.argv.slice(2), { help: HELP, parse, run });
-}
+process.exitCode = await runCommand(process.argv.slice(2), { help: HELP, parse, run });
 
 async function run({ seeds, forge, jobs, isBailing, isVerbose }: ReturnType<typeof parse>): Promise<number> {
   const summary = new Summary(forge === 'model' ? MUST_OCCUR : []);

@@ -13,8 +13,9 @@ import { type FolderLock, lockFolder } from '../../storage/sqlite/folder.ts';
 import { openSqliteStore } from '../../storage/sqlite/open-sqlite-store.ts';
 import { writeBackup } from '../../storage/sqlite/write-backup.ts';
 import type { Store } from '../../storage/store.ts';
+import { usageError } from '../core/exit.ts';
 import { type Cycle, cyclesOf } from './cycles.ts';
-import { type Source, UsageError } from './options.ts';
+import type { Source } from './options.ts';
 
 interface History {
   readonly source: string;
@@ -34,7 +35,7 @@ export function readHistory(place: Place): Promise<History> {
     const { queue, name } = await findQueue(store, place);
     const snapshot = await store.queues.load(queue.id);
     const [last] = await store.queues.listEvents(queue.id, queue.version - 1, 1);
-    if (snapshot === undefined || last === undefined) throw new UsageError(`The queue of ${name} has no history.`);
+    if (snapshot === undefined || last === undefined) throw usageError(`The queue of ${name} has no history.`);
     const from = last.at - place.days * 24 * HOUR_MS;
     const rows = await store.queues.listTransitionsWithin({ queueIds: [queue.id], from, until: last.at });
     const cycles = cyclesOf(rows);
@@ -51,12 +52,12 @@ async function findQueue(store: Store, { repo, branch }: Place): Promise<{ queue
   const [repository, ...others] = chosen;
   if (repository === undefined || others.length > 0) {
     const names = repositories.map(nameOf).join(', ') || 'none';
-    throw new UsageError(`Choose a repository with --repo. There are: ${names}.`);
+    throw usageError(`Choose a repository with --repo. There are: ${names}.`);
   }
   const queue = await store.queues.find(repository.id, branch);
   if (queue !== undefined) return { queue, name: `${nameOf(repository)} ${branch}` };
   const branches = (await store.queues.listByRepository(repository.id)).map((each) => each.branch).join(', ') || 'none';
-  throw new UsageError(`${nameOf(repository)} has no queue for ${branch}. There are: ${branches}.`);
+  throw usageError(`${nameOf(repository)} has no queue for ${branch}. There are: ${branches}.`);
 }
 
 /** Facts that are in events and not in transitions. */
@@ -168,7 +169,7 @@ function targetsOf(
 function medianOf(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const median = sorted[Math.floor(sorted.length / 2)];
-  if (median === undefined) throw new UsageError('No test run came to an end in that time: there is nothing to play.');
+  if (median === undefined) throw usageError('No test run came to an end in that time: there is nothing to play.');
   return median;
 }
 
@@ -208,7 +209,7 @@ async function copyStore(place: string, copy: string): Promise<void> {
   if (found?.isFile() === true) return copyFile(place, copy);
   const database = join(place, DATABASE);
   const inside = await stat(database).catch(() => undefined);
-  if (inside?.isFile() !== true) throw new UsageError(`${place} is neither a data folder nor a backup.`);
+  if (inside?.isFile() !== true) throw usageError(`${place} is neither a data folder nor a backup.`);
   // Held during the copy, so that no server starts meanwhile.
   const lock = lockIdle(place);
   try {
@@ -223,7 +224,7 @@ function lockIdle(folder: string): FolderLock {
     return lockFolder(folder);
   } catch (error) {
     if (!(error instanceof Fault) || error.code !== 'STORE_LOCKED') throw error;
-    throw new UsageError(
+    throw usageError(
       `A server is using ${folder}. Run \`sluice backup\` and give the file that it names: --data <file>.`,
     );
   }
