@@ -15,7 +15,7 @@ const BACKUP_TIMEOUT_MS = 290_000;
 export function defineBackup(command: Command): void {
   command
     .description('Copy the embedded store to a file, while the server goes on. Nothing is overwritten.')
-    .argument('[file]', `${BACKUP_FILE_TEXT} Without it, a name with the time.`)
+    .argument('[file]', `${BACKUP_FILE_TEXT} Default: a name with the time.`)
     .action(
       withContext(async (context, file: string | undefined) => {
         const body = file === undefined ? {} : { file: resolveBackupFile(file) };
@@ -91,7 +91,7 @@ export function defineRestore(command: Command): void {
   command
     .description('Replace everything in the embedded store by a backup, tokens too. All of it, or nothing changes.')
     .argument('<file>', BACKUP_FILE_TEXT)
-    .option('--yes', 'Do not ask. Needed where there is no terminal to ask at.')
+    .option('--yes', 'Do not ask. Required without a terminal.')
     .action(
       withContext(async (context, file: string, options: { yes?: true }) => {
         const wanted = resolveBackupFile(file);

@@ -8,7 +8,7 @@ export function defineDemo(command: Command): void {
     .description(
       'Make a small repository with ten pull requests, run a server for it, and show the queue at work: some land, some are removed, each with a reason. It ends with what that shows, and needs nothing but Node and git.',
     )
-    .option('--folder <folder>', 'Where to put everything, to be kept: an empty folder, or a new one.')
+    .option('--folder <folder>', 'Put everything into this folder and keep it: an empty folder, or a new one.')
     .option('--keep', 'Leave the server running and everything in place, to look further.')
     .option('--github', 'On a GitHub of this machine, with people and a CI; it needs the packages for tests.')
     // The demo runs its own server, so --url, --token-file and --json do not apply.

@@ -73,7 +73,7 @@ export function defineLogout(command: Command): void {
     .description(
       'Forget the token that `sluice login` keeps. The token itself stays good: `sluice token revoke` ends it.',
     )
-    .argument('[url]', 'The address of the server. Without it: that of the last login.')
+    .argument('[url]', 'The address of the server. Default: that of the last login.')
     .action((url: string | undefined) => logout(url));
   addExamples(command, ['sluice logout', 'sluice logout https://sluice.acme.dev']);
 }

@@ -18,9 +18,11 @@ const FOLLOW_INTERVAL_MS = 500;
 
 export function defineLogs(command: Command): void {
   command
-    .description('Print what the checks of the built-in runner printed for a candidate, also while they run.')
+    .description(
+      'Print the output of the checks of the built-in runner for a test run (candidate), also while they run.',
+    )
     .argument('<candidate>', 'The id of the candidate (the test run): the last part of its test branch.')
-    .argument('[check]', 'The check. Left out: the only one, else those that failed, else all.')
+    .argument('[check]', 'The check. Default: the only one, or those that failed, or all.')
     .option('-f, --follow', 'Go on until the check has ended.')
     .action(withContext(showLogs));
   addExamples(command, [

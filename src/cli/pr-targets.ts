@@ -14,14 +14,13 @@ interface TargetsOptions {
 }
 
 export function defineTargets(pr: Command): void {
-  const description =
-    'Say which targets a pull request impacts, for a parallel queue. May come before it is submitted.';
+  const description = 'Set the targets that a pull request impacts, for a parallel queue. Also before it is submitted.';
   const command = addEntryArguments(pr.command('targets').description(description))
     .option('--target <target>', 'A target; repeat it for several.', collect)
     .option('--targets-file <file>', 'A file with one target a line; - is standard input.')
     .option('--all', 'It impacts everything.')
     .option('--none', 'It impacts nothing.')
-    .option('--sha <commit>', 'The head commit the targets were computed for. Without it, the present head.')
+    .option('--sha <commit>', 'The head commit that the targets were computed for. Default: the present head.')
     .action(
       withEntry(async (context, { repo, targetBranch, number }, options: TargetsOptions) => {
         const impactedTargets = readTargets(options);

@@ -22,7 +22,7 @@ const TIMED_OUT = 124;
 export function defineWatchEntry(pr: Command): void {
   const command = addTimeoutOption(
     addEntryArguments(
-      pr.command('watch').description('Wait until a pull request has left the queue, and say how it goes on.'),
+      pr.command('watch').description('Wait until a pull request has left the queue, and show its progress.'),
     ),
   )
     .action(withEntry(waitForEnd))

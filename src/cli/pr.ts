@@ -86,7 +86,7 @@ function defineAct(pr: Command, operation: Act, { verb, text }: { verb: string; 
 }
 
 function defineStatus(pr: Command): void {
-  const description = 'Say where a pull request stands, why, and how it came there.';
+  const description = 'Show where a pull request stands, why, what to do next, and its history.';
   const command = addEntryArguments(pr.command('status').description(description))
     .option('--web', WEB_TEXT)
     .action(
@@ -130,7 +130,7 @@ function defineList(pr: Command): void {
     )
     .option('--until <when>', 'Only those that left the queue until: as --since.', parseInstant('past'))
     .option('--limit <number>', 'How many at most, 1 to 100.', parseIntegerWithin(1, 100))
-    .option('--cursor <cursor>', 'Go on where the page before ended.')
+    .option('--cursor <cursor>', 'Start after the end of the page before.')
     .action(
       withQueue(async (context, place, options: ListOptions) => {
         const { state, limit: take, since, until, cursor } = options;

@@ -40,10 +40,10 @@ export function createProgram(): Program {
   });
   add(
     'status',
-    'Say whether the server is well, and what its queues do',
+    'Show the state of the server and of its queues',
     async () => (await import('./status.ts')).defineStatus,
   );
-  add('github', 'Connect a GitHub, and check what is missing', async () => {
+  add('github', 'Connect GitHub, and check what is missing', async () => {
     const { defineGithub } = await import('./github/github.ts');
     return defineGithub;
   });
@@ -51,12 +51,12 @@ export function createProgram(): Program {
   add('queue', 'Create, show and steer queues', async () => (await import('./queue.ts')).defineQueue);
   add('pr', 'Submit pull requests and see where they stand', async () => (await import('./pr.ts')).definePr);
   add('watch', 'Watch a queue live', async () => (await import('./watch/watch.ts')).defineWatch);
-  add('logs', 'Print what checks printed', async () => (await import('./logs.ts')).defineLogs);
+  add('logs', 'Print the output of checks', async () => (await import('./logs.ts')).defineLogs);
   add('upload', 'Upload test reports; fail only for tests that are not quarantined', async () => {
     const { defineUpload } = await import('./upload/upload.ts');
     return defineUpload;
   });
-  add('tests', 'Find flaky tests, and decide about them', async () => {
+  add('tests', 'Find flaky tests, and quarantine them', async () => {
     const { defineTests } = await import('./tests/tests.ts');
     return defineTests;
   });
@@ -66,7 +66,7 @@ export function createProgram(): Program {
   });
   add('login', 'Keep the address of a server and a token', async () => (await import('./login.ts')).defineLogin);
   add('logout', 'Forget a token that is kept', async () => (await import('./login.ts')).defineLogout);
-  add('token', 'Make and revoke tokens', async () => (await import('./token.ts')).defineToken);
+  add('token', 'Create and revoke tokens', async () => (await import('./token.ts')).defineToken);
   add('org', 'Create organizations', async () => (await import('./org.ts')).defineOrg);
   add('backup', 'Copy the embedded store to a file', async () => (await import('./backup.ts')).defineBackup);
   add('restore', 'Replace the embedded store by a backup', async () => (await import('./backup.ts')).defineRestore);
@@ -85,7 +85,7 @@ function addOrgOption(command: Command): void {
   if (command.commands.length > 0) return;
   command.option(
     '--org <slug>',
-    "The organization to act for, with a token that has the scope instance. Else the token's.",
+    'The organization to act for; needs a token with the scope instance. Default: that of the token.',
   );
 }
 
@@ -107,11 +107,11 @@ function createRoot(): Command {
     .helpCommand('help [command]', 'Explain a command')
     .option(
       '--url <url>',
-      'The server. Else SLUICE_URL, else that of the data folder here, else of the last login, else http://127.0.0.1:8080.',
+      'The address of the server. Default: SLUICE_URL, then the server of the data folder here, then that of the last login, then http://127.0.0.1:8080.',
     )
     .option(
       '--token-file <file>',
-      'A file with the token; - is standard input. Else SLUICE_TOKEN, else that of a login at the server, else the admin-token file of SLUICE_DATA or ./data.',
+      'A file with the token; - is standard input. Default: SLUICE_TOKEN, then the token of a login at the server, then the file admin-token in SLUICE_DATA or ./data.',
     )
     .addOption(jsonOption())
     .addOption(new Option('--json-fields <fields>').hideHelp())

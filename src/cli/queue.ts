@@ -21,9 +21,17 @@ export function defineQueue(queue: Command): void {
   defineCreate(queue);
   defineShow(queue);
   defineUpdate(queue);
-  defineState(queue, { verb: 'pause', state: 'PAUSED', summary: 'Admit, start and land nothing until it is resumed' });
-  defineState(queue, { verb: 'resume', state: 'RUNNING', summary: 'Go on after pause or drain' });
-  defineState(queue, { verb: 'drain', state: 'DRAINING', summary: 'Finish what is in it and admit nothing new' });
+  defineState(queue, {
+    verb: 'pause',
+    state: 'PAUSED',
+    summary: 'Pause a queue: it admits, starts and lands nothing until it is resumed',
+  });
+  defineState(queue, { verb: 'resume', state: 'RUNNING', summary: 'Resume a queue after pause or drain' });
+  defineState(queue, {
+    verb: 'drain',
+    state: 'DRAINING',
+    summary: 'Drain a queue: it finishes what is in it and admits nothing new',
+  });
   defineDelete(queue);
   defineList(queue);
 }
@@ -80,7 +88,7 @@ function defineShow(queue: Command): void {
 
 function defineUpdate(queue: Command): void {
   const command = addQueueArguments(
-    queue.command('update').description('Change the settings of a queue. What is not named stays.'),
+    queue.command('update').description('Change settings of a queue. The others keep their values.'),
   );
   addSettingOptions(command)
     .option(

@@ -46,7 +46,7 @@ export function defineRepo(repo: Command): void {
 function defineAdd(repo: Command): void {
   const command = repo
     .command('add')
-    .description('Register a repository, or change one. What is not named stays as it is.')
+    .description('Register a repository, or change one. What is not named keeps its value.')
     .argument('<repo>', REPO_TEXT, parseRepo)
     .option(
       '--git <path|URL>',
@@ -56,12 +56,16 @@ function defineAdd(repo: Command): void {
     .option('--no-check', 'Remove all checks: they are reported from outside.')
     .option('--junit <glob>', 'Test reports that the checks leave behind; repeat it for several.', collect)
     .option('--no-junit', 'Collect no test reports.')
-    .option('--check-timeout <minutes>', 'When a check is killed, 1 to 10080.', parseIntegerWithin(1, 10_080))
+    .option(
+      '--check-timeout <minutes>',
+      'Minutes after which a check is killed, 1 to 10080.',
+      parseIntegerWithin(1, 10_080),
+    )
     .option('--check-network', 'Let the checks use the network of the machine they run on.')
-    .option('--trust-checks', 'Run the checks also where nothing can keep them from the files of the server.')
-    .option('--no-trust-checks', 'Take that back.')
-    .option('--run-hooks', 'Run hooks of the repository when the queue changes a branch. A path only.')
-    .option('--no-run-hooks', 'Run none. Without either: run them if nobody else can write them.')
+    .option('--trust-checks', 'Run the checks even if nothing can keep them from the files of the server.')
+    .option('--no-trust-checks', 'Undo --trust-checks.')
+    .option('--run-hooks', 'Run hooks of the repository when the queue changes a branch. Only for a path.')
+    .option('--no-run-hooks', 'Run no hooks. Default: they run if only the user of the server and root can write them.')
     .action(
       withContext(async (context, ref: RepoRef, options: AddOptions) => {
         const asked = { repo: ref, ...readAddOptions(options) };

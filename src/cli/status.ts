@@ -12,7 +12,7 @@ const OTHER_LINES = 8;
 export function defineStatus(command: Command): void {
   command
     .description(
-      'Say whether the server answers and is ready, its version, what protects it from checks, and how many pull requests are where.',
+      'Show whether the server answers and is ready, its version, what protects it from checks, and how many pull requests each queue has in each state.',
     )
     .action(withContext(showStatus));
   addExamples(command, ['sluice status', 'sluice status --url https://sluice.acme.dev', 'sluice status --json']);

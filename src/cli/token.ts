@@ -33,12 +33,12 @@ function defineCreate(token: Command): void {
     .addOption(scopeOption())
     .option(
       '--repo <repo>',
-      'Only this repository, as host/owner/name; repeat it for several. Without it, every one.',
+      'Only this repository, as host/owner/name; repeat it for several. Default: every repository.',
       collectRepo,
     )
     .option(
       '--expires <when>',
-      'When it stops working: 90d (also m, h, w, y) from now, or an instant. Without it, with the token in use.',
+      'When it stops working: 90d (also m, h, w, y) from now, or an instant. Default: as the token in use.',
       parseInstant('future'),
     )
     .action(

@@ -83,9 +83,9 @@ export const VARIABLES = {
   ),
   SLUICE_GITHUB_API_URL: url(
     'https://api.github.com, or https://HOST/api/v3',
-    'Where the REST API is, for unusual installations.',
+    'Address of the REST API, for unusual installations.',
   ),
-  SLUICE_GITHUB_WEB_URL: url('https://HOST', 'Where people and git go, for unusual installations.'),
+  SLUICE_GITHUB_WEB_URL: url('https://HOST', 'Address for people and git, for unusual installations.'),
   SLUICE_RUNNER_JOBS: integer(
     'number of cores',
     { min: 1, max: 1000 },

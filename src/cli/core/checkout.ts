@@ -131,6 +131,6 @@ export function chooseOrg(named: string | undefined): string {
   return named ?? (process.env['SLUICE_ORG'] || 'default');
 }
 
-export const ORG_TEXT = 'The slug of the organization. Else SLUICE_ORG, else default.';
+export const ORG_TEXT = 'The slug of the organization. Default: SLUICE_ORG, then default.';
 export const REPO_OPTION_TEXT =
-  'The repository as host/owner/name. Else that of a git remote here that the server knows.';
+  'The repository as host/owner/name. Default: a git remote of this folder that the server knows.';

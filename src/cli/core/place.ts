@@ -24,8 +24,8 @@ interface PlaceOptions {
 export function addQueueArguments(command: Command): Command {
   return addPlaceOptions(
     command
-      .argument('[repo]', `${REPO_TEXT} Without it: that of the folder, as -R says.`)
-      .argument('[branch]', 'The target branch of the queue. Without it: as -B says.'),
+      .argument('[repo]', `${REPO_TEXT} Default: see -R.`)
+      .argument('[branch]', 'The target branch of the queue. Default: see -B.'),
   );
 }
 
@@ -38,8 +38,12 @@ export function addEntryArguments(command: Command): Command {
 
 function addPlaceOptions(command: Command): Command {
   return command
-    .option('-R, --repo <repo>', 'The repository. Else that of a git remote here that the server knows.', parseRepo)
-    .option('-B, --branch <branch>', 'The target branch. Else that of the only queue, else the default branch.');
+    .option(
+      '-R, --repo <repo>',
+      'The repository. Default: a git remote of this folder that the server knows.',
+      parseRepo,
+    )
+    .option('-B, --branch <branch>', 'The target branch. Default: that of the only queue, or the default branch.');
 }
 
 type Given<Options> = [...words: (string | undefined)[], options: Options & PlaceOptions];

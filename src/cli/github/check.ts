@@ -19,10 +19,10 @@ export function defineCheck(github: Command): void {
   const command = github
     .command('check')
     .description(
-      'Say what is missing before queues can work: permissions, rules of the branch, required checks on test branches, events. Without arguments: for every queue of a connected GitHub.',
+      'Show what is missing before queues can work: permissions, rules of the branch, required checks on test branches, events. Without arguments: for every queue of a connected GitHub.',
     )
     .argument('[repo]', REPO_TEXT, parseRepo)
-    .argument('[branch]', 'The target branch; it needs no queue yet. Without: every branch with a queue, else main.')
+    .argument('[branch]', 'The target branch; it needs no queue yet. Default: every branch with a queue, or main.')
     .action(
       withContext(async (context, repo: RepoRef | undefined, branch: string | undefined) => {
         const places = await findPlaces(context, repo, branch);
@@ -35,7 +35,7 @@ export function defineCheck(github: Command): void {
         if (results.some(({ findings }) => countErrors(findings) > 0)) process.exitCode = EXIT.refused;
       }),
     )
-    .addHelpText('after', '\nThe exit code is 1 where something keeps a queue from working.');
+    .addHelpText('after', '\nThe exit code is 1 if something keeps a queue from working.');
   addExamples(command, [
     'sluice github check github.com/acme/app main',
     'sluice github check',

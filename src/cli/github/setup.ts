@@ -34,19 +34,24 @@ export function defineSetup(github: Command): void {
   const command = github
     .command('setup')
     .description(
-      'Connect a GitHub: make an App there, with the permissions and events that Sluice needs, and keep its key in the data folder of the server. Run it where the server runs. --url (or SLUICE_URL) is the address under which GitHub reaches the server.',
+      'Connect GitHub: create an App there, with the permissions and events that Sluice needs, and keep its key in the data folder of the server. Run it on the machine of the server. --url (or SLUICE_URL) is the address under which GitHub reaches the server.',
     )
     .option('--host <host>', 'The GitHub: github.com, or the name of an Enterprise host.', 'github.com')
-    .option('--org <org>', 'The organization that is to own the App. Without: you.')
+    .option('--org <org>', 'The organization that owns the App. Default: you.')
     .option('--name <name>', 'The name of the App; unique on its GitHub, at most 34 characters.')
-    .option('--port <port>', 'Of the page on this machine; 0 takes any free one.', parseIntegerWithin(0, 65_535), 0)
+    .option(
+      '--port <port>',
+      'Port of the setup page on this machine; 0 takes any free one.',
+      parseIntegerWithin(0, 65_535),
+      0,
+    )
     .option(
       '--code <code>',
-      'The code from the address that GitHub sent the browser to, where that could not be opened; - reads it, or the address, from standard input. As an argument everybody on this machine can see it.',
+      'The code from the address that GitHub sent the browser to, if the browser could not open it; - reads it, or the address, from standard input. As an argument everybody on this machine can see it.',
     )
-    .option('--replace', 'Replace a connection to this host that is there.')
-    .option('--api-url <url>', 'Where the REST API is, for unusual installations.')
-    .option('--web-url <url>', 'Where people and git go, for unusual installations.')
+    .option('--replace', 'Replace the existing connection to this host.')
+    .option('--api-url <url>', 'Address of the REST API, for unusual installations.')
+    .option('--web-url <url>', 'Address for people and git, for unusual installations.')
     .action(async (_options: unknown, self: Command) => runSetup(self.optsWithGlobals<SetupOptions>()));
   addExamples(command, [
     'sluice github setup --org acme --url https://sluice.acme.dev',

@@ -45,7 +45,7 @@ interface QuarantineOptions extends ScopeOptions {
 
 function defineQuarantine(tests: Command): void {
   const description =
-    'Quarantine a test: it goes on running, and its failures block nobody. Or never quarantine it, or end either.';
+    'Quarantine a test: it still runs, and its failures block nobody. --never forbids that, --clear ends either.';
   const command = testCommand(tests, 'quarantine', description)
     .option('--never', 'Never quarantine it, whatever its status is.')
     .option('--clear', "End what was decided: back to what the repository's settings say.")
@@ -80,7 +80,7 @@ interface FlagOptions extends ScopeOptions {
 }
 
 function defineFlag(tests: Command): void {
-  const command = testCommand(tests, 'flag', 'Say that a test is flaky, before any monitor does.')
+  const command = testCommand(tests, 'flag', 'Mark a test as flaky before a monitor does.')
     .option('--remove', 'Take the flag away.')
     .option('--reason <text>', 'Why.', parseReason)
     .action(
@@ -107,12 +107,12 @@ function defineMute(tests: Command): void {
   const command = testCommand(
     tests,
     'mute',
-    'Mute a monitor for one test: it goes on detecting, and does not count for the status.',
+    'Mute a monitor for one test: it still detects, but does not count for the status.',
   )
     .argument('<monitor>', MONITOR_TEXT)
     .option(
       '--for <time>',
-      'For 24h (also m, d, w), or until an instant. Else until it is ended.',
+      'For 24h (also m, d, w), or until an instant. Default: until somebody ends it.',
       parseInstant('future'),
     )
     .option('--remove', 'End the mute.')
@@ -158,8 +158,8 @@ function defineLabel(tests: Command): void {
 }
 
 function defineTicket(tests: Command): void {
-  const command = testCommand(tests, 'ticket', 'Link a ticket to a test, in the place of the one it has.')
-    .argument('[ticket]', "Its address, or its key where the repository's settings have a ticket_url_template.")
+  const command = testCommand(tests, 'ticket', 'Link a ticket to a test. It replaces the present one.')
+    .argument('[ticket]', "Its address, or its key if the repository's settings have a ticket_url_template.")
     .option('--remove', 'Take the link away.')
     .action(
       withContext(

@@ -38,9 +38,7 @@ export function defineList(tests: Command): void {
     addScopeOptions(
       tests
         .command('list')
-        .description(
-          'List tests. Without one of the options that choose: those that are broken, and those that are flaky.',
-        )
+        .description('List tests. Default: those that are broken, and those that are flaky.')
         .option('--failing', 'Those that failed lately, most failures first.')
         .option(
           '--since <when>',

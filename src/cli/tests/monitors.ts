@@ -15,7 +15,9 @@ type MonitorView = Static<typeof listMonitors.reply>['monitors'][number];
 type MonitorInput = Static<typeof setMonitor.body>['monitor'];
 
 export function defineMonitors(tests: Command): void {
-  const monitors = tests.command('monitors').description('Say what makes a test flaky or broken.');
+  const monitors = tests
+    .command('monitors')
+    .description('Show or change the monitors, which decide what is flaky or broken.');
   addExamples(monitors, [
     'sluice tests monitors',
     "sluice tests monitors set 'Pass on retry' --parameter recovery_days=3",
@@ -46,7 +48,8 @@ interface SetOptions extends ScopeOptions {
 }
 
 function defineSet(monitors: Command): void {
-  const description = 'Change a monitor, or make one: without <monitor>. What is not named stays. All tests follow.';
+  const description =
+    'Change a monitor; without <monitor>, create one. What is not named keeps its value. All tests follow.';
   const command = scopedCommand(monitors, 'set', description)
     .argument('[monitor]', MONITOR_TEXT)
     .option('--file <file>', 'A file with the monitor as JSON or YAML, as --json shows it; - is standard input.')

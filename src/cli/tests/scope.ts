@@ -47,7 +47,7 @@ export interface PageOptions {
 export function addPageOptions(command: Command): Command {
   return command
     .option('--limit <number>', 'How many at most, 1 to 100.', parseIntegerWithin(1, 100))
-    .option('--cursor <cursor>', 'Go on where the page before ended.');
+    .option('--cursor <cursor>', 'Start after the end of the page before.');
 }
 
 export function pageQuery({ limit, cursor }: PageOptions) {
@@ -59,7 +59,7 @@ export function formatMore({ next_page_token }: { readonly next_page_token: stri
   return formatNextPage(next_page_token);
 }
 
-export const MONITOR_TEXT = 'The id of the monitor, or its name, or its type where only one has it.';
+export const MONITOR_TEXT = 'The id or the name of the monitor, or its type if only one has it.';
 
 const MONITOR_ID = /^[0-9a-f-]{32,36}$/i;
 

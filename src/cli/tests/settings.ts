@@ -14,7 +14,7 @@ type Settings = Static<typeof getTestSettings.reply>;
 const NAMES = Object.keys(TEST_SETTINGS);
 
 export function defineSettings(tests: Command): void {
-  const settings = tests.command('settings').description('Say how the tests of a repository are treated.');
+  const settings = tests.command('settings').description('Show or change how Sluice treats the tests of a repository.');
   addExamples(settings, ['sluice tests settings', 'sluice tests settings set auto_quarantine=true']);
   const get = scopedCommand(
     settings,

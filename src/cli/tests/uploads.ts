@@ -36,7 +36,7 @@ export function defineUploads(tests: Command): void {
   addExamples(uploads, ['sluice tests uploads', 'sluice tests uploads --issues --limit 1']);
   const description = 'List uploads of test results, the latest first; the word list may be left out.';
   const list = addPageOptions(scopedCommand(uploads, 'list', description, { isDefault: true }))
-    .option('--issues', 'Say what is wrong with each.')
+    .option('--issues', 'Show what is wrong with each.')
     .action(
       withContext(async (context, options: ListOptions) => {
         const scope = await chooseScope(context, options);
@@ -53,7 +53,7 @@ function defineIgnore(uploads: Command): void {
   const command = addScopeOptions(
     uploads
       .command('ignore')
-      .description('Take back what an upload is evidence for, such as one of an outage. Its runs stay.')
+      .description('Ignore an upload as evidence, such as one from an outage. Its runs stay listed.')
       .argument('<id>', 'The id of the upload.')
       .requiredOption('--reason <text>', 'Why, for the history.'),
   ).action(
@@ -70,7 +70,7 @@ function defineIgnore(uploads: Command): void {
 }
 
 function defineAgain(uploads: Command): void {
-  const description = 'Process an upload again, from the files as they came, which are kept for some days.';
+  const description = 'Process an upload again, from its files, which are kept for some days.';
   const command = scopedCommand(uploads, 'again', description)
     .argument('<id>', 'The id of the upload.')
     .action(

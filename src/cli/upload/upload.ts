@@ -27,24 +27,24 @@ export function defineUpload(command: Command): void {
     .option('--branch <branch>', 'The branch that was tested.')
     .option('--pr <number>', 'The pull request that was tested.', parsePrNumber)
     .option('--job <name>', 'The name of the CI job. Results are compared within one job.')
-    .option('--job-url <url>', 'Where people find the job.')
-    .option('--variant <name>', 'Where it ran, such as linux-arm64: the same test elsewhere is another test.')
+    .option('--job-url <url>', 'The address of the CI job, for people.')
+    .option('--variant <name>', 'The platform, such as linux-arm64: the same test on another one is another test.')
     .option('--test-run-id <id>', 'The candidate of a queue that was tested: the last part of its test branch.')
     .option('--check <name>', 'The check of the candidate that these are the results of.')
     .option('--fork', 'The commit is a fork\u2019s: its results count, and are evidence for nothing.')
-    .option('--no-fork', 'It is not, whatever the environment of CI says.')
+    .option('--no-fork', 'The commit is not a fork\u2019s, whatever the environment of CI says.')
     .option('--attempt <number>', 'Which try of the job this is, from 1.', parseIntegerWithin(1, 999_999))
     .option(
       '--codeowners <file>',
-      'Who owns the tests, by file. Else CODEOWNERS of the checkout, where forges look for it.',
+      'The CODEOWNERS file that names the owners of the tests. Default: that of the checkout, in the places of forges.',
     )
-    .option('--no-codeowners', 'Send none.')
-    .option('--exit-code <number>', 'That of the test process.', parseIntegerWithin(0, 255))
+    .option('--no-codeowners', 'Send no owners.')
+    .option('--exit-code <number>', 'The exit code of the test process.', parseIntegerWithin(0, 255))
     .option('--no-quarantine', 'Do not ask what is quarantined.')
-    .option('--no-allow-empty', 'Exit with 70 where no report is found.')
+    .option('--no-allow-empty', 'Exit with 70 if no report is found.')
     .option('--dry-run', 'Read the reports and ask what is quarantined, but upload nothing.')
     .option('--wait', 'Wait until the upload is processed, and say how that went. Needs a token that may read.')
-    .option('--retries <number>', 'How often to try again where no server answers.', parseIntegerWithin(0, 10), 4)
+    .option('--retries <number>', 'How often to try again if no server answers.', parseIntegerWithin(0, 10), 4)
     .action(withContext(upload));
   command.addOption(command.createOption('--allow-empty').hideHelp());
   addExamples(command, [

@@ -16,12 +16,12 @@ const INTERRUPTED = 130;
 export function defineWatch(command: Command): void {
   addQueueArguments(command)
     .description(
-      'Watch a queue live: what is under test, who waits and why, who left. Where the output is no terminal, a line for each change.',
+      'Watch a queue live: what is under test, what waits and why, what left. In a pipe or a file: a line for each change.',
     )
     .option('--until-empty', 'End when no pull request is in the queue any more.')
     .option(
       '--interval <seconds>',
-      'Look this often. Else: twice a second, less often while nothing moves.',
+      'Ask the server this often. Default: twice a second, less often while nothing moves.',
       parseSeconds,
     )
     .action(withQueue(watch));
