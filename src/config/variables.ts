@@ -48,7 +48,7 @@ export const VARIABLES = {
   ),
   SLUICE_TRUSTED_PROXIES: text(
     'none',
-    'Proxies in front of the server, as addresses and CIDRs by commas. If SLUICE_URL is unset, X-Forwarded-Proto or Forwarded of their requests gives the scheme of links and upload URLs.',
+    'Proxies in front of the server, as addresses and CIDRs, separated by commas. If SLUICE_URL is unset, X-Forwarded-Proto or Forwarded of their requests gives the scheme of links and upload URLs.',
   ),
   SLUICE_DATA: text('./data', 'Folder of all data of the server.'),
   SLUICE_DATABASE_URL: secret(
@@ -148,7 +148,7 @@ export const VARIABLES = {
     'How many tests a repository may have. Beyond that, only new tests that fail are stored.',
   ),
   SLUICE_BACKUP_EVERY: text(
-    'unset: no backups without being asked',
+    'unset: no scheduled backups',
     'How often the server backs up its embedded store, such as 30m, 6h or 1d.',
   ),
   SLUICE_BACKUP_DIR: text(

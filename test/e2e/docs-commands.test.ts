@@ -24,6 +24,7 @@ const NOT_RUN: readonly (readonly [command: RegExp, why: string])[] = [
   [/^sluice (?:github check|repo add github)/, 'needs a GitHub; github-docs.test.ts runs it'],
   [/^git pull|^systemctl/, 'changes the installation'],
   [/^sluice simulate --data/, 'needs a week of a queue; stored-history.test.ts reads one'],
+  [/^trunk-analytics-cli/, 'is another program; docs-existing-clients.test.ts sends what it sends'],
   [/completion (?:zsh|fish)/, 'needs that shell; cli-help.test.ts reads the script'],
 ];
 const PATIENCE = { timeout: 120_000 };
@@ -285,7 +286,7 @@ describe('cli.md', PATIENCE, () => {
   });
 });
 
-describe('flaky-tests.md and operating.md', PATIENCE, () => {
+describe('the pages for administrators', PATIENCE, () => {
   it('flaky-tests.md', async (t) => {
     const clone = await openClone(t, 'flaky-tests');
     const { upload } = await uploadResults(clone);
@@ -293,6 +294,20 @@ describe('flaky-tests.md and operating.md', PATIENCE, () => {
     const branch = { '${BRANCH##*/}': await readTestRun(clone.follow) };
     await clone.follow(inlineCommands('docs/flaky-tests.md'), branch);
     assert.match(await clone.follow(shellBlocks('docs/flaky-tests.md'), { [UPLOAD_ID]: upload }), /FLAKY/);
+  });
+
+  it('uploading.md, runner.md and hooks.md', async (t) => {
+    const clone = await openClone(t, 'uploading');
+    await uploadResults(clone);
+    await clone.run(
+      'cp junit.xml reports/api.xml; gzip < junit.xml > report.xml.gz; mkdir .github; echo "* @acme/all" > .github/CODEOWNERS',
+    );
+    const page = 'docs/uploading.md';
+    const places = { '=acme': '=default', $SHA: '1'.repeat(40) };
+    const uploaded = await clone.follow(shellBlocks(page), places);
+    assert.equal([...uploaded.matchAll(/"upload_id"/g)].length, 2, uploaded);
+    await clone.follow(inlineCommands(page));
+    await clone.follow(shellBlocks('docs/hooks.md', 'When they run') + shellBlocks('docs/runner.md'));
   });
 
   it('operating.md: results of CI', async (t) => {
