@@ -108,7 +108,7 @@ export function formatBands({ bands, columns }: Report): string {
     band.leastRunsPerDecided.toFixed(3),
     ...own.map((index) => band.columns[index]?.measures.runsPerDecided.toFixed(3) ?? ''),
   ]);
-  return `CI runs per PR, by the failure rate of the project:\n${formatCells(head, cells)}`;
+  return formatCells(head, cells);
 }
 
 function formatCells(head: readonly string[], rows: readonly string[][], inPipes?: string[]): string {

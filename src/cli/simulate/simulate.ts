@@ -30,11 +30,17 @@ import { readHistory } from './stored-history.ts';
 export async function runSimulate(given: Given): Promise<void> {
   const report = await simulate(readOptions(given), new ProgressBar(process.stderr));
   if (given.json === true) return write(formatJson(report, given.jsonFields));
-  // Beside the rows, as all that is not a cell.
-  if (process.stdout.isTTY) write(`${formatHeading(report)}\n\n`);
-  else say(formatHeading(report));
+  tell(`${formatHeading(report)}\n`);
   write(formatReport(report));
-  if (report.bands.length > 0) write(`\n${formatBands(report)}`);
+  if (report.bands.length === 0) return;
+  tell('\nCI runs per PR, by the failure rate of the project:');
+  write(formatBands(report));
+}
+
+/** Above a table on a terminal. Elsewhere beside its rows, which other programs read. */
+function tell(text: string): void {
+  if (process.stdout.isTTY) write(`${text}\n`);
+  else say(text);
 }
 
 /** The data of a source, before random effects are added. */
