@@ -36,12 +36,15 @@ class Shell {
   readonly #trees = new Trees();
   readonly #checks = new Map<CandidateNumber, RunningChecks>();
   readonly #landings = new Map<number, number>();
+  /** The duration of a test of the head by itself. */
+  readonly #medianMs: number;
   #queue: Queue;
 
   constructor(workload: Workload, settings: QueueSettings, onDecided?: () => void) {
     this.#workload = workload;
     this.#referee = new Referee(workload, onDecided);
     this.#clock = new EventClock(workload.changes[0]?.submittedAt ?? 0);
+    this.#medianMs = medianOf(workload);
     // The simulation has one check, whatever the names in the settings.
     const requiredStatuses = settings.requiredStatuses?.length === 0 ? [] : null;
     this.#queue = createQueue('main', { ...settings, requiredStatuses }, 'RUNNING');
@@ -157,7 +160,7 @@ class Shell {
     const members = numbersOf(candidate.members);
     const tested = { members, beneath: numbersOf(candidate.beneath), isInBase: this.#isInBaseOf(candidate) };
     const passes = this.#referee.beginRun(tested);
-    const durationMs = members.length === 0 ? medianOf(this.#workload) : this.#referee.durationOf(members);
+    const durationMs = members.length === 0 ? this.#medianMs : this.#referee.durationOf(members);
     const cancel = this.#clock.after(durationMs, () => this.#report(number, passes));
     this.#checks.set(number, { startedAt: this.#now, cancel });
   }
@@ -207,7 +210,6 @@ function withoutBatches(queue: Queue): Queue {
   return queue.settings.batch ? { ...queue, settings: { ...queue.settings, batch: false } } : queue;
 }
 
-/** The duration of a test of the head by itself. */
 function medianOf({ changes }: Workload): number {
   const durations = changes.map(({ durationMs }) => durationMs).sort((a, b) => a - b);
   return durations[Math.floor(durations.length / 2)] ?? 0;
