@@ -193,12 +193,12 @@ function describeQueue(repo: RepoRef, queue: DescribedQueue, all = false): strin
   );
 }
 
-/** `Paused by ada 12 min ago, until …: release 4.2` */
+/** `PAUSED by ada (12 min ago), ends in 48 min: release 4.2` */
 function describeState({ state, stateBy, stateSince, stateReason, stateUntil }: DescribedQueue): string {
   if (state === 'RUNNING' || stateBy === undefined || stateSince === undefined) return '';
-  const end = stateUntil === undefined ? '' : `, until ${clean(stateUntil)}`;
+  const end = stateUntil === undefined ? '' : `, ends ${clean(formatTime(stateUntil))}`;
   const why = stateReason === undefined ? '' : `: ${clean(stateReason)}`;
-  return `${state} by ${clean(stateBy)} since ${formatTime(stateSince)}${end}${why}\n`;
+  return `${state} by ${clean(stateBy)} (${formatTime(stateSince)})${end}${why}\n`;
 }
 
 /** The queue stopped itself, so the text also says what to do. */

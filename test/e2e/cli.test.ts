@@ -83,7 +83,7 @@ describe('sluice against a server', () => {
     assert.match(await ok(['queue', 'update', ...QUEUE, '--mode', 'single', '--no-batch']), /concurrency +8\n/);
 
     assert.match(await ok(['queue', 'pause', ...QUEUE, '--reason', 'release 4.2', '--until', '2h']), /is PAUSED/);
-    assert.match(await ok(['queue', 'show', ...QUEUE]), /^PAUSED by admin since \S+, until \S+Z: release 4\.2$/m);
+    assert.match(await ok(['queue', 'show', ...QUEUE]), /^PAUSED by admin \(\S+Z\), ends \S+Z: release 4\.2$/m);
     assert.match(
       await ok(['pr', 'submit', ...QUEUE, '7', '-p', 'high', '--no-batch']),
       /#7 Teach the parser.*NOT_READY/,
@@ -101,7 +101,10 @@ describe('sluice against a server', () => {
       /^#7\t(?:PENDING|TESTING)\t.*high\tAda\tTeach the parser about tabs/m,
     );
     assert.match(await ok(['status']), /^local\/acme\/app\tmain\tRUNNING\t0\t\d\t\d\t0\t0$/m);
-    assert.match(await fails(1, ['queue', 'delete', ...QUEUE]), /Cancel or merge/);
+    assert.match(
+      await fails(1, ['queue', 'delete', ...QUEUE]),
+      /still has a pull request\. Let them land, or cancel them with `sluice pr cancel`, first/,
+    );
     assert.match(
       await ok(['queue', 'update', ...QUEUE, '--mode', 'parallel']),
       /Changed\. The mode changes when the pull requests .* have landed or left[\s\S]*SWITCHING_MODES/,

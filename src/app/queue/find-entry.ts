@@ -35,5 +35,8 @@ export async function findEndedEntry(app: App, found: FoundQueue, prNumber: PrNu
 
 export function neverSubmitted(input: EntryRef): Refusal {
   const where = `the queue for branch "${input.targetBranch}" of ${formatRef(input.repo)}`;
-  return refuse('PULL_REQUEST_NOT_FOUND', `Pull request #${input.prNumber} was never submitted to ${where}.`);
+  return refuse(
+    'PULL_REQUEST_NOT_FOUND',
+    `Pull request #${input.prNumber} was never submitted to ${where}. submitPullRequest submits it.`,
+  );
 }

@@ -181,7 +181,10 @@ export async function deleteQueue(app: App, caller: Caller, input: QueueRef): An
     const count = found.queue.entries.size;
     if (count > 0) {
       const what = count === 1 ? 'a pull request' : `${count} pull requests`;
-      return refuse('QUEUE_NOT_EMPTY', `The queue still has ${what}. Cancel or merge every one of them first.`);
+      return refuse(
+        'QUEUE_NOT_EMPTY',
+        `The queue still has ${what}. Let them land, or cancel them with cancelPullRequest, first.`,
+      );
     }
     // A submission since the read above changes the version: read again.
     const outcome = await app.store.queues.delete(found.id, found.version, {

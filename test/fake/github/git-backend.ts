@@ -117,7 +117,7 @@ async function runBackend(
   return answerWith(`application/x-${service}-result`, body);
 }
 
-/** What git can do, by protocol and service. It is the same for all repositories. */
+/** The capabilities of git, by protocol and service. They are the same for all repositories. */
 const abilities = new Map<string, Buffer>();
 
 async function advertise(ask: Ask, gitDir: string): Promise<Answer> {
