@@ -162,7 +162,7 @@ export async function until<T>(what: string, timeoutMs: number, ask: () => Promi
     if (answer !== undefined) return answer;
     if (isLate) throw new Error(`waited ${timeoutMs} ms in vain until ${what}`);
     // The longer it takes, the less often it asks: asking takes time away from the server.
-    const pauseMs = Math.min(LONGEST_PAUSE_MS, 10 + (performance.now() - startedAt) / 10);
+    const pauseMs = Math.min(LONGEST_PAUSE_MS, 20 + (performance.now() - startedAt) / 5);
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }
