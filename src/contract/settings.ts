@@ -95,6 +95,10 @@ function inputSchema(name: SettingName, initial: unknown): TSchema {
       if (!spec.nullable) return { ...integer, ...note, 'x-sluice-message': message };
       return Type.Union([integer, Type.Null()], { ...note, 'x-sluice-message': `${message}, or null` });
     }
+    case 'number': {
+      const message = `must be a number from ${spec.min} to ${spec.max}`;
+      return Type.Number({ minimum: spec.min, maximum: spec.max, ...note, 'x-sluice-message': message });
+    }
     case 'boolean':
       return Type.Boolean({ ...note, 'x-sluice-message': 'must be true or false' });
     case 'choice':
@@ -122,6 +126,8 @@ function outputSchema(name: SettingName): TSchema {
   switch (spec.kind) {
     case 'integer':
       return Type.Integer(note);
+    case 'number':
+      return Type.Number(note);
     case 'boolean':
       return Type.Boolean(note);
     case 'choice':

@@ -1,12 +1,12 @@
+import type { Instant } from '../lib/clock.ts';
 import { walk } from '../lib/sorted-list.ts';
 import type { Candidate } from './candidate.ts';
 import { orderKey } from './entry-index.ts';
 import { Footprint, targetsOf } from './footprint.ts';
 import { type Entry, findEntry, type Queue } from './queue.ts';
 import { lineOf, unlanded } from './roster.ts';
-import type { BatchingRule } from './settings.ts';
+import { type BatchingRule, inForce } from './settings.ts';
 import { Claims, type ImpactedTargets, type NodeId } from './targets.ts';
-import type { Work } from './work.ts';
 
 /**
  * Pending entries that one candidate would test together. Groups are in the order in which they would be tested. A
@@ -37,13 +37,30 @@ export interface Demand {
   readonly canStart: (ahead: ReadonlySet<NodeId>) => boolean;
 }
 
+/** How large groups become. */
+export interface Sizing {
+  readonly most: number;
+  isFull(entries: readonly Entry[]): boolean;
+  mayJoin(entries: readonly Entry[], entry: Entry): boolean;
+}
+
+function sizeOfSettings(queue: Queue): Sizing {
+  const { batch, batchingMinSize } = inForce(queue.settings);
+  const most = batch ? batchingMinSize : 1;
+  return { most, isFull: ({ length }) => length >= most, mayJoin: () => true };
+}
+
 export const ALL_GROUPS: Demand = { limit: Number.POSITIVE_INFINITY, canStart: () => true };
 
 /** Forms groups, front first, until there are enough. Groups have negative ids; candidates keep their numbers. */
 // SPEC B1
-export function formGroups(work: Pick<Work, 'queue' | 'at' | 'strategy'>, demand: Demand = ALL_GROUPS): Group[] {
-  const { queue, at } = work;
-  const former = new GroupFormer(queue, work.strategy.groupSize(queue), demand);
+export function formGroups(
+  queue: Queue,
+  at: Instant,
+  demand: Demand = ALL_GROUPS,
+  sizing: Sizing = sizeOfSettings(queue),
+): Group[] {
+  const former = new GroupFormer(queue, sizing, demand);
   for (const prNumber of walk(queue.index.pending)) {
     if (former.startable >= demand.limit || former.isBlocked) break;
     const entry = findEntry(queue, prNumber);
@@ -58,7 +75,7 @@ class GroupFormer {
   /** A group that cannot start impacts everything, so nothing behind it can start either. */
   isBlocked = false;
   readonly #queue: Queue;
-  readonly #size: number;
+  readonly #sizing: Sizing;
   readonly #demand: Demand;
   readonly #claims = new Claims();
   readonly #candidates = new Map<NodeId, Candidate>();
@@ -67,9 +84,9 @@ class GroupFormer {
   #opened = 0;
   readonly #ahead = new Map<NodeId, ReadonlySet<NodeId>>();
 
-  constructor(queue: Queue, size: number, demand: Demand) {
+  constructor(queue: Queue, sizing: Sizing, demand: Demand) {
     this.#queue = queue;
-    this.#size = size;
+    this.#sizing = sizing;
     this.#demand = demand;
     for (const candidate of lineOf(queue)) {
       this.#candidates.set(candidate.number, candidate);
@@ -80,7 +97,7 @@ class GroupFormer {
 
   place(entry: Entry): void {
     const targets = targetsOf(this.#queue, entry);
-    if (this.#size === 1 && this.#blocked.overlaps(targets)) {
+    if (this.#sizing.most === 1 && this.#blocked.overlaps(targets)) {
       // It is behind a group that cannot start, and so is everything behind it. No group has to be formed.
       this.#block(targets);
       return;
@@ -89,14 +106,14 @@ class GroupFormer {
     const draft = this.#findDraftFor(entry, overlapping) ?? this.#open();
     draft.entries.push(entry);
     // #findDraftFor may have joined groups, which changes the overlaps.
-    for (const id of this.#size === 1 ? overlapping : this.#claims.overlapping(targets)) {
+    for (const id of this.#sizing.most === 1 ? overlapping : this.#claims.overlapping(targets)) {
       if (id === draft.id) continue;
       draft.ahead.add(id);
       // An entry that impacts everything is behind all of them already.
       if (targets.kind === 'list') for (const further of this.#aheadOf(id)) draft.ahead.add(further);
     }
     this.#claims.add(draft.id, targets);
-    if (draft.entries.length >= this.#size || !isBatchable(this.#queue, entry)) this.#close(draft);
+    if (this.#sizing.isFull(draft.entries) || !isBatchable(this.#queue, entry)) this.#close(draft);
   }
 
   #block(targets: ImpactedTargets): void {
@@ -109,14 +126,14 @@ class GroupFormer {
   #findDraftFor(entry: Entry, overlapping: ReadonlySet<NodeId>): Draft | undefined {
     if (entry.clearedBySearch !== undefined) return this.#findClearedWith(entry, overlapping);
     const drafts = this.drafts.filter(({ id }) => overlapping.has(id));
-    if (this.#size === 1 || drafts.length === 0) return undefined;
+    if (this.#sizing.most === 1 || drafts.length === 0) return undefined;
     if (!isBatchable(this.#queue, entry)) {
       // No entry can come before this one any more, so the groups ahead of it need not wait for others.
       for (const draft of drafts) this.#close(draft);
       return undefined;
     }
     const [last, ...others] = drafts.filter(({ id }) => !drafts.some(({ ahead }) => ahead.has(id)));
-    if (last === undefined || [last, ...others].some((draft) => isFinished(draft) || !fits(draft, entry)))
+    if (last === undefined || [last, ...others].some((draft) => isFinished(draft) || !this.#fits(draft, entry)))
       return undefined;
     // An urgent entry joins no group that would make it wait for something else.
     if (drafts.some(isUrgent) && [...overlapping].some((id) => id !== last.id && !last.ahead.has(id))) return undefined;
@@ -128,7 +145,7 @@ class GroupFormer {
    */
   #findClearedWith(entry: Entry, overlapping: ReadonlySet<NodeId>): Draft | undefined {
     const draft = this.drafts.find(({ entries }) => entries[0]?.clearedBySearch === entry.clearedBySearch);
-    if (draft === undefined || draft.isClosed || !fits(draft, entry)) return undefined;
+    if (draft === undefined || draft.isClosed || !this.#fits(draft, entry)) return undefined;
     const isBehindAnother = this.drafts.some(({ id, ahead }) => overlapping.has(id) && ahead.has(draft.id));
     return isBehindAnother ? undefined : draft;
   }
@@ -136,8 +153,9 @@ class GroupFormer {
   /** An entry that overlaps with several open groups joins them into one if they fit together. */
   #join(first: Draft, others: readonly Draft[]): Draft | undefined {
     const size = others.reduce((sum, { entries }) => sum + entries.length, first.entries.length);
-    if (size >= this.#size || others.some(({ entries }) => entries.some((other) => !fits(first, other))))
-      return undefined;
+    const joining = others.flatMap(({ entries }) => entries);
+    if (size >= this.#sizing.most || joining.some((other) => !this.#fits(first, other))) return undefined;
+    if (this.#sizing.isFull([...first.entries, ...joining])) return undefined;
     const joined = new Set(others.map(({ id }) => id));
     const isBehindOne = this.drafts.some(({ ahead }) => ahead.has(first.id) || others.some(({ id }) => ahead.has(id)));
     if (isBehindOne) return undefined;
@@ -149,6 +167,10 @@ class GroupFormer {
     first.entries.sort((a, b) => orderKey(a) - orderKey(b));
     this.drafts.splice(0, this.drafts.length, ...this.drafts.filter(({ id }) => !joined.has(id)));
     return first;
+  }
+
+  #fits(draft: Draft, entry: Entry): boolean {
+    return fits(draft, entry) && this.#sizing.mayJoin(draft.entries, entry);
   }
 
   /** Computed on demand, because most candidates are never asked for. */
@@ -209,7 +231,7 @@ function toGroup(queue: Queue, { id, entries, ahead, isClosed }: Draft, at: numb
 /** A group waits from the admission of its oldest entry, unless one of its entries must not wait. */
 // SPEC B3, B10
 function patienceOf({ settings }: Queue, entries: readonly Entry[], at: number): number | undefined {
-  const waitMs = settings.batchingMaxWaitTimeMinutes * 60_000;
+  const waitMs = inForce(settings).batchingMaxWaitTimeMinutes * 60_000;
   if (waitMs === 0 || entries.some(({ wasTested, priority }) => wasTested || priority.value === 0)) return undefined;
   const oldest = Math.min(...entries.map(({ admission }) => admission?.at ?? 0));
   // If the clock went back by more than the wait, the group does not wait for the clock to catch up.

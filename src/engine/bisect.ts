@@ -11,6 +11,7 @@ import {
 } from './bisection-runs.ts';
 import { type Candidate, compositionOf, isRunAgain, type Member } from './candidate.ts';
 import { takeOut } from './line.ts';
+import { concludePrefixes, settleSearched } from './prefix-search.ts';
 import type { PrNumber } from './pull-request.ts';
 import { type Because, findCandidate } from './queue.ts';
 import { removeEntry } from './remove-entry.ts';
@@ -48,11 +49,14 @@ export function startBisection(work: Work, candidate: Candidate): void {
     const { reason: _reason, ...failure } = entry.because;
     move(work, entry, { to: 'PENDING', ...failure, reason: 'BISECTION_REQUIRED', candidate: candidate.number });
   }
-  const parts = split(work, { members: candidate.members, candidate: undefined, isHeld: false });
+  const parts = split(candidate.members);
   const bisection: Bisection = {
     number,
+    how: 'halves',
     base,
     isOnHead: true,
+    admissions: queue.admissions,
+    accused: undefined,
     chains: [{ number: 1, survivors: [], parts }],
     failedSets,
   };
@@ -65,7 +69,12 @@ export function startBisection(work: Work, candidate: Candidate): void {
 
 /** Draws the conclusions from the results of all bisection candidates. */
 export function advanceBisections(work: Work): void {
-  for (const { number } of work.queue.bisections) {
+  for (const { number, how } of work.queue.bisections) {
+    if (how === 'prefixes') {
+      while (concludePrefixes(work, number));
+      settleSearched(work, number);
+      continue;
+    }
     do tidy(work, number);
     while (concludeFront(work, number));
   }
@@ -73,8 +82,8 @@ export function advanceBisections(work: Work): void {
 
 function rememberFailedSets(work: Work, bisection: Bisection): void {
   const sets = new Set(bisection.failedSets);
-  for (const { candidate } of bisection.chains.flatMap(({ parts }) => parts)) {
-    const run = candidate === undefined ? undefined : findCandidate(work.queue, candidate);
+  for (const part of bisection.chains.flatMap(({ parts }) => parts)) {
+    const run = runOf(work, part);
     if (run?.state === 'failed') sets.add(setKey(compositionOf(run)));
   }
   if (sets.size > bisection.failedSets.length) keepBisection(work, { ...bisection, failedSets: [...sets] });
@@ -87,7 +96,7 @@ function concludeFront(work: Work, number: number): boolean {
   rememberFailedSets(work, bisection);
   return bisection.chains.some((chain, index) => {
     const [front] = chain.parts;
-    const run = front?.candidate === undefined ? undefined : findCandidate(work.queue, front.candidate);
+    const run = front && runOf(work, front);
     if (front === undefined || run === undefined) return false;
     if (run.state === 'passed') {
       clearFront(work, { number, index }, front, run);
@@ -146,7 +155,7 @@ function splitFront(work: Work, place: SearchPosition, front: SearchPart, run: C
   keepChain(work, place, ({ survivors, parts, ...chain }) => ({
     ...chain,
     survivors,
-    parts: [...split(work, front), ...parts.slice(1).map((part) => ({ ...part, isHeld: true }))],
+    parts: [...split(front.members), ...parts.slice(1).map((part) => ({ ...part, isHeld: true }))],
   }));
   return true;
 }
@@ -160,23 +169,12 @@ function regroupRest(work: Work, place: SearchPosition, from: number, because: B
   keepChain(work, place, ({ survivors, parts, ...chain }) => ({
     ...chain,
     survivors,
-    parts: [
-      ...parts.slice(0, from),
-      ...(members.length === 0 ? [] : [{ members, candidate: undefined, isHeld: true }]),
-    ],
+    parts: [...parts.slice(0, from), ...(members.length === 0 ? [] : [{ members, candidates: [], isHeld: true }])],
   }));
 }
 
-/** Starts candidates in all free slots, the oldest bisection first. */
-export function startBisectionRuns(work: Work, slots: number): void {
-  let free = slots;
-  for (const { number } of work.queue.bisections) {
-    while (free > 0 && startNextRun(work, number)) free -= 1;
-  }
-}
-
 /** Starts the first startable part; false if there is none. Parts with a known result are skipped. */
-function startNextRun(work: Work, number: number): boolean {
+export function startNextRun(work: Work, number: number): boolean {
   for (;;) {
     tidy(work, number);
     const bisection = findBisection(work, number);
@@ -197,10 +195,10 @@ interface Startable extends SearchPosition {
   readonly beneath: readonly Member[];
 }
 
-function findStartable({ number, chains }: Bisection): Startable | undefined {
+export function findStartable({ number, chains }: Bisection): Startable | undefined {
   for (const [index, { survivors, parts }] of chains.entries()) {
     for (const [partIndex, part] of parts.entries()) {
-      if (part.candidate !== undefined) continue;
+      if (part.candidates.length > 0) continue;
       if (part.isHeld && partIndex > 0) break;
       const ahead = parts.slice(0, partIndex).flatMap(({ members }) => members);
       return { number, index, partIndex, part, beneath: [...survivors, ...ahead] };
@@ -233,7 +231,7 @@ function skipRun(work: Work, number: number, { index, partIndex, part }: Startab
     });
     return;
   }
-  const pieces = part.members.length === 1 ? [part] : split(work, part);
+  const pieces = part.members.length === 1 ? [part] : split(part.members);
   if (isFront) {
     keepChain(work, { number, index }, (chain) => ({ ...chain, parts: chain.parts.toSpliced(0, 1, ...pieces) }));
     return;
@@ -255,13 +253,17 @@ function startRun(work: Work, { number, base }: Bisection, { index, partIndex, p
   });
   keepChain(work, { number, index }, (chain) => ({
     ...chain,
-    parts: chain.parts.with(partIndex, { ...part, candidate: candidate.number, isHeld: false }),
+    parts: chain.parts.with(partIndex, { ...part, candidates: [candidate.number], isHeld: false }),
   }));
   startCandidate(work, candidate);
 }
 
-function split(work: Work, part: SearchPart): SearchPart[] {
-  const at = Math.min(Math.max(work.strategy.splitAt(work.queue, part.members), 1), part.members.length - 1);
-  const pieces = [part.members.slice(0, at), part.members.slice(at)];
-  return pieces.map((members) => ({ members, candidate: undefined, isHeld: false }));
+function split(members: readonly Member[]): SearchPart[] {
+  const half = Math.ceil(members.length / 2);
+  const pieces = [members.slice(0, half), members.slice(half)];
+  return pieces.map((piece) => ({ members: piece, candidates: [], isHeld: false }));
+}
+
+function runOf({ queue }: Work, { candidates: [number] }: SearchPart): Candidate | undefined {
+  return number === undefined ? undefined : findCandidate(queue, number);
 }

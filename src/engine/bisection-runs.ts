@@ -1,9 +1,9 @@
 import { assert } from '../lib/assert.ts';
 import { walk } from '../lib/sorted-list.ts';
 import type { Bisection, Chain, SearchPart } from './bisection.ts';
-import { type CandidateNumber, compositionOf, type Member } from './candidate.ts';
+import { type Candidate, type CandidateNumber, compositionOf, type Member } from './candidate.ts';
 import type { PrNumber } from './pull-request.ts';
-import { type Because, type Entry, findCandidate } from './queue.ts';
+import { type Because, type Entry, findCandidate, type Queue } from './queue.ts';
 import { unlanded } from './roster.ts';
 import { endCandidate, entryOf, keep, move, type Work } from './work.ts';
 
@@ -47,11 +47,15 @@ export function tidy(work: Work, number: number): void {
   else work.queue = { ...work.queue, bisections: work.queue.bisections.filter((other) => other !== known) };
 }
 
-/** Ends the candidate of a part. Its members are pending again. */
+export function runsOf(queue: Queue, { candidates }: SearchPart): readonly Candidate[] {
+  return candidates.flatMap((number) => findCandidate(queue, number) ?? []);
+}
+
+/** Ends the candidates of a part. Its members are pending again. */
 export function dropRun(work: Work, part: SearchPart, because: Because, leaving?: PrNumber): void {
-  const run = part.candidate === undefined ? undefined : findCandidate(work.queue, part.candidate);
-  if (run === undefined) return;
-  endCandidate(work, run, { reason: because.reason, prNumber: because.prNumber });
+  const runs = runsOf(work.queue, part);
+  if (runs.length === 0) return;
+  for (const run of runs) endCandidate(work, run, { reason: because.reason, prNumber: because.prNumber });
   for (const entry of unlanded(work.queue, part.members)) {
     if (entry.state !== 'PENDING' && entry.prNumber !== leaving) move(work, entry, { to: 'PENDING', ...because });
   }
@@ -76,13 +80,12 @@ export function removeFromBisections(work: Work, leaving: Entry, because: Becaus
 
 function withoutEntry(work: Work, part: SearchPart, leaving: Entry, because: Because): SearchPart {
   const isIt = (member: Member) => member.submission === leaving.submission;
-  const run = part.candidate === undefined ? undefined : findCandidate(work.queue, part.candidate);
-  const isAffected = run !== undefined && compositionOf(run).some(isIt);
+  const isAffected = runsOf(work.queue, part).some((run) => compositionOf(run).some(isIt));
   if (isAffected) dropRun(work, part, because, leaving.prNumber);
   return {
     ...part,
     members: part.members.filter((member) => !isIt(member)),
-    candidate: isAffected ? undefined : part.candidate,
+    candidates: isAffected ? [] : part.candidates,
   };
 }
 
@@ -97,10 +100,13 @@ export function releaseFromBisection(work: Work, entry: Entry, because: Because)
 export function repointPart(work: Work, from: CandidateNumber, to: CandidateNumber): void {
   for (const bisection of work.queue.bisections) {
     for (const [index, { parts }] of bisection.chains.entries()) {
-      if (!parts.some(({ candidate }) => candidate === from)) continue;
+      if (!parts.some(({ candidates }) => candidates.includes(from))) continue;
       keepChain(work, { number: bisection.number, index }, (chain) => ({
         ...chain,
-        parts: chain.parts.map((part) => (part.candidate === from ? { ...part, candidate: to } : part)),
+        parts: chain.parts.map((part) => ({
+          ...part,
+          candidates: part.candidates.map((candidate) => (candidate === from ? to : candidate)),
+        })),
       }));
     }
   }

@@ -34,8 +34,11 @@ export interface Base {
 export type Purpose =
   /** A candidate of the line. It lands if it passes. */
   | { readonly kind: 'main' }
-  /** Searches a failed batch for the members that are to blame. */
-  | { readonly kind: 'bisection'; readonly bisection: number }
+  /**
+   * Searches a failed batch for the members that are to blame. `isAgain`: it confirms the result of a run with the same
+   * tree, so it does not wait for that run.
+   */
+  | { readonly kind: 'bisection'; readonly bisection: number; readonly isAgain?: true }
   /**
    * Tests a commit of the target branch without any entry, usually the head, to find out whether it is red by itself.
    */

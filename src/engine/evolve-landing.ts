@@ -9,6 +9,7 @@ import { advanceTarget, moveTarget, moveTargetByStray } from './evolve-target.ts
 import { Footprint, targetsOf } from './footprint.ts';
 import { endHold } from './hold.ts';
 import { retargetLanded } from './impact.ts';
+import { learnDecision } from './learned.ts';
 import { abandon } from './line.ts';
 import { type Entry, findCandidate, findEntry, type Landing, mustBeExact, type Queue } from './queue.ts';
 import { removeEntry } from './remove-entry.ts';
@@ -180,6 +181,7 @@ function mergeEntry(
   };
   const reason = isDirect ? 'MERGE_GRAPH_DIRECT_MERGE' : 'MERGE_GRAPH_MERGE';
   const merged = { ...entry, candidate: undefined, removalAskedBy: undefined, landed };
+  if (!isDirect) learnDecision(work, entry, false);
   move(work, merged, { to: 'MERGED', reason, candidate: candidate.number });
 }
 

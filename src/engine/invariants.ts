@@ -173,7 +173,7 @@ function breachOfBisections(queue: Queue): string | undefined {
     if (searched.get(entry.prNumber) !== entry.bisection) return `#${entry.prNumber} is lost by its bisection`;
   }
   const runs = new Set(
-    queue.bisections.flatMap(({ chains }) => chains.flatMap(({ parts }) => parts.map((p) => p.candidate))),
+    queue.bisections.flatMap(({ chains }) => chains.flatMap(({ parts }) => parts.flatMap((part) => part.candidates))),
   );
   const stray = candidatesOf(queue).find((c) => c.purpose.kind === 'bisection' && !runs.has(c.number));
   return stray === undefined ? undefined : `candidate ${stray.number} belongs to no bisection`;

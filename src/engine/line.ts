@@ -1,6 +1,6 @@
 import { type Candidate, compositionOf, isOfLine, type Member } from './candidate.ts';
 import type { PrNumber } from './pull-request.ts';
-import { type Because, type Entry, isLanding, type Queue, toMember } from './queue.ts';
+import { type Because, type Entry, findCandidate, isLanding, type Queue, toMember } from './queue.ts';
 import { candidatesOf, lineOf, unlanded } from './roster.ts';
 import { endCandidate, keep, move, type Work } from './work.ts';
 
@@ -9,6 +9,16 @@ import { endCandidate, keep, move, type Work } from './work.ts';
 export function abandon(work: Work, candidate: Candidate, because: Because): void {
   if (isBeingLanded(work.queue, candidate)) return;
   abandonAllWith(work, candidate.members, because, new Set());
+}
+
+/** Abandons everything built on a candidate of the line. */
+export function abandonBehind(work: Work, candidate: Candidate, because: Because): void {
+  const submissions = new Set(candidate.members.map(({ submission }) => submission));
+  for (const { number, beneath } of lineOf(work.queue)) {
+    const other = findCandidate(work.queue, number);
+    if (other === undefined || !beneath.some(({ submission }) => submissions.has(submission))) continue;
+    abandonOne(work, other, because, new Set());
+  }
 }
 
 /** Abandons the whole line, because the target branch was pushed to outside the queue. */

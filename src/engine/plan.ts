@@ -1,14 +1,13 @@
 import { assert } from '../lib/assert.ts';
 import { changedKeys, getIn } from '../lib/int-map.ts';
-import { firstOf, walk } from '../lib/sorted-list.ts';
+import { walk } from '../lib/sorted-list.ts';
+import { overruns } from './adaptive.ts';
 import { raiseWaiting } from './ageing.ts';
-import { ALL_GROUPS, type Demand, formGroups, type Group, hopsBehind } from './batch.ts';
-import { advanceBisections, startBisectionRuns } from './bisect.ts';
+import { advanceBisections, startNextRun } from './bisect.ts';
 import {
   type Candidate,
   type CandidateNumber,
   compositionOf,
-  isOfLine,
   isRunAgain,
   isUnderTest,
   type Member,
@@ -17,11 +16,14 @@ import { isBehindDirectMerge, planDirectMerges } from './direct-merge.ts';
 import { withMode } from './entry-index.ts';
 import { concludeBaseTests, concludeRepairs, retestHead, startRepair } from './hold.ts';
 import { freeSlotFor, makeWayForUrgent } from './interrupt.ts';
-import { abandon } from './line.ts';
+import { abandon, isBeingLanded } from './line.ts';
+import { dissolveScouts, searchCandidate, startPrefix, startScout } from './prefix-search.ts';
 import type { PrNumber } from './pull-request.ts';
 import {
   type Entry,
   findCandidate,
+  findEntry,
+  isPending,
   lineLimit,
   mayStartTests,
   mayTest,
@@ -37,6 +39,8 @@ import { reviewUnheard } from './review-required.ts';
 import { candidatesFor, candidatesOf, lineOf, unlanded } from './roster.ts';
 import { releaseSetAside } from './set-aside.ts';
 import { tellOfSilence } from './silence.ts';
+import { freeSearchSlots, freeSlots, freeSlotsFor } from './slots.ts';
+import { type Proposal, strategyOf } from './strategy.ts';
 import { testSuspectedBases } from './suspicion.ts';
 import type { NodeId } from './targets.ts';
 import { reopenCandidate, runOrphans, startCandidate } from './test-run.ts';
@@ -97,6 +101,8 @@ function repeat(work: Work, decide: (work: Work) => void): void {
 // SPEC V11
 function settle(work: Work): void {
   settleVouches(work);
+  dissolveScouts(work);
+  searchOverruns(work);
   blame(work);
   advanceBisections(work);
   finishModeSwitch(work);
@@ -104,6 +110,15 @@ function settle(work: Work): void {
   releaseSetAside(work);
   admitReady(work);
   makeWayForUrgent(work);
+}
+
+/** A run that takes far too long goes on as a search, so that the line can go on without it. */
+function searchOverruns(work: Work): void {
+  if (work.queue.settings.optimizationMode !== 'ADAPTIVE') return;
+  for (const { number } of overruns(work.queue, work.at)) {
+    const candidate = findCandidate(work.queue, number);
+    if (candidate !== undefined && !isBeingLanded(work.queue, candidate)) searchCandidate(work, candidate);
+  }
 }
 
 function proceed(work: Work): void {
@@ -208,37 +223,75 @@ function land(work: Work, { number }: Candidate): void {
   work.effects.push({ kind: 'land_candidate', candidate: number, expectedHead: head.sha });
 }
 
-/** How many candidates of the line may still start. */
-// SPEC C3
-export function freeSlots({ queue, strategy }: Pick<Work, 'queue' | 'strategy'>): number {
-  const isSharing = queue.settings.bisectionConcurrency === 0;
-  const taken = candidatesOf(queue).filter(
-    (candidate) => isUnderTest(candidate) && (isOfLine(candidate) || (isSharing && isOfBisection(candidate))),
-  );
-  return strategy.slots(queue) - taken.length;
-}
-
-// SPEC B8
-function freeBisectionSlots(work: Work): number {
-  const { settings } = work.queue;
-  if (settings.bisectionConcurrency === 0) return freeSlots(work);
-  const taken = candidatesOf(work.queue).filter((other) => isUnderTest(other) && isOfBisection(other));
-  return (settings.bisectionConcurrency ?? work.strategy.slots(work.queue)) - taken.length;
-}
-
-function isOfBisection({ purpose }: Candidate): boolean {
-  return purpose.kind === 'bisection';
-}
-
 function startTests(work: Work): void {
   for (const number of runOrphans(work)) countEarlyReports(work, number);
   reopenRunAgain(work);
   startReplacements(work);
-  if (!mayStartTests(work.queue)) return;
-  startBisectionRuns(work, freeBisectionSlots(work));
-  // The group that started may have separated others that now form one group.
-  while (startGroups(work) > 0 && work.queue.settings.batch);
+  if (!mayStartTests(work.queue) || isAsBefore(work)) return;
+  while (startProposed(work));
 }
+
+/** Carries out the proposals of the strategy; false if none could be carried out. */
+function startProposed(work: Work): boolean {
+  const before = work.queue;
+  const strategy = work.strategy ?? strategyOf(before);
+  const numbers = new Map<NodeId, CandidateNumber>();
+  for (const proposal of strategy.propose(work.queue, work.at)) {
+    if (carryOut(work, proposal, numbers) === 'ask again') return true;
+  }
+  // Without batches, all groups that can start have started.
+  return work.queue !== before && (work.queue.settings.batch || work.queue.settings.optimizationMode === 'ADAPTIVE');
+}
+
+/** The candidates of this round, by the ids of their groups. */
+type Started = Map<NodeId, CandidateNumber>;
+
+/** Starts as much of a proposal as the slots allow. */
+// SPEC I5
+function carryOut(work: Work, proposal: Proposal, started: Started): 'ask again' | undefined {
+  switch (proposal.kind) {
+    case 'line':
+      return startLine(work, proposal.group, started);
+    case 'search':
+      if (freeSearchSlots(work.queue) > 0 && proposal.entries.length > 0 && arePending(work, proposal.entries))
+        startScout(work, proposal.entries);
+      return undefined;
+    case 'prefix':
+      return startSearchRun(work, proposal);
+  }
+}
+
+/** If no slot is free for an urgent entry, another run gives up its slot. The interrupted entries are behind it then. */
+function startLine(work: Work, group: StartableGroup, started: Started): 'ask again' | undefined {
+  const ahead = [...group.ahead].map((id) => started.get(id) ?? id);
+  if (group.entries.length === 0 || ahead.some((id) => id < 0) || !arePending(work, group.entries)) return undefined;
+  if (freeSlots(work.queue) > 0) started.set(group.id, startGroup(work, group, ahead as CandidateNumber[]));
+  else if (freeSlotFor(work, group.entries) !== undefined) return 'ask again';
+  return undefined;
+}
+
+type StartableGroup = Extract<Proposal, { kind: 'line' }>['group'];
+
+function arePending({ queue }: Work, entries: readonly Entry[]): boolean {
+  return entries.every((entry) => {
+    const now = findEntry(queue, entry.prNumber);
+    return now?.submission === entry.submission && isPending(now);
+  });
+}
+
+function startSearchRun(work: Work, { search, length, isAgain }: PrefixProposal): 'ask again' | undefined {
+  const found = work.queue.bisections.find(({ number }) => number === search);
+  if (found === undefined || freeSearchSlots(work.queue) <= 0) return undefined;
+  if (found.how === 'prefixes') {
+    startPrefix(work, search, length, isAgain);
+    return undefined;
+  }
+  const before = work.queue;
+  startNextRun(work, search);
+  return work.queue === before ? undefined : 'ask again';
+}
+
+type PrefixProposal = Extract<Proposal, { kind: 'prefix' }>;
 
 /** Reopens failed candidates whose checks run again, as far as slots are free. */
 // SPEC V26
@@ -246,61 +299,29 @@ function reopenRunAgain(work: Work): void {
   for (const { number } of candidatesOf(work.queue)) {
     const candidate = findCandidate(work.queue, number);
     if (candidate === undefined || !isRunAgain(candidate) || !mayTest(work.queue, candidate)) continue;
-    if (slotsFor(work, candidate) > 0) reopenCandidate(work, candidate);
+    if (freeSlotsFor(work.queue, candidate) > 0) reopenCandidate(work, candidate);
   }
-}
-
-/** The head and a repair have a slot of their own. */
-function slotsFor(work: Work, { purpose }: Candidate): number {
-  if (purpose.kind === 'head' || purpose.kind === 'repair') return 1;
-  return purpose.kind === 'bisection' ? freeBisectionSlots(work) : freeSlots(work);
 }
 
 /** Replacements start first, because their places are ahead of everything new. */
 function startReplacements(work: Work): void {
   for (const candidate of candidatesOf(work.queue)) {
     if (candidate.state !== 'waiting' || !mayTest(work.queue, candidate)) continue;
-    if (slotsFor(work, candidate) > 0) startCandidate(work, candidate);
+    if (freeSlotsFor(work.queue, candidate) > 0) startCandidate(work, candidate);
   }
-}
-
-/**
- * Returns how many it started. If no slot is free for an urgent entry, a candidate is interrupted. Then groups are
- * formed again, because the interrupted entries are ahead of others now, and only the urgent entry's group starts.
- */
-function startGroups(work: Work, urgent?: PrNumber): number {
-  const { pending } = work.queue.index;
-  if (isAsBefore(work)) return 0;
-  const isUrgentWaiting = pending.size > 0 && entryOf(work, firstOf(pending) as PrNumber).priority.value === 0;
-  let slots = urgent === undefined ? freeSlots(work) : 1;
-  if (pending.size === 0 || (slots <= 0 && !isUrgentWaiting)) return 0;
-  const gate = new Gate(work);
-  const groups = formGroups(work, gate.demand(isUrgentWaiting ? pending.size : slots));
-  const numbers = new Map<NodeId, CandidateNumber>();
-  for (const group of groups) {
-    const ahead = [...group.ahead].map((id) => numbers.get(id) ?? id);
-    if (!group.fires || ahead.some((id) => id < 0) || !gate.lets(group, groups)) continue;
-    if (urgent !== undefined && !group.entries.some(({ prNumber }) => prNumber === urgent)) continue;
-    if (slots <= 0) {
-      const next = freeSlotFor(work, group.entries);
-      return numbers.size + (next === undefined ? 0 : startGroups(work, next));
-    }
-    numbers.set(group.id, startGroup(work, group, ahead as CandidateNumber[]));
-    if (urgent !== undefined) break;
-    slots = freeSlots(work);
-  }
-  return numbers.size;
 }
 
 /**
  * Nothing that decides what can start has changed in this step, so nothing can start. Most steps are like that, and
  * scanning all pending entries is expensive.
  */
-function isAsBefore({ before, queue, strategy }: Work): boolean {
-  if (queue.settings.batch || queue.index.pending !== before.index.pending) return false;
+function isAsBefore({ before, queue }: Work): boolean {
+  const { batch, optimizationMode } = queue.settings;
+  if (batch || optimizationMode === 'ADAPTIVE' || queue.bisections !== before.bisections) return false;
+  if (freeSearchSlots(queue) !== freeSearchSlots(before) || queue.index.pending !== before.index.pending) return false;
   if (queue.settings !== before.settings || queue.state !== before.state || queue.head !== before.head) return false;
   if (queue.hold !== before.hold || queue.parked !== before.parked) return false;
-  if (freeSlots({ queue, strategy }) !== freeSlots({ queue: before, strategy })) return false;
+  if (freeSlots(queue) !== freeSlots(before)) return false;
   if (didTargetsChange(before, queue)) return false;
   const [then, now] = [lineOf(before), lineOf(queue)];
   return then.length === now.length && then.every((candidate, index) => isAlike(before, queue, candidate, now[index]));
@@ -317,53 +338,9 @@ function isAlike(before: Queue, queue: Queue, then: Candidate, now: Candidate | 
   return isUnderTest(then) === isUnderTest(now) && isFailure(before, then) === isFailure(queue, now);
 }
 
-/** Decides which groups may start now. A group may not start too deep in the line or behind an unsettled failure. */
-class Gate {
-  readonly #queue: Queue;
-  readonly #failures: readonly Candidate[];
-  readonly #reach: number;
-  readonly #hops = new Map<NodeId, ReadonlyMap<NodeId, number>>();
-
-  constructor({ queue, strategy }: Work) {
-    this.#queue = queue;
-    this.#failures = lineOf(queue).filter((candidate) => isFailure(queue, candidate));
-    this.#reach = strategy.reach(queue);
-  }
-
-  demand(slots: number): Demand {
-    // Within the depth, entries behind a failure may start. The depth is known only after all groups are formed.
-    if (this.#failures.length > 0 && this.#queue.settings.pendingFailureDepth > 0) return ALL_GROUPS;
-    return { limit: slots, canStart: (ahead) => ahead.size <= this.#reach && !this.#isBehindFailure(ahead) };
-  }
-
-  // SPEC C23
-  lets(group: Group, groups: readonly Group[]): boolean {
-    if (group.ahead.size > this.#reach) return false;
-    if (this.#queue.settings.pendingFailureDepth === 0) return !this.#isBehindFailure(group.ahead);
-    return this.#failures.every((failure) => {
-      if (!group.ahead.has(failure.number)) return true;
-      const hops = this.#hopsFrom(failure, groups).get(group.id);
-      return hops !== undefined && hops <= this.#queue.settings.pendingFailureDepth;
-    });
-  }
-
-  #hopsFrom(failure: Candidate, groups: readonly Group[]): ReadonlyMap<NodeId, number> {
-    const known = this.#hops.get(failure.number);
-    if (known !== undefined) return known;
-    const hops = new Map(hopsBehind(this.#queue, failure, groups).map((successor) => [successor.id, successor.hops]));
-    this.#hops.set(failure.number, hops);
-    return hops;
-  }
-
-  // SPEC V7
-  #isBehindFailure(ahead: ReadonlySet<NodeId>): boolean {
-    return this.#failures.some(({ number }) => ahead.has(number));
-  }
-}
-
 /** Everything unlanded ahead of it goes beneath it, in the order of the line. */
 // SPEC C1
-function startGroup(work: Work, group: Group, ahead: readonly CandidateNumber[]): CandidateNumber {
+function startGroup(work: Work, group: StartableGroup, ahead: readonly CandidateNumber[]): CandidateNumber {
   const { queue } = work;
   const { head } = queue;
   if (head === undefined) throw new TypeError('tests start only on a known target');

@@ -17,11 +17,12 @@ import type {
   Timeout,
   WaivedCheck,
 } from './candidate.ts';
+import { type Learned, NOTHING_LEARNED } from './learned.ts';
 import type { Priority } from './priority.ts';
 import type { PrNumber, PullRequestFacts } from './pull-request.ts';
 import type { ReasonCode } from './reason.ts';
 import type { StartProblem } from './required.ts';
-import type { QueueMode, QueueSettings } from './settings.ts';
+import { inForce, type QueueMode, type QueueSettings } from './settings.ts';
 import type { ImpactedTargets } from './targets.ts';
 
 /**
@@ -62,6 +63,7 @@ export interface Queue {
   readonly lastPasses: readonly LastPass[];
   readonly bisections: readonly Bisection[];
   readonly bisectionsEver: number;
+  readonly learned: Learned;
   /** The one landing that is requested or under way. */
   readonly landing: Landing | undefined;
   /** Evidence against commits of the target branch: its head, and bases of bisections. */
@@ -224,6 +226,8 @@ export interface Entry {
    * tested together since. They are not grouped, or the same bisection would start again.
    */
   readonly clearedByPart: string | undefined;
+  /** A search in prefixes cleared it in this stay. It is likely to pass. */
+  readonly isCleared: boolean;
   /** Its tree could not be composed with what landed. For the rest of its stay it overlaps with every entry. */
   readonly overlapsAll: boolean;
   /** How many levels waiting has raised its priority. */
@@ -249,6 +253,7 @@ export const NEW_ENTRY = {
   wasTested: false,
   clearedBySearch: undefined,
   clearedByPart: undefined,
+  isCleared: false,
   overlapsAll: false,
   raised: 0,
   isRepair: false,
@@ -310,6 +315,7 @@ export function createQueue(
     lastPasses: [],
     bisections: [],
     bisectionsEver: 0,
+    learned: NOTHING_LEARNED,
     landing: undefined,
     suspicions: [],
     hold: undefined,
@@ -346,6 +352,12 @@ export function isAdmitted(entry: Entry): boolean {
   return entry.admission !== undefined && isLive(entry.state);
 }
 
+/** It waits for its turn to be tested. */
+export function isPending({ admission, candidate, bisection, conflictsWith }: Entry): boolean {
+  const isElsewhere = candidate !== undefined || bisection !== undefined || conflictsWith !== undefined;
+  return admission !== undefined && !isElsewhere;
+}
+
 /** A paused or parked queue starts and lands nothing. */
 export function mayWork(queue: Queue): boolean {
   return queue.state !== 'PAUSED' && queue.parked === undefined && queue.head !== undefined;
@@ -376,6 +388,7 @@ export function isLanding(queue: Queue, entry: Entry): boolean {
 /** The line holds this many entries, or as many as can be under test at once if that is more. */
 const LINE_LIMIT = 500;
 
-export function lineLimit({ settings }: Queue): number {
+export function lineLimit(queue: Queue): number {
+  const settings = inForce(queue.settings);
   return Math.max(LINE_LIMIT, settings.concurrency * (settings.batch ? settings.batchingMinSize : 1));
 }

@@ -4,7 +4,7 @@ import { nameOf, type RequiredStatus } from './check.ts';
 
 export const QUEUE_MODES = ['SINGLE', 'PARALLEL'] as const;
 export type QueueMode = (typeof QUEUE_MODES)[number];
-export const OPTIMIZATION_MODES = ['OFF', 'BISECTION_SKIP_REDUNDANT_TESTS'] as const;
+export const OPTIMIZATION_MODES = ['OFF', 'BISECTION_SKIP_REDUNDANT_TESTS', 'ADAPTIVE'] as const;
 export const DIRECT_MERGE_MODES = ['OFF', 'ALWAYS'] as const;
 export const MERGE_METHODS = ['MERGE_COMMIT', 'SQUASH', 'REBASE'] as const;
 export const TEST_BRANCH_MODES = ['RENAME_TEMP_BRANCH', 'PUSH_NEW_BRANCH_FROM_TEMP'] as const;
@@ -32,6 +32,9 @@ export interface QueueSettings {
   readonly batchingMinSize: number;
   readonly batchingRules: readonly BatchingRule[];
   readonly optimizationMode: (typeof OPTIMIZATION_MODES)[number];
+  /** ADAPTIVE: one CI run is worth this many pull requests that wait for the duration of a run. */
+  readonly runCost: number;
+  readonly maxGroupSize: number;
   readonly directMergeMode: (typeof DIRECT_MERGE_MODES)[number];
   readonly mergeMethod: (typeof MERGE_METHODS)[number];
   readonly landingMode: (typeof LANDING_MODES)[number];
@@ -62,6 +65,7 @@ export type SettingSpec =
       readonly nullable?: true;
       readonly text: string;
     }
+  | { readonly kind: 'number'; readonly min: number; readonly max: number; readonly text: string }
   | { readonly kind: 'boolean'; readonly text: string }
   | { readonly kind: 'choice'; readonly values: readonly string[]; readonly text: string }
   | { readonly kind: 'text'; readonly maxLength: number; readonly text: string }
@@ -118,7 +122,17 @@ export const SETTING_SPECS: { readonly [Name in SettingName]: SettingSpec } = {
   },
   optimizationMode: choice(
     OPTIMIZATION_MODES,
-    'BISECTION_SKIP_REDUNDANT_TESTS: a set of pull requests that already failed in a bisection is not tested again in it.',
+    'BISECTION_SKIP_REDUNDANT_TESTS: a set of pull requests that already failed in a bisection is not tested again in it. ADAPTIVE: the queue sizes batches, searches and speculation by what it has learned; batch, batchingMinSize, batchingMaxWaitTimeMinutes, bisectionConcurrency, pendingFailureDepth and canOptimisticallyMerge are not used.',
+  ),
+  runCost: {
+    kind: 'number',
+    min: 0.1,
+    max: 100,
+    text: 'ADAPTIVE only: one CI run is worth as much as this many pull requests that wait for the duration of a run. 16 is cheapest, 4 economical, 2 balanced, 1 quick, 0.25 fastest.',
+  },
+  maxGroupSize: integer(
+    { min: 1, max: 1000 },
+    'ADAPTIVE only: the largest number of pull requests that are tested together.',
   ),
   directMergeMode: choice(
     DIRECT_MERGE_MODES,
@@ -178,6 +192,8 @@ export const DEFAULT_SETTINGS: QueueSettings = {
   batchingMinSize: 4,
   batchingRules: [],
   optimizationMode: 'OFF',
+  runCost: 2,
+  maxGroupSize: 64,
   directMergeMode: 'OFF',
   mergeMethod: 'SQUASH',
   landingMode: 'PUSH',
@@ -244,6 +260,10 @@ function problemOf(spec: SettingSpec, value: unknown): string | undefined {
       return Number.isInteger(value) && (value as number) >= spec.min && (value as number) <= spec.max
         ? undefined
         : `must be a whole number from ${spec.min} to ${spec.max}`;
+    case 'number':
+      return typeof value === 'number' && value >= spec.min && value <= spec.max
+        ? undefined
+        : `must be a number from ${spec.min} to ${spec.max}`;
     case 'boolean':
       return typeof value === 'boolean' ? undefined : 'must be true or false';
     case 'choice':
@@ -300,4 +320,25 @@ function isBatchingRule(value: unknown): boolean {
   if (policy !== 'ISOLATE' || !isName(targetPattern, 1000)) return false;
   const star = targetPattern.indexOf('*');
   return star === -1 || (star > 0 && star === targetPattern.length - 1);
+}
+
+const adapted = new WeakMap<QueueSettings, QueueSettings>();
+
+/** The settings that count. ADAPTIVE decides for itself what several of them would fix. */
+// SPEC K1
+export function inForce(settings: QueueSettings): QueueSettings {
+  if (settings.optimizationMode !== 'ADAPTIVE') return settings;
+  const known = adapted.get(settings);
+  if (known !== undefined) return known;
+  const fixed = {
+    ...settings,
+    batch: false,
+    batchingMinSize: 1,
+    batchingMaxWaitTimeMinutes: 0,
+    bisectionConcurrency: 0,
+    pendingFailureDepth: 0,
+    canOptimisticallyMerge: true,
+  };
+  adapted.set(settings, fixed);
+  return fixed;
 }

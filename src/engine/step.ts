@@ -3,7 +3,7 @@ import { evolve } from './evolve.ts';
 import { findBreach } from './invariants.ts';
 import { plan } from './plan.ts';
 import type { Queue } from './queue.ts';
-import { REFERENCE_STRATEGY, type Strategy } from './strategy.ts';
+import type { Strategy } from './strategy.ts';
 import type { Outcome, Step, Work } from './work.ts';
 
 export type { Step } from './work.ts';
@@ -36,11 +36,11 @@ export type { Step } from './work.ts';
  *
  * evolve.ts applies facts. verdict.ts decides what passed, what failed and who is to blame. suspicion.ts and hold.ts
  * decide when the target branch is to blame. vouch.ts finds the passes that cover other entries. plan.ts admits, lands
- * and starts tests. strategy.ts limits how much is tested at once. bisect.ts searches failed batches. line.ts abandons
+ * and starts tests. strategy.ts proposes what to test next. bisect.ts and prefix-search.ts search failed batches. line.ts abandons
  * candidates. work.ts records transitions and effects.
  */
 // SPEC I3
-export function step(queue: Queue, event: QueueEvent, strategy: Strategy = REFERENCE_STRATEGY): Step {
+export function step(queue: Queue, event: QueueEvent, strategy?: Strategy): Step {
   try {
     const result = take(queue, event, strategy);
     const breach = result.outcome.kind === 'applied' ? findBreach(queue, result) : undefined;
@@ -50,7 +50,7 @@ export function step(queue: Queue, event: QueueEvent, strategy: Strategy = REFER
   }
 }
 
-function take(queue: Queue, event: QueueEvent, strategy: Strategy): Step {
+function take(queue: Queue, event: QueueEvent, strategy: Strategy | undefined): Step {
   const work: Work = {
     before: queue,
     queue,

@@ -1,26 +1,29 @@
-import type { Member } from './candidate.ts';
+import type { Instant } from '../lib/clock.ts';
+import { ADAPTIVE_STRATEGY } from './adaptive.ts';
+import type { Group } from './batch.ts';
 import type { Queue } from './queue.ts';
+import { REFERENCE_STRATEGY } from './reference.ts';
 
 /**
- * A strategy decides how many entries to group, where to split a failed group and how far to speculate. It cannot make
- * anything pass, fail or land.
+ * A strategy proposes what to test next. It cannot make anything pass, fail or land: plan.ts carries out a proposal only
+ * if the queue may test and a slot is free, and the verdicts look at results alone.
  */
 export interface Strategy {
-  /** The size at which a group starts at once, and its largest size. 1 tests every entry alone. */
-  groupSize(queue: Queue): number;
-  /** How many members of a failed group go into its first part, from 1 to one less than all. */
-  splitAt(queue: Queue, members: readonly Member[]): number;
-  /** How many candidates of the line may be under test at once. */
-  slots(queue: Queue): number;
-  /** How many unlanded candidates may be beneath a candidate under test. */
-  reach(queue: Queue): number;
+  /** In order of preference. It is asked again after each round in which something started. */
+  propose(queue: Queue, at: Instant): readonly Proposal[];
+  /** When it would propose something else although nothing happened; undefined if only events change its mind. */
+  wakeAt(queue: Queue, now: Instant): Instant | undefined;
 }
 
-/** Follows the settings exactly: groups of the set size, halves, and as many candidates as `concurrency`. */
+export type Proposal =
+  /** Test these pending entries as a candidate of the line, on everything ahead that they overlap with. */
+  | { readonly kind: 'line'; readonly group: Pick<Group, 'id' | 'entries' | 'ahead'> }
+  /** Take these pending entries out of the line and test them on the head. A pass clears them, it lands nothing. */
+  | { readonly kind: 'search'; readonly entries: Group['entries'] }
+  /** Test the survivors of a search and its first `length` members. `isAgain`: even if the same tree is under test. */
+  | { readonly kind: 'prefix'; readonly search: number; readonly length: number; readonly isAgain?: true };
+
 // SPEC I5
-export const REFERENCE_STRATEGY: Strategy = {
-  groupSize: ({ settings }) => (settings.batch ? settings.batchingMinSize : 1),
-  splitAt: (_queue, members) => Math.ceil(members.length / 2),
-  slots: ({ settings }) => settings.concurrency,
-  reach: ({ settings }) => settings.concurrency,
-};
+export function strategyOf({ settings }: Queue): Strategy {
+  return settings.optimizationMode === 'ADAPTIVE' ? ADAPTIVE_STRATEGY : REFERENCE_STRATEGY;
+}

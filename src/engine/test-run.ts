@@ -2,6 +2,7 @@ import { assert } from '../lib/assert.ts';
 import { listOf } from '../lib/int-map.ts';
 import { repointPart } from './bisection-runs.ts';
 import type { Candidate, CandidateNumber, Failure, Pass } from './candidate.ts';
+import { learnPass } from './learned.ts';
 import { type Because, findCandidate, mayTest, type Queue } from './queue.ts';
 import { areSameChecks, type RequiredChecks } from './required.ts';
 import { candidatesOf, unlanded } from './roster.ts';
@@ -57,9 +58,13 @@ function findEqualTree(queue: Queue, candidate: Candidate): Candidate | undefine
     if (!provesTree(other, candidate)) continue;
     if (waivedIn(other).length > 0) continue;
     if (other.pass?.by === 'own_run') return other;
-    if (other.state === 'testing' && other.sameTreeAs === undefined) underWay ??= other;
+    if (other.state === 'testing' && other.sameTreeAs === undefined && !isAgain(candidate)) underWay ??= other;
   }
   return underWay;
+}
+
+function isAgain({ purpose }: Candidate): boolean {
+  return purpose.kind === 'bisection' && purpose.isAgain === true;
 }
 
 /** A pass of `proof` is a pass of `candidate`, now or later. */
@@ -84,6 +89,7 @@ export function passCandidate(work: Work, candidate: Candidate, by: Pass['by'], 
   const waivers = waived.length === 0 ? {} : { waived };
   const pass: Pass = { at: work.at, by, provenBy: proof.number, provenSha: proof.commit.sha, ...waivers };
   keepCandidate(work, { ...candidate, state: 'passed', sameTreeAs: undefined, failure: undefined, pass });
+  if (by === 'own_run' && waived.length === 0) learnPass(work, candidate);
   if (candidate.purpose.kind === 'main' || candidate.purpose.kind === 'repair') {
     for (const entry of unlanded(work.queue, candidate.members)) {
       // An entry with a voucher has passed already.

@@ -4,9 +4,13 @@ import { startBisection } from './bisect.ts';
 import { type Candidate, failedChecks, isRunAgain, isUnderTest, openChecks, verdictOf } from './candidate.ts';
 import type { Check } from './check.ts';
 import { isAwaited, isWaived, NOT_JUDGED } from './judgement.ts';
+import { abandonBehind } from './line.ts';
+import { searchCandidate } from './prefix-search.ts';
+import type { PrNumber } from './pull-request.ts';
 import { findCandidate, type Queue } from './queue.ts';
 import { removeEntry } from './remove-entry.ts';
 import { candidatesOf, lineOf, unlanded } from './roster.ts';
+import { inForce } from './settings.ts';
 import { mayBlame, noteFailure } from './suspicion.ts';
 import { failCandidate, MAX_TRIES, passCandidate, replaceCandidate } from './test-run.ts';
 import { voucherOf } from './vouch.ts';
@@ -125,10 +129,12 @@ export function failOverdue(work: Work): void {
  */
 // SPEC V5
 export function blame(work: Work): void {
+  if (isAdaptive(work.queue)) abandonOnFailures(work);
   for (const { number } of lineOf(work.queue)) {
     const candidate = findCandidate(work.queue, number);
     if (candidate === undefined || !isToBlame(work, candidate)) continue;
-    if (candidate.members.length > 1) startBisection(work, candidate);
+    if (isAdaptive(work.queue)) searchCandidate(work, candidate);
+    else if (candidate.members.length > 1) startBisection(work, candidate);
     else remove(work, candidate);
   }
 }
@@ -140,8 +146,26 @@ function isToBlame(work: Work, candidate: Candidate): boolean {
   const ahead = unlanded(queue, candidate.beneath);
   if (ahead.some(({ state }) => state !== 'TESTS_PASSED')) return false;
   // A batch is bisected on the head, so everything it failed on top of has to land first.
-  if (candidate.members.length > 1 && ahead.length > 0) return false;
+  if ((candidate.members.length > 1 || isAdaptive(queue)) && ahead.length > 0) return false;
+  if (isAdaptive(queue)) return queue.hold === undefined;
   return !isHeld(work, candidate) && mayBlame(queue, candidate);
+}
+
+/** A candidate on top of a failed one would most likely fail too. */
+// SPEC K7
+function abandonOnFailures(work: Work): void {
+  for (const { number } of lineOf(work.queue)) {
+    const candidate = findCandidate(work.queue, number);
+    if (candidate === undefined || !isFailure(work.queue, candidate) || isRunAgain(candidate)) continue;
+    abandonBehind(work, candidate, {
+      reason: 'PREREQUISITE_MERGE_ITEM_FAILED',
+      prNumber: candidate.members[0]?.prNumber as PrNumber,
+    });
+  }
+}
+
+function isAdaptive({ settings }: Queue): boolean {
+  return settings.optimizationMode === 'ADAPTIVE';
 }
 
 /** It failed, and no passed successor vouches for it. */
@@ -155,9 +179,9 @@ export function isFailure(queue: Queue, candidate: Candidate): boolean {
 // SPEC V6
 function isHeld(work: Work, candidate: Candidate): boolean {
   const { queue } = work;
-  const depth = queue.settings.pendingFailureDepth;
+  const depth = inForce(queue.settings).pendingFailureDepth;
   if (depth === 0 || work.at >= holdEndsAt(queue, candidate)) return false;
-  return hopsBehind(queue, candidate, formGroups(work)).some(
+  return hopsBehind(queue, candidate, formGroups(queue, work.at)).some(
     ({ hops, candidate: successor }) => hops <= depth && (successor === undefined || isUnfinished(successor)),
   );
 }

@@ -1,18 +1,17 @@
 import type { Instant } from '../lib/clock.ts';
 import { walk } from '../lib/sorted-list.ts';
 import { nextRaiseAt } from './ageing.ts';
-import { formGroups } from './batch.ts';
 import { nextHeadTestAt, redTestEnds } from './hold.ts';
-import { freeSlots } from './plan.ts';
-import { findEntry, mayStartTests, type Queue } from './queue.ts';
+import { findEntry, type Queue } from './queue.ts';
 import { reviewDueAt } from './review-required.ts';
 import { candidatesOf } from './roster.ts';
+import { inForce } from './settings.ts';
 import { silentFrom } from './silence.ts';
-import { REFERENCE_STRATEGY, type Strategy } from './strategy.ts';
+import { type Strategy, strategyOf } from './strategy.ts';
 import { awaitedUntil, holdEndsAt, isFailure, testingEndsAt } from './verdict.ts';
 
 /** The next instant at which the queue has to act without an event; undefined if there is none. */
-export function nextWakeAt(queue: Queue, now: Instant, strategy: Strategy = REFERENCE_STRATEGY): Instant | undefined {
+export function nextWakeAt(queue: Queue, now: Instant, strategy: Strategy = strategyOf(queue)): Instant | undefined {
   if (queue.parked !== undefined) return undefined;
   const instants = [
     ...testingDeadlines(queue),
@@ -26,7 +25,8 @@ export function nextWakeAt(queue: Queue, now: Instant, strategy: Strategy = REFE
     ...candidatesOf(queue).flatMap((candidate) => reviewDueAt(candidate) ?? []),
     ...nextRaiseAt(queue, now),
   ];
-  if (queue.settings.batch) instants.push(...batchWaits(queue, now, strategy));
+  const strategyAt = strategy.wakeAt(queue, now);
+  if (strategyAt !== undefined) instants.push(strategyAt);
   return instants.length === 0 ? undefined : Math.min(...instants);
 }
 
@@ -54,7 +54,7 @@ function silences(queue: Queue): Instant[] {
 
 /** A hold in the past is still open only if it waits for something else than time. */
 function holdEnds(queue: Queue, now: Instant): Instant[] {
-  if (queue.settings.pendingFailureDepth === 0) return [];
+  if (inForce(queue.settings).pendingFailureDepth === 0) return [];
   return candidatesOf(queue)
     .filter((candidate) => isFailure(queue, candidate))
     .map((candidate) => holdEndsAt(queue, candidate))
@@ -78,13 +78,4 @@ function notReadyEnds(queue: Queue): Instant[] {
     earliest = Math.min(earliest, entry.unreadySince + limitMs);
   }
   return Number.isFinite(earliest) ? [earliest] : [];
-}
-
-/** Only waits in the future count. A group that may start and does not waits for something else than time. */
-function batchWaits(queue: Queue, now: Instant, strategy: Strategy): Instant[] {
-  // Forming groups is expensive, and without a free slot none would start.
-  if (!mayStartTests(queue) || freeSlots({ queue, strategy }) <= 0) return [];
-  return formGroups({ queue, at: now, strategy }).flatMap(({ waitsUntil }) =>
-    waitsUntil !== undefined && waitsUntil > now ? [waitsUntil] : [],
-  );
 }

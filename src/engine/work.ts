@@ -65,7 +65,8 @@ export interface Work {
   readonly before: Queue;
   queue: Queue;
   readonly at: Instant;
-  readonly strategy: Strategy;
+  /** Undefined: the strategy that the settings name. */
+  readonly strategy: Strategy | undefined;
   readonly transitions: Transition[];
   readonly effects: Effect[];
   readonly ended: Entry[];

@@ -1,5 +1,6 @@
+import { runsOf } from '../engine/bisection-runs.ts';
 import { type Candidate, isRunAgain, openChecks } from '../engine/candidate.ts';
-import { type Entry, findCandidate, findEntry, type Queue } from '../engine/queue.ts';
+import { type Entry, findEntry, type Queue } from '../engine/queue.ts';
 import { unlanded } from '../engine/roster.ts';
 import { isSilent } from '../engine/silence.ts';
 import { isSuspected } from '../engine/suspicion.ts';
@@ -165,7 +166,7 @@ export function bisectionReason(view: View, entry: Entry): ExplanationReason {
   const bisection = queue.bisections.find(({ number }) => number === entry.bisection);
   const parts = bisection?.chains.flatMap((chain) => chain.parts) ?? [];
   const part = parts.find(({ members }) => members.some(({ submission }) => submission === entry.submission));
-  const run = part?.candidate === undefined ? undefined : findCandidate(queue, part.candidate);
+  const run = part && runsOf(queue, part).at(-1);
   const size = Math.max(0, ...(bisection?.failedSets ?? []).map((set) => set.split(',').length));
   const text = `Its batch${size > 1 ? ` of ${size}` : ''} failed. Sluice searches for the pull request that caused it${stepText(size, part?.members.length)}.`;
   const together = part?.members.filter(({ prNumber }) => prNumber !== entry.prNumber) ?? [];

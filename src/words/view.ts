@@ -1,7 +1,6 @@
 import { formGroups, type Group } from '../engine/batch.ts';
 import type { Entry, Queue } from '../engine/queue.ts';
 import { admittedInOrder } from '../engine/roster.ts';
-import { REFERENCE_STRATEGY } from '../engine/strategy.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { Beyond, ExplanationReason } from './explanation.ts';
 import type { NamedPr } from './phrases.ts';
@@ -29,7 +28,7 @@ export function orderOf(queue: Queue): readonly Entry[] {
 export function groupsOf({ queue, now: at }: View): readonly Group[] {
   const known = groups.get(queue);
   if (known?.at === at) return known.groups;
-  const formed = formGroups({ queue, at, strategy: REFERENCE_STRATEGY });
+  const formed = formGroups(queue, at);
   groups.set(queue, { at, groups: formed });
   return formed;
 }

@@ -1,10 +1,10 @@
 import type { Group } from '../engine/batch.ts';
 import { type Candidate, isUnderTest } from '../engine/candidate.ts';
-import { freeSlots } from '../engine/plan.ts';
 import { parsePriority, raisedValue } from '../engine/priority.ts';
 import { type Entry, findCandidate } from '../engine/queue.ts';
 import { candidatesFor, lineOf, unlanded } from '../engine/roster.ts';
-import { REFERENCE_STRATEGY } from '../engine/strategy.ts';
+import { inForce } from '../engine/settings.ts';
+import { freeSlots } from '../engine/slots.ts';
 import { voucherOf } from '../engine/vouch.ts';
 import { waitingForSome } from './blockers.ts';
 import { type ExplanationReason, reason } from './explanation.ts';
@@ -101,14 +101,14 @@ function batchReasons({ queue, now }: View, entry: Entry, group: Group): Explana
   if (group.fires || group.waitsUntil === undefined) return [];
   const others = group.entries.filter(({ prNumber }) => prNumber !== entry.prNumber).map(named);
   const withWhom = others.length === 0 ? '' : ` (with ${listPrs(others)})`;
-  const size = REFERENCE_STRATEGY.groupSize(queue);
+  const size = queue.settings.batchingMinSize;
   const text = `Its batch has ${group.entries.length} of ${size} pull requests${withWhom}. Testing starts when it is full, at ${timeOf(group.waitsUntil, now)} at the latest.`;
   return [reason('WAITING_FOR_BATCH', text)];
 }
 
 function slotReasons(view: View, depth: number): ExplanationReason[] {
   const { queue } = view;
-  if (freeSlots({ queue, strategy: REFERENCE_STRATEGY }) > 0) return [];
+  if (freeSlots(queue) > 0) return [];
   const { concurrency } = queue.settings;
   const text =
     concurrency === 1 ? 'The only test slot is taken.' : `All test slots are taken: ${concurrency} (concurrency).`;
@@ -118,7 +118,7 @@ function slotReasons(view: View, depth: number): ExplanationReason[] {
 function slotHolders(view: View, depth: number): ExplanationReason[] {
   if (depth < MAX_DEPTH) return [];
   const { queue } = view;
-  const isSharing = queue.settings.bisectionConcurrency === 0;
+  const isSharing = inForce(queue.settings).bisectionConcurrency === 0;
   const holders = [...lineOf(queue), ...(isSharing ? candidatesFor(queue, 'bisection') : [])].filter(isUnderTest);
   const entries = holders.flatMap((candidate) => unlanded(queue, candidate.members));
   return waitingForSome(view, entries, 2);

@@ -325,11 +325,11 @@ describe('a queue that would break a promise is parked', () => {
 
   it('parks when the engine itself throws, and changes nothing [I1]', () => {
     const told = play()`submit A`;
-    const thrower = { groupSize: () => assert.fail('a bug'), splitAt: () => 1, slots: () => 1, reach: () => 1 };
+    const thrower = { propose: () => assert.fail('a bug'), wakeAt: () => undefined };
     const pr = told.facts(numberOf('B'));
     const more = { targets: undefined, priority: undefined, noBatch: undefined };
     const event = { kind: 'pull_request_submitted', at: told.now, actor: 'ada', entryId: 'b' as never, pr } as const;
-    const result = step(told.queue, { ...event, ...more }, { ...thrower, slots: () => 4 });
+    const result = step(told.queue, { ...event, ...more }, thrower);
     assert.equal(result.outcome.kind, 'parked');
     assert.equal(findEntry(result.queue, numberOf('B')), undefined);
   });

@@ -59,7 +59,7 @@ export async function findRun(app: App, { id, queue }: LoadedQueue, entry: Entry
 function bisectionRunOf({ bisections }: Queue, entry: Entry): Candidate['number'] | undefined {
   const bisection = bisections.find(({ number }) => number === entry.bisection);
   const parts = bisection?.chains.flatMap((chain) => chain.parts) ?? [];
-  return parts.find(({ members }) => members.some(({ submission }) => submission === entry.submission))?.candidate;
+  return parts.find(({ members }) => members.some(({ submission }) => submission === entry.submission))?.candidates.at(-1);
 }
 
 /** More are neither read nor shown. */

@@ -20,7 +20,7 @@ import type { RequiredSources } from '../../../src/engine/required.ts';
 import { lineOf } from '../../../src/engine/roster.ts';
 import { DEFAULT_SETTINGS, type QueueSettings } from '../../../src/engine/settings.ts';
 import { type Step, step } from '../../../src/engine/step.ts';
-import { REFERENCE_STRATEGY, type Strategy } from '../../../src/engine/strategy.ts';
+import type { Strategy } from '../../../src/engine/strategy.ts';
 import type { ImpactedTargets } from '../../../src/engine/targets.ts';
 import type { Transition } from '../../../src/engine/work.ts';
 import { getIn, valuesOf } from '../../../src/lib/int-map.ts';
@@ -51,7 +51,7 @@ export class Scenario {
   queue: Queue;
   now = NOON;
   last: Step | undefined;
-  readonly strategy: Strategy;
+  readonly strategy: Strategy | undefined;
   readonly branch = new Branch();
   readonly events: QueueEvent[] = [];
   readonly transitions: Transition[] = [];
@@ -69,8 +69,8 @@ export class Scenario {
   sources: RequiredSources = { file: undefined, fileProblem: undefined, protection: ['ci'], commands: '' };
   readonly forge = new StoryForge(this);
 
-  constructor(settings: Partial<QueueSettings> = {}, strategy: Partial<Strategy> = {}) {
-    this.strategy = { ...REFERENCE_STRATEGY, ...strategy };
+  constructor(settings: Partial<QueueSettings> = {}, strategy?: Strategy) {
+    this.strategy = strategy;
     this.queue = createQueue('main', { ...DEFAULT_SETTINGS, concurrency: 4, ...settings }, 'RUNNING');
     this.observeTarget();
   }

@@ -10,7 +10,7 @@ type Played<T> = (story: TemplateStringsArray, ...values: readonly string[]) => 
  * Plays a story on a new queue: play(BATCH)`with concurrency=2; submit A B → testing AB`. `with` at the beginning adds
  * settings to those given.
  */
-export function play(settings: Partial<QueueSettings> = {}, strategy: Partial<Strategy> = {}): Played<Scenario> {
+export function play(settings: Partial<QueueSettings> = {}, strategy?: Strategy): Played<Scenario> {
   return (strings, ...values) => {
     const text = String.raw({ raw: strings }, ...values);
     const [all = '', given = ''] = /^\s*with ([^;\n]*)[;\n]/.exec(text) ?? [];

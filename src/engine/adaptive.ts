@@ -1,0 +1,215 @@
+import type { Instant } from '../lib/clock.ts';
+import { walk } from '../lib/sorted-list.ts';
+import { ALL_GROUPS, formGroups, type Group, isBatchable, type Sizing } from './batch.ts';
+import type { Candidate } from './candidate.ts';
+import { chancesOf, failureChance } from './learned.ts';
+import { bestSplit } from './prefix-proposals.ts';
+import { isAccused, membersOf } from './prefix-search.ts';
+import { raisedValue } from './priority.ts';
+import { type Entry, findCandidate, findEntry, mayStartTests, type Queue } from './queue.ts';
+import { proposeSearches } from './reference.ts';
+import { lineOf, unlanded } from './roster.ts';
+import { freeSlots } from './slots.ts';
+import type { Proposal, Strategy } from './strategy.ts';
+
+/**
+ * Sizes groups, searches and speculation by what the queue has learned. One setting, the cost of a run, says how many
+ * pull requests that wait for the duration of a run are worth one more run.
+ */
+export const ADAPTIVE_STRATEGY: Strategy = { propose, wakeAt: overrunsAt };
+
+/** Below this chance that the line passes, a group is tested on the head instead of on top of the line. */
+const LEAST_CHANCE_TO_STACK = 0.7;
+const MEDIUM = 100;
+
+function propose(queue: Queue, at: Instant): readonly Proposal[] {
+  const pool = [...walk(queue.index.pending)].flatMap((prNumber) => findEntry(queue, prNumber) ?? []);
+  const isUrgent = pool[0]?.priority.value === 0;
+  if (freeSlots(queue) <= 0 && !isUrgent) return [];
+  if (isUrgent) return proposeUrgent(queue, at, pool);
+  const searches = proposeSearches(queue);
+  if (searches.length > 0) return searches;
+  const starts = queue.settings.mode === 'SINGLE' ? proposeForLine(queue, at, pool) : proposeForLanes(queue, at);
+  return starts.length > 0 ? starts : proposeSplit(queue);
+}
+
+function proposeUrgent(queue: Queue, at: Instant, pool: readonly Entry[]): readonly Proposal[] {
+  if (queue.settings.mode === 'PARALLEL') return proposeForLanes(queue, at);
+  return [onLine(queue, peersOf(queue, pool))];
+}
+
+/** A group of the only line is on top of all of it. */
+function onLine(queue: Queue, entries: readonly Entry[]): Proposal {
+  return { kind: 'line', group: { id: -1, entries, ahead: new Set(lineOf(queue).map(({ number }) => number)) } };
+}
+
+/** The first entries that may be in one candidate: of one priority above medium, or of medium and below. */
+// SPEC K15
+function peersOf(queue: Queue, pool: readonly Entry[]): readonly Entry[] {
+  const [first] = pool;
+  if (first === undefined || !isBatchable(queue, first)) return pool.slice(0, 1);
+  const end = pool.findIndex((entry) => classOf(entry) !== classOf(first) || !isBatchable(queue, entry));
+  return pool.slice(0, Math.min(end === -1 ? pool.length : end, queue.settings.maxGroupSize));
+}
+
+function classOf({ priority, raised }: Entry): number {
+  return Math.min(raisedValue(priority.value, raised), MEDIUM);
+}
+
+/** The best next start in SINGLE mode, if one is worth a run. */
+function proposeForLine(queue: Queue, at: Instant, pool: readonly Entry[]): readonly Proposal[] {
+  const line = lineOf(queue);
+  if (line.length === 0) return pool.length === 0 ? [] : [onLine(queue, nextGroup(queue, pool))];
+  const chance = chanceOf(queue, line);
+  const weight = 1 + pool.length * failureChance(queue.learned, 0);
+  if (chance >= LEAST_CHANCE_TO_STACK) {
+    const group = pool.length === 0 ? [] : nextGroup(queue, pool);
+    const value = group.length * chance * remainingOf(queue, line.at(-1), at) * weight;
+    return value >= queue.settings.runCost ? [onLine(queue, group)] : [];
+  }
+  const untested = pool.filter(({ isCleared }) => !isCleared);
+  const group = golombGroup(queue, peersOf(queue, untested));
+  const value = Math.max(1, group.length * soundness(queue, group)) * weight;
+  return group.length > 0 && value >= queue.settings.runCost ? [{ kind: 'search', entries: group }] : [];
+}
+
+/**
+ * The next group of the line. Entries that a search has just cleared on the head land without a run, so they go first.
+ * Other cleared entries ride along, unless too much would be lost if an untested one fails.
+ */
+// SPEC K16
+function nextGroup(queue: Queue, pool: readonly Entry[]): readonly Entry[] {
+  const free = pool.find(({ clearedBySearch }) => clearedBySearch !== undefined);
+  if (free !== undefined && lineOf(queue).length === 0) {
+    const { clearedBySearch } = free;
+    return pool.filter((entry) => entry.clearedBySearch === clearedBySearch).slice(0, queue.settings.maxGroupSize);
+  }
+  const peers = peersOf(queue, pool);
+  const cleared = peers.filter(({ isCleared }) => isCleared);
+  const untested = new Set(
+    golombGroup(
+      queue,
+      peers.filter(({ isCleared }) => !isCleared),
+    ),
+  );
+  const together = peers.filter((entry) => entry.isCleared || untested.has(entry));
+  const loss = cleared.length * (1 - soundness(queue, together));
+  return loss >= queue.settings.runCost || cleared.length > untested.size ? cleared : together;
+}
+
+/** As many entries as make a pass about as likely as a failure: each run then tells the most. */
+// SPEC K4
+function golombGroup(queue: Queue, entries: readonly Entry[]): readonly Entry[] {
+  return entries.slice(0, golombSize(chancesOf(queue, entries)));
+}
+
+export function golombSize(chances: readonly number[]): number {
+  let sound = 1;
+  for (const [index, chance] of chances.entries()) {
+    if (index > 0 && sound + sound * (1 - chance) <= 1) return index;
+    sound *= 1 - chance;
+  }
+  return chances.length;
+}
+
+function soundness(queue: Queue, entries: readonly Entry[]): number {
+  return chancesOf(queue, entries).reduce((sound, chance) => sound * (1 - chance), 1);
+}
+
+/** How likely all these candidates pass. */
+function chanceOf(queue: Queue, candidates: readonly Candidate[]): number {
+  if (candidates.some(({ state }) => state === 'failed')) return 0;
+  const open = candidates.filter(({ state }) => state !== 'passed');
+  return soundness(
+    queue,
+    unlanded(
+      queue,
+      open.flatMap(({ members }) => members),
+    ),
+  );
+}
+
+/** The share of its run that a candidate has still to go. */
+function remainingOf({ learned }: Queue, tail: Candidate | undefined, at: Instant): number {
+  if (tail === undefined || tail.state === 'passed') return 0;
+  if (learned.durationMs === undefined || tail.testingSince === undefined) return 1;
+  return Math.max(0, 1 - (at - tail.testingSince) / Math.max(1, learned.durationMs));
+}
+
+/** Groups of PARALLEL mode, each on what it overlaps with. A group is stacked if that is likely enough to pass. */
+// SPEC K17
+function proposeForLanes(queue: Queue, at: Instant): readonly Proposal[] {
+  const { runCost } = queue.settings;
+  const groups = formGroups(queue, at, ALL_GROUPS, sizingFor(queue));
+  return groups.flatMap((group): Proposal[] => {
+    const ahead = [...group.ahead].map((id) => (id < 0 ? undefined : findCandidate(queue, id as Candidate['number'])));
+    const known = ahead.filter((candidate) => candidate !== undefined);
+    if (known.length < ahead.length) return [];
+    if (chanceOf(queue, known) >= leastChanceInLanes(runCost)) return [{ kind: 'line', group }];
+    return runCost < 1 && isScoutable(group) ? [{ kind: 'search', entries: group.entries }] : [];
+  });
+}
+
+function isScoutable({ entries }: Group): boolean {
+  return entries.every(({ isCleared }) => !isCleared);
+}
+
+function leastChanceInLanes(runCost: number): number {
+  if (runCost < 2) return 0.1;
+  return runCost < 4 ? 0.2 : 0.3;
+}
+
+function sizingFor(queue: Queue): Sizing {
+  const { maxGroupSize } = queue.settings;
+  return {
+    most: maxGroupSize,
+    isFull: (entries) => {
+      const chances = chancesOf(queue, entries);
+      return (
+        entries.length >= maxGroupSize || golombSize([...chances, failureChance(queue.learned, 0)]) <= entries.length
+      );
+    },
+    mayJoin: (entries, entry) => entries.every((other) => classOf(other) === classOf(entry)),
+  };
+}
+
+/** A second run in a search that has one under way. */
+function proposeSplit(queue: Queue): readonly Proposal[] {
+  let best: { readonly proposal: Proposal; readonly value: number } | undefined;
+  for (const search of queue.bisections) {
+    if (search.how !== 'prefixes' || isAccused(queue, search)) continue;
+    const split = bestSplit(queue, search);
+    const value = split === undefined ? 0 : split.mass * membersOf(search).length;
+    if (split === undefined || value < queue.settings.runCost || value <= (best?.value ?? 0)) continue;
+    best = { proposal: { kind: 'prefix', search: search.number, length: split.length }, value };
+  }
+  return best === undefined ? [] : [best.proposal];
+}
+
+/** A run that takes this many times as long as others no longer holds up the line. */
+const OVERRUN = 2;
+
+/** The candidates of the line that take too long, while others wait. */
+// SPEC K18
+export function overruns(queue: Queue, at: Instant): readonly Candidate[] {
+  return overrunTimes(queue)
+    .filter(({ until }) => until <= at)
+    .map(({ candidate }) => candidate);
+}
+
+function overrunsAt(queue: Queue, now: Instant): Instant | undefined {
+  const later = overrunTimes(queue).flatMap(({ until }) => (until > now ? until : []));
+  return later.length === 0 ? undefined : Math.min(...later);
+}
+
+function overrunTimes(queue: Queue): readonly { readonly candidate: Candidate; readonly until: Instant }[] {
+  const { durationMs } = queue.learned;
+  if (durationMs === undefined || queue.index.pending.size === 0 || !mayStartTests(queue)) return [];
+  return lineOf(queue).flatMap((candidate) => {
+    const { testingSince } = candidate;
+    if (candidate.state !== 'testing' || testingSince === undefined) return [];
+    return unlanded(queue, candidate.beneath).length > 0
+      ? []
+      : { candidate, until: testingSince + OVERRUN * durationMs };
+  });
+}

@@ -1,0 +1,353 @@
+import { assert } from '../lib/assert.ts';
+import { walk } from '../lib/sorted-list.ts';
+import type { Accused, Bisection, Chain, SearchPart } from './bisection.ts';
+import { findBisection, keepBisection, runsOf, tidy } from './bisection-runs.ts';
+import { type Candidate, type Ending, isRunAgain, isUnderTest, type Member } from './candidate.ts';
+import { orderKey } from './entry-index.ts';
+import { Footprint, targetsOf } from './footprint.ts';
+import { confirmationsNeeded } from './learned.ts';
+import { abandonBehind } from './line.ts';
+import type { PrNumber } from './pull-request.ts';
+import { type Because, type Entry, findEntry, mayWork, type Queue, toMember } from './queue.ts';
+import { removeEntry } from './remove-entry.ts';
+import { lineOf, unlanded } from './roster.ts';
+import { findBaseTest, mayBlame, noteFailure, suspicionOf, testBase } from './suspicion.ts';
+import { startCandidate } from './test-run.ts';
+import { addCandidate, endCandidate, entryOf, keep, keepCandidate, type Move, move, type Work } from './work.ts';
+
+/**
+ * A search in prefixes. Its members are in order, and every run tests the survivors and the first few members:
+ *
+ *   A B C D fails       -> the shortest prefix that is known to fail has 4 members
+ *   ~AB passes          -> A and B are cleared and return to the line; C D are left, and the prefix CD fails
+ *   ~AB+C fails         -> C is the first culprit, on top of what is cleared. Its failure is confirmed, C is accused,
+ *                          and D returns to the line untested
+ *
+ * A search may also begin without a failure, as a scout: its members are tested on the head before their turn comes. A
+ * pass lands nothing. An accused entry is removed only after everything that was ahead of it has ended, because it may
+ * need what is ahead.
+ */
+
+/** A length that was or is under test. */
+export interface Mark {
+  readonly length: number;
+  readonly runs: readonly Candidate[];
+}
+
+/** The lengths with a run, shortest first. */
+export function marksOf(queue: Queue, [chain]: readonly Chain[]): readonly Mark[] {
+  let length = 0;
+  return (chain?.parts ?? []).flatMap((part) => {
+    length += part.members.length;
+    return part.candidates.length === 0 ? [] : { length, runs: runsOf(queue, part) };
+  });
+}
+
+/** The shortest prefix that is known to fail. A failure whose checks run again is open. */
+// SPEC K8
+export function shortestFailure(marks: readonly Mark[]): Mark | undefined {
+  return marks.find(({ runs }) => runs.some(isSettledFailure));
+}
+
+function isSettledFailure(run: Candidate): boolean {
+  return run.state === 'failed' && !isRunAgain(run);
+}
+
+export function membersOf({ chains }: Bisection): readonly Member[] {
+  return chains.flatMap(({ parts }) => parts).flatMap(({ members }) => members);
+}
+
+/** How many failures of the first member count: those on this base, and those on bases that the search has left. */
+export function failuresOf(queue: Queue, { chains, accused }: Bisection): number {
+  const [first] = marksOf(queue, chains);
+  const here = first?.length === 1 ? first.runs.filter(isSettledFailure).length : 0;
+  return here + (accused?.failures ?? 0);
+}
+
+/** How many more failures it takes to accuse the first member. */
+export function failuresMissing(queue: Queue, search: Bisection): number {
+  return 1 + confirmationsNeeded(queue.learned) - failuresOf(queue, search);
+}
+
+/** A failed candidate of the line, or one that takes too long, becomes a search. Its run is the run of all members. */
+// SPEC K7
+export function searchCandidate(work: Work, candidate: Candidate): void {
+  const { queue } = work;
+  assert(queue.head !== undefined, 'a candidate of the line has a target');
+  const first = candidate.members[0]?.prNumber as PrNumber;
+  abandonBehind(work, candidate, { reason: 'PREREQUISITE_MERGE_ITEM_FAILED', prNumber: first });
+  const number = queue.bisectionsEver + 1;
+  // A candidate that was to be composed with others did not test the head.
+  const isOnHead = candidate.composedWith.length === 0;
+  const part: SearchPart = { members: candidate.members, candidates: [candidate.number], isHeld: false };
+  beginSearch(work, {
+    base: isOnHead ? queue.head : candidate.base,
+    isOnHead,
+    chain: { number: 1, survivors: isOnHead ? [] : candidate.beneath, parts: [part] },
+  });
+  keepCandidate(work, { ...candidate, purpose: { kind: 'bisection', bisection: number } });
+  for (const entry of unlanded(work.queue, candidate.members)) {
+    keep(work, { ...entry, candidate: undefined, bisection: number });
+  }
+}
+
+/** Tests pending entries on the head before their turn. */
+// SPEC K9
+export function startScout(work: Work, entries: readonly Entry[]): void {
+  const { head } = work.queue;
+  assert(head !== undefined, 'tests start only on a known target');
+  const members = entries.map(toMember);
+  const part: SearchPart = { members, candidates: [], isHeld: false };
+  const number = beginSearch(work, {
+    base: head,
+    isOnHead: true,
+    chain: { number: 1, survivors: [], parts: [part] },
+  });
+  for (const { prNumber } of entries) keep(work, { ...entryOf(work, prNumber), bisection: number, wasTested: true });
+  startPrefix(work, number, members.length);
+}
+
+function beginSearch(
+  work: Work,
+  { base, isOnHead, chain }: Pick<Bisection, 'base' | 'isOnHead'> & { readonly chain: Chain },
+): number {
+  const number = work.queue.bisectionsEver + 1;
+  const search: Bisection = {
+    number,
+    how: 'prefixes',
+    base,
+    isOnHead,
+    chains: [chain],
+    failedSets: [],
+    admissions: work.queue.admissions,
+    accused: undefined,
+  };
+  work.queue = { ...work.queue, bisectionsEver: number, bisections: [...work.queue.bisections, search] };
+  return number;
+}
+
+/** Starts a run of the first `length` members; false if the search has no such prefix. */
+export function startPrefix(work: Work, number: number, length: number, isAgain = false): boolean {
+  const search = findBisection(work, number);
+  const [chain] = search?.chains ?? [];
+  if (search === undefined || chain === undefined) return false;
+  const members = membersOf(search);
+  if (!Number.isInteger(length) || length < 1 || length > members.length) return false;
+  const candidate = addCandidate(work, {
+    purpose: { kind: 'bisection', bisection: number, ...(isAgain ? { isAgain } : {}) },
+    base: search.base,
+    beneath: chain.survivors,
+    members: members.slice(0, length),
+    parent: undefined,
+  });
+  const parts = cutAt(chain.parts, length).map((part, index, all) =>
+    lengthTo(all, index) === length ? { ...part, candidates: [...part.candidates, candidate.number] } : part,
+  );
+  keepBisection(work, { ...search, chains: [{ ...chain, parts }] });
+  startCandidate(work, candidate);
+  return true;
+}
+
+function lengthTo(parts: readonly SearchPart[], index: number): number {
+  return parts.slice(0, index + 1).reduce((sum, { members }) => sum + members.length, 0);
+}
+
+/** Splits the part that contains the cut. The longer prefix keeps its runs. */
+function cutAt(parts: readonly SearchPart[], length: number): SearchPart[] {
+  let begin = 0;
+  return parts.flatMap((part) => {
+    const at = length - begin;
+    begin += part.members.length;
+    if (at <= 0 || at >= part.members.length) return [part];
+    const first: SearchPart = { members: part.members.slice(0, at), candidates: [], isHeld: false };
+    return [first, { ...part, members: part.members.slice(at) }];
+  });
+}
+
+/** Draws one conclusion from the results of a search; false if there is none. */
+export function concludePrefixes(work: Work, number: number): boolean {
+  tidy(work, number);
+  const search = findBisection(work, number);
+  if (search === undefined) return false;
+  const marks = marksOf(work.queue, search.chains);
+  const passed = marks.findLast(({ runs }) => runs.some(({ state }) => state === 'passed'));
+  if (passed !== undefined) return clearPrefix(work, search, passed, shortestFailure(marks));
+  const failed = shortestFailure(marks);
+  if (failed === undefined) return false;
+  if (marks.at(-1) !== failed) return dropLonger(work, search, failed);
+  if (failed.length > 1) return false;
+  const before = work.queue;
+  const isTrusted = isBaseTrusted(work, search);
+  if (failuresMissing(work.queue, search) <= 0 && accuse(work, search, failed, isTrusted)) return true;
+  return work.queue !== before;
+}
+
+/** The members of the prefix are cleared. If a shorter or equal prefix had failed, that was a flake. */
+// SPEC K8
+function clearPrefix(work: Work, search: Bisection, passed: Mark, failed: Mark | undefined): boolean {
+  const { number, isOnHead } = search;
+  const proof = passed.runs.find(({ state }) => state === 'passed');
+  const [chain] = search.chains;
+  assert(proof !== undefined && chain !== undefined, 'a passed prefix has a run');
+  const parts = cutAt(chain.parts, passed.length);
+  const index = parts.findIndex((_part, at) => lengthTo(parts, at) === passed.length);
+  endRuns(work, parts.slice(0, index + 1), { reason: 'BISECTION_TEST_RUN_PASSED', prNumber: undefined });
+  const members = membersOf(search).slice(0, passed.length);
+  const rest = parts.slice(index + 1);
+  const isFlake = failed !== undefined && failed.length <= passed.length;
+  keepBisection(work, {
+    ...search,
+    chains: [{ ...chain, survivors: [...chain.survivors, ...members], parts: rest }],
+    accused: undefined,
+  });
+  const clearedBySearch = isOnHead && proof.pass?.waived === undefined ? number : undefined;
+  for (const entry of unlanded(work.queue, members)) {
+    const cleared = { ...entry, bisection: undefined, wasTested: true, isCleared: true, clearedBySearch };
+    move(work, cleared, { to: 'PENDING', reason: 'BISECTION_TEST_RUN_PASSED', candidate: proof.number });
+  }
+  if (isFlake) releaseRest(work, number, 0, { reason: 'BISECTION_TEST_RUN_PASSED', candidate: proof.number });
+  return true;
+}
+
+/** Longer prefixes fail too. Their runs end. */
+function dropLonger(work: Work, search: Bisection, failed: Mark): boolean {
+  const [chain] = search.chains;
+  assert(chain !== undefined, 'a search has a chain');
+  const index = chain.parts.findIndex((_part, at) => lengthTo(chain.parts, at) === failed.length);
+  const kept = chain.parts.slice(0, index + 1);
+  const dropped = chain.parts.slice(index + 1);
+  const culprit = chain.parts[0]?.members[0]?.prNumber;
+  endRuns(work, dropped, { reason: 'PREREQUISITE_MERGE_ITEM_FAILED', prNumber: culprit });
+  const members = dropped.flatMap((part) => part.members);
+  const rest: SearchPart[] = members.length === 0 ? [] : [{ members, candidates: [], isHeld: false }];
+  keepBisection(work, { ...search, chains: [{ ...chain, parts: [...kept, ...rest] }] });
+  return true;
+}
+
+function endRuns(work: Work, parts: readonly SearchPart[], ending: Ending): void {
+  for (const part of parts) for (const run of runsOf(work.queue, part)) endCandidate(work, run, ending);
+}
+
+/** Returns the members behind the first `from` to the line, untested. */
+export function releaseRest(work: Work, number: number, from: number, because: Because): boolean {
+  const search = findBisection(work, number);
+  const [chain] = search?.chains ?? [];
+  if (search === undefined || chain === undefined) return false;
+  const rest = membersOf(search).slice(from);
+  if (rest.length === 0) return false;
+  const parts = cutAt(chain.parts, from);
+  const index = parts.findIndex((_part, at) => lengthTo(parts, at) > from);
+  endRuns(work, parts.slice(index), { reason: because.reason, prNumber: because.prNumber });
+  keepBisection(work, { ...search, chains: [{ ...chain, parts: parts.slice(0, index) }] });
+  for (const entry of unlanded(work.queue, rest)) {
+    move(work, { ...entry, bisection: undefined, wasTested: true }, { to: 'PENDING', ...because });
+  }
+  tidy(work, number);
+  return true;
+}
+
+/** The first member failed often enough on what is cleared. */
+// SPEC K10
+function accuse(work: Work, search: Bisection, failed: Mark, isTrusted: boolean): boolean {
+  const { queue } = work;
+  const run = failed.runs.findLast(({ state }) => state === 'failed');
+  const [entry] = unlanded(queue, membersOf(search).slice(0, 1));
+  assert(run?.failure !== undefined && entry !== undefined, 'a failed prefix has a live member and a failure');
+  const because: Because = { reason: 'PREREQUISITE_MERGE_ITEM_FAILED', prNumber: entry.prNumber };
+  if (releaseRest(work, search.number, 1, because)) return true;
+  if (queue.hold !== undefined || isBehindOthers(queue, search, entry)) return false;
+  if (!search.isOnHead && search.accused?.isLast !== true) return rebase(work, search);
+  if (!isTrusted || !mayBlame(queue, run)) return false;
+  noteFailure(work, entry, run, run.failure);
+  const { at: _at, ...failure } = run.failure;
+  removeEntry(work, entry, { to: 'FAILED', ...failure, candidate: run.number });
+  return true;
+}
+
+/** An entry that was ahead when the search began is still there. Accused entries do not count. */
+// SPEC K11
+function isBehindOthers(queue: Queue, { admissions }: Bisection, entry: Entry): boolean {
+  const key = orderKey(entry);
+  const footprint = new Footprint().add(targetsOf(queue, entry));
+  const wasAhead = (other: Entry) =>
+    orderKey(other) < key &&
+    (other.admission?.ordinal ?? 0) <= admissions &&
+    footprint.overlaps(targetsOf(queue, other));
+  // Sorted by the same key, so most searches are decided by the first entry.
+  for (const prNumber of walk(queue.index.pending)) {
+    const other = findEntry(queue, prNumber);
+    if (other === undefined || orderKey(other) > key) break;
+    if (wasAhead(other)) return true;
+  }
+  if ([...walk(queue.index.aside)].some((prNumber) => isEntry(queue, prNumber, wasAhead))) return true;
+  const isMemberAhead = (member: Member) => isEntry(queue, member.prNumber, wasAhead);
+  return (
+    lineOf(queue).some(({ members }) => members.some(isMemberAhead)) ||
+    queue.bisections.some((other) => !isAccused(queue, other) && membersOf(other).some(isMemberAhead))
+  );
+}
+
+function isEntry(queue: Queue, prNumber: PrNumber, is: (entry: Entry) => boolean): boolean {
+  const entry = findEntry(queue, prNumber);
+  return entry !== undefined && is(entry);
+}
+
+/** Its only member has failed often enough. It waits for what was ahead of it, or for a last run on the head. */
+export function isAccused(queue: Queue, search: Bisection): boolean {
+  return search.how === 'prefixes' && membersOf(search).length === 1 && failuresMissing(queue, search) <= 0;
+}
+
+/** The target branch has moved since, so a failure on the present head decides. */
+// SPEC K12
+function rebase(work: Work, search: Bisection): boolean {
+  const { head } = work.queue;
+  const [chain] = search.chains;
+  if (head === undefined || chain === undefined) return false;
+  const accused: Accused = { failures: failuresOf(work.queue, search), isLast: true };
+  endRuns(work, chain.parts, { reason: 'TARGET_BRANCH_MOVED', prNumber: undefined });
+  const parts = chain.parts.map((part) => ({ ...part, candidates: [] }));
+  keepBisection(work, { ...search, base: head, isOnHead: true, accused, chains: [{ ...chain, survivors: [], parts }] });
+  return true;
+}
+
+/** A commit that never passed by itself is tested before an entry is removed for a failure alone on it. */
+// SPEC K13
+function isBaseTrusted(work: Work, { base, chains: [chain] }: Bisection): boolean {
+  if ((chain?.survivors.length ?? 0) > 0 || base.isProven === true) return true;
+  if (suspicionOf(work.queue, base)?.cleared !== undefined) return true;
+  if (findBaseTest(work.queue, base) === undefined && mayWork(work.queue)) testBase(work, base);
+  return false;
+}
+
+/** A member is under test as long as one run that contains it is, and has failed as long as one has. */
+export function settleSearched(work: Work, number: number): void {
+  const search = findBisection(work, number);
+  if (search?.how !== 'prefixes') return;
+  const runs = marksOf(work.queue, search.chains).flatMap((mark) => mark.runs);
+  for (const entry of unlanded(work.queue, membersOf(search))) {
+    const own = runs.filter(({ members }) => members.some(({ submission }) => submission === entry.submission));
+    const testing = own.find(isUnderTest);
+    const failed = own.findLast(({ state }) => state === 'failed');
+    if (testing !== undefined)
+      settleAs(work, entry, { to: 'TESTING', reason: 'TEST_RUN_STARTED', candidate: testing.number });
+    else if (failed?.failure !== undefined) {
+      const { at: _at, ...failure } = failed.failure;
+      settleAs(work, entry, { to: 'PENDING_FAILURE', ...failure, candidate: failed.number });
+    } else settleAs(work, entry, { to: 'PENDING', reason: 'BISECTION_REQUIRED' });
+  }
+}
+
+function settleAs(work: Work, entry: Entry, state: Move): void {
+  if (entry.state !== state.to) move(work, entry, state);
+}
+
+/** The queue left ADAPTIVE: searches without a failure end, and their entries wait for their turn. */
+// SPEC K14
+export function dissolveScouts(work: Work): void {
+  if (work.queue.settings.optimizationMode === 'ADAPTIVE') return;
+  for (const { number, how, chains } of work.queue.bisections) {
+    if (how !== 'prefixes' || shortestFailure(marksOf(work.queue, chains)) !== undefined) continue;
+    if (findBisection(work, number)?.accused !== undefined) continue;
+    releaseRest(work, number, 0, { reason: 'BISECTION_REQUIRED' });
+  }
+}

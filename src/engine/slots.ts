@@ -1,0 +1,37 @@
+import { type Candidate, isOfLine, isUnderTest } from './candidate.ts';
+import type { Queue } from './queue.ts';
+import { candidatesOf } from './roster.ts';
+import { inForce } from './settings.ts';
+
+/** How many candidates of the line may still start. */
+// SPEC C3
+export function freeSlots(queue: Queue): number {
+  const { concurrency, bisectionConcurrency } = inForce(queue.settings);
+  const isSharing = bisectionConcurrency === 0;
+  const isCounted = (candidate: Candidate) => isOfLine(candidate) || (isSharing && isOfSearch(candidate));
+  return concurrency - countUnderTest(queue, isCounted);
+}
+
+// SPEC B8
+export function freeSearchSlots(queue: Queue): number {
+  const { concurrency, bisectionConcurrency } = inForce(queue.settings);
+  if (bisectionConcurrency === 0) return freeSlots(queue);
+  return (bisectionConcurrency ?? concurrency) - countUnderTest(queue, isOfSearch);
+}
+
+/** The head and a repair have a slot of their own. */
+export function freeSlotsFor(queue: Queue, candidate: Candidate): number {
+  const { kind } = candidate.purpose;
+  if (kind === 'head' || kind === 'repair') return 1;
+  return kind === 'bisection' ? freeSearchSlots(queue) : freeSlots(queue);
+}
+
+function countUnderTest(queue: Queue, isCounted: (candidate: Candidate) => boolean): number {
+  let taken = 0;
+  for (const candidate of candidatesOf(queue)) if (isUnderTest(candidate) && isCounted(candidate)) taken += 1;
+  return taken;
+}
+
+function isOfSearch({ purpose }: Candidate): boolean {
+  return purpose.kind === 'bisection';
+}
