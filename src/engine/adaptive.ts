@@ -1,6 +1,6 @@
 import type { Instant } from '../lib/clock.ts';
 import { walk } from '../lib/sorted-list.ts';
-import { ALL_GROUPS, formGroups, type Group, isBatchable, type Sizing } from './batch.ts';
+import { ALL_GROUPS, formGroups, isBatchable, type Sizing } from './batch.ts';
 import type { Candidate } from './candidate.ts';
 import { chancesOf, failureChance } from './learned.ts';
 import { bestSplit } from './prefix-proposals.ts';
@@ -19,7 +19,9 @@ import type { Proposal, Strategy } from './strategy.ts';
 export const ADAPTIVE_STRATEGY: Strategy = { propose, wakeAt: overrunsAt };
 
 /** Below this chance that the line passes, a group is tested on the head instead of on top of the line. */
-const LEAST_CHANCE_TO_STACK = 0.7;
+const LEAST_CHANCE_TO_STACK = 0.75;
+/** A search that ends earlier also releases its other members earlier. Measured, like the chance above. */
+const SPLIT_WEIGHT = 1.5;
 const MEDIUM = 100;
 
 function propose(queue: Queue, at: Instant): readonly Proposal[] {
@@ -27,6 +29,8 @@ function propose(queue: Queue, at: Instant): readonly Proposal[] {
   const isUrgent = pool[0]?.priority.value === 0;
   if (freeSlots(queue) <= 0 && !isUrgent) return [];
   if (isUrgent) return proposeUrgent(queue, at, pool);
+  const proven = provenGroup(queue, pool);
+  if (proven.length > 0) return [onLine(queue, proven)];
   const searches = proposeSearches(queue);
   if (searches.length > 0) return searches;
   const starts = queue.settings.mode === 'SINGLE' ? proposeForLine(queue, at, pool) : proposeForLanes(queue, at);
@@ -67,23 +71,24 @@ function proposeForLine(queue: Queue, at: Instant, pool: readonly Entry[]): read
     const value = group.length * chance * remainingOf(queue, line.at(-1), at) * weight;
     return value >= queue.settings.runCost ? [onLine(queue, group)] : [];
   }
-  const untested = pool.filter(({ isCleared }) => !isCleared);
+  const untested = pool.filter(isScoutable);
   const group = golombGroup(queue, peersOf(queue, untested));
   const value = Math.max(1, group.length * soundness(queue, group)) * weight;
   return group.length > 0 && value >= queue.settings.runCost ? [{ kind: 'search', entries: group }] : [];
 }
 
-/**
- * The next group of the line. Entries that a search has just cleared on the head land without a run, so they go first.
- * Other cleared entries ride along, unless too much would be lost if an untested one fails.
- */
+/** The entries that a search has just cleared on the head. Their tree has passed, so they land without a run. */
 // SPEC K16
+function provenGroup(queue: Queue, pool: readonly Entry[]): readonly Entry[] {
+  if (queue.settings.mode === 'PARALLEL' || lineOf(queue).length > 0) return [];
+  const search = pool.find(({ clearedBySearch }) => clearedBySearch !== undefined)?.clearedBySearch;
+  if (search === undefined) return [];
+  return pool.filter(({ clearedBySearch }) => clearedBySearch === search).slice(0, queue.settings.maxGroupSize);
+}
+
+/** The next group of the line. Cleared entries ride along, unless too much is lost if an untested one fails. */
+// SPEC K20
 function nextGroup(queue: Queue, pool: readonly Entry[]): readonly Entry[] {
-  const free = pool.find(({ clearedBySearch }) => clearedBySearch !== undefined);
-  if (free !== undefined && lineOf(queue).length === 0) {
-    const { clearedBySearch } = free;
-    return pool.filter((entry) => entry.clearedBySearch === clearedBySearch).slice(0, queue.settings.maxGroupSize);
-  }
   const peers = peersOf(queue, pool);
   const cleared = peers.filter(({ isCleared }) => isCleared);
   const untested = new Set(
@@ -146,12 +151,12 @@ function proposeForLanes(queue: Queue, at: Instant): readonly Proposal[] {
     const known = ahead.filter((candidate) => candidate !== undefined);
     if (known.length < ahead.length) return [];
     if (chanceOf(queue, known) >= leastChanceInLanes(runCost)) return [{ kind: 'line', group }];
-    return runCost < 1 && isScoutable(group) ? [{ kind: 'search', entries: group.entries }] : [];
+    return runCost < 1 && group.entries.every(isScoutable) ? [{ kind: 'search', entries: group.entries }] : [];
   });
 }
 
-function isScoutable({ entries }: Group): boolean {
-  return entries.every(({ isCleared }) => !isCleared);
+function isScoutable({ isCleared, isScoutSpent }: Entry): boolean {
+  return !isCleared && !isScoutSpent;
 }
 
 function leastChanceInLanes(runCost: number): number {
@@ -179,7 +184,7 @@ function proposeSplit(queue: Queue): readonly Proposal[] {
   for (const search of queue.bisections) {
     if (search.how !== 'prefixes' || isAccused(queue, search)) continue;
     const split = bestSplit(queue, search);
-    const value = split === undefined ? 0 : split.mass * membersOf(search).length;
+    const value = split === undefined ? 0 : SPLIT_WEIGHT * split.mass * membersOf(search).length;
     if (split === undefined || value < queue.settings.runCost || value <= (best?.value ?? 0)) continue;
     best = { proposal: { kind: 'prefix', search: search.number, length: split.length }, value };
   }
@@ -188,6 +193,7 @@ function proposeSplit(queue: Queue): readonly Proposal[] {
 
 /** A run that takes this many times as long as others no longer holds up the line. */
 const OVERRUN = 2;
+const LEAST_OVERRUN_MS = 60_000;
 
 /** The candidates of the line that take too long, while others wait. */
 // SPEC K18
@@ -205,11 +211,10 @@ function overrunsAt(queue: Queue, now: Instant): Instant | undefined {
 function overrunTimes(queue: Queue): readonly { readonly candidate: Candidate; readonly until: Instant }[] {
   const { durationMs } = queue.learned;
   if (durationMs === undefined || queue.index.pending.size === 0 || !mayStartTests(queue)) return [];
+  const limitMs = Math.max(OVERRUN * durationMs, LEAST_OVERRUN_MS);
   return lineOf(queue).flatMap((candidate) => {
     const { testingSince } = candidate;
     if (candidate.state !== 'testing' || testingSince === undefined) return [];
-    return unlanded(queue, candidate.beneath).length > 0
-      ? []
-      : { candidate, until: testingSince + OVERRUN * durationMs };
+    return unlanded(queue, candidate.beneath).length > 0 ? [] : { candidate, until: testingSince + limitMs };
   });
 }

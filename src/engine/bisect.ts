@@ -10,6 +10,7 @@ import {
   tidy,
 } from './bisection-runs.ts';
 import { type Candidate, compositionOf, isRunAgain, type Member } from './candidate.ts';
+import { learnFailure } from './learned.ts';
 import { takeOut } from './line.ts';
 import { concludePrefixes, settleSearched } from './prefix-search.ts';
 import type { PrNumber } from './pull-request.ts';
@@ -136,6 +137,7 @@ function blameFront(work: Work, place: SearchPosition, run: Candidate): boolean 
   }
   if (!mayBlame(work.queue, run)) return false;
   noteFailure(work, entry, run, run.failure);
+  learnFailure(work, entry, run.failure);
   const { at: _at, ...failure } = run.failure;
   removeEntry(work, entry, { to: 'FAILED', ...failure, candidate: run.number });
   regroupRest(work, place, 0, { reason: 'PREREQUISITE_MERGE_ITEM_FAILED', prNumber: entry.prNumber });

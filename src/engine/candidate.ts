@@ -66,6 +66,8 @@ export interface Candidate {
   /** Entries ahead that it contains but does not test. Its failure does not count against them. */
   readonly beneath: readonly Member[];
   readonly members: readonly Member[];
+  /** The subject of its branch name, if it became part of a search or its first members were cleared since. */
+  readonly namedFor?: BranchSubject;
   /** The candidate whose commit is base + beneath. This one is built on top of that commit. */
   readonly parent: CandidateNumber | undefined;
   /**
@@ -186,6 +188,17 @@ export interface Landed {
   /** Absent if nothing was waived. */
   readonly waived?: readonly WaivedCheck[];
   readonly at: Instant;
+}
+
+/** The facts in the name of a test branch. */
+export interface BranchSubject {
+  readonly prNumber: PrNumber | undefined;
+  readonly isBisection: boolean;
+}
+
+/** It never changes, because the branch is deleted under the name under which it was pushed. */
+export function branchSubjectOf({ namedFor, members, purpose }: Candidate): BranchSubject {
+  return namedFor ?? { prNumber: members[0]?.prNumber, isBisection: purpose.kind === 'bisection' };
 }
 
 export function isUnderTest({ state }: Candidate): boolean {

@@ -22,7 +22,7 @@ import {
   retestHeld,
 } from './hold.ts';
 import { abandon, isBeingLanded, takeOut } from './line.ts';
-import { type Because, findCandidate, findLiveMember } from './queue.ts';
+import { type Because, type Entry, findCandidate, findLiveMember, type Queue } from './queue.ts';
 import { removeEntry } from './remove-entry.ts';
 import { countEarlyReports, isBeforeItsRun, report } from './report-check.ts';
 import { requiredChecks, type StartProblem } from './required.ts';
@@ -32,7 +32,18 @@ import { countAlike, ENOUGH, noteRemoval } from './suspicion.ts';
 import { beginChecks, replaceCandidate } from './test-run.ts';
 import { concludeInconclusive, judge } from './verdict.ts';
 import { withFinding } from './waiver.ts';
-import { APPLIED, endCandidate, entryOf, ignored, keepCandidate, move, type Outcome, tell, type Work } from './work.ts';
+import {
+  APPLIED,
+  endCandidate,
+  entryOf,
+  ignored,
+  keep,
+  keepCandidate,
+  move,
+  type Outcome,
+  tell,
+  type Work,
+} from './work.ts';
 
 /** Applies an answer about one candidate. Answers about an ended candidate change nothing but its record. */
 export function evolveCandidate(work: Work, event: CandidateEvent): Outcome {
@@ -165,7 +176,10 @@ function conflict(work: Work, candidate: Candidate, { prNumber, culprit, files }
   const where = present({ files });
   if (isBeingLanded(work.queue, candidate)) putOff(work, candidate);
   else if (candidate.purpose.kind === 'direct') giveUpDirectMerge(work, candidate);
-  else if (culprit === undefined) {
+  else if (culprit === undefined && isInPrefixes(work.queue, entry)) {
+    keep(work, { ...entry, isScoutSpent: true });
+    releaseFromBisection(work, entry, { reason: 'CONFLICTS_WITH_PREREQUISITE', ...where });
+  } else if (culprit === undefined) {
     const reason = 'START_TEST_RUN_MERGE_CONFLICT';
     removeEntry(work, entry, { to: 'FAILED', reason, candidate: candidate.number, ...where });
   } else if (entry.bisection !== undefined) {
@@ -180,6 +194,12 @@ function conflict(work: Work, candidate: Candidate, { prNumber, culprit, files }
     move(work, { ...entryOf(work, prNumber), conflictsWith }, { to: 'PENDING', ...because, ...where });
   }
   return APPLIED;
+}
+
+/** A search may be on an old base or ahead of the entry's turn, so a conflict there decides nothing. */
+// SPEC K19
+function isInPrefixes({ bisections }: Queue, { bisection }: Entry): boolean {
+  return bisections.some(({ number, how }) => number === bisection && how === 'prefixes');
 }
 
 function judgeCheck(work: Work, candidate: Candidate, event: CheckJudged): Outcome {

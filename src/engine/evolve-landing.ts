@@ -95,7 +95,10 @@ function isProven({ settings, landing }: Queue, candidate: Candidate, event: Can
 
 /** Failures that may have been the fault of the head. */
 function findSuspects(queue: Queue): readonly Candidate[] {
-  const runs = [...lineOf(queue), ...candidatesFor(queue, 'bisection')];
+  // A search in prefixes tests an accused entry on the new head anyway.
+  const halves = new Set(queue.bisections.filter(({ how }) => how === 'halves').map(({ number }) => number));
+  const isOfHalves = ({ purpose }: Candidate) => purpose.kind === 'bisection' && halves.has(purpose.bisection);
+  const runs = [...lineOf(queue), ...candidatesFor(queue, 'bisection').filter(isOfHalves)];
   return runs.filter((run) => run.state === 'failed' && !mayBlame(queue, run));
 }
 
@@ -181,7 +184,7 @@ function mergeEntry(
   };
   const reason = isDirect ? 'MERGE_GRAPH_DIRECT_MERGE' : 'MERGE_GRAPH_MERGE';
   const merged = { ...entry, candidate: undefined, removalAskedBy: undefined, landed };
-  if (!isDirect) learnDecision(work, entry, false);
+  if (!isDirect) learnDecision(work, entry, 0);
   move(work, merged, { to: 'MERGED', reason, candidate: candidate.number });
 }
 

@@ -25,6 +25,7 @@ import {
   giveUpRuns,
   giveUpSearches,
   isHead,
+  proveBase,
   returnRemoved,
   testBase,
 } from './suspicion.ts';
@@ -69,6 +70,7 @@ export function concludeBaseTests(work: Work): void {
 
 function concludeGreen(work: Work, run: Candidate): void {
   clearBase(work, run.base);
+  if (run.pass?.waived === undefined) proveBase(work, run.base);
   const { hold } = work.queue;
   if (hold === undefined || !isHead(work.queue, run.base)) return;
   // A test that began before the configuration broke does not show that it works again.

@@ -2,6 +2,7 @@ import { walk } from '../lib/sorted-list.ts';
 import { type Candidate, isUnderTest } from './candidate.ts';
 import { Footprint, targetsOf } from './footprint.ts';
 import { abandon, isBeingLanded } from './line.ts';
+import { dropYoungestRun } from './prefix-search.ts';
 import type { PrNumber } from './pull-request.ts';
 import { type Because, type Entry, findCandidate, mayStartTests, type Queue } from './queue.ts';
 import { lineOf, unlanded } from './roster.ts';
@@ -23,13 +24,18 @@ export function makeWayForUrgent(work: Work): void {
   }
 }
 
-/** If no slot is free for an urgent entry, the last interruptible candidate of the line gives up its slot. */
+/**
+ * If no slot is free for an urgent entry, the last interruptible candidate of the line gives up its slot. If there is
+ * none, the youngest run of a search in prefixes does.
+ */
 // SPEC O6
 export function freeSlotFor(work: Work, entries: readonly Entry[]): PrNumber | undefined {
   const urgent = entries.find(({ priority }) => priority.value === 0);
   const last = lineOf(work.queue).findLast((other) => isUnderTest(other) && isInterruptible(work.queue, other));
-  if (urgent === undefined || last === undefined) return undefined;
-  abandon(work, last, interruptedBy(urgent.prNumber));
+  if (urgent === undefined) return undefined;
+  const because = interruptedBy(urgent.prNumber);
+  if (last !== undefined) abandon(work, last, because);
+  else if (!dropYoungestRun(work, because)) return undefined;
   return urgent.prNumber;
 }
 

@@ -1,4 +1,5 @@
-import type { Candidate } from './candidate.ts';
+import type { Instant } from '../lib/clock.ts';
+import type { Candidate, Failure } from './candidate.ts';
 import type { Entry, Queue } from './queue.ts';
 import { candidatesOf } from './roster.ts';
 import type { Work } from './work.ts';
@@ -8,17 +9,19 @@ import type { Work } from './work.ts';
  * Events change them and nothing else does, so a replay learns the same. Older evidence counts less and less.
  */
 export interface Learned {
-  /** The last decision by a test: 1 if it removed the entry. A failure often follows a failure. */
-  readonly last: 0 | 1;
-  /** Decisions by the decision before them. */
-  readonly after: readonly [Share, Share];
+  /** Entries that a test decided: how many failed. */
   readonly all: Share;
+  /** The same, by whether the entry admitted before them landed or failed. A failure often follows a failure. */
+  readonly after: readonly [Share, Share];
+  readonly outcomes: Outcomes;
   /** Entries that a search had cleared: how many failed after all. */
   readonly cleared: Share;
   /** Runs of trees that passed in the end: how many had failed. */
   readonly flakes: Share;
   /** The decayed mean of runs that passed; undefined before the first. */
   readonly durationMs: number | undefined;
+  /** When a run passed last. CI worked then. */
+  readonly passedAt: Instant | undefined;
 }
 
 /** `hits` of `seen`, both decayed. */
@@ -27,15 +30,24 @@ export interface Share {
   readonly seen: number;
 }
 
+/** The latest outcomes in the order of admission. Entries are not decided in that order. */
+export interface Outcomes {
+  /** The ordinal of the first one. */
+  readonly from: number;
+  /** One digit each: 0 landed, 1 failed, . not decided. */
+  readonly digits: string;
+}
+
 const NOTHING_SEEN: Share = { hits: 0, seen: 0 };
 
 export const NOTHING_LEARNED: Learned = {
-  last: 0,
-  after: [NOTHING_SEEN, NOTHING_SEEN],
   all: { hits: 0.5, seen: 5 },
+  after: [NOTHING_SEEN, NOTHING_SEEN],
+  outcomes: { from: 1, digits: '' },
   cleared: { hits: 0.1, seen: 10 },
   flakes: { hits: 0.5, seen: 20 },
   durationMs: undefined,
+  passedAt: undefined,
 };
 
 const DECAY = 0.99;
@@ -47,6 +59,7 @@ const PRIOR_WEIGHT = 2;
 /** An accusation is wrong for flakes alone at most this often. */
 const LARGEST_DOUBT = 0.001;
 const MOST_CONFIRMATIONS = 3;
+const MOST_OUTCOMES = 512;
 
 function count({ hits, seen }: Share, hit: number): Share {
   return { hits: DECAY * hits + hit, seen: DECAY * seen + 1 };
@@ -56,17 +69,46 @@ function rate({ hits, seen }: Share): number {
   return hits / seen;
 }
 
-/** A test decided an entry: it landed, or it was removed for a failure. */
+/** An entry failed alone, on what had passed. */
+export function learnFailure(work: Work, entry: Entry, { reason }: Pick<Failure, 'reason'>): void {
+  if (reason === 'TEST_RUN_REQUIRED_STATUS_FAILED') learnDecision(work, entry, 1);
+}
+
+/** A test decided an entry: it landed, or it failed alone. */
 // SPEC K2
-export function learnDecision(work: Work, entry: Entry, didFail: boolean): void {
+export function learnDecision(work: Work, entry: Entry, outcome: 0 | 1): void {
   const { queue } = work;
-  if (queue.hold !== undefined || queue.parked !== undefined) return;
+  const ordinal = entry.admission?.ordinal;
+  if (queue.hold !== undefined || queue.parked !== undefined || ordinal === undefined) return;
   const { learned } = queue;
-  const hit = didFail ? 1 : 0;
-  const [good, bad] = learned.after;
-  const after = learned.last === 0 ? ([count(good, hit), bad] as const) : ([good, count(bad, hit)] as const);
-  const cleared = entry.isCleared ? count(learned.cleared, hit) : learned.cleared;
-  work.queue = { ...queue, learned: { ...learned, last: hit, after, all: count(learned.all, hit), cleared } };
+  const all = count(learned.all, outcome);
+  const cleared = entry.isCleared ? count(learned.cleared, outcome) : learned.cleared;
+  const ahead = outcomeAt(learned, ordinal - 1);
+  const behind = outcomeAt(learned, ordinal + 1);
+  let { after } = learned;
+  // Each pair of neighbours counts once, when the second of the two is known.
+  if (ahead !== undefined) after = countAfter(after, ahead, outcome);
+  if (behind !== undefined) after = countAfter(after, outcome, behind);
+  const outcomes = withOutcome(learned.outcomes, ordinal, outcome);
+  work.queue = { ...queue, learned: { ...learned, all, after, outcomes, cleared } };
+}
+
+function countAfter([good, bad]: Learned['after'], context: 0 | 1, outcome: 0 | 1): Learned['after'] {
+  return context === 0 ? [count(good, outcome), bad] : [good, count(bad, outcome)];
+}
+
+function outcomeAt({ outcomes }: Learned, ordinal: number): 0 | 1 | undefined {
+  const digit = outcomes.digits[ordinal - outcomes.from];
+  if (digit === '0') return 0;
+  return digit === '1' ? 1 : undefined;
+}
+
+function withOutcome({ from, digits }: Outcomes, ordinal: number, outcome: 0 | 1): Outcomes {
+  const at = ordinal - from;
+  if (at < 0) return { from, digits };
+  const known = `${digits.slice(0, at).padEnd(at, '.')}${outcome}${digits.slice(at + 1)}`;
+  const excess = Math.max(0, known.length - MOST_OUTCOMES);
+  return { from: from + excess, digits: known.slice(excess) };
 }
 
 /** A run passed. Failed runs of the same tree were flakes. */
@@ -84,7 +126,7 @@ export function learnPass(work: Work, candidate: Candidate): void {
     const tookMs = Math.max(0, work.at - candidate.testingSince);
     durationMs = durationMs === undefined ? tookMs : DURATION_DECAY * durationMs + (1 - DURATION_DECAY) * tookMs;
   }
-  work.queue = { ...queue, learned: { ...learned, flakes, durationMs } };
+  work.queue = { ...queue, learned: { ...learned, flakes, durationMs, passedAt: work.at } };
 }
 
 /** Timeouts and checks without a result say nothing about the tree. */
@@ -92,9 +134,9 @@ export function isTestFailure({ state, failure }: Candidate): boolean {
   return state === 'failed' && failure?.reason === 'TEST_RUN_REQUIRED_STATUS_FAILED';
 }
 
-/** How likely an untested entry fails, after a decision like `last`. */
-export function failureChance({ after, all }: Learned, last: 0 | 1): number {
-  const { hits, seen } = after[last];
+/** How likely an untested entry fails; `context` is the outcome of the entry admitted before it, if it is known. */
+export function failureChance({ after, all }: Learned, context?: 0 | 1): number {
+  const { hits, seen } = context === undefined ? NOTHING_SEEN : after[context];
   return Math.max(LEAST_CHANCE, (hits + PRIOR_WEIGHT * rate(all)) / (seen + PRIOR_WEIGHT));
 }
 
@@ -108,7 +150,7 @@ export function flakeChance({ flakes }: Learned): number {
 }
 
 /** How many failures beyond the first one it takes to accuse an entry. */
-// SPEC K4
+// SPEC K10
 export function confirmationsNeeded(learned: Learned): number {
   const flake = flakeChance(learned);
   let confirmations = 0;
@@ -116,16 +158,17 @@ export function confirmationsNeeded(learned: Learned): number {
   return confirmations;
 }
 
-/** How likely each entry fails, in order. Only the first untested entry follows the last decision directly. */
+/**
+ * How likely each entry fails, in order, if those before it do not. The context of the first one is known only if the
+ * entry admitted before it is decided.
+ */
 export function chancesOf({ learned }: Pick<Queue, 'learned'>, entries: readonly Entry[]): readonly number[] {
   const cleared = clearedChance(learned);
-  const first = failureChance(learned, learned.last);
-  const next = failureChance(learned, 0);
   let isFirst = true;
-  return entries.map(({ isCleared }) => {
+  return entries.map(({ isCleared, admission }) => {
     if (isCleared) return cleared;
-    const chance = isFirst ? first : next;
+    const context = outcomeAt(learned, (admission?.ordinal ?? 0) - 1) ?? (isFirst ? undefined : 0);
     isFirst = false;
-    return chance;
+    return failureChance(learned, context);
   });
 }

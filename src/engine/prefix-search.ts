@@ -1,16 +1,24 @@
 import { assert } from '../lib/assert.ts';
 import { walk } from '../lib/sorted-list.ts';
 import type { Accused, Bisection, Chain, SearchPart } from './bisection.ts';
-import { findBisection, keepBisection, runsOf, tidy } from './bisection-runs.ts';
-import { type Candidate, type Ending, isRunAgain, isUnderTest, type Member } from './candidate.ts';
+import { findBisection, getBisection, keepBisection, runsOf, tidy } from './bisection-runs.ts';
+import {
+  branchSubjectOf,
+  type Candidate,
+  type Ending,
+  type Failure,
+  isRunAgain,
+  isUnderTest,
+  type Member,
+} from './candidate.ts';
 import { orderKey } from './entry-index.ts';
 import { Footprint, targetsOf } from './footprint.ts';
-import { confirmationsNeeded } from './learned.ts';
+import { confirmationsNeeded, learnFailure } from './learned.ts';
 import { abandonBehind } from './line.ts';
 import type { PrNumber } from './pull-request.ts';
 import { type Because, type Entry, findEntry, mayWork, type Queue, toMember } from './queue.ts';
 import { removeEntry } from './remove-entry.ts';
-import { lineOf, unlanded } from './roster.ts';
+import { candidatesFor, lineOf, unlanded } from './roster.ts';
 import { findBaseTest, mayBlame, noteFailure, suspicionOf, testBase } from './suspicion.ts';
 import { startCandidate } from './test-run.ts';
 import { addCandidate, endCandidate, entryOf, keep, keepCandidate, type Move, move, type Work } from './work.ts';
@@ -85,7 +93,11 @@ export function searchCandidate(work: Work, candidate: Candidate): void {
     isOnHead,
     chain: { number: 1, survivors: isOnHead ? [] : candidate.beneath, parts: [part] },
   });
-  keepCandidate(work, { ...candidate, purpose: { kind: 'bisection', bisection: number } });
+  keepCandidate(work, {
+    ...candidate,
+    namedFor: branchSubjectOf(candidate),
+    purpose: { kind: 'bisection', bisection: number },
+  });
   for (const entry of unlanded(work.queue, candidate.members)) {
     keep(work, { ...entry, candidate: undefined, bisection: number });
   }
@@ -164,6 +176,31 @@ function cutAt(parts: readonly SearchPart[], length: number): SearchPart[] {
   });
 }
 
+/** Ends the run of a search that started last; false if there is none. The search repeats it later. */
+export function dropYoungestRun(work: Work, because: Because): boolean {
+  const isOfPrefixes = ({ purpose }: Candidate) =>
+    purpose.kind === 'bisection' &&
+    work.queue.bisections.some(({ number, how }) => number === purpose.bisection && how === 'prefixes');
+  const runs = candidatesFor(work.queue, 'bisection').filter((run) => isUnderTest(run) && isOfPrefixes(run));
+  const youngest = runs.reduce<Candidate | undefined>(
+    (a, b) => (a === undefined || b.number > a.number ? b : a),
+    undefined,
+  );
+  if (youngest?.purpose.kind !== 'bisection') return false;
+  const search = getBisection(work, youngest.purpose.bisection);
+  const chains = search.chains.map((chain) => ({
+    ...chain,
+    parts: chain.parts.map((part) => ({
+      ...part,
+      candidates: part.candidates.filter((number) => number !== youngest.number),
+    })),
+  }));
+  endCandidate(work, youngest, { reason: because.reason, prNumber: because.prNumber });
+  keepBisection(work, { ...search, chains });
+  settleSearched(work, search.number);
+  return true;
+}
+
 /** Draws one conclusion from the results of a search; false if there is none. */
 export function concludePrefixes(work: Work, number: number): boolean {
   tidy(work, number);
@@ -194,6 +231,7 @@ function clearPrefix(work: Work, search: Bisection, passed: Mark, failed: Mark |
   endRuns(work, parts.slice(0, index + 1), { reason: 'BISECTION_TEST_RUN_PASSED', prNumber: undefined });
   const members = membersOf(search).slice(0, passed.length);
   const rest = parts.slice(index + 1);
+  for (const part of rest) for (const run of runsOf(work.queue, part)) moveBeneath(work, run, passed.length);
   const isFlake = failed !== undefined && failed.length <= passed.length;
   keepBisection(work, {
     ...search,
@@ -207,6 +245,14 @@ function clearPrefix(work: Work, search: Bisection, passed: Mark, failed: Mark |
   }
   if (isFlake) releaseRest(work, number, 0, { reason: 'BISECTION_TEST_RUN_PASSED', candidate: proof.number });
   return true;
+}
+
+/** The first members of a longer run are cleared. From now on it tests only the others. */
+function moveBeneath(work: Work, run: Candidate, length: number): void {
+  const { beneath, members } = run;
+  const cleared = members.slice(0, length);
+  const namedFor = branchSubjectOf(run);
+  keepCandidate(work, { ...run, namedFor, beneath: [...beneath, ...cleared], members: members.slice(length) });
 }
 
 /** Longer prefixes fail too. Their runs end. */
@@ -254,14 +300,24 @@ function accuse(work: Work, search: Bisection, failed: Mark, isTrusted: boolean)
   const [entry] = unlanded(queue, membersOf(search).slice(0, 1));
   assert(run?.failure !== undefined && entry !== undefined, 'a failed prefix has a live member and a failure');
   const because: Because = { reason: 'PREREQUISITE_MERGE_ITEM_FAILED', prNumber: entry.prNumber };
-  if (releaseRest(work, search.number, 1, because)) return true;
+  if (search.accused === undefined) {
+    keepBisection(work, { ...search, accused: { failures: 0, isLast: false } });
+    learnFailure(work, entry, run.failure);
+    releaseRest(work, search.number, 1, because);
+    return true;
+  }
   if (queue.hold !== undefined || isBehindOthers(queue, search, entry)) return false;
-  if (!search.isOnHead && search.accused?.isLast !== true) return rebase(work, search);
-  if (!isTrusted || !mayBlame(queue, run)) return false;
+  if (!search.isOnHead && !search.accused.isLast) return rebase(work, search);
+  if (!isTrusted || !(mayBlame(queue, run) || hasPassedSince(queue, run.failure))) return false;
   noteFailure(work, entry, run, run.failure);
   const { at: _at, ...failure } = run.failure;
   removeEntry(work, entry, { to: 'FAILED', ...failure, candidate: run.number });
   return true;
+}
+
+/** A suspicion against a commit that passed by itself is a suspicion against CI. A later pass of any run refutes it. */
+function hasPassedSince({ learned }: Queue, { at }: Failure): boolean {
+  return learned.passedAt !== undefined && learned.passedAt > at;
 }
 
 /** An entry that was ahead when the search began is still there. Accused entries do not count. */
@@ -294,7 +350,7 @@ function isEntry(queue: Queue, prNumber: PrNumber, is: (entry: Entry) => boolean
 
 /** Its only member has failed often enough. It waits for what was ahead of it, or for a last run on the head. */
 export function isAccused(queue: Queue, search: Bisection): boolean {
-  return search.how === 'prefixes' && membersOf(search).length === 1 && failuresMissing(queue, search) <= 0;
+  return search.accused !== undefined && failuresMissing(queue, search) <= 0;
 }
 
 /** The target branch has moved since, so a failure on the present head decides. */

@@ -228,6 +228,8 @@ export interface Entry {
   readonly clearedByPart: string | undefined;
   /** A search in prefixes cleared it in this stay. It is likely to pass. */
   readonly isCleared: boolean;
+  /** It conflicted with the base of a search. It is tested in its turn and not before. */
+  readonly isScoutSpent: boolean;
   /** Its tree could not be composed with what landed. For the rest of its stay it overlaps with every entry. */
   readonly overlapsAll: boolean;
   /** How many levels waiting has raised its priority. */
@@ -254,6 +256,7 @@ export const NEW_ENTRY = {
   clearedBySearch: undefined,
   clearedByPart: undefined,
   isCleared: false,
+  isScoutSpent: false,
   overlapsAll: false,
   raised: 0,
   isRepair: false,

@@ -1,5 +1,4 @@
 import { removeFromBisections } from './bisection-runs.ts';
-import { learnDecision } from './learned.ts';
 import { takeOut } from './line.ts';
 import type { Because, Entry, EntryState } from './queue.ts';
 import { type Move, move, type Work } from './work.ts';
@@ -7,7 +6,6 @@ import { type Move, move, type Work } from './work.ts';
 /** Takes an entry out of the queue in another way than landing it. Results of candidates that contain it are void. */
 // SPEC V27
 export function removeEntry(work: Work, entry: Entry, end: Move): void {
-  if (end.to === 'FAILED' && end.reason === 'TEST_RUN_REQUIRED_STATUS_FAILED') learnDecision(work, entry, true);
   const because: Because = { reason: prerequisiteReason(end.to), prNumber: entry.prNumber };
   takeOut(work, [entry], because);
   removeFromBisections(work, entry, because);

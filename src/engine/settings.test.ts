@@ -14,6 +14,8 @@ describe('settings', () => {
     ['testingTimeoutMinutes', [0, 10080], [10081, -1]],
     ['pendingFailureDepth', [0, 1000], [1001]],
     ['batchingMinSize', [1, 1000], [0]],
+    ['runCost', [0.1, 2.5, 100], [0, 0.09, 101, Number.NaN, Number.POSITIVE_INFINITY, '2', null]],
+    ['maxGroupSize', [1, 1000], [0, 1.5]],
     ['mode', ['SINGLE', 'PARALLEL'], ['single', 'BOTH', 1]],
     ['batch', [true, false], ['true', 1]],
     [

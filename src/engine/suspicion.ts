@@ -232,6 +232,18 @@ export function clearBase(work: Work, base: Base): void {
   } else dropSuspicion(work, base);
 }
 
+/** The commit passed by itself. */
+export function proveBase(work: Work, { sha }: Base): void {
+  const { head, bisections } = work.queue;
+  const isIt = (base: Base) => base.sha === sha && base.isProven !== true;
+  if (head !== undefined && isIt(head)) work.queue = { ...work.queue, head: { ...head, isProven: true } };
+  if (!bisections.some(({ base }) => isIt(base))) return;
+  const proven = bisections.map((search) =>
+    isIt(search.base) ? { ...search, base: { ...search.base, isProven: true as const } } : search,
+  );
+  work.queue = { ...work.queue, bisections: proven };
+}
+
 /** The commit fails by itself. Entries that were removed for nothing else return once the forge has been read again. */
 // SPEC V18, V41
 export function returnRemoved(work: Work, base: Base, signs: readonly string[]): void {

@@ -4,6 +4,7 @@ import { startBisection } from './bisect.ts';
 import { type Candidate, failedChecks, isRunAgain, isUnderTest, openChecks, verdictOf } from './candidate.ts';
 import type { Check } from './check.ts';
 import { isAwaited, isWaived, NOT_JUDGED } from './judgement.ts';
+import { learnFailure } from './learned.ts';
 import { abandonBehind } from './line.ts';
 import { searchCandidate } from './prefix-search.ts';
 import type { PrNumber } from './pull-request.ts';
@@ -203,5 +204,6 @@ function remove(work: Work, candidate: Candidate): void {
   if (entry === undefined || candidate.failure === undefined) return;
   const { at: _at, ...failure } = candidate.failure;
   noteFailure(work, entry, candidate, candidate.failure);
+  learnFailure(work, entry, candidate.failure);
   removeEntry(work, entry, { to: 'FAILED', ...failure, candidate: candidate.number });
 }

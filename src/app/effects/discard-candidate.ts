@@ -1,4 +1,4 @@
-import { type Candidate, openChecks } from '../../engine/candidate.ts';
+import { branchSubjectOf, type Candidate, openChecks } from '../../engine/candidate.ts';
 import type { DiscardCandidate } from '../../engine/effect.ts';
 import {
   DONE,
@@ -17,8 +17,7 @@ export async function discardCandidate(run: EffectRun, effect: DiscardCandidate)
   return waitForHooks(run, async () => {
     await run.forge.discardCandidate({
       ...placeOf(run, candidate.number),
-      prNumber: candidate.members[0]?.prNumber,
-      isBisection: candidate.purpose.kind === 'bisection',
+      ...branchSubjectOf(candidate),
       ...(unfinished === undefined ? {} : { unfinished }),
     });
     return DONE;

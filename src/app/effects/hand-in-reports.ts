@@ -1,5 +1,5 @@
 import type { LeftFiles } from '../../check-runner/runner.ts';
-import type { Candidate } from '../../engine/candidate.ts';
+import { branchSubjectOf, type Candidate } from '../../engine/candidate.ts';
 import { backoffMs } from '../../lib/backoff.ts';
 import { pause } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
@@ -75,10 +75,9 @@ function fieldsOf(
 ): UploadFields {
   const candidateId = candidateIdOf(found.id, candidate.number);
   const [first, ...others] = candidate.members;
-  const isBisection = candidate.purpose.kind === 'bisection';
   return {
     sha: candidate.commit?.sha ?? '',
-    branch: forge.testBranchOf({ candidateId, prNumber: first?.prNumber, isBisection }),
+    branch: forge.testBranchOf({ candidateId, ...branchSubjectOf(candidate) }),
     prNumber: others.length === 0 ? (first?.prNumber ?? null) : null,
     jobName: check,
     jobUrl: null,

@@ -1,5 +1,5 @@
 import type { Job, JobEnd, LeftFiles } from '../../check-runner/runner.ts';
-import { type Candidate, compositionOf } from '../../engine/candidate.ts';
+import { branchSubjectOf, type Candidate, compositionOf } from '../../engine/candidate.ts';
 import type { CheckConclusion, CheckStatus } from '../../engine/check.ts';
 import { LOWEST_PRIORITY_VALUE } from '../../engine/priority.ts';
 import { findCandidate, type Queue } from '../../engine/queue.ts';
@@ -224,8 +224,7 @@ function checkVariables(
 ): Record<string, string> {
   const candidateId = candidateIdOf(found.id, candidate.number);
   const { members } = candidate;
-  const isBisection = candidate.purpose.kind === 'bisection';
-  const testBranch = forge.testBranchOf({ candidateId, prNumber: members[0]?.prNumber, isBisection });
+  const testBranch = forge.testBranchOf({ candidateId, ...branchSubjectOf(candidate) });
   return {
     CI: 'true',
     SLUICE: 'true',

@@ -1,4 +1,4 @@
-import type { Candidate } from '../../engine/candidate.ts';
+import { branchSubjectOf, type Candidate } from '../../engine/candidate.ts';
 import type { StartChecks } from '../../engine/effect.ts';
 import { findCandidate } from '../../engine/queue.ts';
 import { digestCommands } from '../../forge/digest-commands.ts';
@@ -42,8 +42,7 @@ async function show(run: EffectRun, candidate: Candidate, sha: Sha): Promise<Eff
   const answer = await run.forge.publishCandidate({
     ...placeOf(run, candidate.number),
     sha,
-    prNumber: candidate.members[0]?.prNumber,
-    isBisection: candidate.purpose.kind === 'bisection',
+    ...branchSubjectOf(candidate),
     ...(await draftOf(run, candidate)),
   });
   if (answer.kind === 'published') {

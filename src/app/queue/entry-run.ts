@@ -1,4 +1,4 @@
-import type { Candidate } from '../../engine/candidate.ts';
+import { branchSubjectOf, type Candidate } from '../../engine/candidate.ts';
 import { verdictOfCheck } from '../../engine/check.ts';
 import { isWaived } from '../../engine/judgement.ts';
 import { type Entry, findCandidate, isLive, type Queue } from '../../engine/queue.ts';
@@ -41,8 +41,7 @@ async function findGone(app: App, found: FoundQueue, { because }: Entry): Promis
 export function testBranchOf(forge: Forge, { id }: LoadedQueue, candidate: Candidate): string {
   return forge.testBranchOf({
     candidateId: candidateIdOf(id, candidate.number),
-    prNumber: candidate.members[0]?.prNumber,
-    isBisection: candidate.purpose.kind === 'bisection',
+    ...branchSubjectOf(candidate),
   });
 }
 
@@ -59,7 +58,9 @@ export async function findRun(app: App, { id, queue }: LoadedQueue, entry: Entry
 function bisectionRunOf({ bisections }: Queue, entry: Entry): Candidate['number'] | undefined {
   const bisection = bisections.find(({ number }) => number === entry.bisection);
   const parts = bisection?.chains.flatMap((chain) => chain.parts) ?? [];
-  return parts.find(({ members }) => members.some(({ submission }) => submission === entry.submission))?.candidates.at(-1);
+  return parts
+    .find(({ members }) => members.some(({ submission }) => submission === entry.submission))
+    ?.candidates.at(-1);
 }
 
 /** More are neither read nor shown. */

@@ -1,6 +1,13 @@
 import type { ReplyOf } from '../../contract/operation.ts';
 import type * as testingContract from '../../contract/testing.ts';
-import { byPlace, type Candidate, compositionOf, isUnderTest, type Member } from '../../engine/candidate.ts';
+import {
+  branchSubjectOf,
+  byPlace,
+  type Candidate,
+  compositionOf,
+  isUnderTest,
+  type Member,
+} from '../../engine/candidate.ts';
 import type { PrNumber } from '../../engine/pull-request.ts';
 import { type Entry, findCandidate, findLiveMember } from '../../engine/queue.ts';
 import type { ImpactedTargets } from '../../engine/targets.ts';
@@ -77,9 +84,7 @@ async function describeCandidates(
   const views: CandidateView[] = [];
   for (const candidate of candidates) {
     const testRunId = candidateIdOf(found.id, candidate.number);
-    const [first] = candidate.members;
-    const isBisection = candidate.purpose.kind === 'bisection';
-    const testBranch = forge.testBranchOf({ candidateId: testRunId, prNumber: first?.prNumber, isBisection });
+    const testBranch = forge.testBranchOf({ candidateId: testRunId, ...branchSubjectOf(candidate) });
     const impactedTargets = await targets.unite(compositionOf(candidate));
     const impactedTargetsForTestedPrs = await targets.unite(candidate.members);
     const context = {

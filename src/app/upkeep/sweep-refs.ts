@@ -1,4 +1,4 @@
-import type { CandidateNumber } from '../../engine/candidate.ts';
+import { branchSubjectOf, type CandidateNumber } from '../../engine/candidate.ts';
 import { valuesOf } from '../../lib/int-map.ts';
 import { PeriodicTask } from '../../lib/periodic.ts';
 import { Semaphore } from '../../lib/semaphore.ts';
@@ -94,7 +94,7 @@ async function findEnded(app: App, candidateId: string) {
   if (!isGone && row.endedAt === null) return undefined;
   const candidate = decodeCandidate(row);
   if (!isGone && (await hasEffects(app, row.queueId, candidate.number))) return undefined;
-  return { prNumber: candidate.members[0]?.prNumber, isBisection: candidate.purpose.kind === 'bisection' };
+  return branchSubjectOf(candidate);
 }
 
 /** Such effects remove the refs themselves, or may still create them. */

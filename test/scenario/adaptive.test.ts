@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { golombSize } from '../../src/engine/adaptive.ts';
+import {
+  chancesOf,
+  confirmationsNeeded,
+  failureChance,
+  flakeChance,
+  NOTHING_LEARNED,
+} from '../../src/engine/learned.ts';
+import { findEntry } from '../../src/engine/queue.ts';
+import { play, story } from '../worlds/engine/story.ts';
+import { numberOf } from '../worlds/engine/words.ts';
+
+const ADAPTIVE = { optimizationMode: 'ADAPTIVE', concurrency: 4 } as const;
+const ONE = { ...ADAPTIVE, concurrency: 1 };
+const FAST = { ...ADAPTIVE, runCost: 0.25 };
+
+describe('ADAPTIVE tests groups', () => {
+  story('of about even odds, whatever the settings of batches say [K1] [K4]', ONE)`
+    with batch=true batchingMinSize=2 batchingMaxWaitTimeMinutes=60
+    together A B C D E F G H → testing ABCDEFG
+    pass ABCDEFG             → ABCDEFG=merged; testing H
+  `;
+
+  it('that shrink as failures become likely [K4]', () => {
+    const sizes = [0.2, 0.1, 0.05, 0.02].map((chance) => golombSize(Array.from({ length: 500 }, () => chance)));
+    assert.deepEqual(sizes, [3, 7, 14, 34]);
+    assert.equal(golombSize([1, 1]), 1);
+    assert.equal(golombSize([]), 0);
+  });
+
+  story('no larger than maxGroupSize [K4]', ONE)`with maxGroupSize=3; together A B C D → testing ABC`;
+
+  story('and shares its slots between line and searches, searches first [K1] [K6]', ADAPTIVE)`
+    with concurrency=2 bisectionConcurrency=9
+    together A B C D; fail ABCD → testing ~AB ~A
+  `;
+
+  story('without an entry that is tested alone, or of another priority above medium [K15]', ONE)`
+    pause; submit A nobatch; submit B C; resume → testing A
+    pause; submit D E high; pass A; resume      → testing DE
+    pass DE                                     → testing BC
+  `;
+
+  story('of urgent entries before anything else, in the place of the youngest search run [K15] [O6]', ONE)`
+    together A B C D; fail ABCD → testing ~AB
+    submit E urgent             → testing E
+    pass E                      → E=merged; testing ~AB
+  `;
+});
+
+describe('ADAPTIVE searches a failed group in prefixes', () => {
+  story('first culprit: what is behind it returns to the line untested [K8] [K10]', ONE)`
+    together A B C D; fail ABCD ~AB ~A → testing ~A HEAD
+    pass HEAD; fail ~A                 → A=failed; testing BC  # a failure makes the next groups smaller
+    pass BC D                          → BCD=merged; runs ABCD ~AB ~A HEAD ~A BC D
+  `;
+
+  story('middle: what passed is cleared, lands without a run, and the rest is tested on it [K8] [K16]', ONE)`
+    together A B C D; fail ABCD; pass ~AB → AB=merged; testing ~AB+C
+    fail ~AB+C ~AB+C                      → C=failed; testing D
+    pass D                                → D=merged; target M+A+B+D; runs ABCD ~AB ~AB+C ~AB+C D
+  `;
+
+  story('last: the failure of the whole group counts as the first of the last member [K7] [K8]', ONE)`
+    together A B C D; fail ABCD; pass ~AB ~AB+C → ABC=merged; testing ~ABC+D
+    fail ~ABC+D                                 → D=failed; runs ABCD ~AB ~AB+C ~ABC+D
+  `;
+
+  story('two culprits, one after the other [K8] [K10]', ONE)`
+    together A B C D; fail ABCD ~AB ~A; pass HEAD; fail ~A → A=failed; testing BC
+    fail BC ~B ~B                                          → B=failed; testing C HEAD  # [V10]
+    pass C D                                               → CD=merged
+  `;
+
+  story('a flake: a repeated run that passes clears its members [K8] [K10]', ONE)`
+    together A B C D; fail ABCD; pass ~AB ~AB+C ~ABC+D → ABCD=merged
+  `;
+
+  story('with more slots in more parts at once [K5]', ADAPTIVE)`
+    with runCost=0.5
+    together A B C D; fail ABCD → testing ~AB ~A ~ABC
+    pass ~AB                    → AB=merged; testing ~AB+C
+    fail ~AB+C                  → testing ~AB+C
+  `;
+
+  story('an entry of the failing prefix leaves: its failure is forgotten [K8]', ONE)`
+    together A B C D; fail ABCD; pass ~AB → testing ~AB+C
+    cancel C                              → testing ~AB+D
+    pass ~AB+D                            → ABD=merged
+  `;
+
+  story('a push behind its back: the accused is tested once more on the new head [K12]', ONE)`
+    together A B C; fail ABC ~A; pass HEAD → testing ~A
+    foreign X                              → testing ~A
+    fail ~A                                → testing ~A; A=testing
+    fail ~A; pass HEAD                     → A=failed; target M+X
+  `;
+
+  story('what is built on a failed candidate is abandoned at once [K7]', FAST)`
+    submit A; submit B → testing A A+B
+    fail A             → testing B ~A HEAD
+  `;
+
+  story('never removes for a failure on a branch that never passed by itself [K13]', ONE)`
+    submit A; fail A ~A → testing HEAD; A=held
+    fail HEAD           → A=pending; alarm RED_TARGET
+  `;
+
+  story('a conflict with the base of a search removes no entry [K19]', FAST)`
+    with concurrency=4; conflict D M
+    together A B C E F G H; submit D → testing ABCEFGH; D=pending  # tried as ~D, and back in its turn
+    pass ABCEFGH                     → D=failed; why D=START_TEST_RUN_MERGE_CONFLICT
+  `;
+});
+
+describe('ADAPTIVE tests ahead of the turn', () => {
+  story('on the head, if the line is unlikely to pass; what passes rides along [K9] [K20]', FAST)`
+    with concurrency=3
+    together A B C D E F G; submit H → testing ABCDEFG ~H
+    pass ~H                          → H=pending
+    pass ABCDEFG                     → ABCDEFG=merged; testing H
+    pass H                           → H=merged
+  `;
+
+  story('and removes no entry before those ahead of it have ended [K11] [K12]', FAST)`
+    with concurrency=3
+    together A B C D E F G; submit H; fail ~H ~H → H=held; testing ABCDEFG HEAD
+    pass HEAD                                    → H=held
+    pass ABCDEFG                                 → H=testing; testing ~H
+    pass ~H                                      → H=merged  # it needed what was ahead of it
+  `;
+});
+
+describe('a queue learns', () => {
+  it('how often entries fail, and that failures follow each other [K2]', () => {
+    const told = play(ONE)`
+      submit A; pass A; submit B; pass B; submit C; pass C; submit D; fail D ~D; submit E; fail E ~E → DE=failed
+    `;
+    const { learned } = told.queue;
+    assert.equal(learned.outcomes.digits, '00011');
+    assert.ok(failureChance(learned, 1) > failureChance(learned, 0), 'after 1 of 3 landings, after 1 of 1 failures');
+    assert.ok(failureChance(learned) > failureChance(NOTHING_LEARNED));
+  });
+
+  it('not from cancels or a red branch [K2]', () => {
+    const told = play(ONE)`submit A B; cancel A; submit C; cancel B C`;
+    assert.deepEqual(told.queue.learned, NOTHING_LEARNED);
+  });
+
+  it('how many failures are flakes, and how long a run takes [K3] [K4]', () => {
+    const told = play(ONE)`submit A; wait 10m; fail A; pass ~A`;
+    assert.ok(flakeChance(told.queue.learned) > flakeChance(NOTHING_LEARNED));
+    const steady = play(ONE)`submit A; wait 10m; pass A; submit B; wait 20m; pass B`;
+    assert.equal(steady.queue.learned.durationMs, 11 * 60_000);
+  });
+
+  it('how often a failure has to be confirmed [K10]', () => {
+    const needed = (hits: number) => confirmationsNeeded({ ...NOTHING_LEARNED, flakes: { hits, seen: 1_000 } });
+    assert.deepEqual([0, 1, 2, 25, 32, 99, 500].map(needed), [0, 0, 1, 1, 2, 2, 3]);
+  });
+
+  it('gives chances from the context of each entry [K2]', () => {
+    const told = play(ONE)`submit A; pass A; submit B; fail B ~B; together C D`;
+    const entries = ['C', 'D'].flatMap((name) => findEntry(told.queue, numberOf(name)) ?? []);
+    const { learned } = told.queue;
+    assert.deepEqual(chancesOf(told.queue, entries), [failureChance(learned, 1), failureChance(learned, 0)]);
+  });
+});
+
+describe('ADAPTIVE in lanes', () => {
+  story('groups only entries that overlap, and stacks what is likely enough to pass [K17]', ADAPTIVE)`
+    with mode=PARALLEL
+    together A[x] B[y] C[x] → testing AC B
+    submit D[x]             → testing AC B AC+D
+    pass B                  → B=merged
+    fail AC                 → testing D ~A
+  `;
+});
+
+describe('leaving ADAPTIVE', () => {
+  story('dissolves searches that began without a failure; others end as they began [K14]', FAST)`
+    with concurrency=3
+    together A B C D E F G; submit H → testing ABCDEFG ~H
+    set optimizationMode=OFF         → testing ABCDEFG ABCDEFG+H
+  `;
+
+  story('goes on with a search in prefixes, and a search in halves goes on in ADAPTIVE [K14]', ONE)`
+    together A B C D; fail ABCD → testing ~AB
+    set optimizationMode=OFF    → testing ~AB
+    pass ~AB                    → testing A ~AB+C
+  `;
+});
+
+describe('a run that takes far too long', () => {
+  story('goes on as a search, so that the line can go on without it [K18]', ADAPTIVE)`
+    submit A; wait 10m; pass A
+    submit B; submit C; wait 25m → testing C ~B
+    pass C                       → C=merged; B=testing
+    pass ~B                      → B=testing; testing B  # on what landed meanwhile
+  `;
+});
