@@ -10,7 +10,7 @@ import {
   tidy,
 } from './bisection-runs.ts';
 import { type Candidate, compositionOf, isRunAgain, type Member } from './candidate.ts';
-import { learnFailure } from './learned.ts';
+import { learnFailure } from './learn.ts';
 import { takeOut } from './line.ts';
 import { concludePrefixes, settleSearched } from './prefix-search.ts';
 import type { PrNumber } from './pull-request.ts';

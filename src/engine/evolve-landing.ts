@@ -9,7 +9,7 @@ import { advanceTarget, moveTarget, moveTargetByStray } from './evolve-target.ts
 import { Footprint, targetsOf } from './footprint.ts';
 import { endHold } from './hold.ts';
 import { retargetLanded } from './impact.ts';
-import { learnDecision } from './learned.ts';
+import { learnDecision } from './learn.ts';
 import { abandon } from './line.ts';
 import { type Entry, findCandidate, findEntry, type Landing, mustBeExact, type Queue } from './queue.ts';
 import { removeEntry } from './remove-entry.ts';

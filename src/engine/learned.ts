@@ -1,8 +1,4 @@
 import type { Instant } from '../lib/clock.ts';
-import type { Candidate, Failure } from './candidate.ts';
-import type { Entry, Queue } from './queue.ts';
-import { candidatesOf } from './roster.ts';
-import type { Work } from './work.ts';
 
 /**
  * The statistics of a queue: how often its pull requests fail, how often a failure is a flake, how long a run takes.
@@ -69,28 +65,28 @@ function rate({ hits, seen }: Share): number {
   return hits / seen;
 }
 
-/** An entry failed alone, on what had passed. */
-export function learnFailure(work: Work, entry: Entry, { reason }: Pick<Failure, 'reason'>): void {
-  if (reason === 'TEST_RUN_REQUIRED_STATUS_FAILED') learnDecision(work, entry, 1);
-}
-
-/** A test decided an entry: it landed, or it failed alone. */
-// SPEC K2
-export function learnDecision(work: Work, entry: Entry, outcome: 0 | 1): void {
-  const { queue } = work;
-  const ordinal = entry.admission?.ordinal;
-  if (queue.hold !== undefined || queue.parked !== undefined || ordinal === undefined) return;
-  const { learned } = queue;
-  const all = count(learned.all, outcome);
-  const cleared = entry.isCleared ? count(learned.cleared, outcome) : learned.cleared;
+/** A test decided an entry: it landed (0), or it failed alone (1). */
+export function withDecision(learned: Learned, { isCleared, admission }: Decided, outcome: 0 | 1): Learned {
+  const ordinal = admission?.ordinal ?? 0;
   const ahead = outcomeAt(learned, ordinal - 1);
   const behind = outcomeAt(learned, ordinal + 1);
   let { after } = learned;
   // Each pair of neighbours counts once, when the second of the two is known.
   if (ahead !== undefined) after = countAfter(after, ahead, outcome);
   if (behind !== undefined) after = countAfter(after, outcome, behind);
-  const outcomes = withOutcome(learned.outcomes, ordinal, outcome);
-  work.queue = { ...queue, learned: { ...learned, all, after, outcomes, cleared } };
+  return {
+    ...learned,
+    all: count(learned.all, outcome),
+    after,
+    outcomes: withOutcome(learned.outcomes, ordinal, outcome),
+    cleared: isCleared ? count(learned.cleared, outcome) : learned.cleared,
+  };
+}
+
+/** The facts of an entry that its chance to fail depends on. */
+export interface Decided {
+  readonly isCleared: boolean;
+  readonly admission: { readonly ordinal: number } | undefined;
 }
 
 function countAfter([good, bad]: Learned['after'], context: 0 | 1, outcome: 0 | 1): Learned['after'] {
@@ -111,27 +107,17 @@ function withOutcome({ from, digits }: Outcomes, ordinal: number, outcome: 0 | 1
   return { from: from + excess, digits: known.slice(excess) };
 }
 
-/** A run passed. Failed runs of the same tree were flakes. */
-// SPEC K3
-export function learnPass(work: Work, candidate: Candidate): void {
-  const { queue } = work;
-  const { learned } = queue;
+/** A run passed, after this many failed runs of the same tree. */
+export function withPass(
+  learned: Learned,
+  { flakes: flaky, tookMs, at }: { readonly flakes: number; readonly tookMs: number | undefined; readonly at: Instant },
+): Learned {
   let { flakes, durationMs } = learned;
-  const tree = candidate.commit?.tree;
-  const isFlaky = (other: Candidate) =>
-    other.number !== candidate.number && other.commit?.tree === tree && isTestFailure(other);
-  for (const other of candidatesOf(queue)) if (isFlaky(other)) flakes = count(flakes, 1);
-  flakes = count(flakes, 0);
-  if (candidate.testingSince !== undefined) {
-    const tookMs = Math.max(0, work.at - candidate.testingSince);
+  for (let index = 0; index < flaky; index += 1) flakes = count(flakes, 1);
+  if (tookMs !== undefined) {
     durationMs = durationMs === undefined ? tookMs : DURATION_DECAY * durationMs + (1 - DURATION_DECAY) * tookMs;
   }
-  work.queue = { ...queue, learned: { ...learned, flakes, durationMs, passedAt: work.at } };
-}
-
-/** Timeouts and checks without a result say nothing about the tree. */
-export function isTestFailure({ state, failure }: Candidate): boolean {
-  return state === 'failed' && failure?.reason === 'TEST_RUN_REQUIRED_STATUS_FAILED';
+  return { ...learned, flakes: count(flakes, 0), durationMs, passedAt: at };
 }
 
 /** How likely an untested entry fails; `context` is the outcome of the entry admitted before it, if it is known. */
@@ -162,7 +148,7 @@ export function confirmationsNeeded(learned: Learned): number {
  * How likely each entry fails, in order, if those before it do not. The context of the first one is known only if the
  * entry admitted before it is decided.
  */
-export function chancesOf({ learned }: Pick<Queue, 'learned'>, entries: readonly Entry[]): readonly number[] {
+export function chancesOf({ learned }: { readonly learned: Learned }, entries: readonly Decided[]): readonly number[] {
   const cleared = clearedChance(learned);
   let isFirst = true;
   return entries.map(({ isCleared, admission }) => {

@@ -13,7 +13,8 @@ import {
 } from './candidate.ts';
 import { orderKey } from './entry-index.ts';
 import { Footprint, targetsOf } from './footprint.ts';
-import { confirmationsNeeded, learnFailure } from './learned.ts';
+import { learnFailure } from './learn.ts';
+import { confirmationsNeeded } from './learned.ts';
 import { abandonBehind } from './line.ts';
 import type { PrNumber } from './pull-request.ts';
 import { type Because, type Entry, findEntry, mayWork, type Queue, toMember } from './queue.ts';

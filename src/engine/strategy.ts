@@ -1,8 +1,6 @@
 import type { Instant } from '../lib/clock.ts';
-import { ADAPTIVE_STRATEGY } from './adaptive.ts';
 import type { Group } from './batch.ts';
 import type { Queue } from './queue.ts';
-import { REFERENCE_STRATEGY } from './reference.ts';
 
 /**
  * A strategy proposes what to test next. It cannot make anything pass, fail or land: plan.ts carries out a proposal only
@@ -22,8 +20,3 @@ export type Proposal =
   | { readonly kind: 'search'; readonly entries: Group['entries'] }
   /** Test the survivors of a search and its first `length` members. `isAgain`: even if the same tree is under test. */
   | { readonly kind: 'prefix'; readonly search: number; readonly length: number; readonly isAgain?: true };
-
-// SPEC I5
-export function strategyOf({ settings }: Queue): Strategy {
-  return settings.optimizationMode === 'ADAPTIVE' ? ADAPTIVE_STRATEGY : REFERENCE_STRATEGY;
-}

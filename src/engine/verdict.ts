@@ -4,7 +4,7 @@ import { startBisection } from './bisect.ts';
 import { type Candidate, failedChecks, isRunAgain, isUnderTest, openChecks, verdictOf } from './candidate.ts';
 import type { Check } from './check.ts';
 import { isAwaited, isWaived, NOT_JUDGED } from './judgement.ts';
-import { learnFailure } from './learned.ts';
+import { learnFailure } from './learn.ts';
 import { abandonBehind } from './line.ts';
 import { searchCandidate } from './prefix-search.ts';
 import type { PrNumber } from './pull-request.ts';

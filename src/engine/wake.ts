@@ -7,7 +7,8 @@ import { reviewDueAt } from './review-required.ts';
 import { candidatesOf } from './roster.ts';
 import { inForce } from './settings.ts';
 import { silentFrom } from './silence.ts';
-import { type Strategy, strategyOf } from './strategy.ts';
+import { strategyOf } from './strategies.ts';
+import type { Strategy } from './strategy.ts';
 import { awaitedUntil, holdEndsAt, isFailure, testingEndsAt } from './verdict.ts';
 
 /** The next instant at which the queue has to act without an event; undefined if there is none. */
