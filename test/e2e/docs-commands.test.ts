@@ -35,6 +35,8 @@ const UUID = /[\da-f]{8}-[\da-f-]{27}/;
 
 const world = useServer();
 const unused = new Set(NOT_RUN.map(([command]) => command));
+/** The statements that were run or skipped, by their beginning. */
+const followed = new Set<string>();
 
 interface Clone {
   /** The folder of the clone, and the address of what it is a clone of. */
@@ -73,6 +75,7 @@ async function openClone(t: TestContext, name: string, files: Readonly<Record<st
     for (const shown of listStatements(script)) {
       const skipped = NOT_RUN.find(([command]) => command.test(shown))?.[0];
       unused.delete(skipped as RegExp);
+      followed.add(beginningOf(shown));
       const statement = every.reduce((so, [from, to]) => so.replaceAll(from, to), shown);
       if (skipped === undefined) text += await runStatement(statement, folder, run);
     }
@@ -104,6 +107,15 @@ function listStatements(script: string): string[] {
     if (open === '' && statement !== '') statements.push(statement);
   }
   return statements;
+}
+
+/** Some are changed before they run, at their end. */
+function beginningOf(statement: string): string {
+  const words = [...statement.matchAll(WORD)].map(([word]) => word);
+  return words
+    .filter((word) => !word.startsWith('-'))
+    .slice(0, 3)
+    .join(' ');
 }
 
 /** The kept command is ten times as fast as a process; a statement with more than words needs a shell. */
@@ -159,7 +171,8 @@ describe('the pages by task', PATIENCE, () => {
     const [, testRun] = /sluice logs ([\w-]{36})/.exec(why) ?? assert.fail(why);
     await follow(shellBlocks(page, 'Read the output of the check'), { '"$TEST_RUN"': testRun as string });
     const [fetch = '', push = ''] = shellBlocks(page, 'Try it as the queue did').split(/(?=^git push)/m);
-    await run(`${fetch}git rm broken && git commit -m "Fix"`);
+    await follow(fetch);
+    await run('git rm broken && git commit -m "Fix"');
     await follow(`${push}sluice watch --until-empty`);
     await untilState('MERGED');
   });
@@ -192,7 +205,7 @@ async function uploadResults({
   folder,
   follow,
   run,
-}: Clone): Promise<{ readonly test: string; readonly upload: string }> {
+}: Clone): Promise<{ readonly test: string; readonly upload: string; readonly earlier: string }> {
   const testCase = (name: string, more = '/>') =>
     `<testcase name='${name}' classname='net' file='net.test.js' time='0.1' ${more}`;
   const suite = (more?: string) =>
@@ -209,9 +222,9 @@ async function uploadResults({
   await run('sluice upload red.xml --job unit --wait --exit-code 0');
   await follow('sluice upload junit.xml --job unit --wait');
   const list = await follow("sluice tests list --name 'closed connection' --json");
-  const uploads = await follow('sluice tests uploads --json');
-  const [test, upload] = [list, uploads].map((text) => UUID.exec(text)?.[0]);
-  return { test: test ?? assert.fail(list), upload: upload ?? assert.fail(uploads) };
+  const { uploads } = JSON.parse(await follow('sluice tests uploads --json')) as { uploads: { id: string }[] };
+  const [upload = '', earlier = ''] = uploads.map(({ id }) => id);
+  return { test: UUID.exec(list)?.[0] ?? assert.fail(list), upload, earlier };
 }
 
 const TEST_RUN_ID = '0f6fd6c4-5b1f-8d0e-8c0b-7b9f2f0a1c55';
@@ -269,15 +282,17 @@ describe('cli.md', PATIENCE, () => {
       await follow(`sluice repo add local/acme/app --git /srv/git/app.git\n${shellBlocks(page, 'Tokens')}`, ids),
       /registered/,
     );
-    await follow(shellBlocks(page, 'Completion'));
+    const few = { '--prs 300': '--prs 60', '--slots 20': '--slots 20 --prs 60' };
+    await follow(shellBlocks(page, 'Simulating settings') + shellBlocks(page, 'Completion'), few);
   });
 
   it('uploads and tests', async (t) => {
     const clone = await openClone(t, 'cli-tests');
-    const { test, upload } = await uploadResults(clone);
+    const { test, upload, earlier } = await uploadResults(clone);
     await clone.follow('sluice pr submit 7 --wait');
     const testRun = await readTestRun(clone.follow);
-    const ids = { [TEST_ID]: test, [UPLOAD_ID]: upload, [TEST_RUN_ID]: testRun, ' --org acme': '' };
+    const again = { [`again ${UPLOAD_ID}`]: `again ${upload}`, [UPLOAD_ID]: earlier };
+    const ids = { [TEST_ID]: test, ...again, [TEST_RUN_ID]: testRun, ' --org acme': '' };
     const [monitor] = JSON.parse(await clone.follow('sluice tests monitors --json')).monitors;
     await writeFile(join(clone.folder, 'monitor.yaml'), JSON.stringify(monitor));
     assert.match(await clone.follow(shellBlocks(page, 'Tests'), ids), /retention_days +90/);
@@ -336,5 +351,9 @@ describe('the pages for administrators', PATIENCE, () => {
     assert.match(restored, /as in before-upgrade\.db now[\s\S]*as in .*sluice-2027-01-31\.db now/);
     await follow(shellBlocks(page, 'Upgrades'), { 'before-upgrade': 'before-another-upgrade' });
     assert.deepEqual([...unused], [], 'each command that is not run is shown somewhere');
+    const shownAll = ['cli', 'operating', 'flaky-tests', 'uploading', 'authors', 'removed', 'first-week', 'coming-from']
+      .flatMap((name) => listStatements(shellBlocks(`docs/${name}.md`)))
+      .filter((statement) => !followed.has(beginningOf(statement)));
+    assert.deepEqual(shownAll, [], 'each command that is shown was followed');
   });
 });
