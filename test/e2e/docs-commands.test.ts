@@ -1,156 +1,26 @@
 // The commands on the pages work as shown, in a clone of a repository that has a queue. One server runs them all.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { promisify } from 'node:util';
 import { parseCommand } from '../../src/app/forge-events/commands/parse-command.ts';
 import { SETTING_NAMES } from '../../src/engine/settings.ts';
-import { createPlainWorld } from '../contract/plain-repository.ts';
-import { readPage, shellBlocks } from '../helpers/doc-pages.ts';
-import { SLUICE_BIN } from '../helpers/sluice-command.ts';
-import { makeFolder, until } from './harness.ts';
-import { sluice } from './kept-sluice.ts';
+import { inlineCommands, readPage, shellBlocks } from '../helpers/doc-pages.ts';
+import { beginningOf, type Clone, followed, listStatements, openClone, unused } from './docs-clone.ts';
+import { until } from './harness.ts';
 import { useServer } from './test-queue.ts';
 
-/** Commands that no test can run as they stand. */
-const NOT_RUN: readonly (readonly [command: RegExp, why: string])[] = [
-  [/^cd \/path\/to\/sluice && npm link/, 'changes the PATH of the machine'],
-  [/^alias sluice=/, 'is for an interactive shell'],
-  [/^(?:sluice|npm run) demo/, 'takes 20 s; readme.test.ts and the tests of the demo run it'],
-  [/^sluice serve$|npm start$/, 'serves until it is stopped; readme.test.ts starts it'],
-  [/^sluice github setup/, 'needs a browser; github-setup.test.ts runs it'],
-  [/^sluice (?:github check|repo add github)/, 'needs a GitHub; github-docs.test.ts runs it'],
-  [/^git pull|^systemctl/, 'changes the installation'],
-  [/^sluice simulate --data/, 'needs a week of a queue; stored-history.test.ts reads one'],
-  [/^trunk-analytics-cli/, 'is another program; docs-existing-clients.test.ts sends what it sends'],
-  [/completion (?:zsh|fish)/, 'needs that shell; cli-help.test.ts reads the script'],
-];
-const PATIENCE = { timeout: 120_000 };
-/** Takes long enough to be restarted and cancelled while it runs. */
-const CHECK = 'if [ -e slow ]; then sleep 100; fi; test ! -e broken';
-const ADA = { GIT_AUTHOR_NAME: 'Ada', GIT_COMMITTER_NAME: 'Ada', EMAIL: 'ada@acme.test' };
 const UUID = /[\da-f]{8}-[\da-f-]{27}/;
-
+const PATIENCE = { timeout: 120_000 };
 const world = useServer();
-const unused = new Set(NOT_RUN.map(([command]) => command));
-/** The statements that were run or skipped, by their beginning. */
-const followed = new Set<string>();
-
-interface Clone {
-  /** The folder of the clone, and the address of what it is a clone of. */
-  readonly folder: string;
-  readonly git: string;
-  /** Runs a script in it. */
-  run(script: string): Promise<string>;
-  /** Runs the statements of a page for the repository of this clone, with these replacements. */
-  follow(script: string, replacements?: Readonly<Record<string, string>>): Promise<string>;
-  untilState(state: string): Promise<unknown>;
-}
-
-/** A registered repository with a queue, and a clone of it with pull request 7. */
-async function openClone(t: TestContext, name: string, files: Readonly<Record<string, string>> = {}): Promise<Clone> {
-  const { api, env, url, dataFolder } = world.server;
-  const repo = { host: 'local', owner: 'acme', name };
-  const git = await createPlainWorld();
-  t.after(() => git.close());
-  for (const branch of ['main', 'release']) await git.commit(branch, { files: { 'a.txt': 'a\n' }, message: 'Begin' });
-  await api.ok('registerRepository', { repo, git: git.path, checks: [{ name: 'test', command: CHECK }] });
-  await api.ok('createQueue', { repo, targetBranch: 'main' });
-  const folder = join(await makeFolder(), 'clone');
-  await promisify(execFile)('git', ['clone', '--quiet', git.path, folder]);
-  const run = async (script: string) => {
-    const command = `sluice() { '${process.execPath}' '${SLUICE_BIN}' "$@"; }\n`;
-    const places = { PATH: process.env['PATH'], HOME: dataFolder, SLUICE_DATA: dataFolder };
-    const given = ['--norc', '-euo', 'pipefail', '-c', `exec 2>&1\n${command}${script}`];
-    const options = { cwd: folder, env: { ...places, ...env, ...ADA, BUILD_URL: 'https://ci.acme.dev/1' } };
-    return (await promisify(execFile)('bash', given, options)).stdout;
-  };
-  const follow: Clone['follow'] = async (script, replacements = {}) => {
-    const own = { 'local/acme/app': `local/acme/${name}`, 'github.com/acme/app': `local/acme/${name}` };
-    const places = { '/srv/git/app.git': git.path, '/var/backups/': `${folder}/`, '/etc/prometheus/': `${folder}/` };
-    const every = Object.entries({ ...replacements, ...own, ...places, 'https://sluice.acme.dev': url });
-    let text = '';
-    for (const shown of listStatements(script)) {
-      const skipped = NOT_RUN.find(([command]) => command.test(shown))?.[0];
-      unused.delete(skipped as RegExp);
-      followed.add(beginningOf(shown));
-      const statement = every.reduce((so, [from, to]) => so.replaceAll(from, to), shown);
-      if (skipped === undefined) text += await runStatement(statement, folder, run);
-    }
-    return text;
-  };
-  const change = { 'change.txt': 'x\n', 'targets.txt': 'app\n', ...files };
-  for (const [file, content] of Object.entries(change)) await writeFile(join(folder, file), content);
-  await run('git switch -c change && git add . && git commit -m "A change" && git push origin HEAD:refs/pull/7/head');
-  const untilState = (state: string) =>
-    until(`#7 is ${state}`, 60_000, async () => {
-      const entry = { repo, targetBranch: 'main', pr: { number: 7 } };
-      const now = (await api.ok<{ state: string }>('getSubmittedPullRequest', entry)).state;
-      return now === state ? true : undefined;
-    });
-  return { folder, git: git.path, run, follow, untilState };
-}
-
-const WORD = /(?:'[^']*'|"[^"]*"|[^\s'"])+/g;
-
-/** Lines without comments, each with those that a backslash or a quote continues. */
-function listStatements(script: string): string[] {
-  const statements: string[] = [];
-  let open = '';
-  for (const line of script.replaceAll('\\\n', ' ').split('\n')) {
-    const whole = open + line;
-    const comment = [...whole.matchAll(WORD)].find(([word]) => word.startsWith('#'));
-    const statement = whole.slice(0, comment?.index).trim();
-    open = statement.split("'").length % 2 === 0 ? `${statement}\n` : '';
-    if (open === '' && statement !== '') statements.push(statement);
-  }
-  return statements;
-}
-
-/** Some are changed before they run, at their end. */
-function beginningOf(statement: string): string {
-  const words = [...statement.matchAll(WORD)].map(([word]) => word);
-  return words
-    .filter((word) => !word.startsWith('-'))
-    .slice(0, 3)
-    .join(' ');
-}
-
-/** The kept command is ten times as fast as a process; a statement with more than words needs a shell. */
-async function runStatement(statement: string, cwd: string, run: (script: string) => Promise<string>): Promise<string> {
-  const words = [...statement.matchAll(WORD)].map(([word]) => word);
-  const isPlain = words[0] === 'sluice' && !/[$<>|;&()`]/.test(statement.replaceAll(/'[^']*'/g, ''));
-  if (!isPlain) return run(statement);
-  const { dataFolder, env } = world.server;
-  const places = { HOME: dataFolder, SLUICE_DATA: dataFolder };
-  const args = words.slice(1).map((word) => word.replaceAll(/['"]/g, ''));
-  const { code, out, err } = await sluice(args, { cwd, env: { ...env, ...places } });
-  assert.equal(code, 0, `${statement}: ${err}${out}`);
-  return out + err;
-}
-
-const WITHOUT_ARGUMENTS =
-  /^sluice (?:pr status|queue (?:create|update)|upload(?: --wait)?|tests (?:quarantine|show)|restore|.*(?: ID|…|HOST|COMMAND).*)$/;
-
-/** Commands that stand in a sentence or a table. Those without their arguments are only named there. */
-function inlineCommands(page: string): string {
-  const prose = readPage(page)
-    .replaceAll(/^```.*?^```/gms, '')
-    .replaceAll('\n', ' ');
-  const commands = [...prose.matchAll(/`(sluice [^`]+)`/g)].map((match) => match[1] as string);
-  assert.notEqual(commands.length, 0);
-  const complete = (command: string) =>
-    WITHOUT_ARGUMENTS.test(command) ? `${/^sluice[a-z ]*(?= |$)/.exec(command)?.[0]} --help` : command;
-  return commands.map(complete).join('\n');
-}
+const open = (t: TestContext, name: string, files: Readonly<Record<string, string>> = {}) =>
+  openClone(world.server, t, { name, files });
 
 const LOGIN = { 'login https://sluice.acme.dev': 'login "$SLUICE_URL" < "$SLUICE_DATA/admin-token"' };
 
 describe('the pages by task', PATIENCE, () => {
   it('authors.md: submit, change your mind, follow', async (t) => {
-    const { run, follow, untilState } = await openClone(t, 'authors', { slow: 'yes' });
+    const { run, follow, untilState } = await open(t, 'authors', { slow: 'yes' });
     const page = 'docs/authors.md';
     assert.match(await follow(shellBlocks(page, 'Submit it')), /#7/);
     await untilState('TESTING');
@@ -163,7 +33,7 @@ describe('the pages by task', PATIENCE, () => {
   });
 
   it('removed.md: read why, try it as the queue did, submit again', async (t) => {
-    const { run, follow, untilState } = await openClone(t, 'removed', { broken: 'yes' });
+    const { run, follow, untilState } = await open(t, 'removed', { broken: 'yes' });
     const page = 'docs/removed.md';
     await follow('sluice pr submit 7');
     await untilState('FAILED');
@@ -178,13 +48,13 @@ describe('the pages by task', PATIENCE, () => {
   });
 
   it('first-week.md: each day', async (t) => {
-    const { follow } = await openClone(t, 'first-week');
+    const { follow } = await open(t, 'first-week');
     assert.match(await follow(shellBlocks('docs/first-week.md')), /concurrency +3\b|MERGED/);
     await follow(inlineCommands('docs/first-week.md'));
   });
 
   it('coming-from.md: commands, comments and settings', async (t) => {
-    const { follow } = await openClone(t, 'coming-from', { slow: 'yes' });
+    const { follow } = await open(t, 'coming-from', { slow: 'yes' });
     const page = 'docs/coming-from.md';
     await follow(inlineCommands(page), LOGIN);
     assert.match(await follow(shellBlocks(page)), /testingTimeoutMinutes +60\n/);
@@ -240,7 +110,7 @@ describe('cli.md', PATIENCE, () => {
   const page = 'docs/cli.md';
 
   it('which server, which repository, pull requests, watching', async (t) => {
-    const { run, follow, untilState } = await openClone(t, 'cli', { slow: 'yes' });
+    const { run, follow, untilState } = await open(t, 'cli', { slow: 'yes' });
     await follow(shellBlocks(page, 'Plain `sluice`') + shellBlocks(page, 'A demo') + shellBlocks(page, 'GitHub'));
     assert.match(await follow(shellBlocks(page, 'Simulating settings')), /CI runs per PR/);
     await follow(shellBlocks(page, 'Which server'), LOGIN);
@@ -268,7 +138,7 @@ describe('cli.md', PATIENCE, () => {
   });
 
   it('repositories, queues, tokens and organizations', async (t) => {
-    const { follow } = await openClone(t, 'cli-admin');
+    const { follow } = await open(t, 'cli-admin');
     await follow('sluice queue delete');
     const [first = '', second = ''] = shellBlocks(page, 'Queues').split(
       /(?<=^sluice queue create local\/acme\/app main\n)/m,
@@ -287,7 +157,7 @@ describe('cli.md', PATIENCE, () => {
   });
 
   it('uploads and tests', async (t) => {
-    const clone = await openClone(t, 'cli-tests');
+    const clone = await open(t, 'cli-tests');
     const { test, upload, earlier } = await uploadResults(clone);
     await clone.follow('sluice pr submit 7 --wait');
     const testRun = await readTestRun(clone.follow);
@@ -303,7 +173,7 @@ describe('cli.md', PATIENCE, () => {
 
 describe('the pages for administrators', PATIENCE, () => {
   it('flaky-tests.md', async (t) => {
-    const clone = await openClone(t, 'flaky-tests');
+    const clone = await open(t, 'flaky-tests');
     const { upload } = await uploadResults(clone);
     await clone.follow('sluice pr submit 7 --wait');
     const branch = { '${BRANCH##*/}': await readTestRun(clone.follow) };
@@ -312,7 +182,7 @@ describe('the pages for administrators', PATIENCE, () => {
   });
 
   it('uploading.md, runner.md and hooks.md', async (t) => {
-    const clone = await openClone(t, 'uploading');
+    const clone = await open(t, 'uploading');
     await uploadResults(clone);
     await clone.run(
       'cp junit.xml reports/api.xml; gzip < junit.xml > report.xml.gz; mkdir .github; echo "* @acme/all" > .github/CODEOWNERS',
@@ -326,7 +196,7 @@ describe('the pages for administrators', PATIENCE, () => {
   });
 
   it('operating.md: results of CI', async (t) => {
-    const { run, follow, untilState } = await openClone(t, 'operating');
+    const { run, follow, untilState } = await open(t, 'operating');
     await follow(
       'sluice repo add local/acme/app --no-check\nsluice queue update --required-statuses test\nsluice pr submit 7',
     );
@@ -342,7 +212,7 @@ describe('the pages for administrators', PATIENCE, () => {
   });
 
   it('operating.md: backups at the end, as a restore takes back everything', async (t) => {
-    const { follow } = await openClone(t, 'backups');
+    const { follow } = await open(t, 'backups');
     const page = 'docs/operating.md';
     await follow(shellBlocks(page, 'A lost admin token') + shellBlocks(page, 'Prometheus') + inlineCommands(page));
     const date = { 'sluice-$(date +%F).db': 'sluice-2027-01-31.db' };

@@ -17,3 +17,18 @@ export function shellBlocks(page: string, heading?: string): string {
   assert.notEqual(blocks, '', `${page} has commands below "${heading}"`);
   return blocks;
 }
+
+const WITHOUT_ARGUMENTS =
+  /^sluice (?:pr status|queue (?:create|update)|upload(?: --wait)?|tests (?:quarantine|show)|restore|.*(?: ID|…|HOST|COMMAND).*)$/;
+
+/** Commands that stand in a sentence or a table. Those without their arguments are only named there. */
+export function inlineCommands(page: string): string {
+  const prose = readPage(page)
+    .replaceAll(/^```.*?^```/gms, '')
+    .replaceAll('\n', ' ');
+  const commands = [...prose.matchAll(/`(sluice [^`]+)`/g)].map((match) => match[1] as string);
+  assert.notEqual(commands.length, 0);
+  const complete = (command: string) =>
+    WITHOUT_ARGUMENTS.test(command) ? `${/^sluice[a-z ]*(?= |$)/.exec(command)?.[0]} --help` : command;
+  return commands.map(complete).join('\n');
+}

@@ -201,7 +201,7 @@ describe('commands in comments', () => {
     await world.pass(1_000);
     await say(world, pr, '/sluice merge');
     assert.equal(await entryOf(world, pr), undefined);
-    assert.match(repliesOn(world, pr)[0] ?? '', /comes from a fork.*Look at it/s);
+    assert.match(repliesOn(world, pr)[0] ?? '', /comes from a fork.*Look at that commit/s);
     await world.pass(1_000);
     await say(world, pr, '/sluice merge');
     assert.equal((await entryOf(world, pr))?.pr.headSha, pr.headSha);
@@ -246,7 +246,7 @@ describe('commands in comments', () => {
     // The comment meant the good commit; the evil one is pushed back before the comment is read.
     await say(world, evil, '/sluice merge');
     assert.equal(await entryOf(world, evil), undefined);
-    assert.match(repliesOn(world, evil)[0] ?? '', /Look at it/);
+    assert.match(repliesOn(world, evil)[0] ?? '', /Look at that commit/);
     await world.stop();
   });
 

@@ -27,7 +27,7 @@ export function unclearText({ problem, part }: Extract<Command, { readonly kind:
 }
 
 export function notPermitted(login: string, did: string): string {
-  return `${code(login)} has no write access to this repository, so ${did} changed nothing. Ask somebody who has.`;
+  return `${code(login)} has no write access to this repository, so ${did} had no effect. Ask somebody who has write access to submit it.`;
 }
 
 export function noQueue(branch: string): string {
@@ -36,12 +36,12 @@ export function noQueue(branch: string): string {
 
 /** Tests of a fork run with the repository's secrets, so that a writer must have seen the commit. */
 export function headNotSeen(headSha: string): string {
-  return `This pull request comes from a fork, and you may not have seen its last commit ${code(headSha.slice(0, 12))}. Look at it; if it may be tested with the secrets of this repository, ask again.`;
+  return `This pull request comes from a fork, and you may not have seen its last commit ${code(headSha.slice(0, 12))}. Look at that commit first. If it may be tested with the secrets of this repository, submit it again.`;
 }
 
 /** The author of a pull request can choose the base, and so the queue. */
 export function retargeted(did: string, branch: string): string {
-  return `This pull request targeted another branch when ${did}, or got its base just then, so it changed nothing. If it is meant for ${code(branch)}, ask again.`;
+  return `This pull request targeted another branch when ${did}, or got its base just then, so that had no effect. If it is meant for ${code(branch)}, submit it again.`;
 }
 
 /** For people at the forge; the API's own sentences name operations. */
