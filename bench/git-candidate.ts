@@ -6,7 +6,7 @@ import path from 'node:path';
 import type { PrNumber } from '../src/engine/pull-request.ts';
 import type { BuildRequest, Forge } from '../src/forge/forge.ts';
 import { createPlainForge } from '../src/forge/plain/plain-forge.ts';
-import { findUnbufferedWrapper, getGitVersion } from '../src/git/version.ts';
+import { findUnbufferedWrapper, getGitVersion } from '../src/git/create-git.ts';
 import type { Sha } from '../src/lib/sha.ts';
 import { median, printFigure, progress } from './lib/figure.ts';
 import { createRepository } from './lib/git-repository.ts';

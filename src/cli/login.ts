@@ -1,6 +1,6 @@
+import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { addExamples } from './core/arguments.ts';
-import { askSecret } from './core/ask-secret.ts';
 import { Client } from './core/client.ts';
 import { CliError, EXIT } from './core/exit.ts';
 import { type Hosts, hostsFileOf, readHosts, writeHosts } from './core/hosts.ts';
@@ -96,4 +96,35 @@ function logout(given: string | undefined): void {
 
 function forget({ current }: Hosts, url: string, tokens: Hosts['tokens']): Hosts {
   return { current: current === url ? Object.keys(tokens).at(-1) : current, tokens };
+}
+
+const CTRL_C = '\u0003';
+const CTRL_D = '\u0004';
+const DELETE = new Set(['\u007f', '\b']);
+
+/** A line that is typed or pasted on the terminal without being shown; without a terminal, all of standard input. */
+export async function askSecret(question: string): Promise<string> {
+  const { stdin, stderr } = process;
+  if (!stdin.isTTY) return readFileSync(0, 'utf8');
+  stderr.write(question);
+  stdin.setRawMode(true);
+  try {
+    return await readHiddenLine(stdin);
+  } finally {
+    stdin.setRawMode(false);
+    stdin.pause();
+    stderr.write('\n');
+  }
+}
+
+async function readHiddenLine(input: AsyncIterable<unknown>): Promise<string> {
+  let line = '';
+  for await (const chunk of input) {
+    for (const character of String(chunk)) {
+      if (character === CTRL_C) throw new CliError(EXIT.refused, 'Nothing was changed.');
+      if (character === '\r' || character === '\n' || character === CTRL_D) return line;
+      line = DELETE.has(character) ? line.slice(0, -1) : line + character;
+    }
+  }
+  return line;
 }

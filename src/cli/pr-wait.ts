@@ -6,7 +6,8 @@ import type { Context } from './core/context.ts';
 import { CliError, EXIT } from './core/exit.ts';
 import { createPatience } from './core/patience.ts';
 import { addEntryArguments, type EntryPlace, withEntry } from './core/place.ts';
-import { createProgressLine, type ProgressLine } from './core/progress-line.ts';
+import { clean, say } from './core/terminal.ts';
+import { cut } from './core/text-width.ts';
 import { formatEnd } from './format-entry.ts';
 import { ENDED } from './watch/snapshot.ts';
 
@@ -92,4 +93,41 @@ function hasEnded(record: EntryRecord | undefined): boolean {
 
 function describe({ prNumber, state, explanation }: EntryRecord): string {
   return `#${prNumber} ${state ?? ''}: ${explanation?.reasons[0]?.text ?? explanation?.summary ?? ''}`;
+}
+
+/** Tells on standard error how a wait goes on. */
+interface ProgressLine {
+  /** The present state; a repeated one is not told again. */
+  show(text: string): void;
+  /** A message that stays. */
+  note(text: string): void;
+  close(): void;
+}
+
+const CLEAR = '\r\u001b[K';
+
+/** On a terminal one line that is redrawn, elsewhere a line with its time for each change. */
+// SPEC W28
+function createProgressLine(stream: NodeJS.WriteStream = process.stderr): ProgressLine {
+  const isLive = stream.isTTY && process.env['TERM'] !== 'dumb';
+  let last = '';
+  const draw = (): void => {
+    if (isLive) stream.write(CLEAR + cut(last, (stream.columns || 80) - 1));
+  };
+  return {
+    show: (text) => {
+      if (clean(text) === last) return;
+      last = clean(text);
+      if (isLive) draw();
+      else say(`${new Date().toISOString()} ${last}`);
+    },
+    note: (text) => {
+      if (isLive) stream.write(CLEAR);
+      say(clean(text));
+      draw();
+    },
+    close: () => {
+      if (isLive) stream.write(CLEAR);
+    },
+  };
 }

@@ -2,10 +2,47 @@ import { isIP } from 'node:net';
 import path from 'node:path';
 import type { LogLevel } from '../lib/log.ts';
 import { checkSlug } from '../lib/text.ts';
-import { BACKUP_RULES, type BackupSchedule, checkBackups, parseSchedule } from './backups.ts';
 import { checkGithub, GITHUB_RULES, type GithubEnvironment, parseGithub, warnOfGithub } from './github.ts';
 import { parseRunner, RUNNER_REMOVED, RUNNER_RULES, type RunnerConfig } from './runner.ts';
 import { VARIABLES, type Variable, type VariableName } from './variables.ts';
+
+interface BackupSchedule {
+  readonly everyMs: number;
+  /** How many scheduled backups are kept. */
+  readonly keep: number;
+}
+
+type Read = (name: VariableName) => string | undefined;
+
+const UNITS_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+const BACKUP_RULES = {
+  SLUICE_BACKUP_EVERY: (given: string) =>
+    parseDuration(given) === undefined
+      ? `must be a number of minutes, hours or days such as 30m, 6h or 1d, not "${given}"`
+      : undefined,
+};
+
+function parseDuration(given: string): number | undefined {
+  const [, count, unit] = /^([1-9]\d{0,3})([mhd])$/.exec(given) ?? [];
+  return count === undefined || unit === undefined ? undefined : Number(count) * (UNITS_MS[unit] ?? 0);
+}
+
+/** A variable without effect is refused: the operator would believe that there are backups. */
+// SPEC D23
+function checkBackups(read: Read): string[] {
+  if (read('SLUICE_DATABASE_URL') === undefined) return [];
+  const names = ['SLUICE_BACKUP_EVERY', 'SLUICE_BACKUP_DIR', 'SLUICE_BACKUP_KEEP'] as const;
+  return names
+    .filter((name) => read(name) !== undefined)
+    .map((name) => `${name} is for the embedded store. This server keeps its data in PostgreSQL: use pg_dump.`);
+}
+
+function parseSchedule(read: Read): BackupSchedule | undefined {
+  const everyMs = parseDuration(read('SLUICE_BACKUP_EVERY') ?? '');
+  if (everyMs === undefined) return undefined;
+  return { everyMs, keep: Number(read('SLUICE_BACKUP_KEEP') ?? VARIABLES.SLUICE_BACKUP_KEEP.default) };
+}
 
 /** The configuration of the server, checked and typed. */
 export interface Config extends RunnerConfig {
@@ -35,7 +72,7 @@ export interface Config extends RunnerConfig {
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-export type ParsedConfig =
+type ParsedConfig =
   | { readonly config: Config; readonly warnings: readonly string[] }
   | { readonly problems: readonly string[] };
 

@@ -11,9 +11,7 @@ import { createPlainWorld, hasEnded } from '../../test/contract/plain-repository
 import { AssertionError } from '../lib/assert.ts';
 import { Fault } from '../lib/fault.ts';
 import type { Sha } from '../lib/sha.ts';
-import type { GitOptions } from './create-git.ts';
-import { createGit } from './create-git.ts';
-import { getGitVersion, isAtLeast } from './version.ts';
+import { createGit, type GitOptions, getGitVersion, isAtLeast } from './create-git.ts';
 
 /** Resolved before a test changes PATH. */
 const GIT =

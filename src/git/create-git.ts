@@ -1,10 +1,10 @@
 import { realpath } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { Clock } from '../lib/clock.ts';
-import { systemClock } from '../lib/clock.ts';
+import { type Clock, systemClock } from '../lib/clock.ts';
 import { Fault } from '../lib/fault.ts';
 import type { HookNews, Hooks } from '../lib/hooks.ts';
 import { catFileBatch } from './cat-file-batch.ts';
+import { runGit } from './exec.ts';
 import { checkReadable, FORBIDDEN, findFolderProblem, hasForbiddenPart, unreadable } from './folder.ts';
 import { forEachRef, hasAnyRef } from './for-each-ref.ts';
 import type {
@@ -21,16 +21,13 @@ import { collectGarbage, findLayout, type RepositoryLayout } from './git-dir.ts'
 import { createHookedUpdater } from './hooked-refs.ts';
 import { watchHooks } from './hooks.ts';
 import { mergeTreeStdin } from './merge-tree.ts';
-import type { Mirror } from './mirror.ts';
-import { ensureMirror } from './mirror.ts';
-import type { ProcessPoolOptions } from './process-pool.ts';
-import { ProcessPool } from './process-pool.ts';
+import { ensureMirror, type Mirror } from './mirror.ts';
+import { ProcessPool, type ProcessPoolOptions } from './process-pool.ts';
 import { pushRefs } from './push.ts';
 import { Refresher } from './refresher.ts';
 import { ALL_REFS, fetchRefs, listRemoteRefs, reachRemote } from './remote.ts';
 import { CliRepository, type Source } from './repository.ts';
 import { createRefUpdater, type RefUpdater, updateRefs } from './update-ref.ts';
-import { findUnbufferedWrapper, type GitVersion, getGitVersion, isAtLeast } from './version.ts';
 
 export interface GitOptions extends ProcessPoolOptions {
   /** Folder of the mirrors. */
@@ -293,4 +290,46 @@ async function getLayout(path: string): Promise<RepositoryLayout> {
   if (layout === undefined) throw unreadable((await hasForbiddenPart(path)) ? FORBIDDEN : 'it is not a git repository');
   await checkReadable(layout.gitDir, layout.objectsDir);
   return layout;
+}
+
+interface GitVersion {
+  readonly major: number;
+  readonly minor: number;
+}
+
+/** The first version with `merge-tree --write-tree`. */
+const OLDEST: GitVersion = { major: 2, minor: 38 };
+
+export async function getGitVersion(): Promise<GitVersion> {
+  const { stdout } = await runGit(['--version'], { purpose: 'tell its version', timeoutMs: 10_000 });
+  return parseGitVersion(stdout.toString());
+}
+
+export function parseGitVersion(text: string): GitVersion {
+  const match = /^git version (\d+)\.(\d+)/.exec(text);
+  const version = { major: Number(match?.[1] ?? 0), minor: Number(match?.[2] ?? 0) };
+  if (isAtLeast(version, OLDEST)) return version;
+  const found = match === null ? 'its version cannot be read' : `this is ${version.major}.${version.minor}`;
+  throw new Fault('GIT_UNSUPPORTED', `Sluice needs git ${OLDEST.major}.${OLDEST.minor} or newer; ${found}.`);
+}
+
+export function isAtLeast(version: GitVersion, other: GitVersion): boolean {
+  return version.major > other.major || (version.major === other.major && version.minor >= other.minor);
+}
+
+const KNOWS_STDIN: GitVersion = { major: 2, minor: 39 };
+const FLUSHES_STDIN: GitVersion = { major: 2, minor: 49 };
+const STDBUF = ['stdbuf', '-o0'];
+
+/**
+ * The wrapper that makes `merge-tree --stdin` answer each line at once. Newer git flushes by itself; older git needs
+ * stdbuf. Undefined when stdbuf is missing.
+ */
+export async function findUnbufferedWrapper(version: GitVersion): Promise<readonly string[] | undefined> {
+  if (isAtLeast(version, FLUSHES_STDIN)) return [];
+  if (!isAtLeast(version, KNOWS_STDIN)) return undefined;
+  return runGit(['--version'], { purpose: 'start under stdbuf', wrapper: STDBUF }).then(
+    () => STDBUF,
+    () => undefined,
+  );
 }

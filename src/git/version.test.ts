@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Fault } from '../lib/fault.ts';
-import { getGitVersion, isAtLeast, parseGitVersion } from './version.ts';
+import { getGitVersion, isAtLeast, parseGitVersion } from './create-git.ts';
 
 test('the version of this git is read', async () => {
   assert.ok(isAtLeast(await getGitVersion(), { major: 2, minor: 38 }));

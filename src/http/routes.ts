@@ -1,10 +1,8 @@
 import type { Route } from './core/route.ts';
 import { ACCESS_ROUTES, REPOSITORIES_ROUTES, SERVER_ROUTES } from './handlers/administration.ts';
-import { CANDIDATES_ROUTES } from './handlers/candidates.ts';
 import { PULL_REQUESTS_ROUTES } from './handlers/pull-requests.ts';
-import { QUEUES_ROUTES } from './handlers/queues.ts';
-import { TEST_SETTINGS_ROUTES } from './handlers/test-settings.ts';
-import { TESTS_ROUTES } from './handlers/tests.ts';
+import { CANDIDATES_ROUTES, QUEUES_ROUTES } from './handlers/queues.ts';
+import { TEST_SETTINGS_ROUTES, TESTS_ROUTES } from './handlers/tests.ts';
 import { UPLOADS_ROUTES } from './handlers/uploads.ts';
 
 /** Every operation of the API, on every mount. */

@@ -13,11 +13,10 @@ import { BodyBudget } from './core/body-budget.ts';
 import { type Dialect, sluiceDialect, trunkDialect } from './core/dialect.ts';
 import { NOT_JSON, toProblem } from './core/error-response.ts';
 import { query } from './core/parse.ts';
-import { formatProblem, HttpProblem, PROBLEM_CONTENT_TYPE } from './core/problem.ts';
+import { formatProblem, HttpProblem, invalidField, PROBLEM_CONTENT_TYPE } from './core/problem.ts';
 import { BODY_LIMIT_BYTES, endIfUnread } from './core/read-body.ts';
 import type { RequestContext, Route } from './core/route.ts';
 import { createValidator } from './core/validate.ts';
-import { findIdempotencyKey, withoutSecrets } from './idempotency-key.ts';
 import { registerPublicPages } from './public-pages.ts';
 import { type BodyDeps, ParseTurns, readJson } from './read-json.ts';
 import { answerBrokenRequest, answerExpectations, rejectMalformed } from './reject-malformed.ts';
@@ -288,4 +287,25 @@ function sendProblem(
     .type(PROBLEM_CONTENT_TYPE)
     .serializer((payload: string) => payload)
     .send(formatProblem(problem, requestId, status));
+}
+
+const MAX_LENGTH = 255;
+
+/** Undefined without a key, or for an operation that has none. A blank header counts as absent. */
+// SPEC H39
+function findIdempotencyKey({ isIdempotent }: Operation, { headers }: FastifyRequest): string | undefined {
+  const given = headers['idempotency-key'];
+  const key = typeof given === 'string' ? given.trim() : '';
+  if (isIdempotent !== true || key === '') return undefined;
+  if (key.length <= MAX_LENGTH && /^[\x20-\x7e]+$/.test(key)) return key;
+  throw invalidField('/Idempotency-Key', `must be a header of 1 to ${MAX_LENGTH} visible characters`);
+}
+
+/** The answer as it is stored: without its secrets, and saying so. */
+// SPEC H40
+function withoutSecrets({ secrets }: Operation, text: string): string {
+  if (secrets === undefined) return text;
+  const kept = Object.entries(JSON.parse(text) as object).filter(([name]) => !secrets.includes(name));
+  const note = `This answer repeats an earlier one, which had the ${secrets.join(' and ')}: it is shown only once.`;
+  return JSON.stringify({ ...Object.fromEntries(kept), note });
 }

@@ -12,8 +12,7 @@ import type { TestEventRow, TestRow } from '../storage/tests.ts';
 import { Stale } from './interrupts.ts';
 import { type KeptTest, memoryOf, showState } from './kept-test.ts';
 import type { KeptTests } from './kept-tests.ts';
-import type { RepositorySettings } from './repository-settings.ts';
-import { uploadFactsOf } from './upload-facts.ts';
+import { type RepositorySettings, uploadFactsOf } from './upload-facts.ts';
 
 /** Tests per transaction. */
 export const SETTINGS_SLICE = 256;

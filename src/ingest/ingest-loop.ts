@@ -1,9 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Issue } from '../flaky/identity/issue.ts';
-/**
- * Processes uploads in turns, those of a repository in order of acceptance. Between them it does due work: statuses
- * that end by themselves, changed settings, uncounted runs, retention. It stores everything in complete steps, so the process
- * can die at any instant.
- */
 import { type PlaceQuestion, UNKNOWN_PLACE, type UploadPlace } from '../flaky/upload-place.ts';
 import { backoffMs } from '../lib/backoff.ts';
 import type { Timing } from '../lib/clock.ts';
@@ -26,7 +22,12 @@ import type { TestLimits } from './test-limits.ts';
 import { Upkeep } from './upkeep.ts';
 import { PART_LIMITS, type PartLimits } from './upload-parts.ts';
 import { UploadTurns, type UploadTurnsOptions } from './upload-turns.ts';
-import { createYielder } from './yielder.ts';
+
+/**
+ * Processes uploads in turns, those of a repository in order of acceptance. Between them it does due work: statuses
+ * that end by themselves, changed settings, uncounted runs, retention. It stores everything in complete steps, so the process
+ * can die at any instant.
+ */
 
 export interface IngestOptions extends KeepLimits, TestLimits, UploadTurnsOptions {
   readonly testBranchPrefix: string;
@@ -350,3 +351,17 @@ const OUR_MISTAKE: Issue = {
   message: 'Sluice could not process it, three times over: this is a mistake of Sluice, not of the upload.',
   hint: "The server's log says more. It can be processed again once that is mended.",
 };
+
+/**
+ * An embedded store answers synchronously: without yielding, no message or timer of this thread would ever be handled.
+ */
+const EVERY_MS = 20;
+
+function createYielder(): () => Promise<void> {
+  let last = performance.now();
+  return async () => {
+    if (performance.now() - last < EVERY_MS) return;
+    await nextTurn();
+    last = performance.now();
+  };
+}

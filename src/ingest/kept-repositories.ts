@@ -6,8 +6,8 @@ import type { Store } from '../storage/store.ts';
 import { announceSettings, applySettings } from './apply-settings.ts';
 import { Stale } from './interrupts.ts';
 import { KeptTests } from './kept-tests.ts';
-import { findSettings, type RepositorySettings } from './repository-settings.ts';
 import { storeMemories } from './store-memories.ts';
+import { findSettings, type RepositorySettings } from './upload-facts.ts';
 
 export interface Kept {
   readonly kept: KeptTests;

@@ -12,8 +12,7 @@ import type { Earlier } from './earlier-outcomes.ts';
 import { isSameList, type KeptTest, memoryOf, showState } from './kept-test.ts';
 import { type KeptTests, latestStart } from './kept-tests.ts';
 import type { ReadRun } from './read/read-run.ts';
-import type { RepositorySettings } from './repository-settings.ts';
-import { uploadFactsOf } from './upload-facts.ts';
+import { type RepositorySettings, uploadFactsOf } from './upload-facts.ts';
 
 /** Runs by test id, with the facts that a new test needs. */
 export interface NewTests {

@@ -1,7 +1,7 @@
 import type { Instant } from '../lib/clock.ts';
 import type { Repository } from '../storage/repositories.ts';
 import type { Store } from '../storage/store.ts';
-import { findSettings } from './repository-settings.ts';
+import { findSettings } from './upload-facts.ts';
 
 const DAY_MS = 86_400_000;
 /** Rows per transaction. */

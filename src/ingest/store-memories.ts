@@ -3,7 +3,7 @@ import type { TestMemory } from '../storage/test-ingest.ts';
 import { Stale } from './interrupts.ts';
 import { type KeptTest, memoryOf } from './kept-test.ts';
 import { type KeptTests, SLICE_TESTS } from './kept-tests.ts';
-import type { RepositorySettings } from './repository-settings.ts';
+import type { RepositorySettings } from './upload-facts.ts';
 
 /** More uncounted batches take longer to count again after a crash; fewer would rewrite the same memories more often. */
 const MAX_BATCHES = 64;

@@ -1,4 +1,6 @@
 /** Stores a part of an upload: new tests in small transactions, then runs, memories and the progress of the upload in one. */
+import { groupByPath } from '../flaky/core/paths.ts';
+import type { SuiteRepeats } from '../junit/junit-case.ts';
 import type { TestChange } from '../storage/test-ingest.ts';
 import type { Upload } from '../storage/uploads.ts';
 import { findEarlierOutcomes } from './earlier-outcomes.ts';
@@ -8,14 +10,12 @@ import type { KeptTests } from './kept-tests.ts';
 import { introduceTests, type NewTests, observePart } from './observe-part.ts';
 import type { Processed, ProcessingDeps } from './processing.ts';
 import type { ReadRun, ReadSummary } from './read/read-run.ts';
-import type { RepositorySettings } from './repository-settings.ts';
-import { settleTries } from './settle-tries.ts';
 import type { ReachedLimits } from './test-limits.ts';
-import { batchFactsOf } from './upload-facts.ts';
+import { batchFactsOf, type RepositorySettings } from './upload-facts.ts';
 import { groupRuns, type UploadPart } from './upload-parts.ts';
 import { isTied, type UploadTally } from './upload-tally.ts';
 
-export interface PartToStore {
+interface PartToStore {
   readonly part: UploadPart;
   readonly judged: JudgedUpload;
   /** Runs in earlier parts. */
@@ -152,4 +152,50 @@ async function isSuperseded({ store }: Pick<ProcessingDeps, 'store'>, { upload }
   if (upload === undefined) return false;
   const stored = await store.uploads.find(upload.uploadId);
   return stored?.status !== 'ACCEPTED' || stored.partsDone >= Math.max(1, upload.partsDone);
+}
+
+const UNTOLD = {
+  type: '',
+  message: 'This try failed and was run again; the report has no message of it.',
+  text: '',
+};
+
+/**
+ * Treats the runs of one test as attempts if every name occurs once in its suite. Monitors count by it. The failure of
+ * a check does not depend on it: a failed run has failed there, whatever the other attempts did.
+ */
+// SPEC F37, F58
+function settleTries(groups: ReadonlyMap<string, readonly ReadRun[]>): ReadonlyMap<string, readonly ReadRun[]> {
+  const settled = new Map<string, readonly ReadRun[]>();
+  for (const [id, runs] of groups) settled.set(id, runs.length < 2 ? runs : settleTest(runs));
+  return settled;
+}
+
+function settleTest(runs: readonly ReadRun[]): readonly ReadRun[] {
+  if (runs.every(({ repeats }) => repeats === null)) return runs;
+  return [...Map.groupBy(runs, ({ repeats }) => repeats)].flatMap(([repeats, ofSuite]) =>
+    repeats === null ? ofSuite : [...groupByPath(ofSuite).values()].flatMap((own) => settle(repeats, own)),
+  );
+}
+
+function settle(repeats: SuiteRepeats, runs: readonly ReadRun[]): readonly ReadRun[] {
+  if (runs.length < 2) return runs;
+  return repeats.kind === 'go' ? settleGo(runs) : settlePytest(repeats, runs);
+}
+
+function settleGo(runs: readonly ReadRun[]): readonly ReadRun[] {
+  if (!runs.some(({ conclusion }) => conclusion === 'SUCCESS')) return runs;
+  return runs.map((run) => (run.conclusion === 'FAILURE' ? { ...run, rerunOf: 'SUCCESS' } : run));
+}
+
+/** pytest writes a failed and repeated run without marking it. Its suite then declares fewer tests than it holds. */
+// SPEC F51
+function settlePytest({ declared, cases }: SuiteRepeats, runs: readonly ReadRun[]): readonly ReadRun[] {
+  const last = runs.at(-1);
+  if (declared === null || cases <= declared || last === undefined || last.conclusion === 'SKIPPED') return runs;
+  const rerunOf = last.conclusion;
+  return runs.map((run) => {
+    if (run === last || run.conclusion !== 'SUCCESS') return run;
+    return { ...run, conclusion: 'FAILURE', rerunOf, failure: UNTOLD };
+  });
 }

@@ -13,9 +13,9 @@ import type { KeptRepositories } from './kept-repositories.ts';
 import { type KeptTest, memoryOf, showState } from './kept-test.ts';
 import type { KeptTests } from './kept-tests.ts';
 import { recountTests } from './recount-tests.ts';
-import type { RepositorySettings } from './repository-settings.ts';
 import { forgetOldRuns, type KeepLimits, tidyUploads } from './retention.ts';
 import { hasManyUncounted } from './store-memories.ts';
+import type { RepositorySettings } from './upload-facts.ts';
 
 export interface UpkeepDeps {
   readonly store: Store;

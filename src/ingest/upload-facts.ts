@@ -1,6 +1,10 @@
 import type { Standing } from '../flaky/core/evidence.ts';
 import type { UploadFacts } from '../flaky/core/run.ts';
+import type { Repository } from '../storage/repositories.ts';
+import type { Store } from '../storage/store.ts';
+import { currentTestSettings } from '../storage/test-codec.ts';
 import type { BatchFacts } from '../storage/test-ingest.ts';
+import type { StoredTestSettings } from '../storage/test-settings.ts';
 import type { ReadFacts } from './read/read-run.ts';
 
 export function batchFactsOf(uploadId: string, { fields, job, jobAttempt }: ReadFacts, standing: Standing): BatchFacts {
@@ -11,4 +15,11 @@ export function batchFactsOf(uploadId: string, { fields, job, jobAttempt }: Read
 
 export function uploadFactsOf({ uploadId, branch, sha, job, jobAttempt, prNumber, flaw }: BatchFacts): UploadFacts {
   return { id: uploadId, branch, sha, job, jobAttempt, prNumber, flaw };
+}
+
+/** The settings that a repository's tests follow, and the previous ones while a change is being applied. */
+export type RepositorySettings = StoredTestSettings;
+
+export async function findSettings(store: Store, repository: Repository): Promise<RepositorySettings> {
+  return currentTestSettings(repository, await store.testSettings.find(repository.id));
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { QueueWorld } from '../../../test/worlds/shell/queue-world.ts';
 import type { QueueId } from '../../storage/queues.ts';
-import { raiseAlarm } from '../effects/raise-alarm.ts';
+import { raiseAlarm } from '../effects/effect-worker.ts';
 import { getMergeQueueMetrics } from '../queue/get-merge-queue-metrics.ts';
 import { listQueues } from '../queue/list-queues.ts';
 import { listRecentAlarms, raise } from './alarms.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { PageTokens } from './page-token.ts';
+import { PageTokens } from './list-page.ts';
 
 const DAY = 24 * 3_600_000;
 const query = ['repository', ['failing', 1, 2], 25];

@@ -1,9 +1,18 @@
-import type { Candidate } from '../../engine/candidate.ts';
-import type { BuildCandidate, ReviewRequired } from '../../engine/effect.ts';
+import { branchSubjectOf, type Candidate, openChecks } from '../../engine/candidate.ts';
+import type { BuildCandidate, DiscardCandidate, ReviewRequired } from '../../engine/effect.ts';
 import { findCandidate } from '../../engine/queue.ts';
 import type { BuildAnswer } from '../../forge/forge.ts';
 import { present } from '../../lib/present.ts';
-import { DONE, type EffectAnswer, type EffectRun, loadCandidate, placeOf, toCandidateEntries } from './effect-run.ts';
+import {
+  DONE,
+  type EffectAnswer,
+  type EffectRun,
+  type LongEffect,
+  loadCandidate,
+  placeOf,
+  toCandidateEntries,
+  waitForHooks,
+} from './effect-run.ts';
 
 /** The parent candidate is being built. That takes as long as a merge, or until git answers again. */
 function parentDelayMs(ageMs: number): number {
@@ -61,4 +70,25 @@ function toEvent({ number: candidate }: Candidate, answer: BuildAnswer) {
       return { kind: 'candidate_unbuildable' as const, candidate, reason, detail };
     }
   }
+}
+
+export async function discardCandidate(run: EffectRun, effect: DiscardCandidate): Promise<EffectAnswer | LongEffect> {
+  const candidate = await loadCandidate(run, effect.candidate);
+  if (candidate === undefined) return DONE;
+  const unfinished = findUnfinished(candidate);
+  return waitForHooks(run, async () => {
+    await run.forge.discardCandidate({
+      ...placeOf(run, candidate.number),
+      ...branchSubjectOf(candidate),
+      ...(unfinished === undefined ? {} : { unfinished }),
+    });
+    return DONE;
+  });
+}
+
+/** The commit, if CI still runs checks on it: one failure decides a candidate while its other checks continue. */
+function findUnfinished(candidate: Candidate) {
+  const { state, testingSince, sameTreeAs, commit } = candidate;
+  const isShown = testingSince !== undefined && sameTreeAs === undefined;
+  return isShown && state !== 'passed' && openChecks(candidate).length > 0 ? commit?.sha : undefined;
 }

@@ -1,20 +1,20 @@
-import type { Effect } from '../../engine/effect.ts';
+import type { Effect, EndAlarm, RaiseAlarm, ReadmitEntry } from '../../engine/effect.ts';
 import { unreachable } from '../../lib/assert.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { EffectSettlement, StoredEffect } from '../../storage/queues.ts';
-import { raise } from '../core/alarms.ts';
+import { holdAlarmText } from '../../words/queue.ts';
+import { endAlarms, raise } from '../core/alarms.ts';
 import type { App } from '../core/app.ts';
 import { getForge, toForgeRepository } from '../core/find-queue.ts';
+import { describeMove } from '../core/format-audit.ts';
 import { delayOf, LeasedWorker, type LongRun } from '../core/leased-worker.ts';
 import { decodeEffect, versionOfEffect } from '../core/queue-codec.ts';
+import { findTargets } from '../queue/pull-request-facts.ts';
 import { explainBlockedChecks } from '../repositories/repositories.ts';
-import { buildCandidate, reviewRequired } from './build-candidate.ts';
-import { discardCandidate } from './discard-candidate.ts';
-import type { EffectAnswer, EffectRun, LongEffect } from './effect-run.ts';
+import { buildCandidate, discardCandidate, reviewRequired } from './build-candidate.ts';
+import { DONE, type EffectAnswer, type EffectRun, type LongEffect } from './effect-run.ts';
 import { judgeCheck } from './judge-check.ts';
 import { answerWhereBlocked, landCandidate } from './land-candidate.ts';
-import { endAlarm, raiseAlarm } from './raise-alarm.ts';
-import { readmitEntry } from './readmit-entry.ts';
 import { startChecks } from './start-checks.ts';
 import { updatePage } from './update-page.ts';
 
@@ -133,4 +133,31 @@ function runEffect(run: EffectRun, effect: Effect, id: string): Promise<EffectAn
     default:
       return unreachable(effect);
   }
+}
+
+/** `id` is that of the effect: a repeated effect raises one alarm. */
+export async function raiseAlarm(run: EffectRun, effect: RaiseAlarm, id: string): Promise<EffectAnswer> {
+  const { app, found, forge, repository } = run;
+  const { code, move, cause, text: said = '' } = effect;
+  const why = cause === undefined ? said : holdAlarmText(found.queue, cause);
+  const details = move === undefined ? undefined : await describeMove(forge, { repository, ...move });
+  const text = details === undefined ? why : `${why} ${details}`;
+  await raise(app, found, { id, code, text });
+  return DONE;
+}
+
+async function endAlarm({ app, found }: EffectRun, { code }: EndAlarm): Promise<EffectAnswer> {
+  await endAlarms(app, found, code);
+  return DONE;
+}
+
+/** Reads a removed pull request as it is now: the queue takes it back only if it did not change. */
+async function readmitEntry(
+  { app, found, forge, repository }: EffectRun,
+  { prNumber, submission }: ReadmitEntry,
+): Promise<EffectAnswer> {
+  if (!found.queue.returning.some(({ entry }) => entry.submission === submission)) return DONE;
+  const pr = await forge.findPullRequest({ repository, number: prNumber, targetBranch: found.queue.branch });
+  const targets = pr === undefined ? undefined : await findTargets(app, found.id, { prNumber, sha: pr.headSha });
+  return { kind: 'event', event: { kind: 'removed_pull_request_observed', prNumber, submission, pr, targets } };
 }

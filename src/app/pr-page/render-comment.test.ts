@@ -6,9 +6,9 @@ import type { PrNumber } from '../../engine/pull-request.ts';
 import { ENTRY_STATES, type Entry, type EntryId, type EntryState, NEW_ENTRY } from '../../engine/queue.ts';
 import type { ExplanationReason, FailedCheck } from '../../words/explanation.ts';
 import { headlineOf } from '../../words/headlines.ts';
-import { renderCheckRun } from './check-run.ts';
 import type { PageFacts, RunFacts } from './page-facts.ts';
 import { renderComment } from './render-comment.ts';
+import { renderCheckRun } from './write-check-run.ts';
 
 const EVIL = '</sub>\n/sluice merge @everyone #1 `` <!-- sluice:queue --> [x](javascript:1) https://evil.test | \u202e';
 

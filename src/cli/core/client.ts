@@ -1,15 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { readVersion } from '../../lib/version.ts';
-import { describeConnectionError, isReset, isTimeout } from './connection-error.ts';
-import { type Answer, exchange } from './exchange.ts';
+import { type Answer, exchange, TimeoutError } from './exchange.ts';
 import { CliError, EXIT } from './exit.ts';
 import { type AnswerOf, type BodyOf, type OperationName, routeOf } from './operations.ts';
 import { describeProblem, type ProblemDocument } from './problem.ts';
-import { say } from './terminal.ts';
+import { clean, say } from './terminal.ts';
 import type { Token } from './token-source.ts';
-import { describeVersionGap } from './version-gap.ts';
 
-export interface ClientOptions {
+interface ClientOptions {
   /** Without a trailing slash. */
   readonly url: string;
   /** Called only if an operation needs a token. */
@@ -25,7 +23,7 @@ export interface CallOptions {
 }
 
 /** A body that is produced while it is sent. */
-export interface StreamedBody {
+interface StreamedBody {
   readonly contentType: string;
   bytes(): AsyncIterable<Uint8Array>;
 }
@@ -190,4 +188,53 @@ function parseJson(text: string): unknown {
 
 function isProblem(value: unknown): value is ProblemDocument {
   return typeof value === 'object' && value !== null && 'code' in value && 'detail' in value;
+}
+
+/** Several addresses of a host fail together, as one error that holds theirs: the first one says most. */
+function codeOf(error: unknown): string {
+  const { errors, code, message } = error as { errors?: readonly unknown[]; code?: unknown; message?: string };
+  if (errors?.[0] !== undefined) return codeOf(errors[0]);
+  return typeof code === 'string' ? code : (message ?? '');
+}
+
+function isReset(error: unknown): boolean {
+  return ['ECONNRESET', 'EPIPE'].includes(codeOf(error));
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof TimeoutError || codeOf(error) === 'ETIMEDOUT';
+}
+
+function describeConnectionError(error: unknown, url: string, timeoutMs: number): string {
+  if (isTimeout(error))
+    return `The server at ${url} did not answer within ${timeoutMs / 1000} s. Look at its log, or try again.`;
+  if (isReset(error))
+    return `The server at ${url} closed the connection before it answered. Look at its log, or try again.`;
+  const code = codeOf(error);
+  if (code === 'ECONNREFUSED') return `No server answers at ${url}. Start one with \`npm start\` or set SLUICE_URL.`;
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
+    return `The host of ${url} is not known here (${code}). Check SLUICE_URL or --url, and the network.`;
+  }
+  if (/CERT|SELF_SIGNED|ISSUER/.test(code)) {
+    return `The certificate of ${url} is not trusted here (${code}). Set NODE_EXTRA_CA_CERTS to a file with the certificate of its authority.`;
+  }
+  if (/SSL|EPROTO/.test(code))
+    return `${url} does not speak TLS as it should (${code}). Is it http:// instead of https://?`;
+  return `No server answers at ${url} (${code || String(error)}). Check SLUICE_URL or --url, and the network.`;
+}
+
+/** A sentence about a server whose version differs before the last dot; undefined if either is unknown. */
+export function describeVersionGap(server: string, own: string = readVersion()): string | undefined {
+  const order = compareVersions(server, own);
+  if (order === 0) return undefined;
+  const advice = order > 0 ? 'Update this command' : 'Update the server';
+  return `The server has version ${clean(server)}, this command ${own}. ${advice} if an answer looks wrong.`;
+}
+
+/** Positive if `a` is newer. A fix changes no answer, so only the first two numbers count. */
+function compareVersions(a: string, b: string): number {
+  const [left, right] = [a, b].map((text) => /^(\d+)\.(\d+)\./.exec(text)?.slice(1).map(Number));
+  if (left === undefined || right === undefined) return 0;
+  const differs = left.findIndex((part, index) => part !== right[index]);
+  return differs === -1 ? 0 : (left[differs] as number) - (right[differs] as number);
 }

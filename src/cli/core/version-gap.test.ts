@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { describeVersionGap } from './version-gap.ts';
+import { describeVersionGap } from './client.ts';
 
 describe('a server of another version', () => {
   for (const [server, own, expected] of [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { describeServer, type NewConnection } from './describe-server.ts';
+import { describeServer, type NewConnection } from './setup.ts';
 
 const connection: NewConnection = {
   host: 'github.com',

@@ -9,9 +9,8 @@ import { Command } from 'commander';
 import { readPage } from '../../../test/helpers/doc-pages.ts';
 import { defineSimulate } from './command.ts';
 import { type Given, type Options, readOptions } from './options.ts';
-import { ProgressBar } from './progress.ts';
 import { formatBands, formatHeading, formatReport, type Report } from './report.ts';
-import { simulate } from './simulate.ts';
+import { ProgressBar, simulate } from './simulate.ts';
 
 const FIXTURE = fileURLToPath(new URL('outcomes-fixture.csv', import.meta.url));
 

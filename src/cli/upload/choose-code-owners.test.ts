@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { chooseCodeOwners } from './choose-code-owners.ts';
+import { chooseCodeOwners } from './upload.ts';
 
 describe('the CODEOWNERS that goes with reports [U39]', () => {
   let root: string;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
 import { test } from 'node:test';
-import { parseLocation } from './location.ts';
+import { parseLocation } from './plain-forge.ts';
 
 test('paths become absolute', () => {
   assert.deepEqual(parseLocation('/srv/git/app.git'), { kind: 'path', path: '/srv/git/app.git' });

@@ -1,3 +1,6 @@
+import { findQueue, type QueueRef } from '../../app/core/find-queue.ts';
+import { type Answer, isRefusal } from '../../app/core/refusal.ts';
+import type { EntryView } from '../../app/queue/entry-view.ts';
 import { cancelPullRequest, restartTestsOnPullRequest } from '../../app/queue/pull-request-acts.ts';
 import { setImpactedTargets, setImpactedTargetsOfFork } from '../../app/queue/set-impacted-targets.ts';
 import { submitPullRequest } from '../../app/queue/submit-pull-request.ts';
@@ -6,12 +9,16 @@ import {
   getSubmittedPullRequests,
   listPullRequests,
 } from '../../app/queue/submitted-pull-requests.ts';
+import type { BulkResults } from '../../contract/bulk.ts';
+import { ERRORS, type ErrorCode } from '../../contract/errors.ts';
 import * as pullRequestsContract from '../../contract/pull-requests.ts';
 import { upper } from '../../contract/schema.ts';
+import type { PrNumber } from '../../engine/pull-request.ts';
+import { Fault } from '../../lib/fault.ts';
 import type { Sha } from '../../lib/sha.ts';
+import { toProblem } from '../core/error-response.ts';
 import { instant, prNumber, queueRef } from '../core/parse.ts';
-import { type Route, route } from '../core/route.ts';
-import { actOnEach } from './bulk.ts';
+import { type RequestContext, type Route, route } from '../core/route.ts';
 
 export const PULL_REQUESTS_ROUTES: readonly Route[] = [
   route(pullRequestsContract.submitPullRequest, (context, body) => {
@@ -72,3 +79,52 @@ export const PULL_REQUESTS_ROUTES: readonly Route[] = [
     );
   }),
 ];
+
+interface GivenPr {
+  readonly number: number | string;
+}
+
+interface OneOrSeveral<Pr extends GivenPr> {
+  readonly pr?: Pr;
+  readonly prs?: readonly (number | string | Pr)[];
+}
+
+type Act<Pr extends GivenPr> = (of: Omit<Pr, 'number'> & { readonly prNumber: PrNumber }) => Answer<EntryView>;
+
+/** Acts on the pull request of the body, or on each of several: in their order, so that they are queued in it. */
+// SPEC E32
+async function actOnEach<Pr extends GivenPr>(
+  { app, caller }: RequestContext,
+  body: QueueRef & OneOrSeveral<Pr>,
+  act: Act<Pr>,
+): Answer<EntryView | BulkResults> {
+  const { pr, prs = [] } = body;
+  if (pr !== undefined) return act(named(pr));
+  const queue = await findQueue(app, caller, body);
+  if (isRefusal(queue)) return queue;
+  const results: BulkResults['results'][number][] = [];
+  for (const each of prs) {
+    const one = named(typeof each === 'object' ? each : ({ number: each } as Pr));
+    results.push({ prNumber: one.prNumber, ...(await resultOf(act(one))) });
+  }
+  return { results };
+}
+
+function named<Pr extends GivenPr>({ number, ...rest }: Pr): Omit<Pr, 'number'> & { readonly prNumber: PrNumber } {
+  return { ...rest, prNumber: prNumber(number) };
+}
+
+/** A fault, as of the forge, is one pull request's problem. A bug is not. */
+async function resultOf(answered: Answer<EntryView>): Promise<Omit<BulkResults['results'][number], 'prNumber'>> {
+  try {
+    const answer = await answered;
+    return isRefusal(answer) ? refused(answer) : { ok: true, entry: answer };
+  } catch (error) {
+    if (error instanceof Fault) return refused(toProblem(error));
+    throw error;
+  }
+}
+
+function refused({ code, detail }: { readonly code: ErrorCode; readonly detail: string }) {
+  return { ok: false, problem: { code, status: ERRORS[code].status, detail } };
+}

@@ -1,8 +1,17 @@
+import { getCandidateLog } from '../../app/queue/get-candidate-log.ts';
 import { getMergeQueueMetrics } from '../../app/queue/get-merge-queue-metrics.ts';
+import { getMergeQueueTestingDetails } from '../../app/queue/get-merge-queue-testing-details.ts';
+import { listMergeQueueTestingResults } from '../../app/queue/list-merge-queue-testing-results.ts';
 import { listQueues } from '../../app/queue/list-queues.ts';
 import { createQueue, deleteQueue, getQueue, updateQueue } from '../../app/queue/queues.ts';
+import { reportCheck, type TestRunName } from '../../app/queue/report-check.ts';
+import * as candidateLogContract from '../../contract/candidate-log.ts';
 import * as queuesContract from '../../contract/queues.ts';
+import { upper } from '../../contract/schema.ts';
+import * as testingContract from '../../contract/testing.ts';
+import type { CheckConclusion, CheckStatus } from '../../engine/check.ts';
 import { present } from '../../lib/present.ts';
+import type { Sha } from '../../lib/sha.ts';
 import { instant, queueChanges, queueRef } from '../core/parse.ts';
 import { type Route, route } from '../core/route.ts';
 
@@ -43,3 +52,47 @@ export const QUEUES_ROUTES: readonly Route[] = [
     return getMergeQueueMetrics(app, caller, { repo: ref, hasAlarms });
   }),
 ];
+
+export const CANDIDATES_ROUTES: readonly Route[] = [
+  route(testingContract.getMergeQueueTestingDetails, ({ app, caller }, { repo, targetBranch, testRunId }) =>
+    getMergeQueueTestingDetails(app, caller, { repo, targetBranch, testRunId }),
+  ),
+  route(testingContract.listMergeQueueTestingResults, ({ app, caller }, body) =>
+    listMergeQueueTestingResults(app, caller, {
+      ...queueRef(body),
+      since: instant('/since', body.since),
+      until: body.until === undefined ? undefined : instant('/until', body.until),
+      offset: body.offset ?? 0,
+      take: body.take ?? 50,
+    }),
+  ),
+  route(candidateLogContract.getCandidateLog, ({ app, caller }, body) => {
+    const { repo, targetBranch, testRunId, check, offset = 0 } = body;
+    const queue = repo === undefined || targetBranch === undefined ? undefined : { repo, targetBranch };
+    return getCandidateLog(app, caller, { testRunId, queue, check, offset });
+  }),
+  route(testingContract.reportCheck, ({ app, caller }, body) => {
+    const { repo, name, url, summary, startedAt } = body;
+    const status = parseStatus(body.status);
+    const conclusion = body.conclusion === undefined ? undefined : (upper(body.conclusion) as CheckConclusion);
+    const check = {
+      name,
+      status,
+      conclusion,
+      startedAt: startedAt === undefined ? undefined : instant('/startedAt', startedAt),
+      url,
+      summary,
+    };
+    return reportCheck(app, caller, { repo, of: parseName(body), check });
+  }),
+];
+
+function parseStatus(given: string): CheckStatus {
+  const status = given.toUpperCase();
+  return status === 'PENDING' ? 'QUEUED' : (status as CheckStatus);
+}
+
+/** The contract guarantees that exactly one is given. */
+function parseName({ testRunId, sha }: { readonly testRunId?: string; readonly sha?: string }): TestRunName {
+  return testRunId === undefined ? { sha: (sha ?? '').toLowerCase() as Sha } : { testRunId };
+}

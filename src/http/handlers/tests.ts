@@ -1,13 +1,19 @@
+import { getQuarantineConfig } from '../../app/tests/get-quarantine-config.ts';
 import { getTestDetails } from '../../app/tests/get-test-details.ts';
 import { listQuarantinedTests } from '../../app/tests/list-quarantined-tests.ts';
 import { listFailingTests, listUnhealthyTests, searchTests } from '../../app/tests/list-tests.ts';
+import { deleteMonitor, listMonitors, setMonitor } from '../../app/tests/monitors.ts';
 import { flagTest, linkTicketToTestCase, muteMonitor, setLabel, setQuarantine } from '../../app/tests/test-acts.ts';
 import { listTestEvents, listTestRuns } from '../../app/tests/test-history.ts';
+import { getTestSettings, updateTestSettings } from '../../app/tests/test-settings.ts';
 import * as flakyTestsContract from '../../contract/flaky-tests.ts';
+import * as monitorsContract from '../../contract/monitors.ts';
 import { upper } from '../../contract/schema.ts';
 import * as testActsContract from '../../contract/test-acts.ts';
 import * as testHistoryContract from '../../contract/test-history.ts';
-import { instant, pageQuery, testRef, testScope } from '../core/parse.ts';
+import * as testSettingsContract from '../../contract/test-settings.ts';
+import * as uploaderContract from '../../contract/uploader.ts';
+import { instant, named, pageQuery, testRef, testScope } from '../core/parse.ts';
 import { type Route, route } from '../core/route.ts';
 
 export const TESTS_ROUTES: readonly Route[] = [
@@ -104,6 +110,53 @@ export const TESTS_ROUTES: readonly Route[] = [
       until: body.until === undefined || body.until === null ? null : instant('/until', body.until),
       reason: body.reason ?? null,
       baseUrl,
+    }),
+  ),
+];
+
+export const TEST_SETTINGS_ROUTES: readonly Route[] = [
+  route(testSettingsContract.getTestSettings, ({ app, caller }, body) => getTestSettings(app, caller, testScope(body))),
+  route(testSettingsContract.updateTestSettings, ({ app, caller }, body) =>
+    updateTestSettings(app, caller, {
+      ...testScope(body),
+      settings: named({
+        quarantineEnabled: body.quarantine_enabled,
+        autoQuarantine: body.auto_quarantine,
+        infrastructureProtectionEnabled: body.infrastructure_protection_enabled,
+        infrastructureFailureThreshold: body.infrastructure_failure_threshold,
+        retentionDays: body.retention_days,
+        ticketUrlTemplate: body.ticket_url_template,
+      }),
+    }),
+  ),
+  route(monitorsContract.listMonitors, ({ app, caller }, body) => listMonitors(app, caller, testScope(body))),
+  route(monitorsContract.setMonitor, ({ app, caller }, body) => {
+    const { id, type, ...fields } = body.monitor;
+    return setMonitor(app, caller, {
+      ...testScope(body),
+      monitorId: id?.toLowerCase(),
+      monitor: type === undefined ? fields : { ...fields, type: type.toLowerCase() },
+    });
+  }),
+  route(monitorsContract.deleteMonitor, ({ app, caller }, body) =>
+    deleteMonitor(app, caller, {
+      ...testScope(body),
+      monitorId: body.monitor_id.toLowerCase(),
+    }),
+  ),
+  route(uploaderContract.getQuarantineConfig, ({ app, caller }, body) =>
+    getQuarantineConfig(app, caller, {
+      repo: body.repo,
+      orgUrlSlug: body.orgUrlSlug,
+      tests: body.testIdentifiers.map(({ id, name, parentName, className, file, variant, suitePaths }) => ({
+        id,
+        name,
+        parentName: parentName ?? '',
+        className: className ?? null,
+        file: file ?? null,
+        variant: variant ?? null,
+        suitePaths: suitePaths ?? null,
+      })),
     }),
   ),
 ];

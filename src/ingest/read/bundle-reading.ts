@@ -10,20 +10,20 @@ import { type BundleMeta, compareMeta } from '../../bundle/meta.ts';
 import { type BundleFile, inspectBundle, readBundle } from '../../bundle/read-bundle.ts';
 import { Unreadable } from '../../bundle/unreadable.ts';
 import type { BranchRules } from '../../flaky/identity/branch.ts';
+import { isForkRun, jobAttemptOf, jobNameOf, readCiFacts } from '../../flaky/identity/ci-facts.ts';
 import type { CodeOwners } from '../../flaky/identity/code-owners.ts';
 import type { Issue } from '../../flaky/identity/issue.ts';
-import { createFindingCounts } from '../../flaky/identity/validate.ts';
+import { suitePathOf } from '../../flaky/identity/test-id.ts';
+import { checkUpload, createFindingCounts, type IdentityFinding } from '../../flaky/identity/validate.ts';
 import type { JunitCase } from '../../junit/junit-case.ts';
 import type { Upload } from '../../storage/uploads.ts';
-import { bundleFacts } from './bundle-facts.ts';
 import type { CaseSources } from './case-runs.ts';
-import { FailureLedger } from './failure-ledger.ts';
 import { internalRun } from './internal-runs.ts';
 import { silentFailure } from './read-bep.ts';
 import { RUNS_AT_ONCE, readJunit, unreadableIssue } from './read-junit.ts';
-import type { ReadLimits } from './read-limits.ts';
+import { type ReadLimits, storableText } from './read-limits.ts';
 import { createOwnerLists, parseOwners } from './read-owners.ts';
-import type { ReadItem, ReadRun } from './read-run.ts';
+import type { ReadFacts, ReadItem, ReadRun } from './read-run.ts';
 import type { IdentifyTest, TestNameCache } from './test-name-cache.ts';
 import { NO_ISSUES, OF_FORK, type UploadIssues } from './upload-issues.ts';
 
@@ -262,4 +262,98 @@ function unlistedFailures(count: number): Issue {
 function unexpectedList(file: string): Issue {
   const message = 'The list of runs comes after the reports and is not used.';
   return { level: 'warning', file, line: null, message, hint: 'Use a newer uploader.' };
+}
+
+const MAX_NAME_LENGTH = 500;
+const MAX_URL_LENGTH = 2_000;
+/** The length of a SHA-256 digest. */
+const MAX_SHA_LENGTH = 64;
+
+interface BundleFacts {
+  readonly facts: ReadFacts;
+  readonly findings: readonly IdentityFinding[];
+}
+
+/** The facts of meta.json that all runs of the bundle share. */
+function bundleFacts(meta: BundleMeta, rules: BranchRules): BundleFacts {
+  const { envs, commit, repository } = meta;
+  const ci = readCiFacts({ envs, commit, rules });
+  const sha = text(commit.sha.trim(), MAX_SHA_LENGTH);
+  const branch = storableText(ci.branch);
+  const jobName = text(jobNameOf(ci, envs), MAX_NAME_LENGTH);
+  const fields = {
+    sha,
+    branch,
+    prNumber: ci.prNumber,
+    jobName: jobName === '' ? null : jobName,
+    // Pages show it as a link.
+    jobUrl: /^https?:\/\//i.test(ci.jobUrl) ? text(ci.jobUrl, MAX_URL_LENGTH) : null,
+    variant: storableText(meta.variant),
+    candidateId: null,
+    check: null,
+    isFork: isForkRun(envs, repository),
+    jobAttempt: jobAttemptOf(envs),
+  };
+  // Legs of a matrix have one name; the platform tells them apart if it differs.
+  const platform = meta.os === null ? '' : text(meta.os, 50);
+  const job = [jobName, platform].filter((part) => part !== '').join(' on ');
+  return {
+    facts: { kind: 'facts', fields, job, jobAttempt: fields.jobAttempt, isFork: fields.isFork },
+    findings: checkUpload({ ...ci, sha, branch }),
+  };
+}
+
+function text(value: string, maxLength: number): string {
+  return storableText(value.slice(0, maxLength));
+}
+
+/**
+ * Compares the failures in a bundle's reports with those in its list of runs. The uploader has its own report reader: a
+ * failure that it does not list has no stored run. The list also has no nested suites: only the report says in which of
+ * them a test failed.
+ */
+
+interface Entry {
+  readonly paths: string[];
+  listed: number;
+  taken: number;
+}
+
+type Named = { readonly classname: string | null; readonly name: string };
+
+class FailureLedger {
+  /** Keyed by class and name only: the two sources sometimes write files and suites differently. */
+  readonly #entries = new Map<string, Entry>();
+
+  noteReported(test: Named & Pick<JunitCase, 'suites'>): void {
+    this.#entryOf(test).paths.push(suitePathOf(test.suites));
+  }
+
+  noteListed(test: Named): void {
+    this.#entryOf(test).listed += 1;
+  }
+
+  /** The number of reported failures that are not listed. */
+  get missing(): number {
+    let count = 0;
+    for (const { paths, listed } of this.#entries.values()) count += Math.max(0, paths.length - listed);
+    return count;
+  }
+
+  /** The path of the next listed failure of this name; null if reports and list disagree. */
+  takePath(test: Named): string | null {
+    const entry = this.#entryOf(test);
+    if (entry.paths.length !== entry.listed) return null;
+    entry.taken += 1;
+    return entry.paths[entry.taken - 1] ?? null;
+  }
+
+  #entryOf({ classname, name }: Named): Entry {
+    const key = Buffer.from(`${classname ?? ''}\n${name || classname}`).toString();
+    const known = this.#entries.get(key);
+    if (known !== undefined) return known;
+    const entry = { paths: [], listed: 0, taken: 0 };
+    this.#entries.set(key, entry);
+    return entry;
+  }
 }

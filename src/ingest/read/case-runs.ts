@@ -3,8 +3,8 @@ import type { FailureText } from '../../flaky/failure-group.ts';
 import { suitePathOf } from '../../flaky/identity/test-id.ts';
 import type { JunitCase, JunitRerun, JunitStatus } from '../../junit/junit-case.ts';
 import type { Instant } from '../../lib/clock.ts';
+import { ownText } from './read-limits.ts';
 import { type ReadRun, runTime } from './read-run.ts';
-import { ownText } from './storable-text.ts';
 import type { IdentifyTest, KnownName } from './test-name-cache.ts';
 
 export interface CaseSources {

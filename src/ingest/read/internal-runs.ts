@@ -3,8 +3,8 @@ import type { FailureText } from '../../flaky/failure-group.ts';
 import { checkCase, type FindingCounts, type IdentityFinding } from '../../flaky/identity/validate.ts';
 import { cleanText } from '../../junit/clean-text.ts';
 import type { Instant } from '../../lib/clock.ts';
+import { ownText } from './read-limits.ts';
 import { type ReadRun, runTime } from './read-run.ts';
-import { ownText } from './storable-text.ts';
 import type { IdentifyTest } from './test-name-cache.ts';
 
 export interface InternalSources {

@@ -4,8 +4,8 @@ import { Unreadable } from '../../bundle/unreadable.ts';
 import type { Issue } from '../../flaky/identity/issue.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { type FileEnd, RUNS_AT_ONCE, unreadableIssue } from './read-junit.ts';
+import { ownText } from './read-limits.ts';
 import { type ReadRun, runTime } from './read-run.ts';
-import { ownText } from './storable-text.ts';
 import type { IdentifyTest } from './test-name-cache.ts';
 import type { UploadIssues } from './upload-issues.ts';
 

@@ -2,8 +2,7 @@ import { decodeBody } from '../../bundle/decode-body.ts';
 import { Unreadable } from '../../bundle/unreadable.ts';
 import { type CodeOwners, type CodeOwnersGrammar, parseCodeOwners } from '../../flaky/identity/code-owners.ts';
 import type { Upload } from '../../storage/uploads.ts';
-import type { ReadLimits } from './read-limits.ts';
-import { ownText } from './storable-text.ts';
+import { ownText, type ReadLimits } from './read-limits.ts';
 import type { UploadIssues } from './upload-issues.ts';
 
 export type FileOwners = Pick<CodeOwners, 'ownersOf' | 'issues'>;

@@ -5,10 +5,9 @@ import { checkUpload } from '../../flaky/identity/validate.ts';
 import type { Upload, UploadFields } from '../../storage/uploads.ts';
 import { BundleReading, type BundleSources } from './bundle-reading.ts';
 import { unreadableIssue } from './read-junit.ts';
-import { READ_LIMITS, type ReadLimits } from './read-limits.ts';
+import { READ_LIMITS, type ReadLimits, storableText } from './read-limits.ts';
 import { readReports } from './read-reports.ts';
 import type { ReadFacts, ReadItem, ReadSummary } from './read-run.ts';
-import { storableText } from './storable-text.ts';
 import { createTestNameCache, type TestNameCache } from './test-name-cache.ts';
 import { createUploadIssues, OF_FORK, type UploadIssues } from './upload-issues.ts';
 

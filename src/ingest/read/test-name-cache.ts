@@ -1,5 +1,5 @@
 import { createTestIds, type TestNames, type TestScope } from '../../flaky/identity/test-id.ts';
-import { ownText } from './storable-text.ts';
+import { ownText } from './read-limits.ts';
 
 /** A test as uploads name it: all uploads with the same names share one object. */
 export interface KnownName {

@@ -1,5 +1,5 @@
 import type { Issue } from '../../flaky/identity/issue.ts';
-import { ownText } from './storable-text.ts';
+import { ownText } from './read-limits.ts';
 
 export interface UploadIssues {
   add(issue: Issue): void;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { Fault } from '../../lib/fault.ts';
-import { encodeChunks, joinChunks, placeChunks } from './log-chunks.ts';
+import { encodeChunks, joinChunks, placeChunks } from './logs.ts';
 
 const KEY = { candidateId: 'c', check: 'unit' };
 

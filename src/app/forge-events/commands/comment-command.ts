@@ -11,11 +11,10 @@ import { type NoteKey, readNote, rememberHead, wasSeenAt } from '../../pr-page/n
 import type { EntryView } from '../../queue/entry-view.ts';
 import { cancelPullRequest, restartTestsOnPullRequest } from '../../queue/pull-request-acts.ts';
 import { submitPullRequest } from '../../queue/submit-pull-request.ts';
-import { isForBase } from './is-for-base.ts';
 import { type Command, parseCommand, type Spoken } from './parse-command.ts';
 import { reply } from './reply.ts';
 import { HELP, headNotSeen, noQueue, notPermitted, refusalText, retargeted, unclearText } from './reply-texts.ts';
-import { mayCommand, mayWrite, toCaller } from './who.ts';
+import { isForBase, mayCommand, mayWrite, toCaller } from './who.ts';
 
 /** The hint is removed, kept so that the command never runs again, or handled later. */
 export type CommandOutcome = 'done' | 'remember' | 'later';

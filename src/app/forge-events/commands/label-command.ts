@@ -10,10 +10,9 @@ import { changeNote, type Note, type NoteKey, readNote, rememberHead, wasSeenAt 
 import { cancelPullRequest } from '../../queue/pull-request-acts.ts';
 import { submitPullRequest } from '../../queue/submit-pull-request.ts';
 import type { CommandOutcome } from './comment-command.ts';
-import { isForBase } from './is-for-base.ts';
 import { reply } from './reply.ts';
 import { headNotSeen, notPermitted, refusalText, retargeted } from './reply-texts.ts';
-import { isAllowedBot, mayCommand, toCaller } from './who.ts';
+import { isAllowedBot, isForBase, mayCommand, toCaller } from './who.ts';
 
 export interface LabelHint {
   readonly number: PrNumber;
