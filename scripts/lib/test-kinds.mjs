@@ -8,8 +8,8 @@ const defaultMs = 5 * minute;
 const longer = new Map([
   ['test/simulation/simulation.test.ts', 30 * minute],
   ['test/simulation/github.test.ts', 15 * minute],
-  ['test/property/engine.test.ts', 15 * minute],
-  ['test/property/flaky.test.ts', 10 * minute],
+  ['src/engine/any-history.test.ts', 15 * minute],
+  ['src/flaky/any-history.test.ts', 10 * minute],
 ]);
 
 /** @param {string} file */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { QueueView } from '../../src/app/queue/queue-view.ts';
-import { type TestQueue, useServer } from './test-queue.ts';
+import { type TestQueue, useServer } from '../../../test/e2e/test-queue.ts';
+import type { QueueView } from '../../app/queue/queue-view.ts';
 
 const DEFAULTS = {
   state: 'RUNNING',

@@ -1,24 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import {
-  decodeQueue,
-  encodeCandidate,
-  encodeEntry,
-  encodeQueue,
-  encodeTargetSet,
-} from '../../src/app/core/queue-codec.ts';
-import type { Landed } from '../../src/engine/candidate.ts';
-import { createQueue, type Queue } from '../../src/engine/queue.ts';
-import { step } from '../../src/engine/step.ts';
-import { nextWakeAt } from '../../src/engine/wake.ts';
-import { valuesOf } from '../../src/lib/int-map.ts';
-import type { QueueId, QueueSnapshot } from '../../src/storage/queues.ts';
-import type { RepositoryId } from '../../src/storage/repositories.ts';
-import { explain } from '../../src/words/explain.ts';
-import { plainQueue } from '../helpers/plain-queue.ts';
-import { Scenario } from '../worlds/engine/scenario.ts';
-import { act, outcomeOf, perform, settings, settle } from './random-acts.ts';
+import { plainQueue } from '../../test/helpers/plain-queue.ts';
+import { act, outcomeOf, perform, settings, settle } from '../../test/worlds/engine/random-acts.ts';
+import { Scenario } from '../../test/worlds/engine/scenario.ts';
+import { decodeQueue, encodeCandidate, encodeEntry, encodeQueue, encodeTargetSet } from '../app/core/queue-codec.ts';
+import { valuesOf } from '../lib/int-map.ts';
+import type { QueueId, QueueSnapshot } from '../storage/queues.ts';
+import type { RepositoryId } from '../storage/repositories.ts';
+import { explain } from '../words/explain.ts';
+import type { Landed } from './candidate.ts';
+import { createQueue, type Queue } from './queue.ts';
+import { step } from './step.ts';
+import { nextWakeAt } from './wake.ts';
 
 /** Histories are long, because most failures need many earlier acts. */
 const history = fc.array(act, { minLength: 1, maxLength: 400, size: 'max' });

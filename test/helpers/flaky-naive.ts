@@ -5,7 +5,7 @@ import { sliceMs } from '../../src/flaky/core/buckets.ts';
 import type { Monitor } from '../../src/flaky/core/monitor.ts';
 import { occasionSliceMs } from '../../src/flaky/core/occasions.ts';
 import type { ObservedRun } from '../../src/flaky/core/run.ts';
-import { DAY, HOUR, MINUTE, type Told } from '../helpers/test-history.ts';
+import { DAY, HOUR, MINUTE, type Told } from './test-history.ts';
 
 interface FlatRun extends ObservedRun {
   readonly job: string;

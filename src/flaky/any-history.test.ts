@@ -1,12 +1,21 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { Monitor } from '../../src/flaky/core/monitor.ts';
-import { newTestState, type TestState } from '../../src/flaky/core/state.ts';
-import { expire } from '../../src/flaky/evaluate.ts';
-import { fold, scopeOf } from '../../src/flaky/observe.ts';
-import { aMonitor, anUpload, aRun, FlakyWorld, HOUR, MINUTE, START, type Told } from '../helpers/test-history.ts';
-import { isActiveNaively } from './flaky-naive.ts';
+import { isActiveNaively } from '../../test/helpers/flaky-naive.ts';
+import {
+  aMonitor,
+  anUpload,
+  aRun,
+  FlakyWorld,
+  HOUR,
+  MINUTE,
+  START,
+  type Told,
+} from '../../test/helpers/test-history.ts';
+import type { Monitor } from './core/monitor.ts';
+import { newTestState, type TestState } from './core/state.ts';
+import { expire } from './evaluate.ts';
+import { fold, scopeOf } from './observe.ts';
 
 const MONITORS: readonly Monitor[] = [
   aMonitor({ type: 'pass_on_retry', parameters: { recovery_days: 1 } }),

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { auditStretch, type RecordedEvent, readStory } from '../../src/app/upkeep/audit-line.ts';
-import type { Candidate } from '../../src/engine/candidate.ts';
-import type { CandidateLanded } from '../../src/engine/event.ts';
-import type { PrNumber } from '../../src/engine/pull-request.ts';
-import type { LineAnswer } from '../../src/forge/forge.ts';
-import type { Sha } from '../../src/lib/sha.ts';
+import type { Candidate } from '../../engine/candidate.ts';
+import type { CandidateLanded } from '../../engine/event.ts';
+import type { PrNumber } from '../../engine/pull-request.ts';
+import type { LineAnswer } from '../../forge/forge.ts';
+import type { Sha } from '../../lib/sha.ts';
+import { auditStretch, type RecordedEvent, readStory } from './audit-line.ts';
 
 /** A history of landings in git, in the event log and in the candidates. All three agree. */
 interface History {

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { decodeQueue, encodeEffect, encodeQueue } from '../../src/app/core/queue-codec.ts';
-import type { Effect } from '../../src/engine/effect.ts';
-import type { BlockReason, PrNumber } from '../../src/engine/pull-request.ts';
-import { createQueue } from '../../src/engine/queue.ts';
-import { DEFAULT_SETTINGS } from '../../src/engine/settings.ts';
-import { valuesOf } from '../../src/lib/int-map.ts';
-import type { QueueId } from '../../src/storage/queues.ts';
-import type { RepositoryId } from '../../src/storage/repositories.ts';
-import { Scenario } from '../worlds/engine/scenario.ts';
-import { act, perform, settings } from './random-acts.ts';
+import { act, perform, settings } from '../../test/worlds/engine/random-acts.ts';
+import { Scenario } from '../../test/worlds/engine/scenario.ts';
+import { decodeQueue, encodeEffect, encodeQueue } from '../app/core/queue-codec.ts';
+import { valuesOf } from '../lib/int-map.ts';
+import type { QueueId } from '../storage/queues.ts';
+import type { RepositoryId } from '../storage/repositories.ts';
+import type { Effect } from './effect.ts';
+import type { BlockReason, PrNumber } from './pull-request.ts';
+import { createQueue } from './queue.ts';
+import { DEFAULT_SETTINGS } from './settings.ts';
 
 const history = fc.array(act, { minLength: 1, maxLength: 120, size: 'max' });
 const PLACE = { queueId: 'queue' as QueueId, version: 2, ordinal: 0, at: 1_000 };

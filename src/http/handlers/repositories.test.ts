@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { createPlainWorld, type PlainWorld } from '../contract/plain-repository.ts';
-import { useServer } from './test-queue.ts';
+import { createPlainWorld, type PlainWorld } from '../../../test/contract/plain-repository.ts';
+import { useServer } from '../../../test/e2e/test-queue.ts';
 
 describe('repositories over /v1', () => {
   const world = useServer();

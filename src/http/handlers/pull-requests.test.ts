@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import type { EntryView, ListEntryView } from '../../src/app/queue/entry-view.ts';
-import { createQueue, type TestQueue, useServer } from './test-queue.ts';
+import { createQueue, type TestQueue, useServer } from '../../../test/e2e/test-queue.ts';
+import type { EntryView, ListEntryView } from '../../app/queue/entry-view.ts';
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { ROUTES } from '../../src/http/routes.ts';
-import { SCOPES, type Scope } from '../../src/storage/accounts.ts';
-import { type Client, problemOf, until } from './harness.ts';
-import { type TestQueue, useServer } from './test-queue.ts';
+import { type Client, problemOf, until } from '../../../test/e2e/harness.ts';
+import { type TestQueue, useServer } from '../../../test/e2e/test-queue.ts';
+import { SCOPES, type Scope } from '../../storage/accounts.ts';
+import { ROUTES } from '../routes.ts';
 
 interface Expiring {
   readonly token: string;

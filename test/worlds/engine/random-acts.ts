@@ -1,12 +1,12 @@
 import fc from 'fast-check';
-import { type Candidate, compositionOf } from '../../src/engine/candidate.ts';
-import { landingEntries } from '../../src/engine/evolve-landing.ts';
-import type { PrNumber } from '../../src/engine/pull-request.ts';
-import { isAdmitted } from '../../src/engine/queue.ts';
-import type { QueueSettings } from '../../src/engine/settings.ts';
-import { valuesOf } from '../../src/lib/int-map.ts';
-import type { Scenario } from '../worlds/engine/scenario.ts';
-import { letter } from '../worlds/engine/words.ts';
+import { type Candidate, compositionOf } from '../../../src/engine/candidate.ts';
+import { landingEntries } from '../../../src/engine/evolve-landing.ts';
+import type { PrNumber } from '../../../src/engine/pull-request.ts';
+import { isAdmitted } from '../../../src/engine/queue.ts';
+import type { QueueSettings } from '../../../src/engine/settings.ts';
+import { valuesOf } from '../../../src/lib/int-map.ts';
+import type { Scenario } from './scenario.ts';
+import { letter } from './words.ts';
 
 /** One random act. Its numbers select the subject among those present when it runs. */
 export interface Act {
