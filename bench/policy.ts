@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { gunzipSync } from 'node:zlib';
+import { type Learned, NOTHING_LEARNED } from '../src/engine/learned.ts';
 import { entropyOf } from '../src/policy/measure.ts';
 import { bandOf, changesOf, type ProjectOutcomes, parseOutcomes } from '../src/policy/outcomes.ts';
 import type { Workload } from '../src/policy/workload.ts';
-import { median, printFigure, progress } from './lib/figure.ts';
+import { median, printFigure, progress, round } from './lib/figure.ts';
 import {
   AT_ONCE,
   adaptive,
@@ -14,6 +15,7 @@ import {
   play,
   runsOf,
   type Settings,
+  SURE,
   TODAY,
   type Trial,
   timesOracle,
@@ -68,10 +70,12 @@ interface Measured {
   readonly unit: string;
   readonly of: (trial: Trial) => number;
   /** The limit of the value. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** The limit of its ratio to the baseline: the best of today's settings, or `baseline`. */
-  readonly goal?: number;
+  readonly goal?: number | undefined;
   readonly baseline?: (trial: Trial) => number;
+  /** The limits of a queue that learns how many confirmations it needs. */
+  readonly asLearned?: { readonly limit?: number; readonly goal?: number };
 }
 
 interface Comparison {
@@ -103,26 +107,36 @@ class PolicyBench {
     this.outcomes = of.outcomes;
   }
 
-  /** One line for ADAPTIVE with the best of today's settings as baseline, then one for each of these. */
+  /** A figure of ADAPTIVE without confirmations, one with those that it learns to need, and one of each today's setting. */
   compare({ name, drawn, common, runCost, today, measured }: Comparison): void {
     progress(`policy ${name}`);
     const workloads = this.#seeds.map((seed) => draw(seed, { ...drawn, prs: Math.min(drawn.prs, this.#prs) }));
-    const playAll = (settings: Settings) => workloads.map((workload) => play(workload, { ...settings, ...common }));
-    const trials = workloads.map((workload) => this.playAdaptive(workload, { ...adaptive(runCost), ...common }));
-    const others = today.map((key) => ({ key, trials: playAll(TODAY[key] ?? {}) }));
-    for (const { of, baseline: baselineOf, ...figure } of measured) {
-      const typical = (all: readonly Trial[], value = of) => median(all.map(value));
-      const theirs = others.map((other) => ({ key: other.key, value: typical(other.trials) }));
-      const best = theirs.length === 0 ? undefined : Math.min(...theirs.map(({ value }) => value));
-      const baseline = baselineOf === undefined ? best : typical(trials, baselineOf);
-      const label = `policy.${name}.${figure.name}`;
-      printFigure({ ...figure, name: label, value: typical(trials), ...(baseline === undefined ? {} : { baseline }) });
-      for (const { key, value } of theirs) printFigure({ name: `${label}.${key}`, value, unit: figure.unit });
+    const settings = { ...adaptive(runCost), ...common };
+    const playWith = (learned: Learned) => workloads.map((workload) => this.playAdaptive(workload, settings, learned));
+    // Flakes must be confirmed, so there is nothing to fix at 0.
+    const sure = drawn.flakeRate === undefined ? playWith(SURE) : undefined;
+    const learned = playWith(NOTHING_LEARNED);
+    const others = today.map((key) => ({
+      key,
+      trials: workloads.map((workload) => play(workload, { ...TODAY[key], ...common })),
+    }));
+    for (const each of measured) {
+      const theirs = others.map(({ key, trials }) => ({ key, value: median(trials.map(each.of)) }));
+      const label = `policy.${name}.${each.name}`;
+      const best = Math.min(...theirs.map(({ value }) => value));
+      if (sure !== undefined) printMeasured(label, each, sure, best);
+      printMeasured(
+        `${label}.learned`,
+        { ...each, limit: undefined, goal: undefined, ...each.asLearned },
+        learned,
+        best,
+      );
+      for (const { key, value } of theirs) printFigure({ name: `${label}.${key}`, value, unit: each.unit });
     }
   }
 
-  playAdaptive(workload: Workload, settings: Settings): Trial {
-    const trial = play(workload, settings);
+  playAdaptive(workload: Workload, settings: Settings, learned: Learned): Trial {
+    const trial = play(workload, settings, learned);
     this.#brokenLanded += trial.brokenLanded;
     const isExplained = workload.chance.flakeRate > 0 || workload.changes.some(({ needs }) => needs !== undefined);
     if (!isExplained) this.#innocentRemoved += trial.wronglyRemoved;
@@ -144,19 +158,28 @@ class PolicyBench {
   }
 }
 
+function printMeasured(name: string, measured: Measured, trials: readonly Trial[], best: number): void {
+  const { unit, of, limit, goal, baseline: baselineOf } = measured;
+  const baseline = baselineOf === undefined ? best : median(trials.map(baselineOf));
+  printFigure({ name, value: median(trials.map(of)), unit, baseline, goal, limit });
+}
+
 /** The share that cannot be known beforehand: drawn failures differ a little from their rate. */
 const entropyOfFailures = ({ oracle }: Trial) => entropyOf(oracle.removed / oracle.pullRequests);
 const ONE_SLOT = { concurrency: 1, bisectionConcurrency: 0 };
 
+/** A culprit is confirmed once before a queue has seen that there are no flakes. */
 function measureRandomFailures(bench: PolicyBench): void {
   for (const failureRate of [0.005, 0.01, 0.02, 0.05, 0.1, 0.2]) {
+    const goal = failureRate < 0.01 ? 1.12 : 1.06;
+    const asLearned = { goal: round(goal + failureRate / entropyOf(failureRate)) };
     bench.compare({
       name: `iid.${failureRate * 100}%`,
       drawn: { prs: 20_000, load: AT_ONCE, failureRate },
       common: ONE_SLOT,
       runCost: 16,
-      today: ['single', 'batch4', 'batch8'],
-      measured: [{ ...RUNS, baseline: entropyOfFailures, goal: failureRate < 0.01 ? 1.12 : 1.06 }],
+      today: ['batch4', 'batch8'],
+      measured: [{ ...RUNS, baseline: entropyOfFailures, goal, asLearned }],
     });
   }
 }
@@ -188,7 +211,7 @@ function measureBand(bench: PolicyBench, band: string, all: readonly ProjectOutc
   });
   const name = `policy.travis.${band}.runs`;
   const value = perDecision(
-    (project) => bench.playAdaptive(workloadOf(project), { ...adaptive(16), ...ONE_SLOT }).runs,
+    (project) => bench.playAdaptive(workloadOf(project), { ...adaptive(16), ...ONE_SLOT }, SURE).runs,
   );
   const baseline = perDecision(({ outcomes }) => runsOfStop4(outcomes));
   printFigure({ name, value, unit: 'runs/PR', baseline, goal: 1 });
@@ -245,7 +268,7 @@ function measureFlakes(bench: PolicyBench): void {
     common: { concurrency: 30 },
     runCost: 4,
     today: ['batch8'],
-    measured: [{ ...WRONGLY_REMOVED, limit: 0.1 }, RUNS],
+    measured: [{ ...WRONGLY_REMOVED, asLearned: { limit: 0.1 } }, RUNS],
   });
 }
 
@@ -256,7 +279,7 @@ function measureNeeds(bench: PolicyBench): void {
     common: { concurrency: 30 },
     runCost: 4,
     today: ['single'],
-    measured: [{ ...WRONGLY_REMOVED, limit: 0 }, RUNS],
+    measured: [{ ...WRONGLY_REMOVED, limit: 0, asLearned: { limit: 0 } }, RUNS],
   });
 }
 

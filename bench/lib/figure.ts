@@ -5,9 +5,9 @@ export interface Figure {
   /** The same measurement in the same run on the thing it is compared with. */
   readonly baseline?: number;
   /** The upper limit of the value, or of its ratio to the baseline if there is one. */
-  readonly goal?: number;
+  readonly goal?: number | undefined;
   /** The upper limit of the value, although there is a baseline. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
 }
 
 export function printFigure({ name, value, unit, baseline, goal, limit }: Figure): void {
@@ -36,6 +36,6 @@ export function median(values: readonly number[]): number {
     : ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2;
 }
 
-function round(value: number): number {
+export function round(value: number): number {
   return Number(value.toPrecision(4));
 }

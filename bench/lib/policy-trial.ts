@@ -1,3 +1,4 @@
+import { type Learned, NOTHING_LEARNED } from '../../src/engine/learned.ts';
 import { checkSettings, DEFAULT_SETTINGS, type QueueSettings } from '../../src/engine/settings.ts';
 import { runOracle } from '../../src/policy/baselines.ts';
 import { generate, type Recipe } from '../../src/policy/generate.ts';
@@ -7,10 +8,13 @@ import type { Workload } from '../../src/policy/workload.ts';
 
 export type Settings = Readonly<Record<string, unknown>>;
 
-/** The settings that the limits are about. Batches of eight stand in for them until the engine has ADAPTIVE. */
-export function adaptive(_runCost: number): Settings {
-  return BATCHES_OF_8;
+/** The settings that the limits are about. */
+export function adaptive(runCost: number): Settings {
+  return { optimizationMode: 'ADAPTIVE', runCost };
 }
+
+/** A queue that has seen no flakes needs no confirmations, and learns otherwise only from flakes. */
+export const SURE = { ...NOTHING_LEARNED, flakes: { ...NOTHING_LEARNED.flakes, hits: 0 } };
 
 const SKIPPING = { batch: true, optimizationMode: 'BISECTION_SKIP_REDUNDANT_TESTS' };
 const BATCHES_OF_8 = { ...SKIPPING, batchingMinSize: 8 };
@@ -57,10 +61,10 @@ export interface Trial extends Measures {
   readonly oracle: Measures;
 }
 
-export function play(workload: Workload, settings: Settings): Trial {
+export function play(workload: Workload, settings: Settings, learned: Learned = NOTHING_LEARNED): Trial {
   const [problem] = checkSettings(settings);
   if (problem !== undefined) throw new Error(`The setting ${problem.name} ${problem.message}.`);
-  const outcome = runSluice(workload, { ...DEFAULT_SETTINGS, ...settings } as QueueSettings);
+  const outcome = runSluice(workload, { ...DEFAULT_SETTINGS, ...settings } as QueueSettings, { learned });
   return { ...measure([{ workload, outcome }]), oracle: measure([{ workload, outcome: runOracle(workload) }]) };
 }
 

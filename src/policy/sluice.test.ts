@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { tell, workloadOf } from '../../test/worlds/engine/workload-words.ts';
+import { NOTHING_LEARNED } from '../engine/learned.ts';
 import { DEFAULT_SETTINGS, type QueueSettings } from '../engine/settings.ts';
 import { runOracle, runSerial } from './baselines.ts';
 import { generate, type Recipe } from './generate.ts';
@@ -41,6 +42,12 @@ const VARIANTS: readonly Partial<QueueSettings>[] = [
   { mode: 'PARALLEL', concurrency: 6, batch: true, batchingMaxWaitTimeMinutes: 0 },
 ];
 
+const ADAPTIVE: readonly Partial<QueueSettings>[] = [
+  { concurrency: 1, optimizationMode: 'ADAPTIVE', runCost: 16 },
+  { concurrency: 20, optimizationMode: 'ADAPTIVE', runCost: 1 },
+  { mode: 'PARALLEL', concurrency: 10, optimizationMode: 'ADAPTIVE' },
+];
+
 describe('Sluice in the simulator', () => {
   it('lands what passes, removes what is broken, and tests again what stood behind it', () => {
     const workload = workloadOf([{}, { isBroken: true }, { conflictsWith: 1 }, {}]);
@@ -68,7 +75,7 @@ describe('Sluice in the simulator', () => {
   });
 
   it('decides everything, lands nothing that is broken, and without flakes removes nothing else', () => {
-    for (const [index, variant] of VARIANTS.entries()) {
+    for (const [index, variant] of [...VARIANTS, ...ADAPTIVE].entries()) {
       const workload = draw(String(index), 0);
       const { undecided, brokenLanded, wronglyRemoved } = measure([
         { workload, outcome: runSluice(workload, settings(variant)) },
@@ -90,6 +97,14 @@ describe('Sluice in the simulator', () => {
       const sound = workload.changes.filter(({ isBroken }) => !isBroken).length;
       assert.deepEqual({ merged, wronglyRemoved, brokenLanded }, { merged: sound, wronglyRemoved: 0, brokenLanded: 0 });
     }
+  });
+
+  it('begins with what the queue has learned', () => {
+    const workload = draw('learned', 0, { prs: 400, perHour: Number.POSITIVE_INFINITY });
+    const variant = settings(ADAPTIVE[0] ?? {});
+    const learned = { ...NOTHING_LEARNED, flakes: { hits: 0, seen: 20 } };
+    const sure = runSluice(workload, variant, { learned });
+    assert.ok(sure.runs < runSluice(workload, variant).runs, 'a queue that has seen no flakes confirms nothing');
   });
 
   it('never beats the oracle', () => {

@@ -19,9 +19,15 @@ const OPERATOR_MS = 30 * MINUTE_MS;
 
 const SOURCES = { file: undefined, fileProblem: undefined, protection: ['ci'], commands: '' };
 
+export interface SluiceOptions {
+  readonly onDecided?: () => void;
+  /** The queue begins with this, instead of having learned nothing. */
+  readonly learned?: Queue['learned'];
+}
+
 /** Runs the real engine. Git and landings take `gitMs`; CI answers after the duration of the run. */
-export function runSluice(workload: Workload, settings: QueueSettings, onDecided?: () => void): Outcome {
-  return new Shell(workload, settings, onDecided).run();
+export function runSluice(workload: Workload, settings: QueueSettings, options: SluiceOptions = {}): Outcome {
+  return new Shell(workload, settings, options).run();
 }
 
 interface RunningChecks {
@@ -40,14 +46,15 @@ class Shell {
   readonly #medianMs: number;
   #queue: Queue;
 
-  constructor(workload: Workload, settings: QueueSettings, onDecided?: () => void) {
+  constructor(workload: Workload, settings: QueueSettings, { onDecided, learned }: SluiceOptions) {
     this.#workload = workload;
     this.#referee = new Referee(workload, onDecided);
     this.#clock = new EventClock(workload.changes[0]?.submittedAt ?? 0);
     this.#medianMs = medianOf(workload);
     // The simulation has one check, whatever the names in the settings.
     const requiredStatuses = settings.requiredStatuses?.length === 0 ? [] : null;
-    this.#queue = createQueue('main', { ...settings, requiredStatuses }, 'RUNNING');
+    const queue = createQueue('main', { ...settings, requiredStatuses }, 'RUNNING');
+    this.#queue = { ...queue, learned: learned ?? queue.learned };
   }
 
   run(): Outcome {

@@ -109,7 +109,7 @@ function contestantsOf(options: Options, { settings: base, asItWas }: Material):
   const history = asItWas === undefined ? [] : [{ name: 'as it was', kind: 'history' as const, run: () => asItWas }];
   const own = options.variants.map(({ name, settings: changed }): Contestant => {
     const settings = { ...base, ...changed };
-    const run = (workload: Workload, onDecided: () => void) => runSluice(workload, settings, onDecided);
+    const run = (workload: Workload, onDecided: () => void) => runSluice(workload, settings, { onDecided });
     return { name, kind: 'sluice', settings: unusual(settings), run };
   });
   return [...history, ...own, ...(options.hasBaselines ? baselinesOf(options) : [])];
