@@ -32,18 +32,19 @@ const CODES: { readonly [Kind in FailedTest['kind']]: string } = {
 function failedCheckText({ name, conclusion, hasBegun, failing, summary }: FailedCheck): string {
   const said = summary === undefined || summary.trim() === '' ? '' : `: ${summary.trim()}`;
   const tests = said === '' && failing > 0 ? `: ${count(failing, 'test')} failed` : said;
-  const what = conclusion === undefined ? (hasBegun ? 'did not finish' : 'never reported') : VERBS[conclusion];
+  const what = conclusion === undefined ? (hasBegun ? 'did not finish in time' : 'never reported') : VERBS[conclusion];
   return `${name} ${what}${tests}${/[.!?]$/.test(tests) ? '' : '.'}`;
 }
 
-const VERBS: { readonly [Conclusion in NonNullable<FailedCheck['conclusion']>]: string } = {
+/** "ci was cancelled" */
+export const VERBS: { readonly [Conclusion in NonNullable<FailedCheck['conclusion']>]: string } = {
   SUCCESS: 'passed',
   FAILURE: 'failed',
   ERROR: 'ended with an error',
   CANCELLED: 'was cancelled',
   TIMED_OUT: 'timed out',
-  STALE: 'became stale',
-  ACTION_REQUIRED: 'needs an action',
+  STALE: 'was given up by the forge',
+  ACTION_REQUIRED: 'needs somebody to act',
   SKIPPED: 'was skipped',
   NEUTRAL: 'ended as neutral',
 };

@@ -157,7 +157,7 @@ describe('the comment on a pull request', () => {
     const silent = { ...aFailure('ci', 0), conclusion: undefined, summary: undefined, url: undefined };
     for (const [hasBegun, words] of [
       [false, '- `ci` never reported. Does CI run for branches `sluice/**`?'],
-      [true, '- `ci` did not end in time'],
+      [true, '- `ci` did not finish in time'],
     ] as const) {
       const { text } = renderComment([aPlainSituation('FAILED', { failed: [{ ...silent, hasBegun }] })], 0);
       assert.ok(text.split('\n').includes(words), text);

@@ -1,6 +1,5 @@
-import type { CheckConclusion } from '../../engine/check.ts';
 import type { FailedCheck, FailedTest } from '../../words/explanation.ts';
-import { latelyText } from '../../words/tests.ts';
+import { latelyText, VERBS } from '../../words/tests.ts';
 import { code, joinLines, link, words } from './markdown.ts';
 import type { PageFacts } from './page-facts.ts';
 
@@ -8,18 +7,6 @@ const MAX_CHECKS = 20;
 const MAX_TESTS = 20;
 /** Half of a comment, so that the rest fits too. */
 const MAX_LENGTH = 30_000;
-
-const CONCLUSIONS: { readonly [Conclusion in CheckConclusion]: string } = {
-  ACTION_REQUIRED: 'asks for somebody to act',
-  CANCELLED: 'was cancelled',
-  ERROR: 'ended with an error',
-  FAILURE: 'failed',
-  NEUTRAL: 'is neutral',
-  SKIPPED: 'was skipped',
-  STALE: 'was given up by the forge',
-  SUCCESS: 'passed',
-  TIMED_OUT: 'timed out',
-};
 
 const TEST_KINDS: { readonly [Kind in FailedTest['kind']]: string } = {
   failed: '',
@@ -40,7 +27,7 @@ export function renderFailures({ entry, run }: PageFacts): string[] {
 
 function renderOne(check: FailedCheck, branch: string): string[] {
   const { name, conclusion, url, summary, isWaived } = check;
-  const what = conclusion === undefined ? renderSilence(check, branch) : CONCLUSIONS[conclusion];
+  const what = conclusion === undefined ? renderSilence(check, branch) : VERBS[conclusion];
   const excuse = isWaived ? ', only in quarantined tests: it counts as passed' : '';
   const said = summary === undefined || summary.trim() === '' ? '' : `: ${words(summary, { maxLength: 300 })}`;
   return [`- ${link(code(name), url)} ${what}${excuse}${said}`, ...renderTests(check)];
@@ -49,7 +36,7 @@ function renderOne(check: FailedCheck, branch: string): string[] {
 /** The usual cause is that CI is not configured for test branches. */
 function renderSilence({ hasBegun }: FailedCheck, branch: string): string {
   const [prefix = ''] = branch.split('/');
-  return hasBegun ? 'did not end in time' : `never reported. Does CI run for branches ${code(`${prefix}/**`)}?`;
+  return hasBegun ? 'did not finish in time' : `never reported. Does CI run for branches ${code(`${prefix}/**`)}?`;
 }
 
 function renderTests({ tests, failing }: FailedCheck): string[] {

@@ -78,7 +78,7 @@ describe('an effect or poll that keeps failing', () => {
     assert.equal(reason?.code, 'NEEDS_ATTENTION');
     assert.match(
       reason.text,
-      /: something went wrong that the log of the server tells more about\. Tried 5 times; it is not tried again automatically\. An administrator must look/,
+      /: an unexpected error\. The log of the server has the details\. Tried 5 times; it is not tried again automatically\. An administrator must look/,
     );
   });
 
@@ -89,9 +89,9 @@ describe('an effect or poll that keeps failing', () => {
     const now = world.app.clock.now();
     world.app.outages.begin('r', new Fault('FORGE_UNAVAILABLE', 'The repository is gone.'), now);
     const textOf = async () => (await explain(one)).find(({ code }) => code === 'FORGE_UNAVAILABLE')?.text;
-    assert.match((await textOf()) ?? '', /cannot be found out: The repository is gone\./);
+    assert.match((await textOf()) ?? '', /cannot read it from the forge: The repository is gone\./);
     world.app.outages.begin(id, new Error('secret'), now);
-    assert.match((await textOf()) ?? '', /cannot be found out: An error that the log/);
+    assert.match((await textOf()) ?? '', /cannot read it from the forge: An error that the log/);
     world.app.outages.end(id);
     world.app.outages.end('r');
     assert.equal(await textOf(), undefined);

@@ -26,7 +26,7 @@ export async function explainTrouble(
   // A blocked repository is stored as such, so that servers that did not poll it also say so.
   const why = outage?.text ?? repository.blockedReason;
   if (why === null) return ofEffects;
-  const text = `Whether it has changed cannot be found out: ${why} It is looked at again and again.`;
+  const text = `Sluice cannot read it from the forge: ${why} Sluice keeps trying.`;
   return [...ofEffects, reason('FORGE_UNAVAILABLE', text, outage === undefined ? {} : { since: outage.since })];
 }
 
@@ -55,7 +55,7 @@ function explainEffect(queue: Queue, entry: Entry, { effect, now }: Attempted): 
 /** The API shows faults of the forge. Other errors go to the log alone. */
 function problemOf(lastError: string): string {
   const [, detail] = /^[A-Z_]+: (.*)/s.exec(lastError) ?? [];
-  return detail ?? 'something went wrong that the log of the server tells more about';
+  return detail ?? 'an unexpected error. The log of the server has the details';
 }
 
 const WORDS: { readonly [Kind in Effect['kind']]?: (subject: string) => string } = {
