@@ -96,7 +96,10 @@ describe('a damaged repository', () => {
       await queue.ci.runOf(number);
       const repair = await damage(queue, `refs/pull/${number}/head${part}`);
       await queue.git.commit('main', { files: { 'other.txt': 'x\n' }, message: 'Another' });
-      assertClear(await queue.untilReason(number, 'FORGE_UNAVAILABLE', /cannot read it from the forge: .*is corrupt/), queue);
+      assertClear(
+        await queue.untilReason(number, 'FORGE_UNAVAILABLE', /cannot read it from the forge: .*is corrupt/),
+        queue,
+      );
       await repair();
       await assertLanded(queue, await queue.untilMerged(number));
     });
