@@ -17,8 +17,7 @@ import { createHintWatch, createHintWorker, type HintWorker } from './app/forge-
 import { PlainGitPoller } from './app/forge-events/plain-git-poller.ts';
 import { createAudit } from './app/upkeep/audit.ts';
 import { createBackupRounds } from './app/upkeep/backup-rounds.ts';
-import { createHousekeeping } from './app/upkeep/housekeeping.ts';
-import { tellOfHooks } from './app/upkeep/report-hooks.ts';
+import { createHousekeeping, tellOfHooks } from './app/upkeep/housekeeping.ts';
 import { createSweep } from './app/upkeep/sweep-refs.ts';
 import { Timers } from './app/upkeep/timers.ts';
 import { findUploadPlace } from './app/uploads/find-upload-place.ts';

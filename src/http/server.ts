@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { answerOnce } from '../app/access/answer-once.ts';
@@ -6,6 +7,7 @@ import type { Caller } from '../app/core/caller.ts';
 import { isRefusal, type Refusal } from '../app/core/refusal.ts';
 import { UploadBodies } from '../app/uploads/upload-body.ts';
 import type { Operation } from '../contract/operation.ts';
+import { publicSchema } from '../contract/schema.ts';
 import { Fault } from '../lib/fault.ts';
 import { createAdmission, findForkRunId } from './admission.ts';
 import { type BaseUrlOf, createBaseUrl } from './base-url.ts';
@@ -20,7 +22,6 @@ import { createValidator } from './core/validate.ts';
 import { registerPublicPages } from './public-pages.ts';
 import { type BodyDeps, ParseTurns, readJson } from './read-json.ts';
 import { answerBrokenRequest, answerExpectations, rejectMalformed } from './reject-malformed.ts';
-import { createReplyWriter, type Reply } from './reply-writer.ts';
 import { createRequestIds, logRequest, pathOf } from './request-log.ts';
 import { ROUTES } from './routes.ts';
 import type { ServerDeps } from './server-deps.ts';
@@ -308,4 +309,47 @@ function withoutSecrets({ secrets }: Operation, text: string): string {
   const kept = Object.entries(JSON.parse(text) as object).filter(([name]) => !secrets.includes(name));
   const note = `This answer repeats an earlier one, which had the ${secrets.join(' and ')}: it is shown only once.`;
   return JSON.stringify({ ...Object.fromEntries(kept), note });
+}
+
+type Reply = Readonly<Record<string, unknown>>;
+
+interface Asked {
+  readonly reply: FastifyReply;
+  /** The validated body of the request. */
+  readonly body: unknown;
+}
+
+interface Written {
+  readonly text: string;
+  readonly version: string;
+}
+
+/**
+ * Writes replies of /v1 as JSON. The first one compiles the schema: compiling them all would delay the start. Where
+ * replies are cached views, each is written once.
+ */
+function createReplyWriter(
+  operation: Operation,
+  { isReused }: { readonly isReused: boolean },
+): (answer: Reply, asked: Asked) => string {
+  const schema = publicSchema(operation.reply) as Reply;
+  const bulkSchema = publicSchema(operation.bulkReply) as Reply | undefined;
+  const schemaOf = (answer: Reply) => (bulkSchema !== undefined && 'results' in answer ? bulkSchema : schema);
+  const serialize = (answer: Reply, { reply }: Asked) => reply.serializeInput(answer, schemaOf(answer)) as string;
+  const toWritten = (text: string): Written => (operation.isPolled ? withVersion(text) : { text, version: '' });
+  const known = new WeakMap<Reply, Written>();
+  return (answer, asked) => {
+    const written = (isReused ? known.get(answer) : undefined) ?? toWritten(serialize(answer, asked));
+    if (isReused) known.set(answer, written);
+    const { ifVersion } = asked.body as { readonly ifVersion?: string };
+    if (!operation.isPolled || ifVersion !== written.version) return written.text;
+    return JSON.stringify({ unchanged: true, version: written.version });
+  };
+}
+
+/** The version is a digest of the text, so that every server has the same one for the same answer and no other. */
+// SPEC H37
+function withVersion(text: string): Written {
+  const version = createHash('sha256').update(text).digest('base64url').slice(0, 22);
+  return { text: `${text.slice(0, -1)},"version":"${version}"}`, version };
 }

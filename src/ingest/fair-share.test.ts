@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { OrganizationId } from '../storage/accounts.ts';
 import type { RepositoryId } from '../storage/repositories.ts';
-import { type Contender, FairShare } from './fair-share.ts';
+import { type Contender, FairShare } from './upload-turns.ts';
 
 /** `a1` is repository 1 of organization a. */
 function contender(name: string): Contender {

@@ -5,8 +5,8 @@ import type { Log } from '../../lib/log.ts';
 import type { Token } from '../../storage/accounts.ts';
 import type { KeptToken, Store } from '../../storage/store.ts';
 import type { AdminAccess } from '../core/app.ts';
+import { hashTokenSecret, makeTokenSecret } from './authenticate.ts';
 import { ensureOrganization, FIRST_SCOPES, newToken } from './organizations.ts';
-import { hashTokenSecret, makeTokenSecret } from './token-secret.ts';
 
 interface Parts {
   readonly store: Store;

@@ -8,7 +8,7 @@ import type { App } from '../core/app.ts';
 import { type Caller, hasScope, mayManage } from '../core/caller.ts';
 import { findRepository } from '../core/find-queue.ts';
 import { type Answer, isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
-import { hashTokenSecret, makeTokenSecret } from './token-secret.ts';
+import { hashTokenSecret, makeTokenSecret } from './authenticate.ts';
 
 interface CreateApiToken {
   readonly name: string;

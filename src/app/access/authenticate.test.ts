@@ -5,8 +5,7 @@ import { systemClock } from '../../lib/clock.ts';
 import type { Token } from '../../storage/accounts.ts';
 import { createMemoryStore } from '../../storage/sqlite/create-memory-store.ts';
 import { hasScope } from '../core/caller.ts';
-import { Authenticator } from './authenticate.ts';
-import { hashTokenSecret } from './token-secret.ts';
+import { Authenticator, hashTokenSecret } from './authenticate.ts';
 
 async function createWorld(of: Partial<Token>) {
   const store = createMemoryStore();

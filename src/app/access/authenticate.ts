@@ -1,10 +1,10 @@
+import { hash, randomBytes } from 'node:crypto';
 import type { Clock, Instant } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Organization, Token } from '../../storage/accounts.ts';
 import type { Store } from '../../storage/store.ts';
 import type { Auth } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
-import { hashTokenSecret } from './token-secret.ts';
 
 /** On a shared store, all servers refuse a revoked token within this time. */
 const SHARED_CACHE_MS = 5_000;
@@ -102,4 +102,17 @@ function toCaller(token: Token, organization: Organization): Caller {
     repositoryIds: repositoryIds === null ? null : new Set(repositoryIds),
     ...(expiresAt === null ? {} : { expiresAt }),
   };
+}
+
+export function makeTokenSecret(): string {
+  return `slc_${randomBytes(32).toString('base64url')}`;
+}
+
+/**
+ * Only this hash of a secret is stored. Secrets are long and random, so that one fast hash is enough. A lookup by hash
+ * takes the same time whichever part of a guess is right.
+ */
+// SPEC A5
+export function hashTokenSecret(secret: string): string {
+  return hash('sha256', secret);
 }

@@ -7,7 +7,7 @@ import type { Store } from '../../storage/store.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { type Answer, refuse, refuseField } from '../core/refusal.ts';
-import { hashTokenSecret, makeTokenSecret } from './token-secret.ts';
+import { hashTokenSecret, makeTokenSecret } from './authenticate.ts';
 
 interface NewOrganization {
   readonly slug: string;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { RepositoryId } from '../../storage/repositories.ts';
-import { QuarantineLookup } from './quarantine-lookup.ts';
+import { QuarantineLookup } from './directory.ts';
 
 const REPOSITORY = 'r' as RepositoryId;
 

@@ -1,5 +1,10 @@
+import { formatInstant } from '../../lib/clock.ts';
+import type { HookNews } from '../../lib/hooks.ts';
 import { PeriodicTask } from '../../lib/periodic.ts';
+import type { RepositoryId } from '../../storage/repositories.ts';
+import { raise } from '../core/alarms.ts';
 import type { App } from '../core/app.ts';
+import { loadQueues } from '../queue/list-queues.ts';
 
 const DAY_MS = 24 * 3_600_000;
 /** The first round comes soon after the start, for servers that never run a whole day. */
@@ -26,4 +31,41 @@ async function tidy({ store, clock, log }: App): Promise<void> {
   if (answers > 0) log.info({ removed: answers }, 'removed old answers to requests with a key');
   const hints = await store.hints.tidy(clock.now());
   if (hints > 0) log.info({ removed: hints }, 'removed old webhook hints');
+}
+
+/** Logs the output of repository hooks. Raises an alarm when they do not run, or take too long. */
+export function tellOfHooks(app: App): void {
+  for (const forge of app.forges.values()) {
+    forge.onHooks?.((news) => {
+      void report(app, news).catch((error: unknown) => app.log.warn({ err: error }, 'could not raise an alarm'));
+    });
+  }
+}
+
+async function report(app: App, news: HookNews): Promise<void> {
+  if (news.kind === 'printed') {
+    app.log.info({ repository: news.source, ref: news.ref, words: news.words }, 'output of repository hooks');
+    return;
+  }
+  const repository = await app.directory.findRepositoryById(news.source as RepositoryId);
+  if (repository === undefined) return;
+  const alarm = news.kind === 'off' ? alarmOfOff(news.problem) : alarmOfStopped(news);
+  // One alarm a day: otherwise every push would raise another.
+  const day = formatInstant(app.clock.now()).slice(0, 10);
+  for (const found of await loadQueues(app, [repository])) {
+    await raise(app, found, { id: `${found.id}/${alarm.code}/${day}`, ...alarm });
+  }
+}
+
+// SPEC L34
+function alarmOfOff(problem: string) {
+  const text = `Hooks of the repository do not run any more: ${problem}. What is tested and landed meanwhile, nobody tells them.`;
+  return { code: 'HOOKS_OFF', text } as const;
+}
+
+// SPEC L33
+function alarmOfStopped({ ref, words }: { readonly ref: string; readonly words: string }) {
+  const printed = words === '' ? 'They printed nothing.' : `They printed last: ${words}`;
+  const text = `Hooks that ran after the push of ${ref} did not end in time and were stopped. The push itself was done. ${printed}`;
+  return { code: 'HOOKS_STOPPED', text } as const;
 }
