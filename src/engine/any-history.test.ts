@@ -6,12 +6,16 @@ import { act, outcomeOf, perform, settings, settle } from '../../test/worlds/eng
 import { Scenario } from '../../test/worlds/engine/scenario.ts';
 import { decodeQueue, encodeCandidate, encodeEntry, encodeQueue, encodeTargetSet } from '../app/core/queue-codec.ts';
 import { valuesOf } from '../lib/int-map.ts';
+import { Prng } from '../lib/prng.ts';
 import type { QueueId, QueueSnapshot } from '../storage/queues.ts';
 import type { RepositoryId } from '../storage/repositories.ts';
 import { explain } from '../words/explain.ts';
+import { formGroups } from './batch.ts';
 import type { Landed } from './candidate.ts';
 import { createQueue, type Queue } from './queue.ts';
+import { proposeSearches } from './reference.ts';
 import { step } from './step.ts';
+import type { Proposal, Strategy } from './strategy.ts';
 import { nextWakeAt } from './wake.ts';
 
 /** Histories are long, because most failures need many earlier acts. */
@@ -38,6 +42,34 @@ function stored(queue: Queue): Queue {
   return decodeQueue(snapshot);
 }
 
+/** Proposes anything: groups of any size, searches of anybody, prefixes that are not there. */
+function anyStrategy(seed: string): Strategy {
+  const propose = (queue: Queue, at: number): Proposal[] => {
+    const random = new Prng(
+      `${seed} ${queue.candidatesEver} ${queue.bisectionsEver} ${queue.index.pending.size} ${at}`,
+    );
+    const sizing = { most: 5, isFull: () => random.chance(0.4), mayJoin: () => true };
+    const groups = formGroups(queue, at, undefined, sizing).map((group) => ({ kind: 'line', group }) as const);
+    const everybody = [...valuesOf(queue.entries)].filter(() => random.chance(0.3));
+    const prefixes = queue.bisections.map(({ number: search }) => {
+      const again = random.chance(0.5) ? { isAgain: true as const } : {};
+      return { kind: 'prefix', search, length: random.integer(5) - 1, ...again } as const;
+    });
+    const lost = { kind: 'prefix', search: 999, length: 1 } as const;
+    const proposals: Proposal[] = [
+      ...proposeSearches(queue),
+      ...groups,
+      { kind: 'search', entries: everybody },
+      ...prefixes,
+      lost,
+    ];
+    return proposals.filter(() => random.chance(0.7));
+  };
+  return { propose, wakeAt: () => undefined };
+}
+
+const EIGHT = ['A', 'B', 'C', 'D', 'E', 'F', 'G', 'H'] as const;
+
 describe('any history', () => {
   it('keeps every invariant after every step, and can be explained [I1] [E12]', () => {
     fc.assert(
@@ -63,6 +95,31 @@ describe('any history', () => {
         for (const entry of story.ended.values()) if (entry.landed !== undefined) assertProven(story, entry.landed);
       }),
       bounds(40),
+    );
+  });
+
+  it('lands nothing unproven, whatever a strategy proposes [I5]', () => {
+    fc.assert(
+      fc.property(settings, history, fc.string(), (chosen, acts, seed) => {
+        const story = new Scenario({ ...chosen, optimizationMode: 'ADAPTIVE' }, anyStrategy(seed));
+        for (const each of acts) perform(story, each);
+        for (const { landed } of story.ended.values()) if (landed !== undefined) assertProven(story, landed);
+      }),
+      bounds(20),
+    );
+  });
+
+  it('lands every sound entry and removes every broken one, whatever a strategy proposes [I5] [K8] [K11]', () => {
+    const broken = fc.uniqueArray(fc.constantFrom(...EIGHT), { maxLength: 4 });
+    fc.assert(
+      fc.property(settings, broken, fc.string(), fc.boolean(), (chosen, bad, seed, isAdaptive) => {
+        const strategy = isAdaptive ? undefined : anyStrategy(seed);
+        const story = new Scenario({ ...chosen, optimizationMode: 'ADAPTIVE' }, strategy);
+        story.play(`submit ${EIGHT.map((name, index) => `${name}[${'xyx'[index % 3]}]`).join(' ')}`);
+        settle(story, (tree) => !bad.some((name) => tree.includes(name)));
+        for (const name of EIGHT) assert.equal(story.stateOf(name), bad.includes(name) ? 'FAILED' : 'MERGED', name);
+      }),
+      bounds(60),
     );
   });
 
