@@ -12,7 +12,7 @@ import {
 import { type Candidate, compositionOf, isRunAgain, type Member } from './candidate.ts';
 import { learnFailure } from './learn.ts';
 import { takeOut } from './line.ts';
-import { concludePrefixes, settleSearched } from './prefix-search.ts';
+import { concludePrefixes, isUntouched, settleSearched } from './prefix-search.ts';
 import type { PrNumber } from './pull-request.ts';
 import { type Because, findCandidate } from './queue.ts';
 import { removeEntry } from './remove-entry.ts';
@@ -70,8 +70,11 @@ export function startBisection(work: Work, candidate: Candidate): void {
 
 /** Draws the conclusions from the results of all bisection candidates. */
 export function advanceBisections(work: Work): void {
-  for (const { number, how } of work.queue.bisections) {
+  const known = new Set(work.before.bisections);
+  for (const search of work.queue.bisections) {
+    const { number, how } = search;
     if (how === 'prefixes') {
+      if (known.has(search) && isUntouched(work, search)) continue;
       while (concludePrefixes(work, number));
       settleSearched(work, number);
       continue;

@@ -5,6 +5,7 @@ import { findBisection, getBisection, keepBisection, runsOf, tidy } from './bise
 import {
   branchSubjectOf,
   type Candidate,
+  type CandidateNumber,
   type Ending,
   type Failure,
   isRunAgain,
@@ -17,7 +18,7 @@ import { learnFailure } from './learn.ts';
 import { confirmationsNeeded } from './learned.ts';
 import { abandonBehind } from './line.ts';
 import type { PrNumber } from './pull-request.ts';
-import { type Because, type Entry, findEntry, mayWork, type Queue, toMember } from './queue.ts';
+import { type Because, type Entry, findCandidate, findEntry, mayWork, type Queue, toMember } from './queue.ts';
 import { removeEntry } from './remove-entry.ts';
 import { candidatesFor, lineOf, unlanded } from './roster.ts';
 import { findBaseTest, mayBlame, noteFailure, suspicionOf, testBase } from './suspicion.ts';
@@ -43,13 +44,20 @@ export interface Mark {
   readonly runs: readonly Candidate[];
 }
 
+/** Chains and candidates are immutable, so their marks can be cached by identity. */
+const marked = new WeakMap<readonly Chain[], { readonly of: Queue['candidates']; readonly marks: readonly Mark[] }>();
+
 /** The lengths with a run, shortest first. */
-export function marksOf(queue: Queue, [chain]: readonly Chain[]): readonly Mark[] {
+export function marksOf(queue: Queue, chains: readonly Chain[]): readonly Mark[] {
+  const known = marked.get(chains);
+  if (known?.of === queue.candidates) return known.marks;
   let length = 0;
-  return (chain?.parts ?? []).flatMap((part) => {
+  const marks = (chains[0]?.parts ?? []).flatMap((part) => {
     length += part.members.length;
     return part.candidates.length === 0 ? [] : { length, runs: runsOf(queue, part) };
   });
+  marked.set(chains, { of: queue.candidates, marks });
+  return marks;
 }
 
 /** The shortest prefix that is known to fail. A failure whose checks run again is open. */
@@ -62,8 +70,14 @@ function isSettledFailure(run: Candidate): boolean {
   return run.state === 'failed' && !isRunAgain(run);
 }
 
-export function membersOf({ chains }: Bisection): readonly Member[] {
-  return chains.flatMap(({ parts }) => parts).flatMap(({ members }) => members);
+const members = new WeakMap<Bisection, readonly Member[]>();
+
+export function membersOf(search: Bisection): readonly Member[] {
+  const known = members.get(search);
+  if (known !== undefined) return known;
+  const all = search.chains.flatMap(({ parts }) => parts).flatMap((part) => part.members);
+  members.set(search, all);
+  return all;
 }
 
 /** How many failures of the first member count: those on this base, and those on bases that the search has left. */
@@ -200,6 +214,17 @@ export function dropYoungestRun(work: Work, because: Because): boolean {
   keepBisection(work, { ...search, chains });
   settleSearched(work, search.number);
   return true;
+}
+
+/** Nothing has changed in this step that a conclusion depends on. Most steps are like that for most searches. */
+export function isUntouched({ before, queue }: Work, search: Bisection): boolean {
+  if (queue.hold !== before.hold || queue.state !== before.state || queue.parked !== before.parked) return false;
+  if (confirmationsNeeded(queue.learned) !== confirmationsNeeded(before.learned)) return false;
+  const isSameRun = (number: CandidateNumber) => findCandidate(before, number) === findCandidate(queue, number);
+  const areSame = search.chains.every(({ parts }) => parts.every(({ candidates }) => candidates.every(isSameRun)));
+  if (!areSame || search.accused === undefined) return areSame;
+  const [entry] = unlanded(queue, membersOf(search));
+  return entry !== undefined && isBehindOthers(queue, search, entry);
 }
 
 /** Draws one conclusion from the results of a search; false if there is none. */
