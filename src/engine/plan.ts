@@ -302,6 +302,8 @@ function reopenRunAgain(work: Work): void {
     if (candidate === undefined || !isRunAgain(candidate) || !mayTest(work.queue, candidate)) continue;
     if (freeSlotsFor(work.queue, candidate) > 0) reopenCandidate(work, candidate);
   }
+  // A candidate may have waited for its slot longer than its checks may take.
+  failOverdue(work);
 }
 
 /** Replacements start first, because their places are ahead of everything new. */

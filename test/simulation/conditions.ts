@@ -50,10 +50,16 @@ export const FIRST_API_SEED = 20_001;
 /** From this seed on, troubles make innocent changes look guilty, and little else goes wrong. */
 export const FIRST_TROUBLED_SEED = 30_001;
 
+/** From this seed on, most queues are ADAPTIVE. Every second one is troubled. */
+export const FIRST_ADAPTIVE_SEED = 1_000_001;
+
 export function drawConditions(random: Prng, seed: number): Conditions {
-  const drawn = seed < FIRST_TROUBLED_SEED ? draw(random) : drawTroubled(random);
+  const isTroubled = seed < FIRST_ADAPTIVE_SEED ? seed >= FIRST_TROUBLED_SEED : seed % 2 === 0;
+  const drawn = isTroubled ? drawTroubled(random) : draw(random);
   const honorQuarantine = drawQuarantine(new Prng(`honor ${seed}`), seed);
-  return { ...drawn, settings: { ...drawn.settings, honorQuarantine, landingMode: drawLandingMode(seed) } };
+  const adaptive = drawAdaptive(new Prng(`adaptive ${seed}`), seed);
+  const settings = { ...drawn.settings, honorQuarantine, landingMode: drawLandingMode(seed), ...adaptive };
+  return { ...drawn, settings };
 }
 
 function drawLandingMode(seed: number): QueueSettings['landingMode'] {
@@ -62,6 +68,12 @@ function drawLandingMode(seed: number): QueueSettings['landingMode'] {
 
 function drawQuarantine(random: Prng, seed: number): QueueSettings['honorQuarantine'] {
   return seed < FIRST_QUARANTINE_SEED ? 'OFF' : random.pick(['SHADOW', 'ON', 'ON', 'ON'] as const);
+}
+
+function drawAdaptive(random: Prng, seed: number): Partial<QueueSettings> {
+  if (seed < FIRST_ADAPTIVE_SEED || random.chance(0.2)) return {};
+  const runCost = random.pick([0.1, 0.5, 1, 2, 4, 16] as const);
+  return { optimizationMode: 'ADAPTIVE', runCost, maxGroupSize: random.pick([2, 5, 64] as const) };
 }
 
 function draw(random: Prng): Conditions {
@@ -120,8 +132,7 @@ function drawSettings(random: Prng): QueueSettings {
     batchingMaxWaitTimeMinutes: random.pick([0, 1] as const),
     batchingMinSize: random.pick([2, 3, 4] as const),
     batchingRules: random.chance(0.15) ? [{ targetPattern: 'x*', policy: 'ISOLATE' }] : [],
-    optimizationMode: random.pick(['OFF', 'BISECTION_SKIP_REDUNDANT_TESTS', 'ADAPTIVE', 'ADAPTIVE'] as const),
-    runCost: random.pick([0.25, 1, 2, 4, 16] as const),
+    optimizationMode: random.chance(0.5) ? 'BISECTION_SKIP_REDUNDANT_TESTS' : 'OFF',
     directMergeMode: random.chance(0.3) ? 'ALWAYS' : 'OFF',
     mergeMethod: random.pick(['MERGE_COMMIT', 'SQUASH', 'REBASE'] as const),
     exactLanding: random.chance(0.25),
@@ -133,12 +144,13 @@ function drawSettings(random: Prng): QueueSettings {
 
 /** One or a few settings that an operator changes during the run. */
 export function drawSettingsChange(random: Prng, seed: number): Partial<QueueSettings> {
-  const { mode: _mode, ...drawn } = drawSettings(random);
+  const { mode: _mode, runCost: _cost, maxGroupSize: _size, ...drawn } = drawSettings(random);
   const names = random.shuffle(Object.keys(drawn) as (keyof typeof drawn)[]).slice(0, 6);
   // Changes of the required checks find the most bugs.
   const chosen = random.chance(0.3) ? [...names, 'requiredStatuses' as const] : names;
   const honorQuarantine = drawQuarantine(new Prng(`honor ${names.join()}`), seed);
-  return Object.fromEntries(chosen.map((name) => [name, { ...drawn, honorQuarantine }[name]]));
+  const changes = Object.fromEntries(chosen.map((name) => [name, { ...drawn, honorQuarantine }[name]]));
+  return { ...changes, ...drawAdaptive(new Prng(`adaptive ${names.join()}`), seed) };
 }
 
 function drawRates(random: Prng, strength: number): Rates {

@@ -14,6 +14,7 @@ happens by chance comes from the seed: settings, changes, faults, crashes. The i
 are checked at every step; in the end everything must have settled. The same seed is the same run, always. Seeds from
 10001 on also draw whether quarantine is honored, and how failures are judged; most from 20001 on land by a merge API.
 From 30001 on the target turns red, CI is out of order, and settings change under way: the innocent look guilty.
+From 1000001 on most queues are ADAPTIVE.
 
 With --forge github the world is real: a GitHub on this machine, over HTTP, with git behind it, and clocks that run twenty
 times as fast. The same seed plans the same; what happens first may differ. A run takes about half a minute.
