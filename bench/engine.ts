@@ -4,7 +4,7 @@ import type { Effect } from '../src/engine/effect.ts';
 import type { QueueEvent } from '../src/engine/event.ts';
 import type { PrNumber } from '../src/engine/pull-request.ts';
 import { createQueue, type EntryId, findCandidate, findLiveMember, type Queue } from '../src/engine/queue.ts';
-import { DEFAULT_SETTINGS, type QueueMode } from '../src/engine/settings.ts';
+import { DEFAULT_SETTINGS, type QueueSettings } from '../src/engine/settings.ts';
 import { step } from '../src/engine/step.ts';
 import type { ImpactedTargets } from '../src/engine/targets.ts';
 import { Prng } from '../src/lib/prng.ts';
@@ -15,29 +15,35 @@ import { measureSimulation } from './lib/simulation.ts';
 
 const SIZES = [100, 1_000, 10_000];
 const TARGETS_AN_ENTRY = 20;
-/** The cost of a step in the longest queue, relative to the shortest. */
-const STEP_GOAL = 3;
+/** With the largest cost of a step in the longest queue, relative to the shortest. */
+const VARIANTS: Readonly<Record<string, { readonly settings: Partial<QueueSettings>; readonly goal: number }>> = {
+  single: { settings: {}, goal: 3 },
+  parallel: { settings: { mode: 'PARALLEL' }, goal: 3 },
+  adaptive: { settings: { optimizationMode: 'ADAPTIVE' }, goal: 2 },
+  parallel_adaptive: { settings: { mode: 'PARALLEL', optimizationMode: 'ADAPTIVE' }, goal: 2 },
+};
 const ROUNDS = 5;
 const STEPS_A_ROUND = 4_000;
 
 /** The cost of a step by the number of live entries, and the speed of the simulator. */
 export async function run(): Promise<void> {
-  for (const mode of ['SINGLE', 'PARALLEL'] as const) measureMode(mode);
+  for (const name of Object.keys(VARIANTS)) measureVariant(name);
   await measureSimulation();
 }
 
 /** Sizes take turns, so that other load on the machine affects all of them. */
-function measureMode(mode: QueueMode): void {
-  const loads = SIZES.map((size) => new Load(mode, size));
+function measureVariant(variant: string): void {
+  const { settings = {}, goal = 0 } = VARIANTS[variant] ?? {};
+  const loads = SIZES.map((size) => new Load(variant, size, settings));
   for (const load of loads) load.measure(STEPS_A_ROUND);
   for (const load of loads) load.times.length = 0;
   for (let round = 0; round < ROUNDS; round += 1) for (const load of loads) load.measure(STEPS_A_ROUND);
   const [first] = loads;
   const baseline = first?.mean() ?? 0;
   for (const load of loads) {
-    const name = `engine.${mode.toLowerCase()}.${load.size}`;
+    const name = `engine.${variant}.${load.size}`;
     const mean = load.mean();
-    printFigure({ name: `${name}.step`, value: mean, unit: 'µs', baseline, goal: STEP_GOAL });
+    printFigure({ name: `${name}.step`, value: mean, unit: 'µs', baseline, goal });
     printFigure({ name: `${name}.steps_per_second`, value: 1_000_000 / mean, unit: '1/s' });
     printFigure({ name: `${name}.step_p99.9`, value: load.quantile(0.999) / 1_000, unit: 'ms', goal: 50 });
   }
@@ -60,10 +66,10 @@ class Load {
   /** Candidates that CI was asked to test, oldest first. */
   readonly #asked: CandidateNumber[] = [];
 
-  constructor(mode: QueueMode, size: number) {
+  constructor(variant: string, size: number, changed: Partial<QueueSettings>) {
     this.size = size;
-    this.#random = new Prng(`${mode} ${size}`);
-    const settings = { ...DEFAULT_SETTINGS, mode, concurrency: 20, requiredStatuses: ['unit', 'lint'] };
+    this.#random = new Prng(`${variant} ${size}`);
+    const settings = { ...DEFAULT_SETTINGS, concurrency: 20, requiredStatuses: ['unit', 'lint'], ...changed };
     this.#queue = createQueue('main', settings, 'RUNNING');
     this.#tell({ kind: 'target_observed', at: this.#now, head: 'head0' as Sha, since: 0, isDescendant: true });
     while (this.#queue.entries.size < size) this.#submit();
