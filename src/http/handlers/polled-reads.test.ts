@@ -22,7 +22,7 @@ describe('reads that clients repeat', () => {
     ['getSubmittedPullRequest', () => ({ ...world.ref, pr: { number: 1 } })],
     ['getSubmittedPullRequest', () => ({ ...world.ref, pr: { number: 1 }, includeTimeline: true })],
     ['getSubmittedPullRequests', () => ({ ...world.ref, prs: [{ number: 1 }, { number: 99 }] })],
-    ['listPullRequests', () => ({ ...world.ref, take: 2 })],
+    ['listPullRequests', () => ({ ...world.ref, take: 3 })],
   ];
 
   const read = (name: string, body: object) => world.ok<Versioned>(`/v1/${name}`, body);
