@@ -25,7 +25,7 @@ const SPLIT_WEIGHT = 1.5;
 const MEDIUM = 100;
 
 function propose(queue: Queue, at: Instant): readonly Proposal[] {
-  const pool = [...walk(queue.index.pending)].flatMap((prNumber) => findEntry(queue, prNumber) ?? []);
+  const pool = poolOf(queue);
   const isUrgent = pool[0]?.priority.value === 0;
   if (freeSlots(queue) <= 0 && !isUrgent) return [];
   if (isUrgent) return proposeUrgent(queue, at, pool);
@@ -60,21 +60,48 @@ function classOf({ priority, raised }: Entry): number {
   return Math.min(raisedValue(priority.value, raised), MEDIUM);
 }
 
-/** The best next start in SINGLE mode, if one is worth a run. */
+/** The next start in SINGLE mode, if it is worth a run. The line is never left empty. */
 function proposeForLine(queue: Queue, at: Instant, pool: readonly Entry[]): readonly Proposal[] {
+  const start = nextStart(queue, at, pool);
+  return start !== undefined && start.value >= queue.settings.runCost ? [start.proposal] : [];
+}
+
+interface Start {
+  readonly proposal: Proposal;
+  /** In pull requests that wait for the duration of a run. */
+  readonly value: number;
+}
+
+function nextStart(queue: Queue, at: Instant, pool: readonly Entry[]): Start | undefined {
   const line = lineOf(queue);
-  if (line.length === 0) return pool.length === 0 ? [] : [onLine(queue, nextGroup(queue, pool))];
+  if (pool.length === 0) return undefined;
+  if (line.length === 0) return { proposal: onLine(queue, nextGroup(queue, pool)), value: Number.POSITIVE_INFINITY };
   const chance = chanceOf(queue, line);
   const weight = 1 + pool.length * failureChance(queue.learned, 0);
   if (chance >= LEAST_CHANCE_TO_STACK) {
-    const group = pool.length === 0 ? [] : nextGroup(queue, pool);
+    const group = nextGroup(queue, pool);
     const value = group.length * chance * remainingOf(queue, line.at(-1), at) * weight;
-    return value >= queue.settings.runCost ? [onLine(queue, group)] : [];
+    return { proposal: onLine(queue, group), value };
   }
-  const untested = pool.filter(isScoutable);
-  const group = golombGroup(queue, peersOf(queue, untested));
-  const value = Math.max(1, group.length * soundness(queue, group)) * weight;
-  return group.length > 0 && value >= queue.settings.runCost ? [{ kind: 'search', entries: group }] : [];
+  const entries = golombGroup(queue, peersOf(queue, pool.filter(isScoutable)));
+  if (entries.length === 0) return undefined;
+  return {
+    proposal: { kind: 'search', entries },
+    value: Math.max(1, entries.length * soundness(queue, entries)) * weight,
+  };
+}
+
+/** The value of the next run that would test this entry; undefined if it is not its turn, or in PARALLEL mode. */
+export function valueOfRun(queue: Queue, at: Instant, { prNumber }: Entry): number | undefined {
+  if (queue.settings.mode === 'PARALLEL') return undefined;
+  const start = nextStart(queue, at, poolOf(queue));
+  const entries = start?.proposal.kind === 'line' ? start.proposal.group.entries : [];
+  const searched = start?.proposal.kind === 'search' ? start.proposal.entries : entries;
+  return searched.some((entry) => entry.prNumber === prNumber) ? start?.value : undefined;
+}
+
+function poolOf(queue: Queue): readonly Entry[] {
+  return [...walk(queue.index.pending)].flatMap((prNumber) => findEntry(queue, prNumber) ?? []);
 }
 
 /** The entries that a search has just cleared on the head. Their tree has passed, so they land without a run. */

@@ -225,11 +225,20 @@ function land(work: Work, { number }: Candidate): void {
 }
 
 function startTests(work: Work): void {
-  for (const number of runOrphans(work)) countEarlyReports(work, number);
+  startOrphans(work);
   reopenRunAgain(work);
   startReplacements(work);
   if (!mayStartTests(work.queue) || isAsBefore(work)) return;
   while (startProposed(work));
+}
+
+/** The checks of an orphan may have reported already, so its run may be over at once. */
+function startOrphans(work: Work): void {
+  const orphans = runOrphans(work);
+  for (const number of orphans) countEarlyReports(work, number);
+  if (orphans.length === 0) return;
+  concludeBaseTests(work);
+  concludeRepairs(work);
 }
 
 /** Carries out the proposals of the strategy; false if none could be carried out. */

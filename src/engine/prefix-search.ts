@@ -20,7 +20,7 @@ import { abandonBehind } from './line.ts';
 import type { PrNumber } from './pull-request.ts';
 import { type Because, type Entry, findCandidate, findEntry, mayWork, type Queue, toMember } from './queue.ts';
 import { removeEntry } from './remove-entry.ts';
-import { candidatesFor, lineOf, unlanded } from './roster.ts';
+import { admittedInOrder, candidatesFor, lineOf, unlanded } from './roster.ts';
 import { findBaseTest, mayBlame, noteFailure, suspicionOf, testBase } from './suspicion.ts';
 import { startCandidate } from './test-run.ts';
 import { addCandidate, endCandidate, entryOf, keep, keepCandidate, type Move, move, type Work } from './work.ts';
@@ -348,13 +348,9 @@ function hasPassedSince({ learned }: Queue, { at }: Failure): boolean {
 
 /** An entry that was ahead when the search began is still there. Accused entries do not count. */
 // SPEC K11
-function isBehindOthers(queue: Queue, { admissions }: Bisection, entry: Entry): boolean {
+function isBehindOthers(queue: Queue, search: Bisection, entry: Entry): boolean {
+  const wasAhead = aheadTest(queue, search, entry);
   const key = orderKey(entry);
-  const footprint = new Footprint().add(targetsOf(queue, entry));
-  const wasAhead = (other: Entry) =>
-    orderKey(other) < key &&
-    (other.admission?.ordinal ?? 0) <= admissions &&
-    footprint.overlaps(targetsOf(queue, other));
   // Sorted by the same key, so most searches are decided by the first entry.
   for (const prNumber of walk(queue.index.pending)) {
     const other = findEntry(queue, prNumber);
@@ -367,6 +363,22 @@ function isBehindOthers(queue: Queue, { admissions }: Bisection, entry: Entry): 
     lineOf(queue).some(({ members }) => members.some(isMemberAhead)) ||
     queue.bisections.some((other) => !isAccused(queue, other) && membersOf(other).some(isMemberAhead))
   );
+}
+
+function aheadTest(queue: Queue, { admissions }: Bisection, entry: Entry): (other: Entry) => boolean {
+  const key = orderKey(entry);
+  const footprint = new Footprint().add(targetsOf(queue, entry));
+  return (other) =>
+    orderKey(other) < key &&
+    (other.admission?.ordinal ?? 0) <= admissions &&
+    footprint.overlaps(targetsOf(queue, other));
+}
+
+/** The entries that an accused entry waits for, in queue order. */
+export function entriesAhead(queue: Queue, search: Bisection, entry: Entry): readonly Entry[] {
+  const wasAhead = aheadTest(queue, search, entry);
+  const accused = new Set(queue.bisections.filter((other) => isAccused(queue, other)).map(({ number }) => number));
+  return admittedInOrder(queue).filter((other) => wasAhead(other) && !accused.has(other.bisection ?? 0));
 }
 
 function isEntry(queue: Queue, prNumber: PrNumber, is: (entry: Entry) => boolean): boolean {
@@ -406,6 +418,8 @@ export function settleSearched(work: Work, number: number): void {
   const search = findBisection(work, number);
   if (search?.how !== 'prefixes') return;
   const runs = marksOf(work.queue, search.chains).flatMap((mark) => mark.runs);
+  const first = membersOf(search)[0]?.prNumber as PrNumber;
+  const waiting: Move = { to: 'PENDING', reason: 'PREREQUISITE_MERGE_ITEM_FAILED', prNumber: first };
   for (const entry of unlanded(work.queue, membersOf(search))) {
     const own = runs.filter(({ members }) => members.some(({ submission }) => submission === entry.submission));
     const testing = own.find(isUnderTest);
@@ -415,7 +429,7 @@ export function settleSearched(work: Work, number: number): void {
     else if (failed?.failure !== undefined) {
       const { at: _at, ...failure } = failed.failure;
       settleAs(work, entry, { to: 'PENDING_FAILURE', ...failure, candidate: failed.number });
-    } else settleAs(work, entry, { to: 'PENDING', reason: 'BISECTION_REQUIRED' });
+    } else if (search.accused === undefined) settleAs(work, entry, waiting);
   }
 }
 

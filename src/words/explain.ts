@@ -12,6 +12,7 @@ import { type Beyond, commandsOf, type Explanation, type ExplanationReason, reas
 import { headlineOf } from './headlines.ts';
 import { capitalize, inFiles, listOf, listPrs, timeOf } from './phrases.ts';
 import { queueReasons, targetReasons } from './queue.ts';
+import { nextInPrefixes, searchOf } from './search.ts';
 import { orderOf, type View } from './view.ts';
 import { MAX_DEPTH, reasonsOf } from './waiting.ts';
 
@@ -117,6 +118,8 @@ function nextOf(queue: Queue, entry: Entry, now: Instant): string {
   if (queue.state === 'PAUSED') return nextWhilePaused(queue, entry);
   if (queue.head === undefined) return `It is tested automatically as soon as the branch ${branch} exists.`;
   if (queue.hold !== undefined && entry.state !== 'TESTS_PASSED') return nextWhileHeld(queue, queue.hold, entry);
+  const search = searchOf(queue, entry);
+  if (search !== undefined) return nextInPrefixes(queue, entry, search);
   switch (entry.state) {
     case 'PENDING':
       return entry.conflictsWith === undefined
@@ -145,7 +148,8 @@ function ifOneAheadFails(queue: Queue, entry: Entry): string {
   return ` If ${ahead} ${failed.length === 1 ? 'is' : 'are'} removed, it is tested again without ${failed.length === 1 ? 'it' : 'them'}.`;
 }
 
-function nextInSearch(queue: Queue, { bisection: number, submission }: Entry): string {
+function nextInSearch(queue: Queue, entry: Entry): string {
+  const { bisection: number, submission } = entry;
   const parts = queue.bisections.find((each) => each.number === number)?.chains.flatMap((chain) => chain.parts) ?? [];
   const part = parts.find(({ members }) => members.some((member) => member.submission === submission));
   const fails =

@@ -23,6 +23,8 @@ const UNTESTED: Headline = { icon: '❌', text: 'Could not be tested, and was re
 const REFUSED: Headline = { icon: '❌', text: 'Could not be landed, and was removed from the queue' };
 const BY_HAND: Headline = { icon: '✅', text: 'Merged outside the queue' };
 const DIRECT: Headline = { icon: '✅', text: 'Landed directly: it was up to date and had passed' };
+const APART: Headline = { icon: '🔎', text: 'Tested apart from the line' };
+const ACCUSED: Headline = { icon: '❌', text: 'Failed; what was ahead of it is waited for' };
 const PAUSED: Headline = { icon: '⏸️', text: 'In the queue, which is paused' };
 
 /** No test of it ever ran. */
@@ -31,7 +33,7 @@ export function isUntested({ state, because }: Entry): boolean {
 }
 
 export function headlineOf(
-  queue: Pick<Queue, 'branch'> & Partial<Pick<Queue, 'hold' | 'state'>>,
+  queue: Pick<Queue, 'branch'> & Partial<Pick<Queue, 'hold' | 'state' | 'bisections'>>,
   entry: Entry,
 ): Headline {
   const { state, bisection, because } = entry;
@@ -40,11 +42,17 @@ export function headlineOf(
   if (state === 'MERGED' && reason === 'MERGE_GRAPH_DIRECT_MERGE') return DIRECT;
   if (isUntested(entry)) return UNTESTED;
   if (state === 'FAILED' && (reason.startsWith('GITHUB_API_') || reason === 'PR_UPDATED_AT_MERGE_TIME')) return REFUSED;
-  if (bisection !== undefined) return BISECTED;
+  if (bisection !== undefined) return searchedHeadline(queue, bisection);
   if (state === 'PENDING' && queue.state === 'PAUSED') return PAUSED;
   if (state === 'PENDING' && queue.hold !== undefined && entry.candidate === undefined) return heldOf(queue.branch);
   if (state === 'PENDING' && reason === 'TARGET_BRANCH_AT_FAULT') return RETURNED;
   return HEADLINES[state];
+}
+
+function searchedHeadline({ bisections = [] }: Partial<Pick<Queue, 'bisections'>>, number: number): Headline {
+  const search = bisections.find((other) => other.number === number);
+  if (search?.accused !== undefined) return ACCUSED;
+  return search?.how === 'prefixes' ? APART : BISECTED;
 }
 
 function heldOf(branch: string): Headline {

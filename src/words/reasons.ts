@@ -71,7 +71,7 @@ const TELLINGS: { readonly [Code in ReasonCode]: Telling } = {
   LANDING_INTERRUPTED: 'The landing of its batch stopped half-way. It is tested again.',
   BISECTION_REQUIRED: (facts) =>
     `Its batch failed ${failing(facts)}. Sluice splits the batch to find the pull request that caused it.`,
-  BISECTION_TEST_RUN_PASSED: 'It passed without the other pull requests of its failed batch. It is back in the queue.',
+  BISECTION_TEST_RUN_PASSED: 'Its run passed, so it is cleared. It is back in the queue and lands in its turn.',
   TEST_RUN_STARTED: 'Its test run started.',
   TEST_RUN_PASSED: (facts) => `All required checks passed.${waiverText(facts)}`,
   SUCCESSOR_TEST_RUN_PASSED: 'A pull request behind it passed together with it.',

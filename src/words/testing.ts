@@ -1,5 +1,7 @@
+import type { Bisection } from '../engine/bisection.ts';
 import { runsOf } from '../engine/bisection-runs.ts';
-import { type Candidate, isRunAgain, openChecks } from '../engine/candidate.ts';
+import { type Candidate, hasMember, isRunAgain, isUnderTest, openChecks } from '../engine/candidate.ts';
+import { marksOf } from '../engine/prefix-search.ts';
 import { type Entry, findEntry, type Queue } from '../engine/queue.ts';
 import { unlanded } from '../engine/roster.ts';
 import { isSilent } from '../engine/silence.ts';
@@ -10,6 +12,7 @@ import { nearest } from '../lib/nearest.ts';
 import { waitingForSome } from './blockers.ts';
 import { type ExplanationReason, reason } from './explanation.ts';
 import { clockTime, count, listOf, listPrs, type NamedPr, theChecks, timeOf } from './phrases.ts';
+import { searchOf, searchReason } from './search.ts';
 import { failureReasons, judgementReasons, openReason } from './tests.ts';
 import { named, type View } from './view.ts';
 
@@ -163,6 +166,8 @@ function keptReasons(view: View, candidate: Candidate, depth: number): Explanati
 /** The search for the culprit of a failed batch. */
 export function bisectionReason(view: View, entry: Entry): ExplanationReason {
   const { queue } = view;
+  const search = searchOf(queue, entry);
+  if (search !== undefined) return prefixReason(view, entry, search);
   const bisection = queue.bisections.find(({ number }) => number === entry.bisection);
   const parts = bisection?.chains.flatMap((chain) => chain.parts) ?? [];
   const part = parts.find(({ members }) => members.some(({ submission }) => submission === entry.submission));
@@ -176,6 +181,14 @@ export function bisectionReason(view: View, entry: Entry): ExplanationReason {
       ? reason('BISECTION_WAITING', `It is tested ${how} when its turn comes.`)
       : testingReason(view, entry, run);
   return { ...reason('BISECTION', text), reasons: [inner] };
+}
+
+function prefixReason(view: View, entry: Entry, search: Bisection): ExplanationReason {
+  const run = marksOf(view.queue, search.chains)
+    .flatMap(({ runs }) => runs)
+    .find((other) => isUnderTest(other) && hasMember(other, entry.prNumber));
+  const reasons = run === undefined ? [] : [testingReason(view, entry, run)];
+  return { ...searchReason(view, entry, search), reasons };
 }
 
 /** Each step halves the part that is searched. */

@@ -1,3 +1,4 @@
+import { valueOfRun } from '../engine/adaptive.ts';
 import type { Group } from '../engine/batch.ts';
 import { type Candidate, isUnderTest } from '../engine/candidate.ts';
 import { parsePriority, raisedValue } from '../engine/priority.ts';
@@ -36,8 +37,38 @@ export function reasonsOf(view: View, entry: Entry, depth: number): ExplanationR
   return [reason('VOUCHED', text, { testRun: voucher })];
 }
 
+/** ADAPTIVE tests an entry when a run is worth its cost, and not in fixed groups. */
+// SPEC K21
+function adaptiveReasons(view: View, entry: Entry, depth: number): ExplanationReason[] {
+  const { queue, now } = view;
+  const cleared = entry.isCleared
+    ? [reason('CLEARED', 'It passed ahead of its turn. It lands together with the next run of the line.')]
+    : [];
+  const slots = slotReasons(view, depth);
+  const own = [...raiseReasons(entry), ...priorityReasons(view, entry), ...cleared, ...slots];
+  if (slots.length > 0 || queue.state === 'PAUSED' || queue.hold !== undefined) return own;
+  const value = valueOfRun(queue, now, entry);
+  if (value === undefined || value >= queue.settings.runCost) return [...own, ...aheadReasons(view, depth)];
+  const worth = `A run now is worth ${value.toFixed(1)} waiting pull requests, and a run costs ${queue.settings.runCost} (runCost).`;
+  return [
+    ...own,
+    {
+      ...reason('NOT_WORTH_A_RUN', `${worth} It is tested when more wait, or when the line has moved.`),
+      reasons: aheadReasons(view, depth),
+    },
+  ];
+}
+
+function aheadReasons(view: View, depth: number): ExplanationReason[] {
+  const first = lineOf(view.queue)
+    .flatMap((candidate) => unlanded(view.queue, candidate.members))
+    .slice(0, 1);
+  return waitingForSome(view, first, depth);
+}
+
 function pendingReasons(view: View, entry: Entry, depth: number): ExplanationReason[] {
   const { queue } = view;
+  if (queue.settings.optimizationMode === 'ADAPTIVE') return adaptiveReasons(view, entry, depth);
   const groups = groupsOf(view);
   const group = groups.find(({ entries }) => entries.some(({ prNumber }) => prNumber === entry.prNumber));
   if (group === undefined) return [];

@@ -1,0 +1,111 @@
+import type { Bisection } from '../engine/bisection.ts';
+import { type Candidate, isUnderTest, type Member } from '../engine/candidate.ts';
+import { flakeChance } from '../engine/learned.ts';
+import {
+  entriesAhead,
+  failuresMissing,
+  failuresOf,
+  marksOf,
+  membersOf,
+  shortestFailure,
+} from '../engine/prefix-search.ts';
+import type { Entry, Queue } from '../engine/queue.ts';
+import { type ExplanationReason, reason } from './explanation.ts';
+import { count, listPrs } from './phrases.ts';
+import { named, type View } from './view.ts';
+
+/** The search in prefixes that an entry is in; undefined if it is in none. */
+export function searchOf({ bisections }: Queue, { bisection }: Entry): Bisection | undefined {
+  return bisections.find(({ number, how }) => number === bisection && how === 'prefixes');
+}
+
+/** Why an entry is in a search in prefixes, and how far the search is. */
+// SPEC K21
+export function searchReason(view: View, entry: Entry, search: Bisection): Omit<ExplanationReason, 'reasons'> {
+  const { queue } = view;
+  if (search.accused !== undefined) return accusedReason(queue, entry, search);
+  const failed = shortestFailure(marksOf(queue, search.chains));
+  if (failed === undefined) return scoutReason(queue, entry, search);
+  const members = membersOf(search);
+  const suspects = members.slice(0, failed.length);
+  const isSuspect = suspects.some((member) => isIt(member, entry));
+  if (!isSuspect) return reason('BEHIND_CULPRIT', behindText(suspects));
+  if (failed.length === 1) return reason('CONFIRMING', confirmingText(queue, search));
+  const others = suspects.filter((member) => !isIt(member, entry));
+  return reason(
+    'BISECTION',
+    `A run with it failed. Sluice searches for the cause: this pull request or ${listPrs(others)}.`,
+  );
+}
+
+function isIt({ submission }: Member, entry: Entry): boolean {
+  return submission === entry.submission;
+}
+
+function behindText(suspects: readonly Member[]): string {
+  const who = suspects.length === 1 ? `${listPrs(suspects)} failed` : `One of ${listPrs(suspects)} failed`;
+  return `${who} in a run with it. It returns to the line, untested, as soon as the cause is known.`;
+}
+
+function confirmingText(queue: Queue, search: Bisection): string {
+  const missing = Math.max(1, failuresMissing(queue, search));
+  const flake = Math.max(2, Math.round(1 / Math.max(flakeChance(queue.learned), 0.001)));
+  return `It failed on top of what passed. Sluice repeats the run ${missing === 1 ? 'once' : `${missing} times`}: 1 of ${flake} runs fails here by chance.`;
+}
+
+function scoutReason(queue: Queue, entry: Entry, search: Bisection): Omit<ExplanationReason, 'reasons'> {
+  const others = membersOf(search).filter((member) => !isIt(member, entry));
+  const withWhom = others.length === 0 ? '' : `, together with ${listPrs(others)}`;
+  const run = runOf(queue, search);
+  if (run?.namedFor?.isBisection === false) {
+    return reason('OVERRUN', `Its run takes much longer than others. The queue goes on without it${withWhom}.`);
+  }
+  const why = 'the pull requests ahead of it may not pass all together';
+  return reason('AHEAD_OF_TURN', `It is tested ahead of its turn on ${queue.branch}${withWhom}: ${why}.`);
+}
+
+function runOf(queue: Queue, { chains }: Bisection): Candidate | undefined {
+  return marksOf(queue, chains)
+    .flatMap(({ runs }) => runs)
+    .findLast(isUnderTest);
+}
+
+function accusedReason(queue: Queue, entry: Entry, search: Bisection): Omit<ExplanationReason, 'reasons'> {
+  const times = count(failuresOf(queue, search), 'time');
+  if (search.accused?.isLast === true) {
+    return reason(
+      'LAST_TEST',
+      `It failed ${times} on an older ${queue.branch}. It is tested once more, alone on ${queue.branch} as it is now.`,
+    );
+  }
+  const ahead = entriesAhead(queue, search, entry);
+  if (ahead.length === 0)
+    return reason(
+      'ACCUSED',
+      `It failed ${times} on top of what passed. Sluice tests whether ${queue.branch} itself is to blame.`,
+    );
+  const whom = listPrs(ahead.slice(0, NAMED).map(named));
+  const more = ahead.length > NAMED ? ` and ${ahead.length - NAMED} more` : '';
+  return reason(
+    'ACCUSED',
+    `It failed ${times} on top of what passed. It stays until ${whom}${more} have landed or left, because it may need one of them.`,
+  );
+}
+
+const NAMED = 3;
+
+/** The next step of an entry in a search in prefixes. */
+export function nextInPrefixes(queue: Queue, entry: Entry, search: Bisection): string {
+  if (search.accused?.isLast === true) return 'If it passes, it lands in its turn. If it fails, it is removed.';
+  if (search.accused !== undefined)
+    return 'It is tested once more then, and removed if it fails again. Push a fix and submit it again if you know the cause.';
+  const failed = shortestFailure(marksOf(queue, search.chains));
+  if (failed === undefined)
+    return 'If this run passes, it is cleared and lands with the next run. If it fails, Sluice searches for the cause.';
+  const isFirst = membersOf(search)
+    .slice(0, 1)
+    .some((member) => isIt(member, entry));
+  if (failed.length === 1 && isFirst)
+    return 'If it passes, the failure was a flake. If it fails, it caused the failure.';
+  return 'If its run passes, it is cleared and lands in its turn. If it caused the failure, it is removed.';
+}
