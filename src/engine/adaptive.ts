@@ -1,5 +1,5 @@
 import type { Instant } from '../lib/clock.ts';
-import { walk } from '../lib/sorted-list.ts';
+import { firstOf, walk } from '../lib/sorted-list.ts';
 import { ALL_GROUPS, formGroups, isBatchable, type Sizing } from './batch.ts';
 import type { Candidate } from './candidate.ts';
 import { chancesOf, failureChance } from './learned.ts';
@@ -25,9 +25,10 @@ const SPLIT_WEIGHT = 1.5;
 const MEDIUM = 100;
 
 function propose(queue: Queue, at: Instant): readonly Proposal[] {
-  const pool = poolOf(queue);
-  const isUrgent = pool[0]?.priority.value === 0;
+  const first = firstOf(queue.index.pending);
+  const isUrgent = first !== undefined && findEntry(queue, first)?.priority.value === 0;
   if (freeSlots(queue) <= 0 && !isUrgent) return [];
+  const pool = poolOf(queue);
   if (isUrgent) return proposeUrgent(queue, at, pool);
   const proven = provenGroup(queue, pool);
   if (proven.length > 0) return [onLine(queue, proven)];
@@ -77,7 +78,7 @@ function nextStart(queue: Queue, at: Instant, pool: readonly Entry[]): Start | u
   if (pool.length === 0) return undefined;
   if (line.length === 0) return { proposal: onLine(queue, nextGroup(queue, pool)), value: Number.POSITIVE_INFINITY };
   const chance = chanceOf(queue, line);
-  const weight = 1 + pool.length * failureChance(queue.learned, 0);
+  const weight = 1 + queue.index.pending.size * failureChance(queue.learned, 0);
   if (chance >= LEAST_CHANCE_TO_STACK) {
     const group = nextGroup(queue, pool);
     const value = group.length * chance * remainingOf(queue, line.at(-1), at) * weight;
@@ -100,9 +101,20 @@ export function valueOfRun(queue: Queue, at: Instant, { prNumber }: Entry): numb
   return searched.some((entry) => entry.prNumber === prNumber) ? start?.value : undefined;
 }
 
+/** The first entries that wait, as many as the next group could be chosen from. */
 function poolOf(queue: Queue): readonly Entry[] {
-  return [...walk(queue.index.pending)].flatMap((prNumber) => findEntry(queue, prNumber) ?? []);
+  const pool: Entry[] = [];
+  const most = POOL_FACTOR * queue.settings.maxGroupSize;
+  for (const prNumber of walk(queue.index.pending)) {
+    const entry = findEntry(queue, prNumber);
+    if (entry !== undefined) pool.push(entry);
+    if (pool.length >= most) break;
+  }
+  return pool;
 }
+
+/** Cleared entries stand before untested ones, so more than one group of entries has to be looked at. */
+const POOL_FACTOR = 4;
 
 /** The entries that a search has just cleared on the head. Their tree has passed, so they land without a run. */
 // SPEC K16
