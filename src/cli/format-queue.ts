@@ -2,7 +2,8 @@ import type { ReplyOf } from '../contract/operation.ts';
 import type { listQueues } from '../contract/queues.ts';
 import { formatRepo } from './core/arguments.ts';
 import { formatRows } from './core/table.ts';
-import { clean, formatTime, paint, styleOfState } from './core/terminal.ts';
+import { clean, formatTime, paint, styleOfState, terminalWidth } from './core/terminal.ts';
+import { wrapWords } from './core/text-width.ts';
 
 type QueueSummary = ReplyOf<typeof listQueues>['queues'][number];
 type Alarms = QueueSummary['alarms'];
@@ -50,6 +51,21 @@ export function formatAlarms(alarms: Alarms = []): string {
 // SPEC N12
 export function formatHold(hold: { readonly text: string } | undefined): string {
   return hold === undefined ? '' : `${paint('red', clean(hold.text))}\n`;
+}
+
+/** The statistics of an ADAPTIVE queue, in words; empty in other modes. */
+// SPEC K24
+export function formatLearned(learned: { readonly text: string } | undefined): string {
+  if (learned === undefined) return '';
+  return `${wrapWords(clean(learned.text).split(' '), terminalWidth() ?? Number.POSITIVE_INFINITY).join('\n')}\n`;
+}
+
+/** The statistics of all ADAPTIVE queues, each under its queue's name. */
+export function formatAllLearned(queues: readonly QueueSummary[]): string {
+  return queues
+    .filter(({ learned }) => learned !== undefined)
+    .map(({ repo, branch, learned }) => `\n${formatRepo(repo)} ${branch}\n${formatLearned(learned)}`)
+    .join('');
 }
 
 /** The alarms of all queues, each under its queue's name. */

@@ -1,10 +1,18 @@
 import { type Command, Option } from 'commander';
-import { choiceOption, collect, collectNames, parseInteger, toFlag, upperNames } from './core/arguments.ts';
+import {
+  choiceOption,
+  collect,
+  collectNames,
+  parseInteger,
+  parseNumber,
+  toFlag,
+  upperNames,
+} from './core/arguments.ts';
 import { type FieldSchema, QUEUE_SETTINGS } from './core/operations.ts';
 
 /** Options for the settings of a queue, made from the server's validation schemas. */
 
-type Kind = 'integer' | 'nullableInteger' | 'boolean' | 'choice' | 'text' | 'names' | 'statuses' | 'rules';
+type Kind = 'integer' | 'number' | 'nullableInteger' | 'boolean' | 'choice' | 'text' | 'names' | 'statuses' | 'rules';
 
 // Commander turns a parser's null into an empty text.
 const UNSET = Symbol('unset');
@@ -78,6 +86,8 @@ function makeOptions(name: string, schema: FieldSchema): Option[] {
   switch (kindOf(schema)) {
     case 'integer':
       return [new Option(`--${flag} <number>`, text).argParser(parseInteger)];
+    case 'number':
+      return [new Option(`--${flag} <number>`, text).argParser(parseNumber)];
     case 'nullableInteger':
       return [new Option(`--${flag} <number>`, `${text} Write none for null.`).argParser(parseNullableInteger)];
     case 'boolean':
@@ -130,7 +140,7 @@ function kindOf(schema: FieldSchema): Kind {
     return inner.type === 'integer' ? 'nullableInteger' : kindOf(inner);
   }
   if (schema.enum !== undefined) return 'choice';
-  if (schema.type === 'integer' || schema.type === 'boolean') return schema.type;
+  if (schema.type === 'integer' || schema.type === 'number' || schema.type === 'boolean') return schema.type;
   if (schema.type !== 'array') return 'text';
   if (schema.items?.anyOf !== undefined) return 'statuses';
   return schema.items?.type === 'object' ? 'rules' : 'names';

@@ -10,7 +10,7 @@ import { formatFacts } from './core/table.ts';
 import { clean, formatTime, paint, styleOfState } from './core/terminal.ts';
 import { openPage, pageOf, WEB_TEXT } from './core/web.ts';
 import { formatExplained } from './format-entry.ts';
-import { formatAlarms, formatHold, formatQueues } from './format-queue.ts';
+import { formatAlarms, formatHold, formatLearned, formatQueues } from './format-queue.ts';
 import { formatFindings, INSPECTION_MS } from './github/check.ts';
 import { addSettingOptions, listSettings, readSettings } from './queue-settings.ts';
 
@@ -43,7 +43,8 @@ function defineCreate(queue: Command): void {
       const reply = await context.call('createQueue', { repo, targetBranch, ...readSettings(options) });
       const missing = context.isJson ? '' : await describeMissing(context, repo, targetBranch);
       const next = `\nNext: sluice pr submit ${formatRepo(repo)} ${targetBranch} NUMBER\n`;
-      context.show(reply, () => `Created.\n\n${describeQueue(repo, reply)}${missing}${next}`);
+      const text = () => `Created.\n\n${describeQueue(repo, reply)}${missing}${next}${proposeAdaptive(repo, reply)}`;
+      context.show(reply, text);
     }),
   );
   addExamples(command, [
@@ -51,6 +52,14 @@ function defineCreate(queue: Command): void {
     'sluice queue create local/acme/app main --mode parallel --concurrency 8',
     'sluice queue create local/acme/app main --batch --batching-min-size 6 --required-statuses test,lint',
   ]);
+}
+
+/** The API keeps its default, because other clients compare settings with it. */
+// SPEC K25
+function proposeAdaptive(repo: RepoRef, { branch, optimizationMode }: DescribedQueue): string {
+  if (optimizationMode === 'ADAPTIVE') return '';
+  const command = `sluice queue update ${formatRepo(repo)} ${branch} --optimization-mode ADAPTIVE --run-cost 2`;
+  return `Let the queue size its own groups: ${command}\n`;
 }
 
 /** On a forge with rules of its own: reports at once any setup fault that would block the first pull request. */
@@ -180,7 +189,11 @@ function describeSwitch(repo: RepoRef, { state, branch }: { readonly state: stri
 type DescribedQueue = ReplyOf<typeof updateQueue> & Partial<Pick<ReplyOf<typeof getQueue>, 'alarms'>>;
 
 function describeQueue(repo: RepoRef, queue: DescribedQueue, all = false): string {
-  const settings = listSettings(queue, { all });
+  const unused = new Set(queue.learned?.unusedSettings);
+  const settings = listSettings(queue, { all }).map(([name, value]): [string, string] => [
+    name,
+    unused.has(name) ? `${value} (not used in this mode)` : value,
+  ]);
   const title = `${paint('bold', `${formatRepo(repo)} ${queue.branch}`)}  ${paint(styleOfState(queue.state), queue.state)}\n`;
   const facts = settings.length === 0 ? 'All settings have their defaults.\n' : formatFacts(settings);
   return (
@@ -189,6 +202,7 @@ function describeQueue(repo: RepoRef, queue: DescribedQueue, all = false): strin
     describeParked(repo, queue) +
     formatHold(queue.hold) +
     formatAlarms(queue.alarms) +
+    formatLearned(queue.learned) +
     facts
   );
 }

@@ -4,7 +4,7 @@ import { type Context, withContext } from './core/context.ts';
 import { CliError } from './core/exit.ts';
 import { formatFacts } from './core/table.ts';
 import { clean, paint, write } from './core/terminal.ts';
-import { formatAllAlarms, formatQueues } from './format-queue.ts';
+import { formatAllAlarms, formatAllLearned, formatQueues } from './format-queue.ts';
 
 /** Terminal lines besides the queues: the facts above, the head of the table, the prompt. */
 const OTHER_LINES = 8;
@@ -41,7 +41,9 @@ async function showStatus(context: Context): Promise<void> {
     if (!(server instanceof CliError)) facts.push(['Checks', clean(server.runner.sentence)]);
     write(formatFacts(facts));
     if (!(queues instanceof CliError)) {
-      write(`\n${formatQueues(queues, queueLimit(queues.length))}${formatAllAlarms(queues)}`);
+      const shown = queueLimit(queues.length);
+      const learned = formatAllLearned(queues.slice(0, shown));
+      write(`\n${formatQueues(queues, shown)}${learned}${formatAllAlarms(queues)}`);
     }
   }
   // Drops the problem document, because --json has printed one already.

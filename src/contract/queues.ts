@@ -16,6 +16,7 @@ import {
   integer,
   list,
   nameText,
+  number,
   object,
   outputEnum,
   record,
@@ -59,6 +60,22 @@ const configFields = {
         nextTestAt: Type.Optional(
           instant('When the head is tested again automatically. Absent while it is being tested.'),
         ),
+      },
+    ),
+  ),
+  learned: Type.Optional(
+    record(
+      'Learned',
+      'With optimizationMode ADAPTIVE: the statistics by which the queue sizes its groups. Absent otherwise, and on /trunk/v1.',
+      {
+        failureRate: number(
+          'The share of pull requests that fail, 0 to 1. An assumption before the first one is decided.',
+        ),
+        flakeRate: number('The share of runs that fail by chance, 0 to 1. An assumption at first.'),
+        meanDurationSeconds: Type.Optional(number('How long a run that passes takes. Absent before the first one.')),
+        groupSize: integer('How many untested pull requests are tested together.'),
+        text: text('The same in words.'),
+        unusedSettings: list(Type.String(), 'The settings that have no effect in this mode.'),
       },
     ),
   ),

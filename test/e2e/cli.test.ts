@@ -67,7 +67,7 @@ describe('sluice against a server', () => {
     return err;
   };
 
-  it('tells the whole story of a pull request', async () => {
+  it('tells the whole story of a pull request [K24] [K25]', async () => {
     assert.match(await ok(['status']), /ready[\s\S]*No queues yet/);
 
     const added = await ok(['repo', 'add', QUEUE[0] as string, '--git', './app.git', '--junit', 'reports/*.xml']);
@@ -80,7 +80,18 @@ describe('sluice against a server', () => {
     assert.match(created, /local\/acme\/app main {2}RUNNING/);
     assert.doesNotMatch(await ok(['repo', 'add', QUEUE[0] as string]), /Next:/, 'it has a queue');
     assert.match(created, /mode +PARALLEL\nconcurrency +8\nbatch +true\nrequiredStatuses +ci, lint\n/);
-    assert.match(await ok(['queue', 'update', ...QUEUE, '--mode', 'single', '--no-batch']), /concurrency +8\n/);
+    assert.match(
+      created,
+      /\nNext: .*\nLet the queue size its own groups: .* main --optimization-mode ADAPTIVE --run-cost 2\n$/,
+    );
+    const adaptive = await ok(['queue', 'update', ...QUEUE, '--optimization-mode', 'ADAPTIVE', '--run-cost', '0.5']);
+    assert.match(
+      adaptive,
+      /RUNNING\nNothing is known about .*\n[\s\S]*batch +true \(not used in this mode\)[\s\S]*runCost +0\.5/,
+    );
+    assert.match(await ok(['status']), /\n\nlocal\/acme\/app main\nNothing is known about this queue yet\.\n$/);
+    const back = ['--mode', 'single', '--no-batch', '--optimization-mode', 'off'];
+    assert.match(await ok(['queue', 'update', ...QUEUE, ...back]), /concurrency +8\n/);
 
     assert.match(await ok(['queue', 'pause', ...QUEUE, '--reason', 'release 4.2', '--until', '2h']), /is PAUSED/);
     assert.match(await ok(['queue', 'show', ...QUEUE]), /^PAUSED by admin \(\S+Z\), ends \S+Z: release 4\.2$/m);

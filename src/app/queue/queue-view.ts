@@ -6,6 +6,7 @@ import type { Hold, Queue, StateChange } from '../../engine/queue.ts';
 import { entriesInOrder } from '../../engine/roster.ts';
 import { formatInstant } from '../../lib/clock.ts';
 import { present } from '../../lib/present.ts';
+import { describeLearned, UNUSED_SETTINGS } from '../../words/learned.ts';
 import { holdReason } from '../../words/queue.ts';
 import type { RecentAlarms } from '../core/alarms.ts';
 import { viewListEntry } from './entry-view.ts';
@@ -26,7 +27,25 @@ export function viewQueueConfig(queue: Queue): QueueConfigView {
     bisectionConcurrency: settings.bisectionConcurrency ?? settings.concurrency,
     ...(parked === undefined ? {} : { parked: { reason: parked.reason, eventId: parked.eventId ?? 0 } }),
     ...(hold === undefined ? {} : { hold: viewHold(queue, hold) }),
+    ...(settings.optimizationMode === 'ADAPTIVE' ? { learned: viewLearned(queue) } : {}),
   };
+}
+
+// SPEC K22
+function viewLearned(queue: Queue): NonNullable<QueueView['learned']> {
+  const { failureRate, flakeRate, meanDurationMs, groupSize, text } = describeLearned(queue);
+  return {
+    failureRate: rounded(failureRate),
+    flakeRate: rounded(flakeRate),
+    ...(meanDurationMs === undefined ? {} : { meanDurationSeconds: rounded(meanDurationMs / 1000) }),
+    groupSize,
+    text,
+    unusedSettings: UNUSED_SETTINGS,
+  };
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 10_000) / 10_000;
 }
 
 function viewStateChange({ by, at, reason, until }: StateChange) {

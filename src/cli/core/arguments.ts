@@ -38,6 +38,11 @@ export function parseInteger(text: string): number {
   return Number(text);
 }
 
+export function parseNumber(text: string): number {
+  if (!/^-?\d{1,15}(?:\.\d{1,15})?$/.test(text)) throw new InvalidArgumentError('It must be a number.');
+  return Number(text);
+}
+
 /** Checks the bounds here: the server's refusal would name a field that the user did not type. */
 export function parseIntegerWithin(min: number, max: number): (text: string) => number {
   return (text) => {

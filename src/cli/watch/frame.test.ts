@@ -252,6 +252,12 @@ Under test
     assert.match(text, /─ #2 {2}on main .*\n {2}─ #3 {2}on main /);
   });
 
+  it('says what an ADAPTIVE queue has learned [K24]', () => {
+    const learned = { text: '3 of 100 pull requests fail here. 1 of 40 runs fails by chance.' };
+    assert.match(draw({ queue: { learned } }), /slots\n3 of 100 pull requests fail here\. 1 of 40 runs .*chance\.\n/);
+    assert.match(draw({ queue: { learned } }, { width: 40 }), /slots\n3 of 100 pull requests fail here\. 1 of …\n/);
+  });
+
   it('says why a queue stopped itself, what raised an alarm, and that the server is away', () => {
     const parked = { reason: 'a promise was about to be broken' };
     const alarm = { at: ago(60), text: 'main was moved by somebody else.' };

@@ -59,6 +59,7 @@ function renderHead({ repo, queue, runs }: Snapshot, { width, notice, now }: Fra
   const used = runs.filter((run) => !isBisection(run)).length;
   const counts = formatCounts(queue.enqueuedPullRequests, `${used} of ${queue.concurrency} slots`);
   const lines = [...alignRows([title], width, 0), paint('gray', cut(counts, width))];
+  if (queue.learned !== undefined) lines.push(paint('gray', cut(clean(queue.learned.text), width)));
   if (queue.parked !== undefined) {
     lines.push(paint('red', cut(`It stopped itself: ${clean(queue.parked.reason)}`, width)));
   }

@@ -45,11 +45,13 @@ describe('/trunk/v1', () => {
     assert.deepEqual([sluiceDialect.hasReviews, trunkDialect.hasReviews], [true, false]);
   });
 
-  it('knows no alarms [H25] [N9]', () => {
+  it('knows no alarms and no statistics [H25] [N9] [K22]', () => {
     const { queues } = translated('listQueues') as unknown as { queues: object[] };
     for (const queue of [...queues, translated('getQueue'), translated('createQueue')]) {
       assert.equal('alarms' in queue, false);
     }
+    const translate = trunkDialect.translatorFor(operationOf('getQueue'));
+    assert.equal('learned' in (translate({ enqueuedPullRequests: [], learned: {} }) as object), false);
     assert.deepEqual([sluiceDialect.hasAlarms, trunkDialect.hasAlarms], [true, false]);
   });
 

@@ -76,6 +76,18 @@ const OTHERS = {
   enqueueingLabel: 'merge-me',
 };
 
+/** A new queue with OTHERS. Its largest group has one member. */
+const LEARNED = {
+  failureRate: 0.1,
+  flakeRate: 0.025,
+  groupSize: 1,
+  text: 'Nothing is known about this queue yet.',
+  unusedSettings: [
+    ...['batch', 'batchingMinSize', 'batchingMaxWaitTimeMinutes'],
+    ...['bisectionConcurrency', 'pendingFailureDepth', 'canOptimisticallyMerge'],
+  ],
+};
+
 function lowerCased(settings: object): object {
   return JSON.parse(JSON.stringify(settings), (_key, value) =>
     typeof value === 'string' && /^[A-Z_]+$/.test(value) ? value.toLowerCase() : value,
@@ -105,12 +117,13 @@ describe('queues over /v1', () => {
     assert.deepEqual(await withoutVersion(queue), { ...DEFAULTS, alarms: [], enqueuedPullRequests: [] });
   });
 
-  test('createQueue takes every setting and answers the queue', async () => {
+  test('createQueue takes every setting and answers the queue, with statistics if it is ADAPTIVE [K22]', async () => {
     const queue = await aQueue();
     const ref = { ...queue.ref, targetBranch: 'release' };
     await queue.git.commit('release', { files: { 'r.txt': 'r\n' } });
     const created = await queue.api.ok('createQueue', { ...ref, ...OTHERS });
-    assert.deepEqual(created, { ...OTHERS, branch: 'release', alarms: [], enqueuedPullRequests: [] });
+    const learned = LEARNED;
+    assert.deepEqual(created, { ...OTHERS, branch: 'release', learned, alarms: [], enqueuedPullRequests: [] });
     const { version: _, ...queueThen } = await queue.api.ok<QueueView>('getQueue', ref);
     assert.deepEqual(queueThen, created);
   });
@@ -118,7 +131,7 @@ describe('queues over /v1', () => {
   test('updateQueue takes every setting, enums in either case, and answers the queue without its entries', async () => {
     const queue = await aQueue();
     const { stateSince, ...updated } = await queue.update(lowerCased(OTHERS));
-    assert.deepEqual(updated, { ...OTHERS, stateBy: 'admin', branch: 'main' });
+    assert.deepEqual(updated, { ...OTHERS, stateBy: 'admin', branch: 'main', learned: LEARNED });
     assert.deepEqual(await withoutVersion(queue), { ...updated, stateSince, alarms: [], enqueuedPullRequests: [] });
   });
 
