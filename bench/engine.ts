@@ -4,6 +4,7 @@ import type { Effect } from '../src/engine/effect.ts';
 import type { QueueEvent } from '../src/engine/event.ts';
 import type { PrNumber } from '../src/engine/pull-request.ts';
 import { createQueue, type EntryId, findCandidate, findLiveMember, type Queue } from '../src/engine/queue.ts';
+import { composedWithOf } from '../src/engine/roster.ts';
 import { DEFAULT_SETTINGS, type QueueSettings } from '../src/engine/settings.ts';
 import { step } from '../src/engine/step.ts';
 import type { ImpactedTargets } from '../src/engine/targets.ts';
@@ -154,7 +155,7 @@ class Load {
     const { head } = this.#queue;
     if (candidate?.commit === undefined || head === undefined) return;
     this.#landings += 1;
-    const isComposed = candidate.composedWith.length > 0;
+    const isComposed = composedWithOf(this.#queue, candidate).length > 0;
     const pushedTree = isComposed ? (`composed${this.#landings}` as Sha) : candidate.commit.tree;
     const members = compositionOf(candidate).filter((member) => findLiveMember(this.#queue, member) !== undefined);
     const entries = members.map(({ prNumber }) => ({ prNumber, sha: `l${prNumber}` as Sha, tree: pushedTree }));

@@ -16,7 +16,7 @@ import { concludePrefixes, isUntouched, settleSearched } from './prefix-search.t
 import type { PrNumber } from './pull-request.ts';
 import { type Because, findCandidate } from './queue.ts';
 import { removeEntry } from './remove-entry.ts';
-import { unlanded } from './roster.ts';
+import { composedWithOf, unlanded } from './roster.ts';
 import { giveUpDoubtfulSearch, isOnDoubtfulBase, mayBlame, noteFailure } from './suspicion.ts';
 import { startCandidate } from './test-run.ts';
 import { addCandidate, endCandidate, entryOf, move, type Work } from './work.ts';
@@ -39,7 +39,7 @@ export function startBisection(work: Work, candidate: Candidate): void {
   const base = queue.head;
   assert(base !== undefined, 'a candidate of the line has a target');
   const number = queue.bisectionsEver + 1;
-  const isOnBase = unlanded(queue, candidate.beneath).length === 0 && candidate.composedWith.length === 0;
+  const isOnBase = unlanded(queue, candidate.beneath).length === 0 && composedWithOf(queue, candidate).length === 0;
   const failedSets = isOnBase ? [setKey(candidate.members)] : [];
   const entries = unlanded(queue, candidate.members);
   const [first] = entries;

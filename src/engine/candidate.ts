@@ -90,8 +90,11 @@ export interface Candidate {
   readonly sameTreeAs: CandidateNumber | undefined;
   readonly pass: Pass | undefined;
   readonly failure: Failure | undefined;
-  /** Entries that landed after its base was chosen, are not in it, and share no target with it. */
-  readonly composedWith: readonly PrNumber[];
+  /**
+   * Entries that landed after its base was chosen, are not in it, and share no target with it. Set when it ends; until
+   * then `composedWithOf` derives them.
+   */
+  readonly composedWith?: readonly PrNumber[];
   /**
    * It could not be tested while another candidate was landing its members. Members that did not land are tested again.
    */

@@ -13,10 +13,10 @@ import { learnDecision } from './learn.ts';
 import { abandon } from './line.ts';
 import { type Entry, findCandidate, findEntry, type Landing, mustBeExact, type Queue } from './queue.ts';
 import { removeEntry } from './remove-entry.ts';
-import { candidatesFor, lineOf, unlanded } from './roster.ts';
+import { candidatesFor, composedWithOf, lineOf, unlanded } from './roster.ts';
 import { carryRemovals, giveUpSearches, leaveHead, mayBlame } from './suspicion.ts';
 import { replaceCandidate } from './test-run.ts';
-import { APPLIED, endCandidate, ignored, keep, keepCandidate, move, type Outcome, type Work } from './work.ts';
+import { APPLIED, endCandidate, ignored, keep, move, type Outcome, type Work } from './work.ts';
 
 /** A landing can be cancelled until it has begun. From then on only its answer ends it. */
 export function beginLanding(work: Work, candidate: Candidate): Outcome {
@@ -77,7 +77,8 @@ function isStopPossible(asked: readonly Entry[], { entries, stopped, how }: Cand
 
 /** The pushed tree is the tree that passed, or that tree composed with what landed beside it. */
 // SPEC L22
-function isProven({ settings, landing }: Queue, candidate: Candidate, event: CandidateLanded): boolean {
+function isProven(queue: Queue, candidate: Candidate, event: CandidateLanded): boolean {
+  const { settings, landing } = queue;
   if (candidate.state !== 'passed' || candidate.commit === undefined) return false;
   switch (event.how) {
     case 'IDENTICAL':
@@ -85,7 +86,7 @@ function isProven({ settings, landing }: Queue, candidate: Candidate, event: Can
     case 'SAME_TREE':
       return event.pushedTree === candidate.commit.tree;
     case 'COMPOSED':
-      return candidate.composedWith.length > 0 && settings.mode === 'PARALLEL';
+      return settings.mode === 'PARALLEL' && composedWithOf(queue, candidate).length > 0;
     case 'PREFIX':
       return landing?.landingMode === 'API';
     case 'UNPROVEN':
@@ -178,7 +179,7 @@ function mergeEntry(
     testedTree: candidate.commit.tree,
     candidate: provenBy,
     base,
-    composedWith: candidate.composedWith,
+    composedWith: composedWithOf(work.queue, candidate),
     ...(candidate.pass.waived === undefined ? {} : { waived: candidate.pass.waived }),
     at: work.at,
   };
@@ -237,11 +238,18 @@ function compose(work: Work, landed: readonly Entry[]): void {
     );
     if (!isDisjoint || mustBeExact(work.queue)) {
       abandon(work, candidate, { reason: 'TARGET_BRANCH_MOVED', prNumber: first.entry.prNumber });
-    } else {
-      const composedWith = [...candidate.composedWith, ...beside.map(({ entry }) => entry.prNumber)];
-      keepCandidate(work, { ...candidate, composedWith });
     }
   }
+  rememberLandings(work, landed);
+}
+
+function rememberLandings(work: Work, landed: readonly Entry[]): void {
+  const { queue } = work;
+  const ordinal = queue.head?.ordinal ?? queue.heads;
+  const bases = [...candidatesFor(queue, 'repair'), ...lineOf(queue)].map(({ base }) => base.ordinal);
+  const oldest = Math.min(ordinal, ...bases);
+  const recent = landed.map(({ prNumber, submission }) => ({ prNumber, submission, ordinal }));
+  work.queue = { ...queue, landings: [...queue.landings, ...recent].filter((landing) => landing.ordinal > oldest) };
 }
 
 // SPEC L23

@@ -2,7 +2,7 @@ import { type Candidate, contains } from './candidate.ts';
 import { footprintOf, targetsOf } from './footprint.ts';
 import { abandon } from './line.ts';
 import { type Entry, findCandidate, type Queue } from './queue.ts';
-import { lineOf, unlanded } from './roster.ts';
+import { composedWithOf, lineOf, unlanded } from './roster.ts';
 import { type ImpactedTargets, isOutranked } from './targets.ts';
 import { keep, type Work } from './work.ts';
 
@@ -20,7 +20,7 @@ export function retarget(work: Work, entry: Entry, targets: ImpactedTargets): vo
   if (own === undefined) return;
   const because = { reason: 'IMPACTED_TARGETS_CHANGED' as const, prNumber: entry.prNumber };
   // Entries that landed beside it were disjoint from its old targets. Whether they are from the new ones is not stored.
-  if (own.composedWith.length > 0 || findMissing(work.queue, own) !== undefined) {
+  if (composedWithOf(work.queue, own).length > 0 || findMissing(work.queue, own) !== undefined) {
     abandon(work, own, because);
     return;
   }

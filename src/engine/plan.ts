@@ -36,7 +36,7 @@ import { removeEntry } from './remove-entry.ts';
 import { countEarlyReports } from './report-check.ts';
 import { resumeHeld } from './restart.ts';
 import { reviewUnheard } from './review-required.ts';
-import { candidatesFor, candidatesOf, lineOf, unlanded } from './roster.ts';
+import { candidatesFor, candidatesOf, composedWithOf, lineOf, unlanded } from './roster.ts';
 import { releaseSetAside } from './set-aside.ts';
 import { tellOfSilence } from './silence.ts';
 import { freeSearchSlots, freeSlots, freeSlotsFor } from './slots.ts';
@@ -184,10 +184,11 @@ function landNext(work: Work): void {
   for (const { number } of [...ahead, ...lineOf(queue)]) {
     const candidate = findCandidate(work.queue, number);
     if (candidate === undefined || !isLandable(work.queue, candidate)) continue;
-    if (mustBeExact(work.queue) && candidate.composedWith.length > 0) {
+    const composedWith = mustBeExact(work.queue) ? composedWithOf(work.queue, candidate) : [];
+    if (composedWith.length > 0) {
       abandon(work, candidate, {
         reason: 'LANDING_NOT_COMPOSABLE',
-        prNumber: candidate.composedWith.at(-1) as PrNumber,
+        prNumber: composedWith.at(-1) as PrNumber,
       });
       continue;
     }
@@ -382,7 +383,7 @@ function findParent(
   beneath: readonly Member[],
 ): CandidateNumber | undefined {
   const last = predecessors.at(-1);
-  if (last === undefined || last.composedWith.length > 0 || last.purpose.kind !== 'main') return undefined;
+  if (last === undefined || composedWithOf(queue, last).length > 0 || last.purpose.kind !== 'main') return undefined;
   const composition = unlanded(queue, compositionOf(last));
   const isSame =
     composition.length === beneath.length && composition.every((e, i) => e.submission === beneath[i]?.submission);

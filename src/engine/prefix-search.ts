@@ -20,7 +20,7 @@ import { abandonBehind } from './line.ts';
 import type { PrNumber } from './pull-request.ts';
 import { type Because, type Entry, findCandidate, findEntry, mayWork, type Queue, toMember } from './queue.ts';
 import { removeEntry } from './remove-entry.ts';
-import { admittedInOrder, candidatesFor, lineOf, unlanded } from './roster.ts';
+import { admittedInOrder, candidatesFor, composedWithOf, lineOf, unlanded } from './roster.ts';
 import { findBaseTest, mayBlame, noteFailure, suspicionOf, testBase } from './suspicion.ts';
 import { startCandidate } from './test-run.ts';
 import { addCandidate, endCandidate, entryOf, keep, keepCandidate, type Move, move, type Work } from './work.ts';
@@ -101,7 +101,7 @@ export function searchCandidate(work: Work, candidate: Candidate): void {
   abandonBehind(work, candidate, { reason: 'PREREQUISITE_MERGE_ITEM_FAILED', prNumber: first });
   const number = queue.bisectionsEver + 1;
   // A candidate that was to be composed with others did not test the head.
-  const isOnHead = candidate.composedWith.length === 0;
+  const isOnHead = composedWithOf(queue, candidate).length === 0;
   const part: SearchPart = { members: candidate.members, candidates: [candidate.number], isHeld: false };
   beginSearch(work, {
     base: isOnHead ? queue.head : candidate.base,

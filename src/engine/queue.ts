@@ -54,6 +54,8 @@ export interface Queue {
   /** How many heads and epochs the target branch has had. */
   readonly heads: number;
   readonly epochs: number;
+  /** The landings since the oldest base of a live candidate of the line, in order. */
+  readonly landings: readonly RecentLanding[];
   /** By number. Those that wait, are under test, have passed or are held. */
   readonly candidates: IntMap<Candidate>;
   readonly candidatesEver: number;
@@ -121,6 +123,13 @@ export interface ModeSwitch {
   readonly to: QueueMode;
   /** The state that the queue returns to after the switch. */
   readonly from: RequestableQueueState;
+}
+
+export interface RecentLanding {
+  readonly prNumber: PrNumber;
+  readonly submission: number;
+  /** The ordinal of the head that it made. */
+  readonly ordinal: number;
 }
 
 export interface Landing {
@@ -312,6 +321,7 @@ export function createQueue(
     pushedHead: 0,
     heads: 0,
     epochs: 0,
+    landings: [],
     candidates: emptyIntMap(),
     candidatesEver: 0,
     passes: emptyIntMap(),

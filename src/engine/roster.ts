@@ -1,6 +1,7 @@
 import { listOf, valuesOf } from '../lib/int-map.ts';
-import { byPlace, type Candidate, isOfLine, type Member, type Purpose } from './candidate.ts';
+import { byPlace, type Candidate, compositionOf, isOfLine, type Member, type Purpose } from './candidate.ts';
 import { orderKey } from './entry-index.ts';
+import type { PrNumber } from './pull-request.ts';
 import { type Entry, type EntryState, findLiveMember, isAdmitted, type Queue } from './queue.ts';
 
 interface Roster {
@@ -41,6 +42,17 @@ const NONE: readonly Candidate[] = [];
 /** The members that have not landed. A member that left in another way has ended the candidate. */
 export function unlanded(queue: Queue, members: readonly Member[]): Entry[] {
   return members.flatMap((member) => findLiveMember(queue, member) ?? []);
+}
+
+/** Entries that landed after the base of a candidate was chosen and are not in it. It shares no target with them. */
+// SPEC C4
+export function composedWithOf({ landings }: Queue, candidate: Candidate): readonly PrNumber[] {
+  const { base, purpose } = candidate;
+  if (purpose.kind !== 'main' && purpose.kind !== 'repair') return [];
+  const later = landings.filter(({ ordinal }) => ordinal > base.ordinal);
+  if (later.length === 0) return [];
+  const inside = new Set(compositionOf(candidate).map(({ submission }) => submission));
+  return later.flatMap(({ prNumber, submission }) => (inside.has(submission) ? [] : prNumber));
 }
 
 /** The state of an entry that follows from the state of its candidate. */

@@ -4,7 +4,7 @@ import type { Base, Candidate, Failure } from './candidate.ts';
 import { abandon } from './line.ts';
 import type { PrNumber } from './pull-request.ts';
 import { type Because, type Entry, findCandidate, mayWork, type Queue, type Removal, type Suspicion } from './queue.ts';
-import { candidatesFor, candidatesOf, lineOf, unlanded } from './roster.ts';
+import { candidatesFor, candidatesOf, composedWithOf, lineOf, unlanded } from './roster.ts';
 import { startCandidate } from './test-run.ts';
 import { addCandidate, endCandidate, type Work } from './work.ts';
 
@@ -332,12 +332,12 @@ function isSearchedOn({ bisections }: Queue, base: Base): boolean {
 /** The commit on which the candidate tested one entry, on top of nothing but entries that landed or passed. */
 // SPEC V33
 export function testedAloneOn(queue: Queue, candidate: Candidate): Base | undefined {
-  const { members, purpose, base, beneath, composedWith } = candidate;
+  const { members, purpose, base, beneath } = candidate;
   if (members.length !== 1) return undefined;
   // The entries beneath the front part of a bisection have passed.
   if (purpose.kind === 'bisection') return base;
   // It was not tested together with the entries that landed beside it.
-  if (composedWith.length > 0) return beneath.length === 0 ? base : undefined;
+  if (composedWithOf(queue, candidate).length > 0) return beneath.length === 0 ? base : undefined;
   return unlanded(queue, beneath).every(({ state }) => state === 'TESTS_PASSED') ? queue.head : undefined;
 }
 

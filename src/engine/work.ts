@@ -15,6 +15,7 @@ import {
   isLive,
   type Queue,
 } from './queue.ts';
+import { composedWithOf } from './roster.ts';
 import type { Strategy } from './strategy.ts';
 
 export type Outcome =
@@ -166,7 +167,6 @@ export function addCandidate(work: Work, plan: CandidatePlan, replaced?: Candida
     sameTreeAs: undefined,
     pass: undefined,
     failure: undefined,
-    composedWith: replaced?.composedWith ?? [],
     ...(work.queue.lastPasses.length === 0 ? {} : { lastPasses: work.queue.lastPasses }),
     endedAt: undefined,
     ending: undefined,
@@ -183,7 +183,8 @@ export const REMEMBERED_PASSES = 256;
 export function endCandidate(work: Work, candidate: Candidate, ending: Ending): void {
   const isDecided = candidate.state === 'passed' || candidate.state === 'failed';
   const state = isDecided ? candidate.state : 'abandoned';
-  const ended: Candidate = { ...candidate, state, endedAt: work.at, ending };
+  const composedWith = composedWithOf(work.queue, candidate);
+  const ended: Candidate = { ...candidate, state, composedWith, endedAt: work.at, ending };
   work.endedCandidates.push(ended);
   const landing = work.queue.landing?.candidate === candidate.number ? undefined : work.queue.landing;
   work.queue = { ...work.queue, candidates: deleteIn(work.queue.candidates, candidate.number), landing };

@@ -147,10 +147,10 @@ export const MUTATIONS: readonly Mutation[] = [
     "candidate.state === 'failed' && unlanded(queue, candidate.members).some((e) => voucherOf(queue, e) !== 0)",
   ),
   engine(
-    'restart: what landed beside is forgotten',
-    'work.ts',
-    'composedWith: replaced?.composedWith ?? [],',
-    'composedWith: [],',
+    'landing: what landed beside is forgotten',
+    'roster.ts',
+    '({ ordinal }) => ordinal > base.ordinal',
+    '({ ordinal }) => ordinal > base.ordinal + 1',
   ),
   engine(
     'blame: a search removes the last of the chain',

@@ -1,6 +1,7 @@
 import { type Candidate, failedChecks } from '../../src/engine/candidate.ts';
 import type { PrNumber } from '../../src/engine/pull-request.ts';
 import { type Entry, findLiveMember, type Queue } from '../../src/engine/queue.ts';
+import { composedWithOf } from '../../src/engine/roster.ts';
 import { getIn } from '../../src/lib/int-map.ts';
 import type { Sha } from '../../src/lib/sha.ts';
 import type { CheckRecord } from '../fake/check-record.ts';
@@ -226,7 +227,7 @@ export class Jury {
     return passes.every(
       ({ pass, required, composedWith }) =>
         pass?.waived === undefined &&
-        composedWith.length === 0 &&
+        (composedWith ?? []).length === 0 &&
         checks.every((name) => required?.names.includes(name) === true),
     );
   }
@@ -327,10 +328,13 @@ function isTornDown({ settings, candidates }: Queue, other: Candidate, entry: En
 }
 
 /** The head on which a run tested one entry without any other unlanded entry. */
-function testedAloneOn(queue: Queue, { purpose, base, beneath, composedWith }: Candidate): Sha | undefined {
+function testedAloneOn(queue: Queue, candidate: Candidate): Sha | undefined {
+  const { purpose, base, beneath } = candidate;
   if (purpose.kind === 'bisection') return beneath.length === 0 ? base.sha : undefined;
   const isAlone = beneath.every((member) => findLiveMember(queue, member) === undefined);
-  return isAlone && composedWith.length === 0 ? queue.head?.sha : undefined;
+  return isAlone && (candidate.composedWith ?? composedWithOf(queue, candidate)).length === 0
+    ? queue.head?.sha
+    : undefined;
 }
 
 /** Adds the members of a run. Returns how many others were removed on the same head. */

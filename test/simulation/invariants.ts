@@ -7,6 +7,7 @@ import { isInterruptible } from '../../src/engine/interrupt.ts';
 import { findBreachAnywhere } from '../../src/engine/invariants.ts';
 import { type Entry, findCandidate, findLiveMember, isAdmitted, isLive, type Queue } from '../../src/engine/queue.ts';
 import { REASON_CODES } from '../../src/engine/reason.ts';
+import { composedWithOf } from '../../src/engine/roster.ts';
 import type { Instant } from '../../src/lib/clock.ts';
 import { valuesOf } from '../../src/lib/int-map.ts';
 import type { Sha } from '../../src/lib/sha.ts';
@@ -65,9 +66,10 @@ export function staysGreen(
   if (candidate?.pass?.waived !== undefined) return undefined;
   // A pull request from before a force-push brings back what the force-push removed, and its targets do not say so.
   const wasRewound = moves.some(({ from, to, landing }) => landing === undefined && !isOnTop(git, from, to));
-  if (candidate !== undefined && candidate.composedWith.length > 0 && wasRewound) return undefined;
+  const isComposed = move.landing.request.composedWith.length > 0;
+  if (candidate !== undefined && isComposed && wasRewound) return undefined;
   // Targets are correct for the checks of the branch. An additional check was tested on each side alone.
-  const isCommon = (name: string) => candidate?.composedWith.length === 0 || protection.includes(name);
+  const isCommon = (name: string) => !isComposed || protection.includes(name);
   const names = (candidate?.required?.names ?? []).filter(isCommon);
   const before = git.getCommit(move.from).tree;
   const red = names.find((name) => ci.isGreen(before, name) && !ci.isGreen(move.tree, name));
@@ -378,11 +380,12 @@ function staysDisjoint(
   { step: { queue } }: Chapter,
 ): string | undefined {
   for (const candidate of valuesOf(queue.candidates)) {
-    if (candidate.composedWith.length === 0 || candidate.purpose.kind !== 'main') continue;
+    const composedWith = composedWithOf(queue, candidate);
+    if (composedWith.length === 0 || candidate.purpose.kind !== 'main') continue;
     // Entries that are landing are exempt.
     if (queue.landing !== undefined) return undefined;
     const beside = [...stays.values()].filter(
-      ({ entry }) => entry.landed !== undefined && candidate.composedWith.includes(entry.prNumber),
+      ({ entry }) => entry.landed !== undefined && composedWith.includes(entry.prNumber),
     );
     for (const member of candidate.members) {
       const own = findLiveMember(queue, member);

@@ -1,5 +1,6 @@
 import { targetsOf } from '../../src/engine/footprint.ts';
 import { type Entry, findCandidate, type Queue } from '../../src/engine/queue.ts';
+import { composedWithOf } from '../../src/engine/roster.ts';
 import type { ImpactedTargets } from '../../src/engine/targets.ts';
 import { changedKeys, getIn, valuesOf } from '../../src/lib/int-map.ts';
 import type { Chapter } from './chronicle.ts';
@@ -89,11 +90,15 @@ export class Neighbours {
     for (const { landed, submission, prNumber } of ended) {
       if (landed !== undefined && landed.kind !== 'UNPROVEN') this.#arrivals.push({ ...head, submission, prNumber });
     }
-    for (const { number, purpose, base, composedWith, ...candidate } of valuesOf(queue.candidates)) {
+    for (const candidate of valuesOf(queue.candidates)) {
+      const { number, purpose, base } = candidate;
       if (purpose.kind !== 'main' || base.epoch !== head.epoch) continue;
       const inside = new Set([...candidate.beneath, ...candidate.members].map((member) => member.submission));
       const isForgotten = ({ ordinal, epoch, submission, prNumber }: Arrival) =>
-        epoch === base.epoch && ordinal > base.ordinal && !inside.has(submission) && !isNamed(composedWith, prNumber);
+        epoch === base.epoch &&
+        ordinal > base.ordinal &&
+        !inside.has(submission) &&
+        !isNamed(composedWithOf(queue, candidate), prNumber);
       const forgotten = this.#arrivals.find(isForgotten);
       if (forgotten !== undefined)
         return `candidate ${number} does not know that #${forgotten.prNumber} landed beside it`;

@@ -114,7 +114,7 @@ function describeCandidate(candidate: Candidate): string {
   const { number, place, purpose, state, base, beneath, members, sameTreeAs, pass, composedWith } = candidate;
   const list = (of: readonly Member[]) => of.map(({ prNumber }) => `#${prNumber}`).join(' ');
   const proof = pass === undefined ? '' : ` by ${pass.by} of ${pass.provenBy}`;
-  const beside = composedWith.length === 0 ? '' : ` beside #${composedWith.join(' #')}`;
+  const beside = composedWith === undefined || composedWith.length === 0 ? '' : ` beside #${composedWith.join(' #')}`;
   const waits = sameTreeAs === undefined ? '' : ` twin of ${sameTreeAs}`;
   const what = `(${list(beneath)}) + ${list(members)}${beside}`;
   return `  candidate ${number} at ${place}, ${purpose.kind}: ${base.ordinal} + ${what}: ${state}${proof}${waits}`;

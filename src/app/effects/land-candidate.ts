@@ -3,6 +3,7 @@ import type { Effect, LandCandidate } from '../../engine/effect.ts';
 import type { EntryRefused, LandingStop as Stop } from '../../engine/event.ts';
 import { landingEntries } from '../../engine/evolve-landing.ts';
 import { findCandidate, type Queue, toMember } from '../../engine/queue.ts';
+import { composedWithOf } from '../../engine/roster.ts';
 import type { LandAnswer, LandingStop, LandRequest } from '../../forge/forge.ts';
 import type { LoadedQueue } from '../core/commit-draft.ts';
 import {
@@ -38,7 +39,7 @@ export async function landCandidate(run: EffectRun, effect: LandCandidate): Prom
     sha,
     tree,
     entries,
-    composedWith: candidate.composedWith,
+    composedWith: composedWithOf(queue, candidate),
     mergeMethod: candidate.mergeMethod,
     landingMode: queue.landing?.landingMode ?? 'PUSH',
     plannedAt: candidate.plannedAt,

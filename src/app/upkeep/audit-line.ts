@@ -143,7 +143,7 @@ function doubtTest(event: CandidateLanded, candidate: Candidate | undefined): st
       return pushedTree === tree ? undefined : `has the tree ${pushedTree}, and ${tree} passed.`;
     case 'COMPOSED':
       // In parallel mode a candidate records the entries that landed beside it.
-      return candidate.composedWith.length > 0 ? undefined : 'is composed with something that is not recorded.';
+      return (candidate.composedWith ?? []).length > 0 ? undefined : 'is composed with something that is not recorded.';
     case 'PREFIX':
       // A part of the tested entries. An untested commit is recorded as strayed, with an alarm of its own.
       return undefined;

@@ -3,6 +3,7 @@ import { type Candidate, compositionOf } from '../../../src/engine/candidate.ts'
 import { landingEntries } from '../../../src/engine/evolve-landing.ts';
 import type { PrNumber } from '../../../src/engine/pull-request.ts';
 import { isAdmitted } from '../../../src/engine/queue.ts';
+import { composedWithOf } from '../../../src/engine/roster.ts';
 import type { QueueSettings } from '../../../src/engine/settings.ts';
 import { valuesOf } from '../../../src/lib/int-map.ts';
 import type { Scenario } from './scenario.ts';
@@ -180,7 +181,7 @@ function refuse(story: Scenario, pick: number): void {
   if (member === undefined || !story.forge.isLandingHeld) return;
   const ways = ['moved X', 'composition', `${letter(member.prNumber)} PR_UPDATED_AT_MERGE_TIME`];
   const way = ways[pick % ways.length] as string;
-  if (way === 'composition' && candidate?.composedWith.length === 0) return;
+  if (way === 'composition' && (candidate === undefined || composedWithOf(story.queue, candidate).length === 0)) return;
   story.play(`refuse ${way}`);
 }
 
