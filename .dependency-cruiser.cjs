@@ -123,6 +123,12 @@ module.exports = {
     appRoom('repositories'),
     appRoom('tests'),
     appRoom('queue', ['access', 'repositories', 'tests']),
+    room(
+      'app-advice',
+      '^src/app/advice/',
+      ['^src/app/(core|advice)/', contract, port, pure, words, '^src/policy/', lib],
+      'advice plays the history of a queue in the simulator of policies.',
+    ),
     appRoom('uploads', ['queue', 'repositories']),
     appRoom('pr-page', ['queue', 'tests']),
     appRoom('forge-events', ['pr-page', 'queue', 'repositories']),
@@ -157,7 +163,15 @@ module.exports = {
     room(
       'cli-simulates-on-a-copy',
       '^src/cli/simulate/',
-      ['^src/cli/', '^src/policy/', '^src/storage/', '^src/app/core/queue-codec\\.ts$', pure, words, lib],
+      [
+        '^src/cli/',
+        '^src/policy/',
+        '^src/storage/',
+        '^src/app/(core/queue-codec|advice/queue-history)\\.ts$',
+        pure,
+        words,
+        lib,
+      ],
       'The simulation of policies reads the history of a queue from a copy of its store, without a server.',
     ),
     room(

@@ -1,5 +1,5 @@
 import type { ReplyOf } from '../contract/operation.ts';
-import type { listQueues } from '../contract/queues.ts';
+import type { adviseQueue, listQueues } from '../contract/queues.ts';
 import { formatRepo } from './core/arguments.ts';
 import { formatRows } from './core/table.ts';
 import { clean, formatTime, paint, styleOfState, terminalWidth } from './core/terminal.ts';
@@ -66,6 +66,20 @@ export function formatAllLearned(queues: readonly QueueSummary[]): string {
     .filter(({ learned }) => learned !== undefined)
     .map(({ repo, branch, learned }) => `\n${formatRepo(repo)} ${branch}\n${formatLearned(learned)}`)
     .join('');
+}
+
+/** A table with one line for each replay, and the advice below it. */
+export function formatAdvice({ decided, text, replays }: ReplyOf<typeof adviseQueue>): string {
+  const advice = formatLearned({ text });
+  if (replays.length === 0) return advice;
+  const minutes = (value: number | undefined) => (value === undefined ? '-' : value.toFixed(1));
+  const table = formatRows(replays, [
+    { title: 'SETTINGS', cell: ({ runCost }) => (runCost === undefined ? 'present' : `runCost ${runCost}`) },
+    { title: 'RUNS/PR', align: 'right', cell: ({ runsPerDecided }) => runsPerDecided.toFixed(2) },
+    { title: 'P50 MIN', align: 'right', cell: ({ p50Minutes }) => minutes(p50Minutes) },
+    { title: 'P95 MIN', align: 'right', cell: ({ p95Minutes }) => minutes(p95Minutes) },
+  ]);
+  return `${table}\n${formatLearned({ text: `Replayed: the last ${decided} decided pull requests.` })}${advice}`;
 }
 
 /** The alarms of all queues, each under its queue's name. */

@@ -10,7 +10,7 @@ import { formatFacts } from './core/table.ts';
 import { clean, formatTime, paint, styleOfState } from './core/terminal.ts';
 import { openPage, pageOf, WEB_TEXT } from './core/web.ts';
 import { formatExplained } from './format-entry.ts';
-import { formatAlarms, formatHold, formatLearned, formatQueues } from './format-queue.ts';
+import { formatAdvice, formatAlarms, formatHold, formatLearned, formatQueues } from './format-queue.ts';
 import { formatFindings, INSPECTION_MS } from './github/check.ts';
 import { addSettingOptions, listSettings, readSettings } from './queue-settings.ts';
 
@@ -32,6 +32,7 @@ export function defineQueue(queue: Command): void {
     state: 'DRAINING',
     summary: 'Drain a queue: it finishes what is in it and admits nothing new',
   });
+  defineAdvise(queue);
   defineDelete(queue);
   defineList(queue);
 }
@@ -151,6 +152,24 @@ function defineState(queue: Command, what: { verb: string; state: string; summar
   const examples = [`sluice queue ${verb}`, `sluice queue ${verb} local/acme/app main`];
   const paused = `sluice queue pause --reason 'release 4.2' --until 2h`;
   addExamples(command, state === 'PAUSED' ? [...examples, paused] : examples);
+}
+
+/** The server replays at most 500 pull requests six times. */
+const ADVICE_MS = 120_000;
+
+// SPEC K29
+function defineAdvise(queue: Command): void {
+  const command = addQueueArguments(
+    queue
+      .command('advise')
+      .description('Replay the history of a queue with its settings and with ADAPTIVE, and compare.'),
+  ).action(
+    withQueue(async (context, { repo, targetBranch }) => {
+      const reply = await context.call('adviseQueue', { repo, targetBranch }, { timeoutMs: ADVICE_MS });
+      context.show(reply, () => formatAdvice(reply));
+    }),
+  );
+  addExamples(command, ['sluice queue advise', 'sluice queue advise local/acme/app main']);
 }
 
 function defineDelete(queue: Command): void {

@@ -171,6 +171,43 @@ export const getQueue = operation({
   example: { body: EXAMPLE_QUEUE, reply: EXAMPLE_QUEUE_REPLY },
 });
 
+const EXAMPLE_REPLAYS = [
+  { runsPerDecided: 1.1, p50Minutes: 12.5, p95Minutes: 34 },
+  { runCost: 2, runsPerDecided: 0.42, p50Minutes: 12.1, p95Minutes: 27.4 },
+];
+
+export const adviseQueue = operation({
+  name: 'adviseQueue',
+  tag: 'Queues',
+  scope: 'read',
+  summary: 'Compare the settings of a queue with ADAPTIVE on its own history',
+  description:
+    'Replays the latest pull requests that a test decided, up to 500 of the last 90 days, in the simulator: with the present settings, and with ADAPTIVE at five values of runCost. Runs that fail by chance are not simulated.',
+  body: Type.Object(queueRef),
+  reply: record('QueueAdvice', 'How the history of a queue would have gone with other settings.', {
+    decided: integer('How many pull requests were replayed.'),
+    text: text('The advice in one sentence, or that too few pull requests were decided.'),
+    replays: list(
+      record('Replay', 'One run of the simulator.', {
+        runCost: Type.Optional(number('Of ADAPTIVE. Absent with the present settings.')),
+        runsPerDecided: number('CI runs for each pull request that landed or failed.'),
+        p50Minutes: Type.Optional(number('Half of those that landed took at most this long. Absent if none landed.')),
+        p95Minutes: Type.Optional(number('95 of 100 that landed took at most this long.')),
+      }),
+      'The present settings first, then ADAPTIVE by rising runCost. Empty if fewer than 30 were decided.',
+    ),
+  }),
+  errors: ['REPOSITORY_NOT_FOUND', 'QUEUE_NOT_FOUND'],
+  example: {
+    body: EXAMPLE_QUEUE,
+    reply: {
+      decided: 312,
+      text: 'ADAPTIVE with runCost 2 (balanced) needs 0.42 CI runs per pull request instead of 1.10 and lands 95 of 100 within 27 minutes instead of 34.',
+      replays: EXAMPLE_REPLAYS,
+    },
+  },
+});
+
 export const deleteQueue = operation({
   name: 'deleteQueue',
   tag: 'Queues',

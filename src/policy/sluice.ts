@@ -27,7 +27,20 @@ export interface SluiceOptions {
 
 /** Runs the real engine. Git and landings take `gitMs`; CI answers after the duration of the run. */
 export function runSluice(workload: Workload, settings: QueueSettings, options: SluiceOptions = {}): Outcome {
-  return new Shell(workload, settings, options).run();
+  const game = playSluice(workload, settings, options);
+  for (;;) {
+    const { done, value } = game.next();
+    if (done) return value;
+  }
+}
+
+/** The same in small steps, for callers that have other work to do. Each step tells the outcome so far. */
+export function playSluice(
+  workload: Workload,
+  settings: QueueSettings,
+  options: SluiceOptions = {},
+): Generator<Outcome, Outcome> {
+  return new Shell(workload, settings, options).play();
 }
 
 interface RunningChecks {
@@ -57,13 +70,13 @@ class Shell {
     this.#queue = { ...queue, learned: learned ?? queue.learned };
   }
 
-  run(): Outcome {
+  *play(): Generator<Outcome, Outcome> {
     const { heads } = this.#queue;
     this.#tell({ kind: 'target_observed', at: this.#now, head: this.#trees.head, since: heads, isDescendant: true });
     for (const change of this.#workload.changes) {
       this.#clock.at(change.submittedAt, () => this.#tell(submissionOf(change)));
     }
-    while (this.#wake() || this.#clock.advance());
+    while (this.#wake() || this.#clock.advance()) yield this.#referee;
     return this.#referee;
   }
 

@@ -67,7 +67,7 @@ describe('sluice against a server', () => {
     return err;
   };
 
-  it('tells the whole story of a pull request [K24] [K25]', async () => {
+  it('tells the whole story of a pull request [K24] [K25] [K29]', async () => {
     assert.match(await ok(['status']), /ready[\s\S]*No queues yet/);
 
     const added = await ok(['repo', 'add', QUEUE[0] as string, '--git', './app.git', '--junit', 'reports/*.xml']);
@@ -90,6 +90,10 @@ describe('sluice against a server', () => {
       /RUNNING\nNothing is known about .*\n[\s\S]*batch +true \(not used in this mode\)[\s\S]*runCost +0\.5/,
     );
     assert.match(await ok(['status']), /\n\nlocal\/acme\/app main\nNothing is known about this queue yet\.\n$/);
+    assert.match(
+      await ok(['queue', 'advise', ...QUEUE]),
+      /^Tests have decided 0 pull requests of this queue\. .* 30 .*\n$/,
+    );
     const back = ['--mode', 'single', '--no-batch', '--optimization-mode', 'off'];
     assert.match(await ok(['queue', 'update', ...QUEUE, ...back]), /concurrency +8\n/);
 

@@ -3,77 +3,18 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { aPullRequest } from '../../../test/helpers/a-pull-request.ts';
+import { Past } from '../../../test/helpers/past-queue.ts';
 import { aRepository, storeQueue, storeRepository } from '../../../test/helpers/store-rows.ts';
 import { encodeQueue } from '../../app/core/queue-codec.ts';
 import { QueueHost } from '../../app/core/queue-host.ts';
-import type { CandidateNumber } from '../../engine/candidate.ts';
-import type { QueueEvent } from '../../engine/event.ts';
-import { createQueue, type EntryId, type Queue } from '../../engine/queue.ts';
+import { createQueue } from '../../engine/queue.ts';
 import { DEFAULT_SETTINGS } from '../../engine/settings.ts';
-import { ALL_TARGETS } from '../../engine/targets.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { valuesOf } from '../../lib/int-map.ts';
-import type { Sha } from '../../lib/sha.ts';
 import { MINUTE_MS } from '../../policy/workload.ts';
 import { openSqliteStore } from '../../storage/sqlite/open-sqlite-store.ts';
-import type { Store } from '../../storage/store.ts';
 import { readHistory } from './stored-history.ts';
 
 const NOON = Date.UTC(2026, 8, 17, 12);
-const SOURCES = { file: undefined, fileProblem: undefined, protection: ['ci'], commands: '' };
-
-/** A queue on a store. Each act happens at a minute after noon. */
-class Past {
-  readonly #runner: QueueHost;
-  readonly #id: Awaited<ReturnType<typeof storeQueue>>['id'];
-  #tries = 0;
-
-  constructor(store: Store, id: Awaited<ReturnType<typeof storeQueue>>['id']) {
-    this.#runner = new QueueHost(store, systemClock);
-    this.#id = id;
-  }
-
-  async tell(minute: number, of: (queue: Queue) => Record<string, unknown>): Promise<void> {
-    const at = NOON + minute * MINUTE_MS;
-    await this.#runner.run(this.#id, (queue) => ({ at, actor: 'ada', ...of(queue) }) as unknown as QueueEvent);
-  }
-
-  async submit(minute: number, number: number, headSha = `head-${number}`): Promise<void> {
-    const pr = aPullRequest(number, { headSha: headSha as Sha });
-    const entryId = `entry-${number}` as EntryId;
-    await this.tell(minute, () => ({ kind: 'pull_request_submitted', entryId, pr, targets: ALL_TARGETS }));
-    await this.#build(minute);
-  }
-
-  /** The only candidate under test ends, and lands if it passed. */
-  async finish(minute: number, conclusion: 'SUCCESS' | 'FAILURE'): Promise<void> {
-    const check = { name: 'ci', status: 'COMPLETED', conclusion };
-    await this.tell(minute, (queue) => ({ kind: 'check_reported', candidate: underTest(queue), check }));
-    if (conclusion === 'SUCCESS') await this.tell(minute, (queue) => landingOf(queue));
-    await this.#build(minute);
-  }
-
-  async #build(minute: number): Promise<void> {
-    this.#tries += 1;
-    const commit = { sha: `sha-${this.#tries}`, tree: `tree-${this.#tries}`, sources: SOURCES };
-    await this.tell(minute, (queue) => ({ kind: 'candidate_built', candidate: underTest(queue), ...commit }));
-  }
-}
-
-function underTest(queue: Queue): CandidateNumber {
-  // Two failures in a row make the queue test its head too, which stays unanswered here.
-  const [candidate] = [...valuesOf(queue.candidates)].filter(({ purpose }) => purpose.kind === 'main');
-  return candidate?.number ?? (0 as CandidateNumber);
-}
-
-function landingOf(queue: Queue): Record<string, unknown> {
-  const [candidate] = [...valuesOf(queue.candidates)].filter(({ number }) => number === queue.landing?.candidate);
-  const tree = candidate?.commit?.tree;
-  const entries = candidate?.members.map(({ prNumber }) => ({ prNumber, sha: `landed-${prNumber}`, tree }));
-  const pushed = { base: queue.head?.sha, pushedSha: `head after ${candidate?.number}`, pushedTree: tree };
-  return { kind: 'candidate_landed', candidate: candidate?.number, how: 'SAME_TREE', ...pushed, entries };
-}
 
 describe('the stored history of a queue', () => {
   let directory = '';
@@ -86,7 +27,7 @@ describe('the stored history of a queue', () => {
     const repository = await store.repositories.save(aRepository({ organizationId, name: 'app' }));
     const body = encodeQueue(createQueue('main', { ...DEFAULT_SETTINGS, concurrency: 1 }, 'RUNNING'));
     const queue = await storeQueue(store, { repositoryId: repository.id, branch: 'main', body });
-    await live(new Past(store, queue.id));
+    await live(new Past(new QueueHost(store, systemClock), queue.id, NOON));
     await store.close();
   });
 

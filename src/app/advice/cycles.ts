@@ -1,6 +1,6 @@
-import { decodeTransition } from '../../app/core/queue-codec.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { TransitionRow } from '../../storage/queues.ts';
+import { decodeTransition } from '../core/queue-codec.ts';
 
 /** One stay of a pull request in the queue, read from stored transitions. */
 export interface Cycle {

@@ -1,0 +1,149 @@
+import type { QueueEvent } from '../../engine/event.ts';
+import type { Instant } from '../../lib/clock.ts';
+import { type Outcome, Referee } from '../../policy/referee.ts';
+import { type Change, PLAIN_CHANGE } from '../../policy/workload.ts';
+import type { QueueId } from '../../storage/queues.ts';
+import type { Store } from '../../storage/store.ts';
+import { decodeEvent, indexTargetSets, type TargetSets } from '../core/queue-codec.ts';
+import { type Cycle, cyclesOf } from './cycles.ts';
+
+/** A part of the history of a queue as a workload, with its outcome. */
+export interface QueueHistory {
+  readonly changes: readonly Change[];
+  /** Stays that were cancelled, merged by hand, refused, or that go on. */
+  readonly leftOut: number;
+  readonly asItWas: Outcome;
+}
+
+interface QueueVersion {
+  readonly id: QueueId;
+  readonly version: number;
+}
+
+const PAGE = 1000;
+
+/** Undefined if no test run came to an end in that time. */
+export async function readQueueHistory(
+  store: Store,
+  queue: QueueVersion,
+  { from, until }: { readonly from: Instant; readonly until: Instant },
+): Promise<QueueHistory | undefined> {
+  const rows = await store.queues.listTransitionsWithin({ queueIds: [queue.id], from, until });
+  const cycles = cyclesOf(rows);
+  return toHistory(cycles, await readFacts(store, queue, cycles));
+}
+
+/** Facts that are in events and not in transitions. */
+interface Facts {
+  /** By the version of the submission. */
+  readonly heads: ReadonlyMap<number, string>;
+  /** By pull request, in order of versions. */
+  readonly targets: ReadonlyMap<number, readonly { readonly version: number; readonly digest: string | undefined }[]>;
+  readonly sets: TargetSets;
+}
+
+/** Lists of targets are looked up once each, after all events are read. */
+class LaterSets extends Map<string, readonly string[]> {
+  override get(): readonly string[] {
+    return [];
+  }
+}
+
+async function readFacts(store: Store, queue: QueueVersion, cycles: readonly Cycle[]): Promise<Facts> {
+  const heads = new Map<number, string>();
+  const targets = new Map<number, { version: number; digest: string | undefined }[]>();
+  let version = (cycles[0]?.version ?? queue.version + 1) - 1;
+  while (version < queue.version) {
+    const rows = await store.queues.listEvents(queue.id, version, PAGE);
+    for (const row of rows) noteEvent(decodeEventRow(row), row.version, heads, targets);
+    version = rows.at(-1)?.version ?? queue.version;
+  }
+  const digests = new Set([...targets.values()].flat().flatMap(({ digest }) => digest ?? []));
+  const sets = await Promise.all([...digests].map((digest) => store.queues.findTargetSet(digest)));
+  return { heads, targets, sets: indexTargetSets(sets.filter((set) => set !== undefined)) };
+}
+
+function decodeEventRow(row: Parameters<typeof decodeEvent>[0]): QueueEvent {
+  return decodeEvent(row, new LaterSets());
+}
+
+function noteEvent(
+  event: QueueEvent,
+  version: number,
+  heads: Map<number, string>,
+  targets: Map<number, { version: number; digest: string | undefined }[]>,
+): void {
+  if (event.kind === 'pull_request_submitted') heads.set(version, event.pr.headSha);
+  if (!('targets' in event) || event.targets === undefined) return;
+  const prNumber = event.kind === 'pull_request_submitted' ? event.pr.number : event.prNumber;
+  const digest = event.targets.kind === 'list' ? event.targets.digest : undefined;
+  targets.set(prNumber, [...(targets.get(prNumber) ?? []), { version, digest }]);
+}
+
+function toHistory(cycles: readonly Cycle[], facts: Facts): QueueHistory | undefined {
+  const told = cycles.filter(isQueueOutcome);
+  const kept = withoutRepeats(told, facts).sort((a, b) => a.cycle.arrivedAt - b.cycle.arrivedAt);
+  const medianMs = medianOf(kept.flatMap(({ cycle }) => cycle.testingMs ?? []));
+  if (medianMs === undefined) return undefined;
+  const changes = kept.map((each, index) => toChange(each, index + 1, medianMs, facts));
+  return { changes, leftOut: cycles.length - told.length, asItWas: outcomeOf(kept, changes) };
+}
+
+/** Landed by the queue, or removed for its contents. */
+function isQueueOutcome({ end }: Cycle): boolean {
+  if (end?.state === 'MERGED') return end.reason !== 'MANUAL_MERGE';
+  return end?.state === 'FAILED' && /^TEST_RUN_|^START_TEST_RUN_MERGE_CONFLICT$/.test(end.reason);
+}
+
+interface Kept {
+  readonly cycle: Cycle;
+  /** It failed, and the same commit was submitted again and landed, so the failure was a flake. */
+  readonly isFlake: boolean;
+}
+
+function withoutRepeats(cycles: readonly Cycle[], { heads }: Facts): Kept[] {
+  const groups = Map.groupBy(cycles, ({ prNumber, version }) => `${prNumber}@${heads.get(version) ?? version}`);
+  return [...groups.values()].flatMap((group): Kept[] => {
+    const [first] = group;
+    const isFlake = first?.end?.state === 'FAILED' && group.at(-1)?.end?.state === 'MERGED';
+    if (first === undefined || !isFlake) return group.map((cycle) => ({ cycle, isFlake: false }));
+    return [{ cycle: first, isFlake }];
+  });
+}
+
+function toChange({ cycle, isFlake }: Kept, number: number, medianMs: number, facts: Facts): Change {
+  const { end, arrivedAt, testingMs = medianMs } = cycle;
+  const isUnmergeable = end?.reason === 'START_TEST_RUN_MERGE_CONFLICT';
+  const isBroken = end?.state === 'FAILED' && !isUnmergeable && !isFlake;
+  const targets = targetsOf(cycle, facts);
+  return {
+    ...PLAIN_CHANGE,
+    ...{ number, submittedAt: arrivedAt, durationMs: testingMs },
+    ...{ isBroken, isUnmergeable: isUnmergeable && !isFlake, targets },
+  };
+}
+
+function targetsOf(
+  { prNumber, version, admittedVersion = version }: Cycle,
+  facts: Facts,
+): readonly string[] | undefined {
+  const digest = facts.targets.get(prNumber)?.findLast((said) => said.version <= admittedVersion)?.digest;
+  return digest === undefined ? undefined : facts.sets.get(digest);
+}
+
+function medianOf(values: readonly number[]): number | undefined {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
+}
+
+function outcomeOf(kept: readonly Kept[], changes: readonly Change[]): Outcome {
+  const outcome = new Referee({ source: '', changes, chance: { seed: '', flakeRate: 0, gitMs: 0 } });
+  const runs = new Set<string>();
+  for (const [index, { cycle }] of kept.entries()) {
+    if (cycle.end?.state === 'MERGED') outcome.land(index + 1, cycle.end.at);
+    else outcome.remove(index + 1, cycle.end?.at ?? cycle.arrivedAt);
+    outcome.restarts += cycle.restarts;
+    for (const run of cycle.runs) runs.add(run);
+  }
+  outcome.runs = runs.size;
+  return outcome;
+}
