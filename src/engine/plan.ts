@@ -233,11 +233,12 @@ function startTests(work: Work): void {
   while (startProposed(work));
 }
 
-/** The checks of an orphan may have reported already, so its run may be over at once. */
+/** The checks of an orphan may have reported already, so the test of a head or a repair may be over at once. */
 function startOrphans(work: Work): void {
   const orphans = runOrphans(work);
   for (const number of orphans) countEarlyReports(work, number);
-  if (orphans.length === 0) return;
+  const states = orphans.map((number) => findCandidate(work.queue, number)?.state);
+  if (!states.some((state) => state === 'passed' || state === 'failed')) return;
   concludeBaseTests(work);
   concludeRepairs(work);
 }

@@ -224,7 +224,7 @@ export function isUntouched({ before, queue }: Work, search: Bisection): boolean
   const areSame = search.chains.every(({ parts }) => parts.every(({ candidates }) => candidates.every(isSameRun)));
   if (!areSame || search.accused === undefined) return areSame;
   const [entry] = unlanded(queue, membersOf(search));
-  return entry !== undefined && isBehindOthers(queue, search, entry);
+  return entry !== undefined && !search.accused.isLast && isBehindOthers(queue, search, entry);
 }
 
 /** Draws one conclusion from the results of a search; false if there is none. */
@@ -332,13 +332,31 @@ function accuse(work: Work, search: Bisection, failed: Mark, isTrusted: boolean)
     releaseRest(work, search.number, 1, because);
     return true;
   }
-  if (queue.hold !== undefined || isBehindOthers(queue, search, entry)) return false;
+  if (queue.hold !== undefined) return false;
+  if (isBehindOthers(queue, search, entry)) return waitAgain(work, search, search.accused);
   if (!search.isOnHead && !search.accused.isLast) return rebase(work, search);
   if (!isTrusted || !(mayBlame(queue, run) || hasPassedSince(queue, run.failure))) return false;
+  if (isBehindAccused(queue, search, entry)) return false;
   noteFailure(work, entry, run, run.failure);
   const { at: _at, ...failure } = run.failure;
   removeEntry(work, entry, { to: 'FAILED', ...failure, candidate: run.number });
   return true;
+}
+
+/** An accused entry ahead was cleared after all, and lands. A failure without it decides nothing. */
+function waitAgain(work: Work, search: Bisection, accused: Accused): boolean {
+  if (!accused.isLast) return false;
+  keepBisection(work, { ...search, isOnHead: false, accused: { ...accused, isLast: false } });
+  return true;
+}
+
+/** Accused entries are decided in queue order. One that is cleared may be what those behind it need. */
+// SPEC K30
+function isBehindAccused(queue: Queue, search: Bisection, entry: Entry): boolean {
+  const wasAhead = aheadTest(queue, search, entry);
+  return queue.bisections.some(
+    (other) => other !== search && isAccused(queue, other) && unlanded(queue, membersOf(other)).some(wasAhead),
+  );
 }
 
 /** A suspicion against a commit that passed by itself is a suspicion against CI. A later pass of any run refutes it. */

@@ -135,6 +135,18 @@ describe('ADAPTIVE tests ahead of the turn', () => {
   `;
 });
 
+describe('accused entries', () => {
+  story('are decided in queue order: one that is cleared may be what the next one needs [K30]', FAST)`
+    with concurrency=4
+    together A B C D E F G; submit H; submit I → testing ABCDEFG ~H ~I
+    fail ~H ~H ~I ~I; pass HEAD                → HI=held
+    pass ABCDEFG                               → testing ~H ~I  # once more, on what landed
+    fail ~I                                    → I=held
+    pass ~H                                    → H=merged; testing ~I
+    pass ~I                                    → I=merged
+  `;
+});
+
 describe('a queue learns', () => {
   it('how often entries fail, and that failures follow each other [K2]', () => {
     const told = play(ONE)`

@@ -44,5 +44,6 @@ export const FROZEN_SEEDS: readonly (readonly [seed: number, found: string])[] =
   [131_585, 'an urgent entry takes others along past one that it interrupts'],
   [331_942, 'an urgent entry interrupts what it has to wait for, without end'],
   [430_973, 'an older test of the head ends a hold for configuration'],
+  [30_061, 'a candidate waits for the end of a hold, and the plan comes to an end'],
   [600_149, 'who fails in a search on top of what it cleared is no evidence against the base'],
 ];
