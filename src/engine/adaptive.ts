@@ -4,7 +4,7 @@ import { ALL_GROUPS, formGroups, isBatchable, type Sizing } from './batch.ts';
 import type { Candidate } from './candidate.ts';
 import { chancesOf, failureChance } from './learned.ts';
 import { bestSplit } from './prefix-proposals.ts';
-import { isAccused, membersOf } from './prefix-search.ts';
+import { isAccused, membersOf } from './prefixes.ts';
 import { raisedValue } from './priority.ts';
 import { type Entry, findCandidate, findEntry, mayStartTests, type Queue } from './queue.ts';
 import { proposeSearches } from './reference.ts';

@@ -1,7 +1,7 @@
 import type { Bisection } from './bisection.ts';
 import { isUnderTest } from './candidate.ts';
 import { chancesOf, flakeChance } from './learned.ts';
-import { failuresMissing, isAccused, type Mark, marksOf, membersOf, shortestFailure } from './prefix-search.ts';
+import { failuresMissing, isAccused, type Mark, marksOf, membersOf, shortestFailure } from './prefixes.ts';
 import type { Queue } from './queue.ts';
 import { unlanded } from './roster.ts';
 import type { Proposal } from './strategy.ts';

@@ -1,5 +1,4 @@
 import { assert } from '../lib/assert.ts';
-import { walk } from '../lib/sorted-list.ts';
 import type { Accused, Bisection, Chain, SearchPart } from './bisection.ts';
 import { findBisection, getBisection, keepBisection, runsOf, tidy } from './bisection-runs.ts';
 import {
@@ -8,23 +7,28 @@ import {
   type CandidateNumber,
   type Ending,
   type Failure,
-  isRunAgain,
   isUnderTest,
-  type Member,
 } from './candidate.ts';
-import { orderKey } from './entry-index.ts';
-import { Footprint, targetsOf } from './footprint.ts';
 import { learnFailure } from './learn.ts';
 import { confirmationsNeeded } from './learned.ts';
 import { abandonBehind } from './line.ts';
+import {
+  failuresMissing,
+  failuresOf,
+  isBehindAccused,
+  isBehindOthers,
+  type Mark,
+  marksOf,
+  membersOf,
+  shortestFailure,
+} from './prefixes.ts';
 import type { PrNumber } from './pull-request.ts';
-import { type Because, type Entry, findCandidate, findEntry, mayWork, type Queue, toMember } from './queue.ts';
+import { type Because, type Entry, findCandidate, mayWork, type Queue, toMember } from './queue.ts';
 import { removeEntry } from './remove-entry.ts';
-import { admittedInOrder, candidatesFor, composedWithOf, lineOf, unlanded } from './roster.ts';
+import { candidatesFor, composedWithOf, unlanded } from './roster.ts';
 import { findBaseTest, mayBlame, noteFailure, suspicionOf, testBase } from './suspicion.ts';
 import { startCandidate } from './test-run.ts';
 import { addCandidate, endCandidate, entryOf, keep, keepCandidate, type Move, move, type Work } from './work.ts';
-
 /**
  * A search in prefixes. Its members are in order, and every run tests the survivors and the first few members:
  *
@@ -37,60 +41,6 @@ import { addCandidate, endCandidate, entryOf, keep, keepCandidate, type Move, mo
  * pass lands nothing. An accused entry is removed only after everything that was ahead of it has ended, because it may
  * need what is ahead.
  */
-
-/** A length that was or is under test. */
-export interface Mark {
-  readonly length: number;
-  readonly runs: readonly Candidate[];
-}
-
-/** Chains and candidates are immutable, so their marks can be cached by identity. */
-const marked = new WeakMap<readonly Chain[], { readonly of: Queue['candidates']; readonly marks: readonly Mark[] }>();
-
-/** The lengths with a run, shortest first. */
-export function marksOf(queue: Queue, chains: readonly Chain[]): readonly Mark[] {
-  const known = marked.get(chains);
-  if (known?.of === queue.candidates) return known.marks;
-  let length = 0;
-  const marks = (chains[0]?.parts ?? []).flatMap((part) => {
-    length += part.members.length;
-    return part.candidates.length === 0 ? [] : { length, runs: runsOf(queue, part) };
-  });
-  marked.set(chains, { of: queue.candidates, marks });
-  return marks;
-}
-
-/** The shortest prefix that is known to fail. A failure whose checks run again is open. */
-// SPEC K8
-export function shortestFailure(marks: readonly Mark[]): Mark | undefined {
-  return marks.find(({ runs }) => runs.some(isSettledFailure));
-}
-
-function isSettledFailure(run: Candidate): boolean {
-  return run.state === 'failed' && !isRunAgain(run);
-}
-
-const members = new WeakMap<Bisection, readonly Member[]>();
-
-export function membersOf(search: Bisection): readonly Member[] {
-  const known = members.get(search);
-  if (known !== undefined) return known;
-  const all = search.chains.flatMap(({ parts }) => parts).flatMap((part) => part.members);
-  members.set(search, all);
-  return all;
-}
-
-/** How many failures of the first member count: those on this base, and those on bases that the search has left. */
-export function failuresOf(queue: Queue, { chains, accused }: Bisection): number {
-  const [first] = marksOf(queue, chains);
-  const here = first?.length === 1 ? first.runs.filter(isSettledFailure).length : 0;
-  return here + (accused?.failures ?? 0);
-}
-
-/** How many more failures it takes to accuse the first member. */
-export function failuresMissing(queue: Queue, search: Bisection): number {
-  return 1 + confirmationsNeeded(queue.learned) - failuresOf(queue, search);
-}
 
 /** A failed candidate of the line, or one that takes too long, becomes a search. Its run is the run of all members. */
 // SPEC K7
@@ -350,63 +300,9 @@ function waitAgain(work: Work, search: Bisection, accused: Accused): boolean {
   return true;
 }
 
-/** Accused entries are decided in queue order. One that is cleared may be what those behind it need. */
-// SPEC K30
-function isBehindAccused(queue: Queue, search: Bisection, entry: Entry): boolean {
-  const wasAhead = aheadTest(queue, search, entry);
-  return queue.bisections.some(
-    (other) => other !== search && isAccused(queue, other) && unlanded(queue, membersOf(other)).some(wasAhead),
-  );
-}
-
 /** A suspicion against a commit that passed by itself is a suspicion against CI. A later pass of any run refutes it. */
 function hasPassedSince({ learned }: Queue, { at }: Failure): boolean {
   return learned.passedAt !== undefined && learned.passedAt > at;
-}
-
-/** An entry that was ahead when the search began is still there. Accused entries do not count. */
-// SPEC K11
-function isBehindOthers(queue: Queue, search: Bisection, entry: Entry): boolean {
-  const wasAhead = aheadTest(queue, search, entry);
-  const key = orderKey(entry);
-  // Sorted by the same key, so most searches are decided by the first entry.
-  for (const prNumber of walk(queue.index.pending)) {
-    const other = findEntry(queue, prNumber);
-    if (other === undefined || orderKey(other) > key) break;
-    if (wasAhead(other)) return true;
-  }
-  if ([...walk(queue.index.aside)].some((prNumber) => isEntry(queue, prNumber, wasAhead))) return true;
-  const isMemberAhead = (member: Member) => isEntry(queue, member.prNumber, wasAhead);
-  return (
-    lineOf(queue).some(({ members }) => members.some(isMemberAhead)) ||
-    queue.bisections.some((other) => !isAccused(queue, other) && membersOf(other).some(isMemberAhead))
-  );
-}
-
-function aheadTest(queue: Queue, { admissions }: Bisection, entry: Entry): (other: Entry) => boolean {
-  const key = orderKey(entry);
-  const footprint = new Footprint().add(targetsOf(queue, entry));
-  return (other) =>
-    orderKey(other) < key &&
-    (other.admission?.ordinal ?? 0) <= admissions &&
-    footprint.overlaps(targetsOf(queue, other));
-}
-
-/** The entries that an accused entry waits for, in queue order. */
-export function entriesAhead(queue: Queue, search: Bisection, entry: Entry): readonly Entry[] {
-  const wasAhead = aheadTest(queue, search, entry);
-  const accused = new Set(queue.bisections.filter((other) => isAccused(queue, other)).map(({ number }) => number));
-  return admittedInOrder(queue).filter((other) => wasAhead(other) && !accused.has(other.bisection ?? 0));
-}
-
-function isEntry(queue: Queue, prNumber: PrNumber, is: (entry: Entry) => boolean): boolean {
-  const entry = findEntry(queue, prNumber);
-  return entry !== undefined && is(entry);
-}
-
-/** Its only member has failed often enough. It waits for what was ahead of it, or for a last run on the head. */
-export function isAccused(queue: Queue, search: Bisection): boolean {
-  return search.accused !== undefined && failuresMissing(queue, search) <= 0;
 }
 
 /** The target branch has moved since, so a failure on the present head decides. */

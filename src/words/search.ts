@@ -1,14 +1,7 @@
 import type { Bisection } from '../engine/bisection.ts';
 import { type Candidate, isUnderTest, type Member } from '../engine/candidate.ts';
 import { flakeChance } from '../engine/learned.ts';
-import {
-  entriesAhead,
-  failuresMissing,
-  failuresOf,
-  marksOf,
-  membersOf,
-  shortestFailure,
-} from '../engine/prefix-search.ts';
+import { entriesAhead, failuresMissing, failuresOf, marksOf, membersOf, shortestFailure } from '../engine/prefixes.ts';
 import type { Entry, Queue } from '../engine/queue.ts';
 import { type ExplanationReason, reason } from './explanation.ts';
 import { count, listPrs } from './phrases.ts';

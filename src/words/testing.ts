@@ -1,7 +1,7 @@
 import type { Bisection } from '../engine/bisection.ts';
 import { runsOf } from '../engine/bisection-runs.ts';
 import { type Candidate, hasMember, isRunAgain, isUnderTest, openChecks } from '../engine/candidate.ts';
-import { marksOf } from '../engine/prefix-search.ts';
+import { marksOf } from '../engine/prefixes.ts';
 import { type Entry, findEntry, type Queue } from '../engine/queue.ts';
 import { unlanded } from '../engine/roster.ts';
 import { isSilent } from '../engine/silence.ts';
