@@ -29,17 +29,17 @@ export interface SluiceOptions {
 export function runSluice(workload: Workload, settings: QueueSettings, options: SluiceOptions = {}): Outcome {
   const game = playSluice(workload, settings, options);
   for (;;) {
-    const { done, value } = game.next();
-    if (done) return value;
+    const step = game.next();
+    if (step.done) return step.value;
   }
 }
 
-/** The same in small steps, for callers that have other work to do. Each step tells the outcome so far. */
+/** The same in small steps, for callers that have other work to do. */
 export function playSluice(
   workload: Workload,
   settings: QueueSettings,
   options: SluiceOptions = {},
-): Generator<Outcome, Outcome> {
+): Generator<void, Outcome> {
   return new Shell(workload, settings, options).play();
 }
 
@@ -70,13 +70,13 @@ class Shell {
     this.#queue = { ...queue, learned: learned ?? queue.learned };
   }
 
-  *play(): Generator<Outcome, Outcome> {
+  *play(): Generator<void, Outcome> {
     const { heads } = this.#queue;
     this.#tell({ kind: 'target_observed', at: this.#now, head: this.#trees.head, since: heads, isDescendant: true });
     for (const change of this.#workload.changes) {
       this.#clock.at(change.submittedAt, () => this.#tell(submissionOf(change)));
     }
-    while (this.#wake() || this.#clock.advance()) yield this.#referee;
+    while (this.#wake() || this.#clock.advance()) yield;
     return this.#referee;
   }
 

@@ -29,6 +29,9 @@ export function tooFewText(decided: number): string {
   return `${known} of this queue. Advice needs ${ENOUGH_DECIDED} of the last 90 days.`;
 }
 
+export const TOO_LONG_TEXT =
+  'The history of this queue takes too long to replay. Run sluice simulate on a backup of the server instead.';
+
 /** One sentence: the ADAPTIVE setting that is better in one respect and worse in none, or that there is none. */
 // SPEC K27
 export function adviceText(present: Replay, others: readonly Replay[]): string {

@@ -195,4 +195,57 @@ export const MUTATIONS: readonly Mutation[] = [
     'if (depth === 0 || work.at >= holdEndsAt(queue, candidate)) return false;',
     'if (depth === 0) return false;',
   ),
+  engine(
+    'adaptive: an accused entry does not wait for those ahead',
+    'prefix-search.ts',
+    'if (queue.hold !== undefined || isBehindOthers(queue, search, entry)) return false;',
+    'if (queue.hold !== undefined) return false;',
+  ),
+  engine(
+    'adaptive: a pass clears one member too many',
+    'prefix-search.ts',
+    'const members = membersOf(search).slice(0, passed.length);',
+    'const members = membersOf(search).slice(0, passed.length + 1);',
+  ),
+  engine(
+    'adaptive: one failure is enough to accuse',
+    'prefix-search.ts',
+    'return 1 + confirmationsNeeded(queue.learned) - failuresOf(queue, search);',
+    'return 1 - failuresOf(queue, search);',
+  ),
+  engine(
+    'adaptive: a base is trusted without a pass',
+    'prefix-search.ts',
+    'if ((chain?.survivors.length ?? 0) > 0 || base.isProven === true) return true;',
+    'if ((chain?.survivors.length ?? 0) >= 0 || base.isProven === true) return true;',
+  ),
+  engine(
+    'adaptive: the members of a failed group are removed without a search',
+    'verdict.ts',
+    'if (isAdaptive(work.queue)) searchCandidate(work, candidate);',
+    'if (isAdaptive(work.queue)) remove(work, candidate);',
+  ),
+  {
+    name: 'adaptive: a pass ahead of its turn lands',
+    edits: [
+      {
+        file: 'src/engine/prefix-search.ts',
+        before: 'if (passed !== undefined) return clearPrefix(',
+        after:
+          'if (passed !== undefined && passed.length === membersOf(search).length && search.isOnHead) return false;\n  if (passed !== undefined) return clearPrefix(',
+      },
+      {
+        file: 'src/engine/plan.ts',
+        before: "const ahead = [...candidatesFor(queue, 'direct'), ",
+        after: "const ahead = [...candidatesFor(queue, 'bisection'), ...candidatesFor(queue, 'direct'), ",
+      },
+    ],
+    suites: ENGINE,
+  },
+  engine(
+    'adaptive: an accused entry is not tested on the head that moved',
+    'prefix-search.ts',
+    'if (!search.isOnHead && !search.accused.isLast) return rebase(work, search);',
+    'if (!search.isOnHead && search.accused.failures > 99) return rebase(work, search);',
+  ),
 ];

@@ -4,7 +4,9 @@ import { Past } from '../../../test/helpers/past-queue.ts';
 import { createQueueInProcess } from '../../../test/worlds/server/queue-in-process.ts';
 import type { ReplyOf } from '../../contract/operation.ts';
 import type { adviseQueue } from '../../contract/queues.ts';
-import { HOUR_MS } from '../../policy/workload.ts';
+import { DEFAULT_SETTINGS } from '../../engine/settings.ts';
+import { HOUR_MS, PLAIN_CHANGE } from '../../policy/workload.ts';
+import { adviseOn } from './advise-queue.ts';
 
 type Advice = ReplyOf<typeof adviseQueue>;
 
@@ -52,6 +54,17 @@ describe('advice on the settings of a queue', () => {
     );
     assert.ok(turns > 0, 'other work goes on');
     assert.deepEqual(await ok('/trunk/v1/adviseQueue', ref), advice);
+  });
+
+  it('replays the later half of a history that takes too many steps [K28]', async () => {
+    const changes = Array.from({ length: 121 }, (_, index) => ({
+      ...{ ...PLAIN_CHANGE, number: index + 1, submittedAt: index, durationMs: 1000, isBroken: index < 61 },
+    }));
+    const { decided, replays } = await adviseOn(changes, DEFAULT_SETTINGS, 400);
+    assert.deepEqual([decided, replays.length, replays[0]?.runsPerDecided], [60, 6, 1]);
+    const hopeless = await adviseOn(changes, DEFAULT_SETTINGS, 9);
+    assert.deepEqual([hopeless.decided, hopeless.replays], [121, []]);
+    assert.match(hopeless.text, /takes too long/);
   });
 
   it('is refused for a short history, and for queues that are not there [K26]', async () => {

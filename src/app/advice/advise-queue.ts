@@ -8,8 +8,15 @@ import { Semaphore } from '../../lib/semaphore.ts';
 import { measure } from '../../policy/measure.ts';
 import type { Outcome } from '../../policy/referee.ts';
 import { playSluice } from '../../policy/sluice.ts';
-import { type Change, HOUR_MS, type Workload } from '../../policy/workload.ts';
-import { adviceText, ENOUGH_DECIDED, type Replay, RUN_COST_WORDS, tooFewText } from '../../words/advice.ts';
+import { type Change, HOUR_MS } from '../../policy/workload.ts';
+import {
+  adviceText,
+  ENOUGH_DECIDED,
+  type Replay,
+  RUN_COST_WORDS,
+  TOO_LONG_TEXT,
+  tooFewText,
+} from '../../words/advice.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { type FoundQueue, findQueue, type QueueRef } from '../core/find-queue.ts';
@@ -23,8 +30,8 @@ const MOST_DECIDED = 500;
 const WINDOWS_DAYS = [1, 7, 30, 90];
 /** Other requests wait at most about this long. */
 const TURN_MS = 10;
-/** A replay that takes more is cut off: no history of this length needs them. */
-const MOST_STEPS = 200_000;
+/** Four for each pull request are usual. Long lines that fail often need many more, and each takes longer. */
+const MOST_STEPS = 4000;
 
 /** One replay at a time in each server. */
 const turns = new Semaphore(1);
@@ -43,16 +50,45 @@ export async function adviseQueue(app: App, caller: Caller, ref: QueueRef): Answ
 }
 
 async function advise(app: App, found: FoundQueue): Promise<AdviceView> {
-  const changes = await readDecided(app, found);
-  const decided = changes.length;
-  if (decided < ENOUGH_DECIDED) return { decided, text: tooFewText(decided), replays: [] };
-  const { settings } = found.queue;
-  const now = await replay(changes, settings, undefined);
+  return adviseOn(await readDecided(app, found), found.queue.settings);
+}
+
+/** Steps are counted instead of time, so that a history has the same advice on every machine. */
+// SPEC K28
+export async function adviseOn(
+  decided: readonly Change[],
+  settings: QueueSettings,
+  mostSteps = MOST_STEPS,
+): Promise<AdviceView> {
+  if (decided.length < ENOUGH_DECIDED)
+    return { decided: decided.length, text: tooFewText(decided.length), replays: [] };
+  let changes = decided;
+  while (changes.length >= ENOUGH_DECIDED) {
+    const replays = await replayAll(changes.map(renumber), settings, mostSteps);
+    if (replays !== undefined) return { decided: changes.length, ...replays };
+    changes = changes.slice(Math.ceil(changes.length / 2));
+  }
+  return { decided: decided.length, text: TOO_LONG_TEXT, replays: [] };
+}
+
+function renumber(change: Change, index: number): Change {
+  return { ...change, number: index + 1 };
+}
+
+async function replayAll(
+  changes: readonly Change[],
+  settings: QueueSettings,
+  mostSteps: number,
+): Promise<Pick<AdviceView, 'text' | 'replays'> | undefined> {
+  const now = await replay(changes, settings, mostSteps);
+  if (now === undefined) return undefined;
   const others: Replay[] = [];
   for (const runCost of RUN_COST_WORDS.keys()) {
-    others.push(await replay(changes, { ...settings, optimizationMode: 'ADAPTIVE', runCost }, runCost));
+    const other = await replay(changes, { ...settings, optimizationMode: 'ADAPTIVE', runCost }, mostSteps);
+    if (other === undefined) return undefined;
+    others.push({ ...other, runCost });
   }
-  return { decided, text: adviceText(now, others), replays: [now, ...others].map(viewReplay) };
+  return { text: adviceText(now, others), replays: [now, ...others].map(viewReplay) };
 }
 
 function viewReplay({ runsPerDecided, ...others }: Replay): AdviceView['replays'][number] {
@@ -68,29 +104,31 @@ async function readDecided({ store, clock }: App, found: FoundQueue): Promise<re
     decided = (history?.changes ?? []).filter(({ isUnmergeable }) => !isUnmergeable);
     if (decided.length >= MOST_DECIDED) break;
   }
-  return decided.slice(-MOST_DECIDED).map((change, index) => ({ ...change, number: index + 1 }));
+  return decided.slice(-MOST_DECIDED);
 }
 
+/** Undefined if it takes too many steps. */
 async function replay(
   changes: readonly Change[],
   settings: QueueSettings,
-  runCost: number | undefined,
-): Promise<Replay> {
+  mostSteps: number,
+): Promise<Replay | undefined> {
   const workload = { source: '', changes, chance: { seed: '1', flakeRate: 0, gitMs: 0 } };
-  const { runsPerDecided, timeToLandMinutes } = measure([{ workload, outcome: await play(workload, settings) }]);
+  const outcome = await play(playSluice(workload, settings), mostSteps);
+  if (outcome === undefined) return undefined;
+  const { runsPerDecided, timeToLandMinutes } = measure([{ workload, outcome }]);
   const { p50, p95 } = timeToLandMinutes;
-  return { runCost, runsPerDecided, p50Minutes: p50 ?? undefined, p95Minutes: p95 ?? undefined };
+  return { runCost: undefined, runsPerDecided, p50Minutes: p50 ?? undefined, p95Minutes: p95 ?? undefined };
 }
 
-// SPEC K28
-async function play(workload: Workload, settings: QueueSettings): Promise<Outcome> {
-  const game = playSluice(workload, settings);
+async function play(game: Generator<void, Outcome>, mostSteps: number): Promise<Outcome | undefined> {
   let turnEndsAt = performance.now() + TURN_MS;
-  for (let steps = 1; ; steps += 1) {
-    const { done, value } = game.next();
-    if (done || steps >= MOST_STEPS) return value;
+  for (let steps = 0; steps < mostSteps; steps += 1) {
+    const step = game.next();
+    if (step.done) return step.value;
     if (performance.now() < turnEndsAt) continue;
     await otherRequests();
     turnEndsAt = performance.now() + TURN_MS;
   }
+  return undefined;
 }
