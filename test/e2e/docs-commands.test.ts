@@ -53,6 +53,12 @@ describe('the pages by task', PATIENCE, () => {
     await follow(inlineCommands('docs/first-week.md'));
   });
 
+  it('adaptive.md: ask, switch, look', async (t) => {
+    const { follow } = await open(t, 'adaptive');
+    const told = await follow(shellBlocks('docs/adaptive.md'));
+    assert.match(told, /Advice needs 30 [\s\S]*Nothing is known[\s\S]*optimizationMode +ADAPTIVE/);
+  });
+
   it('coming-from.md: commands, comments and settings', async (t) => {
     const { follow } = await open(t, 'coming-from', { slow: 'yes' });
     const page = 'docs/coming-from.md';

@@ -32,9 +32,11 @@ const WINDOWS_DAYS = [1, 7, 30, 90];
 const TURN_MS = 10;
 /** Four for each pull request are usual. Long lines that fail often need many more, and each takes longer. */
 const MOST_STEPS = 4000;
+/** With hundreds of slots a step may take so long that time is the limit: 5 s for each replay. */
+const MOST_TURNS = 500;
 
 /** One replay at a time in each server. */
-const turns = new Semaphore(1);
+const replaying = new Semaphore(1);
 /** A queue is immutable: its history is replayed once. */
 const known = new WeakMap<Queue, Promise<AdviceView>>();
 
@@ -43,7 +45,7 @@ export async function adviseQueue(app: App, caller: Caller, ref: QueueRef): Answ
   const found = await findQueue(app, caller, ref);
   if (isRefusal(found)) return found;
   const { queue } = found;
-  const advice = known.get(queue) ?? turns.run(() => advise(app, found));
+  const advice = known.get(queue) ?? replaying.run(() => advise(app, found));
   known.set(queue, advice);
   advice.catch(() => known.delete(queue));
   return advice;
@@ -53,7 +55,7 @@ async function advise(app: App, found: FoundQueue): Promise<AdviceView> {
   return adviseOn(await readDecided(app, found), found.queue.settings);
 }
 
-/** Steps are counted instead of time, so that a history has the same advice on every machine. */
+/** Steps are counted rather than time, so that most histories have the same advice on every machine. */
 // SPEC K28
 export async function adviseOn(
   decided: readonly Change[],
@@ -123,11 +125,13 @@ async function replay(
 
 async function play(game: Generator<void, Outcome>, mostSteps: number): Promise<Outcome | undefined> {
   let turnEndsAt = performance.now() + TURN_MS;
-  for (let steps = 0; steps < mostSteps; steps += 1) {
+  let turns = 1;
+  for (let steps = 0; steps < mostSteps && turns <= MOST_TURNS; steps += 1) {
     const step = game.next();
     if (step.done) return step.value;
     if (performance.now() < turnEndsAt) continue;
     await otherRequests();
+    turns += 1;
     turnEndsAt = performance.now() + TURN_MS;
   }
   return undefined;
