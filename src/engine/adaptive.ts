@@ -3,11 +3,10 @@ import { firstOf, walk } from '../lib/sorted-list.ts';
 import { ALL_GROUPS, formGroups, isBatchable, type Sizing } from './batch.ts';
 import type { Candidate } from './candidate.ts';
 import { chancesOf, failureChance } from './learned.ts';
-import { bestSplit } from './prefix-proposals.ts';
-import { isAccused, membersOf } from './prefixes.ts';
+import { bestSplit, isAccused, membersOf } from './prefixes.ts';
 import { raisedValue } from './priority.ts';
 import { type Entry, findCandidate, findEntry, mayStartTests, type Queue } from './queue.ts';
-import { proposeSearches } from './reference.ts';
+import { proposeSearches, REFERENCE_STRATEGY } from './reference.ts';
 import { lineOf, unlanded } from './roster.ts';
 import { freeSlots } from './slots.ts';
 import type { Proposal, Strategy } from './strategy.ts';
@@ -16,7 +15,12 @@ import type { Proposal, Strategy } from './strategy.ts';
  * Sizes groups, searches and speculation by what the queue has learned. One setting, the cost of a run, says how many
  * pull requests that wait for the duration of a run are worth one more run.
  */
-export const ADAPTIVE_STRATEGY: Strategy = { propose, wakeAt: overrunsAt };
+const ADAPTIVE_STRATEGY: Strategy = { propose, wakeAt: overrunsAt };
+
+/** The strategy that the settings name. */
+export function strategyOf({ settings }: Queue): Strategy {
+  return settings.optimizationMode === 'ADAPTIVE' ? ADAPTIVE_STRATEGY : REFERENCE_STRATEGY;
+}
 
 /** Below this chance that the line passes, a group is tested on the head instead of on top of the line. */
 const LEAST_CHANCE_TO_STACK = 0.75;

@@ -3,10 +3,11 @@ import { walk } from '../lib/sorted-list.ts';
 import type { Candidate } from './candidate.ts';
 import { Footprint, footprintOf, targetsOf } from './footprint.ts';
 import type { UpToDate } from './pull-request.ts';
-import { type Entry, isAdmitted, lineLimit, mayStartTests, type Queue, toMember } from './queue.ts';
+import { type Entry, isAdmitted, mayStartTests, type Queue, toMember } from './queue.ts';
 import { isReady, readinessOf } from './readiness.ts';
 import { appFor, isReportedBy, type RequiredChecks } from './required.ts';
 import { candidatesFor, unlanded } from './roster.ts';
+import { lineLimit } from './slots.ts';
 import { passCandidate, startCandidate } from './test-run.ts';
 import { addCandidate, endCandidate, entryOf, keep, type Work } from './work.ts';
 

@@ -1,12 +1,13 @@
 import { walk } from '../lib/sorted-list.ts';
 import { type Candidate, isUnderTest } from './candidate.ts';
+import { orderKey } from './entry-index.ts';
 import { Footprint, targetsOf } from './footprint.ts';
 import { abandon, isBeingLanded } from './line.ts';
 import { dropYoungestRun } from './prefix-search.ts';
 import type { PrNumber } from './pull-request.ts';
-import { type Because, type Entry, findCandidate, mayStartTests, type Queue } from './queue.ts';
+import { type Because, type Entry, findCandidate, findEntry, isAdmitted, mayStartTests, type Queue } from './queue.ts';
 import { lineOf, unlanded } from './roster.ts';
-import { entryOf, type Work } from './work.ts';
+import { entryOf, keep, type Work } from './work.ts';
 
 /** Puts urgent entries ahead of everything they overlap with that may be interrupted. */
 // SPEC C24, O6
@@ -62,4 +63,24 @@ function isIn(queue: Queue, candidate: Candidate, footprint: Footprint): boolean
 
 function interruptedBy(prNumber: PrNumber): Because {
   return { reason: 'SKIP_THE_LINE_INTERRUPTED', prNumber };
+}
+
+/** Puts an entry back into the line once the entry it conflicts with is no longer ahead of it. */
+// SPEC C33
+export function releaseSetAside(work: Work): void {
+  for (const prNumber of walk(work.queue.index.aside)) {
+    const entry = entryOf(work, prNumber);
+    if (!isBehindItsConflict(work.queue, entry)) keep(work, { ...entry, conflictsWith: undefined });
+  }
+}
+
+function isBehindItsConflict(queue: Queue, entry: Entry): boolean {
+  const other = entry.conflictsWith === undefined ? undefined : findEntry(queue, entry.conflictsWith);
+  // An entry that landed or left is not waited for, even if it was submitted again.
+  if (other === undefined || !isAdmitted(other) || other.conflictsWith === entry.prNumber) return false;
+  if (orderKey(other) < orderKey(entry)) return true;
+  // An entry under test stays ahead whatever its priority, unless an urgent entry may interrupt it.
+  const own = other.candidate === undefined ? undefined : findCandidate(queue, other.candidate);
+  if (own !== undefined) return entry.priority.value > 0 || !isInterruptible(queue, own);
+  return other.bisection !== undefined && entry.priority.value > 0;
 }

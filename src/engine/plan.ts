@@ -1,7 +1,7 @@
 import { assert } from '../lib/assert.ts';
 import { changedKeys, getIn } from '../lib/int-map.ts';
 import { walk } from '../lib/sorted-list.ts';
-import { overruns } from './adaptive.ts';
+import { overruns, strategyOf } from './adaptive.ts';
 import { raiseWaiting } from './ageing.ts';
 import { advanceBisections, startNextRun } from './bisect.ts';
 import {
@@ -15,7 +15,7 @@ import {
 import { isBehindDirectMerge, planDirectMerges } from './direct-merge.ts';
 import { withMode } from './entry-index.ts';
 import { concludeBaseTests, concludeRepairs, retestHead, startRepair } from './hold.ts';
-import { freeSlotFor, makeWayForUrgent } from './interrupt.ts';
+import { freeSlotFor, makeWayForUrgent, releaseSetAside } from './interrupt.ts';
 import { abandon, isBeingLanded } from './line.ts';
 import { dissolveScouts, searchCandidate, startPrefix, startScout } from './prefix-search.ts';
 import type { PrNumber } from './pull-request.ts';
@@ -24,7 +24,6 @@ import {
   findCandidate,
   findEntry,
   isPending,
-  lineLimit,
   mayStartTests,
   mayTest,
   mayWork,
@@ -37,10 +36,8 @@ import { countEarlyReports } from './report-check.ts';
 import { resumeHeld } from './restart.ts';
 import { reviewUnheard } from './review-required.ts';
 import { candidatesFor, candidatesOf, composedWithOf, lineOf, unlanded } from './roster.ts';
-import { releaseSetAside } from './set-aside.ts';
 import { tellOfSilence } from './silence.ts';
-import { freeSearchSlots, freeSlots, freeSlotsFor } from './slots.ts';
-import { strategyOf } from './strategies.ts';
+import { freeSearchSlots, freeSlots, freeSlotsFor, lineLimit } from './slots.ts';
 import type { Proposal } from './strategy.ts';
 import { testSuspectedBases } from './suspicion.ts';
 import type { NodeId } from './targets.ts';

@@ -22,7 +22,7 @@ import type { Priority } from './priority.ts';
 import type { PrNumber, PullRequestFacts } from './pull-request.ts';
 import type { ReasonCode } from './reason.ts';
 import type { StartProblem } from './required.ts';
-import { inForce, type QueueMode, type QueueSettings } from './settings.ts';
+import type { QueueMode, QueueSettings } from './settings.ts';
 import type { ImpactedTargets } from './targets.ts';
 
 /**
@@ -396,12 +396,4 @@ export function isLanding(queue: Queue, entry: Entry): boolean {
   if (candidate === undefined) return false;
   const isIt = ({ submission }: Member) => submission === entry.submission;
   return candidate.members.some(isIt) || candidate.beneath.some(isIt);
-}
-
-/** The line holds this many entries, or as many as can be under test at once if that is more. */
-const LINE_LIMIT = 500;
-
-export function lineLimit(queue: Queue): number {
-  const settings = inForce(queue.settings);
-  return Math.max(LINE_LIMIT, settings.concurrency * (settings.batch ? settings.batchingMinSize : 1));
 }

@@ -3,7 +3,7 @@ import { firstOf } from '../lib/sorted-list.ts';
 import { ALL_GROUPS, type Demand, formGroups, type Group, hopsBehind } from './batch.ts';
 import { findStartable } from './bisect.ts';
 import type { Candidate } from './candidate.ts';
-import { proposePrefixes } from './prefix-proposals.ts';
+import { proposePrefixes } from './prefixes.ts';
 import { findEntry, mayStartTests, type Queue } from './queue.ts';
 import { lineOf } from './roster.ts';
 import { inForce } from './settings.ts';

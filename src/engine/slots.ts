@@ -35,3 +35,11 @@ function countUnderTest(queue: Queue, isCounted: (candidate: Candidate) => boole
 function isOfSearch({ purpose }: Candidate): boolean {
   return purpose.kind === 'bisection';
 }
+
+/** The line holds this many entries, or as many as can be under test at once if that is more. */
+const LINE_LIMIT = 500;
+
+export function lineLimit(queue: Queue): number {
+  const settings = inForce(queue.settings);
+  return Math.max(LINE_LIMIT, settings.concurrency * (settings.batch ? settings.batchingMinSize : 1));
+}

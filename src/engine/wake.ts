@@ -1,5 +1,6 @@
 import type { Instant } from '../lib/clock.ts';
 import { walk } from '../lib/sorted-list.ts';
+import { strategyOf } from './adaptive.ts';
 import { nextRaiseAt } from './ageing.ts';
 import { nextHeadTestAt, redTestEnds } from './hold.ts';
 import { findEntry, type Queue } from './queue.ts';
@@ -7,7 +8,6 @@ import { reviewDueAt } from './review-required.ts';
 import { candidatesOf } from './roster.ts';
 import { inForce } from './settings.ts';
 import { silentFrom } from './silence.ts';
-import { strategyOf } from './strategies.ts';
 import type { Strategy } from './strategy.ts';
 import { awaitedUntil, holdEndsAt, isFailure, testingEndsAt } from './verdict.ts';
 

@@ -1,9 +1,10 @@
 import { isBehindDirectMerge } from '../engine/direct-merge.ts';
 import { isPossibleRepair } from '../engine/hold.ts';
 import type { BlockReason } from '../engine/pull-request.ts';
-import { type Entry, findCandidate, type Hold, isAdmitted, isLive, lineLimit, type Queue } from '../engine/queue.ts';
+import { type Entry, findCandidate, type Hold, isAdmitted, isLive, type Queue } from '../engine/queue.ts';
 import { readinessOf } from '../engine/readiness.ts';
 import { unlanded } from '../engine/roster.ts';
+import { lineLimit } from '../engine/slots.ts';
 import { isSuspected } from '../engine/suspicion.ts';
 import { holdEndsAt } from '../engine/verdict.ts';
 import type { Instant } from '../lib/clock.ts';
