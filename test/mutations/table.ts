@@ -198,8 +198,8 @@ export const MUTATIONS: readonly Mutation[] = [
   engine(
     'adaptive: an accused entry does not wait for those ahead',
     'prefix-search.ts',
-    'if (queue.hold !== undefined || isBehindOthers(queue, search, entry)) return false;',
-    'if (queue.hold !== undefined) return false;',
+    'if (isBehindOthers(queue, search, entry)) return waitAgain(work, search, search.accused);',
+    'if (entry.prNumber < 0) return waitAgain(work, search, search.accused);',
   ),
   engine(
     'adaptive: a pass clears one member too many',
@@ -209,7 +209,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ),
   engine(
     'adaptive: one failure is enough to accuse',
-    'prefix-search.ts',
+    'prefixes.ts',
     'return 1 + confirmationsNeeded(queue.learned) - failuresOf(queue, search);',
     'return 1 - failuresOf(queue, search);',
   ),
