@@ -2,6 +2,7 @@ import type { Instant } from '../lib/clock.ts';
 import { firstOf, walk } from '../lib/sorted-list.ts';
 import { ALL_GROUPS, formGroups, isBatchable, type Sizing } from './batch.ts';
 import type { Candidate } from './candidate.ts';
+import { footprintOf, targetsOf } from './footprint.ts';
 import { chancesOf, failureChance } from './learned.ts';
 import { bestSplit, isAccused, membersOf } from './prefixes.ts';
 import { raisedValue } from './priority.ts';
@@ -242,8 +243,19 @@ const LEAST_OVERRUN_MS = 60_000;
 // SPEC K18
 export function overruns(queue: Queue, at: Instant): readonly Candidate[] {
   return overrunTimes(queue)
-    .filter(({ until }) => until <= at)
+    .filter(({ candidate, until }) => until <= at && isInTheWay(queue, candidate))
     .map(({ candidate }) => candidate);
+}
+
+/** An entry that waits overlaps with it. In lanes, most runs are in nobody's way. */
+function isInTheWay(queue: Queue, { members }: Candidate): boolean {
+  if (queue.settings.mode === 'SINGLE') return true;
+  const footprint = footprintOf(queue, members);
+  for (const prNumber of walk(queue.index.pending)) {
+    const entry = findEntry(queue, prNumber);
+    if (entry !== undefined && footprint.overlaps(targetsOf(queue, entry))) return true;
+  }
+  return false;
 }
 
 function overrunsAt(queue: Queue, now: Instant): Instant | undefined {
