@@ -9,6 +9,7 @@ import type { Forge } from '../../../src/forge/forge.ts';
 import { createServer } from '../../../src/http/server.ts';
 import type { ServerDeps } from '../../../src/http/server-deps.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
+import { readVersion } from '../../../src/lib/version.ts';
 import type { OrganizationId } from '../../../src/storage/accounts.ts';
 import type { Repository, RepositoryId } from '../../../src/storage/repositories.ts';
 import { createMemoryStore } from '../../../src/storage/sqlite/create-memory-store.ts';
@@ -64,7 +65,7 @@ export async function createInProcess(given: InProcessOptions = {}): Promise<InP
   const auth = new Authenticator({ store, clock, log: silentLog });
   const app = createTestApp({ store, forges, clock, auth });
   const defaults = {
-    version: '1.2.3',
+    version: readVersion(),
     publicUrl: 'https://sluice.test',
     trustedProxies: [],
     rateLimit: 0,
