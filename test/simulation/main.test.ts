@@ -13,16 +13,9 @@ describe('npm run simulate', () => {
     assert.match(stdout + stderr, /4 seeds in .* 0 failed/);
   });
 
-  it('hands over to the policy mode', async () => {
-    const { stdout } = await run(process.execPath, [MAIN, 'policy', '--prs', '20', '--json']);
-    assert.doesNotThrow(() => JSON.parse(stdout), stdout);
-  });
-
-  it('teaches', async () => {
-    for (const mode of [[], ['policy']]) {
-      const { stdout } = await run(process.execPath, [MAIN, ...mode, '--help']);
-      assert.match(stdout, /npm run simulate/);
-    }
+  it('teaches, and names the command that compares settings', async () => {
+    const { stdout } = await run(process.execPath, [MAIN, '--help']);
+    assert.match(stdout, /npm run simulate[\s\S]*`sluice simulate` is something else/);
   });
 
   it('refuses what it does not know with a sentence', async () => {
