@@ -1,18 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { golombSize } from '../../src/engine/adaptive.ts';
-import {
-  chancesOf,
-  confirmationsNeeded,
-  failureChance,
-  flakeChance,
-  NOTHING_LEARNED,
-} from '../../src/engine/learned.ts';
-import { findEntry } from '../../src/engine/queue.ts';
-import type { QueueSettings } from '../../src/engine/settings.ts';
-import { explain } from '../../src/words/explain.ts';
-import { play, story } from '../worlds/engine/story.ts';
-import { numberOf } from '../worlds/engine/words.ts';
+import { story } from '../worlds/engine/story.ts';
 
 const ADAPTIVE = { optimizationMode: 'ADAPTIVE', concurrency: 4 } as const;
 const ONE = { ...ADAPTIVE, concurrency: 1 };
@@ -147,42 +136,6 @@ describe('accused entries', () => {
   `;
 });
 
-describe('a queue learns', () => {
-  it('how often entries fail, and that failures follow each other [K2]', () => {
-    const told = play(ONE)`
-      submit A; pass A; submit B; pass B; submit C; pass C; submit D; fail D ~D; submit E; fail E ~E → DE=failed
-    `;
-    const { learned } = told.queue;
-    assert.equal(learned.outcomes.digits, '00011');
-    assert.ok(failureChance(learned, 1) > failureChance(learned, 0), 'after 1 of 3 landings, after 1 of 1 failures');
-    assert.ok(failureChance(learned) > failureChance(NOTHING_LEARNED));
-  });
-
-  it('not from cancels or a red branch [K2]', () => {
-    const told = play(ONE)`submit A B; cancel A; submit C; cancel B C`;
-    assert.deepEqual(told.queue.learned, NOTHING_LEARNED);
-  });
-
-  it('how many failures are flakes, and how long a run takes [K3] [K4]', () => {
-    const told = play(ONE)`submit A; wait 10m; fail A; pass ~A`;
-    assert.ok(flakeChance(told.queue.learned) > flakeChance(NOTHING_LEARNED));
-    const steady = play(ONE)`submit A; wait 10m; pass A; submit B; wait 20m; pass B`;
-    assert.equal(steady.queue.learned.durationMs, 11 * 60_000);
-  });
-
-  it('how often a failure has to be confirmed [K10]', () => {
-    const needed = (hits: number) => confirmationsNeeded({ ...NOTHING_LEARNED, flakes: { hits, seen: 1_000 } });
-    assert.deepEqual([0, 1, 2, 25, 32, 99, 500].map(needed), [0, 0, 1, 1, 2, 2, 3]);
-  });
-
-  it('gives chances from the context of each entry [K2]', () => {
-    const told = play(ONE)`submit A; pass A; submit B; fail B ~B; together C D`;
-    const entries = ['C', 'D'].flatMap((name) => findEntry(told.queue, numberOf(name)) ?? []);
-    const { learned } = told.queue;
-    assert.deepEqual(chancesOf(told.queue, entries), [failureChance(learned, 1), failureChance(learned, 0)]);
-  });
-});
-
 describe('ADAPTIVE in lanes', () => {
   story('groups only entries that overlap, and stacks what is likely enough to pass [K17]', ADAPTIVE)`
     with mode=PARALLEL
@@ -214,38 +167,4 @@ describe('a run that takes far too long', () => {
     pass C                       → C=merged; B=testing
     pass ~B                      → B=testing; testing B  # on what landed meanwhile
   `;
-});
-
-describe('ADAPTIVE explains', () => {
-  const codesOf = (settings: Partial<QueueSettings>, text: string, name: string) => {
-    const told = play(settings)([text] as unknown as TemplateStringsArray);
-    const entry = findEntry(told.queue, numberOf(name));
-    assert.ok(entry !== undefined);
-    return explain(told.queue, entry, told.now).reasons.map(({ code, text: words }) => `${code}: ${words}`);
-  };
-
-  for (const [name, settings, text, expected] of [
-    ['H', FAST, 'together A B C D E F G; submit H', /^AHEAD_OF_TURN: It is tested ahead of its turn on main:/],
-    ['C', ONE, 'together A B C D; fail ABCD', /^BISECTION: .* this pull request or #1, #2, #4\./],
-    ['D', ONE, 'together A B C D; fail ABCD ~AB', /^BEHIND_CULPRIT: One of #1, #2 failed in a run with it/],
-    ['A', ONE, 'together A B C D; fail ABCD ~AB ~A', /^CONFIRMING: .* repeats the run once: 1 of 40 runs/],
-    [
-      'H',
-      FAST,
-      'together A B C D E F G; submit H; fail ~H ~H',
-      /^ACCUSED: It failed 2 times .* and 4 more have landed/,
-    ],
-    [
-      'E',
-      { ...ADAPTIVE, runCost: 16 },
-      'together A B C D; submit E',
-      /^NOT_WORTH_A_RUN: A run now is worth 1\.1 waiting/,
-    ],
-    ['B', ADAPTIVE, 'submit A; wait 10m; pass A; submit B; submit C; wait 25m', /^OVERRUN: Its run takes much longer/],
-  ] as const) {
-    it(`${expected.source.split(':')[0]?.slice(1)} [K21]`, () => {
-      const [first = ''] = codesOf(settings, text, name);
-      assert.match(first, expected);
-    });
-  }
 });

@@ -1,10 +1,9 @@
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { Fault } from '../../lib/fault.ts';
 import type { LogKey, LogPart, LogStore } from '../logs.ts';
-import { inOrder } from './in-order.ts';
 import { all, executeAll, first, type Operation, type SqlEngine, together } from './operation.ts';
 import type { Schema } from './schema.ts';
-import { callOf, type StatementCompiler } from './statement.ts';
+import { callOf, inOrder, type StatementCompiler } from './statement.ts';
 
 /** Removed in one transaction: it is over soon, and other writes come in between. */
 const REMOVED_AT_ONCE = 50;

@@ -1,7 +1,6 @@
 import type { UploadStore } from '../uploads.ts';
-import { inOrder } from './in-order.ts';
 import { all, execute, executeAll, first, type Operation, type SqlEngine } from './operation.ts';
-import { callOf, type StatementCompiler } from './statement.ts';
+import { callOf, inOrder, type StatementCompiler } from './statement.ts';
 
 /** Removed in one transaction: it is over soon, and other writes come in between. */
 const PIECES_REMOVED_AT_ONCE = 32;
