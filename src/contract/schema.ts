@@ -207,7 +207,7 @@ export function onlyWhen(field: string, key: string, value: string) {
   };
 }
 
-/** Where `key` has a value of the schema `value`, the request fits `then`; else the sentence is about `field`. */
+/** A request whose `key` fits the schema `value` also fits `then`. The sentence of a refusal is about `field`. */
 export function whenKeyIs(
   { key, value }: { readonly key: string; readonly value: object },
   then: object,
