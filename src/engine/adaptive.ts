@@ -27,6 +27,8 @@ export function strategyOf({ settings }: Queue): Strategy {
 const LEAST_CHANCE_TO_STACK = 0.75;
 /** A search that ends earlier also releases its other members earlier. Measured, like the chance above. */
 const SPLIT_WEIGHT = 1.5;
+/** From this cost of a run on, lanes group entries even while slots are free. */
+const GROUPS_ALWAYS_FROM = 4;
 const MEDIUM = 100;
 
 function propose(queue: Queue, at: Instant): readonly Proposal[] {
@@ -209,17 +211,22 @@ function leastChanceInLanes(runCost: number): number {
 }
 
 function sizingFor(queue: Queue): Sizing {
-  const { maxGroupSize } = queue.settings;
+  const most = largestGroupInLanes(queue);
   return {
-    most: maxGroupSize,
+    most,
     isFull: (entries) => {
       const chances = chancesOf(queue, entries);
-      return (
-        entries.length >= maxGroupSize || golombSize([...chances, failureChance(queue.learned, 0)]) <= entries.length
-      );
+      return entries.length >= most || golombSize([...chances, failureChance(queue.learned, 0)]) <= entries.length;
     },
     mayJoin: (entries, entry) => entries.every((other) => classOf(other) === classOf(entry)),
   };
+}
+
+/** A group waits for its slowest member and for its culprits, so entries are grouped only as far as slots are short. */
+function largestGroupInLanes(queue: Queue): number {
+  const { maxGroupSize, runCost } = queue.settings;
+  if (runCost >= GROUPS_ALWAYS_FROM) return maxGroupSize;
+  return Math.min(maxGroupSize, Math.ceil(queue.index.pending.size / Math.max(1, freeSlots(queue))));
 }
 
 /** A second run in a search that has one under way. */
@@ -236,7 +243,7 @@ function proposeSplit(queue: Queue): readonly Proposal[] {
 }
 
 /** A run that takes this many times as long as others no longer holds up the line. */
-const OVERRUN = 2;
+const OVERRUN = 4;
 const LEAST_OVERRUN_MS = 60_000;
 
 /** The candidates of the line that take too long, while others wait. */

@@ -25,8 +25,6 @@ export interface Bisection {
 
 /** An accused entry is removed only after everything that was ahead of it has ended. */
 export interface Accused {
-  /** The failures on bases that the search has left. */
-  readonly failures: number;
   /** Everything ahead had ended when the base was chosen, so a failure on it decides. */
   readonly isLast: boolean;
 }

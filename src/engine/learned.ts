@@ -55,6 +55,8 @@ const PRIOR_WEIGHT = 2;
 /** An accusation is wrong for flakes alone at most this often. */
 const LARGEST_DOUBT = 0.001;
 const MOST_CONFIRMATIONS = 3;
+/** As many successes, never seen, count against little evidence. */
+const DOUBT_WEIGHT = 10;
 const MOST_OUTCOMES = 512;
 
 function count({ hits, seen }: Share, hit: number): Share {
@@ -124,6 +126,11 @@ export function withPass(
 export function failureChance({ after, all }: Learned, context?: 0 | 1): number {
   const { hits, seen } = context === undefined ? NOTHING_SEEN : after[context];
   return Math.max(LEAST_CHANCE, (hits + PRIOR_WEIGHT * rate(all)) / (seen + PRIOR_WEIGHT));
+}
+
+/** How likely a failure follows a failure, as far as much evidence says so. */
+export function chanceAfterFailure({ after: [, { hits, seen }] }: Learned): number {
+  return hits / (seen + DOUBT_WEIGHT);
 }
 
 /** How likely an entry fails that a search cleared. */

@@ -1,5 +1,5 @@
 import { assert } from '../lib/assert.ts';
-import type { Accused, Bisection, Chain, SearchPart } from './bisection.ts';
+import type { Bisection, Chain, SearchPart } from './bisection.ts';
 import { findBisection, getBisection, keepBisection, runsOf, tidy } from './bisection-runs.ts';
 import {
   branchSubjectOf,
@@ -14,7 +14,6 @@ import { confirmationsNeeded } from './learned.ts';
 import { abandonBehind } from './line.ts';
 import {
   failuresMissing,
-  failuresOf,
   isBehindAccused,
   isBehindOthers,
   type Mark,
@@ -277,13 +276,13 @@ function accuse(work: Work, search: Bisection, failed: Mark, isTrusted: boolean)
   assert(run?.failure !== undefined && entry !== undefined, 'a failed prefix has a live member and a failure');
   const because: Because = { reason: 'PREREQUISITE_MERGE_ITEM_FAILED', prNumber: entry.prNumber };
   if (search.accused === undefined) {
-    keepBisection(work, { ...search, accused: { failures: 0, isLast: false } });
+    keepBisection(work, { ...search, accused: { isLast: false } });
     learnFailure(work, entry, run.failure);
     releaseRest(work, search.number, 1, because);
     return true;
   }
   if (queue.hold !== undefined) return false;
-  if (isBehindOthers(queue, search, entry)) return waitAgain(work, search, search.accused);
+  if (isBehindOthers(queue, search, entry)) return waitAgain(work, search);
   if (!search.isOnHead && !search.accused.isLast) return rebase(work, search);
   if (!isTrusted || !(mayBlame(queue, run) || hasPassedSince(queue, run.failure))) return false;
   if (isBehindAccused(queue, search, entry)) return false;
@@ -294,9 +293,9 @@ function accuse(work: Work, search: Bisection, failed: Mark, isTrusted: boolean)
 }
 
 /** An accused entry ahead was cleared after all, and lands. A failure without it decides nothing. */
-function waitAgain(work: Work, search: Bisection, accused: Accused): boolean {
-  if (!accused.isLast) return false;
-  keepBisection(work, { ...search, isOnHead: false, accused: { ...accused, isLast: false } });
+function waitAgain(work: Work, search: Bisection): boolean {
+  if (search.accused?.isLast !== true) return false;
+  keepBisection(work, { ...search, isOnHead: false, accused: { isLast: false } });
   return true;
 }
 
@@ -305,16 +304,16 @@ function hasPassedSince({ learned }: Queue, { at }: Failure): boolean {
   return learned.passedAt !== undefined && learned.passedAt > at;
 }
 
-/** The target branch has moved since, so a failure on the present head decides. */
+/** The target branch has moved since, so failures on the present head decide. Those before may have lacked what landed. */
 // SPEC K12
 function rebase(work: Work, search: Bisection): boolean {
   const { head } = work.queue;
   const [chain] = search.chains;
   if (head === undefined || chain === undefined) return false;
-  const accused: Accused = { failures: failuresOf(work.queue, search), isLast: true };
   endRuns(work, chain.parts, { reason: 'TARGET_BRANCH_MOVED', prNumber: undefined });
   const parts = chain.parts.map((part) => ({ ...part, candidates: [] }));
-  keepBisection(work, { ...search, base: head, isOnHead: true, accused, chains: [{ ...chain, survivors: [], parts }] });
+  const chains = [{ ...chain, survivors: [], parts }];
+  keepBisection(work, { ...search, base: head, isOnHead: true, accused: { isLast: true }, chains });
   return true;
 }
 

@@ -52,21 +52,20 @@ export function membersOf(search: Bisection): readonly Member[] {
   return all;
 }
 
-/** How many failures of the first member count: those on this base, and those on bases that the search has left. */
-export function failuresOf(queue: Queue, { chains, accused }: Bisection): number {
+/** How often the first member failed alone on this base. */
+export function failuresOf(queue: Queue, { chains }: Bisection): number {
   const [first] = marksOf(queue, chains);
-  const here = first?.length === 1 ? first.runs.filter(isSettledFailure).length : 0;
-  return here + (accused?.failures ?? 0);
+  return first?.length === 1 ? first.runs.filter(isSettledFailure).length : 0;
 }
 
-/** How many more failures it takes to accuse the first member. */
+/** How many more of them it takes to accuse or to remove it. */
 export function failuresMissing(queue: Queue, search: Bisection): number {
   return 1 + confirmationsNeeded(queue.learned) - failuresOf(queue, search);
 }
 
-/** Its only member has failed often enough. It waits for what was ahead of it, or for a last run on the head. */
+/** Its only member has failed often enough. It waits for what was ahead of it, or for the last runs on the head. */
 export function isAccused(queue: Queue, search: Bisection): boolean {
-  return search.accused !== undefined && failuresMissing(queue, search) <= 0;
+  return search.accused !== undefined && (search.accused.isLast || failuresMissing(queue, search) <= 0);
 }
 
 /** An entry that was ahead when the search began is still there. Accused entries do not count. */
@@ -127,7 +126,7 @@ export function proposePrefixes(queue: Queue, search: Bisection): Proposal[] {
   const isRunning = marks.some(({ runs }) => runs.some((run) => isUnderTest(run) || run.state === 'waiting'));
   const whole = membersOf(search).length;
   if (failed === undefined) return isRunning ? [] : [{ kind: 'prefix', search: number, length: whole }];
-  if (failed.length === 1) return isAccused(queue, search) ? [] : confirm(queue, search, failed);
+  if (failed.length === 1) return confirm(queue, search, failed);
   if (isRunning) return [];
   if (isLikelyFlake(queue, search, failed))
     return [{ kind: 'prefix', search: number, length: failed.length, isAgain: true }];

@@ -1,6 +1,7 @@
 import type { Instant } from '../lib/clock.ts';
 import { releaseFromBisection } from './bisection-runs.ts';
 import type { Base, Candidate, Failure } from './candidate.ts';
+import { chanceAfterFailure } from './learned.ts';
 import { abandon } from './line.ts';
 import type { PrNumber } from './pull-request.ts';
 import { type Because, type Entry, findCandidate, mayWork, type Queue, type Removal, type Suspicion } from './queue.ts';
@@ -18,6 +19,9 @@ import { addCandidate, endCandidate, type Work } from './work.ts';
 
 /** This many similar removals in a row make a commit suspect. */
 export const ENOUGH = 2;
+
+/** In an ADAPTIVE queue more removals make a commit suspect if they come in a row by chance more often than this. */
+const LARGEST_COINCIDENCE = 0.25;
 
 /** This many removals make a commit suspect even if they differ: several of its checks may be broken. */
 const ENOUGH_OF_ANY = 4;
@@ -41,21 +45,35 @@ export function isSuspected(queue: Queue, candidate: Candidate): boolean {
   const base = testedAloneOn(queue, candidate);
   const suspicion = base === undefined ? undefined : suspicionOf(queue, base);
   if (suspicion === undefined) return false;
-  const suspected = suspectedSigns(suspicion);
+  const suspected = suspectedSigns(queue, suspicion);
   return signsOf(candidate.failure).some((sign) => suspected === 'any' || suspected.includes(sign));
 }
 
 /** The signs a commit is suspected of: those it failed by itself, and those of every long enough row of removals. */
 // SPEC V32, V35
-function suspectedSigns({ removals, failed = [] }: Pick<Suspicion, 'removals' | 'failed'>): readonly string[] | 'any' {
+function suspectedSigns(
+  queue: Queue,
+  { removals, failed = [] }: Pick<Suspicion, 'removals' | 'failed'>,
+): readonly string[] | 'any' {
   if (removals.length >= ENOUGH_OF_ANY) return 'any';
-  const rows = rowsOf(removals).filter(({ prNumbers }) => prNumbers.length >= ENOUGH);
+  const enough = enoughAlike(queue);
+  const rows = rowsOf(removals).filter(({ prNumbers }) => prNumbers.length >= enough);
   return [...failed, ...rows.flatMap(({ signs }) => signs)];
 }
 
 // SPEC V10
-function isSuspectedEnough({ removals }: Suspicion): boolean {
-  return suspectedSigns({ removals }).length > 0;
+function isSuspectedEnough(queue: Queue, { removals }: Suspicion): boolean {
+  return suspectedSigns(queue, { removals }).length > 0;
+}
+
+/** Failures in a row are no sign of a red branch in a queue where one often follows another. */
+// SPEC K31
+function enoughAlike({ settings, learned }: Queue): number {
+  if (settings.optimizationMode !== 'ADAPTIVE') return ENOUGH;
+  const chance = chanceAfterFailure(learned);
+  let enough = ENOUGH;
+  while (enough < ENOUGH_OF_ANY && chance ** (enough - 1) > LARGEST_COINCIDENCE) enough += 1;
+  return enough;
 }
 
 /** An entry that failed with a suspected sign waits for the test of this commit. */
@@ -190,7 +208,7 @@ export function testSuspectedBases(work: Work): void {
   for (const suspicion of work.queue.suspicions) {
     const { base, isDoubted } = suspicion;
     const isOfUse = isHead(work.queue, base) || isSearchedOn(work.queue, base);
-    const isSuspicious = (isOfUse && isSuspectedEnough(suspicion)) || isWaitedFor(work.queue, suspicion);
+    const isSuspicious = (isOfUse && isSuspectedEnough(work.queue, suspicion)) || isWaitedFor(work.queue, suspicion);
     const isEnough = isDoubted === true || isSuspicious;
     const isHeld = work.queue.hold !== undefined && isHead(work.queue, base);
     if (isEnough && !isHeld && findBaseTest(work.queue, base) === undefined) testBase(work, base);
@@ -224,7 +242,7 @@ export function isHead({ head }: Queue, base: Base): boolean {
 export function clearBase(work: Work, base: Base): void {
   if (isHead(work.queue, base) || isSearchedOn(work.queue, base)) {
     const suspicion = suspicionOf(work.queue, base) ?? { removals: [] };
-    const suspected = suspectedSigns(suspicion);
+    const suspected = suspectedSigns(work.queue, suspicion);
     const signs = suspected === 'any' ? suspicion.removals.flatMap(({ failure }) => signsOf(failure)) : suspected;
     // Passing checks do not show that the configuration is usable.
     const isOfChecks = (sign: string) => !sign.startsWith('START_TEST_RUN_');
@@ -272,7 +290,7 @@ export function leaveHead(work: Work, because: Because, how: 'landing' | 'push')
   if (head === undefined || suspicion === undefined) return;
   const isSearched = suspicion.removals.length > 0 && isSearchedOn(work.queue, head);
   const isUnderWay = suspicion.removals.length > 0 && findBaseTest(work.queue, head) !== undefined;
-  const isWorthATest = isSearched || isUnderWay || isSuspectedEnough(suspicion);
+  const isWorthATest = isSearched || isUnderWay || isSuspectedEnough(work.queue, suspicion);
   // A bisection continues on its base, so the evidence against that base still counts.
   if (how === 'landing' && isSearched) return;
   if (how === 'push' && isSearched) giveUpSearches(work, head, because);

@@ -35,7 +35,7 @@ describe('ADAPTIVE explains', () => {
       'together A B C D; submit E',
       /^NOT_WORTH_A_RUN: A run now is worth 1\.1 waiting/,
     ],
-    ['B', ADAPTIVE, 'submit A; wait 10m; pass A; submit B; submit C; wait 25m', /^OVERRUN: Its run takes much longer/],
+    ['B', ADAPTIVE, 'submit A; wait 10m; pass A; submit B; submit C; wait 45m', /^OVERRUN: Its run takes much longer/],
   ] as const) {
     it(`${expected.source.split(':')[0]?.slice(1)} [K21]`, () => {
       const [first = ''] = codesOf(settings, text, name);

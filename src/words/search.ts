@@ -64,13 +64,13 @@ function runOf(queue: Queue, { chains }: Bisection): Candidate | undefined {
 }
 
 function accusedReason(queue: Queue, entry: Entry, search: Bisection): Omit<ExplanationReason, 'reasons'> {
-  const times = count(failuresOf(queue, search), 'time');
   if (search.accused?.isLast === true) {
     return reason(
       'LAST_TEST',
-      `It failed ${times} on an older ${queue.branch}. It is tested once more, alone on ${queue.branch} as it is now.`,
+      `It failed on an older ${queue.branch}. It is tested again, alone on ${queue.branch} as it is now.`,
     );
   }
+  const times = count(failuresOf(queue, search), 'time');
   const ahead = entriesAhead(queue, search, entry);
   if (ahead.length === 0)
     return reason(

@@ -198,8 +198,8 @@ export const MUTATIONS: readonly Mutation[] = [
   engine(
     'adaptive: an accused entry does not wait for those ahead',
     'prefix-search.ts',
-    'if (isBehindOthers(queue, search, entry)) return waitAgain(work, search, search.accused);',
-    'if (entry.prNumber < 0) return waitAgain(work, search, search.accused);',
+    'if (isBehindOthers(queue, search, entry)) return waitAgain(work, search);',
+    'if (entry.prNumber < 0) return waitAgain(work, search);',
   ),
   engine(
     'adaptive: a pass clears one member too many',
@@ -246,6 +246,6 @@ export const MUTATIONS: readonly Mutation[] = [
     'adaptive: an accused entry is not tested on the head that moved',
     'prefix-search.ts',
     'if (!search.isOnHead && !search.accused.isLast) return rebase(work, search);',
-    'if (!search.isOnHead && search.accused.failures > 99) return rebase(work, search);',
+    'if (!search.isOnHead && search.number < 0) return rebase(work, search);',
   ),
 ];

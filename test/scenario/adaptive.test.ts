@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { golombSize } from '../../src/engine/adaptive.ts';
+import type { Candidate } from '../../src/engine/candidate.ts';
+import { type Learned, NOTHING_LEARNED } from '../../src/engine/learned.ts';
+import { candidatesOf } from '../../src/engine/roster.ts';
+import { Scenario } from '../worlds/engine/scenario.ts';
 import { story } from '../worlds/engine/story.ts';
 
 const ADAPTIVE = { optimizationMode: 'ADAPTIVE', concurrency: 4 } as const;
@@ -82,11 +86,11 @@ describe('ADAPTIVE searches a failed group in prefixes', () => {
     pass ~AB+D                            → ABD=merged
   `;
 
-  story('a push behind its back: the accused is tested once more on the new head [K12]', ONE)`
+  story('a push behind its back: the accused is tested again on the new head [K12]', ONE)`
     together A B C; fail ABC ~A; pass HEAD → testing ~A
     foreign X                              → testing ~A
     fail ~A                                → testing ~A; A=testing
-    fail ~A; pass HEAD                     → A=failed; target M+X
+    fail ~A ~A; pass HEAD                  → A=failed; target M+X
   `;
 
   story('what is built on a failed candidate is abandoned at once [K7]', FAST)`
@@ -106,6 +110,28 @@ describe('ADAPTIVE searches a failed group in prefixes', () => {
   `;
 });
 
+describe('ADAPTIVE tests the head', () => {
+  it('after as many failures in a row as are no coincidence here [K31]', () => {
+    const after: Learned['after'] = [NOTHING_LEARNED.after[0], { hits: 60, seen: 100 }];
+    assert.equal(removalsBeforeHeadTest(NOTHING_LEARNED), 2);
+    assert.equal(removalsBeforeHeadTest({ ...NOTHING_LEARNED, after }), 4);
+  });
+});
+
+/** Entries fail one by one on a head that passed. */
+function removalsBeforeHeadTest(learned: Learned): number {
+  const story = new Scenario(ONE);
+  story.play('submit Z; pass Z');
+  story.queue = { ...story.queue, learned: { ...learned, flakes: { hits: 0, seen: 20 } } };
+  const names = ['A', 'B', 'C', 'D', 'E', 'F'];
+  const isHeadTest = ({ purpose }: Candidate) => purpose.kind === 'head';
+  return names.findIndex((name) => {
+    if (candidatesOf(story.queue).some(isHeadTest)) return true;
+    story.play(`submit ${name}; fail ${name}`);
+    return false;
+  });
+}
+
 describe('ADAPTIVE tests ahead of the turn', () => {
   story('on the head, if the line is unlikely to pass; what passes rides along [K9] [K20]', FAST)`
     with concurrency=3
@@ -122,6 +148,13 @@ describe('ADAPTIVE tests ahead of the turn', () => {
     pass ABCDEFG                                 → H=testing; testing ~H
     pass ~H                                      → H=merged  # it needed what was ahead of it
   `;
+
+  story('for a flake on the head, whatever it failed for before [K12]', FAST)`
+    with concurrency=3
+    together A B C D E F G; submit H; fail ~H ~H; pass HEAD ABCDEFG → testing ~H
+    fail ~H                                                         → H=testing; testing ~H
+    pass ~H                                                         → H=merged
+  `;
 });
 
 describe('accused entries', () => {
@@ -130,7 +163,7 @@ describe('accused entries', () => {
     together A B C D E F G; submit H; submit I → testing ABCDEFG ~H ~I
     fail ~H ~H ~I ~I; pass HEAD                → HI=held
     pass ABCDEFG                               → testing ~H ~I  # once more, on what landed
-    fail ~I                                    → I=held
+    fail ~I ~I                                 → I=held
     pass ~H                                    → H=merged; testing ~I
     pass ~I                                    → I=merged
   `;
@@ -138,11 +171,18 @@ describe('accused entries', () => {
 
 describe('ADAPTIVE in lanes', () => {
   story('groups only entries that overlap, and stacks what is likely enough to pass [K17]', ADAPTIVE)`
-    with mode=PARALLEL
+    with mode=PARALLEL runCost=4
     together A[x] B[y] C[x] → testing AC B
     submit D[x]             → testing AC B AC+D
     pass B                  → B=merged
     fail AC                 → testing D ~A
+  `;
+
+  story('groups no entries while slots are free, if runs are cheap enough [K17]', ADAPTIVE)`
+    with mode=PARALLEL concurrency=4
+    together A[x] B[y] C[x] → testing A B A+C
+    set concurrency=3; submit D[x] E[x] → testing A B A+C; DE=pending
+    pass B                  → testing A A+C A+C+DE
   `;
 });
 
@@ -163,7 +203,7 @@ describe('leaving ADAPTIVE', () => {
 describe('a run that takes far too long', () => {
   story('goes on as a search, so that the line can go on without it [K18]', ADAPTIVE)`
     submit A; wait 10m; pass A
-    submit B; submit C; wait 25m → testing C ~B
+    submit B; submit C; wait 45m → testing C ~B
     pass C                       → C=merged; B=testing
     pass ~B                      → B=testing; testing B  # on what landed meanwhile
   `;
