@@ -10,7 +10,7 @@ import { eventRowOf, quarantineSettingsOf } from '../storage/test-codec.ts';
 import type { BatchFacts, StoredRun, TestMemory } from '../storage/test-ingest.ts';
 import type { TestEventRow, TestRow } from '../storage/tests.ts';
 import { Stale } from './interrupts.ts';
-import { type KeptTest, memoryOf, showState } from './kept-test.ts';
+import { type KeptTest, showState, takeMemory } from './kept-test.ts';
 import type { KeptTests } from './kept-tests.ts';
 import { type RepositorySettings, uploadFactsOf } from './upload-facts.ts';
 
@@ -68,7 +68,7 @@ function show(
   const memories = tests.map((test) => {
     test.settingsVersion = settings.version;
     test.isDirty = false;
-    return memoryOf(test, kept.seq + 1);
+    return takeMemory(test, kept.seq + 1);
   });
   return { tests: shown.map(({ row }) => row), memories };
 }

@@ -1,9 +1,10 @@
 import type { TestState } from '../flaky/core/state.ts';
+import { addCounts, countRuns } from '../flaky/daily-counts.ts';
 import type { QuarantineSettings } from '../flaky/quarantine.ts';
 import { recordTest } from '../flaky/test-record.ts';
 import type { Instant } from '../lib/clock.ts';
 import { decodeState, encodeState, eventRowOf, nextCheckOf, overrideOf } from '../storage/test-codec.ts';
-import type { KnownTest, TestMemory } from '../storage/test-ingest.ts';
+import type { CountedRuns, KnownTest, StoredRun, TestMemory } from '../storage/test-ingest.ts';
 import type { TestEventRow, TestRow } from '../storage/tests.ts';
 
 /**
@@ -17,6 +18,8 @@ export interface KeptTest {
   lastRunAt: Instant | null;
   /** The store has an older state, and after a crash the missing counts come from the runs. */
   isDirty: boolean;
+  /** The runs that the stored figures lack; null: none. */
+  uncounted: CountedRuns | null;
 }
 
 export function keepKnown({ test, memory }: KnownTest): KeptTest {
@@ -26,12 +29,31 @@ export function keepKnown({ test, memory }: KnownTest): KeptTest {
     settingsVersion: memory.settingsVersion,
     lastRunAt: memory.lastRunAt,
     isDirty: false,
+    uncounted: null,
   };
 }
 
-export function memoryOf({ row, state, settingsVersion, lastRunAt }: KeptTest, seq: number): TestMemory {
+/** The memory to store. It takes the uncounted runs along, so a memory that is not stored means a test to read again. */
+// SPEC F62
+export function takeMemory(test: KeptTest, seq: number): TestMemory {
+  const { row, state, settingsVersion, lastRunAt, uncounted } = test;
   const nextCheckAt = nextCheckOf(row, state);
-  return { testNo: row.no, seq, state: encodeState(state), nextCheckAt, settingsVersion, lastRunAt };
+  test.uncounted = null;
+  const memory = { testNo: row.no, seq, state: encodeState(state), nextCheckAt, settingsVersion, lastRunAt };
+  return uncounted === null ? memory : { ...memory, counted: uncounted };
+}
+
+type CountableRun = Pick<StoredRun, 'conclusion' | 'startedAt' | 'durationMs'>;
+
+/** Counts runs of an upload that arrived at `at`. */
+export function countUncounted(test: KeptTest, runs: readonly CountableRun[], at: Instant): void {
+  const days = countRuns(runs, at);
+  if (days.length === 0) return;
+  let lastFailureAt = test.uncounted?.lastFailureAt ?? null;
+  for (const { conclusion, startedAt } of runs) {
+    if (conclusion === 'FAILURE') lastFailureAt = Math.max(lastFailureAt ?? 0, Math.min(startedAt, at));
+  }
+  test.uncounted = { days: addCounts(test.uncounted?.days ?? [], days), lastFailureAt };
 }
 
 export interface Acting {

@@ -13,7 +13,7 @@ import type { Repository } from '../storage/repositories.ts';
 import type { Store } from '../storage/store.ts';
 import type { KnownTest, LoadedTests, StoredRun, UncountedBatch } from '../storage/test-ingest.ts';
 import { Stale } from './interrupts.ts';
-import { type KeptTest, keepKnown } from './kept-test.ts';
+import { countUncounted, type KeptTest, keepKnown } from './kept-test.ts';
 import { uploadFactsOf } from './upload-facts.ts';
 
 /** Ids per query. */
@@ -163,6 +163,7 @@ export class KeptTests {
       const scope = scopeOf(uploadFactsOf(batch.facts), monitors, batch.receivedAt);
       test.state = observe(test.state, observed, scope).state;
       test.lastRunAt = latestStart(runs, test.lastRunAt);
+      countUncounted(test, runs, batch.receivedAt);
       test.isDirty = true;
     }
     return test;

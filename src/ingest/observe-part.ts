@@ -9,7 +9,7 @@ import { eventRowOf, quarantineSettingsOf } from '../storage/test-codec.ts';
 import type { BatchFacts, StoredFailure, StoredRun, TestChange } from '../storage/test-ingest.ts';
 import type { TestEventRow, TestRow } from '../storage/tests.ts';
 import type { Earlier } from './earlier-outcomes.ts';
-import { isSameList, type KeptTest, memoryOf, showState } from './kept-test.ts';
+import { countUncounted, isSameList, type KeptTest, showState, takeMemory } from './kept-test.ts';
 import { type KeptTests, latestStart } from './kept-tests.ts';
 import type { ReadRun } from './read/read-run.ts';
 import { type RepositorySettings, uploadFactsOf } from './upload-facts.ts';
@@ -59,12 +59,13 @@ export async function observePart(
   let seen = 0;
   for (const { test, runs } of inOrderOfNumbers(kept, part.groups)) {
     storeRuns(test, runs, out);
+    countUncounted(test, runs, at);
     const isNew = added.has(test);
     const isRenamed = !isNew && facts.flaw === null && rename(test, runs.at(-1) as ReadRun);
     const isUrgent = foldRuns(test, runs, { scope, earlier: part.earlier.get(test.row.no), isNew, events: out.events });
     const isShown = isUrgent && showState(test, out.events, acting);
     if (isNew || isRenamed || isShown) out.tests.push(test.row);
-    if (isUrgent) out.memories.push(memoryOf(test, kept.seq + 1));
+    if (isUrgent) out.memories.push(takeMemory(test, kept.seq + 1));
     test.isDirty = !isUrgent;
     seen += 1;
     if (seen % STEP_EVERY === 0) await step();
@@ -88,7 +89,7 @@ export function introduceTests(kept: KeptTests, part: NewTests): Pick<TestChange
     if (paths !== undefined) test.state = { ...test.state, paths };
     showState(test, events, acting);
   }
-  return { tests: added.map(({ row }) => row), memories: added.map((test) => memoryOf(test, kept.seq + 1)), events };
+  return { tests: added.map(({ row }) => row), memories: added.map((test) => takeMemory(test, kept.seq + 1)), events };
 }
 
 interface Group {
@@ -110,7 +111,14 @@ function addNewTests(kept: KeptTests, { groups, variant, settings, at }: NewTest
     const state = newTestState(at);
     const identity = { id, repositoryId: kept.repository.id, no: kept.nextTestNo, variant };
     const row = newRow(identity, runs[0] as ReadRun, at);
-    const test: KeptTest = { row, state, settingsVersion: settings.version, lastRunAt: null, isDirty: false };
+    const test: KeptTest = {
+      row,
+      state,
+      settingsVersion: settings.version,
+      lastRunAt: null,
+      isDirty: false,
+      uncounted: null,
+    };
     kept.nextTestNo += 1;
     kept.add(test);
     added.add(test);

@@ -8,7 +8,7 @@ import type { TestEventRow, TestRow } from '../storage/tests.ts';
 import type { Upload, UploadIgnored } from '../storage/uploads.ts';
 import { Stale } from './interrupts.ts';
 import type { Kept } from './kept-repositories.ts';
-import { type KeptTest, memoryOf, showState } from './kept-test.ts';
+import { type KeptTest, showState, takeMemory } from './kept-test.ts';
 import { uploadFactsOf } from './upload-facts.ts';
 
 /** Tests per transaction. */
@@ -54,7 +54,7 @@ async function recountSome(store: Store, { kept, settings }: Kept, of: Recount):
     test.state = state;
     for (const event of happened) events.push(eventRowOf(test.row.id, event));
     if (showState(test, events, acting)) tests.push(test.row);
-    memories.push(memoryOf(test, kept.seq + 1));
+    memories.push(takeMemory(test, kept.seq + 1));
     test.isDirty = false;
   }
   const repositoryId = kept.repository.id;

@@ -1,7 +1,7 @@
 import type { Store } from '../storage/store.ts';
 import type { TestMemory } from '../storage/test-ingest.ts';
 import { Stale } from './interrupts.ts';
-import { type KeptTest, memoryOf } from './kept-test.ts';
+import { type KeptTest, takeMemory } from './kept-test.ts';
 import { type KeptTests, SLICE_TESTS } from './kept-tests.ts';
 import type { RepositorySettings } from './upload-facts.ts';
 
@@ -30,7 +30,7 @@ export async function storeMemories(
     // Tests follow the applied settings, even if newer ones are stored.
     await kept.loadUncounted(slice, settings.appliedMonitors);
     const dirty = dirtyTests(kept, slice * SLICE_TESTS);
-    const memories = dirty.map((test): TestMemory => memoryOf(test, upToSeq));
+    const memories = dirty.map((test): TestMemory => takeMemory(test, upToSeq));
     const isStored = await store.testIngest.storeMemories({ repositoryId, expectedSeq: upToSeq, memories });
     if (!isStored) throw new Stale();
     for (const test of dirty) test.isDirty = false;

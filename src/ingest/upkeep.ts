@@ -10,7 +10,7 @@ import type { TestEventRow, TestRow } from '../storage/tests.ts';
 import type { UploadStore } from '../storage/uploads.ts';
 import { Interrupted, Stale } from './interrupts.ts';
 import type { KeptRepositories } from './kept-repositories.ts';
-import { type KeptTest, memoryOf, showState } from './kept-test.ts';
+import { type KeptTest, showState, takeMemory } from './kept-test.ts';
 import type { KeptTests } from './kept-tests.ts';
 import { recountTests } from './recount-tests.ts';
 import { forgetOldRuns, type KeepLimits, tidyUploads } from './retention.ts';
@@ -36,6 +36,9 @@ const FIRST_RETENTION_MS = 60_000;
 const RETENTION_EVERY_MS = 3_600_000;
 /** Due tests per transaction. */
 const DUE_AT_ONCE = 256;
+/** Tests per transaction whose figures lose a day. */
+const ROLL_AT_ONCE = 500;
+const ROLL_SLICES = 20;
 const SICK_MS = 60_000;
 /** Damage in one repository must not delay the others. A store that was unavailable is back soon. */
 const STORE_AWAY_MS = 5_000;
@@ -138,7 +141,17 @@ export class Upkeep {
         this.#kept.use(repository, (kept) => expireTests(this.#store, kept, { testIds, at: now })),
       );
     }
+    if (await this.#rollFigures(now)) return true;
     return due.some(({ repositoryId }) => !this.#sickUntil.has(repositoryId) && !this.#isPaused(repositoryId));
+  }
+
+  /** After midnight, UTC, nearly all tests lose a day: uploads take turns with them. True if there may be more. */
+  async #rollFigures(now: Instant): Promise<boolean> {
+    for (let slice = 0; slice < ROLL_SLICES; slice += 1) {
+      await this.#step();
+      if ((await this.#store.testIngest.rollFigures(now, ROLL_AT_ONCE)) === 0) return false;
+    }
+    return true;
   }
 
   /** Recounts withdrawn uploads. */
@@ -216,7 +229,7 @@ async function expireTests(
     for (const event of expired.events) events.push(eventRowOf(id, event));
     const hasEnded = endOverride(test, events, at);
     if (showState(test, events, acting) || hasEnded) tests.push(test.row);
-    memories.push(notDueNow(memoryOf(test, kept.seq + 1), at));
+    memories.push(notDueNow(takeMemory(test, kept.seq + 1), at));
     test.isDirty = false;
   }
   const change = { repositoryId: kept.repository.id, expectedSeq: kept.seq, tests, memories, failures: [], events };

@@ -6,6 +6,7 @@
  * tests in memory then reads them again.
  */
 import type { EvidenceFlaw } from '../flaky/core/evidence.ts';
+import type { DailyCounts } from '../flaky/daily-counts.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { RepositoryId } from './repositories.ts';
 import type { RunConclusion, TestEventRow, TestRow } from './tests.ts';
@@ -22,6 +23,13 @@ export interface TestMemory {
   /** The version of the repository's settings that it follows. */
   readonly settingsVersion: number;
   readonly lastRunAt: Instant | null;
+  /** The runs that it counts and the stored one does not. Never read back: the store adds them to the test's figures. */
+  readonly counted?: CountedRuns;
+}
+
+export interface CountedRuns {
+  readonly days: DailyCounts;
+  readonly lastFailureAt: Instant | null;
 }
 
 export interface KnownTest {
@@ -162,7 +170,6 @@ export interface TestIngest {
    * differs, a stored memory counts more runs than the given one, or the upload does not wait any more.
    */
   commit(change: TestChange, at: Instant): Promise<number | undefined>;
-  /** Slow for a repository with millions of tests. */
   countTests(repositoryId: RepositoryId): Promise<number>;
   /** Other batches of this commit and job that are evidence. */
   findEarlier(
@@ -205,6 +212,11 @@ export interface TestIngest {
    * override, flag or ticket, which uses a sequence number. Not one transaction: call it until it returns 0.
    */
   forget(repositoryId: RepositoryId, before: Instant, limit: number): Promise<number>;
+  /**
+   * Takes the days that have left the window out of the figures of at most `limit` tests of one repository. Returns
+   * their number: call it until that is 0.
+   */
+  rollFigures(now: Instant, limit: number): Promise<number>;
   /** Frees the room of forgotten runs, and of runs of removed repositories. Call it until it returns 0. */
   purge(limit: number): Promise<number>;
 }

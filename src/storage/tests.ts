@@ -1,4 +1,5 @@
 import type { EvidenceFlaw } from '../flaky/core/evidence.ts';
+import type { DailyCounts } from '../flaky/daily-counts.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { RepositoryId } from './repositories.ts';
 
@@ -59,6 +60,37 @@ export interface TestListQuery {
 export interface TestList {
   readonly totalRows: number;
   readonly tests: readonly TestRow[];
+}
+
+export const TEST_ORDERS = ['PULL_REQUESTS', 'FAILURES', 'FAILURE_RATE', 'DURATION', 'LAST_FAILURE'] as const;
+export type TestOrder = (typeof TEST_ORDERS)[number];
+
+/** Null: whatever it is. Unlike the other lists it has no watermark: figures change with every upload. */
+export interface RankedTestsQuery {
+  readonly repositoryId: RepositoryId;
+  readonly order: TestOrder;
+  readonly status: TestStatus | null;
+  readonly isQuarantined: boolean | null;
+  /** Exactly as in CODEOWNERS. */
+  readonly owner: string | null;
+  /** A part of the name, class, file or suite, ignoring case. */
+  readonly text: string | null;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+export interface RankedTest {
+  readonly test: TestRow;
+  /** All runs that are stored, as far back as 30 days before the last of them, or a little longer. */
+  readonly days: DailyCounts;
+  /** Pull requests in which it failed while it was unhealthy and not quarantined, in the last 30 days. */
+  readonly pullRequests: number;
+  readonly lastFailureAt: Instant | null;
+}
+
+export interface RankedTests {
+  readonly totalRows: number;
+  readonly tests: readonly RankedTest[];
 }
 
 export interface FailureGroup {
@@ -146,6 +178,11 @@ export interface TestStore {
   listQuarantined(query: TestListQuery): Promise<TestList>;
   /** Tests of this status as of the watermark, by id. */
   listByStatus(query: TestListQuery & { readonly status: TestStatus }): Promise<TestList>;
+  /**
+   * Tests by their figures of the last 30 days, the largest first, then by number. The latest passes are in the figures
+   * at once, but move a test within a minute or so.
+   */
+  rank(query: RankedTestsQuery): Promise<RankedTests>;
   /** One for each id, in their order. `now` ends the windows; runs and groups reach back to `since` at most. */
   getStats(query: {
     readonly repositoryId: RepositoryId;

@@ -1,6 +1,7 @@
 import { partStatements } from './run-parts.ts';
 import type { Schema } from './schema.ts';
 import type { StatementCompiler } from './statement.ts';
+import { figureStatements } from './test-figures.ts';
 
 export type CommitStatements = ReturnType<typeof testCommitStatements>;
 
@@ -11,6 +12,7 @@ export function testCommitStatements(compiler: StatementCompiler) {
   return {
     ...sequenceStatements(compiler),
     ...partStatements(compiler),
+    ...figureStatements(compiler),
     ...lookupStatements(compiler),
     ...stateStatements(compiler),
     ...rowStatements(compiler),
@@ -32,6 +34,7 @@ function sequenceStatements(compiler: StatementCompiler) {
           quarantine_version: 0,
           forgotten_seq: 0,
           counted_seq: 0,
+          test_count: 0,
         })
         .onConflict((conflict) => conflict.column('repository_id').doNothing()),
     ),
@@ -51,6 +54,7 @@ function sequenceStatements(compiler: StatementCompiler) {
           quarantine_version: param('quarantine_version'),
           forgotten_seq: param('forgotten_seq'),
           counted_seq: param('counted_seq'),
+          test_count: param('test_count'),
         })
         .where('repository_id', '=', param('repository_id')),
     ),
@@ -63,7 +67,7 @@ function lookupStatements(compiler: StatementCompiler) {
     findTests: compiler.list<Repository, string>()((param, ids) =>
       builder
         .selectFrom('tests')
-        .select(['id', 'status', 'quarantined_at'])
+        .select(['id', 'no', 'status', 'quarantined_at', 'codeowners'])
         .where('repository_id', '=', param('repositoryId'))
         .where('id', 'in', ids),
     ),

@@ -7,12 +7,13 @@ import type { Schema } from './schema.ts';
 import { type Call, callOf } from './statement.ts';
 import { fromRuns } from './stored-runs.ts';
 import type { CommitStatements } from './test-commit-statements.ts';
+import { figureCalls, memoryFigureCalls, ownerCalls } from './test-figures.ts';
 import { fromBatch, fromFailure, fromFailureText, fromMemory, fromTest, fromTestEvent, kindsOf } from './test-rows.ts';
 import { type OutcomeStatements, outcomeCall } from './upload-outcome.ts';
 
 type Statements = CommitStatements & OutcomeStatements;
 type Sequence = Schema['test_sequences'];
-type KnownTest = Pick<Schema['tests'], 'id' | 'status' | 'quarantined_at'>;
+type KnownTest = Pick<Schema['tests'], 'id' | 'no' | 'status' | 'quarantined_at' | 'codeowners'>;
 
 /** A change with its lookups, made before the transaction begins so that a retry does not repeat them. */
 export interface PreparedChange {
@@ -57,14 +58,19 @@ export function* commitChange(statements: Statements, prepared: PreparedChange):
   const states = changeStates(statements, { tests, known, repositoryId, seq });
   const batch = yield* batchCalls(statements, prepared, seq);
   const checks = yield* checkResultCalls(statements, change);
+  const figures = yield* figureCalls(statements, change, { at: prepared.at, lastTestNo: sequence.last_test_no });
+  const rows = [...tests.values()].map(fromTest);
   yield* executeAll([
     callOf(statements.advance, {
       ...sequence,
       last_seq: seq,
       last_test_no: lastTestNo,
       quarantine_version: sequence.quarantine_version + (states.changesQuarantine ? 1 : 0),
+      test_count: sequence.test_count + lastTestNo - sequence.last_test_no,
     }),
-    ...statements.upsertTests([...tests.values()].map(fromTest)),
+    ...statements.upsertTests(rows),
+    ...ownerCalls(statements, rows, known),
+    ...figures,
     ...states.calls,
     ...statements.upsertMemories([...prepared.memories.values()].map((memory) => fromMemory(repositoryId, memory))),
     ...batch,
@@ -83,7 +89,9 @@ export function* storeMemories(
 ): Operation<boolean> {
   if ((yield* lockSequence(statements, repositoryId, expectedSeq)) === undefined) return false;
   if (yield* areOutdated(statements, repositoryId, memories)) return false;
-  yield* executeAll(statements.upsertMemories(memories.map((memory) => fromMemory(repositoryId, memory))));
+  const figures = yield* memoryFigureCalls(statements, repositoryId, memories);
+  const stored = memories.map((memory) => fromMemory(repositoryId, memory));
+  yield* executeAll([...statements.upsertMemories(stored), ...figures]);
   return true;
 }
 

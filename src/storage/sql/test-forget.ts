@@ -1,9 +1,10 @@
 import type { TestIngest } from '../test-ingest.ts';
-import { all, allOf, execute, first, type Operation, type SqlEngine } from './operation.ts';
+import { all, allOf, execute, executeAll, first, type Operation, type SqlEngine } from './operation.ts';
 import { dropPartitions, partStatements, removeRetired } from './run-parts.ts';
 import type { StatementCompiler } from './statement.ts';
 import { uncountedBatches, uncountedRuns } from './stored-runs.ts';
 import { testCommitStatements } from './test-commit-statements.ts';
+import { ownersOf, removeOwnerCalls } from './test-figures.ts';
 
 type Statements = ReturnType<typeof forgetStatements>;
 
@@ -83,13 +84,13 @@ function* forgetTests(statements: Statements, old: Old): Operation<number> {
   yield* execute(statements.advance, {
     ...sequence,
     last_seq: sequence.last_seq + 1,
+    test_count: sequence.test_count - forgotten.length,
     quarantine_version: sequence.quarantine_version + (isQuarantined ? 1 : 0),
   });
   for (const remove of [statements.removeStatesOf, statements.removeEventsOf])
     yield* allOf(remove({ repositoryId }, ids));
-  for (const remove of [statements.removeFailuresOf, statements.removeMemories]) {
-    yield* allOf(remove({ repositoryId }, numbers));
-  }
+  yield* executeAll(removeOwnerCalls(statements, forgotten.flatMap(ownersOf)));
+  for (const remove of statements.removeByNumber) yield* allOf(remove({ repositoryId }, numbers));
   yield* allOf(statements.removeTests({ repositoryId }, ids));
   return forgotten.length;
 }
@@ -97,10 +98,11 @@ function* forgetTests(statements: Statements, old: Old): Operation<number> {
 type Repository = { repositoryId: string };
 
 export function forgetStatements(compiler: StatementCompiler) {
-  const { lockSequence, advance } = testCommitStatements(compiler);
+  const { lockSequence, advance, removeOwner } = testCommitStatements(compiler);
   return {
     lockSequence,
     advance,
+    removeOwner,
     ...partStatements(compiler),
     ...oldRowStatements(compiler),
     ...uncountedStatements(compiler),
@@ -220,7 +222,7 @@ function idleStatements(compiler: StatementCompiler) {
       builder
         .selectFrom('test_memories')
         .crossJoin('tests')
-        .select(['tests.id', 'tests.no', 'tests.quarantined_at'])
+        .select(['tests.repository_id', 'tests.id', 'tests.no', 'tests.quarantined_at', 'tests.codeowners'])
         .where('test_memories.repository_id', '=', param('repositoryId'))
         .whereRef('tests.repository_id', '=', 'test_memories.repository_id')
         .whereRef('tests.no', '=', 'test_memories.test_no')
@@ -236,10 +238,7 @@ function idleStatements(compiler: StatementCompiler) {
 
 function removalStatements(compiler: StatementCompiler) {
   const { builder } = compiler.dialect;
-  const ofNumbers = (table: 'test_memories' | 'test_failures') =>
-    compiler.list<Repository, number>()((param, numbers) =>
-      builder.deleteFrom(table).where('repository_id', '=', param('repositoryId')).where('test_no', 'in', numbers),
-    );
+  const numbered = ['test_failures', 'test_memories', 'test_figures', 'test_pull_requests'] as const;
   return {
     removeStatesOf: compiler.list<Repository, string>()((param, ids) =>
       builder
@@ -251,8 +250,11 @@ function removalStatements(compiler: StatementCompiler) {
     removeEventsOf: compiler.list<Repository, string>()((param, ids) =>
       builder.deleteFrom('test_events').where('repository_id', '=', param('repositoryId')).where('test_id', 'in', ids),
     ),
-    removeFailuresOf: ofNumbers('test_failures'),
-    removeMemories: ofNumbers('test_memories'),
+    removeByNumber: numbered.map((table) =>
+      compiler.list<Repository, number>()((param, numbers) =>
+        builder.deleteFrom(table).where('repository_id', '=', param('repositoryId')).where('test_no', 'in', numbers),
+      ),
+    ),
     removeTests: compiler.list<Repository, string>()((param, ids) =>
       builder.deleteFrom('tests').where('repository_id', '=', param('repositoryId')).where('id', 'in', ids),
     ),

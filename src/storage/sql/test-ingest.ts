@@ -13,6 +13,7 @@ import {
 } from './test-batches.ts';
 import { commitChange, prepareChange, storeMemories } from './test-commit.ts';
 import { testCommitStatements } from './test-commit-statements.ts';
+import { rollFigures } from './test-figures.ts';
 import { createForget, createPurge } from './test-forget.ts';
 import { load, loadRange, loadStatements } from './test-load.ts';
 import { outcomeStatements } from './upload-outcome.ts';
@@ -43,6 +44,7 @@ export function createTestIngest(engine: SqlEngine, compiler: StatementCompiler)
         ),
       ),
     forget: createForget(engine, compiler),
+    rollFigures: (now, limit) => engine.write(() => rollFigures(commits, { now, limit })),
     purge: createPurge(engine, compiler),
   };
 }

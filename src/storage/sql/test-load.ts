@@ -50,8 +50,8 @@ export function loadStatements(compiler: StatementCompiler) {
   return {
     countTests: compiler.statement<Repository>()((param) =>
       builder
-        .selectFrom('tests')
-        .select((eb) => eb.fn.countAll<number>().as('count'))
+        .selectFrom('test_sequences')
+        .select('test_count as count')
         .where('repository_id', '=', param('repositoryId')),
     ),
     findNumbers: compiler.statement<Repository>()((param) =>

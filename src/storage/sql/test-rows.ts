@@ -17,6 +17,11 @@ function searchTextOf({ name, classname, file, parent }: TestRow): string {
   return [...new Set([name, classname, file, parent])].filter(Boolean).join('\n').toLowerCase();
 }
 
+/** Finds the text in `search_text` by `like … escape '!'`. */
+export function patternOf(text: string): string {
+  return `%${text.toLowerCase().replace(/[!%_]/g, '!$&')}%`;
+}
+
 export function kindsOf(status: TestRow['status'], quarantinedAt: number | null): Schema['test_states']['kind'][] {
   return quarantinedAt === null ? [status] : [status, 'QUARANTINED'];
 }

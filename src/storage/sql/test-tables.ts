@@ -1,5 +1,6 @@
 import type { EvidenceFlaw } from '../../flaky/core/evidence.ts';
 import type { Monitor } from '../../flaky/core/monitor.ts';
+import type { DailyCounts } from '../../flaky/daily-counts.ts';
 import type { Issue } from '../../flaky/identity/issue.ts';
 import type { TestSettings } from '../../flaky/settings.ts';
 import type { RepositoryId } from '../repositories.ts';
@@ -97,6 +98,8 @@ export const TEST_TABLES = {
     forgotten_seq: number,
     /** The runs of batches up to this one are counted in the stored memories of their tests. */
     counted_seq: number,
+    /** Tests that exist: counting two hundred thousand takes as long as everything else that lists them. */
+    test_count: number,
   },
   tests: {
     ...TEST,
@@ -112,6 +115,31 @@ export const TEST_TABLES = {
     to_seq: orNull(number),
   },
   test_memories: { repository_id: text, ...TEST_MEMORY },
+  /**
+   * The runs of each test in the last 30 days. They could be counted from `runs`, but a list that sorts all tests would
+   * have to read all runs. They count the runs that `test_memories` counts, and are stored with it.
+   */
+  test_figures: {
+    repository_id: text,
+    test_no: number,
+    /** DailyCounts. */
+    days: json<DailyCounts>(),
+    /** The oldest day among them. A large number if there are none: nothing of them will leave the window. */
+    first_day: number,
+    failures: number,
+    /** Failures in a million runs. */
+    failure_ppm: number,
+    /** Pull requests in which it failed while it was unhealthy and not quarantined. */
+    pull_requests: number,
+    /** The average to two digits, so that a pass rarely moves the test in the index; -1: unknown. */
+    duration_us: number,
+    /** 0: never. */
+    last_failure_at: number,
+  },
+  /** Behind `pull_requests` of the figures: the last day on which the test blocked the pull request. */
+  test_pull_requests: { repository_id: text, test_no: number, pr_number: number, day: number },
+  /** The owners of each test, to find tests by. */
+  test_owners: { repository_id: text, owner: text, test_no: number },
   test_batches: {
     repository_id: text,
     seq: number,

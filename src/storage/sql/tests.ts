@@ -2,13 +2,15 @@ import type { TestStore } from '../tests.ts';
 import { all, findRow, first, type Operation, type SqlEngine } from './operation.ts';
 import type { StatementCompiler } from './statement.ts';
 import { listStatements, type PageRow } from './test-lists.ts';
-import { toTest, toTestEvent } from './test-rows.ts';
+import { rankStatements, rankTests } from './test-ranks.ts';
+import { patternOf, toTest, toTestEvent } from './test-rows.ts';
 import { countRuns, listRuns, testRunStatements } from './test-runs.ts';
 import { getStats, statsStatements } from './test-stats.ts';
 
 export function createTestStore(engine: SqlEngine, compiler: StatementCompiler): TestStore {
   const lists = listStatements(compiler);
   const runs = testRunStatements(compiler);
+  const ranks = rankStatements(compiler);
   const stats = { ...runs, ...statsStatements(compiler) };
   return {
     ...testOperations(engine, lists),
@@ -26,6 +28,7 @@ export function createTestStore(engine: SqlEngine, compiler: StatementCompiler):
       }),
     listQuarantined: (query) => engine.snapshot(() => listOfKind(lists, { ...query, kind: 'QUARANTINED' })),
     listByStatus: (query) => engine.snapshot(() => listOfKind(lists, { ...query, kind: query.status })),
+    rank: (query) => engine.snapshot(() => rankTests(ranks, query)),
     getStats: (query) => engine.snapshot(() => getStats(stats, query)),
     listRuns: (query) => engine.snapshot(() => listRuns(runs, query)),
     countRuns: (repositoryId, tests) => engine.snapshot(() => countRuns(runs, repositoryId, tests)),
@@ -46,8 +49,7 @@ function testOperations(engine: SqlEngine, lists: ListStatements): Pick<TestStor
       engine.read(function* () {
         // Nothing stored holds it.
         if (text.includes('\0')) return [];
-        const pattern = `%${text.toLowerCase().replace(/[!%_]/g, '!$&')}%`;
-        return (yield* all(lists.search, { repositoryId, pattern, limit })).map(toTest);
+        return (yield* all(lists.search, { repositoryId, pattern: patternOf(text), limit })).map(toTest);
       }),
   };
 }

@@ -10,6 +10,7 @@ export const initial: Migration = {
     ...logs(),
     ...forgeEvents(),
     ...tests(hasLongKeys),
+    ...testFigures(),
     ...(hasPartitions ? partedRuns() : clusteredRuns()),
     ...runParts(),
     ...failures(),
@@ -164,7 +165,7 @@ function tests(hasLongKeys: boolean) {
     `create table test_sequences (
       repository_id TEXT primary key references repositories (id), last_seq bigint not null,
       last_test_no bigint not null, quarantine_version bigint not null, forgotten_seq bigint not null,
-      counted_seq bigint not null
+      counted_seq bigint not null, test_count bigint not null
     )`,
     `create table tests (
       repository_id TEXT not null, id TEXT not null, no bigint not null, name TEXT not null, variant TEXT not null,
@@ -195,6 +196,32 @@ function tests(hasLongKeys: boolean) {
     )`,
     'create index test_batches_by_commit on test_batches (repository_id, sha, job, seq)',
     'create index test_batches_by_upload on test_batches (repository_id, upload_id)',
+  ];
+}
+
+/** One index for each order in which tests are listed. */
+function testFigures() {
+  return [
+    `create table test_figures (
+      repository_id TEXT not null, test_no bigint not null, days TEXT not null, first_day bigint not null,
+      failures bigint not null, failure_ppm bigint not null, pull_requests bigint not null, duration_us bigint not null,
+      last_failure_at bigint not null,
+      primary key (repository_id, test_no)
+    )`,
+    'create index test_figures_impact on test_figures (repository_id, pull_requests desc, failures desc, test_no)',
+    'create index test_figures_failures on test_figures (repository_id, failures desc, test_no)',
+    'create index test_figures_rate on test_figures (repository_id, failure_ppm desc, failures desc, test_no)',
+    'create index test_figures_duration on test_figures (repository_id, duration_us desc, test_no)',
+    'create index test_figures_last_failure on test_figures (repository_id, last_failure_at desc, test_no)',
+    'create index test_figures_by_day on test_figures (first_day, repository_id, test_no)',
+    `create table test_pull_requests (
+      repository_id TEXT not null, test_no bigint not null, pr_number bigint not null, day bigint not null,
+      primary key (repository_id, test_no, pr_number)
+    ) CLUSTERED`,
+    `create table test_owners (
+      repository_id TEXT not null, owner TEXT not null, test_no bigint not null,
+      primary key (repository_id, owner, test_no)
+    ) CLUSTERED`,
   ];
 }
 
