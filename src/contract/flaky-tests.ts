@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
-import { TEST_STATUSES } from '../storage/tests.ts';
+import { TEST_ORDERS, TEST_STATUSES } from '../storage/tests.ts';
 import {
+  boolean,
   fixedEnum,
   inputEnum,
   inputInstant,
@@ -12,7 +13,7 @@ import {
   record,
   text,
 } from './schema.ts';
-import { EXAMPLE_DETAILS, EXAMPLE_TEST, TestCase, TestDetails } from './test-details.ts';
+import { EXAMPLE_DETAILS, EXAMPLE_LISTED, EXAMPLE_TEST, ListedTest, TestCase, TestDetails } from './test-details.ts';
 import {
   EXAMPLE_PAGE,
   EXAMPLE_SCOPE,
@@ -153,4 +154,33 @@ export const searchTests = testOperation({
   reply: Type.Object({ tests: list(TestCase, 'The tests that were found.') }),
   errors: SCOPE_NOT_FOUND,
   example: { body: { ...EXAMPLE_SCOPE, query: 'closed connection' }, reply: { tests: [EXAMPLE_TEST] } },
+});
+
+export const listTests = testOperation({
+  name: 'listTests',
+  scope: 'read',
+  isOnlyOnV1: true,
+  summary: 'List the tests of a repository by their figures',
+  description:
+    'All tests, or those that fit the filters, sorted by a figure of the last 30 days (UTC, today among them), the largest first. Pages are of the present: figures change with every upload, so a test can move from one page to another.',
+  body: Type.Object({
+    ...testScope,
+    page_query: PageQuery,
+    status: Type.Optional(inputEnum(TEST_STATUSES, 'Only tests of this status.')),
+    quarantined: Type.Optional(boolean('Only tests that are quarantined, or only those that are not.')),
+    owner: Type.Optional(nameText(200, 'Only tests of this owner, exactly as CODEOWNERS has it.')),
+    text: Type.Optional(nameText(500, 'Only tests with this in their name, class, file or suite, in any case.')),
+    sort: Type.Optional(
+      inputEnum(
+        TEST_ORDERS,
+        'The figure to sort by. PULL_REQUESTS is the default: pull requests that saw the test fail while it was unhealthy and not quarantined.',
+      ),
+    ),
+  }),
+  reply: Type.Object({ tests: list(ListedTest, 'One page of tests.'), page: Page }),
+  errors: SCOPE_NOT_FOUND,
+  example: {
+    body: { ...EXAMPLE_SCOPE, owner: '@acme/network', sort: 'FAILURES', page_query: { page_size: 25 } },
+    reply: { tests: [EXAMPLE_LISTED], page: EXAMPLE_PAGE },
+  },
 });

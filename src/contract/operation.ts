@@ -36,6 +36,8 @@ export interface Operation<Body extends TSchema = TSchema, Reply extends TSchema
   readonly bulkReply?: TSchema;
   /** A client that repeats it with the same header `Idempotency-Key` gets the first answer again. */
   readonly isIdempotent?: true;
+  /** The product that /trunk/v1 follows has no such operation, so it is not there. */
+  readonly isOnlyOnV1?: true;
   /** Fields of the reply that are not repeated. */
   readonly secrets?: readonly string[];
   /** The status of success. Default: 200. */

@@ -71,6 +71,49 @@ export const EXAMPLE_TEST = {
   file_path: 'test/connection.test.ts',
 };
 
+const {
+  most_common_failures: _,
+  failure_rate_last_7d: _7d,
+  failure_rate_last_24h: _24h,
+  ...listedFields
+} = testCaseFields;
+const { pull_requests_impacted_last_7d: _impacted, ...listedIdentity } = listedFields;
+
+export const ListedTest = record('ListedTest', 'A test and its figures of the last 30 days, without skipped runs.', {
+  ...listedIdentity,
+  runs_last_30d: integer('Its runs.'),
+  failures_last_30d: integer('Those that failed.'),
+  failure_rate_last_30d: number('These as a fraction of its runs, 0 to 1.'),
+  pull_requests_impacted_last_30d: integer(
+    'Pull requests that saw it fail while it was unhealthy and not quarantined.',
+  ),
+  average_duration_ms: Type.Optional(number('How long a run takes; absent where no run told it.')),
+  last_failure_at: Type.Optional(instant('When it last failed, however long ago; absent where it never did.')),
+  daily: object('Its runs and failures by day (UTC): 30 numbers each, the last one of today.', {
+    first_day: text('The first of the days, such as 2026-08-19.'),
+    runs: list(Type.Integer(), 'Runs of each day.'),
+    failures: list(Type.Integer(), 'Failures of each day.'),
+  }),
+});
+
+const { id, repository, html_url, name, variant, status, codeowners, quarantined, file_path } = EXAMPLE_TEST;
+const busy = Array.from({ length: 30 }, (_day, index) => 10 + (index % 3));
+
+export const EXAMPLE_LISTED = {
+  ...{ id, repository, html_url, name, variant, status, codeowners, quarantined, file_path },
+  runs_last_30d: 330,
+  failures_last_30d: 12,
+  failure_rate_last_30d: 0.036363636363636362,
+  pull_requests_impacted_last_30d: 9,
+  average_duration_ms: 1480.5,
+  last_failure_at: '2026-09-17T09:58:40.000Z',
+  daily: {
+    first_day: '2026-08-19',
+    runs: busy,
+    failures: busy.map((runs, index) => (runs === 12 || index > 27 ? 1 : 0)),
+  },
+};
+
 export const Evidence = record('Evidence', 'What a detection follows from.', {
   runs: list(
     object('A run.', {

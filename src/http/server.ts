@@ -98,7 +98,10 @@ export function createServer(deps: ServerDeps): FastifyInstance {
   registerUploader(server, { ...deps, admission, bodies });
   registerWebhooks(server, { ...deps, budget, turns });
   const addRoute = createRouteAdder(server, { ...deps, admission, bodies, baseUrlOf, forks: new ForkProofs(deps.app) });
-  for (const dialect of [sluiceDialect, trunkDialect]) for (const route of ROUTES) addRoute(route, dialect);
+  for (const route of ROUTES) {
+    addRoute(route, sluiceDialect);
+    if (route.operation.isOnlyOnV1 !== true) addRoute(route, trunkDialect);
+  }
   server.setErrorHandler((error, request, reply) => sendError(deps, error, request, reply));
   answerExpectations(server);
   return server;

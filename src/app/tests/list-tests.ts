@@ -1,11 +1,12 @@
+import { dayOf } from '../../flaky/daily-counts.ts';
 import type { Instant } from '../../lib/clock.ts';
-import type { TestStatus } from '../../storage/tests.ts';
+import type { RankedTestsQuery, TestStatus } from '../../storage/tests.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { findTestScope, listPage, type PageQuery, type PageView, type TestScope } from '../core/list-page.ts';
 import { type Answer, isRefusal, type Refusal, refuseField } from '../core/refusal.ts';
 import { getRetentionStart } from './stored-test-settings.ts';
-import { type TestView, viewTests } from './test-view.ts';
+import { type ListedTestView, type TestView, viewListed, viewTests } from './test-view.ts';
 
 const MAX_WINDOW_MS = 7 * 24 * 3_600_000;
 
@@ -84,4 +85,30 @@ export async function searchTests(
   const tests = await app.store.tests.search(repository.id, input.text, input.limit);
   const links = { baseUrl: input.baseUrl, orgSlug: caller.organization.slug };
   return { tests: await viewTests(app, { repository, tests, links }) };
+}
+
+type Filters = Pick<RankedTestsQuery, 'order' | 'status' | 'isQuarantined' | 'owner' | 'text'>;
+
+interface ListTests extends TestScope, Filters {
+  readonly page: PageQuery;
+  readonly baseUrl: string;
+}
+
+// SPEC F64
+export async function listTests(
+  app: App,
+  caller: Caller,
+  input: ListTests,
+): Answer<{ readonly tests: readonly ListedTestView[]; readonly page: PageView }> {
+  const repository = await findTestScope(app, caller, input);
+  if (isRefusal(repository)) return repository;
+  const { order, status, isQuarantined, owner, text, page } = input;
+  const filters = { order, status, isQuarantined, owner, text };
+  const read = await listPage(app, { repository, asked: ['all', filters], page }, ({ repositoryId, offset, limit }) =>
+    app.store.tests.rank({ ...filters, repositoryId, offset, limit }),
+  );
+  if (isRefusal(read)) return read;
+  const links = { baseUrl: input.baseUrl, orgSlug: caller.organization.slug };
+  const shown = { repository, links, today: dayOf(app.clock.now()) };
+  return { tests: read.list.tests.map((test) => viewListed(test, shown)), page: read.page };
 }

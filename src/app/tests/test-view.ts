@@ -1,15 +1,18 @@
 import type { View } from '../../contract/schema.ts';
-import type { Evidence as EvidenceSchema, TestCase } from '../../contract/test-details.ts';
+import type { Evidence as EvidenceSchema, ListedTest, TestCase } from '../../contract/test-details.ts';
+import { DAY_MS } from '../../flaky/core/detector.ts';
 import type { Evidence } from '../../flaky/core/state.ts';
+import { dropBefore, firstFigureDay, lastDays, sumCounts } from '../../flaky/daily-counts.ts';
 import { formatInstant } from '../../lib/clock.ts';
 import { present } from '../../lib/present.ts';
 import { snakeCase } from '../../lib/text.ts';
 import type { Repository } from '../../storage/repositories.ts';
-import type { TestRow, TestStats } from '../../storage/tests.ts';
+import type { RankedTest, TestRow, TestStats } from '../../storage/tests.ts';
 import type { App } from '../core/app.ts';
 import { getRetentionStart } from './stored-test-settings.ts';
 
 export type TestView = View<typeof TestCase>;
+export type ListedTestView = View<typeof ListedTest>;
 
 export interface TestLinks {
   /** The server's own address, without a slash at the end. */
@@ -29,18 +32,14 @@ export async function viewTests(
   return of.tests.map((test, index) => viewTest(test, stats[index] as TestStats, of));
 }
 
-function viewTest(
-  test: TestRow,
-  stats: TestStats,
-  { repository, links }: { readonly repository: Repository; readonly links: TestLinks },
-): TestView {
+interface Shown {
+  readonly repository: Repository;
+  readonly links: TestLinks;
+}
+
+function viewTest(test: TestRow, stats: TestStats, of: Shown): TestView {
   return {
-    id: test.id,
-    repository: { html_url: repositoryLink(repository, links) },
-    html_url: testLink(test.id, repository, links),
-    name: test.name,
-    variant: test.variant,
-    status: { value: test.status, reason: test.statusReason, timestamp: formatInstant(test.statusAt) },
+    ...viewIdentity(test, of),
     most_common_failures: stats.failureGroups.map((group) => ({
       summary: group.summary,
       occurrence_count: group.occurrences,
@@ -48,11 +47,48 @@ function viewTest(
     })),
     failure_rate_last_7d: rate(stats.failures7d, stats.runs7d),
     failure_rate_last_24h: rate(stats.failures24h, stats.runs24h),
-    codeowners: test.codeowners,
     pull_requests_impacted_last_7d: stats.pullRequestsImpacted7d,
+  };
+}
+
+function viewIdentity(test: TestRow, { repository, links }: Shown) {
+  return {
+    id: test.id,
+    repository: { html_url: repositoryLink(repository, links) },
+    html_url: testLink(test.id, repository, links),
+    name: test.name,
+    variant: test.variant,
+    status: { value: test.status, reason: test.statusReason, timestamp: formatInstant(test.statusAt) },
+    codeowners: test.codeowners,
     quarantined: test.quarantinedAt !== null,
     ...present({ file_path: test.file, parent: test.parent, classname: test.classname }),
     ...(test.ticketUrl === null ? {} : { ticket: { html_url: test.ticketUrl } }),
+  };
+}
+
+/** Days that have left the window since the figures were stored do not count. */
+export function viewListed(
+  { test, days, pullRequests, lastFailureAt }: RankedTest,
+  of: Shown & { readonly today: number },
+): ListedTestView {
+  const shown = dropBefore(days, firstFigureDay(of.today));
+  const { runs, failures, durationMs } = sumCounts(shown);
+  const daily = lastDays(shown, of.today);
+  return {
+    ...viewIdentity(test, of),
+    runs_last_30d: runs,
+    failures_last_30d: failures,
+    failure_rate_last_30d: rate(failures, runs),
+    pull_requests_impacted_last_30d: pullRequests,
+    ...present({
+      average_duration_ms: durationMs,
+      last_failure_at: lastFailureAt === null ? null : formatInstant(lastFailureAt),
+    }),
+    daily: {
+      first_day: formatInstant(firstFigureDay(of.today) * DAY_MS).slice(0, 10),
+      runs: daily.map((day) => day.runs),
+      failures: daily.map((day) => day.failures),
+    },
   };
 }
 

@@ -1,7 +1,7 @@
 import { getQuarantineConfig } from '../../app/tests/get-quarantine-config.ts';
 import { getTestDetails } from '../../app/tests/get-test-details.ts';
 import { listQuarantinedTests } from '../../app/tests/list-quarantined-tests.ts';
-import { listFailingTests, listUnhealthyTests, searchTests } from '../../app/tests/list-tests.ts';
+import { listFailingTests, listTests, listUnhealthyTests, searchTests } from '../../app/tests/list-tests.ts';
 import { deleteMonitor, listMonitors, setMonitor } from '../../app/tests/monitors.ts';
 import { flagTest, linkTicketToTestCase, muteMonitor, setLabel, setQuarantine } from '../../app/tests/test-acts.ts';
 import { listTestEvents, listTestRuns } from '../../app/tests/test-history.ts';
@@ -48,6 +48,18 @@ export const TESTS_ROUTES: readonly Route[] = [
       page: pageQuery(body.page_query),
       hasReview: dialect.hasReviews,
       onlyToReview: dialect.hasReviews && body.only_to_review === true,
+    }),
+  ),
+  route(flakyTestsContract.listTests, ({ app, caller, baseUrl }, body) =>
+    listTests(app, caller, {
+      ...testScope(body),
+      page: pageQuery(body.page_query),
+      order: upper(body.sort ?? 'PULL_REQUESTS'),
+      status: body.status === undefined ? null : upper(body.status),
+      isQuarantined: body.quarantined ?? null,
+      owner: body.owner ?? null,
+      text: body.text ?? null,
+      baseUrl,
     }),
   ),
   route(flakyTestsContract.getTestDetails, ({ app, caller, baseUrl }, body) =>
