@@ -120,6 +120,7 @@ module.exports = {
     room('app-has-rooms', '^src/app/[^/]+\\.ts$', [], 'Every file of app lives in a room.'),
     appRoom('core'),
     appRoom('access'),
+    appRoom('feed'),
     appRoom('repositories'),
     appRoom('tests'),
     appRoom('queue', ['access', 'repositories', 'tests']),

@@ -7,6 +7,7 @@ import { Authenticator } from './app/access/authenticate.ts';
 import type { App } from './app/core/app.ts';
 import { Backups } from './app/core/backups.ts';
 import { Directory } from './app/core/directory.ts';
+import { Feed } from './app/core/feed.ts';
 import { keepOperatorLog } from './app/core/operator-log.ts';
 import { Outages } from './app/core/outages.ts';
 import { QueueHost } from './app/core/queue-host.ts';
@@ -124,6 +125,7 @@ async function startOn(
     ingest,
     outages: new Outages(),
     hints: new WakeSignal(),
+    feed: new Feed({ store, clock, log }),
     log,
     publicUrl: config.publicUrl,
     unusedUploads,
@@ -132,6 +134,7 @@ async function startOn(
   };
   tellOfHooks(app);
   keepOperatorLog(app);
+  app.queues.listen(() => app.feed.wake());
   const plainGitPoller = new PlainGitPoller(app);
   const worker = createEffectWorker(app, serverId);
   const hintWorker = createHintWorker(app, serverId);
@@ -152,6 +155,7 @@ async function startOn(
   hintWorker.start();
   timers.start();
   ingest.start();
+  app.feed.start();
   const rounds = [
     ...[createAudit(app), createForgePoller(app), createHintWatch(app)],
     ...[createSweep(app), createHousekeeping(app), unusedUploads.createRounds(), watch],
@@ -263,7 +267,8 @@ async function stop(parts: {
   readonly rounds: readonly PeriodicTask[];
 }): Promise<void> {
   const { plainGitPoller, worker, hintWorker, timers, ingest, rounds } = parts;
-  const stopping = [plainGitPoller, worker, hintWorker, timers, ingest, ...rounds].map((part) => part.stop());
+  const { feed } = parts.app;
+  const stopping = [plainGitPoller, worker, hintWorker, timers, ingest, feed, ...rounds].map((part) => part.stop());
   const ended = Promise.all(stopping);
   const cutOff = setTimeout(() => parts.server.server.closeAllConnections(), STOP_MS);
   await parts.server.close();

@@ -1,5 +1,6 @@
 import type { Route } from './core/route.ts';
 import { ACCESS_ROUTES, REPOSITORIES_ROUTES, SERVER_ROUTES } from './handlers/administration.ts';
+import { EVENTS_ROUTES } from './handlers/events.ts';
 import { PULL_REQUESTS_ROUTES } from './handlers/pull-requests.ts';
 import { CANDIDATES_ROUTES, QUEUES_ROUTES } from './handlers/queues.ts';
 import { TEST_SETTINGS_ROUTES, TESTS_ROUTES } from './handlers/tests.ts';
@@ -11,6 +12,7 @@ export const ROUTES: readonly Route[] = [
   ...SERVER_ROUTES,
   ...REPOSITORIES_ROUTES,
   ...QUEUES_ROUTES,
+  ...EVENTS_ROUTES,
   ...PULL_REQUESTS_ROUTES,
   ...CANDIDATES_ROUTES,
   ...TESTS_ROUTES,

@@ -1,5 +1,6 @@
 import type { Brand } from '../lib/brand.ts';
 import type { Instant } from '../lib/clock.ts';
+import type { FeedDraft } from './feed.ts';
 
 export type OrganizationId = Brand<string, 'OrganizationId'>;
 
@@ -31,10 +32,14 @@ export interface Token {
 
 export interface AccountStore {
   /** Creates both or neither. `slug_taken` (nothing written) if the organization exists. */
-  createOrganization(organization: Organization, token: Token): Promise<'created' | 'slug_taken'>;
+  createOrganization(
+    organization: Organization,
+    token: Token,
+    feed?: readonly FeedDraft[],
+  ): Promise<'created' | 'slug_taken'>;
   findOrganization(slug: string): Promise<Organization | undefined>;
   findOrganizationById(id: OrganizationId): Promise<Organization | undefined>;
-  insertToken(token: Token): Promise<void>;
+  insertToken(token: Token, feed?: readonly FeedDraft[]): Promise<void>;
   /**
    * Revokes every other unrevoked token of the same organization and origin, and stores this one (by hash), in one
    * transaction.
@@ -44,8 +49,8 @@ export interface AccountStore {
   findToken(hash: string): Promise<{ readonly token: Token; readonly organization: Organization } | undefined>;
   /** In order of creation, revoked ones included. */
   listTokens(organizationId: OrganizationId): Promise<readonly Token[]>;
-  /** False if the organization has no such token. Revoking again keeps the first instant. */
-  revokeToken(organizationId: OrganizationId, id: string, at: Instant): Promise<boolean>;
+  /** False (and no event) if the organization has no such token. Revoking again keeps the first instant. */
+  revokeToken(organizationId: OrganizationId, id: string, at: Instant, feed?: readonly FeedDraft[]): Promise<boolean>;
   /** Keeps the latest instant for each token; unknown ids are ignored. */
   recordTokenUse(uses: ReadonlyMap<string, Instant>): Promise<void>;
 }

@@ -1,4 +1,5 @@
 import type { Instant } from '../lib/clock.ts';
+import type { FeedDraft } from './feed.ts';
 import type { QueueId } from './queues.ts';
 
 /** An alarm for the operator. */
@@ -25,9 +26,12 @@ export interface AuditMark {
 /** Alarms are removed with their repository. A queue need not exist: it may be deleted by now. */
 export interface AlarmStore {
   /** `known` (nothing written) if an alarm with this id exists. */
-  raise(alarm: Omit<AlarmRow, 'endedAt'>): Promise<'raised' | 'known'>;
-  /** Ends every open alarm of this code. An ended alarm stays as it is. */
-  end(alarms: { readonly queueId: QueueId; readonly code: string; readonly at: Instant }): Promise<void>;
+  raise(alarm: Omit<AlarmRow, 'endedAt'>, feed?: readonly FeedDraft[]): Promise<'raised' | 'known'>;
+  /** Ends every open alarm of this code, and returns how many. Without one, no event is stored. */
+  end(
+    alarms: { readonly queueId: QueueId; readonly code: string; readonly at: Instant },
+    feed?: readonly FeedDraft[],
+  ): Promise<number>;
   /** Newest first, of these queues, at or after `since`. */
   list(queueIds: readonly QueueId[], since: Instant, limit: number): Promise<readonly AlarmRow[]>;
   /** How many of each code were ever raised in these queues, in any order. */

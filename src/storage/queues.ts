@@ -1,5 +1,6 @@
 import type { Brand } from '../lib/brand.ts';
 import type { Instant } from '../lib/clock.ts';
+import type { FeedDraft } from './feed.ts';
 import type { LeasedWork, Postponement } from './leased-work.ts';
 import type { RepositoryId } from './repositories.ts';
 
@@ -154,6 +155,7 @@ export interface QueueCommit {
   readonly entries: readonly EntryRow[];
   readonly candidates: readonly CandidateRow[];
   readonly transitions: readonly TransitionRow[];
+  readonly feed?: readonly FeedDraft[];
   /** An effect that exists already takes the new kind, due time and body; its place, attempts and lease stay. */
   readonly effects: readonly EffectRow[];
   /** Ids of this queue's effects that are done and can be removed; unknown ones are ignored. */
@@ -214,7 +216,7 @@ export const TARGET_SET_RENEWAL_MS = 24 * 60 * 60 * 1000;
 
 export interface QueueStore {
   /** Stores the queue at version 1 with its first event. `exists` (nothing written) if the branch has a queue. */
-  create(queue: QueueRow, event: EventRow): Promise<'created' | 'exists'>;
+  create(queue: QueueRow, event: EventRow, feed?: readonly FeedDraft[]): Promise<'created' | 'exists'>;
   find(repositoryId: RepositoryId, branch: string): Promise<QueueRow | undefined>;
   /** Ordered by branch. */
   listByRepository(repositoryId: RepositoryId): Promise<readonly QueueRow[]>;
@@ -222,7 +224,12 @@ export interface QueueStore {
    * Hides the queue from every answer, and stores that as its last event; `stale` if the version moved. Its history
    * stays in the store.
    */
-  delete(queueId: QueueId, expectedVersion: number, act: QueueDeletion): Promise<'deleted' | 'stale'>;
+  delete(
+    queueId: QueueId,
+    expectedVersion: number,
+    act: QueueDeletion,
+    feed?: readonly FeedDraft[],
+  ): Promise<'deleted' | 'stale'>;
   /** The queue of the branch that was deleted last. */
   findDeleted(repositoryId: RepositoryId, branch: string): Promise<DeletedQueue | undefined>;
   /** Undefined if there is no such queue, or it was deleted. */

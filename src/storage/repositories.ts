@@ -1,6 +1,7 @@
 import type { Brand } from '../lib/brand.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { OrganizationId } from './accounts.ts';
+import type { FeedDraft } from './feed.ts';
 
 export type RepositoryId = Brand<string, 'RepositoryId'>;
 
@@ -43,7 +44,7 @@ export interface RepositoryStore {
    * Inserts, or updates the one with the same organization and reference (keeping `id` and `createdAt`), and returns
    * the stored row. References are compared exactly.
    */
-  save(repository: Repository): Promise<Repository>;
+  save(repository: Repository, feed?: readonly FeedDraft[]): Promise<Repository>;
   /** Inserts, or returns the unchanged one with the same organization and reference. */
   ensure(repository: Repository): Promise<Repository>;
   find(organizationId: OrganizationId, ref: RepositoryRef): Promise<Repository | undefined>;
@@ -54,11 +55,16 @@ export interface RepositoryStore {
   /** All repositories that the server serves, across organizations. */
   listAll(): Promise<readonly Repository[]>;
   /** Changes only the reference. `taken` (nothing written) if its organization has another one of that name. */
-  rename(id: RepositoryId, ref: RepositoryRef, at: Instant): Promise<'renamed' | 'taken' | 'gone'>;
+  rename(
+    id: RepositoryId,
+    ref: RepositoryRef,
+    at: Instant,
+    feed?: readonly FeedDraft[],
+  ): Promise<'renamed' | 'taken' | 'gone'>;
   /** Stores the forge's id if none is stored; a stored id never changes. */
   identify(id: RepositoryId, forgeId: string): Promise<void>;
   /** Null: not blocked any more. */
   bar(id: RepositoryId, sentence: string | null): Promise<void>;
-  /** Refused while it has a queue that is not deleted. Its tests and uploads are removed with it. */
-  remove(id: RepositoryId): Promise<'removed' | 'has_queues'>;
+  /** Refused while it has a queue that is not deleted. Its tests and uploads are removed with it, its events stay. */
+  remove(id: RepositoryId, feed?: readonly FeedDraft[]): Promise<'removed' | 'has_queues'>;
 }

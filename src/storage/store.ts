@@ -1,5 +1,6 @@
 import type { AccountStore, Organization, Token } from './accounts.ts';
 import type { AlarmStore } from './alarms.ts';
+import type { FeedStore } from './feed.ts';
 import type { HintStore } from './hints.ts';
 import type { IdempotentRequestStore } from './idempotent-requests.ts';
 import type { LogStore } from './logs.ts';
@@ -29,6 +30,7 @@ export interface Store {
   readonly uploads: UploadStore;
   readonly logs: LogStore;
   readonly alarms: AlarmStore;
+  readonly feed: FeedStore;
   readonly hints: HintStore;
   readonly idempotentRequests: IdempotentRequestStore;
   readonly pullRequestNotes: PullRequestNoteStore;

@@ -4,6 +4,7 @@ import { accountPromises } from './store-accounts.ts';
 import { alarmPromises } from './store-alarms.ts';
 import { candidatePromises } from './store-candidates.ts';
 import { effectPromises } from './store-effects.ts';
+import { feedPromises } from './store-feed.ts';
 import { createStoreTests } from './store-fixture.ts';
 import { hintPromises } from './store-hints.ts';
 import { idempotentRequestPromises } from './store-idempotent-requests.ts';
@@ -32,6 +33,7 @@ const PROMISES = {
   uploads: uploadPromises,
   logs: logPromises,
   alarms: alarmPromises,
+  feed: feedPromises,
   'notes about pull requests': pullRequestNotePromises,
   'requests with a key': idempotentRequestPromises,
 };

@@ -2,6 +2,7 @@ import type { Authenticator } from '../../src/app/access/authenticate.ts';
 import type { App } from '../../src/app/core/app.ts';
 import { Backups } from '../../src/app/core/backups.ts';
 import { Directory } from '../../src/app/core/directory.ts';
+import { Feed } from '../../src/app/core/feed.ts';
 import { Outages } from '../../src/app/core/outages.ts';
 import { QueueHost } from '../../src/app/core/queue-host.ts';
 import { WakeSignal } from '../../src/app/core/wake-signal.ts';
@@ -126,6 +127,7 @@ export class Servers {
       ingest: noIngest,
       outages: new Outages(),
       hints: new WakeSignal(),
+      feed: new Feed({ store, clock: process.clock, log: this.#createLog() }),
       log: this.#createLog(),
       checkRunner: noJobs,
       backups: new Backups({ folder: '', isChosen: false }),

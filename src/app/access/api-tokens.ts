@@ -3,9 +3,11 @@ import type * as accessContract from '../../contract/access.ts';
 import type { ReplyOf } from '../../contract/operation.ts';
 import { formatInstant, type Instant } from '../../lib/clock.ts';
 import type { Scope, Token } from '../../storage/accounts.ts';
+import type { FeedDraft } from '../../storage/feed.ts';
 import type { Repository, RepositoryRef } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import { type Caller, hasScope, mayManage } from '../core/caller.ts';
+import { actEvent, actorFor } from '../core/feed-event.ts';
 import { findRepository } from '../core/find-queue.ts';
 import { type Answer, isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
 import { hashTokenSecret, makeTokenSecret } from './authenticate.ts';
@@ -41,7 +43,8 @@ export async function createApiToken(
     revokedAt: null,
     lastUsedAt: null,
   };
-  await app.store.accounts.insertToken(token);
+  await app.store.accounts.insertToken(token, [tokenEvent(app, caller, { token, act: 'created' })]);
+  app.feed.wake();
   return { ...viewToken(token, repositories ?? []), token: secret };
 }
 
@@ -107,9 +110,27 @@ export async function revokeApiToken(
   if (token.scopes.includes('instance') && !hasScope(caller, 'instance')) {
     return refuse('INSUFFICIENT_SCOPE', 'Only a token with the scope "instance" can revoke another one with it.');
   }
-  await accounts.revokeToken(caller.organization.id, input.id, app.clock.now());
+  const feed = [tokenEvent(app, caller, { token, act: 'revoked' })];
+  await accounts.revokeToken(caller.organization.id, input.id, app.clock.now(), feed);
   app.auth.forget();
+  app.feed.wake();
   return {};
+}
+
+/** Neither the secret nor its hash is in it. */
+function tokenEvent(
+  app: App,
+  caller: Caller,
+  { token, act }: { readonly token: Token; readonly act: 'created' | 'revoked' },
+): FeedDraft {
+  const { id, name, scopes, expiresAt } = token;
+  const happening = {
+    type: `token.${act}`,
+    actor: actorFor(caller),
+    text: `${caller.name} ${act} the token "${name}" (${scopes.join(', ')}).`,
+    data: { tokenId: id, name, scopes, expiresAt: optionalInstant(expiresAt) },
+  };
+  return actEvent(app.clock.now(), happening, { organizationId: caller.organization.id });
 }
 
 type TokenView = ReplyOf<typeof accessContract.listApiTokens>['tokens'][number];

@@ -6,6 +6,7 @@ import type { Store } from '../../storage/store.ts';
 import type { Backups } from './backups.ts';
 import type { Caller } from './caller.ts';
 import type { Directory } from './directory.ts';
+import type { Feed } from './feed.ts';
 import type { Outages } from './outages.ts';
 import type { QueueHost } from './queue-host.ts';
 import type { WakeSignal } from './wake-signal.ts';
@@ -23,6 +24,7 @@ export interface App {
   readonly ingest: Ingest;
   readonly outages: Outages;
   readonly hints: WakeSignal;
+  readonly feed: Feed;
   readonly log: Log;
   /** The server's own address, for links in comments and check runs. Undefined: no links. */
   readonly publicUrl?: string | undefined;

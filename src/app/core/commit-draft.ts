@@ -4,6 +4,7 @@ import type { Entry, Queue } from '../../engine/queue.ts';
 import type { Step } from '../../engine/step.ts';
 import type { ImpactedTargets } from '../../engine/targets.ts';
 import { changedKeys, getIn } from '../../lib/int-map.ts';
+import type { FeedDraft } from '../../storage/feed.ts';
 import type {
   CandidateRow,
   EffectRow,
@@ -26,6 +27,7 @@ import {
   encodeTargetSet,
   encodeTransition,
 } from './queue-codec.ts';
+import { eventsOfStep } from './step-events.ts';
 
 /** A queue as it was last stored. */
 export interface LoadedQueue {
@@ -49,6 +51,7 @@ export class CommitDraft {
   readonly #loaded: LoadedQueue;
   readonly #events: EventRow[] = [];
   readonly #transitions: TransitionRow[] = [];
+  readonly #feed: FeedDraft[] = [];
   readonly #entries = new Map<number, EntryRow>();
   readonly #candidates = new Map<number, CandidateRow>();
   readonly #effects: EffectRow[] = [];
@@ -71,6 +74,10 @@ export class CommitDraft {
     this.#events.push(encodeEvent(event, version));
     const transitions = result.transitions.map((each, ordinal) => encodeTransition(each, { ...place, ordinal }));
     this.#transitions.push(...transitions);
+    const { repositoryId } = this.#loaded;
+    this.#feed.push(
+      ...eventsOfStep({ event, before: this.queue, result }, { queueId: place.queueId, repositoryId, version }),
+    );
     for (const entry of result.ended) this.#entries.set(entry.prNumber, encodeEntry(entry, place.queueId, version));
     for (const prNumber of changedKeys(this.queue.entries, result.queue.entries)) {
       const entry = getIn(result.queue.entries, prNumber);
@@ -123,6 +130,7 @@ export class CommitDraft {
       entries: [...this.#entries.values()],
       candidates: [...this.#candidates.values()],
       transitions: this.#transitions,
+      feed: this.#feed,
       effects: this.#effects,
       doneEffects: this.#doneEffects,
       targetSets: [...this.#targetSets.values()],

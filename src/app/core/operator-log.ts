@@ -1,12 +1,12 @@
 import type { QueueUpdated } from '../../engine/event.ts';
-import { type Entry, type HoldCause, isLive, type Queue } from '../../engine/queue.ts';
-import type { QueueSettings, SettingName } from '../../engine/settings.ts';
+import { type Entry, isLive, type Queue } from '../../engine/queue.ts';
 import type { TransitionRow } from '../../storage/queues.ts';
 import type { RepositoryRef } from '../../storage/repositories.ts';
 import type { App } from './app.ts';
 import type { LoadedQueue, StoredStep } from './commit-draft.ts';
 import { formatRef } from './find-queue.ts';
 import type { StoredTransition } from './queue-codec.ts';
+import { changedSettings, sayCause, show } from './step-events.ts';
 
 /** A line of the log: fields for programs, and a sentence for people. */
 interface OperatorLine {
@@ -124,11 +124,6 @@ function sayState({ state, settings }: Queue, actor: string | undefined, where: 
   return `The queue for ${where} is ${state} in mode ${settings.mode}.`;
 }
 
-interface Change {
-  readonly before: unknown;
-  readonly after: unknown;
-}
-
 // SPEC N21
 function describeSettings({ event, before, after }: StoredStep, place: Place): readonly OperatorLine[] {
   if (before.settings === after.settings) return [];
@@ -144,18 +139,6 @@ function describeSettings({ event, before, after }: StoredStep, place: Place): r
   return [{ facts: { act: 'settings', ...place, actor, changes }, text }];
 }
 
-function changedSettings(before: QueueSettings, after: QueueSettings): Readonly<Record<string, Change>> {
-  const isChanged = (name: SettingName) => JSON.stringify(before[name]) !== JSON.stringify(after[name]);
-  const names = (Object.keys(after) as SettingName[]).filter(isChanged);
-  return Object.fromEntries(names.map((name) => [name, { before: before[name], after: after[name] }]));
-}
-
-/** A list of a thousand rules must not fill the sentence. The fields have all of it. */
-function show(value: unknown): string {
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return text.length > 100 ? `${text.slice(0, 99)}…` : text;
-}
-
 // SPEC N20
 function describeHold({ event, before, after }: StoredStep, place: Place): readonly OperatorLine[] {
   const where = formatPlace(place);
@@ -168,10 +151,4 @@ function describeHold({ event, before, after }: StoredStep, place: Place): reado
   const heldSeconds = Math.max(0, Math.round((event.at - before.hold.since) / 1000));
   const text = `The queue for ${where} works again. It held for ${heldSeconds} s.`;
   return [{ facts: { act: 'released', ...place, heldSeconds }, text }];
-}
-
-function sayCause(cause: HoldCause, branch: string): string {
-  return cause.kind === 'checks'
-    ? `${branch} fails ${cause.names.join(', ')} without any pull request`
-    : `the configuration of ${branch} cannot be used (${cause.reason})`;
 }

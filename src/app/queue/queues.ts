@@ -5,11 +5,13 @@ import { entriesInOrder } from '../../engine/roster.ts';
 import { checkSettings, DEFAULT_SETTINGS, type QueueSettings } from '../../engine/settings.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { present } from '../../lib/present.ts';
+import type { FeedDraft } from '../../storage/feed.ts';
 import type { QueueId } from '../../storage/queues.ts';
-import type { Repository } from '../../storage/repositories.ts';
+import type { Repository, RepositoryId } from '../../storage/repositories.ts';
 import { listRecentAlarms } from '../core/alarms.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
+import { actEvent, actorFor } from '../core/feed-event.ts';
 import {
   findQueue,
   findRepository,
@@ -79,13 +81,28 @@ export async function createQueue(app: App, caller: Caller, input: CreateQueue):
     createdAt: at,
   };
   const body = JSON.stringify({ actor: caller.name, settings, state: queue.state, ...(hasPages ? { hasPages } : {}) });
-  const created = await app.store.queues.create(row, { version: 1, at, kind: 'queue_created', body });
+  const feed = [queueEvent(caller, { act: 'created', row, at, data: { settings, state: queue.state } })];
+  const created = await app.store.queues.create(row, { version: 1, at, kind: 'queue_created', body }, feed);
+  app.feed.wake();
   app.directory.forget();
   if (created !== 'created') return queueExists(input);
   logQueueAct(app, repository, { act: 'created', branch: input.targetBranch, actor: caller.name });
   // With a known head, the first submitted entry is tested at once.
   await observeTargetBranch(app, { ...row, queue, repository }, head);
   return viewQueue(queue, []);
+}
+
+interface QueueAct {
+  readonly act: 'created' | 'deleted';
+  readonly row: { readonly id: QueueId; readonly repositoryId: RepositoryId; readonly branch: string };
+  readonly at: Instant;
+  readonly data: object;
+}
+
+function queueEvent(caller: Caller, { act, row, at, data }: QueueAct): FeedDraft {
+  const text = `${caller.name} ${act} the queue for ${row.branch}.`;
+  const place = { repositoryId: row.repositoryId, queueId: row.id, targetBranch: row.branch };
+  return actEvent(at, { type: `queue.${act}`, actor: actorFor(caller), text, data }, place);
 }
 
 /** Some settings make no sense on plain git, which the settings table does not know. */
@@ -187,10 +204,11 @@ export async function deleteQueue(app: App, caller: Caller, input: QueueRef): An
       );
     }
     // A submission since the read above changes the version: read again.
-    const outcome = await app.store.queues.delete(found.id, found.version, {
-      at: app.clock.now(),
-      by: caller.name,
-    });
+    const at = app.clock.now();
+    const row = { ...found, branch: found.queue.branch };
+    const feed = [queueEvent(caller, { act: 'deleted', row, at, data: {} })];
+    const outcome = await app.store.queues.delete(found.id, found.version, { at, by: caller.name }, feed);
+    app.feed.wake();
     if (outcome === 'stale') continue;
     app.queues.forget(found.id);
     app.directory.forget();

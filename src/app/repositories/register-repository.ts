@@ -8,6 +8,7 @@ import type { Repository, RepositoryId, RepositoryRef, RunnerCheck } from '../..
 import type { App } from '../core/app.ts';
 import { type Caller, hasScope, maySee } from '../core/caller.ts';
 import { withSmallHost } from '../core/directory.ts';
+import { actEvent, actorFor } from '../core/feed-event.ts';
 import { describeRepository, formatRef, getForge } from '../core/find-queue.ts';
 import { PLAIN_GIT_HOST } from '../core/plain-git-host.ts';
 import { type Answer, isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
@@ -42,11 +43,11 @@ export async function registerRepository(app: App, caller: Caller, asked: Regist
   if (trouble !== undefined) return noAccess(repository, trouble);
   if (forge.hosting !== undefined) {
     const placed = await place(app, caller, forge.hosting, { input, known });
-    return isRefusal(placed) ? placed : { ...(await keep(app, placed)), notes: [] };
+    return isRefusal(placed) ? placed : { ...(await keep(app, caller, placed)), notes: [] };
   }
   const hooks = await chooseHooks(forge, repository, { asked: input.runHooks, known });
   if (isRefusal(hooks)) return hooks;
-  return { ...(await keep(app, { ...repository, runHooks: hooks.runHooks })), notes: hooks.notes };
+  return { ...(await keep(app, caller, { ...repository, runHooks: hooks.runHooks })), notes: hooks.notes };
 }
 
 /** The forge id and a block are dropped: a new registration means the repository that has the name now. */
@@ -126,8 +127,17 @@ function limited(): Refusal {
   return refuse('INSUFFICIENT_SCOPE', 'This token is limited to other repositories.');
 }
 
-async function keep(app: App, repository: Repository): Promise<RepositoryView> {
-  const stored = await app.store.repositories.save(repository);
+async function keep(app: App, caller: Caller, repository: Repository): Promise<RepositoryView> {
+  const { host, checks, junit, trustChecks, runHooks } = repository;
+  const registration = {
+    type: 'repository.registered',
+    actor: actorFor(caller),
+    text: `${caller.name} registered ${formatRef(repository)}.`,
+    data: { host, checks: checks.map(({ name }) => name), junit, trustChecks, runHooks },
+  };
+  const feed = [actEvent(app.clock.now(), registration, { repositoryId: repository.id })];
+  const stored = await app.store.repositories.save(repository, feed);
+  app.feed.wake();
   app.directory.forget();
   return viewRepository(app, stored);
 }

@@ -4,6 +4,7 @@ import { formatInstant } from '../../lib/clock.ts';
 import type { Repository, RepositoryRef } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import { type Caller, maySee } from '../core/caller.ts';
+import { actEvent, actorFor } from '../core/feed-event.ts';
 import { findRepository, formatRef } from '../core/find-queue.ts';
 import { type Answer, isRefusal, refuse } from '../core/refusal.ts';
 
@@ -23,7 +24,15 @@ export async function removeRepository(
 ): Answer<Record<string, never>> {
   const repository = await findRepository(app, caller, input.repo);
   if (isRefusal(repository)) return repository;
-  const outcome = await app.store.repositories.remove(repository.id);
+  const removal = {
+    type: 'repository.removed',
+    actor: actorFor(caller),
+    text: `${caller.name} removed ${formatRef(repository)}.`,
+    data: { repositoryId: repository.id, repo: input.repo },
+  };
+  const feed = [actEvent(app.clock.now(), removal, { organizationId: caller.organization.id })];
+  const outcome = await app.store.repositories.remove(repository.id, feed);
+  app.feed.wake();
   app.directory.forget();
   if (outcome === 'removed') return {};
   return refuse('REPOSITORY_HAS_QUEUES', `${formatRef(input.repo)} still has queues. Delete them first.`);

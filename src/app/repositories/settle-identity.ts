@@ -3,6 +3,7 @@ import { Fault } from '../../lib/fault.ts';
 import type { Repository } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
+import { actEvent } from '../core/feed-event.ts';
 import { describeRepository, formatRef, getForge } from '../core/find-queue.ts';
 import type { Answer } from '../core/refusal.ts';
 import { checkOwner, hasOthers } from './check-owner.ts';
@@ -147,7 +148,14 @@ async function followRename(app: App, repository: Repository, now: RepositoryNam
   const { owner, name } = now;
   if (owner === repository.owner && name === repository.name) return false;
   const ref = { host: repository.host, owner, name };
-  const outcome = await app.store.repositories.rename(repository.id, ref, app.clock.now());
+  const renaming = {
+    type: 'repository.renamed',
+    actor: { kind: 'forge', name: repository.host } as const,
+    text: `${formatRef(repository)} is called ${formatRef(ref)} now.`,
+    data: { from: formatRef(repository), to: formatRef(ref) },
+  };
+  const feed = [actEvent(app.clock.now(), renaming, { repositoryId: repository.id })];
+  const outcome = await app.store.repositories.rename(repository.id, ref, app.clock.now(), feed);
   app.directory.forget();
   const facts = { repository: repository.id, from: formatRef(repository), to: formatRef(ref) };
   if (outcome === 'renamed') app.log.warn(facts, 'repository renamed');

@@ -1,28 +1,21 @@
 import type { AccountStore, Token } from '../accounts.ts';
-import {
-  changes,
-  execute,
-  executeAll,
-  findRow,
-  first,
-  listRows,
-  type Operation,
-  run,
-  type SqlEngine,
-} from './operation.ts';
+import { feedInserts } from './feed.ts';
+import { changes, execute, executeAll, findRow, first, listRows, type Operation, type SqlEngine } from './operation.ts';
 import { fromOrganization, fromToken, toOrganization, toToken } from './rows.ts';
 import { callOf, replacing, type StatementCompiler } from './statement.ts';
 
-type AccountStatements = ReturnType<typeof accountStatements>;
+type AccountStatements = ReturnType<typeof accountStatements> & {
+  readonly insertFeed: ReturnType<typeof feedInserts>;
+};
 
 export function createAccountStore(engine: SqlEngine, compiler: StatementCompiler): AccountStore {
-  const statements = accountStatements(compiler);
+  const statements = { ...accountStatements(compiler), insertFeed: feedInserts(compiler) };
   return {
-    createOrganization: (organization, token) =>
+    createOrganization: (organization, token, feed = []) =>
       engine.write(function* () {
         const created = yield* execute(statements.insertOrganization, fromOrganization(organization));
         if (created === 0) return 'slug_taken';
-        yield* execute(statements.insertToken, fromToken(token));
+        yield* executeAll([callOf(statements.insertToken, fromToken(token)), ...statements.insertFeed(feed)]);
         return 'created';
       }),
     findOrganization: (slug) => engine.read(() => findRow(statements.findOrganization, { slug }, toOrganization)),
@@ -33,7 +26,10 @@ export function createAccountStore(engine: SqlEngine, compiler: StatementCompile
 
 function tokenOperations(engine: SqlEngine, statements: AccountStatements) {
   return {
-    insertToken: (token) => engine.write(() => run(statements.insertToken, fromToken(token))),
+    insertToken: (token, feed = []) =>
+      engine.write(() =>
+        executeAll([callOf(statements.insertToken, fromToken(token)), ...statements.insertFeed(feed)]),
+      ),
     replaceToken: (token) => engine.write(() => replaceToken(statements, token)),
     findToken: (hash) =>
       engine.read(function* () {
@@ -43,8 +39,12 @@ function tokenOperations(engine: SqlEngine, statements: AccountStatements) {
         return { token: toToken(row), organization: toOrganization(organization) };
       }),
     listTokens: (organizationId) => engine.read(() => listRows(statements.listTokens, { organizationId }, toToken)),
-    revokeToken: (organizationId, id, at) =>
-      engine.write(() => changes(statements.revokeToken, { organizationId, id, at })),
+    revokeToken: (organizationId, id, at, feed = []) =>
+      engine.write(function* () {
+        const isKnown = yield* changes(statements.revokeToken, { organizationId, id, at });
+        if (isKnown) yield* executeAll(statements.insertFeed(feed));
+        return isKnown;
+      }),
     recordTokenUse: (uses) =>
       engine.write(function* () {
         // In one order on every server, so that two of them never wait for each other.

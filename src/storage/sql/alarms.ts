@@ -1,17 +1,26 @@
 import type { AlarmStore, AuditMark } from '../alarms.ts';
 import type { QueueId } from '../queues.ts';
-import { allOf, execute, findRow, run, type SqlEngine } from './operation.ts';
+import { feedInserts } from './feed.ts';
+import { allOf, execute, executeAll, findRow, type SqlEngine } from './operation.ts';
 import { fromAlarm, fromAuditMark, toAlarm, toAuditMark } from './rows.ts';
 import type { StatementCompiler } from './statement.ts';
 
 export function createAlarmStore(engine: SqlEngine, compiler: StatementCompiler): AlarmStore {
   const statements = alarmStatements(compiler);
+  const insertFeed = feedInserts(compiler);
   return {
-    raise: (alarm) =>
+    raise: (alarm, feed = []) =>
       engine.write(function* () {
-        return (yield* execute(statements.raise, fromAlarm({ ...alarm, endedAt: null }))) === 0 ? 'known' : 'raised';
+        if ((yield* execute(statements.raise, fromAlarm({ ...alarm, endedAt: null }))) === 0) return 'known';
+        yield* executeAll(insertFeed(feed));
+        return 'raised';
       }),
-    end: (alarms) => engine.write(() => run(statements.end, alarms)),
+    end: (alarms, feed = []) =>
+      engine.write(function* () {
+        const ended = yield* execute(statements.end, alarms);
+        if (ended > 0) yield* executeAll(insertFeed(feed));
+        return ended;
+      }),
     list: (queueIds, since, limit) =>
       engine.read(function* () {
         const rows = yield* allOf(statements.list({ since, limit }, [...new Set(queueIds)]));

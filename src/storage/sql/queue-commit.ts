@@ -8,6 +8,7 @@ import {
   type QueueCommit,
   TARGET_SET_RENEWAL_MS,
 } from '../queues.ts';
+import { feedInserts } from './feed.ts';
 import { execute, executeAll, type Operation } from './operation.ts';
 import { fromCandidate, fromEffect, fromEntry, fromEvent, fromImpactedTargets, fromTransition } from './rows.ts';
 import type { Schema } from './schema.ts';
@@ -51,6 +52,7 @@ function rowCalls(statements: CommitStatements, commit: QueueCommit, version: nu
   if (commit.transitions.length > 0) {
     calls.push(...statements.insertTransitions(commit.transitions.map(fromTransition)));
   }
+  if (commit.feed !== undefined && commit.feed.length > 0) calls.push(...statements.insertFeed(commit.feed));
   if (commit.effects.length > 0) {
     const rows = commit.effects.map((effect, ordinal) => fromEffect({ queueId, version, ordinal }, effect));
     calls.push(...statements.upsertEffects(rows));
@@ -101,6 +103,7 @@ export function commitStatements(compiler: StatementCompiler) {
     insertEvents: compiler.insert('queue_events'),
     rewriteBody: rewriteBody(compiler),
     insertTransitions: compiler.insert('transitions'),
+    insertFeed: feedInserts(compiler),
     upsertEntries: compiler.upsert('entries', ['id'], ['queue_id', 'pr_number']),
     upsertCandidates: compiler.upsert('candidates', ['queue_id', 'number']),
     upsertEffects: upsertEffects(compiler),

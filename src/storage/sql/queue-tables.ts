@@ -1,6 +1,6 @@
 import type { OrganizationId, Scope, Token } from '../accounts.ts';
 import type { QueueId } from '../queues.ts';
-import type { RepositoryId, RunnerCheck } from '../repositories.ts';
+import type { RepositoryId, RepositoryRef, RunnerCheck } from '../repositories.ts';
 import { bytes, flag, id, json, number, oneOf, orNull, text } from './columns.ts';
 
 const LEASE = {
@@ -131,6 +131,28 @@ export const ALARM = {
 
 export const AUDIT_MARK = { sha: orNull(text), version: number, at: number };
 
+export const FEED_EVENT = {
+  source: text,
+  version: number,
+  ordinal: number,
+  at: number,
+  type: text,
+  organization_id: orNull(id<OrganizationId>()),
+  repository_id: orNull(id<RepositoryId>()),
+  queue_id: orNull(id<QueueId>()),
+  target_branch: orNull(text),
+  pr_number: orNull(number),
+  test_id: orNull(text),
+  body: text,
+};
+
+/** The sequencer fills these in. */
+export const FEED_PLACE = {
+  seq: orNull(number),
+  repo: orNull(json<RepositoryRef>()),
+  digest: orNull(text),
+};
+
 export const HINT = {
   host: text,
   key: text,
@@ -199,6 +221,8 @@ export const QUEUE_TABLES = {
     data: bytes,
   },
   alarms: ALARM,
+  feed: { ...FEED_EVENT, ...FEED_PLACE },
+  feed_heads: { organization_id: text, last_seq: number, digest: orNull(text) },
   audit_marks: { queue_id: text, ...AUDIT_MARK },
   hints: { ...HINT, ...LEASE, remembered_until: orNull(number) },
   pull_request_notes: PULL_REQUEST_NOTE,

@@ -35,23 +35,23 @@ export function createQueueStore(engine: SqlEngine, compiler: StatementCompiler)
   const commits = commitStatements(compiler);
   const lists = listEntriesStatements(compiler);
   return {
-    create: (queue, event) =>
+    create: (queue, event, feed = []) =>
       engine.write(function* () {
         if ((yield* execute(statements.insert, { ...fromQueue(queue), deleted_at: null })) === 0) return 'exists';
-        yield* executeAll(commits.insertEvents([fromEvent(queue.id, event)]));
+        yield* executeAll([...commits.insertEvents([fromEvent(queue.id, event)]), ...commits.insertFeed(feed)]);
         return 'created';
       }),
     commit: async (commit) => {
       checkCommit(commit);
       return engine.write(() => commitQueue(commits, commit));
     },
-    delete: (queueId, expectedVersion, { at, by }) =>
+    delete: (queueId, expectedVersion, { at, by }, feed = []) =>
       engine.write(function* () {
         const version = expectedVersion + 1;
         const deleted = yield* execute(statements.delete, { queueId, expectedVersion, version, at });
         if (deleted === 0) return 'stale';
         const event = { version, at, kind: 'queue_deleted', body: JSON.stringify({ actor: by }) };
-        yield* executeAll(commits.insertEvents([fromEvent(queueId, event)]));
+        yield* executeAll([...commits.insertEvents([fromEvent(queueId, event)]), ...commits.insertFeed(feed)]);
         return 'deleted';
       }),
     removeUnusedTargetSets: (before) => engine.write(() => execute(statements.removeUnusedTargetSets, { before })),

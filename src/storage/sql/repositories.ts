@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import { assert } from '../../lib/assert.ts';
 import type { Repository, RepositoryRef, RepositoryStore } from '../repositories.ts';
-import { execute, findRow, first, listRows, type Operation, run, type SqlEngine } from './operation.ts';
+import { feedInserts } from './feed.ts';
+import { execute, executeAll, findRow, first, listRows, type Operation, run, type SqlEngine } from './operation.ts';
 import { fromRepository, toRepository } from './rows.ts';
 import { partStatements } from './run-parts.ts';
 import { replacing, type StatementCompiler } from './statement.ts';
@@ -11,8 +12,14 @@ type RepositoryStatements = ReturnType<typeof repositoryStatements>;
 export function createRepositoryStore(engine: SqlEngine, compiler: StatementCompiler): RepositoryStore {
   const statements = repositoryStatements(compiler);
   const removals = removalStatements(compiler);
+  const insertFeed = feedInserts(compiler);
   return {
-    save: (repository) => engine.write(() => upsert(statements.save, repository)),
+    save: (repository, feed = []) =>
+      engine.write(function* () {
+        const stored = yield* upsert(statements.save, repository);
+        yield* executeAll(insertFeed(feed));
+        return stored;
+      }),
     ensure: (repository) => engine.write(() => upsert(statements.ensure, repository)),
     find: (organizationId, ref) =>
       engine.read(() => findRow(statements.find, { ...ref, organizationId }, toRepository)),
@@ -20,10 +27,20 @@ export function createRepositoryStore(engine: SqlEngine, compiler: StatementComp
       engine.read(() => findRow(statements.findSpelled, { ...inSmallLetters(ref), organizationId }, toRepository)),
     list: (organizationId) => engine.read(() => listRows(statements.list, { organizationId }, toRepository)),
     listAll: () => engine.read(() => listRows(statements.listAll, {}, toRepository)),
-    rename: (id, ref, at) => engine.write(() => rename(statements, { ...ref, id, at })),
+    rename: (id, ref, at, feed = []) =>
+      engine.write(function* () {
+        const outcome = yield* rename(statements, { ...ref, id, at });
+        if (outcome === 'renamed') yield* executeAll(insertFeed(feed));
+        return outcome;
+      }),
     identify: (id, forgeId) => engine.write(() => run(statements.identify, { id, forgeId })),
     bar: (id, reason) => engine.write(() => run(statements.bar, { id, reason })),
-    remove: (id) => engine.write(() => remove(statements, removals, id)),
+    remove: (id, feed = []) =>
+      engine.write(function* () {
+        const outcome = yield* remove(statements, removals, id);
+        if (outcome === 'removed') yield* executeAll(insertFeed(feed));
+        return outcome;
+      }),
   };
 }
 
@@ -55,6 +72,8 @@ function* remove(
   // The lock keeps a queue from being created meanwhile: its foreign key waits for this row.
   yield* first(statements.lock, { id });
   if ((yield* first(statements.findQueue, { id })) !== undefined) return 'has_queues';
+  // The sequencer could not look it up any more.
+  yield* execute(statements.nameOrganization, { id });
   for (const removal of removals) yield* execute(removal, { id });
   return 'removed';
 }
@@ -124,6 +143,18 @@ function repositoryStatements(compiler: StatementCompiler) {
         .updateTable('repositories')
         .set({ blocked_reason: param('reason') })
         .where('id', '=', param('id')),
+    ),
+    nameOrganization: compiler.statement<{ id: string }>()((param) =>
+      builder
+        .updateTable('feed')
+        .set((eb) => ({
+          organization_id: eb
+            .selectFrom('repositories')
+            .select('organization_id')
+            .where('id', '=', param('id')) as never,
+        }))
+        .where('repository_id', '=', param('id'))
+        .where('seq', 'is', null),
     ),
     findQueue: compiler.statement<{ id: string }>()((param) =>
       builder

@@ -3,6 +3,7 @@ import { assert } from '../../lib/assert.ts';
 import type { Store } from '../store.ts';
 import { createAccountStore } from './accounts.ts';
 import { createAlarmStore } from './alarms.ts';
+import { createFeedStore } from './feed.ts';
 import { createHintStore } from './hints.ts';
 import { createIdempotentRequestStore } from './idempotent-requests.ts';
 import { createLogStore } from './logs.ts';
@@ -38,6 +39,7 @@ export function createSqlParts(
     uploads: createUploadStore(engine, compiler),
     logs: createLogStore(engine, compiler),
     alarms: createAlarmStore(engine, compiler),
+    feed: createFeedStore(engine, compiler),
     hints: createHintStore(engine, compiler),
     idempotentRequests: createIdempotentRequestStore(engine, compiler),
     pullRequestNotes: createPullRequestNoteStore(engine, compiler),

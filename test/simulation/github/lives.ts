@@ -5,6 +5,7 @@ import type { Authenticator } from '../../../src/app/access/authenticate.ts';
 import type { App } from '../../../src/app/core/app.ts';
 import { Backups } from '../../../src/app/core/backups.ts';
 import { Directory } from '../../../src/app/core/directory.ts';
+import { Feed } from '../../../src/app/core/feed.ts';
 import { Outages } from '../../../src/app/core/outages.ts';
 import { QueueHost } from '../../../src/app/core/queue-host.ts';
 import { WakeSignal } from '../../../src/app/core/wake-signal.ts';
@@ -188,6 +189,7 @@ export class Lives {
       ingest: noIngest,
       outages: new Outages(),
       hints: new WakeSignal(),
+      feed: new Feed({ store: own, clock: process.clock, log }),
       log,
       checkRunner: noJobs,
       backups: new Backups({ folder: '', isChosen: false }),

@@ -2,6 +2,7 @@ import type { Authenticator } from '../../../src/app/access/authenticate.ts';
 import type { App } from '../../../src/app/core/app.ts';
 import { Backups } from '../../../src/app/core/backups.ts';
 import { Directory } from '../../../src/app/core/directory.ts';
+import { Feed } from '../../../src/app/core/feed.ts';
 import { Outages } from '../../../src/app/core/outages.ts';
 import { QueueHost } from '../../../src/app/core/queue-host.ts';
 import { WakeSignal } from '../../../src/app/core/wake-signal.ts';
@@ -19,6 +20,7 @@ export function createTestApp(parts: Partial<App> & Pick<App, 'store' | 'forges'
     directory: new Directory(store, forges),
     outages: new Outages(),
     hints: new WakeSignal(),
+    feed: new Feed({ store, clock, log: silentLog }),
     log: silentLog,
     ingest: noIngest,
     checkRunner: noJobs,

@@ -8,6 +8,7 @@ export const initial: Migration = {
     ...entries(),
     ...candidates(),
     ...logs(),
+    ...feed(),
     ...forgeEvents(),
     ...tests(hasLongKeys),
     ...testFigures(),
@@ -137,6 +138,30 @@ function logs() {
     'create index alarms_by_time on alarms (queue_id, at)',
     'create index alarms_by_code on alarms (queue_id, code)',
     'create table audit_marks (queue_id TEXT primary key, sha TEXT, version bigint not null, at bigint not null)',
+  ];
+}
+
+/**
+ * An event is stored without a place in the transaction in which it happened: two servers may commit at once, and a
+ * reader must never see a later place before an earlier one. The sequencer assigns places, one organization at a time.
+ */
+function feed() {
+  return [
+    `create table feed (
+      source TEXT not null, version bigint not null, ordinal bigint not null, at bigint not null, type TEXT not null,
+      organization_id TEXT, repository_id TEXT, queue_id TEXT, target_branch TEXT, pr_number bigint, test_id TEXT,
+      body TEXT not null, seq bigint, repo TEXT, digest TEXT,
+      primary key (source, version, ordinal)
+    ) CLUSTERED`,
+    'create index feed_without_place on feed (source, version, ordinal) where seq is null',
+    'create unique index feed_by_place on feed (organization_id, seq) where seq is not null',
+    'create index feed_by_type on feed (organization_id, type, seq) where seq is not null',
+    'create index feed_by_repository on feed (repository_id, seq) where seq is not null',
+    'create index feed_by_pull_request on feed (repository_id, pr_number, seq) where seq is not null and pr_number is not null',
+    'create index feed_by_test on feed (repository_id, test_id, seq) where seq is not null and test_id is not null',
+    'create index feed_of_audit on feed (organization_id, seq) where digest is not null',
+    'create index feed_by_age on feed (at) where digest is null and seq is not null',
+    'create table feed_heads (organization_id TEXT primary key, last_seq bigint not null, digest TEXT)',
   ];
 }
 

@@ -1,0 +1,110 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { formatInstant, type Instant } from '../../lib/clock.ts';
+import { present } from '../../lib/present.ts';
+import type { OrganizationId } from '../../storage/accounts.ts';
+import type { FeedDraft, FeedRow } from '../../storage/feed.ts';
+import type { Caller } from './caller.ts';
+
+export interface Actor {
+  readonly kind: 'token' | 'person' | 'forge' | 'sluice';
+  readonly name: string;
+}
+
+export const SLUICE: Actor = { kind: 'sluice', name: 'sluice' };
+
+export function actorFor({ isPerson, name }: Pick<Caller, 'isPerson' | 'name'>): Actor {
+  return { kind: isPerson === true ? 'person' : 'token', name };
+}
+
+/** Something that happened, before it has a place and a time. */
+export interface Happening {
+  readonly type: string;
+  readonly actor: Actor;
+  /** The sentence that people read. */
+  readonly text: string;
+  readonly data: object;
+  readonly prNumber?: number;
+}
+
+type Place = Pick<FeedDraft, 'organizationId' | 'repositoryId' | 'queueId' | 'targetBranch' | 'testId'>;
+
+/** An act of somebody that has no versioned source: a token was made, a repository registered. */
+export function actEvent(
+  at: Instant,
+  { type, prNumber, ...body }: Happening,
+  place: Partial<Place> & ({ readonly organizationId: OrganizationId } | Pick<FeedDraft, 'repositoryId'>),
+): FeedDraft {
+  const nowhere = { organizationId: null, repositoryId: null, queueId: null, targetBranch: null, testId: null };
+  const named = { source: randomUUID(), version: 1, ordinal: 0 };
+  return { ...nowhere, ...place, ...named, at, type, prNumber: prNumber ?? null, body: JSON.stringify(body) };
+}
+
+/** An event as the API shows it. */
+export interface FeedEvent {
+  /** Its place in the feed of the organization. */
+  readonly id: string;
+  readonly type: string;
+  readonly at: string;
+  readonly actor: Actor;
+  readonly repo?: { readonly host: string; readonly owner: string; readonly name: string };
+  readonly targetBranch?: string;
+  readonly prNumber?: number;
+  readonly testId?: string;
+  readonly candidateId?: string;
+  readonly text: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+interface Body {
+  readonly actor: Actor;
+  readonly text: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+export function viewEvent(row: Omit<FeedRow, 'digest'>): FeedEvent {
+  const { actor, text, data } = JSON.parse(row.body) as Body;
+  const { targetBranch, prNumber, testId } = row;
+  return {
+    id: `${row.seq}`,
+    type: row.type,
+    at: formatInstant(row.at),
+    actor,
+    ...present({
+      repo: row.repo,
+      targetBranch,
+      prNumber,
+      testId,
+      candidateId: data['testRunId'] as string | undefined,
+    }),
+    text,
+    data,
+  };
+}
+
+const AUDITED = /^(?:landing|queue|token|repository|webhook|alarm)\./;
+
+/** Records of the audit never expire, and each seals the ones before it. */
+export function isAudited(type: string): boolean {
+  return AUDITED.test(type);
+}
+
+/** The digest of a record: of the record as the API shows it, and of the digest before. Null for other events. */
+// SPEC X6
+export function seal(row: Omit<FeedRow, 'digest'>, previous: string | null): string | null {
+  return isAudited(row.type) ? digestOf(viewEvent(row), previous) : null;
+}
+
+export function digestOf(event: FeedEvent, previous: string | null): string {
+  return createHash('sha256')
+    .update(`${previous ?? ''}\n${canonical(event)}`)
+    .digest('hex');
+}
+
+/** JSON with sorted keys and without spaces, so that equal records have equal texts in every language. */
+export function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  if (value === null || typeof value !== 'object') return JSON.stringify(value);
+  const fields = Object.entries(value).filter(([, field]) => field !== undefined);
+  const sorted = fields.sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${sorted.map(([name, field]) => `${JSON.stringify(name)}:${canonical(field)}`).join(',')}}`;
+}

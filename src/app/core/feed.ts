@@ -1,0 +1,103 @@
+import type { Timing } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
+import { PeriodicTask } from '../../lib/periodic.ts';
+import type { OrganizationId } from '../../storage/accounts.ts';
+import type { FeedRow } from '../../storage/feed.ts';
+import type { Store } from '../../storage/store.ts';
+import { seal } from './feed-event.ts';
+
+/** Other servers, and the thread that processes uploads, store events without a word to this one. */
+const POLL_MS = 1_000;
+/** Events that follow each other within this time are given their places together. */
+const GATHER_MS = 5;
+const BATCH = 500;
+/** A follower that is further behind reads the rest by itself. */
+const PAGE = 500;
+
+/** Called with new events of an organization, in their order and without a gap. */
+export type Follower = (rows: readonly FeedRow[]) => void;
+
+interface Followed {
+  readonly followers: Set<Follower>;
+  seq: number;
+}
+
+/**
+ * The feed of this server: gives stored events their places, and passes new ones on. Every server does so, because the
+ * store decides who comes first. However many followers an organization has, its events are read once.
+ */
+export class Feed {
+  readonly #store: Store;
+  readonly #clock: Timing;
+  readonly #rounds: PeriodicTask;
+  readonly #followed = new Map<OrganizationId, Followed>();
+  #isGathering = false;
+
+  constructor({ store, clock, log }: { readonly store: Store; readonly clock: Timing; readonly log: Log }) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#rounds = new PeriodicTask(
+      { clock, log },
+      {
+        firstMs: 0,
+        everyMs: POLL_MS,
+        failure: 'could not read the feed',
+        round: (isStopped) => this.#round(isStopped),
+      },
+    );
+  }
+
+  start(): void {
+    this.#rounds.start();
+  }
+
+  stop(): Promise<void> {
+    return this.#rounds.stop();
+  }
+
+  /** Events were stored. */
+  wake(): void {
+    if (this.#isGathering) return;
+    this.#isGathering = true;
+    this.#clock.after(GATHER_MS, () => {
+      this.#isGathering = false;
+      this.#rounds.wake();
+    });
+  }
+
+  /** Gives places to all events that are stored now. */
+  async sequence(isStopped: () => boolean = () => false): Promise<void> {
+    while (!isStopped() && (await this.#store.feed.sequence(seal, BATCH)).length > 0);
+  }
+
+  /** Calls back for every event from now on; returns a function that ends it. */
+  async follow(organizationId: OrganizationId, follower: Follower): Promise<() => void> {
+    const { lastSeq } = await this.#store.feed.getHead(organizationId);
+    const followed = this.#followed.get(organizationId) ?? { followers: new Set(), seq: lastSeq };
+    this.#followed.set(organizationId, followed);
+    followed.followers.add(follower);
+    return () => {
+      followed.followers.delete(follower);
+      if (followed.followers.size === 0) this.#followed.delete(organizationId);
+    };
+  }
+
+  async #round(isStopped: () => boolean): Promise<void> {
+    await this.sequence(isStopped);
+    for (const [organizationId, followed] of this.#followed) {
+      if (!isStopped()) await this.#passOn(organizationId, followed);
+    }
+  }
+
+  async #passOn(organizationId: OrganizationId, followed: Followed): Promise<void> {
+    for (;;) {
+      const query = { organizationId, repositoryIds: null, order: 'ASC', afterSeq: followed.seq, limit: PAGE } as const;
+      const rows = await this.#store.feed.list(query);
+      const last = rows.at(-1);
+      if (last === undefined) return;
+      followed.seq = last.seq;
+      for (const follower of followed.followers) follower(rows);
+      if (rows.length < PAGE) return;
+    }
+  }
+}

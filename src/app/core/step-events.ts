@@ -1,0 +1,275 @@
+import type { Candidate, CandidateNumber } from '../../engine/candidate.ts';
+import type { QueueEvent } from '../../engine/event.ts';
+import { type Entry, findEntry, type HoldCause, isLive, type Queue } from '../../engine/queue.ts';
+import type { QueueSettings, SettingName } from '../../engine/settings.ts';
+import type { Step } from '../../engine/step.ts';
+import type { Transition } from '../../engine/work.ts';
+import { getIn } from '../../lib/int-map.ts';
+import { present } from '../../lib/present.ts';
+import type { FeedDraft } from '../../storage/feed.ts';
+import type { QueueId } from '../../storage/queues.ts';
+import type { RepositoryId } from '../../storage/repositories.ts';
+import { changeText } from '../../words/reasons.ts';
+import { candidateIdOf } from './entry-id.ts';
+import { type Actor, type Happening, SLUICE } from './feed-event.ts';
+
+export interface StepOf {
+  readonly event: QueueEvent;
+  readonly before: Queue;
+  readonly result: Step;
+}
+
+interface StepPlace {
+  readonly queueId: QueueId;
+  readonly repositoryId: RepositoryId;
+  readonly version: number;
+}
+
+/** The events of the feed that follow from one step of a queue. */
+// SPEC X1
+export function eventsOfStep(step: StepOf, { queueId, repositoryId, version }: StepPlace): FeedDraft[] {
+  const { event, result } = step;
+  const happenings = [
+    ...stateEvents(step),
+    ...settingsEvents(step),
+    ...holdEvents(step),
+    ...result.transitions.flatMap((transition) => entryEvents(step, queueId, transition)),
+    ...batchEvents(step, queueId),
+    ...landingEvents(step, queueId),
+  ];
+  return happenings.map(({ type, prNumber, ...body }, ordinal) => ({
+    source: queueId,
+    version,
+    ordinal,
+    at: event.at,
+    type,
+    organizationId: null,
+    repositoryId,
+    queueId,
+    targetBranch: result.queue.branch,
+    prNumber: prNumber ?? null,
+    testId: null,
+    body: JSON.stringify(body),
+  }));
+}
+
+function actorOf(event: QueueEvent): Actor {
+  if (!('actor' in event)) return SLUICE;
+  return { kind: 'by' in event && event.by === 'person' ? 'person' : 'token', name: event.actor };
+}
+
+const STATE_TYPES = { RUNNING: 'queue.resumed', PAUSED: 'queue.paused', DRAINING: 'queue.drained' } as const;
+const STATE_VERBS = { RUNNING: 'resumed', PAUSED: 'paused', DRAINING: 'began to drain' } as const;
+
+function stateEvents({ event, before, result: { queue } }: StepOf): Happening[] {
+  const isUnparked = before.parked !== undefined && queue.parked === undefined;
+  const { state, branch, stateChange } = queue;
+  if ((before.state === state && !isUnparked) || state === 'SWITCHING_MODES' || stateChange === undefined) return [];
+  const { by, reason, until } = stateChange;
+  const why = reason === undefined ? '' : ` Reason: ${reason}`;
+  const actor = 'actor' in event ? actorOf(event) : SLUICE;
+  const text = `${by} ${STATE_VERBS[state]} the queue for ${branch}.${why}`;
+  return [
+    {
+      type: STATE_TYPES[state],
+      actor,
+      text,
+      data: { before: before.state, after: state, ...present({ reason, until }) },
+    },
+  ];
+}
+
+function settingsEvents({ event, before, result: { queue } }: StepOf): Happening[] {
+  if (before.settings === queue.settings) return [];
+  const changes = changedSettings(before.settings, queue.settings);
+  const list = Object.entries(changes).map(
+    ([name, change]) => `${name} from ${show(change.before)} to ${show(change.after)}`,
+  );
+  if (list.length === 0) return [];
+  const actor = actorOf(event);
+  const who = 'actor' in event ? event.actor : 'The queue';
+  const text = `${who} changed ${list.join(', ')} of the queue for ${queue.branch}.`;
+  return [{ type: 'queue.settings_changed', actor, text, data: { changes } }];
+}
+
+interface Change {
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+export function changedSettings(before: QueueSettings, after: QueueSettings): Readonly<Record<string, Change>> {
+  const isChanged = (name: SettingName) => JSON.stringify(before[name]) !== JSON.stringify(after[name]);
+  const names = (Object.keys(after) as SettingName[]).filter(isChanged);
+  return Object.fromEntries(names.map((name) => [name, { before: before[name], after: after[name] }]));
+}
+
+/** A list of a thousand rules must not fill the sentence. The data has all of it. */
+export function show(value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.length > 100 ? `${text.slice(0, 99)}…` : text;
+}
+
+function holdEvents({ event, before, result: { queue } }: StepOf): Happening[] {
+  const { branch } = queue;
+  if (before.hold === undefined && queue.hold !== undefined) {
+    const { cause } = queue.hold;
+    return [
+      {
+        type: 'queue.held',
+        actor: SLUICE,
+        text: `The queue for ${branch} holds: ${sayCause(cause, branch)}.`,
+        data: { cause },
+      },
+    ];
+  }
+  if (before.hold === undefined || queue.hold !== undefined) return [];
+  const heldSeconds = Math.max(0, Math.round((event.at - before.hold.since) / 1000));
+  const text = `The queue for ${branch} works again. It held for ${heldSeconds} s.`;
+  return [{ type: 'queue.released', actor: SLUICE, text, data: { heldSeconds } }];
+}
+
+export function sayCause(cause: HoldCause, branch: string): string {
+  return cause.kind === 'checks'
+    ? `${branch} fails ${cause.names.join(', ')} without any pull request`
+    : `the configuration of ${branch} cannot be used (${cause.reason})`;
+}
+
+const ENTRY_TYPES: Readonly<Partial<Record<Entry['state'], string>>> = {
+  NOT_READY: 'submitted',
+  PENDING: 'queued',
+  TESTING: 'testing',
+  PENDING_FAILURE: 'pending_failure',
+  FAILED: 'failed',
+  CANCELLED: 'canceled',
+  MERGED: 'merged',
+};
+
+function entryEvents(step: StepOf, queueId: QueueId, transition: Transition): Happening[] {
+  const { prNumber, to, from, because, landed, isBisection } = transition;
+  const word = ENTRY_TYPES[to];
+  // An entry that has become unready waits again, and was not submitted again.
+  if (word === undefined || (to === 'NOT_READY' && from !== undefined && isLive(from))) return [];
+  const { event, result } = step;
+  const { pr } = findEntry(result.queue, prNumber) ?? result.ended.find((entry) => entry.prNumber === prNumber) ?? {};
+  const candidate = candidateOf(step, because.candidate);
+  const actor = because.actor === undefined ? SLUICE : actorOf(event);
+  return [
+    {
+      type: `pull_request.${word}`,
+      actor,
+      prNumber,
+      text: `#${prNumber}: ${changeText({ to, branch: result.queue.branch, because, landed })}`,
+      data: {
+        reason: because.reason,
+        isBisection: isBisection || candidate?.purpose.kind === 'bisection',
+        ...present({
+          title: pr?.title,
+          author: pr?.author,
+          url: pr?.url,
+          checks: because.checks,
+          causedBy: because.prNumber,
+        }),
+        ...runData(queueId, candidate),
+      },
+    },
+  ];
+}
+
+/** The run that an event is about. */
+function runData(queueId: QueueId, candidate: Candidate | undefined): object {
+  if (candidate === undefined) return {};
+  const prNumbers = candidate.members.map(({ prNumber }) => prNumber);
+  const subject = candidate.namedFor?.prNumber ?? prNumbers[0];
+  return {
+    testRunId: candidateIdOf(queueId, candidate.number),
+    isBatch: prNumbers.length > 1,
+    prNumbers,
+    ...present({ testBranchSha: candidate.commit?.sha, namedFor: subject }),
+  };
+}
+
+function candidateOf({ before, result }: StepOf, number: CandidateNumber | undefined): Candidate | undefined {
+  if (number === undefined) return undefined;
+  return (
+    getIn(result.queue.candidates, number) ??
+    result.endedCandidates.find((candidate) => candidate.number === number) ??
+    getIn(result.queue.passes, number) ??
+    getIn(before.candidates, number)
+  );
+}
+
+const BATCH_STATES: readonly string[] = ['PENDING', 'PENDING_FAILURE', 'FAILED', 'CANCELLED', 'MERGED'];
+
+/** What happens to a batch as a whole. Its tests begin when its commit is there. */
+function batchEvents(step: StepOf, queueId: QueueId): Happening[] {
+  return [...batchesBuilt(step, queueId), ...batchesMoved(step, queueId)];
+}
+
+function batchesBuilt(step: StepOf, queueId: QueueId): Happening[] {
+  const { event } = step;
+  const candidate = event.kind === 'candidate_built' ? candidateOf(step, event.candidate) : undefined;
+  if (candidate === undefined || candidate.members.length < 2 || candidate.commit === undefined) return [];
+  const prs = sayNumbers(candidate.members.map(({ prNumber }) => prNumber));
+  const data = { isBisection: candidate.purpose.kind === 'bisection', ...runData(queueId, candidate) };
+  const isNew = candidate.purpose.kind !== 'bisection';
+  const formed = isNew ? [batch('submitted', `${prs} form a batch.`, data)] : [];
+  return [...formed, batch('testing', `${prs} are tested together.`, data)];
+}
+
+function sayNumbers(prNumbers: readonly number[]): string {
+  const named = prNumbers.map((prNumber) => `#${prNumber}`);
+  return named.length < 2 ? named.join('') : `${named.slice(0, -1).join(', ')} and ${named.at(-1)}`;
+}
+
+function batch(word: string, text: string, data: object): Happening {
+  return { type: `pull_request_batch.${word}`, actor: SLUICE, text, data };
+}
+
+function batchesMoved(step: StepOf, queueId: QueueId): Happening[] {
+  const { result, before } = step;
+  const ofBatch = result.transitions.flatMap((transition) => {
+    const number = transition.because.candidate ?? findEntry(before, transition.prNumber)?.candidate;
+    const candidate = candidateOf(step, number);
+    const isOne = candidate !== undefined && candidate.members.length > 1 && candidate.commit !== undefined;
+    return isOne && BATCH_STATES.includes(transition.to) ? [{ transition, candidate }] : [];
+  });
+  const groups = Map.groupBy(ofBatch, ({ transition, candidate }) => `${candidate.number} ${transition.to}`);
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    if (first === undefined || group.length < 2) return [];
+    const { transition, candidate } = first;
+    const moved = group.map((each) => each.transition.prNumber);
+    const said = changeText({
+      to: transition.to,
+      branch: result.queue.branch,
+      because: transition.because,
+      landed: transition.landed,
+    });
+    const data = {
+      reason: transition.because.reason,
+      isBisection: candidate.purpose.kind === 'bisection',
+      ...present({ checks: transition.because.checks }),
+      ...runData(queueId, candidate),
+      moved,
+    };
+    return [batch(ENTRY_TYPES[transition.to] ?? '', `${sayNumbers(moved)}: ${said}`, data)];
+  });
+}
+
+/** The proof of each landing, as the audit keeps it. */
+function landingEvents({ result }: StepOf, queueId: QueueId): Happening[] {
+  return result.transitions.flatMap(({ prNumber, landed }) => {
+    if (landed === undefined) return [];
+    const { candidate, at: _at, ...proof } = landed;
+    const text = `#${prNumber} landed on ${result.queue.branch} as ${landed.sha.slice(0, 12)}.`;
+    return [
+      {
+        type: 'landing.recorded',
+        actor: SLUICE,
+        prNumber,
+        text,
+        data: { ...proof, testRunId: candidateIdOf(queueId, candidate) },
+      },
+    ];
+  });
+}

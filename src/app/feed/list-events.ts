@@ -1,0 +1,96 @@
+import { EVENT_TYPES, type listEvents as listEventsContract } from '../../contract/events.ts';
+import type { ReplyOf } from '../../contract/operation.ts';
+import type { Instant } from '../../lib/clock.ts';
+import { nearest } from '../../lib/nearest.ts';
+import { present } from '../../lib/present.ts';
+import type { FeedQuery } from '../../storage/feed.ts';
+import type { RepositoryId, RepositoryRef } from '../../storage/repositories.ts';
+import type { App } from '../core/app.ts';
+import { type Caller, hasScope } from '../core/caller.ts';
+import { viewEvent } from '../core/feed-event.ts';
+import { findRepository } from '../core/find-queue.ts';
+import { type Answer, isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
+
+/** What a reader of the feed wants to see. */
+export interface FeedFilter {
+  readonly repo?: RepositoryRef;
+  readonly targetBranch?: string;
+  readonly prNumber?: number;
+  readonly testId?: string;
+  readonly types?: readonly string[];
+}
+
+interface ListEvents extends FeedFilter {
+  readonly after?: Instant;
+  readonly before?: Instant;
+  readonly isAudit: boolean;
+  readonly order: 'ASC' | 'DESC';
+  readonly cursor?: number;
+  readonly limit: number;
+}
+
+// SPEC X3
+export async function listEvents(
+  app: App,
+  caller: Caller,
+  input: ListEvents,
+): Answer<ReplyOf<typeof listEventsContract>> {
+  if (input.isAudit && !hasScope(caller, 'admin')) {
+    return refuse('INSUFFICIENT_SCOPE', 'The audit is for tokens with the scope "admin".');
+  }
+  const reach = await findReach(app, caller, input);
+  if (isRefusal(reach)) return reach;
+  // An event that was just stored has no place before this.
+  await app.feed.sequence();
+  const { order, limit, cursor, after, before, isAudit } = input;
+  const window = present({ from: after, until: before, afterSeq: cursor });
+  const rows = await app.store.feed.list({ ...reach, ...window, isAuditOnly: isAudit, order, limit: limit + 1 });
+  const page = rows.slice(0, limit);
+  const last = page.at(-1)?.seq ?? cursor;
+  const hasNext = rows.length > limit || (order === 'ASC' && last !== undefined);
+  return {
+    events: page.map((row) => ({ ...viewEvent(row), ...(isAudit ? present({ digest: row.digest }) : {}) })),
+    ...(hasNext ? { nextCursor: `${last}` } : order === 'ASC' ? { nextCursor: '0' } : {}),
+  };
+}
+
+export type Reach = Omit<FeedQuery, 'order' | 'limit' | 'from' | 'until' | 'afterSeq' | 'isAuditOnly'>;
+
+/** Events of these families are about access. */
+const GUARDED = EVENT_TYPES.filter((type) => /^(?:token|webhook)\./.test(type));
+
+/** What the caller may see of the filter. */
+// SPEC X4
+export async function findReach(app: App, caller: Caller, filter: FeedFilter): Answer<Reach> {
+  const { repo, targetBranch, prNumber, testId } = filter;
+  const types = filter.types && expandTypes(filter.types);
+  if (types !== undefined && isRefusal(types)) return types;
+  const repository = repo && (await findRepository(app, caller, repo));
+  if (repository !== undefined && isRefusal(repository)) return repository;
+  if (repository === undefined && (prNumber !== undefined || targetBranch !== undefined || testId !== undefined)) {
+    return refuseField('/repo', 'must be given with targetBranch, prNumber or testId');
+  }
+  const seen = caller.repositoryIds === null ? null : ([...caller.repositoryIds] as RepositoryId[]);
+  return {
+    organizationId: caller.organization.id,
+    repositoryIds: repository === undefined ? seen : [repository.id],
+    ...present({ targetBranch, prNumber, testId, types }),
+    ...(hasScope(caller, 'admin') ? {} : { hiddenTypes: GUARDED }),
+  };
+}
+
+/** Exact names, for names and families such as `queue.*`. */
+export function expandTypes(given: readonly string[]): readonly string[] | Refusal {
+  const types = new Set<string>();
+  for (const [index, name] of given.entries()) {
+    const family = name.endsWith('.*') ? name.slice(0, -1) : undefined;
+    const found = EVENT_TYPES.filter((type) => (family === undefined ? type === name : type.startsWith(family)));
+    if (found.length === 0) {
+      const meant = nearest(name, EVENT_TYPES);
+      const hint = meant === undefined ? '' : `. Did you mean ${meant}?`;
+      return refuseField(`/types/${index}`, `"${name}" is not a type of event${hint}`);
+    }
+    for (const type of found) types.add(type);
+  }
+  return [...types];
+}

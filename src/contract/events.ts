@@ -1,0 +1,110 @@
+import { Type } from 'typebox';
+import { EXAMPLE_REPO, PrNumber, Repo, TargetBranch } from './common.ts';
+import { operation } from './operation.ts';
+import { fixedEnum, inputEnum, inputInstant, inputUuid, instant, integer, list, record, text, uuid } from './schema.ts';
+
+const STAYS = ['submitted', 'queued', 'testing', 'pending_failure', 'failed', 'canceled', 'merged'] as const;
+
+/** Every type of event, by family. */
+export const EVENT_TYPES: readonly string[] = [
+  ...STAYS.map((word) => `pull_request.${word}`),
+  ...STAYS.map((word) => `pull_request_batch.${word}`),
+  ...['created', 'deleted', 'paused', 'resumed', 'drained'].map((word) => `queue.${word}`),
+  ...['settings_changed', 'held', 'released'].map((word) => `queue.${word}`),
+  'landing.recorded',
+  ...['test_case.status_changed', 'test_case.monitor_status_changed', 'test_case.quarantining_setting_changed'],
+  ...['upload.processed', 'upload.ignored'],
+  ...['alarm.raised', 'alarm.ended'],
+  ...['token.created', 'token.revoked'],
+  ...['repository.registered', 'repository.renamed', 'repository.removed'],
+  ...['webhook.created', 'webhook.changed', 'webhook.deleted', 'webhook.disabled'],
+];
+
+export const EventId = Type.String({
+  pattern: '^[0-9]{1,15}$',
+  description: 'The id of an event: its place in the feed of the organization.',
+  'x-sluice-message': 'must be the id of an event',
+});
+
+export const EventType = Type.String({
+  maxLength: 80,
+  pattern: '^[a-z0-9_]+\\.(?:[a-z0-9_]+|\\*)$',
+  description: `A type such as pull_request.merged, or a family such as pull_request.*. There are ${EVENT_TYPES.join(', ')}.`,
+  'x-sluice-message': 'must be a type of event such as pull_request.merged, or a family such as pull_request.*',
+});
+
+const filters = {
+  repo: Type.Optional(Repo),
+  targetBranch: Type.Optional(TargetBranch),
+  prNumber: Type.Optional(PrNumber),
+  testId: Type.Optional(inputUuid('Only events of this test.')),
+  types: Type.Optional(
+    Type.Array(EventType, { minItems: 1, maxItems: 50, description: 'Only events of these types and families.' }),
+  ),
+};
+
+export const Event = record('Event', 'Something that happened.', {
+  id: text('Its place in the feed of the organization. Later events have larger ids.'),
+  type: text('Such as pull_request.merged.'),
+  at: instant('When it happened.'),
+  actor: record('Actor', 'By whom.', {
+    kind: fixedEnum(['token', 'person', 'forge', 'sluice'], 'A person acted at the forge.'),
+    name: text('The name of the token, the login of the person, the host of the forge.'),
+  }),
+  repo: Type.Optional(Repo),
+  targetBranch: Type.Optional(text('The branch of the queue.')),
+  prNumber: Type.Optional(integer('The pull request.')),
+  testId: Type.Optional(uuid('The test.')),
+  candidateId: Type.Optional(uuid('The test run.')),
+  text: text('What happened, as a sentence.'),
+  data: Type.Record(Type.String(), Type.Unknown(), { description: 'The facts, by the type of the event.' }),
+  digest: Type.Optional(
+    text('Only with audit: the SHA-256 of the digest before, a line feed, and this record without digest.'),
+  ),
+});
+
+const EXAMPLE_EVENT = {
+  id: '1042',
+  type: 'pull_request.merged',
+  at: '2026-09-17T10:16:02.000Z',
+  actor: { kind: 'sluice', name: 'sluice' },
+  repo: EXAMPLE_REPO,
+  targetBranch: 'main',
+  prNumber: 7,
+  text: '#7: Landed on main.',
+  data: { reason: 'MERGE_GRAPH_MERGE' },
+};
+
+export const listEvents = operation({
+  name: 'listEvents',
+  tag: 'Operations',
+  scope: 'read',
+  summary: 'List what happened',
+  description:
+    'Everything in the organization that the token reaches, newest first. A reader that follows asks with order ASC and the cursor of the page before: it misses nothing and sees nothing twice. Events of tokens and webhooks need the scope admin; events without a repository are not for tokens that are limited to repositories.',
+  body: Type.Object(
+    {
+      ...filters,
+      after: Type.Optional(inputInstant('Only events at or after this instant.')),
+      before: Type.Optional(inputInstant('Only events at or before this instant.')),
+      audit: Type.Optional(
+        Type.Boolean({ description: 'Only the records of the audit, with their digests. Needs the scope admin.' }),
+      ),
+      order: Type.Optional(inputEnum(['DESC', 'ASC'], 'DESC is newest first.')),
+      cursor: Type.Optional(EventId),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'How many at most.' })),
+    },
+    { additionalProperties: false },
+  ),
+  reply: record('EventPage', 'A page of events.', {
+    events: list(Event, 'One page.'),
+    nextCursor: Type.Optional(
+      text('Asks for the next page. With order ASC it is always there: later events continue from it.'),
+    ),
+  }),
+  errors: ['REPOSITORY_NOT_FOUND'],
+  example: {
+    body: { repo: EXAMPLE_REPO, types: ['pull_request.*'], limit: 10 },
+    reply: { events: [EXAMPLE_EVENT], nextCursor: '1042' },
+  },
+});

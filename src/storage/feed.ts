@@ -1,0 +1,79 @@
+import type { Instant } from '../lib/clock.ts';
+import type { OrganizationId } from './accounts.ts';
+import type { QueueId } from './queues.ts';
+import type { RepositoryId, RepositoryRef } from './repositories.ts';
+
+/** An event of the feed as the transaction stores it in which it happened. It has no place in the feed yet. */
+export interface FeedDraft {
+  /** Its source counts versions; events of one version have ordinals. All three together name the event. */
+  readonly source: string;
+  readonly version: number;
+  readonly ordinal: number;
+  readonly at: Instant;
+  readonly type: string;
+  /** Null: that of the repository, which the sequencer looks up. */
+  readonly organizationId: OrganizationId | null;
+  /** Null: it concerns the whole organization. */
+  readonly repositoryId: RepositoryId | null;
+  readonly queueId: QueueId | null;
+  readonly targetBranch: string | null;
+  readonly prNumber: number | null;
+  readonly testId: string | null;
+  /** JSON: actor, text, data. */
+  readonly body: string;
+}
+
+/** An event with its place in the feed of its organization. */
+export interface FeedRow extends FeedDraft {
+  readonly organizationId: OrganizationId;
+  /** Counts from 1 in each organization, without gaps, in the order in which events became visible. */
+  readonly seq: number;
+  /** The repository's name then. */
+  readonly repo: RepositoryRef | null;
+  /** Of this event and all records before it, if it is a record of the audit. */
+  readonly digest: string | null;
+}
+
+export interface FeedHead {
+  readonly lastSeq: number;
+  /** The digest of the last record of the audit; null before the first. */
+  readonly digest: string | null;
+}
+
+export interface FeedQuery {
+  readonly organizationId: OrganizationId;
+  /** Null: all of the organization, and events without a repository. */
+  readonly repositoryIds: readonly RepositoryId[] | null;
+  readonly targetBranch?: string;
+  readonly prNumber?: number;
+  readonly testId?: string;
+  readonly types?: readonly string[];
+  /** Events of these types are left out. */
+  readonly hiddenTypes?: readonly string[];
+  /** Both inclusive. */
+  readonly from?: Instant;
+  readonly until?: Instant;
+  /** Exclusive, in the direction of `order`. */
+  readonly afterSeq?: number;
+  readonly isAuditOnly?: boolean;
+  readonly order: 'ASC' | 'DESC';
+  readonly limit: number;
+}
+
+/** The digest of a record, made from the one before. */
+export type Seal = (row: Omit<FeedRow, 'digest'>, previous: string | null) => string | null;
+
+export interface FeedStore {
+  /** Stores events that have no other transaction to be stored in. */
+  add(drafts: readonly FeedDraft[]): Promise<void>;
+  /**
+   * Gives places to the oldest events that have none, and tells which organizations have new ones. Several servers may
+   * call it at once: the row of the head is locked, so that places become visible in their order.
+   */
+  sequence(seal: Seal, limit: number): Promise<readonly OrganizationId[]>;
+  /** Of an organization without events: 0. */
+  getHead(organizationId: OrganizationId): Promise<FeedHead>;
+  list(query: FeedQuery): Promise<readonly FeedRow[]>;
+  /** Removes events from before `before` that are not records of the audit, `limit` at most; returns how many. */
+  expire(before: Instant, limit: number): Promise<number>;
+}

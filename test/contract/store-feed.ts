@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import type { OrganizationId } from '../../src/storage/accounts.ts';
+import type { FeedDraft, FeedQuery, FeedRow, Seal } from '../../src/storage/feed.ts';
+import { NOON, storeQueue } from '../helpers/store-rows.ts';
+import type { StoreTests } from './store-fixture.ts';
+
+const newOrganization = () => randomUUID() as OrganizationId;
+const seal: Seal = ({ seq, type }, previous) => (type === 'record' ? `${previous ?? ''}${seq};` : null);
+
+function aDraft(values: Partial<FeedDraft> = {}): FeedDraft {
+  return {
+    source: randomUUID(),
+    version: 1,
+    ordinal: 0,
+    at: NOON,
+    type: 'note',
+    organizationId: null,
+    repositoryId: null,
+    queueId: null,
+    targetBranch: null,
+    prNumber: null,
+    testId: null,
+    body: '{"text":"é"}',
+    ...values,
+  };
+}
+
+const everything = (organizationId: OrganizationId, more: Partial<FeedQuery> = {}): FeedQuery => ({
+  organizationId,
+  repositoryIds: null,
+  order: 'ASC',
+  limit: 100,
+  ...more,
+});
+const placesOf = (rows: readonly FeedRow[]) => rows.map(({ seq, version, ordinal }) => [seq, version, ordinal]);
+
+export function feedPromises({ inStore }: StoreTests): void {
+  inStore('events are invisible without a place, and get places in the order of their source', async ({ store }) => {
+    const organizationId = newOrganization();
+    const of = { organizationId, source: randomUUID() };
+    // The clock went back between the versions.
+    const events = [
+      aDraft({ ...of, at: NOON + 9 }),
+      aDraft({ ...of, ordinal: 1, at: NOON + 9 }),
+      aDraft({ ...of, version: 2 }),
+    ];
+    await store.feed.add(events);
+    assert.deepEqual(await store.feed.list(everything(organizationId)), []);
+    await sequenceAll();
+    const listed = await store.feed.list(everything(organizationId));
+    assert.deepEqual(placesOf(listed), [
+      [1, 1, 0],
+      [2, 1, 1],
+      [3, 2, 0],
+    ]);
+    assert.deepEqual(listed[0], { ...events[0], seq: 1, repo: null, digest: null });
+    assert.deepEqual(await store.feed.getHead(organizationId), { lastSeq: 3, digest: null });
+    assert.deepEqual(await store.feed.getHead(newOrganization()), { lastSeq: 0, digest: null });
+
+    async function sequenceAll() {
+      while ((await store.feed.sequence(seal, 2)).length > 0);
+    }
+  });
+
+  inStore('many who give places at once give each event one, without a gap', async ({ store }) => {
+    const organizationId = newOrganization();
+    const add = () => store.feed.add(Array.from({ length: 5 }, () => aDraft({ organizationId, type: 'record' })));
+    const place = async () => {
+      while ((await store.feed.sequence(seal, 3)).length > 0);
+    };
+    await Promise.all(Array.from({ length: 6 }, async () => add().then(place)));
+    await place();
+    const rows = await store.feed.list(everything(organizationId));
+    assert.deepEqual(
+      rows.map(({ seq }) => seq),
+      Array.from({ length: 30 }, (_, index) => index + 1),
+    );
+    const digest = rows.map(({ seq }) => `${seq};`).join('');
+    assert.deepEqual(await store.feed.getHead(organizationId), { lastSeq: 30, digest });
+    assert.equal(rows.at(-1)?.digest, digest);
+  });
+
+  inStore('a repository names the organization, and its name then stays', async ({ store }) => {
+    const queue = await storeQueue(store);
+    const { repositoryId, id: queueId } = queue;
+    const [repository] = (await store.repositories.listAll()).filter(({ id }) => id === repositoryId);
+    assert.ok(repository);
+    const { host, owner, name, organizationId } = repository;
+    await store.feed.add([aDraft({ repositoryId, queueId, targetBranch: 'main', prNumber: 7 })]);
+    await store.feed.sequence(seal, 1_000);
+    await store.repositories.rename(repositoryId, { host, owner, name: `${name}-2` }, NOON);
+    const [row] = await store.feed.list(everything(organizationId, { prNumber: 7, targetBranch: 'main' }));
+    assert.deepEqual(row?.repo, { host, owner, name });
+    await store.queues.delete(queueId, 1, { at: NOON, by: 'ada' });
+    await store.feed.add([aDraft({ repositoryId, prNumber: 8 })]);
+    assert.equal(await store.repositories.remove(repositoryId, [aDraft({ organizationId, type: 'gone', at: NOON + 1 })]), 'removed');
+    await store.feed.sequence(seal, 1_000);
+    // Of a repository that is gone already.
+    await store.feed.add([aDraft({ repositoryId })]);
+    await store.feed.sequence(seal, 1_000);
+    const types = (await store.feed.list(everything(organizationId))).map((each) => each.prNumber ?? each.type);
+    assert.deepEqual(types, [7, 8, 'gone']);
+  });
+
+  inStore('filters combine, in both directions', async ({ store }) => {
+    const { repositoryId } = await storeQueue(store);
+    const organizationId = newOrganization();
+    const testId = randomUUID();
+    const of = { organizationId, source: randomUUID() };
+    await store.feed.add([
+      aDraft({ ...of, version: 1, repositoryId, prNumber: 1, at: NOON + 1 }),
+      aDraft({ ...of, version: 2, repositoryId, testId, type: 'record', at: NOON + 2 }),
+      aDraft({ ...of, version: 3, type: 'secret', at: NOON + 3 }),
+    ]);
+    await store.feed.sequence(seal, 1_000);
+    const seqs = async (more: Partial<FeedQuery>) =>
+      (await store.feed.list(everything(organizationId, more))).map(({ seq }) => seq);
+    assert.deepEqual(await seqs({ order: 'DESC' }), [3, 2, 1]);
+    assert.deepEqual(await seqs({ order: 'DESC', afterSeq: 3, limit: 1 }), [2]);
+    assert.deepEqual(await seqs({ afterSeq: 1 }), [2, 3]);
+    assert.deepEqual(await seqs({ repositoryIds: [repositoryId, repositoryId] }), [1, 2]);
+    assert.deepEqual(await seqs({ repositoryIds: [] }), []);
+    assert.deepEqual(await seqs({ testId, repositoryIds: [repositoryId] }), [2]);
+    assert.deepEqual(await seqs({ types: ['secret', 'note', 'x', 'y', 'z'] }), [1, 3]);
+    assert.deepEqual(await seqs({ hiddenTypes: ['secret'] }), [1, 2]);
+    assert.deepEqual(await seqs({ from: NOON + 2, until: NOON + 2 }), [2]);
+    assert.deepEqual(await seqs({ isAuditOnly: true }), [2]);
+    assert.equal((await store.feed.expire(NOON + 3, 1_000)) >= 1, true);
+    assert.deepEqual(await seqs({}), [2, 3]);
+  });
+}
