@@ -158,7 +158,7 @@ async function startOn(
   app.feed.start();
   const rounds = [
     ...[createAudit(app), createForgePoller(app), createHintWatch(app)],
-    ...[createSweep(app), createHousekeeping(app), unusedUploads.createRounds(), watch],
+    ...[createSweep(app), createHousekeeping(app, config), unusedUploads.createRounds(), watch],
     ...(config.backupSchedule === undefined ? [] : [createBackupRounds(app, config.backupSchedule)]),
   ];
   for (const each of rounds) each.start();

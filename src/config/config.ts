@@ -58,6 +58,7 @@ export interface Config extends RunnerConfig {
   readonly testBranchPrefix: string;
   readonly hookTimeoutSeconds: number;
   readonly uploadKeepDays: number;
+  readonly eventDays: number;
   readonly uploadKeepBytes: number;
   readonly uploadNewTests: number;
   readonly repositoryTests: number;
@@ -99,6 +100,7 @@ export function parseConfig(environment: Environment): ParsedConfig {
     ...parseRunner(read),
     testBranchPrefix: read('SLUICE_TEST_BRANCH_PREFIX') ?? VARIABLES.SLUICE_TEST_BRANCH_PREFIX.default,
     hookTimeoutSeconds: Number(read('SLUICE_HOOK_TIMEOUT') ?? VARIABLES.SLUICE_HOOK_TIMEOUT.default),
+    eventDays: Number(read('SLUICE_EVENT_DAYS') ?? VARIABLES.SLUICE_EVENT_DAYS.default),
     uploadKeepDays: Number(read('SLUICE_UPLOAD_KEEP_DAYS') ?? VARIABLES.SLUICE_UPLOAD_KEEP_DAYS.default),
     uploadKeepBytes: Number(read('SLUICE_UPLOAD_KEEP_BYTES') ?? VARIABLES.SLUICE_UPLOAD_KEEP_BYTES.default),
     uploadNewTests: Number(read('SLUICE_UPLOAD_NEW_TESTS') ?? VARIABLES.SLUICE_UPLOAD_NEW_TESTS.default),

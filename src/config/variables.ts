@@ -127,6 +127,11 @@ export const VARIABLES = {
     { min: 1, max: 3600 },
     'Seconds after which the server ends hooks of a plain git repository and everything that they started: once before a branch is changed, and once after.',
   ),
+  SLUICE_EVENT_DAYS: integer(
+    '400',
+    { min: 1, max: 36_500 },
+    'How many days the events of the feed are kept. Records of the audit are kept for ever.',
+  ),
   SLUICE_UPLOAD_KEEP_DAYS: integer(
     '7',
     { min: 0, max: 3650 },

@@ -94,7 +94,10 @@ export function feedPromises({ inStore }: StoreTests): void {
     assert.deepEqual(row?.repo, { host, owner, name });
     await store.queues.delete(queueId, 1, { at: NOON, by: 'ada' });
     await store.feed.add([aDraft({ repositoryId, prNumber: 8 })]);
-    assert.equal(await store.repositories.remove(repositoryId, [aDraft({ organizationId, type: 'gone', at: NOON + 1 })]), 'removed');
+    assert.equal(
+      await store.repositories.remove(repositoryId, [aDraft({ organizationId, type: 'gone', at: NOON + 1 })]),
+      'removed',
+    );
     await store.feed.sequence(seal, 1_000);
     // Of a repository that is gone already.
     await store.feed.add([aDraft({ repositoryId })]);

@@ -200,7 +200,7 @@ function candidateOf({ before, result }: StepOf, number: CandidateNumber | undef
 
 const BATCH_STATES: readonly string[] = ['PENDING', 'PENDING_FAILURE', 'FAILED', 'CANCELLED', 'MERGED'];
 
-/** What happens to a batch as a whole. Its tests begin when its commit is there. */
+/** A batch as a whole. Its tests begin when its commit is there. */
 function batchEvents(step: StepOf, queueId: QueueId): Happening[] {
   return [...batchesBuilt(step, queueId), ...batchesMoved(step, queueId)];
 }

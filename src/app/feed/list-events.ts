@@ -11,7 +11,7 @@ import { viewEvent } from '../core/feed-event.ts';
 import { findRepository } from '../core/find-queue.ts';
 import { type Answer, isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
 
-/** What a reader of the feed wants to see. */
+/** The wish of a reader of the feed. */
 export interface FeedFilter {
   readonly repo?: RepositoryRef;
   readonly targetBranch?: string;
@@ -59,7 +59,7 @@ export type Reach = Omit<FeedQuery, 'order' | 'limit' | 'from' | 'until' | 'afte
 /** Events of these families are about access. */
 const GUARDED = EVENT_TYPES.filter((type) => /^(?:token|webhook)\./.test(type));
 
-/** What the caller may see of the filter. */
+/** The part of a filter that the caller may see. */
 // SPEC X4
 export async function findReach(app: App, caller: Caller, filter: FeedFilter): Answer<Reach> {
   const { repo, targetBranch, prNumber, testId } = filter;

@@ -14,11 +14,16 @@ const KEEP_TARGET_SETS_MS = 30 * DAY_MS;
 /** The age at which an idempotency key is free again. */
 const KEEP_ANSWERS_MS = DAY_MS;
 const KEEP_LOGS_MS = 14 * DAY_MS;
+const EXPIRED_AT_ONCE = 1_000;
 
 /** Removes unused data once a day. */
-export function createHousekeeping(app: App): PeriodicTask {
+export function createHousekeeping(app: App, keep: { readonly eventDays: number }): PeriodicTask {
   const failure = 'could not remove unused data';
-  return new PeriodicTask(app, { firstMs: FIRST_MS, everyMs: DAY_MS, failure, round: () => tidy(app) });
+  const round = async () => {
+    await tidy(app);
+    await expireEvents(app, keep.eventDays * DAY_MS);
+  };
+  return new PeriodicTask(app, { firstMs: FIRST_MS, everyMs: DAY_MS, failure, round });
 }
 
 // SPEC R35
@@ -31,6 +36,18 @@ async function tidy({ store, clock, log }: App): Promise<void> {
   if (answers > 0) log.info({ removed: answers }, 'removed old answers to requests with a key');
   const hints = await store.hints.tidy(clock.now());
   if (hints > 0) log.info({ removed: hints }, 'removed old webhook hints');
+}
+
+/** In pieces, because one large delete would hold up every commit. */
+// SPEC X5
+export async function expireEvents({ store, clock, log }: App, keepMs: number): Promise<void> {
+  let removed = 0;
+  for (;;) {
+    const expired = await store.feed.expire(clock.now() - keepMs, EXPIRED_AT_ONCE);
+    removed += expired;
+    if (expired < EXPIRED_AT_ONCE) break;
+  }
+  if (removed > 0) log.info({ removed }, 'removed old events of the feed');
 }
 
 /** Logs the output of repository hooks. Raises an alarm when they do not run, or take too long. */
