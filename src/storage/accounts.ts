@@ -1,6 +1,6 @@
 import type { Brand } from '../lib/brand.ts';
 import type { Instant } from '../lib/clock.ts';
-import type { FeedDraft } from './feed.ts';
+import type { FeedDraft } from './feed-draft.ts';
 
 export type OrganizationId = Brand<string, 'OrganizationId'>;
 

@@ -1,5 +1,5 @@
 import type { Instant } from '../lib/clock.ts';
-import type { FeedDraft } from './feed.ts';
+import type { FeedDraft } from './feed-draft.ts';
 import type { QueueId } from './queues.ts';
 
 /** An alarm for the operator. */

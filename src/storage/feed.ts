@@ -1,27 +1,7 @@
 import type { Instant } from '../lib/clock.ts';
 import type { OrganizationId } from './accounts.ts';
-import type { QueueId } from './queues.ts';
+import type { FeedDraft } from './feed-draft.ts';
 import type { RepositoryId, RepositoryRef } from './repositories.ts';
-
-/** An event of the feed as the transaction stores it in which it happened. It has no place in the feed yet. */
-export interface FeedDraft {
-  /** Its source counts versions; events of one version have ordinals. All three together name the event. */
-  readonly source: string;
-  readonly version: number;
-  readonly ordinal: number;
-  readonly at: Instant;
-  readonly type: string;
-  /** Null: that of the repository, which the sequencer looks up. */
-  readonly organizationId: OrganizationId | null;
-  /** Null: it concerns the whole organization. */
-  readonly repositoryId: RepositoryId | null;
-  readonly queueId: QueueId | null;
-  readonly targetBranch: string | null;
-  readonly prNumber: number | null;
-  readonly testId: string | null;
-  /** JSON: actor, text, data. */
-  readonly body: string;
-}
 
 /** An event with its place in the feed of its organization. */
 export interface FeedRow extends FeedDraft {

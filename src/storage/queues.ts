@@ -1,6 +1,6 @@
 import type { Brand } from '../lib/brand.ts';
 import type { Instant } from '../lib/clock.ts';
-import type { FeedDraft } from './feed.ts';
+import type { FeedDraft } from './feed-draft.ts';
 import type { LeasedWork, Postponement } from './leased-work.ts';
 import type { RepositoryId } from './repositories.ts';
 

@@ -1,7 +1,7 @@
 import type { Brand } from '../lib/brand.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { OrganizationId } from './accounts.ts';
-import type { FeedDraft } from './feed.ts';
+import type { FeedDraft } from './feed-draft.ts';
 
 export type RepositoryId = Brand<string, 'RepositoryId'>;
 

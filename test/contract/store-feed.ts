@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { OrganizationId } from '../../src/storage/accounts.ts';
-import type { FeedDraft, FeedQuery, FeedRow, Seal } from '../../src/storage/feed.ts';
+import type { FeedQuery, FeedRow, Seal } from '../../src/storage/feed.ts';
+import type { FeedDraft } from '../../src/storage/feed-draft.ts';
 import { NOON, storeQueue } from '../helpers/store-rows.ts';
 import type { StoreTests } from './store-fixture.ts';
 

@@ -3,7 +3,7 @@ import type * as accessContract from '../../contract/access.ts';
 import type { ReplyOf } from '../../contract/operation.ts';
 import { formatInstant, type Instant } from '../../lib/clock.ts';
 import type { Scope, Token } from '../../storage/accounts.ts';
-import type { FeedDraft } from '../../storage/feed.ts';
+import type { FeedDraft } from '../../storage/feed-draft.ts';
 import type { Repository, RepositoryRef } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import { type Caller, hasScope, mayManage } from '../core/caller.ts';

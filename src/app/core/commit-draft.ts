@@ -4,7 +4,7 @@ import type { Entry, Queue } from '../../engine/queue.ts';
 import type { Step } from '../../engine/step.ts';
 import type { ImpactedTargets } from '../../engine/targets.ts';
 import { changedKeys, getIn } from '../../lib/int-map.ts';
-import type { FeedDraft } from '../../storage/feed.ts';
+import type { FeedDraft } from '../../storage/feed-draft.ts';
 import type {
   CandidateRow,
   EffectRow,

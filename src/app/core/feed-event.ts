@@ -2,7 +2,8 @@ import { createHash, randomUUID } from 'node:crypto';
 import { formatInstant, type Instant } from '../../lib/clock.ts';
 import { present } from '../../lib/present.ts';
 import type { OrganizationId } from '../../storage/accounts.ts';
-import type { FeedDraft, FeedRow } from '../../storage/feed.ts';
+import type { FeedRow } from '../../storage/feed.ts';
+import type { FeedDraft } from '../../storage/feed-draft.ts';
 import type { Caller } from './caller.ts';
 
 export interface Actor {

@@ -6,7 +6,7 @@ import type { Step } from '../../engine/step.ts';
 import type { Transition } from '../../engine/work.ts';
 import { getIn } from '../../lib/int-map.ts';
 import { present } from '../../lib/present.ts';
-import type { FeedDraft } from '../../storage/feed.ts';
+import type { FeedDraft } from '../../storage/feed-draft.ts';
 import type { QueueId } from '../../storage/queues.ts';
 import type { RepositoryId } from '../../storage/repositories.ts';
 import { changeText } from '../../words/reasons.ts';

@@ -5,7 +5,7 @@ import { entriesInOrder } from '../../engine/roster.ts';
 import { checkSettings, DEFAULT_SETTINGS, type QueueSettings } from '../../engine/settings.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { present } from '../../lib/present.ts';
-import type { FeedDraft } from '../../storage/feed.ts';
+import type { FeedDraft } from '../../storage/feed-draft.ts';
 import type { QueueId } from '../../storage/queues.ts';
 import type { Repository, RepositoryId } from '../../storage/repositories.ts';
 import { listRecentAlarms } from '../core/alarms.ts';

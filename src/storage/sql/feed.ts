@@ -1,6 +1,7 @@
 import { type SelectQueryBuilder, sql } from 'kysely';
 import type { OrganizationId } from '../accounts.ts';
-import type { FeedDraft, FeedHead, FeedQuery, FeedRow, FeedStore, Seal } from '../feed.ts';
+import type { FeedHead, FeedQuery, FeedRow, FeedStore, Seal } from '../feed.ts';
+import type { FeedDraft } from '../feed-draft.ts';
 import type { RepositoryRef } from '../repositories.ts';
 import { rowsOf } from './columns.ts';
 import { all, execute, executeAll, first, type Operation, run, type SqlEngine } from './operation.ts';
