@@ -208,7 +208,10 @@ export class Jury {
     const files = this.#truth.filesOfRun(run);
     const own = this.#truth.ownPaths(entry.pr.headSha, run.base.sha);
     if (files === undefined || own === undefined) return true;
-    return checks.some((name) => redCauses(files, name).some((paths) => paths.some((path) => own.has(path))));
+    // A rebase applies its commits again, also those that the target branch had and dropped.
+    const base = run.beneath.length === 0 ? this.#truth.filesOfHead(run.base.sha) : undefined;
+    const isOwn = (path: string) => own.has(path) || (base !== undefined && base.get(path) !== files.get(path));
+    return checks.some((name) => redCauses(files, name).some((paths) => paths.some(isOwn)));
   }
 
   #findExcuse(run: Candidate, checks: readonly string[], of: Circumstances): string | undefined {

@@ -326,11 +326,15 @@ export function failsForACheck({ chronicle, ci }: Evidence, { step: { ended } }:
   return undefined;
 }
 
-/** At the end, every landing is recorded as merged. */
+/**
+ * At the end, every landing is recorded as merged. A merge API that refused an entry may still carry out an earlier
+ * request that arrived late. The queue sees a foreign push then, and raises its alarm.
+ */
 export function findUnrecorded({ chronicle, landed }: Evidence): string | undefined {
   for (const [submission, { to }] of landed) {
     const entry = chronicle.stays.get(submission)?.entry;
-    if (entry?.state !== 'MERGED') return `#${entry?.prNumber} landed with ${to} and is ${entry?.state}`;
+    const isLate = entry?.state === 'FAILED' && entry.because.reason.startsWith('GITHUB_API_');
+    if (entry?.state !== 'MERGED' && !isLate) return `#${entry?.prNumber} landed with ${to} and is ${entry?.state}`;
   }
   return undefined;
 }
