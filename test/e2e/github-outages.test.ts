@@ -7,7 +7,7 @@ import { describe, type TestContext, test } from 'node:test';
 import type { FakeGithubOptions } from '../fake/github/fake-github.ts';
 import type { PullRequest } from '../fake/github/model.ts';
 import { connectionOf, GithubWorld, hookUp } from './github-world.ts';
-import { type Environment, makeFolder, type ServerProcess, startServer, until } from './harness.ts';
+import { type Environment, makeFolder, type ServerProcess, startHere, startServer, until } from './harness.ts';
 
 const PATIENCE_MS = 90_000;
 /** The tests wait more than they compute. */
@@ -172,8 +172,11 @@ describe('while GitHub has a bad day', TOGETHER, () => {
 describe('a server that is killed', TOGETHER, () => {
   interface Lives {
     readonly world: GithubWorld;
-    /** The last request never gets an answer here; the next server continues from there. */
-    killAndStart(): Promise<GithubWorld>;
+    /**
+     * The last request never gets an answer here; the next server continues from there. One that `ends` the test is not
+     * killed, and so needs no process of its own.
+     */
+    killAndStart(next?: 'ends'): Promise<GithubWorld>;
   }
 
   async function aLife(t: TestContext, settings: object = {}): Promise<Lives> {
@@ -191,11 +194,11 @@ describe('a server that is killed', TOGETHER, () => {
     });
     return {
       world,
-      killAndStart: async () => {
+      killAndStart: async (which) => {
         server?.child.kill('SIGKILL');
         await server?.exited;
         const { github } = world;
-        const next = await start({ ...connectionOf(github, true), ...environment });
+        const next = await (which === 'ends' ? startHere : start)({ ...connectionOf(github, true), ...environment });
         hookUp(github, next);
         world = world.through(next);
         return world;
@@ -209,7 +212,7 @@ describe('a server that is killed', TOGETHER, () => {
     world.github.faults.once(MERGE, { kind: 'silence', when: 'after' });
     world.report(sha, 'success');
     await until('it is merged', PATIENCE_MS, async () => pr.merged);
-    const next = await killAndStart();
+    const next = await killAndStart('ends');
     const { landed } = await next.untilState(pr, 'MERGED');
     assert.equal(landed?.kind, 'SAME_TREE');
     assert.equal(next.github.refs(next.repository).get('refs/heads/main'), landed?.sha);
@@ -229,7 +232,7 @@ describe('a server that is killed', TOGETHER, () => {
       await untilFired(world);
       const merged = when === 'before' ? 1 : 2;
       await until(`${merged} are merged`, PATIENCE_MS, async () => (countMerged(world) === merged ? true : undefined));
-      const next = await killAndStart();
+      const next = await killAndStart('ends');
       const entries = await Promise.all(prs.map((pr) => next.untilState(pr, 'MERGED')));
       assert.deepEqual(
         entries.map(({ landed }) => landed?.kind),
@@ -249,7 +252,7 @@ describe('a server that is killed', TOGETHER, () => {
     await until('there is a check', PATIENCE_MS, async () => checks()[0]);
     github.faults.once(CHANGED_CHECK, { kind: 'silence', when: 'after' });
     await untilFired(await killAndStart(), 2);
-    const next = await killAndStart();
+    const next = await killAndStart('ends');
     await untilSaid(next, pr, /Being tested/);
     next.report(sha, 'success');
     await next.untilState(pr, 'MERGED');
@@ -266,13 +269,14 @@ describe('a server that is killed', TOGETHER, () => {
     world.runCi(t, () => 'success');
     for (const pr of prs) world.say(pr, '/sluice merge');
     let next = world;
-    for (const calls of [4, 9, 5, 12, 7]) {
+    const lives = [4, 9, 5, 12, 7];
+    for (const [life, calls] of lives.entries()) {
       const asked = github.world.requests.length;
       await until('it asked for more', PATIENCE_MS, async () => {
         const isOver = prs.every(({ merged }) => merged !== undefined);
         return isOver || github.world.requests.length >= asked + calls ? true : undefined;
       });
-      next = await killAndStart();
+      next = await killAndStart(life + 1 === lives.length ? 'ends' : undefined);
     }
     for (const pr of prs) await next.untilState(pr, 'MERGED');
     for (const pr of prs) await untilSaid(next, pr, /Landed/);

@@ -12,8 +12,9 @@ import {
   type Environment,
   makeFolder,
   type RepositoryRef,
-  type ServerProcess,
+  startHere,
   startServer,
+  type TestServer,
 } from './harness.ts';
 
 type Files = Readonly<Record<string, string>>;
@@ -38,19 +39,20 @@ export const BEGINNING: Files = { 'a.txt': 'a\n', 'shared.txt': 'one\n' };
 export const CHECK = 'test';
 const SECRET = 'the secret of these deliveries';
 
-/** A server on a folder of its own, so that another can replace it. */
+/** A process that can be killed, on a folder of its own. The server that replaces it is not killed, and runs here. */
 async function startReplaceable(environment: Environment) {
   const folder = await makeFolder();
-  const start = () => startServer({ ...environment, SLUICE_DATA: join(folder, 'data') });
-  let server: ServerProcess = await start();
+  const variables = { ...environment, SLUICE_DATA: join(folder, 'data') };
+  const first = await startServer(variables);
+  let server: TestServer = first;
   return {
     get server() {
       return server;
     },
     replace: async () => {
-      server.child.kill('SIGKILL');
-      await server.exited;
-      server = await start();
+      first.child.kill('SIGKILL');
+      await first.exited;
+      server = await startHere(variables);
     },
     close: async () => {
       await server.stop();
