@@ -56,21 +56,33 @@ export function formatHold(hold: { readonly text: string } | undefined): string 
 /** The statistics of an ADAPTIVE queue, in words; empty in other modes. */
 // SPEC K24
 export function formatLearned(learned: { readonly text: string } | undefined): string {
-  if (learned === undefined) return '';
-  return `${wrapWords(clean(learned.text).split(' '), terminalWidth() ?? Number.POSITIVE_INFINITY).join('\n')}\n`;
+  return learned === undefined ? '' : formatText(learned.text);
 }
 
-/** The statistics of all ADAPTIVE queues, each under its queue's name. */
-export function formatAllLearned(queues: readonly QueueSummary[]): string {
+/** The freeze that holds, with its end; empty if none does. */
+// SPEC Q22
+export function formatFrozen(frozen: { readonly text: string } | undefined): string {
+  return frozen === undefined ? '' : paint('cyan', formatText(frozen.text));
+}
+
+function formatText(text: string): string {
+  return `${wrapWords(clean(text).split(' '), terminalWidth() ?? Number.POSITIVE_INFINITY).join('\n')}\n`;
+}
+
+/** The freezes that hold, and the statistics of ADAPTIVE queues, each under its queue's name. */
+export function formatAllNotes(queues: readonly QueueSummary[]): string {
   return queues
-    .filter(({ learned }) => learned !== undefined)
-    .map(({ repo, branch, learned }) => `\n${formatRepo(repo)} ${branch}\n${formatLearned(learned)}`)
+    .filter(({ learned, frozen }) => learned !== undefined || frozen !== undefined)
+    .map(
+      ({ repo, branch, learned, frozen }) =>
+        `\n${formatRepo(repo)} ${branch}\n${formatFrozen(frozen)}${formatLearned(learned)}`,
+    )
     .join('');
 }
 
 /** A table with one line for each replay, and the advice below it. */
 export function formatAdvice({ decided, text, replays }: ReplyOf<typeof adviseQueue>): string {
-  const advice = formatLearned({ text });
+  const advice = formatText(text);
   if (replays.length === 0) return advice;
   const minutes = (value: number | undefined) => (value === undefined ? '-' : value.toFixed(1));
   const table = formatRows(replays, [
@@ -79,7 +91,7 @@ export function formatAdvice({ decided, text, replays }: ReplyOf<typeof adviseQu
     { title: 'P50 MIN', align: 'right', cell: ({ p50Minutes }) => minutes(p50Minutes) },
     { title: 'P95 MIN', align: 'right', cell: ({ p95Minutes }) => minutes(p95Minutes) },
   ]);
-  return `${table}\n${formatLearned({ text: `Replayed: the last ${decided} decided pull requests.` })}${advice}`;
+  return `${table}\n${formatText(`Replayed: the last ${decided} decided pull requests.`)}${advice}`;
 }
 
 /** The alarms of all queues, each under its queue's name. */

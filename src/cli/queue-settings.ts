@@ -18,16 +18,18 @@ type Kind = 'integer' | 'number' | 'nullableInteger' | 'boolean' | 'choice' | 't
 const UNSET = Symbol('unset');
 
 const schemas = Object.entries(QUEUE_SETTINGS);
+// A freeze has too many parts for an option: `sluice queue freeze` changes them.
+const optional = schemas.filter(([name]) => name !== 'freezes');
 
 export function addSettingOptions(command: Command): Command {
-  for (const [name, schema] of schemas) for (const option of makeOptions(name, schema)) command.addOption(option);
+  for (const [name, schema] of optional) for (const option of makeOptions(name, schema)) command.addOption(option);
   return command;
 }
 
 /** Converts options to the API's fields. Options that were not given are absent. */
 export function readSettings(options: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const settings: Record<string, unknown> = {};
-  for (const [name, schema] of schemas) {
+  for (const [name, schema] of optional) {
     const value = options[name];
     if (value === undefined) continue;
     settings[name] = toSetting(kindOf(schema), value);
@@ -69,6 +71,7 @@ function formatSetting(name: string, value: unknown): string {
   if (name === 'requiredStatuses' && value === null) return 'as the repository or the forge says';
   if (value === null || value === '') return 'none';
   if (!Array.isArray(value)) return String(value);
+  if (name === 'freezes') return value.map(({ name: title }: { name: string }) => title).join(', ') || 'none';
   if (value.length === 0) return 'none';
   return value.map(formatItem).join(', ');
 }

@@ -10,8 +10,9 @@ import { formatFacts } from './core/table.ts';
 import { clean, formatTime, paint, styleOfState } from './core/terminal.ts';
 import { openPage, pageOf, WEB_TEXT } from './core/web.ts';
 import { formatExplained } from './format-entry.ts';
-import { formatAdvice, formatAlarms, formatHold, formatLearned, formatQueues } from './format-queue.ts';
+import { formatAdvice, formatAlarms, formatFrozen, formatHold, formatLearned, formatQueues } from './format-queue.ts';
 import { formatFindings, INSPECTION_MS } from './github/check.ts';
+import { defineFreeze } from './queue-freeze.ts';
 import { addSettingOptions, listSettings, readSettings } from './queue-settings.ts';
 
 type Options = Readonly<Record<string, unknown>>;
@@ -32,6 +33,7 @@ export function defineQueue(queue: Command): void {
     state: 'DRAINING',
     summary: 'Drain a queue: it finishes what is in it and admits nothing new',
   });
+  defineFreeze(queue);
   defineAdvise(queue);
   defineDelete(queue);
   defineList(queue);
@@ -136,7 +138,7 @@ function defineState(queue: Command, what: { verb: string; state: string; summar
     'Why. Authors see it in explanations and comments.',
   );
   if (state === 'PAUSED') {
-    const text = 'When the queue goes on: 2h (also m, d), or an instant such as 2027-01-31T17:00:00Z.';
+    const text = 'When the queue goes on: 17:00, 2h (also m, d), or an instant such as 2027-01-31T17:00:00Z.';
     command.option('--until <when>', text, parseInstant('future'));
   }
   command.action(
@@ -150,7 +152,7 @@ function defineState(queue: Command, what: { verb: string; state: string; summar
     }),
   );
   const examples = [`sluice queue ${verb}`, `sluice queue ${verb} local/acme/app main`];
-  const paused = `sluice queue pause --reason 'release 4.2' --until 2h`;
+  const paused = `sluice queue pause --reason 'release 4.2' --until 17:00`;
   addExamples(command, state === 'PAUSED' ? [...examples, paused] : examples);
 }
 
@@ -220,6 +222,7 @@ function describeQueue(repo: RepoRef, queue: DescribedQueue, all = false): strin
     describeState(queue) +
     describeParked(repo, queue) +
     formatHold(queue.hold) +
+    formatFrozen(queue.frozen) +
     formatAlarms(queue.alarms) +
     formatLearned(queue.learned) +
     facts

@@ -4,7 +4,7 @@ import { type Context, withContext } from './core/context.ts';
 import { CliError } from './core/exit.ts';
 import { formatFacts } from './core/table.ts';
 import { clean, paint, write } from './core/terminal.ts';
-import { formatAllAlarms, formatAllLearned, formatQueues } from './format-queue.ts';
+import { formatAllAlarms, formatAllNotes, formatQueues } from './format-queue.ts';
 
 /** Terminal lines besides the queues: the facts above, the head of the table, the prompt. */
 const OTHER_LINES = 8;
@@ -42,8 +42,8 @@ async function showStatus(context: Context): Promise<void> {
     write(formatFacts(facts));
     if (!(queues instanceof CliError)) {
       const shown = queueLimit(queues.length);
-      const learned = formatAllLearned(queues.slice(0, shown));
-      write(`\n${formatQueues(queues, shown)}${learned}${formatAllAlarms(queues)}`);
+      const notes = formatAllNotes(queues.slice(0, shown));
+      write(`\n${formatQueues(queues, shown)}${notes}${formatAllAlarms(queues)}`);
     }
   }
   // Drops the problem document, because --json has printed one already.

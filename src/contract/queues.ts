@@ -63,6 +63,15 @@ const configFields = {
       },
     ),
   ),
+  frozen: Type.Optional(
+    record('Frozen', 'A freeze holds: tests go on, and nothing lands. Absent otherwise, and on /trunk/v1.', {
+      name: text('The freeze that holds; of several, the one that ends last.'),
+      since: instant('When it began.'),
+      until: instant('When pull requests land again. Freezes that follow without a gap count.'),
+      allowUrgent: boolean('Urgent pull requests land now.'),
+      text: text('The same in words.'),
+    }),
+  ),
   learned: Type.Optional(
     record(
       'Learned',

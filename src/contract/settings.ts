@@ -1,4 +1,5 @@
 import { type TSchema, type TUnsafe, Type } from 'typebox';
+import { FREEZE_REPEATS } from '../engine/freeze.ts';
 import { REQUESTABLE_QUEUE_STATES } from '../engine/queue.ts';
 import {
   DEFAULT_SETTINGS,
@@ -24,6 +25,40 @@ const BatchingRule = component(
     { description: 'Keeps pull requests out of batches.', additionalProperties: false },
   ),
 );
+
+const localTime = (what: string) => ({
+  ...Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}$' }),
+  description: `${what}, as a local time of the time zone such as 2026-12-24T18:00.`,
+  'x-sluice-message': 'must be a local time such as 2026-12-24T18:00',
+});
+
+const ALLOW_URGENT = 'Urgent pull requests land nevertheless.';
+const REPEAT = 'NONE: once. WEEKLY: from then on in every week, at the same local times.';
+const TIME_ZONE = 'An IANA name such as Europe/Berlin.';
+
+const Freeze = component(
+  'Freeze',
+  Type.Object(
+    {
+      name: trimmedText(100, 'Its name. Explanations and comments show it.'),
+      from: localTime('When it begins'),
+      until: localTime('When it ends'),
+      timeZone: Type.Optional({ ...trimmedText(100, TIME_ZONE), default: 'UTC' }),
+      repeat: Type.Optional({ ...component('FreezeRepeat', inputEnum(FREEZE_REPEATS, REPEAT)), default: 'NONE' }),
+      allowUrgent: Type.Optional(Type.Boolean({ description: ALLOW_URGENT, default: false })),
+    },
+    { description: 'A time in which nothing lands.', additionalProperties: false },
+  ),
+);
+
+const FreezeSetting = record('FreezeSetting', 'A time in which nothing lands.', {
+  name: text('Its name.'),
+  from: text('When it begins, as a local time.'),
+  until: text('When it ends, as a local time.'),
+  timeZone: text(TIME_ZONE),
+  repeat: component('FreezeRepeat', outputEnum(FREEZE_REPEATS, REPEAT)),
+  allowUrgent: Type.Boolean({ description: ALLOW_URGENT }),
+});
 
 const RequiredStatus = component(
   'RequiredStatus',
@@ -117,6 +152,8 @@ function inputSchema(name: SettingName, initial: unknown): TSchema {
     }
     case 'batchingRules':
       return Type.Array(BatchingRule, { ...note, maxItems: spec.maxItems });
+    case 'freezes':
+      return Type.Array(Freeze, { ...note, maxItems: spec.maxItems });
   }
 }
 
@@ -146,6 +183,8 @@ function outputSchema(name: SettingName): TSchema {
         }),
         note,
       );
+    case 'freezes':
+      return Type.Array(FreezeSetting, note);
   }
 }
 
@@ -166,6 +205,14 @@ function parseSetting(spec: SettingSpec, value: unknown): unknown {
     return (value as { targetPattern: string; policy: string }[]).map(({ targetPattern, policy }) => ({
       targetPattern,
       policy: upper(policy),
+    }));
+  }
+  if (spec.kind === 'freezes') {
+    const defaults = { timeZone: 'UTC', repeat: 'NONE', allowUrgent: false };
+    return (value as { repeat?: string }[]).map((freeze) => ({
+      ...defaults,
+      ...freeze,
+      repeat: upper(freeze.repeat ?? defaults.repeat),
     }));
   }
   return value;

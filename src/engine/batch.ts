@@ -4,7 +4,7 @@ import type { Candidate } from './candidate.ts';
 import { orderKey } from './entry-index.ts';
 import { Footprint, targetsOf } from './footprint.ts';
 import { type Entry, findEntry, type Queue } from './queue.ts';
-import { lineOf, unlanded } from './roster.ts';
+import { isOnlyUrgentLanding, lineOf, unlanded } from './roster.ts';
 import { type BatchingRule, inForce } from './settings.ts';
 import { Claims, type ImpactedTargets, type NodeId } from './targets.ts';
 
@@ -170,6 +170,7 @@ class GroupFormer {
   }
 
   #fits(draft: Draft, entry: Entry): boolean {
+    if (isOnlyUrgentLanding(this.#queue) && isUrgent(draft) !== (entry.priority.value === 0)) return false;
     return fits(draft, entry) && this.#sizing.mayJoin(draft.entries, entry);
   }
 

@@ -6,7 +6,7 @@ import type { UpToDate } from './pull-request.ts';
 import { type Entry, isAdmitted, mayStartTests, type Queue, toMember } from './queue.ts';
 import { isReady, readinessOf } from './readiness.ts';
 import { appFor, isReportedBy, type RequiredChecks } from './required.ts';
-import { candidatesFor, unlanded } from './roster.ts';
+import { candidatesFor, freezeOf, unlanded } from './roster.ts';
 import { lineLimit } from './slots.ts';
 import { passCandidate, startCandidate } from './test-run.ts';
 import { addCandidate, endCandidate, entryOf, keep, type Work } from './work.ts';
@@ -34,6 +34,7 @@ export function planDirectMerges(work: Work): void {
 function isEligible(queue: Queue, entry: Entry): boolean {
   return (
     !entry.isDirectMergeSpent &&
+    freezeOf(queue, entry) === undefined &&
     entry.pr.upToDate !== undefined &&
     entry.pr.upToDate.targetHead === queue.head?.sha &&
     candidatesFor(queue, 'direct').length === 0 &&
@@ -108,11 +109,13 @@ export function isBehindDirectMerge(queue: Queue, entry: Entry): boolean {
 }
 
 /**
- * A paused queue continues the direct merge later. A draining queue admits no entry, so it gives the direct merge up.
+ * A paused queue continues the direct merge later. A draining queue admits no entry, so it gives the direct merge up. In
+ * a freeze the entry goes into the line and is tested, and others need not wait for it.
  */
 function isWanted(queue: Queue, entry: Entry): boolean {
   const isOpen = queue.state === 'RUNNING' || queue.state === 'PAUSED';
-  return isOpen && queue.settings.directMergeMode === 'ALWAYS' && isReady(readinessOf(queue, entry));
+  if (!isOpen || freezeOf(queue, entry) !== undefined) return false;
+  return queue.settings.directMergeMode === 'ALWAYS' && isReady(readinessOf(queue, entry));
 }
 
 function giveUpOutdated(work: Work): void {

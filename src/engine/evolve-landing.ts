@@ -13,17 +13,18 @@ import { learnDecision } from './learn.ts';
 import { abandon } from './line.ts';
 import { type Entry, findCandidate, findEntry, type Landing, mustBeExact, type Queue } from './queue.ts';
 import { removeEntry } from './remove-entry.ts';
-import { candidatesFor, composedWithOf, lineOf, unlanded } from './roster.ts';
+import { candidatesFor, composedWithOf, isFrozen, lineOf, unlanded } from './roster.ts';
 import { carryRemovals, giveUpSearches, leaveHead, mayBlame } from './suspicion.ts';
 import { replaceCandidate } from './test-run.ts';
 import { APPLIED, endCandidate, ignored, keep, move, type Outcome, type Work } from './work.ts';
 
-/** A landing can be cancelled until it has begun. From then on only its answer ends it. */
+/** A landing can be cancelled until it has begun. From then on only its answer ends it. A freeze takes it back before. */
+// SPEC Q21
 export function beginLanding(work: Work, candidate: Candidate): Outcome {
   const { landing } = work.queue;
   if (landing?.candidate !== candidate.number) return ignored(`Candidate ${candidate.number} is not landing.`);
   if (landing.isBegun) return ignored(`The landing of candidate ${candidate.number} has begun already.`);
-  work.queue = { ...work.queue, landing: { ...landing, isBegun: true } };
+  work.queue = { ...work.queue, landing: isFrozen(work.queue, candidate) ? undefined : { ...landing, isBegun: true } };
   return APPLIED;
 }
 

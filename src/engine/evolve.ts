@@ -13,7 +13,6 @@ import type {
 } from './event.ts';
 import { evolveCandidate } from './evolve-candidate.ts';
 import { observeTarget } from './evolve-target.ts';
-import { tellAll } from './hold.ts';
 import { retarget } from './impact.ts';
 import { findBreachAnywhere } from './invariants.ts';
 import { DEFAULT_PRIORITY } from './priority.ts';
@@ -27,7 +26,19 @@ import { candidatesOf } from './roster.ts';
 import { checkSettings } from './settings.ts';
 import { forgetRemoval } from './suspicion.ts';
 import { isOutranked } from './targets.ts';
-import { APPLIED, entryOf, ignored, keep, type Move, move, type Outcome, refused, tell, type Work } from './work.ts';
+import {
+  APPLIED,
+  entryOf,
+  ignored,
+  keep,
+  type Move,
+  move,
+  type Outcome,
+  refused,
+  tell,
+  tellAll,
+  type Work,
+} from './work.ts';
 
 /** Applies a fact to the state. plan.ts decides what to do next. */
 // SPEC I4

@@ -1,5 +1,4 @@
 import type { Instant } from '../lib/clock.ts';
-import { valuesOf } from '../lib/int-map.ts';
 import { firstOf, walk } from '../lib/sorted-list.ts';
 import { type Candidate, type Failure, failedChecks, openChecks } from './candidate.ts';
 import { orderKey } from './entry-index.ts';
@@ -30,7 +29,7 @@ import {
   testBase,
 } from './suspicion.ts';
 import { MAX_TRIES, replaceCandidate, startCandidate } from './test-run.ts';
-import { addCandidate, endCandidate, entryOf, keep, move, tell, type Work } from './work.ts';
+import { addCandidate, endCandidate, entryOf, keep, move, tellAll, type Work } from './work.ts';
 
 /**
  * A queue holds while its target branch is to blame: its head fails by itself, or its configuration is unusable. No
@@ -259,10 +258,4 @@ export function giveUpRepair(work: Work, run: Candidate, checks: readonly string
 
 function alarmOf(cause: HoldCause): 'RED_TARGET' | 'BROKEN_CONFIGURATION' {
   return cause.kind === 'checks' ? 'RED_TARGET' : 'BROKEN_CONFIGURATION';
-}
-
-/** Updates the pages of all entries. */
-export function tellAll(work: Work): void {
-  if (!work.queue.hasPages) return;
-  for (const { prNumber } of valuesOf(work.queue.entries)) tell(work, prNumber);
 }

@@ -1,12 +1,21 @@
 import { walk } from '../lib/sorted-list.ts';
-import { type Candidate, isUnderTest } from './candidate.ts';
+import { type Candidate, compositionOf, isUnderTest } from './candidate.ts';
 import { orderKey } from './entry-index.ts';
 import { Footprint, targetsOf } from './footprint.ts';
 import { abandon, isBeingLanded } from './line.ts';
 import { dropYoungestRun } from './prefix-search.ts';
 import type { PrNumber } from './pull-request.ts';
-import { type Because, type Entry, findCandidate, findEntry, isAdmitted, mayStartTests, type Queue } from './queue.ts';
-import { lineOf, unlanded } from './roster.ts';
+import {
+  type Because,
+  type Entry,
+  findCandidate,
+  findEntry,
+  isAdmitted,
+  isLanding,
+  mayStartTests,
+  type Queue,
+} from './queue.ts';
+import { isOnlyUrgentLanding, lineOf, unlanded } from './roster.ts';
 import { entryOf, keep, type Work } from './work.ts';
 
 /** Puts urgent entries ahead of everything they overlap with that may be interrupted. */
@@ -23,6 +32,28 @@ export function makeWayForUrgent(work: Work): void {
       if (isIn(work.queue, candidate, footprint)) abandon(work, candidate, interruptedBy(prNumber));
     }
   }
+}
+
+/**
+ * An urgent entry that is tested together with others, or on top of them, could not land without them. Its candidate is
+ * abandoned, and the entry is tested alone at the front of the line.
+ */
+// SPEC Q20
+export function separateUrgent(work: Work): void {
+  if (!isOnlyUrgentLanding(work.queue) || !mayStartTests(work.queue)) return;
+  for (const { number } of lineOf(work.queue)) {
+    const candidate = findCandidate(work.queue, number);
+    const urgent = candidate && unlanded(work.queue, candidate.members).find(({ priority }) => priority.value === 0);
+    if (candidate === undefined || urgent === undefined || !isMixed(work.queue, candidate)) continue;
+    abandon(work, candidate, interruptedBy(urgent.prNumber));
+  }
+}
+
+/** Entries whose landing has begun are as good as landed. */
+function isMixed(queue: Queue, candidate: Candidate): boolean {
+  return unlanded(queue, compositionOf(candidate)).some(
+    (entry) => entry.priority.value > 0 && !isLanding(queue, entry),
+  );
 }
 
 /**

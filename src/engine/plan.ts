@@ -14,8 +14,9 @@ import {
 } from './candidate.ts';
 import { isBehindDirectMerge, planDirectMerges } from './direct-merge.ts';
 import { withMode } from './entry-index.ts';
+import { noteFreeze } from './frozen.ts';
 import { concludeBaseTests, concludeRepairs, retestHead, startRepair } from './hold.ts';
-import { freeSlotFor, makeWayForUrgent, releaseSetAside } from './interrupt.ts';
+import { freeSlotFor, makeWayForUrgent, releaseSetAside, separateUrgent } from './interrupt.ts';
 import { abandon, isBeingLanded } from './line.ts';
 import { dissolveScouts, searchCandidate, startPrefix, startScout } from './prefix-search.ts';
 import type { PrNumber } from './pull-request.ts';
@@ -35,7 +36,7 @@ import { removeEntry } from './remove-entry.ts';
 import { countEarlyReports } from './report-check.ts';
 import { resumeHeld } from './restart.ts';
 import { reviewUnheard } from './review-required.ts';
-import { candidatesFor, candidatesOf, composedWithOf, lineOf, unlanded } from './roster.ts';
+import { candidatesFor, candidatesOf, composedWithOf, isFrozen, lineOf, unlanded } from './roster.ts';
 import { tellOfSilence } from './silence.ts';
 import { freeSearchSlots, freeSlots, freeSlotsFor, lineLimit } from './slots.ts';
 import type { Proposal } from './strategy.ts';
@@ -51,6 +52,7 @@ import { addCandidate, entryOf, keep, move, type Work } from './work.ts';
  * interruptions; landings; new tests. Running it again on its own result changes nothing.
  */
 export function plan(work: Work): void {
+  noteFreeze(work);
   endPause(work);
   cancelOverdue(work);
   raiseWaiting(work);
@@ -107,6 +109,7 @@ function settle(work: Work): void {
   planDirectMerges(work);
   releaseSetAside(work);
   admitReady(work);
+  separateUrgent(work);
   makeWayForUrgent(work);
 }
 
@@ -206,7 +209,7 @@ function takeBackLanding(work: Work): void {
 
 // SPEC L2
 export function isLandable(queue: Queue, candidate: Candidate): boolean {
-  if (candidate.state !== 'passed' || candidate.commit === undefined) return false;
+  if (candidate.state !== 'passed' || candidate.commit === undefined || isFrozen(queue, candidate)) return false;
   return mayVouch(queue, candidate) || unlanded(queue, candidate.beneath).length === 0;
 }
 

@@ -17,6 +17,7 @@ import type {
   Timeout,
   WaivedCheck,
 } from './candidate.ts';
+import type { Frozen } from './freeze.ts';
 import { type Learned, NOTHING_LEARNED } from './learned.ts';
 import type { Priority } from './priority.ts';
 import type { PrNumber, PullRequestFacts } from './pull-request.ts';
@@ -74,6 +75,8 @@ export interface Queue {
    * Set while the target branch is to blame. No candidate of the line starts, and no entry is removed for a failure.
    */
   readonly hold: Hold | undefined;
+  /** The freeze that held at the last event. Tests go on in it, and nothing lands. */
+  readonly frozen: Frozen | undefined;
   /** Entries that were removed for a failure of the branch. Each returns once the forge has been read again. */
   readonly returning: readonly Removal[];
   /** Set when an invariant would have been broken. The queue starts and lands nothing until an operator resumes it. */
@@ -332,6 +335,7 @@ export function createQueue(
     landing: undefined,
     suspicions: [],
     hold: undefined,
+    frozen: undefined,
     returning: [],
     parked: undefined,
     index: EMPTY_INDEX,

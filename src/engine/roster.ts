@@ -1,6 +1,7 @@
 import { listOf, valuesOf } from '../lib/int-map.ts';
 import { byPlace, type Candidate, compositionOf, isOfLine, type Member, type Purpose } from './candidate.ts';
 import { orderKey } from './entry-index.ts';
+import type { FrozenTime } from './freeze.ts';
 import type { PrNumber } from './pull-request.ts';
 import { type Entry, type EntryState, findLiveMember, isAdmitted, type Queue } from './queue.ts';
 
@@ -97,4 +98,21 @@ export function entriesInOrder(queue: Queue): Entry[] {
 
 function byOrderKey(a: Entry, b: Entry): number {
   return orderKey(a) - orderKey(b);
+}
+
+/** The freeze that keeps an entry from landing. */
+// SPEC Q19
+export function freezeOf({ frozen }: Pick<Queue, 'frozen'>, { priority }: Entry): FrozenTime | undefined {
+  return priority.value === 0 ? frozen?.urgent : frozen;
+}
+
+/** A freeze keeps the candidate from landing if it keeps one of the entries that would land with it. */
+export function isFrozen(queue: Queue, candidate: Candidate): boolean {
+  if (queue.frozen === undefined) return false;
+  return unlanded(queue, compositionOf(candidate)).some((entry) => freezeOf(queue, entry) !== undefined);
+}
+
+/** Only urgent entries may land now, so they are tested without others. */
+export function isOnlyUrgentLanding({ frozen }: Pick<Queue, 'frozen'>): boolean {
+  return frozen !== undefined && frozen.urgent === undefined;
 }

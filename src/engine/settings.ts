@@ -1,4 +1,5 @@
 import { nameOf, type RequiredStatus } from './check.ts';
+import { type Freeze, MAX_FREEZES, problemOfFreezes } from './freeze.ts';
 
 /** The settings of a queue. One table says what each setting does, which values it accepts and its default. */
 
@@ -45,6 +46,7 @@ export interface QueueSettings {
   readonly testBranchConstructionMode: (typeof TEST_BRANCH_MODES)[number];
   /** Null: no override. Empty: nothing is required. */
   readonly requiredStatuses: readonly RequiredStatus[] | null;
+  readonly freezes: readonly Freeze[];
   readonly allowedBotSubmitters: readonly string[];
   readonly commentsEnabled: boolean;
   readonly commandsEnabled: boolean;
@@ -71,7 +73,7 @@ export type SettingSpec =
   | { readonly kind: 'text'; readonly maxLength: number; readonly text: string }
   | { readonly kind: 'names'; readonly maxItems: number; readonly text: string }
   | { readonly kind: 'statuses'; readonly maxItems: number; readonly nullable: true; readonly text: string }
-  | { readonly kind: 'batchingRules'; readonly maxItems: number; readonly text: string };
+  | { readonly kind: 'batchingRules' | 'freezes'; readonly maxItems: number; readonly text: string };
 
 const integer = (bounds: { readonly min: number; readonly max: number }, text: string) =>
   ({ kind: 'integer', ...bounds, text }) as const;
@@ -162,6 +164,11 @@ export const SETTING_SPECS: { readonly [Name in SettingName]: SettingSpec } = {
     nullable: true,
     text: 'The checks that a candidate must pass: names, or { name, app } where only the word of that app counts (its slug or number). Null: as the repository or the forge says. Empty: none.',
   },
+  freezes: {
+    kind: 'freezes',
+    maxItems: MAX_FREEZES,
+    text: 'Times in which nothing lands, while tests go on. Urgent pull requests land if the freeze allows them.',
+  },
   allowedBotSubmitters: {
     kind: 'names',
     maxItems: 100,
@@ -203,6 +210,7 @@ export const DEFAULT_SETTINGS: QueueSettings = {
   createPrsForTestingBranches: false,
   testBranchConstructionMode: 'RENAME_TEMP_BRANCH',
   requiredStatuses: null,
+  freezes: [],
   allowedBotSubmitters: [],
   commentsEnabled: true,
   commandsEnabled: true,
@@ -280,6 +288,8 @@ function problemOf(spec: SettingSpec, value: unknown): string | undefined {
         : `must be a list of at most ${spec.maxItems} different names, or { name, app } where one app must report it`;
     case 'batchingRules':
       return areBatchingRules(value, spec.maxItems) ? undefined : BATCHING_RULES_SENTENCE;
+    case 'freezes':
+      return problemOfFreezes(value);
   }
 }
 

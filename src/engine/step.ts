@@ -1,5 +1,6 @@
 import type { QueueEvent } from './event.ts';
 import { evolve } from './evolve.ts';
+import { noteFreeze } from './frozen.ts';
 import { findBreach } from './invariants.ts';
 import { plan } from './plan.ts';
 import type { Queue } from './queue.ts';
@@ -61,6 +62,8 @@ function take(queue: Queue, event: QueueEvent, strategy: Strategy | undefined): 
     ended: [],
     endedCandidates: [],
   };
+  // A landing must not begin in a freeze whose begin no timer has told of yet.
+  noteFreeze(work);
   const outcome = evolve(work, event);
   if (outcome.kind !== 'applied') return unchanged(queue, outcome);
   plan(work);

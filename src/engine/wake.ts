@@ -2,6 +2,7 @@ import type { Instant } from '../lib/clock.ts';
 import { walk } from '../lib/sorted-list.ts';
 import { strategyOf } from './adaptive.ts';
 import { nextRaiseAt } from './ageing.ts';
+import { freezeWakes } from './frozen.ts';
 import { nextHeadTestAt, redTestEnds } from './hold.ts';
 import { findEntry, type Queue } from './queue.ts';
 import { reviewDueAt } from './review-required.ts';
@@ -22,6 +23,7 @@ export function nextWakeAt(queue: Queue, now: Instant, strategy: Strategy = stra
     ...notReadyEnds(queue),
     ...headTests(queue),
     ...pauseEnd(queue),
+    ...freezeWakes(queue, now),
     ...redTestEnds(queue),
     ...candidatesOf(queue).flatMap((candidate) => reviewDueAt(candidate) ?? []),
     ...nextRaiseAt(queue, now),

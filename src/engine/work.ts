@@ -1,6 +1,6 @@
 import { assert } from '../lib/assert.ts';
 import type { Instant } from '../lib/clock.ts';
-import { deleteIn, listOf, setIn } from '../lib/int-map.ts';
+import { deleteIn, listOf, setIn, valuesOf } from '../lib/int-map.ts';
 import type { Candidate, CandidateNumber, Ending, Landed } from './candidate.ts';
 import type { Effect } from './effect.ts';
 import { reindex } from './entry-index.ts';
@@ -105,6 +105,12 @@ export function tell(work: Work, prNumber: PrNumber): void {
   if (work.told.has(prNumber)) return;
   work.told.add(prNumber);
   work.effects.push({ kind: 'update_page', prNumber });
+}
+
+/** Updates the pages of all entries. */
+export function tellAll(work: Work): void {
+  if (!work.queue.hasPages) return;
+  for (const { prNumber } of valuesOf(work.queue.entries)) tell(work, prNumber);
 }
 
 /** The only way an entry changes its state. Records the transition with its reason, and takes an ended entry out. */

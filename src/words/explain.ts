@@ -1,9 +1,10 @@
 import { isBehindDirectMerge } from '../engine/direct-merge.ts';
+import type { FrozenTime } from '../engine/freeze.ts';
 import { isPossibleRepair } from '../engine/hold.ts';
 import type { BlockReason } from '../engine/pull-request.ts';
 import { type Entry, findCandidate, type Hold, isAdmitted, isLive, type Queue } from '../engine/queue.ts';
 import { readinessOf } from '../engine/readiness.ts';
-import { unlanded } from '../engine/roster.ts';
+import { freezeOf, unlanded } from '../engine/roster.ts';
 import { lineLimit } from '../engine/slots.ts';
 import { isSuspected } from '../engine/suspicion.ts';
 import { holdEndsAt } from '../engine/verdict.ts';
@@ -12,7 +13,7 @@ import { explainEnded } from './ended.ts';
 import { type Beyond, commandsOf, type Explanation, type ExplanationReason, reason } from './explanation.ts';
 import { headlineOf } from './headlines.ts';
 import { capitalize, inFiles, listOf, listPrs, timeOf } from './phrases.ts';
-import { queueReasons, targetReasons } from './queue.ts';
+import { freezeReason, queueReasons, targetReasons } from './queue.ts';
 import { nextInPrefixes, searchOf } from './search.ts';
 import { orderOf, type View } from './view.ts';
 import { MAX_DEPTH, reasonsOf } from './waiting.ts';
@@ -92,7 +93,12 @@ function explainAdmitted(view: View, entry: Entry): Explanation {
   // While the queue holds, a pending entry waits for nothing else.
   const isHeld = queue.hold !== undefined && entry.candidate === undefined;
   const own = isHeld ? [] : reasonsOf(view, entry, MAX_DEPTH);
-  const reasons = [...queueReasons(queue, now), ...targetReasons(queue), ...own, ...reviewReasons(entry)];
+  const freeze = freezeOf(queue, entry);
+  const frozen = freeze === undefined ? [] : [freezeReason(freeze, now)];
+  // An entry that has passed waits for nothing but the freeze. Others wait for their tests first.
+  const [before, behind] = entry.state === 'TESTS_PASSED' ? [frozen, []] : [[], frozen];
+  const whole = [...queueReasons(queue, now), ...targetReasons(queue)];
+  const reasons = [...whole, ...before, ...own, ...reviewReasons(entry), ...behind];
   const [first] = reasons;
   const headline = headlineOf(queue, entry).text;
   return {
@@ -128,12 +134,19 @@ function nextOf(queue: Queue, entry: Entry, now: Instant): string {
         : `It is tried again automatically when #${entry.conflictsWith} has landed or left the queue.`;
     case 'TESTING':
       if (entry.bisection !== undefined) return nextInSearch(queue, entry);
-      return `It lands automatically when all required checks have passed${after(queue, entry)}.`;
+      return `It lands automatically when all required checks have passed${whenThawed(queue, entry, now)}${after(queue, entry)}.`;
     case 'TESTS_PASSED':
-      return `It lands on ${branch} automatically${after(queue, entry)}.${ifOneAheadFails(queue, entry)}`;
+      return `It lands on ${branch} automatically${whenThawed(queue, entry, now)}${after(queue, entry)}.${ifOneAheadFails(queue, entry)}`;
     default:
       return nextAfterFailure(queue, entry, now);
   }
+}
+
+/** " when the freeze ends at 12:04 UTC" */
+function whenThawed(queue: Queue, entry: Entry, now: Instant): string {
+  const freeze: FrozenTime | undefined = freezeOf(queue, entry);
+  if (freeze === undefined) return '';
+  return `${entry.state === 'TESTS_PASSED' ? '' : ' and'} when the freeze ends at ${timeOf(freeze.until, now)}`;
 }
 
 function nextWhilePaused(queue: Queue, entry: Entry): string {

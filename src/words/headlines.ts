@@ -1,4 +1,5 @@
 import type { Entry, EntryState, Queue } from '../engine/queue.ts';
+import { freezeOf } from '../engine/roster.ts';
 
 export interface Headline {
   readonly icon: string;
@@ -25,6 +26,7 @@ const BY_HAND: Headline = { icon: '✅', text: 'Merged outside the queue' };
 const DIRECT: Headline = { icon: '✅', text: 'Landed directly: it was up to date and had passed' };
 const APART: Headline = { icon: '🔎', text: 'Tested apart from the line' };
 const ACCUSED: Headline = { icon: '❌', text: 'Failed; what was ahead of it is waited for' };
+const FROZEN: Headline = { icon: '🧊', text: 'Passed; lands when the freeze ends' };
 const PAUSED: Headline = { icon: '⏸️', text: 'In the queue, which is paused' };
 
 /** No test of it ever ran. */
@@ -33,7 +35,7 @@ export function isUntested({ state, because }: Entry): boolean {
 }
 
 export function headlineOf(
-  queue: Pick<Queue, 'branch'> & Partial<Pick<Queue, 'hold' | 'state' | 'bisections'>>,
+  queue: Pick<Queue, 'branch'> & Partial<Pick<Queue, 'hold' | 'state' | 'bisections' | 'frozen'>>,
   entry: Entry,
 ): Headline {
   const { state, bisection, because } = entry;
@@ -44,6 +46,7 @@ export function headlineOf(
   if (state === 'FAILED' && (reason.startsWith('GITHUB_API_') || reason === 'PR_UPDATED_AT_MERGE_TIME')) return REFUSED;
   if (bisection !== undefined) return searchedHeadline(queue, bisection);
   if (state === 'PENDING' && queue.state === 'PAUSED') return PAUSED;
+  if (state === 'TESTS_PASSED' && freezeOf({ frozen: queue.frozen }, entry) !== undefined) return FROZEN;
   if (state === 'PENDING' && queue.hold !== undefined && entry.candidate === undefined) return heldOf(queue.branch);
   if (state === 'PENDING' && reason === 'TARGET_BRANCH_AT_FAULT') return RETURNED;
   return HEADLINES[state];

@@ -1,8 +1,9 @@
+import type { Frozen, FrozenTime } from '../engine/freeze.ts';
 import { nextHeadTestAt } from '../engine/hold.ts';
 import type { Hold, HoldCause, Queue } from '../engine/queue.ts';
 import type { Instant } from '../lib/clock.ts';
 import { type ExplanationReason, reason } from './explanation.ts';
-import { checksOr, clockTime, timeOf } from './phrases.ts';
+import { checksOr, clockTime, minuteOf, timeOf } from './phrases.ts';
 import { changeText } from './reasons.ts';
 
 /** The reasons that keep the whole queue: a decision of a person, or a stop by Sluice. */
@@ -44,6 +45,23 @@ function stateText({ stateChange }: Queue, now: Instant, state: string): string 
   const end = until === undefined ? '' : `, until ${timeOf(until, now)}`;
   const because = why === undefined ? '.' : `: ${/[.!?]$/.test(why) ? why : `${why}.`}`;
   return `The queue has been ${state} since ${timeOf(at, now)}${end}, by ${by}${because}`;
+}
+
+/** "Frozen until 2026-11-23 07:00 UTC (weekend): nothing lands, tests go on." The end comes first: lines are cut. */
+export function frozenText({ name, since, until, urgent }: Frozen): string {
+  const begin = `Frozen until ${minuteOf(until)} (${name}): nothing lands, tests go on.`;
+  const end = `Since ${minuteOf(since)}.`;
+  if (urgent === undefined) return `${begin} Urgent pull requests land. ${end}`;
+  if (urgent.until === until) return `${begin} ${end}`;
+  return `${begin} Urgent pull requests land from ${minuteOf(urgent.until)}, when ${urgent.name} ends. ${end}`;
+}
+
+/** The reason of an entry that the freeze keeps from landing. */
+// SPEC Q23
+export function freezeReason(freeze: FrozenTime, now: Instant): ExplanationReason {
+  const { name, since, until } = freeze;
+  const text = `The queue is frozen (${name}) since ${timeOf(since, now)}. Tests go on; it cannot land until ${timeOf(until, now)}. Nothing for you to do.`;
+  return reason('QUEUE_FROZEN', text, { since });
 }
 
 export function targetReasons(queue: Queue): ExplanationReason[] {

@@ -1,13 +1,14 @@
 import type { ReplyOf } from '../../contract/operation.ts';
 import type { getQueue, updateQueue } from '../../contract/queues.ts';
 import type { WithRequired } from '../../contract/schema.ts';
+import type { Frozen } from '../../engine/freeze.ts';
 import { nextHeadTestAt } from '../../engine/hold.ts';
 import type { Hold, Queue, StateChange } from '../../engine/queue.ts';
 import { entriesInOrder } from '../../engine/roster.ts';
 import { formatInstant } from '../../lib/clock.ts';
 import { present } from '../../lib/present.ts';
 import { describeLearned, UNUSED_SETTINGS } from '../../words/learned.ts';
-import { holdReason } from '../../words/queue.ts';
+import { frozenText, holdReason } from '../../words/queue.ts';
 import type { RecentAlarms } from '../core/alarms.ts';
 import { viewListEntry } from './entry-view.ts';
 
@@ -18,7 +19,7 @@ type AlarmView = QueueView['alarms'][number];
 
 // SPEC S3
 export function viewQueueConfig(queue: Queue): QueueConfigView {
-  const { settings, state, stateChange, branch, parked, hold } = queue;
+  const { settings, state, stateChange, branch, parked, hold, frozen } = queue;
   return {
     ...settings,
     state: parked === undefined ? state : 'PAUSED',
@@ -27,6 +28,7 @@ export function viewQueueConfig(queue: Queue): QueueConfigView {
     bisectionConcurrency: settings.bisectionConcurrency ?? settings.concurrency,
     ...(parked === undefined ? {} : { parked: { reason: parked.reason, eventId: parked.eventId ?? 0 } }),
     ...(hold === undefined ? {} : { hold: viewHold(queue, hold) }),
+    ...(frozen === undefined ? {} : { frozen: viewFrozen(frozen) }),
     ...(settings.optimizationMode === 'ADAPTIVE' ? { learned: viewLearned(queue) } : {}),
   };
 }
@@ -65,6 +67,18 @@ function viewHold(queue: Queue, hold: Hold): HoldView {
     text: holdReason(queue, hold).text,
     checks: hold.cause.kind === 'checks' ? hold.cause.names : [],
     ...(nextTestAt === undefined ? {} : { nextTestAt: formatInstant(nextTestAt) }),
+  };
+}
+
+// SPEC Q22
+function viewFrozen(frozen: Frozen): NonNullable<QueueView['frozen']> {
+  const { name, since, until, urgent } = frozen;
+  return {
+    name,
+    since: formatInstant(since),
+    until: formatInstant(until),
+    allowUrgent: urgent === undefined,
+    text: frozenText(frozen),
   };
 }
 

@@ -109,15 +109,28 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   y: 365 * 86_400_000,
 };
 
-/** `90d` relative to now in the given direction, or an ISO 8601 instant; returns the API's format. */
+/** `90d` from now or ago, the next or last `17:00` of this computer's clock, or an ISO 8601 instant; as the API writes it. */
 export function parseInstant(direction: 'future' | 'past'): (text: string) => string {
   return (text) => {
     const [, count, unit] = /^(\d{1,5})([mhdwy])$/.exec(text) ?? [];
     const distance = Number(count) * (UNIT_MS[unit ?? ''] ?? Number.NaN);
     const isDate = /^\d{4}-\d{2}-\d{2}(?:T|$)/.test(text);
-    const at = isDate ? Date.parse(text) : Date.now() + (direction === 'future' ? distance : -distance);
+    const relative = Date.now() + (direction === 'future' ? distance : -distance);
+    const at = isDate ? Date.parse(text) : (findClockTime(text, direction) ?? relative);
     if (Number.isNaN(at))
-      throw new InvalidArgumentError('Write 90d (also m, h, w, y), or an instant such as 2027-01-31T00:00:00Z.');
+      throw new InvalidArgumentError('Write 17:00, 90d (also m, h, w, y), or an instant such as 2027-01-31T00:00:00Z.');
     return new Date(at).toISOString();
   };
+}
+
+/** `17:00` */
+function findClockTime(text: string, direction: 'future' | 'past'): number | undefined {
+  const [, hour, minute] = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(text) ?? [];
+  if (hour === undefined) return undefined;
+  const date = new Date();
+  const now = date.getTime();
+  date.setHours(Number(hour), Number(minute), 0, 0);
+  if (direction === 'future' && date.getTime() <= now) date.setDate(date.getDate() + 1);
+  if (direction === 'past' && date.getTime() > now) date.setDate(date.getDate() - 1);
+  return date.getTime();
 }

@@ -85,6 +85,7 @@ function describeQueue(reply: Static<typeof getQueue.reply>, live: readonly Entr
     concurrency: Number(reply['concurrency']),
     parked: reply.parked,
     hold: reply.hold,
+    frozen: reply.frozen,
     learned: reply.learned,
     alarm: reply.alarms?.find(({ endedAt }) => endedAt === undefined),
     enqueuedPullRequests: live,

@@ -19,6 +19,7 @@ export interface WatchedQueue {
   readonly parked?: { readonly reason: string } | undefined;
   /** The latest, if there was one. */
   readonly hold?: { readonly text: string } | undefined;
+  readonly frozen?: { readonly text: string } | undefined;
   /** The statistics of an ADAPTIVE queue, in words. */
   readonly learned?: { readonly text: string } | undefined;
   readonly alarm?: { readonly at: string; readonly text: string } | undefined;
