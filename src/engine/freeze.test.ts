@@ -48,10 +48,15 @@ describe('a freeze', () => {
     release landers; wait 2h                → A=merged
   `;
 
-  story('takes a landing back that begins before any timer has told of the freeze [Q21]', FROZEN)`
-    hold landers; submit A; pass A; clock 90m; release landers → A=passed; target M
-    wait 2h                                                    → A=merged
-  `;
+  it('takes a landing back that begins before any timer has told of the freeze [Q21]', () => {
+    const told = play(FROZEN)`hold landers; submit A; pass A`;
+    const { landing } = told.queue;
+    assert.ok(landing);
+    told.now += 90 * 60_000;
+    told.tell({ kind: 'landing_begun', at: told.now, candidate: landing.candidate });
+    assert.equal(told.queue.landing, undefined);
+    told.play('release landers; wait 2h → A=merged');
+  });
 
   story('lets a landing end that has begun [Q21]', FROZEN)`
     hold landings; submit A B; pass A A+B; wait 1h; release landings → A=merged B=passed; target M+A
@@ -82,10 +87,18 @@ describe('a freeze', () => {
     pass B                      → B=merged A=testing
   `;
 
-  story('tests a pull request in the line that would have been merged directly [Q13]', FROZEN)`
-    with directMergeMode=ALWAYS
-    wait 1h; submit A uptodate → A=testing
-  `;
+  it('tests a pull request in the line that would have been merged directly [Q13]', () => {
+    const told = play(FROZEN)`
+      with directMergeMode=ALWAYS
+      wait 1h; submit A uptodate → A=testing; runs A
+    `;
+    assert.equal(findEntry(told.queue, numberOf('A'))?.isDirectMergeSpent, false);
+    play(FROZEN)`
+      with directMergeMode=ALWAYS
+      hold builds; submit A uptodate → A=waiting
+      wait 1h                        → A=testing
+    `;
+  });
 
   story('goes on when a pause in it ends [Q13]', FROZEN)`
     submit A; pause; wait 1h; pass A → A=passed

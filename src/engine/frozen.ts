@@ -3,7 +3,7 @@ import { type Frozen, type FrozenTime, frozenAt, nextFreezeChangeAt } from './fr
 import type { Queue } from './queue.ts';
 import { tellAll, type Work } from './work.ts';
 
-/** What a freeze means for a queue: tests go on, and nothing lands but urgent entries where the freeze lets them. */
+/** In a freeze tests go on, and nothing lands but urgent entries, if the freeze lets them. */
 
 /** Notes whether a freeze holds now. It is a pure function of the settings and the instant of the event. */
 // SPEC Q13

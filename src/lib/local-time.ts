@@ -48,7 +48,7 @@ function formatterOf(timeZone: string): Intl.DateTimeFormat {
   return made;
 }
 
-/** What a clock on the wall of this time zone shows. */
+/** The time on a clock in this time zone. */
 export function localTimeAt(timeZone: string, instant: Instant): LocalTime {
   const parts = formatterOf(timeZone).formatToParts(instant);
   const of = (type: Intl.DateTimeFormatPartTypes) => Number(parts.find((part) => part.type === type)?.value);

@@ -81,6 +81,7 @@ it('is what people are told [G45] [G46] [E22] [E23] [E24] [E25] [E33] [E34] [Q10
   await tellOfOthers(book);
   await tellOfBatches(book);
   await tellOfTestedWholes(book);
+  await tellOfFreezes(book);
   await tellOfLandings(book);
   await tellOfLeaving(book);
   await tellOfRedBranch(book);
@@ -190,6 +191,19 @@ async function tellOfOthers(book: Book): Promise<void> {
   await book.add(world, 'Sent back by a push to the branch, while the queue is paused', third.number);
   await world.send({ kind: 'queue_updated', at: world.now, actor: 'ada', settings: {}, state: 'RUNNING' });
   await world.pagesUpdated();
+  await world.stop();
+}
+
+async function tellOfFreezes(book: Book): Promise<void> {
+  const times = { from: '2026-09-17T12:00', until: '2026-09-18T08:00', timeZone: 'UTC', repeat: 'NONE' as const };
+  const freezes = [{ name: 'release 4.2', ...times, allowUrgent: false }];
+  const world = await PageWorld.create({ freezes });
+  const [first, second] = [await world.submit(), await world.submit()];
+  await world.report(1, 'ci', 'SUCCESS');
+  await world.pass(31_000);
+  await world.pagesUpdated();
+  await book.add(world, 'Passed, while the queue is frozen', first.number);
+  await book.add(world, 'Under test, while the queue is frozen', second.number);
   await world.stop();
 }
 

@@ -3,7 +3,7 @@ import { runsOf } from '../engine/bisection-runs.ts';
 import { type Candidate, hasMember, isRunAgain, isUnderTest, openChecks } from '../engine/candidate.ts';
 import { marksOf } from '../engine/prefixes.ts';
 import { type Entry, findEntry, type Queue } from '../engine/queue.ts';
-import { unlanded } from '../engine/roster.ts';
+import { isFrozen, unlanded } from '../engine/roster.ts';
 import { isSilent } from '../engine/silence.ts';
 import { isSuspected } from '../engine/suspicion.ts';
 import { holdEndsAt, testingEndsAt } from '../engine/verdict.ts';
@@ -116,6 +116,8 @@ function passedReasons(view: View, candidate: Candidate, depth: number): Explana
   }
   const ahead = unlanded(queue, candidate.beneath);
   if (ahead.length > 0) return [...waitingForSome(view, ahead, depth), ...judgementReasons(candidate)];
+  // The freeze is named as a reason of its own.
+  if (isFrozen(queue, candidate)) return judgementReasons(candidate);
   const text = 'It has passed. It lands as soon as the landing before it is done.';
   return [reason('LANDS_NEXT', text, { testRun }), ...judgementReasons(candidate)];
 }

@@ -53,12 +53,21 @@ export const FIRST_TROUBLED_SEED = 30_001;
 /** From this seed on, most queues are ADAPTIVE. Every second one is troubled. */
 export const FIRST_ADAPTIVE_SEED = 1_000_001;
 
+/** From this seed on, freezes begin and end while people work. */
+export const FIRST_FREEZE_SEED = 2_000_001;
+
 export function drawConditions(random: Prng, seed: number): Conditions {
   const isTroubled = seed < FIRST_ADAPTIVE_SEED ? seed >= FIRST_TROUBLED_SEED : seed % 2 === 0;
   const drawn = isTroubled ? drawTroubled(random) : draw(random);
   const honorQuarantine = drawQuarantine(new Prng(`honor ${seed}`), seed);
   const adaptive = drawAdaptive(new Prng(`adaptive ${seed}`), seed);
-  const settings = { ...drawn.settings, honorQuarantine, landingMode: drawLandingMode(seed), ...adaptive };
+  const settings = {
+    ...drawn.settings,
+    honorQuarantine,
+    landingMode: drawLandingMode(seed),
+    ...adaptive,
+    freezes: drawFreezes(seed),
+  };
   return { ...drawn, settings };
 }
 
@@ -68,6 +77,17 @@ function drawLandingMode(seed: number): QueueSettings['landingMode'] {
 
 function drawQuarantine(random: Prng, seed: number): QueueSettings['honorQuarantine'] {
   return seed < FIRST_QUARANTINE_SEED ? 'OFF' : random.pick(['SHADOW', 'ON', 'ON', 'ON'] as const);
+}
+
+/** The time of a run begins with 2025. */
+function drawFreezes(seed: number): QueueSettings['freezes'] {
+  const random = new Prng(`freezes ${seed}`);
+  return Array.from({ length: seed < FIRST_FREEZE_SEED ? 0 : random.between(1, 3) }, (_, index) => {
+    const minute = random.between(0, 1);
+    const [from, until] = [minute, minute + random.between(1, 2)].map((each) => `2025-01-01T00:0${each}`);
+    const when = { from: from ?? '', until: until ?? '', timeZone: 'UTC', repeat: 'NONE' as const };
+    return { name: `freeze ${index}`, ...when, allowUrgent: random.chance(0.5) };
+  });
 }
 
 function drawAdaptive(random: Prng, seed: number): Partial<QueueSettings> {
@@ -144,7 +164,7 @@ function drawSettings(random: Prng): QueueSettings {
 
 /** One or a few settings that an operator changes during the run. */
 export function drawSettingsChange(random: Prng, seed: number): Partial<QueueSettings> {
-  const { mode: _mode, runCost: _cost, maxGroupSize: _size, ...drawn } = drawSettings(random);
+  const { mode: _mode, runCost: _cost, maxGroupSize: _size, freezes: _freezes, ...drawn } = drawSettings(random);
   const names = random.shuffle(Object.keys(drawn) as (keyof typeof drawn)[]).slice(0, 6);
   // Changes of the required checks find the most bugs.
   const chosen = random.chance(0.3) ? [...names, 'requiredStatuses' as const] : names;

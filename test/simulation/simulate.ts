@@ -358,6 +358,9 @@ class Run {
     }
     if (queue.bisectionsEver > before.bisectionsEver) coverage.note('bisection');
     if (queue.hold !== undefined && before.hold === undefined) coverage.note('red target');
+    if (queue.frozen !== undefined && queue.landing === undefined && before.landing)
+      coverage.note('landing in a freeze');
+    if (queue.frozen === undefined && before.frozen !== undefined) coverage.note('thaw');
     if (queue.modeSwitch !== undefined && before.modeSwitch === undefined) coverage.note('mode switch');
     if (queue.entries !== before.entries) this.#noteEntries([...valuesOf(queue.entries)]);
     for (const { pass } of endedCandidates) {

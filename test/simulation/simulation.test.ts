@@ -1,19 +1,26 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { QUARANTINE_VERDICTS } from '../../src/engine/judgement.ts';
-import { FIRST_ADAPTIVE_SEED, FIRST_API_SEED, FIRST_QUARANTINE_SEED, FIRST_TROUBLED_SEED } from './conditions.ts';
+import {
+  FIRST_ADAPTIVE_SEED,
+  FIRST_API_SEED,
+  FIRST_FREEZE_SEED,
+  FIRST_QUARANTINE_SEED,
+  FIRST_TROUBLED_SEED,
+} from './conditions.ts';
 import { MUST_OCCUR } from './coverage.ts';
 import { FROZEN_SEEDS } from './frozen-seeds.ts';
 import { simulate } from './simulate.ts';
 import { describeFailure, Summary } from './summary.ts';
 import { TROUBLES } from './troubles.ts';
 
-/** 220 in all. `npm run simulate` runs thousands. */
+/** 230 in all. `npm run simulate` runs thousands. */
 const SEEDS = 100;
 const QUARANTINE_SEEDS = 34;
 const API_SEEDS = 33;
 const TROUBLED_SEEDS = 33;
 const ADAPTIVE_SEEDS = 20;
+const FREEZE_SEEDS = 10;
 /** Rare events are searched for in this many times as many seeds. */
 const MAX_ROUNDS = 10;
 const FEW = 10;
@@ -87,5 +94,9 @@ describe('simulation', () => {
 
   it('keeps them where the queue sizes its own groups and searches, too [K8] [K11] [K13]', async () => {
     await runUntilSeen({ from: FIRST_ADAPTIVE_SEED, count: ADAPTIVE_SEEDS, sights: ['state.FAILED', 'state.MERGED'] });
+  });
+
+  it('keeps them where freezes begin and end, too [Q13] [Q21]', async () => {
+    await runUntilSeen({ from: FIRST_FREEZE_SEED, count: FREEZE_SEEDS, sights: ['thaw', 'landing in a freeze'] });
   });
 });

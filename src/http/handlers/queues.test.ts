@@ -30,6 +30,7 @@ const DEFAULTS = {
   createPrsForTestingBranches: false,
   testBranchConstructionMode: 'RENAME_TEMP_BRANCH',
   requiredStatuses: null,
+  freezes: [],
   allowedBotSubmitters: [],
   commentsEnabled: true,
   commandsEnabled: true,
@@ -66,6 +67,16 @@ const OTHERS = {
   createPrsForTestingBranches: true,
   testBranchConstructionMode: 'PUSH_NEW_BRANCH_FROM_TEMP',
   requiredStatuses: ['unit', 'lint'],
+  freezes: [
+    {
+      name: 'f',
+      from: '2020-01-01T10:00',
+      until: '2020-01-02T10:00',
+      timeZone: 'UTC',
+      repeat: 'NONE',
+      allowUrgent: true,
+    },
+  ],
   allowedBotSubmitters: ['renovate[bot]'],
   commentsEnabled: false,
   commandsEnabled: false,
@@ -331,6 +342,28 @@ describe('queues over /v1', () => {
       { state: 'PAUSED', reason: 'x'.repeat(501) },
     ])
       await queue.api.refused('400 VALIDATION_FAILED', 'updateQueue', { ...queue.ref, ...wrong });
+  });
+
+  test('freezes are kept with their defaults, shown while they hold, and refused as a whole with a sentence [Q14] [Q22]', async () => {
+    const queue = await aQueue();
+    const local = (ms: number) => new Date(Date.now() + ms).toISOString().slice(0, 16);
+    const [from, until] = [local(-3_600_000), local(3_600_000)];
+    await queue.update({ freezes: [{ name: 'release', from, until }] });
+    const { freezes, frozen } = await queue.api.ok<QueueView>('getQueue', queue.ref);
+    const defaults = { timeZone: 'UTC', repeat: 'NONE', allowUrgent: false };
+    assert.deepEqual(freezes, [{ name: 'release', from, until, ...defaults }]);
+    assert.deepEqual([frozen?.name, frozen?.until, frozen?.allowUrgent], ['release', `${until}:00.000Z`, false]);
+    assert.match(frozen?.text ?? '', /^Frozen until .* \(release\): nothing lands, tests go on\. Since /);
+    const trunk = await world.server.trunk.ok<QueueView>('getQueue', queue.ref);
+    assert.equal(trunk.frozen, undefined);
+    const wrong = { name: 'wrong', from, until, timeZone: 'Europe/Atlantis' };
+    const body = await queue.api.refused('400 VALIDATION_FAILED', 'updateQueue', {
+      ...queue.ref,
+      freezes: [...freezes, wrong],
+    });
+    assert.match(JSON.stringify(body), /time zone .*Europe.Atlantis.* is unknown: write an IANA name/);
+    await queue.update({ freezes: [] });
+    assert.equal((await queue.api.ok<QueueView>('getQueue', queue.ref)).frozen, undefined);
   });
 
   for (const [state, code] of [
