@@ -72,7 +72,7 @@ const OTHERS = {
       name: 'f',
       from: '2020-01-01T10:00',
       until: '2020-01-02T10:00',
-      timeZone: 'UTC',
+      timeZone: 'Etc/UTC',
       repeat: 'NONE',
       allowUrgent: true,
     },
