@@ -134,7 +134,7 @@ async function startOn(
   };
   tellOfHooks(app);
   keepOperatorLog(app);
-  app.queues.listen(() => app.feed.wake());
+  app.queues.listen((loaded) => app.feed.noteQueue(loaded));
   const plainGitPoller = new PlainGitPoller(app);
   const worker = createEffectWorker(app, serverId);
   const hintWorker = createHintWorker(app, serverId);

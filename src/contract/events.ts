@@ -63,6 +63,41 @@ export const Event = record('Event', 'Something that happened.', {
   ),
 });
 
+export const streamEvents = operation({
+  name: 'streamEvents',
+  method: 'GET',
+  path: '/events',
+  tag: 'Operations',
+  scope: 'read',
+  isOnlyOnV1: true,
+  summary: 'Follow what happens',
+  description:
+    'The events of listEvents as Server-Sent Events: `id`, `event` (the type) and `data` (the event). A client that comes back with `Last-Event-ID` continues there; others begin with the next event. A comment line comes every 20 seconds. `queue.view` events without an id say that a queue changed, and its version. The stream ends when the token expires or is revoked, and when the reader is too slow: come back with the last id.',
+  body: Type.Object(
+    {
+      repo: Type.Optional(
+        Type.String({
+          pattern: '^[^/]+/.+/[^/]+$',
+          description: 'The repository as host/owner/name.',
+          'x-sluice-message': 'must be host/owner/name',
+        }),
+      ),
+      targetBranch: Type.Optional(TargetBranch),
+      prNumber: Type.Optional(PrNumber),
+      testId: Type.Optional(inputUuid('Only events of this test.')),
+      types: Type.Optional(Type.String({ maxLength: 2_000, description: 'Types and families, separated by commas.' })),
+    },
+    { additionalProperties: false },
+  ),
+  reply: Type.String({ description: 'A stream that does not end by itself.' }),
+  replyType: 'text/event-stream; charset=utf-8',
+  errors: ['REPOSITORY_NOT_FOUND'],
+  example: {
+    body: { types: 'pull_request.*' },
+    reply: 'id: 1042\nevent: pull_request.merged\ndata: {"id":"1042"}\n\n',
+  },
+});
+
 const EXAMPLE_EVENT = {
   id: '1042',
   type: 'pull_request.merged',

@@ -85,7 +85,7 @@ function findOrganization({ headers }: FastifyRequest): string | undefined {
 
 /** Metrics scrapers often know only `Authorization`. A blank header counts as absent. */
 // SPEC H23
-function findSecret({ headers }: FastifyRequest): string | undefined {
+export function findSecret({ headers }: FastifyRequest): string | undefined {
   const given = headers['x-api-token'];
   const secret = typeof given === 'string' ? given.trim() : '';
   if (secret !== '') return secret;

@@ -9,7 +9,7 @@ import { UploadBodies } from '../app/uploads/upload-body.ts';
 import type { Operation } from '../contract/operation.ts';
 import { publicSchema } from '../contract/schema.ts';
 import { Fault } from '../lib/fault.ts';
-import { createAdmission, findForkRunId } from './admission.ts';
+import { createAdmission, findForkRunId, findSecret } from './admission.ts';
 import { type BaseUrlOf, createBaseUrl } from './base-url.ts';
 import { BodyBudget } from './core/body-budget.ts';
 import { type Dialect, sluiceDialect, trunkDialect } from './core/dialect.ts';
@@ -254,6 +254,16 @@ class Context implements RequestContext {
 
   get baseUrl() {
     return this.#deps.baseUrlOf(this.#request);
+  }
+
+  get lastEventId() {
+    const given = this.#request.headers['last-event-id'];
+    return typeof given === 'string' ? given : undefined;
+  }
+
+  async isAdmitted() {
+    const secret = findSecret(this.#request);
+    return secret !== undefined && (await this.app.auth.find(secret)) !== undefined;
   }
 }
 

@@ -3,19 +3,38 @@ import type { Log } from '../../lib/log.ts';
 import { PeriodicTask } from '../../lib/periodic.ts';
 import type { OrganizationId } from '../../storage/accounts.ts';
 import type { FeedRow } from '../../storage/feed.ts';
+import type { QueueId } from '../../storage/queues.ts';
+import type { RepositoryId } from '../../storage/repositories.ts';
 import type { Store } from '../../storage/store.ts';
+import type { LoadedQueue } from './commit-draft.ts';
 import { seal } from './feed-event.ts';
 
 /** Other servers, and the thread that processes uploads, store events without a word to this one. */
 const POLL_MS = 1_000;
 /** Events that follow each other within this time are given their places together. */
 const GATHER_MS = 5;
+/** A busy queue changes many times a second, and a page need not be read as often. */
+const HINT_MS = 200;
 const BATCH = 500;
 /** A follower that is further behind reads the rest by itself. */
 const PAGE = 500;
 
-/** Called with new events of an organization, in their order and without a gap. */
-export type Follower = (rows: readonly FeedRow[]) => void;
+/** A queue changed, and has this version now. */
+export interface QueueHint {
+  readonly queueId: QueueId;
+  readonly repositoryId: RepositoryId;
+  readonly targetBranch: string;
+  readonly version: number;
+}
+
+export interface Follower {
+  /** New events of the organization, in their order and without a gap. */
+  take(rows: readonly FeedRow[]): void;
+  /** Queues of any organization that changed, each with its newest version. */
+  hint(hints: readonly QueueHint[]): void;
+  /** The server stops. */
+  end(): void;
+}
 
 interface Followed {
   readonly followers: Set<Follower>;
@@ -31,6 +50,7 @@ export class Feed {
   readonly #clock: Timing;
   readonly #rounds: PeriodicTask;
   readonly #followed = new Map<OrganizationId, Followed>();
+  readonly #hints = new Map<QueueId, QueueHint>();
   #isGathering = false;
 
   constructor({ store, clock, log }: { readonly store: Store; readonly clock: Timing; readonly log: Log }) {
@@ -52,6 +72,7 @@ export class Feed {
   }
 
   stop(): Promise<void> {
+    for (const { followers } of this.#followed.values()) for (const follower of followers) follower.end();
     return this.#rounds.stop();
   }
 
@@ -63,6 +84,20 @@ export class Feed {
       this.#isGathering = false;
       this.#rounds.wake();
     });
+  }
+
+  /** A queue of this server changed. */
+  noteQueue({ id: queueId, repositoryId, version, queue }: LoadedQueue): void {
+    this.wake();
+    if (this.#followed.size === 0) return;
+    if (this.#hints.size === 0) this.#clock.after(HINT_MS, () => this.#passHintsOn());
+    this.#hints.set(queueId, { queueId, repositoryId, targetBranch: queue.branch, version });
+  }
+
+  #passHintsOn(): void {
+    const hints = [...this.#hints.values()];
+    this.#hints.clear();
+    for (const { followers } of this.#followed.values()) for (const follower of followers) follower.hint(hints);
   }
 
   /** Gives places to all events that are stored now. */
@@ -96,7 +131,7 @@ export class Feed {
       const last = rows.at(-1);
       if (last === undefined) return;
       followed.seq = last.seq;
-      for (const follower of followed.followers) follower(rows);
+      for (const follower of followed.followers) follower.take(rows);
       if (rows.length < PAGE) return;
     }
   }

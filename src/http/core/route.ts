@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { Static, TSchema } from 'typebox';
 import type { ForkProofs } from '../../app/access/fork-proofs.ts';
 import type { App } from '../../app/core/app.ts';
@@ -20,6 +21,10 @@ export interface RequestContext {
   readonly dialect: Dialect;
   /** The server's address as this client sees it, without a slash at the end. */
   readonly baseUrl: string;
+  /** The header of a reader that continues a stream. */
+  readonly lastEventId: string | undefined;
+  /** Whether the token of the request is still valid. */
+  isAdmitted(): Promise<boolean>;
 }
 
 export type Handler = (context: RequestContext, body: never) => Promise<unknown>;
@@ -44,6 +49,14 @@ export function route<Body extends TSchema, Reply extends TSchema>(
 export function uploadRoute<Body extends TSchema, Reply extends TSchema>(
   operation: Operation<Body, Reply>,
   handle: (context: RequestContext, upload: IncomingUpload) => Promise<Static<Reply> | Refusal>,
+): Route {
+  return { operation: operation as Operation, handle: handle as Handler, isReused: false };
+}
+
+/** For an operation that answers a stream. */
+export function streamRoute<Body extends TSchema, Reply extends TSchema>(
+  operation: Operation<Body, Reply>,
+  handle: (context: RequestContext, body: Static<Body>) => Promise<Readable | Refusal>,
 ): Route {
   return { operation: operation as Operation, handle: handle as Handler, isReused: false };
 }

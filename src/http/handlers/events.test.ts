@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { type Client, problemOf } from '../../../test/e2e/harness.ts';
+import { type Client, problemOf, until } from '../../../test/e2e/harness.ts';
 import { type TestQueue, useServer } from '../../../test/e2e/test-queue.ts';
+import { storeObserved } from '../../../test/helpers/observed-test.ts';
+import { NOON } from '../../../test/helpers/store-rows.ts';
+import { createInProcess } from '../../../test/worlds/server/in-process.ts';
 import { digestOf, type FeedEvent } from '../../app/core/feed-event.ts';
 
 interface Page {
@@ -139,5 +142,152 @@ describe('listEvents', () => {
       digest = own ?? null;
     }
     assert.ok(events.length >= 8);
+  });
+});
+
+interface Sent {
+  readonly id?: string;
+  readonly event?: string;
+  readonly data?: string;
+}
+
+/** Reads a stream of events like a browser does. */
+class Listener {
+  readonly sent: Sent[] = [];
+  readonly #reader: ReadableStreamDefaultReader<string>;
+  #rest = '';
+  isEnded = false;
+
+  constructor(response: Response) {
+    assert.equal(response.headers.get('content-type'), 'text/event-stream; charset=utf-8');
+    assert.ok(response.body);
+    this.#reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    void this.#read();
+  }
+
+  async until(isSo: (sent: readonly Sent[]) => boolean): Promise<void> {
+    await until('the events come', 30_000, async () => isSo(this.sent) || this.isEnded || undefined);
+  }
+
+  close(): Promise<void> {
+    return this.#reader.cancel();
+  }
+
+  async #read(): Promise<void> {
+    for (;;) {
+      const { value, done } = await this.#reader.read().catch(() => ({ value: undefined, done: true }));
+      if (done) break;
+      const parts = `${this.#rest}${value}`.split('\n\n');
+      this.#rest = parts.pop() ?? '';
+      for (const part of parts)
+        this.sent.push(Object.fromEntries(part.split('\n').map((line) => line.split(/: (.*)/s, 2))));
+    }
+    this.isEnded = true;
+  }
+}
+
+describe('the stream of events', () => {
+  const world = useServer();
+  let queue: TestQueue;
+  before(async () => {
+    queue = await world.aQueue();
+  });
+
+  const open = async (query = '', { token = world.server.token, last = '' } = {}) => {
+    const headers = { 'x-api-token': token, ...(last === '' ? {} : { 'last-event-id': last }) };
+    return fetch(`${world.server.url}/v1/events${query}`, { headers });
+  };
+  const withIds = (sent: readonly Sent[]) => sent.filter(({ id }) => id !== undefined);
+
+  test('sends what happens, and says which queue changed [X10]', async () => {
+    const listener = new Listener(await open());
+    const prNumber = await queue.submitOne();
+    await listener.until((sent) => sent.some(({ event }) => event === 'pull_request.testing'));
+    await listener.until((sent) => sent.some(({ event }) => event === 'queue.view'));
+    await listener.close();
+    const types = withIds(listener.sent).map(({ event }) => event);
+    assert.deepEqual(types, ['pull_request.submitted', 'pull_request.queued', 'pull_request.testing']);
+    const [first] = withIds(listener.sent);
+    const event = JSON.parse(first?.data ?? '') as FeedEvent;
+    assert.deepEqual([event.id, event.prNumber, event.repo], [first?.id, prNumber, queue.repo]);
+    const view = listener.sent.find((each) => each.event === 'queue.view');
+    const told = JSON.parse(view?.data ?? '') as { readonly repo: object; readonly version: number };
+    assert.deepEqual(told.repo, queue.repo);
+    assert.ok(told.version > 1);
+  });
+
+  test('continues after the last id, with its filters, without a gap and without repetition [X10]', async () => {
+    const filter = `?types=queue.*&repo=local/acme/${queue.repo.name}`;
+    for (const concurrency of [6, 7, 8]) await queue.update({ concurrency });
+    const all = new Listener(await open(filter, { last: '0' }));
+    await all.until((sent) => withIds(sent).length >= 4);
+    const ids = withIds(all.sent).map(({ id }) => id as string);
+    const rest = new Listener(await open(filter, { last: ids[1] as string }));
+    await queue.update({ concurrency: 9 });
+    await rest.until((sent) => withIds(sent).length >= 3);
+    await all.until((sent) => withIds(sent).length >= 5);
+    await Promise.all([all.close(), rest.close()]);
+    assert.deepEqual(
+      withIds(rest.sent).map(({ id }) => id),
+      withIds(all.sent)
+        .map(({ id }) => id)
+        .slice(2),
+    );
+  });
+
+  test('ends when its token is revoked, and admits no other [X11]', async () => {
+    const { id, token } = await world.server.api.ok<{ id: string; token: string }>('createApiToken', {
+      name: 'short',
+      scopes: ['read'],
+    });
+    const listener = new Listener(await open('', { token }));
+    await listener.until((sent) => sent.length > 0);
+    await world.server.api.ok('revokeApiToken', { id });
+    await until('the stream ends', 30_000, async () => listener.isEnded || undefined);
+    assert.equal(withIds(listener.sent).length, 0);
+    assert.equal((await open('', { token })).status, 401);
+  });
+
+  test('shows a limited token its repositories alone [X4]', async () => {
+    const other = await world.aQueue();
+    const { token } = await world.server.api.ok<{ token: string }>('createApiToken', {
+      name: 'limited',
+      scopes: ['read'],
+      repositories: [other.repo],
+    });
+    const listener = new Listener(await open('', { token }));
+    await queue.update({ concurrency: 11 });
+    await other.update({ concurrency: 12 });
+    await listener.until((sent) => sent.some(({ event }) => event === 'queue.settings_changed'));
+    await listener.until((sent) => sent.some(({ event }) => event === 'queue.view'));
+    await listener.close();
+    assert.ok(listener.sent.every(({ data }) => data === undefined || data.includes(other.repo.name)));
+  });
+
+  test('refuses a bad id, an unknown type and another repository', async () => {
+    assert.equal((await open('', { last: '1 or 1' })).status, 400);
+    assert.equal((await open('?types=pull_request.nothing')).status, 400);
+    assert.equal((await open('?repo=local/acme/none')).status, 404);
+    assert.equal((await open('?repo=none')).status, 400);
+  });
+});
+
+describe('events of tests', () => {
+  test('tell status, monitors, quarantine settings and uploads with the owners [X8]', async (t) => {
+    const world = await createInProcess();
+    t.after(() => world.close());
+    const flaky = await storeObserved(world.store, world.repository, { at: NOON, runs: ['RETRIED'] });
+    const body = { ...world.scope, test_id: flaky.id, setting: 'ALWAYS_QUARANTINE', reason: 'Blocks everybody.' };
+    await world.ok('/v1/flaky-tests/set-quarantine', body);
+    const { repo } = world.scope;
+    const { events } = await world.ok<Page>('/v1/listEvents', { repo, testId: flaky.id, order: 'ASC' });
+    const types = events.map(({ type }) => type.split('.')[1]);
+    assert.deepEqual([...new Set(types)], ['monitor_status_changed', 'status_changed', 'quarantining_setting_changed']);
+    assert.equal(events.at(-2)?.data['to'], 'FLAKY');
+    assert.deepEqual(events.at(-1)?.actor, { kind: 'token', name: 'admin' });
+    assert.match(
+      events.at(-1)?.text ?? '',
+      /^admin set the quarantine of ".+" from UNSPECIFIED to ALWAYS_QUARANTINE\. Blocks/,
+    );
   });
 });

@@ -1,11 +1,27 @@
 import { listEvents } from '../../app/feed/list-events.ts';
+import { streamEvents } from '../../app/feed/stream-events.ts';
 import * as eventsContract from '../../contract/events.ts';
 import { upper } from '../../contract/schema.ts';
 import { present } from '../../lib/present.ts';
+import type { RepositoryRef } from '../../storage/repositories.ts';
 import { instant, prNumber } from '../core/parse.ts';
-import { type Route, route } from '../core/route.ts';
+import { invalidField } from '../core/problem.ts';
+import { type Route, route, streamRoute } from '../core/route.ts';
 
 export const EVENTS_ROUTES: readonly Route[] = [
+  streamRoute(eventsContract.streamEvents, (context, { repo, targetBranch, testId, types, prNumber: number }) => {
+    const { app, caller, lastEventId } = context;
+    if (lastEventId !== undefined && !/^[0-9]{1,15}$/.test(lastEventId)) {
+      throw invalidField('/Last-Event-ID', 'must be the id of an event');
+    }
+    return streamEvents(app, caller, {
+      ...present({ repo: repo === undefined ? undefined : parseRepo(repo), targetBranch }),
+      ...present({ testId: testId?.toLowerCase(), prNumber: number === undefined ? undefined : prNumber(number) }),
+      ...present({ types: types?.split(',').map((type) => type.trim()) }),
+      lastId: lastEventId === undefined ? undefined : Number(lastEventId),
+      isAdmitted: () => context.isAdmitted(),
+    });
+  }),
   route(eventsContract.listEvents, ({ app, caller }, body) => {
     const {
       repo,
@@ -31,3 +47,9 @@ export const EVENTS_ROUTES: readonly Route[] = [
     });
   }),
 ];
+
+/** Groups may be nested, so the owner is everything between the first and the last slash. */
+function parseRepo(given: string): RepositoryRef {
+  const [host = '', ...rest] = given.split('/');
+  return { host, owner: rest.slice(0, -1).join('/'), name: rest.at(-1) ?? '' };
+}

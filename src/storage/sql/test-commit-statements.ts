@@ -1,3 +1,4 @@
+import { feedInserts } from './feed.ts';
 import { partStatements } from './run-parts.ts';
 import type { Schema } from './schema.ts';
 import type { StatementCompiler } from './statement.ts';
@@ -104,6 +105,7 @@ function rowStatements(compiler: StatementCompiler) {
     insertFailures: compiler.insert('test_failures'),
     insertFailureTexts: compiler.insert('test_failure_texts'),
     insertEvents: compiler.insert('test_events'),
+    insertFeed: feedInserts(compiler),
     upsertTests: compiler.upsert('tests', ['repository_id', 'id'], ['no']),
     upsertMemories: compiler.upsert('test_memories', ['repository_id', 'test_no']),
     upsertCheckResults: compiler.upsert('check_results', ['repository_id', 'candidate_id', 'check_name']),

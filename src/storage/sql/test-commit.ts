@@ -1,4 +1,5 @@
 import { assert } from '../../lib/assert.ts';
+import { feedOfChange } from '../test-feed.ts';
 import type { CheckResults, FailingTest, MemorySlice, TestChange, TestMemory } from '../test-ingest.ts';
 import type { TestRow } from '../tests.ts';
 import { allOf, execute, executeAll, first, type Operation } from './operation.ts';
@@ -75,6 +76,7 @@ export function* commitChange(statements: Statements, prepared: PreparedChange):
     ...statements.upsertMemories([...prepared.memories.values()].map((memory) => fromMemory(repositoryId, memory))),
     ...batch,
     ...rowCalls(statements, change, seq),
+    ...statements.insertFeed(feedOfChange(change, seq, prepared.at)),
     ...(change.upload === undefined ? [] : [outcomeCall(statements, change.upload)]),
     ...ignoreCalls(statements, change),
     ...checks,
