@@ -1,7 +1,19 @@
 import { Type } from 'typebox';
 import { EXAMPLE_REPO, PrNumber, Repo, TargetBranch } from './common.ts';
 import { operation } from './operation.ts';
-import { fixedEnum, inputEnum, inputInstant, inputUuid, instant, integer, list, record, text, uuid } from './schema.ts';
+import {
+  component,
+  fixedEnum,
+  inputEnum,
+  inputInstant,
+  inputUuid,
+  instant,
+  integer,
+  list,
+  record,
+  text,
+  uuid,
+} from './schema.ts';
 
 const STAYS = ['submitted', 'queued', 'testing', 'pending_failure', 'failed', 'canceled', 'merged'] as const;
 
@@ -57,7 +69,10 @@ export const Event = record('Event', 'Something that happened.', {
   testId: Type.Optional(uuid('The test.')),
   candidateId: Type.Optional(uuid('The test run.')),
   text: text('What happened, as a sentence.'),
-  data: Type.Record(Type.String(), Type.Unknown(), { description: 'The facts, by the type of the event.' }),
+  data: component(
+    'EventData',
+    Type.Object({}, { additionalProperties: true, description: 'The facts, by the type of the event.' }),
+  ),
   digest: Type.Optional(
     text('Only with audit: the SHA-256 of the digest before, a line feed, and this record without digest.'),
   ),
@@ -93,7 +108,13 @@ export const streamEvents = operation({
   replyType: 'text/event-stream; charset=utf-8',
   errors: ['REPOSITORY_NOT_FOUND'],
   example: {
-    body: { types: 'pull_request.*' },
+    body: {
+      repo: 'local/acme/app',
+      targetBranch: 'main',
+      prNumber: 7,
+      testId: '0d7f0a35-6ad6-5d5c-9a4f-2a4be4e4a7f1',
+      types: 'pull_request.*',
+    },
     reply: 'id: 1042\nevent: pull_request.merged\ndata: {"id":"1042"}\n\n',
   },
 });
@@ -107,7 +128,7 @@ const EXAMPLE_EVENT = {
   targetBranch: 'main',
   prNumber: 7,
   text: '#7: Landed on main.',
-  data: { reason: 'MERGE_GRAPH_MERGE' },
+  data: {},
 };
 
 export const listEvents = operation({

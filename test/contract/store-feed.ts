@@ -64,7 +64,7 @@ export function feedPromises({ inStore }: StoreTests): void {
     }
   });
 
-  inStore('many who give places at once give each event one, without a gap', async ({ store }) => {
+  inStore('many who give places at once give each event one, without a gap [X2]', async ({ store }) => {
     const organizationId = newOrganization();
     const add = () => store.feed.add(Array.from({ length: 5 }, () => aDraft({ organizationId, type: 'record' })));
     const place = async () => {
@@ -82,30 +82,33 @@ export function feedPromises({ inStore }: StoreTests): void {
     assert.equal(rows.at(-1)?.digest, digest);
   });
 
-  inStore('a repository names the organization, and its name then stays', async ({ store }) => {
-    const queue = await storeQueue(store);
-    const { repositoryId, id: queueId } = queue;
-    const [repository] = (await store.repositories.listAll()).filter(({ id }) => id === repositoryId);
-    assert.ok(repository);
-    const { host, owner, name, organizationId } = repository;
-    await store.feed.add([aDraft({ repositoryId, queueId, targetBranch: 'main', prNumber: 7 })]);
-    await store.feed.sequence(seal, 1_000);
-    await store.repositories.rename(repositoryId, { host, owner, name: `${name}-2` }, NOON);
-    const [row] = await store.feed.list(everything(organizationId, { prNumber: 7, targetBranch: 'main' }));
-    assert.deepEqual(row?.repo, { host, owner, name });
-    await store.queues.delete(queueId, 1, { at: NOON, by: 'ada' });
-    await store.feed.add([aDraft({ repositoryId, prNumber: 8 })]);
-    assert.equal(
-      await store.repositories.remove(repositoryId, [aDraft({ organizationId, type: 'gone', at: NOON + 1 })]),
-      'removed',
-    );
-    await store.feed.sequence(seal, 1_000);
-    // Of a repository that is gone already.
-    await store.feed.add([aDraft({ repositoryId })]);
-    await store.feed.sequence(seal, 1_000);
-    const types = (await store.feed.list(everything(organizationId))).map((each) => each.prNumber ?? each.type);
-    assert.deepEqual(types, [7, 8, 'gone']);
-  });
+  inStore(
+    'a repository names the organization, and its name then stays, also when it is removed [X7]',
+    async ({ store }) => {
+      const queue = await storeQueue(store);
+      const { repositoryId, id: queueId } = queue;
+      const [repository] = (await store.repositories.listAll()).filter(({ id }) => id === repositoryId);
+      assert.ok(repository);
+      const { host, owner, name, organizationId } = repository;
+      await store.feed.add([aDraft({ repositoryId, queueId, targetBranch: 'main', prNumber: 7 })]);
+      await store.feed.sequence(seal, 1_000);
+      await store.repositories.rename(repositoryId, { host, owner, name: `${name}-2` }, NOON);
+      const [row] = await store.feed.list(everything(organizationId, { prNumber: 7, targetBranch: 'main' }));
+      assert.deepEqual(row?.repo, { host, owner, name });
+      await store.queues.delete(queueId, 1, { at: NOON, by: 'ada' });
+      await store.feed.add([aDraft({ repositoryId, prNumber: 8 })]);
+      assert.equal(
+        await store.repositories.remove(repositoryId, [aDraft({ organizationId, type: 'gone', at: NOON + 1 })]),
+        'removed',
+      );
+      await store.feed.sequence(seal, 1_000);
+      // Of a repository that is gone already.
+      await store.feed.add([aDraft({ repositoryId })]);
+      await store.feed.sequence(seal, 1_000);
+      const types = (await store.feed.list(everything(organizationId))).map((each) => each.prNumber ?? each.type);
+      assert.deepEqual(types, [7, 8, 'gone']);
+    },
+  );
 
   inStore('filters combine, in both directions', async ({ store }) => {
     const { repositoryId } = await storeQueue(store);
