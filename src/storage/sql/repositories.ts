@@ -64,6 +64,7 @@ function* rename(
   return 'renamed';
 }
 
+// SPEC X7
 function* remove(
   statements: RepositoryStatements,
   removals: ReturnType<typeof removalStatements>,
@@ -72,7 +73,7 @@ function* remove(
   // The lock keeps a queue from being created meanwhile: its foreign key waits for this row.
   yield* first(statements.lock, { id });
   if ((yield* first(statements.findQueue, { id })) !== undefined) return 'has_queues';
-  // The sequencer could not look it up any more. SPEC X7
+  // The sequencer could not look it up any more.
   yield* execute(statements.nameOrganization, { id });
   for (const removal of removals) yield* execute(removal, { id });
   return 'removed';
