@@ -7,6 +7,7 @@ const SUITES: Readonly<Record<string, () => Promise<{ run(words?: readonly strin
   api: () => import('./api.ts'),
   cli: () => import('./cli.ts'),
   engine: () => import('./engine.ts'),
+  events: () => import('./events.ts'),
   flaky: () => import('./flaky.ts'),
   git: () => import('./git.ts'),
   github: () => import('./github.ts'),

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { newTestState } from '../../src/flaky/core/state.ts';
+import { dayOf, FIGURE_DAYS, firstFigureDay } from '../../src/flaky/daily-counts.ts';
 import { createTestIds } from '../../src/flaky/identity/test-id.ts';
 import { Prng } from '../../src/lib/prng.ts';
 import type { Repository, RepositoryId } from '../../src/storage/repositories.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { encodeState } from '../../src/storage/test-codec.ts';
-import type { StoredFailure, StoredRun, TestMemory } from '../../src/storage/test-ingest.ts';
+import type { CountedRuns, StoredFailure, StoredRun, TestMemory } from '../../src/storage/test-ingest.ts';
 import type { TestRow } from '../../src/storage/tests.ts';
 import { failsNow, failureOf, RUNS_PER_UPLOAD, SHARDS, TESTS, testOf } from './ci-reports.ts';
 import { progress } from './figure.ts';
@@ -22,22 +23,86 @@ export function testIdOf(index: number): string {
   return createId({ file, classname: suite, parent: suite, name, infoId: '' });
 }
 
-/** Writes what a server would have stored in 45 days: `runs` executions of 20,000 tests, 1% failing. */
-export async function fillTests(
-  store: Store,
-  of: { readonly runs: number; readonly quarantined: number },
-): Promise<void> {
+interface Filling {
+  readonly runs: number;
+  readonly quarantined: number;
+  /** Default: 20,000. */
+  readonly tests?: number;
+  /** Owners, each of as many tests. Default: one. */
+  readonly teams?: number;
+}
+
+/** Writes what a server would have stored in 45 days: `runs` executions of the tests, 1% failing. */
+export async function fillTests(store: Store, of: Filling): Promise<void> {
   const repository = await ensureShop(store);
   const startAt = Date.now() - DAYS * DAY_MS + 3_600_000;
-  let seq = await addTests(store, repository.id, { ...of, startAt });
+  const rows = testRows(repository.id, { ...of, startAt });
+  let seq = await addTests(store, repository.id, { rows, startAt });
   const batches = Math.ceil(of.runs / RUNS_PER_UPLOAD);
   const random = new Prng('flaky reads');
+  const tally = new RunTally(rows.length);
   for (let no = 0; no < batches; no += 1) {
     const at = startAt + Math.floor(((DAYS * DAY_MS - 7_200_000) * no) / batches);
-    seq = await addBatch(store, repository.id, { no, at, seq, random });
+    const shard = no % (rows.length / RUNS_PER_UPLOAD);
+    seq = await addBatch(store, repository.id, { no, shard, at, seq, random, tally });
     if ((no + 1) % 200 === 0) progress(`flaky: ${((no + 1) * RUNS_PER_UPLOAD) / 1e6} million runs stored`);
   }
+  await storeFigures(store, repository.id, { rows, seq, startAt, tally });
   await store.testIngest.markCounted(repository.id, seq);
+}
+
+const SLICE = 500;
+
+/** As the server stores them some time after the runs. */
+async function storeFigures(
+  store: Store,
+  repositoryId: RepositoryId,
+  of: { readonly rows: readonly TestRow[]; readonly seq: number; readonly startAt: number; readonly tally: RunTally },
+): Promise<void> {
+  const { rows, seq, startAt, tally } = of;
+  for (let from = 0; from < rows.length; from += SLICE) {
+    const memories = rows.slice(from, from + SLICE).map((row): TestMemory => {
+      return { ...memoryOf(row, startAt), seq, counted: tally.countedOf(row.no - 1) };
+    });
+    const isStored = await store.testIngest.storeMemories({ repositoryId, expectedSeq: seq, memories });
+    if (!isStored) throw new Error('somebody else writes');
+  }
+}
+
+/** The runs of every test by day, in little memory. */
+class RunTally {
+  readonly #firstDay = firstFigureDay(dayOf(Date.now()));
+  readonly #days: readonly { runs: Uint16Array; failures: Uint16Array; us: Float64Array }[];
+  readonly #lastFailureAt: Float64Array;
+
+  constructor(tests: number) {
+    this.#lastFailureAt = new Float64Array(tests);
+    this.#days = Array.from({ length: FIGURE_DAYS }, () => ({
+      runs: new Uint16Array(tests),
+      failures: new Uint16Array(tests),
+      us: new Float64Array(tests),
+    }));
+  }
+
+  note({ testNo, startedAt, conclusion, durationMs }: StoredRun): void {
+    const index = testNo - 1;
+    if (conclusion === 'FAILURE') this.#lastFailureAt[index] = startedAt;
+    const day = this.#days[dayOf(startedAt) - this.#firstDay];
+    if (day === undefined) return;
+    day.runs[index] = (day.runs[index] as number) + 1;
+    day.us[index] = (day.us[index] as number) + (durationMs ?? 0) * 1_000;
+    if (conclusion === 'FAILURE') day.failures[index] = (day.failures[index] as number) + 1;
+  }
+
+  countedOf(index: number): CountedRuns {
+    const days = this.#days.flatMap(({ runs, failures, us }, day) => {
+      const count = runs[index] as number;
+      return count === 0
+        ? []
+        : [this.#firstDay + day, count, failures[index] as number, count, Math.round(us[index] as number)];
+    });
+    return { days, lastFailureAt: this.#lastFailureAt[index] || null };
+  }
 }
 
 async function ensureShop(store: Store): Promise<Repository> {
@@ -60,15 +125,27 @@ async function ensureShop(store: Store): Promise<Repository> {
   });
 }
 
+function testRows(
+  repositoryId: RepositoryId,
+  { quarantined, startAt, tests = TESTS, teams }: Filling & { readonly startAt: number },
+): readonly TestRow[] {
+  return Array.from({ length: tests }, (_, index) => {
+    const row = testRow(index, repositoryId, { startAt, isQuarantined: index < quarantined });
+    return teams === undefined ? row : { ...row, codeowners: [teamOf(index % teams)] };
+  });
+}
+
+export function teamOf(team: number): string {
+  return `@acme/team-${team}`;
+}
+
 async function addTests(
   store: Store,
   repositoryId: RepositoryId,
-  { quarantined, startAt }: { readonly quarantined: number; readonly startAt: number },
+  { rows: tests, startAt }: { readonly rows: readonly TestRow[]; readonly startAt: number },
 ): Promise<number> {
   const { seq, nextTestNo } = await store.testIngest.load(repositoryId, []);
   if (nextTestNo !== 1) throw new Error('there are tests already');
-  const indexes = Array.from({ length: TESTS }, (_, index) => index);
-  const tests = indexes.map((index) => testRow(index, repositoryId, { startAt, isQuarantined: index < quarantined }));
   const stored = await store.testIngest.commit(
     {
       repositoryId,
@@ -125,10 +202,18 @@ function memoryOf({ no, status, statusReason, isFlagged }: TestRow, startAt: num
 async function addBatch(
   store: Store,
   repositoryId: RepositoryId,
-  of: { readonly no: number; readonly at: number; readonly seq: number; readonly random: Prng },
+  of: {
+    readonly no: number;
+    /** Which tests ran. */
+    readonly shard: number;
+    readonly at: number;
+    readonly seq: number;
+    readonly random: Prng;
+    readonly tally: RunTally;
+  },
 ): Promise<number> {
   const { no, at, seq: expectedSeq, random } = of;
-  const first = (no % SHARDS) * RUNS_PER_UPLOAD;
+  const first = of.shard * RUNS_PER_UPLOAD;
   const runs: StoredRun[] = [];
   const failures: StoredFailure[] = [];
   for (let index = first; index < first + RUNS_PER_UPLOAD; index += 1) {
@@ -144,6 +229,7 @@ async function addBatch(
     });
     if (fails) failures.push(failureRow(index, startedAt, random));
   }
+  for (const run of runs) of.tally.note(run);
   const commit = Math.floor(no / SHARDS);
   const facts = {
     uploadId: randomUUID(),
