@@ -62,7 +62,7 @@ async function storeFigures(
   const { rows, seq, startAt, tally } = of;
   for (let from = 0; from < rows.length; from += SLICE) {
     const memories = rows.slice(from, from + SLICE).map((row): TestMemory => {
-      return { ...memoryOf(row, startAt), seq, counted: tally.countedOf(row.no - 1) };
+      return { ...memoryOf(row, startAt), seq, counted: { ...tally.countedOf(row.no - 1), afterSeq: 0 } };
     });
     const isStored = await store.testIngest.storeMemories({ repositoryId, expectedSeq: seq, memories });
     if (!isStored) throw new Error('somebody else writes');

@@ -18,7 +18,8 @@ export interface KeptTest {
   lastRunAt: Instant | null;
   /** The store has an older state, and after a crash the missing counts come from the runs. */
   isDirty: boolean;
-  /** The runs that the stored figures lack; null: none. */
+  /** The number of the stored memory, and the runs that the stored figures lack; null: none. */
+  storedSeq: number;
   uncounted: CountedRuns | null;
 }
 
@@ -29,6 +30,7 @@ export function keepKnown({ test, memory }: KnownTest): KeptTest {
     settingsVersion: memory.settingsVersion,
     lastRunAt: memory.lastRunAt,
     isDirty: false,
+    storedSeq: memory.seq,
     uncounted: null,
   };
 }
@@ -36,11 +38,12 @@ export function keepKnown({ test, memory }: KnownTest): KeptTest {
 /** The memory to store. It takes the uncounted runs along, so a memory that is not stored means a test to read again. */
 // SPEC F62
 export function takeMemory(test: KeptTest, seq: number): TestMemory {
-  const { row, state, settingsVersion, lastRunAt, uncounted } = test;
+  const { row, state, settingsVersion, lastRunAt, storedSeq: afterSeq, uncounted } = test;
   const nextCheckAt = nextCheckOf(row, state);
   test.uncounted = null;
+  test.storedSeq = seq;
   const memory = { testNo: row.no, seq, state: encodeState(state), nextCheckAt, settingsVersion, lastRunAt };
-  return uncounted === null ? memory : { ...memory, counted: uncounted };
+  return uncounted === null ? memory : { ...memory, counted: { ...uncounted, afterSeq } };
 }
 
 type CountableRun = Pick<StoredRun, 'conclusion' | 'startedAt' | 'durationMs'>;

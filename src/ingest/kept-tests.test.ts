@@ -3,8 +3,11 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { silentLog } from '../../test/helpers/silent-log.ts';
 import { IngestWorld, junitOf, MINUTE } from '../../test/worlds/shell/ingest-world.ts';
+import { DAY_MS } from '../flaky/core/detector.ts';
+import { countRuns, dayOf, firstFigureDay } from '../flaky/daily-counts.ts';
 import { createMemoryStore } from '../storage/sqlite/create-memory-store.ts';
 import type { Store } from '../storage/store.ts';
+import type { TestRow } from '../storage/tests.ts';
 import { createIngestLoop } from './ingest-loop.ts';
 
 const PATIENCE = Number(process.env['PROPERTY_RUNS'] ?? 1);
@@ -27,7 +30,7 @@ type Step = typeof aStep extends fc.Arbitrary<infer T> ? T : never;
 const ID = '6f1c1d2e-0000-4000-8000-000000000001';
 
 describe('tests kept in memory', () => {
-  it('is after any crash what it would be without one, and no run is lost or counted twice [U32]', async () => {
+  it('is after any crash what it would be without one, and no run is lost or counted twice [U32] [F62] [F63]', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(aStep, { maxLength: 14 }), async (steps) => {
         const calm = await play(createMemoryStore(), steps, false);
@@ -124,6 +127,20 @@ async function lookAt(world: IngestWorld) {
       nextCheckAt: memory.nextCheckAt,
       lastRunAt: memory.lastRunAt,
       runs: await world.runs(test.name),
+      figures: await figuresOf(world, test),
     })),
   );
+}
+
+/** The figures of the last 30 days, which must be those of the stored runs. */
+async function figuresOf({ store, now }: IngestWorld, { id: testId, repositoryId }: TestRow) {
+  const all = { order: 'FAILURES', status: null, isQuarantined: null, owner: null, text: null } as const;
+  const { tests } = await store.tests.rank({ repositoryId, ...all, offset: 0, limit: 100 });
+  const ranked = tests.find(({ test }) => test.id === testId);
+  const first = firstFigureDay(dayOf(now));
+  const query = { repositoryId, testId, watermark: Number.MAX_SAFE_INTEGER, offset: 0, limit: 1000 };
+  const { runs } = await store.tests.listRuns({ ...query, since: first * DAY_MS, branch: null, conclusion: null });
+  const figures = { days: ranked?.days, lastFailureAt: ranked?.lastFailureAt };
+  assert.deepEqual(figures.days, countRuns(runs, now));
+  return { ...figures, rank: tests.findIndex(({ test }) => test.id === testId) };
 }

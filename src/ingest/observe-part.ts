@@ -117,6 +117,7 @@ function addNewTests(kept: KeptTests, { groups, variant, settings, at }: NewTest
       settingsVersion: settings.version,
       lastRunAt: null,
       isDirty: false,
+      storedSeq: 0,
       uncounted: null,
     };
     kept.nextTestNo += 1;

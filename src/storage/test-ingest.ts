@@ -24,7 +24,10 @@ export interface TestMemory {
   readonly settingsVersion: number;
   readonly lastRunAt: Instant | null;
   /** The runs that it counts and the stored one does not. Never read back: the store adds them to the test's figures. */
-  readonly counted?: CountedRuns;
+  readonly counted?: CountedRuns & {
+    /** The number of the stored memory. If it has another one, these runs may be counted already: nothing is written. */
+    readonly afterSeq: number;
+  };
 }
 
 export interface CountedRuns {

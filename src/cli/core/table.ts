@@ -26,9 +26,12 @@ interface CellColumn<Row> extends Column {
 
 /** A table as wide as the terminal; in pipes and files, cells between tabs without titles. */
 // SPEC W32
-export function formatRows<Row>(rows: readonly Row[], columns: readonly CellColumn<Row>[]): string {
+export function formatRows<Row>(
+  rows: readonly Row[],
+  columns: readonly CellColumn<Row>[],
+  width = terminalWidth(),
+): string {
   const cells = rows.map((row) => columns.map(({ cell }) => cell(row)));
-  const width = terminalWidth();
   if (width !== undefined) return formatTable(columns, cells, width);
   return cells.map((row) => `${row.map(clean).join('\t')}\n`).join('');
 }

@@ -70,9 +70,9 @@ function notesOf({ quarantined, no_evidence_because: flaw }: RunView): string {
   return notes.length === 0 ? '' : `(${notes.join(', ').replaceAll('_', ' ')}) `;
 }
 
-function formatDuration(ms: number | null): string {
+export function formatDuration(ms: number | null): string {
   if (ms === null) return '-';
-  if (ms < 1_000) return `${ms} ms`;
+  if (ms < 1_000) return `${Number(ms.toPrecision(3))} ms`;
   return ms < 120_000 ? `${(ms / 1_000).toFixed(1)} s` : `${Math.floor(ms / 60_000)} min`;
 }
 

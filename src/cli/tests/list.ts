@@ -1,12 +1,14 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Static } from 'typebox';
 import type { listQuarantinedTests } from '../../contract/flaky-tests.ts';
-import { addExamples, parseInstant } from '../core/arguments.ts';
+import { present } from '../../lib/present.ts';
+import { addExamples, choiceOption, parseInstant } from '../core/arguments.ts';
 import { type Context, withContext } from '../core/context.ts';
 import { usageError } from '../core/exit.ts';
 import { formatRows } from '../core/table.ts';
 import { formatTime } from '../core/terminal.ts';
 import { formatName, formatTests, styleOfStatus } from './format-test.ts';
+import { formatRanked, SORTS } from './ranked.ts';
 import {
   addPageOptions,
   addScopeOptions,
@@ -26,8 +28,15 @@ interface ListOptions extends ScopeOptions, PageOptions {
   readonly quarantined?: true;
   readonly review?: true;
   readonly name?: string;
+  readonly owner?: string;
+  readonly status?: 'HEALTHY' | 'FLAKY' | 'BROKEN';
+  readonly sort?: keyof typeof SORTS;
+  readonly text?: string;
 }
 
+const STATUSES = ['HEALTHY', 'FLAKY', 'BROKEN'] as const;
+/** Options of the list of all tests. With them --quarantined narrows that list. */
+const RANKED = ['sort', 'owner', 'status', 'text'] as const;
 const KINDS = ['failing', 'flaky', 'broken', 'quarantined', 'review', 'name'] as const;
 type Kind = (typeof KINDS)[number];
 const DAY_MS = 86_400_000;
@@ -52,12 +61,19 @@ export function defineList(tests: Command): void {
           '--review',
           'Quarantined tests that only pass now, or no longer run: end their quarantine, or fix them.',
         )
-        .option('--name <text>', 'Those with this in their name, class, file or suite.'),
+        .option('--name <text>', 'Those with this in their name, class, file or suite, by name.')
+        .addOption(
+          new Option('--sort <figure>', 'All tests, by a figure of the last 30 days.').choices(Object.keys(SORTS)),
+        )
+        .option('--owner <owner>', 'All tests of this owner, such as @acme/web, by impact or --sort.')
+        .addOption(choiceOption('--status <status>', 'All tests of this status, by impact or --sort.', STATUSES))
+        .option('--text <text>', 'All tests with this in their name, class, file or suite, by impact or --sort.'),
     ),
   ).action(
     withContext(async (context, options: ListOptions) => {
       const scope = await chooseScope(context, options);
-      await LISTS[chooseKind(options)](context, scope, options);
+      const isRanked = RANKED.some((name) => options[name] !== undefined);
+      await (isRanked ? listRanked : LISTS[chooseKind(options)])(context, scope, options);
     }),
   );
   addExamples(command, [
@@ -65,8 +81,25 @@ export function defineList(tests: Command): void {
     'sluice tests list --failing --since 7d --repo github.com/acme/app',
     'sluice tests list --review',
     'sluice tests list --name "closed connection"',
+    'sluice tests list --owner @acme/web --sort impact',
   ]);
 }
+
+const listRanked: List = async (context, scope, options) => {
+  const other =
+    KINDS.find((name) => name !== 'quarantined' && options[name] !== undefined) ?? (options.since && 'since');
+  if (other !== undefined)
+    throw usageError(`--${other} does not go with ${RANKED.map((name) => `--${name}`).join(', ')}.`);
+  const { owner, status, text, quarantined, sort = 'impact' } = options;
+  const filters = present({ owner, status, text, quarantined });
+  const reply = await context.call('listTests', {
+    ...scope,
+    ...filters,
+    sort: SORTS[sort],
+    page_query: pageQuery(options),
+  });
+  context.show(reply, () => formatRanked(reply.tests) + formatMore(reply.page));
+};
 
 function chooseKind(options: ListOptions): Kind | 'unhealthy' {
   const [kind, other] = KINDS.filter((name) => options[name] !== undefined);

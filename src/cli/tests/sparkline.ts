@@ -42,6 +42,20 @@ export function formatSparkline(days: readonly DayCount[], { lastDayAt, isUnicod
   ].join('\n');
 }
 
+/**
+ * One row with one column a day: a dot without runs, the lowest bar if all runs passed, and higher the more of them failed.
+ */
+export function formatDays(runs: readonly number[], failures: readonly number[]): string {
+  const [low, ...others] = BARS;
+  return runs
+    .map((count, day) => {
+      if (count === 0) return '·';
+      const share = (failures[day] ?? 0) / count;
+      return share === 0 ? low : (others[Math.min(others.length, Math.ceil(share * others.length)) - 1] as string);
+    })
+    .join('');
+}
+
 /** Empty days are gray. */
 function paintColumns(columns: readonly string[], style: () => 'green' | 'red'): string {
   return columns.map((column) => paint(/[·.]/.test(column) ? 'gray' : style(), column)).join('');

@@ -139,4 +139,22 @@ describe('list-tests over HTTP', () => {
     await world.refused('404 ORGANIZATION_NOT_FOUND', LIST, { ...body(), org_url_slug: 'other' });
     assert.equal((await world.post('/trunk/v1/flaky-tests/list-tests', body())).status, 404);
   });
+
+  test('cost-of-flakes refuses a range that cannot be, and is empty where there is no queue [F66]', async () => {
+    const cost = '/v1/flaky-tests/cost-of-flakes';
+    const range = (from: number, until: number) => ({
+      ...world.scope,
+      start_time: new Date(from).toISOString(),
+      end_time: new Date(until).toISOString(),
+    });
+    await world.apply([aTest(world.repository.id, { status: 'FLAKY' })]);
+    const nothing = { test_runs: 0, entries_removed: 0, entries_retested: 0, hours_waited: 0, ci_minutes: 0 };
+    const reply = await world.ok<unknown>(cost, range(NOON - DAY_MS, NOON));
+    assert.deepEqual(reply, { total: nothing, tests: [], owners: [], saved_by_honoring: nothing });
+    await world.refused('400 VALIDATION_FAILED', cost, range(NOON, NOON));
+    await world.refused('400 VALIDATION_FAILED', cost, range(NOON - 93 * DAY_MS, NOON));
+    await world.refused('400 VALIDATION_FAILED', cost, { ...range(NOON - 1, NOON), start_time: 'yesterday' });
+    await world.refused('404 ORGANIZATION_NOT_FOUND', cost, { ...range(NOON - 1, NOON), org_url_slug: 'other' });
+    assert.equal((await world.post(`/trunk${cost}`, range(NOON - 1, NOON))).status, 404);
+  });
 });

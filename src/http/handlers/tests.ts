@@ -1,3 +1,4 @@
+import { costOfFlakes } from '../../app/tests/cost-of-flakes.ts';
 import { getQuarantineConfig } from '../../app/tests/get-quarantine-config.ts';
 import { getTestDetails } from '../../app/tests/get-test-details.ts';
 import { listQuarantinedTests } from '../../app/tests/list-quarantined-tests.ts';
@@ -6,6 +7,7 @@ import { deleteMonitor, listMonitors, setMonitor } from '../../app/tests/monitor
 import { flagTest, linkTicketToTestCase, muteMonitor, setLabel, setQuarantine } from '../../app/tests/test-acts.ts';
 import { listTestEvents, listTestRuns } from '../../app/tests/test-history.ts';
 import { getTestSettings, updateTestSettings } from '../../app/tests/test-settings.ts';
+import { costOfFlakes as costOfFlakesContract } from '../../contract/cost-of-flakes.ts';
 import * as flakyTestsContract from '../../contract/flaky-tests.ts';
 import * as monitorsContract from '../../contract/monitors.ts';
 import { upper } from '../../contract/schema.ts';
@@ -59,6 +61,14 @@ export const TESTS_ROUTES: readonly Route[] = [
       isQuarantined: body.quarantined ?? null,
       owner: body.owner ?? null,
       text: body.text ?? null,
+      baseUrl,
+    }),
+  ),
+  route(costOfFlakesContract, ({ app, caller, baseUrl }, body) =>
+    costOfFlakes(app, caller, {
+      ...testScope(body),
+      from: instant('/start_time', body.start_time),
+      until: instant('/end_time', body.end_time),
       baseUrl,
     }),
   ),

@@ -187,7 +187,8 @@ function removalStatements(compiler: StatementCompiler) {
   const ofTests = [
     ...(['test_sequences', 'upload_sequences'] as const),
     ...(['test_states', 'test_memories', 'test_batches', 'test_failures', 'test_failure_texts'] as const),
-    ...(['test_events', 'check_results', 'tests', 'test_figures', 'test_pull_requests', 'test_owners'] as const),
+    ...(['test_events', 'check_results', 'tests', 'test_owners'] as const),
+    ...(['test_days', 'test_figures', 'test_pull_requests'] as const),
     ...(['uploads', 'ingest_leases', 'test_settings', 'test_setting_changes', 'pull_request_notes'] as const),
   ];
   const ofRepository = (['queues', ...ofTests] as const).map((table) =>

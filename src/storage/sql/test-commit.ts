@@ -59,8 +59,8 @@ export function* commitChange(statements: Statements, prepared: PreparedChange):
   const states = changeStates(statements, { tests, known, repositoryId, seq });
   const batch = yield* batchCalls(statements, prepared, seq);
   const checks = yield* checkResultCalls(statements, change);
-  const figures = yield* figureCalls(statements, change, { at: prepared.at, lastTestNo: sequence.last_test_no });
   const rows = [...tests.values()].map(fromTest);
+  const figures = yield* figureCalls(statements, change, { at: prepared.at, tests: rows, known });
   yield* executeAll([
     callOf(statements.advance, {
       ...sequence,
@@ -123,15 +123,18 @@ function* isOutdated(
   return upload.status === 'ACCEPTED' && row.parts_done >= upload.partsDone;
 }
 
-/** Whether what is stored of one of them counts more runs. */
+/** Whether what is stored of one of them counts more runs, or others than the new one is counted on. */
 function* areOutdated(
   statements: CommitStatements,
   repositoryId: string,
   memories: readonly TestMemory[],
 ): Operation<boolean> {
-  const seqs = new Map(memories.map(({ testNo, seq }) => [testNo, seq]));
-  const stored = yield* allOf(statements.findMemorySeqs({ repositoryId }, [...seqs.keys()]));
-  return stored.some(({ test_no, seq }) => seq > (seqs.get(test_no) ?? seq));
+  const given = new Map(memories.map((memory) => [memory.testNo, memory]));
+  const stored = yield* allOf(statements.findMemorySeqs({ repositoryId }, [...given.keys()]));
+  return stored.some(({ test_no, seq: storedSeq }) => {
+    const { seq = storedSeq, counted } = given.get(test_no) ?? {};
+    return storedSeq > seq || (counted !== undefined && counted.afterSeq !== storedSeq);
+  });
 }
 
 /** New tests have the next numbers, without a gap, and bring what is remembered of them. */

@@ -52,6 +52,7 @@ class Filler {
   readonly id: RepositoryId;
   readonly rows: TestRow[] = [];
   seq = 0;
+  readonly #storedSeqs = new Map<number, number>();
 
   constructor(store: Store, id: RepositoryId) {
     this.store = store;
@@ -62,6 +63,7 @@ class Filler {
     const added = tests.map((values, index) => aTest(this.id, { no: this.rows.length + index + 1, ...values }));
     await this.commit({ tests: added, memories: added.map(({ no }) => aMemory(no, { seq: this.seq + 1 })) });
     this.rows.push(...added);
+    for (const { no } of added) this.#storedSeqs.set(no, this.seq);
     return added;
   }
 
@@ -79,8 +81,19 @@ class Filler {
       .map(({ testNo, startedAt }) =>
         aStoredFailure(this.rows[testNo - 1] as TestRow, { startedAt, isBlocking: prNumber !== null }),
       );
-    const memories = isCounted ? countedMemories(runs, at, this.seq + 1) : [];
+    const memories = isCounted ? this.count(runs, at, this.seq + 1) : [];
     await this.commit({ batch: { facts: facts({ prNumber }), runs }, failures, memories }, at);
+  }
+
+  /** The memories that count these runs, and all before. */
+  count(runs: readonly StoredRun[], at: number, seq: number): TestMemory[] {
+    return [...Map.groupBy(runs, ({ testNo }) => testNo)].map(([testNo, own]) => {
+      const failed = own.filter(({ conclusion }) => conclusion === 'FAILURE').map(({ startedAt }) => startedAt);
+      const lastFailureAt = failed.length === 0 ? null : Math.min(at, Math.max(...failed));
+      const afterSeq = this.#storedSeqs.get(testNo) ?? 0;
+      this.#storedSeqs.set(testNo, seq);
+      return aMemory(testNo, { seq, counted: { days: countRuns(own, at), lastFailureAt, afterSeq } });
+    });
   }
 
   rank(query: Partial<RankedTestsQuery> = {}) {
@@ -90,14 +103,6 @@ class Filler {
   async numbers(query: Partial<RankedTestsQuery> = {}): Promise<readonly number[]> {
     return (await this.rank(query)).tests.map(({ test }) => test.no);
   }
-}
-
-function countedMemories(runs: readonly StoredRun[], at: number, seq: number): TestMemory[] {
-  return [...Map.groupBy(runs, ({ testNo }) => testNo)].map(([testNo, own]) => {
-    const failed = own.filter(({ conclusion }) => conclusion === 'FAILURE').map(({ startedAt }) => startedAt);
-    const lastFailureAt = failed.length === 0 ? null : Math.min(at, Math.max(...failed));
-    return aMemory(testNo, { seq, counted: { days: countRuns(own, at), lastFailureAt } });
-  });
 }
 
 const fail = (testNo: number, values: Partial<StoredRun> = {}) =>
@@ -146,11 +151,11 @@ function countedPromises({ inRepository }: StoreTests): void {
     await filler.run([aStoredRun(1)], { isCounted: false });
     assert.equal(await runs(), 3);
     const { days } = (await filler.rank()).tests[0] ?? { days: [] };
-    const memories = [aMemory(1, { seq: filler.seq, counted: { days, lastFailureAt: null } })];
+    const memories = [aMemory(1, { seq: filler.seq, counted: { days, lastFailureAt: null, afterSeq: 1 } })];
     const slice = { repositoryId: id, expectedSeq: filler.seq, memories };
     assert.equal(await store.testIngest.storeMemories(slice), true);
     assert.equal(await runs(), 3);
-    assert.equal(await store.testIngest.storeMemories({ ...slice, expectedSeq: 1 }), false);
+    assert.equal(await store.testIngest.storeMemories(slice), false, 'another server has counted them');
     await store.testIngest.markCounted(id, filler.seq);
     assert.equal(await runs(), 3);
   });
@@ -195,6 +200,20 @@ function foundPromises({ inRepository, inStore }: StoreTests): void {
       assert.deepEqual(await filler.numbers({ ...query, offset: 1, limit: 1 }), found.slice(1, 2));
     }
     assert.deepEqual(await filler.rank({ offset: 9 }), { totalRows: 5, tests: [] });
+  });
+
+  inRepository('a test is found by the status and the quarantine that it has now', async ({ store, id }) => {
+    const filler = new Filler(store, id);
+    const [row] = (await filler.add([{ status: 'BROKEN' }, {}])) as [TestRow];
+    await filler.run([fail(1)]);
+    await filler.commit({ tests: [{ ...row, status: 'FLAKY', quarantinedAt: NOON }] });
+    const statuses = ['HEALTHY', 'FLAKY', 'BROKEN'] as const;
+    const found = await Promise.all(statuses.map((status) => filler.numbers({ status })));
+    assert.deepEqual(found, [[2], [1], []]);
+    assert.deepEqual(await filler.numbers({ isQuarantined: true }), [1]);
+    await filler.commit({ tests: [{ ...row, status: 'HEALTHY' }] });
+    assert.deepEqual(await filler.numbers({ status: 'HEALTHY', isQuarantined: false }), [1, 2]);
+    assert.equal(sumCounts((await filler.rank()).tests[0]?.days ?? []).failures, 1);
   });
 
   inRepository('a test is found by the owners that it has now', async ({ store, id }) => {
@@ -332,7 +351,7 @@ function anyPromises({ inStore }: StoreTests): void {
 async function countPending(filler: Filler, past: readonly { readonly run: StoredRun }[], isUrgent: boolean) {
   if (!isUrgent || past.length === 0) return;
   const batches = await filler.store.testIngest.listUncounted(filler.id);
-  const memories = batches.flatMap(({ seq, runs, receivedAt }) => countedMemories(runs, receivedAt, seq));
+  const memories = batches.flatMap(({ seq, runs, receivedAt }) => filler.count(runs, receivedAt, seq));
   const { id: repositoryId, seq: expectedSeq, store } = filler;
   for (const memory of memories)
     assert.ok(await store.testIngest.storeMemories({ repositoryId, expectedSeq, memories: [memory] }));

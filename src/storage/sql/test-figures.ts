@@ -1,7 +1,6 @@
 /**
  * Keeps the figures of tests: with the memories that count the same runs, in the same transaction, so that after a crash
- * both lack the same runs. A test that only passed keeps its place in every order, and its row is written without
- * touching an index.
+ * both lack the same runs. A test that only passed keeps its place in every order, so that no index is written for it.
  */
 import {
   addCounts,
@@ -19,42 +18,37 @@ import { type Call, callOf, type StatementCompiler } from './statement.ts';
 
 export type FigureStatements = ReturnType<typeof figureStatements>;
 type Figures = Schema['test_figures'];
+type Stored = Figures & Pick<Schema['test_days'], 'days'>;
+type Marks = Pick<Figures, 'status' | 'is_quarantined'>;
+type MarkedTest = Pick<Schema['tests'], 'id' | 'no' | 'status' | 'quarantined_at'>;
 type Repository = { repositoryId: string };
 
-/** Columns that are in an index. */
-const KEYS = [
-  ...(['first_day', 'failures', 'failure_ppm', 'pull_requests'] as const),
-  ...(['duration_us', 'last_failure_at'] as const),
-];
 /** No day of such a test can leave the window. */
 const NO_DAY = 1_000_000;
 
-const NO_RUNS: CountedRuns = { days: [], lastFailureAt: null };
-
 interface Change {
   readonly testNo: number;
-  readonly counted: CountedRuns;
-  readonly isNew?: boolean;
+  readonly counted?: CountedRuns | undefined;
   /** Pull requests that the test had not hit before. */
   readonly hits?: number;
+  readonly marks?: Marks;
+  readonly isNew?: boolean;
 }
 
-/** The calls that store what a change says about figures. New tests get a row even without a run: lists have it. */
+/** The calls that store what a change says about figures. New tests get rows even without a run: lists have them. */
 // SPEC F62
 export function* figureCalls(
   statements: FigureStatements,
   change: TestChange,
-  { at, lastTestNo }: { readonly at: number; readonly lastTestNo: number },
+  of: { readonly at: number; readonly tests: readonly MarkedTest[]; readonly known: readonly MarkedTest[] },
 ): Operation<readonly Call[]> {
-  const { repositoryId, memories } = change;
-  const hit = yield* hitCalls(statements, change, at);
+  const hit = yield* hitCalls(statements, change, of.at);
   const changes = [
-    ...hit.newly.map((testNo): Change => ({ testNo, counted: NO_RUNS, hits: 1 })),
-    ...memories
-      .filter(({ testNo, counted }) => counted !== undefined || testNo > lastTestNo)
-      .map(({ testNo, counted = NO_RUNS }): Change => ({ testNo, counted, isNew: testNo > lastTestNo })),
+    ...markChanges(of.tests, of.known),
+    ...hit.newly.map((testNo): Change => ({ testNo, hits: 1 })),
+    ...countChanges(change.memories),
   ];
-  return [...(yield* changeFigures(statements, repositoryId, changes)), ...hit.calls];
+  return [...(yield* changeFigures(statements, change.repositoryId, changes)), ...hit.calls];
 }
 
 export function* memoryFigureCalls(
@@ -62,8 +56,25 @@ export function* memoryFigureCalls(
   repositoryId: string,
   memories: readonly TestMemory[],
 ): Operation<readonly Call[]> {
-  const changes = memories.flatMap(({ testNo, counted }): Change[] => (counted ? [{ testNo, counted }] : []));
-  return yield* changeFigures(statements, repositoryId, changes);
+  return yield* changeFigures(statements, repositoryId, countChanges(memories));
+}
+
+function countChanges(memories: readonly TestMemory[]): readonly Change[] {
+  return memories.filter(({ counted }) => counted !== undefined).map(({ testNo, counted }) => ({ testNo, counted }));
+}
+
+function markChanges(tests: readonly MarkedTest[], known: readonly MarkedTest[]): readonly Change[] {
+  const before = new Map(known.map((test) => [test.id, marksOf(test)]));
+  return tests.flatMap((test): Change[] => {
+    const marks = marksOf(test);
+    const old = before.get(test.id);
+    const isSame = old?.status === marks.status && old.is_quarantined === marks.is_quarantined;
+    return isSame ? [] : [{ testNo: test.no, marks, isNew: old === undefined }];
+  });
+}
+
+function marksOf({ status, quarantined_at }: MarkedTest): Marks {
+  return { status, is_quarantined: quarantined_at !== null };
 }
 
 function* changeFigures(
@@ -71,30 +82,48 @@ function* changeFigures(
   repositoryId: string,
   changes: readonly Change[],
 ): Operation<readonly Call[]> {
-  const numbers = new Set(changes.filter(({ isNew }) => isNew !== true).map(({ testNo }) => testNo));
-  const stored = yield* allOf(statements.findFigures({ repositoryId }, [...numbers]));
+  const added = new Set(changes.filter(({ isNew }) => isNew === true).map(({ testNo }) => testNo));
+  const numbers = new Set(changes.map(({ testNo }) => testNo)).difference(added);
+  const stored = (yield* allOf(statements.findFigures({ repositoryId }, [...numbers]))).map(toStored);
   const before = new Map(stored.map((row) => [row.test_no, row]));
   const rows = new Map(before);
   for (const change of changes) {
     const row = rows.get(change.testNo) ?? emptyFigures(repositoryId, change.testNo);
-    rows.set(change.testNo, addFigures(row, change));
+    rows.set(change.testNo, changed(row, change));
   }
-  const [moved, unmoved] = partition([...rows.values()], (row) => hasMoved(row, before.get(row.test_no)));
-  return [...statements.upsertFigures(moved), ...statements.upsertDays(unmoved)];
+  return storeCalls(statements, [...rows.values()], before);
 }
 
-function emptyFigures(repository_id: string, test_no: number): Figures {
+/** A row that did not change is not written. */
+function storeCalls(
+  statements: FigureStatements,
+  rows: readonly Stored[],
+  before: ReadonlyMap<number, Stored>,
+): readonly Call[] {
+  const moved = rows.filter((row) => hasMoved(row, before.get(row.test_no)));
+  const counted = rows.filter((row) => row.days !== before.get(row.test_no)?.days);
+  return [...statements.upsertFigures(moved), ...statements.upsertDays(counted)];
+}
+
+/** SQLite answers numbers for booleans. */
+function toStored(row: Stored): Stored {
+  return { ...row, is_quarantined: Boolean(row.is_quarantined) };
+}
+
+function emptyFigures(repository_id: string, test_no: number): Stored {
+  const marks = { status: 'HEALTHY', is_quarantined: false } as const;
   const keys = { failures: 0, failure_ppm: 0, pull_requests: 0, duration_us: -1, last_failure_at: 0 };
-  return { repository_id, test_no, days: '[]', first_day: NO_DAY, ...keys };
+  return { repository_id, test_no, days: '[]', first_day: NO_DAY, ...marks, ...keys };
 }
 
-function addFigures(row: Figures, { counted, hits = 0 }: Change): Figures {
-  const days = addCounts(JSON.parse(row.days) as DailyCounts, counted.days);
+function changed(row: Stored, { counted, hits = 0, marks }: Change): Stored {
+  const next = { ...row, ...marks, pull_requests: row.pull_requests + hits };
+  if (counted === undefined) return next;
   const last_failure_at = Math.max(row.last_failure_at, counted.lastFailureAt ?? 0);
-  return withDays({ ...row, last_failure_at, pull_requests: row.pull_requests + hits }, days);
+  return withDays({ ...next, last_failure_at }, addCounts(JSON.parse(row.days) as DailyCounts, counted.days));
 }
 
-function withDays(row: Figures, days: DailyCounts): Figures {
+function withDays(row: Stored, days: DailyCounts): Stored {
   const { runs, failures, durationMs } = sumCounts(days);
   return {
     ...row,
@@ -106,15 +135,8 @@ function withDays(row: Figures, days: DailyCounts): Figures {
   };
 }
 
-function hasMoved(row: Figures, before: Figures | undefined): boolean {
-  return before === undefined || KEYS.some((key) => row[key] !== before[key]);
-}
-
-function partition<T>(items: readonly T[], isFirst: (item: T) => boolean): readonly [T[], T[]] {
-  const { first: ones = [], second: others = [] } = Object.groupBy(items, (item) =>
-    isFirst(item) ? 'first' : 'second',
-  );
-  return [ones, others];
+function hasMoved({ days: _, ...row }: Stored, before: Stored | undefined): boolean {
+  return before === undefined || Object.entries(row).some(([name, value]) => value !== before[name as keyof Figures]);
 }
 
 /** Notes the pull request of the batch for the tests that blocked it. A batch has one pull request at most. */
@@ -157,9 +179,9 @@ export function* rollFigures(
   const hits = new Map(counts.map(({ test_no, total }) => [test_no, total]));
   const rolled = rows.map((row) => {
     const days = dropBefore(JSON.parse(row.days) as DailyCounts, firstDay);
-    return withDays({ ...row, pull_requests: hits.get(row.test_no) ?? 0 }, days);
+    return withDays({ ...toStored(row), pull_requests: hits.get(row.test_no) ?? 0 }, days);
   });
-  yield* executeAll(statements.upsertFigures(rolled));
+  yield* executeAll(storeCalls(statements, rolled, new Map()));
   return rolled.length;
 }
 
@@ -194,14 +216,12 @@ export function figureStatements(compiler: StatementCompiler) {
   const key = ['repository_id', 'test_no'] as const;
   return {
     findFigures: compiler.list<Repository, number>()((param, numbers) =>
-      builder
-        .selectFrom('test_figures')
-        .selectAll()
-        .where('repository_id', '=', param('repositoryId'))
-        .where('test_no', 'in', numbers),
+      withStoredDays(compiler)
+        .where('test_figures.repository_id', '=', param('repositoryId'))
+        .where('test_figures.test_no', 'in', numbers),
     ),
     upsertFigures: compiler.upsert('test_figures', key),
-    upsertDays: compiler.upsert('test_figures', key, KEYS),
+    upsertDays: compiler.upsert('test_days', key),
     insertOwners: compiler.insert('test_owners', (insert) => insert.onConflict((conflict) => conflict.doNothing())),
     removeOwner: compiler.statement<Schema['test_owners']>()((param) =>
       builder
@@ -213,6 +233,16 @@ export function figureStatements(compiler: StatementCompiler) {
     ...rollStatements(compiler),
     ...hitStatements(compiler),
   };
+}
+
+function withStoredDays({ dialect }: StatementCompiler) {
+  return dialect.builder
+    .selectFrom('test_figures')
+    .crossJoin('test_days')
+    .whereRef('test_days.repository_id', '=', 'test_figures.repository_id')
+    .whereRef('test_days.test_no', '=', 'test_figures.test_no')
+    .selectAll('test_figures')
+    .select('test_days.days');
 }
 
 function rollStatements(compiler: StatementCompiler) {
@@ -227,12 +257,10 @@ function rollStatements(compiler: StatementCompiler) {
         .limit(1),
     ),
     listOldest: compiler.statement<Repository & { oldDay: number; limit: number }>()((param) =>
-      builder
-        .selectFrom('test_figures')
-        .selectAll()
-        .where('first_day', '=', param('oldDay'))
-        .where('repository_id', '=', param('repositoryId'))
-        .orderBy('test_no')
+      withStoredDays(compiler)
+        .where('test_figures.first_day', '=', param('oldDay'))
+        .where('test_figures.repository_id', '=', param('repositoryId'))
+        .orderBy('test_figures.test_no')
         .limit(param('limit')),
     ),
   };

@@ -1,7 +1,7 @@
 /**
- * Lists tests in the order of one of their figures. A query that finds few tests collects them and sorts them here. One
- * that finds many walks along the index of the order until the page is full. Neither reads all tests of a repository,
- * unless a text is looked for.
+ * Lists tests in the order of one of their figures. Where few tests can fit, they are collected and sorted here. Where
+ * many can, the query walks along the index of the order, which has what status and quarantine are filtered by, until the
+ * page is full. Only a text is looked for in all tests.
  */
 import { type RawBuilder, sql } from 'kysely';
 import { addCounts, countRuns, type DailyCounts } from '../../flaky/daily-counts.ts';
@@ -14,7 +14,7 @@ import { patternOf, toTest } from './test-rows.ts';
 
 export type RankStatements = ReturnType<typeof rankStatements>;
 
-/** Sorting so many takes some milliseconds; along the index, more than one in forty of 200,000 tests fits soon. */
+/** Collecting so many takes about ten milliseconds. Of 200,000 tests, every fortieth fits then: walking is as fast. */
 const MOST_COLLECTED = 5_000;
 
 /** As the indexes of `test_figures` have them. */
@@ -31,8 +31,7 @@ type Kind = Schema['test_states']['kind'];
 type Filters = Pick<RankedTestsQuery, 'status' | 'isQuarantined' | 'owner' | 'text'>;
 type Repository = { repositoryId: string };
 type RankArgs = Repository & { status: string; owner: string; pattern: string; limit: number; offset: number };
-type Collected = Pick<Figures, 'test_no' | 'failures' | 'failure_ppm' | 'pull_requests'> &
-  Pick<Figures, 'duration_us' | 'last_failure_at'>;
+type Collected = Omit<Figures, 'repository_id' | 'status' | 'is_quarantined' | 'first_day'>;
 
 // SPEC F60
 export function* rankTests(statements: RankStatements, query: RankedTestsQuery): Operation<RankedTests> {
@@ -51,14 +50,15 @@ function* findNumbers(statements: RankStatements, query: RankedTestsQuery): Oper
   const { repositoryId, order, offset, limit } = query;
   const pattern = patternOf(query.text ?? '');
   const args = { repositoryId, status: query.status ?? '', owner: query.owner ?? '', pattern, limit, offset };
-  const source = sourceOf(query);
-  if (source !== 'everywhere') {
+  const isRanged = query.owner === null && query.text === null;
+  const totalRows = isRanged ? yield* countByKinds(statements, query) : undefined;
+  if (totalRows === undefined || (kindOf(query) !== undefined && totalRows <= MOST_COLLECTED)) {
     const some = yield* all(statements.collect(query), { ...args, limit: MOST_COLLECTED + 1 });
     if (some.length <= MOST_COLLECTED) return cut(some, query);
   }
   const walked = yield* all(statements.walk(query, order), args);
-  const totalRows = yield* countAll(statements, query, args);
-  return { numbers: walked.map(({ test_no }) => test_no), totalRows };
+  const total = totalRows ?? (yield* first(statements.count(query), args))?.total ?? 0;
+  return { numbers: walked.map(({ test_no }) => test_no), totalRows: total };
 }
 
 function cut(some: readonly Collected[], { order, offset, limit }: RankedTestsQuery): Found {
@@ -71,24 +71,32 @@ function cut(some: readonly Collected[], { order, offset, limit }: RankedTestsQu
   return { numbers: page.map(({ test_no }) => test_no), totalRows: some.length };
 }
 
-/** The rows that a query begins with: those of which there are fewest. Nearly all tests are healthy, and not quarantined. */
-function sourceOf({ owner, text, status, isQuarantined }: Filters): 'owner' | 'text' | 'everywhere' | Kind {
-  if (owner !== null) return 'owner';
+/** A kind of which there are few tests, if the query is about one: most are healthy, and not quarantined. */
+function kindOf({ status, isQuarantined }: Filters): Kind | undefined {
   if (status === 'FLAKY' || status === 'BROKEN') return status;
-  if (isQuarantined === true) return 'QUARANTINED';
-  return text === null ? 'everywhere' : 'text';
+  return isQuarantined === true ? 'QUARANTINED' : undefined;
 }
 
-function* countAll(statements: RankStatements, query: RankedTestsQuery, args: RankArgs): Operation<number> {
-  if (sourceOf(query) !== 'everywhere') return (yield* first(statements.count(query), args))?.total ?? 0;
-  const { status, isQuarantined } = query;
-  const all = (yield* first(statements.countTests, args))?.test_count ?? 0;
-  const others = [
+/** Counts the few tests of a kind, and subtracts them from all where the many are asked for. */
+function* countByKinds(
+  statements: RankStatements,
+  { repositoryId, status, isQuarantined }: RankedTestsQuery,
+): Operation<number> {
+  const args = { repositoryId };
+  const kind = kindOf({ status, isQuarantined, owner: null, text: null });
+  if (kind !== undefined) {
+    const other = kind === 'QUARANTINED' ? status : isQuarantined === null ? null : 'QUARANTINED';
+    if (other === null) return (yield* first(statements.countKind, { ...args, kind }))?.total ?? 0;
+    const both = (yield* first(statements.countBoth, { ...args, kind, other }))?.total ?? 0;
+    if (isQuarantined === true) return both;
+    return ((yield* first(statements.countKind, { ...args, kind }))?.total ?? 0) - both;
+  }
+  const others: Kind[] = [
     ...(status === 'HEALTHY' ? (['FLAKY', 'BROKEN'] as const) : []),
     ...(isQuarantined === false ? (['QUARANTINED'] as const) : []),
   ];
-  const [excluded] = others.length === 0 ? [] : yield* allOf(statements.countOfKinds(args, others));
-  return all - (excluded?.total ?? 0);
+  const [excluded] = others.length === 0 ? [] : yield* allOf(statements.countAny(args, others));
+  return ((yield* first(statements.countTests, args))?.test_count ?? 0) - (excluded?.total ?? 0);
 }
 
 function* readRanked(
@@ -103,7 +111,8 @@ function* readRanked(
   return numbers.flatMap((no) => ranked.get(no) ?? []);
 }
 
-type RankedRow = Schema['tests'] & Pick<Figures, 'days' | 'pull_requests' | 'last_failure_at'> & { counted: number };
+type RankedRow = Schema['tests'] &
+  Pick<Figures, 'pull_requests' | 'last_failure_at'> & { readonly days: string; readonly counted: number };
 type UncountedRow = Parameters<typeof toRun>[0] & { readonly received_at: number };
 
 /** Adds the runs that the stored figures do not count yet. */
@@ -124,7 +133,7 @@ export function rankStatements(compiler: StatementCompiler) {
   const made = new Map<string, Statement<RankArgs, never>>();
   const make = <Row>(kind: string, query: Filters, text: (param: Placeholders<RankArgs>) => RawBuilder<Row>) => {
     const { status, isQuarantined, owner, text: words } = query;
-    const key = JSON.stringify([kind, sourceOf(query), status !== null, isQuarantined, owner !== null, words !== null]);
+    const key = JSON.stringify([kind, kindOf(query), status !== null, isQuarantined, owner !== null, words !== null]);
     const { builder } = compiler.dialect;
     const build = (param: Placeholders<RankArgs>) => ({ compile: () => text(param).compile(builder) });
     const statement = made.get(key) ?? compiler.statement<RankArgs>()(build);
@@ -142,69 +151,84 @@ export function rankStatements(compiler: StatementCompiler) {
 
 type Fragment = RawBuilder<unknown>;
 
+const and = sql` and `;
+
 function walkText(query: Filters, order: TestOrder, param: Placeholders<RankArgs>) {
   const keys = ORDERS[order].map((key) => sql`test_figures.${sql.ref(key)} desc`);
-  const filters = conditionsOf(query, param);
-  const joined = filters.length === 0 ? sql`` : sql`cross join tests`;
-  const join = sql`tests.repository_id = test_figures.repository_id and tests.no = test_figures.test_no`;
+  const { text, owner } = query;
+  const joined = text === null ? sql`` : sql`cross join tests`;
   const conditions = [
     sql`test_figures.repository_id = ${param('repositoryId')}`,
-    ...(filters.length === 0 ? [] : [join, ...filters]),
+    ...marksOf(query, param),
+    ...(text === null ? [] : [ofFigures, containing(param)]),
+    ...(owner === null ? [] : [ownedBy(param)]),
   ];
   return sql<Pick<Figures, 'test_no'>>`select test_figures.test_no from test_figures ${joined}
-    where ${sql.join(conditions, sql` and `)}
+    where ${sql.join(conditions, and)}
     order by ${sql.join(keys)}, test_figures.test_no limit ${param('limit')} + 0 offset ${param('offset')}`;
 }
 
-function collectText(query: Filters, param: Placeholders<RankArgs>) {
-  return sql<Collected>`select test_figures.test_no, failures, failure_ppm, pull_requests, duration_us, last_failure_at
-    from ${found(query)} cross join test_figures
-    where ${sql.join(foundBy(query, param), sql` and `)}
-      and test_figures.repository_id = tests.repository_id and test_figures.test_no = tests.no
-    limit ${param('limit')} + 0`;
+const ofFigures = sql`tests.repository_id = test_figures.repository_id and tests.no = test_figures.test_no`;
+
+function containing(param: Placeholders<RankArgs>): Fragment {
+  return sql`tests.search_text like ${param('pattern')} escape '!'`;
 }
 
+function ownedBy(param: Placeholders<RankArgs>): Fragment {
+  return sql`exists (select 1 from test_owners where test_owners.repository_id = ${param('repositoryId')}
+    and test_owners.owner = ${param('owner')} and test_owners.test_no = test_figures.test_no)`;
+}
+
+function marksOf({ status, isQuarantined }: Filters, param: Placeholders<RankArgs>): readonly Fragment[] {
+  const not = isQuarantined === false ? sql`not` : sql``;
+  return [
+    ...(status === null ? [] : [sql`test_figures.status = ${param('status')}`]),
+    ...(isQuarantined === null ? [] : [sql`${not} test_figures.is_quarantined`]),
+  ];
+}
+
+function collectText(query: Filters, param: Placeholders<RankArgs>) {
+  const { tables, conditions } = found(query, param);
+  return sql<Collected>`select test_figures.test_no, failures, failure_ppm, pull_requests, duration_us, last_failure_at
+    from ${tables} where ${sql.join(conditions, and)} limit ${param('limit')} + 0`;
+}
+
+/** Of a text alone, the index by name tells. */
 function countText(query: Filters, param: Placeholders<RankArgs>) {
-  return sql<{ total: number }>`select count(*) as total from ${found(query)}
-    where ${sql.join(foundBy(query, param), sql` and `)}`;
+  const isText = query.owner === null && query.status === null && query.isQuarantined === null;
+  const ofText = { tables: sql`tests`, conditions: [...namedTests(param), containing(param)] };
+  const { tables, conditions } = isText ? ofText : found(query, param);
+  return sql<{ total: number }>`select count(*) as total from ${tables} where ${sql.join(conditions, and)}`;
+}
+
+/** The index by name has the texts. Any name fits, and SQLite then takes that index. */
+function namedTests(param: Placeholders<RankArgs>): readonly Fragment[] {
+  return [sql`tests.repository_id = ${param('repositoryId')}`, sql`tests.name >= ''`];
 }
 
 /** The order of the joins, which SQLite keeps, begins with the fewest rows. */
-function found(query: Filters): Fragment {
-  const source = sourceOf(query);
-  if (source === 'text' || source === 'everywhere') return sql`tests`;
-  return source === 'owner' ? sql`test_owners cross join tests` : sql`test_states cross join tests`;
-}
-
-function foundBy(query: Filters, param: Placeholders<RankArgs>): readonly Fragment[] {
-  const source = sourceOf(query);
+function found(query: Filters, param: Placeholders<RankArgs>) {
   const repositoryId = param('repositoryId');
-  const ofRepository = sql`tests.repository_id = ${repositoryId}`;
-  // The index by name has the texts. Any name fits, and SQLite then takes that index.
-  if (source === 'text' || source === 'everywhere')
-    return [ofRepository, sql`tests.name >= ''`, ...conditionsOf(query, param)];
-  if (source === 'owner') {
-    const joined = sql`tests.no = test_owners.test_no`;
+  const own = sql`test_figures.repository_id = ${repositoryId}`;
+  const marks = marksOf(query, param);
+  const text = query.text === null ? [] : [containing(param)];
+  if (query.owner !== null) {
+    const joined = query.text === null ? sql`` : sql`cross join tests`;
     const owned = sql`test_owners.repository_id = ${repositoryId} and test_owners.owner = ${param('owner')}`;
-    return [owned, ofRepository, joined, ...conditionsOf({ ...query, owner: null }, param)];
+    const conditions = [owned, own, sql`test_figures.test_no = test_owners.test_no`, ...marks];
+    const tables = sql`test_owners cross join test_figures ${joined}`;
+    return { tables, conditions: query.text === null ? conditions : [...conditions, ofFigures, ...text] };
   }
-  const ofKind = sql`test_states.repository_id = ${repositoryId} and test_states.kind = ${sql.lit(source)}`;
+  const kind = kindOf(query);
+  const ofRepository = sql`tests.repository_id = ${repositoryId}`;
+  if (kind === undefined) {
+    const conditions = [...namedTests(param), ...text, own, ofFigures, ...marks];
+    return { tables: sql`tests cross join test_figures`, conditions };
+  }
+  const ofKind = sql`test_states.repository_id = ${repositoryId} and test_states.kind = ${sql.lit(kind)}`;
   const present = sql`test_states.to_seq is null and tests.id = test_states.test_id`;
-  return [ofKind, present, ofRepository, ...conditionsOf(query, param)];
-}
-
-function conditionsOf(
-  { status, isQuarantined, owner, text }: Filters,
-  param: Placeholders<RankArgs>,
-): readonly Fragment[] {
-  const owned = sql`exists (select 1 from test_owners where test_owners.repository_id = ${param('repositoryId')}
-    and test_owners.owner = ${param('owner')} and test_owners.test_no = tests.no)`;
-  return [
-    ...(text === null ? [] : [sql`tests.search_text like ${param('pattern')} escape '!'`]),
-    ...(status === null ? [] : [sql`tests.status = ${param('status')}`]),
-    ...(isQuarantined === null ? [] : [sql`tests.quarantined_at is ${isQuarantined ? sql`not null` : sql`null`}`]),
-    ...(owner === null ? [] : [owned]),
-  ];
+  const conditions = [ofKind, present, ofRepository, own, ofFigures, ...text, ...marks];
+  return { tables: sql`test_states cross join tests cross join test_figures`, conditions };
 }
 
 function countStatements(compiler: StatementCompiler) {
@@ -213,15 +237,34 @@ function countStatements(compiler: StatementCompiler) {
     countTests: compiler.statement<Repository>()((param) =>
       builder.selectFrom('test_sequences').select('test_count').where('repository_id', '=', param('repositoryId')),
     ),
-    countOfKinds: compiler.list<Repository, Kind>()((param, kinds) =>
-      builder
-        .selectFrom('test_states')
-        .select((eb) => eb.fn.count<number>('test_id').distinct().as('total'))
-        .where('repository_id', '=', param('repositoryId'))
-        .where('kind', 'in', kinds)
-        .where('to_seq', 'is', null),
+    countKind: compiler.statement<Repository & { kind: Kind }>()((param) =>
+      ofKind(compiler)
+        .select((eb) => eb.fn.countAll<number>().as('total'))
+        .where('test_states.repository_id', '=', param('repositoryId'))
+        .where('test_states.kind', '=', param('kind')),
+    ),
+    countAny: compiler.list<Repository, Kind>()((param, kinds) =>
+      ofKind(compiler)
+        .select((eb) => eb.fn.count<number>('test_states.test_id').distinct().as('total'))
+        .where('test_states.repository_id', '=', param('repositoryId'))
+        .where('test_states.kind', 'in', kinds),
+    ),
+    countBoth: compiler.statement<Repository & { kind: Kind; other: Kind }>()((param) =>
+      ofKind(compiler)
+        .crossJoin('test_states as others')
+        .select((eb) => eb.fn.countAll<number>().as('total'))
+        .where('test_states.repository_id', '=', param('repositoryId'))
+        .where('test_states.kind', '=', param('kind'))
+        .where('others.repository_id', '=', param('repositoryId'))
+        .where('others.kind', '=', param('other'))
+        .whereRef('others.test_id', '=', 'test_states.test_id')
+        .where('others.to_seq', 'is', null),
     ),
   };
+}
+
+function ofKind({ dialect }: StatementCompiler) {
+  return dialect.builder.selectFrom('test_states').where('test_states.to_seq', 'is', null);
 }
 
 function readStatements(compiler: StatementCompiler) {
@@ -231,15 +274,18 @@ function readStatements(compiler: StatementCompiler) {
       builder
         .selectFrom('tests')
         .crossJoin('test_figures')
+        .crossJoin('test_days')
         .crossJoin('test_memories')
         .where('tests.repository_id', '=', param('repositoryId'))
         .where('tests.no', 'in', numbers)
         .whereRef('test_figures.repository_id', '=', 'tests.repository_id')
         .whereRef('test_figures.test_no', '=', 'tests.no')
+        .whereRef('test_days.repository_id', '=', 'tests.repository_id')
+        .whereRef('test_days.test_no', '=', 'tests.no')
         .whereRef('test_memories.repository_id', '=', 'tests.repository_id')
         .whereRef('test_memories.test_no', '=', 'tests.no')
         .selectAll('tests')
-        .select(['test_figures.days', 'test_figures.pull_requests', 'test_figures.last_failure_at'])
+        .select(['test_days.days', 'test_figures.pull_requests', 'test_figures.last_failure_at'])
         .select('test_memories.seq as counted'),
     ),
     readUncounted: compiler.list<Repository, number>()((param, numbers) =>

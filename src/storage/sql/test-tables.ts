@@ -119,12 +119,14 @@ export const TEST_TABLES = {
    * The runs of each test in the last 30 days. They could be counted from `runs`, but a list that sorts all tests would
    * have to read all runs. They count the runs that `test_memories` counts, and are stored with it.
    */
+  test_days: { repository_id: text, test_no: number, days: json<DailyCounts>() },
+  /** Figures that follow from `test_days`, and facts of `tests`: lists sort and filter by them, in their indexes alone. */
   test_figures: {
     repository_id: text,
     test_no: number,
-    /** DailyCounts. */
-    days: json<DailyCounts>(),
-    /** The oldest day among them. A large number if there are none: nothing of them will leave the window. */
+    status: oneOf<TestStatus>(),
+    is_quarantined: flag,
+    /** The oldest day of `test_days`. A large number if there are none: nothing of them will leave the window. */
     first_day: number,
     failures: number,
     /** Failures in a million runs. */
