@@ -19,7 +19,7 @@ interface Sizes {
   readonly isPostgres: boolean;
 }
 
-/** What happened, and what it says of tests and queues: one question each. */
+/** One question each about the history of queues and tests. */
 const QUESTIONS: Readonly<Record<string, (sizes: Sizes) => Promise<void>>> = {
   'list-tests': measureListTests,
 };
