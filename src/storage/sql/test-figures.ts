@@ -84,7 +84,7 @@ function* changeFigures(
 ): Operation<readonly Call[]> {
   const added = new Set(changes.filter(({ isNew }) => isNew === true).map(({ testNo }) => testNo));
   const numbers = new Set(changes.map(({ testNo }) => testNo)).difference(added);
-  const stored = (yield* allOf(statements.findFigures({ repositoryId }, [...numbers]))).map(toStored);
+  const stored = yield* allOf(statements.findFigures({ repositoryId }, [...numbers]));
   const before = new Map(stored.map((row) => [row.test_no, row]));
   const rows = new Map(before);
   for (const change of changes) {
@@ -103,11 +103,6 @@ function storeCalls(
   const moved = rows.filter((row) => hasMoved(row, before.get(row.test_no)));
   const counted = rows.filter((row) => row.days !== before.get(row.test_no)?.days);
   return [...statements.upsertFigures(moved), ...statements.upsertDays(counted)];
-}
-
-/** SQLite answers numbers for booleans. */
-function toStored(row: Stored): Stored {
-  return { ...row, is_quarantined: Boolean(row.is_quarantined) };
 }
 
 function emptyFigures(repository_id: string, test_no: number): Stored {
@@ -131,12 +126,23 @@ function withDays(row: Stored, days: DailyCounts): Stored {
     first_day: days[0] ?? NO_DAY,
     failures,
     failure_ppm: runs === 0 ? 0 : Math.round((failures / runs) * 1_000_000),
-    duration_us: durationMs === null ? -1 : Math.round(Number((durationMs * 1_000).toPrecision(2))),
+    duration_us: durationMs === null ? -1 : keepNear(row.duration_us, Math.round(durationMs * 1_000)),
   };
 }
 
-function hasMoved({ days: _, ...row }: Stored, before: Stored | undefined): boolean {
-  return before === undefined || Object.entries(row).some(([name, value]) => value !== before[name as keyof Figures]);
+/** Passes change an average by little. Within a tenth the test keeps its place, so that no index is written. */
+function keepNear(before: number, now: number): number {
+  return Math.abs(now - before) * 10 <= before ? before : now;
+}
+
+const KEYS = [
+  ...(['is_quarantined', 'first_day', 'failures', 'failure_ppm'] as const),
+  ...(['pull_requests', 'duration_us', 'last_failure_at'] as const),
+];
+
+function hasMoved(row: Stored, before: Stored | undefined): boolean {
+  // SQLite answers numbers for booleans.
+  return before?.status !== row.status || KEYS.some((key) => Number(row[key]) !== Number(before[key]));
 }
 
 /** Notes the pull request of the batch for the tests that blocked it. A batch has one pull request at most. */
@@ -179,7 +185,7 @@ export function* rollFigures(
   const hits = new Map(counts.map(({ test_no, total }) => [test_no, total]));
   const rolled = rows.map((row) => {
     const days = dropBefore(JSON.parse(row.days) as DailyCounts, firstDay);
-    return withDays({ ...toStored(row), pull_requests: hits.get(row.test_no) ?? 0 }, days);
+    return withDays({ ...row, pull_requests: hits.get(row.test_no) ?? 0 }, days);
   });
   yield* executeAll(storeCalls(statements, rolled, new Map()));
   return rolled.length;

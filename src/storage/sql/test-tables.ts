@@ -133,7 +133,7 @@ export const TEST_TABLES = {
     failure_ppm: number,
     /** Pull requests in which it failed while it was unhealthy and not quarantined. */
     pull_requests: number,
-    /** The average to two digits, so that a pass rarely moves the test in the index; -1: unknown. */
+    /** The average to within a tenth, so that a pass rarely moves the test in the index; -1: unknown. */
     duration_us: number,
     /** 0: never. */
     last_failure_at: number,
