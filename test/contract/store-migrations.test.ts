@@ -51,7 +51,7 @@ const ROWS: readonly (readonly string[])[] = [
     `insert into test_sequences values ('r1', 1, 1, 1, 0, 1, 1)`,
     `insert into tests values ('r1', 'x1', 1, 'adds', '', null, null, null, '[]', 6, 'FLAKY', 'why', 6, 'UNSPECIFIED', null, 6, false, '[]', null, 'adds')`,
     `insert into test_states values ('r1', 'FLAKY', 'x1', 1, null), ('r1', 'QUARANTINED', 'x1', 1, null)`,
-    `insert into test_memories values ('r1', 1, 1, null, 0, 6, '{}')`,
+    `insert into test_memories values ('r1', 1, 1, null, 0, 6, '{}', '[]')`,
     `insert into test_batches values ('r1', 1, 'u1', 'main', 'sha', '', null, 'unit', null, 7, null, false, 6, 1, 1)`,
     `insert into run_parts values (1, 'r1', null, 1, 6, 6, 1, 1)`,
     `insert into runs values (1, 1, 6, 1500, 1, 0, 1, false)`,

@@ -188,7 +188,7 @@ function removalStatements(compiler: StatementCompiler) {
     ...(['test_sequences', 'upload_sequences'] as const),
     ...(['test_states', 'test_memories', 'test_batches', 'test_failures', 'test_failure_texts'] as const),
     ...(['test_events', 'check_results', 'tests', 'test_owners'] as const),
-    ...(['test_days', 'test_figures', 'test_pull_requests'] as const),
+    ...(['test_figures', 'test_pull_requests'] as const),
     ...(['uploads', 'ingest_leases', 'test_settings', 'test_setting_changes', 'pull_request_notes'] as const),
   ];
   const ofRepository = (['queues', ...ofTests] as const).map((table) =>

@@ -72,10 +72,10 @@ function lookupStatements(compiler: StatementCompiler) {
         .where('repository_id', '=', param('repositoryId'))
         .where('id', 'in', ids),
     ),
-    findMemorySeqs: compiler.list<Repository, number>()((param, numbers) =>
+    findMemories: compiler.list<Repository, number>()((param, numbers) =>
       builder
         .selectFrom('test_memories')
-        .select(['test_no', 'seq'])
+        .select(['test_no', 'seq', 'days'])
         .where('repository_id', '=', param('repositoryId'))
         .where('test_no', 'in', numbers),
     ),
@@ -107,7 +107,8 @@ function rowStatements(compiler: StatementCompiler) {
     insertEvents: compiler.insert('test_events'),
     insertFeed: feedInserts(compiler),
     upsertTests: compiler.upsert('tests', ['repository_id', 'id'], ['no']),
-    upsertMemories: compiler.upsert('test_memories', ['repository_id', 'test_no']),
+    upsertMemories: compiler.upsert('test_memories', ['repository_id', 'test_no'], ['days']),
+    upsertCounted: compiler.upsert('test_memories', ['repository_id', 'test_no']),
     upsertCheckResults: compiler.upsert('check_results', ['repository_id', 'candidate_id', 'check_name']),
   };
 }

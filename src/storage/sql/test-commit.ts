@@ -8,8 +8,15 @@ import type { Schema } from './schema.ts';
 import { type Call, callOf } from './statement.ts';
 import { fromRuns } from './stored-runs.ts';
 import type { CommitStatements } from './test-commit-statements.ts';
-import { figureCalls, memoryFigureCalls, ownerCalls } from './test-figures.ts';
-import { fromBatch, fromFailure, fromFailureText, fromMemory, fromTest, fromTestEvent, kindsOf } from './test-rows.ts';
+import {
+  type CountedMemories,
+  changeFigures,
+  countMemories,
+  figureCalls,
+  ownerCalls,
+  type StoredMemories,
+} from './test-figures.ts';
+import { fromBatch, fromFailure, fromFailureText, fromTest, fromTestEvent, kindsOf } from './test-rows.ts';
 import { type OutcomeStatements, outcomeCall } from './upload-outcome.ts';
 
 type Statements = CommitStatements & OutcomeStatements;
@@ -44,9 +51,12 @@ export function prepareChange(change: TestChange, at: number): PreparedChange {
 // SPEC D7
 export function* commitChange(statements: Statements, prepared: PreparedChange): Operation<number | undefined> {
   const { change, tests } = prepared;
+  const memories = [...prepared.memories.values()];
   const { repositoryId } = change;
   const sequence = yield* lockSequence(statements, repositoryId, change.expectedSeq);
-  if (sequence === undefined || (yield* isOutdated(statements, prepared, sequence))) return undefined;
+  if (sequence === undefined) return undefined;
+  const remembered = yield* findMemories(statements, repositoryId, memories, sequence.last_test_no);
+  if (areOutdated(remembered, memories) || (yield* hasEnded(statements, change))) return undefined;
   const old = [...tests.values()].filter((test) => test.no <= sequence.last_test_no);
   const known = yield* allOf(
     statements.findTests(
@@ -60,7 +70,8 @@ export function* commitChange(statements: Statements, prepared: PreparedChange):
   const batch = yield* batchCalls(statements, prepared, seq);
   const checks = yield* checkResultCalls(statements, change);
   const rows = [...tests.values()].map(fromTest);
-  const figures = yield* figureCalls(statements, change, { at: prepared.at, tests: rows, known });
+  const counted = countMemories(repositoryId, memories, remembered);
+  const figures = yield* figureCalls(statements, change, { at: prepared.at, tests: rows, known, moves: counted.moves });
   yield* executeAll([
     callOf(statements.advance, {
       ...sequence,
@@ -73,7 +84,7 @@ export function* commitChange(statements: Statements, prepared: PreparedChange):
     ...ownerCalls(statements, rows, known),
     ...figures,
     ...states.calls,
-    ...statements.upsertMemories([...prepared.memories.values()].map((memory) => fromMemory(repositoryId, memory))),
+    ...memoryCalls(statements, counted),
     ...batch,
     ...rowCalls(statements, change, seq),
     ...statements.insertFeed(feedOfChange(change, seq, prepared.at)),
@@ -90,11 +101,16 @@ export function* storeMemories(
   { repositoryId, expectedSeq, memories }: MemorySlice,
 ): Operation<boolean> {
   if ((yield* lockSequence(statements, repositoryId, expectedSeq)) === undefined) return false;
-  if (yield* areOutdated(statements, repositoryId, memories)) return false;
-  const figures = yield* memoryFigureCalls(statements, repositoryId, memories);
-  const stored = memories.map((memory) => fromMemory(repositoryId, memory));
-  yield* executeAll([...statements.upsertMemories(stored), ...figures]);
+  const remembered = yield* findMemories(statements, repositoryId, memories);
+  if (areOutdated(remembered, memories)) return false;
+  const counted = countMemories(repositoryId, memories, remembered);
+  const figures = yield* changeFigures(statements, repositoryId, counted.moves);
+  yield* executeAll([...memoryCalls(statements, counted), ...figures]);
   return true;
+}
+
+function memoryCalls(statements: CommitStatements, { rows, countedRows }: CountedMemories): readonly Call[] {
+  return [...statements.upsertMemories(rows), ...statements.upsertCounted(countedRows)];
 }
 
 /** Undefined where the repository has another number by now. */
@@ -108,32 +124,34 @@ function* lockSequence(
   return sequence?.last_seq === expectedSeq ? sequence : undefined;
 }
 
-/** Merging takes no number, and an upload may have been ended by whoever took over: both outdate what comes after. */
-function* isOutdated(
-  statements: Statements,
-  { change, memories }: PreparedChange,
-  sequence: Sequence,
-): Operation<boolean> {
-  const { repositoryId, upload } = change;
-  const old = [...memories.values()].filter(({ testNo }) => testNo <= sequence.last_test_no);
-  if (yield* areOutdated(statements, repositoryId, old)) return true;
+/** An upload may have been ended by another server that took it over: that outdates what comes after. */
+function* hasEnded(statements: Statements, { upload }: TestChange): Operation<boolean> {
   if (upload === undefined) return false;
   const row = yield* first(statements.lockProgress, { id: upload.uploadId });
   if (row?.status !== 'ACCEPTED') return true;
   return upload.status === 'ACCEPTED' && row.parts_done >= upload.partsDone;
 }
 
-/** Whether what is stored of one of them counts more runs, or others than the new one is counted on. */
-function* areOutdated(
+function* findMemories(
   statements: CommitStatements,
   repositoryId: string,
   memories: readonly TestMemory[],
-): Operation<boolean> {
-  const given = new Map(memories.map((memory) => [memory.testNo, memory]));
-  const stored = yield* allOf(statements.findMemorySeqs({ repositoryId }, [...given.keys()]));
-  return stored.some(({ test_no, seq: storedSeq }) => {
-    const { seq = storedSeq, counted } = given.get(test_no) ?? {};
-    return storedSeq > seq || (counted !== undefined && counted.afterSeq !== storedSeq);
+  lastTestNo = Number.POSITIVE_INFINITY,
+): Operation<StoredMemories> {
+  const numbers = memories.map(({ testNo }) => testNo).filter((no) => no <= lastTestNo);
+  const rows = yield* allOf(statements.findMemories({ repositoryId }, numbers));
+  return new Map(rows.map((row) => [row.test_no, row]));
+}
+
+/**
+ * Whether what is stored of one of them counts more runs, or others than the new one is counted on. Storing memories
+ * takes no number, so that the number of the repository does not tell.
+ */
+function areOutdated(stored: StoredMemories, memories: readonly TestMemory[]): boolean {
+  return memories.some(({ testNo, seq, counted }) => {
+    const before = stored.get(testNo);
+    if (before === undefined) return false;
+    return before.seq > seq || (counted !== undefined && counted.afterSeq !== before.seq);
   });
 }
 

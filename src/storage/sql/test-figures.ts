@@ -1,6 +1,6 @@
 /**
- * Keeps the figures of tests: with the memories that count the same runs, in the same transaction, so that after a crash
- * both lack the same runs. A test that only passed keeps its place in every order, so that no index is written for it.
+ * Keeps the figures of tests: the days in the memories that count the same runs, so that after a crash both lack the same
+ * runs, and the figures to sort by in a table of their own. A test that only passed keeps its place in every order, so that no index is written for it.
  */
 import {
   addCounts,
@@ -11,65 +11,116 @@ import {
   firstFigureDay,
   sumCounts,
 } from '../../flaky/daily-counts.ts';
-import type { CountedRuns, TestChange, TestMemory } from '../test-ingest.ts';
+import type { TestChange, TestMemory } from '../test-ingest.ts';
 import { all, allOf, executeAll, first, type Operation } from './operation.ts';
 import type { Schema } from './schema.ts';
 import { type Call, callOf, type StatementCompiler } from './statement.ts';
+import { fromMemory } from './test-rows.ts';
 
 export type FigureStatements = ReturnType<typeof figureStatements>;
 type Figures = Schema['test_figures'];
-type Stored = Figures & Pick<Schema['test_days'], 'days'>;
 type Marks = Pick<Figures, 'status' | 'is_quarantined'>;
 type MarkedTest = Pick<Schema['tests'], 'id' | 'no' | 'status' | 'quarantined_at'>;
+type DayKeys = Pick<Figures, 'first_day' | 'failures' | 'failure_ppm' | 'duration_us'>;
 type Repository = { repositoryId: string };
+export type StoredMemories = ReadonlyMap<number, Pick<Schema['test_memories'], 'seq' | 'days'>>;
 
 /** No day of such a test can leave the window. */
 const NO_DAY = 1_000_000;
 
-interface Change {
+/** A change of the figures of one test. */
+interface Move {
   readonly testNo: number;
-  readonly counted?: CountedRuns | undefined;
+  readonly keys?: DayKeys;
+  readonly lastFailureAt?: number | null;
   /** Pull requests that the test had not hit before. */
   readonly hits?: number;
   readonly marks?: Marks;
   readonly isNew?: boolean;
 }
 
-/** The calls that store what a change says about figures. New tests get rows even without a run: lists have them. */
+export interface CountedMemories {
+  /** Without new runs: these keep the days that are stored. */
+  readonly rows: readonly Schema['test_memories'][];
+  readonly countedRows: readonly Schema['test_memories'][];
+  readonly moves: readonly Move[];
+}
+
+/** Adds the runs that memories count to the stored days. Most tests keep their figures to sort by. */
 // SPEC F62
+export function countMemories(
+  repositoryId: string,
+  memories: readonly TestMemory[],
+  stored: StoredMemories,
+): CountedMemories {
+  const rows: Schema['test_memories'][] = [];
+  const countedRows: Schema['test_memories'][] = [];
+  const moves: Move[] = [];
+  for (const memory of memories) {
+    const { testNo, counted } = memory;
+    if (counted === undefined) {
+      rows.push(fromMemory(repositoryId, memory, '[]'));
+      continue;
+    }
+    const before = JSON.parse(stored.get(testNo)?.days ?? '[]') as DailyCounts;
+    const days = addCounts(before, counted.days);
+    countedRows.push(fromMemory(repositoryId, memory, JSON.stringify(days)));
+    const keys = keysOf(days);
+    const { lastFailureAt } = counted;
+    if (lastFailureAt !== null || !isSame(keys, keysOf(before))) moves.push({ testNo, keys, lastFailureAt });
+  }
+  return { rows, countedRows, moves };
+}
+
+function keysOf(days: DailyCounts): DayKeys {
+  const { runs, failures, durationMs } = sumCounts(days);
+  return {
+    first_day: days[0] ?? NO_DAY,
+    failures,
+    failure_ppm: runs === 0 ? 0 : Math.round((failures / runs) * 1_000_000),
+    duration_us: durationMs === null ? -1 : roundDuration(durationMs * 1_000),
+  };
+}
+
+const STEP = Math.log(1.1);
+
+function roundDuration(us: number): number {
+  return us < 1 ? 0 : Math.round(Math.exp(Math.round(Math.log(us) / STEP) * STEP));
+}
+
+function isSame(one: DayKeys, other: DayKeys): boolean {
+  return (
+    one.first_day === other.first_day &&
+    one.failures === other.failures &&
+    one.failure_ppm === other.failure_ppm &&
+    one.duration_us === other.duration_us
+  );
+}
+
+/** The calls that store what a change says about figures. New tests get a row even without a run: lists have them. */
 export function* figureCalls(
   statements: FigureStatements,
   change: TestChange,
-  of: { readonly at: number; readonly tests: readonly MarkedTest[]; readonly known: readonly MarkedTest[] },
+  of: {
+    readonly at: number;
+    readonly tests: readonly MarkedTest[];
+    readonly known: readonly MarkedTest[];
+    readonly moves: readonly Move[];
+  },
 ): Operation<readonly Call[]> {
   const hit = yield* hitCalls(statements, change, of.at);
-  const changes = [
-    ...markChanges(of.tests, of.known),
-    ...hit.newly.map((testNo): Change => ({ testNo, hits: 1 })),
-    ...countChanges(change.memories),
-  ];
-  return [...(yield* changeFigures(statements, change.repositoryId, changes)), ...hit.calls];
+  const hits = hit.newly.map((testNo): Move => ({ testNo, hits: 1 }));
+  const moves = [...markMoves(of.tests, of.known), ...hits, ...of.moves];
+  return [...(yield* changeFigures(statements, change.repositoryId, moves)), ...hit.calls];
 }
 
-export function* memoryFigureCalls(
-  statements: FigureStatements,
-  repositoryId: string,
-  memories: readonly TestMemory[],
-): Operation<readonly Call[]> {
-  return yield* changeFigures(statements, repositoryId, countChanges(memories));
-}
-
-function countChanges(memories: readonly TestMemory[]): readonly Change[] {
-  return memories.filter(({ counted }) => counted !== undefined).map(({ testNo, counted }) => ({ testNo, counted }));
-}
-
-function markChanges(tests: readonly MarkedTest[], known: readonly MarkedTest[]): readonly Change[] {
+function markMoves(tests: readonly MarkedTest[], known: readonly MarkedTest[]): readonly Move[] {
   const before = new Map(known.map((test) => [test.id, marksOf(test)]));
-  return tests.flatMap((test): Change[] => {
+  return tests.flatMap((test): Move[] => {
     const marks = marksOf(test);
     const old = before.get(test.id);
-    const isSame = old?.status === marks.status && old.is_quarantined === marks.is_quarantined;
-    return isSame ? [] : [{ testNo: test.no, marks, isNew: old === undefined }];
+    const isSameMark = old?.status === marks.status && old.is_quarantined === marks.is_quarantined;
+    return isSameMark ? [] : [{ testNo: test.no, marks, isNew: old === undefined }];
   });
 }
 
@@ -77,72 +128,32 @@ function marksOf({ status, quarantined_at }: MarkedTest): Marks {
   return { status, is_quarantined: quarantined_at !== null };
 }
 
-function* changeFigures(
+export function* changeFigures(
   statements: FigureStatements,
   repositoryId: string,
-  changes: readonly Change[],
+  moves: readonly Move[],
 ): Operation<readonly Call[]> {
-  const added = new Set(changes.filter(({ isNew }) => isNew === true).map(({ testNo }) => testNo));
-  const numbers = new Set(changes.map(({ testNo }) => testNo)).difference(added);
+  const added = new Set(moves.filter(({ isNew }) => isNew === true).map(({ testNo }) => testNo));
+  const numbers = new Set(moves.map(({ testNo }) => testNo)).difference(added);
   const stored = yield* allOf(statements.findFigures({ repositoryId }, [...numbers]));
-  const before = new Map(stored.map((row) => [row.test_no, row]));
-  const rows = new Map(before);
-  for (const change of changes) {
-    const row = rows.get(change.testNo) ?? emptyFigures(repositoryId, change.testNo);
-    rows.set(change.testNo, changed(row, change));
+  const rows = new Map(stored.map((row) => [row.test_no, row]));
+  for (const move of moves) {
+    const row = rows.get(move.testNo) ?? emptyFigures(repositoryId, move.testNo);
+    rows.set(move.testNo, moved(row, move));
   }
-  return storeCalls(statements, [...rows.values()], before);
-}
-
-/** A row that did not change is not written. */
-function storeCalls(
-  statements: FigureStatements,
-  rows: readonly Stored[],
-  before: ReadonlyMap<number, Stored>,
-): readonly Call[] {
-  const moved = rows.filter((row) => hasMoved(row, before.get(row.test_no)));
-  const counted = rows.filter((row) => row.days !== before.get(row.test_no)?.days);
-  return [...statements.upsertFigures(moved), ...statements.upsertDays(counted)];
-}
-
-function emptyFigures(repository_id: string, test_no: number): Stored {
-  const marks = { status: 'HEALTHY', is_quarantined: false } as const;
-  const keys = { failures: 0, failure_ppm: 0, pull_requests: 0, duration_us: -1, last_failure_at: 0 };
-  return { repository_id, test_no, days: '[]', first_day: NO_DAY, ...marks, ...keys };
-}
-
-function changed(row: Stored, { counted, hits = 0, marks }: Change): Stored {
-  const next = { ...row, ...marks, pull_requests: row.pull_requests + hits };
-  if (counted === undefined) return next;
-  const last_failure_at = Math.max(row.last_failure_at, counted.lastFailureAt ?? 0);
-  return withDays({ ...next, last_failure_at }, addCounts(JSON.parse(row.days) as DailyCounts, counted.days));
-}
-
-function withDays(row: Stored, days: DailyCounts): Stored {
-  const { runs, failures, durationMs } = sumCounts(days);
-  return {
-    ...row,
-    days: JSON.stringify(days),
-    first_day: days[0] ?? NO_DAY,
-    failures,
-    failure_ppm: runs === 0 ? 0 : Math.round((failures / runs) * 1_000_000),
-    duration_us: durationMs === null ? -1 : keepNear(row.duration_us, Math.round(durationMs * 1_000)),
-  };
-}
-
-/** Passes change an average by little. Within a tenth the test keeps its place, so that no index is written. */
-function keepNear(before: number, now: number): number {
-  return Math.abs(now - before) * 10 <= before ? before : now;
-}
-
-const KEYS = [
-  ...(['is_quarantined', 'first_day', 'failures', 'failure_ppm'] as const),
-  ...(['pull_requests', 'duration_us', 'last_failure_at'] as const),
-];
-
-function hasMoved(row: Stored, before: Stored | undefined): boolean {
   // SQLite answers numbers for booleans.
-  return before?.status !== row.status || KEYS.some((key) => Number(row[key]) !== Number(before[key]));
+  const marked = [...rows.values()].map((row) => ({ ...row, is_quarantined: Boolean(row.is_quarantined) }));
+  return statements.upsertFigures(marked);
+}
+
+function emptyFigures(repository_id: string, test_no: number): Figures {
+  const marks = { status: 'HEALTHY', is_quarantined: false } as const;
+  return { repository_id, test_no, ...marks, ...keysOf([]), pull_requests: 0, last_failure_at: 0 };
+}
+
+function moved(row: Figures, { keys, lastFailureAt, hits = 0, marks }: Move): Figures {
+  const last_failure_at = Math.max(row.last_failure_at, lastFailureAt ?? 0);
+  return { ...row, ...marks, ...keys, last_failure_at, pull_requests: row.pull_requests + hits };
 }
 
 /** Notes the pull request of the batch for the tests that blocked it. A batch has one pull request at most. */
@@ -183,11 +194,17 @@ export function* rollFigures(
   yield* allOf(statements.removeHits({ repositoryId, firstDay }, numbers));
   const counts = yield* allOf(statements.countHits({ repositoryId }, numbers));
   const hits = new Map(counts.map(({ test_no, total }) => [test_no, total]));
-  const rolled = rows.map((row) => {
-    const days = dropBefore(JSON.parse(row.days) as DailyCounts, firstDay);
-    return withDays({ ...row, pull_requests: hits.get(row.test_no) ?? 0 }, days);
+  const rolled = rows.map(({ days, ...row }) => {
+    const left = dropBefore(JSON.parse(days) as DailyCounts, firstDay);
+    const pull_requests = hits.get(row.test_no) ?? 0;
+    return { days: left, row: { ...row, ...keysOf(left), is_quarantined: Boolean(row.is_quarantined), pull_requests } };
   });
-  yield* executeAll(storeCalls(statements, rolled, new Map()));
+  yield* executeAll([
+    ...statements.upsertFigures(rolled.map(({ row }) => row)),
+    ...rolled.map(({ days, row }) =>
+      callOf(statements.storeDays, { repositoryId, testNo: row.test_no, days: JSON.stringify(days) }),
+    ),
+  ]);
   return rolled.length;
 }
 
@@ -219,15 +236,15 @@ export function ownersOf({ repository_id, no, codeowners }: Omit<Owned, 'id'>): 
 
 export function figureStatements(compiler: StatementCompiler) {
   const { builder } = compiler.dialect;
-  const key = ['repository_id', 'test_no'] as const;
   return {
     findFigures: compiler.list<Repository, number>()((param, numbers) =>
-      withStoredDays(compiler)
-        .where('test_figures.repository_id', '=', param('repositoryId'))
-        .where('test_figures.test_no', 'in', numbers),
+      builder
+        .selectFrom('test_figures')
+        .selectAll()
+        .where('repository_id', '=', param('repositoryId'))
+        .where('test_no', 'in', numbers),
     ),
-    upsertFigures: compiler.upsert('test_figures', key),
-    upsertDays: compiler.upsert('test_days', key),
+    upsertFigures: compiler.upsert('test_figures', ['repository_id', 'test_no']),
     insertOwners: compiler.insert('test_owners', (insert) => insert.onConflict((conflict) => conflict.doNothing())),
     removeOwner: compiler.statement<Schema['test_owners']>()((param) =>
       builder
@@ -241,16 +258,6 @@ export function figureStatements(compiler: StatementCompiler) {
   };
 }
 
-function withStoredDays({ dialect }: StatementCompiler) {
-  return dialect.builder
-    .selectFrom('test_figures')
-    .crossJoin('test_days')
-    .whereRef('test_days.repository_id', '=', 'test_figures.repository_id')
-    .whereRef('test_days.test_no', '=', 'test_figures.test_no')
-    .selectAll('test_figures')
-    .select('test_days.days');
-}
-
 function rollStatements(compiler: StatementCompiler) {
   const { builder } = compiler.dialect;
   return {
@@ -262,8 +269,21 @@ function rollStatements(compiler: StatementCompiler) {
         .orderBy('first_day')
         .limit(1),
     ),
+    storeDays: compiler.statement<Repository & { testNo: number; days: string }>()((param) =>
+      builder
+        .updateTable('test_memories')
+        .set({ days: param('days') })
+        .where('repository_id', '=', param('repositoryId'))
+        .where('test_no', '=', param('testNo')),
+    ),
     listOldest: compiler.statement<Repository & { oldDay: number; limit: number }>()((param) =>
-      withStoredDays(compiler)
+      builder
+        .selectFrom('test_figures')
+        .crossJoin('test_memories')
+        .whereRef('test_memories.repository_id', '=', 'test_figures.repository_id')
+        .whereRef('test_memories.test_no', '=', 'test_figures.test_no')
+        .selectAll('test_figures')
+        .select('test_memories.days')
         .where('test_figures.first_day', '=', param('oldDay'))
         .where('test_figures.repository_id', '=', param('repositoryId'))
         .orderBy('test_figures.test_no')

@@ -238,7 +238,7 @@ function idleStatements(compiler: StatementCompiler) {
 
 function removalStatements(compiler: StatementCompiler) {
   const { builder } = compiler.dialect;
-  const numbered = ['test_failures', 'test_memories', 'test_days', 'test_figures', 'test_pull_requests'] as const;
+  const numbered = ['test_failures', 'test_memories', 'test_figures', 'test_pull_requests'] as const;
   return {
     removeStatesOf: compiler.list<Repository, string>()((param, ids) =>
       builder

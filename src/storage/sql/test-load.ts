@@ -6,7 +6,7 @@ import { MEMORY_COLUMNS, toMemory, toTest } from './test-rows.ts';
 
 type LoadStatements = ReturnType<typeof loadStatements>;
 type Repository = { repositoryId: string };
-type KnownRow = Schema['tests'] & Omit<Schema['test_memories'], 'repository_id'>;
+type KnownRow = Schema['tests'] & Omit<Schema['test_memories'], 'repository_id' | 'days'>;
 
 export function* load(
   statements: LoadStatements,

@@ -274,18 +274,15 @@ function readStatements(compiler: StatementCompiler) {
       builder
         .selectFrom('tests')
         .crossJoin('test_figures')
-        .crossJoin('test_days')
         .crossJoin('test_memories')
         .where('tests.repository_id', '=', param('repositoryId'))
         .where('tests.no', 'in', numbers)
         .whereRef('test_figures.repository_id', '=', 'tests.repository_id')
         .whereRef('test_figures.test_no', '=', 'tests.no')
-        .whereRef('test_days.repository_id', '=', 'tests.repository_id')
-        .whereRef('test_days.test_no', '=', 'tests.no')
         .whereRef('test_memories.repository_id', '=', 'tests.repository_id')
         .whereRef('test_memories.test_no', '=', 'tests.no')
         .selectAll('tests')
-        .select(['test_days.days', 'test_figures.pull_requests', 'test_figures.last_failure_at'])
+        .select(['test_memories.days', 'test_figures.pull_requests', 'test_figures.last_failure_at'])
         .select('test_memories.seq as counted'),
     ),
     readUncounted: compiler.list<Repository, number>()((param, numbers) =>

@@ -31,8 +31,8 @@ export const MEMORY_COLUMNS = Object.keys(TEST_MEMORY) as (keyof typeof TEST_MEM
 const memories = rowsOf(TEST_MEMORY);
 export const toMemory = memories.to;
 
-export function fromMemory(repositoryId: string, memory: TestMemory): Schema['test_memories'] {
-  return { repository_id: repositoryId, ...memories.from(memory) };
+export function fromMemory(repositoryId: string, memory: TestMemory, days: string): Schema['test_memories'] {
+  return { repository_id: repositoryId, ...memories.from(memory), days };
 }
 
 /** The facts that all runs of a batch share. */

@@ -114,26 +114,29 @@ export const TEST_TABLES = {
     from_seq: number,
     to_seq: orNull(number),
   },
-  test_memories: { repository_id: text, ...TEST_MEMORY },
-  /**
-   * The runs of each test in the last 30 days. They could be counted from `runs`, but a list that sorts all tests would
-   * have to read all runs. They count the runs that `test_memories` counts, and are stored with it.
-   */
-  test_days: { repository_id: text, test_no: number, days: json<DailyCounts>() },
-  /** Figures that follow from `test_days`, and facts of `tests`: lists sort and filter by them, in their indexes alone. */
+  test_memories: {
+    repository_id: text,
+    ...TEST_MEMORY,
+    /**
+     * The runs of the last 30 days that the memory counts. They could be counted from `runs`, but a list that sorts all
+     * tests would have to read all runs.
+     */
+    days: json<DailyCounts>(),
+  },
+  /** Figures that follow from the days of `test_memories`, and facts of `tests`: lists sort and filter by them, in their indexes alone. */
   test_figures: {
     repository_id: text,
     test_no: number,
     status: oneOf<TestStatus>(),
     is_quarantined: flag,
-    /** The oldest day of `test_days`. A large number if there are none: nothing of them will leave the window. */
+    /** The oldest of the days. A large number if there are none: nothing of them will leave the window. */
     first_day: number,
     failures: number,
     /** Failures in a million runs. */
     failure_ppm: number,
     /** Pull requests in which it failed while it was unhealthy and not quarantined. */
     pull_requests: number,
-    /** The average to within a tenth, so that a pass rarely moves the test in the index; -1: unknown. */
+    /** The average to within a twentieth, so that a pass rarely moves the test in the index; -1: unknown. */
     duration_us: number,
     /** 0: never. */
     last_failure_at: number,

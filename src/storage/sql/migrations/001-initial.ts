@@ -209,7 +209,7 @@ function tests(hasLongKeys: boolean) {
     ) CLUSTERED`,
     `create table test_memories (
       repository_id TEXT not null, test_no bigint not null, seq bigint not null, next_check_at bigint,
-      settings_version bigint not null, last_run_at bigint, state TEXT not null,
+      settings_version bigint not null, last_run_at bigint, state TEXT not null, days TEXT not null,
       primary key (repository_id, test_no)
     )`,
     'create index test_memories_due on test_memories (next_check_at) where next_check_at is not null',
@@ -229,9 +229,6 @@ function testFigures() {
   const order = (name: string, keys: string) =>
     `create index test_figures_${name} on test_figures (repository_id, ${keys}, test_no, status, is_quarantined)`;
   return [
-    `create table test_days (
-      repository_id TEXT not null, test_no bigint not null, days TEXT not null, primary key (repository_id, test_no)
-    )`,
     `create table test_figures (
       repository_id TEXT not null, test_no bigint not null, status TEXT not null, is_quarantined boolean not null,
       first_day bigint not null, failures bigint not null, failure_ppm bigint not null, pull_requests bigint not null,
