@@ -289,7 +289,7 @@ export const getMergeQueueMetrics = operation({
     },
     bothOrNone('repo', 'repoHost'),
   ),
-  reply: text('Nine families of metrics, and mq_alarms_total and mq_queue_held, which /trunk/v1 leaves out.'),
+  reply: text('Nine families of metrics; on /v1 also mq_alarms_total, mq_queue_held and counters named sluice_.'),
   replyType: EXPOSITION_CONTENT_TYPE,
   errors: ['REPOSITORY_NOT_FOUND'],
   example: {

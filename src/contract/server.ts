@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { EXPOSITION_CONTENT_TYPE } from '../lib/exposition.ts';
 import { ScopeName } from './access.ts';
 import { operation } from './operation.ts';
 import { boolean, integer, list, nameText, nullable, nullableInstant, object, outputEnum, text } from './schema.ts';
@@ -47,6 +48,27 @@ export const getServer = operation({
       },
       caller: { name: 'ada', organization: 'acme', scopes: ['read', 'submit'], expiresAt: null },
     },
+  },
+});
+
+export const getServerMetrics = operation({
+  name: 'getServerMetrics',
+  method: 'GET',
+  path: '/metrics',
+  tag: 'Operations',
+  scope: 'instance',
+  summary: 'Read metrics of the server and of everything on it',
+  description:
+    'In the Prometheus text exposition format, also at GET /metrics: process, requests, store, uploads, effects and hints that wait, backups. Counters of the process and of requests are those of the server that answers.',
+  isOnlyOnV1: true,
+  body: Type.Object({}),
+  reply: text('The metrics.'),
+  replyType: EXPOSITION_CONTENT_TYPE,
+  errors: [],
+  example: {
+    body: {},
+    reply:
+      '# HELP sluice_store_size_bytes Size of the database.\n# TYPE sluice_store_size_bytes gauge\nsluice_store_size_bytes{} 1048576\n',
   },
 });
 

@@ -25,6 +25,7 @@ import type { ReasonCode } from './reason.ts';
 import type { StartProblem } from './required.ts';
 import type { QueueMode, QueueSettings } from './settings.ts';
 import type { ImpactedTargets } from './targets.ts';
+import { NO_TOTALS, type Totals } from './totals.ts';
 
 /**
  * The state of one queue, and the only input of `step` besides the event. Every value is immutable: a step makes a new
@@ -81,6 +82,7 @@ export interface Queue {
   readonly returning: readonly Removal[];
   /** Set when an invariant would have been broken. The queue starts and lands nothing until an operator resumes it. */
   readonly parked: Parked | undefined;
+  readonly totals: Totals;
   /** Derived from the entries, so that a step need not scan all of them. */
   readonly index: Index;
 }
@@ -338,6 +340,7 @@ export function createQueue(
     frozen: undefined,
     returning: [],
     parked: undefined,
+    totals: NO_TOTALS,
     index: EMPTY_INDEX,
   };
 }

@@ -1,10 +1,12 @@
+import type { Candidate } from './candidate.ts';
 import type { QueueEvent } from './event.ts';
 import { evolve } from './evolve.ts';
 import { noteFreeze } from './frozen.ts';
 import { findBreach } from './invariants.ts';
 import { plan } from './plan.ts';
-import type { Queue } from './queue.ts';
+import { findCandidate, type Queue } from './queue.ts';
 import type { Strategy } from './strategy.ts';
+import { addTotals } from './totals.ts';
 import type { Outcome, Step, Work } from './work.ts';
 
 export type { Step } from './work.ts';
@@ -68,7 +70,22 @@ function take(queue: Queue, event: QueueEvent, strategy: Strategy | undefined): 
   if (outcome.kind !== 'applied') return unchanged(queue, outcome);
   plan(work);
   const { transitions, effects, ended, endedCandidates } = work;
-  return { queue: work.queue, outcome, transitions, effects, ended, endedCandidates };
+  const totals = addTotals(work.queue.totals, { transitions, endedCandidates: newlyEnded(work) });
+  return {
+    queue: totals === work.queue.totals ? work.queue : { ...work.queue, totals },
+    outcome,
+    transitions,
+    effects,
+    ended,
+    endedCandidates,
+  };
+}
+
+/** A late result of a candidate that had ended before is recorded once more, and does not count again. */
+function newlyEnded({ before, endedCandidates }: Work): readonly Candidate[] {
+  return endedCandidates.filter(
+    ({ number }) => number > before.candidatesEver || findCandidate(before, number) !== undefined,
+  );
 }
 
 /**

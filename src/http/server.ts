@@ -17,6 +17,7 @@ import { NOT_JSON, toProblem } from './core/error-response.ts';
 import { query } from './core/parse.ts';
 import { formatProblem, HttpProblem, invalidField, PROBLEM_CONTENT_TYPE } from './core/problem.ts';
 import { BODY_LIMIT_BYTES, endIfUnread } from './core/read-body.ts';
+import { requestCountsOf } from './core/request-counts.ts';
 import type { RequestContext, Route } from './core/route.ts';
 import { createValidator } from './core/validate.ts';
 import { registerPublicPages } from './public-pages.ts';
@@ -101,6 +102,8 @@ export function createServer(deps: ServerDeps): FastifyInstance {
   for (const route of ROUTES) {
     addRoute(route, sluiceDialect);
     if (route.operation.isOnlyOnV1 !== true) addRoute(route, trunkDialect);
+    // Where scrapers look for metrics.
+    if (route.operation.path === '/metrics') addRoute(route, { ...sluiceDialect, mount: '' });
   }
   server.setErrorHandler((error, request, reply) => sendError(deps, error, request, reply));
   answerExpectations(server);
@@ -116,14 +119,16 @@ function setCommonHeaders(request: FastifyRequest, reply: FastifyReply, version:
   reply.header('sluice-version', version);
 }
 
-function addHooks(server: FastifyInstance, { requestTimeoutMs, version }: ServerDeps): void {
+function addHooks(server: FastifyInstance, { app, requestTimeoutMs, version }: ServerDeps): void {
+  const counts = requestCountsOf(app);
   server.addHook('onRequest', (request, reply, done) => {
     request.arrivedAt = performance.now();
     request.answer = reply.raw;
     setCommonHeaders(request, reply, version);
     done(rejectMalformed(server, request, reply));
   });
-  server.addHook('onResponse', (request, _reply, done) => {
+  server.addHook('onResponse', (request, reply, done) => {
+    counts.add(request, reply.statusCode);
     endIfUnread(request.raw, requestTimeoutMs);
     done();
   });

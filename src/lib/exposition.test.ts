@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { formatExposition } from './exposition.ts';
+import { formatExposition, toHistogramSample } from './exposition.ts';
 
 it('writes gauges and histograms, labels escaped [M1]', () => {
   const text = formatExposition([
@@ -10,7 +10,7 @@ it('writes gauges and histograms, labels escaped [M1]', () => {
       name: 'h',
       help: 'H',
       bounds: [1, 5],
-      samples: [{ labels: { x: 'y' }, values: [0.5, 1, 4, 9] }],
+      samples: [toHistogramSample({ x: 'y' }, [1, 5], [0.5, 1, 4, 9])],
     },
   ]);
   assert.equal(
@@ -29,4 +29,17 @@ it('writes gauges and histograms, labels escaped [M1]', () => {
       '',
     ].join('\n'),
   );
+});
+
+it('leaves out the buckets of a snapshot that say nothing, and keeps every quantile [M12]', () => {
+  const bounds = [1, 2, 3, 4, 5, 6];
+  const shown = (values: readonly number[]) => {
+    const samples = [toHistogramSample({}, bounds, values)];
+    const text = formatExposition([{ type: 'histogram', name: 'h', help: 'H', bounds, samples, isTrimmed: true }]);
+    return [...text.matchAll(/le="([^"]+)"} (\d+)/g)].map(([, le, count]) => `${le}:${count}`).join(' ');
+  };
+  assert.equal(shown([3, 3.5, 3.5]), '2:0 3:1 4:3 +Inf:3');
+  assert.equal(shown([0.5]), '1:1 +Inf:1');
+  assert.equal(shown([7]), '6:0 +Inf:1');
+  assert.equal(shown([0.5, 9]), '1:1 2:1 3:1 4:1 5:1 6:1 +Inf:2');
 });

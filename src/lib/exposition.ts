@@ -17,7 +17,34 @@ export interface Histogram {
   readonly help: string;
   /** Upper bounds, ascending, without +Inf. */
   readonly bounds: readonly number[];
-  readonly samples: readonly { readonly labels: Labels; readonly values: readonly number[] }[];
+  readonly samples: readonly HistogramSample[];
+  /**
+   * Leaves out buckets that say nothing: those below the one before the first value, and those above the last value. Only
+   * for a snapshot: a bucket of a counter must not appear later.
+   */
+  readonly isTrimmed?: true;
+}
+
+interface HistogramSample {
+  readonly labels: Labels;
+  /** How many values each bucket got, the last one beyond all bounds. */
+  readonly counts: readonly number[];
+  readonly sum: number;
+}
+
+/** A sample of values that are all known. */
+export function toHistogramSample(
+  labels: Labels,
+  bounds: readonly number[],
+  values: readonly number[],
+): HistogramSample {
+  const counts = Array.from({ length: bounds.length + 1 }, () => 0);
+  for (const value of values) {
+    const found = bounds.findIndex((bound) => value <= bound);
+    const bucket = found === -1 ? bounds.length : found;
+    counts[bucket] = (counts[bucket] ?? 0) + 1;
+  }
+  return { labels, counts, sum: values.reduce((total, value) => total + value, 0) };
 }
 
 export function formatExposition(families: readonly (Gauge | Histogram)[]): string {
@@ -29,19 +56,23 @@ function formatFamily(family: Gauge | Histogram): string {
   if (family.type !== 'histogram') {
     for (const { labels, value } of family.samples) lines.push(`${family.name}${formatLabels(labels)} ${value}`);
   } else {
-    for (const sample of family.samples) lines.push(...formatHistogram(family, sample.labels, sample.values));
+    for (const sample of family.samples) lines.push(...formatHistogram(family, sample));
   }
   return `${lines.join('\n')}\n`;
 }
 
-function formatHistogram({ name, bounds }: Histogram, labels: Labels, values: readonly number[]): string[] {
-  const lines = bounds.map((bound) => {
-    const count = values.filter((value) => value <= bound).length;
-    return `${name}_bucket${formatLabels({ ...labels, le: String(bound) })} ${count}`;
-  });
-  lines.push(`${name}_bucket${formatLabels({ ...labels, le: '+Inf' })} ${values.length}`);
-  lines.push(`${name}_sum${formatLabels(labels)} ${values.reduce((sum, value) => sum + value, 0)}`);
-  lines.push(`${name}_count${formatLabels(labels)} ${values.length}`);
+function formatHistogram(family: Histogram, { labels, counts, sum }: HistogramSample): string[] {
+  const { name, bounds } = family;
+  const upTo = (index: number) => counts.slice(0, index + 1).reduce((total, count) => total + count, 0);
+  const all = upTo(bounds.length);
+  const isShown = (index: number) =>
+    family.isTrimmed !== true || (upTo(index + 1) > 0 && (index === 0 || upTo(index - 1) < all));
+  const lines = bounds.flatMap((bound, index) =>
+    isShown(index) ? [`${name}_bucket${formatLabels({ ...labels, le: String(bound) })} ${upTo(index)}`] : [],
+  );
+  lines.push(`${name}_bucket${formatLabels({ ...labels, le: '+Inf' })} ${all}`);
+  lines.push(`${name}_sum${formatLabels(labels)} ${sum}`);
+  lines.push(`${name}_count${formatLabels(labels)} ${all}`);
   return lines;
 }
 

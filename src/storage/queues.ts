@@ -120,6 +120,8 @@ export type EffectSettlement =
 export interface EffectStore extends LeasedWork<StoredEffect, EffectKey, EffectSettlement> {
   /** Effects not done yet, oldest first, parked ones included. */
   list(queueId: QueueId): Promise<readonly StoredEffect[]>;
+  /** Effects of all queues that are not done, how many of them are parked, and since when the oldest other one is due. */
+  measure(): Promise<{ readonly waiting: number; readonly parked: number; readonly oldestDueAt: Instant | null }>;
   /** Makes parked effects of a queue due again, from their first attempt; returns how many. */
   unpark(queueId: QueueId, at: Instant): Promise<number>;
 }

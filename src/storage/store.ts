@@ -36,6 +36,8 @@ export interface Store {
   readonly pullRequestNotes: PullRequestNoteStore;
   /** The secret that signs page tokens: made once, the same on every server and after a restart. */
   readonly signingKey: Uint8Array;
+  /** The size of the database, in bytes. */
+  measureSize(): Promise<number>;
   /** The readiness probe: resolves while the store works. */
   ping(): Promise<void>;
   /** The embedded store can be copied while it is used; undefined if the database has tools of its own. */

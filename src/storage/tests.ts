@@ -166,6 +166,13 @@ export interface RunCounts {
 }
 
 /** Reads tests. Writing is in test-ingest.ts. */
+export interface StatusCounts {
+  readonly repositoryId: RepositoryId;
+  readonly all: number;
+  readonly flaky: number;
+  readonly broken: number;
+}
+
 export interface TestStore {
   /** The latest ingest sequence number of the repository; 0 if there is none. */
   getWatermark(repositoryId: RepositoryId): Promise<number>;
@@ -199,6 +206,8 @@ export interface TestStore {
     repositoryId: RepositoryId,
     tests: readonly { readonly testId: string; readonly since: Instant }[],
   ): Promise<readonly RunCounts[]>;
+  /** One for each of the repositories that has tests. Its cost depends on the tests that are not healthy. */
+  countByStatus(repositoryIds: readonly RepositoryId[]): Promise<readonly StatusCounts[]>;
   /**
    * All ids quarantined now, and a version that grows with every change of that set. Reading the version is cheap, so
    * callers cache the set by it.

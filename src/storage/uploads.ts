@@ -164,6 +164,10 @@ export interface UploadStore {
   list(query: UploadListQuery): Promise<{ readonly totalRows: number; readonly uploads: readonly Upload[] }>;
   /** True if an ACCEPTED upload is tied to the candidate and check. */
   hasWaiting(repositoryId: RepositoryId, candidateId: string, check: string): Promise<boolean>;
+  /** Accepted and unprocessed uploads; none for a repository without any. */
+  countWaiting(
+    repositoryIds: readonly RepositoryId[],
+  ): Promise<readonly { readonly repositoryId: RepositoryId; readonly waiting: number }[]>;
   /** The oldest accepted and unprocessed upload over all repositories, and their number; for metrics and the log. */
   measure(): Promise<{ readonly waiting: number; readonly oldestAt: Instant | null }>;
   /**

@@ -340,6 +340,8 @@ function parkingPromises({ queues, outbox, queueWith, claim, claimIds }: EffectW
     );
     const parked = asStored(id, effect, { attempts: 1, lastError: 'why', parkedAt: NOON + 3 });
     assert.deepEqual(await outbox().list(id), [parked, asStored(id, next)]);
+    const { waiting, parked: count, oldestDueAt } = await outbox().measure();
+    assert.ok(waiting >= 2 && count >= 1 && oldestDueAt !== null);
     assert.deepEqual(await claimIds('x', { now: NOON * 2 }), []);
     assert.equal(await outbox().findNextDueAt(), undefined);
     await queues().commit(aCommit(id, 2, { doneEffects: [effect.id] }));

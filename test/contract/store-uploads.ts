@@ -244,6 +244,8 @@ export function wholeUploadPromises(open: () => Promise<OpenStore>): void {
     const late = await uploads.create(anUpload(a.id, { receivedAt: NOON - 9 }), 0);
     const first = await uploads.create(anUpload(b.id, { receivedAt: NOON - 2 }), 0);
     assert.deepEqual(await uploads.measure(), { waiting: 3, oldestAt: NOON - 9 });
+    const waiting = [{ repositoryId: a.id, waiting: 2 }];
+    assert.deepEqual(await uploads.countWaiting([a.id, a.id]), waiting);
     assert.equal((await uploads.claim('x', NOON, NOON + 10))?.id, first.id);
     assert.equal(await uploads.claim('y', NOON, NOON + 10, b.id), undefined);
     assert.equal((await uploads.claim('y', NOON, NOON + 10))?.id, second.id);

@@ -25,6 +25,7 @@ export function wholeStorePromises(open: () => Promise<OpenStore>): void {
     t.after(close);
     await store.ping();
     assert.equal(store.signingKey.length, 32);
+    assert.ok((await store.measureSize()) > 10_000);
     assert.notDeepEqual(store.signingKey, new Uint8Array(32));
   });
 

@@ -120,7 +120,7 @@ describe('backups on a schedule', PATIENCE, () => {
     );
     const headers = { 'x-api-token': server.token };
     const metrics = await until('the metrics have it', 30_000, async () => {
-      const text = await (await fetch(`${server.url}/v1/getMergeQueueMetrics`, { headers })).text();
+      const text = await (await fetch(`${server.url}/metrics`, { headers })).text();
       return /^mq_backup_age_seconds\{\} /m.test(text) ? text : undefined;
     });
     assert.match(metrics, /^mq_backup_size_bytes\{\} [1-9]\d+$/m);

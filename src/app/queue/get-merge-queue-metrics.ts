@@ -1,14 +1,15 @@
 import { ALARM_CODES } from '../../engine/effect.ts';
 import { ENDED_STATES, type EntryState, LIVE_STATES, type Queue } from '../../engine/queue.ts';
-import { formatExposition, type Gauge, type Histogram, type Labels } from '../../lib/exposition.ts';
+import { formatExposition, type Gauge, type Histogram, type Labels, toHistogramSample } from '../../lib/exposition.ts';
 import { valuesOf } from '../../lib/int-map.ts';
 import type { TransitionRow } from '../../storage/queues.ts';
-import type { Repository, RepositoryRef } from '../../storage/repositories.ts';
+import type { RepositoryRef } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import type { FoundQueue } from '../core/find-queue.ts';
 import { type Answer, isRefusal } from '../core/refusal.ts';
 import { countByState, loadQueues, selectRepositories } from './list-queues.ts';
+import { describeTests, describeTotals } from './queue-counters.ts';
 
 const WINDOW_MS = 3_600_000;
 const BOUNDS_SECONDS = [60, 300, 600, 900, 1800, 3600, 5400, 7200];
@@ -19,11 +20,12 @@ interface MetricLine {
   /** Live entries by state, now. */
   readonly counts: Readonly<Record<string, number>>;
   readonly transitions: readonly TransitionRow[];
+  readonly isIdle: boolean;
 }
 
 /**
- * The nine families that existing clients know, and our own (alarms, hints). They need the queues in memory and the
- * transitions of the last hour, so that their cost does not grow with the history.
+ * The nine families that existing clients know, and our own. They need the queues in memory and the transitions of the
+ * last hour, so that their cost does not grow with the history.
  */
 // SPEC M1
 export async function getMergeQueueMetrics(
@@ -38,10 +40,15 @@ export async function getMergeQueueMetrics(
   const queueIds = queues.map((found) => found.id);
   const transitions = await app.store.queues.listTransitionsWithin({ queueIds, from: now - WINDOW_MS, until: now });
   const byQueue = Map.groupBy(transitions, (row) => row.queueId);
-  const families = describe(queues.flatMap((found) => linesOf(found, byQueue.get(found.id) ?? [])));
+  const lines = queues.flatMap((found) => linesOf(found, byQueue.get(found.id) ?? []));
+  const families = describe(lines);
   if (!input.hasAlarms) return formatExposition(families);
-  const [alarms, hints] = await Promise.all([countAlarms(app, queues), countHints(app, repositories)]);
-  return formatExposition([...families, alarms, gaugeHolds(queues), ...hints, ...describeBackups(app)]);
+  const busy = new Set(queues.filter(({ id, queue }) => queue.entries.size > 0 || byQueue.has(id)).map(({ id }) => id));
+  const counters = describeTotals(
+    queues.map((found) => ({ ...found, labels: labelsOf(found), isIdle: !busy.has(found.id) })),
+  );
+  const tests = await describeTests(app, repositories);
+  return formatExposition([...families, await countAlarms(app, queues), gaugeHolds(queues), ...counters, ...tests]);
 }
 
 function linesOf({ repository, queue }: FoundQueue, transitions: readonly TransitionRow[]): MetricLine[] {
@@ -49,18 +56,23 @@ function linesOf({ repository, queue }: FoundQueue, transitions: readonly Transi
   const host = { repo_host: repository.host };
   const bisected = countBisected(queue);
   const counts = Object.entries(countByState(queue));
-  return [
-    {
-      labels: { ...labels, queue_type: 'main', ...host },
-      counts: Object.fromEntries(counts.map(([state, count]) => [state, count - (bisected[state] ?? 0)])),
-      transitions: transitions.filter((row) => !row.isBisection),
-    },
-    {
-      labels: { ...labels, queue_type: 'bisection', ...host },
-      counts: bisected,
-      transitions: transitions.filter((row) => row.isBisection),
-    },
-  ];
+  const main = {
+    labels: { ...labels, queue_type: 'main', ...host },
+    counts: Object.fromEntries(counts.map(([state, count]) => [state, count - (bisected[state] ?? 0)])),
+    transitions: transitions.filter((row) => !row.isBisection),
+  };
+  const bisection = {
+    labels: { ...labels, queue_type: 'bisection', ...host },
+    counts: bisected,
+    transitions: transitions.filter((row) => row.isBisection),
+  };
+  return [{ ...main, isIdle: !isBusy(main) }, ...(isBusy(bisection) ? [{ ...bisection, isIdle: false }] : [])];
+}
+
+/** Something is in the line, or was in the last hour. */
+// SPEC M12
+function isBusy({ counts, transitions }: Pick<MetricLine, 'counts' | 'transitions'>): boolean {
+  return transitions.length > 0 || Object.values(counts).some((count) => count > 0);
 }
 
 /** Entries that a failed batch took out of the line, until the search clears or blames them. */
@@ -72,10 +84,12 @@ function countBisected({ entries }: Queue): Record<string, number> {
   return counts;
 }
 
-function describe(lines: readonly MetricLine[]): (Gauge | Histogram)[] {
+/** Of an idle line, its depth alone is shown. */
+function describe(all: readonly MetricLine[]): (Gauge | Histogram)[] {
+  const lines = all.filter(({ isIdle }) => !isIdle);
   const admitted = LIVE_STATES.filter((state) => state !== 'NOT_READY');
   return [
-    gauge('mq_depth_current', 'Pull requests in the queue now, without those not admitted yet.', lines, (line) =>
+    gauge('mq_depth_current', 'Pull requests in the queue now, without those not admitted yet.', all, (line) =>
       admitted.reduce((sum, state) => sum + (line.counts[state] ?? 0), 0),
     ),
     gauge(
@@ -163,8 +177,11 @@ function histogram<Line extends Labelled>(
   lines: readonly Line[],
   measure: (line: Line) => number[],
 ): Histogram {
-  const samples = lines.map((line) => ({ labels: line.labels, values: measure(line) }));
-  return { type: 'histogram', name, help, bounds: BOUNDS_SECONDS, samples };
+  const samples = lines.flatMap((line) => {
+    const values = measure(line);
+    return values.length === 0 ? [] : [toHistogramSample(line.labels, BOUNDS_SECONDS, values)];
+  });
+  return { type: 'histogram', name, help, bounds: BOUNDS_SECONDS, samples, isTrimmed: true };
 }
 
 /** Every code has a series from the start, so that the first alarm shows as an increase. */
@@ -197,50 +214,4 @@ function gaugeHolds(queues: readonly FoundQueue[]): Gauge {
 
 function labelsOf({ repository, queue }: FoundQueue): Labels {
   return { repo: `${repository.owner}/${repository.name}`, branch: queue.branch, repo_host: repository.host };
-}
-
-/** Of the server that answers. None on PostgreSQL, which is backed up by other means. */
-// SPEC M10
-function describeBackups({ store, backups, clock }: App): readonly Gauge[] {
-  if (store.snapshots === undefined) return [];
-  const one = [{ labels: {} }];
-  const failures: Gauge = {
-    type: 'counter',
-    name: 'mq_backup_failures_total',
-    help: 'Scheduled backups that failed since the server started.',
-    samples: [{ labels: {}, value: backups.failures }],
-  };
-  const { last } = backups;
-  if (last === undefined) return [failures];
-  const age = Math.max(0, clock.now() - last.at) / 1000;
-  return [
-    failures,
-    gauge('mq_backup_age_seconds', 'Time since the last good backup began.', one, () => age),
-    gauge('mq_backup_size_bytes', 'Size of the last good backup.', one, () => last.sizeBytes),
-  ];
-}
-
-/** Shows whether the workers keep up with webhooks. None where no repository is on a hosted forge. */
-// SPEC M4
-async function countHints(app: App, repositories: readonly Repository[]): Promise<readonly Gauge[]> {
-  const hosts = [...new Set(repositories.map(({ host }) => host))];
-  const hosted = hosts.filter((host) => app.forges.get(host)?.hosting !== undefined);
-  if (hosted.length === 0) return [];
-  const now = app.clock.now();
-  const due = new Map((await app.store.hints.countDue(now)).map((each) => [each.host, each]));
-  const lines = hosted.map((host) => ({ labels: { repo_host: host }, due: due.get(host) }));
-  return [
-    gauge(
-      'mq_notices_waiting',
-      'What the forge told of and is due to be looked at now.',
-      lines,
-      (line) => line.due?.count ?? 0,
-    ),
-    gauge(
-      'mq_notices_oldest_due_seconds',
-      'For how long the oldest of them has been due.',
-      lines,
-      (line) => Math.max(0, now - (line.due?.oldestDueAt ?? now)) / 1000,
-    ),
-  ];
 }

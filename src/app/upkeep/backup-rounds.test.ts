@@ -10,11 +10,10 @@ import { createTestApp } from '../../../test/worlds/shell/create-app.ts';
 import { ManualClock, NOON } from '../../../test/worlds/shell/manual-clock.ts';
 import { openSqliteStore } from '../../storage/sqlite/open-sqlite-store.ts';
 import { Backups, nameBackup } from '../core/backups.ts';
-import type { Caller } from '../core/caller.ts';
 import { isRefusal } from '../core/refusal.ts';
-import { getMergeQueueMetrics } from '../queue/get-merge-queue-metrics.ts';
 import { createBackup } from './backup.ts';
 import { createBackupRounds } from './backup-rounds.ts';
+import { describeServer } from './server-metrics.ts';
 
 const HOUR_MS = 3_600_000;
 const SCHEDULE = { everyMs: 6 * HOUR_MS, keep: 2 };
@@ -49,14 +48,7 @@ async function createWorld(context: TestContext) {
 }
 
 async function readMetrics(world: Awaited<ReturnType<typeof createWorld>>): Promise<string> {
-  const [repository] = await world.store.repositories.listAll();
-  assert.ok(repository);
-  const organization = { id: repository.organizationId, slug: 'acme', createdAt: 0 };
-  const scopes = new Set(['read'] as const);
-  const caller: Caller = { organization, tokenId: 'token', name: 'ada', scopes, repositoryIds: null };
-  const text = await getMergeQueueMetrics(world.app, caller, { repo: undefined, hasAlarms: true });
-  assert.ok(!isRefusal(text));
-  return text;
+  return describeServer(world.app, []);
 }
 
 describe('backups on a schedule', { timeout: 60_000 }, () => {

@@ -5,12 +5,14 @@ import { inspectRepository } from '../../app/repositories/inspect-repository.ts'
 import { registerRepository } from '../../app/repositories/register-repository.ts';
 import { listRepositories, removeRepository } from '../../app/repositories/repositories.ts';
 import { createBackup, restoreBackup } from '../../app/upkeep/backup.ts';
+import { describeServer } from '../../app/upkeep/server-metrics.ts';
 import * as accessContract from '../../contract/access.ts';
 import * as repositoriesContract from '../../contract/repositories.ts';
 import * as serverContract from '../../contract/server.ts';
 import { formatInstant } from '../../lib/clock.ts';
 import { readVersion } from '../../lib/version.ts';
 import { instant } from '../core/parse.ts';
+import { requestCountsOf } from '../core/request-counts.ts';
 import { type Route, route } from '../core/route.ts';
 
 export const ACCESS_ROUTES: readonly Route[] = [
@@ -72,6 +74,7 @@ export const SERVER_ROUTES: readonly Route[] = [
     const runner = { protection, sentence, runsUntrusted };
     return { version: readVersion(), runner, ...backup, caller: viewCaller(caller) };
   }),
+  route(serverContract.getServerMetrics, ({ app }) => describeServer(app, requestCountsOf(app).describe())),
   route(serverContract.createBackup, ({ app }, { file }) => createBackup(app, { file })),
   route(serverContract.restoreBackup, ({ app }, { file }) => restoreBackup(app, { file })),
 ];

@@ -464,7 +464,6 @@ describe('queues over /v1', () => {
         [
           'mq_alarms_total counter',
           'mq_awaiting_mergeability gauge',
-          'mq_backup_failures_total counter',
           'mq_depth_current gauge',
           'mq_pr_conclusions_1h_total gauge',
           'mq_pr_restarts_1h_total gauge',
@@ -474,6 +473,15 @@ describe('queues over /v1', () => {
           'mq_pr_wait_duration_1h_seconds histogram',
           'mq_queue_held gauge',
           'mq_testing_slots_active gauge',
+          'sluice_candidates_total counter',
+          'sluice_ci_seconds_total counter',
+          'sluice_flaky_tests gauge',
+          'sluice_pull_requests_total counter',
+          'sluice_reused_trees_total counter',
+          'sluice_tests gauge',
+          'sluice_time_in_queue_seconds histogram',
+          'sluice_uploads_waiting gauge',
+          'sluice_waived_total counter',
         ],
       );
       assert.equal(new Set([...one.text.matchAll(/repo="([^"]*)"/g)].map(([, name]) => name)).size, 1);

@@ -5,9 +5,11 @@ import {
   PostgresAdapter,
   PostgresIntrospector,
   PostgresQueryCompiler,
+  type RawBuilder,
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
+  sql,
 } from 'kysely';
 import type { Schema } from './schema.ts';
 
@@ -36,6 +38,8 @@ export interface SqlDialect {
   readonly hasPartitions: boolean;
   /** Whether all values of a column can travel as one parameter. */
   readonly hasArrays: boolean;
+  /** The size of the whole database, in bytes. */
+  readonly databaseSize: RawBuilder<number>;
   /** Run first in the transaction of each migration, where several servers may migrate at once. */
   readonly lockMigrations: string | undefined;
 }
@@ -58,6 +62,7 @@ export const sqliteDialect: SqlDialect = {
     },
   }),
   encodeBoolean: (value) => (value ? 1 : 0),
+  databaseSize: sql<number>`(select page_count * page_size from pragma_page_count(), pragma_page_size())`,
   hasRowLocks: false,
   // A statement costs less here than a longer one would save.
   insertSizes: [1],
@@ -77,6 +82,7 @@ export const postgresDialect: SqlDialect = {
       createQueryCompiler: () => new PostgresQueryCompiler(),
     },
   }),
+  databaseSize: sql<number>`pg_database_size(current_database())`,
   encodeBoolean: (value) => value,
   hasRowLocks: true,
   insertSizes: [256, 64, 32, 16, 8, 7, 6, 5, 4, 3, 2, 1],

@@ -1,7 +1,7 @@
 import { type ExpressionBuilder, sql } from 'kysely';
 import type { EffectKey, EffectSettlement, EffectStore } from '../queues.ts';
 import { heldRows, leasedWork, UNLEASED, workStatements } from './leased-work.ts';
-import { execute, listRows, type Operation, type SqlEngine } from './operation.ts';
+import { execute, first, listRows, type Operation, type SqlEngine } from './operation.ts';
 import { toEffect } from './rows.ts';
 import type { Schema } from './schema.ts';
 import type { StatementCompiler } from './statement.ts';
@@ -19,6 +19,11 @@ export function createEffectStore(engine: SqlEngine, compiler: StatementCompiler
     settle: ({ id }, holder, settlement) =>
       engine.write(function* () {
         return (yield* settle(statements, { id, holder }, settlement)) === 0 ? 'lost' : 'settled';
+      }),
+    measure: () =>
+      engine.read(function* () {
+        const row = yield* first(statements.measure, {});
+        return { waiting: row?.waiting ?? 0, parked: row?.parked ?? 0, oldestDueAt: row?.oldest ?? null };
       }),
     unpark: (queueId, at) => engine.write(() => execute(statements.unpark, { queueId, at })),
   };
@@ -76,6 +81,16 @@ export function effectStatements(compiler: StatementCompiler) {
         .where('queue_id', '=', param('queueId'))
         .orderBy('version')
         .orderBy('ordinal'),
+    ),
+    measure: compiler.statement<object>()(() =>
+      builder
+        .selectFrom('effects')
+        .where(isOfPresentQueue)
+        .select((eb) => [
+          eb.fn.countAll<number>().as('waiting'),
+          eb.fn.count<number>('parked_at').as('parked'),
+          sql<number | null>`min(case when parked_at is null then due_at end)`.as('oldest'),
+        ]),
     ),
     unpark: compiler.statement<{ queueId: string; at: number }>()((param) =>
       builder

@@ -28,6 +28,9 @@ export function createSqlParts(
   const anything = compiler.statement<object>()(() =>
     compiler.dialect.builder.selectFrom('meta').select('name').limit(1),
   );
+  const size = compiler.statement<object>()(() =>
+    compiler.dialect.builder.selectNoFrom(compiler.dialect.databaseSize.as('bytes')),
+  );
   return {
     accounts: createAccountStore(engine, compiler),
     repositories: createRepositoryStore(engine, compiler),
@@ -43,6 +46,10 @@ export function createSqlParts(
     hints: createHintStore(engine, compiler),
     idempotentRequests: createIdempotentRequestStore(engine, compiler),
     pullRequestNotes: createPullRequestNoteStore(engine, compiler),
+    measureSize: () =>
+      engine.read(function* () {
+        return Number((yield* first(size, {}))?.bytes ?? 0);
+      }),
     ping: () => engine.read(() => run(anything, {})),
   };
 }

@@ -176,6 +176,8 @@ function foundPromises({ inRepository, inStore }: StoreTests): void {
       { name: 'subtracts', status: 'FLAKY', codeowners: ['@b'], ...at },
       { name: 'other', codeowners: ["'; -- %", '"\\'] },
     ]);
+    const counts = [{ repositoryId: id, all: 5, flaky: 2, broken: 1 }];
+    assert.deepEqual(await store.tests.countByStatus([id, id]), counts);
     const cases: readonly (readonly [Partial<RankedTestsQuery>, readonly number[]])[] = [
       [{ status: 'FLAKY' }, [1, 4]],
       [{ status: 'HEALTHY' }, [3, 5]],

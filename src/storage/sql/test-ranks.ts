@@ -5,7 +5,8 @@
  */
 import { type RawBuilder, sql } from 'kysely';
 import { addCounts, countRuns, type DailyCounts } from '../../flaky/daily-counts.ts';
-import type { RankedTest, RankedTests, RankedTestsQuery, TestOrder, TestRow } from '../tests.ts';
+import type { RepositoryId } from '../repositories.ts';
+import type { RankedTest, RankedTests, RankedTestsQuery, StatusCounts, TestOrder, TestRow } from '../tests.ts';
 import { all, allOf, first, type Operation } from './operation.ts';
 import type { Schema } from './schema.ts';
 import type { Placeholders, Statement, StatementCompiler } from './statement.ts';
@@ -97,6 +98,20 @@ function* countByKinds(
   ];
   const [excluded] = others.length === 0 ? [] : yield* allOf(statements.countAny(args, others));
   return ((yield* first(statements.countTests, args))?.test_count ?? 0) - (excluded?.total ?? 0);
+}
+
+export function* countByStatus(
+  statements: RankStatements,
+  repositoryIds: readonly RepositoryId[],
+): Operation<readonly StatusCounts[]> {
+  const all = yield* allOf(statements.countAllTests({}, repositoryIds));
+  const states = yield* allOf(statements.countByKind({}, repositoryIds));
+  const of = (id: string, kind: Kind) =>
+    states.find((row) => row.repository_id === id && row.kind === kind)?.total ?? 0;
+  return all.map(({ repository_id: id, test_count }) => ({
+    ...{ repositoryId: id as RepositoryId, all: test_count },
+    ...{ flaky: of(id, 'FLAKY'), broken: of(id, 'BROKEN') },
+  }));
 }
 
 function* readRanked(
@@ -236,6 +251,22 @@ function countStatements(compiler: StatementCompiler) {
   return {
     countTests: compiler.statement<Repository>()((param) =>
       builder.selectFrom('test_sequences').select('test_count').where('repository_id', '=', param('repositoryId')),
+    ),
+    countAllTests: compiler.list<object, string>()((_, repositoryIds) =>
+      builder
+        .selectFrom('test_sequences')
+        .select(['repository_id', 'test_count'])
+        .where('repository_id', 'in', repositoryIds)
+        .where('test_count', '>', 0),
+    ),
+    countByKind: compiler.list<object, string>()((_, repositoryIds) =>
+      builder
+        .selectFrom('test_states')
+        .select((eb) => ['repository_id', 'kind', eb.fn.countAll<number>().as('total')])
+        .where('repository_id', 'in', repositoryIds)
+        .where('kind', 'in', ['FLAKY', 'BROKEN'])
+        .where('to_seq', 'is', null)
+        .groupBy(['repository_id', 'kind']),
     ),
     countKind: compiler.statement<Repository & { kind: Kind }>()((param) =>
       ofKind(compiler)

@@ -2,7 +2,7 @@ import type { TestStore } from '../tests.ts';
 import { all, findRow, first, type Operation, type SqlEngine } from './operation.ts';
 import type { StatementCompiler } from './statement.ts';
 import { listStatements, type PageRow } from './test-lists.ts';
-import { rankStatements, rankTests } from './test-ranks.ts';
+import { countByStatus, rankStatements, rankTests } from './test-ranks.ts';
 import { patternOf, toTest, toTestEvent } from './test-rows.ts';
 import { countRuns, listRuns, testRunStatements } from './test-runs.ts';
 import { getStats, statsStatements } from './test-stats.ts';
@@ -28,6 +28,7 @@ export function createTestStore(engine: SqlEngine, compiler: StatementCompiler):
       }),
     listQuarantined: (query) => engine.snapshot(() => listOfKind(lists, { ...query, kind: 'QUARANTINED' })),
     listByStatus: (query) => engine.snapshot(() => listOfKind(lists, { ...query, kind: query.status })),
+    countByStatus: (repositoryIds) => engine.snapshot(() => countByStatus(ranks, [...new Set(repositoryIds)])),
     rank: (query) => engine.snapshot(() => rankTests(ranks, query)),
     getStats: (query) => engine.snapshot(() => getStats(stats, query)),
     listRuns: (query) => engine.snapshot(() => listRuns(runs, query)),

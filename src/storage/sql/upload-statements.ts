@@ -43,6 +43,14 @@ export function uploadStatements(compiler: StatementCompiler) {
     listToRecount: compiler.statement<object>()(() =>
       builder.selectFrom('uploads').selectAll().where(IS_TO_RECOUNT).orderBy('id'),
     ),
+    countWaiting: compiler.list<object, string>()((_, repositoryIds) =>
+      builder
+        .selectFrom('uploads')
+        .where(IS_WAITING)
+        .where('repository_id', 'in', repositoryIds)
+        .select((eb) => ['repository_id', eb.fn.countAll<number>().as('waiting')])
+        .groupBy('repository_id'),
+    ),
     measure: compiler.statement<object>()(() =>
       builder
         .selectFrom('uploads')

@@ -1,7 +1,9 @@
 import { assert } from '../../lib/assert.ts';
+import type { RepositoryId } from '../repositories.ts';
 import type { Upload, UploadOutcome, UploadStore } from '../uploads.ts';
 import {
   all,
+  allOf,
   changes,
   execute,
   executeAll,
@@ -86,7 +88,7 @@ function* accept(statements: Statements, id: string, body: Parameters<UploadStor
 function listOperations(
   engine: SqlEngine,
   statements: Statements,
-): Pick<UploadStore, 'getWatermark' | 'list' | 'hasWaiting' | 'measure'> {
+): Pick<UploadStore, 'getWatermark' | 'list' | 'hasWaiting' | 'countWaiting' | 'measure'> {
   return {
     getWatermark: (repositoryId) =>
       engine.read(function* () {
@@ -100,6 +102,11 @@ function listOperations(
     hasWaiting: (repositoryId, candidateId, check) =>
       engine.read(function* () {
         return (yield* first(statements.findWaiting, { repositoryId, candidateId, check })) !== undefined;
+      }),
+    countWaiting: (repositoryIds) =>
+      engine.read(function* () {
+        const rows = yield* allOf(statements.countWaiting({}, [...new Set(repositoryIds)]));
+        return rows.map(({ repository_id, waiting }) => ({ repositoryId: repository_id as RepositoryId, waiting }));
       }),
     measure: () =>
       engine.read(function* () {

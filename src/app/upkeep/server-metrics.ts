@@ -1,0 +1,97 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { formatExposition, type Gauge, type Histogram, type Labels } from '../../lib/exposition.ts';
+import type { App } from '../core/app.ts';
+
+/**
+ * Metrics of this server and of everything on it, whoever owns it: only an operator may read them, because the load of
+ * one organization is none of the business of another.
+ */
+// SPEC M16
+export async function describeServer(app: App, requests: readonly (Gauge | Histogram)[]): Promise<string> {
+  const [store, hints] = await Promise.all([describeStore(app), describeHints(app)]);
+  return formatExposition([...describeProcess(), ...requests, ...store, ...hints, ...describeBackups(app)]);
+}
+
+function one(name: string, help: string, value: number, type: Gauge['type'] = 'gauge'): Gauge {
+  return { type, name, help, samples: [{ labels: {}, value }] };
+}
+
+const delays = monitorEventLoopDelay({ resolution: 20 });
+
+// SPEC M17
+function describeProcess(): readonly Gauge[] {
+  const { rss, heapUsed } = process.memoryUsage();
+  const { user, system } = process.cpuUsage();
+  return [
+    one('process_start_time_seconds', 'When the server started.', Math.round(Date.now() / 1_000 - process.uptime())),
+    one('process_cpu_seconds_total', 'CPU time of all threads.', (user + system) / 1_000_000, 'counter'),
+    one('process_resident_memory_bytes', 'Memory that the server takes.', rss),
+    one('sluice_heap_used_bytes', 'Memory of JavaScript objects in the main thread.', heapUsed),
+    describeLag(),
+  ];
+}
+
+/** The delay beyond the timer's own period, since the metrics were last read. The first reading begins to measure. */
+function describeLag(): Gauge {
+  const seconds = (nanoseconds: number) => (Number.isFinite(nanoseconds) ? Math.max(0, nanoseconds / 1e9 - 0.02) : 0);
+  const quantiles = [0.5, 0.99, 1].map((quantile) => ({
+    labels: { quantile: String(quantile) },
+    value: delays.count === 0 ? 0 : seconds(delays.percentile(quantile * 100)),
+  }));
+  delays.enable();
+  delays.reset();
+  const help = 'How late the event loop of the server was, since the metrics were last read.';
+  return { type: 'gauge', name: 'sluice_event_loop_lag_seconds', help, samples: quantiles };
+}
+
+// SPEC M18
+async function describeStore({ store, clock }: App): Promise<readonly Gauge[]> {
+  const now = clock.now();
+  const age = (since: number | null) => (since === null ? 0 : Math.max(0, now - since) / 1_000);
+  const size = await store.measureSize();
+  const uploads = await store.uploads.measure();
+  const effects = await store.effects.measure();
+  return [
+    one('sluice_store_size_bytes', 'Size of the database.', size),
+    one('sluice_server_uploads_waiting', 'Uploads of all organizations that are not processed yet.', uploads.waiting),
+    one('sluice_server_uploads_oldest_seconds', 'How long the oldest of them has waited.', age(uploads.oldestAt)),
+    one('sluice_effects_waiting', 'Effects of all queues that are not done, parked ones too.', effects.waiting),
+    one('sluice_effects_parked', 'Effects that were given up and wait for an operator.', effects.parked),
+    one('sluice_effects_oldest_due_seconds', 'How long the oldest effect has been due.', age(effects.oldestDueAt)),
+  ];
+}
+
+/** Of the server that answers. None on PostgreSQL, which is backed up by other means. */
+// SPEC M10
+function describeBackups({ store, backups, clock }: App): readonly Gauge[] {
+  if (store.snapshots === undefined) return [];
+  const help = 'Scheduled backups that failed since the server started.';
+  const failures = one('mq_backup_failures_total', help, backups.failures, 'counter');
+  const { last } = backups;
+  if (last === undefined) return [failures];
+  const age = Math.max(0, clock.now() - last.at) / 1_000;
+  return [
+    failures,
+    one('mq_backup_age_seconds', 'Time since the last good backup began.', age),
+    one('mq_backup_size_bytes', 'Size of the last good backup.', last.sizeBytes),
+  ];
+}
+
+/** Shows whether the workers keep up with webhooks. None if no hosted forge is connected. */
+// SPEC M4
+async function describeHints(app: App): Promise<readonly Gauge[]> {
+  const hosts = [...app.forges].flatMap(([host, { hosting }]) => (hosting === undefined ? [] : [host]));
+  if (hosts.length === 0) return [];
+  const now = app.clock.now();
+  const due = new Map((await app.store.hints.countDue(now)).map((each) => [each.host, each]));
+  const gauge = (name: string, help: string, measure: (host: string) => number): Gauge => ({
+    ...{ type: 'gauge', name, help },
+    samples: hosts.map((host) => ({ labels: { repo_host: host } satisfies Labels, value: measure(host) })),
+  });
+  return [
+    gauge('mq_notices_waiting', 'Hints of the forge that are due.', (host) => due.get(host)?.count ?? 0),
+    gauge('mq_notices_oldest_due_seconds', 'For how long the oldest of them has been due.', (host) => {
+      return Math.max(0, now - (due.get(host)?.oldestDueAt ?? now)) / 1_000;
+    }),
+  ];
+}
