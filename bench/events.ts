@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { Prng } from '../src/lib/prng.ts';
 import { TEST_ORDERS } from '../src/storage/tests.ts';
 import { startPostgres } from '../test/helpers/postgres.ts';
+import { measureMetrics } from './events-metrics.ts';
 import { printFigure, progress } from './lib/figure.ts';
 import { fillTests, teamOf } from './lib/fill-tests.ts';
 import { createTestsWorld, type TestsServer } from './lib/tests-world.ts';
@@ -22,6 +23,7 @@ interface Sizes {
 /** One question each about the history of queues and tests. */
 const QUESTIONS: Readonly<Record<string, (sizes: Sizes) => Promise<void>>> = {
   'list-tests': measureListTests,
+  metrics: measureMetrics,
 };
 
 /** `--only list-tests` answers one question; `--runs 100000 --tests 20000` makes it faster. */
