@@ -1,7 +1,7 @@
 import type { Candidate } from './candidate.ts';
 
 /**
- * What happened in a queue since it was created, as counters. Each step adds to them, and they are stored with the state
+ * Counters of a queue since it was created. Each step adds to them, and they are stored with the state
  * in the same commit: a repeated, lost or concurrent event can count neither twice nor never, a counter rises across
  * restarts and on several servers, and reading it needs no history.
  */
