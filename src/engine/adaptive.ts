@@ -47,7 +47,10 @@ function propose(queue: Queue, at: Instant): readonly Proposal[] {
 
 function proposeUrgent(queue: Queue, at: Instant, pool: readonly Entry[]): readonly Proposal[] {
   if (queue.settings.mode === 'PARALLEL') return proposeForLanes(queue, at);
-  return [onLine(queue, peersOf(queue, pool))];
+  const urgent = peersOf(queue, pool);
+  if (chanceOf(queue, lineOf(queue)) > 0) return [onLine(queue, urgent)];
+  // It does not wait for the failure ahead of it to be decided.
+  return urgent.every(isScoutable) ? [{ kind: 'search', entries: urgent }] : proposeSearches(queue);
 }
 
 /** A group of the only line is on top of all of it. */

@@ -16,8 +16,8 @@ export interface Learned {
   readonly flakes: Share;
   /** The decayed mean of runs that passed; undefined before the first. */
   readonly durationMs: number | undefined;
-  /** When a run passed last. CI worked then. */
-  readonly passedAt: Instant | undefined;
+  /** The latest time in which runs passed without a gap between one and the next. CI worked then. */
+  readonly working: { readonly since: Instant; readonly until: Instant } | undefined;
 }
 
 /** `hits` of `seen`, both decayed. */
@@ -43,7 +43,7 @@ export const NOTHING_LEARNED: Learned = {
   cleared: { hits: 0.1, seen: 10 },
   flakes: { hits: 0.5, seen: 20 },
   durationMs: undefined,
-  passedAt: undefined,
+  working: undefined,
 };
 
 const DECAY = 0.99;
@@ -56,7 +56,7 @@ const PRIOR_WEIGHT = 2;
 const LARGEST_DOUBT = 0.001;
 const MOST_CONFIRMATIONS = 3;
 /** As many successes, never seen, count against little evidence. */
-const DOUBT_WEIGHT = 10;
+const DOUBT_WEIGHT = 50;
 const MOST_OUTCOMES = 512;
 
 function count({ hits, seen }: Share, hit: number): Share {
@@ -119,7 +119,10 @@ export function withPass(
   if (tookMs !== undefined) {
     durationMs = durationMs === undefined ? tookMs : DURATION_DECAY * durationMs + (1 - DURATION_DECAY) * tookMs;
   }
-  return { ...learned, flakes: count(flakes, 0), durationMs, passedAt: at };
+  const since = at - (tookMs ?? 0);
+  const isOn = learned.working !== undefined && since <= learned.working.until;
+  const working = { since: isOn ? Math.min(since, learned.working.since) : since, until: at };
+  return { ...learned, flakes: count(flakes, 0), durationMs, working };
 }
 
 /** How likely an untested entry fails; `context` is the outcome of the entry admitted before it, if it is known. */

@@ -277,9 +277,20 @@ function carryOut(work: Work, proposal: Proposal, started: Started): 'ask again'
 function startLine(work: Work, group: StartableGroup, started: Started): 'ask again' | undefined {
   const ahead = [...group.ahead].map((id) => started.get(id) ?? id);
   if (group.entries.length === 0 || ahead.some((id) => id < 0) || !arePending(work, group.entries)) return undefined;
+  if (isOnFailure(work.queue, ahead as CandidateNumber[])) return undefined;
   if (freeSlots(work.queue) > 0) started.set(group.id, startGroup(work, group, ahead as CandidateNumber[]));
   else if (freeSlotFor(work, group.entries) !== undefined) return 'ask again';
   return undefined;
+}
+
+/** An ADAPTIVE queue abandons at once what is built on a failure, so that it would be started again without end. */
+// SPEC K7
+function isOnFailure(queue: Queue, ahead: readonly CandidateNumber[]): boolean {
+  if (queue.settings.optimizationMode !== 'ADAPTIVE') return false;
+  return ahead.some((number) => {
+    const candidate = findCandidate(queue, number);
+    return candidate !== undefined && isFailure(queue, candidate) && !isRunAgain(candidate);
+  });
 }
 
 type StartableGroup = Extract<Proposal, { kind: 'line' }>['group'];

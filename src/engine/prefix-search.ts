@@ -284,7 +284,7 @@ function accuse(work: Work, search: Bisection, failed: Mark, isTrusted: boolean)
   if (queue.hold !== undefined) return false;
   if (isBehindOthers(queue, search, entry)) return waitAgain(work, search);
   if (!search.isOnHead && !search.accused.isLast) return rebase(work, search);
-  if (!isTrusted || !(mayBlame(queue, run) || hasPassedSince(queue, run.failure))) return false;
+  if (!isTrusted || !(mayBlame(queue, run) || didCiWork(queue, run.failure))) return false;
   if (isBehindAccused(queue, search, entry)) return false;
   noteFailure(work, entry, run, run.failure);
   const { at: _at, ...failure } = run.failure;
@@ -299,9 +299,9 @@ function waitAgain(work: Work, search: Bisection): boolean {
   return true;
 }
 
-/** A suspicion against a commit that passed by itself is a suspicion against CI. A later pass of any run refutes it. */
-function hasPassedSince({ learned }: Queue, { at }: Failure): boolean {
-  return learned.passedAt !== undefined && learned.passedAt > at;
+/** A suspicion against a commit that passed by itself is a suspicion against CI. Runs that passed at the time refute it. */
+function didCiWork({ learned: { working } }: Queue, { at }: Failure): boolean {
+  return working !== undefined && working.since <= at && at < working.until;
 }
 
 /** The target branch has moved since, so failures on the present head decide. Those before may have lacked what landed. */

@@ -93,7 +93,19 @@ function aheadTest(queue: Queue, { admissions }: Bisection, entry: Entry): (othe
   return (other) =>
     orderKey(other) < key &&
     (other.admission?.ordinal ?? 0) <= admissions &&
-    footprint.overlaps(targetsOf(queue, other));
+    footprint.overlaps(targetsOf(queue, other)) &&
+    !isAsideFor(queue, other, entry);
+}
+
+/** It was set aside for a conflict with this entry, directly or not, and waits for the entry's end. */
+function isAsideFor(queue: Queue, other: Entry, { prNumber }: Entry): boolean {
+  const seen = new Set<PrNumber>();
+  for (let next = other.conflictsWith; next !== undefined && !seen.has(next); ) {
+    if (next === prNumber) return true;
+    seen.add(next);
+    next = findEntry(queue, next)?.conflictsWith;
+  }
+  return false;
 }
 
 /** The entries that an accused entry waits for, in queue order. */

@@ -45,5 +45,8 @@ export const FROZEN_SEEDS: readonly (readonly [seed: number, found: string])[] =
   [331_942, 'an urgent entry interrupts what it has to wait for, without end'],
   [430_973, 'an older test of the head ends a hold for configuration'],
   [30_061, 'a candidate waits for the end of a hold, and the plan comes to an end'],
+  [1_109_733, 'an urgent entry is started on a failure ahead of it, and abandoned, without end'],
+  [1_109_662, 'an accused entry waits for one that was set aside for a conflict with it'],
+  [1_104_932, 'CI that works again does not show that it worked when an entry failed'],
   [600_149, 'who fails in a search on top of what it cleared is no evidence against the base'],
 ];
