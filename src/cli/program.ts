@@ -64,6 +64,11 @@ export function createProgram(): Program {
     const { defineSimulate } = await import('./simulate/command.ts');
     return defineSimulate;
   });
+  add('events', 'Show what happened, and follow what happens', async () => (await import('./events.ts')).defineEvents);
+  add('audit', 'Export and verify the records that never change', async () => {
+    const { defineAudit } = await import('./events.ts');
+    return defineAudit;
+  });
   add('login', 'Keep the address of a server and a token', async () => (await import('./login.ts')).defineLogin);
   add('logout', 'Forget a token that is kept', async () => (await import('./login.ts')).defineLogout);
   add('token', 'Create and revoke tokens', async () => (await import('./token.ts')).defineToken);

@@ -1,5 +1,6 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { formatInstant, type Instant } from '../../lib/clock.ts';
+import { chainDigest } from '../../lib/digest-chain.ts';
 import { present } from '../../lib/present.ts';
 import type { OrganizationId } from '../../storage/accounts.ts';
 import type { FeedRow } from '../../storage/feed.ts';
@@ -36,8 +37,16 @@ export function actEvent(
   place: Partial<Place> & ({ readonly organizationId: OrganizationId } | Pick<FeedDraft, 'repositoryId'>),
 ): FeedDraft {
   const nowhere = { organizationId: null, repositoryId: null, queueId: null, targetBranch: null, testId: null };
-  const named = { source: randomUUID(), version: 1, ordinal: 0 };
+  const named = { source: nextSource(at), version: 1, ordinal: 0 };
   return { ...nowhere, ...place, ...named, at, type, prNumber: prNumber ?? null, body: JSON.stringify(body) };
+}
+
+let acts = 0;
+
+/** Acts of one server at one instant keep their order. */
+function nextSource(at: Instant): string {
+  acts += 1;
+  return `act/${at}/${acts.toString(36).padStart(9, '0')}/${randomUUID()}`;
 }
 
 /** An event as the API shows it. */
@@ -92,20 +101,5 @@ export function isAudited(type: string): boolean {
 /** The digest of a record: of the record as the API shows it, and of the digest before. Null for other events. */
 // SPEC X6
 export function seal(row: Omit<FeedRow, 'digest'>, previous: string | null): string | null {
-  return isAudited(row.type) ? digestOf(viewEvent(row), previous) : null;
-}
-
-export function digestOf(event: FeedEvent, previous: string | null): string {
-  return createHash('sha256')
-    .update(`${previous ?? ''}\n${canonical(event)}`)
-    .digest('hex');
-}
-
-/** JSON with sorted keys and without spaces, so that equal records have equal texts in every language. */
-export function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
-  if (value === null || typeof value !== 'object') return JSON.stringify(value);
-  const fields = Object.entries(value).filter(([, field]) => field !== undefined);
-  const sorted = fields.sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${sorted.map(([name, field]) => `${JSON.stringify(name)}:${canonical(field)}`).join(',')}}`;
+  return isAudited(row.type) ? chainDigest(viewEvent(row), previous) : null;
 }

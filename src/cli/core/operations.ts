@@ -2,6 +2,7 @@ import type { Static, TSchema } from 'typebox';
 import type * as access from '../../contract/access.ts';
 import type * as candidateLog from '../../contract/candidate-log.ts';
 import type * as costOfFlakes from '../../contract/cost-of-flakes.ts';
+import type * as events from '../../contract/events.ts';
 import type * as flakyTests from '../../contract/flaky-tests.ts';
 import type * as monitors from '../../contract/monitors.ts';
 import type { Operation } from '../../contract/operation.ts';
@@ -20,6 +21,7 @@ import contract from './contract.json' with { type: 'json' };
 type Contract = typeof access &
   typeof candidateLog &
   typeof costOfFlakes &
+  typeof events &
   typeof flakyTests &
   typeof monitors &
   typeof pullRequests &

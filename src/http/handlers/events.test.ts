@@ -5,7 +5,8 @@ import { type TestQueue, useServer } from '../../../test/e2e/test-queue.ts';
 import { storeObserved } from '../../../test/helpers/observed-test.ts';
 import { NOON } from '../../../test/helpers/store-rows.ts';
 import { createInProcess } from '../../../test/worlds/server/in-process.ts';
-import { digestOf, type FeedEvent } from '../../app/core/feed-event.ts';
+import type { FeedEvent } from '../../app/core/feed-event.ts';
+import { chainDigest } from '../../lib/digest-chain.ts';
 
 interface Page {
   readonly events: readonly (FeedEvent & { readonly digest?: string })[];
@@ -138,7 +139,7 @@ describe('listEvents', () => {
     const { events } = await list({ audit: true, order: 'ASC', limit: 200 });
     let digest: string | null = null;
     for (const { digest: own, ...record } of events) {
-      assert.equal(own, digestOf(record, digest), record.text);
+      assert.equal(own, chainDigest(record, digest), record.text);
       digest = own ?? null;
     }
     assert.ok(events.length >= 8);

@@ -1,0 +1,192 @@
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Command } from 'commander';
+import type { Static } from 'typebox';
+import type { listEvents } from '../contract/events.ts';
+import { chainDigest } from '../lib/digest-chain.ts';
+import { present } from '../lib/present.ts';
+import {
+  addExamples,
+  collectNames,
+  formatRepo,
+  parseInstant,
+  parseIntegerWithin,
+  parsePrNumber,
+  parseRepo,
+  type RepoRef,
+} from './core/arguments.ts';
+import { type Context, withContext } from './core/context.ts';
+import { CliError, EXIT, usageError } from './core/exit.ts';
+import { formatRows } from './core/table.ts';
+import { clean, formatTime, say, write } from './core/terminal.ts';
+
+type Page = Static<typeof listEvents.reply>;
+type Event = Page['events'][number];
+
+interface EventsOptions {
+  readonly repo?: RepoRef;
+  readonly branch?: string;
+  readonly pr?: number;
+  readonly type?: readonly string[];
+  readonly since?: string;
+  readonly until?: string;
+  readonly limit: number;
+  readonly follow?: true;
+}
+
+const POLL_MS = 1_000;
+
+export function defineEvents(command: Command): void {
+  command
+    .description('Show the latest events of the organization, the newest last.')
+    .option('-R, --repo <repo>', 'Only those of this repository, as host/owner/name.', parseRepo)
+    .option('-B, --branch <branch>', 'Only those of the queue for this branch. Needs -R.')
+    .option('--pr <number>', 'Only those of this pull request. Needs -R.', parsePrNumber)
+    .option(
+      '--type <types>',
+      'Only these types or families, such as pull_request.merged or queue.*; by commas, or repeated.',
+      collectNames,
+    )
+    .option('--since <when>', 'Only those since then: 2h, 3d, or an instant.', parseInstant('past'))
+    .option('--until <when>', 'Only those before then: 2h, 3d, or an instant.', parseInstant('past'))
+    .option('-n, --limit <n>', 'How many at most, up to 200.', parseIntegerWithin(1, 200), 50)
+    .option('-f, --follow', 'Go on with what happens.')
+    .action(withContext(showEvents));
+  addExamples(command, [
+    'sluice events',
+    'sluice events -f --type "pull_request.*"',
+    'sluice events -R github.com/acme/app --pr 7',
+    'sluice events --type "token.*,queue.*" --since 7d --json',
+  ]);
+}
+
+// SPEC W47
+async function showEvents(context: Context, options: EventsOptions): Promise<void> {
+  const { repo, branch, pr, type, since, until, limit } = options;
+  const asked = {
+    ...present({ repo, targetBranch: branch, prNumber: pr, types: type && [...type] }),
+    ...present({ after: since, before: until }),
+  };
+  const newest = await context.call('listEvents', { ...asked, limit });
+  const events = [...newest.events].reverse();
+  if (options.follow === undefined) {
+    context.show(newest, () => formatEvents(events));
+    return;
+  }
+  print(context, events);
+  let cursor = events.at(-1)?.id ?? (await findEnd(context));
+  for (;;) {
+    const page = await context.call('listEvents', { ...asked, order: 'ASC', cursor, limit: 200 });
+    print(context, page.events);
+    cursor = page.nextCursor ?? cursor;
+    if (page.events.length === 0) await delay(POLL_MS);
+  }
+}
+
+/** The last event of all. */
+async function findEnd(context: Context): Promise<string> {
+  const { events } = await context.call('listEvents', { limit: 1 });
+  return events[0]?.id ?? '0';
+}
+
+/** One JSON document for each event, because the list has no end. */
+function print(context: Context, events: readonly Event[]): void {
+  if (events.length === 0) return;
+  write(context.isJson ? events.map((event) => `${JSON.stringify(event)}\n`).join('') : formatEvents(events));
+}
+
+function formatEvents(events: readonly Event[]): string {
+  if (events.length === 0) return 'No events.\n';
+  return formatRows(events, [
+    { title: 'WHEN', cell: ({ at }) => formatTime(at) },
+    { title: 'TYPE', cell: ({ type }) => type },
+    { title: 'WHERE', shrinks: true, cell: formatPlace },
+    { title: 'WHAT', wraps: true, cell: ({ text }) => text },
+  ]);
+}
+
+function formatPlace({ repo, targetBranch }: Event): string {
+  if (repo === undefined) return '-';
+  return targetBranch === undefined ? formatRepo(repo) : `${formatRepo(repo)} ${targetBranch}`;
+}
+
+export function defineAudit(audit: Command): void {
+  addExamples(audit, ['sluice audit verify', 'sluice audit export > audit.jsonl']);
+  const exported = audit
+    .command('export')
+    .description('Print all records of the audit, one JSON document a line, the oldest first.')
+    .action(
+      withContext(async (context) => {
+        for await (const record of readRecords(context)) write(`${JSON.stringify(record)}\n`);
+      }),
+    );
+  addExamples(exported, ['sluice audit export > audit.jsonl']);
+  const verify = audit
+    .command('verify')
+    .description('Check that no record of the audit was changed, removed or inserted, and name the first that was.')
+    .option('--file <file>', 'Check an exported file instead of the server.')
+    .option('--digest <digest>', 'A digest that was printed before: its record must still be there.')
+    .action(
+      withContext(async (context, options: { file?: string; digest?: string }) => {
+        const records = options.file === undefined ? readRecords(context) : readFile(options.file);
+        await verifyRecords(context, records, options.digest);
+      }),
+    );
+  addExamples(verify, ['sluice audit verify', 'sluice audit verify --file audit.jsonl']);
+}
+
+type Records = AsyncIterable<Event>;
+
+async function* readRecords(context: Context): AsyncGenerator<Event> {
+  let cursor = '0';
+  for (;;) {
+    const page = await context.call('listEvents', { audit: true, order: 'ASC', cursor, limit: 200 });
+    yield* page.events;
+    if (page.events.length < 200) return;
+    cursor = page.nextCursor ?? cursor;
+  }
+}
+
+async function* readFile(file: string): AsyncGenerator<Event> {
+  const lines = createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY });
+  let number = 0;
+  try {
+    for await (const line of lines) {
+      number += 1;
+      if (line.trim() !== '') yield JSON.parse(line) as Event;
+    }
+  } catch (error) {
+    if (error instanceof SyntaxError) throw usageError(`Line ${number} of ${file} is not JSON.`);
+    throw usageError(`${file} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'}).`);
+  }
+}
+
+// SPEC X6
+async function verifyRecords(context: Context, records: Records, expected: string | undefined): Promise<void> {
+  let digest: string | null = null;
+  let count = 0;
+  let isFound = expected === undefined;
+  for await (const { digest: own = '', ...record } of records) {
+    if (own !== chainDigest(record, digest)) throw broken(record, count === 0);
+    digest = own;
+    count += 1;
+    isFound ||= own === expected;
+  }
+  if (!isFound)
+    throw new CliError(EXIT.refused, `No record has the digest ${expected}: records were removed at the end.`);
+  context.show(
+    { records: count, digest },
+    () => `${count} records, none changed. Keep this digest: ${digest ?? 'none'}\n`,
+  );
+  if (!context.isJson) say('Next: sluice audit verify --digest DIGEST shows later that nothing was removed since.');
+}
+
+function broken({ id, type, at, text }: Event, isFirst: boolean): CliError {
+  const where = isFirst ? 'It is the first one, so records before it may be missing.' : '';
+  const what = `Record ${id} (${type} at ${at}: ${clean(text)}) does not fit the one before it.`;
+  return new CliError(
+    EXIT.refused,
+    `${what} It was changed, or records before it were removed or inserted. ${where}`.trim(),
+  );
+}
