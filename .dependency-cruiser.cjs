@@ -4,7 +4,7 @@ const test = '\\.test\\.ts$';
 const any = { own: '^src/', vendor: '^node_modules/' };
 
 // Ports are the files directly in these rooms; adapters are the folders beside them.
-const port = '^src/(forge|check-runner|storage)/[^/]+\\.ts$|^src/git/git\\.ts$';
+const port = '^src/(forge|check-runner|outgoing|storage)/[^/]+\\.ts$|^src/git/git\\.ts$';
 const pure = '^src/(engine|flaky|junit)/';
 const lib = '^src/lib/';
 const words = '^src/words/';
@@ -77,6 +77,8 @@ module.exports = {
       ['^src/check-runner/[^/]+\\.ts$', '^src/check-runner/$1/', lib],
       'A check runner imports its port and lib.',
     ),
+    room('outgoing-port', '^src/outgoing/[^/]+\\.ts$', ['^src/outgoing/[^/]+\\.ts$', lib], 'A port knows no adapter.'),
+    room('outgoing-adapters', '^src/outgoing/([^/]+)/', ['^src/outgoing/', lib], 'A sender imports its port and lib.'),
     room(
       'storage-adapters',
       '^src/storage/([^/]+)/',
@@ -123,6 +125,7 @@ module.exports = {
     appRoom('feed'),
     appRoom('repositories'),
     appRoom('tests'),
+    appRoom('webhooks', ['feed', 'tests']),
     appRoom('queue', ['access', 'repositories', 'tests']),
     room(
       'app-advice',

@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { ensureAdmin } from './app/access/admin-token.ts';
 import { Authenticator } from './app/access/authenticate.ts';
-import type { App } from './app/core/app.ts';
+import type { App, WebhookAccess } from './app/core/app.ts';
 import { Backups } from './app/core/backups.ts';
 import { Directory } from './app/core/directory.ts';
 import { Feed } from './app/core/feed.ts';
@@ -23,6 +23,8 @@ import { createSweep } from './app/upkeep/sweep-refs.ts';
 import { Timers } from './app/upkeep/timers.ts';
 import { findUploadPlace } from './app/uploads/find-upload-place.ts';
 import { UnusedUploads } from './app/uploads/unused-uploads.ts';
+import { createDeliveryWorker, type DeliveryWorker } from './app/webhooks/deliver.ts';
+import { createDeliveryMaker } from './app/webhooks/make-deliveries.ts';
 import { createLocalRunner, findRunnerFolder } from './check-runner/local/local-runner.ts';
 import type { CheckRunner } from './check-runner/runner.ts';
 import { type Config, type Environment, parseConfig } from './config/config.ts';
@@ -37,6 +39,8 @@ import { LineWriter } from './lib/line-writer.ts';
 import { createJsonLog, createTextLog, type Log, type LogLevel } from './lib/log.ts';
 import type { PeriodicTask } from './lib/periodic.ts';
 import { readVersion } from './lib/version.ts';
+import { createSecretBox, loadSecretKey } from './outgoing/http/secret-box.ts';
+import { createWebhookSender } from './outgoing/http/send-webhook.ts';
 import { createTurnMemory } from './storage/sqlite/write-turn.ts';
 import type { Store } from './storage/store.ts';
 
@@ -126,6 +130,7 @@ async function startOn(
     outages: new Outages(),
     hints: new WakeSignal(),
     feed: new Feed({ store, clock, log }),
+    webhooks: await openWebhooks(config),
     log,
     publicUrl: config.publicUrl,
     unusedUploads,
@@ -138,6 +143,9 @@ async function startOn(
   const plainGitPoller = new PlainGitPoller(app);
   const worker = createEffectWorker(app, serverId);
   const hintWorker = createHintWorker(app, serverId);
+  const deliveryWorker = createDeliveryWorker(app, serverId);
+  const deliveryMaker = createDeliveryMaker(app);
+  app.feed.listen(() => deliveryMaker.wake());
   const timers = new Timers(app);
   const server = createServer({
     app,
@@ -153,12 +161,13 @@ async function startOn(
   plainGitPoller.start();
   worker.start();
   hintWorker.start();
+  deliveryWorker.start();
   timers.start();
   ingest.start();
   app.feed.start();
   const rounds = [
     ...[createAudit(app), createForgePoller(app), createHintWatch(app)],
-    ...[createSweep(app), createHousekeeping(app, config), unusedUploads.createRounds(), watch],
+    ...[deliveryMaker, createSweep(app), createHousekeeping(app, config), unusedUploads.createRounds(), watch],
     ...(config.backupSchedule === undefined ? [] : [createBackupRounds(app, config.backupSchedule)]),
   ];
   for (const each of rounds) each.start();
@@ -166,8 +175,14 @@ async function startOn(
     url,
     newToken: newSecret,
     tokenFile,
-    stop: () => stop({ server, app, ingest, plainGitPoller, worker, hintWorker, timers, rounds }),
+    stop: () => stop({ server, app, ingest, plainGitPoller, worker, hintWorker, deliveryWorker, timers, rounds }),
   };
+}
+
+async function openWebhooks({ dataFolder, secretKey, webhookNetworks }: Config): Promise<WebhookAccess> {
+  const box = createSecretBox(await loadSecretKey(dataFolder, secretKey));
+  const sender = createWebhookSender({ networks: webhookNetworks, userAgent: `Sluice/${readVersion()}` });
+  return { signal: new WakeSignal(), box, sender };
 }
 
 /** For the CLI on this machine: a changed port is found. */
@@ -263,14 +278,18 @@ async function stop(parts: {
   readonly plainGitPoller: PlainGitPoller;
   readonly worker: EffectWorker;
   readonly hintWorker: HintWorker;
+  readonly deliveryWorker: DeliveryWorker;
   readonly timers: Timers;
   readonly rounds: readonly PeriodicTask[];
 }): Promise<void> {
-  const { plainGitPoller, worker, hintWorker, timers, ingest, rounds } = parts;
+  const { plainGitPoller, worker, hintWorker, deliveryWorker, timers, ingest, rounds } = parts;
   const { feed } = parts.app;
-  const stopping = [plainGitPoller, worker, hintWorker, timers, ingest, feed, ...rounds].map((part) => part.stop());
+  const workers = [worker, hintWorker, deliveryWorker];
+  const stopping = [plainGitPoller, ...workers, timers, ingest, feed, ...rounds].map((part) => part.stop());
   const ended = Promise.all(stopping);
   const cutOff = setTimeout(() => parts.server.server.closeAllConnections(), STOP_MS);
+  // An endpoint may take its time: its delivery is repeated after the restart.
+  await parts.app.webhooks.sender.close();
   await parts.server.close();
   clearTimeout(cutOff);
   for (const forge of parts.app.forges.values()) await forge.close();

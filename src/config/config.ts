@@ -59,6 +59,10 @@ export interface Config extends RunnerConfig {
   readonly hookTimeoutSeconds: number;
   readonly uploadKeepDays: number;
   readonly eventDays: number;
+  /** Encrypts secrets in the store; undefined: a file of the data folder has the key. */
+  readonly secretKey: string | undefined;
+  /** Networks that are not public and that webhooks may reach. */
+  readonly webhookNetworks: readonly string[];
   readonly uploadKeepBytes: number;
   readonly uploadNewTests: number;
   readonly repositoryTests: number;
@@ -91,7 +95,7 @@ export function parseConfig(environment: Environment): ParsedConfig {
     host: read('SLUICE_HOST') ?? VARIABLES.SLUICE_HOST.default,
     port: Number(read('SLUICE_PORT') ?? VARIABLES.SLUICE_PORT.default),
     publicUrl: read('SLUICE_URL')?.replace(/\/+$/, ''),
-    trustedProxies: parseTrustedProxies(read('SLUICE_TRUSTED_PROXIES') ?? ''),
+    trustedProxies: parseList(read('SLUICE_TRUSTED_PROXIES') ?? ''),
     dataFolder: path.resolve(read('SLUICE_DATA') ?? VARIABLES.SLUICE_DATA.default),
     databaseUrl: read('SLUICE_DATABASE_URL'),
     adminToken: read('SLUICE_ADMIN_TOKEN'),
@@ -101,6 +105,8 @@ export function parseConfig(environment: Environment): ParsedConfig {
     testBranchPrefix: read('SLUICE_TEST_BRANCH_PREFIX') ?? VARIABLES.SLUICE_TEST_BRANCH_PREFIX.default,
     hookTimeoutSeconds: Number(read('SLUICE_HOOK_TIMEOUT') ?? VARIABLES.SLUICE_HOOK_TIMEOUT.default),
     eventDays: Number(read('SLUICE_EVENT_DAYS') ?? VARIABLES.SLUICE_EVENT_DAYS.default),
+    secretKey: read('SLUICE_SECRET_KEY'),
+    webhookNetworks: parseList(read('SLUICE_WEBHOOK_NETWORKS') ?? ''),
     uploadKeepDays: Number(read('SLUICE_UPLOAD_KEEP_DAYS') ?? VARIABLES.SLUICE_UPLOAD_KEEP_DAYS.default),
     uploadKeepBytes: Number(read('SLUICE_UPLOAD_KEEP_BYTES') ?? VARIABLES.SLUICE_UPLOAD_KEEP_BYTES.default),
     uploadNewTests: Number(read('SLUICE_UPLOAD_NEW_TESTS') ?? VARIABLES.SLUICE_UPLOAD_NEW_TESTS.default),
@@ -161,7 +167,10 @@ const RULES: { readonly [Name in VariableName]?: (given: string) => string | und
   SLUICE_ADMIN_TOKEN: (given) =>
     /^[\x21-\x7e]{20,200}$/.test(given) ? undefined : 'must be 20 to 200 visible characters without spaces',
   SLUICE_ORG: checkSlug,
-  SLUICE_TRUSTED_PROXIES: checkTrustedProxies,
+  SLUICE_TRUSTED_PROXIES: checkNetworks,
+  SLUICE_WEBHOOK_NETWORKS: checkNetworks,
+  SLUICE_SECRET_KEY: (given) =>
+    /^(?:[0-9a-fA-F]{64}|[A-Za-z0-9+/]{43}=?)$/.test(given) ? undefined : 'must be 32 bytes in base64 or hexadecimal',
   SLUICE_HOST: (given) =>
     /^[A-Za-z0-9.:[\]_-]+$/.test(given) ? undefined : `must be an address or a host name, not "${given}"`,
   ...RUNNER_RULES,
@@ -191,12 +200,12 @@ function findUnknown(environment: Environment): string[] {
 }
 
 /** Addresses and CIDRs, separated by commas or blanks. */
-function parseTrustedProxies(given: string): readonly string[] {
+function parseList(given: string): readonly string[] {
   return given.split(/[\s,]+/).filter((entry) => entry !== '');
 }
 
-function checkTrustedProxies(given: string): string | undefined {
-  const wrong = parseTrustedProxies(given).find((entry) => !isAddressOrRange(entry));
+function checkNetworks(given: string): string | undefined {
+  const wrong = parseList(given).find((entry) => !isAddressOrRange(entry));
   return wrong === undefined ? undefined : `must be addresses such as 10.0.0.5, 10.0.0.0/8 or fd00::/8, not "${wrong}"`;
 }
 

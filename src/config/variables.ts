@@ -127,6 +127,14 @@ export const VARIABLES = {
     { min: 1, max: 3600 },
     'Seconds after which the server ends hooks of a plain git repository and everything that they started: once before a branch is changed, and once after.',
   ),
+  SLUICE_SECRET_KEY: secret(
+    'a key in the file secret-key of the data folder',
+    'Encrypts the addresses and secrets of webhooks: 32 bytes in base64 or hexadecimal, as from `openssl rand -base64 32`. The same on all servers of one database.',
+  ),
+  SLUICE_WEBHOOK_NETWORKS: text(
+    'none',
+    'Networks that are not public and that webhooks may reach, as CIDRs separated by commas, such as 10.0.0.0/8. Only webhooks made with a token of the scope instance reach them.',
+  ),
   SLUICE_EVENT_DAYS: integer(
     '400',
     { min: 1, max: 36_500 },

@@ -13,6 +13,10 @@ export type RefusalCode =
   | 'MONITOR_NOT_FOUND'
   | 'TOKEN_NOT_FOUND'
   | 'UPLOAD_NOT_FOUND'
+  | 'WEBHOOK_NOT_FOUND'
+  | 'WEBHOOK_DELIVERY_NOT_FOUND'
+  | 'WEBHOOK_DISABLED'
+  | 'WEBHOOK_LIMIT_REACHED'
   | 'UPLOAD_NOT_KEPT'
   | 'UPLOAD_NOT_PROCESSED'
   | 'UPLOAD_URL_REFUSED'
@@ -151,6 +155,16 @@ export const ERRORS: { readonly [Code in ErrorCode]: ErrorKind } = {
     title: 'No such upload',
     help: 'The repository has no upload with this id. `listUploads` shows those it has.',
   },
+  WEBHOOK_NOT_FOUND: {
+    status: 404,
+    title: 'No such webhook',
+    help: 'The organization has no webhook with this id, or the token may not manage it. `listWebhooks` shows those it has.',
+  },
+  WEBHOOK_DELIVERY_NOT_FOUND: {
+    status: 404,
+    title: 'No such delivery',
+    help: 'The webhook has no delivery with this id. Deliveries that have ended are kept for 30 days.',
+  },
   METHOD_NOT_ALLOWED: {
     status: 405,
     title: 'The operation has another method',
@@ -215,6 +229,16 @@ export const ERRORS: { readonly [Code in ErrorCode]: ErrorKind } = {
     status: 409,
     title: 'The repository has too many monitors',
     help: 'A repository has at most 50 monitors. Delete one first.',
+  },
+  WEBHOOK_DISABLED: {
+    status: 409,
+    title: 'The webhook is disabled',
+    help: 'Somebody disabled it, or every delivery failed for five days. Repair the endpoint and enable the webhook with `updateWebhook`.',
+  },
+  WEBHOOK_LIMIT_REACHED: {
+    status: 409,
+    title: 'The organization has too many webhooks',
+    help: 'An organization has at most 100 webhooks. Delete one first.',
   },
   UPLOAD_NOT_KEPT: {
     status: 409,

@@ -32,6 +32,10 @@ export const EVENT_TYPES: readonly string[] = [
   ...['webhook.created', 'webhook.changed', 'webhook.deleted', 'webhook.disabled'],
 ];
 
+/** A webhook may also choose the second form of a change of status. */
+export const V2_STATUS_CHANGED = 'v2.test_case.status_changed';
+export const WEBHOOK_TYPES: readonly string[] = [...EVENT_TYPES, V2_STATUS_CHANGED];
+
 export const EventId = Type.String({
   pattern: '^[0-9]{1,15}$',
   description: 'The id of an event: its place in the feed of the organization.',

@@ -5,6 +5,7 @@ import { PULL_REQUESTS_ROUTES } from './handlers/pull-requests.ts';
 import { CANDIDATES_ROUTES, QUEUES_ROUTES } from './handlers/queues.ts';
 import { TEST_SETTINGS_ROUTES, TESTS_ROUTES } from './handlers/tests.ts';
 import { UPLOADS_ROUTES } from './handlers/uploads.ts';
+import { WEBHOOKS_ROUTES } from './handlers/webhooks.ts';
 
 /** Every operation of the API, on every mount. */
 export const ROUTES: readonly Route[] = [
@@ -13,6 +14,7 @@ export const ROUTES: readonly Route[] = [
   ...REPOSITORIES_ROUTES,
   ...QUEUES_ROUTES,
   ...EVENTS_ROUTES,
+  ...WEBHOOKS_ROUTES,
   ...PULL_REQUESTS_ROUTES,
   ...CANDIDATES_ROUTES,
   ...TESTS_ROUTES,

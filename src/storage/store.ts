@@ -11,6 +11,7 @@ import type { TestIngest } from './test-ingest.ts';
 import type { TestSettingsStore } from './test-settings.ts';
 import type { TestStore } from './tests.ts';
 import type { UploadStore } from './uploads.ts';
+import type { DeliveryStore, WebhookStore } from './webhooks.ts';
 
 /**
  * The port of all persistent data. Both adapters (SQLite, PostgreSQL) keep the same contract, which one suite checks
@@ -32,6 +33,8 @@ export interface Store {
   readonly alarms: AlarmStore;
   readonly feed: FeedStore;
   readonly hints: HintStore;
+  readonly webhooks: WebhookStore;
+  readonly webhookDeliveries: DeliveryStore;
   readonly idempotentRequests: IdempotentRequestStore;
   readonly pullRequestNotes: PullRequestNoteStore;
   /** The secret that signs page tokens: made once, the same on every server and after a restart. */

@@ -16,6 +16,7 @@ import type { Prng } from '../../src/lib/prng.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { noIngest } from '../fake/no-ingest.ts';
 import { noJobs } from '../fake/no-jobs.ts';
+import { testWebhooks } from '../worlds/shell/create-app.ts';
 import type { Conditions } from './conditions.ts';
 import { faulty } from './faulty.ts';
 import type { SimProcess } from './sim-process.ts';
@@ -127,6 +128,7 @@ export class Servers {
       ingest: noIngest,
       outages: new Outages(),
       hints: new WakeSignal(),
+      webhooks: testWebhooks(),
       feed: new Feed({ store, clock: process.clock, log: this.#createLog() }),
       log: this.#createLog(),
       checkRunner: noJobs,

@@ -2,6 +2,7 @@ import type { CheckRunner } from '../../check-runner/runner.ts';
 import type { Forge } from '../../forge/forge.ts';
 import type { Instant, Timing } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
+import type { SecretBox, WebhookSender } from '../../outgoing/outgoing.ts';
 import type { Store } from '../../storage/store.ts';
 import type { Backups } from './backups.ts';
 import type { Caller } from './caller.ts';
@@ -25,6 +26,7 @@ export interface App {
   readonly outages: Outages;
   readonly hints: WakeSignal;
   readonly feed: Feed;
+  readonly webhooks: WebhookAccess;
   readonly log: Log;
   /** The server's own address, for links in comments and check runs. Undefined: no links. */
   readonly publicUrl?: string | undefined;
@@ -41,6 +43,14 @@ export interface AdminAccess {
   readonly adminToken: string | undefined;
   /** In the data folder. */
   readonly tokenFile: string;
+}
+
+/** How webhooks go out. */
+export interface WebhookAccess {
+  /** Deliveries wait. */
+  readonly signal: WakeSignal;
+  readonly box: SecretBox;
+  readonly sender: WebhookSender;
 }
 
 export interface Auth {

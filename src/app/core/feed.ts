@@ -51,6 +51,7 @@ export class Feed {
   readonly #rounds: PeriodicTask;
   readonly #followed = new Map<OrganizationId, Followed>();
   readonly #hints = new Map<QueueId, QueueHint>();
+  readonly #listeners = new Set<() => void>();
   #isGathering = false;
 
   constructor({ store, clock, log }: { readonly store: Store; readonly clock: Timing; readonly log: Log }) {
@@ -117,8 +118,15 @@ export class Feed {
     };
   }
 
+  /** Calls back when events may have got places, also on another server; returns a function that unsubscribes. */
+  listen(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
   async #round(isStopped: () => boolean): Promise<void> {
     await this.sequence(isStopped);
+    for (const listener of this.#listeners) listener();
     for (const [organizationId, followed] of this.#followed) {
       if (!isStopped()) await this.#passOn(organizationId, followed);
     }

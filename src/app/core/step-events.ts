@@ -216,7 +216,7 @@ function batchesBuilt(step: StepOf, queueId: QueueId): Happening[] {
   return [...formed, batch('testing', `${prs} are tested together.`, data)];
 }
 
-function sayNumbers(prNumbers: readonly number[]): string {
+export function sayNumbers(prNumbers: readonly number[]): string {
   const named = prNumbers.map((prNumber) => `#${prNumber}`);
   return named.length < 2 ? named.join('') : `${named.slice(0, -1).join(', ')} and ${named.at(-1)}`;
 }

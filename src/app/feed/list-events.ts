@@ -80,13 +80,16 @@ export async function findReach(app: App, caller: Caller, filter: FeedFilter): A
 }
 
 /** Exact names, for names and families such as `queue.*`. */
-export function expandTypes(given: readonly string[]): readonly string[] | Refusal {
+export function expandTypes(
+  given: readonly string[],
+  known: readonly string[] = EVENT_TYPES,
+): readonly string[] | Refusal {
   const types = new Set<string>();
   for (const [index, name] of given.entries()) {
     const family = name.endsWith('.*') ? name.slice(0, -1) : undefined;
-    const found = EVENT_TYPES.filter((type) => (family === undefined ? type === name : type.startsWith(family)));
+    const found = known.filter((type) => (family === undefined ? type === name : type.startsWith(family)));
     if (found.length === 0) {
-      const meant = nearest(name, EVENT_TYPES);
+      const meant = nearest(name, known);
       const hint = meant === undefined ? '' : `. Did you mean ${meant}?`;
       return refuseField(`/types/${index}`, `"${name}" is not a type of event${hint}`);
     }

@@ -14,6 +14,7 @@ const KEEP_TARGET_SETS_MS = 30 * DAY_MS;
 /** The age at which an idempotency key is free again. */
 const KEEP_ANSWERS_MS = DAY_MS;
 const KEEP_LOGS_MS = 14 * DAY_MS;
+const KEEP_DELIVERIES_MS = 30 * DAY_MS;
 const EXPIRED_AT_ONCE = 1_000;
 
 /** Removes unused data once a day. */
@@ -22,6 +23,7 @@ export function createHousekeeping(app: App, keep: { readonly eventDays: number 
   const round = async () => {
     await tidy(app);
     await expireEvents(app, keep.eventDays * DAY_MS);
+    await expireDeliveries(app);
   };
   return new PeriodicTask(app, { firstMs: FIRST_MS, everyMs: DAY_MS, failure, round });
 }
@@ -38,16 +40,25 @@ async function tidy({ store, clock, log }: App): Promise<void> {
   if (hints > 0) log.info({ removed: hints }, 'removed old webhook hints');
 }
 
-/** In pieces, because one large delete would hold up every commit. */
 // SPEC X5
 export async function expireEvents({ store, clock, log }: App, keepMs: number): Promise<void> {
-  let removed = 0;
-  for (;;) {
-    const expired = await store.feed.expire(clock.now() - keepMs, EXPIRED_AT_ONCE);
-    removed += expired;
-    if (expired < EXPIRED_AT_ONCE) break;
-  }
+  const removed = await inPieces((limit) => store.feed.expire(clock.now() - keepMs, limit));
   if (removed > 0) log.info({ removed }, 'removed old events of the feed');
+}
+
+// SPEC X39
+export async function expireDeliveries({ store, clock, log }: App): Promise<void> {
+  const removed = await inPieces((limit) => store.webhookDeliveries.expire(clock.now() - KEEP_DELIVERIES_MS, limit));
+  if (removed > 0) log.info({ removed }, 'removed old webhook deliveries');
+}
+
+/** One large delete would hold up every commit. */
+async function inPieces(expire: (limit: number) => Promise<number>): Promise<number> {
+  for (let removed = 0; ; ) {
+    const expired = await expire(EXPIRED_AT_ONCE);
+    removed += expired;
+    if (expired < EXPIRED_AT_ONCE) return removed;
+  }
 }
 
 /** Logs the output of repository hooks. Raises an alarm when they do not run, or take too long. */

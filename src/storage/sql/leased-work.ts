@@ -9,14 +9,16 @@ import { callOf, type Placeholders, type StatementCompiler } from './statement.t
 const EVER = sql.lit(Number.MIN_SAFE_INTEGER);
 export const UNLEASED = { lease_holder: null, lease_until: null };
 
+type Work = 'effects' | 'hints' | 'webhook_deliveries';
+
 /** A table whose rows are leased, and the columns that name a row. */
 export interface LeasedTable<Key> {
-  readonly table: 'effects' | 'hints' | 'ingest_leases';
+  readonly table: Work | 'ingest_leases';
   readonly key: readonly (keyof Key & string)[];
 }
 
 /** A table of leased work. */
-export interface WorkTable<Key, Table extends 'effects' | 'hints'> extends LeasedTable<Key> {
+export interface WorkTable<Key, Table extends Work> extends LeasedTable<Key> {
   readonly table: Table;
   /** Items that can be claimed once they are due. */
   readonly waiting: SelectQueryBuilder<Schema, Table, object>;
@@ -45,7 +47,7 @@ export function heldRows<Key>(compiler: StatementCompiler, { table, key }: Lease
   };
 }
 
-export function workStatements<Key, Table extends 'effects' | 'hints'>(
+export function workStatements<Key, Table extends Work>(
   compiler: StatementCompiler,
   { table, key, order, waiting: of }: WorkTable<Key, Table>,
 ) {
@@ -101,7 +103,7 @@ function isNamed<Key, Args extends Key>(key: readonly (keyof Key & string)[], pa
 /** All of leased work but its settlements, which each kind of work has of its own. */
 export function leasedWork<Item extends Key, Key, Row>(
   engine: SqlEngine,
-  statements: ReturnType<typeof workStatements<Key, 'effects' | 'hints'>>,
+  statements: ReturnType<typeof workStatements<Key, Work>>,
   { key, toItem }: { readonly key: readonly (keyof Key & string)[]; toItem(row: Row): Item },
 ): Omit<LeasedWork<Item, Key, never>, 'settle'> {
   const nameOf = (item: Key) => key.map((column) => item[column]).join(' ');

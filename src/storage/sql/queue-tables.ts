@@ -1,6 +1,7 @@
 import type { OrganizationId, Scope, Token } from '../accounts.ts';
 import type { QueueId } from '../queues.ts';
 import type { RepositoryId, RepositoryRef, RunnerCheck } from '../repositories.ts';
+import type { DeliveryState, WebhookFormat, WebhookId } from '../webhooks.ts';
 import { bytes, flag, id, json, number, oneOf, orNull, text } from './columns.ts';
 
 const LEASE = {
@@ -164,6 +165,42 @@ export const HINT = {
   attempts: number,
 };
 
+export const WEBHOOK = {
+  id: id<WebhookId>(),
+  organization_id: id<OrganizationId>(),
+  name: text,
+  format: oneOf<WebhookFormat>(),
+  types: json<readonly string[]>(),
+  repository_ids: orNull(json<readonly RepositoryId[]>()),
+  may_reach_private: flag,
+  url: text,
+  masked_url: text,
+  secret: text,
+  old_secret: orNull(text),
+  old_secret_until: orNull(number),
+  cursor: number,
+  failing_since: orNull(number),
+  disabled_at: orNull(number),
+  created_by: text,
+  created_at: number,
+};
+
+export const WEBHOOK_DELIVERY = {
+  id: text,
+  webhook_id: id<WebhookId>(),
+  seq: number,
+  type: text,
+  line: text,
+  pr_numbers: orNull(json<readonly number[]>()),
+  state: oneOf<DeliveryState>(),
+  attempts: number,
+  due_at: number,
+  created_at: number,
+  tried_at: orNull(number),
+  last_status: orNull(number),
+  last_error: orNull(text),
+};
+
 export const PULL_REQUEST_NOTE = {
   repository_id: id<RepositoryId>(),
   pr_number: number,
@@ -225,6 +262,8 @@ export const QUEUE_TABLES = {
   feed_heads: { organization_id: text, last_seq: number, digest: orNull(text) },
   audit_marks: { queue_id: text, ...AUDIT_MARK },
   hints: { ...HINT, ...LEASE, remembered_until: orNull(number) },
+  webhooks: WEBHOOK,
+  webhook_deliveries: { ...WEBHOOK_DELIVERY, ...LEASE },
   pull_request_notes: PULL_REQUEST_NOTE,
   idempotent_requests: IDEMPOTENT_REQUEST,
 };

@@ -18,6 +18,8 @@ import {
   REPOSITORY,
   TOKEN,
   TRANSITION,
+  WEBHOOK,
+  WEBHOOK_DELIVERY,
 } from './queue-tables.ts';
 import type { Schema } from './schema.ts';
 
@@ -35,6 +37,8 @@ export const { to: toAlarm, from: fromAlarm } = rowsOf(ALARM);
 export const { to: toAuditMark, from: fromAuditMark } = rowsOf(AUDIT_MARK);
 export const { to: toPullRequestNote } = rowsOf(PULL_REQUEST_NOTE);
 export const { to: toIdempotentRequest } = rowsOf(IDEMPOTENT_REQUEST);
+export const { to: toWebhook, from: fromWebhook } = rowsOf(WEBHOOK);
+export const { to: toDelivery, from: fromDelivery } = rowsOf(WEBHOOK_DELIVERY);
 
 const events = rowsOf(EVENT);
 export const toEvent = events.to;

@@ -17,6 +17,8 @@ import { createTestIngest } from './test-ingest.ts';
 import { createTestSettingsStore } from './test-settings.ts';
 import { createTestStore } from './tests.ts';
 import { createUploadStore } from './uploads.ts';
+import { createDeliveryStore } from './webhook-deliveries.ts';
+import { createWebhookStore } from './webhooks.ts';
 
 const SIGNING_KEY_BYTES = 32;
 
@@ -44,6 +46,8 @@ export function createSqlParts(
     alarms: createAlarmStore(engine, compiler),
     feed: createFeedStore(engine, compiler),
     hints: createHintStore(engine, compiler),
+    webhooks: createWebhookStore(engine, compiler),
+    webhookDeliveries: createDeliveryStore(engine, compiler),
     idempotentRequests: createIdempotentRequestStore(engine, compiler),
     pullRequestNotes: createPullRequestNoteStore(engine, compiler),
     measureSize: () =>

@@ -27,6 +27,7 @@ import type { FakeGithub } from '../../fake/github/fake-github.ts';
 import { noIngest } from '../../fake/no-ingest.ts';
 import { noJobs } from '../../fake/no-jobs.ts';
 import { listen } from '../../helpers/listen.ts';
+import { testWebhooks } from '../../worlds/shell/create-app.ts';
 import { SimProcess } from '../sim-process.ts';
 import { cutOff } from './cut-off.ts';
 import { createLine, type Line } from './line.ts';
@@ -189,6 +190,7 @@ export class Lives {
       ingest: noIngest,
       outages: new Outages(),
       hints: new WakeSignal(),
+      webhooks: testWebhooks(),
       feed: new Feed({ store: own, clock: process.clock, log }),
       log,
       checkRunner: noJobs,

@@ -1,5 +1,5 @@
 import type { Authenticator } from '../../../src/app/access/authenticate.ts';
-import type { App } from '../../../src/app/core/app.ts';
+import type { App, WebhookAccess } from '../../../src/app/core/app.ts';
 import { Backups } from '../../../src/app/core/backups.ts';
 import { Directory } from '../../../src/app/core/directory.ts';
 import { Feed } from '../../../src/app/core/feed.ts';
@@ -7,9 +7,17 @@ import { Outages } from '../../../src/app/core/outages.ts';
 import { QueueHost } from '../../../src/app/core/queue-host.ts';
 import { WakeSignal } from '../../../src/app/core/wake-signal.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
+import { createSecretBox } from '../../../src/outgoing/http/secret-box.ts';
+import { createWebhookSender } from '../../../src/outgoing/http/send-webhook.ts';
 import { noIngest } from '../../fake/no-ingest.ts';
 import { noJobs } from '../../fake/no-jobs.ts';
 import { silentLog } from '../../helpers/silent-log.ts';
+
+/** Reaches receivers on this machine. */
+export function testWebhooks(options: { readonly timeoutMs?: number } = {}): WebhookAccess {
+  const sender = createWebhookSender({ networks: ['127.0.0.0/8'], userAgent: 'Sluice/test', ...options });
+  return { signal: new WakeSignal(), box: createSecretBox(new Uint8Array(32)), sender };
+}
 
 /** A server without ingest, check runner and tokens, unless they are given. */
 export function createTestApp(parts: Partial<App> & Pick<App, 'store' | 'forges'>): App {
@@ -21,6 +29,7 @@ export function createTestApp(parts: Partial<App> & Pick<App, 'store' | 'forges'
     outages: new Outages(),
     hints: new WakeSignal(),
     feed: new Feed({ store, clock, log: silentLog }),
+    webhooks: testWebhooks(),
     log: silentLog,
     ingest: noIngest,
     checkRunner: noJobs,

@@ -9,6 +9,7 @@ export const initial: Migration = {
     ...candidates(),
     ...logs(),
     ...feed(),
+    ...webhooks(),
     ...forgeEvents(),
     ...tests(hasLongKeys),
     ...testFigures(),
@@ -162,6 +163,34 @@ function feed() {
     'create index feed_of_audit on feed (organization_id, seq) where digest is not null',
     'create index feed_by_age on feed (at) where digest is null and seq is not null',
     'create table feed_heads (organization_id TEXT primary key, last_seq bigint not null, digest TEXT)',
+  ];
+}
+
+/** Deliveries need no foreign key to their webhook: both are removed in one transaction. */
+function webhooks() {
+  return [
+    `create table webhooks (
+      id TEXT primary key, organization_id TEXT not null references organizations (id), name TEXT not null,
+      format TEXT not null, types TEXT not null, repository_ids TEXT, may_reach_private boolean not null,
+      url TEXT not null, masked_url TEXT not null, secret TEXT not null, old_secret TEXT, old_secret_until bigint,
+      cursor bigint not null, failing_since bigint, disabled_at bigint, created_by TEXT not null,
+      created_at bigint not null
+    )`,
+    'create index webhooks_by_organization on webhooks (organization_id, created_at, id)',
+    `create table webhook_deliveries (
+      id TEXT primary key, webhook_id TEXT not null, seq bigint not null, type TEXT not null, line TEXT not null,
+      pr_numbers TEXT, state TEXT not null, attempts bigint not null, due_at bigint not null,
+      created_at bigint not null, tried_at bigint, last_status bigint, last_error TEXT,
+      lease_holder TEXT, lease_until bigint
+    )`,
+    'create index webhook_deliveries_by_place on webhook_deliveries (webhook_id, seq, id)',
+    `create index webhook_deliveries_by_due_time on webhook_deliveries (webhook_id, due_at, seq)
+      where state = 'PENDING'`,
+    `create index webhook_deliveries_by_line on webhook_deliveries (webhook_id, line, seq)
+      where state = 'PENDING' and attempts = 0`,
+    `create index webhook_deliveries_leased on webhook_deliveries (webhook_id, lease_until)
+      where lease_until is not null`,
+    `create index webhook_deliveries_ended on webhook_deliveries (created_at) where state <> 'PENDING'`,
   ];
 }
 

@@ -1,0 +1,92 @@
+import type { FeedEvent } from '../core/feed-event.ts';
+import { sayNumbers } from '../core/step-events.ts';
+
+/** A message to people: what happened, where, and what to do now. */
+interface Message {
+  readonly sentence: string;
+  readonly where: string;
+  readonly link?: { readonly text: string; readonly url: string };
+  readonly nextStep?: string;
+}
+
+const NEXT_STEPS: Readonly<Record<string, string>> = {
+  'pull_request.submitted': 'Nothing to do: it joins the queue when its requirements are met.',
+  'pull_request.queued': 'Nothing to do: its tests start when it is its turn.',
+  'pull_request.testing': 'Nothing to do: it lands when its tests pass.',
+  'pull_request.pending_failure': 'Nothing to do yet: Sluice finds out whether this change caused the failure.',
+  'pull_request.failed': 'Fix it, push, and submit it again.',
+  'pull_request.canceled': 'Submit it again when it should land.',
+  'pull_request.merged': 'Nothing to do.',
+  'queue.held': 'Repair the branch. The queue continues automatically.',
+  'queue.paused': 'Nothing lands until the queue is resumed.',
+  'queue.drained': 'Pull requests in the queue still land. New ones are refused.',
+  'alarm.raised': 'An administrator should look at the queue: sluice status.',
+  'webhook.disabled': 'Repair the endpoint, then run: sluice webhook update --enable.',
+  'test_case.status_changed': 'Its code owners should look at it, or quarantine it: sluice tests list.',
+  'upload.ignored': 'Nothing to do.',
+};
+
+/** `prNumbers` are the pull requests that the message stands for, where it tells of a batch. */
+// SPEC X35
+export function chatMessage(event: FeedEvent, prNumbers: readonly number[] | null): Message {
+  const { type, repo, targetBranch, data, text } = event;
+  const url = data['url'];
+  const where = repo === undefined ? '' : `${repo.owner}/${repo.name}${targetBranch ? ` (${targetBranch})` : ''}`;
+  const nextStep = NEXT_STEPS[type.replace('pull_request_batch.', 'pull_request.')];
+  return {
+    sentence: prNumbers === null ? text : text.replace(/^#\d+/, sayNumbers(prNumbers)),
+    where,
+    ...(typeof url === 'string' ? { link: { text: linkText(event), url } } : {}),
+    ...(nextStep === undefined ? {} : { nextStep }),
+  };
+}
+
+function linkText({ prNumber, data }: FeedEvent): string {
+  const title = typeof data['title'] === 'string' ? ` ${data['title']}` : '';
+  return prNumber === undefined ? 'Open' : `#${prNumber}${title}`;
+}
+
+/** Slack reads these three characters as markup. */
+function escapeSlack(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+export function slackBody({ sentence, where, link, nextStep }: Message): object {
+  const heading = where === '' ? escapeSlack(sentence) : `*${escapeSlack(where)}* ${escapeSlack(sentence)}`;
+  // These characters in an address would end the link early.
+  const linked = link && `<${link.url.replace(/[<>|]/g, encodeURIComponent)}|${escapeSlack(link.text)}>`;
+  const lines = [heading, linked, nextStep && `_${escapeSlack(nextStep)}_`].filter((line) => line !== undefined);
+  const plain = [where, sentence, nextStep].filter(Boolean).join(' ');
+  return {
+    text: escapeSlack(plain),
+    blocks: [{ type: 'section', text: { type: 'mrkdwn', text: lines.join('\n') } }],
+    unfurl_links: false,
+  };
+}
+
+/** Markdown of an adaptive card. */
+function escapeCard(text: string): string {
+  return text.replace(/[\\*_[\]`~]/g, '\\$&');
+}
+
+export function teamsBody({ sentence, where, link, nextStep }: Message): object {
+  const block = (text: string, style: object = {}) => ({
+    type: 'TextBlock',
+    wrap: true,
+    text: escapeCard(text),
+    ...style,
+  });
+  const content = {
+    $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+    type: 'AdaptiveCard',
+    version: '1.4',
+    body: [
+      ...(where === '' ? [] : [block(where, { weight: 'Bolder' })]),
+      block(sentence),
+      ...(nextStep === undefined ? [] : [block(nextStep, { isSubtle: true })]),
+    ],
+    ...(link === undefined ? {} : { actions: [{ type: 'Action.OpenUrl', title: link.text, url: link.url }] }),
+  };
+  const attachment = { contentType: 'application/vnd.microsoft.card.adaptive', content };
+  return { type: 'message', attachments: [attachment] };
+}

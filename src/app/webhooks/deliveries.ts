@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto';
+import type { ReplyOf } from '../../contract/operation.ts';
+import type * as contract from '../../contract/webhooks.ts';
+import { formatInstant, type Instant } from '../../lib/clock.ts';
+import { present } from '../../lib/present.ts';
+import type { Delivery, DeliveryState, Webhook } from '../../storage/webhooks.ts';
+import type { App } from '../core/app.ts';
+import type { Caller } from '../core/caller.ts';
+import { actorFor, type FeedEvent } from '../core/feed-event.ts';
+import { type Answer, isRefusal, type Refusal, refuse } from '../core/refusal.ts';
+import { chatMessage, slackBody, teamsBody } from './chat-message.ts';
+import { isSuccess } from './deliver.ts';
+import { openSecrets } from './secrets.ts';
+import { findWebhook, optionalInstant } from './webhooks.ts';
+
+interface ListDeliveries {
+  readonly id: string;
+  readonly state: DeliveryState | undefined;
+  readonly cursor: string | undefined;
+  readonly limit: number;
+}
+
+export async function listWebhookDeliveries(
+  app: App,
+  caller: Caller,
+  input: ListDeliveries,
+): Answer<ReplyOf<typeof contract.listWebhookDeliveries>> {
+  const webhook = await findWebhook(app, caller, input.id);
+  if (isRefusal(webhook)) return webhook;
+  const { state, cursor, limit } = input;
+  const [seq = '', id = ''] = cursor?.split('.') ?? [];
+  const before = cursor === undefined ? undefined : { seq: Number(seq), id };
+  const query = { webhookId: webhook.id, limit: limit + 1, ...present({ state, before }) };
+  const rows = await app.store.webhookDeliveries.list(query);
+  const page = rows.slice(0, limit);
+  const last = page.at(-1);
+  const hasNext = rows.length > limit && last !== undefined;
+  return { deliveries: page.map(viewDelivery), ...(hasNext ? { nextCursor: `${last.seq}.${last.id}` } : {}) };
+}
+
+function viewDelivery(delivery: Delivery) {
+  const { id, seq, type, state, attempts, lastStatus, lastError } = delivery;
+  return {
+    ...{ id, eventId: `${seq}`, type, state, attempts, lastStatus, lastProblem: lastError },
+    createdAt: formatInstant(delivery.createdAt),
+    lastTriedAt: optionalInstant(delivery.triedAt),
+    nextAttemptAt: optionalInstant(state === 'PENDING' ? delivery.dueAt : null),
+  };
+}
+
+interface ReplayDelivery {
+  readonly id: string;
+  readonly deliveryId: string;
+}
+
+export async function replayWebhookDelivery(
+  app: App,
+  caller: Caller,
+  { id, deliveryId }: ReplayDelivery,
+): Answer<Record<string, never>> {
+  const webhook = await findEnabled(app, caller, id);
+  if (isRefusal(webhook)) return webhook;
+  const isFound = await app.store.webhookDeliveries.replay(webhook.id, deliveryId, app.clock.now());
+  if (!isFound) {
+    return refuse('WEBHOOK_DELIVERY_NOT_FOUND', `The webhook has no delivery with the id ${deliveryId}.`);
+  }
+  app.webhooks.signal.wake();
+  return {};
+}
+
+async function findEnabled(app: App, caller: Caller, id: string): Promise<Webhook | Refusal> {
+  const webhook = await findWebhook(app, caller, id);
+  if (isRefusal(webhook) || webhook.disabledAt === null) return webhook;
+  return refuse('WEBHOOK_DISABLED', `The webhook "${webhook.name}" is disabled. Enable it with updateWebhook first.`);
+}
+
+/** Goes back in the feed: deliveries that are there already begin anew under their ids. */
+// SPEC X37
+export async function replayWebhook(
+  app: App,
+  caller: Caller,
+  { id, after }: { readonly id: string; readonly after: Instant },
+): Answer<Record<string, never>> {
+  const webhook = await findEnabled(app, caller, id);
+  if (isRefusal(webhook)) return webhook;
+  const { organizationId } = webhook;
+  const query = { organizationId, repositoryIds: null, from: after, order: 'ASC', limit: 1 } as const;
+  const [first] = await app.store.feed.list(query);
+  if (first !== undefined && first.seq <= webhook.cursor) {
+    await app.store.webhooks.update(webhook.id, { cursor: first.seq - 1 }, []);
+    app.feed.wake();
+  }
+  return {};
+}
+
+/** Nothing of it is stored. */
+// SPEC X38
+export async function testWebhook(
+  app: App,
+  caller: Caller,
+  { id }: { readonly id: string },
+): Answer<ReplyOf<typeof contract.testWebhook>> {
+  const webhook = await findWebhook(app, caller, id);
+  if (isRefusal(webhook)) return webhook;
+  const now = app.clock.now();
+  const opened = openSecrets(app, webhook, now);
+  if (opened === undefined) return { delivered: false, problem: 'OTHER_SECRET_KEY' };
+  const result = await app.webhooks.sender.send({
+    id: `msg_${randomUUID().replaceAll('-', '')}`,
+    body: JSON.stringify(testBody(caller, webhook, now)),
+    ...opened,
+    timestampSeconds: Math.floor(now / 1_000),
+    mayReachPrivate: webhook.mayReachPrivate,
+  });
+  const delivered = isSuccess(result);
+  return result.kind === 'answered' ? { delivered, status: result.status } : { delivered, problem: result.problem };
+}
+
+function testBody(caller: Caller, { id, name, format }: Webhook, now: Instant): object {
+  const event: FeedEvent = {
+    id: '0',
+    type: 'webhook.test',
+    at: formatInstant(now),
+    actor: actorFor(caller),
+    text: `${caller.name} tests the webhook "${name}".`,
+    data: { webhookId: id },
+  };
+  if (format === 'STANDARD') return event;
+  const message = chatMessage(event, null);
+  return format === 'SLACK' ? slackBody(message) : teamsBody(message);
+}

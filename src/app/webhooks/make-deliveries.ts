@@ -1,0 +1,131 @@
+import { hash } from 'node:crypto';
+import { V2_STATUS_CHANGED, WEBHOOK_TYPES } from '../../contract/events.ts';
+import { PeriodicTask } from '../../lib/periodic.ts';
+import type { FeedRow } from '../../storage/feed.ts';
+import type { CursorMove, NewDelivery, Webhook } from '../../storage/webhooks.ts';
+import type { App } from '../core/app.ts';
+import { isRefusal } from '../core/refusal.ts';
+import { expandTypes } from '../feed/list-events.ts';
+
+const POLL_MS = 1_000;
+const PAGE = 200;
+/**
+ * An endpoint with this many deliveries before their first attempt gets no more. What happens meanwhile waits in the
+ * feed, where it costs nothing, however long the endpoint is away.
+ */
+const WINDOW = 200;
+
+/** Makes deliveries from new events. Every server does so; the cursor of a webhook decides who was first. */
+// SPEC X20
+export function createDeliveryMaker(app: App): PeriodicTask {
+  return new PeriodicTask(app, {
+    firstMs: 0,
+    everyMs: POLL_MS,
+    failure: 'could not make deliveries of webhooks',
+    round: async (isStopped) => {
+      while (!isStopped() && (await makeSome(app)));
+    },
+  });
+}
+
+/** Returns whether more can be made at once. */
+export async function makeSome(app: App): Promise<boolean> {
+  const { webhooks, feed } = app.store;
+  const enabled = await webhooks.listEnabled();
+  if (enabled.length === 0) return false;
+  const untried = await webhooks.countUntried();
+  const open = enabled.filter(({ id }) => (untried.get(id) ?? 0) < WINDOW);
+  const moves: CursorMove[] = [];
+  let hasMore = false;
+  for (const [organizationId, those] of Map.groupBy(open, (webhook) => webhook.organizationId)) {
+    // Read before the events: every event up to the head is then among them.
+    const { lastSeq } = await feed.getHead(organizationId);
+    // Webhooks that keep up are all at one place, and are served by one read.
+    for (const [cursor, group] of Map.groupBy(those, (webhook) => webhook.cursor)) {
+      if (cursor >= lastSeq) continue;
+      const query = { organizationId, repositoryIds: null, order: 'ASC', afterSeq: cursor, limit: PAGE } as const;
+      const page = await feed.list(query);
+      const rows = page.length < PAGE ? page : wholeVersions(page);
+      const to = page.length < PAGE ? Math.max(lastSeq, page.at(-1)?.seq ?? 0) : (rows.at(-1)?.seq ?? cursor);
+      hasMore ||= page.length === PAGE;
+      for (const webhook of group) {
+        moves.push({ webhookId: webhook.id, from: cursor, to, deliveries: deliveriesFor(webhook, rows) });
+      }
+    }
+  }
+  await webhooks.move(moves, app.clock.now());
+  if (moves.some(({ deliveries }) => deliveries.length > 0)) app.webhooks.signal.wake();
+  return hasMore;
+}
+
+/** Without the last version, which may continue on the next page: what belongs together is told together. */
+function wholeVersions(rows: readonly FeedRow[]): readonly FeedRow[] {
+  const last = rows.at(-1);
+  const whole = rows.filter(({ source, version }) => source !== last?.source || version !== last.version);
+  return whole.length === 0 ? rows : whole;
+}
+
+/** The messages that a webhook gets for these events. */
+export function deliveriesFor(webhook: Webhook, rows: readonly FeedRow[]): readonly NewDelivery[] {
+  const types = new Set(typesOf(webhook));
+  const seen = rows.filter((row) => isInReach(webhook, row));
+  if (webhook.format !== 'STANDARD') return gather(seen.filter(({ type }) => types.has(type))).map(deliver);
+  return seen.flatMap((row) =>
+    namesOf(row)
+      .filter((type) => types.has(type))
+      .map((type) => deliver({ row, type })),
+  );
+
+  function deliver({ row, type = row.type, prNumbers = null }: Told): NewDelivery {
+    return { id: messageId(webhook.id, row.seq, type), seq: row.seq, type, line: lineOf(row), prNumbers };
+  }
+}
+
+interface Told {
+  readonly row: FeedRow;
+  readonly type?: string;
+  readonly prNumbers?: readonly number[] | null;
+}
+
+export function typesOf({ types }: Pick<Webhook, 'types'>): readonly string[] {
+  const expanded = expandTypes(types, WEBHOOK_TYPES);
+  // A type that this version no longer has brings nothing.
+  return isRefusal(expanded) ? types : expanded;
+}
+
+// SPEC X22
+export function isInReach({ repositoryIds }: Pick<Webhook, 'repositoryIds'>, { repositoryId }: FeedRow): boolean {
+  return repositoryIds === null || (repositoryIds as readonly (string | null)[]).includes(repositoryId);
+}
+
+function namesOf({ type }: FeedRow): readonly string[] {
+  return type === 'test_case.status_changed' ? [type, V2_STATUS_CHANGED] : [type];
+}
+
+/** The same for the same event on every server and every attempt. */
+function messageId(webhookId: string, seq: number, type: string): string {
+  return `msg_${hash('sha256', `${webhookId} ${seq} ${type}`).slice(0, 32)}`;
+}
+
+function lineOf({ repositoryId, queueId, prNumber, testId }: FeedRow): string {
+  return `${repositoryId ?? ''} ${prNumber ?? testId ?? queueId ?? ''}`;
+}
+
+/** One message for all that happened to one batch in one step. */
+// SPEC X36
+function gather(rows: readonly FeedRow[]): readonly Told[] {
+  const groups = Map.groupBy(rows, (row) => batchKey(row) ?? row);
+  return [...groups.values()].map((group): Told => {
+    const whole = group.find(({ type }) => type.startsWith('pull_request_batch.'));
+    const [first] = group as [FeedRow];
+    if (whole !== undefined || group.length === 1) return { row: whole ?? first };
+    return { row: first, prNumbers: group.flatMap(({ prNumber }) => prNumber ?? []) };
+  });
+}
+
+function batchKey({ type, body, source, version }: FeedRow): string | undefined {
+  const [, word] = /^pull_request(?:_batch)?\.(\w+)$/.exec(type) ?? [];
+  if (word === undefined) return undefined;
+  const { data } = JSON.parse(body) as { readonly data: { readonly isBatch?: boolean; readonly testRunId?: string } };
+  return data.isBatch === true ? `${source} ${version} ${word} ${data.testRunId}` : undefined;
+}

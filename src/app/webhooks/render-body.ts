@@ -1,0 +1,61 @@
+import type { PrNumber } from '../../engine/pull-request.ts';
+import type { FeedRow } from '../../storage/feed.ts';
+import type { RepositoryId } from '../../storage/repositories.ts';
+import type { Delivery, Webhook } from '../../storage/webhooks.ts';
+import type { App } from '../core/app.ts';
+import { type FeedEvent, viewEvent } from '../core/feed-event.ts';
+import { formatRef } from '../core/find-queue.ts';
+import { viewTests } from '../tests/test-view.ts';
+import { chatMessage, slackBody, teamsBody } from './chat-message.ts';
+import { type BodyFacts, standardBody } from './standard-body.ts';
+
+interface Rendered {
+  readonly event: FeedRow;
+  readonly delivery: Pick<Delivery, 'type' | 'prNumbers'>;
+}
+
+/** Undefined if the event is about something that is gone. */
+export async function renderBody(
+  app: App,
+  webhook: Webhook,
+  { event: row, delivery }: Rendered,
+): Promise<object | undefined> {
+  const event = viewEvent(row);
+  if (webhook.format !== 'STANDARD') {
+    const message = chatMessage(event, delivery.prNumbers);
+    return webhook.format === 'SLACK' ? slackBody(message) : teamsBody(message);
+  }
+  const test = delivery.type.includes('test_case.') ? await findTest(app, row) : undefined;
+  if (test === undefined && delivery.type.includes('test_case.')) return undefined;
+  return standardBody(delivery.type, event, {
+    detailsUrl: detailsUrlOf(app, event),
+    testBranch: testBranchOf(app, event),
+    test,
+  });
+}
+
+/** The page at the forge. A plain git repository has none, so that the address only names the pull request. */
+function detailsUrlOf({ publicUrl }: App, { data, repo, prNumber }: FeedEvent): string {
+  if (typeof data['url'] === 'string') return data['url'];
+  const name = repo === undefined ? '' : `${formatRef(repo)}/pull/${prNumber}`;
+  return publicUrl === undefined ? `sluice:${name}` : `${publicUrl}/#${name}`;
+}
+
+function testBranchOf({ forges }: App, { data, repo, candidateId }: FeedEvent): string | undefined {
+  const forge = repo && forges.get(repo.host);
+  if (forge === undefined || candidateId === undefined) return undefined;
+  const prNumber = data['namedFor'] as PrNumber | undefined;
+  const isBisection = data['isBisection'] === true;
+  return forge.testBranchOf({ candidateId, isBisection, prNumber });
+}
+
+async function findTest(app: App, { repositoryId, testId }: FeedRow): Promise<BodyFacts['test']> {
+  if (repositoryId === null || testId === null) return undefined;
+  const repository = await app.directory.findRepositoryById(repositoryId as RepositoryId);
+  const { known } = await app.store.testIngest.load(repositoryId as RepositoryId, [testId]);
+  const organization = repository && (await app.store.accounts.findOrganizationById(repository.organizationId));
+  if (repository === undefined || organization === undefined) return undefined;
+  const links = { baseUrl: app.publicUrl ?? 'http://localhost', orgSlug: organization.slug };
+  const [view] = await viewTests(app, { repository, tests: known.map(({ test }) => test), links });
+  return view && { view, repositoryId };
+}
