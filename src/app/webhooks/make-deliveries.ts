@@ -8,12 +8,12 @@ import { isRefusal } from '../core/refusal.ts';
 import { expandTypes } from '../feed/list-events.ts';
 
 const POLL_MS = 1_000;
-const PAGE = 200;
+const PAGE = 500;
 /**
  * An endpoint with this many deliveries before their first attempt gets no more. What happens meanwhile waits in the
  * feed, where it costs nothing, however long the endpoint is away.
  */
-const WINDOW = 200;
+const WINDOW = 500;
 
 /** Makes deliveries from new events. Every server does so; the cursor of a webhook decides who was first. */
 // SPEC X20

@@ -182,7 +182,8 @@ describe('a secret box', () => {
     assert.equal(box.open(sealed, 'webhook 2 url'), undefined);
     assert.equal(createSecretBox(Buffer.alloc(32, 4)).open(sealed, 'webhook 1 url'), undefined);
     assert.equal(box.open(`${sealed.slice(0, -2)}AA`, 'webhook 1 url'), undefined);
-    for (const text of ['', 'v1', 'v1.x.y', sealed.slice(0, 30)]) assert.equal(box.open(text, 'webhook 1 url'), undefined);
+    for (const text of ['', 'v1', 'v1.x.y', sealed.slice(0, 30)])
+      assert.equal(box.open(text, 'webhook 1 url'), undefined);
   });
 
   test('has the key of the environment, or one of a file that only the server reads [X41]', async (t) => {
