@@ -72,6 +72,7 @@ export function createProgram(): Program {
   add('login', 'Keep the address of a server and a token', async () => (await import('./login.ts')).defineLogin);
   add('logout', 'Forget a token that is kept', async () => (await import('./login.ts')).defineLogout);
   add('token', 'Create and revoke tokens', async () => (await import('./token.ts')).defineToken);
+  add('webhook', 'Tell endpoints of events', async () => (await import('./webhook.ts')).defineWebhook);
   add('org', 'Create organizations', async () => (await import('./org.ts')).defineOrg);
   add('backup', 'Copy the embedded store to a file', async () => (await import('./backup.ts')).defineBackup);
   add('restore', 'Replace the embedded store by a backup', async () => (await import('./backup.ts')).defineRestore);
@@ -83,7 +84,7 @@ export function createProgram(): Program {
 }
 
 /** Commands on an organization's objects. The commands about tests have their own --org option. */
-const ACT_FOR_ORGANIZATIONS = new Set(['status', 'repo', 'queue', 'pr', 'watch', 'logs', 'token']);
+const ACT_FOR_ORGANIZATIONS = new Set(['status', 'repo', 'queue', 'pr', 'watch', 'logs', 'token', 'webhook']);
 
 function addOrgOption(command: Command): void {
   for (const below of command.commands) addOrgOption(below);

@@ -36,7 +36,7 @@ export function chatMessage(event: FeedEvent, prNumbers: readonly number[] | nul
   return {
     sentence: prNumbers === null ? text : text.replace(/^#\d+/, sayNumbers(prNumbers)),
     where,
-    ...(typeof url === 'string' ? { link: { text: linkText(event), url } } : {}),
+    ...(typeof url === 'string' && URL.canParse(url) ? { link: { text: linkText(event), url } } : {}),
     ...(nextStep === undefined ? {} : { nextStep }),
   };
 }

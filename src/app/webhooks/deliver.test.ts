@@ -8,6 +8,7 @@ import { testWebhooks } from '../../../test/worlds/shell/create-app.ts';
 import type { FeedDraft } from '../../storage/feed-draft.ts';
 import type { Webhook, WebhookId } from '../../storage/webhooks.ts';
 import type { App } from '../core/app.ts';
+import { expireDeliveries } from '../upkeep/housekeeping.ts';
 import { createDeliveryWorker, type DeliveryWorker } from './deliver.ts';
 import { createDeliveryMaker, makeSome } from './make-deliveries.ts';
 
@@ -130,7 +131,7 @@ describe('deliveries of webhooks', () => {
     }
   });
 
-  test('are made once by two servers, and survive the death of a server between commit and delivery [X20, X23]', async () => {
+  test('are made once by two servers, and survive the death of a server between commit and delivery [X20] [X23]', async () => {
     const makers = [createDeliveryMaker(world.app), createDeliveryMaker(world.app)];
     for (const maker of makers) maker.start();
     await world.store.feed.add([anEvent(7, 1), anEvent(8, 1)]);
@@ -253,6 +254,18 @@ describe('deliveries of webhooks', () => {
     const waiting = await list();
     assert.ok(waiting.filter(({ attempts }) => attempts > 0).length <= 8);
     assert.equal((await tried(1)).lastProblem, 'TIMEOUT');
+  });
+
+  test('are removed 30 days after they were made, if they have ended [X39]', async () => {
+    start();
+    await happen(anEvent(7, 1));
+    await settled(({ state }) => state === 'DELIVERED');
+    world.clock.set(world.clock.now() + 30 * 24 * HOUR_MS);
+    await expireDeliveries(world.app);
+    assert.equal((await list()).length, 1);
+    world.clock.set(world.clock.now() + 1);
+    await expireDeliveries(world.app);
+    assert.deepEqual(await list(), []);
   });
 
   test('of another key wait for the server that has it', async () => {

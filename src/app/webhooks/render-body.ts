@@ -36,7 +36,7 @@ export async function renderBody(
 
 /** The page at the forge. A plain git repository has none, so that the address only names the pull request. */
 function detailsUrlOf({ publicUrl }: App, { data, repo, prNumber }: FeedEvent): string {
-  if (typeof data['url'] === 'string') return data['url'];
+  if (typeof data['url'] === 'string' && URL.canParse(data['url'])) return data['url'];
   const name = repo === undefined ? '' : `${formatRef(repo)}/pull/${prNumber}`;
   return publicUrl === undefined ? `sluice:${name}` : `${publicUrl}/#${name}`;
 }

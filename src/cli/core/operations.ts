@@ -16,6 +16,7 @@ import type * as testSettings from '../../contract/test-settings.ts';
 import type * as testing from '../../contract/testing.ts';
 import type * as uploader from '../../contract/uploader.ts';
 import type * as uploads from '../../contract/uploads.ts';
+import type * as webhooks from '../../contract/webhooks.ts';
 import contract from './contract.json' with { type: 'json' };
 
 type Contract = typeof access &
@@ -33,7 +34,8 @@ type Contract = typeof access &
   typeof testSettings &
   typeof testing &
   typeof uploader &
-  typeof uploads;
+  typeof uploads &
+  typeof webhooks;
 
 type Operations = {
   [Name in keyof Contract as Contract[Name] extends Operation<TSchema, TSchema> ? Name : never]: Contract[Name];

@@ -14,6 +14,7 @@ import {
 } from './reachable.ts';
 
 /** An answer is read this far, so that its connection can be used again, and thrown away. */
+// SPEC X45
 const MAX_ANSWER_BYTES = 64 * 1024;
 const KEEP_ALIVE_MS = 20_000;
 /** Connections to one host, which may have several endpoints. */
