@@ -18,6 +18,7 @@ const NOT_RUN: readonly (readonly [command: RegExp, why: string])[] = [
   [/^sluice serve$|npm start$/, 'serves until it is stopped; readme.test.ts starts it'],
   [/^sluice github setup/, 'needs a browser; github-setup.test.ts runs it'],
   [/^sluice (?:github check|repo add github)/, 'needs a GitHub; github-docs.test.ts runs it'],
+  [/^sluice events (?:-f|--follow)/, 'goes on until it is stopped'],
   [/^git pull|^systemctl/, 'changes the installation'],
   [/^sluice simulate --data/, 'needs a week of a queue; stored-history.test.ts reads one'],
   [/^trunk-analytics-cli/, 'is another program; docs-existing-clients.test.ts sends what it sends'],
