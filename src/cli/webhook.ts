@@ -1,9 +1,17 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import type { Static } from 'typebox';
 import type { listWebhookDeliveries, listWebhooks } from '../contract/webhooks.ts';
 import { present } from '../lib/present.ts';
 import { confirm } from './confirm.ts';
-import { addExamples, collectNames, formatRepo, parseInstant, parseRepo, type RepoRef } from './core/arguments.ts';
+import {
+  addExamples,
+  choiceOption,
+  collectNames,
+  formatRepo,
+  parseInstant,
+  parseRepo,
+  type RepoRef,
+} from './core/arguments.ts';
 import { type Context, withContext } from './core/context.ts';
 import { CliError, EXIT } from './core/exit.ts';
 import { formatFacts, formatRows } from './core/table.ts';
@@ -51,6 +59,7 @@ function defineList(webhook: Command): void {
 }
 
 function formatWebhooks(webhooks: readonly WebhookView[]): string {
+  if (webhooks.length === 0) return 'No webhooks.\n';
   return formatRows(webhooks, [
     { title: 'NAME', shrinks: true, cell: ({ name }) => name },
     { title: 'FORMAT', cell: ({ format }) => format },
@@ -81,7 +90,7 @@ function defineCreate(webhook: Command): void {
     .description('Tell an endpoint of events. The secret goes to standard output, and is never shown again.')
     .argument('<url>', 'Where messages are posted.')
     .requiredOption('--name <name>', 'What it is for.')
-    .addOption(new Option('--format <format>', 'For programs, or for people.').choices(FORMATS).default('STANDARD'))
+    .addOption(choiceOption('--format <format>', 'For programs, or for people.', FORMATS).default('STANDARD'))
     .action(
       withContext(async (context, url: string, options: Wishes & { format: (typeof FORMATS)[number] }) => {
         const { name = '', format, types = ['pull_request.*'], repo } = options;
@@ -234,7 +243,7 @@ function defineDeliveries(webhook: Command): void {
     .command('deliveries')
     .description('List the deliveries of a webhook, newest first.')
     .argument('<webhook>', WEBHOOK)
-    .addOption(new Option('--state <state>', 'Only deliveries in this state.').choices(STATES))
+    .addOption(choiceOption('--state <state>', 'Only deliveries in this state.', STATES))
     .option('--cursor <cursor>', 'The next page, as the page before names it.')
     .action(
       withContext(async (context, given: string, options: DeliveryOptions) => {
@@ -248,6 +257,7 @@ function defineDeliveries(webhook: Command): void {
 }
 
 function formatDeliveries(deliveries: readonly DeliveryView[]): string {
+  if (deliveries.length === 0) return 'No deliveries.\n';
   return formatRows(deliveries, [
     { title: 'MADE', cell: ({ createdAt }) => formatTime(createdAt) },
     { title: 'TYPE', shrinks: true, cell: ({ type }) => type },

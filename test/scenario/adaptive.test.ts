@@ -112,7 +112,7 @@ describe('ADAPTIVE searches a failed group in prefixes', () => {
 
 describe('ADAPTIVE tests the head', () => {
   it('after as many failures in a row as are no coincidence here [K31]', () => {
-    const after: Learned['after'] = [NOTHING_LEARNED.after[0], { hits: 60, seen: 100 }];
+    const after: Learned['after'] = [NOTHING_LEARNED.after[0], { hits: 90, seen: 100 }];
     assert.equal(removalsBeforeHeadTest(NOTHING_LEARNED), 2);
     assert.equal(removalsBeforeHeadTest({ ...NOTHING_LEARNED, after }), 4);
   });

@@ -140,7 +140,9 @@ describe('access to the API', () => {
     for (const name of INSTANCE_ONLY) assert.equal(scopes[name], 'instance', name);
     const upload = ['uploadResults', 'createBundleUpload', 'getQuarantineConfig'];
     for (const name of upload) assert.equal(scopes[name], 'upload', name);
-    const others = ['listApiTokens', ...upload, ...INSTANCE_ONLY];
+    const guarded = ['listApiTokens', 'listWebhooks', 'listWebhookDeliveries'];
+    for (const name of guarded) assert.equal(scopes[name], 'admin', name);
+    const others = [...guarded, ...upload, ...INSTANCE_ONLY];
     for (const name of Object.keys(scopes).filter((each) => /^(get|list)/.test(each) && !others.includes(each))) {
       assert.equal(scopes[name], 'read', name);
     }

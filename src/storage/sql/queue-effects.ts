@@ -86,6 +86,8 @@ export function effectStatements(compiler: StatementCompiler) {
       builder
         .selectFrom('effects')
         .where(isOfPresentQueue)
+        // All of it is work that waits: what is done is deleted.
+        .where('id', '>', '')
         .select((eb) => [
           eb.fn.countAll<number>().as('waiting'),
           eb.fn.count<number>('parked_at').as('parked'),
