@@ -159,6 +159,7 @@ describe('cli.md', PATIENCE, () => {
     );
     const few = { '--prs 300': '--prs 60', '--slots 20': '--slots 20 --prs 60' };
     await follow(shellBlocks(page, 'Simulating settings') + shellBlocks(page, 'Completion'), few);
+    await follow(shellBlocks(page, 'Webhooks'));
     const events = shellBlocks(page, 'Events and the audit') + shellBlocks('docs/events.md');
     assert.match(await follow(events), /records, none changed/);
   });
