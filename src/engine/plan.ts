@@ -43,7 +43,7 @@ import type { Proposal } from './strategy.ts';
 import { testSuspectedBases } from './suspicion.ts';
 import type { NodeId } from './targets.ts';
 import { reopenCandidate, runOrphans, startCandidate } from './test-run.ts';
-import { blame, denyOverdue, failOverdue, isFailure, takeBackWaivers } from './verdict.ts';
+import { blame, denyOverdue, failOverdue, isFailure, isOnFailure, takeBackWaivers } from './verdict.ts';
 import { mayVouch, settleVouches } from './vouch.ts';
 import { addCandidate, entryOf, keep, move, type Work } from './work.ts';
 
@@ -281,16 +281,6 @@ function startLine(work: Work, group: StartableGroup, started: Started): 'ask ag
   if (freeSlots(work.queue) > 0) started.set(group.id, startGroup(work, group, ahead as CandidateNumber[]));
   else if (freeSlotFor(work, group.entries) !== undefined) return 'ask again';
   return undefined;
-}
-
-/** An ADAPTIVE queue abandons at once what is built on a failure, so that it would be started again without end. */
-// SPEC K7
-function isOnFailure(queue: Queue, ahead: readonly CandidateNumber[]): boolean {
-  if (queue.settings.optimizationMode !== 'ADAPTIVE') return false;
-  return ahead.some((number) => {
-    const candidate = findCandidate(queue, number);
-    return candidate !== undefined && isFailure(queue, candidate) && !isRunAgain(candidate);
-  });
 }
 
 type StartableGroup = Extract<Proposal, { kind: 'line' }>['group'];

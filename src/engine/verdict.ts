@@ -1,7 +1,15 @@
 import type { Instant } from '../lib/clock.ts';
 import { formGroups, hopsBehind } from './batch.ts';
 import { startBisection } from './bisect.ts';
-import { type Candidate, failedChecks, isRunAgain, isUnderTest, openChecks, verdictOf } from './candidate.ts';
+import {
+  type Candidate,
+  type CandidateNumber,
+  failedChecks,
+  isRunAgain,
+  isUnderTest,
+  openChecks,
+  verdictOf,
+} from './candidate.ts';
 import type { Check } from './check.ts';
 import { isAwaited, isWaived, NOT_JUDGED } from './judgement.ts';
 import { learnFailure } from './learn.ts';
@@ -174,6 +182,16 @@ export function isFailure(queue: Queue, candidate: Candidate): boolean {
   return (
     candidate.state === 'failed' && unlanded(queue, candidate.members).some((e) => voucherOf(queue, e) === undefined)
   );
+}
+
+/** An ADAPTIVE queue abandons at once what is built on a failure, so that it would be started again without end. */
+// SPEC K7
+export function isOnFailure(queue: Queue, ahead: readonly CandidateNumber[]): boolean {
+  if (!isAdaptive(queue)) return false;
+  return ahead.some((number) => {
+    const candidate = findCandidate(queue, number);
+    return candidate !== undefined && isFailure(queue, candidate) && !isRunAgain(candidate);
+  });
 }
 
 /** A successor within the depth is unfinished. It may still vouch, or the author may restart the tests. */

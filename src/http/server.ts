@@ -102,7 +102,7 @@ export function createServer(deps: ServerDeps): FastifyInstance {
   for (const route of ROUTES) {
     addRoute(route, sluiceDialect);
     if (route.operation.isOnlyOnV1 !== true) addRoute(route, trunkDialect);
-    // Where scrapers look for metrics.
+    // Scrapers look for metrics at this path.
     if (route.operation.path === '/metrics') addRoute(route, { ...sluiceDialect, mount: '' });
   }
   server.setErrorHandler((error, request, reply) => sendError(deps, error, request, reply));

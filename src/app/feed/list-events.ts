@@ -35,8 +35,9 @@ export async function listEvents(
   caller: Caller,
   input: ListEvents,
 ): Answer<ReplyOf<typeof listEventsContract>> {
-  if (input.isAudit && !hasScope(caller, 'admin')) {
-    return refuse('INSUFFICIENT_SCOPE', 'The audit is for tokens with the scope "admin".');
+  // A part of the records would look as if others had been removed.
+  if (input.isAudit && (!hasScope(caller, 'admin') || caller.repositoryIds !== null)) {
+    return refuse('INSUFFICIENT_SCOPE', 'The audit is for tokens of all repositories with the scope "admin".');
   }
   const reach = await findReach(app, caller, input);
   if (isRefusal(reach)) return reach;

@@ -30,7 +30,9 @@ export async function streamEvents(app: App, caller: Caller, input: StreamEvents
   const inbox = new Inbox(app.clock);
   const unfollow = await app.feed.follow(reach.organizationId, inbox);
   const { lastSeq } = await app.store.feed.getHead(reach.organizationId);
-  const stream = Readable.from(tell(app, caller, { reach, inbox, seq: input.lastId ?? lastSeq, ...input }), {
+  // A store that was restored has fewer events than its readers have seen.
+  const seq = Math.min(input.lastId ?? lastSeq, lastSeq);
+  const stream = Readable.from(tell(app, caller, { reach, inbox, seq, ...input }), {
     objectMode: false,
     highWaterMark: 16_384,
   });

@@ -120,6 +120,8 @@ describe('listEvents', () => {
     const { token } = await world.server.api.ok<{ token: string }>('createOrganization', { slug: 'elsewhere' });
     assert.deepEqual((await list({}, world.server.api.withToken(token))).events, []);
     problemOf(await reader.post('listEvents', { audit: true }), '403 INSUFFICIENT_SCOPE');
+    const narrow = await tokenFor({ scopes: ['admin'], repositories: [other.repo] });
+    problemOf(await narrow.post('listEvents', { audit: true }), '403 INSUFFICIENT_SCOPE');
   });
 
   test('refuses what is no type, no cursor, and a pull request without its repository', async () => {
