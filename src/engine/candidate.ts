@@ -167,6 +167,25 @@ export interface Ending {
   readonly prNumber: PrNumber | undefined;
 }
 
+export interface Landing {
+  readonly candidate: CandidateNumber;
+  readonly expectedHead: Sha;
+  readonly since: Instant;
+  /**
+   * The push may have happened, so only the answer ends the landing. Before that, the landing is a plan like any other.
+   */
+  readonly isBegun: boolean;
+  /** The setting when the landing was planned. A retry has to look for the result of the same mode. */
+  readonly landingMode: QueueSettings['landingMode'];
+}
+
+export interface RecentLanding {
+  readonly prNumber: PrNumber;
+  readonly submission: number;
+  /** The ordinal of the head that it made. */
+  readonly ordinal: number;
+}
+
 export const LANDED_KINDS = ['IDENTICAL', 'SAME_TREE', 'COMPOSED', 'PREFIX', 'UNPROVEN'] as const;
 export type LandedKind = (typeof LANDED_KINDS)[number];
 

@@ -2,7 +2,6 @@ import type { Brand } from '../lib/brand.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { IntMap } from '../lib/int-map.ts';
 import { emptyIntMap, getIn } from '../lib/int-map.ts';
-import type { Sha } from '../lib/sha.ts';
 import { emptySortedList, type SortedList } from '../lib/sorted-list.ts';
 import type { Bisection } from './bisection.ts';
 import type {
@@ -12,8 +11,10 @@ import type {
   DeniedWaiver,
   Failure,
   Landed,
+  Landing,
   LastPass,
   Member,
+  RecentLanding,
   Timeout,
   WaivedCheck,
 } from './candidate.ts';
@@ -128,25 +129,6 @@ export interface ModeSwitch {
   readonly to: QueueMode;
   /** The state that the queue returns to after the switch. */
   readonly from: RequestableQueueState;
-}
-
-export interface RecentLanding {
-  readonly prNumber: PrNumber;
-  readonly submission: number;
-  /** The ordinal of the head that it made. */
-  readonly ordinal: number;
-}
-
-export interface Landing {
-  readonly candidate: CandidateNumber;
-  readonly expectedHead: Sha;
-  readonly since: Instant;
-  /**
-   * The push may have happened, so only the answer ends the landing. Before that, the landing is a plan like any other.
-   */
-  readonly isBegun: boolean;
-  /** The setting when the landing was planned. A retry has to look for the result of the same mode. */
-  readonly landingMode: QueueSettings['landingMode'];
 }
 
 /** The removals for failures alone on one commit of the target branch. */
