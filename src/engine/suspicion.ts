@@ -352,8 +352,8 @@ function isSearchedOn({ bisections }: Queue, base: Base): boolean {
 export function testedAloneOn(queue: Queue, candidate: Candidate): Base | undefined {
   const { members, purpose, base, beneath } = candidate;
   if (members.length !== 1) return undefined;
-  // The entries beneath the front part of a bisection have passed.
-  if (purpose.kind === 'bisection') return base;
+  // The entries beneath the front part of a bisection have passed. The bisection knows whether its base passed since.
+  if (purpose.kind === 'bisection') return queue.bisections.find((b) => b.number === purpose.bisection)?.base ?? base;
   // It was not tested together with the entries that landed beside it.
   if (composedWithOf(queue, candidate).length > 0) return beneath.length === 0 ? base : undefined;
   return unlanded(queue, beneath).every(({ state }) => state === 'TESTS_PASSED') ? queue.head : undefined;
