@@ -29,7 +29,7 @@ const apart = new Set([
   'src/git/loose-object.test.ts',
   'src/ingest/read/read-reports.test.ts',
   'src/junit/bad-input.test.ts',
-  'test/contract/store-sqlite-folder.test.ts',
+  'src/storage/sqlite/folder.test.ts',
 ]);
 
 /** Whether a file needs a process of its own. @param {string} file */
@@ -39,7 +39,7 @@ export function isApart(file) {
 
 /** Whether a file is part of the edit loop: no git, no server, no process. @param {string} file */
 export function isFast(file) {
-  return /^(?:src\/(?!forge\/|git\/|check-runner\/|http\/handlers\/|storage\/sql\/test-figures)|test\/scenario\/|test\/spec\.test)/.test(
+  return /^(?:src\/(?!forge\/|git\/|check-runner\/|http\/handlers\/|storage\/|ingest\/ingest-postgres)|test\/scenario\/|test\/spec\.test)/.test(
     file,
   );
 }

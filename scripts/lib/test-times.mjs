@@ -1,7 +1,7 @@
 // How long each test file took last time on this machine: the longest go first, so that no core is left idle at the end.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { isLong } from './test-kinds.mjs';
+import { isFast, isLong } from './test-kinds.mjs';
 
 export class TestTimes {
   #path;
@@ -31,7 +31,7 @@ export class TestTimes {
 /** On a fresh clone no time is known: files that may take minutes go first, then tests that start processes. */
 function weightOf(file) {
   if (isLong(file)) return 2;
-  return /^(?:test\/(?:e2e|contract)|src\/(?:forge|check-runner))\//.test(file) ? 1 : 0;
+  return isFast(file) ? 0 : 1;
 }
 
 function read(path) {

@@ -14,10 +14,12 @@ export interface Child {
   readonly ended: Promise<NodeJS.Signals | number | null>;
 }
 
+/** Its arguments are a task and what the task needs. */
+export const STORE_CHILD = fileURLToPath(new URL('store-child-main.ts', import.meta.url));
+
 /** Runs a store in a process of its own, which may be killed. `limit` is of file sizes, in KiB. */
 export function startChild(task: ChildTask, args: readonly string[], limit?: number): Child {
-  const script = fileURLToPath(new URL('store-child-main.ts', import.meta.url));
-  const command = [process.execPath, script, task, ...args];
+  const command = [process.execPath, STORE_CHILD, task, ...args];
   const shell = ['sh', '-c', `ulimit -S -f ${limit === undefined ? 'unlimited' : limit * 2} && exec "$@"`, 'sh'];
   const [file = '', ...rest] = limit === undefined ? command : [...shell, ...command];
   const child = spawn(file, rest, { stdio: ['ignore', 'pipe', 'inherit'] });

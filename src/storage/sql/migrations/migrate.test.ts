@@ -2,27 +2,35 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
-import type { OrganizationId } from '../../src/storage/accounts.ts';
-import { PostgresEngine } from '../../src/storage/postgres/engine.ts';
-import { openPostgresStore } from '../../src/storage/postgres/open-postgres-store.ts';
-import { createServer } from '../../src/storage/postgres/pool.ts';
-import type { QueueId } from '../../src/storage/queues.ts';
-import type { RepositoryId } from '../../src/storage/repositories.ts';
-import { postgresDialect, type SqlDialect, sqliteDialect } from '../../src/storage/sql/dialect.ts';
-import { MIGRATIONS } from '../../src/storage/sql/migrations/all.ts';
-import { migrate, migrationTexts } from '../../src/storage/sql/migrations/migrate.ts';
-import type { Migration } from '../../src/storage/sql/migrations/migration.ts';
-import { all, type SqlEngine } from '../../src/storage/sql/operation.ts';
-import { TABLES } from '../../src/storage/sql/schema.ts';
-import { StatementCompiler } from '../../src/storage/sql/statement.ts';
-import { APPLICATION_ID } from '../../src/storage/sqlite/database.ts';
-import { SqliteEngine } from '../../src/storage/sqlite/engine.ts';
-import type { Store } from '../../src/storage/store.ts';
-import { pluck } from '../helpers/pluck.ts';
-import { createDatabase, openPostgres, query } from '../helpers/postgres.ts';
-import { aCandidate, aCommit, aFailure, anEffect, anEntry, asStored, aTest } from '../helpers/store-rows.ts';
-import { applyResults } from '../helpers/test-results.ts';
-import { createFolder, isFault, openStore } from './store-folder.ts';
+import { createFolder, isFault, openStore } from '../../../../test/contract/store-folder.ts';
+import { pluck } from '../../../../test/helpers/pluck.ts';
+import { createDatabase, openPostgres, query } from '../../../../test/helpers/postgres.ts';
+import {
+  aCandidate,
+  aCommit,
+  aFailure,
+  anEffect,
+  anEntry,
+  asStored,
+  aTest,
+} from '../../../../test/helpers/store-rows.ts';
+import { applyResults } from '../../../../test/helpers/test-results.ts';
+import type { OrganizationId } from '../../accounts.ts';
+import { PostgresEngine } from '../../postgres/engine.ts';
+import { openPostgresStore } from '../../postgres/open-postgres-store.ts';
+import { createServer } from '../../postgres/pool.ts';
+import type { QueueId } from '../../queues.ts';
+import type { RepositoryId } from '../../repositories.ts';
+import { APPLICATION_ID } from '../../sqlite/database.ts';
+import { SqliteEngine } from '../../sqlite/engine.ts';
+import type { Store } from '../../store.ts';
+import { postgresDialect, type SqlDialect, sqliteDialect } from '../dialect.ts';
+import { all, type SqlEngine } from '../operation.ts';
+import { TABLES } from '../schema.ts';
+import { StatementCompiler } from '../statement.ts';
+import { MIGRATIONS } from './all.ts';
+import { migrate, migrationTexts } from './migrate.ts';
+import type { Migration } from './migration.ts';
 
 /**
  * Rows as servers of each version wrote them, by the version that could first. They are plain SQL, which no later

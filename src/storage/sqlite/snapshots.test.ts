@@ -3,11 +3,18 @@ import { copyFile, link, open, readdir, readFile, stat, symlink, writeFile } fro
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, type TestContext, test } from 'node:test';
-import type { Organization } from '../../src/storage/accounts.ts';
-import { openSqliteStore } from '../../src/storage/sqlite/open-sqlite-store.ts';
-import type { CopyProgress, SnapshotStore, Store } from '../../src/storage/store.ts';
-import { aCommit, anEntry, anOrganization, aToken, storeOrganization, storeQueue } from '../helpers/store-rows.ts';
-import { createFolder, isFault, openStore } from './store-folder.ts';
+import { createFolder, isFault, openStore } from '../../../test/contract/store-folder.ts';
+import {
+  aCommit,
+  anEntry,
+  anOrganization,
+  aToken,
+  storeOrganization,
+  storeQueue,
+} from '../../../test/helpers/store-rows.ts';
+import type { Organization } from '../accounts.ts';
+import type { CopyProgress, SnapshotStore, Store } from '../store.ts';
+import { openSqliteStore } from './open-sqlite-store.ts';
 
 function snapshotsOf(store: Store): SnapshotStore {
   assert.ok(store.snapshots);

@@ -5,11 +5,11 @@ import { chmod, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { openSqliteStore } from '../../src/storage/sqlite/open-sqlite-store.ts';
-import { pluck } from '../helpers/pluck.ts';
-import { aCommit, anEntry, storeQueue } from '../helpers/store-rows.ts';
-import { createFolder, isFault, openStore } from './store-folder.ts';
+import { STORE_CHILD } from '../../../test/contract/store-child.ts';
+import { createFolder, isFault, openStore } from '../../../test/contract/store-folder.ts';
+import { pluck } from '../../../test/helpers/pluck.ts';
+import { aCommit, anEntry, storeQueue } from '../../../test/helpers/store-rows.ts';
+import { openSqliteStore } from './open-sqlite-store.ts';
 
 describe('the folder of a SQLite store', () => {
   test('is created for its owner alone', async (t) => {
@@ -75,10 +75,9 @@ describe('the folder of a SQLite store', () => {
   test('is refused on a read-only file system', { skip: !canMount && 'nothing can be mounted' }, async (t) => {
     const folder = await createFolder(t);
     await (await openSqliteStore({ directory: join(folder, 'data') })).close();
-    const script = fileURLToPath(new URL('store-child-main.ts', import.meta.url));
     for (const name of ['data', 'new']) {
       const mounted = 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && shift && exec "$@"';
-      const command = [process.execPath, script, 'hold', join(folder, name)];
+      const command = [process.execPath, STORE_CHILD, 'hold', join(folder, name)];
       const { stderr } = spawnSync('unshare', ['-rm', 'sh', '-c', mounted, 'sh', folder, ...command]);
       assert.match(String(stderr), /STORE_UNAVAILABLE: The data folder .* cannot be used: .* read-only\./);
     }

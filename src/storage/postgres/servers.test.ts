@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { describe, type TestContext, test } from 'node:test';
-import { openPostgresStore } from '../../src/storage/postgres/open-postgres-store.ts';
-import type { EffectRow, StoredEffect } from '../../src/storage/queues.ts';
-import type { Store } from '../../src/storage/store.ts';
-import { anUpload } from '../helpers/an-upload.ts';
-import { createDatabase, openPostgres, query } from '../helpers/postgres.ts';
+import { isFault } from '../../../test/contract/store-folder.ts';
+import { aChange } from '../../../test/contract/store-ingest.ts';
+import { anOutcome } from '../../../test/contract/store-uploads.ts';
+import { anUpload } from '../../../test/helpers/an-upload.ts';
+import { createDatabase, openPostgres, query } from '../../../test/helpers/postgres.ts';
 import {
   aCandidate,
   aCommit,
@@ -18,11 +18,11 @@ import {
   NOON,
   storeQueue,
   storeRepository,
-} from '../helpers/store-rows.ts';
-import { applyResults } from '../helpers/test-results.ts';
-import { isFault } from './store-folder.ts';
-import { aChange } from './store-ingest.ts';
-import { anOutcome } from './store-uploads.ts';
+} from '../../../test/helpers/store-rows.ts';
+import { applyResults } from '../../../test/helpers/test-results.ts';
+import type { EffectRow, StoredEffect } from '../queues.ts';
+import type { Store } from '../store.ts';
+import { openPostgresStore } from './open-postgres-store.ts';
 
 /** A test of two stores on one new database. */
 function onTwo(name: string, check: (servers: readonly [Store, Store]) => Promise<void>): void {

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { createIngestLoop } from '../../src/ingest/ingest-loop.ts';
-import { systemClock } from '../../src/lib/clock.ts';
-import { openPostgresStore } from '../../src/storage/postgres/open-postgres-store.ts';
-import type { Store } from '../../src/storage/store.ts';
-import { until } from '../e2e/harness.ts';
-import { createDatabase } from '../helpers/postgres.ts';
-import { silentLog } from '../helpers/silent-log.ts';
-import { IngestWorld, junitOf } from '../worlds/shell/ingest-world.ts';
+import { until } from '../../test/e2e/harness.ts';
+import { createDatabase } from '../../test/helpers/postgres.ts';
+import { silentLog } from '../../test/helpers/silent-log.ts';
+import { IngestWorld, junitOf } from '../../test/worlds/shell/ingest-world.ts';
+import { systemClock } from '../lib/clock.ts';
+import { openPostgresStore } from '../storage/postgres/open-postgres-store.ts';
+import type { Store } from '../storage/store.ts';
+import { createIngestLoop } from './ingest-loop.ts';
 
 const UPLOADS = 40;
 

@@ -2,18 +2,18 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
-import { sqliteDialect } from '../../src/storage/sql/dialect.ts';
-import { all, execute } from '../../src/storage/sql/operation.ts';
-import { StatementCompiler } from '../../src/storage/sql/statement.ts';
-import { openDatabase } from '../../src/storage/sqlite/database.ts';
-import { SqliteEngine } from '../../src/storage/sqlite/engine.ts';
-import { openSqliteIngestStore } from '../../src/storage/sqlite/open-sqlite-store.ts';
-import { anUpload } from '../helpers/an-upload.ts';
-import { aFailure, aTest, NOON, storeRepository } from '../helpers/store-rows.ts';
-import { applyResults } from '../helpers/test-results.ts';
-import { createFolder, isFault, openStore } from './store-folder.ts';
-import { aChange } from './store-ingest.ts';
-import { anOutcome } from './store-uploads.ts';
+import { createFolder, isFault, openStore } from '../../../test/contract/store-folder.ts';
+import { aChange } from '../../../test/contract/store-ingest.ts';
+import { anOutcome } from '../../../test/contract/store-uploads.ts';
+import { anUpload } from '../../../test/helpers/an-upload.ts';
+import { aFailure, aTest, NOON, storeRepository } from '../../../test/helpers/store-rows.ts';
+import { applyResults } from '../../../test/helpers/test-results.ts';
+import { sqliteDialect } from '../sql/dialect.ts';
+import { all, execute } from '../sql/operation.ts';
+import { StatementCompiler } from '../sql/statement.ts';
+import { openDatabase } from './database.ts';
+import { SqliteEngine } from './engine.ts';
+import { openSqliteIngestStore } from './open-sqlite-store.ts';
 
 describe('a second connection to SQLite, for taking in results', () => {
   test('sees what the first stores, and the first what it stores', async (t) => {

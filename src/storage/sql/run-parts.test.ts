@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, type TestContext, test } from 'node:test';
 import pg from 'pg';
-import type { RepositoryId } from '../../src/storage/repositories.ts';
-import type { Store } from '../../src/storage/store.ts';
-import { createDatabase, openPostgres, query } from '../helpers/postgres.ts';
-import { aTest, DAY_MS, NOON, storeRepository } from '../helpers/store-rows.ts';
-import { createFolder, openStore } from './store-folder.ts';
-import { aChange, aMemory, aStoredRun, facts } from './store-ingest.ts';
+import { createFolder, openStore } from '../../../test/contract/store-folder.ts';
+import { aChange, aMemory, aStoredRun, facts } from '../../../test/contract/store-ingest.ts';
+import { createDatabase, openPostgres, query } from '../../../test/helpers/postgres.ts';
+import { aTest, DAY_MS, NOON, storeRepository } from '../../../test/helpers/store-rows.ts';
+import type { RepositoryId } from '../repositories.ts';
+import type { Store } from '../store.ts';
 
 interface World {
   readonly store: Store;

@@ -3,10 +3,10 @@ import { spawnSync } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { openSqliteStore } from '../../src/storage/sqlite/open-sqlite-store.ts';
-import { aCommit, anEntry, storeQueue } from '../helpers/store-rows.ts';
-import { startChild } from './store-child.ts';
-import { createFolder, isFault, openStore } from './store-folder.ts';
+import { startChild } from '../../../test/contract/store-child.ts';
+import { createFolder, isFault, openStore } from '../../../test/contract/store-folder.ts';
+import { aCommit, anEntry, storeQueue } from '../../../test/helpers/store-rows.ts';
+import { openSqliteStore } from './open-sqlite-store.ts';
 
 describe('a SQLite store whose server dies', () => {
   test('has every commit that was acknowledged', async (t) => {
