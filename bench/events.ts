@@ -3,7 +3,8 @@ import { Prng } from '../src/lib/prng.ts';
 import { TEST_ORDERS } from '../src/storage/tests.ts';
 import { startPostgres } from '../test/helpers/postgres.ts';
 import { measureMetrics } from './events-metrics.ts';
-import { printFigure, progress } from './lib/figure.ts';
+import { measureStreams } from './events-streams.ts';
+import { p95, printFigure, progress } from './lib/figure.ts';
 import { fillTests, teamOf } from './lib/fill-tests.ts';
 import { createTestsWorld, type TestsServer } from './lib/tests-world.ts';
 
@@ -23,6 +24,7 @@ interface Sizes {
 /** One question each about the history of queues and tests. */
 const QUESTIONS: Readonly<Record<string, (sizes: Sizes) => Promise<void>>> = {
   'list-tests': measureListTests,
+  streams: measureStreams,
   metrics: measureMetrics,
 };
 
@@ -93,8 +95,4 @@ async function ask(server: TestsServer, questions: () => readonly object[]): Pro
     }
   }
   return times;
-}
-
-function p95(times: readonly number[]): number {
-  return times.toSorted((a, b) => a - b)[Math.ceil(times.length * 0.95) - 1] as number;
 }

@@ -1,7 +1,7 @@
 import { Prng } from '../src/lib/prng.ts';
 import { startPostgres } from '../test/helpers/postgres.ts';
 import { packedReport, SHARDS, TESTS } from './lib/ci-reports.ts';
-import { printFigure, progress } from './lib/figure.ts';
+import { p95, printFigure, progress } from './lib/figure.ts';
 import { fillTests, testIdOf } from './lib/fill-tests.ts';
 import { createTestsWorld, type TestsServer, type TestsWorld } from './lib/tests-world.ts';
 
@@ -181,8 +181,4 @@ async function whileIngesting(server: TestsServer, act: () => Promise<void>): Pr
     isOver = true;
     await sending;
   }
-}
-
-function p95(times: readonly number[]): number {
-  return times.toSorted((a, b) => a - b)[Math.ceil(times.length * 0.95) - 1] as number;
 }

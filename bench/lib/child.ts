@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 /** A server in its own process that reports its CPU time. */
 export interface Child {
   readonly url: string;
+  readonly process: ChildProcess;
   cpuMicroseconds(): Promise<number>;
   /** Resident memory now and at its peak, in bytes. */
   memory(): { readonly now: number; readonly peak: number };
@@ -24,6 +25,7 @@ export async function startChild(script: URL, input: unknown): Promise<Child> {
   const { url } = (await nextMessage(child)) as { url: string };
   return {
     url,
+    process: child,
     async cpuMicroseconds() {
       child.send('cpu');
       return ((await nextMessage(child)) as { cpu: number }).cpu;
@@ -43,7 +45,7 @@ export async function startChild(script: URL, input: unknown): Promise<Child> {
 /** Starts the command as users do. With a log level, the log is shown. */
 export async function serve(
   environment: Record<string, string>,
-): Promise<Omit<Child, 'cpuMicroseconds' | 'usedBytes'>> {
+): Promise<Omit<Child, 'process' | 'cpuMicroseconds' | 'usedBytes'>> {
   const command = fileURLToPath(new URL('../../bin/sluice.mjs', import.meta.url));
   const env = { PATH: process.env.PATH, HOME: process.env.HOME, ...environment };
   const log = environment['SLUICE_LOG_LEVEL'] === undefined ? 'ignore' : 'inherit';

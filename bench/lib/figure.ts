@@ -39,3 +39,7 @@ export function median(values: readonly number[]): number {
 export function round(value: number): number {
   return Number(value.toPrecision(4));
 }
+
+export function p95(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.ceil(values.length * 0.95) - 1] as number;
+}

@@ -1,4 +1,4 @@
-import type { Timing } from '../../lib/clock.ts';
+import { pause, type Timing } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { PeriodicTask } from '../../lib/periodic.ts';
 import type { OrganizationId } from '../../storage/accounts.ts';
@@ -16,6 +16,7 @@ const GATHER_MS = 5;
 /** A busy queue changes many times a second, and a page need not be read as often. */
 const HINT_MS = 200;
 const BATCH = 500;
+const SLICE = 50;
 /** A follower that is further behind reads the rest by itself. */
 const PAGE = 500;
 
@@ -29,7 +30,7 @@ export interface QueueHint {
 
 export interface Follower {
   /** New events of the organization, in their order and without a gap. */
-  take(rows: readonly FeedRow[]): void;
+  receive(rows: readonly FeedRow[]): void;
   /** Queues of any organization that changed, each with its newest version. */
   hint(hints: readonly QueueHint[]): void;
   /** The server stops. */
@@ -98,7 +99,8 @@ export class Feed {
   #passHintsOn(): void {
     const hints = [...this.#hints.values()];
     this.#hints.clear();
-    for (const { followers } of this.#followed.values()) for (const follower of followers) follower.hint(hints);
+    for (const { followers } of this.#followed.values())
+      void this.#tellAll(followers, (follower) => follower.hint(hints));
   }
 
   /** Gives places to all events that are stored now. */
@@ -132,6 +134,16 @@ export class Feed {
     }
   }
 
+  /** In slices: requests are answered in between, and what a slice allocates is gone before the next. */
+  async #tellAll(followers: ReadonlySet<Follower>, tell: (follower: Follower) => void): Promise<void> {
+    let told = 0;
+    for (const follower of followers) {
+      tell(follower);
+      told += 1;
+      if (told % SLICE === 0) await pause(this.#clock, 0);
+    }
+  }
+
   async #passOn(organizationId: OrganizationId, followed: Followed): Promise<void> {
     for (;;) {
       const query = { organizationId, repositoryIds: null, order: 'ASC', afterSeq: followed.seq, limit: PAGE } as const;
@@ -139,8 +151,18 @@ export class Feed {
       const last = rows.at(-1);
       if (last === undefined) return;
       followed.seq = last.seq;
-      for (const follower of followed.followers) follower.take(rows);
+      // Queues that another server changed.
+      const hints = rows.flatMap(hintOf);
+      await this.#tellAll(followed.followers, (follower) => {
+        follower.receive(rows);
+        follower.hint(hints);
+      });
       if (rows.length < PAGE) return;
     }
   }
+}
+
+function hintOf({ queueId, repositoryId, source, version, targetBranch }: FeedRow): QueueHint[] {
+  if (queueId === null || source !== queueId || targetBranch === null) return [];
+  return [{ queueId: queueId as QueueId, repositoryId: repositoryId as RepositoryId, targetBranch, version }];
 }

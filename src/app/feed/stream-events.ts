@@ -11,7 +11,11 @@ import { type Answer, isRefusal } from '../core/refusal.ts';
 import { type FeedFilter, findReach, type Reach } from './list-events.ts';
 
 const BEAT_MS = 20_000;
+const BEAT = Buffer.from(': beat\n\n');
+const RETRY = Buffer.from('retry: 2000\n\n');
 const PAGE = 200;
+/** Chunks that a stream holds before it waits for its reader. */
+const FEW = 16;
 /** A reader that is this many events behind is cut off. It comes back with the last id that it has. */
 const MOST_WAITING = 1_000;
 
@@ -27,58 +31,163 @@ interface StreamEvents extends FeedFilter {
 export async function streamEvents(app: App, caller: Caller, input: StreamEvents): Answer<Readable> {
   const reach = await findReach(app, caller, input);
   if (isRefusal(reach)) return reach;
-  const inbox = new Inbox(app.clock);
-  const unfollow = await app.feed.follow(reach.organizationId, inbox);
+  const stream = new EventStream(app, caller, { reach, isAdmitted: input.isAdmitted });
+  const unfollow = await app.feed.follow(reach.organizationId, stream);
+  stream.once('close', unfollow);
   const { lastSeq } = await app.store.feed.getHead(reach.organizationId);
   // A store that was restored has fewer events than its readers have seen.
-  const seq = Math.min(input.lastId ?? lastSeq, lastSeq);
-  const stream = Readable.from(tell(app, caller, { reach, inbox, seq, ...input }), {
-    objectMode: false,
-    highWaterMark: 16_384,
-  });
-  stream.once('close', () => {
-    unfollow();
-    inbox.end();
-  });
+  void stream.begin(Math.min(input.lastId ?? lastSeq, lastSeq));
   return stream;
 }
 
-interface Telling extends Pick<StreamEvents, 'isAdmitted'> {
-  readonly reach: Reach;
-  readonly inbox: Inbox;
-  /** The last event that the reader has. */
-  readonly seq: number;
-}
+/** Events are pushed as they come. A loop that waits in each of a thousand streams would cost twice the memory and time. */
+class EventStream extends Readable implements Follower {
+  readonly #app: App;
+  readonly #caller: Caller;
+  readonly #reach: Reach;
+  readonly #isAdmitted: () => Promise<boolean>;
+  /** Null for a repository that the reader may not see. */
+  readonly #repos = new Map<RepositoryId, RepositoryRef | null>();
+  readonly #versions = new Map<QueueId, number>();
+  /** Hints that wait for the reader. Only the newest of a queue counts. */
+  readonly #hints = new Map<QueueId, QueueHint>();
+  /** Events that came while older ones are read from the store; undefined after that. */
+  #early: FeedRow[] | undefined = [];
+  /** The last event that was sent, or passed over. */
+  #seq = 0;
+  #isOver = false;
+  #cancelBeat: (() => void) | undefined;
+  #goOn: (() => void) | undefined;
 
-async function* tell(
-  app: App,
-  caller: Caller,
-  { reach, inbox, seq: from, isAdmitted }: Telling,
-): AsyncGenerator<string> {
-  yield 'retry: 2000\n\n';
-  let seq = from;
-  const views = new Hints(app, caller, reach);
-  // The inbox has everything since it follows. Before that, the store is read.
-  for (let rows: readonly FeedRow[] = []; ; ) {
-    rows = await app.store.feed.list({ ...reach, order: 'ASC', afterSeq: seq, limit: PAGE });
-    for (const row of rows) yield formatRow(row);
-    seq = rows.at(-1)?.seq ?? seq;
-    if (rows.length < PAGE) break;
+  constructor(app: App, caller: Caller, { reach, isAdmitted }: { reach: Reach } & Pick<StreamEvents, 'isAdmitted'>) {
+    // Chunks are counted and not their bytes, which all streams share.
+    super({ objectMode: true, highWaterMark: FEW });
+    this.#app = app;
+    this.#caller = caller;
+    this.#reach = reach;
+    this.#isAdmitted = isAdmitted;
   }
-  while (!inbox.isOver) {
-    const { rows, hints } = await inbox.next(untilNextBeat(app.clock, caller));
-    for (const row of rows) {
-      if (isRevocation(row, caller)) return;
-      if (row.seq > seq && isWithin(reach, row)) yield formatRow(row);
-      seq = Math.max(seq, row.seq);
+
+  /** What came before the stream follows is read from the store. */
+  async begin(from: number): Promise<void> {
+    this.#seq = from;
+    this.#send(RETRY);
+    this.#beatLater();
+    try {
+      for (let isRead = false; !isRead && !this.#isOver; ) {
+        const query = { ...this.#reach, order: 'ASC', afterSeq: this.#seq, limit: PAGE } as const;
+        const rows = await this.#app.store.feed.list(query);
+        this.#tell(rows);
+        isRead = rows.length < PAGE;
+        if (!isRead) await this.#untilRead();
+      }
+      const early = this.#early ?? [];
+      this.#early = undefined;
+      this.#tell(early);
+      this.#passHintsOn();
+    } catch (error) {
+      this.destroy(error as Error);
     }
+  }
+
+  receive(rows: readonly FeedRow[]): void {
+    if (this.#early === undefined) this.#tell(rows);
+    else this.#early.push(...rows);
+    if (this.readableLength + (this.#early?.length ?? 0) > MOST_WAITING) this.destroy();
+  }
+
+  hint(hints: readonly QueueHint[]): void {
     for (const hint of hints) {
-      const text = await views.format(hint);
-      if (text !== '') yield text;
+      if ((this.#hints.get(hint.queueId)?.version ?? 0) < hint.version) this.#hints.set(hint.queueId, hint);
     }
-    if (rows.length + hints.length > 0) continue;
-    if (!(await isAdmitted())) return;
-    yield ': beat\n\n';
+    if (this.#early === undefined && this.readableLength < FEW) this.#passHintsOn();
+  }
+
+  end(): void {
+    if (this.#isOver) return;
+    this.push(null);
+    this.#isOver = true;
+  }
+
+  override _read(): void {
+    this.#goOn?.();
+    if (this.#early === undefined) this.#passHintsOn();
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#isOver = true;
+    this.#cancelBeat?.();
+    this.#goOn?.();
+    done(error);
+  }
+
+  #send(chunk: Buffer): void {
+    if (!this.#isOver) this.push(chunk);
+  }
+
+  #tell(rows: readonly FeedRow[]): void {
+    for (const row of rows) {
+      if (isRevocation(row, this.#caller)) return this.end();
+      if (row.seq > this.#seq && isWithin(this.#reach, row)) this.#send(formatRow(row));
+      this.#seq = Math.max(this.#seq, row.seq);
+    }
+  }
+
+  async #untilRead(): Promise<void> {
+    if (this.readableLength < FEW || this.#isOver) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#goOn = resolve;
+    await promise;
+    this.#goOn = undefined;
+  }
+
+  #passHintsOn(): void {
+    const { repositoryIds, targetBranch } = this.#reach;
+    for (const hint of this.#hints.values()) {
+      if (targetBranch !== undefined && targetBranch !== hint.targetBranch) continue;
+      if (repositoryIds?.includes(hint.repositoryId) === false) continue;
+      const repo = this.#repos.get(hint.repositoryId);
+      if (repo === undefined) void this.#findRepo(hint);
+      else this.#sendHint(repo, hint);
+    }
+    this.#hints.clear();
+  }
+
+  async #findRepo(hint: QueueHint): Promise<void> {
+    try {
+      const found = await this.#app.directory.findRepositoryById(hint.repositoryId);
+      const isSeen = found !== undefined && maySee(this.#caller, found);
+      const repo = isSeen ? { host: found.host, owner: found.owner, name: found.name } : null;
+      this.#repos.set(hint.repositoryId, repo);
+      this.#sendHint(repo, hint);
+    } catch (error) {
+      this.destroy(error as Error);
+    }
+  }
+
+  /** Tells a page what to read again. It has no id, because nobody has to have seen it. */
+  #sendHint(repo: RepositoryRef | null, hint: QueueHint): void {
+    const { queueId, targetBranch, version } = hint;
+    if (repo === null || (this.#versions.get(queueId) ?? 0) >= version) return;
+    this.#versions.set(queueId, version);
+    const format = () => `event: queue.view\ndata: ${JSON.stringify({ repo, targetBranch, version })}\n\n`;
+    this.#send(bytesOf(hint, format));
+  }
+
+  /** A token that a busy stream uses ends like any other. */
+  #beatLater(): void {
+    if (this.#isOver) return;
+    this.#cancelBeat = this.#app.clock.after(untilNextBeat(this.#app.clock, this.#caller), () => void this.#beat());
+  }
+
+  async #beat(): Promise<void> {
+    try {
+      if (!(await this.#isAdmitted())) return this.end();
+      this.#send(BEAT);
+      this.#beatLater();
+    } catch (error) {
+      this.destroy(error as Error);
+    }
   }
 }
 
@@ -101,100 +210,17 @@ function isWithin(reach: Reach, row: FeedRow): boolean {
   return types?.includes(row.type) !== false && hiddenTypes?.includes(row.type) !== true;
 }
 
-/** Rows are shared by all streams of a server, and so is their text. */
-const texts = new WeakMap<FeedRow, string>();
+/** Rows and hints are shared by all streams of a server, and so are their bytes. */
+const bytes = new WeakMap<FeedRow | QueueHint, Buffer>();
 
-function formatRow(row: FeedRow): string {
-  const known = texts.get(row);
+function bytesOf(told: FeedRow | QueueHint, format: () => string): Buffer {
+  const known = bytes.get(told);
   if (known !== undefined) return known;
-  const text = `id: ${row.seq}\nevent: ${row.type}\ndata: ${JSON.stringify(viewEvent(row))}\n\n`;
-  texts.set(row, text);
-  return text;
+  const made = Buffer.from(format());
+  bytes.set(told, made);
+  return made;
 }
 
-/** Tells a page what to read again. It has no id, because nobody has to have seen it. */
-class Hints {
-  readonly #app: App;
-  readonly #caller: Caller;
-  readonly #reach: Reach;
-  readonly #seen = new Map<RepositoryId, RepositoryRef | undefined>();
-  readonly #told = new Map<QueueId, number>();
-
-  constructor(app: App, caller: Caller, reach: Reach) {
-    this.#app = app;
-    this.#caller = caller;
-    this.#reach = reach;
-  }
-
-  /** Empty for a queue that the reader may not see, does not want to, or knows at this version. */
-  async format({ queueId, repositoryId, targetBranch, version }: QueueHint): Promise<string> {
-    const { repositoryIds, targetBranch: wanted = targetBranch } = this.#reach;
-    if (targetBranch !== wanted || repositoryIds?.includes(repositoryId) === false) return '';
-    if (!this.#seen.has(repositoryId)) this.#seen.set(repositoryId, await this.#find(repositoryId));
-    const repo = this.#seen.get(repositoryId);
-    if (repo === undefined || (this.#told.get(queueId) ?? 0) >= version) return '';
-    this.#told.set(queueId, version);
-    return `event: queue.view\ndata: ${JSON.stringify({ repo, targetBranch, version })}\n\n`;
-  }
-
-  async #find(repositoryId: RepositoryId): Promise<RepositoryRef | undefined> {
-    const repository = await this.#app.directory.findRepositoryById(repositoryId);
-    if (repository === undefined || !maySee(this.#caller, repository)) return undefined;
-    const { host, owner, name } = repository;
-    return { host, owner, name };
-  }
-}
-
-/** Keeps what is new until the reader asks for more. Only the newest hint of a queue counts. */
-class Inbox implements Follower {
-  readonly #clock: Timing;
-  #rows: FeedRow[] = [];
-  #hints = new Map<QueueId, QueueHint>();
-  #wake: (() => void) | undefined;
-  isOver = false;
-
-  constructor(clock: Timing) {
-    this.#clock = clock;
-  }
-
-  take(rows: readonly FeedRow[]): void {
-    this.#rows.push(...rows);
-    // A queue that another server changed.
-    this.hint(rows.flatMap(hintOf));
-    if (this.#rows.length > MOST_WAITING) this.end();
-    this.#wake?.();
-  }
-
-  hint(hints: readonly QueueHint[]): void {
-    for (const hint of hints) {
-      if ((this.#hints.get(hint.queueId)?.version ?? 0) < hint.version) this.#hints.set(hint.queueId, hint);
-    }
-    this.#wake?.();
-  }
-
-  end(): void {
-    this.isOver = true;
-    this.#wake?.();
-  }
-
-  /** Everything that is new; nothing after `ms` without news. */
-  async next(ms: number): Promise<{ readonly rows: readonly FeedRow[]; readonly hints: readonly QueueHint[] }> {
-    if (this.#rows.length + this.#hints.size === 0 && !this.isOver) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      const cancel = this.#clock.after(ms, resolve);
-      this.#wake = resolve;
-      await promise;
-      this.#wake = undefined;
-      cancel();
-    }
-    const news = { rows: this.#rows, hints: [...this.#hints.values()] };
-    this.#rows = [];
-    this.#hints = new Map();
-    return news;
-  }
-}
-
-function hintOf({ queueId, repositoryId, source, version, targetBranch }: FeedRow): QueueHint[] {
-  if (queueId === null || source !== queueId || targetBranch === null) return [];
-  return [{ queueId: queueId as QueueId, repositoryId: repositoryId as RepositoryId, targetBranch, version }];
+function formatRow(row: FeedRow): Buffer {
+  return bytesOf(row, () => `id: ${row.seq}\nevent: ${row.type}\ndata: ${JSON.stringify(viewEvent(row))}\n\n`);
 }
