@@ -25,6 +25,7 @@ import { findUploadPlace } from './app/uploads/find-upload-place.ts';
 import { UnusedUploads } from './app/uploads/unused-uploads.ts';
 import { createDeliveryWorker, type DeliveryWorker } from './app/webhooks/deliver.ts';
 import { createDeliveryMaker } from './app/webhooks/make-deliveries.ts';
+import { findOtherKey } from './app/webhooks/secrets.ts';
 import { createLocalRunner, findRunnerFolder } from './check-runner/local/local-runner.ts';
 import type { CheckRunner } from './check-runner/runner.ts';
 import { type Config, type Environment, parseConfig } from './config/config.ts';
@@ -138,6 +139,7 @@ async function startOn(
     admin,
   };
   tellOfHooks(app);
+  await tellOfOtherKey(app);
   keepOperatorLog(app);
   app.queues.listen((loaded) => app.feed.noteQueue(loaded));
   const plainGitPoller = new PlainGitPoller(app);
@@ -183,6 +185,11 @@ async function openWebhooks({ dataFolder, secretKey, webhookNetworks }: Config):
   const box = createSecretBox(await loadSecretKey(dataFolder, secretKey));
   const sender = createWebhookSender({ networks: webhookNetworks, userAgent: `Sluice/${readVersion()}` });
   return { signal: new WakeSignal(), box, sender };
+}
+
+async function tellOfOtherKey(app: App): Promise<void> {
+  const other = await findOtherKey(app);
+  if (other !== undefined) app.log.warn({ code: other.code }, other.detail);
 }
 
 /** For the CLI on this machine: a changed port is found. */

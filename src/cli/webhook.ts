@@ -70,7 +70,8 @@ function formatWebhooks(webhooks: readonly WebhookView[]): string {
   ]);
 }
 
-function stateOf({ disabledAt, failingSince }: WebhookView): string {
+function stateOf({ disabledAt, failingSince, hasOtherKey }: WebhookView): string {
+  if (hasOtherKey) return 'other key';
   if (disabledAt !== null) return 'disabled';
   return failingSince === null ? 'ok' : `failing since ${formatTime(failingSince)}`;
 }

@@ -17,6 +17,7 @@ export type RefusalCode =
   | 'WEBHOOK_DELIVERY_NOT_FOUND'
   | 'WEBHOOK_DISABLED'
   | 'WEBHOOK_LIMIT_REACHED'
+  | 'SECRET_KEY_DIFFERS'
   | 'UPLOAD_NOT_KEPT'
   | 'UPLOAD_NOT_PROCESSED'
   | 'UPLOAD_URL_REFUSED'
@@ -239,6 +240,11 @@ export const ERRORS: { readonly [Code in ErrorCode]: ErrorKind } = {
     status: 409,
     title: 'The organization has too many webhooks',
     help: 'An organization has at most 100 webhooks. Delete one first.',
+  },
+  SECRET_KEY_DIFFERS: {
+    status: 409,
+    title: 'The server has another key than the webhooks',
+    help: 'Start all servers with the same `SLUICE_SECRET_KEY`. If the key is lost, delete the webhooks that it encrypted and create them again.',
   },
   UPLOAD_NOT_KEPT: {
     status: 409,

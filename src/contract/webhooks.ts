@@ -69,6 +69,7 @@ const fields = {
   ),
   failingSince: nullableInstant('The first failure since the last success; null if it works.'),
   disabledAt: nullableInstant('When it was disabled; null if it is not.'),
+  hasOtherKey: boolean('It was encrypted with another SLUICE_SECRET_KEY, so that this server cannot send to it.'),
 };
 
 /** Only a repeated answer lacks the secret, and only a client that sends an idempotency key gets one. */
@@ -92,6 +93,7 @@ const EXAMPLE_WEBHOOK = {
   previousSecretUntil: null,
   failingSince: null,
   disabledAt: null,
+  hasOtherKey: false,
 };
 const EXAMPLE_ID = { id: EXAMPLE_WEBHOOK.id };
 const common = { tag: 'Operations', scope: 'admin', isOnlyOnV1: true } as const;
@@ -116,7 +118,7 @@ export const createWebhook = operation({
     { additionalProperties: false },
   ),
   reply: Type.Object({ ...fields, ...secretFields }),
-  errors: ['REPOSITORY_NOT_FOUND', 'WEBHOOK_LIMIT_REACHED'],
+  errors: ['REPOSITORY_NOT_FOUND', 'WEBHOOK_LIMIT_REACHED', 'SECRET_KEY_DIFFERS'],
   example: {
     body: {
       name: 'deploys',
@@ -158,7 +160,7 @@ export const updateWebhook = operation({
     { additionalProperties: false },
   ),
   reply: Webhook,
-  errors: ['WEBHOOK_NOT_FOUND', 'REPOSITORY_NOT_FOUND'],
+  errors: ['WEBHOOK_NOT_FOUND', 'REPOSITORY_NOT_FOUND', 'SECRET_KEY_DIFFERS'],
   example: {
     body: { ...EXAMPLE_ID, types: ['pull_request.*'] },
     reply: { ...EXAMPLE_WEBHOOK, types: ['pull_request.*'] },
@@ -185,7 +187,7 @@ export const rotateWebhookSecret = operation({
   secrets: ['secret'],
   body: Type.Object({ id: Id, secret: Type.Optional(Secret) }, { additionalProperties: false }),
   reply: Type.Object({ ...fields, ...secretFields }),
-  errors: ['WEBHOOK_NOT_FOUND'],
+  errors: ['WEBHOOK_NOT_FOUND', 'SECRET_KEY_DIFFERS'],
   example: {
     body: EXAMPLE_ID,
     reply: { ...EXAMPLE_WEBHOOK, previousSecretUntil: '2026-09-18T10:16:02.000Z', secret: 'whsec_…' },

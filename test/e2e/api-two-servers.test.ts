@@ -6,6 +6,10 @@ import { createDatabase } from '../helpers/postgres.ts';
 import { type Environment, launch, makeFolder, problemOf, startServer, type TestServer, until } from './harness.ts';
 import { createQueue, type TestQueue, withoutVersion } from './test-queue.ts';
 
+interface Listed {
+  readonly webhooks: readonly { readonly hasOtherKey: boolean }[];
+}
+
 const SLUICE_ADMIN_TOKEN = 'the-administrator-of-both';
 
 describe('two servers on one PostgreSQL', () => {
@@ -68,6 +72,25 @@ describe('two servers on one PostgreSQL', () => {
   test('settings changed on one hold on the other', async () => {
     await one.api.ok('updateQueue', { ...queue.ref, concurrency: 42 });
     assert.equal((await two.api.ok('getQueue', queue.ref))['concurrency'], 42);
+  });
+
+  test('a server with another secret key makes no webhooks, and says so [X46]', async () => {
+    const body = { name: 'ci', url: 'https://example.com/hook', format: 'STANDARD', types: ['queue.created'] };
+    const { id } = await one.api.ok<{ id: string }>('createWebhook', body);
+    const refusal = await two.api.refused('409 SECRET_KEY_DIFFERS', 'createWebhook', body);
+    assert.match(JSON.stringify(refusal), /One webhook is encrypted with another key.*the same SLUICE_SECRET_KEY/);
+    await two.api.refused('409 SECRET_KEY_DIFFERS', 'rotateWebhookSecret', { id });
+    await two.api.refused('409 SECRET_KEY_DIFFERS', 'updateWebhook', { id, url: body.url });
+    const seen = await Promise.all([one, two].map(({ api }) => api.ok<Listed>('listWebhooks', {})));
+    assert.deepEqual(
+      seen.map(({ webhooks }) => webhooks.map(({ hasOtherKey }) => hasOtherKey)),
+      [[false], [true]],
+    );
+    assert.deepEqual(await two.api.ok('testWebhook', { id }), { delivered: false, problem: 'OTHER_SECRET_KEY' });
+    // The key is lost: what it encrypted is deleted, and made again.
+    await two.api.ok('deleteWebhook', { id });
+    const again = await two.api.ok<{ id: string }>('createWebhook', body);
+    await two.api.ok('deleteWebhook', { id: again.id });
   });
 
   test('of two servers that create the same queue one does', async () => {

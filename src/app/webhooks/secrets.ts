@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Instant } from '../../lib/clock.ts';
 import type { Webhook, WebhookId } from '../../storage/webhooks.ts';
 import type { App } from '../core/app.ts';
+import { type Refusal, refuse } from '../core/refusal.ts';
 
 const SECRET_BYTES = 32;
 
@@ -40,6 +41,26 @@ export function openSecrets({ webhooks: { box } }: App, webhook: Webhook, now: I
   const secrets = sealed.map((each) => box.open(each, purposeOf(id, 'secret')));
   if (url === undefined || !secrets.every((secret) => secret !== undefined)) return undefined;
   return { url, secrets };
+}
+
+export function hasOtherKey(app: App, webhook: Webhook): boolean {
+  return openSecrets(app, webhook, app.clock.now()) === undefined;
+}
+
+/**
+ * A webhook that this server encrypts must be one that the others can send. Every sealed text names its key, so that
+ * the webhooks themselves tell the key of the instance.
+ */
+// SPEC X46
+export async function findOtherKey(app: App): Promise<Refusal | undefined> {
+  const enabled = await app.store.webhooks.listEnabled();
+  const { length } = enabled.filter((webhook) => hasOtherKey(app, webhook));
+  if (length === 0) return undefined;
+  const which = length === 1 ? 'One webhook is' : `${length} webhooks are`;
+  return refuse(
+    'SECRET_KEY_DIFFERS',
+    `${which} encrypted with another key than that of this server. Start all servers with the same SLUICE_SECRET_KEY. If the key is lost, delete what it encrypted: "sluice webhook list" shows it.`,
+  );
 }
 
 /** The host alone: the path of an address of Slack is its secret. */

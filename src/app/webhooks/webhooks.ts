@@ -13,7 +13,7 @@ import { actEvent, actorFor } from '../core/feed-event.ts';
 import { findRepository } from '../core/find-queue.ts';
 import { type Answer, isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
 import { expandTypes } from '../feed/list-events.ts';
-import { isUsableSecret, makeSecret, maskUrl, sealPart } from './secrets.ts';
+import { findOtherKey, hasOtherKey, isUsableSecret, makeSecret, maskUrl, sealPart } from './secrets.ts';
 
 const MAX_WEBHOOKS = 100;
 const ROTATION_MS = 24 * 3_600_000;
@@ -77,7 +77,7 @@ async function checkWishes(
 ): Answer<Partial<WebhookChange>> {
   const expanded = types && expandTypes(types, WEBHOOK_TYPES);
   if (isRefusal(expanded)) return expanded;
-  const address = url === undefined ? {} : checkUrl(app, caller, id, url);
+  const address = url === undefined ? {} : ((await findOtherKey(app)) ?? checkUrl(app, caller, id, url));
   if (isRefusal(address)) return address;
   const repositoryIds: RepositoryId[] = [];
   for (const ref of repositories ?? []) {
@@ -124,7 +124,7 @@ export async function listWebhooks(app: App, caller: Caller): Answer<ReplyOf<typ
   const all = await app.store.webhooks.list(caller.organization.id);
   const repositories = await app.store.repositories.list(caller.organization.id);
   const managed = all.filter((webhook) => mayManage(caller, webhook));
-  return { webhooks: managed.map((webhook) => view(webhook, repositories)) };
+  return { webhooks: managed.map((webhook) => view(app, webhook, repositories)) };
 }
 
 interface UpdateWebhook extends WebhookWishes {
@@ -176,6 +176,8 @@ export async function rotateWebhookSecret(app: App, caller: Caller, input: Rotat
   if (isRefusal(webhook)) return webhook;
   const secret = input.secret ?? makeSecret();
   if (!isUsableSecret(secret)) return badSecret();
+  const otherKey = await findOtherKey(app);
+  if (otherKey !== undefined) return otherKey;
   const change = {
     secret: sealPart(app, webhook.id, 'secret', secret),
     oldSecret: webhook.secret,
@@ -206,10 +208,10 @@ function webhookEvent(
 }
 
 async function viewWebhook(app: App, webhook: Webhook): Promise<WebhookView> {
-  return view(webhook, await app.store.repositories.list(webhook.organizationId));
+  return view(app, webhook, await app.store.repositories.list(webhook.organizationId));
 }
 
-function view(webhook: Webhook, all: readonly Repository[]): WebhookView {
+function view(app: App, webhook: Webhook, all: readonly Repository[]): WebhookView {
   const { id, name, format, types, repositoryIds, maskedUrl, mayReachPrivate, createdBy } = webhook;
   const repositories = all.filter((repository) => repositoryIds?.includes(repository.id));
   return {
@@ -220,6 +222,7 @@ function view(webhook: Webhook, all: readonly Repository[]): WebhookView {
     previousSecretUntil: optionalInstant(webhook.oldSecretUntil),
     failingSince: optionalInstant(webhook.failingSince),
     disabledAt: optionalInstant(webhook.disabledAt),
+    hasOtherKey: hasOtherKey(app, webhook),
   };
 }
 
