@@ -23,6 +23,7 @@ import { createSweep } from './app/upkeep/sweep-refs.ts';
 import { Timers } from './app/upkeep/timers.ts';
 import { findUploadPlace } from './app/uploads/find-upload-place.ts';
 import { UnusedUploads } from './app/uploads/unused-uploads.ts';
+import { createDigestRounds } from './app/webhooks/daily-digest.ts';
 import { createDeliveryWorker, type DeliveryWorker } from './app/webhooks/deliver.ts';
 import { createDeliveryMaker } from './app/webhooks/make-deliveries.ts';
 import { findOtherKey } from './app/webhooks/secrets.ts';
@@ -169,7 +170,14 @@ async function startOn(
   app.feed.start();
   const rounds = [
     ...[createAudit(app), createForgePoller(app), createHintWatch(app)],
-    ...[deliveryMaker, createSweep(app), createHousekeeping(app, config), unusedUploads.createRounds(), watch],
+    ...[
+      deliveryMaker,
+      createDigestRounds(app),
+      createSweep(app),
+      createHousekeeping(app, config),
+      unusedUploads.createRounds(),
+      watch,
+    ],
     ...(config.backupSchedule === undefined ? [] : [createBackupRounds(app, config.backupSchedule)]),
   ];
   for (const each of rounds) each.start();

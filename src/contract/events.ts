@@ -17,6 +17,9 @@ import {
 
 const STAYS = ['submitted', 'queued', 'testing', 'pending_failure', 'failed', 'canceled', 'merged'] as const;
 
+/** Made only where a webhook asks for it. */
+export const DAILY_DIGEST = 'digest.daily';
+
 /** Every type of event, by family. */
 export const EVENT_TYPES: readonly string[] = [
   ...STAYS.map((word) => `pull_request.${word}`),
@@ -26,6 +29,7 @@ export const EVENT_TYPES: readonly string[] = [
   'landing.recorded',
   ...['test_case.status_changed', 'test_case.monitor_status_changed', 'test_case.quarantining_setting_changed'],
   ...['upload.processed', 'upload.ignored'],
+  DAILY_DIGEST,
   ...['alarm.raised', 'alarm.ended'],
   ...['token.created', 'token.revoked'],
   ...['repository.registered', 'repository.renamed', 'repository.removed'],

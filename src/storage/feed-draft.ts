@@ -19,3 +19,15 @@ export interface FeedDraft {
   /** JSON: actor, text, data. */
   readonly body: string;
 }
+
+type Versioned = Pick<FeedDraft, 'source' | 'version'>;
+
+/**
+ * The rows of a page that was cut at its limit, without the last version, which may continue on the next page: events
+ * of one version are told together. A version that fills the page is cut.
+ */
+export function wholeVersions<Row extends Versioned>(page: readonly Row[]): readonly Row[] {
+  const last = page.at(-1);
+  const whole = page.filter(({ source, version }) => source !== last?.source || version !== last.version);
+  return whole.length === 0 ? page : whole;
+}

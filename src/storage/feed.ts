@@ -46,6 +46,8 @@ export type Seal = (row: Omit<FeedRow, 'digest'>, previous: string | null) => st
 export interface FeedStore {
   /** Stores events that have no other transaction to be stored in. */
   add(drafts: readonly FeedDraft[]): Promise<void>;
+  /** Stores events of one version of one source, unless some of it are there: several servers may try the same. */
+  addOnce(organizationId: OrganizationId, drafts: readonly FeedDraft[]): Promise<void>;
   /**
    * Gives places to the oldest events that have none, and tells which organizations have new ones. Several servers may
    * call it at once: the row of the head is locked, so that places become visible in their order.

@@ -37,6 +37,33 @@ const everything = (organizationId: OrganizationId, more: Partial<FeedQuery> = {
 const placesOf = (rows: readonly FeedRow[]) => rows.map(({ seq, version, ordinal }) => [seq, version, ordinal]);
 
 export function feedPromises({ inStore }: StoreTests): void {
+  inStore('a version that several servers add at once is there once, as one of them has it', async ({ store }) => {
+    const organizationId = newOrganization();
+    const source = randomUUID();
+    const versionOf = (count: number) =>
+      Array.from({ length: count }, (_, ordinal) => aDraft({ organizationId, source, ordinal, body: `"${count}"` }));
+    await Promise.all([1, 2, 3, 4].map((count) => store.feed.addOnce(organizationId, versionOf(count))));
+    await store.feed.addOnce(organizationId, versionOf(5));
+    await store.feed.addOnce(organizationId, []);
+    while ((await store.feed.sequence(seal, 100)).length > 0);
+    const listed = await store.feed.list(everything(organizationId));
+    assert.ok(listed.length < 5 && listed.every(({ body }) => body === `"${listed.length}"`), JSON.stringify(listed));
+  });
+
+  inStore('events of one version get their places together, however many wait before them', async ({ store }) => {
+    const organizationId = newOrganization();
+    const of = { organizationId, source: 'z' };
+    await store.feed.add([
+      aDraft({ organizationId, source: 'a' }),
+      ...[0, 1, 2].map((ordinal) => aDraft({ ...of, ordinal })),
+    ]);
+    const lengths: number[] = [];
+    while ((await store.feed.sequence(seal, 3)).length > 0) {
+      lengths.push((await store.feed.list(everything(organizationId))).length);
+    }
+    assert.deepEqual(lengths, [1, 4]);
+  });
+
   inStore('events are invisible without a place, and get places in the order of their source', async ({ store }) => {
     const organizationId = newOrganization();
     const of = { organizationId, source: randomUUID() };

@@ -57,14 +57,14 @@ describe('the receivers in examples/webhooks', () => {
     const line = `pull_request.submitted ${prNumber}\n`;
     await says(new RegExp(line));
     // Once more, under the same id.
-    await world.server.api.ok('replayWebhook', { id, after: '2020-01-01T00:00:00Z' });
+    const list = () =>
+      world.server.api.ok<{ deliveries: { id: string; state: string }[] }>('listWebhookDeliveries', { id });
+    const [sent] = (await list()).deliveries;
+    await world.server.api.ok('replayWebhookDelivery', { id, deliveryId: sent?.id });
+    await until('it was sent again', PATIENCE_MS, async () =>
+      (await list()).deliveries.every(({ state }) => state === 'DELIVERED') ? true : undefined,
+    );
     assert.deepEqual(await world.server.api.ok('testWebhook', { id }), { delivered: true, status: 204 });
-    await until('it was sent again', PATIENCE_MS, async () => {
-      const { deliveries } = await world.server.api.ok<{ deliveries: { state: string }[] }>('listWebhookDeliveries', {
-        id,
-      });
-      return deliveries.every(({ state }) => state === 'DELIVERED') ? true : undefined;
-    });
     assert.equal(output.out.split(line).length, 2, output.out);
     const forged = {
       'webhook-id': 'msg_1',

@@ -1,12 +1,24 @@
+import { DAILY_DIGEST } from '../../contract/events.ts';
 import type { FeedEvent } from '../core/feed-event.ts';
 import { sayNumbers } from '../core/step-events.ts';
 
 /** A message to people: what happened, where, and what to do now. */
-interface Message {
+export interface Message {
   readonly sentence: string;
   readonly where: string;
   readonly link?: { readonly text: string; readonly url: string };
   readonly nextStep?: string;
+  readonly sections?: readonly Section[];
+}
+
+interface Link {
+  readonly text: string;
+  readonly url?: string | undefined;
+}
+
+export interface Section {
+  readonly title: string;
+  readonly lines: readonly Link[];
 }
 
 const NEXT_STEPS: Readonly<Record<string, string>> = {
@@ -24,6 +36,7 @@ const NEXT_STEPS: Readonly<Record<string, string>> = {
   'webhook.disabled': 'Repair the endpoint, then run: sluice webhook update --enable.',
   'test_case.status_changed': 'Its code owners should look at it, or quarantine it: sluice tests list.',
   'upload.ignored': 'Nothing to do.',
+  [DAILY_DIGEST]: 'Repair them, or decide about their quarantine: sluice tests list.',
 };
 
 /** `prNumbers` are the pull requests that the message stands for, where it tells of a batch. */
@@ -51,17 +64,28 @@ function escapeSlack(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-export function slackBody({ sentence, where, link, nextStep }: Message): object {
+/** These characters in an address would end the link early. */
+function slackLink({ text, url }: Link): string {
+  return url === undefined ? escapeSlack(text) : `<${url.replace(/[<>|]/g, encodeURIComponent)}|${escapeSlack(text)}>`;
+}
+
+export function slackBody({ sentence, where, link, nextStep, sections = [] }: Message): object {
   const heading = where === '' ? escapeSlack(sentence) : `*${escapeSlack(where)}* ${escapeSlack(sentence)}`;
-  // These characters in an address would end the link early.
-  const linked = link && `<${link.url.replace(/[<>|]/g, encodeURIComponent)}|${escapeSlack(link.text)}>`;
+  const linked = link && slackLink(link);
   const lines = [heading, linked, nextStep && `_${escapeSlack(nextStep)}_`].filter((line) => line !== undefined);
   const plain = [where, sentence, nextStep].filter(Boolean).join(' ');
   return {
     text: escapeSlack(plain),
-    blocks: [{ type: 'section', text: { type: 'mrkdwn', text: lines.join('\n') } }],
+    blocks: [lines, ...sections.map(slackLines)].map((each) => ({
+      type: 'section',
+      text: { type: 'mrkdwn', text: each.join('\n') },
+    })),
     unfurl_links: false,
   };
+}
+
+function slackLines({ title, lines }: Section): readonly string[] {
+  return [`*${escapeSlack(title)}*`, ...lines.map((line) => `• ${slackLink(line)}`)];
 }
 
 /** Markdown of an adaptive card. */
@@ -69,13 +93,13 @@ function escapeCard(text: string): string {
   return text.replace(/[\\*_[\]`~]/g, '\\$&');
 }
 
-export function teamsBody({ sentence, where, link, nextStep }: Message): object {
-  const block = (text: string, style: object = {}) => ({
-    type: 'TextBlock',
-    wrap: true,
-    text: escapeCard(text),
-    ...style,
-  });
+function cardLink({ text, url }: Link): string {
+  return url === undefined ? escapeCard(text) : `[${escapeCard(text)}](${url.replace(/[()]/g, encodeURIComponent)})`;
+}
+
+export function teamsBody({ sentence, where, link, nextStep, sections = [] }: Message): object {
+  const markdown = (text: string, style: object = {}) => ({ type: 'TextBlock', wrap: true, text, ...style });
+  const block = (text: string, style?: object) => markdown(escapeCard(text), style);
   const content = {
     $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
     type: 'AdaptiveCard',
@@ -84,6 +108,10 @@ export function teamsBody({ sentence, where, link, nextStep }: Message): object 
       ...(where === '' ? [] : [block(where, { weight: 'Bolder' })]),
       block(sentence),
       ...(nextStep === undefined ? [] : [block(nextStep, { isSubtle: true })]),
+      ...sections.flatMap(({ title, lines }) => [
+        block(title, { weight: 'Bolder' }),
+        ...lines.map((line) => markdown(`• ${cardLink(line)}`, { spacing: 'None' })),
+      ]),
     ],
     ...(link === undefined ? {} : { actions: [{ type: 'Action.OpenUrl', title: link.text, url: link.url }] }),
   };

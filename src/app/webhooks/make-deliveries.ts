@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
-import { V2_STATUS_CHANGED, WEBHOOK_TYPES } from '../../contract/events.ts';
+import { DAILY_DIGEST, V2_STATUS_CHANGED, WEBHOOK_TYPES } from '../../contract/events.ts';
 import { PeriodicTask } from '../../lib/periodic.ts';
 import type { FeedRow } from '../../storage/feed.ts';
+import { wholeVersions } from '../../storage/feed-draft.ts';
 import type { CursorMove, NewDelivery, Webhook } from '../../storage/webhooks.ts';
 import type { App } from '../core/app.ts';
 import { isRefusal } from '../core/refusal.ts';
@@ -58,13 +59,6 @@ export async function makeSome(app: App): Promise<boolean> {
   return hasMore;
 }
 
-/** Without the last version, which may continue on the next page: what belongs together is told together. */
-function wholeVersions(rows: readonly FeedRow[]): readonly FeedRow[] {
-  const last = rows.at(-1);
-  const whole = rows.filter(({ source, version }) => source !== last?.source || version !== last.version);
-  return whole.length === 0 ? rows : whole;
-}
-
 /** The messages that a webhook gets for these events. */
 export function deliveriesFor(webhook: Webhook, rows: readonly FeedRow[]): readonly NewDelivery[] {
   const types = new Set(typesOf(webhook));
@@ -111,19 +105,20 @@ function lineOf({ repositoryId, queueId, prNumber, testId }: FeedRow): string {
   return `${repositoryId ?? ''} ${prNumber ?? testId ?? queueId ?? ''}`;
 }
 
-/** One message for all that happened to one batch in one step. */
-// SPEC X36
+/** One message for all that happened to one batch in one step, and for the digests of one day. */
+// SPEC X36, X48
 function gather(rows: readonly FeedRow[]): readonly Told[] {
-  const groups = Map.groupBy(rows, (row) => batchKey(row) ?? row);
+  const groups = Map.groupBy(rows, (row) => groupKey(row) ?? row);
   return [...groups.values()].map((group): Told => {
     const whole = group.find(({ type }) => type.startsWith('pull_request_batch.'));
     const [first] = group as [FeedRow];
-    if (whole !== undefined || group.length === 1) return { row: whole ?? first };
+    if (whole !== undefined || group.length === 1 || first.type === DAILY_DIGEST) return { row: whole ?? first };
     return { row: first, prNumbers: group.flatMap(({ prNumber }) => prNumber ?? []) };
   });
 }
 
-function batchKey({ type, body, source, version }: FeedRow): string | undefined {
+function groupKey({ type, body, source, version }: FeedRow): string | undefined {
+  if (type === DAILY_DIGEST) return `${source} ${version}`;
   const [, word] = /^pull_request(?:_batch)?\.(\w+)$/.exec(type) ?? [];
   if (word === undefined) return undefined;
   const { data } = JSON.parse(body) as { readonly data: { readonly isBatch?: boolean; readonly testRunId?: string } };

@@ -1,3 +1,4 @@
+import { DAILY_DIGEST } from '../../contract/events.ts';
 import type { PrNumber } from '../../engine/pull-request.ts';
 import type { FeedRow } from '../../storage/feed.ts';
 import type { RepositoryId } from '../../storage/repositories.ts';
@@ -7,6 +8,7 @@ import { type FeedEvent, viewEvent } from '../core/feed-event.ts';
 import { formatRef } from '../core/find-queue.ts';
 import { viewTests } from '../tests/test-view.ts';
 import { chatMessage, slackBody, teamsBody } from './chat-message.ts';
+import { digestMessage } from './digest-message.ts';
 import { type BodyFacts, standardBody } from './standard-body.ts';
 
 interface Rendered {
@@ -22,7 +24,8 @@ export async function renderBody(
 ): Promise<object | undefined> {
   const event = viewEvent(row);
   if (webhook.format !== 'STANDARD') {
-    const message = chatMessage(event, delivery.prNumbers);
+    const message =
+      row.type === DAILY_DIGEST ? await digestMessage(app, webhook, row) : chatMessage(event, delivery.prNumbers);
     return webhook.format === 'SLACK' ? slackBody(message) : teamsBody(message);
   }
   const test = delivery.type.includes('test_case.') ? await findTest(app, row) : undefined;

@@ -1,7 +1,7 @@
 import { type SelectQueryBuilder, sql } from 'kysely';
 import type { OrganizationId } from '../accounts.ts';
 import type { FeedHead, FeedQuery, FeedRow, FeedStore, Seal } from '../feed.ts';
-import type { FeedDraft } from '../feed-draft.ts';
+import { type FeedDraft, wholeVersions } from '../feed-draft.ts';
 import type { RepositoryRef } from '../repositories.ts';
 import { rowsOf } from './columns.ts';
 import { all, execute, executeAll, first, type Operation, run, type SqlEngine } from './operation.ts';
@@ -25,6 +25,14 @@ export function createFeedStore(engine: SqlEngine, compiler: StatementCompiler):
   const lists = new Map<string, Statement<FlatQuery, Schema['feed']>>();
   return {
     add: (rows) => engine.write(() => executeAll(inserts(rows))),
+    addOnce: (organizationId, rows) =>
+      engine.write(function* () {
+        const [draft] = rows;
+        if (draft === undefined) return;
+        yield* run(statements.ensureHead, { organizationId });
+        yield* first(statements.lockHead, { organizationId });
+        if ((yield* first(statements.hasVersion, draft)) === undefined) yield* executeAll(inserts(rows));
+      }),
     sequence: (seal, limit) => engine.write(() => sequence(statements, seal, limit)),
     getHead: (organizationId) =>
       engine.read(function* () {
@@ -56,7 +64,8 @@ function toHead({ last_seq, digest }: Schema['feed_heads']): FeedHead {
 
 // SPEC X2
 function* sequence(statements: FeedStatements, seal: Seal, limit: number): Operation<readonly OrganizationId[]> {
-  const waiting = (yield* all(statements.listWaiting, { limit })) as readonly Waiting[];
+  const page = (yield* all(statements.listWaiting, { limit })) as readonly Waiting[];
+  const waiting = page.length < limit ? page : wholeVersions(page);
   const byOrganization = Map.groupBy(waiting, (row) => row.organization_id ?? row.of_repository);
   // Its repository was removed while it was stored, so that no one may see it.
   yield* executeAll((byOrganization.get(null) ?? []).map((row) => callOf(statements.drop, row)));
@@ -151,6 +160,14 @@ function feedStatements(compiler: StatementCompiler) {
         .where('version', '=', param('version'))
         .where('ordinal', '=', param('ordinal'))
         .where('seq', 'is', null),
+    ),
+    hasVersion: compiler.statement<Pick<Key, 'source' | 'version'>>()((param) =>
+      builder
+        .selectFrom('feed')
+        .select('ordinal')
+        .where('source', '=', param('source'))
+        .where('version', '=', param('version'))
+        .limit(1),
     ),
     ensureHead: compiler.statement<{ organizationId: string }>()((param) =>
       builder
