@@ -192,7 +192,7 @@ async function startOn(
 async function openWebhooks({ dataFolder, secretKey, webhookNetworks }: Config): Promise<WebhookAccess> {
   const box = createSecretBox(await loadSecretKey(dataFolder, secretKey));
   const sender = createWebhookSender({ networks: webhookNetworks, userAgent: `Sluice/${readVersion()}` });
-  return { signal: new WakeSignal(), box, sender };
+  return { signal: new WakeSignal(), box, sender, attempts: { delivered: 0, failed: 0 } };
 }
 
 async function tellOfOtherKey(app: App): Promise<void> {

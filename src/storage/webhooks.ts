@@ -135,6 +135,8 @@ export interface DeliveryStore extends LeasedWork<Delivery, DeliveryKey, Deliver
   list(query: DeliveryQuery): Promise<readonly Delivery[]>;
   /** Begins it anew. False if the webhook has no such delivery. */
   replay(webhookId: WebhookId, id: string, at: Instant): Promise<boolean>;
+  /** Deliveries of all webhooks that wait, before their first attempt and after it, and when the oldest was made. */
+  measure(): Promise<{ readonly untried: number; readonly retrying: number; readonly oldestAt: Instant | null }>;
   /** Removes deliveries from before `before` that have ended, `limit` at most; returns how many. */
   expire(before: Instant, limit: number): Promise<number>;
 }

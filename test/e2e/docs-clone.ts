@@ -18,7 +18,6 @@ const NOT_RUN: readonly (readonly [command: RegExp, why: string])[] = [
   [/^sluice serve$|npm start$/, 'serves until it is stopped; readme.test.ts starts it'],
   [/^sluice github setup/, 'needs a browser; github-setup.test.ts runs it'],
   [/^sluice (?:github check|repo add github)/, 'needs a GitHub; github-docs.test.ts runs it'],
-  [/^sluice webhook/, 'needs a receiver on the internet'],
   [/^sluice events (?:-f|--follow)/, 'goes on until it is stopped'],
   [/^git pull|^systemctl/, 'changes the installation'],
   [/^sluice simulate --data/, 'needs a week of a queue; stored-history.test.ts reads one'],

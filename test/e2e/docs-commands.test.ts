@@ -6,13 +6,14 @@ import { describe, it, type TestContext } from 'node:test';
 import { parseCommand } from '../../src/app/forge-events/commands/parse-command.ts';
 import { SETTING_NAMES } from '../../src/engine/settings.ts';
 import { inlineCommands, readPage, shellBlocks } from '../helpers/doc-pages.ts';
+import { WebhookReceiver } from '../helpers/webhook-receiver.ts';
 import { beginningOf, type Clone, followed, listStatements, openClone, unused } from './docs-clone.ts';
 import { until } from './harness.ts';
 import { useServer } from './test-queue.ts';
 
 const UUID = /[\da-f]{8}-[\da-f-]{27}/;
 const PATIENCE = { timeout: 120_000 };
-const world = useServer();
+const world = useServer({ SLUICE_WEBHOOK_NETWORKS: '127.0.0.1' });
 const open = (t: TestContext, name: string, files: Readonly<Record<string, string>> = {}) =>
   openClone(world.server, t, { name, files });
 
@@ -159,7 +160,11 @@ describe('cli.md', PATIENCE, () => {
     );
     const few = { '--prs 300': '--prs 60', '--slots 20': '--slots 20 --prs 60' };
     await follow(shellBlocks(page, 'Simulating settings') + shellBlocks(page, 'Completion'), few);
-    await follow(shellBlocks(page, 'Webhooks'));
+    const receiver = await new WebhookReceiver().start();
+    t.after(() => receiver.close());
+    const hooks = { 'https://hooks.acme.dev': receiver.url };
+    assert.match(await follow(shellBlocks(page, 'Webhooks'), hooks), /Delivered: status 204/);
+    await follow(shellBlocks('docs/webhooks.md') + inlineCommands('docs/webhooks.md'), hooks);
     const events = shellBlocks(page, 'Events and the audit') + shellBlocks('docs/events.md');
     assert.match(await follow(events), /records, none changed/);
   });
@@ -229,7 +234,18 @@ describe('the pages for administrators', PATIENCE, () => {
     assert.match(restored, /as in before-upgrade\.db now[\s\S]*as in .*sluice-2027-01-31\.db now/);
     await follow(shellBlocks(page, 'Upgrades'), { 'before-upgrade': 'before-another-upgrade' });
     assert.deepEqual([...unused], [], 'each command that is not run is shown somewhere');
-    const shownAll = ['cli', 'operating', 'flaky-tests', 'uploading', 'authors', 'removed', 'first-week', 'coming-from']
+    const shownAll = [
+      'cli',
+      'operating',
+      'flaky-tests',
+      'uploading',
+      'authors',
+      'removed',
+      'first-week',
+      'coming-from',
+      'events',
+      'webhooks',
+    ]
       .flatMap((name) => listStatements(shellBlocks(`docs/${name}.md`)))
       .filter((statement) => !followed.has(beginningOf(statement)));
     assert.deepEqual(shownAll, [], 'each command that is shown was followed');

@@ -51,6 +51,8 @@ export interface WebhookAccess {
   readonly signal: WakeSignal;
   readonly box: SecretBox;
   readonly sender: WebhookSender;
+  /** Of this server, since it started. */
+  readonly attempts: { delivered: number; failed: number };
 }
 
 export interface Auth {

@@ -8,8 +8,9 @@ import type { App } from '../core/app.ts';
  */
 // SPEC M16
 export async function describeServer(app: App, requests: readonly (Gauge | Histogram)[]): Promise<string> {
-  const [store, hints] = await Promise.all([describeStore(app), describeHints(app)]);
-  return formatExposition([...describeProcess(), ...requests, ...store, ...hints, ...describeBackups(app)]);
+  const [store, webhooks, hints] = await Promise.all([describeStore(app), describeWebhooks(app), describeHints(app)]);
+  const series = [...describeProcess(), ...requests, ...store, ...webhooks, ...hints, ...describeBackups(app)];
+  return formatExposition(series);
 }
 
 function one(name: string, help: string, value: number, type: Gauge['type'] = 'gauge'): Gauge {
@@ -58,6 +59,27 @@ async function describeStore({ store, clock }: App): Promise<readonly Gauge[]> {
     one('sluice_effects_waiting', 'Effects of all queues that are not done, parked ones too.', effects.waiting),
     one('sluice_effects_parked', 'Effects that were given up and wait for an operator.', effects.parked),
     one('sluice_effects_oldest_due_seconds', 'How long the oldest effect has been due.', age(effects.oldestDueAt)),
+  ];
+}
+
+// SPEC X49
+async function describeWebhooks({ store, webhooks, clock }: App): Promise<readonly Gauge[]> {
+  const { untried, retrying, oldestAt } = await store.webhookDeliveries.measure();
+  const age = oldestAt === null ? 0 : Math.max(0, clock.now() - oldestAt) / 1_000;
+  const by = (label: string, counts: Readonly<Record<string, number>>) =>
+    Object.entries(counts).map(([name, value]) => ({ labels: { [label]: name } satisfies Labels, value }));
+  return [
+    {
+      ...{ type: 'gauge', name: 'sluice_webhook_deliveries_waiting' },
+      help: 'Deliveries of all webhooks that wait, before their first attempt and after it.',
+      samples: by('state', { untried, retrying }),
+    },
+    one('sluice_webhook_deliveries_oldest_seconds', 'How long the oldest of them has waited.', age),
+    {
+      ...{ type: 'counter', name: 'sluice_webhook_attempts_total' },
+      help: 'Attempts of this server since it started, by their result.',
+      samples: by('result', webhooks.attempts),
+    },
   ];
 }
 

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { until } from '../../../test/e2e/harness.ts';
 import { WebhookReceiver } from '../../../test/helpers/webhook-receiver.ts';
 import { createInProcess, type InProcess } from '../../../test/worlds/server/in-process.ts';
-import { testWebhooks } from '../../../test/worlds/shell/create-app.ts';
 import type { FeedDraft } from '../../storage/feed-draft.ts';
 import type { Webhook, WebhookId } from '../../storage/webhooks.ts';
 import type { App } from '../core/app.ts';
 import { expireDeliveries } from '../upkeep/housekeeping.ts';
+import { describeServer } from '../upkeep/server-metrics.ts';
 import { createDeliveryWorker, type DeliveryWorker } from './deliver.ts';
 import { createDeliveryMaker, makeSome } from './make-deliveries.ts';
 
@@ -94,7 +95,7 @@ describe('deliveries of webhooks', () => {
     assert.equal((times[7] ?? 0) - (times[0] ?? 0), delays.reduce((sum, delayMs) => sum + delayMs, 0) / SECOND_MS);
   });
 
-  test('end with a success, a redirect is a failure, and abort-message ends them [X24]', async () => {
+  test('end with a success, a redirect is a failure, and abort-message ends them [X24] [X49]', async () => {
     const answers = [302, 200];
     receiver.answer = (response) => response.writeHead(answers.shift() ?? 500, { location: '/x' }).end();
     await happen(anEvent(7, 1));
@@ -103,9 +104,12 @@ describe('deliveries of webhooks', () => {
     assert.deepEqual([failed.state, failed.lastStatus], ['PENDING', 302]);
     assert.equal((await find()).failingSince, world.clock.now());
     world.clock.set(world.clock.now() + 5 * SECOND_MS);
+    assert.match(await describeServer(world.app, []), /_waiting\{state="retrying"\} 1\n[^]*_oldest_seconds\{\} 5\n/);
     worker?.wake();
     assert.equal((await tried(2)).state, 'DELIVERED');
     assert.equal((await find()).failingSince, null);
+    const metrics = await describeServer(world.app, []);
+    assert.match(metrics, /_attempts_total\{result="delivered"\} 1\n.*_attempts_total\{result="failed"\} 1\n/);
     receiver.answer = (response) => response.writeHead(410, { 'webhook-delivery': 'abort-message' }).end();
     await happen(anEvent(7, 2));
     const aborted = await settled(({ state }) => state === 'FAILED');
@@ -177,7 +181,7 @@ describe('deliveries of webhooks', () => {
   });
 
   test('wait in the feed while an endpoint is away, and all come once it answers [X21]', async () => {
-    const events = Array.from({ length: 2_000 }, (_, index) => anEvent(index + 1, 1));
+    const events = Array.from({ length: 1_200 }, (_, index) => anEvent(index + 1, 1));
     await happen(...events);
     const untried = (await world.store.webhooks.countUntried()).get(webhook.id as WebhookId) ?? 0;
     assert.ok(untried > 0 && untried < 1_000, `${untried} deliveries were made`);
@@ -185,12 +189,12 @@ describe('deliveries of webhooks', () => {
     const maker = createDeliveryMaker(world.app);
     maker.start();
     start();
-    const done = await until('all are sent', 20_000, async () => {
+    const done = await until('all are sent', 60_000, async () => {
       maker.wake();
-      return receiver.received.length === 2_000 ? receiver.received : undefined;
+      return receiver.received.length === 1_200 ? receiver.received : undefined;
     });
     await maker.stop();
-    assert.equal(new Set(done.map(({ headers }) => headers['webhook-id'])).size, 2_000);
+    assert.equal(new Set(done.map(({ headers }) => headers['webhook-id'])).size, 1_200);
   });
 
   test('reach no repository that the token of its maker did not, also on replay [X22]', async () => {
@@ -242,18 +246,19 @@ describe('deliveries of webhooks', () => {
     await world.refused('404 WEBHOOK_DELIVERY_NOT_FOUND', '/v1/replayWebhookDelivery', nothing);
   });
 
-  test('time out after their time, and an endpoint that hangs delays no other [X31]', async () => {
-    (world.app as { webhooks: App['webhooks'] }).webhooks = testWebhooks({ timeoutMs: 300 });
+  test('to an endpoint that hangs delay no other [X31]', async () => {
     const quick = await create({ url: `${receiver.url}/quick` });
-    receiver.answer = (response, { path }) => path === '/quick' && response.writeHead(200).end();
+    const hanging: ServerResponse[] = [];
+    receiver.answer = (response, { path }) =>
+      path === '/quick' ? response.writeHead(200).end() : hanging.push(response);
     await happen(...Array.from({ length: 40 }, (_, index) => anEvent(index + 1, 1)));
     start();
-    await until('the others are delivered', 5_000, async () =>
+    await until('the others are delivered', 30_000, async () =>
       (await list(quick.id)).every(({ state }) => state === 'DELIVERED') ? true : undefined,
     );
-    const waiting = await list();
-    assert.ok(waiting.filter(({ attempts }) => attempts > 0).length <= 8);
-    assert.equal((await tried(1)).lastProblem, 'TIMEOUT');
+    assert.equal(hanging.length, 8);
+    receiver.answer = (response) => response.writeHead(200).end();
+    for (const response of hanging) response.writeHead(200).end();
   });
 
   test('are removed 30 days after they were made, if they have ended [X39]', async () => {

@@ -81,7 +81,9 @@ interface Attempted {
 function settle(app: App, { webhook, delivery }: Attempted, result: SendResult): DeliverySettlement {
   const at = app.clock.now();
   const [status, error] = result.kind === 'answered' ? [result.status, null] : [null, result.problem];
-  if (isSuccess(result)) return { kind: 'delivered', at, status, error };
+  const isDelivered = isSuccess(result);
+  app.webhooks.attempts[isDelivered ? 'delivered' : 'failed'] += 1;
+  if (isDelivered) return { kind: 'delivered', at, status, error };
   const isAborted = result.kind === 'answered' && result.isAborted;
   const dueAt = isAborted ? null : nextAttempt(delivery.attempts, at);
   app.log.info({ webhook: webhook.id, delivery: delivery.id, status, error }, 'webhook delivery failed');

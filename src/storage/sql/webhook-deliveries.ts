@@ -4,7 +4,17 @@ import type { WorkClaim } from '../leased-work.ts';
 import type { Delivery, DeliveryKey, DeliveryQuery, DeliverySettlement, DeliveryStore } from '../webhooks.ts';
 import { feedInserts } from './feed.ts';
 import { heldRows, leasedWork, UNLEASED, workStatements } from './leased-work.ts';
-import { all, allOf, changes, execute, executeAll, listRows, type Operation, type SqlEngine } from './operation.ts';
+import {
+  all,
+  allOf,
+  changes,
+  execute,
+  executeAll,
+  first,
+  listRows,
+  type Operation,
+  type SqlEngine,
+} from './operation.ts';
 import { toDelivery } from './rows.ts';
 import type { Schema } from './schema.ts';
 import { callOf, type StatementCompiler } from './statement.ts';
@@ -42,6 +52,12 @@ export function createDeliveryStore(engine: SqlEngine, compiler: StatementCompil
       }),
     list: (query) => engine.read(() => list(query)),
     replay: (webhookId, id, at) => engine.write(() => changes(statements.replay, { webhookId, id, at })),
+    measure: () =>
+      engine.read(function* () {
+        const row = yield* first(statements.measure, {});
+        const { waiting = 0, untried = 0, oldest = null } = row ?? {};
+        return { untried, retrying: waiting - untried, oldestAt: oldest };
+      }),
     expire: (before, limit) => engine.write(() => execute(statements.expire, { before, limit })),
   };
 }
@@ -304,6 +320,16 @@ function listStatements(compiler: StatementCompiler) {
     list: compiler.statement<Page>()((param) => page(named(param))),
     listInState: compiler.statement<Page & { state: Delivery['state'] }>()((param) =>
       page(named(param)).where('state', '=', param('state')),
+    ),
+    measure: compiler.statement<object>()(() =>
+      builder
+        .selectFrom('webhook_deliveries')
+        .where('state', '=', PENDING)
+        .select((eb) => [
+          eb.fn.countAll<number>().as('waiting'),
+          sql<number>`count(case when attempts = 0 then 1 end)`.as('untried'),
+          eb.fn.min<number | null>('created_at').as('oldest'),
+        ]),
     ),
     expire: compiler.statement<{ before: number; limit: number }>()((param) =>
       builder

@@ -164,11 +164,13 @@ function webhookPromises(open: () => Promise<Store>): void {
     const webhook = await withDeliveries([aDelivery(1)]);
     const [first] = await claim('a');
     assert.ok(first);
+    assert.deepEqual(await store.webhookDeliveries.measure(), { untried: 1, retrying: 0, oldestAt: NOON });
     const disable = { failingSince: NOON - 5, feed: [anEvent(organizationId)] };
     const failed = { kind: 'failed', at: NOON + 1, status: null, error: 'TIMEOUT', dueAt: NOON + 9, disable } as const;
     assert.equal(await store.webhookDeliveries.settle(first, 'b', failed), 'lost');
     assert.equal(await store.webhookDeliveries.settle(first, 'a', failed), 'settled');
     assert.equal((await store.webhooks.find(webhook.id))?.failingSince, NOON + 1);
+    assert.deepEqual(await store.webhookDeliveries.measure(), { untried: 0, retrying: 1, oldestAt: NOON });
     assert.equal(await store.webhookDeliveries.findNextDueAt(), NOON + 9);
     const [again] = await claim('a', { now: NOON + 9 });
     assert.deepEqual(again, { ...first, attempts: 1, dueAt: NOON + 9, triedAt: NOON + 1, lastError: 'TIMEOUT' });
@@ -181,6 +183,7 @@ function webhookPromises(open: () => Promise<Store>): void {
     const [ended] = await store.webhookDeliveries.list({ webhookId: webhook.id, state: 'DELIVERED', limit: 1 });
     assert.deepEqual([ended?.attempts, ended?.lastStatus, ended?.lastError], [2, 204, null]);
     assert.deepEqual(await store.webhookDeliveries.list({ webhookId: webhook.id, state: 'PENDING', limit: 1 }), []);
+    assert.deepEqual(await store.webhookDeliveries.measure(), { untried: 0, retrying: 0, oldestAt: null });
   });
 
   test('a webhook that only failed is disabled once, with its event, and its deliveries end [X33]', async () => {

@@ -14,9 +14,10 @@ import { noJobs } from '../../fake/no-jobs.ts';
 import { silentLog } from '../../helpers/silent-log.ts';
 
 /** Reaches receivers on this machine. */
-export function testWebhooks(options: { readonly timeoutMs?: number } = {}): WebhookAccess {
-  const sender = createWebhookSender({ networks: ['127.0.0.0/8'], userAgent: 'Sluice/test', ...options });
-  return { signal: new WakeSignal(), box: createSecretBox(new Uint8Array(32)), sender };
+export function testWebhooks(): WebhookAccess {
+  const sender = createWebhookSender({ networks: ['127.0.0.0/8'], userAgent: 'Sluice/test' });
+  const box = createSecretBox(new Uint8Array(32));
+  return { signal: new WakeSignal(), box, sender, attempts: { delivered: 0, failed: 0 } };
 }
 
 /** A server without ingest, check runner and tokens, unless they are given. */
