@@ -104,7 +104,7 @@ describe('deliveries of webhooks', () => {
     assert.deepEqual([failed.state, failed.lastStatus], ['PENDING', 302]);
     assert.equal((await find()).failingSince, world.clock.now());
     world.clock.set(world.clock.now() + 5 * SECOND_MS);
-    assert.match(await describeServer(world.app, []), /_waiting\{state="retrying"\} 1\n[^]*_oldest_seconds\{\} 5\n/);
+    assert.match(await describeServer(world.app, []), /_waiting\{state="retrying"\} 1\n[\s\S]*_oldest_seconds\{\} 5\n/);
     worker?.wake();
     assert.equal((await tried(2)).state, 'DELIVERED');
     assert.equal((await find()).failingSince, null);
