@@ -4,6 +4,7 @@ import { TEST_ORDERS } from '../src/storage/tests.ts';
 import { startPostgres } from '../test/helpers/postgres.ts';
 import { measureMetrics } from './events-metrics.ts';
 import { measureStreams } from './events-streams.ts';
+import { measureWebhooks } from './events-webhooks.ts';
 import { p95, printFigure, progress } from './lib/figure.ts';
 import { fillTests, teamOf } from './lib/fill-tests.ts';
 import { createTestsWorld, type TestsServer } from './lib/tests-world.ts';
@@ -25,6 +26,7 @@ interface Sizes {
 const QUESTIONS: Readonly<Record<string, (sizes: Sizes) => Promise<void>>> = {
   'list-tests': measureListTests,
   streams: measureStreams,
+  webhooks: measureWebhooks,
   metrics: measureMetrics,
 };
 

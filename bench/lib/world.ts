@@ -24,11 +24,12 @@ export async function createWorld(of: {
   readonly pullRequests: number;
   readonly live: number;
   readonly ended: number;
+  readonly environment?: Readonly<Record<string, string>>;
 }): Promise<World> {
   const folder = mkdtempSync(path.join(tmpdir(), 'sluice-bench-'));
   const dataFolder = path.join(folder, 'data');
   const git = createRepository(path.join(folder, 'app.git'), of.pullRequests);
-  const environment = { SLUICE_DATA: dataFolder, SLUICE_PORT: '0' };
+  const environment = { SLUICE_DATA: dataFolder, SLUICE_PORT: '0', ...of.environment };
   const start = (): Promise<Child> => startChild(new URL('./sluice-child.ts', import.meta.url), { environment });
   const child = await start();
   const token = readFileSync(path.join(dataFolder, 'admin-token'), 'utf8').trim();

@@ -59,6 +59,31 @@ describe('a periodic task', () => {
     assert.deepEqual(waits(), [7]);
   });
 
+  it('gathers the wakes that follow a round, and rests when there were none', async () => {
+    let count = 0;
+    const round = async () => {
+      count += 1;
+    };
+    const { task, fire, waits } = setup({ round, gatherMs: 5 });
+    task.start();
+    task.wake();
+    await turn();
+    assert.deepEqual([count, waits()], [1, [5]]);
+    task.wake();
+    task.wake();
+    await turn();
+    assert.deepEqual([count, waits()], [1, [5]]);
+    await fire();
+    assert.deepEqual([count, waits()], [2, [5]]);
+    await fire();
+    assert.deepEqual([count, waits()], [2, [100]]);
+    task.wake();
+    await turn();
+    assert.equal(count, 3);
+    await task.stop();
+    assert.deepEqual(waits(), []);
+  });
+
   it('waits for the round under way when it stops, and begins no other', async () => {
     const gate = Promise.withResolvers<void>();
     let isEnded = false;

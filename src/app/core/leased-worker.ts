@@ -33,6 +33,8 @@ export interface WorkKind<Item extends WorkItem, Settlement> {
   readonly store: LeasedWork<Item, Item, Settlement>;
   /** Calls `wake` when work may be due. Returns a function that ends this. */
   listen(wake: () => void): () => void;
+  /** Claims follow each other by at least this much, so that one serves many items. Absent: at once. */
+  readonly gatherMs?: number;
   /** The number of items that this server works on at once. */
   slots(): number;
   idOf(item: Item): string;
@@ -76,6 +78,7 @@ export class LeasedWorker<Item extends WorkItem, Settlement extends object> {
     this.#polls = new PeriodicTask(app, {
       firstMs: POLL_EVERY_MS,
       everyMs: () => this.#findPause(),
+      gatherMs: kind.gatherMs ?? 0,
       // The store is away for a moment; the next poll finds the same work.
       failure: `could not poll for ${kind.name}s`,
       round: () => this.#claim(),

@@ -68,7 +68,7 @@ class EventStream extends Readable implements Follower {
     this.#isAdmitted = isAdmitted;
   }
 
-  /** What came before the stream follows is read from the store. */
+  /** Events from before the stream follows are read from the store. */
   async begin(from: number): Promise<void> {
     this.#seq = from;
     this.#send(RETRY);

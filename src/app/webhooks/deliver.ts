@@ -1,7 +1,8 @@
-import { formatInstant, type Instant } from '../../lib/clock.ts';
+import { formatInstant, type Instant, pause } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { SendResult } from '../../outgoing/outgoing.ts';
-import type { Delivery, DeliverySettlement, Webhook } from '../../storage/webhooks.ts';
+import type { FeedRow } from '../../storage/feed.ts';
+import type { Delivery, DeliverySettlement, Webhook, WebhookId } from '../../storage/webhooks.ts';
 import type { App } from '../core/app.ts';
 import { actEvent, SLUICE } from '../core/feed-event.ts';
 import { LeasedWorker } from '../core/leased-worker.ts';
@@ -20,6 +21,8 @@ const RETRIES_MS: readonly number[] = [
 const DISABLE_AFTER_MS = 5 * 24 * HOUR_MS;
 /** Attempts at once on this server. Each endpoint has a small share of them. */
 const SLOTS = 256;
+/** Claims and settlements are gathered for so long. */
+const GATHER_MS = 20;
 /** The key of this server does not open the secret; that of another one may. */
 const OTHER_KEY_MS = MINUTE_MS;
 
@@ -28,13 +31,31 @@ export type DeliveryWorker = LeasedWorker<Delivery, DeliverySettlement>;
 /** Sends stored deliveries, at least once each. */
 // SPEC X23
 export function createDeliveryWorker(app: App, holder: string): DeliveryWorker {
+  const { webhookDeliveries } = app.store;
+  const batches = new WeakMap<Delivery, Batch>();
+  const claim: typeof webhookDeliveries.claim = async (wish) => {
+    const batch = new Batch(app);
+    const deliveries = await webhookDeliveries.claim(wish);
+    for (const delivery of deliveries) batches.set(delivery, batch);
+    return deliveries;
+  };
+  // Settlements that come at about the same time share a commit.
+  let turn: Promise<void> | undefined;
+  const settle: typeof webhookDeliveries.settle = async (...settlement) => {
+    turn ??= pause(app.clock, GATHER_MS).then(() => {
+      turn = undefined;
+    });
+    await turn;
+    return webhookDeliveries.settle(...settlement);
+  };
   return new LeasedWorker<Delivery, DeliverySettlement>(app, holder, {
     name: 'webhook delivery',
-    store: app.store.webhookDeliveries,
+    store: { ...webhookDeliveries, claim, settle },
     listen: (wake) => app.webhooks.signal.listen(wake),
+    gatherMs: GATHER_MS,
     slots: () => SLOTS,
     idOf: ({ id }) => id,
-    run: (delivery) => attempt(app, delivery),
+    run: (delivery) => attempt(app, delivery, batches.get(delivery) ?? new Batch(app)),
     settlementFor: (delivery, error, isStopped) => settlementFor(app, delivery, error, isStopped),
     onSettled: async (_delivery, { kind }) => {
       // A webhook may have been disabled, which is an event.
@@ -43,33 +64,69 @@ export function createDeliveryWorker(app: App, holder: string): DeliveryWorker {
   });
 }
 
-async function attempt(app: App, delivery: Delivery): Promise<DeliverySettlement> {
-  const webhook = await app.store.webhooks.find(delivery.webhookId);
-  const event = webhook && (await findEvent(app, webhook, delivery.seq));
+/** Deliveries that were claimed together are often of the same webhooks and events: each is read and rendered once. */
+class Batch {
+  readonly #app: App;
+  readonly #made = new Map<string, Promise<unknown>>();
+
+  constructor(app: App) {
+    this.#app = app;
+  }
+
+  findWebhook(id: WebhookId) {
+    return this.#once(`webhook ${id}`, async () => {
+      const webhook = await this.#app.store.webhooks.find(id);
+      return webhook && { webhook, opened: openSecrets(this.#app, webhook, this.#app.clock.now()) };
+    });
+  }
+
+  findEvent({ organizationId }: Webhook, seq: number): Promise<FeedRow | undefined> {
+    return this.#once(`event ${organizationId} ${seq}`, async () => {
+      const query = { organizationId, repositoryIds: null, order: 'ASC', afterSeq: seq - 1, limit: 1 } as const;
+      const [row] = await this.#app.store.feed.list(query);
+      return row?.seq === seq ? row : undefined;
+    });
+  }
+
+  /** Chat messages are made for one webhook. */
+  render(webhook: Webhook, event: FeedRow, delivery: Delivery): Promise<string | undefined> {
+    const { organizationId, format } = webhook;
+    const of = format === 'STANDARD' ? organizationId : webhook.id;
+    return this.#once(`body ${of} ${event.seq} ${delivery.type}`, async () => {
+      const body = await renderBody(this.#app, webhook, { event, delivery });
+      return body && JSON.stringify(body);
+    });
+  }
+
+  #once<T>(key: string, make: () => Promise<T>): Promise<T> {
+    const known = this.#made.get(key) as Promise<T> | undefined;
+    const made = known ?? make();
+    if (known === undefined) this.#made.set(key, made);
+    return made;
+  }
+}
+
+async function attempt(app: App, delivery: Delivery, batch: Batch): Promise<DeliverySettlement> {
+  const { webhook, opened } = (await batch.findWebhook(delivery.webhookId)) ?? {};
+  const event = webhook && (await batch.findEvent(webhook, delivery.seq));
   if (webhook === undefined || event === undefined || !isInReach(webhook, event)) return drop(app, 'EVENT_GONE');
   const now = app.clock.now();
-  const opened = openSecrets(app, webhook, now);
   if (opened === undefined) {
     app.log.warn({ webhook: webhook.id }, 'webhook encrypted with another SLUICE_SECRET_KEY');
     return { kind: 'postpone', dueAt: now + OTHER_KEY_MS };
   }
-  const body = await renderBody(app, webhook, { event, delivery });
+  const body = await batch.render(webhook, event, delivery);
   if (body === undefined) return drop(app, 'EVENT_GONE');
   const { mayReachPrivate } = webhook;
   const timestampSeconds = Math.floor(now / SECOND_MS);
-  const message = { id: delivery.id, body: JSON.stringify(body), ...opened, timestampSeconds, mayReachPrivate };
-  const result = await app.webhooks.sender.send(message);
-  return settle(app, { webhook, delivery }, result);
+  const result = await app.webhooks.sender.send({
+    ...{ id: delivery.id, body, ...opened, timestampSeconds, mayReachPrivate },
+  });
+  return outcomeOf(app, { webhook, delivery }, result);
 }
 
 function drop({ clock }: App, error: string): DeliverySettlement {
   return { kind: 'dropped', at: clock.now(), status: null, error };
-}
-
-async function findEvent({ store }: App, { organizationId }: Webhook, seq: number) {
-  const query = { organizationId, repositoryIds: null, order: 'ASC', afterSeq: seq - 1, limit: 1 } as const;
-  const [row] = await store.feed.list(query);
-  return row?.seq === seq ? row : undefined;
 }
 
 interface Attempted {
@@ -78,7 +135,7 @@ interface Attempted {
 }
 
 // SPEC X24, X25
-function settle(app: App, { webhook, delivery }: Attempted, result: SendResult): DeliverySettlement {
+function outcomeOf(app: App, { webhook, delivery }: Attempted, result: SendResult): DeliverySettlement {
   const at = app.clock.now();
   const [status, error] = result.kind === 'answered' ? [result.status, null] : [null, result.problem];
   const isDelivered = isSuccess(result);

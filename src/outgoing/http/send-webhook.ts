@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import { Agent, request } from 'undici';
 import { Fault } from '../../lib/fault.ts';
 import type { OutgoingMessage, SendProblem, WebhookSender } from '../outgoing.ts';
@@ -17,8 +17,6 @@ import {
 // SPEC X45
 const MAX_ANSWER_BYTES = 64 * 1024;
 const KEEP_ALIVE_MS = 20_000;
-/** Connections to one host, which may have several endpoints. */
-const CONNECTIONS = 64;
 
 interface SenderOptions {
   /** Those of SLUICE_WEBHOOK_NETWORKS. */
@@ -36,7 +34,6 @@ export function createWebhookSender(options: SenderOptions): WebhookSender {
   const agentFor = (given: readonly Network[]) =>
     new Agent({
       connect: guardedConnector(given, resolve, timeoutMs),
-      connections: CONNECTIONS,
       pipelining: 1,
       keepAliveTimeout: KEEP_ALIVE_MS,
     });
@@ -97,7 +94,18 @@ export function signedHeaders({
 }
 
 function sign(secret: string, text: string): string {
-  return createHmac('sha256', Buffer.from(secret.replace(/^whsec_/, ''), 'base64'))
-    .update(text)
-    .digest('base64');
+  return createHmac('sha256', keyOf(secret)).update(text).digest('base64');
+}
+
+/** Importing a key takes five times as long as signing with it. */
+const keys = new Map<string, KeyObject>();
+const MOST_KEYS = 1_000;
+
+function keyOf(secret: string): KeyObject {
+  const known = keys.get(secret);
+  if (known !== undefined) return known;
+  const key = createSecretKey(Buffer.from(secret.replace(/^whsec_/, ''), 'base64'));
+  if (keys.size >= MOST_KEYS) keys.clear();
+  keys.set(secret, key);
+  return key;
 }

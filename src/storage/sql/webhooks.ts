@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { Instant } from '../../lib/clock.ts';
 import type { CursorMove, Webhook, WebhookId, WebhookStore } from '../webhooks.ts';
 import { feedInserts } from './feed.ts';
@@ -95,8 +96,9 @@ function webhookStatements(compiler: StatementCompiler) {
       builder
         .selectFrom('webhook_deliveries')
         .select((eb) => ['webhook_id', eb.fn.countAll<number>().as('count')])
-        .where('state', '=', 'PENDING')
-        .where('attempts', '=', 0)
+        // Said as the index says it: a placeholder would not do.
+        .where('state', '=', sql.lit('PENDING' as const))
+        .where('attempts', '=', sql.lit(0))
         .groupBy('webhook_id'),
     ),
   };
