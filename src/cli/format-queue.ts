@@ -97,10 +97,10 @@ export function formatAdvice({ decided, text, replays }: ReplyOf<typeof adviseQu
 /** The alarms of all queues, each under its queue's name. */
 export function formatAllAlarms(queues: readonly QueueSummary[]): string {
   return queues
-    .filter(({ alarms = [], hold }) => alarms.length > 0 || hold !== undefined)
+    .filter(({ alarms = [], held }) => alarms.length > 0 || held !== undefined)
     .map(
-      ({ repo, branch, alarms, hold }) =>
-        `\n${paint('red', `Alarms of ${formatRepo(repo)} ${branch}`)}\n${formatHold(hold)}${formatAlarms(alarms)}`,
+      ({ repo, branch, alarms, held }) =>
+        `\n${paint('red', `Alarms of ${formatRepo(repo)} ${branch}`)}\n${formatHold(held)}${formatAlarms(alarms)}`,
     )
     .join('');
 }

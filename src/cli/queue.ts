@@ -221,7 +221,7 @@ function describeQueue(repo: RepoRef, queue: DescribedQueue, all = false): strin
     title +
     describeState(queue) +
     describeParked(repo, queue) +
-    formatHold(queue.hold) +
+    formatHold(queue.held) +
     formatFrozen(queue.frozen) +
     formatAlarms(queue.alarms) +
     formatLearned(queue.learned) +

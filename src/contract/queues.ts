@@ -48,7 +48,7 @@ const configFields = {
       },
     ),
   ),
-  hold: Type.Optional(
+  held: Type.Optional(
     record(
       'Hold',
       'The target branch is to blame: nothing else is tested and nobody is removed for a failure until its head passes or moves. Absent otherwise, and on /trunk/v1.',

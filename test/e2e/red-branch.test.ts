@@ -33,22 +33,22 @@ describe('a red branch', { timeout: 120_000 }, () => {
     ]);
     await queue.ci.untilState(second, 'PENDING');
     const held = await queue.getQueue();
-    assert.equal(held.hold?.kind, 'RED_BRANCH');
-    assert.deepEqual(held.hold?.checks, ['test']);
-    assert.ok(Date.parse(held.hold?.nextTestAt ?? '') > Date.parse(held.hold?.since ?? ''));
+    assert.equal(held.held?.kind, 'RED_BRANCH');
+    assert.deepEqual(held.held?.checks, ['test']);
+    assert.ok(Date.parse(held.held?.nextTestAt ?? '') > Date.parse(held.held?.since ?? ''));
     assert.match(await print('status'), /The queue is held: the head of main itself fails test/);
     assert.match(await print('queue', 'show', queue.name, 'main'), /The queue is held: /);
     const labels = `repo="acme/${queue.repo.name}",branch="main",repo_host="local"`;
     assert.ok((await queue.api.send('getMergeQueueMetrics')).text.includes(`mq_queue_held{${labels}} 1\n`));
     const { trunk } = world.server;
-    assert.equal('hold' in (await trunk.ok<object>('getQueue', queue.ref)), false);
+    assert.equal('held' in (await trunk.ok<object>('getQueue', queue.ref)), false);
 
     const repair = await queue.submitOne();
     await queue.ci.pass(repair);
     await queue.ci.untilState(repair, 'MERGED');
     await queue.ci.untilRuns([`${first}`]);
     const after = await queue.getQueue();
-    assert.equal(after.hold, undefined);
+    assert.equal(after.held, undefined);
     assert.equal(after.alarms.find(({ code }) => code === 'RED_TARGET')?.endedAt !== undefined, true);
     await queue.ci.pass(first);
     await queue.ci.pass(second);

@@ -23,7 +23,8 @@ export function refuse(code: RefusalCode, detail: string, errors?: readonly Fiel
 
 /** Refuses the value of one field; `path` is its JSON pointer. */
 export function refuseField(path: string, message: string): Refusal {
-  return refuse('VALIDATION_FAILED', `${path.slice(1).replaceAll('/', '.')} ${message}.`, [{ path, message }]);
+  const end = message.endsWith('?') ? '' : '.';
+  return refuse('VALIDATION_FAILED', `${path.slice(1).replaceAll('/', '.')} ${message}${end}`, [{ path, message }]);
 }
 
 export function isRefusal(value: unknown): value is Refusal {

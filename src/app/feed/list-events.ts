@@ -47,12 +47,20 @@ export async function listEvents(
   const window = present({ from: after, until: before, afterSeq: cursor });
   const rows = await app.store.feed.list({ ...reach, ...window, isAuditOnly: isAudit, order, limit: limit + 1 });
   const page = rows.slice(0, limit);
-  const last = page.at(-1)?.seq ?? cursor;
+  const last = page.at(-1)?.seq ?? (await knownPlace(app, caller, cursor));
   const hasNext = rows.length > limit || (order === 'ASC' && last !== undefined);
   return {
     events: page.map((row) => ({ ...viewEvent(row), ...(isAudit ? present({ digest: row.digest }) : {}) })),
     ...(hasNext ? { nextCursor: `${last}` } : order === 'ASC' ? { nextCursor: '0' } : {}),
   };
+}
+
+/** A store that was restored has fewer events than its readers have seen. They go on from its end. */
+// SPEC X50
+async function knownPlace({ store }: App, { organization }: Caller, cursor: number | undefined) {
+  if (cursor === undefined) return undefined;
+  const { lastSeq } = await store.feed.getHead(organization.id);
+  return Math.min(cursor, lastSeq);
 }
 
 export type Reach = Omit<FeedQuery, 'order' | 'limit' | 'from' | 'until' | 'afterSeq' | 'isAuditOnly'>;

@@ -14,7 +14,7 @@ import { viewListEntry } from './entry-view.ts';
 
 export type QueueView = WithRequired<ReplyOf<typeof getQueue>, 'alarms'>;
 export type QueueConfigView = ReplyOf<typeof updateQueue>;
-type HoldView = NonNullable<QueueView['hold']>;
+type HoldView = NonNullable<QueueView['held']>;
 type AlarmView = QueueView['alarms'][number];
 
 // SPEC S3
@@ -27,7 +27,7 @@ export function viewQueueConfig(queue: Queue): QueueConfigView {
     branch,
     bisectionConcurrency: settings.bisectionConcurrency ?? settings.concurrency,
     ...(parked === undefined ? {} : { parked: { reason: parked.reason, eventId: parked.eventId ?? 0 } }),
-    ...(hold === undefined ? {} : { hold: viewHold(queue, hold) }),
+    ...(hold === undefined ? {} : { held: viewHold(queue, hold) }),
     ...(frozen === undefined ? {} : { frozen: viewFrozen(frozen) }),
     ...(settings.optimizationMode === 'ADAPTIVE' ? { learned: viewLearned(queue) } : {}),
   };

@@ -64,7 +64,7 @@ function renderHead({ repo, queue, runs }: Snapshot, { width, notice, now }: Fra
     lines.push(paint('red', cut(`It stopped itself: ${clean(queue.parked.reason)}`, width)));
   }
   if (queue.frozen !== undefined) lines.push(paint('cyan', cut(clean(queue.frozen.text), width)));
-  if (queue.hold !== undefined) lines.push(paint('red', cut(clean(queue.hold.text), width)));
+  if (queue.held !== undefined) lines.push(paint('red', cut(clean(queue.held.text), width)));
   if (queue.alarm !== undefined && now - Date.parse(queue.alarm.at) < ALARM_MS) {
     const ago = formatElapsed(queue.alarm.at, now);
     lines.push(paint('red', cut(`Alarm ${ago} ago: ${clean(queue.alarm.text)}`, width)));

@@ -84,7 +84,7 @@ function describeQueue(reply: Static<typeof getQueue.reply>, live: readonly Entr
     mode: String(reply['mode']),
     concurrency: Number(reply['concurrency']),
     parked: reply.parked,
-    hold: reply.hold,
+    held: reply.held,
     frozen: reply.frozen,
     learned: reply.learned,
     alarm: reply.alarms?.find(({ endedAt }) => endedAt === undefined),

@@ -18,7 +18,7 @@ export interface WatchedQueue {
   /** Why the queue stopped itself, if it did. */
   readonly parked?: { readonly reason: string } | undefined;
   /** The latest, if there was one. */
-  readonly hold?: { readonly text: string } | undefined;
+  readonly held?: { readonly text: string } | undefined;
   readonly frozen?: { readonly text: string } | undefined;
   /** The statistics of an ADAPTIVE queue, in words. */
   readonly learned?: { readonly text: string } | undefined;

@@ -105,7 +105,7 @@ function withoutHead(body: unknown): unknown {
 /** Without alarms, holds, freezes and statistics, and with required checks as plain names: their apps are an extension of ours. */
 // SPEC H25
 function asQueue(queue: unknown): Json {
-  const { alarms: _1, hold: _2, learned: _3, frozen: _8, requiredStatuses, ...others } = queue as QueueReply;
+  const { alarms: _1, held: _2, learned: _3, frozen: _8, requiredStatuses, ...others } = queue as QueueReply;
   const { stateSince: _4, stateBy: _5, stateReason: _6, stateUntil: _7, ...rest } = others;
   return { ...rest, requiredStatuses: requiredStatuses?.map(toName) ?? null };
 }

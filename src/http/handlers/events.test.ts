@@ -92,6 +92,15 @@ describe('listEvents', () => {
     assert.match(next.events[0]?.text ?? '', /^admin changed concurrency from 5 to 7 of the queue for main\.$/);
   });
 
+  test('continues at its end for a cursor beyond it, as after a restore [X50]', async () => {
+    const { events } = await list({ limit: 1 });
+    const head = events[0]?.id;
+    const beyond = await list({ order: 'ASC', cursor: '99999999' });
+    assert.deepEqual(beyond, { events: [], nextCursor: head });
+    await queue.update({ concurrency: 41 });
+    assert.deepEqual(typesOf(await list({ order: 'ASC', cursor: head })), ['queue.settings_changed']);
+  });
+
   test('has what people do to queues, tokens and repositories', async () => {
     await queue.update({ state: 'PAUSED', reason: 'release 4.2' });
     await queue.update({ state: 'RUNNING' });

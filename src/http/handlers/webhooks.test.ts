@@ -111,7 +111,7 @@ describe('webhooks', () => {
       [{ url: 'ftp://example.com/' }, /begins with https/],
       [{ url: 'https://ada:pw@example.com/' }, /user or a password/],
       [{ url: 'http://10.0.0.1/' }, /is not a public address/],
-      [{ types: ['pull_request.merge'] }, /Did you mean pull_request\.merged\?/],
+      [{ types: ['pull_request.merge'] }, /Did you mean pull_request\.merged\?"/],
       [{ types: [] }, /types/],
       [{ secret: 'whsec_short' }, /24 to 64 bytes/],
       [{ format: 'XML' }, /STANDARD, SLACK, TEAMS/],
