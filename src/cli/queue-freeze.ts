@@ -48,9 +48,8 @@ function defineAdd(freeze: Command): void {
     .option('--allow-urgent', 'Urgent pull requests land nevertheless.')
     .action(
       withQueue(async (context, place, options: AddOptions) => {
-        const added = toFreeze(options, Date.now());
-        const others = (await readFreezes(context, place)).filter(({ name }) => name !== added.name);
-        await show(context, place, await changeFreezes(context, place, [...others, added]));
+        const addFreeze = toFreeze(options, Date.now());
+        show(context, place, await context.call('updateQueue', { ...place, addFreeze }));
       }),
     );
   addExamples(command, [
@@ -63,7 +62,7 @@ function defineList(freeze: Command): void {
   const command = addQueueArguments(freeze.command('list').description('List the freezes of a queue.')).action(
     withQueue(async (context, place) => {
       const reply = await context.call('getQueue', place);
-      await show(context, place, reply);
+      show(context, place, reply);
     }),
   );
   addExamples(command, ['sluice queue freeze list', 'sluice queue freeze list local/acme/app main']);
@@ -74,18 +73,10 @@ function defineRemove(freeze: Command): void {
     .requiredOption('--name <name>', 'The name of the freeze.')
     .action(
       withQueue(async (context, place, { name }: { name: string }) => {
-        const known = await readFreezes(context, place);
-        const others = known.filter((each) => each.name !== name);
-        if (others.length === known.length) throw usageError(noSuchFreeze(name, known));
-        await show(context, place, await changeFreezes(context, place, others));
+        show(context, place, await context.call('updateQueue', { ...place, removeFreeze: name }));
       }),
     );
   addExamples(command, ['sluice queue freeze remove --name weekend']);
-}
-
-function noSuchFreeze(name: string, known: readonly Freeze[]): string {
-  const names = known.map((freeze) => freeze.name).join(', ');
-  return `The queue has no freeze ${name}. ${names === '' ? 'It has none.' : `It has: ${names}.`}`;
 }
 
 interface Frozen {
@@ -93,16 +84,7 @@ interface Frozen {
   readonly frozen?: { readonly text: string };
 }
 
-async function readFreezes(context: Context, place: Place): Promise<readonly Freeze[]> {
-  return (await context.call('getQueue', place)).freezes;
-}
-
-function changeFreezes(context: Context, place: Place, freezes: readonly Freeze[]): Promise<Frozen> {
-  const changes: Readonly<Record<string, unknown>> = { freezes };
-  return context.call('updateQueue', { ...place, ...changes });
-}
-
-async function show(context: Context, { repo, targetBranch }: Place, { freezes, frozen }: Frozen): Promise<void> {
+function show(context: Context, { repo, targetBranch }: Place, { freezes, frozen }: Frozen): void {
   context.show({ freezes, ...(frozen === undefined ? {} : { frozen }) }, () =>
     freezes.length === 0
       ? `${formatRepo(repo)} ${targetBranch} has no freezes.`

@@ -22,7 +22,7 @@ import {
   record,
   text,
 } from './schema.ts';
-import { settingChanges, settingInputs, settingOutputs } from './settings.ts';
+import { Freeze, settingChanges, settingInputs, settingOutputs } from './settings.ts';
 
 const configFields = {
   state: component(
@@ -149,6 +149,8 @@ export const updateQueue = operation({
       ...settingChanges,
       reason: Type.Optional(nameText(500, 'Why the state changes. Explanations and comments show it.')),
       until: Type.Optional(inputInstant('With state PAUSED: when the queue goes on again.')),
+      addFreeze: Type.Optional(Freeze),
+      removeFreeze: Type.Optional(nameText(100, 'Removes the freeze of this name; freezes replaces all of them.')),
       deleteRequiredStatuses: Type.Optional(
         boolean('Drop the override of the required statuses, as requiredStatuses: null does.'),
       ),

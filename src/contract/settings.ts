@@ -36,7 +36,7 @@ const ALLOW_URGENT = 'Urgent pull requests land nevertheless.';
 const REPEAT = 'NONE: once. WEEKLY: from then on in every week, at the same local times.';
 const TIME_ZONE = 'An IANA name such as Europe/Berlin.';
 
-const Freeze = component(
+export const Freeze = component(
   'Freeze',
   Type.Object(
     {

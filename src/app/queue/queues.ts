@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { nameOf, type RequiredStatus } from '../../engine/check.ts';
+import type { Freeze } from '../../engine/freeze.ts';
 import { createQueue as newQueue, type Queue, type RequestableQueueState } from '../../engine/queue.ts';
 import { entriesInOrder } from '../../engine/roster.ts';
 import { checkSettings, DEFAULT_SETTINGS, type QueueSettings } from '../../engine/settings.ts';
@@ -143,21 +144,26 @@ interface UpdateQueue extends QueueRef, QueueChanges {
   readonly keepsUnnamedSettings: boolean;
   readonly reason?: string;
   readonly until?: Instant;
+  /** Takes the place of the freeze of the same name. */
+  readonly addFreeze?: Freeze;
+  readonly removeFreeze?: string;
 }
 
 // SPEC S4
 export async function updateQueue(app: App, caller: Caller, input: UpdateQueue): Answer<QueueConfigView> {
   const found = await findQueue(app, caller, input);
   if (isRefusal(found)) return found;
-  const { settings, state, reason, until } = input;
-  const problem = checkChanges(settings, found.repository) ?? checkPause(app, input);
+  const { state, reason, until } = input;
+  const settings = withFreezes(found.queue, input);
+  const problem =
+    checkChanges(settings, found.repository) ?? checkPause(app, input) ?? checkFreezeChange(found.queue, input);
   if (problem !== undefined) return problem;
   if (state === undefined && Object.keys(settings).length === 0) return viewQueueConfig(found.queue);
   const result = await runEvent(app, found, (queue) => ({
     kind: 'queue_updated',
     at: app.clock.now(),
     actor: caller.name,
-    settings: input.keepsUnnamedSettings ? withReading(queue, settings) : settings,
+    settings: input.keepsUnnamedSettings ? withReading(queue, settings) : withFreezes(queue, input),
     state,
     ...present({ reason, until }),
   }));
@@ -172,6 +178,28 @@ function checkPause({ clock }: App, { state, reason, until }: UpdateQueue): Refu
   if (until === undefined) return undefined;
   if (state !== 'PAUSED') return refuseField('/until', 'goes with the state PAUSED');
   return until > clock.now() ? undefined : refuseField('/until', 'must be in the future');
+}
+
+type FreezeChange = Pick<UpdateQueue, 'settings' | 'addFreeze' | 'removeFreeze'>;
+
+/** Of the queue as the step finds it: two people who add freezes at once add both. */
+// SPEC X51
+function withFreezes({ settings: { freezes } }: Queue, change: FreezeChange): Partial<QueueSettings> {
+  const { settings, addFreeze, removeFreeze } = change;
+  if (addFreeze === undefined && removeFreeze === undefined) return settings;
+  const others = freezes.filter(({ name }) => name !== addFreeze?.name && name !== removeFreeze);
+  return { ...settings, freezes: addFreeze === undefined ? others : [...others, addFreeze] };
+}
+
+function checkFreezeChange({ settings: { freezes } }: Queue, change: FreezeChange): Refusal | undefined {
+  const { settings, addFreeze, removeFreeze } = change;
+  const isOne = addFreeze !== undefined || removeFreeze !== undefined;
+  if (isOne && settings.freezes !== undefined)
+    return refuseField('/freezes', 'goes without addFreeze and removeFreeze');
+  if (removeFreeze === undefined || freezes.some(({ name }) => name === removeFreeze)) return undefined;
+  const names = freezes.map(({ name }) => JSON.stringify(name)).join(', ');
+  const known = names === '' ? 'it has none' : `it has ${names}`;
+  return refuseField('/removeFreeze', `names no freeze of the queue: ${known}`);
 }
 
 // SPEC H27

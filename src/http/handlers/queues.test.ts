@@ -344,7 +344,7 @@ describe('queues over /v1', () => {
       await queue.api.refused('400 VALIDATION_FAILED', 'updateQueue', { ...queue.ref, ...wrong });
   });
 
-  test('freezes are kept with their defaults, shown while they hold, and refused as a whole with a sentence [Q14] [Q22]', async () => {
+  test('freezes are kept with their defaults, shown while they hold, and refused as a whole with a sentence [Q14] [Q22] [X51]', async () => {
     const queue = await aQueue();
     const local = (ms: number) => new Date(Date.now() + ms).toISOString().slice(0, 16);
     const [from, until] = [local(-3_600_000), local(3_600_000)];
@@ -362,6 +362,21 @@ describe('queues over /v1', () => {
       freezes: [...freezes, wrong],
     });
     assert.match(JSON.stringify(body), /time zone .*Europe.Atlantis.* is unknown: write an IANA name/);
+    await queue.update({ freezes: [] });
+    const names = async () => (await queue.getQueue()).freezes.map(({ name }) => name).sort();
+    const added = ['a', 'b', 'c'].map((name) => ({ addFreeze: { name, from, until } }));
+    await Promise.all(added.map((change) => queue.update(change)));
+    assert.deepEqual(await names(), ['a', 'b', 'c']);
+    await Promise.all([queue.update({ removeFreeze: 'a' }), queue.update({ addFreeze: { name: 'b', from, until } })]);
+    assert.deepEqual(await names(), ['b', 'c']);
+    for (const [change, sentence] of [
+      [{ removeFreeze: 'x' }, /names no freeze of the queue: it has "c", "b"/],
+      [{ addFreeze: { name: 'x', from: until, until: from } }, /until must be later than its from/],
+      [{ addFreeze: { name: 'x', from, until }, freezes: [] }, /goes without addFreeze/],
+    ] as const) {
+      const problem = await queue.api.refused('400 VALIDATION_FAILED', 'updateQueue', { ...queue.ref, ...change });
+      assert.match(problem.detail, sentence);
+    }
     await queue.update({ freezes: [] });
     assert.equal((await queue.api.ok<QueueView>('getQueue', queue.ref)).frozen, undefined);
   });

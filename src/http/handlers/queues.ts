@@ -9,6 +9,7 @@ import { reportCheck, type TestRunName } from '../../app/queue/report-check.ts';
 import * as candidateLogContract from '../../contract/candidate-log.ts';
 import * as queuesContract from '../../contract/queues.ts';
 import { upper } from '../../contract/schema.ts';
+import { parseSettings } from '../../contract/settings.ts';
 import * as testingContract from '../../contract/testing.ts';
 import type { CheckConclusion, CheckStatus } from '../../engine/check.ts';
 import { present } from '../../lib/present.ts';
@@ -31,12 +32,15 @@ export const QUEUES_ROUTES: readonly Route[] = [
   }),
   route(queuesContract.updateQueue, ({ app, caller, dialect }, body) => {
     const { settings, state } = queueChanges(body);
+    const [addFreeze] =
+      body.addFreeze === undefined ? [] : (parseSettings({ freezes: [body.addFreeze] }).freezes ?? []);
     const cleared = body.deleteRequiredStatuses === true ? { requiredStatuses: null } : {};
     return updateQueue(app, caller, {
       ...queueRef(body),
       settings: { ...settings, ...cleared },
       state,
       ...present({ reason: body.reason, until: body.until === undefined ? undefined : instant('/until', body.until) }),
+      ...present({ addFreeze, removeFreeze: body.removeFreeze }),
       keepsUnnamedSettings: dialect.keepsUnnamedSettings,
     });
   }),
