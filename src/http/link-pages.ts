@@ -16,6 +16,15 @@ export function registerLinkPages(server: FastifyInstance): void {
     asPage(reply).header('cache-control', 'no-store');
     return renderTestPage({ id: id.toLowerCase(), org, ...readRepo(request.query as Query) });
   });
+  server.get('/:org/pull-requests/:number', (request, reply) => {
+    const { org, number } = request.params as { org: string; number: string };
+    const { repo } = readRepo(request.query as Query);
+    if (checkSlug(org) !== undefined || !/^[1-9][0-9]{0,8}$/.test(number) || repo === undefined) {
+      throw new HttpProblem('ROUTE_NOT_FOUND', 'There is no such page. Links to pull requests name a repository.');
+    }
+    asPage(reply).header('cache-control', 'no-store');
+    return renderPullRequestPage(number, repo);
+  });
   server.get('/:org/settings', (request, reply) => {
     const { org } = request.params as { org: string };
     if (checkSlug(org) !== undefined) throw new HttpProblem('ROUTE_NOT_FOUND', 'There is no such page.');
@@ -54,6 +63,17 @@ function renderTestPage({ id, org, repo, isHostGuessed }: LinkedRepo & { id: str
     html`<p>A token shows what is known about this test. With <code>SLUICE_URL</code> and <code>SLUICE_TOKEN</code> set:</p>
 <pre><code>sluice tests show ${id} --org ${org}${where}</code></pre>
 ${guess}<p>Over HTTP, <a href="/docs#getTestDetails">getTestDetails</a> answers the same.</p>`,
+  );
+}
+
+// SPEC X52
+function renderPullRequestPage(number: string, repo: string): string {
+  return renderTitled(
+    `Pull request ${number}`,
+    html`<p>A pull request of plain git has no page. A token shows where it is. With <code>SLUICE_URL</code> and <code>SLUICE_TOKEN</code> set:</p>
+<pre><code>sluice pr status ${number} -R ${repo}
+sluice events -R ${repo} --pr ${number}</code></pre>
+<p>Over HTTP, <a href="/docs#getSubmittedPullRequest">getSubmittedPullRequest</a> answers the same.</p>`,
   );
 }
 

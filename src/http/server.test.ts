@@ -124,7 +124,12 @@ describe('headers for browsers', () => {
   });
   after(() => world.close());
 
-  const PAGES = ['/docs', '/acme/flaky-tests/test/4a4f1d3e-5a0b-5c8e-9a7f-0123456789ab', '/acme/settings'];
+  const PAGES = [
+    '/acme/pull-requests/7?repo=acme%2Fapp&host=local',
+    '/docs',
+    '/acme/flaky-tests/test/4a4f1d3e-5a0b-5c8e-9a7f-0123456789ab',
+    '/acme/settings',
+  ];
   for (const url of [...PAGES, '/', '/healthz', '/readyz', '/openapi.json', '/nothing', '/v1/%zz', '/v1/getQueue']) {
     test(`${url} is taken for nothing but what it says it is, and names the version [H18] [H41]`, async () => {
       const { headers } = await world.server.inject(url);

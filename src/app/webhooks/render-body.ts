@@ -5,7 +5,6 @@ import type { RepositoryId } from '../../storage/repositories.ts';
 import type { Delivery, Webhook } from '../../storage/webhooks.ts';
 import type { App } from '../core/app.ts';
 import { type FeedEvent, viewEvent } from '../core/feed-event.ts';
-import { formatRef } from '../core/find-queue.ts';
 import { viewTests } from '../tests/test-view.ts';
 import { chatMessage, slackBody, teamsBody } from './chat-message.ts';
 import { digestMessage } from './digest-message.ts';
@@ -31,17 +30,23 @@ export async function renderBody(
   const test = delivery.type.includes('test_case.') ? await findTest(app, row) : undefined;
   if (test === undefined && delivery.type.includes('test_case.')) return undefined;
   return standardBody(delivery.type, event, {
-    detailsUrl: detailsUrlOf(app, event),
+    detailsUrl: await findDetailsUrl(app, row, event),
     testBranch: testBranchOf(app, event),
     test,
   });
 }
 
-/** The page at the forge. A plain git repository has none, so that the address only names the pull request. */
-function detailsUrlOf({ publicUrl }: App, { data, repo, prNumber }: FeedEvent): string {
+/** The page at the forge. A plain git repository has none but ours. */
+async function findDetailsUrl(app: App, { organizationId }: FeedRow, { data, repo, prNumber }: FeedEvent) {
   if (typeof data['url'] === 'string' && URL.canParse(data['url'])) return data['url'];
-  const name = repo === undefined ? '' : `${formatRef(repo)}/pull/${prNumber}`;
-  return publicUrl === undefined ? `sluice:${name}` : `${publicUrl}/#${name}`;
+  const organization = await app.store.accounts.findOrganizationById(organizationId);
+  const query = new URLSearchParams({ repo: `${repo?.owner}/${repo?.name}`, host: repo?.host ?? '' });
+  return `${baseUrlOf(app)}/${organization?.slug}/pull-requests/${prNumber}?${query}`;
+}
+
+/** Receivers need an address even of a server that does not know its own. */
+function baseUrlOf({ publicUrl = 'http://localhost' }: App): string {
+  return publicUrl;
 }
 
 function testBranchOf({ forges }: App, { data, repo, candidateId }: FeedEvent): string | undefined {
@@ -58,7 +63,7 @@ async function findTest(app: App, { repositoryId, testId }: FeedRow): Promise<Bo
   const { known } = await app.store.testIngest.load(repositoryId as RepositoryId, [testId]);
   const organization = repository && (await app.store.accounts.findOrganizationById(repository.organizationId));
   if (repository === undefined || organization === undefined) return undefined;
-  const links = { baseUrl: app.publicUrl ?? 'http://localhost', orgSlug: organization.slug };
+  const links = { baseUrl: baseUrlOf(app), orgSlug: organization.slug };
   const [view] = await viewTests(app, { repository, tests: known.map(({ test }) => test), links });
   return view && { view, repositoryId };
 }

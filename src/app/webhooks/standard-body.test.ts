@@ -8,6 +8,10 @@ import { standardBody } from './standard-body.ts';
 
 const REPO = { host: 'github.com', owner: 'acme', name: 'app' };
 const AT = '2026-09-17T10:16:02.000Z';
+const EVIDENCE = {
+  runs: [{ at: 0, sha: 'c', branch: 'main', uploadId: 'u', job: '', prNumber: 7 }],
+  figures: { windowHours: 3 },
+};
 const FACTS = { detailsUrl: 'https://github.com/acme/app/pull/7', testBranch: 'sluice/pr-7/run' };
 const RUN = { testRunId: 'run', isBatch: true, prNumbers: [7, 8, 9], testBranchSha: 'abc', isBisection: true };
 
@@ -131,11 +135,13 @@ describe('the body of an event of a test [X34]', () => {
   });
 
   test('monitor_status_changed', () => {
-    const data = { monitorId: 'm1', type: 'pass_on_retry', status: 'resolved', evidence: { runs: [] } };
+    const run = { at: '1970-01-01T00:00:00.000Z', sha: 'c', branch: 'main', upload_id: 'u', pr_number: 7 };
+    const evidence = { runs: [run], figures: [{ name: 'window_hours', value: 3 }] };
+    const data = { monitorId: 'm1', type: 'pass_on_retry', status: 'resolved', evidence: EVIDENCE };
     assert.deepEqual(bodyOfTest('test_case.monitor_status_changed', data), {
       ...{ type: 'test_case.monitor_status_changed', timestamp: AT },
       monitor: { id: 'm1', type: 'pass_on_retry', status: 'resolved' },
-      ...{ evidence: { runs: [] }, repository, test_case: short },
+      ...{ evidence, repository, test_case: short },
     });
   });
 

@@ -1,7 +1,8 @@
 import { V2_STATUS_CHANGED } from '../../contract/events.ts';
+import type { Evidence } from '../../flaky/core/state.ts';
 import { present } from '../../lib/present.ts';
 import type { FeedEvent } from '../core/feed-event.ts';
-import type { TestView } from '../tests/test-view.ts';
+import { type TestView, viewEvidence } from '../tests/test-view.ts';
 
 /** Facts from beyond the event. */
 export interface BodyFacts {
@@ -155,7 +156,7 @@ function monitorBody(event: FeedEvent, { view, repositoryId }: NonNullable<BodyF
     type,
     timestamp: at,
     monitor: { id: data['monitorId'], type: data['type'], status: data['status'] },
-    evidence: data['evidence'] ?? {},
+    evidence: data['evidence'] === undefined ? {} : viewEvidence(data['evidence'] as Evidence),
     repository: { id: repositoryId, html_url: view.repository.html_url },
     test_case: shortTest(view),
   };

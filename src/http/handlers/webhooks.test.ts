@@ -35,7 +35,7 @@ describe('webhooks', () => {
     );
   const at = (path: string): readonly Received[] => receiver.received.filter((each) => each.path === path);
 
-  test('tell a receiver of a pull request, in messages that both libraries verify [X30]', async () => {
+  test('tell a receiver of a pull request, in messages that both libraries verify [X30] [X52]', async () => {
     const path = '/life';
     const made = await create({ url: `${receiver.url}${path}`, repositories: [queue.repo] });
     const prNumber = await queue.submitOne();
@@ -53,9 +53,14 @@ describe('webhooks', () => {
     for (const body of bodies) {
       assert.deepEqual([body['pr_number'], body['target_branch']], [prNumber, 'main']);
       assert.deepEqual(body['repository'], queue.repo);
-      assert.ok(URL.canParse(String(body['http_details_url'])));
+      const page = `/default/pull-requests/${prNumber}?repo=acme%2F${queue.repo.name}&host=local`;
+      assert.equal(body['http_details_url'], `http://localhost${page}`);
       assert.equal(typeof body['author'], 'string');
     }
+    const { pathname, search } = new URL(String(bodies[0]?.['http_details_url']));
+    const shown = await fetch(`${world.server.url}${pathname}${search}`);
+    assert.match(await shown.text(), new RegExp(`sluice pr status ${prNumber} -R ${queue.name}`));
+    assert.equal((await fetch(`${world.server.url}${pathname}`)).status, 404);
     assert.match(String(bodies[3]?.['test_branch']), new RegExp(`^sluice/pr-${prNumber}/`));
     assert.equal(bodies[3]?.['merged_reason'], 'MERGE_GRAPH_MERGE');
     await world.server.api.ok('deleteWebhook', { id: made.id });
