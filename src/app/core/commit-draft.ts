@@ -1,6 +1,6 @@
 import type { Candidate } from '../../engine/candidate.ts';
 import type { QueueEvent } from '../../engine/event.ts';
-import type { Entry, Queue } from '../../engine/queue.ts';
+import type { Queue } from '../../engine/queue.ts';
 import type { Step } from '../../engine/step.ts';
 import type { ImpactedTargets } from '../../engine/targets.ts';
 import { changedKeys, getIn } from '../../lib/int-map.ts';
@@ -37,15 +37,6 @@ export interface LoadedQueue {
   readonly queue: Queue;
 }
 
-/** One event with everything that followed from it, as stored. */
-export interface StoredStep {
-  readonly event: QueueEvent;
-  readonly before: Queue;
-  readonly after: Queue;
-  readonly transitions: readonly TransitionRow[];
-  readonly ended: readonly Entry[];
-}
-
 /** Collects the changes of several steps of one queue: every event and transition, and each row in its last state. */
 export class CommitDraft {
   readonly #loaded: LoadedQueue;
@@ -58,7 +49,6 @@ export class CommitDraft {
   readonly #doneEffects: string[] = [];
   readonly #targetSets = new Map<string, TargetSetRow>();
   readonly #impactedTargets: ImpactedTargetsRow[] = [];
-  readonly steps: StoredStep[] = [];
   queue: Queue;
   version: number;
 
@@ -72,8 +62,7 @@ export class CommitDraft {
     const version = this.version + 1;
     const place = { queueId: this.#loaded.id, branch: this.queue.branch, version };
     this.#events.push(encodeEvent(event, version));
-    const transitions = result.transitions.map((each, ordinal) => encodeTransition(each, { ...place, ordinal }));
-    this.#transitions.push(...transitions);
+    this.#transitions.push(...result.transitions.map((each, ordinal) => encodeTransition(each, { ...place, ordinal })));
     const { repositoryId } = this.#loaded;
     this.#feed.push(
       ...eventsOfStep({ event, before: this.queue, result }, { queueId: place.queueId, repositoryId, version }),
@@ -95,9 +84,7 @@ export class CommitDraft {
         encodeImpactedTargets(event.targets, { queueId: place.queueId, prNumber, sha, setAt }),
       );
     }
-    const after = markParked(result, version);
-    this.steps.push({ event, before: this.queue, after, transitions, ended: result.ended });
-    this.queue = after;
+    this.queue = markParked(result, version);
     this.version = version;
   }
 

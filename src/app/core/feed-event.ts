@@ -65,14 +65,15 @@ export interface FeedEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-interface Body {
+/** The part of an event that is stored as JSON. */
+export interface EventBody {
   readonly actor: Actor;
   readonly text: string;
   readonly data: Readonly<Record<string, unknown>>;
 }
 
 export function viewEvent(row: Omit<FeedRow, 'digest'>): FeedEvent {
-  const { actor, text, data } = JSON.parse(row.body) as Body;
+  const { actor, text, data } = JSON.parse(row.body) as EventBody;
   const { targetBranch, prNumber, testId } = row;
   return {
     id: `${row.seq}`,

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { silentLog } from '../../../test/helpers/silent-log.ts';
 import { QueueWorld } from '../../../test/worlds/shell/queue-world.ts';
+import type { FeedDraft } from '../../storage/feed-draft.ts';
 import { createQueue, deleteQueue } from '../queue/queues.ts';
 import type { App } from './app.ts';
-import { describeStep, keepOperatorLog } from './operator-log.ts';
+import { isNotable, keepOperatorLog } from './operator-log.ts';
 
 interface Line {
   readonly facts: Record<string, unknown>;
@@ -45,19 +46,15 @@ describe("the operator's log", LIMIT, () => {
     const second = await world.submit({ b: 'b' });
     await world.cancel(second);
     await world.untilQuiet();
-    const told = lines.filter(({ facts }) => facts['act'] === 'landed' || facts['act'] === 'removed');
+    const told = lines.filter(({ facts }) => /^pull_request\.(?:merged|canceled)$/.test(String(facts['event'])));
     const sha = world.head.slice(0, 12);
+    assert.equal(told.length, 2);
+    assert.match(told[0]?.text ?? '', new RegExp(`^${name} #${first}: Landed on main. Its commit ${sha} is exactly`));
+    assert.match(told[1]?.text ?? '', new RegExp(`^${name} #${second}: .*ada`));
+    const { repository, branch, pullRequest, sha: landed, title } = told[0]?.facts ?? {};
     assert.deepEqual(
-      told.map(({ text }) => text.replace(/(?<=\.) .*$/, '')),
-      [
-        `#${first} landed on main of ${name} as ${sha}.`,
-        `#${second} was removed from the queue for main of ${name} (CANCELLED).`,
-      ],
-    );
-    const { act, repository, branch, pullRequest, sha: landed, title } = told[0]?.facts ?? {};
-    assert.deepEqual(
-      { act, repository, branch, pullRequest, landed, title },
-      { act: 'landed', repository: name, branch: 'main', pullRequest: first, landed: world.head, title: 'A change' },
+      { repository, branch, pullRequest, landed, title },
+      { repository: name, branch: 'main', pullRequest: first, landed: world.head, title: 'A change' },
     );
     assert.equal(told[1]?.facts['actor'], 'ada');
     assert.equal(told[1]?.facts['reason'], 'USER_REQUESTED');
@@ -72,12 +69,12 @@ describe("the operator's log", LIMIT, () => {
     assert.deepEqual(
       lines.map(({ text }) => text),
       [
-        `ada paused the queue for main of ${name}. Reason: Release day.`,
-        `ada changed concurrency from 5 to 7, batch from false to true in the queue for main of ${name}.`,
-        `ada resumed the queue for main of ${name}.`,
+        `${name}: ada paused the queue for main. Reason: Release day.`,
+        `${name}: ada resumed the queue for main.`,
+        `${name}: ada changed concurrency from 5 to 7, batch from false to true of the queue for main.`,
       ],
     );
-    assert.deepEqual(lines[1]?.facts['changes'], {
+    assert.deepEqual(lines[2]?.facts['changes'], {
       concurrency: { before: 5, after: 7 },
       batch: { before: false, after: true },
     });
@@ -92,42 +89,22 @@ describe("the operator's log", LIMIT, () => {
     await deleteQueue(world.app, callerIn(organizationId), input);
     assert.deepEqual(
       lines.map(({ text }) => text),
-      [`ada created the queue for release of ${name}.`, `ada deleted the queue for release of ${name}.`],
+      [`${name}: ada created the queue for release.`, `${name}: ada deleted the queue for release.`],
     );
   });
 
-  it('tells of the beginning and the end of a hold, and of a pull request that came back [N20]', async (context) => {
-    const { world } = await createWorld(context);
-    const after = await world.queue();
-    const place = { repository: 'local/acme/app', branch: 'main' };
-    const cause = { kind: 'checks', names: ['test'] } as const;
-    const hold = { since: 1_000, cause, candidate: undefined, submissions: 0, retests: 0, nextRetestAt: 0 };
-    const step = { event: { kind: 'time_passed', at: 61_000 } as const, transitions: [], ended: [] };
-    const held = { ...after, hold };
-    const row = { ...ROW, from: 'FAILED', to: 'PENDING' };
-    const steps = [
-      { ...step, before: after, after: held },
-      { ...step, before: held, after },
-      { ...step, before: after, after, transitions: [row] },
+  it('tells of holds and of pull requests that came back, and of nothing else [N20]', () => {
+    const told = (type: string, prNumber: number | null, data: object = {}): FeedDraft => ({
+      ...{ source: 's', version: 1, ordinal: 0, at: 0, type, organizationId: null, queueId: null, testId: null },
+      ...{ repositoryId: 'r', targetBranch: 'main', prNumber },
+      body: JSON.stringify({ actor: { kind: 'sluice', name: 'sluice' }, text: `${type}.`, data }),
+    });
+    const returned = { reason: 'TARGET_BRANCH_AT_FAULT' };
+    const drafts = [
+      ...[told('queue.held', null), told('queue.released', null), told('pull_request.testing', 7)],
+      ...[told('pull_request.queued', 7), told('pull_request.queued', 8, returned), told('landing.recorded', 7)],
     ];
-    const texts = steps.flatMap((each) => describeStep(each, place)).map(({ text }) => text);
-    assert.deepEqual(texts, [
-      'The queue for main of local/acme/app holds: main fails test without any pull request.',
-      'The queue for main of local/acme/app works again. It held for 60 s.',
-      '#7 is back in the queue for main of local/acme/app. main was broken.',
-    ]);
+    const texts = drafts.filter(isNotable).map(({ type, prNumber }) => `${type} ${prNumber}`);
+    assert.deepEqual(texts, ['queue.held null', 'queue.released null', 'pull_request.queued 8']);
   });
 });
-
-const ROW = {
-  queueId: 'q' as never,
-  entryId: 'e',
-  prNumber: 7,
-  version: 2,
-  ordinal: 0,
-  at: 0,
-  isBisection: false,
-  durationMs: null,
-  inQueueMs: null,
-  body: JSON.stringify({ reason: 'TARGET_BRANCH_AT_FAULT', text: 'main was broken.' }),
-};

@@ -4,9 +4,10 @@ import { type Step, step } from '../../engine/step.ts';
 import { APPLIED, type Outcome } from '../../engine/work.ts';
 import { pause, type Timing } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
+import type { FeedDraft } from '../../storage/feed-draft.ts';
 import type { QueueCommit, QueueId } from '../../storage/queues.ts';
 import type { Store } from '../../storage/store.ts';
-import { CommitDraft, type LoadedQueue, type StoredStep } from './commit-draft.ts';
+import { CommitDraft, type LoadedQueue } from './commit-draft.ts';
 import { decodeQueue, updateQueue } from './queue-codec.ts';
 
 /**
@@ -31,7 +32,7 @@ export interface RunOptions {
 
 export interface StoredCommit {
   readonly effects: number;
-  readonly steps: readonly StoredStep[];
+  readonly feed: readonly FeedDraft[];
 }
 
 /** Called by the server that stored a commit, after it. */
@@ -200,8 +201,8 @@ export class QueueHost {
       const attempt = stepAll(loaded, batch);
       if (attempt.commit === undefined || (await this.#store.queues.commit(attempt.commit)) === 'committed') {
         line.loaded = attempt.after;
-        const { after, commit, steps } = attempt;
-        if (commit !== undefined) this.#notify(after, { effects: commit.effects.length, steps });
+        const { after, commit } = attempt;
+        if (commit !== undefined) this.#notify(after, { effects: commit.effects.length, feed: commit.feed ?? [] });
         attempt.answer();
         return;
       }
@@ -214,7 +215,6 @@ interface Attempt {
   readonly after: LoadedQueue;
   /** Undefined where every event was refused. */
   readonly commit: QueueCommit | undefined;
-  readonly steps: readonly StoredStep[];
   readonly answer: () => void;
 }
 
@@ -238,7 +238,6 @@ function stepAll(loaded: LoadedQueue, batch: readonly Waiting[]): Attempt {
   return {
     after: { ...loaded, version: draft.version, queue: draft.queue },
     commit: draft.toCommit(),
-    steps: draft.steps,
     answer: () => {
       for (const answer of answers) answer();
     },

@@ -97,14 +97,14 @@ interface Change {
   readonly after: unknown;
 }
 
-export function changedSettings(before: QueueSettings, after: QueueSettings): Readonly<Record<string, Change>> {
+function changedSettings(before: QueueSettings, after: QueueSettings): Readonly<Record<string, Change>> {
   const isChanged = (name: SettingName) => JSON.stringify(before[name]) !== JSON.stringify(after[name]);
   const names = (Object.keys(after) as SettingName[]).filter(isChanged);
   return Object.fromEntries(names.map((name) => [name, { before: before[name], after: after[name] }]));
 }
 
 /** A list of a thousand rules must not fill the sentence. The data has all of it. */
-export function show(value: unknown): string {
+function show(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return text.length > 100 ? `${text.slice(0, 99)}…` : text;
 }
@@ -128,7 +128,7 @@ function holdEvents({ event, before, result: { queue } }: StepOf): Happening[] {
   return [{ type: 'queue.released', actor: SLUICE, text, data: { heldSeconds } }];
 }
 
-export function sayCause(cause: HoldCause, branch: string): string {
+function sayCause(cause: HoldCause, branch: string): string {
   return cause.kind === 'checks'
     ? `${branch} fails ${cause.names.join(', ')} without any pull request`
     : `the configuration of ${branch} cannot be used (${cause.reason})`;
@@ -168,6 +168,7 @@ function entryEvents(step: StepOf, queueId: QueueId, transition: Transition): Ha
           url: pr?.url,
           checks: because.checks,
           causedBy: because.prNumber,
+          sha: landed?.sha,
         }),
         ...runData(queueId, candidate),
       },

@@ -87,7 +87,7 @@ export async function createQueue(app: App, caller: Caller, input: CreateQueue):
   app.feed.wake();
   app.directory.forget();
   if (created !== 'created') return queueExists(input);
-  logQueueAct(app, repository, { act: 'created', branch: input.targetBranch, actor: caller.name });
+  logQueueAct(app, repository, feed);
   // With a known head, the first submitted entry is tested at once.
   await observeTargetBranch(app, { ...row, queue, repository }, head);
   return viewQueue(queue, []);
@@ -240,7 +240,7 @@ export async function deleteQueue(app: App, caller: Caller, input: QueueRef): An
     if (outcome === 'stale') continue;
     app.queues.forget(found.id);
     app.directory.forget();
-    logQueueAct(app, found.repository, { act: 'deleted', branch: input.targetBranch, actor: caller.name });
+    logQueueAct(app, found.repository, feed);
     return {};
   }
 }
