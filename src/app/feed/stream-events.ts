@@ -126,6 +126,7 @@ class EventStream extends Readable implements Follower {
   }
 
   #tell(rows: readonly FeedRow[]): void {
+    if (isExpired(this.#app.clock, this.#caller)) return this.end();
     for (const row of rows) {
       if (isRevocation(row, this.#caller)) return this.end();
       if (row.seq > this.#seq && isWithin(this.#reach, row)) this.#send(formatRow(row));
@@ -193,6 +194,11 @@ class EventStream extends Readable implements Follower {
 
 function untilNextBeat(clock: Timing, { expiresAt }: Caller): number {
   return expiresAt === undefined ? BEAT_MS : Math.max(1, Math.min(BEAT_MS, expiresAt - clock.now()));
+}
+
+/** A timer may be late. */
+function isExpired(clock: Timing, { expiresAt }: Caller): boolean {
+  return expiresAt !== undefined && expiresAt <= clock.now();
 }
 
 // SPEC X11

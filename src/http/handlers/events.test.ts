@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { type Client, problemOf, until } from '../../../test/e2e/harness.ts';
 import { type TestQueue, useServer } from '../../../test/e2e/test-queue.ts';
+import { EventListener, type Sent } from '../../../test/helpers/event-listener.ts';
 import { storeObserved } from '../../../test/helpers/observed-test.ts';
 import { NOON } from '../../../test/helpers/store-rows.ts';
 import { createInProcess } from '../../../test/worlds/server/in-process.ts';
@@ -157,47 +158,6 @@ describe('listEvents', () => {
   });
 });
 
-interface Sent {
-  readonly id?: string;
-  readonly event?: string;
-  readonly data?: string;
-}
-
-/** Reads a stream of events like a browser does. */
-class Listener {
-  readonly sent: Sent[] = [];
-  readonly #reader: ReadableStreamDefaultReader<string>;
-  #rest = '';
-  isEnded = false;
-
-  constructor(response: Response) {
-    assert.equal(response.headers.get('content-type'), 'text/event-stream; charset=utf-8');
-    assert.ok(response.body);
-    this.#reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-    void this.#read();
-  }
-
-  async until(isSo: (sent: readonly Sent[]) => boolean): Promise<void> {
-    await until('the events come', 30_000, async () => isSo(this.sent) || this.isEnded || undefined);
-  }
-
-  close(): Promise<void> {
-    return this.#reader.cancel();
-  }
-
-  async #read(): Promise<void> {
-    for (;;) {
-      const { value, done } = await this.#reader.read().catch(() => ({ value: undefined, done: true }));
-      if (done) break;
-      const parts = `${this.#rest}${value}`.split('\n\n');
-      this.#rest = parts.pop() ?? '';
-      for (const part of parts)
-        this.sent.push(Object.fromEntries(part.split('\n').map((line) => line.split(/: (.*)/s, 2))));
-    }
-    this.isEnded = true;
-  }
-}
-
 describe('the stream of events', () => {
   const world = useServer();
   let queue: TestQueue;
@@ -212,7 +172,7 @@ describe('the stream of events', () => {
   const withIds = (sent: readonly Sent[]) => sent.filter(({ id }) => id !== undefined);
 
   test('sends what happens, and says which queue changed [X10]', async () => {
-    const listener = new Listener(await open());
+    const listener = new EventListener(await open());
     const prNumber = await queue.submitOne();
     await listener.until((sent) => sent.some(({ event }) => event === 'pull_request.testing'));
     await listener.until((sent) => sent.some(({ event }) => event === 'queue.view'));
@@ -231,10 +191,10 @@ describe('the stream of events', () => {
   test('continues after the last id, with its filters, without a gap and without repetition [X10]', async () => {
     const filter = `?types=queue.*&repo=local/acme/${queue.repo.name}`;
     for (const concurrency of [6, 7, 8]) await queue.update({ concurrency });
-    const all = new Listener(await open(filter, { last: '0' }));
+    const all = new EventListener(await open(filter, { last: '0' }));
     await all.until((sent) => withIds(sent).length >= 4);
     const ids = withIds(all.sent).map(({ id }) => id as string);
-    const rest = new Listener(await open(filter, { last: ids[1] as string }));
+    const rest = new EventListener(await open(filter, { last: ids[1] as string }));
     await queue.update({ concurrency: 9 });
     await rest.until((sent) => withIds(sent).length >= 3);
     await all.until((sent) => withIds(sent).length >= 5);
@@ -252,7 +212,7 @@ describe('the stream of events', () => {
       name: 'short',
       scopes: ['read'],
     });
-    const listener = new Listener(await open('', { token }));
+    const listener = new EventListener(await open('', { token }));
     await listener.until((sent) => sent.length > 0);
     await world.server.api.ok('revokeApiToken', { id });
     await until('the stream ends', 30_000, async () => listener.isEnded || undefined);
@@ -267,7 +227,7 @@ describe('the stream of events', () => {
       scopes: ['read'],
       repositories: [other.repo],
     });
-    const listener = new Listener(await open('', { token }));
+    const listener = new EventListener(await open('', { token }));
     await queue.update({ concurrency: 11 });
     await other.update({ concurrency: 12 });
     await listener.until((sent) => sent.some(({ event }) => event === 'queue.settings_changed'));
