@@ -7,7 +7,7 @@ import type { Store } from '../../src/storage/store.ts';
 import { makeFolder, type ServerProcess, startServer, until } from './harness.ts';
 import { createSmallDisk, findMountProblem } from './small-disk.ts';
 
-const UPLOADS = 60;
+const UPLOADS = 40;
 const TESTS = 1_000;
 const KILLS = 4;
 const SCOPE = { repo: { host: 'github.com', owner: 'acme', name: 'app' }, org_url_slug: 'default' };

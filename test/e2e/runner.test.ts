@@ -146,7 +146,7 @@ describe('the built-in runner', () => {
 
   it('[R5] keeps the beginning and the end of an endless output', async () => {
     const queue = await aCheckedQueue(world, [
-      { name: 'test', command: 'echo first; head -c 100000000 /dev/zero | tr "\\0" "x"; echo; echo last' },
+      { name: 'test', command: 'echo first; head -c 20000000 /dev/zero | tr "\\0" "x"; echo; echo last' },
     ]);
     const number = await queue.submitOne();
     await untilState(queue, number, 'MERGED');
@@ -165,7 +165,7 @@ describe('the built-in runner', () => {
     }
     assert.ok(text.length < 5_000_000);
     assert.match(text.slice(0, 300), /\nfirst\nxxx/);
-    assert.match(text, /\n\[9\d{7} bytes are left out here\]\n/);
+    assert.match(text, /\n\[1\d{7} bytes are left out here\]\n/);
     assert.match(text.slice(-100), /x\nlast\n\n\[Sluice\] Passed/);
   });
 

@@ -7,6 +7,8 @@ import { until } from './harness.ts';
 import { BEGINNING, CHECK, createGithubPlace, createPlainPlace, type TrafficPlace } from './traffic-places.ts';
 
 const PATIENCE_MS = 60_000;
+/** Asking takes time away from the server. */
+const CI_PAUSE_MS = 150;
 const ENDED = ['MERGED', 'FAILED', 'CANCELLED'];
 
 interface Outcome {
@@ -169,7 +171,7 @@ class Traffic {
   async #runCi(): Promise<void> {
     while (!this.#isOver) {
       if (this.#isCiOpen) await this.#reportAll().catch(() => undefined);
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await new Promise((resolve) => setTimeout(resolve, CI_PAUSE_MS));
     }
   }
 
