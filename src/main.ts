@@ -9,7 +9,7 @@ import { Backups } from './app/core/backups.ts';
 import { Directory } from './app/core/directory.ts';
 import { Feed } from './app/core/feed.ts';
 import { keepOperatorLog } from './app/core/operator-log.ts';
-import { Outages } from './app/core/outages.ts';
+import { Outages, recordOutages } from './app/core/outages.ts';
 import { QueueHost } from './app/core/queue-host.ts';
 import { WakeSignal } from './app/core/wake-signal.ts';
 import { createEffectWorker, type EffectWorker } from './app/effects/effect-worker.ts';
@@ -19,6 +19,7 @@ import { PlainGitPoller } from './app/forge-events/plain-git-poller.ts';
 import { createAudit } from './app/upkeep/audit.ts';
 import { createBackupRounds } from './app/upkeep/backup-rounds.ts';
 import { createHousekeeping, tellOfHooks } from './app/upkeep/housekeeping.ts';
+import { createPacking } from './app/upkeep/pack-past.ts';
 import { createSweep } from './app/upkeep/sweep-refs.ts';
 import { Timers } from './app/upkeep/timers.ts';
 import { findUploadPlace } from './app/uploads/find-upload-place.ts';
@@ -129,7 +130,7 @@ async function startOn(
     checkRunner,
     clock,
     ingest,
-    outages: new Outages(),
+    outages: new Outages(recordOutages({ store, log })),
     hints: new WakeSignal(),
     feed: new Feed({ store, clock, log }),
     webhooks: await openWebhooks(config),
@@ -139,6 +140,7 @@ async function startOn(
     backups,
     admin,
   };
+  await store.past.endOutages(clock.now());
   tellOfHooks(app);
   await tellOfOtherKey(app);
   keepOperatorLog(app);
@@ -174,6 +176,7 @@ async function startOn(
       deliveryMaker,
       createDigestRounds(app),
       createSweep(app),
+      createPacking(app),
       createHousekeeping(app, config),
       unusedUploads.createRounds(),
       watch,

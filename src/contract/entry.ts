@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { LANDED_KINDS } from '../engine/candidate.ts';
 import { MERGEABILITIES } from '../engine/pull-request.ts';
 import { ENTRY_STATES } from '../engine/queue.ts';
-import { versioned } from './polled.ts';
+import { lookedBack, versioned } from './polled.ts';
 import {
   boolean,
   component,
@@ -154,6 +154,7 @@ export const EntryRecord = record('Entry', "One pull request's stay in the queue
   timeline: Type.Optional(list(TimelineEntry, 'Every change of state, newest first.')),
   explanation: Type.Optional(ExplanationSchema),
   landed: Type.Optional(LandedSchema),
+  ...lookedBack,
   ...versioned,
 });
 

@@ -18,6 +18,7 @@ export type RefusalCode =
   | 'WEBHOOK_DISABLED'
   | 'WEBHOOK_LIMIT_REACHED'
   | 'SECRET_KEY_DIFFERS'
+  | 'PAST_NOT_KEPT'
   | 'UPLOAD_NOT_KEPT'
   | 'UPLOAD_NOT_PROCESSED'
   | 'UPLOAD_URL_REFUSED'
@@ -165,6 +166,11 @@ export const ERRORS: { readonly [Code in ErrorCode]: ErrorKind } = {
     status: 404,
     title: 'No such delivery',
     help: 'The webhook has no delivery with this id. Deliveries that have ended are kept for 30 days.',
+  },
+  PAST_NOT_KEPT: {
+    status: 404,
+    title: 'That part of the past is not kept',
+    help: 'The instant is before the first one that is kept. `detail` says since when the past of this queue is kept.',
   },
   METHOD_NOT_ALLOWED: {
     status: 405,

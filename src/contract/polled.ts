@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { record, text } from './schema.ts';
+import { inputInstant, integer, nullable, record, text } from './schema.ts';
 
 /** The field of the body of a read that clients repeat. */
 export const polled = {
@@ -16,6 +16,23 @@ export const polled = {
 /** The field of the answer. Answers of acts have the same shape without it. */
 export const versioned = {
   version: Type.Optional(text('Names this answer, for ifVersion. Only in answers of reads, and not on /trunk/v1.')),
+};
+
+/** The field of the body of a read that can look back. */
+export const lookingBack = {
+  at: Type.Optional(
+    inputInstant('Answer as this server would have answered at this instant. It must not be in the future.'),
+  ),
+};
+
+/** The field of the answer to it. */
+export const lookedBack = {
+  asOf: Type.Optional(
+    record('AsOf', 'Only with at: what the answer was made from.', {
+      version: integer('The version that the queue had. Versions grow with every change of the queue.'),
+      event: nullable('string', 'The newest event of the queue by then, as listEvents names it. Null if none is kept.'),
+    }),
+  ),
 };
 
 /** The answer to `ifVersion` where nothing has changed. */

@@ -4,7 +4,7 @@ import { BulkResults, ONE_OR_SEVERAL, oneOrSeveral } from './bulk.ts';
 import { commitId, EXAMPLE_ENTRY, EXAMPLE_QUEUE, entryRef, Pr, PrNumber, queueRef } from './common.ts';
 import { EntryRecord, EXAMPLE_LANDED_RECORD, EXAMPLE_LIST_ENTRY, EXAMPLE_RECORD, ListEntry } from './entry.ts';
 import { operation } from './operation.ts';
-import { polled, versioned } from './polled.ts';
+import { lookingBack, polled, versioned } from './polled.ts';
 import {
   boolean,
   component,
@@ -126,10 +126,11 @@ export const getSubmittedPullRequest = operation({
       description: 'The pull request, by number or by head branch: exactly one of them.',
     }),
     ...detail,
+    ...lookingBack,
     ...polled,
   }),
   reply: EntryRecord,
-  errors: [...NOT_FOUND, 'FORGE_UNAVAILABLE'],
+  errors: [...NOT_FOUND, 'PAST_NOT_KEPT', 'FORGE_UNAVAILABLE'],
   example: { body: { ...EXAMPLE_ENTRY, includeTimeline: true }, reply: EXAMPLE_LANDED_RECORD },
 });
 

@@ -6,7 +6,7 @@ import { EXPOSITION_CONTENT_TYPE } from '../lib/exposition.ts';
 import { Empty, EXAMPLE_QUEUE, EXAMPLE_REPO, queueRef, Repo } from './common.ts';
 import { EXAMPLE_LIST_ENTRY, ListEntry } from './entry.ts';
 import { operation } from './operation.ts';
-import { polled, versioned } from './polled.ts';
+import { lookedBack, lookingBack, polled, versioned } from './polled.ts';
 import {
   boolean,
   bothOrNone,
@@ -109,6 +109,7 @@ const Queue = record('Queue', 'A queue, its settings and what is in it.', {
     ListEntry,
     'Every live entry: those under test, passed or held, then the pending ones, then those not ready.',
   ),
+  ...lookedBack,
   ...versioned,
 });
 
@@ -175,11 +176,56 @@ export const getQueue = operation({
   body: Type.Object({
     ...queueRef,
     includeExplanation: Type.Optional(boolean('Add to each of the first 100 entries why it is where it is, in words.')),
+    ...lookingBack,
     ...polled,
   }),
   reply: Queue,
-  errors: ['REPOSITORY_NOT_FOUND', 'QUEUE_NOT_FOUND'],
+  errors: ['REPOSITORY_NOT_FOUND', 'QUEUE_NOT_FOUND', 'PAST_NOT_KEPT'],
   example: { body: EXAMPLE_QUEUE, reply: EXAMPLE_QUEUE_REPLY },
+});
+
+export const listQueueMoments = operation({
+  name: 'listQueueMoments',
+  tag: 'Queues',
+  scope: 'read',
+  summary: 'List the instants at which a queue changed',
+  description:
+    'Oldest first. Between two of them, answers with at differ in nothing but what the clock says. Of a branch whose queue was deleted, those of the queue that stood at before.',
+  body: Type.Object(
+    {
+      ...queueRef,
+      after: Type.Optional(inputInstant('Only instants at or after this one.')),
+      before: Type.Optional(inputInstant('Only instants at or before this one. Now if it is absent.')),
+      cursor: Type.Optional(
+        Type.String({
+          pattern: '^[0-9]{1,15}$',
+          description: 'The nextCursor of the page before.',
+          'x-sluice-message': 'must be the nextCursor of a page',
+        }),
+      ),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'How many at most.' })),
+    },
+    { additionalProperties: false },
+  ),
+  reply: record('QueueMoments', 'A page of instants.', {
+    moments: list(
+      record('QueueMoment', 'The queue changed.', {
+        at: instant('When. Later versions never have earlier instants.'),
+        version: integer('The version that it has since.'),
+      }),
+      'One page.',
+    ),
+    since: Type.Optional(instant('The first instant of the queue that is kept.')),
+    nextCursor: Type.Optional(text('Asks for the next page. Absent on the last one.')),
+  }),
+  errors: ['REPOSITORY_NOT_FOUND', 'QUEUE_NOT_FOUND'],
+  example: {
+    body: { ...EXAMPLE_QUEUE, after: '2026-09-17T10:00:00.000Z', limit: 2 },
+    reply: {
+      moments: [{ at: '2026-09-17T10:16:02.000Z', version: 812 }],
+      since: '2026-09-01T08:00:00.000Z',
+    },
+  },
 });
 
 const EXAMPLE_REPLAYS = [

@@ -5,7 +5,7 @@ import { ENDED_STATES } from '../engine/queue.ts';
 import { REQUIRED_SOURCES } from '../engine/required.ts';
 import { commitId, EXAMPLE_QUEUE, EXAMPLE_REPO, queueRef, Repo } from './common.ts';
 import { operation } from './operation.ts';
-import { polled, versioned } from './polled.ts';
+import { lookedBack, lookingBack, polled, versioned } from './polled.ts';
 import {
   boolean,
   exactlyOneOf,
@@ -113,11 +113,13 @@ const TestRun = record('TestRun', 'One test run.', {
   ),
   impactedTargetsForTestedPrs: Type.Optional(list(Type.String(), 'Of those under test only.')),
   dependentPrs: Type.Optional(list(Type.Integer(), 'Pull requests merged in beneath and not under test.')),
+  ...lookedBack,
   ...versioned,
 });
 
 const TestRuns = record('TestRuns', 'Every test run in progress.', {
   testRuns: list(TestRun, 'Test runs in progress.'),
+  ...lookedBack,
   ...versioned,
 });
 
@@ -149,11 +151,11 @@ export const getMergeQueueTestingDetails = operation({
   description:
     'With testRunId (the last part of a test branch), that test run, also one that has ended; without it, { testRuns }: every one in progress, in queue order, those of bisections after the line.',
   isPolled: true,
-  body: Type.Object({ ...queueRef, testRunId: Type.Optional(TestRunId), ...polled }),
+  body: Type.Object({ ...queueRef, testRunId: Type.Optional(TestRunId), ...lookingBack, ...polled }),
   reply: Type.Union([TestRun, TestRuns], {
     description: 'One test run, or all of them.',
   }),
-  errors: ['REPOSITORY_NOT_FOUND', 'QUEUE_NOT_FOUND', 'TEST_RUN_NOT_FOUND'],
+  errors: ['REPOSITORY_NOT_FOUND', 'QUEUE_NOT_FOUND', 'TEST_RUN_NOT_FOUND', 'PAST_NOT_KEPT'],
   example: { body: EXAMPLE_QUEUE, reply: { testRuns: [EXAMPLE_TEST_RUN] } },
 });
 

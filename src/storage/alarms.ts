@@ -32,8 +32,8 @@ export interface AlarmStore {
     alarms: { readonly queueId: QueueId; readonly code: string; readonly at: Instant },
     feed?: readonly FeedDraft[],
   ): Promise<number>;
-  /** Newest first, of these queues, at or after `since`. */
-  list(queueIds: readonly QueueId[], since: Instant, limit: number): Promise<readonly AlarmRow[]>;
+  /** Newest first, of these queues, at or after `since`, and not after `until` if it is given. */
+  list(queueIds: readonly QueueId[], since: Instant, limit: number, until?: Instant): Promise<readonly AlarmRow[]>;
   /** How many of each code were ever raised in these queues, in any order. */
   count(
     queueIds: readonly QueueId[],

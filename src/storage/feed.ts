@@ -55,6 +55,8 @@ export interface FeedStore {
   sequence(seal: Seal, limit: number): Promise<readonly OrganizationId[]>;
   /** Of an organization without events: 0. */
   getHead(organizationId: OrganizationId): Promise<FeedHead>;
+  /** The place of the newest event that a queue told up to a version; undefined if none is kept or has a place. */
+  findLatest(source: string, version: number): Promise<number | undefined>;
   list(query: FeedQuery): Promise<readonly FeedRow[]>;
   /** Removes events from before `before` that are not records of the audit, `limit` at most; returns how many. */
   expire(before: Instant, limit: number): Promise<number>;

@@ -20,8 +20,16 @@ export type Postponement =
 export interface LeasedWork<Item extends Key, Key, Settlement> {
   /** Claims items that are due and not leased, the longest due first. */
   claim(claim: WorkClaim): Promise<readonly Item[]>;
-  /** `lost` (nothing written) if the item is done already or another holder has the lease. */
-  settle(item: Key, holder: string, settlement: Settlement | Postponement): Promise<'settled' | 'again' | 'lost'>;
+  /**
+   * `lost` (nothing written) if the item is done already or another holder has the lease. `at` is now, for work whose
+   * past is kept.
+   */
+  settle(
+    item: Key,
+    holder: string,
+    settlement: Settlement | Postponement,
+    at?: Instant,
+  ): Promise<'settled' | 'again' | 'lost'>;
   /**
    * Extends the leases that this holder still has, and returns those items in the order given. An expired lease stays
    * the holder's until another claims the item.

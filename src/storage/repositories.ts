@@ -64,7 +64,7 @@ export interface RepositoryStore {
   /** Stores the forge's id if none is stored; a stored id never changes. */
   identify(id: RepositoryId, forgeId: string): Promise<void>;
   /** Null: not blocked any more. */
-  bar(id: RepositoryId, sentence: string | null): Promise<void>;
+  bar(id: RepositoryId, sentence: string | null, at: Instant): Promise<void>;
   /** Refused while it has a queue that is not deleted. Its tests and uploads are removed with it, its events stay. */
   remove(id: RepositoryId, feed?: readonly FeedDraft[]): Promise<'removed' | 'has_queues'>;
 }

@@ -4,6 +4,7 @@ import type { FeedStore } from './feed.ts';
 import type { HintStore } from './hints.ts';
 import type { IdempotentRequestStore } from './idempotent-requests.ts';
 import type { LogStore } from './logs.ts';
+import type { PastStore } from './past.ts';
 import type { PullRequestNoteStore } from './pull-request-notes.ts';
 import type { EffectStore, QueueStore } from './queues.ts';
 import type { RepositoryStore } from './repositories.ts';
@@ -25,6 +26,7 @@ export interface Store {
   readonly repositories: RepositoryStore;
   readonly queues: QueueStore;
   readonly effects: EffectStore;
+  readonly past: PastStore;
   readonly tests: TestStore;
   readonly testIngest: TestIngest;
   readonly testSettings: TestSettingsStore;

@@ -114,14 +114,14 @@ export function repositoryPromises({ inRepository, inStore }: StoreTests): void 
     async ({ store, repositories }) => {
       const repository = await storeRepository(store, { forgeId: '1' });
       const present = () => repositories.find(repository.organizationId, repository);
-      await repositories.bar(repository.id, 'It is another one.');
+      await repositories.bar(repository.id, 'It is another one.', 1);
       assert.deepEqual(await present(), { ...repository, blockedReason: 'It is another one.' });
-      await repositories.bar(repository.id, null);
+      await repositories.bar(repository.id, null, 1);
       assert.deepEqual(await present(), repository);
-      await repositories.bar(repository.id, 'Once more.');
+      await repositories.bar(repository.id, 'Once more.', 1);
       await repositories.save(repository);
       assert.deepEqual(await present(), repository);
-      await repositories.bar(randomUUID() as RepositoryId, 'Nobody.');
+      await repositories.bar(randomUUID() as RepositoryId, 'Nobody.', 1);
     },
   );
 

@@ -78,7 +78,7 @@ type Queue = Awaited<ReturnType<typeof storeQueue>>;
 async function fill(store: Store): Promise<Queue> {
   const queue = await storeQueue(store);
   await store.repositories.identify(queue.repositoryId, '12');
-  await store.repositories.bar(queue.repositoryId, 'why');
+  await store.repositories.bar(queue.repositoryId, 'why', 1);
   const entry = anEntry(queue.id, 1, { targetsDigest: 'd' });
   const targetSets = [{ digest: 'd', body: '["a"]' }];
   const transitions = [aTransition(entry)];

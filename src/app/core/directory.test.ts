@@ -30,7 +30,7 @@ describe('the directory', () => {
     store.repositories.find = async (...asked) => {
       const old = await find(...asked);
       store.repositories.find = find;
-      await store.repositories.bar(repository.id, 'It is another one.');
+      await store.repositories.bar(repository.id, 'It is another one.', 1);
       directory.forget();
       return old;
     };

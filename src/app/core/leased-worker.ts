@@ -145,7 +145,7 @@ export class LeasedWorker<Item extends WorkItem, Settlement extends object> {
   }
 
   async #putBack(item: Item, dueAt: Instant): Promise<void> {
-    await this.#kind.store.settle(item, this.#holder, { kind: 'postpone', dueAt });
+    await this.#kind.store.settle(item, this.#holder, { kind: 'postpone', dueAt }, this.#app.clock.now());
     // Items behind it may be due, and find a free slot.
     this.wake();
   }
@@ -201,7 +201,7 @@ export class LeasedWorker<Item extends WorkItem, Settlement extends object> {
       const outcome = await work().catch((error: unknown) => settlementFor(item, error, this.#isStopped));
       if (outcome === undefined) return undefined;
       if (isLongRun<Settlement>(outcome)) return outcome;
-      await store.settle(item, this.#holder, outcome);
+      await store.settle(item, this.#holder, outcome, this.#app.clock.now());
       await onSettled?.(item, outcome);
     } catch (error) {
       // The lease runs out, and the item is claimed again.

@@ -1,5 +1,7 @@
 import type { Instant } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
+import { OUTAGE_FACT } from '../../storage/past.ts';
+import type { App } from './app.ts';
 
 /** A forge or a part of it that this server cannot read at present. */
 export interface Outage {
@@ -11,26 +13,50 @@ export interface Outage {
 const FORGOTTEN_MS = 10 * 60_000;
 const KEPT = 1_000;
 
+/** Called when an outage begins, is another one, or ends. */
+type Record = (id: string, outage: Outage | undefined, at: Instant) => void;
+
 /** Repositories and entries that this server polls in vain, by their ids. */
 export class Outages {
-  readonly #outages = new Map<string, Outage & { readonly seenAt: Instant }>();
+  readonly #outages: Map<string, Outage & { readonly seenAt: Instant }>;
+  readonly #record: Record;
+
+  constructor(record: Record = () => {}, known: readonly (readonly [string, Outage])[] = []) {
+    this.#record = record;
+    this.#outages = new Map(known.map(([id, outage]) => [id, { ...outage, seenAt: outage.since }]));
+  }
 
   begin(id: string, error: unknown, now: Instant): void {
     if (this.#outages.size >= KEPT) this.#forget(now);
-    this.#outages.set(id, { text: textOf(error), since: this.#outages.get(id)?.since ?? now, seenAt: now });
+    const known = this.#outages.get(id);
+    const outage = { text: textOf(error), since: known?.since ?? now };
+    this.#outages.set(id, { ...outage, seenAt: now });
+    if (known?.text !== outage.text) this.#record(id, outage, now);
   }
 
   #forget(now: Instant): void {
-    for (const [id, { seenAt }] of this.#outages) if (now - seenAt > FORGOTTEN_MS) this.#outages.delete(id);
+    for (const [id, { seenAt }] of this.#outages) if (now - seenAt > FORGOTTEN_MS) this.end(id, now);
   }
 
-  end(id: string): void {
-    this.#outages.delete(id);
+  end(id: string, now: Instant): void {
+    if (this.#outages.delete(id)) this.#record(id, undefined, now);
   }
 
   find(id: string): Outage | undefined {
     return this.#outages.get(id);
   }
+}
+
+/** Stores outages for reads of the past, one write after the other. A write that fails is logged, and nothing waits. */
+// SPEC Y4
+export function recordOutages({ store, log }: Pick<App, 'store' | 'log'>): Record {
+  let last = Promise.resolve();
+  return (subject, outage, at) => {
+    const begun = outage === undefined ? [] : [{ subject, key: OUTAGE_FACT, body: JSON.stringify(outage) }];
+    last = last
+      .then(() => store.past.changeFacts(subject, [OUTAGE_FACT], begun, at))
+      .catch((error: unknown) => log.warn({ err: error }, 'could not store an outage'));
+  };
 }
 
 /** The API shows faults of the forge. Other errors go to the log alone. */

@@ -102,7 +102,7 @@ export async function pollRepository(app: App, stored: StoredHint): Promise<Hint
     const snapshot = await readForge(hosting, place, since);
     const { identity } = snapshot;
     const isChanged = identity !== undefined && (await settleIdentity(app, hosting, repository, identity));
-    app.outages.end(repository.id);
+    app.outages.end(repository.id, app.clock.now());
     if (isChanged) return { kind: 'postpone', dueAt: app.clock.now() };
     await applyPoll(app, place, snapshot, since);
     const next = { repositoryId, since: nextSince(snapshot, since, askedAt) };
@@ -155,7 +155,7 @@ async function applyPollToEntry(
 ): Promise<void> {
   const pr = pullRequests.get(entry.prNumber);
   await observePullRequest(app, found, entry, pr);
-  app.outages.end(entry.id);
+  app.outages.end(entry.id, app.clock.now());
   // Each landing makes GitHub recompute mergeability of all pull requests, which admitted entries do not need.
   if (pr?.mergeability === 'IN_PROGRESS' && !isAdmitted(entry)) {
     await requestPullRequestPoll(app, found.repository, entry.prNumber, { isUndecided: true });

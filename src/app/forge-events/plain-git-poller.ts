@@ -105,7 +105,7 @@ export class PlainGitPoller {
   async #read(repository: Repository, id: string, read: () => Promise<void>): Promise<boolean> {
     try {
       await read();
-      this.#app.outages.end(id);
+      this.#app.outages.end(id, this.#app.clock.now());
       return true;
     } catch (error) {
       this.#warn(error, repository);

@@ -30,7 +30,7 @@ export async function readPullRequest(run: HintRun, hint: HintOf<'pull_request'>
   for (const number of [hint.number, ...undecided]) {
     for (const { found, entry } of liveOf(queues, number)) {
       await observePullRequest(app, found, entry, facts.get(number));
-      app.outages.end(entry.id);
+      app.outages.end(entry.id, app.clock.now());
     }
   }
   return isWaitedFor && facts.get(hint.number)?.mergeability === 'IN_PROGRESS' ? 'later' : 'done';

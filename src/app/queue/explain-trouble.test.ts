@@ -92,8 +92,8 @@ describe('an effect or poll that keeps failing', () => {
     assert.match((await textOf()) ?? '', /cannot read it from the forge: The repository is gone\./);
     world.app.outages.begin(id, new Error('secret'), now);
     assert.match((await textOf()) ?? '', /cannot read it from the forge: An error that the log/);
-    world.app.outages.end(id);
-    world.app.outages.end('r');
+    world.app.outages.end(id, now);
+    world.app.outages.end('r', now);
     assert.equal(await textOf(), undefined);
   });
 });

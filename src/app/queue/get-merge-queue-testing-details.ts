@@ -11,19 +11,22 @@ import {
 import type { PrNumber } from '../../engine/pull-request.ts';
 import { type Entry, findCandidate, findLiveMember } from '../../engine/queue.ts';
 import type { ImpactedTargets } from '../../engine/targets.ts';
+import type { Instant } from '../../lib/clock.ts';
 import { valuesOf } from '../../lib/int-map.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
-import { type FoundQueue, findQueue, getForge, type QueueRef } from '../core/find-queue.ts';
+import { type FoundQueue, getForge, type QueueRef } from '../core/find-queue.ts';
 import { decodeCandidate } from '../core/queue-codec.ts';
-import { type Answer, isRefusal, type Refusal, refuse } from '../core/refusal.ts';
+import { type Answer, type Refusal, refuse } from '../core/refusal.ts';
 import { type CandidateView, viewCandidate } from './candidate-view.ts';
 import { findAnyEntries } from './find-entry.ts';
+import { answerAt } from './past.ts';
 import { findTargets } from './pull-request-facts.ts';
 
 export interface GetTestingDetails extends QueueRef {
   readonly testRunId: string | undefined;
+  readonly at: Instant | undefined;
 }
 
 // SPEC C37
@@ -32,8 +35,14 @@ export async function getMergeQueueTestingDetails(
   caller: Caller,
   input: GetTestingDetails,
 ): Answer<ReplyOf<typeof testingContract.getMergeQueueTestingDetails>> {
-  const found = await findQueue(app, caller, input);
-  if (isRefusal(found)) return found;
+  return answerAt(app, caller, input, { describe: (then, found) => describeTesting(then, found, input) });
+}
+
+async function describeTesting(
+  app: App,
+  found: FoundQueue,
+  input: GetTestingDetails,
+): Answer<ReplyOf<typeof testingContract.getMergeQueueTestingDetails>> {
   if (input.testRunId === undefined) return { testRuns: await describeCandidates(app, found, inProgress(found)) };
   const row = await app.store.queues.findCandidateById(parseCandidateId(input.testRunId));
   if (row === undefined || row.queueId !== found.id) return candidateNotFound(input.testRunId);

@@ -14,6 +14,7 @@ import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { actEvent, actorFor } from '../core/feed-event.ts';
 import {
+  type FoundQueue,
   findQueue,
   findRepository,
   formatRef,
@@ -27,6 +28,7 @@ import { encodeQueue } from '../core/queue-codec.ts';
 import { type Answer, type FieldError, isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
 import { runEvent } from '../core/run-event.ts';
 import { checkPlace } from '../repositories/settle-identity.ts';
+import { answerAt } from './past.ts';
 import { type QueueConfigView, type QueueView, viewQueue, viewQueueConfig } from './queue-view.ts';
 import { observeTargetBranch } from './read-target-branch.ts';
 import { explainListed } from './submitted-pull-requests.ts';
@@ -36,11 +38,14 @@ const MAX_EXPLAINED = 100;
 
 interface GetQueue extends QueueRef {
   readonly includeExplanation: boolean;
+  readonly at: Instant | undefined;
 }
 
 export async function getQueue(app: App, caller: Caller, input: GetQueue): Answer<QueueView> {
-  const found = await findQueue(app, caller, input);
-  if (isRefusal(found)) return found;
+  return answerAt(app, caller, input, { describe: (then, found) => describeQueue(then, found, input) });
+}
+
+async function describeQueue(app: App, found: FoundQueue, input: GetQueue): Promise<QueueView> {
   const [alarms = []] = await listRecentAlarms(app, [found.id]);
   const view = viewQueue(found.queue, alarms);
   if (!input.includeExplanation) return view;

@@ -30,6 +30,7 @@ import {
 } from './entry-view.ts';
 import { explainTrouble } from './explain-trouble.ts';
 import { findAnyEntries, findAnyEntry, neverSubmitted } from './find-entry.ts';
+import { answerAt } from './past.ts';
 
 interface EntryDetail {
   readonly includeTimeline: boolean;
@@ -38,6 +39,7 @@ interface EntryDetail {
 
 interface GetSubmittedPullRequest extends QueueRef, EntryDetail {
   readonly pr: { readonly number: PrNumber } | { readonly branch: string };
+  readonly at: Instant | undefined;
 }
 
 export async function getSubmittedPullRequest(
@@ -45,13 +47,14 @@ export async function getSubmittedPullRequest(
   caller: Caller,
   input: GetSubmittedPullRequest,
 ): Answer<EntryView> {
-  const found = await findQueue(app, caller, input, 'number' in input.pr ? input.pr.number : undefined);
-  if (isRefusal(found)) return found;
-  const prNumber = 'branch' in input.pr ? await findByBranch(app, found, input.pr.branch) : input.pr.number;
-  if (isRefusal(prNumber)) return prNumber;
-  const entry = await findAnyEntry(app, found, prNumber);
-  if (entry === undefined) return neverSubmitted({ ...input, prNumber });
-  return describeEntry(app, found, entry, input);
+  const describe = async (then: App, found: FoundQueue): Answer<EntryView> => {
+    const prNumber = 'branch' in input.pr ? await findByBranch(app, found, input.pr.branch) : input.pr.number;
+    if (isRefusal(prNumber)) return prNumber;
+    const entry = await findAnyEntry(then, found, prNumber);
+    return entry === undefined ? neverSubmitted({ ...input, prNumber }) : describeEntry(then, found, entry, input);
+  };
+  const prNumber = 'number' in input.pr ? input.pr.number : undefined;
+  return answerAt(app, caller, input, { prNumber, describe });
 }
 
 interface GetSubmittedPullRequests extends QueueRef, EntryDetail {

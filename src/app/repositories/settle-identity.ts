@@ -74,7 +74,7 @@ async function block(app: App, repository: Repository, reason: string): Promise<
   const now = await app.directory.findRepositoryById(repository.id);
   // A registration meanwhile means the repository that has the name now.
   if (reason !== now?.blockedReason && repository.updatedAt === now?.updatedAt) {
-    await app.store.repositories.bar(repository.id, reason);
+    await app.store.repositories.bar(repository.id, reason, app.clock.now());
     app.directory.forget();
     app.log.error({ repository: repository.id, reason }, 'repository blocked');
   }
@@ -82,7 +82,7 @@ async function block(app: App, repository: Repository, reason: string): Promise<
 }
 
 async function unblock(app: App, repository: Repository): Promise<void> {
-  await app.store.repositories.bar(repository.id, null);
+  await app.store.repositories.bar(repository.id, null, app.clock.now());
   app.directory.forget();
   app.log.warn({ repository: repository.id, name: formatRef(repository) }, 'repository unblocked');
 }

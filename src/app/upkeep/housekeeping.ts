@@ -9,8 +9,10 @@ import { loadQueues } from '../queue/list-queues.ts';
 const DAY_MS = 24 * 3_600_000;
 /** The first round comes soon after the start, for servers that never run a whole day. */
 const FIRST_MS = 60_000;
-/** Stored events name target sets by digest. Those of this period can be replayed completely. */
+/** Stored events name target sets by digest. Those of this period, and of the past that is kept, can be read. */
 const KEEP_TARGET_SETS_MS = 30 * DAY_MS;
+/** A pack renews the target sets that it names, and commits wait a week to be packed. */
+const PACKED_WITHIN_MS = 8 * DAY_MS;
 /** The age at which an idempotency key is free again. */
 const KEEP_ANSWERS_MS = DAY_MS;
 const KEEP_LOGS_MS = 14 * DAY_MS;
@@ -21,16 +23,18 @@ const EXPIRED_AT_ONCE = 1_000;
 export function createHousekeeping(app: App, keep: { readonly eventDays: number }): PeriodicTask {
   const failure = 'could not remove unused data';
   const round = async () => {
-    await tidy(app);
+    await tidy(app, keep.eventDays * DAY_MS);
     await expireEvents(app, keep.eventDays * DAY_MS);
+    await expirePast(app, keep.eventDays * DAY_MS);
     await expireDeliveries(app);
   };
   return new PeriodicTask(app, { firstMs: FIRST_MS, everyMs: DAY_MS, failure, round });
 }
 
 // SPEC R35
-async function tidy({ store, clock, log }: App): Promise<void> {
-  const removed = await store.queues.removeUnusedTargetSets(clock.now() - KEEP_TARGET_SETS_MS);
+async function tidy({ store, clock, log }: App, keepMs: number): Promise<void> {
+  const keepSetsMs = Math.max(KEEP_TARGET_SETS_MS, keepMs + PACKED_WITHIN_MS);
+  const removed = await store.queues.removeUnusedTargetSets(clock.now() - keepSetsMs);
   if (removed > 0) log.info({ removed }, 'removed unused target sets');
   const logs = await store.logs.removeBefore(clock.now() - KEEP_LOGS_MS);
   if (logs > 0) log.info({ removed: logs }, 'removed old check logs');
@@ -44,6 +48,12 @@ async function tidy({ store, clock, log }: App): Promise<void> {
 export async function expireEvents({ store, clock, log }: App, keepMs: number): Promise<void> {
   const removed = await inPieces((limit) => store.feed.expire(clock.now() - keepMs, limit));
   if (removed > 0) log.info({ removed }, 'removed old events of the feed');
+}
+
+// SPEC Y9
+export async function expirePast({ store, clock, log }: App, keepMs: number): Promise<void> {
+  const removed = await inPieces((limit) => store.past.expire(clock.now() - keepMs, limit));
+  if (removed > 0) log.info({ removed }, 'removed the oldest past of queues');
 }
 
 // SPEC X39

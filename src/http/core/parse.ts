@@ -26,6 +26,10 @@ export function instant(path: string, given: string): Instant {
   throw invalidField(path, 'is not an instant that exists');
 }
 
+export function optionalInstant(path: string, given: string | undefined): Instant | undefined {
+  return given === undefined ? undefined : instant(path, given);
+}
+
 /** Refuses in a query what parseJson refuses in a body: it cannot be stored. */
 export function query(given: unknown): unknown {
   for (const [name, value] of Object.entries(given as Record<string, unknown>)) {

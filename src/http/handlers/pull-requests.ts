@@ -17,7 +17,7 @@ import type { PrNumber } from '../../engine/pull-request.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { Sha } from '../../lib/sha.ts';
 import { toProblem } from '../core/error-response.ts';
-import { instant, prNumber, queueRef } from '../core/parse.ts';
+import { instant, optionalInstant, prNumber, queueRef } from '../core/parse.ts';
 import { type RequestContext, type Route, route } from '../core/route.ts';
 
 export const PULL_REQUESTS_ROUTES: readonly Route[] = [
@@ -47,6 +47,7 @@ export const PULL_REQUESTS_ROUTES: readonly Route[] = [
         pr: 'branch' in body.pr ? { branch: body.pr.branch } : { number: prNumber(body.pr.number) },
         includeTimeline: body.includeTimeline === true,
         includeExplanation: body.includeExplanation === true,
+        at: optionalInstant('/at', body.at),
       }),
     { isReused: true },
   ),

@@ -3,6 +3,7 @@ import { getCandidateLog } from '../../app/queue/get-candidate-log.ts';
 import { getMergeQueueMetrics } from '../../app/queue/get-merge-queue-metrics.ts';
 import { getMergeQueueTestingDetails } from '../../app/queue/get-merge-queue-testing-details.ts';
 import { listMergeQueueTestingResults } from '../../app/queue/list-merge-queue-testing-results.ts';
+import { listQueueMoments } from '../../app/queue/list-queue-moments.ts';
 import { listQueues } from '../../app/queue/list-queues.ts';
 import { createQueue, deleteQueue, getQueue, updateQueue } from '../../app/queue/queues.ts';
 import { reportCheck, type TestRunName } from '../../app/queue/report-check.ts';
@@ -14,7 +15,7 @@ import * as testingContract from '../../contract/testing.ts';
 import type { CheckConclusion, CheckStatus } from '../../engine/check.ts';
 import { present } from '../../lib/present.ts';
 import type { Sha } from '../../lib/sha.ts';
-import { instant, queueChanges, queueRef } from '../core/parse.ts';
+import { instant, optionalInstant, queueChanges, queueRef } from '../core/parse.ts';
 import { type Route, route } from '../core/route.ts';
 
 export const QUEUES_ROUTES: readonly Route[] = [
@@ -23,13 +24,21 @@ export const QUEUES_ROUTES: readonly Route[] = [
   ),
   route(
     queuesContract.getQueue,
-    ({ app, caller }, { repo, targetBranch, includeExplanation = false }) =>
-      getQueue(app, caller, { repo, targetBranch, includeExplanation }),
+    ({ app, caller }, { repo, targetBranch, includeExplanation = false, at }) =>
+      getQueue(app, caller, { repo, targetBranch, includeExplanation, at: optionalInstant('/at', at) }),
     { isReused: true },
   ),
   route(queuesContract.listQueues, ({ app, caller }, { repo }) => listQueues(app, caller, { repo }), {
     isReused: true,
   }),
+  route(queuesContract.listQueueMoments, ({ app, caller }, { repo, targetBranch, after, before, cursor, limit = 50 }) =>
+    listQueueMoments(app, caller, {
+      ...{ repo, targetBranch, limit },
+      after: optionalInstant('/after', after),
+      before: optionalInstant('/before', before),
+      cursor: cursor === undefined ? undefined : Number(cursor),
+    }),
+  ),
   route(queuesContract.updateQueue, ({ app, caller, dialect }, body) => {
     const { settings, state } = queueChanges(body);
     const [addFreeze] =
@@ -62,8 +71,8 @@ export const QUEUES_ROUTES: readonly Route[] = [
 ];
 
 export const CANDIDATES_ROUTES: readonly Route[] = [
-  route(testingContract.getMergeQueueTestingDetails, ({ app, caller }, { repo, targetBranch, testRunId }) =>
-    getMergeQueueTestingDetails(app, caller, { repo, targetBranch, testRunId }),
+  route(testingContract.getMergeQueueTestingDetails, ({ app, caller }, { repo, targetBranch, testRunId, at }) =>
+    getMergeQueueTestingDetails(app, caller, { repo, targetBranch, testRunId, at: optionalInstant('/at', at) }),
   ),
   route(testingContract.listMergeQueueTestingResults, ({ app, caller }, body) =>
     listMergeQueueTestingResults(app, caller, {

@@ -21,9 +21,9 @@ export function createAlarmStore(engine: SqlEngine, compiler: StatementCompiler)
         if (ended > 0) yield* executeAll(insertFeed(feed));
         return ended;
       }),
-    list: (queueIds, since, limit) =>
+    list: (queueIds, since, limit, until = Number.MAX_SAFE_INTEGER) =>
       engine.read(function* () {
-        const rows = yield* allOf(statements.list({ since, limit }, [...new Set(queueIds)]));
+        const rows = yield* allOf(statements.list({ since, until, limit }, [...new Set(queueIds)]));
         // Each part of a long list of queues comes sorted and cut off; together they must be, too.
         return rows
           .map(toAlarm)
@@ -66,12 +66,13 @@ export function alarmStatements(compiler: StatementCompiler) {
         .where('code', '=', param('code'))
         .where('ended_at', 'is', null),
     ),
-    list: compiler.list<{ since: number; limit: number }, string>()((param, queueIds) =>
+    list: compiler.list<{ since: number; until: number; limit: number }, string>()((param, queueIds) =>
       builder
         .selectFrom('alarms')
         .selectAll()
         .where('queue_id', 'in', queueIds)
         .where('at', '>=', param('since'))
+        .where('at', '<=', param('until'))
         .orderBy('at', 'desc')
         .orderBy('id')
         .limit(param('limit')),

@@ -39,6 +39,10 @@ export function createFeedStore(engine: SqlEngine, compiler: StatementCompiler):
         const head = yield* first(statements.findHead, { organizationId });
         return head === undefined ? EMPTY : toHead(head);
       }),
+    findLatest: (source, version) =>
+      engine.read(function* () {
+        return (yield* first(statements.findLatest, { source, version }))?.seq ?? undefined;
+      }),
     list: (query) =>
       engine.read(function* () {
         if (query.repositoryIds?.length === 0 || query.types?.length === 0) return [];
@@ -144,6 +148,17 @@ function feedStatements(compiler: StatementCompiler) {
         .orderBy('version')
         .orderBy('ordinal')
         .limit(param('limit')),
+    ),
+    findLatest: compiler.statement<{ source: string; version: number }>()((param) =>
+      builder
+        .selectFrom('feed')
+        .select('seq')
+        .where('source', '=', param('source'))
+        .where('version', '<=', param('version'))
+        .where('seq', 'is not', null)
+        .orderBy('version', 'desc')
+        .orderBy('ordinal', 'desc')
+        .limit(1),
     ),
     drop: compiler.statement<Key>()((param) =>
       builder

@@ -1,5 +1,7 @@
 import { sql } from 'kysely';
 import { newestInstant } from '../check-commit.ts';
+import { keyOfEffect } from '../past.ts';
+import { encodeChange } from '../past-codec.ts';
 import {
   type EntryRow,
   type ImpactedTargetsRow,
@@ -9,7 +11,9 @@ import {
   TARGET_SET_RENEWAL_MS,
 } from '../queues.ts';
 import { feedInserts } from './feed.ts';
-import { execute, executeAll, type Operation } from './operation.ts';
+import { executeAll, first, type Operation } from './operation.ts';
+import { toChange } from './past.ts';
+import { endFacts, factStatements } from './past-facts.ts';
 import { fromCandidate, fromEffect, fromEntry, fromEvent, fromImpactedTargets, fromTransition } from './rows.ts';
 import type { Schema } from './schema.ts';
 import { type Call, callOf, type StatementCompiler } from './statement.ts';
@@ -21,10 +25,16 @@ type CommitStatements = ReturnType<typeof commitStatements>;
 export function* commitQueue(statements: CommitStatements, commit: QueueCommit): Operation<'committed' | 'stale'> {
   const version = commit.expectedVersion + commit.events.length;
   const { queueId, expectedVersion, body } = commit;
-  const moved = yield* execute(statements.advance, { queueId, expectedVersion, version, body });
-  if (moved === 0) return 'stale';
+  const newest = { version, at: newestInstant(commit.events) };
+  const moved = yield* first(statements.advance, { queueId, expectedVersion, body, ...newest });
+  if (moved === undefined) return 'stale';
   const entries = yield* rewriteBodies(statements, commit);
-  yield* executeAll(rowCalls(statements, { ...commit, entries }, version));
+  const moment = { version, at: moved.last_at };
+  yield* executeAll([
+    ...rowCalls(statements, { ...commit, entries }, version),
+    ...statements.insertChange([toChange(queueId, moment, encodeChange(commit, moment))]),
+    ...endFacts(statements, queueId, { keys: (commit.doneEffects ?? []).map(keyOfEffect), at: moment.at }),
+  ]);
   return 'committed';
 }
 
@@ -91,15 +101,9 @@ function targetSetRows({ targetSets, events }: QueueCommit): Schema['target_sets
 export function commitStatements(compiler: StatementCompiler) {
   const { builder } = compiler.dialect;
   return {
-    advance: compiler.statement<{ queueId: string; expectedVersion: number; version: number; body: string }>()(
-      (param) =>
-        builder
-          .updateTable('queues')
-          .set({ version: param('version'), body: param('body') })
-          .where('id', '=', param('queueId'))
-          .where('version', '=', param('expectedVersion'))
-          .where('deleted_at', 'is', null),
-    ),
+    advance: advance(compiler),
+    insertChange: compiler.insert('queue_changes'),
+    ...factStatements(compiler),
     insertEvents: compiler.insert('queue_events'),
     rewriteBody: rewriteBody(compiler),
     insertTransitions: compiler.insert('transitions'),
@@ -114,6 +118,26 @@ export function commitStatements(compiler: StatementCompiler) {
     upsertImpactedTargets: upsertImpactedTargets(compiler),
     deleteOldUploads: deleteOldUploads(compiler),
   };
+}
+
+type Advance = { queueId: string; expectedVersion: number; version: number; body: string; at: number };
+
+/** Servers whose clocks differ, or a clock that was set back, must not turn the order of versions around. */
+// SPEC Y3
+function advance(compiler: StatementCompiler) {
+  return compiler.statement<Advance>()((param) =>
+    compiler.dialect.builder
+      .updateTable('queues')
+      .set({
+        version: param('version'),
+        body: param('body'),
+        last_at: sql<number>`case when last_at > ${param('at')} then last_at else ${param('at')} end`,
+      })
+      .where('id', '=', param('queueId'))
+      .where('version', '=', param('expectedVersion'))
+      .where('deleted_at', 'is', null)
+      .returning('last_at'),
+  );
 }
 
 function rewriteBody(compiler: StatementCompiler) {

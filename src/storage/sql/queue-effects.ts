@@ -1,7 +1,10 @@
 import { type ExpressionBuilder, sql } from 'kysely';
+import type { Instant } from '../../lib/clock.ts';
+import { keyOfEffect } from '../past.ts';
 import type { EffectKey, EffectSettlement, EffectStore } from '../queues.ts';
 import { heldRows, leasedWork, UNLEASED, workStatements } from './leased-work.ts';
-import { execute, first, listRows, type Operation, type SqlEngine } from './operation.ts';
+import { all, execute, executeAll, first, listRows, type Operation, type SqlEngine } from './operation.ts';
+import { beginFacts, endFacts, factStatements } from './past-facts.ts';
 import { toEffect } from './rows.ts';
 import type { Schema } from './schema.ts';
 import type { StatementCompiler } from './statement.ts';
@@ -16,17 +19,43 @@ export function createEffectStore(engine: SqlEngine, compiler: StatementCompiler
   return {
     ...leasedWork(engine, statements, { key: KEY, toItem: toEffect }),
     list: (queueId) => engine.read(() => listRows(statements.list, { queueId }, toEffect)),
-    settle: ({ id }, holder, settlement) =>
+    settle: ({ id }, holder, settlement, at) =>
       engine.write(function* () {
-        return (yield* settle(statements, { id, holder }, settlement)) === 0 ? 'lost' : 'settled';
+        const before = at === undefined ? undefined : yield* first(statements.find, { id });
+        if ((yield* settle(statements, { id, holder }, settlement)) === 0) return 'lost';
+        if (before !== undefined && at !== undefined) yield* recordTries(statements, [before], at);
+        return 'settled';
       }),
     measure: () =>
       engine.read(function* () {
         const row = yield* first(statements.measure, {});
         return { waiting: row?.waiting ?? 0, parked: row?.parked ?? 0, oldestDueAt: row?.oldest ?? null };
       }),
-    unpark: (queueId, at) => engine.write(() => execute(statements.unpark, { queueId, at })),
+    unpark: (queueId, at) =>
+      engine.write(function* () {
+        const parked = (yield* all(statements.list, { queueId })).filter((row) => row.parked_at !== null);
+        const unparked = yield* execute(statements.unpark, { queueId, at });
+        yield* recordTries(statements, parked, at);
+        return unparked;
+      }),
   };
+}
+
+/** Explanations tell of effects that failed at least once, so that their past is kept. */
+// SPEC Y4
+function* recordTries(
+  statements: EffectStatements,
+  changed: readonly Schema['effects'][],
+  at: Instant,
+): Operation<void> {
+  for (const before of changed) {
+    const { id, queue_id: subject } = before;
+    if (before.attempts > 0) yield* executeAll(endFacts(statements, subject, { keys: [keyOfEffect(id)], at }));
+    const row = yield* first(statements.find, { id });
+    if (row === undefined || row.attempts === 0) continue;
+    const fact = { subject, key: keyOfEffect(id), body: JSON.stringify(toEffect(row)) };
+    yield* executeAll(beginFacts(statements, [fact], at));
+  }
 }
 
 function settle(
@@ -62,6 +91,10 @@ export function effectStatements(compiler: StatementCompiler) {
       waiting,
       order: ['version', 'ordinal'],
     }),
+    ...factStatements(compiler),
+    find: compiler.statement<EffectKey>()((param) =>
+      builder.selectFrom('effects').selectAll().where('id', '=', param('id')),
+    ),
     remove: held.remove(),
     retry: held.update<{ dueAt: number; error: string }>((param) => ({
       ...FAILED,

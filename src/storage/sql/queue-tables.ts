@@ -58,6 +58,8 @@ export const QUEUE = {
 
 export const EVENT = { version: number, at: number, kind: text, body: text };
 
+export const PAST_FACT = { subject: text, key: text, from_at: number, until_at: number, body: text };
+
 export const ENTRY = {
   id: text,
   queue_id: id<QueueId>(),
@@ -222,7 +224,18 @@ export const QUEUE_TABLES = {
   organizations: ORGANIZATION,
   tokens: TOKEN,
   repositories: REPOSITORY,
-  queues: { ...QUEUE, deleted_at: orNull(number) },
+  queues: {
+    ...QUEUE,
+    deleted_at: orNull(number),
+    /** The instant of the newest commit, which is never earlier than that of the one before. */
+    last_at: number,
+  },
+  queue_changes: { queue_id: text, version: number, at: number, size: number, body: text },
+  /** A whole queue at `version` and its changes up to `until_version`, where the next pack begins. */
+  queue_packs: { queue_id: text, version: number, until_version: number, at: number, until_at: number, data: bytes },
+  /** The rows that changed within each pack. */
+  queue_pack_keys: { queue_id: text, key: text, version: number },
+  past_facts: PAST_FACT,
   queue_events: { queue_id: text, ...EVENT },
   entries: ENTRY,
   transitions: TRANSITION,

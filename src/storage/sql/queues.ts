@@ -1,4 +1,5 @@
 import { checkCommit } from '../check-commit.ts';
+import { encodeWhole } from '../past-codec.ts';
 import type { DeletedQueue, QueueId, QueueSnapshot, QueueStore, TargetSetRow } from '../queues.ts';
 import {
   all,
@@ -12,6 +13,7 @@ import {
   type SqlEngine,
   together,
 } from './operation.ts';
+import { toChange } from './past.ts';
 import { commitQueue, commitStatements } from './queue-commit.ts';
 import { listEntries, listEntriesStatements } from './queue-entries.ts';
 import { queueStatements } from './queue-statements.ts';
@@ -37,8 +39,14 @@ export function createQueueStore(engine: SqlEngine, compiler: StatementCompiler)
   return {
     create: (queue, event, feed = []) =>
       engine.write(function* () {
-        if ((yield* execute(statements.insert, { ...fromQueue(queue), deleted_at: null })) === 0) return 'exists';
-        yield* executeAll([...commits.insertEvents([fromEvent(queue.id, event)]), ...commits.insertFeed(feed)]);
+        const row = { ...fromQueue(queue), deleted_at: null, last_at: event.at };
+        if ((yield* execute(statements.insert, row)) === 0) return 'exists';
+        const whole = encodeWhole({ queue, entries: [], candidates: [] }, event.at);
+        yield* executeAll([
+          ...commits.insertEvents([fromEvent(queue.id, event)]),
+          ...commits.insertFeed(feed),
+          ...commits.insertChange([toChange(queue.id, event, whole)]),
+        ]);
         return 'created';
       }),
     commit: async (commit) => {

@@ -1,9 +1,11 @@
 import { sql } from 'kysely';
 import { assert } from '../../lib/assert.ts';
+import { REPOSITORY_FACT } from '../past.ts';
 import type { Repository, RepositoryRef, RepositoryStore } from '../repositories.ts';
 import { feedInserts } from './feed.ts';
 import { execute, executeAll, findRow, first, listRows, type Operation, run, type SqlEngine } from './operation.ts';
-import { fromRepository, toRepository } from './rows.ts';
+import { factStatements } from './past-facts.ts';
+import { fromPastFact, fromRepository, toRepository } from './rows.ts';
 import { partStatements } from './run-parts.ts';
 import { replacing, type StatementCompiler } from './statement.ts';
 
@@ -34,7 +36,11 @@ export function createRepositoryStore(engine: SqlEngine, compiler: StatementComp
         return outcome;
       }),
     identify: (id, forgeId) => engine.write(() => run(statements.identify, { id, forgeId })),
-    bar: (id, reason) => engine.write(() => run(statements.bar, { id, reason })),
+    bar: (id, reason, at) =>
+      engine.write(function* () {
+        yield* recordBefore(statements, id, at);
+        yield* run(statements.bar, { id, reason });
+      }),
     remove: (id, feed = []) =>
       engine.write(function* () {
         const outcome = yield* remove(statements, removals, id);
@@ -60,8 +66,20 @@ function* rename(
   if (organizationId === undefined) return 'gone';
   const there = yield* first(statements.find, { ...ref, organizationId });
   if (there !== undefined && there.id !== id) return 'taken';
+  yield* recordBefore(statements, id, at);
   yield* execute(statements.rename, { ...ref, id, at });
   return 'renamed';
+}
+
+/** Keeps what explanations say of a repository until now: its name, and why it is blocked. */
+function* recordBefore(statements: RepositoryStatements, id: string, at: number): Operation<void> {
+  const row = yield* first(statements.findById, { id });
+  if (row === undefined) return;
+  const last = yield* first(statements.findLastFact, { subject: id, key: REPOSITORY_FACT });
+  const { host, owner, name, blockedReason } = toRepository(row);
+  const body = JSON.stringify({ host, owner, name, blockedReason });
+  const fact = { subject: id, key: REPOSITORY_FACT, fromAt: last?.until_at ?? 0, untilAt: at, body };
+  yield* executeAll(statements.beginFacts([fromPastFact(fact)]));
 }
 
 // SPEC X7
@@ -85,6 +103,10 @@ function repositoryStatements(compiler: StatementCompiler) {
   const { builder, hasRowLocks } = compiler.dialect;
   const sorted = builder.selectFrom('repositories').selectAll().orderBy('host').orderBy('owner').orderBy('name');
   return {
+    ...factStatements(compiler),
+    findById: compiler.statement<{ id: string }>()((param) =>
+      builder.selectFrom('repositories').selectAll().where('id', '=', param('id')),
+    ),
     save: compiler.insertOne('repositories', (insert) =>
       replacing(insert, 'repositories', { key: REFERENCE, kept: ['id', 'created_at'] }).returningAll(),
     ),
@@ -173,7 +195,7 @@ function removalStatements(compiler: StatementCompiler) {
   const { builder } = compiler.dialect;
   const tables = [
     ...(['queue_events', 'entries', 'transitions', 'candidates', 'effects', 'impacted_targets'] as const),
-    ...(['alarms', 'audit_marks'] as const),
+    ...(['alarms', 'audit_marks', 'queue_changes', 'queue_packs', 'queue_pack_keys'] as const),
   ];
   const ofQueues = tables.map((table) =>
     compiler.statement<{ id: string }>()((param) =>

@@ -13,6 +13,7 @@ import {
   IDEMPOTENT_REQUEST,
   IMPACTED_TARGETS,
   ORGANIZATION,
+  PAST_FACT,
   PULL_REQUEST_NOTE,
   QUEUE,
   REPOSITORY,
@@ -38,6 +39,7 @@ export const { to: toAuditMark, from: fromAuditMark } = rowsOf(AUDIT_MARK);
 export const { to: toPullRequestNote } = rowsOf(PULL_REQUEST_NOTE);
 export const { to: toIdempotentRequest } = rowsOf(IDEMPOTENT_REQUEST);
 export const { to: toWebhook, from: fromWebhook } = rowsOf(WEBHOOK);
+export const { to: toPastFact, from: fromPastFact } = rowsOf(PAST_FACT);
 export const { to: toDelivery, from: fromDelivery } = rowsOf(WEBHOOK_DELIVERY);
 
 const events = rowsOf(EVENT);

@@ -8,6 +8,7 @@ import { createHintStore } from './hints.ts';
 import { createIdempotentRequestStore } from './idempotent-requests.ts';
 import { createLogStore } from './logs.ts';
 import { execute, first, run, type SqlEngine } from './operation.ts';
+import { createPastStore } from './past.ts';
 import { createPullRequestNoteStore } from './pull-request-notes.ts';
 import { createEffectStore } from './queue-effects.ts';
 import { createQueueStore } from './queues.ts';
@@ -38,6 +39,7 @@ export function createSqlParts(
     repositories: createRepositoryStore(engine, compiler),
     queues: createQueueStore(engine, compiler),
     effects: createEffectStore(engine, compiler),
+    past: createPastStore(engine, compiler),
     tests: createTestStore(engine, compiler),
     testIngest: createTestIngest(engine, compiler),
     testSettings: createTestSettingsStore(engine, compiler),

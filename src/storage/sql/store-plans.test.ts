@@ -8,6 +8,7 @@ import { sqliteDialect } from './dialect.ts';
 import { hintStatements } from './hints.ts';
 import { idempotentRequestStatements } from './idempotent-requests.ts';
 import { logStatements } from './logs.ts';
+import { pastStatements } from './past-statements.ts';
 import { pullRequestNoteStatements } from './pull-request-notes.ts';
 import { commitStatements } from './queue-commit.ts';
 import { effectStatements } from './queue-effects.ts';
@@ -31,7 +32,7 @@ import { tidyStatements } from './upload-tidy.ts';
 
 const TABLES = [
   ...['queues', 'queue_events', 'entries', 'transitions', 'candidates', 'effects', 'earlier'],
-  ...['target_sets', 'impacted_targets'],
+  ...['target_sets', 'impacted_targets', 'queue_packs', 'queue_pack_keys', 'past_facts'],
   ...['tests', 'test_states', 'test_sequences', 'test_memories', 'test_batches', 'own'],
   ...[
     'runs',
@@ -59,6 +60,7 @@ function allStatements(): Map<string, string> {
     idempotent: idempotentRequestStatements(compiler),
     commit: commitStatements(compiler),
     queue: queueStatements(compiler),
+    past: pastStatements(compiler),
     entries: lists,
     effects: effectStatements(compiler),
     entriesOfAnyState: lists.ofAnyState,
@@ -167,7 +169,7 @@ const EXPECTED: Readonly<Record<string, RegExp>> = {
   'logs.listChunks':
     /log_chunks .*check_name=\? AND start>\? AND start<\?\)[\s\S]*SEARCH around .*check_name=\? AND start<\?\)/,
   'logs.listOld': /logs_by_age \(last_at<\?\)/,
-  'alarms.list': /alarms_by_time \(queue_id=\? AND at>\?\)/,
+  'alarms.list': /alarms_by_time \(queue_id=\? AND at>\? AND at<\?\)/,
   'alarms.count': /alarms_by_code \(queue_id=\?\)/,
   'hints.findClaimable': /hints_by_due_time \(due_at<\?\)/,
   'hints.findNextUnleased': /hints_by_due_time \(due_at>\?\)/,
@@ -177,6 +179,7 @@ const EXPECTED: Readonly<Record<string, RegExp>> = {
   'hints.listForgotten': /hints_remembered \(remembered_until<\?\)/,
 };
 const UNSORTED = [
+  ...['past.findPack', 'past.listChanges', 'past.findKey'],
   ...['entriesOfAnyState.all', 'entriesOfAnyState.walked', 'entriesOfState.all', 'entriesOfState.walked'],
   ...['effects.findClaimable', 'effects.findNextUnleased', 'logs.listChunks', 'alarms.count'],
   ...['hints.findClaimable', 'hints.findNextUnleased'],

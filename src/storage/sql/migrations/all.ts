@@ -1,6 +1,7 @@
 import { initial } from './001-initial.ts';
 import { idempotentRequests } from './002-idempotent-requests.ts';
+import { past } from './003-past.ts';
 import type { Migration } from './migration.ts';
 
 /** In order: the first is version 1. */
-export const MIGRATIONS: readonly Migration[] = [initial, idempotentRequests];
+export const MIGRATIONS: readonly Migration[] = [initial, idempotentRequests, past];

@@ -74,6 +74,10 @@ const ROWS: readonly (readonly string[])[] = [
     `insert into pull_request_notes values ('r1', 7, 2, '{"n":1}')`,
   ],
   [`insert into idempotent_requests values ('t1', 'k1', 'd1', 6, '{"a":1}'), ('t1', 'k2', 'd2', 7, null)`],
+  [
+    `insert into queue_changes values ('q2', 1, 4, 63, '{"version":1,"at":4,"isWhole":true,"body":"{}","entries":[],"candidates":[]}')`,
+    `insert into past_facts values ('r1', 'repository', 0, 5, '{"name":"old"}')`,
+  ],
 ];
 
 /** As a server makes it before the first runs of a period are stored. */
@@ -91,7 +95,23 @@ function statementsOf(dialect: SqlDialect, version: number): string[] {
   return [log, ...created];
 }
 
+/** The queue is older than the past, which begins when it is packed first. */
+async function checkPast({ past }: Store): Promise<void> {
+  const queueId = 'q1' as QueueId;
+  const packing = { bytes: 1_000, before: 0, now: 10 };
+  assert.deepEqual(await past.listUnpacked(packing.bytes, packing.before), [queueId]);
+  assert.equal(await past.findBegin(queueId), undefined);
+  assert.equal(await past.pack(queueId, packing), 1);
+  assert.deepEqual(await past.listUnpacked(packing.bytes, packing.before), []);
+  assert.deepEqual(await past.findBegin(queueId), { version: 2, at: 10 });
+  assert.equal(await past.load(queueId, 9), undefined);
+  const then = await past.load(queueId, 11);
+  assert.deepEqual([then?.snapshot.entries.length, then?.snapshot.candidates.length], [1, 1]);
+  assert.deepEqual(then?.snapshot.targetSets, [{ digest: 'd1', body: '["a"]' }]);
+}
+
 async function checkRows(store: Store): Promise<void> {
+  await checkPast(store);
   const { accounts, repositories, queues, tests, signingKey } = store;
   assert.equal(Buffer.from(signingKey).toString('hex'), 'ab'.repeat(32));
   assert.equal((await accounts.findToken('h1'))?.organization.slug, 'acme');
@@ -211,7 +231,7 @@ const VERSIONS = MIGRATIONS.map((_, index) => index + 1);
 
 describe('migrations of SQLite', () => {
   for (const version of VERSIONS) {
-    test(`a store of version ${version} is whole and usable after it is opened`, async (t) => {
+    test(`a store of version ${version} is whole and usable after it is opened [Y8]`, async (t) => {
       const directory = await createFolder(t);
       const db = new DatabaseSync(join(directory, 'sluice.db'));
       db.exec(`pragma application_id = ${APPLICATION_ID}`);
@@ -265,7 +285,7 @@ describe('migrations of SQLite', () => {
 
 describe('migrations of PostgreSQL', () => {
   for (const version of VERSIONS) {
-    test(`a store of version ${version} is whole and usable after it is opened`, async (t) => {
+    test(`a store of version ${version} is whole and usable after it is opened [Y8]`, async (t) => {
       const url = await createDatabase();
       await query(url, statementsOf(postgresDialect, version));
       const store = await openPostgres(t, url);
