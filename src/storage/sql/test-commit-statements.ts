@@ -36,6 +36,7 @@ function sequenceStatements(compiler: StatementCompiler) {
           forgotten_seq: 0,
           counted_seq: 0,
           test_count: 0,
+          names_version: 0,
         })
         .onConflict((conflict) => conflict.column('repository_id').doNothing()),
     ),
@@ -56,6 +57,7 @@ function sequenceStatements(compiler: StatementCompiler) {
           forgotten_seq: param('forgotten_seq'),
           counted_seq: param('counted_seq'),
           test_count: param('test_count'),
+          names_version: param('names_version'),
         })
         .where('repository_id', '=', param('repository_id')),
     ),
@@ -68,7 +70,7 @@ function lookupStatements(compiler: StatementCompiler) {
     findTests: compiler.list<Repository, string>()((param, ids) =>
       builder
         .selectFrom('tests')
-        .select(['id', 'no', 'status', 'quarantined_at', 'codeowners'])
+        .select(['id', 'no', 'status', 'quarantined_at', 'codeowners', 'search_text'])
         .where('repository_id', '=', param('repositoryId'))
         .where('id', 'in', ids),
     ),

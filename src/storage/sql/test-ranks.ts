@@ -1,7 +1,7 @@
 /**
  * Lists tests in the order of one of their figures. Where few tests can fit, they are collected and sorted here. Where
  * many can, the query walks along the index of the order, which has what status and quarantine are filtered by, until the
- * page is full. Only a text is looked for in all tests.
+ * page is full. A text is looked for in memory.
  */
 import { type RawBuilder, sql } from 'kysely';
 import { addCounts, countRuns, type DailyCounts } from '../../flaky/daily-counts.ts';
@@ -11,12 +11,15 @@ import { all, allOf, first, type Operation } from './operation.ts';
 import type { Schema } from './schema.ts';
 import type { Placeholders, Statement, StatementCompiler } from './statement.ts';
 import { RUN_COLUMNS, toRun, uncountedRuns } from './stored-runs.ts';
-import { patternOf, toTest } from './test-rows.ts';
+import type { NamedTests } from './test-names.ts';
+import { toTest } from './test-rows.ts';
 
 export type RankStatements = ReturnType<typeof rankStatements>;
 
 /** Collecting so many takes about ten milliseconds. Of 200,000 tests, every fortieth fits then: walking is as fast. */
 const MOST_COLLECTED = 5_000;
+/** PostgreSQL takes no larger limit. */
+const ALL = 2 ** 31 - 1;
 
 /** As the indexes of `test_figures` have them. */
 const ORDERS: Readonly<Record<TestOrder, readonly (keyof Figures & string)[]>> = {
@@ -29,16 +32,22 @@ const ORDERS: Readonly<Record<TestOrder, readonly (keyof Figures & string)[]>> =
 
 type Figures = Schema['test_figures'];
 type Kind = Schema['test_states']['kind'];
-type Filters = Pick<RankedTestsQuery, 'status' | 'isQuarantined' | 'owner' | 'text'>;
+type Filters = Pick<RankedTestsQuery, 'status' | 'isQuarantined' | 'owner'>;
 type Repository = { repositoryId: string };
-type RankArgs = Repository & { status: string; owner: string; pattern: string; limit: number; offset: number };
-type Collected = Omit<Figures, 'repository_id' | 'status' | 'is_quarantined' | 'first_day'>;
+type RankArgs = Repository & { status: string; owner: string; limit: number; offset: number };
+type FigureName = 'test_no' | 'failures' | 'failure_ppm' | 'pull_requests' | 'duration_us' | 'last_failure_at';
+type Collected = Omit<Figures, 'repository_id' | 'first_day'>;
 
 // SPEC F60
-export function* rankTests(statements: RankStatements, query: RankedTestsQuery): Operation<RankedTests> {
+export function* rankTests(
+  statements: RankStatements,
+  query: RankedTestsQuery,
+  named: NamedTests | undefined,
+): Operation<RankedTests> {
   // Nothing stored holds it.
-  if (`${query.owner}${query.text}`.includes('\0')) return { totalRows: 0, tests: [] };
-  const { numbers, totalRows } = yield* findNumbers(statements, query);
+  if (`${query.owner}`.includes('\0')) return { totalRows: 0, tests: [] };
+  const found = named === undefined ? findNumbers(statements, query) : findNamed(statements, query, named);
+  const { numbers, totalRows } = yield* found;
   return { totalRows, tests: yield* readRanked(statements, query.repositoryId, numbers) };
 }
 
@@ -48,22 +57,70 @@ interface Found {
 }
 
 function* findNumbers(statements: RankStatements, query: RankedTestsQuery): Operation<Found> {
-  const { repositoryId, order, offset, limit } = query;
-  const pattern = patternOf(query.text ?? '');
-  const args = { repositoryId, status: query.status ?? '', owner: query.owner ?? '', pattern, limit, offset };
-  const isRanged = query.owner === null && query.text === null;
-  const totalRows = isRanged ? yield* countByKinds(statements, query) : undefined;
+  const args = argsOf(query);
+  const totalRows = query.owner === null ? yield* countByKinds(statements, query) : undefined;
   if (totalRows === undefined || (kindOf(query) !== undefined && totalRows <= MOST_COLLECTED)) {
     const some = yield* all(statements.collect(query), { ...args, limit: MOST_COLLECTED + 1 });
     if (some.length <= MOST_COLLECTED) return cut(some, query);
   }
-  const walked = yield* all(statements.walk(query, order), args);
+  const walked = yield* all(statements.walk(query, query.order), args);
   const total = totalRows ?? (yield* first(statements.count(query), args))?.total ?? 0;
   return { numbers: walked.map(({ test_no }) => test_no), totalRows: total };
 }
 
+function argsOf({ repositoryId, status, owner, limit, offset }: RankedTestsQuery): RankArgs {
+  return { repositoryId, status: status ?? '', owner: owner ?? '', limit, offset };
+}
+
+/** Of tests that contain a text. The smaller of both sides is collected: theirs, or that of the other filters. */
+function* findNamed(statements: RankStatements, query: RankedTestsQuery, named: NamedTests): Operation<Found> {
+  const isNamed = ({ test_no }: Pick<Figures, 'test_no'>) => named.has(test_no);
+  const args = argsOf(query);
+  if (query.owner !== null) {
+    const owned = yield* all(statements.collect(query), { ...args, limit: ALL });
+    return cut(owned.filter(isNamed), query);
+  }
+  if (named.count <= MOST_COLLECTED) {
+    const some = yield* allOf(statements.collectNumbers(args, named.numbers));
+    return cut(
+      some.filter((row) => isMarked(query, row)),
+      query,
+    );
+  }
+  const isOfKind = kindOf(query) !== undefined;
+  if (isOfKind && (yield* countByKinds(statements, query)) <= MOST_COLLECTED) {
+    const some = yield* all(statements.collect(query), { ...args, limit: ALL });
+    return cut(some.filter(isNamed), query);
+  }
+  const numbers = yield* walkNamed(statements, query, named);
+  if (query.status === null && query.isQuarantined === null) return { numbers, totalRows: named.count };
+  const few = (yield* all(statements.listFew(query), args)).filter(isNamed).length;
+  return { numbers, totalRows: isOfKind ? few : named.count - few };
+}
+
+function isMarked({ status, isQuarantined }: Filters, row: Collected): boolean {
+  if (status !== null && row.status !== status) return false;
+  return isQuarantined === null || Boolean(row.is_quarantined) === isQuarantined;
+}
+
+/** Every fortieth test fits at least, so that the first pages end soon. */
+function* walkNamed(
+  statements: RankStatements,
+  query: RankedTestsQuery,
+  named: NamedTests,
+): Operation<readonly number[]> {
+  const until = query.offset + query.limit;
+  const numbers: number[] = [];
+  for (let offset = 0, limit = 1_000; numbers.length < until; offset += limit, limit *= 2) {
+    const walked = yield* all(statements.walk(query, query.order), { ...argsOf(query), limit, offset });
+    for (const { test_no } of walked) if (named.has(test_no)) numbers.push(test_no);
+    if (walked.length < limit) break;
+  }
+  return numbers.slice(query.offset, until);
+}
+
 function cut(some: readonly Collected[], { order, offset, limit }: RankedTestsQuery): Found {
-  const keys = ORDERS[order] as readonly (keyof Collected)[];
+  const keys = ORDERS[order] as readonly FigureName[];
   const compare = (one: Collected, other: Collected) => {
     const key = keys.find((name) => one[name] !== other[name]);
     return key === undefined ? one.test_no - other.test_no : other[key] - one[key];
@@ -84,7 +141,7 @@ function* countByKinds(
   { repositoryId, status, isQuarantined }: RankedTestsQuery,
 ): Operation<number> {
   const args = { repositoryId };
-  const kind = kindOf({ status, isQuarantined, owner: null, text: null });
+  const kind = kindOf({ status, isQuarantined, owner: null });
   if (kind !== undefined) {
     const other = kind === 'QUARANTINED' ? status : isQuarantined === null ? null : 'QUARANTINED';
     if (other === null) return (yield* first(statements.countKind, { ...args, kind }))?.total ?? 0;
@@ -147,8 +204,8 @@ function toRanked(row: RankedRow, uncounted: readonly UncountedRow[]): RankedTes
 export function rankStatements(compiler: StatementCompiler) {
   const made = new Map<string, Statement<RankArgs, never>>();
   const make = <Row>(kind: string, query: Filters, text: (param: Placeholders<RankArgs>) => RawBuilder<Row>) => {
-    const { status, isQuarantined, owner, text: words } = query;
-    const key = JSON.stringify([kind, kindOf(query), status !== null, isQuarantined, owner !== null, words !== null]);
+    const { status, isQuarantined, owner } = query;
+    const key = JSON.stringify([kind, kindOf(query), status !== null, isQuarantined, owner !== null]);
     const { builder } = compiler.dialect;
     const build = (param: Placeholders<RankArgs>) => ({ compile: () => text(param).compile(builder) });
     const statement = made.get(key) ?? compiler.statement<RankArgs>()(build);
@@ -159,6 +216,7 @@ export function rankStatements(compiler: StatementCompiler) {
     walk: (query: Filters, order: TestOrder) => make(`walk ${order}`, query, (param) => walkText(query, order, param)),
     collect: (query: Filters) => make('collect', query, (param) => collectText(query, param)),
     count: (query: Filters) => make('count', query, (param) => countText(query, param)),
+    listFew: (query: Filters) => make('few', query, (param) => fewText(query, param)),
     ...countStatements(compiler),
     ...readStatements(compiler),
   };
@@ -170,24 +228,17 @@ const and = sql` and `;
 
 function walkText(query: Filters, order: TestOrder, param: Placeholders<RankArgs>) {
   const keys = ORDERS[order].map((key) => sql`test_figures.${sql.ref(key)} desc`);
-  const { text, owner } = query;
-  const joined = text === null ? sql`` : sql`cross join tests`;
   const conditions = [
     sql`test_figures.repository_id = ${param('repositoryId')}`,
     ...marksOf(query, param),
-    ...(text === null ? [] : [ofFigures, containing(param)]),
-    ...(owner === null ? [] : [ownedBy(param)]),
+    ...(query.owner === null ? [] : [ownedBy(param)]),
   ];
-  return sql<Pick<Figures, 'test_no'>>`select test_figures.test_no from test_figures ${joined}
+  return sql<Pick<Figures, 'test_no'>>`select test_figures.test_no from test_figures
     where ${sql.join(conditions, and)}
     order by ${sql.join(keys)}, test_figures.test_no limit ${param('limit')} + 0 offset ${param('offset')}`;
 }
 
 const ofFigures = sql`tests.repository_id = test_figures.repository_id and tests.no = test_figures.test_no`;
-
-function containing(param: Placeholders<RankArgs>): Fragment {
-  return sql`tests.search_text like ${param('pattern')} escape '!'`;
-}
 
 function ownedBy(param: Placeholders<RankArgs>): Fragment {
   return sql`exists (select 1 from test_owners where test_owners.repository_id = ${param('repositoryId')}
@@ -202,47 +253,53 @@ function marksOf({ status, isQuarantined }: Filters, param: Placeholders<RankArg
   ];
 }
 
+const COLLECTED = [
+  'test_no',
+  'status',
+  'is_quarantined',
+  'failures',
+  'failure_ppm',
+  'pull_requests',
+  'duration_us',
+  'last_failure_at',
+] as const;
+
 function collectText(query: Filters, param: Placeholders<RankArgs>) {
   const { tables, conditions } = found(query, param);
-  return sql<Collected>`select test_figures.test_no, failures, failure_ppm, pull_requests, duration_us, last_failure_at
-    from ${tables} where ${sql.join(conditions, and)} limit ${param('limit')} + 0`;
+  const columns = COLLECTED.map((column) => sql.ref(`test_figures.${column}`));
+  return sql<Collected>`select ${sql.join(columns)} from ${tables}
+    where ${sql.join(conditions, and)} limit ${param('limit')} + 0`;
 }
 
-/** Of a text alone, the index by name tells. */
+/** Tests of a kind; of a query for the many, those that it leaves out. */
+function fewText(query: Filters, param: Placeholders<RankArgs>) {
+  const left = [
+    ...(query.status === 'HEALTHY' ? [sql`status <> 'HEALTHY'`] : []),
+    ...(query.isQuarantined === false ? [sql`is_quarantined`] : []),
+  ];
+  const few = kindOf(query) === undefined ? sql.join(left, sql` or `) : sql.join(marksOf(query, param), and);
+  return sql<Pick<Figures, 'test_no'>>`select test_no from test_figures
+    where repository_id = ${param('repositoryId')} and (${few})`;
+}
+
 function countText(query: Filters, param: Placeholders<RankArgs>) {
-  const isText = query.owner === null && query.status === null && query.isQuarantined === null;
-  const ofText = { tables: sql`tests`, conditions: [...namedTests(param), containing(param)] };
-  const { tables, conditions } = isText ? ofText : found(query, param);
+  const { tables, conditions } = found(query, param);
   return sql<{ total: number }>`select count(*) as total from ${tables} where ${sql.join(conditions, and)}`;
 }
 
-/** The index by name has the texts. Any name fits, and SQLite then takes that index. */
-function namedTests(param: Placeholders<RankArgs>): readonly Fragment[] {
-  return [sql`tests.repository_id = ${param('repositoryId')}`, sql`tests.name >= ''`];
-}
-
-/** The order of the joins, which SQLite keeps, begins with the fewest rows. */
+/** Tests of an owner, or else of a kind. The order of the joins, which SQLite keeps, begins with the fewest rows. */
 function found(query: Filters, param: Placeholders<RankArgs>) {
   const repositoryId = param('repositoryId');
   const own = sql`test_figures.repository_id = ${repositoryId}`;
   const marks = marksOf(query, param);
-  const text = query.text === null ? [] : [containing(param)];
   if (query.owner !== null) {
-    const joined = query.text === null ? sql`` : sql`cross join tests`;
     const owned = sql`test_owners.repository_id = ${repositoryId} and test_owners.owner = ${param('owner')}`;
     const conditions = [owned, own, sql`test_figures.test_no = test_owners.test_no`, ...marks];
-    const tables = sql`test_owners cross join test_figures ${joined}`;
-    return { tables, conditions: query.text === null ? conditions : [...conditions, ofFigures, ...text] };
+    return { tables: sql`test_owners cross join test_figures`, conditions };
   }
-  const kind = kindOf(query);
-  const ofRepository = sql`tests.repository_id = ${repositoryId}`;
-  if (kind === undefined) {
-    const conditions = [...namedTests(param), ...text, own, ofFigures, ...marks];
-    return { tables: sql`tests cross join test_figures`, conditions };
-  }
-  const ofKind = sql`test_states.repository_id = ${repositoryId} and test_states.kind = ${sql.lit(kind)}`;
+  const ofKind = sql`test_states.repository_id = ${repositoryId} and test_states.kind = ${sql.lit(kindOf(query) ?? '')}`;
   const present = sql`test_states.to_seq is null and tests.id = test_states.test_id`;
-  const conditions = [ofKind, present, ofRepository, own, ofFigures, ...text, ...marks];
+  const conditions = [ofKind, present, sql`tests.repository_id = ${repositoryId}`, own, ofFigures, ...marks];
   return { tables: sql`test_states cross join tests cross join test_figures`, conditions };
 }
 
@@ -301,6 +358,13 @@ function ofKind({ dialect }: StatementCompiler) {
 function readStatements(compiler: StatementCompiler) {
   const { builder } = compiler.dialect;
   return {
+    collectNumbers: compiler.list<Repository, number>()((param, numbers) =>
+      builder
+        .selectFrom('test_figures')
+        .select(COLLECTED)
+        .where('repository_id', '=', param('repositoryId'))
+        .where('test_no', 'in', numbers),
+    ),
     readRanked: compiler.list<Repository, number>()((param, numbers) =>
       builder
         .selectFrom('tests')

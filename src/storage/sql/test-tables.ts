@@ -100,6 +100,8 @@ export const TEST_TABLES = {
     counted_seq: number,
     /** Tests that exist: counting two hundred thousand takes as long as everything else that lists them. */
     test_count: number,
+    /** Grows when tests are renamed or forgotten. Names are kept in memory, to be searched. */
+    names_version: number,
   },
   tests: {
     ...TEST,

@@ -2,6 +2,7 @@ import type { TestStore } from '../tests.ts';
 import { all, findRow, first, type Operation, type SqlEngine } from './operation.ts';
 import type { StatementCompiler } from './statement.ts';
 import { listStatements, type PageRow } from './test-lists.ts';
+import { TestNames } from './test-names.ts';
 import { countByStatus, rankStatements, rankTests } from './test-ranks.ts';
 import { patternOf, toTest, toTestEvent } from './test-rows.ts';
 import { countRuns, listRuns, testRunStatements } from './test-runs.ts';
@@ -11,6 +12,7 @@ export function createTestStore(engine: SqlEngine, compiler: StatementCompiler):
   const lists = listStatements(compiler);
   const runs = testRunStatements(compiler);
   const ranks = rankStatements(compiler);
+  const names = new TestNames(engine, compiler);
   const stats = { ...runs, ...statsStatements(compiler) };
   return {
     ...testOperations(engine, lists),
@@ -29,7 +31,10 @@ export function createTestStore(engine: SqlEngine, compiler: StatementCompiler):
     listQuarantined: (query) => engine.snapshot(() => listOfKind(lists, { ...query, kind: 'QUARANTINED' })),
     listByStatus: (query) => engine.snapshot(() => listOfKind(lists, { ...query, kind: query.status })),
     countByStatus: (repositoryIds) => engine.snapshot(() => countByStatus(ranks, [...new Set(repositoryIds)])),
-    rank: (query) => engine.snapshot(() => rankTests(ranks, query)),
+    rank: async (query) => {
+      const named = query.text === null ? undefined : await names.find(query.repositoryId, query.text);
+      return engine.snapshot(() => rankTests(ranks, query, named));
+    },
     getStats: (query) => engine.snapshot(() => getStats(stats, query)),
     listRuns: (query) => engine.snapshot(() => listRuns(runs, query)),
     countRuns: (repositoryId, tests) => engine.snapshot(() => countRuns(runs, repositoryId, tests)),

@@ -219,7 +219,7 @@ function tests(hasLongKeys: boolean) {
     `create table test_sequences (
       repository_id TEXT primary key references repositories (id), last_seq bigint not null,
       last_test_no bigint not null, quarantine_version bigint not null, forgotten_seq bigint not null,
-      counted_seq bigint not null, test_count bigint not null
+      counted_seq bigint not null, test_count bigint not null, names_version bigint not null
     )`,
     `create table tests (
       repository_id TEXT not null, id TEXT not null, no bigint not null, name TEXT not null, variant TEXT not null,

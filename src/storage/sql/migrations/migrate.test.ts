@@ -56,7 +56,7 @@ const ROWS: readonly (readonly string[])[] = [
     `insert into log_chunks values ('c1', 'unit', 2, 40, 'zstd', hex'28b52ffd202845000010212101001f8005')`,
     `insert into alarms values ('a1', 'q1', 'FOREIGN_PUSH', 'somebody pushed', 9, null)`,
     `insert into audit_marks values ('q1', 'sha', 2, 9)`,
-    `insert into test_sequences values ('r1', 1, 1, 1, 0, 1, 1)`,
+    `insert into test_sequences values ('r1', 1, 1, 1, 0, 1, 1, 0)`,
     `insert into tests values ('r1', 'x1', 1, 'adds', '', null, null, null, '[]', 6, 'FLAKY', 'why', 6, 'UNSPECIFIED', null, 6, false, '[]', null, 'adds')`,
     `insert into test_states values ('r1', 'FLAKY', 'x1', 1, null), ('r1', 'QUARANTINED', 'x1', 1, null)`,
     `insert into test_memories values ('r1', 1, 1, null, 0, 6, '{}', '[]')`,
