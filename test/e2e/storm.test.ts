@@ -18,7 +18,7 @@ describe('a storm', () => {
   it('[L1] [R7] loses nothing when the server is killed 4 times while 12 pull requests land', () =>
     assertNothingLost({ kills: 4, prs: 12, databaseUrl: undefined }));
 
-  it('[L1] [R7] loses nothing when two servers on one PostgreSQL take turns to die', async () => {
+  it('[L1] [R7] [X3] [X23] loses nothing, and tells everybody of everything, when two servers on one PostgreSQL take turns to die', async () => {
     await assertNothingLost({ kills: 3, prs: 8, databaseUrl: await createDatabase() });
   });
 });

@@ -1,5 +1,6 @@
 import type { Prng } from '../../src/lib/prng.ts';
 import type { StormClient } from './client.ts';
+import type { Followers } from './followers.ts';
 import type { Plan } from './plan.ts';
 import type { StormRepository } from './repository.ts';
 import type { Post } from './server.ts';
@@ -22,5 +23,6 @@ export interface Scene extends StormOptions {
   readonly repository: StormRepository;
   readonly posts: readonly Post[];
   readonly client: StormClient;
+  readonly followers: Followers;
   readonly violations: Violations;
 }

@@ -9,6 +9,7 @@ import { type AuthorParts, beAuthor } from './author.ts';
 import { type Board, createBoard } from './board.ts';
 import { checkAll } from './check-all.ts';
 import { createStormClient, queueOf } from './client.ts';
+import { FOLLOWED, Followers } from './followers.ts';
 import { type KillerParts, type Kills, killAgainAndAgain } from './killer.ts';
 import { lookUntil, pause } from './pause.ts';
 import { makePlan } from './plan.ts';
@@ -34,12 +35,15 @@ export async function runStorm(options: StormOptions): Promise<StormReport> {
   const repository = await createStormRepository(plan);
   const posts = createPosts(folder, options.databaseUrl);
   const client = createStormClient(posts, TOKEN, random.fork());
-  const scene = { ...options, random, plan, folder, repository, posts, client, violations: new Violations() };
+  const violations = new Violations();
+  const followers = new Followers({ posts, client, token: TOKEN, violations });
+  const scene = { ...options, random, plan, folder, repository, posts, client, followers, violations };
   try {
     for (const line of plan.lines) options.onProgress(`${line.branch}: ${JSON.stringify(line.settings)}`);
     return { ...(await play(scene)), totalMs: performance.now() - startedAt };
   } finally {
     client.close();
+    await followers.close();
     await Promise.all(posts.map((post) => post.kill()));
     await repository.world.close();
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });
@@ -49,7 +53,7 @@ export async function runStorm(options: StormOptions): Promise<StormReport> {
 function createPosts(folder: string, databaseUrl: string | undefined): readonly Post[] {
   // The checks write their record into the storm's folder, and the storm reads theirs. So the runner has no protection.
   const open = { SLUICE_RUNNER_PROTECTION: 'none', SLUICE_RUNNER_TRUST: 'all' };
-  const shared = { SLUICE_ADMIN_TOKEN: TOKEN, SLUICE_RUNNER_JOBS: RUNNER_JOBS, ...open };
+  const shared = { SLUICE_ADMIN_TOKEN: TOKEN, SLUICE_RUNNER_JOBS: RUNNER_JOBS, ...FOLLOWED, ...open };
   const environment = databaseUrl === undefined ? shared : { ...shared, SLUICE_DATABASE_URL: databaseUrl };
   const names = databaseUrl === undefined ? ['one'] : ['one', 'two'];
   return names.map((name) => createPost({ name, dataFolder: join(folder, name), environment }));
@@ -71,6 +75,7 @@ async function play(scene: Scene): Promise<Omit<StormReport, 'totalMs'>> {
   const settledMs = await untilSettled(scene, board, authors);
   onProgress(`settled after ${Math.round(settledMs)} ms; ${countStates(plan, board)}`);
   const entries = await readEntries(scene);
+  await scene.followers.check();
   await checkAll(scene, entries, marks.stop());
   return { violations: violations.found, kills, settledMs, ...countEnds(entries), warnings: countWarnings(posts) };
 }
@@ -91,8 +96,9 @@ function patienceOf({ kills, prs }: Scene): number {
   return Math.min(MAX_LIFE_MS, Math.max(MIN_LIFE_MS, (prs / kills) * MAX_LIFE_MS));
 }
 
-async function setUp({ plan, posts, client, repository, folder }: Scene): Promise<void> {
+async function setUp({ plan, posts, client, followers, repository, folder }: Scene): Promise<void> {
   await Promise.all(posts.map((post) => post.start().ready));
+  await followers.start();
   const [first] = plan.lines;
   if (first === undefined) return;
   const { repo } = queueOf(first);

@@ -1,4 +1,4 @@
-// Who sees which event, for every type that the contract has.
+// The readers of each event, for every type that the contract has.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { EventListener } from '../../../test/helpers/event-listener.ts';
