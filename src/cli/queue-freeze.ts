@@ -95,7 +95,7 @@ function show(context: Context, { repo, targetBranch }: Place, { freezes, frozen
 function formatFreezes(freezes: readonly Freeze[]): string {
   return formatRows(freezes, [
     { title: 'NAME', shrinks: true, cell: ({ name }) => clean(name) },
-    { title: 'WHEN', shrinks: true, cell: describeFreeze },
+    { title: 'WHEN', wraps: true, cell: describeFreeze },
     { title: 'URGENT', cell: ({ allowUrgent }) => (allowUrgent ? 'land' : 'wait') },
   ]);
 }

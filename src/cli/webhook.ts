@@ -29,6 +29,7 @@ interface Wishes {
   readonly repo?: readonly RepoRef[];
 }
 
+// SPEC X53
 export function defineWebhook(webhook: Command): void {
   addExamples(webhook, [
     'sluice webhook create https://deploys.example.com/sluice --name deploys --types pull_request.merged',
@@ -60,20 +61,22 @@ function defineList(webhook: Command): void {
 
 function formatWebhooks(webhooks: readonly WebhookView[]): string {
   if (webhooks.length === 0) return 'No webhooks.\n';
+  const isNamed = new Set(webhooks.map(({ name }) => name)).size === webhooks.length;
   return formatRows(webhooks, [
     { title: 'NAME', shrinks: true, cell: ({ name }) => name },
     { title: 'FORMAT', cell: ({ format }) => format },
-    { title: 'TYPES', shrinks: true, cell: ({ types }) => types.join(',') },
+    { title: 'TYPES', wraps: true, cell: ({ types }) => types.join(', ') },
     { title: 'ADDRESS', shrinks: true, cell: ({ url }) => url },
-    { title: 'STATE', cell: stateOf },
-    { title: 'ID', keeps: true, cell: ({ id }) => id },
+    { title: 'STATE', cell: (webhook) => stateOf(webhook).word },
+    // An id fills half a line, and names the webhook only where its name does not.
+    ...(isNamed ? [] : [{ title: 'ID', keeps: true, cell: ({ id }: WebhookView) => id } as const]),
   ]);
 }
 
-function stateOf({ disabledAt, failingSince, hasOtherKey }: WebhookView): string {
-  if (hasOtherKey) return 'other key';
-  if (disabledAt !== null) return 'disabled';
-  return failingSince === null ? 'ok' : `failing since ${formatTime(failingSince)}`;
+function stateOf({ disabledAt, failingSince, hasOtherKey }: WebhookView): { word: string; since?: string } {
+  if (hasOtherKey) return { word: 'other key' };
+  if (disabledAt !== null) return { word: 'disabled', since: disabledAt };
+  return failingSince === null ? { word: 'ok' } : { word: 'failing', since: failingSince };
 }
 
 function addWishes(command: Command): Command {
@@ -137,6 +140,7 @@ function defineShow(webhook: Command): void {
 
 function formatWebhook(webhook: WebhookView): string {
   const { id, name, format, types, url, repositories, createdBy, createdAt, previousSecretUntil } = webhook;
+  const { word, since } = stateOf(webhook);
   const rotation: [string, string][] =
     previousSecretUntil === null ? [] : [['former secret', `valid until ${formatTime(previousSecretUntil)}`]];
   return formatFacts([
@@ -146,7 +150,7 @@ function formatWebhook(webhook: WebhookView): string {
     ['format', format],
     ['types', types.join(', ')],
     ['repositories', repositories?.map(formatRepo).join(', ') ?? 'all'],
-    ['state', stateOf(webhook)],
+    ['state', since === undefined ? word : `${word} since ${formatTime(since)}`],
     ['made', `${formatTime(createdAt)} by ${clean(createdBy)}`],
     ...rotation,
   ]);
@@ -157,13 +161,13 @@ function defineUpdate(webhook: Command): void {
     .description('Change a webhook.')
     .argument('<webhook>', WEBHOOK)
     .option('--name <name>', 'What it is for.')
-    .option('--address <url>', 'Where messages are posted.')
+    .option('--url <url>', 'Where messages are posted.')
     .option('--enable', 'Begin again with the next event.')
     .option('--disable', 'Stop all deliveries.')
     .action(
       withContext(async (context, given: string, options: Wishes & UpdateFlags) => {
         const { id } = await findOne(context, given);
-        const { name, address: url, types, repo, enable, disable } = options;
+        const { name, url, types, repo, enable, disable } = options;
         const enabled = enable ? true : disable ? false : undefined;
         const lists = { types: types && [...types], repositories: repo && [...repo] };
         const reply = await context.call('updateWebhook', { id, ...present({ name, url, enabled, ...lists }) });
@@ -177,7 +181,7 @@ function defineUpdate(webhook: Command): void {
 }
 
 interface UpdateFlags {
-  readonly address?: string;
+  readonly url?: string;
   readonly enable?: true;
   readonly disable?: true;
 }
@@ -227,8 +231,9 @@ function defineTest(webhook: Command): void {
         const { id, name } = await findOne(context, given);
         const reply = await context.call('testWebhook', { id });
         const outcome = reply.status === undefined ? reply.problem : `status ${reply.status}`;
-        context.show(reply, () => `${reply.delivered ? 'Delivered' : 'Not delivered'}: ${outcome}.`);
-        if (!reply.delivered) throw new CliError(EXIT.refused, `The endpoint of "${name}" did not take the message.`);
+        if (reply.delivered || context.isJson) context.show(reply, () => `Delivered: ${outcome}.`);
+        if (reply.delivered) return;
+        throw new CliError(EXIT.refused, `The endpoint of "${clean(name)}" did not take the message: ${outcome}.`);
       }),
     );
   addExamples(command, ['sluice webhook test deploys']);
@@ -262,12 +267,17 @@ function formatDeliveries(deliveries: readonly DeliveryView[]): string {
   return formatRows(deliveries, [
     { title: 'MADE', cell: ({ createdAt }) => formatTime(createdAt) },
     { title: 'TYPE', shrinks: true, cell: ({ type }) => type },
-    { title: 'STATE', cell: ({ state }) => state },
-    { title: 'TRIED', cell: ({ attempts }) => `${attempts}` },
-    { title: 'ANSWER', cell: ({ lastStatus, lastProblem }) => `${lastStatus ?? lastProblem ?? '-'}` },
-    { title: 'NEXT', cell: ({ nextAttemptAt }) => formatTime(nextAttemptAt) },
+    { title: 'STATE', wraps: true, cell: describeState },
     { title: 'ID', keeps: true, cell: ({ id }) => id },
   ]);
+}
+
+/** `PENDING: 500 after 2 attempts, again in 4 min` */
+function describeState({ state, attempts, lastStatus, lastProblem, nextAttemptAt }: DeliveryView): string {
+  if (attempts === 0) return state;
+  const tried = attempts === 1 ? '1 attempt' : `${attempts} attempts`;
+  const again = nextAttemptAt === null ? '' : `, again ${formatTime(nextAttemptAt)}`;
+  return `${state}: ${lastStatus ?? lastProblem} after ${tried}${again}`;
 }
 
 function defineReplay(webhook: Command): void {

@@ -82,9 +82,7 @@ function stateEvents({ event, before, result: { queue } }: StepOf): Happening[] 
 function settingsEvents({ event, before, result: { queue } }: StepOf): Happening[] {
   if (before.settings === queue.settings) return [];
   const changes = changedSettings(before.settings, queue.settings);
-  const list = Object.entries(changes).map(
-    ([name, change]) => `${name} from ${show(change.before)} to ${show(change.after)}`,
-  );
+  const list = Object.entries(changes).map(([name, change]) => `${name}${sayChange(change)}`);
   if (list.length === 0) return [];
   const actor = actorOf(event);
   const who = 'actor' in event ? event.actor : 'The queue';
@@ -103,9 +101,21 @@ function changedSettings(before: QueueSettings, after: QueueSettings): Readonly<
   return Object.fromEntries(names.map((name) => [name, { before: before[name], after: after[name] }]));
 }
 
-/** A list of a thousand rules must not fill the sentence. The data has all of it. */
-function show(value: unknown): string {
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
+/** Lists of rules and freezes are for programs: the data has all of it. */
+function sayChange({ before, after }: Change): string {
+  const shown = [before, after].map(show);
+  return shown.every((text) => text !== undefined) ? ` from ${shown.join(' to ')}` : '';
+}
+
+function show(value: unknown): string | undefined {
+  if (Array.isArray(value)) {
+    if (!value.every((each) => typeof each === 'string')) return undefined;
+    return value.length === 0 ? 'none' : shorten(value.join(', '));
+  }
+  return shorten(typeof value === 'string' ? value : JSON.stringify(value));
+}
+
+function shorten(text: string): string {
   return text.length > 100 ? `${text.slice(0, 99)}…` : text;
 }
 

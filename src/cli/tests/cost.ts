@@ -50,7 +50,7 @@ export function formatCost(reply: Reply, width = terminalWidth()): string {
     [
       { title: 'STATUS', style: styleOfStatus, cell: ({ status }) => status },
       ...columns,
-      { title: 'TEST', shrinks: true, cell: ({ name }) => name },
+      { title: 'TEST', wraps: true, cell: ({ name }) => name },
     ],
     width,
   );

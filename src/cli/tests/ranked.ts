@@ -35,7 +35,7 @@ export function formatRanked(tests: readonly ListedTest[], width = terminalWidth
     ...(isWide ? WIDE_COLUMNS : []),
     ...(draws ? DRAWN_COLUMNS : []),
     { title: 'ID', keeps: true, cell: (test) => test.id },
-    { title: 'TEST', shrinks: true, cell: formatName },
+    { title: 'TEST', wraps: true, cell: formatName },
   ];
   return formatRows(tests, columns, width);
 }
