@@ -92,7 +92,7 @@ function addWishes(command: Command): Command {
 function defineCreate(webhook: Command): void {
   const command = addWishes(webhook.command('create'))
     .description('Tell an endpoint of events. The secret goes to standard output, and is never shown again.')
-    .argument('<url>', 'Where messages are posted.')
+    .argument('<address>', 'Where messages are posted.')
     .requiredOption('--name <name>', 'What it is for.')
     .addOption(choiceOption('--format <format>', 'For programs, or for people.', FORMATS).default('STANDARD'))
     .action(
@@ -161,13 +161,13 @@ function defineUpdate(webhook: Command): void {
     .description('Change a webhook.')
     .argument('<webhook>', WEBHOOK)
     .option('--name <name>', 'What it is for.')
-    .option('--url <url>', 'Where messages are posted.')
+    .option('--address <url>', 'Where messages are posted.')
     .option('--enable', 'Begin again with the next event.')
     .option('--disable', 'Stop all deliveries.')
     .action(
       withContext(async (context, given: string, options: Wishes & UpdateFlags) => {
         const { id } = await findOne(context, given);
-        const { name, url, types, repo, enable, disable } = options;
+        const { name, address: url, types, repo, enable, disable } = options;
         const enabled = enable ? true : disable ? false : undefined;
         const lists = { types: types && [...types], repositories: repo && [...repo] };
         const reply = await context.call('updateWebhook', { id, ...present({ name, url, enabled, ...lists }) });
@@ -181,7 +181,7 @@ function defineUpdate(webhook: Command): void {
 }
 
 interface UpdateFlags {
-  readonly url?: string;
+  readonly address?: string;
   readonly enable?: true;
   readonly disable?: true;
 }

@@ -114,6 +114,7 @@ const NAMES: Readonly<Record<string, string>> = {
   test_case_id: '<test>',
   query: '<test>',
   external_ticket_id: '<ticket>',
+  url: '<address>',
   monitor_id: '<monitor>',
   expires_at: '--until',
   until: '--for',
