@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import { createFolder, isFault, openStore } from '../../../../test/contract/store-folder.ts';
 import { pluck } from '../../../../test/helpers/pluck.ts';
-import { createDatabase, openPostgres, query } from '../../../../test/helpers/postgres.ts';
+import { createEmptyDatabase, openPostgres, query } from '../../../../test/helpers/postgres.ts';
 import {
   aCandidate,
   aCommit,
@@ -286,7 +286,7 @@ describe('migrations of SQLite', () => {
 describe('migrations of PostgreSQL', () => {
   for (const version of VERSIONS) {
     test(`a store of version ${version} is whole and usable after it is opened [Y8]`, async (t) => {
-      const url = await createDatabase();
+      const url = await createEmptyDatabase();
       await query(url, statementsOf(postgresDialect, version));
       const store = await openPostgres(t, url);
       await checkRows(store);
@@ -294,7 +294,7 @@ describe('migrations of PostgreSQL', () => {
   }
 
   test('they make the tables and columns that the code names', async () => {
-    const url = await createDatabase();
+    const url = await createEmptyDatabase();
     await (await openPostgresStore({ url })).close();
     const columns = `select table_name || '.' || column_name as name from information_schema.columns
       where table_schema = 'public'`;
@@ -303,20 +303,20 @@ describe('migrations of PostgreSQL', () => {
   });
 
   test('each step is applied once, in order, and whole or not at all', async (t) => {
-    const engine = new PostgresEngine(createServer(await createDatabase()));
+    const engine = new PostgresEngine(createServer(await createEmptyDatabase()));
     t.after(() => engine.close());
     await checkSteps(engine, postgresDialect);
   });
 
   test('a newer store is refused [D3]', async () => {
-    const url = await createDatabase();
+    const url = await createEmptyDatabase();
     await (await openPostgresStore({ url })).close();
     await query(url, [`insert into migrations values (${MIGRATIONS.length + 1}, 'of tomorrow', 0)`]);
     await assert.rejects(openPostgresStore({ url }), isFault('STORE_TOO_NEW', /newer Sluice/));
   });
 
   test('many servers may open an empty database at once', async (t) => {
-    const url = await createDatabase();
+    const url = await createEmptyDatabase();
     const stores = await Promise.all(Array.from({ length: 5 }, () => openPostgresStore({ url })));
     t.after(() => Promise.all(stores.map((store) => store.close())));
     const keys = new Set(stores.map(({ signingKey }) => Buffer.from(signingKey).toString('hex')));
