@@ -4,6 +4,8 @@ import { exitCodeOf } from './run-child.mjs';
 import { TestChild } from './test-child.mjs';
 
 const forwardedSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+/** Most files wait for processes and timers more than half of their time: three a core keep two cores busy. */
+const defaultLanes = 2 * availableParallelism() + 2;
 
 /**
  * Runs the files in their order, `lanes` at a time. Each lane has a process that runs one file after the other, until it
@@ -18,7 +20,7 @@ const forwardedSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
  * @returns {Promise<{ results: import('./test-child.mjs').FileResult[], problems: string[] }>}
  */
 export async function runTestFiles(options) {
-  const { files, lanes = 2 * availableParallelism() } = options;
+  const { files, lanes = defaultLanes } = options;
   const run = { ...options, queue: [...files], children: new Set(), endings: [], results: [], problems: [] };
   const interrupt = (signal) => {
     for (const child of run.children) child.endNow();

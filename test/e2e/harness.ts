@@ -12,7 +12,7 @@ import { silentLog } from '../helpers/silent-log.ts';
 import { SLUICE } from '../helpers/sluice-command.ts';
 
 const START_TIMEOUT_MS = 120_000;
-const LONGEST_PAUSE_MS = 300;
+const LONGEST_PAUSE_MS = 500;
 /** Most tests upload nothing, and the thread of ingest loads as many modules as the server. */
 const INGEST_START_MS = 600_000;
 /** A start without trials of sandboxes. Tests of checks that need one set the variable to nothing. */
@@ -162,7 +162,7 @@ export async function until<T>(what: string, timeoutMs: number, ask: () => Promi
     if (answer !== undefined) return answer;
     if (isLate) throw new Error(`waited ${timeoutMs} ms in vain until ${what}`);
     // The longer it takes, the less often it asks: asking takes time away from the server.
-    const pauseMs = Math.min(LONGEST_PAUSE_MS, 20 + (performance.now() - startedAt) / 5);
+    const pauseMs = Math.min(LONGEST_PAUSE_MS, 20 + (performance.now() - startedAt) / 4);
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }
