@@ -4,7 +4,7 @@ import { runSeeds } from './run-seeds.ts';
 import { describeFailure, Summary } from './summary.ts';
 
 /** The same plan can take another course each time. Many runs by hand find the bugs; these seeds are a smoke test. */
-const SEEDS = [2, 10, 16];
+const SEEDS = [10, 16];
 
 describe('simulation on GitHub, with real git', () => {
   it('keeps what must be true in the end, whatever GitHub, CI and people do [G20] [G31] [G45] [L1]', async () => {
