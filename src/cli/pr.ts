@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { present } from '../lib/present.ts';
-import { addExamples, choiceOption, formatRepo, parseInstant, parseIntegerWithin } from './core/arguments.ts';
+import { AT_TEXT, addExamples, choiceOption, formatRepo, parseInstant, parseIntegerWithin } from './core/arguments.ts';
 import { CHOICES } from './core/operations.ts';
 import { addEntryArguments, addQueueArguments, withEntry, withQueue } from './core/place.ts';
 import { formatNextPage } from './core/terminal.ts';
@@ -85,12 +85,14 @@ function defineAct(pr: Command, operation: Act, { verb, text }: { verb: string; 
   addExamples(command, [`sluice pr ${verb} 7`, `sluice pr ${verb} local/acme/app main 7`]);
 }
 
+// SPEC Y11
 function defineStatus(pr: Command): void {
   const description = 'Show where a pull request stands, why, what to do next, and its history.';
   const command = addEntryArguments(pr.command('status').description(description))
+    .option('--at <when>', AT_TEXT, parseInstant('past'))
     .option('--web', WEB_TEXT)
     .action(
-      withEntry(async (context, { repo, targetBranch, number }, { web }: { web?: true }) => {
+      withEntry(async (context, { repo, targetBranch, number }, { web, at }: { web?: true; at?: string }) => {
         if (web) return openPage(pageOf(repo, `pull/${number}`));
         const record = await context.call('getSubmittedPullRequest', {
           repo,
@@ -98,6 +100,7 @@ function defineStatus(pr: Command): void {
           pr: { number },
           includeTimeline: true,
           includeExplanation: true,
+          ...present({ at }),
         });
         context.show(record, () => formatRecord(record));
       }),
@@ -105,6 +108,7 @@ function defineStatus(pr: Command): void {
   addExamples(command, [
     'sluice pr status 7',
     'sluice pr status local/acme/app main 7',
+    `sluice pr status 7 --at '10:22'`,
     'sluice pr status 7 --json',
     'sluice pr status 7 --web',
   ]);

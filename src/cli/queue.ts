@@ -2,7 +2,15 @@ import type { Command } from 'commander';
 import type { ReplyOf } from '../contract/operation.ts';
 import type { getQueue, updateQueue } from '../contract/queues.ts';
 import { present } from '../lib/present.ts';
-import { addExamples, formatRepo, parseInstant, parseRepo, REPO_TEXT, type RepoRef } from './core/arguments.ts';
+import {
+  AT_TEXT,
+  addExamples,
+  formatRepo,
+  parseInstant,
+  parseRepo,
+  REPO_TEXT,
+  type RepoRef,
+} from './core/arguments.ts';
 import { type Context, withContext } from './core/context.ts';
 import { CliError, usageError } from './core/exit.ts';
 import { addQueueArguments, withNewQueue, withQueue } from './core/place.ts';
@@ -81,21 +89,31 @@ async function describeMissing(context: Context, repo: RepoRef, targetBranch: st
   }
 }
 
+// SPEC Y11
 function defineShow(queue: Command): void {
   const command = addQueueArguments(queue.command('show').description('Show a queue and the pull requests in it.'))
     .option('--settings', 'Show every setting, not only those that were changed.')
+    .option('--at <when>', AT_TEXT, parseInstant('past'))
     .option('--web', WEB_TEXT)
     .action(
-      withQueue(async (context, { repo, targetBranch }, options: { settings?: true; web?: true }) => {
+      withQueue(async (context, { repo, targetBranch }, options: { settings?: true; web?: true; at?: string }) => {
         if (options.web) return openPage(pageOf(repo, `tree/${targetBranch}`));
-        const reply = await context.call('getQueue', { repo, targetBranch, includeExplanation: !context.isJson });
+        const reply = await context.call('getQueue', {
+          ...{ repo, targetBranch, includeExplanation: !context.isJson },
+          ...present({ at: options.at }),
+        });
         context.show(
           reply,
           () => `${describeQueue(repo, reply, options.settings)}\n${formatExplained(reply.enqueuedPullRequests)}`,
         );
       }),
     );
-  addExamples(command, ['sluice queue show', 'sluice queue show local/acme/app main', 'sluice queue show --json']);
+  addExamples(command, [
+    'sluice queue show',
+    'sluice queue show local/acme/app main',
+    `sluice queue show --at '10:22'`,
+    'sluice queue show --json',
+  ]);
 }
 
 function defineUpdate(queue: Command): void {

@@ -52,6 +52,33 @@ describe('sluice watch', { concurrency: 3 }, () => {
     );
   });
 
+  it('shows the past: a pull request, a queue, and every change once more [Y11] [Y12]', async () => {
+    const queue = await world.aQueue();
+    const { env } = world.server;
+    const number = await queue.openPullRequest();
+    const before = new Date().toISOString();
+    await queue.submit(number);
+    await queue.ci.runOf(number);
+    const tested = new Date().toISOString();
+    await queue.ci.pass(number);
+    await queue.untilEntry(number, ({ state }) => state === 'MERGED');
+    const status = await sluice(['pr', 'status', queue.name, 'main', `${number}`, '--at', tested], { env });
+    assert.match(status.out, /Being tested/);
+    const show = await sluice(['queue', 'show', queue.name, 'main', '--at', tested, '--json'], { env });
+    const then = JSON.parse(show.out) as { asOf: { version: number }; enqueuedPullRequests: { state: string }[] };
+    assert.deepEqual([then.enqueuedPullRequests[0]?.state, then.asOf.version > 1], ['TESTING', true]);
+    const replay = await sluice(['watch', queue.name, 'main', '--replay', `${before}..`, '--speed', '1000'], { env });
+    assert.deepEqual([replay.code, replay.err], [0, '']);
+    const states = story(replay.out).map((line) => line.replace(/.*-> /, ''));
+    assert.deepEqual(states, ['NOT_READY', 'PENDING', 'TESTING', 'TESTS_PASSED', 'MERGED']);
+    const future = await sluice(['pr', 'status', queue.name, 'main', `${number}`, '--at', '2999-01-01'], { env });
+    assert.match(future.err, /--at must not be in the future/);
+    const wrong = await sluice(['watch', queue.name, 'main', '--replay', 'noon'], { env });
+    assert.match(wrong.err, /two instants with \.\. between them/);
+    const alone = await sluice(['watch', queue.name, 'main', '--speed', '2'], { env });
+    assert.match(alone.err, /--speed goes with --replay/);
+  });
+
   it('ends at once where the queue is empty, and prints JSON where asked for [W1]', async () => {
     const queue = await world.aQueue();
     const env = world.server.env;

@@ -1,7 +1,8 @@
 import type { Instant } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
+import type { Log } from '../../lib/log.ts';
 import { OUTAGE_FACT } from '../../storage/past.ts';
-import type { App } from './app.ts';
+import type { Store } from '../../storage/store.ts';
 
 /** A forge or a part of it that this server cannot read at present. */
 export interface Outage {
@@ -49,7 +50,7 @@ export class Outages {
 
 /** Stores outages for reads of the past, one write after the other. A write that fails is logged, and nothing waits. */
 // SPEC Y4
-export function recordOutages({ store, log }: Pick<App, 'store' | 'log'>): Record {
+export function recordOutages({ store, log }: { readonly store: Store; readonly log: Log }): Record {
   let last = Promise.resolve();
   return (subject, outage, at) => {
     const begun = outage === undefined ? [] : [{ subject, key: OUTAGE_FACT, body: JSON.stringify(outage) }];

@@ -19,7 +19,7 @@ export interface Display {
 }
 
 /** A picture that is redrawn in place. */
-export function createLiveDisplay(stream: NodeJS.WriteStream): Display {
+export function createLiveDisplay(stream: NodeJS.WriteStream, now: () => number): Display {
   const screen = createScreen(stream);
   let snapshot: Snapshot | undefined;
   let notice: string | undefined;
@@ -28,7 +28,7 @@ export function createLiveDisplay(stream: NodeJS.WriteStream): Display {
     // The last column and the last line stay free, because a terminal would scroll.
     const width = Math.max(20, (stream.columns || 80) - 1);
     const height = Math.max(3, (stream.rows || 24) - 1);
-    screen.draw(renderFrame(snapshot, { width, height, now: Date.now(), notice }));
+    screen.draw(renderFrame(snapshot, { width, height, now: now(), notice }));
   };
   stream.on('resize', draw);
   return {
@@ -51,7 +51,7 @@ export function createLiveDisplay(stream: NodeJS.WriteStream): Display {
 
 /** A line for each change, as JSON if asked for. */
 // SPEC W1
-export function createLineDisplay(isJson: boolean): Display {
+export function createLineDisplay(isJson: boolean, now: () => number): Display {
   let state: string | undefined;
   return {
     wants: { changes: true, waits: false },
@@ -59,7 +59,7 @@ export function createLineDisplay(isJson: boolean): Display {
       for (const change of changes) write(isJson ? JSON.stringify(change) : formatChange(change));
       const { repo, queue } = snapshot;
       if (!isJson && state !== undefined && state !== queue.state) {
-        write(clean(`${new Date().toISOString()} ${formatRepo(repo)} ${queue.branch} ${state} -> ${queue.state}`));
+        write(clean(`${new Date(now()).toISOString()} ${formatRepo(repo)} ${queue.branch} ${state} -> ${queue.state}`));
       }
       state = queue.state;
     },

@@ -54,8 +54,9 @@ export async function readQueue(
   name: QueueName,
   want: { readonly changes: boolean; readonly waits: boolean },
   before?: Memory,
+  now = Date.now(),
 ): Promise<Reading> {
-  const memory = before ?? { known: new Map(), told: new Map(), left: [], leftSince: Date.now() - LOOK_BACK_MS };
+  const memory = before ?? { known: new Map(), told: new Map(), left: [], leftSince: now - LOOK_BACK_MS };
   const isFirst = before === undefined;
   const reply = await context.call('getQueue', name);
   const runs = await readRuns(context, name);

@@ -55,9 +55,9 @@ export function watchQueue(context: Context, options: WatchOptions): Watch {
   };
 }
 
-function createDisplay(isJson: boolean): Display {
+export function createDisplay(isJson: boolean, now: () => number = Date.now): Display {
   const isLive = process.stdout.isTTY && process.env['TERM'] !== 'dumb' && !isJson;
-  return isLive ? createLiveDisplay(process.stdout) : createLineDisplay(isJson);
+  return isLive ? createLiveDisplay(process.stdout, now) : createLineDisplay(isJson, now);
 }
 
 async function follow(
@@ -92,7 +92,7 @@ async function follow(
 }
 
 /** Ctrl-C is the usual way to end it, and must restore the terminal. */
-function listenForStop(outer: AbortSignal | undefined): { readonly signal: AbortSignal; stopListening(): void } {
+export function listenForStop(outer: AbortSignal | undefined): { readonly signal: AbortSignal; stopListening(): void } {
   const controller = new AbortController();
   const abort = (): void => controller.abort();
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
