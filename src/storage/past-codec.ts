@@ -1,24 +1,16 @@
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { Instant } from '../lib/clock.ts';
-import type { Moment } from './past.ts';
-import type { CandidateRow, EntryRow, ImpactedTargetsRow, QueueCommit, QueueId, QueueSnapshot } from './queues.ts';
+import type { Moment, PastReading } from './past.ts';
+import type { CandidateRow, EntryRow, QueueCommit, QueueId, QueueSnapshot } from './queues.ts';
 
-/** How the past is stored: one line of JSON a commit. A pack is a whole queue and the lines after it, compressed. */
-interface StoredChange extends Moment {
-  /** All live rows, not only those that changed. */
-  readonly isWhole?: true;
-  readonly body: string;
-  readonly entries: readonly Unplaced<EntryRow>[];
-  readonly candidates: readonly Unplaced<CandidateRow>[];
-  readonly targets?: readonly Unplaced<ImpactedTargetsRow>[];
-}
-
-/** The queue is said by the row that has the line. */
-type Unplaced<Row> = Omit<Row, 'queueId'>;
-
-export interface Line extends Moment {
-  readonly body: string;
-}
+/**
+ * How the past is stored: a commit is a few lines of text, and a pack is a whole queue and the commits after it,
+ * compressed. A line is a key, the columns of a row and its body, between tabs, which JSON does not contain. A reader
+ * finds the last line of each key and parses only that one.
+ */
+const HEAD = 'v';
+const WHOLE_HEAD = 'w';
+const QUEUE = 'q';
 
 export type PastKey = `e${number}` | `c${number}` | `t${number} ${string}`;
 
@@ -26,113 +18,129 @@ export const keyOfEntry = (prNumber: number): PastKey => `e${prNumber}`;
 export const keyOfCandidate = (number: number): PastKey => `c${number}`;
 export const keyOfTargets = (prNumber: number, sha: string): PastKey => `t${prNumber} ${sha}`;
 
-export function encodeChange(
-  {
-    body,
-    entries,
-    candidates,
-    impactedTargets,
-  }: Pick<QueueCommit, 'body' | 'entries' | 'candidates' | 'impactedTargets'>,
-  { version, at }: Moment,
-): string {
-  const targets = impactedTargets.map(withoutQueue);
-  const change: StoredChange = {
-    version,
-    at,
-    body,
-    entries: entries.map(withoutQueue),
-    candidates: candidates.map(withoutQueue),
-    ...(targets.length === 0 ? {} : { targets }),
-  };
-  return JSON.stringify(change);
+/** A commit, or a whole queue. */
+export interface Change extends Moment {
+  readonly body: string;
+}
+
+type Rows = Pick<QueueCommit, 'body' | 'entries' | 'candidates' | 'impactedTargets'>;
+
+export function encodeChange(rows: Rows, moment: Moment): string {
+  return encode(HEAD, rows, moment);
 }
 
 /** Every live row of a queue: changes that follow need nothing from before. */
 export function encodeWhole(
-  {
-    queue,
-    entries,
-    candidates,
-  }: Pick<QueueSnapshot, 'entries' | 'candidates'> & {
-    readonly queue: { readonly version: number; readonly body: string };
-  },
-  at: Instant,
-): string {
-  const { version, body } = queue;
-  const rows = { entries: entries.map(withoutQueue), candidates: candidates.map(withoutQueue) };
-  return JSON.stringify({ version, at, isWhole: true, body, ...rows } satisfies StoredChange);
+  rows: Pick<QueueSnapshot, 'entries' | 'candidates'> & { readonly body: string },
+  moment: Moment,
+) {
+  return encode(WHOLE_HEAD, { ...rows, impactedTargets: [] }, moment);
 }
 
-function withoutQueue<Row extends { readonly queueId: QueueId }>({ queueId: _, ...row }: Row): Omit<Row, 'queueId'> {
-  return row;
+function encode(head: string, { body, entries, candidates, impactedTargets }: Rows, { version, at }: Moment): string {
+  return [
+    `${head}\t${version}\t${at}`,
+    `${QUEUE}\t${body}`,
+    ...entries.map((row) => encodeRow(keyOfEntry(row.prNumber), row)),
+    ...candidates.map((row) => encodeRow(keyOfCandidate(row.number), row)),
+    ...impactedTargets.map((row) => encodeRow(keyOfTargets(row.prNumber, row.sha), row)),
+  ].join('\n');
 }
 
-export function isWhole(line: Line): boolean {
-  return (JSON.parse(line.body) as StoredChange).isWhole === true;
+/** The queue is said by the row of the database that has the line. */
+function encodeRow(key: PastKey, row: { readonly queueId: QueueId; readonly body: string }): string {
+  const { queueId: _, body, ...columns } = row;
+  return `${key}\t${JSON.stringify(columns)}\t${body}`;
 }
 
-/** The state that lines add up to. Rows of ended entries and candidates stay in it. */
-export interface Folded extends Moment {
+function decodeRow<Row>(queueId: QueueId, line: string): Row {
+  const [, columns = '', body = ''] = line.split('\t');
+  return { ...(JSON.parse(columns) as object), queueId, body } as Row;
+}
+
+export function isWhole({ body }: Change): boolean {
+  return body.startsWith(WHOLE_HEAD);
+}
+
+/** The state that changes add up to. Rows of ended entries and candidates stay in it. */
+export class Folded implements PastReading {
+  readonly begin: number;
+  readonly version: number;
+  readonly at: Instant;
   readonly body: string;
-  readonly entries: ReadonlyMap<PastKey, EntryRow>;
-  readonly candidates: ReadonlyMap<PastKey, CandidateRow>;
-  readonly targets: ReadonlyMap<PastKey, ImpactedTargetsRow>;
+  /** The last line of each row. */
+  readonly #lines: ReadonlyMap<string, string>;
+  readonly #queueId: QueueId;
   /** The rows that changed after the first line. */
-  readonly changed: ReadonlySet<PastKey>;
-  /** The target sets that any of the lines names. */
-  readonly digests: ReadonlySet<string>;
-}
+  readonly changed: ReadonlySet<string>;
 
-/** The first line is a whole queue. Undefined without a line. */
-export function fold(queueId: QueueId, lines: readonly Line[]): Folded | undefined {
-  const entries = new Map<PastKey, EntryRow>();
-  const candidates = new Map<PastKey, CandidateRow>();
-  const targets = new Map<PastKey, ImpactedTargetsRow>();
-  const changed = new Set<PastKey>();
-  const digests = new Set<string>();
-  let last: StoredChange | undefined;
-  for (const line of lines) {
-    last = JSON.parse(line.body) as StoredChange;
-    const keep = <Row extends { readonly queueId: QueueId }>(
-      into: Map<PastKey, Row>,
-      key: PastKey,
-      row: Unplaced<Row>,
-    ) => {
-      into.set(key, { ...row, queueId } as Row);
-      if (last?.isWhole !== true) changed.add(key);
-    };
-    for (const { targetsDigest } of [...last.entries, ...(last.targets ?? [])]) {
-      if (targetsDigest !== null) digests.add(targetsDigest);
+  /** The first change is a whole queue. */
+  constructor(queueId: QueueId, changes: readonly Change[]) {
+    this.begin = changes[0]?.version ?? 0;
+    const lines = new Map<string, string>();
+    const changed = new Set<string>();
+    for (const change of changes) {
+      const isFirst = isWhole(change);
+      for (const line of change.body.split('\n').slice(1)) {
+        const key = line.slice(0, line.indexOf('\t'));
+        lines.set(key, line);
+        if (!isFirst && key !== QUEUE) changed.add(key);
+      }
     }
-    for (const row of last.entries) keep(entries, keyOfEntry(row.prNumber), row);
-    for (const row of last.candidates) keep(candidates, keyOfCandidate(row.number), row);
-    for (const row of last.targets ?? []) keep(targets, keyOfTargets(row.prNumber, row.sha), row);
+    const last = changes.at(-1);
+    this.version = last?.version ?? 0;
+    this.at = last?.at ?? 0;
+    this.body = lines.get(QUEUE)?.slice(QUEUE.length + 1) ?? '';
+    this.#lines = lines;
+    this.#queueId = queueId;
+    this.changed = changed;
   }
-  return (
-    last && { version: last.version, at: last.at, body: last.body, entries, candidates, targets, changed, digests }
-  );
+
+  find<Row>(key: string): Row | undefined {
+    const line = this.#lines.get(key);
+    return line === undefined ? undefined : decodeRow<Row>(this.#queueId, line);
+  }
+
+  liveRows(): Pick<QueueSnapshot, 'entries' | 'candidates'> {
+    return { entries: this.#live<EntryRow>('e'), candidates: this.#live<CandidateRow>('c') };
+  }
+
+  #live<Row extends { readonly isLive: boolean }>(kind: string): Row[] {
+    const rows: Row[] = [];
+    for (const [key, line] of this.#lines) {
+      if (!key.startsWith(kind)) continue;
+      const row = decodeRow<Row>(this.#queueId, line);
+      if (row.isLive) rows.push(row);
+    }
+    return rows;
+  }
 }
 
-export function liveRows({ entries, candidates }: Folded): Pick<QueueSnapshot, 'entries' | 'candidates'> {
-  return {
-    entries: [...entries.values()].filter(({ isLive }) => isLive),
-    candidates: [...candidates.values()].filter(({ isLive }) => isLive),
-  };
+const DIGEST = /"targetsDigest":"([^"]+)"/g;
+
+/** The target sets that any of the changes names. */
+export function digestsOf(changes: readonly Change[]): ReadonlySet<string> {
+  return new Set(changes.flatMap(({ body }) => [...body.matchAll(DIGEST)].map(([, digest = '']) => digest)));
 }
 
-export function compressLines(lines: readonly Line[]): Uint8Array {
-  return zstdCompressSync(lines.map(({ body }) => body).join('\n'));
+export function compressChanges(changes: readonly Change[]): Uint8Array {
+  return zstdCompressSync(changes.map(({ body }) => body).join('\n'));
 }
 
-const HEAD = /^\{"version":(\d+),"at":(-?\d+)/;
-
-/** Reads the head of each line alone: most lines of a pack are not needed. */
-export function readLines(data: Uint8Array): readonly Line[] {
-  return zstdDecompressSync(data)
-    .toString()
-    .split('\n')
-    .map((body) => {
-      const [, version, at] = HEAD.exec(body) ?? [];
-      return { version: Number(version), at: Number(at), body };
-    });
+/** The changes of a pack up to an instant and a version. */
+export function readChanges(data: Uint8Array, isWanted: (moment: Moment) => boolean = () => true): readonly Change[] {
+  const text = zstdDecompressSync(data).toString();
+  const changes: Change[] = [];
+  for (let from = 0; from < text.length; ) {
+    const [version = 0, at = 0] = text
+      .slice(from + 2, text.indexOf('\n', from))
+      .split('\t')
+      .map(Number);
+    const next = text.indexOf('\nv\t', from);
+    const until = next === -1 ? text.length : next;
+    if (!isWanted({ version, at })) break;
+    changes.push({ version, at, body: text.slice(from, until) });
+    from = until + 1;
+  }
+  return changes;
 }

@@ -11,11 +11,20 @@ export interface Moment {
 /** A queue as one commit left it. */
 export interface PastQueue extends Moment {
   readonly snapshot: QueueSnapshot;
+  readonly reading: PastReading;
+}
+
+/** The rows that were read with the queue. */
+export interface PastReading extends Moment {
+  /** The version at which they begin: a row that is not among them has not changed since. */
+  readonly begin: number;
+  find<Row>(key: string): Row | undefined;
 }
 
 export interface PastPlace {
   readonly queueId: QueueId;
   readonly version: number;
+  readonly reading: PastReading;
 }
 
 export interface MomentQuery {

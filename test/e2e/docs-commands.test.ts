@@ -60,6 +60,24 @@ describe('the pages by task', PATIENCE, () => {
     assert.match(told, /Advice needs 30 [\s\S]*Nothing is known[\s\S]*optimizationMode +ADAPTIVE/);
   });
 
+  it('time-travel.md: a pull request, a queue and an hour as they were', async (t) => {
+    const { run, follow, untilState } = await open(t, 'time-travel', { slow: 'yes' });
+    const page = 'docs/time-travel.md';
+    const began = new Date().toISOString();
+    await follow('sluice pr submit 7');
+    await untilState('TESTING');
+    const then = new Date().toISOString();
+    await run(`git rm -q slow && ${PUSH}`);
+    await follow('sluice pr submit 7\nsluice watch --until-empty');
+    const instants = {
+      "'10:22'": then,
+      '10:00..11:00 --speed 60': `${began}.. --speed 1000`,
+      '"name":"app"': '"name":"time-travel"',
+    };
+    const told = await follow(shellBlocks(page), instants);
+    assert.match(told, /Being tested[\s\S]*#7 PENDING -> TESTING[\s\S]*"asOf"[\s\S]*"moments":\[/);
+  });
+
   it('coming-from.md: commands, comments and settings', async (t) => {
     const { follow } = await open(t, 'coming-from', { slow: 'yes' });
     const page = 'docs/coming-from.md';

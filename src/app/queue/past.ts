@@ -1,6 +1,13 @@
 import { formatInstant, type Instant } from '../../lib/clock.ts';
 import { valuesOf } from '../../lib/int-map.ts';
-import { isOfEffect, OUTAGE_FACT, type PastFact, REPOSITORY_FACT, type StandingQueue } from '../../storage/past.ts';
+import {
+  isOfEffect,
+  OUTAGE_FACT,
+  type PastFact,
+  type PastPlace,
+  REPOSITORY_FACT,
+  type StandingQueue,
+} from '../../storage/past.ts';
 import type { QueueId, StoredEffect } from '../../storage/queues.ts';
 import type { Repository } from '../../storage/repositories.ts';
 import type { Store } from '../../storage/store.ts';
@@ -70,7 +77,7 @@ async function findPast(app: App, caller: Caller, ref: QueueRef & { readonly at:
   const loaded = await past.load(queueId, ref.at);
   const begin = loaded === undefined ? await past.findBegin(queueId) : undefined;
   if (loaded === undefined) return notKept(`The queue for branch "${ref.targetBranch}"`, begin?.at);
-  const { version, snapshot } = loaded;
+  const { version, snapshot, reading } = loaded;
   const event = await feed.findLatest(queueId, version);
   const queue = decodeQueue(snapshot);
   const ids = [...valuesOf(queue.entries)].map(({ id }) => id as string);
@@ -83,7 +90,7 @@ async function findPast(app: App, caller: Caller, ref: QueueRef & { readonly at:
     repository: repositoryAt(repository, facts),
   };
   const asOf = { version, event: event === undefined ? null : String(event) };
-  return { app: appAt(app, { queueId, version, at: ref.at, facts }), found, asOf };
+  return { app: appAt(app, { queueId, version, reading, at: ref.at, facts }), found, asOf };
 }
 
 /**
@@ -142,9 +149,7 @@ class NotKept extends Error {
   }
 }
 
-interface PastPlace {
-  readonly queueId: QueueId;
-  readonly version: number;
+interface Then extends PastPlace {
   readonly at: Instant;
   /** Of the queue, its repository and its live entries. */
   readonly facts: readonly PastFact[];
@@ -165,7 +170,7 @@ function outagesAt(facts: readonly PastFact[]): Outages {
 }
 
 /** The server as it was: its clock, and what the store said. Writing to it would change the present. */
-function appAt(app: App, place: PastPlace): App {
+function appAt(app: App, place: Then): App {
   const { clock, store } = app;
   return {
     ...app,
@@ -175,7 +180,7 @@ function appAt(app: App, place: PastPlace): App {
   };
 }
 
-function storeAt(store: Store, place: PastPlace): Store {
+function storeAt(store: Store, place: Then): Store {
   const { at } = place;
   return {
     ...store,
@@ -193,7 +198,7 @@ function storeAt(store: Store, place: PastPlace): Store {
   };
 }
 
-function queuesAt({ queues, past }: Store, place: PastPlace): Store['queues'] {
+function queuesAt({ queues, past }: Store, place: Then): Store['queues'] {
   const { queueId, version } = place;
   const findEntries = async (prNumbers: readonly number[]) => {
     const { rows, lost } = await past.findEntries(place, prNumbers);

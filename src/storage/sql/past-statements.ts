@@ -146,10 +146,9 @@ function packStatements(compiler: StatementCompiler) {
       insert.onConflict((conflict) => conflict.columns(['queue_id', 'version']).doNothing()),
     ),
     insertKeys: compiler.insert('queue_pack_keys', (insert) => insert.onConflict((conflict) => conflict.doNothing())),
-    findPack: compiler.statement<Key & { at: number }>()((param) =>
+    findPack: compiler.statement<{ queueId: string; at: number }>()((param) =>
       packs
         .where('queue_id', '=', param('queueId'))
-        .where('version', '<=', param('version'))
         .where('at', '<=', param('at'))
         .orderBy('at', 'desc')
         .orderBy('version', 'desc')

@@ -10,20 +10,19 @@ import type {
   StandingQueue,
 } from '../past.ts';
 import {
-  compressLines,
+  type Change,
+  compressChanges,
+  digestsOf,
   encodeWhole,
-  type Folded,
-  fold,
+  Folded,
   isWhole,
   keyOfCandidate,
   keyOfEntry,
   keyOfTargets,
-  type Line,
-  liveRows,
   type PastKey,
-  readLines,
+  readChanges,
 } from '../past-codec.ts';
-import type { EntryRow, QueueId, QueueSnapshot, TargetSetRow } from '../queues.ts';
+import type { CandidateRow, EntryRow, ImpactedTargetsRow, QueueId, QueueSnapshot, TargetSetRow } from '../queues.ts';
 import { all, allOf, execute, executeAll, findRow, first, type Operation, run, type SqlEngine } from './operation.ts';
 import { beginFacts, endFacts } from './past-facts.ts';
 import { HORIZON, pastStatements } from './past-statements.ts';
@@ -103,50 +102,31 @@ function packing(engine: SqlEngine, statements: Statements) {
   } satisfies Partial<PastStore>;
 }
 
-/** The lines of a queue from its last whole state on, up to an instant or a version. */
-interface Bounds {
-  readonly at?: Instant;
-  readonly version?: number;
-}
-
-interface Reading {
-  readonly lines: readonly Line[];
-  /** The version at which they begin. */
-  readonly begin: number;
-}
-
-function isWithin({ at = Number.POSITIVE_INFINITY, version = Number.POSITIVE_INFINITY }: Bounds) {
-  return (line: Moment) => line.at <= at && line.version <= version;
-}
-
-function* readUntil(statements: Statements, queueId: QueueId, bounds: Bounds): Operation<Reading> {
-  const { at = Number.MAX_SAFE_INTEGER, version = Number.MAX_SAFE_INTEGER } = bounds;
-  const pack = yield* first(statements.findPack, { queueId, at, version });
-  const packed = pack === undefined ? [] : readLines(pack.data).filter(isWithin(bounds));
-  // Commits after the pack matter only if all of it is within the bounds.
+/** The changes of a queue from its last whole state on, up to an instant. */
+function* readUntil(statements: Statements, queueId: QueueId, at: Instant): Operation<readonly Change[]> {
+  const pack = yield* first(statements.findPack, { queueId, at });
+  const packed = pack === undefined ? [] : readChanges(pack.data, (moment) => moment.at <= at);
+  // Commits after the pack matter only if all of it is from before.
   const isAll = pack === undefined || packed.at(-1)?.version === pack.until_version;
-  const afterVersion = pack?.until_version ?? 0;
-  const changes = isAll ? yield* all(statements.listChanges, { queueId, afterVersion, at, version }) : [];
-  const lines = [...packed, ...changes];
-  const begin = lines[0]?.version ?? 0;
+  const after = { queueId, afterVersion: pack?.until_version ?? 0, version: Number.MAX_SAFE_INTEGER, at };
+  const changes = [...packed, ...(isAll ? yield* all(statements.listChanges, after) : [])];
   // Commits from before the begin of the past have nothing to be applied to.
-  const isUsable = lines[0] !== undefined && (pack !== undefined || isWhole(lines[0]));
-  return isUsable ? { lines, begin } : { lines: [], begin };
+  return changes[0] !== undefined && (pack !== undefined || isWhole(changes[0])) ? changes : [];
 }
 
 function* load(statements: Statements, queueId: QueueId, at: Instant): Operation<PastQueue | undefined> {
   const row = yield* first(statements.findAnyQueue, { queueId });
   if (at < (yield* findHorizon(statements))) return undefined;
-  const { lines } = yield* readUntil(statements, queueId, { at });
-  const folded = fold(queueId, lines);
-  if (row === undefined || folded === undefined) return undefined;
+  const changes = yield* readUntil(statements, queueId, at);
+  if (row === undefined || changes.length === 0) return undefined;
+  const folded = new Folded(queueId, changes);
   const { version, body } = folded;
-  const rows = liveRows(folded);
+  const rows = folded.liveRows();
   const digests = new Set(rows.entries.flatMap(({ targetsDigest }) => targetsDigest ?? []));
   const targetSets: readonly TargetSetRow[] =
     digests.size === 0 ? [] : (yield* allOf(statements.findTargetSets({}, [...digests]))).map((row) => ({ ...row }));
   const snapshot: QueueSnapshot = { queue: { ...toQueue(row), version, body }, ...rows, targetSets };
-  return { version, at: folded.at, snapshot };
+  return { version, at: folded.at, snapshot, reading: folded };
 }
 
 /** The instant to which retention has come. Packs reach back further, and the facts beside them are gone. */
@@ -179,7 +159,7 @@ function* listMoments(statements: Statements, query: MomentQuery): Operation<rea
   for (let next = afterVersion; moments.length < limit; ) {
     const pack = yield* first(statements.findPackAfter, { queueId, version: next, from });
     if (pack === undefined || pack.at > until) break;
-    take(readLines(pack.data));
+    take(readChanges(pack.data));
     next = pack.until_version;
   }
   const unpacked = { queueId, afterVersion: moments.at(-1)?.version ?? afterVersion, from, until };
@@ -188,8 +168,7 @@ function* listMoments(statements: Statements, query: MomentQuery): Operation<rea
 }
 
 function rowReads(engine: SqlEngine, statements: Statements) {
-  const entryAt = (place: PastPlace, prNumber: number) =>
-    rowAt(statements, place, { key: keyOfEntry(prNumber), of: ({ entries }) => entries });
+  const entryAt = (place: PastPlace, prNumber: number) => rowAt<EntryRow>(statements, place, keyOfEntry(prNumber));
   return {
     findEntries: (place, prNumbers) =>
       engine.snapshot(function* () {
@@ -209,13 +188,12 @@ function rowReads(engine: SqlEngine, statements: Statements) {
         const { queueId, version } = place;
         const row = yield* findRow(statements.findCandidate, { queueId, number }, toCandidate);
         if (row === undefined || row.version <= version) return row;
-        return yield* rowAt(statements, place, { key: keyOfCandidate(number), of: ({ candidates }) => candidates });
+        return yield* rowAt<CandidateRow>(statements, place, keyOfCandidate(number));
       }),
     findImpactedTargets: (place, prNumber, sha) =>
       engine.snapshot(function* () {
         const { queueId } = place;
-        const key = keyOfTargets(prNumber, sha);
-        const then = yield* rowAt(statements, place, { key, of: ({ targets }) => targets });
+        const then = yield* rowAt<ImpactedTargetsRow>(statements, place, keyOfTargets(prNumber, sha));
         if (then !== undefined) return then;
         // Uploaded before the begin of the past, and never again.
         const begin = yield* findBegin(statements, queueId);
@@ -226,38 +204,29 @@ function rowReads(engine: SqlEngine, statements: Statements) {
 }
 
 function* wasSubmitted(statements: Statements, place: PastPlace, prNumber: number): Operation<boolean> {
-  return (yield* first(statements.findTransition, { ...place, prNumber })) !== undefined;
-}
-
-interface Wanted<Row> {
-  readonly key: PastKey;
-  readonly of: (folded: Folded) => ReadonlyMap<PastKey, Row>;
+  return (
+    (yield* first(statements.findTransition, { queueId: place.queueId, version: place.version, prNumber })) !==
+    undefined
+  );
 }
 
 /** The row as its last change at or before the version left it, which may be in a pack of long before. */
 function* rowAt<Row>(
   statements: Statements,
-  { queueId, version }: PastPlace,
-  { key, of }: Wanted<Row>,
+  { queueId, reading }: PastPlace,
+  key: PastKey,
 ): Operation<Row | undefined> {
-  const reading = yield* readUntil(statements, queueId, { version });
-  const folded = fold(queueId, reading.lines);
-  const row = folded && of(folded).get(key);
+  const row = reading.find<Row>(key);
   if (row !== undefined) return row;
   const earlier = yield* first(statements.findKey, { queueId, key, before: reading.begin });
   if (earlier === undefined) return undefined;
   const pack = yield* first(statements.getPack, { queueId, version: earlier.version });
-  const then = pack && fold(queueId, readLines(pack.data));
-  return then && of(then).get(key);
+  return pack && new Folded(queueId, readChanges(pack.data)).find<Row>(key);
 }
 
 // SPEC Y7
 function* pack(statements: Statements, queueId: QueueId, { bytes, before, now }: Packing): Operation<number> {
-  const latest = yield* first(statements.findPack, {
-    queueId,
-    at: Number.MAX_SAFE_INTEGER,
-    version: Number.MAX_SAFE_INTEGER,
-  });
+  const latest = yield* first(statements.findPack, { queueId, at: Number.MAX_SAFE_INTEGER });
   const whole = latest === undefined ? [] : [wholeAfter(queueId, latest)];
   const afterVersion = latest?.until_version ?? 0;
   const sizes = yield* all(statements.listChangeSizes, { queueId, afterVersion });
@@ -278,10 +247,10 @@ function* isBegun(statements: Statements, queueId: QueueId): Operation<boolean> 
   return (yield* findBegin(statements, queueId)) !== undefined;
 }
 
-function wholeAfter(queueId: QueueId, { data }: Schema['queue_packs']): Line {
-  const folded = fold(queueId, readLines(data)) as Folded;
+function wholeAfter(queueId: QueueId, { data }: Schema['queue_packs']): Change {
+  const folded = new Folded(queueId, readChanges(data));
   const { version, at, body } = folded;
-  return { version, at, body: encodeWhole({ queue: { version, body }, ...liveRows(folded) }, at) };
+  return { version, at, body: encodeWhole({ body, ...folded.liveRows() }, { version, at }) };
 }
 
 /** The version of the change that makes up so many bytes; undefined if all together are fewer. */
@@ -293,20 +262,23 @@ function takeBytes(changes: readonly { readonly version: number; readonly size: 
   })?.version;
 }
 
-function* storePack(statements: Statements, queueId: QueueId, lines: readonly Line[]): Operation<number> {
+function* storePack(statements: Statements, queueId: QueueId, lines: readonly Change[]): Operation<number> {
   const [begin] = lines;
   const last = lines.at(-1);
   if (begin === undefined || last === undefined || lines.length < 2) return 0;
   const place = { queueId, version: begin.version };
   const row = { version: begin.version, until_version: last.version, at: begin.at, until_at: last.at };
   // Another server may pack the same commits.
-  if ((yield* execute(statements.insertPack, { queue_id: queueId, ...row, data: compressLines(lines) })) === 0)
+  if ((yield* execute(statements.insertPack, { queue_id: queueId, ...row, data: compressChanges(lines) })) === 0)
     return 0;
-  const folded = fold(queueId, lines) as Folded;
-  const keys = [...folded.changed].map((key) => ({ queue_id: queueId, key, version: place.version }));
+  const keys = [...new Folded(queueId, lines).changed].map((key) => ({
+    queue_id: queueId,
+    key,
+    version: place.version,
+  }));
   yield* executeAll([
     ...statements.insertKeys(keys),
-    ...[...folded.digests].map((digest) => callOf(statements.renewTargetSet, { digest, at: last.at })),
+    ...[...digestsOf(lines)].map((digest) => callOf(statements.renewTargetSet, { digest, at: last.at })),
     callOf(statements.removeChanges, { queueId, version: last.version }),
   ]);
   return lines.length;
@@ -321,7 +293,8 @@ function* beginPast(statements: Statements, queueId: QueueId, now: Instant): Ope
   const candidates = (yield* all(statements.loadLiveCandidates, { queueId })).map(toCandidate);
   const at = Math.max(row.last_at, now);
   const { version } = row;
-  const data = compressLines([{ version, at, body: encodeWhole({ queue: toQueue(row), entries, candidates }, at) }]);
+  const body = encodeWhole({ body: row.body, entries, candidates }, { version, at });
+  const data = compressChanges([{ version, at, body }]);
   yield* execute(statements.insertPack, { queue_id: queueId, version, until_version: version, at, until_at: at, data });
   yield* execute(statements.removeChanges, { queueId, version });
   return 1;

@@ -41,7 +41,7 @@ export function createQueueStore(engine: SqlEngine, compiler: StatementCompiler)
       engine.write(function* () {
         const row = { ...fromQueue(queue), deleted_at: null, last_at: event.at };
         if ((yield* execute(statements.insert, row)) === 0) return 'exists';
-        const whole = encodeWhole({ queue, entries: [], candidates: [] }, event.at);
+        const whole = encodeWhole({ body: queue.body, entries: [], candidates: [] }, event);
         yield* executeAll([
           ...commits.insertEvents([fromEvent(queue.id, event)]),
           ...commits.insertFeed(feed),

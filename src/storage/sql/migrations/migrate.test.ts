@@ -75,7 +75,7 @@ const ROWS: readonly (readonly string[])[] = [
   ],
   [`insert into idempotent_requests values ('t1', 'k1', 'd1', 6, '{"a":1}'), ('t1', 'k2', 'd2', 7, null)`],
   [
-    `insert into queue_changes values ('q2', 1, 4, 63, '{"version":1,"at":4,"isWhole":true,"body":"{}","entries":[],"candidates":[]}')`,
+    `insert into queue_changes values ('q2', 1, 4, 1, 'w')`,
     `insert into past_facts values ('r1', 'repository', 0, 5, '{"name":"old"}')`,
   ],
 ];
