@@ -9,6 +9,7 @@ import { present } from '../../lib/present.ts';
 import type { FeedDraft } from '../../storage/feed-draft.ts';
 import type { QueueId } from '../../storage/queues.ts';
 import type { RepositoryId } from '../../storage/repositories.ts';
+import { type BatchChange, batchText } from '../../words/batch.ts';
 import { changeText } from '../../words/reasons.ts';
 import { candidateIdOf } from './entry-id.ts';
 import { type Actor, type Happening, SLUICE } from './feed-event.ts';
@@ -220,20 +221,15 @@ function batchesBuilt(step: StepOf, queueId: QueueId): Happening[] {
   const { event } = step;
   const candidate = event.kind === 'candidate_built' ? candidateOf(step, event.candidate) : undefined;
   if (candidate === undefined || candidate.members.length < 2 || candidate.commit === undefined) return [];
-  const prs = sayNumbers(candidate.members.map(({ prNumber }) => prNumber));
+  const prNumbers = candidate.members.map(({ prNumber }) => prNumber);
+  const { branch } = step.result.queue;
   const data = { isBisection: candidate.purpose.kind === 'bisection', ...runData(queueId, candidate) };
   const isNew = candidate.purpose.kind !== 'bisection';
-  const formed = isNew ? [batch('submitted', `${prs} form a batch.`, data)] : [];
-  return [...formed, batch('testing', `${prs} are tested together.`, data)];
+  return [...(isNew ? ['submitted'] : []), 'testing'].map((word) => batch({ word, prNumbers, branch }, data));
 }
 
-export function sayNumbers(prNumbers: readonly number[]): string {
-  const named = prNumbers.map((prNumber) => `#${prNumber}`);
-  return named.length < 2 ? named.join('') : `${named.slice(0, -1).join(', ')} and ${named.at(-1)}`;
-}
-
-function batch(word: string, text: string, data: object): Happening {
-  return { type: `pull_request_batch.${word}`, actor: SLUICE, text, data };
+function batch(change: BatchChange, data: object): Happening {
+  return { type: `pull_request_batch.${change.word}`, actor: SLUICE, text: batchText(change), data };
 }
 
 function batchesMoved(step: StepOf, queueId: QueueId): Happening[] {
@@ -250,12 +246,6 @@ function batchesMoved(step: StepOf, queueId: QueueId): Happening[] {
     if (first === undefined || group.length < 2) return [];
     const { transition, candidate } = first;
     const moved = group.map((each) => each.transition.prNumber);
-    const said = changeText({
-      to: transition.to,
-      branch: result.queue.branch,
-      because: transition.because,
-      landed: transition.landed,
-    });
     const data = {
       reason: transition.because.reason,
       isBisection: candidate.purpose.kind === 'bisection',
@@ -263,7 +253,9 @@ function batchesMoved(step: StepOf, queueId: QueueId): Happening[] {
       ...runData(queueId, candidate),
       moved,
     };
-    return [batch(ENTRY_TYPES[transition.to] ?? '', `${sayNumbers(moved)}: ${said}`, data)];
+    const { reason, checks } = transition.because;
+    const word = ENTRY_TYPES[transition.to] ?? '';
+    return [batch({ word, prNumbers: moved, branch: result.queue.branch, reason, checks }, data)];
   });
 }
 

@@ -1,6 +1,6 @@
 import { DAILY_DIGEST } from '../../contract/events.ts';
+import { batchText } from '../../words/batch.ts';
 import type { FeedEvent } from '../core/feed-event.ts';
-import { sayNumbers } from '../core/step-events.ts';
 
 /** A message to people: what happened, where, and what to do now. */
 export interface Message {
@@ -22,10 +22,10 @@ export interface Section {
 }
 
 const NEXT_STEPS: Readonly<Record<string, string>> = {
-  'pull_request.submitted': 'Nothing to do: it joins the queue when its requirements are met.',
-  'pull_request.queued': 'Nothing to do: its tests start when it is its turn.',
-  'pull_request.testing': 'Nothing to do: it lands when its tests pass.',
-  'pull_request.pending_failure': 'Nothing to do yet: Sluice finds out whether this change caused the failure.',
+  'pull_request.submitted': 'Nothing to do: the queue waits for the requirements.',
+  'pull_request.queued': 'Nothing to do: tests start in turn.',
+  'pull_request.testing': 'Nothing to do while the tests run.',
+  'pull_request.pending_failure': 'Nothing to do yet: Sluice finds out which change caused the failure.',
   'pull_request.failed': 'Fix it, push, and submit it again.',
   'pull_request.canceled': 'Submit it again when it should land.',
   'pull_request.merged': 'Nothing to do.',
@@ -47,11 +47,17 @@ export function chatMessage(event: FeedEvent, prNumbers: readonly number[] | nul
   const where = repo === undefined ? '' : `${repo.owner}/${repo.name}${targetBranch ? ` (${targetBranch})` : ''}`;
   const nextStep = NEXT_STEPS[type.replace('pull_request_batch.', 'pull_request.')];
   return {
-    sentence: prNumbers === null ? text : text.replace(/^#\d+/, sayNumbers(prNumbers)),
+    sentence: prNumbers === null ? text : sayTogether(event, prNumbers),
     where,
     ...(typeof url === 'string' && URL.canParse(url) ? { link: { text: linkText(event), url } } : {}),
     ...(nextStep === undefined ? {} : { nextStep }),
   };
+}
+
+function sayTogether({ type, targetBranch = '', data }: FeedEvent, prNumbers: readonly number[]): string {
+  const word = type === 'landing.recorded' ? 'merged' : type.slice(type.indexOf('.') + 1);
+  const { reason, checks } = data as { readonly reason?: string; readonly checks?: readonly string[] };
+  return batchText({ word, prNumbers, branch: targetBranch, reason, checks });
 }
 
 function linkText({ prNumber, data }: FeedEvent): string {

@@ -74,9 +74,21 @@ describe('messages of events', () => {
       ['pull_request.merged', [1, 2]],
       ['pull_request.failed', null],
     ]);
-    const both = webhook({ types: ['pull_request.*', 'pull_request_batch.*'] });
-    assert.deepEqual(told(both, rows)[0], ['pull_request_batch.testing', null]);
-    assert.equal(told(both, rows).length, 4);
+    const both = webhook({ types: ['pull_request.*', 'pull_request_batch.*', 'landing.recorded'] });
+    const formed = row('pull_request_batch.submitted', null, 1, batch);
+    const landed = [1, 2].map((prNumber) => row('landing.recorded', prNumber, 2, { testRunId: 'run 1' }));
+    assert.deepEqual(told(both, [formed, ...rows, ...landed]), [
+      ['pull_request_batch.testing', null],
+      ['pull_request.testing', null],
+      ['pull_request.merged', [1, 2]],
+      ['pull_request.failed', null],
+      ['landing.recorded', [1, 2]],
+    ]);
+    assert.deepEqual(told(webhook({ types: ['pull_request_batch.submitted'] }), [formed]), [
+      ['pull_request_batch.submitted', null],
+    ]);
+    const lines = new Set(deliveriesFor(both, rows).map(({ line }) => line));
+    assert.deepEqual([...lines], ['r q']);
     assert.equal(told({ ...both, format: 'STANDARD' }, rows).length, rows.length);
   });
 });

@@ -63,7 +63,7 @@ export async function makeSome(app: App): Promise<boolean> {
 export function deliveriesFor(webhook: Webhook, rows: readonly FeedRow[]): readonly NewDelivery[] {
   const types = new Set(typesOf(webhook));
   const seen = rows.filter((row) => isInReach(webhook, row));
-  if (webhook.format !== 'STANDARD') return gather(seen.filter(({ type }) => types.has(type))).map(deliver);
+  if (webhook.format !== 'STANDARD') return gather(seen.filter(isToldToPeople)).map(deliver);
   return seen.flatMap((row) =>
     namesOf(row)
       .filter((type) => types.has(type))
@@ -71,7 +71,16 @@ export function deliveriesFor(webhook: Webhook, rows: readonly FeedRow[]): reado
   );
 
   function deliver({ row, type = row.type, prNumbers = null }: Told): NewDelivery {
-    return { id: messageId(webhook.id, row.seq, type), seq: row.seq, type, line: lineOf(row), prNumbers };
+    const line = lineOf(webhook, row);
+    return { id: messageId(webhook.id, row.seq, type), seq: row.seq, type, line, prNumbers };
+  }
+
+  /** The beginning of a batch is told once: when its commit is there, if events of batches were chosen. */
+  function isToldToPeople(row: FeedRow): boolean {
+    if (!types.has(row.type)) return false;
+    const isTold = types.has('pull_request_batch.testing');
+    if (row.type === 'pull_request_batch.submitted') return !isTold;
+    return row.type !== 'pull_request.testing' || !isTold || runOf(row).isBatch !== true;
   }
 }
 
@@ -101,7 +110,9 @@ function messageId(webhookId: string, seq: number, type: string): string {
   return `msg_${hash('sha256', `${webhookId} ${seq} ${type}`).slice(0, 32)}`;
 }
 
-function lineOf({ repositoryId, queueId, prNumber, testId }: FeedRow): string {
+/** People read all messages of a queue in their order; programs those of a pull request. */
+function lineOf({ format }: Webhook, { repositoryId, queueId, prNumber, testId }: FeedRow): string {
+  if (format !== 'STANDARD' && queueId !== null) return `${repositoryId ?? ''} ${queueId}`;
   return `${repositoryId ?? ''} ${prNumber ?? testId ?? queueId ?? ''}`;
 }
 
@@ -117,10 +128,15 @@ function gather(rows: readonly FeedRow[]): readonly Told[] {
   });
 }
 
-function groupKey({ type, body, source, version }: FeedRow): string | undefined {
+function groupKey(row: FeedRow): string | undefined {
+  const { type, source, version } = row;
   if (type === DAILY_DIGEST) return `${source} ${version}`;
-  const [, word] = /^pull_request(?:_batch)?\.(\w+)$/.exec(type) ?? [];
+  const [, word] = /^(?:pull_request(?:_batch)?|landing)\.(\w+)$/.exec(type) ?? [];
   if (word === undefined) return undefined;
-  const { data } = JSON.parse(body) as { readonly data: { readonly isBatch?: boolean; readonly testRunId?: string } };
-  return data.isBatch === true ? `${source} ${version} ${word} ${data.testRunId}` : undefined;
+  const { isBatch, testRunId } = runOf(row);
+  return isBatch === true || type === 'landing.recorded' ? `${source} ${version} ${word} ${testRunId}` : undefined;
+}
+
+function runOf({ body }: FeedRow): { readonly isBatch?: boolean; readonly testRunId?: string } {
+  return (JSON.parse(body) as { readonly data: ReturnType<typeof runOf> }).data;
 }

@@ -200,7 +200,10 @@ describe('a message to people [X35]', () => {
   });
 
   test('names all pull requests that it stands for, and needs neither link nor step', () => {
-    assert.equal(chatMessage(event, [7, 8, 9]).sentence, '#7, #8 and #9: Removed: <test> failed & more.');
+    assert.equal(
+      chatMessage(event, [7, 8, 9]).sentence,
+      '#7, #8, #9 were removed from the queue for main: their batch failed.',
+    );
     const bare: FeedEvent = { id: '1', type: 'token.created', at: AT, actor: event.actor, text: 'A token.', data: {} };
     assert.deepEqual(chatMessage(bare, null), { sentence: 'A token.', where: '' });
     assert.equal((slackBody(chatMessage(bare, null)) as { text: string }).text, 'A token.');
