@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import { inspect } from 'node:util';
 import { until } from '../../../test/e2e/harness.ts';
-import { WebhookReceiver } from '../../../test/helpers/webhook-receiver.ts';
+import { type Answering, WebhookReceiver } from '../../../test/helpers/webhook-receiver.ts';
 import { createInProcess, type InProcess } from '../../../test/worlds/server/in-process.ts';
 import type { FeedDraft } from '../../storage/feed-draft.ts';
 import type { Webhook, WebhookId } from '../../storage/webhooks.ts';
@@ -114,6 +115,26 @@ describe('deliveries of webhooks', () => {
     await happen(anEvent(7, 2));
     const aborted = await settled(({ state }) => state === 'FAILED');
     assert.deepEqual([aborted.attempts, aborted.lastStatus], [1, 410]);
+  });
+
+  test('leave neither address nor secret in the log, however they fail [X40]', async () => {
+    const lines: string[] = [];
+    const note = (facts: object, text: string) => void lines.push(`${text} ${inspect(facts, { depth: 9 })}`);
+    const log = { ...world.app.log, debug: note, info: note, warn: note, error: note };
+    Object.assign(world.app, { log });
+    const answers: Answering[] = [
+      (response) => response.writeHead(500).end('secret-of-the-answer'),
+      (response) => response.writeHead(302, { location: 'https://secret-of-the-answer/' }).end(),
+      (_response, _received, request) => request.socket.destroy(),
+    ];
+    receiver.answer = (...given) => answers[receiver.received.length % answers.length]?.(...given);
+    await happen(...answers.map((_, index) => anEvent(index + 1, 1)));
+    start();
+    await until('all are tried', 10_000, async () => (await list()).every(({ attempts }) => attempts > 0) || undefined);
+    assert.ok(lines.length >= 3, lines.join('\n'));
+    for (const part of ['/hook', webhook.secret.slice(6), 'secret-of-the-answer']) {
+      assert.ok(!lines.join('\n').includes(part), lines.join('\n'));
+    }
   });
 
   test('keep the order of a pull request while the endpoint answers [X32]', async () => {
