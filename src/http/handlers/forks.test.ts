@@ -1,19 +1,19 @@
 // CI of a fork has no token. It names its own workflow run, and the server verifies that at the forge.
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { encodeQueue } from '../../src/app/core/queue-codec.ts';
-import type { EntryView } from '../../src/app/queue/entry-view.ts';
-import { createQueue } from '../../src/engine/queue.ts';
-import { DEFAULT_SETTINGS } from '../../src/engine/settings.ts';
-import type { Forge } from '../../src/forge/forge.ts';
-import type { WorkflowRunFacts } from '../../src/forge/hosting.ts';
-import type { Sha } from '../../src/lib/sha.ts';
-import type { OrganizationId } from '../../src/storage/accounts.ts';
-import type { QueueStore } from '../../src/storage/queues.ts';
-import { FakeForge } from '../fake/fake-forge.ts';
-import { FakeRepository } from '../fake/fake-repository.ts';
-import { aRepository, storeQueue } from '../helpers/store-rows.ts';
-import { createInProcess, type InProcess, TOKEN } from '../worlds/server/in-process.ts';
+import { FakeForge } from '../../../test/fake/fake-forge.ts';
+import { FakeRepository } from '../../../test/fake/fake-repository.ts';
+import { aRepository, storeQueue } from '../../../test/helpers/store-rows.ts';
+import { createInProcess, type InProcess, TOKEN } from '../../../test/worlds/server/in-process.ts';
+import { encodeQueue } from '../../app/core/queue-codec.ts';
+import type { EntryView } from '../../app/queue/entry-view.ts';
+import { createQueue } from '../../engine/queue.ts';
+import { DEFAULT_SETTINGS } from '../../engine/settings.ts';
+import type { Forge } from '../../forge/forge.ts';
+import type { WorkflowRunFacts } from '../../forge/hosting.ts';
+import type { Sha } from '../../lib/sha.ts';
+import type { OrganizationId } from '../../storage/accounts.ts';
+import type { QueueStore } from '../../storage/queues.ts';
 
 const SHA = 'a'.repeat(40) as Sha;
 const HOST = 'github.test';
