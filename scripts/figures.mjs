@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { findFolderCircles, readImports } from './lib/folder-circles.mjs';
 import { projectRoot } from './lib/node24.mjs';
-import { isRiddle, readComments } from './lib/read-comments.mjs';
+import { findRiddles, readComments } from './lib/read-comments.mjs';
 
 process.chdir(projectRoot);
 const isTest = (file) => file.endsWith('.test.ts');
@@ -21,7 +21,7 @@ print('lines in test', countLines(tests));
 print('files at the top of src/app', source.filter((file) => dirname(file) === 'src/app').length);
 print('circles between folders', findFolderCircles(readImports(source)).length);
 print('comments', code.flatMap((file) => readComments(readText(file))).length);
-print('comments that begin with What, Whoever or Nobody', code.flatMap(listRiddles).length);
+print('comments that begin with What, Whoever or Nobody', code.flatMap((file) => findRiddles(readText(file))).length);
 print('longest source file', ...longest(source));
 for (const [file, ms] of listSlowest(10)) print('slow test file', `${(ms / 1000).toFixed(1)} s`, file);
 
@@ -35,10 +35,6 @@ function readText(file) {
 
 function countLines(files) {
   return files.reduce((sum, file) => sum + readText(file).split('\n').length - 1, 0);
-}
-
-function listRiddles(file) {
-  return readComments(readText(file)).filter(({ text }) => isRiddle(text));
 }
 
 function longest(files) {

@@ -7,9 +7,8 @@ import { fileURLToPath } from 'node:url';
 
 const load = (name: string) => import(new URL(`../scripts/lib/${name}`, import.meta.url).href);
 const { findFolderCircles } = await load('folder-circles.mjs');
-const { isRiddle, readComments } = (await load('read-comments.mjs')) as {
-  isRiddle(text: string): boolean;
-  readComments(source: string): readonly { readonly line: number; readonly text: string }[];
+const { findRiddles } = (await load('read-comments.mjs')) as {
+  findRiddles(source: string): readonly { readonly line: number; readonly text: string }[];
 };
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -35,7 +34,7 @@ const REPLACED = {
 describe('the house', () => {
   it('begins no comment with a riddle', () => {
     const riddles = code.flatMap((file) =>
-      readComments(textOf(file)).flatMap(({ line, text }) => (isRiddle(text) ? [`${file}:${line} ${text}`] : [])),
+      findRiddles(textOf(file)).map(({ line, text }) => `${file}:${line} ${text}`),
     );
     assert.deepEqual(riddles, []);
   });

@@ -22,9 +22,15 @@ export function readComments(source) {
   return found.map(({ line, text }) => ({ line, text }));
 }
 
-/** A comment that begins so has a riddle for its subject. */
-export function isRiddle(text) {
-  return /^\W*(What|Whatever|Whoever|Nobody)\b/.test(text);
+/**
+ * The comments of a source file that have a riddle for their subject.
+ *
+ * @param {string} source
+ */
+export function findRiddles(source) {
+  // Parsing takes long, and few files have such a word after a mark of comments at all.
+  if (!/(?:\/\/|\*)\W*(?:What|Whatever|Whoever|Nobody)\b/.test(source)) return [];
+  return readComments(source).filter(({ text }) => /^\W*(?:What|Whatever|Whoever|Nobody)\b/.test(text));
 }
 
 const LINE = ts.SyntaxKind.SingleLineCommentTrivia;
