@@ -168,7 +168,7 @@ export async function updateQueue(app: App, caller: Caller, input: UpdateQueue):
     kind: 'queue_updated',
     at: app.clock.now(),
     actor: caller.name,
-    settings: input.keepsUnnamedSettings ? withReading(queue, settings) : withFreezes(queue, input),
+    settings: withReading(queue, input),
     state,
     ...present({ reason, until }),
   }));
@@ -208,7 +208,10 @@ function checkFreezeChange({ settings: { freezes } }: Queue, change: FreezeChang
 }
 
 // SPEC H27
-function withReading({ settings: present }: Queue, changes: Partial<QueueSettings>): Partial<QueueSettings> {
+function withReading(queue: Queue, input: UpdateQueue): Partial<QueueSettings> {
+  const changes = withFreezes(queue, input);
+  if (!input.keepsUnnamedSettings) return changes;
+  const { settings: present } = queue;
   const reads = changes.concurrency !== undefined && changes.bisectionConcurrency === undefined;
   return {
     ...changes,
