@@ -3,6 +3,7 @@ import { present } from '../src/lib/present.ts';
 import { Prng } from '../src/lib/prng.ts';
 import { TEST_ORDERS } from '../src/storage/tests.ts';
 import { startPostgres } from '../test/helpers/postgres.ts';
+import { measureCatchUp } from './events-catch-up.ts';
 import { measureCommits } from './events-commits.ts';
 import { measureMetrics } from './events-metrics.ts';
 import { measureStreams } from './events-streams.ts';
@@ -29,6 +30,7 @@ const QUESTIONS: Readonly<Record<string, (sizes: Sizes) => Promise<void>>> = {
   'list-tests': measureListTests,
   streams: measureStreams,
   webhooks: measureWebhooks,
+  'catch-up': measureCatchUp,
   commits: measureCommits,
   metrics: measureMetrics,
 };

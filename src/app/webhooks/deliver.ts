@@ -22,7 +22,7 @@ const DISABLE_AFTER_MS = 5 * 24 * HOUR_MS;
 /** Attempts at once on this server. Each endpoint has a small share of them. */
 const SLOTS = 256;
 /** Claims and settlements are gathered for so long. */
-const GATHER_MS = 20;
+const GATHER_MS = 5;
 /** The key of this server does not open the secret; that of another one may. */
 const OTHER_KEY_MS = MINUTE_MS;
 
