@@ -26,7 +26,12 @@ export async function measureCatchUp(): Promise<void> {
   const many = await catchUp(EVENTS);
   const name = 'events.catch-up';
   printFigure({ name: `${name}.time`, value: many.seconds, unit: 's', goal: GOALS.seconds });
-  printFigure({ name: `${name}.memory`, value: (many.memoryBytes - few.memoryBytes) / 1e6, unit: 'MB', goal: GOALS.memoryMb });
+  printFigure({
+    name: `${name}.memory`,
+    value: (many.memoryBytes - few.memoryBytes) / 1e6,
+    unit: 'MB',
+    goal: GOALS.memoryMb,
+  });
   printFigure({
     ...{ name: `${name}.cpu`, value: many.cpuMicroseconds / EVENTS, unit: 'µs/delivery' },
     ...{ baseline: few.cpuMicroseconds / FEWER, goal: GOALS.ratio },
