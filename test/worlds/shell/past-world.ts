@@ -56,6 +56,20 @@ export class PastWorld extends ShellWorld {
     return world;
   }
 
+  /** On a store that another world has left behind. */
+  static async reopen(store: Store, now: Instant): Promise<PastWorld> {
+    const world = new PastWorld(store);
+    const [repository] = await store.repositories.listAll();
+    assert.ok(repository);
+    const [queue] = await store.queues.listByRepository(repository.id);
+    assert.ok(queue);
+    world.now = now;
+    world.repositoryId = repository.id;
+    world.queueId = queue.id;
+    world.#organization = await store.accounts.findOrganizationById(repository.organizationId);
+    return world;
+  }
+
   get app(): App {
     return this.#app;
   }
