@@ -1,23 +1,15 @@
-import { type Candidate, type CandidateNumber, compositionOf, type Member } from '../engine/candidate.ts';
-import type { Effect } from '../engine/effect.ts';
-import type { PullRequestSubmitted, QueueEvent } from '../engine/event.ts';
+import { type Candidate, compositionOf, type Member } from '../engine/candidate.ts';
+import type { PullRequestSubmitted } from '../engine/event.ts';
 import type { PrNumber } from '../engine/pull-request.ts';
-import { createQueue, type EntryId, findCandidate, findLiveMember, type Queue } from '../engine/queue.ts';
+import { createQueue, type Entry, type EntryId, type Queue } from '../engine/queue.ts';
 import type { QueueSettings } from '../engine/settings.ts';
-import { step } from '../engine/step.ts';
 import { ALL_TARGETS, type ImpactedTargets } from '../engine/targets.ts';
-import { nextWakeAt } from '../engine/wake.ts';
 import type { Transition } from '../engine/work.ts';
+import type { Instant } from '../lib/clock.ts';
 import type { Sha } from '../lib/sha.ts';
-import { EventClock } from './event-clock.ts';
+import { EngineRun, type TestEnd, type World } from './engine-run.ts';
 import { type Outcome, Referee } from './referee.ts';
-import { Trees } from './trees.ts';
-import { type Change, MINUTE_MS, type Workload } from './workload.ts';
-
-/** An operator resumes the queue this long after an alarm. */
-const OPERATOR_MS = 30 * MINUTE_MS;
-
-const SOURCES = { file: undefined, fileProblem: undefined, protection: ['ci'], commands: '' };
+import type { Change, Workload } from './workload.ts';
 
 export interface SluiceOptions {
   readonly onDecided?: () => void;
@@ -35,199 +27,92 @@ export function runSluice(workload: Workload, settings: QueueSettings, options: 
 }
 
 /** The same in small steps, for callers that have other work to do. */
-export function playSluice(
+export function* playSluice(
   workload: Workload,
   settings: QueueSettings,
-  options: SluiceOptions = {},
+  { onDecided, learned }: SluiceOptions = {},
 ): Generator<void, Outcome> {
-  return new Shell(workload, settings, options).play();
+  const world = new WorkloadWorld(workload, onDecided);
+  const run = new EngineRun(beginQueue(settings, learned), workload.changes[0]?.submittedAt ?? 0, world);
+  const { heads } = run.queue;
+  run.tell({ kind: 'target_observed', at: run.clock.now, head: run.trees.head, since: heads, isDescendant: true });
+  for (const change of workload.changes) run.clock.at(change.submittedAt, () => run.tell(submissionOf(change)));
+  while (run.advance()) yield;
+  return world.referee;
 }
 
-interface RunningChecks {
-  readonly startedAt: number;
-  readonly cancel: () => void;
+/** The simulation has one check, whatever the names in the settings. */
+function beginQueue(settings: QueueSettings, learned: Queue['learned'] | undefined): Queue {
+  const requiredStatuses = settings.requiredStatuses?.length === 0 ? [] : null;
+  const queue = createQueue('main', { ...settings, requiredStatuses }, 'RUNNING');
+  return { ...queue, learned: learned ?? queue.learned };
 }
 
-class Shell {
-  readonly #workload: Workload;
-  readonly #referee: Referee;
-  readonly #clock: EventClock;
-  readonly #trees = new Trees();
-  readonly #checks = new Map<CandidateNumber, RunningChecks>();
-  readonly #landings = new Map<number, number>();
+/** The world of one workload. The referee knows what is broken, and keeps the score. */
+class WorkloadWorld implements World {
+  readonly referee: Referee;
+  readonly #gitMs: number;
   /** The duration of a test of the head by itself. */
   readonly #medianMs: number;
-  #queue: Queue;
+  readonly #landings = new Map<number, number>();
+  /** How many had landed when a commit became the head. */
+  readonly #heads = new Map<Sha, number>();
 
-  constructor(workload: Workload, settings: QueueSettings, { onDecided, learned }: SluiceOptions) {
-    this.#workload = workload;
-    this.#referee = new Referee(workload, onDecided);
-    this.#clock = new EventClock(workload.changes[0]?.submittedAt ?? 0);
+  constructor(workload: Workload, onDecided: (() => void) | undefined) {
+    this.referee = new Referee(workload, onDecided);
+    this.#gitMs = workload.chance.gitMs;
     this.#medianMs = medianOf(workload);
-    // The simulation has one check, whatever the names in the settings.
-    const requiredStatuses = settings.requiredStatuses?.length === 0 ? [] : null;
-    const queue = createQueue('main', { ...settings, requiredStatuses }, 'RUNNING');
-    this.#queue = { ...queue, learned: learned ?? queue.learned };
   }
 
-  *play(): Generator<void, Outcome> {
-    const { heads } = this.#queue;
-    this.#tell({ kind: 'target_observed', at: this.#now, head: this.#trees.head, since: heads, isDescendant: true });
-    for (const change of this.#workload.changes) {
-      this.#clock.at(change.submittedAt, () => this.#tell(submissionOf(change)));
-    }
-    while (this.#wake() || this.#clock.advance()) yield;
-    return this.#referee;
+  buildMs(): number {
+    return this.#gitMs;
   }
 
-  get #now(): number {
-    return this.#clock.now;
+  landMs(): number {
+    return this.#gitMs;
   }
 
-  /** Call it only before the clock advances, because nextWakeAt is expensive. */
-  #wake(): boolean {
-    const { nextAt } = this.#clock;
-    if (nextAt === this.#now) return false;
-    const wakeAt = nextWakeAt(withoutBatches(this.#queue), this.#now);
-    if (wakeAt === undefined || wakeAt <= this.#now || (nextAt !== undefined && nextAt <= wakeAt)) return false;
-    this.#clock.now = wakeAt;
-    this.#tell({ kind: 'time_passed', at: wakeAt });
-    return true;
-  }
-
-  /**
-   * nextWakeAt scans all pending entries to find when batches have waited enough. A timer for each admission is
-   * cheaper.
-   */
-  #wakeBatch(): void {
-    const { batch, batchingMaxWaitTimeMinutes } = this.#queue.settings;
-    if (!batch || batchingMaxWaitTimeMinutes === 0) return;
-    const waitsUntil = this.#now + batchingMaxWaitTimeMinutes * MINUTE_MS;
-    this.#clock.at(waitsUntil, () => this.#tell({ kind: 'time_passed', at: waitsUntil }));
-  }
-
-  #tell(event: QueueEvent): void {
-    const { queue, outcome, transitions, effects } = step(this.#queue, event);
-    if (outcome.kind === 'parked') throw new Error(`The engine parked the queue at a ${event.kind}: ${outcome.detail}`);
-    this.#queue = queue;
-    for (const transition of transitions) this.#note(transition);
-    for (const effect of effects) this.#carryOut(effect);
-  }
-
-  #note({ prNumber, from, to }: Transition): void {
-    if (to === 'MERGED') this.#referee.land(prNumber, this.#now);
-    else if (to === 'FAILED' || to === 'CANCELLED') this.#referee.remove(prNumber, this.#now);
-    else if (to === 'PENDING' && from === 'NOT_READY') this.#wakeBatch();
-    else if (to === 'PENDING') this.#referee.restarts += 1;
-  }
-
-  #carryOut(effect: Effect): void {
-    const { gitMs } = this.#workload.chance;
-    switch (effect.kind) {
-      case 'build_candidate':
-        this.#clock.after(gitMs, () => this.#build(effect.candidate));
-        return;
-      case 'start_checks':
-        return this.#startChecks(effect.candidate);
-      case 'land_candidate':
-        this.#clock.after(gitMs, () => this.#land(effect.candidate));
-        return;
-      case 'discard_candidate':
-        return this.#cutOff(effect.candidate);
-      case 'raise_alarm':
-        this.#referee.holds += 1;
-        this.#clock.after(OPERATOR_MS, () => this.#letGoOn());
-        return;
-    }
-  }
-
-  #letGoOn(): void {
-    this.#tell({ kind: 'queue_updated', at: this.#now, actor: 'operator', settings: {}, state: 'RUNNING' });
-  }
-
-  #build(number: CandidateNumber): void {
-    const candidate = findCandidate(this.#queue, number);
-    if (candidate?.state !== 'building') return;
-    const found = this.#findConflict(candidate);
-    if (found !== undefined) {
-      this.#tell({ kind: 'candidate_conflicted', at: this.#now, candidate: number, ...found });
-      return;
-    }
-    const tree = this.#trees.treeOn(candidate.base.sha, numbersOf(compositionOf(candidate)));
-    const sha = `candidate-${number}` as Sha;
-    this.#tell({ kind: 'candidate_built', at: this.#now, candidate: number, sha, tree, sources: SOURCES });
-  }
-
-  #findConflict(candidate: Candidate): { prNumber: PrNumber; culprit: PrNumber | undefined } | undefined {
+  findConflict(candidate: Candidate): { prNumber: PrNumber; culprit: PrNumber | undefined } | undefined {
     const composition = numbersOf(compositionOf(candidate));
     const isInBase = this.#isInBaseOf(candidate);
     for (const [index, { prNumber }] of candidate.members.entries()) {
       const beneath = composition.slice(0, candidate.beneath.length + index);
-      const rival = this.#referee.findConflict(prNumber, { beneath, isInBase });
+      const rival = this.referee.findConflict(prNumber, { beneath, isInBase });
       if (rival !== undefined) return { prNumber, culprit: rival === 'target' ? undefined : (rival as PrNumber) };
     }
     return undefined;
   }
 
   #isInBaseOf({ base }: Candidate): (number: number) => boolean {
-    const landed = this.#trees.landedOn(base.sha);
+    const landed = this.#heads.get(base.sha) ?? 0;
     return (number) => (this.#landings.get(number) ?? Number.POSITIVE_INFINITY) < landed;
   }
 
-  #startChecks(number: CandidateNumber): void {
-    const candidate = findCandidate(this.#queue, number);
-    if (candidate === undefined) return;
+  beginRun(candidate: Candidate): TestEnd {
     const members = numbersOf(candidate.members);
     const tested = { members, beneath: numbersOf(candidate.beneath), isInBase: this.#isInBaseOf(candidate) };
-    const passes = this.#referee.beginRun(tested);
-    const durationMs = members.length === 0 ? this.#medianMs : this.#referee.durationOf(members);
-    const cancel = this.#clock.after(durationMs, () => this.#report(number, passes));
-    this.#checks.set(number, { startedAt: this.#now, cancel });
+    const passes = this.referee.beginRun(tested);
+    return { passes, afterMs: members.length === 0 ? this.#medianMs : this.referee.durationOf(members) };
   }
 
-  #report(candidate: CandidateNumber, passes: boolean): void {
-    this.#cutOff(candidate);
-    const conclusion = passes ? 'SUCCESS' : 'FAILURE';
-    const check = {
-      name: 'ci',
-      status: 'COMPLETED',
-      startedAt: undefined,
-      url: undefined,
-      summary: undefined,
-    } as const;
-    this.#tell({ kind: 'check_reported', at: this.#now, candidate, check: { ...check, conclusion } });
+  endRun(tookMs: number): void {
+    this.referee.ciMs += tookMs;
   }
 
-  #cutOff(number: CandidateNumber): void {
-    const run = this.#checks.get(number);
-    if (run === undefined) return;
-    run.cancel();
-    this.#checks.delete(number);
-    this.#referee.ciMs += this.#now - run.startedAt;
+  landed(entries: readonly Entry[], head: Sha): void {
+    for (const { prNumber } of entries) this.#landings.set(prNumber, this.#landings.size);
+    this.#heads.set(head, this.#landings.size);
   }
 
-  #land(number: CandidateNumber): void {
-    const candidate = findCandidate(this.#queue, number);
-    if (candidate === undefined || this.#queue.landing?.candidate !== number) return;
-    const base = this.#trees.head;
-    const landing = compositionOf(candidate).filter((member) => findLiveMember(this.#queue, member) !== undefined);
-    for (const { prNumber } of landing) this.#landings.set(prNumber, this.#landings.size);
-    const pushedTree = this.#trees.land(numbersOf(landing));
-    this.#tell({
-      kind: 'candidate_landed',
-      at: this.#now,
-      candidate: number,
-      how: pushedTree === candidate.commit?.tree ? 'SAME_TREE' : 'COMPOSED',
-      base,
-      pushedSha: this.#trees.head,
-      pushedTree,
-      entries: landing.map(({ prNumber }) => ({ prNumber, sha: `landed-${prNumber}` as Sha, tree: pushedTree })),
-    });
+  note({ prNumber, from, to }: Transition, at: Instant): void {
+    if (to === 'MERGED') this.referee.land(prNumber, at);
+    else if (to === 'FAILED' || to === 'CANCELLED') this.referee.remove(prNumber, at);
+    else if (to === 'PENDING' && from !== 'NOT_READY') this.referee.restarts += 1;
   }
-}
 
-function withoutBatches(queue: Queue): Queue {
-  return queue.settings.batch ? { ...queue, settings: { ...queue.settings, batch: false } } : queue;
+  raiseAlarm(): void {
+    this.referee.holds += 1;
+  }
 }
 
 function medianOf({ changes }: Workload): number {

@@ -1,53 +1,77 @@
+import { type Base, type Candidate, compositionOf } from '../engine/candidate.ts';
+import type { Queue } from '../engine/queue.ts';
+import { valuesOf } from '../lib/int-map.ts';
 import { Prng } from '../lib/prng.ts';
 import type { Sha } from '../lib/sha.ts';
 
 /**
- * Names of trees. Equal sets of changes have the same name in any order. A name is the exclusive or of random words for
- * each change, so the next name costs the same after ten landings and after ten thousand.
+ * Names of trees. Equal sets of submissions have the same name in any order. A name is the exclusive or of random words
+ * for each submission, so the next name costs the same after ten landings and after ten thousand.
  */
 type Words = readonly [number, number, number];
 
-interface Head {
-  readonly words: Words;
-  readonly landed: number;
+interface Submitted {
+  readonly submission: number;
 }
 
+const NO_WORDS: Words = [0, 0, 0];
+
 export class Trees {
-  readonly #heads = new Map<Sha, Head>();
-  readonly #words: Words[] = [];
-  head = 'head-0' as Sha;
+  readonly #heads = new Map<Sha, Words>();
+  readonly #words = new Map<number, Words>();
+  /** The trees that were built before the simulation began. */
+  readonly #built = new Map<string, Sha>();
+  #landed = 0;
+  head: Sha;
 
-  constructor() {
-    this.#heads.set(this.head, { words: [0, 0, 0], landed: 0 });
+  constructor(queue: Queue) {
+    this.head = queue.head?.sha ?? ('head-0' as Sha);
+    this.#heads.set(this.head, NO_WORDS);
+    const candidates = [...valuesOf(queue.candidates), ...valuesOf(queue.passes)];
+    for (const { base } of candidates) this.#rewind(queue, base);
+    for (const candidate of candidates) {
+      if (candidate.commit !== undefined) this.#built.set(this.#nameOf(candidate), candidate.commit.tree);
+    }
   }
 
-  landedOn(sha: Sha): number {
-    return this.#headOf(sha).landed;
+  /** The head of the target branch as far as it was then: without what landed since. */
+  #rewind({ landings }: Queue, { sha, ordinal }: Base): void {
+    if (this.#heads.has(sha)) return;
+    const since = landings.filter((landing) => landing.ordinal > ordinal);
+    // A base whose landings are forgotten is like no other one.
+    const words = since.length > 0 ? this.#mix(NO_WORDS, since) : wordsFor(`base/${sha}`);
+    this.#heads.set(sha, words);
   }
 
-  treeOn(sha: Sha, changes: readonly number[]): Sha {
-    return nameOf(this.#mix(this.#headOf(sha).words, changes));
+  treeOf(candidate: Candidate): Sha {
+    const name = this.#nameOf(candidate);
+    return this.#built.get(name) ?? (name as Sha);
   }
 
-  /** Lands these changes on the target branch. Returns the new tree. */
-  land(changes: readonly number[]): Sha {
-    const before = this.#headOf(this.head);
-    const head = { words: this.#mix(before.words, changes), landed: before.landed + changes.length };
-    this.head = `head-${head.landed}` as Sha;
-    this.#heads.set(this.head, head);
-    return nameOf(head.words);
+  /** Lands these entries on the target branch. Returns the new tree. */
+  land(entries: readonly Submitted[]): Sha {
+    const words = this.#mix(this.#headOf(this.head), entries);
+    this.#landed += entries.length;
+    this.head = `head-${this.#landed}` as Sha;
+    this.#heads.set(this.head, words);
+    const name = nameOf(words);
+    return this.#built.get(name) ?? (name as Sha);
   }
 
-  #headOf(sha: Sha): Head {
+  #nameOf(candidate: Candidate): string {
+    return nameOf(this.#mix(this.#headOf(candidate.base.sha), compositionOf(candidate)));
+  }
+
+  #headOf(sha: Sha): Words {
     const head = this.#heads.get(sha);
     if (head === undefined) throw new RangeError(`${sha} was never the head`);
     return head;
   }
 
-  #mix(words: Words, changes: readonly number[]): Words {
+  #mix(words: Words, entries: readonly Submitted[]): Words {
     let [a, b, c] = words;
-    for (const number of changes) {
-      const [x, y, z] = this.#wordsOf(number);
+    for (const { submission } of entries) {
+      const [x, y, z] = this.#wordsOf(submission);
       a ^= x;
       b ^= y;
       c ^= z;
@@ -55,16 +79,20 @@ export class Trees {
     return [a, b, c];
   }
 
-  #wordsOf(number: number): Words {
-    const known = this.#words[number];
+  #wordsOf(submission: number): Words {
+    const known = this.#words.get(submission);
     if (known !== undefined) return known;
-    const prng = new Prng(`tree/${number}`);
-    const words: Words = [prng.integer(2 ** 32), prng.integer(2 ** 32), prng.integer(2 ** 32)];
-    this.#words[number] = words;
+    const words = wordsFor(`tree/${submission}`);
+    this.#words.set(submission, words);
     return words;
   }
 }
 
-function nameOf(words: Words): Sha {
-  return `tree-${words.map((word) => (word >>> 0).toString(36)).join('-')}` as Sha;
+function wordsFor(seed: string): Words {
+  const prng = new Prng(seed);
+  return [prng.integer(2 ** 32), prng.integer(2 ** 32), prng.integer(2 ** 32)];
+}
+
+function nameOf(words: Words): string {
+  return `tree-${words.map((word) => (word >>> 0).toString(36)).join('-')}`;
 }
