@@ -95,7 +95,7 @@ function countAfter([good, bad]: Learned['after'], context: 0 | 1, outcome: 0 | 
   return context === 0 ? [count(good, outcome), bad] : [good, count(bad, outcome)];
 }
 
-function outcomeAt({ outcomes }: Learned, ordinal: number): 0 | 1 | undefined {
+export function outcomeAt({ outcomes }: Learned, ordinal: number): 0 | 1 | undefined {
   const digit = outcomes.digits[ordinal - outcomes.from];
   if (digit === '0') return 0;
   return digit === '1' ? 1 : undefined;

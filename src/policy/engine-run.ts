@@ -28,8 +28,8 @@ export interface World {
   findConflict(candidate: Candidate): { prNumber: PrNumber; culprit: PrNumber | undefined } | undefined;
   /** Decides how the checks of a candidate end, and how long after now. */
   beginRun(candidate: Candidate, now: Instant): TestEnd;
-  /** CI was busy with a run for this long. */
-  endRun(tookMs: number): void;
+  /** CI was busy with a run for this long. `passed` is undefined if it was cut off. */
+  endRun(candidate: CandidateNumber, tookMs: number, passed: boolean | undefined): void;
   /** The target branch has this head now. */
   landed(entries: readonly Entry[], head: Sha): void;
   note(transition: Transition, at: Instant): void;
@@ -155,7 +155,7 @@ export class EngineRun {
 
   /** One failure decides a run. A pass takes all checks. */
   #report(number: CandidateNumber, passes: boolean): void {
-    this.#cutOff(number);
+    this.#cutOff(number, passes);
     const candidate = findCandidate(this.#queue, number);
     const open = candidate === undefined ? [] : openChecks(candidate);
     for (const name of passes ? open : open.slice(0, 1)) {
@@ -171,12 +171,12 @@ export class EngineRun {
     this.tell({ kind: 'check_judged', at: this.#now, candidate, check, attempt, ...NOT_JUDGED });
   }
 
-  #cutOff(number: CandidateNumber): void {
+  #cutOff(number: CandidateNumber, passed?: boolean): void {
     const run = this.#checks.get(number);
     if (run === undefined) return;
     run.cancel();
     this.#checks.delete(number);
-    this.#world.endRun(this.#now - run.startedAt);
+    this.#world.endRun(number, this.#now - run.startedAt, passed);
   }
 
   #land(number: CandidateNumber): void {

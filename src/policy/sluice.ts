@@ -1,4 +1,4 @@
-import { type Candidate, compositionOf, type Member } from '../engine/candidate.ts';
+import { type Candidate, type CandidateNumber, compositionOf, type Member } from '../engine/candidate.ts';
 import type { PullRequestSubmitted } from '../engine/event.ts';
 import type { PrNumber } from '../engine/pull-request.ts';
 import { createQueue, type Entry, type EntryId, type Queue } from '../engine/queue.ts';
@@ -33,23 +33,29 @@ export function* playSluice(
   { onDecided, learned }: SluiceOptions = {},
 ): Generator<void, Outcome> {
   const world = new WorkloadWorld(workload, onDecided);
-  const run = new EngineRun(beginQueue(settings, learned), workload.changes[0]?.submittedAt ?? 0, world);
-  const { heads } = run.queue;
-  run.tell({ kind: 'target_observed', at: run.clock.now, head: run.trees.head, since: heads, isDescendant: true });
-  for (const change of workload.changes) run.clock.at(change.submittedAt, () => run.tell(submissionOf(change)));
+  const run = beginRun(workload, beginQueue(settings, learned), world);
   while (run.advance()) yield;
   return world.referee;
 }
 
+/** The pull requests of a workload come to a queue. */
+export function beginRun(workload: Workload, queue: Queue, world: World): EngineRun {
+  const run = new EngineRun(queue, workload.changes[0]?.submittedAt ?? 0, world);
+  const { heads } = run.queue;
+  run.tell({ kind: 'target_observed', at: run.clock.now, head: run.trees.head, since: heads, isDescendant: true });
+  for (const change of workload.changes) run.clock.at(change.submittedAt, () => run.tell(submissionOf(change)));
+  return run;
+}
+
 /** The simulation has one check, whatever the names in the settings. */
-function beginQueue(settings: QueueSettings, learned: Queue['learned'] | undefined): Queue {
+export function beginQueue(settings: QueueSettings, learned?: Queue['learned']): Queue {
   const requiredStatuses = settings.requiredStatuses?.length === 0 ? [] : null;
   const queue = createQueue('main', { ...settings, requiredStatuses }, 'RUNNING');
   return { ...queue, learned: learned ?? queue.learned };
 }
 
 /** The world of one workload. The referee knows what is broken, and keeps the score. */
-class WorkloadWorld implements World {
+export class WorkloadWorld implements World {
   readonly referee: Referee;
   readonly #gitMs: number;
   /** The duration of a test of the head by itself. */
@@ -95,7 +101,7 @@ class WorkloadWorld implements World {
     return { passes, afterMs: members.length === 0 ? this.#medianMs : this.referee.durationOf(members) };
   }
 
-  endRun(tookMs: number): void {
+  endRun(_candidate: CandidateNumber, tookMs: number): void {
     this.referee.ciMs += tookMs;
   }
 

@@ -1,0 +1,91 @@
+import type { Candidate, CandidateNumber } from '../../src/engine/candidate.ts';
+import type { PrNumber } from '../../src/engine/pull-request.ts';
+import { DEFAULT_SETTINGS, type QueueSettings } from '../../src/engine/settings.ts';
+import type { Instant } from '../../src/lib/clock.ts';
+import { Prng } from '../../src/lib/prng.ts';
+import type { TestEnd } from '../../src/policy/engine-run.ts';
+import { ENOUGH_RUNS, type Forecast, forecastQueue } from '../../src/policy/forecast.ts';
+import type { Pace, PastRun } from '../../src/policy/pace.ts';
+import { beginQueue, beginRun, WorkloadWorld } from '../../src/policy/sluice.ts';
+import type { Workload } from '../../src/policy/workload.ts';
+import type { Settings } from './policy-trial.ts';
+
+/** A forecast for one entry, and what became of it. */
+export interface Observation extends Forecast {
+  readonly madeAt: Instant;
+  readonly landedAt: Instant | undefined;
+}
+
+/** A world that remembers its runs, as a server does. */
+class RememberingWorld extends WorkloadWorld {
+  readonly runs: PastRun[] = [];
+  readonly #members = new Map<CandidateNumber, number>();
+  readonly #now: () => Instant;
+
+  constructor(workload: Workload, now: () => Instant) {
+    super(workload, undefined);
+    this.#now = now;
+  }
+
+  override beginRun(candidate: Candidate): TestEnd {
+    this.#members.set(candidate.number, candidate.members.length);
+    return super.beginRun(candidate);
+  }
+
+  override endRun(candidate: CandidateNumber, tookMs: number, passed: boolean | undefined): void {
+    super.endRun(candidate, tookMs);
+    const members = this.#members.get(candidate) ?? 1;
+    if (passed === undefined || members === 0) return;
+    const checks = [{ name: 'ci', tookMs }];
+    this.runs.push({ members, passed, tookMs, checks, endedAt: this.#now() });
+  }
+}
+
+interface Calibration {
+  readonly settings: Settings;
+  readonly seed: string;
+  /** How many times forecasts are made. */
+  readonly moments: number;
+  readonly samples: number;
+}
+
+/** Plays a workload, stops it at random for forecasts, and compares them with its end. */
+export function calibrate(workload: Workload, { settings, seed, moments, samples }: Calibration): Observation[] {
+  const prng = new Prng(`${seed}/moments`);
+  const { changes, chance } = workload;
+  const world: RememberingWorld = new RememberingWorld(workload, () => run.clock.now);
+  const queue = beginQueue({ ...DEFAULT_SETTINGS, ...settings } as QueueSettings);
+  const run = beginRun(workload, queue, world);
+  const from = changes[Math.floor(changes.length / 4)]?.submittedAt ?? 0;
+  const until = changes[Math.floor(changes.length * 0.85)]?.submittedAt ?? 0;
+  const made: { readonly prNumber: PrNumber; readonly madeAt: Instant; readonly forecast: Forecast }[] = [];
+  const forecast = () => {
+    if (world.runs.length < ENOUGH_RUNS) return;
+    const now = run.clock.now;
+    const pace: Pace = {
+      runs: world.runs.slice(-200),
+      buildMs: [chance.gitMs],
+      landMs: [chance.gitMs],
+      arrivalMs: arrivalMsAt(workload, now),
+    };
+    const { entries } = forecastQueue(run.queue, now, pace, {
+      seed: `${seed}/${now}`,
+      isEnough: (done) => done >= samples,
+    });
+    for (const [prNumber, forecast] of entries) made.push({ prNumber, madeAt: now, forecast });
+  };
+  for (let index = 0; index < moments; index += 1) run.clock.at(from + prng.next() * (until - from), forecast);
+  while (run.advance()) continue;
+  return made.map(({ prNumber, madeAt, forecast: told }) => ({
+    ...told,
+    madeAt,
+    landedAt: world.referee.landedAt.get(prNumber),
+  }));
+}
+
+/** From the latest submissions, as a server knows them. */
+function arrivalMsAt({ changes }: Workload, now: Instant): number | undefined {
+  const past = changes.filter(({ submittedAt }) => submittedAt <= now).slice(-50);
+  const first = past[0]?.submittedAt;
+  return first === undefined || past.length < 2 ? undefined : (now - first) / past.length;
+}

@@ -1,0 +1,100 @@
+import { type Candidate, openChecks } from '../engine/candidate.ts';
+import type { Instant } from '../lib/clock.ts';
+import type { Prng } from '../lib/prng.ts';
+
+/** How fast a queue was lately: what its runs, builds and landings took. Oldest first. */
+export interface Pace {
+  readonly runs: readonly PastRun[];
+  readonly buildMs: readonly number[];
+  readonly landMs: readonly number[];
+  /** The mean time between two submissions; undefined if there were none lately. */
+  readonly arrivalMs: number | undefined;
+}
+
+/** A run that CI finished. */
+export interface PastRun {
+  /** How many entries it tested. */
+  readonly members: number;
+  readonly passed: boolean;
+  /** From the start of the tests until the result was known. */
+  readonly tookMs: number;
+  readonly checks: readonly PastCheck[];
+  readonly endedAt: Instant;
+}
+
+export interface PastCheck {
+  readonly name: string;
+  readonly tookMs: number;
+}
+
+/** Runs of this many back are drawn 1/e times as often as the latest. */
+const MEMORY = 40;
+/** So many draws find a run that took longer than the one under way, or it is one of the longest. */
+const DRAWS = 16;
+/** A class of sizes with fewer runs says too little. */
+const ENOUGH_OF_SIZE = 8;
+const ENOUGH_OF_FAILURES = 4;
+
+/** Draws durations from the past. Recent runs are likelier. */
+export class Durations {
+  readonly #pace: Pace;
+  readonly #prng: Prng;
+  readonly #pools = new Map<string, readonly PastRun[]>();
+
+  constructor(pace: Pace, prng: Prng) {
+    this.#pace = pace;
+    this.#prng = prng;
+  }
+
+  drawBuild(): number {
+    return this.#recent(this.#pace.buildMs) ?? 0;
+  }
+
+  drawLanding(): number {
+    return this.#recent(this.#pace.landMs) ?? 0;
+  }
+
+  /** How long a run takes in all that has been under way for `elapsedMs`. */
+  drawRun(candidate: Candidate, passes: boolean, elapsedMs: number): number {
+    const pool = this.#poolOf(candidate.members.length, passes);
+    const open = openChecks(candidate);
+    const isOver = (tookMs: number) => tookMs > elapsedMs;
+    for (let draw = 0; draw < DRAWS; draw += 1) {
+      const run = this.#recent(pool);
+      if (run === undefined) return elapsedMs;
+      const tookMs = passes ? openMsOf(run, open) : run.tookMs;
+      if (isOver(tookMs)) return tookMs;
+    }
+    const longer = pool.map(({ tookMs }) => tookMs).filter(isOver);
+    return longer[this.#prng.integer(longer.length)] ?? elapsedMs * (1.05 + 0.4 * this.#prng.next());
+  }
+
+  #recent<T>(values: readonly T[]): T | undefined {
+    for (;;) {
+      const back = Math.floor(-Math.log(1 - this.#prng.next()) * MEMORY);
+      if (back < values.length) return values[values.length - 1 - back];
+      if (values.length < MEMORY / 2) return values[this.#prng.integer(values.length)];
+    }
+  }
+
+  /** Batches may take longer than single entries, and failures may be known sooner than passes. */
+  #poolOf(members: number, passed: boolean): readonly PastRun[] {
+    const size = Math.floor(Math.log2(Math.max(1, members)));
+    const key = `${size}/${passed}`;
+    const known = this.#pools.get(key);
+    if (known !== undefined) return known;
+    const { runs } = this.#pace;
+    const alike = runs.filter((run) => run.passed === passed);
+    const ofResult = alike.length >= (passed ? 1 : ENOUGH_OF_FAILURES) ? alike : runs;
+    const ofSize = ofResult.filter((run) => Math.floor(Math.log2(Math.max(1, run.members))) === size);
+    const pool = ofSize.length >= ENOUGH_OF_SIZE ? ofSize : ofResult;
+    this.#pools.set(key, pool);
+    return pool;
+  }
+}
+
+/** The time until the last of the open checks ended. A check that the past does not know takes as long as the run. */
+function openMsOf({ checks, tookMs }: PastRun, open: readonly string[]): number {
+  const known = checks.filter(({ name }) => open.includes(name));
+  return known.length < open.length || open.length === 0 ? tookMs : Math.max(...known.map((check) => check.tookMs));
+}
