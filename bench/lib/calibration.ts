@@ -33,7 +33,7 @@ class RememberingWorld extends WorkloadWorld {
   }
 
   override endRun(candidate: CandidateNumber, tookMs: number, passed: boolean | undefined): void {
-    super.endRun(candidate, tookMs);
+    super.endRun(candidate, tookMs, passed);
     const members = this.#members.get(candidate) ?? 1;
     if (passed === undefined || members === 0) return;
     const checks = [{ name: 'ci', tookMs }];
@@ -75,7 +75,7 @@ export function calibrate(workload: Workload, { settings, seed, moments, samples
     for (const [prNumber, forecast] of entries) made.push({ prNumber, madeAt: now, forecast });
   };
   for (let index = 0; index < moments; index += 1) run.clock.at(from + prng.next() * (until - from), forecast);
-  while (run.advance()) continue;
+  while (run.advance());
   return made.map(({ prNumber, madeAt, forecast: told }) => ({
     ...told,
     madeAt,

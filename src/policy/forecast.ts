@@ -118,7 +118,12 @@ class Sample implements World {
       if (state === 'building') this.#run.carryOut({ kind: 'build_candidate', candidate: number });
       if (state === 'testing') this.#run.carryOut({ kind: 'start_checks', candidate: number });
     }
-    if (queue.landing !== undefined) this.#run.carryOut({ kind: 'land_candidate', candidate: queue.landing.candidate, expectedHead: queue.landing.expectedHead });
+    if (queue.landing !== undefined)
+      this.#run.carryOut({
+        kind: 'land_candidate',
+        candidate: queue.landing.candidate,
+        expectedHead: queue.landing.expectedHead,
+      });
   }
 
   /** Pull requests go on to come as often as they did. */
@@ -140,7 +145,7 @@ class Sample implements World {
     const number = (NEXT - this.#submitted - (hasNext ? 0 : 1)) as PrNumber;
     this.#submitted += 1;
     const targets = this.#live[prng.integer(this.#live.length)]?.targets ?? ALL_TARGETS;
-    this.#run.tell(submissionOf(number, clock.now, targets));
+    this.#run.tell(submissionOf(number, clock.now, { baseBranch: queue.branch, targets }));
   }
 
   buildMs(): number {
@@ -182,7 +187,11 @@ function asSimulated(queue: Queue): Queue {
   return { ...queue, hasPages: false, settings: { ...queue.settings, requiredStatuses, directMergeMode: 'OFF' } };
 }
 
-function submissionOf(number: PrNumber, at: Instant, targets: ImpactedTargets): PullRequestSubmitted {
+function submissionOf(
+  number: PrNumber,
+  at: Instant,
+  { baseBranch, targets }: { readonly baseBranch: string; readonly targets: ImpactedTargets },
+): PullRequestSubmitted {
   return {
     kind: 'pull_request_submitted',
     at,
@@ -191,7 +200,7 @@ function submissionOf(number: PrNumber, at: Instant, targets: ImpactedTargets): 
     pr: {
       number,
       headSha: `next-${number}` as Sha,
-      baseBranch: '',
+      baseBranch,
       title: '',
       author: '',
       url: '',

@@ -101,7 +101,7 @@ export class WorkloadWorld implements World {
     return { passes, afterMs: members.length === 0 ? this.#medianMs : this.referee.durationOf(members) };
   }
 
-  endRun(_candidate: CandidateNumber, tookMs: number): void {
+  endRun(_candidate: CandidateNumber, tookMs: number, _passed: boolean | undefined): void {
     this.referee.ciMs += tookMs;
   }
 

@@ -265,4 +265,6 @@ export interface QueueStore {
   findCandidateById(id: string): Promise<CandidateRow | undefined>;
   /** The newest candidate of these queues whose commit is `sha`. */
   findCandidateBySha(queueIds: readonly QueueId[], sha: string): Promise<CandidateRow | undefined>;
+  /** The latest candidates that have ended, oldest first. */
+  listEndedCandidates(queueId: QueueId, limit: number): Promise<readonly CandidateRow[]>;
 }

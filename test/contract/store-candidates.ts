@@ -65,6 +65,16 @@ function findPromises({ inQueue, inStore }: StoreTests): void {
     },
   );
 
+  inQueue('the latest candidates that ended are listed, oldest first', async ({ queues, queue }) => {
+    const of = (number: number, more = {}) => aCandidate(queue.id, number, { endedAt: NOON, ...more });
+    // A pass that is remembered is live, and has ended.
+    const [one, two, three, open] = [of(1), of(2, { isLive: true }), of(10), of(11, { endedAt: null })];
+    await queues.commit(aCommit(queue.id, 1, { candidates: [three, open, one, two] }));
+    assert.deepEqual(await queues.listEndedCandidates(queue.id, 9), [one, two, three]);
+    assert.deepEqual(await queues.listEndedCandidates(queue.id, 2), [two, three]);
+    assert.deepEqual(await queues.listEndedCandidates('other' as QueueId, 2), []);
+  });
+
   inQueue(
     'candidates of a deleted queue stay, and go with its repository',
     async ({ store, queues, repositories, queue }) => {

@@ -156,6 +156,13 @@ function candidateStatements(compiler: StatementCompiler) {
         .orderBy('number', 'desc')
         .limit(1),
     ),
+    listEndedCandidates: compiler.statement<{ queueId: string; limit: number }>()((param) =>
+      candidates
+        .where('queue_id', '=', param('queueId'))
+        .where('ended_at', 'is not', null)
+        .orderBy('number', 'desc')
+        .limit(param('limit')),
+    ),
   };
 }
 

@@ -164,5 +164,9 @@ function candidateReads(engine: SqlEngine, statements: QueueStatements) {
         // Of each part of a long list of queues there is one.
         return newest.map(toCandidate).sort((a, b) => b.createdAt - a.createdAt || b.number - a.number)[0];
       }),
+    listEndedCandidates: (queueId, limit) =>
+      engine.read(function* () {
+        return (yield* all(statements.listEndedCandidates, { queueId, limit })).map(toCandidate).reverse();
+      }),
   } satisfies Partial<QueueStore>;
 }
