@@ -4,8 +4,8 @@ const test = '\\.test\\.ts$';
 const any = { own: '^src/', vendor: '^node_modules/' };
 
 // Ports are the files directly in these rooms; adapters are the folders beside them.
-const port = '^src/(forge|check-runner|outgoing|storage)/[^/]+\\.ts$|^src/git/git\\.ts$';
-const pure = '^src/(engine|flaky|junit)/';
+const port = '^src/(forge|check-runner|outgoing|simulator|storage)/[^/]+\\.ts$|^src/git/git\\.ts$';
+const pure = '^src/(engine|flaky|junit|policy)/';
 const lib = '^src/lib/';
 const words = '^src/words/';
 // A hash is a pure function of its text; biome.json refuses every other name of node:crypto in the pure rooms.
@@ -114,6 +114,14 @@ module.exports = {
     },
 
     room(
+      'simulator-port',
+      '^src/simulator/[^/]+\\.ts$',
+      ['^src/simulator/[^/]+\\.ts$', pure, lib],
+      'A port knows no adapter.',
+    ),
+    room('simulator-thread', '^src/simulator(/thread/|-main)', ['^src/simulator/', pure, lib], 'It plays queues.'),
+
+    room(
       'contract-describes',
       contract,
       [contract, port, pure, lib],
@@ -123,16 +131,12 @@ module.exports = {
     appRoom('core'),
     appRoom('access'),
     appRoom('feed'),
+    appRoom('forecast'),
     appRoom('repositories'),
     appRoom('tests'),
     appRoom('webhooks', ['feed', 'tests']),
     appRoom('queue', ['access', 'repositories', 'tests']),
-    room(
-      'app-advice',
-      '^src/app/advice/',
-      ['^src/app/(core|advice)/', contract, port, pure, words, '^src/policy/', lib],
-      'advice plays the history of a queue in the simulator of policies.',
-    ),
+    appRoom('advice'),
     appRoom('uploads', ['queue', 'repositories']),
     appRoom('pr-page', ['queue', 'tests']),
     appRoom('forge-events', ['pr-page', 'queue', 'repositories']),

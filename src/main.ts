@@ -13,6 +13,7 @@ import { Outages, recordOutages } from './app/core/outages.ts';
 import { QueueHost } from './app/core/queue-host.ts';
 import { WakeSignal } from './app/core/wake-signal.ts';
 import { createEffectWorker, type EffectWorker } from './app/effects/effect-worker.ts';
+import { Forecaster } from './app/forecast/forecaster.ts';
 import { createForgePoller } from './app/forge-events/forge-poller.ts';
 import { createHintWatch, createHintWorker, type HintWorker } from './app/forge-events/hint-worker.ts';
 import { PlainGitPoller } from './app/forge-events/plain-git-poller.ts';
@@ -36,7 +37,7 @@ import type { PlaceQuestion } from './flaky/upload-place.ts';
 import { createServer } from './http/server.ts';
 import { createIngestThread, type IngestThread } from './ingest/thread.ts';
 import type { ThreadData } from './ingest/thread-messages.ts';
-import { systemClock } from './lib/clock.ts';
+import { systemClock, type Timing } from './lib/clock.ts';
 import { Fault } from './lib/fault.ts';
 import { LineWriter } from './lib/line-writer.ts';
 import { createJsonLog, createTextLog, type Log, type LogLevel } from './lib/log.ts';
@@ -44,6 +45,8 @@ import type { PeriodicTask } from './lib/periodic.ts';
 import { readVersion } from './lib/version.ts';
 import { createSecretBox, loadSecretKey } from './outgoing/http/secret-box.ts';
 import { createWebhookSender } from './outgoing/http/send-webhook.ts';
+import type { Simulator } from './simulator/simulator.ts';
+import { SimulatorThread } from './simulator/thread/simulator-thread.ts';
 import { createTurnMemory } from './storage/sqlite/write-turn.ts';
 import type { Store } from './storage/store.ts';
 
@@ -121,6 +124,7 @@ async function startOn(
     { clock, log, findPlace, firstStartMs: ingestStartMs ?? INGEST_START_MS },
   );
   const unusedUploads = new UnusedUploads({ store, clock, log });
+  const simulator = createSimulator({ clock, log });
   const app: App = {
     store,
     queues: new QueueHost(store, clock),
@@ -139,6 +143,8 @@ async function startOn(
     unusedUploads,
     backups,
     admin,
+    simulator,
+    forecasts: new Forecaster({ store, simulator, clock, log }),
   };
   await store.past.endOutages(clock.now());
   tellOfHooks(app);
@@ -229,9 +235,16 @@ function createIngest(
     maxRepositoryTests: config.repositoryTests,
   };
   const data = { dataFolder, databaseUrl, writeTurn, holder, testBranchPrefix, logLevel, ...limits };
-  // Bundled code ends in .mjs.
-  const entry = new URL(`./ingest-main${path.extname(import.meta.filename)}`, import.meta.url);
-  return createIngestThread({ entry, data, ...parts });
+  return createIngestThread({ entry: entryOf('ingest-main'), data, ...parts });
+}
+
+function createSimulator(parts: { readonly clock: Timing; readonly log: Log }): Simulator {
+  return new SimulatorThread({ entry: entryOf('simulator-main'), ...parts });
+}
+
+/** The file that a thread begins with. Bundled code ends in .mjs. */
+function entryOf(name: string): URL {
+  return new URL(`./${name}${path.extname(import.meta.filename)}`, import.meta.url);
 }
 
 function createRunner(config: Config, log: Log): Promise<CheckRunner> {
@@ -301,9 +314,9 @@ async function stop(parts: {
   readonly rounds: readonly PeriodicTask[];
 }): Promise<void> {
   const { plainGitPoller, worker, hintWorker, deliveryWorker, timers, ingest, rounds } = parts;
-  const { feed } = parts.app;
+  const { feed, simulator } = parts.app;
   const workers = [worker, hintWorker, deliveryWorker];
-  const stopping = [plainGitPoller, ...workers, timers, ingest, feed, ...rounds].map((part) => part.stop());
+  const stopping = [plainGitPoller, ...workers, timers, ingest, feed, simulator, ...rounds].map((part) => part.stop());
   const ended = Promise.all(stopping);
   const cutOff = setTimeout(() => parts.server.server.closeAllConnections(), STOP_MS);
   // An endpoint may take its time: its delivery is repeated after the restart.

@@ -1,7 +1,7 @@
 /** The thread that plays queues in simulated time. */
 import { parentPort } from 'node:worker_threads';
-import { TASKS } from './simulator/simulator.ts';
-import type { Answered, Asked } from './simulator/thread.ts';
+import type { Answered, Asked } from './simulator/thread/simulator-thread.ts';
+import { TASKS } from './simulator/thread/tasks.ts';
 
 const port = parentPort;
 if (port === null) throw new Error('this file is the entry of a thread');

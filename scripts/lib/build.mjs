@@ -18,7 +18,7 @@ export async function buildSluice(folder) {
   rmSync(folder, { recursive: true, force: true });
   await build({
     absWorkingDir: projectRoot,
-    entryPoints: ['bin/sluice.mjs', 'src/ingest-main.ts'],
+    entryPoints: ['bin/sluice.mjs', 'src/ingest-main.ts', 'src/simulator-main.ts'],
     outdir: join(folder, 'lib', 'sluice'),
     entryNames: '[name]',
     outExtension: { '.js': '.mjs' },

@@ -16,6 +16,7 @@ import type { Prng } from '../../src/lib/prng.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { noIngest } from '../fake/no-ingest.ts';
 import { noJobs } from '../fake/no-jobs.ts';
+import { localSimulator } from '../helpers/local-simulator.ts';
 import { testWebhooks } from '../worlds/shell/create-app.ts';
 import type { Conditions } from './conditions.ts';
 import { faulty } from './faulty.ts';
@@ -133,6 +134,8 @@ export class Servers {
       log: this.#createLog(),
       checkRunner: noJobs,
       backups: new Backups({ folder: '', isChosen: false }),
+      simulator: localSimulator,
+      forecasts: { find: () => undefined },
       admin: { slug: 'acme', adminToken: undefined, tokenFile: '' },
       // Callers bring their own permissions.
       auth: undefined as unknown as Authenticator,

@@ -1,14 +1,11 @@
-import { setImmediate as otherRequests } from 'node:timers/promises';
 import type { ReplyOf } from '../../contract/operation.ts';
 import type { adviseQueue as contract } from '../../contract/queues.ts';
 import type { Queue } from '../../engine/queue.ts';
 import type { QueueSettings } from '../../engine/settings.ts';
 import { present } from '../../lib/present.ts';
 import { Semaphore } from '../../lib/semaphore.ts';
-import { measure } from '../../policy/measure.ts';
-import type { Outcome } from '../../policy/referee.ts';
-import { playSluice } from '../../policy/sluice.ts';
 import { type Change, HOUR_MS } from '../../policy/workload.ts';
+import type { ReplayInput, Simulator } from '../../simulator/simulator.ts';
 import {
   adviceText,
   ENOUGH_DECIDED,
@@ -28,12 +25,8 @@ type AdviceView = ReplyOf<typeof contract>;
 const MOST_DECIDED = 500;
 /** Busy queues are read for a day only. */
 const WINDOWS_DAYS = [1, 7, 30, 90];
-/** Other requests wait at most about this long. */
-const TURN_MS = 10;
 /** Four for each pull request are usual. Long lines that fail often need many more, and each takes longer. */
 const MOST_STEPS = 4000;
-/** With hundreds of slots a step may take so long that time is the limit: 5 s for each replay. */
-const MOST_TURNS = 500;
 
 /** One replay at a time in each server. */
 const replaying = new Semaphore(1);
@@ -52,12 +45,13 @@ export async function adviseQueue(app: App, caller: Caller, ref: QueueRef): Answ
 }
 
 async function advise(app: App, found: FoundQueue): Promise<AdviceView> {
-  return adviseOn(await readDecided(app, found), found.queue.settings);
+  return adviseOn(app.simulator, await readDecided(app, found), found.queue.settings);
 }
 
 /** Steps are counted rather than time, so that most histories have the same advice on every machine. */
 // SPEC K28
 export async function adviseOn(
+  simulator: Simulator,
   decided: readonly Change[],
   settings: QueueSettings,
   mostSteps = MOST_STEPS,
@@ -66,7 +60,7 @@ export async function adviseOn(
     return { decided: decided.length, text: tooFewText(decided.length), replays: [] };
   let changes = decided;
   while (changes.length >= ENOUGH_DECIDED) {
-    const replays = await replayAll(changes.map(renumber), settings, mostSteps);
+    const replays = await replayAll(simulator, { changes: changes.map(renumber), settings, mostSteps });
     if (replays !== undefined) return { decided: changes.length, ...replays };
     changes = changes.slice(Math.ceil(changes.length / 2));
   }
@@ -78,15 +72,15 @@ function renumber(change: Change, index: number): Change {
 }
 
 async function replayAll(
-  changes: readonly Change[],
-  settings: QueueSettings,
-  mostSteps: number,
+  simulator: Simulator,
+  played: ReplayInput,
 ): Promise<Pick<AdviceView, 'text' | 'replays'> | undefined> {
-  const now = await replay(changes, settings, mostSteps);
+  const now = await replay(simulator, played);
   if (now === undefined) return undefined;
   const others: Replay[] = [];
   for (const runCost of RUN_COST_WORDS.keys()) {
-    const other = await replay(changes, { ...settings, optimizationMode: 'ADAPTIVE', runCost }, mostSteps);
+    const settings: QueueSettings = { ...played.settings, optimizationMode: 'ADAPTIVE', runCost };
+    const other = await replay(simulator, { ...played, settings });
     if (other === undefined) return undefined;
     others.push({ ...other, runCost });
   }
@@ -110,29 +104,10 @@ async function readDecided({ store, clock }: App, found: FoundQueue): Promise<re
 }
 
 /** Undefined if it takes too many steps. */
-async function replay(
-  changes: readonly Change[],
-  settings: QueueSettings,
-  mostSteps: number,
-): Promise<Replay | undefined> {
-  const workload = { source: '', changes, chance: { seed: '1', flakeRate: 0, gitMs: 0 } };
-  const outcome = await play(playSluice(workload, settings), mostSteps);
-  if (outcome === undefined) return undefined;
-  const { runsPerDecided, timeToLandMinutes } = measure([{ workload, outcome }]);
+async function replay(simulator: Simulator, played: ReplayInput): Promise<Replay | undefined> {
+  const measured = await simulator.replay(played);
+  if (measured === undefined) return undefined;
+  const { runsPerDecided, timeToLandMinutes } = measured;
   const { p50, p95 } = timeToLandMinutes;
   return { runCost: undefined, runsPerDecided, p50Minutes: p50 ?? undefined, p95Minutes: p95 ?? undefined };
-}
-
-async function play(game: Generator<void, Outcome>, mostSteps: number): Promise<Outcome | undefined> {
-  let turnEndsAt = performance.now() + TURN_MS;
-  let turns = 1;
-  for (let steps = 0; steps < mostSteps && turns <= MOST_TURNS; steps += 1) {
-    const step = game.next();
-    if (step.done) return step.value;
-    if (performance.now() < turnEndsAt) continue;
-    await otherRequests();
-    turns += 1;
-    turnEndsAt = performance.now() + TURN_MS;
-  }
-  return undefined;
 }

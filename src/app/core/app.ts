@@ -3,11 +3,13 @@ import type { Forge } from '../../forge/forge.ts';
 import type { Instant, Timing } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { SecretBox, WebhookSender } from '../../outgoing/outgoing.ts';
+import type { Simulator } from '../../simulator/simulator.ts';
 import type { Store } from '../../storage/store.ts';
 import type { Backups } from './backups.ts';
 import type { Caller } from './caller.ts';
 import type { Directory } from './directory.ts';
 import type { Feed } from './feed.ts';
+import type { Forecasting } from './forecasting.ts';
 import type { Outages } from './outages.ts';
 import type { QueueHost } from './queue-host.ts';
 import type { WakeSignal } from './wake-signal.ts';
@@ -33,6 +35,8 @@ export interface App {
   /** Logs upload addresses that clients asked for and never used. */
   readonly unusedUploads?: { watch(given: IssuedUploadUrl): void };
   readonly backups: Backups;
+  readonly simulator: Simulator;
+  readonly forecasts: Forecasting;
   readonly admin: AdminAccess;
 }
 

@@ -1,29 +1,13 @@
-import type { PrNumber } from '../../engine/pull-request.ts';
-import type { Instant, Timing } from '../../lib/clock.ts';
+import type { Timing } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
-import { ENOUGH_RUNS, type Forecast } from '../../policy/forecast.ts';
+import { ENOUGH_RUNS } from '../../policy/forecast.ts';
 import type { Simulator } from '../../simulator/simulator.ts';
 import type { QueueId } from '../../storage/queues.ts';
 import type { Store } from '../../storage/store.ts';
 import type { LoadedQueue } from '../core/commit-draft.ts';
+import type { Forecasting, QueueForecast } from '../core/forecasting.ts';
 import { decodeCandidate } from '../core/queue-codec.ts';
 import { MOST_RUNS, paceOf } from './read-pace.ts';
-
-/** The latest forecast of a queue. */
-export interface QueueForecast {
-  readonly madeAt: Instant;
-  readonly entries: ReadonlyMap<PrNumber, Forecast>;
-  readonly next: Forecast | undefined;
-  readonly basis: Basis;
-}
-
-export interface Basis {
-  /** How often the queue was played; 0 if there are too few runs. */
-  readonly samples: number;
-  /** The past runs that durations are drawn from, and the end of the oldest one. */
-  readonly runs: number;
-  readonly since: Instant | undefined;
-}
 
 interface Known extends QueueForecast {
   readonly version: number;
@@ -38,7 +22,7 @@ const MOST_KNOWN = 500;
 
 /** Makes forecasts only while somebody asks for them. A request never waits for one. */
 // SPEC Z5
-export class Forecaster {
+export class Forecaster implements Forecasting {
   readonly #store: Store;
   readonly #simulator: Simulator;
   readonly #clock: Timing;
@@ -95,7 +79,7 @@ export class Forecaster {
     const basis = { samples: 0, runs: pace.runs.length, since: pace.runs[0]?.endedAt };
     let known: Known = { version, madeAt: now, entries: new Map(), next: undefined, basis };
     if (pace.runs.length >= ENOUGH_RUNS) {
-      const { samples, ...told } = await this.#simulator.run('forecast', { queue, now, pace, seed: `${version}` });
+      const { samples, ...told } = await this.#simulator.forecast({ queue, now, pace, seed: `${version}` });
       known = { ...known, ...told, basis: { ...basis, samples } };
     }
     // The newest is the last one, and the first is dropped.

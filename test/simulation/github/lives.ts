@@ -27,6 +27,7 @@ import type { FakeGithub } from '../../fake/github/fake-github.ts';
 import { noIngest } from '../../fake/no-ingest.ts';
 import { noJobs } from '../../fake/no-jobs.ts';
 import { listen } from '../../helpers/listen.ts';
+import { localSimulator } from '../../helpers/local-simulator.ts';
 import { testWebhooks } from '../../worlds/shell/create-app.ts';
 import { SimProcess } from '../sim-process.ts';
 import { cutOff } from './cut-off.ts';
@@ -195,6 +196,8 @@ export class Lives {
       log,
       checkRunner: noJobs,
       backups: new Backups({ folder: '', isChosen: false }),
+      simulator: localSimulator,
+      forecasts: { find: () => undefined },
       admin: { slug: 'acme', adminToken: undefined, tokenFile: '' },
       // Callers bring their own permissions.
       auth: undefined as unknown as Authenticator,

@@ -6,11 +6,13 @@ import { Feed } from '../../../src/app/core/feed.ts';
 import { Outages } from '../../../src/app/core/outages.ts';
 import { QueueHost } from '../../../src/app/core/queue-host.ts';
 import { WakeSignal } from '../../../src/app/core/wake-signal.ts';
+import { Forecaster } from '../../../src/app/forecast/forecaster.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { createSecretBox } from '../../../src/outgoing/http/secret-box.ts';
 import { createWebhookSender } from '../../../src/outgoing/http/send-webhook.ts';
 import { noIngest } from '../../fake/no-ingest.ts';
 import { noJobs } from '../../fake/no-jobs.ts';
+import { localSimulator } from '../../helpers/local-simulator.ts';
 import { silentLog } from '../../helpers/silent-log.ts';
 
 /** Reaches receivers on this machine. */
@@ -35,6 +37,8 @@ export function createTestApp(parts: Partial<App> & Pick<App, 'store' | 'forges'
     ingest: noIngest,
     checkRunner: noJobs,
     backups: new Backups({ folder: '', isChosen: false }),
+    simulator: localSimulator,
+    forecasts: new Forecaster({ store, simulator: localSimulator, clock, log: silentLog }),
     admin: { slug: 'acme', adminToken: undefined, tokenFile: '' },
     // Callers bring their own permissions.
     auth: undefined as unknown as Authenticator,

@@ -1,7 +1,10 @@
 import { Worker } from 'node:worker_threads';
-import type { Timing } from '../lib/clock.ts';
-import type { Log } from '../lib/log.ts';
-import type { Simulator, TaskInput, TaskKind, TaskResult } from './simulator.ts';
+import type { Timing } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
+import type { ForecastInput, ReplayInput, Simulator } from '../simulator.ts';
+import type { TASKS } from './tasks.ts';
+
+type TaskKind = keyof typeof TASKS;
 
 export interface Asked {
   readonly no: number;
@@ -39,13 +42,21 @@ export class SimulatorThread implements Simulator {
     this.#log = log;
   }
 
-  async run<Kind extends TaskKind>(kind: Kind, input: TaskInput<Kind>): Promise<TaskResult<Kind>> {
+  forecast(input: ForecastInput) {
+    return this.#run('forecast', input);
+  }
+
+  replay(input: ReplayInput) {
+    return this.#run('replay', input);
+  }
+
+  async #run<Kind extends TaskKind>(kind: Kind, input: unknown): Promise<ReturnType<(typeof TASKS)[Kind]>> {
     if (this.#isStopped) throw new Error('The server is stopping.');
     this.#cancelEnd?.();
     this.#cancelEnd = undefined;
     this.#asked += 1;
     const no = this.#asked;
-    const { promise, resolve, reject } = Promise.withResolvers<TaskResult<Kind>>();
+    const { promise, resolve, reject } = Promise.withResolvers<ReturnType<(typeof TASKS)[Kind]>>();
     this.#open.set(no, { resolve, reject });
     this.#worker ??= this.#launch();
     this.#worker.postMessage({ no, kind, input } satisfies Asked);
