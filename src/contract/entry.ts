@@ -10,6 +10,7 @@ import {
   integer,
   list,
   nullable,
+  number,
   object,
   outputCode,
   outputEnum,
@@ -108,9 +109,28 @@ const ExplanationSchema = record('Explanation', 'Why the entry is where it is, i
   reasons: list(ExplanationReasonSchema, 'Why, most important first.'),
 });
 
+export const Forecast = record(
+  'Forecast',
+  'When it will land, by playing the queue forward many times. Without enough runs to learn from there is only a text.',
+  {
+    text: text('In words.'),
+    landsAtP50: Type.Optional(instant('If it lands, then as likely before this instant as after it.')),
+    landsAtP95: Type.Optional(instant('If it lands, then 95 times of 100 before this instant.')),
+    chanceToLand: Type.Optional(number('How likely it lands, 0 to 1.')),
+    basis: Type.Optional(
+      record('ForecastBasis', 'What the forecast was made from.', {
+        samples: integer('How often the queue was played forward.'),
+        runs: integer('How many past runs durations were drawn from.'),
+        since: instant('The end of the oldest of these runs.'),
+      }),
+    ),
+  },
+);
+
 export const ListEntry = record('ListEntry', 'An entry of a queue, in short.', {
   ...listFields,
   explanation: Type.Optional(ExplanationSchema),
+  forecast: Type.Optional(Forecast),
 });
 
 const LandedSchema = record(
@@ -153,6 +173,7 @@ export const EntryRecord = record('Entry', "One pull request's stay in the queue
   verifiedByTestRun: nullable('string', 'The test run whose pass it was merged on; null if none.'),
   timeline: Type.Optional(list(TimelineEntry, 'Every change of state, newest first.')),
   explanation: Type.Optional(ExplanationSchema),
+  forecast: Type.Optional(Forecast),
   landed: Type.Optional(LandedSchema),
   ...lookedBack,
   ...versioned,

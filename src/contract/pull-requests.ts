@@ -104,6 +104,7 @@ export const restartTestsOnPullRequest = operation({
 const detail = {
   includeTimeline: Type.Optional(boolean('Add every change of state, newest first.')),
   includeExplanation: Type.Optional(boolean('Add why it is where it is, in words.')),
+  includeForecast: Type.Optional(boolean('Add when it will land. Not with at.')),
 };
 
 export const getSubmittedPullRequest = operation({
@@ -179,6 +180,7 @@ export const listPullRequests = operation({
     cursor: Type.Optional(inputUuid('Continue where the page that answered this nextCursor ended.')),
     take: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50, description: 'How many at most.' })),
     includeExplanation: detail.includeExplanation,
+    includeForecast: detail.includeForecast,
     ...polled,
   }),
   reply: record('PullRequestPage', 'A page of entries.', {

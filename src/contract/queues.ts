@@ -4,7 +4,7 @@ import { LIVE_STATES, QUEUE_STATES } from '../engine/queue.ts';
 import { DEFAULT_SETTINGS } from '../engine/settings.ts';
 import { EXPOSITION_CONTENT_TYPE } from '../lib/exposition.ts';
 import { Empty, EXAMPLE_QUEUE, EXAMPLE_REPO, queueRef, Repo } from './common.ts';
-import { EXAMPLE_LIST_ENTRY, ListEntry } from './entry.ts';
+import { EXAMPLE_LIST_ENTRY, Forecast, ListEntry } from './entry.ts';
 import { operation } from './operation.ts';
 import { lookedBack, lookingBack, polled, versioned } from './polled.ts';
 import {
@@ -105,6 +105,7 @@ const QueueConfig = record('QueueConfig', 'A queue and its settings.', configFie
 const Queue = record('Queue', 'A queue, its settings and what is in it.', {
   ...configFields,
   alarms: Type.Optional(alarms),
+  forecast: Type.Optional(Forecast),
   enqueuedPullRequests: list(
     ListEntry,
     'Every live entry: those under test, passed or held, then the pending ones, then those not ready.',
@@ -176,6 +177,9 @@ export const getQueue = operation({
   body: Type.Object({
     ...queueRef,
     includeExplanation: Type.Optional(boolean('Add to each of the first 100 entries why it is where it is, in words.')),
+    includeForecast: Type.Optional(
+      boolean('Add when each entry will land, and when a pull request would that is submitted now. Not with at.'),
+    ),
     ...lookingBack,
     ...polled,
   }),

@@ -48,6 +48,8 @@ export function tooFewRunsText(runs: number, enough: number): string {
   return `Not enough runs yet to say when it lands: ${runs} of ${enough}.`;
 }
 
+export const NOT_READY_TEXT = 'It is not ready, so nothing can be said about when it lands.';
+
 export const BEING_MADE_TEXT = 'The forecast is being made.';
 
 /** Why nothing can be said about a queue; undefined if it works. */

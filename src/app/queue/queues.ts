@@ -28,6 +28,7 @@ import { encodeQueue } from '../core/queue-codec.ts';
 import { type Answer, type FieldError, isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
 import { runEvent } from '../core/run-event.ts';
 import { checkPlace } from '../repositories/settle-identity.ts';
+import { addForecasts, viewForecast } from './forecast-view.ts';
 import { answerAt } from './past.ts';
 import { type QueueConfigView, type QueueView, viewQueue, viewQueueConfig } from './queue-view.ts';
 import { observeTargetBranch } from './read-target-branch.ts';
@@ -38,6 +39,7 @@ const MAX_EXPLAINED = 100;
 
 interface GetQueue extends QueueRef {
   readonly includeExplanation: boolean;
+  readonly includeForecast?: boolean;
   readonly at: Instant | undefined;
 }
 
@@ -48,10 +50,18 @@ export async function getQueue(app: App, caller: Caller, input: GetQueue): Answe
 async function describeQueue(app: App, found: FoundQueue, input: GetQueue): Promise<QueueView> {
   const [alarms = []] = await listRecentAlarms(app, [found.id]);
   const view = viewQueue(found.queue, alarms);
-  if (!input.includeExplanation) return view;
-  const explained = await explainListed(app, found, entriesInOrder(found.queue).slice(0, MAX_EXPLAINED));
-  const others = view.enqueuedPullRequests.slice(MAX_EXPLAINED);
-  return { ...view, enqueuedPullRequests: [...explained, ...others] };
+  const { includeExplanation } = input;
+  const includeForecast = input.includeForecast === true && input.at === undefined;
+  if (!includeExplanation && !includeForecast) return view;
+  const live = entriesInOrder(found.queue);
+  const explained = includeExplanation ? await explainListed(app, found, live.slice(0, MAX_EXPLAINED)) : [];
+  const enqueuedPullRequests = [...explained, ...view.enqueuedPullRequests.slice(explained.length)];
+  if (!includeForecast) return { ...view, enqueuedPullRequests };
+  return {
+    ...view,
+    forecast: viewForecast(app, found, app.clock.now()),
+    enqueuedPullRequests: addForecasts(app, found, enqueuedPullRequests),
+  };
 }
 
 export interface QueueChanges {

@@ -2,7 +2,7 @@ import { setImmediate as otherRequests } from 'node:timers/promises';
 import type { ReplyOf } from '../../contract/operation.ts';
 import type * as pullRequestsContract from '../../contract/pull-requests.ts';
 import type { PrNumber } from '../../engine/pull-request.ts';
-import { type Entry, type EntryState, findEntry } from '../../engine/queue.ts';
+import { type Entry, type EntryState, findEntry, isLive } from '../../engine/queue.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { present } from '../../lib/present.ts';
 import type { Repository } from '../../storage/repositories.ts';
@@ -30,11 +30,13 @@ import {
 } from './entry-view.ts';
 import { explainTrouble } from './explain-trouble.ts';
 import { findAnyEntries, findAnyEntry, neverSubmitted } from './find-entry.ts';
+import { addForecasts, viewForecast } from './forecast-view.ts';
 import { answerAt } from './past.ts';
 
 interface EntryDetail {
   readonly includeTimeline: boolean;
   readonly includeExplanation: boolean;
+  readonly includeForecast?: boolean;
 }
 
 interface GetSubmittedPullRequest extends QueueRef, EntryDetail {
@@ -78,11 +80,18 @@ export async function getSubmittedPullRequests(
   return { pullRequests, notFound: prNumbers.filter((prNumber) => !entries.has(prNumber)) };
 }
 
-async function describeEntry(app: App, found: FoundQueue, entry: Entry, detail: EntryDetail): Promise<EntryView> {
+async function describeEntry(
+  app: App,
+  found: FoundQueue,
+  entry: Entry,
+  detail: EntryDetail & { readonly at?: Instant | undefined },
+): Promise<EntryView> {
   const view = viewEntry(found.id, found.queue, entry);
-  if (!detail.includeTimeline && !detail.includeExplanation) return view;
+  const includeForecast = detail.includeForecast === true && detail.at === undefined && isLive(entry.state);
+  if (!detail.includeTimeline && !detail.includeExplanation && !includeForecast) return view;
   return {
     ...view,
+    ...(includeForecast ? { forecast: viewForecast(app, found, app.clock.now(), entry) } : {}),
     ...(detail.includeTimeline ? { timeline: viewTimeline(await app.store.queues.listTransitions(entry.id)) } : {}),
     ...(detail.includeExplanation ? { explanation: await explainEntry(app, found, entry, app.clock.now()) } : {}),
   };
@@ -145,6 +154,7 @@ interface ListPullRequests extends QueueRef {
   readonly cursor: string | undefined;
   readonly take: number;
   readonly includeExplanation: boolean;
+  readonly includeForecast?: boolean;
 }
 
 export async function listPullRequests(
@@ -166,14 +176,15 @@ export async function listPullRequests(
   const page = rows.slice(0, take);
   const last = page.at(-1);
   const entries = page.map(decodeShownEntry);
+  const views = input.includeExplanation
+    ? await explainListed(
+        app,
+        found,
+        entries.map((entry) => findEntry(found.queue, entry.prNumber) ?? entry),
+      )
+    : entries.map(viewListEntry);
   return {
-    pullRequests: input.includeExplanation
-      ? await explainListed(
-          app,
-          found,
-          entries.map((entry) => findEntry(found.queue, entry.prNumber) ?? entry),
-        )
-      : entries.map(viewListEntry),
+    pullRequests: input.includeForecast ? addForecasts(app, found, views) : views,
     ...(rows.length > take && last !== undefined ? { nextCursor: last.id } : {}),
   };
 }

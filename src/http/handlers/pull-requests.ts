@@ -47,6 +47,7 @@ export const PULL_REQUESTS_ROUTES: readonly Route[] = [
         pr: 'branch' in body.pr ? { branch: body.pr.branch } : { number: prNumber(body.pr.number) },
         includeTimeline: body.includeTimeline === true,
         includeExplanation: body.includeExplanation === true,
+        includeForecast: body.includeForecast === true,
         at: optionalInstant('/at', body.at),
       }),
     { isReused: true },
@@ -57,6 +58,7 @@ export const PULL_REQUESTS_ROUTES: readonly Route[] = [
       prNumbers: body.prs.map((pr) => prNumber(pr.number)),
       includeTimeline: body.includeTimeline === true,
       includeExplanation: body.includeExplanation === true,
+      includeForecast: body.includeForecast === true,
     }),
   ),
   route(pullRequestsContract.listPullRequests, ({ app, caller }, body) =>
@@ -68,6 +70,7 @@ export const PULL_REQUESTS_ROUTES: readonly Route[] = [
       cursor: body.cursor?.toLowerCase(),
       take: body.take ?? 50,
       includeExplanation: body.includeExplanation === true,
+      includeForecast: body.includeForecast === true,
     }),
   ),
   route(pullRequestsContract.restartTestsOnPullRequest, ({ app, caller }, { repo, targetBranch, pr }) =>

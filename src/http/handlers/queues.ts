@@ -24,8 +24,11 @@ export const QUEUES_ROUTES: readonly Route[] = [
   ),
   route(
     queuesContract.getQueue,
-    ({ app, caller }, { repo, targetBranch, includeExplanation = false, at }) =>
-      getQueue(app, caller, { repo, targetBranch, includeExplanation, at: optionalInstant('/at', at) }),
+    ({ app, caller }, { repo, targetBranch, includeExplanation = false, includeForecast = false, at }) =>
+      getQueue(app, caller, {
+        ...{ repo, targetBranch, includeExplanation, includeForecast },
+        at: optionalInstant('/at', at),
+      }),
     { isReused: true },
   ),
   route(queuesContract.listQueues, ({ app, caller }, { repo }) => listQueues(app, caller, { repo }), {

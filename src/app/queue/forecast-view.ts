@@ -1,0 +1,49 @@
+import type { Forecast as ForecastSchema } from '../../contract/entry.ts';
+import type { View } from '../../contract/schema.ts';
+import type { PrNumber } from '../../engine/pull-request.ts';
+import { type Entry, findEntry, isAdmitted } from '../../engine/queue.ts';
+import { formatInstant, type Instant } from '../../lib/clock.ts';
+import { ENOUGH_RUNS } from '../../policy/forecast.ts';
+import {
+  BEING_MADE_TEXT,
+  forecastText,
+  NOT_READY_TEXT,
+  tooFewRunsText,
+  unforeseeableText,
+} from '../../words/forecast.ts';
+import type { App } from '../core/app.ts';
+import type { LoadedQueue } from '../core/commit-draft.ts';
+import type { ListEntryView } from './entry-view.ts';
+
+export type ForecastView = View<typeof ForecastSchema>;
+
+/** When an entry lands or, without an entry, a pull request that is submitted now. */
+// SPEC Z1
+export function viewForecast(app: App, found: LoadedQueue, now: Instant, entry?: Entry): ForecastView {
+  const unforeseeable = unforeseeableText(found.queue);
+  if (unforeseeable !== undefined) return { text: unforeseeable };
+  if (entry !== undefined && !isAdmitted(entry)) return { text: NOT_READY_TEXT };
+  const known = app.forecasts.find(found);
+  if (known === undefined) return { text: BEING_MADE_TEXT };
+  const { samples, runs, since } = known.basis;
+  if (samples === 0) return { text: tooFewRunsText(runs, ENOUGH_RUNS) };
+  const forecast = entry === undefined ? known.next : known.entries.get(entry.prNumber);
+  if (forecast === undefined) return { text: BEING_MADE_TEXT };
+  const { landsAtP50, landsAtP95, chanceToLand } = forecast;
+  return {
+    text: forecastText(forecast, now),
+    ...(landsAtP50 === undefined ? {} : { landsAtP50: formatInstant(landsAtP50) }),
+    ...(landsAtP95 === undefined ? {} : { landsAtP95: formatInstant(landsAtP95) }),
+    chanceToLand: Math.round(chanceToLand * 100) / 100,
+    basis: { samples, runs, since: formatInstant(since ?? known.madeAt) },
+  };
+}
+
+/** To each entry of a list that is live. */
+export function addForecasts(app: App, found: LoadedQueue, views: readonly ListEntryView[]): readonly ListEntryView[] {
+  const now = app.clock.now();
+  return views.map((view) => {
+    const entry = findEntry(found.queue, view.prNumber as PrNumber);
+    return entry === undefined ? view : { ...view, forecast: viewForecast(app, found, now, entry) };
+  });
+}
