@@ -1,6 +1,7 @@
 import { type Candidate, compositionOf, isRunAgain } from '../engine/candidate.ts';
 import { clearedChance, failureChance, flakeChance, type Learned, outcomeAt } from '../engine/learned.ts';
-import type { Entry, Queue } from '../engine/queue.ts';
+import type { PrNumber } from '../engine/pull-request.ts';
+import { type Entry, findEntry, type Queue } from '../engine/queue.ts';
 import { candidatesOf, unlanded } from '../engine/roster.ts';
 import { valuesOf } from '../lib/int-map.ts';
 import type { Prng } from '../lib/prng.ts';
@@ -18,6 +19,7 @@ interface FailedSet {
  * Which entries of a queue may be broken, given all that its runs have shown: an entry in a run that passed is sound,
  * and a run that failed contains a broken one, or failed without a reason.
  */
+// SPEC Z6
 export class Beliefs {
   readonly #learned: Learned;
   /** In the order of admission. */
@@ -96,10 +98,25 @@ function failedSetsOf(queue: Queue): readonly FailedSet[] {
     if (candidate.state !== 'failed' || isRunAgain(candidate)) continue;
     const entries = unlanded(queue, suspectsOf(candidate));
     if (entries.length === 0) continue;
-    const key = entries.map(({ submission }) => submission).join();
+    const key = keyOf(entries);
     sets.set(key, { entries, failures: (sets.get(key)?.failures ?? 0) + 1 });
   }
+  // A search in halves ends the run of the batch that it began with.
+  for (const { how, failedSets, chains } of queue.bisections) {
+    if (how !== 'halves') continue;
+    const cleared = new Set(chains.flatMap(({ survivors }) => survivors.map(({ prNumber }) => prNumber)));
+    for (const set of failedSets) {
+      const numbers = set.split(',').map((number) => Number(number) as PrNumber);
+      const entries = numbers.flatMap((number) => (cleared.has(number) ? [] : (findEntry(queue, number) ?? [])));
+      const key = keyOf(entries);
+      if (entries.length > 0 && !sets.has(key)) sets.set(key, { entries, failures: 1 });
+    }
+  }
   return [...sets.values()].sort((a, b) => a.entries.length - b.entries.length);
+}
+
+function keyOf(entries: readonly Entry[]): string {
+  return entries.map(({ submission }) => submission).join();
 }
 
 /** Those beneath a run of a search were cleared by it. */

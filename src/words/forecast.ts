@@ -19,7 +19,7 @@ export function forecastText({ landsAtP50, landsAtP95, chanceToLand }: ForecastT
   const chance = `${Math.max(1, Math.floor(chanceToLand * 100))}%`;
   if (landsAtP50 === undefined || landsAtP95 === undefined) return `It will hardly land (chance: ${chance}).`;
   const [soon, late] = [spanOf(landsAtP50 - now), spanOf(landsAtP95 - now)];
-  const within = late.unit === soon.unit ? `${late.count}` : late.text;
+  const within = late.unit === soon.unit && soon.count !== '1' ? late.count : late.text;
   const bounds = late.text === soon.text ? '' : ` (95%: within ${within})`;
   const odds = chanceToLand >= LIKELY ? '' : ` Chance to land: ${chance}.`;
   return `Lands in about ${soon.text}${bounds}.${odds}`;
@@ -53,6 +53,7 @@ export const NOT_READY_TEXT = 'It is not ready, so nothing can be said about whe
 export const BEING_MADE_TEXT = 'The forecast is being made.';
 
 /** Why nothing can be said about a queue; undefined if it works. */
+// SPEC Z7
 export function unforeseeableText({ parked, state, stateChange, hold, head }: Queue): string | undefined {
   if (parked !== undefined) return 'The queue is parked, and nobody knows until when.';
   if (state === 'PAUSED' && stateChange?.until === undefined)

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { workloadOf } from '../../test/worlds/engine/workload-words.ts';
+import type { PrNumber } from '../engine/pull-request.ts';
+import { DEFAULT_SETTINGS, type QueueSettings } from '../engine/settings.ts';
+import { type Forecasts, forecastQueue } from './forecast.ts';
+import type { Pace } from './pace.ts';
+import { beginQueue, beginRun, WorkloadWorld } from './sluice.ts';
+import { MINUTE_MS, type Workload } from './workload.ts';
+
+/** Runs took this many minutes, and nothing else takes time. */
+function paceOf(minutes: readonly number[], arrivalMs?: number): Pace {
+  const runs = minutes.map((took) => ({
+    members: 1,
+    passed: true,
+    tookMs: took * MINUTE_MS,
+    checks: [{ name: 'ci', tookMs: took * MINUTE_MS }],
+    endedAt: 0,
+  }));
+  return { runs, buildMs: [], landMs: [], arrivalMs };
+}
+
+/** The queue after some minutes of a workload. */
+function queueAfter(minutes: number, workload: Workload, settings: Partial<QueueSettings>) {
+  const world = new WorkloadWorld(workload, undefined);
+  const run = beginRun(workload, beginQueue({ ...DEFAULT_SETTINGS, ...settings }), world);
+  run.clock.at(minutes * MINUTE_MS, () => {});
+  while (run.clock.now < minutes * MINUTE_MS && run.advance());
+  return { queue: run.queue, now: minutes * MINUTE_MS };
+}
+
+interface Asked {
+  readonly after: number;
+  readonly settings?: Partial<QueueSettings>;
+  readonly took?: readonly number[];
+  readonly samples?: number;
+}
+
+function forecast(workload: Workload, { after, settings = {}, took = [10], samples = 40 }: Asked): Forecasts {
+  const { queue, now } = queueAfter(after, workload, settings);
+  return forecastQueue(queue, now, paceOf(took), { seed: '1', isEnough: (done) => done >= samples });
+}
+
+/** `1@10/12`: in minutes since the beginning, the median and the 95th percentile. */
+function tell({ entries }: Forecasts): string {
+  const minutes = (at: number | undefined) => (at === undefined ? '-' : Math.round(at / MINUTE_MS));
+  return [...entries].map(([pr, f]) => `${pr}@${minutes(f.landsAtP50)}/${minutes(f.landsAtP95)}`).join(' ');
+}
+
+const VARIANTS: readonly Partial<QueueSettings>[] = [
+  { concurrency: 3 },
+  { concurrency: 2, batch: true, batchingMinSize: 3, batchingMaxWaitTimeMinutes: 5 },
+  { concurrency: 3, canOptimisticallyMerge: true, pendingFailureDepth: 2 },
+  { concurrency: 3, optimizationMode: 'ADAPTIVE' },
+  { mode: 'PARALLEL', concurrency: 4, optimizationMode: 'ADAPTIVE' },
+];
+
+describe('a forecast', () => {
+  it('goes on from what is under way, one slot after the other [Z2] [Z3]', () => {
+    const told = forecast(workloadOf([{}, {}, {}]), { after: 4, settings: { concurrency: 1 } });
+    assert.match(tell(told), /^1@10\/10 2@20\/\d+ 3@30\/\d+$/);
+    assert.equal(told.samples, 40);
+    const next = (told.next?.landsAtP50 ?? 0) / MINUTE_MS;
+    assert.ok(next >= 40 && next < 45, `${next}`);
+  });
+
+  it('draws the rest of a run from runs that took longer [Z3]', () => {
+    const told = forecast(workloadOf([{ takes: 60 }]), { after: 12, took: [5, 10, 15, 20], samples: 100 });
+    assert.match(tell(told), /^1@(15|16|17|18|19|20)\/20$/);
+    const late = forecast(workloadOf([{ takes: 60 }]), { after: 30, took: [5, 10] });
+    assert.match(tell(late), /^1@3\d\/4\d$/, 'longer than any run before');
+  });
+
+  it('believes in runs that passed, and divides the blame for one that failed [Z6]', () => {
+    const pair = { concurrency: 1, batch: true, batchingMinSize: 2, batchingMaxWaitTimeMinutes: 5 } as const;
+    const workload = workloadOf([{}, { isBroken: true }, { at: 1 }]);
+    const chances = (after: number) => forecast(workload, { after, settings: pair });
+    const chanceOf = (told: Forecasts, pr: number) => told.entries.get(pr as PrNumber)?.chanceToLand ?? Number.NaN;
+    const before = chances(5);
+    assert.ok(chanceOf(before, 1) > 0.8);
+    const failed = chances(11);
+    for (const pr of [1, 2]) assert.ok(Math.abs(chanceOf(failed, pr) - 0.5) < 0.15, `#${pr}: ${chanceOf(failed, pr)}`);
+    assert.ok(chanceOf(failed, 3) > 0.8, 'it was not tested with them');
+  });
+
+  it('is the same for the same seed, and sound in every mode [Z2]', () => {
+    const changes = Array.from({ length: 12 }, (_, index) => ({
+      at: index * 3,
+      isBroken: index % 5 === 3,
+      targets: [`t${index % 3}`],
+    }));
+    for (const settings of VARIANTS) {
+      const { queue, now } = queueAfter(25, workloadOf(changes), settings);
+      const make = () =>
+        forecastQueue(queue, now, paceOf([9, 10, 11], 3 * MINUTE_MS), { seed: '7', isEnough: (done) => done >= 6 });
+      const told = make();
+      assert.deepEqual(make(), told);
+      assert.ok(told.entries.size > 0);
+      for (const { landsAtP50 = now, landsAtP95 = now, chanceToLand } of told.entries.values()) {
+        assert.ok(now <= landsAtP50 && landsAtP50 <= landsAtP95);
+        assert.ok(chanceToLand >= 0 && chanceToLand <= 1);
+      }
+    }
+  });
+});
