@@ -1,5 +1,6 @@
 import type { Static } from 'typebox';
 import type { EntryRecord, ExplanationReason, ListEntry } from '../contract/entry.ts';
+import { tellForecast } from './core/forecast.ts';
 import { formatFacts, formatRows } from './core/table.ts';
 import { clean, cleanTitle, formatTime, paint, quote, styleOfState, terminalWidth } from './core/terminal.ts';
 import { wrapWords } from './core/text-width.ts';
@@ -19,6 +20,11 @@ const COLUMNS = [
   { title: 'TITLE', shrinks: true as const, cell: (entry: Entry) => entry.prTitle },
 ];
 
+const LANDS = {
+  title: 'LANDS',
+  cell: ({ forecast }: Entry) => (forecast?.landsAtP50 === undefined ? '' : formatTime(forecast.landsAtP50)),
+};
+
 export function formatEntries(entries: readonly Entry[]): string {
   return entries.length === 0 ? 'No pull requests.\n' : formatRows(entries, COLUMNS);
 }
@@ -29,7 +35,8 @@ export function formatExplained(entries: readonly ExplainedEntry[]): string {
   if (entries.length === 0) return 'No pull requests.\n';
   const isUsual = terminalWidth() !== undefined && entries.every(({ priorityName }) => priorityName === 'medium');
   const columns = COLUMNS.filter(({ title }) => title !== 'PRIORITY' || !isUsual);
-  return formatRows(entries, [...columns, { title: 'WHY', wraps: true, cell: formatWhy }]);
+  const lands = entries.some(({ forecast }) => forecast?.landsAtP50 !== undefined) ? [LANDS] : [];
+  return formatRows(entries, [...columns, ...lands, { title: 'WHY', wraps: true, cell: formatWhy }]);
 }
 
 /** The first sentence: `pr status` has the rest. */
@@ -56,6 +63,8 @@ export function formatRecord(record: EntryRecord): string {
   const facts: [string, string][] = [];
   if (record.state !== undefined) facts.push(['State', formatState(record, record.state)]);
   if (explanation?.position !== undefined) facts.push(['Position', String(explanation.position)]);
+  const forecast = tellForecast(record);
+  if (forecast !== undefined) facts.push(['Forecast', clean(forecast)]);
   facts.push([
     'Priority',
     `${record.priorityName} (${record.priorityValue})${record.noBatch ? ', never in a batch' : ''}`,

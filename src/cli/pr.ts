@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { present } from '../lib/present.ts';
 import { AT_TEXT, addExamples, choiceOption, formatRepo, parseInstant, parseIntegerWithin } from './core/arguments.ts';
+import { readForetold } from './core/forecast.ts';
 import { CHOICES } from './core/operations.ts';
 import { addEntryArguments, addQueueArguments, withEntry, withQueue } from './core/place.ts';
 import { formatNextPage } from './core/terminal.ts';
@@ -94,14 +95,10 @@ function defineStatus(pr: Command): void {
     .action(
       withEntry(async (context, { repo, targetBranch, number }, { web, at }: { web?: true; at?: string }) => {
         if (web) return openPage(pageOf(repo, `pull/${number}`));
-        const record = await context.call('getSubmittedPullRequest', {
-          repo,
-          targetBranch,
-          pr: { number },
-          includeTimeline: true,
-          includeExplanation: true,
-          ...present({ at }),
-        });
+        const body = { repo, targetBranch, pr: { number }, ...present({ at }) };
+        const detail = { includeTimeline: true, includeExplanation: true, includeForecast: at === undefined };
+        const read = () => context.call('getSubmittedPullRequest', { ...body, ...detail });
+        const record = await readForetold(context, read);
         context.show(record, () => formatRecord(record));
       }),
     );

@@ -13,6 +13,7 @@ import {
 } from './core/arguments.ts';
 import { type Context, withContext } from './core/context.ts';
 import { CliError, usageError } from './core/exit.ts';
+import { readForetold, tellForecast } from './core/forecast.ts';
 import { addQueueArguments, withNewQueue, withQueue } from './core/place.ts';
 import { formatFacts } from './core/table.ts';
 import { clean, formatTime, paint, styleOfState } from './core/terminal.ts';
@@ -98,10 +99,9 @@ function defineShow(queue: Command): void {
     .action(
       withQueue(async (context, { repo, targetBranch }, options: { settings?: true; web?: true; at?: string }) => {
         if (options.web) return openPage(pageOf(repo, `tree/${targetBranch}`));
-        const reply = await context.call('getQueue', {
-          ...{ repo, targetBranch, includeExplanation: !context.isJson },
-          ...present({ at: options.at }),
-        });
+        const detail = { includeExplanation: !context.isJson, includeForecast: options.at === undefined };
+        const body = { repo, targetBranch, ...detail, ...present({ at: options.at }) };
+        const reply = await readForetold(context, () => context.call('getQueue', body));
         context.show(
           reply,
           () => `${describeQueue(repo, reply, options.settings)}\n${formatExplained(reply.enqueuedPullRequests)}`,
@@ -225,7 +225,7 @@ function describeSwitch(repo: RepoRef, { state, branch }: { readonly state: stri
   );
 }
 
-type DescribedQueue = ReplyOf<typeof updateQueue> & Partial<Pick<ReplyOf<typeof getQueue>, 'alarms'>>;
+type DescribedQueue = ReplyOf<typeof updateQueue> & Partial<Pick<ReplyOf<typeof getQueue>, 'alarms' | 'forecast'>>;
 
 function describeQueue(repo: RepoRef, queue: DescribedQueue, all = false): string {
   const unused = new Set(queue.learned?.unusedSettings);
@@ -243,8 +243,14 @@ function describeQueue(repo: RepoRef, queue: DescribedQueue, all = false): strin
     formatFrozen(queue.frozen) +
     formatAlarms(queue.alarms) +
     formatLearned(queue.learned) +
+    formatNext(queue) +
     facts
   );
+}
+
+function formatNext(queue: DescribedQueue): string {
+  const text = tellForecast(queue);
+  return text === undefined ? '' : `Submitted now: ${clean(text)}\n`;
 }
 
 /** `PAUSED by ada (12 min ago), ends in 48 min: release 4.2` */

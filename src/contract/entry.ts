@@ -114,6 +114,9 @@ export const Forecast = record(
   'When it will land, by playing the queue forward many times. Without enough runs to learn from there is only a text.',
   {
     text: text('In words.'),
+    isBeingMade: Type.Optional(
+      boolean('True for the first question about a queue. A second later there is a forecast.'),
+    ),
     landsAtP50: Type.Optional(instant('If it lands, then as likely before this instant as after it.')),
     landsAtP95: Type.Optional(instant('If it lands, then 95 times of 100 before this instant.')),
     chanceToLand: Type.Optional(number('How likely it lands, 0 to 1.')),

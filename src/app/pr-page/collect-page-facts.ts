@@ -1,5 +1,5 @@
 import type { Candidate } from '../../engine/candidate.ts';
-import type { Entry, Queue } from '../../engine/queue.ts';
+import { type Entry, isLive, type Queue } from '../../engine/queue.ts';
 import { unlanded } from '../../engine/roster.ts';
 import { isSilent } from '../../engine/silence.ts';
 import { testingEndsAt } from '../../engine/verdict.ts';
@@ -9,6 +9,7 @@ import type { TransitionRow } from '../../storage/queues.ts';
 import type { Repository } from '../../storage/repositories.ts';
 import { explain } from '../../words/explain.ts';
 import type { ExplanationReason, FailedCheck } from '../../words/explanation.ts';
+import { unforeseeableText } from '../../words/forecast.ts';
 import { headlineOf } from '../../words/headlines.ts';
 import type { App } from '../core/app.ts';
 import type { LoadedQueue } from '../core/commit-draft.ts';
@@ -53,7 +54,14 @@ export async function collectPageFacts(place: PageHost, loaded: LoadedQueue, ent
     }),
     page: pageOf(entry),
     howToSubmit: { hasCommands: commandsEnabled, label: labelCommandsEnabled ? enqueueingLabel : undefined },
+    forecast: isLive(entry.state) ? forecastOf(app, loaded, entry) : undefined,
   };
+}
+
+function forecastOf(app: App, loaded: LoadedQueue, { prNumber }: Entry): PageFacts['forecast'] {
+  if (unforeseeableText(loaded.queue) !== undefined) return undefined;
+  const { landsAtP50, landsAtP95 } = app.forecasts.find(loaded)?.entries.get(prNumber) ?? {};
+  return landsAtP50 === undefined || landsAtP95 === undefined ? undefined : { landsAtP50, landsAtP95 };
 }
 
 /** The conflict with a pull request ahead is no news once it is under test again. */

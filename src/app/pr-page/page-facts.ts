@@ -22,6 +22,8 @@ export interface PageFacts {
   /** The address of the repository's page. */
   readonly page: string | undefined;
   readonly howToSubmit: HowToSubmit;
+  /** When it lands, if that can be said. */
+  readonly forecast: { readonly landsAtP50: Instant; readonly landsAtP95: Instant } | undefined;
 }
 
 export interface TimelineSentence {

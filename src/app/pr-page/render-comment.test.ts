@@ -77,6 +77,7 @@ function aSituation(state: EntryState, many: number): PageFacts {
     linkable: new Set([7]),
     page: 'https://github.test/acme/app',
     howToSubmit: { hasCommands: true, label: EVIL.slice(0, 100) },
+    forecast: undefined,
   };
 }
 
@@ -126,6 +127,15 @@ describe('the comment on a pull request', () => {
       }
     });
   }
+
+  it('tells when it lands, and is not written again for that alone [Z8]', () => {
+    const situation = aPlainSituation('TESTING');
+    const forecast = { landsAtP50: Date.UTC(2026, 8, 17, 10, 44), landsAtP95: Date.UTC(2026, 8, 17, 11, 1) };
+    const { text, essence } = renderComment([{ ...situation, forecast }], Date.UTC(2026, 8, 17, 10, 20));
+    assert.match(text, /10:20 UTC\. Lands at about 2026-09-17 10:44 UTC \(95%: by 2026-09-17 11:01 UTC\)\.<\/sub>$/);
+    assert.equal(essence, renderComment([situation], 0).essence);
+    assert.doesNotMatch(renderComment([{ ...situation, forecast }], forecast.landsAtP95).text, /Lands/, 'it is late');
+  });
 
   it('says the same at another time, and only then', () => {
     const situation = aSituation('TESTING', 1);

@@ -30,8 +30,15 @@ export function renderComment(queues: readonly PageFacts[], at: Instant): { text
   if (first === undefined) return { text: COMMENT_MARKER, essence: '' };
   const lines = [COMMENT_MARKER, ...renderSituation(first), ...others.flatMap(renderBriefly)];
   const essence = [joinLines(lines, MAX_COMMENT, REST), ...renderWays(first)].join('\n');
-  // The time of writing is no part of the essence: an unchanged comment is not written again.
-  return { text: `${essence}\n\n<sub>As of ${minuteOf(at)}.</sub>`, essence };
+  // The time of writing and the forecast are no part of the essence: an unchanged comment is not written again.
+  return { text: `${essence}\n\n<sub>As of ${minuteOf(at)}.${renderForecast(first, at)}</sub>`, essence };
+}
+
+/** As instants, because a comment is read long after it was written. */
+// SPEC Z8
+function renderForecast({ forecast }: PageFacts, at: Instant): string {
+  if (forecast === undefined || forecast.landsAtP95 <= at) return '';
+  return ` Lands at about ${minuteOf(Math.max(at, forecast.landsAtP50))} (95%: by ${minuteOf(forecast.landsAtP95)}).`;
 }
 
 /** Everything without the commands. The check run shows it too. */

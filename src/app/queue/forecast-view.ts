@@ -17,6 +17,8 @@ import type { ListEntryView } from './entry-view.ts';
 
 export type ForecastView = View<typeof ForecastSchema>;
 
+const BEING_MADE: ForecastView = { text: BEING_MADE_TEXT, isBeingMade: true };
+
 /** When an entry lands or, without an entry, a pull request that is submitted now. */
 // SPEC Z1
 export function viewForecast(app: App, found: LoadedQueue, now: Instant, entry?: Entry): ForecastView {
@@ -24,11 +26,11 @@ export function viewForecast(app: App, found: LoadedQueue, now: Instant, entry?:
   if (unforeseeable !== undefined) return { text: unforeseeable };
   if (entry !== undefined && !isAdmitted(entry)) return { text: NOT_READY_TEXT };
   const known = app.forecasts.find(found);
-  if (known === undefined) return { text: BEING_MADE_TEXT };
+  if (known === undefined) return BEING_MADE;
   const { samples, runs, since } = known.basis;
   if (samples === 0) return { text: tooFewRunsText(runs, ENOUGH_RUNS) };
   const forecast = entry === undefined ? known.next : known.entries.get(entry.prNumber);
-  if (forecast === undefined) return { text: BEING_MADE_TEXT };
+  if (forecast === undefined) return BEING_MADE;
   const { landsAtP50, landsAtP95, chanceToLand } = forecast;
   return {
     text: forecastText(forecast, now),

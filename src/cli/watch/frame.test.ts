@@ -258,6 +258,17 @@ Under test
     assert.match(draw({ queue: { learned } }, { width: 40 }), /slots\n3 of 100 pull requests fail here\. 1 of …\n/);
   });
 
+  it('tells when entries land, where there is room [W50]', () => {
+    const forecast = { text: 'Lands in about 24 minutes.', landsAtP50: new Date(NOW + 24.5 * 60_000).toISOString() };
+    const entries = [anEntry(1, 'PENDING', { forecast }), anEntry(2, 'PENDING')];
+    const given = { entries, queue: { forecast: 'Lands in about 40 minutes (95%: within 51).' } };
+    assert.match(
+      draw(given, { width: 100 }),
+      /slots\nSubmitted now: Lands in about 40 .*\n[\s\S]*#1 {2}0:01 {2}lands in 24 min {2}/,
+    );
+    assert.doesNotMatch(draw(given, { width: 60 }), /lands in/);
+  });
+
   it('says why a queue stopped itself, what raised an alarm, and that the server is away', () => {
     const parked = { reason: 'a promise was about to be broken' };
     const alarm = { at: ago(60), text: 'main was moved by somebody else.' };

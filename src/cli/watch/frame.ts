@@ -1,5 +1,5 @@
 import { formatRepo } from '../core/arguments.ts';
-import { clean, paint, type Style, styleOfState } from '../core/terminal.ts';
+import { clean, formatRelative, paint, type Style, styleOfState } from '../core/terminal.ts';
 import { cut } from '../core/text-width.ts';
 import { formatElapsed, formatLane, groupLanes, isBisection } from './format-run.ts';
 import { alignRows, type Cell, type RowPart } from './rows.ts';
@@ -59,6 +59,9 @@ function renderHead({ repo, queue, runs }: Snapshot, { width, notice, now }: Fra
   const used = runs.filter((run) => !isBisection(run)).length;
   const counts = formatCounts(queue.enqueuedPullRequests, `${used} of ${queue.concurrency} slots`);
   const lines = [...alignRows([title], width, 0), paint('gray', cut(counts, width))];
+  if (queue.forecast !== undefined) {
+    lines.push(paint('gray', cut(`Submitted now: ${clean(queue.forecast)}`, width)));
+  }
   if (queue.learned !== undefined) lines.push(paint('gray', cut(clean(queue.learned.text), width)));
   if (queue.parked !== undefined) {
     lines.push(paint('red', cut(`It stopped itself: ${clean(queue.parked.reason)}`, width)));
@@ -127,15 +130,23 @@ function renderWaiting(
     (entry) => entry.state === state && !tested.has(entry.prNumber),
   );
   const shown = entries.slice(0, height);
+  const isForetold = shown.some(({ forecast }) => forecast?.landsAtP50 !== undefined);
   const waits = shown.map(({ prNumber }) => snapshot.waits.get(prNumber));
   const places = alignPlaces(waits.map((wait) => wait?.position));
   const rows = shown.map((entry, index): Cell[] => {
     const since: Cell = [{ text: formatElapsed(entry.stateChangedAt, now), style: 'gray' }];
+    const lands: Cell[] = width < WIDE || !isForetold ? [] : [[{ text: landsIn(entry, now), style: 'cyan' }]];
     const number: Cell = [...(places[index] ?? []), numberOf(entry), ...urgencyOf(entry)];
     const words: Cell[] = [[{ text: clean(entry.prTitle) }], [{ text: clean(waits[index]?.why ?? ''), style: 'gray' }]];
-    return [number, since, ...(width < NARROW ? words.slice(1) : words)];
+    return [number, since, ...lands, ...(width < NARROW ? words.slice(1) : words)];
   });
   return { title, lines: indent(rows, width, width < NARROW ? 1 : 2), count: entries.length };
+}
+
+/** `lands in 24 min`; empty without a forecast. */
+function landsIn({ forecast }: Entry, now: number): string {
+  if (forecast?.landsAtP50 === undefined) return '';
+  return `lands ${formatRelative(Math.max(now, Date.parse(forecast.landsAtP50)), now)}`;
 }
 
 /** Aligns positions, ` 9. ` above `10. `; empty if no entry has one. */

@@ -58,7 +58,7 @@ export async function readQueue(
 ): Promise<Reading> {
   const memory = before ?? { known: new Map(), told: new Map(), left: [], leftSince: now - LOOK_BACK_MS };
   const isFirst = before === undefined;
-  const reply = await context.call('getQueue', name);
+  const reply = await context.call('getQueue', { ...name, includeForecast: want.waits });
   const runs = await readRuns(context, name);
   // Read last: an entry that is missing in the queue has left, and is found here.
   const ended = await readEnded(context, name, memory.leftSince, isFirst);
@@ -88,6 +88,7 @@ function describeQueue(reply: Static<typeof getQueue.reply>, live: readonly Entr
     held: reply.held,
     frozen: reply.frozen,
     learned: reply.learned,
+    forecast: reply.forecast?.basis === undefined ? undefined : reply.forecast.text,
     alarm: reply.alarms?.find(({ endedAt }) => endedAt === undefined),
     enqueuedPullRequests: live,
   };

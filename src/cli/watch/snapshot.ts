@@ -22,6 +22,8 @@ export interface WatchedQueue {
   readonly frozen?: { readonly text: string } | undefined;
   /** The statistics of an ADAPTIVE queue, in words. */
   readonly learned?: { readonly text: string } | undefined;
+  /** When a pull request lands that is submitted now. */
+  readonly forecast?: string | undefined;
   readonly alarm?: { readonly at: string; readonly text: string } | undefined;
   readonly enqueuedPullRequests: readonly Entry[];
 }
