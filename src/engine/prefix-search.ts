@@ -284,7 +284,7 @@ function accuse(work: Work, search: Bisection, failed: Mark, isTrusted: boolean)
   if (queue.hold !== undefined) return false;
   if (isBehindOthers(queue, search, entry)) return waitAgain(work, search);
   if (!search.isOnHead && !search.accused.isLast) return rebase(work, search);
-  if (!isTrusted || !(mayBlame(queue, run) || didCiWork(queue, run.failure))) return false;
+  if (!isTrusted || !(mayBlame(queue, run) || didCiWork(queue, run, run.failure))) return false;
   if (isBehindAccused(queue, search, entry)) return false;
   noteFailure(work, entry, run, run.failure);
   const { at: _at, ...failure } = run.failure;
@@ -300,8 +300,11 @@ function waitAgain(work: Work, search: Bisection): boolean {
 }
 
 /** A suspicion against a commit that passed by itself is a suspicion against CI. Runs that passed at the time refute it. */
-function didCiWork({ learned: { working } }: Queue, { at }: Failure): boolean {
-  return working !== undefined && working.since <= at && at < working.until;
+function didCiWork({ learned: { working } }: Queue, { checks }: Candidate, failure: Failure): boolean {
+  if (working === undefined) return false;
+  // A failure is judged after CI reported it, when CI may work again.
+  const reported = checks.filter(({ name }) => failure.checks.includes(name)).map(({ reportedAt }) => reportedAt);
+  return [failure.at, ...reported].every((at) => working.since <= at && at < working.until);
 }
 
 /** The target branch has moved since, so failures on the present head decide. Those before may have lacked what landed. */

@@ -354,9 +354,9 @@ export function testedAloneOn(queue: Queue, candidate: Candidate): Base | undefi
   if (members.length !== 1) return undefined;
   // The entries beneath the front part of a bisection have passed. The bisection knows whether its base passed since.
   if (purpose.kind === 'bisection') return queue.bisections.find((b) => b.number === purpose.bisection)?.base ?? base;
+  if (unlanded(queue, beneath).some(({ state }) => state !== 'TESTS_PASSED')) return undefined;
   // It was not tested together with the entries that landed beside it.
-  if (composedWithOf(queue, candidate).length > 0) return beneath.length === 0 ? base : undefined;
-  return unlanded(queue, beneath).every(({ state }) => state === 'TESTS_PASSED') ? queue.head : undefined;
+  return composedWithOf(queue, candidate).length > 0 ? base : queue.head;
 }
 
 /** A former head fails by itself, so failures on it prove nothing. Those candidates are tested on the present head. */

@@ -49,5 +49,7 @@ export const FROZEN_SEEDS: readonly (readonly [seed: number, found: string])[] =
   [1_109_662, 'an accused entry waits for one that was set aside for a conflict with it'],
   [1_104_932, 'CI that works again does not show that it worked when an entry failed'],
   [1_124_670, 'the base of a search passed by itself, and its runs do not know it'],
+  [1_135_070, 'a failure is judged after CI works again, and counts as if CI had worked'],
+  [1_139_044, 'one that failed beside a landing is no evidence against its base'],
   [600_149, 'who fails in a search on top of what it cleared is no evidence against the base'],
 ];

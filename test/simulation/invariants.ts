@@ -297,7 +297,9 @@ export function endsOnce({ chronicle, landed, repository }: Evidence, { step }: 
     const { how } = move.landing.answer;
     // The queue had given up the landing that moved the branch, for example because the branch was deleted meanwhile.
     const isOfAnother = chronicle.candidates.get(move.landing.request.candidateId)?.number !== entry.because.candidate;
-    if (kind === 'UNPROVEN' && isOfAnother) continue;
+    // The branch was rewound before the queue heard of the landing, and got the commit back with others.
+    const isTakenBack = repository.moves.some((other) => other.from === pushedSha && other.to === base);
+    if (kind === 'UNPROVEN' && (isOfAnother || isTakenBack)) continue;
     if (kind !== how) return `${name} says that it landed as ${kind}, and it is ${how}`;
   }
   return undefined;
