@@ -9,6 +9,7 @@ const SUITES: Readonly<Record<string, () => Promise<{ run(words?: readonly strin
   engine: () => import('./engine.ts'),
   events: () => import('./events.ts'),
   flaky: () => import('./flaky.ts'),
+  forecast: () => import('./forecast.ts'),
   git: () => import('./git.ts'),
   github: () => import('./github.ts'),
   past: () => import('./past.ts'),

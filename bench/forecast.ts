@@ -1,0 +1,129 @@
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { gunzipSync } from 'node:zlib';
+import { bandOf, changesOf, type ProjectOutcomes, parseOutcomes } from '../src/policy/outcomes.ts';
+import type { Workload } from '../src/policy/workload.ts';
+import { calibrate, type Observation } from './lib/calibration.ts';
+import { printFigure, progress } from './lib/figure.ts';
+import { adaptive, draw, type Settings } from './lib/policy-trial.ts';
+
+const OPTIONS = {
+  seeds: { type: 'string', default: '6' },
+  moments: { type: 'string', default: '12' },
+  samples: { type: 'string', default: '40' },
+  only: { type: 'string', multiple: true },
+  outcomes: { type: 'string' },
+} as const;
+
+const BATCHES = { batch: true, batchingMinSize: 4, optimizationMode: 'BISECTION_SKIP_REDUNDANT_TESTS' };
+
+/** Six slots for two arrivals in the time of a run, and for twenty. */
+const MODES: Readonly<Record<string, Settings>> = {
+  single: { concurrency: 6 },
+  batches: { concurrency: 6, ...BATCHES },
+  optimistic: { concurrency: 6, canOptimisticallyMerge: true, pendingFailureDepth: 2 },
+  adaptive: { concurrency: 6, ...adaptive(4) },
+  lanes: { concurrency: 6, mode: 'PARALLEL', ...adaptive(4) },
+};
+
+const WORLDS = [
+  { load: 2, failureRate: 0.05, flakeRate: 0, p95Minutes: 15 },
+  { load: 2, failureRate: 0.25, flakeRate: 0.03, p95Minutes: 30 },
+  { load: 12, failureRate: 0.05, flakeRate: 0.03, p95Minutes: 15 },
+  { load: 12, failureRate: 0.2, flakeRate: 0, p95Minutes: 25 },
+] as const;
+
+const GIT_MS = 5_000;
+const PRS = 220;
+
+interface Asked {
+  readonly seeds: readonly string[];
+  readonly moments: number;
+  readonly samples: number;
+}
+
+/**
+ * How well forecasts come true, on simulated queues and on real outcomes (`--outcomes file.csv.gz`). `--only adaptive`
+ * measures one mode.
+ */
+export async function run(words: readonly string[] = []): Promise<void> {
+  const { values } = parseArgs({ args: [...words], options: OPTIONS });
+  const asked: Asked = {
+    seeds: Array.from({ length: Number(values.seeds) }, (_, index) => `forecast-${index + 1}`),
+    moments: Number(values.moments),
+    samples: Number(values.samples),
+  };
+  const wanted = (values.only ?? Object.keys(MODES)).flatMap((names) => names.split(','));
+  const all: Observation[] = [];
+  for (const [mode, settings] of Object.entries(MODES).filter(([name]) => wanted.includes(name))) {
+    for (const world of WORLDS) {
+      const name = `forecast.${mode}.load${world.load}.failing${100 * world.failureRate}`;
+      progress(name);
+      const targets = mode === 'lanes' ? 12 : 0;
+      const workloads = asked.seeds.map((seed) => withGit(draw(seed, { prs: PRS, targets, ...world })));
+      all.push(...tell(name, workloads, settings, asked));
+    }
+  }
+  const outcomes = values.outcomes ?? process.env['SLUICE_BENCH_OUTCOMES'];
+  if (outcomes !== undefined) for (const mode of wanted) all.push(...replayOutcomes(outcomes, mode, asked));
+  tellTenths(all);
+}
+
+function withGit(workload: Workload): Workload {
+  return { ...workload, chance: { ...workload.chance, gitMs: GIT_MS } };
+}
+
+/** One project of each band of failure rates, with durations around its median: the file has none. */
+function replayOutcomes(file: string, mode: string, asked: Asked): Observation[] {
+  const parsed = parseOutcomes(gunzipSync(readFileSync(file)).toString());
+  if ('problem' in parsed) throw new Error(`${file}: ${parsed.problem}.`);
+  const bands = Map.groupBy(parsed.projects, bandOf);
+  return [...bands].flatMap(([band, projects]) => {
+    const name = `forecast.${mode}.travis.${band}`;
+    progress(name);
+    const workloads = projects.slice(0, asked.seeds.length).map((project, index) => replay(project, `${index}`));
+    return tell(name, workloads, MODES[mode] ?? {}, asked);
+  });
+}
+
+function replay(project: ProjectOutcomes, seed: string): Workload {
+  const part = { ...project, outcomes: project.outcomes.slice(-PRS) };
+  const perHour = (4 * 3600) / project.medianSeconds;
+  const spread = draw(`${project.project}/${seed}`, { prs: PRS, load: 4, failureRate: 0, p95Minutes: 20 }).changes;
+  const changes = changesOf(part, { seed, perHour, shape: 'flat' }).map((change, index) => ({
+    ...change,
+    durationMs: (change.durationMs * (spread[index]?.durationMs ?? 600_000)) / 600_000,
+  }));
+  return { source: project.project, changes, chance: { seed, flakeRate: 0, gitMs: GIT_MS } };
+}
+
+function tell(name: string, workloads: readonly Workload[], settings: Settings, asked: Asked): Observation[] {
+  const { moments, samples } = asked;
+  const made = workloads.flatMap((workload, index) =>
+    calibrate(workload, { settings, seed: `${name}/${index}`, moments, samples }),
+  );
+  const landed = made.filter((one) => one.landedAt !== undefined && one.landsAtP50 !== undefined);
+  const shareBefore = (limit: 'landsAtP50' | 'landsAtP95') =>
+    (100 * landed.filter((one) => (one.landedAt ?? 0) <= (one[limit] ?? 0)).length) / landed.length;
+  // A forecast counts as much as any other, but those of one moment are alike: see the number of moments.
+  printFigure({ name: `${name}.before_p50`, value: shareBefore('landsAtP50'), unit: '% (45 to 55)' });
+  printFigure({ name: `${name}.before_p95`, value: shareBefore('landsAtP95'), unit: '% (92 to 98)' });
+  return made;
+}
+
+/** The reliability of `chanceToLand`: of entries with a chance in this tenth, how many landed. */
+function tellTenths(all: readonly Observation[]): void {
+  for (let tenth = 0; tenth < 10; tenth += 1) {
+    const those = all.filter(({ chanceToLand }) => Math.min(9, Math.floor(chanceToLand * 10)) === tenth);
+    if (those.length === 0) continue;
+    const said = those.reduce((sum, { chanceToLand }) => sum + chanceToLand, 0) / those.length;
+    const landed = those.filter(({ landedAt }) => landedAt !== undefined).length / those.length;
+    const unit = `% landed of ${those.length}`;
+    printFigure({
+      name: `forecast.chance.${10 * tenth}-${10 * tenth + 10}`,
+      value: 100 * landed,
+      unit,
+      baseline: 100 * said,
+    });
+  }
+}
