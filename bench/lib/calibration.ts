@@ -35,7 +35,7 @@ class RememberingWorld extends WorkloadWorld {
   override endRun(candidate: CandidateNumber, tookMs: number, passed: boolean | undefined): void {
     super.endRun(candidate, tookMs, passed);
     const members = this.#members.get(candidate) ?? 1;
-    if (passed === undefined || members === 0) return;
+    if (members === 0) return;
     const checks = [{ name: 'ci', tookMs }];
     this.runs.push({ members, passed, tookMs, checks, endedAt: this.#now() });
   }
@@ -60,7 +60,7 @@ export function calibrate(workload: Workload, { settings, seed, moments, samples
   const until = changes[Math.floor(changes.length * 0.85)]?.submittedAt ?? 0;
   const made: { readonly prNumber: PrNumber; readonly madeAt: Instant; readonly forecast: Forecast }[] = [];
   const forecast = () => {
-    if (world.runs.length < ENOUGH_RUNS) return;
+    if (world.runs.filter(({ passed }) => passed !== undefined).length < ENOUGH_RUNS) return;
     const now = run.clock.now;
     const pace: Pace = {
       runs: world.runs.slice(-200),

@@ -99,7 +99,10 @@ function defineShow(queue: Command): void {
     .action(
       withQueue(async (context, { repo, targetBranch }, options: { settings?: true; web?: true; at?: string }) => {
         if (options.web) return openPage(pageOf(repo, `tree/${targetBranch}`));
-        const detail = { includeExplanation: !context.isJson, includeForecast: options.at === undefined };
+        const detail = {
+          includeExplanation: !context.isJson,
+          includeForecast: !context.isJson && options.at === undefined,
+        };
         const body = { repo, targetBranch, ...detail, ...present({ at: options.at }) };
         const reply = await readForetold(context, () => context.call('getQueue', body));
         context.show(

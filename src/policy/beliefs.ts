@@ -49,13 +49,26 @@ export class Beliefs {
   }
 
   draw(prng: Prng): Set<number> {
+    return this.drawWith(prng, 1);
+  }
+
+  /** The rate of failures is known from few pull requests. What it may be in truth, as a factor. */
+  drawFactor(prng: Prng): number {
+    const { hits, seen } = this.#learned.all;
+    const normal = Math.sqrt(-2 * Math.log(1 - prng.next())) * Math.cos(2 * Math.PI * prng.next());
+    const rate = hits / seen;
+    const deviation = Math.sqrt((rate * (1 - rate)) / seen) / rate;
+    return Math.max(0.2, 1 + normal * deviation);
+  }
+
+  drawWith(prng: Prng, factor: number): Set<number> {
     const broken = new Set<number>();
     const chances = new Map<number, number>();
     let before: { readonly ordinal: number; readonly outcome: 0 | 1 } | undefined;
     for (const { submission, isCleared, admission } of this.#entries) {
       const ordinal = admission?.ordinal ?? 0;
       const context = before?.ordinal === ordinal - 1 ? before.outcome : outcomeAt(this.#learned, ordinal - 1);
-      const chance = isCleared ? clearedChance(this.#learned) : this.chanceOf(context);
+      const chance = isCleared ? clearedChance(this.#learned) : Math.min(0.95, factor * this.chanceOf(context));
       chances.set(submission, this.#sound.has(submission) ? 0 : chance);
       const isBroken = prng.chance(chances.get(submission) ?? 0);
       if (isBroken) broken.add(submission);

@@ -82,6 +82,7 @@ class Sample implements World {
   readonly #run: EngineRun;
   readonly #draw: Drawing;
   readonly #broken: Set<number>;
+  readonly #factor: number;
   readonly #live: readonly Entry[];
   /** Those to be decided. */
   readonly #open: Set<PrNumber>;
@@ -93,7 +94,8 @@ class Sample implements World {
   constructor(queue: Queue, now: Instant, draw: Drawing) {
     this.#draw = draw;
     this.#live = admittedInOrder(queue);
-    this.#broken = draw.beliefs.draw(draw.prng);
+    this.#factor = draw.beliefs.drawFactor(draw.prng);
+    this.#broken = draw.beliefs.drawWith(draw.prng, this.#factor);
     this.#outcome = this.#live.length === 0 ? undefined : 0;
     this.#open = new Set(this.#live.map(({ prNumber }) => prNumber));
     this.#run = new EngineRun(asSimulated(queue), now, this);
@@ -140,7 +142,7 @@ class Sample implements World {
   #submit(): void {
     const { prng, beliefs, hasNext } = this.#draw;
     const { clock, queue } = this.#run;
-    this.#outcome = prng.chance(beliefs.chanceOf(this.#outcome)) ? 1 : 0;
+    this.#outcome = prng.chance(Math.min(0.95, this.#factor * beliefs.chanceOf(this.#outcome))) ? 1 : 0;
     if (this.#outcome === 1) this.#broken.add(queue.submissions + 1);
     const number = (NEXT - this.#submitted - (hasNext ? 0 : 1)) as PrNumber;
     this.#submitted += 1;

@@ -11,11 +11,12 @@ export interface Pace {
   readonly arrivalMs: number | undefined;
 }
 
-/** A run that CI finished. */
+/** A run of CI. */
 export interface PastRun {
   /** How many entries it tested. */
   readonly members: number;
-  readonly passed: boolean;
+  /** Undefined: it was cut off, so it would have taken longer. */
+  readonly passed: boolean | undefined;
   /** From the start of the tests until the result was known. */
   readonly tookMs: number;
   readonly checks: readonly PastCheck[];
@@ -58,15 +59,22 @@ export class Durations {
   drawRun(candidate: Candidate, passes: boolean, elapsedMs: number): number {
     const pool = this.#poolOf(candidate.members.length, passes);
     const open = openChecks(candidate);
-    const isOver = (tookMs: number) => tookMs > elapsedMs;
+    return this.#drawLonger(pool, elapsedMs, (run) => (passes ? openMsOf(run, open) : run.tookMs));
+  }
+
+  /** A run that was cut off counts like the runs that took longer. Without it, long runs would be too rare. */
+  #drawLonger(pool: readonly PastRun[], thanMs: number, tookMsOf: (run: PastRun) => number): number {
+    let leastMs = thanMs;
     for (let draw = 0; draw < DRAWS; draw += 1) {
       const run = this.#recent(pool);
-      if (run === undefined) return elapsedMs;
-      const tookMs = passes ? openMsOf(run, open) : run.tookMs;
-      if (isOver(tookMs)) return tookMs;
+      if (run === undefined) return leastMs;
+      const tookMs = tookMsOf(run);
+      if (tookMs <= leastMs) continue;
+      if (run.passed !== undefined) return tookMs;
+      leastMs = tookMs;
     }
-    const longer = pool.map(({ tookMs }) => tookMs).filter(isOver);
-    return longer[this.#prng.integer(longer.length)] ?? elapsedMs * (1.05 + 0.4 * this.#prng.next());
+    const longer = pool.filter((run) => run.passed !== undefined && run.tookMs > leastMs);
+    return longer[this.#prng.integer(longer.length)]?.tookMs ?? leastMs * (1.05 + 0.4 * this.#prng.next());
   }
 
   #recent<T>(values: readonly T[]): T | undefined {
@@ -85,7 +93,8 @@ export class Durations {
     if (known !== undefined) return known;
     const { runs } = this.#pace;
     const alike = runs.filter((run) => run.passed === passed);
-    const ofResult = alike.length >= (passed ? 1 : ENOUGH_OF_FAILURES) ? alike : runs;
+    const cutOff = (run: PastRun) => run.passed === passed || run.passed === undefined;
+    const ofResult = alike.length >= (passed ? 1 : ENOUGH_OF_FAILURES) ? runs.filter(cutOff) : runs;
     const ofSize = ofResult.filter((run) => Math.floor(Math.log2(Math.max(1, run.members))) === size);
     const pool = ofSize.length >= ENOUGH_OF_SIZE ? ofSize : ofResult;
     this.#pools.set(key, pool);

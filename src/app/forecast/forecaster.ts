@@ -76,9 +76,10 @@ export class Forecaster implements Forecasting {
     const rows = await this.#store.queues.listEndedCandidates(id, MOST_RUNS);
     const now = this.#clock.now();
     const pace = paceOf(queue, rows.map(decodeCandidate), now);
-    const basis = { samples: 0, runs: pace.runs.length, since: pace.runs[0]?.endedAt };
+    const decided = pace.runs.filter(({ passed }) => passed !== undefined);
+    const basis = { samples: 0, runs: decided.length, since: decided[0]?.endedAt };
     let known: Known = { version, madeAt: now, entries: new Map(), next: undefined, basis };
-    if (pace.runs.length >= ENOUGH_RUNS) {
+    if (decided.length >= ENOUGH_RUNS) {
       const { samples, ...told } = await this.#simulator.forecast({ queue, now, pace, seed: `${version}` });
       known = { ...known, ...told, basis: { ...basis, samples } };
     }

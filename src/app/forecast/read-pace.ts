@@ -20,21 +20,28 @@ export function paceOf(queue: Queue, ended: readonly Candidate[], now: Instant):
   };
 }
 
-/** A run whose result CI gave. Passes taken over from others, and timeouts, say nothing about durations. */
-function runOf({ members, testingSince, pass, failure, checks, purpose }: Candidate): PastRun[] {
+/** Passes taken over from others, and timeouts, say nothing about durations. */
+function runOf(candidate: Candidate): PastRun[] {
+  const { members, testingSince, pass, failure, checks, purpose } = candidate;
+  if (testingSince === undefined || purpose.kind === 'head') return [];
   const isFailure = failure?.reason === 'TEST_RUN_REQUIRED_STATUS_FAILED';
-  const endedAt = pass?.by === 'own_run' ? pass.at : isFailure ? failure.at : undefined;
-  if (testingSince === undefined || endedAt === undefined || purpose.kind === 'head') return [];
+  const endedAt = pass?.by === 'own_run' ? pass.at : isFailure ? failure.at : cutOffAt(candidate);
+  if (endedAt === undefined) return [];
   const took = (at: Instant) => Math.max(0, at - testingSince);
   return [
     {
       members: members.length,
-      passed: pass !== undefined,
+      passed: pass === undefined && failure === undefined ? undefined : pass !== undefined,
       tookMs: took(endedAt),
       checks: checks.map(({ name, reportedAt }) => ({ name, tookMs: took(reportedAt) })),
       endedAt,
     },
   ];
+}
+
+/** It was ended while CI was testing it. */
+function cutOffAt({ pass, failure, sameTreeAs, endedAt }: Candidate): Instant | undefined {
+  return pass === undefined && failure === undefined && sameTreeAs === undefined ? endedAt : undefined;
 }
 
 function buildMsOf({ plannedAt, testingSince }: Candidate): number[] {
