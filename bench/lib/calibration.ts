@@ -19,7 +19,7 @@ export interface Observation extends Forecast {
 /** A world that remembers its runs, as a server does. */
 class RememberingWorld extends WorkloadWorld {
   readonly runs: PastRun[] = [];
-  readonly #members = new Map<CandidateNumber, number>();
+  readonly #members = new Map<CandidateNumber, Candidate['members']>();
   readonly #now: () => Instant;
 
   constructor(workload: Workload, now: () => Instant) {
@@ -28,16 +28,17 @@ class RememberingWorld extends WorkloadWorld {
   }
 
   override beginRun(candidate: Candidate): TestEnd {
-    this.#members.set(candidate.number, candidate.members.length);
+    this.#members.set(candidate.number, candidate.members);
     return super.beginRun(candidate);
   }
 
   override endRun(candidate: CandidateNumber, tookMs: number, passed: boolean | undefined): void {
     super.endRun(candidate, tookMs, passed);
-    const members = this.#members.get(candidate) ?? 1;
-    if (members === 0) return;
+    const members = this.#members.get(candidate) ?? [];
+    if (members.length === 0) return;
+    const alone = members.length === 1 ? members[0]?.submission : undefined;
     const checks = [{ name: 'ci', tookMs }];
-    this.runs.push({ members, passed, tookMs, checks, endedAt: this.#now() });
+    this.runs.push({ members: members.length, alone, passed, tookMs, checks, endedAt: this.#now() });
   }
 }
 

@@ -54,11 +54,8 @@ export class Beliefs {
 
   /** The rate of failures is known from few pull requests. What it may be in truth, as a factor. */
   drawFactor(prng: Prng): number {
-    const { hits, seen } = this.#learned.all;
     const normal = Math.sqrt(-2 * Math.log(1 - prng.next())) * Math.cos(2 * Math.PI * prng.next());
-    const rate = hits / seen;
-    const deviation = Math.sqrt((rate * (1 - rate)) / seen) / rate;
-    return Math.max(0.2, 1 + normal * deviation);
+    return Math.exp(normal / Math.sqrt(this.#learned.all.hits + 0.5));
   }
 
   drawWith(prng: Prng, factor: number): Set<number> {

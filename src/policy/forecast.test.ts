@@ -12,6 +12,7 @@ import { MINUTE_MS, type Workload } from './workload.ts';
 function paceOf(minutes: readonly number[], arrivalMs?: number): Pace {
   const runs = minutes.map((took) => ({
     members: 1,
+    alone: undefined,
     passed: true,
     tookMs: took * MINUTE_MS,
     checks: [{ name: 'ci', tookMs: took * MINUTE_MS }],

@@ -15,6 +15,8 @@ export interface Pace {
 export interface PastRun {
   /** How many entries it tested. */
   readonly members: number;
+  /** The one entry that it tested alone, by its submission. */
+  readonly alone: number | undefined;
   /** Undefined: it was cut off, so it would have taken longer. */
   readonly passed: boolean | undefined;
   /** From the start of the tests until the result was known. */
@@ -41,10 +43,18 @@ export class Durations {
   readonly #pace: Pace;
   readonly #prng: Prng;
   readonly #pools = new Map<string, readonly PastRun[]>();
+  /** What is known of entries that were tested alone: a result, or how long no result came. */
+  readonly #alone = new Map<number, Pick<PastRun, 'passed' | 'tookMs'>>();
 
   constructor(pace: Pace, prng: Prng) {
     this.#pace = pace;
     this.#prng = prng;
+    for (const run of pace.runs) {
+      if (run.alone === undefined) continue;
+      const known = this.#alone.get(run.alone);
+      const isBetter = known?.passed === undefined && (run.passed !== undefined || run.tookMs > (known?.tookMs ?? 0));
+      if (isBetter) this.#alone.set(run.alone, run);
+    }
   }
 
   drawBuild(): number {
@@ -57,9 +67,18 @@ export class Durations {
 
   /** How long a run takes in all that has been under way for `elapsedMs`. */
   drawRun(candidate: Candidate, passes: boolean, elapsedMs: number): number {
-    const pool = this.#poolOf(candidate.members.length, passes);
+    const { members } = candidate;
+    const before = members.flatMap(({ submission }) => this.#alone.get(submission) ?? []);
+    const [only] = before;
+    const [alone] = members;
+    // The same entry takes about as long again.
+    if (members.length === 1 && only?.passed !== undefined && only.tookMs > elapsedMs) return only.tookMs;
+    const leastMs = Math.max(elapsedMs, ...before.map(({ tookMs }) => tookMs));
     const open = openChecks(candidate);
-    return this.#drawLonger(pool, elapsedMs, (run) => (passes ? openMsOf(run, open) : run.tookMs));
+    const tookMsOf = (run: PastRun) => (passes ? openMsOf(run, open) : run.tookMs);
+    const tookMs = this.#drawLonger(this.#poolOf(members.length, passes), leastMs, tookMsOf);
+    if (members.length === 1 && alone !== undefined) this.#alone.set(alone.submission, { passed: passes, tookMs });
+    return tookMs;
   }
 
   /** A run that was cut off counts like the runs that took longer. Without it, long runs would be too rare. */

@@ -31,6 +31,7 @@ function runOf(candidate: Candidate): PastRun[] {
   return [
     {
       members: members.length,
+      alone: members.length === 1 ? members[0]?.submission : undefined,
       passed: pass === undefined && failure === undefined ? undefined : pass !== undefined,
       tookMs: took(endedAt),
       checks: checks.map(({ name, reportedAt }) => ({ name, tookMs: took(reportedAt) })),
