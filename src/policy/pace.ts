@@ -43,7 +43,7 @@ export class Durations {
   readonly #pace: Pace;
   readonly #prng: Prng;
   readonly #pools = new Map<string, readonly PastRun[]>();
-  /** What is known of entries that were tested alone: a result, or how long no result came. */
+  /** Runs of one entry alone, by its submission: its result, or the longest time without one. */
   readonly #alone = new Map<number, Pick<PastRun, 'passed' | 'tookMs'>>();
 
   constructor(pace: Pace, prng: Prng) {

@@ -67,6 +67,8 @@ describe('the pages by task', PATIENCE, () => {
     await follow('sluice pr submit 7');
     await untilState('TESTING');
     const then = new Date().toISOString();
+    const foretold = await follow(shellBlocks('docs/forecast.md'));
+    assert.match(foretold, /Forecast\s+Not enough runs yet to say when it lands: 0 of 20\./);
     await run(`git rm -q slow && ${PUSH}`);
     await follow('sluice pr submit 7\nsluice watch --until-empty');
     const instants = {
