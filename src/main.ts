@@ -37,7 +37,7 @@ import type { PlaceQuestion } from './flaky/upload-place.ts';
 import { createServer } from './http/server.ts';
 import { createIngestThread, type IngestThread } from './ingest/thread.ts';
 import type { ThreadData } from './ingest/thread-messages.ts';
-import { systemClock, type Timing } from './lib/clock.ts';
+import { systemClock } from './lib/clock.ts';
 import { Fault } from './lib/fault.ts';
 import { LineWriter } from './lib/line-writer.ts';
 import { createJsonLog, createTextLog, type Log, type LogLevel } from './lib/log.ts';
@@ -45,7 +45,6 @@ import type { PeriodicTask } from './lib/periodic.ts';
 import { readVersion } from './lib/version.ts';
 import { createSecretBox, loadSecretKey } from './outgoing/http/secret-box.ts';
 import { createWebhookSender } from './outgoing/http/send-webhook.ts';
-import type { Simulator } from './simulator/simulator.ts';
 import { SimulatorThread } from './simulator/thread/simulator-thread.ts';
 import { createTurnMemory } from './storage/sqlite/write-turn.ts';
 import type { Store } from './storage/store.ts';
@@ -124,7 +123,7 @@ async function startOn(
     { clock, log, findPlace, firstStartMs: ingestStartMs ?? INGEST_START_MS },
   );
   const unusedUploads = new UnusedUploads({ store, clock, log });
-  const simulator = createSimulator({ clock, log });
+  const simulator = new SimulatorThread({ entry: entryOf('simulator-main'), clock, log });
   const app: App = {
     store,
     queues: new QueueHost(store, clock),
@@ -236,10 +235,6 @@ function createIngest(
   };
   const data = { dataFolder, databaseUrl, writeTurn, holder, testBranchPrefix, logLevel, ...limits };
   return createIngestThread({ entry: entryOf('ingest-main'), data, ...parts });
-}
-
-function createSimulator(parts: { readonly clock: Timing; readonly log: Log }): Simulator {
-  return new SimulatorThread({ entry: entryOf('simulator-main'), ...parts });
 }
 
 /** The file that a thread begins with. Bundled code ends in .mjs. */
