@@ -34,7 +34,7 @@ export interface PastCheck {
 const MEMORY = 40;
 /** So many draws find a run that took longer than the one under way, or it is one of the longest. */
 const DRAWS = 16;
-/** A class of sizes with fewer runs says too little. */
+/** With fewer runs of about its size, runs of the next sizes count too. */
 const ENOUGH_OF_SIZE = 8;
 const ENOUGH_OF_FAILURES = 4;
 
@@ -106,7 +106,7 @@ export class Durations {
 
   /** Batches may take longer than single entries, and failures may be known sooner than passes. */
   #poolOf(members: number, passed: boolean): readonly PastRun[] {
-    const size = Math.floor(Math.log2(Math.max(1, members)));
+    const size = sizeOf(members);
     const key = `${size}/${passed}`;
     const known = this.#pools.get(key);
     if (known !== undefined) return known;
@@ -114,11 +114,17 @@ export class Durations {
     const alike = runs.filter((run) => run.passed === passed);
     const cutOff = (run: PastRun) => run.passed === passed || run.passed === undefined;
     const ofResult = alike.length >= (passed ? 1 : ENOUGH_OF_FAILURES) ? runs.filter(cutOff) : runs;
-    const ofSize = ofResult.filter((run) => Math.floor(Math.log2(Math.max(1, run.members))) === size);
-    const pool = ofSize.length >= ENOUGH_OF_SIZE ? ofSize : ofResult;
+    let pool: readonly PastRun[] = [];
+    for (let apart = 0; pool.length < Math.min(ENOUGH_OF_SIZE, ofResult.length); apart += 1)
+      pool = ofResult.filter((run) => Math.abs(sizeOf(run.members) - size) <= apart);
     this.#pools.set(key, pool);
     return pool;
   }
+}
+
+/** Runs of about as many entries are alike. */
+function sizeOf(members: number): number {
+  return Math.floor(Math.log2(Math.max(1, members)));
 }
 
 /** The time until the last of the open checks ended. A check that the past does not know takes as long as the run. */
