@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { workloadOf } from '../../test/worlds/engine/workload-words.ts';
 import type { PrNumber } from '../engine/pull-request.ts';
 import { DEFAULT_SETTINGS, type QueueSettings } from '../engine/settings.ts';
+import type { Sha } from '../lib/sha.ts';
 import { type Forecasts, forecastQueue } from './forecast.ts';
 import type { Pace } from './pace.ts';
 import { beginQueue, beginRun, WorkloadWorld } from './sluice.ts';
@@ -82,6 +83,14 @@ describe('a forecast', () => {
     const failed = chances(11);
     for (const pr of [1, 2]) assert.ok(Math.abs(chanceOf(failed, pr) - 0.5) < 0.15, `#${pr}: ${chanceOf(failed, pr)}`);
     assert.ok(chanceOf(failed, 3) > 0.8, 'it was not tested with them');
+  });
+
+  it('goes on where a former head is to be tested [Z2]', () => {
+    const { queue, now } = queueAfter(4, workloadOf([{}, {}]), { concurrency: 1 });
+    const base = { sha: 'former' as Sha, ordinal: 0, epoch: 1 };
+    const doubted = { ...queue, suspicions: [{ base, removals: [], cleared: undefined, isDoubted: true as const }] };
+    const told = forecastQueue(doubted, now, paceOf([10]), { seed: '1', isEnough: (done) => done >= 4 });
+    assert.equal(told.entries.size, 2);
   });
 
   it('is the same for the same seed, and sound in every mode [Z2]', () => {
