@@ -190,6 +190,8 @@ function stop(story: Scenario, pick: number): void {
   const { landing } = story.queue;
   const candidate = story.candidates().find(({ number }) => number === landing?.candidate);
   if (landing?.landingMode !== 'API' || candidate === undefined || !story.forge.isLandingHeld) return;
+  // A landing can begin between a merge by hand and its observation. The forge answers that the target moved.
+  if (landing.expectedHead !== story.branch.head) return release(story);
   const asked = landingEntries(story.queue, candidate).map(({ prNumber }) => letter(prNumber));
   const count = pick % asked.length;
   const next = asked[count];
