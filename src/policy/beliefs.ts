@@ -1,13 +1,20 @@
 import { type Candidate, compositionOf, isRunAgain } from '../engine/candidate.ts';
-import { clearedChance, failureChance, flakeChance, type Learned, outcomeAt } from '../engine/learned.ts';
+import { clearedChance, type Learned, outcomeAt } from '../engine/learned.ts';
 import type { PrNumber } from '../engine/pull-request.ts';
 import { type Entry, findEntry, type Queue } from '../engine/queue.ts';
 import { candidatesOf, unlanded } from '../engine/roster.ts';
 import { valuesOf } from '../lib/int-map.ts';
 import type { Prng } from '../lib/prng.ts';
 
-/** By submission. */
-export type Broken = ReadonlySet<number>;
+/** What may be true of a queue: one draw of all that is not known. */
+export interface Belief {
+  /** By submission. */
+  readonly broken: ReadonlySet<number>;
+  /** How often a run fails without a reason. */
+  readonly flake: number;
+  /** How likely an entry is broken that comes later; `context` is the outcome of the one before it. */
+  chanceOf(context: 0 | 1 | undefined): number;
+}
 
 interface FailedSet {
   readonly entries: readonly Entry[];
@@ -15,90 +22,177 @@ interface FailedSet {
   readonly failures: number;
 }
 
+/** An entry, in the order of admission. */
+interface Suspect {
+  readonly submission: number;
+  readonly ordinal: number;
+  /** It passed in a run, so the rate of failures does not say how likely it is broken. */
+  readonly chance: number | undefined;
+  /** The failed sets that it is in. */
+  readonly sets: readonly number[];
+  isBroken: boolean;
+}
+
+/** Without a failure among the latest decisions, the rate is still not known to be zero. */
+const FEWEST_HITS = 0.5;
+/** The context counts as if it had shown this many failures more, as often as all contexts do. */
+const CONTEXT_DOUBT = 3;
+/** Rounds before the first draw, and between draws: draws are then nearly independent. */
+const FIRST_ROUNDS = 20;
+const ROUNDS = 2;
+
 /**
- * Which entries of a queue may be broken, given all that its runs have shown: an entry in a run that passed is sound,
- * and a run that failed contains a broken one, or failed without a reason.
+ * Draws which entries of a queue are broken, and how often entries and runs fail, given all that is known: decisions of
+ * the past, an entry in a run that passed is sound, and a run that failed contains a broken entry or failed without a
+ * reason. Failures are decided later than passes, because they are searched for. So the rate of failures counts the
+ * entries under suspicion too. Each round draws one unknown after the other, given all others (Gibbs sampling).
  */
 // SPEC Z6
 export class Beliefs {
   readonly #learned: Learned;
-  /** In the order of admission. */
-  readonly #entries: readonly Entry[];
-  readonly #sound: ReadonlySet<number>;
-  readonly #failed: readonly FailedSet[];
-  readonly #isSure: boolean;
-  readonly flake: number;
+  readonly #suspects: readonly Suspect[];
+  readonly #failed: readonly (Pick<FailedSet, 'failures'> & { readonly members: readonly Suspect[] })[];
+  /** How many members of each failed set are broken. */
+  readonly #guilty: number[];
+  /** Passed in a run, and not decided yet. */
+  readonly #passed: number;
+  readonly #contexts: readonly [number, number];
+  readonly #removesFlakes: boolean;
+  #rate: number;
+  #flake: number;
+  #roundsLeft = FIRST_ROUNDS;
 
   constructor(queue: Queue) {
-    this.#learned = queue.learned;
-    this.#isSure = queue.settings.optimizationMode === 'ADAPTIVE';
-    this.flake = flakeChance(queue.learned);
-    this.#entries = [...valuesOf(queue.entries)]
-      .filter(({ admission }) => admission !== undefined)
-      .sort((a, b) => (a.admission?.ordinal ?? 0) - (b.admission?.ordinal ?? 0));
+    const { learned, settings } = queue;
+    this.#learned = learned;
+    this.#removesFlakes = settings.optimizationMode !== 'ADAPTIVE';
+    this.#contexts = contextsOf(learned);
+    this.#rate = learned.all.hits / learned.all.seen;
+    this.#flake = learned.flakes.hits / learned.flakes.seen;
     const passed = [...candidatesOf(queue), ...valuesOf(queue.passes)].filter(({ pass }) => pass !== undefined);
-    this.#sound = new Set(passed.flatMap((candidate) => compositionOf(candidate).map(({ submission }) => submission)));
-    this.#failed = failedSetsOf(queue);
+    const sound = new Set(passed.flatMap((candidate) => compositionOf(candidate).map(({ submission }) => submission)));
+    const sets = failedSetsOf(queue);
+    this.#suspects = [...valuesOf(queue.entries)]
+      .filter(({ admission }) => admission !== undefined)
+      .map(({ submission, admission, isCleared }) => ({
+        submission,
+        ordinal: admission?.ordinal ?? 0,
+        chance: sound.has(submission) ? 0 : isCleared ? clearedChance(learned) : undefined,
+        sets: sets.flatMap(({ entries }, index) => (entries.some((one) => one.submission === submission) ? index : [])),
+        isBroken: false,
+      }))
+      .sort((a, b) => a.ordinal - b.ordinal);
+    const suspects = new Map(this.#suspects.map((suspect) => [suspect.submission, suspect]));
+    this.#failed = sets.map(({ entries, failures }) => ({
+      failures,
+      members: entries.flatMap(({ submission }) => suspects.get(submission) ?? []),
+    }));
+    this.#guilty = sets.map(() => 0);
+    this.#passed = this.#suspects.filter(({ chance }) => chance !== undefined).length;
   }
 
-  /** How likely an entry is broken that was not tested yet; `context` is the outcome of the one before it. */
-  chanceOf(context: 0 | 1 | undefined): number {
-    const failure = failureChance(this.#learned, context);
+  draw(prng: Prng): Belief {
+    for (; this.#roundsLeft > 0; this.#roundsLeft -= 1) this.#round(prng);
+    this.#roundsLeft = ROUNDS;
+    const broken = this.#suspects.filter(({ isBroken }) => isBroken).map(({ submission }) => submission);
+    const rate = this.#rate;
+    const flake = this.#flake;
+    return { broken: new Set(broken), flake, chanceOf: (context) => this.#chanceOf(context, { rate, flake }) };
+  }
+
+  #round(prng: Prng): void {
+    for (const index of this.#suspects.keys()) this.#turn(index, prng);
+    for (const set of this.#failed.keys()) for (let turn = 0; turn < ROUNDS; turn += 1) this.#swap(set, prng);
+    const { all, flakes } = this.#learned;
+    const suspected = this.#suspects.filter(({ chance, sets }) => chance === undefined && sets.length > 0);
+    const guilty = suspected.filter(({ isBroken }) => isBroken).length;
+    const innocent = suspected.length - guilty + this.#passed;
+    this.#rate = drawBeta(prng, Math.max(FEWEST_HITS, all.hits) + guilty, all.seen - all.hits + innocent);
+    let flukes = 0;
+    for (const [set, { failures }] of this.#failed.entries()) if (this.#guilty[set] === 0) flukes += failures;
+    this.#flake = drawBeta(prng, Math.max(FEWEST_HITS, flakes.hits) + flukes, flakes.seen - flakes.hits);
+  }
+
+  #chanceOf(context: 0 | 1 | undefined, { rate, flake }: { readonly rate: number; readonly flake: number }): number {
+    const failure = Math.min(0.95, rate * (context === undefined ? 1 : this.#contexts[context]));
     // Without confirmations a flake removes an entry, so some of those that failed were sound.
-    return this.#isSure ? failure : Math.max(0, 1 - (1 - failure) / (1 - this.flake));
+    return this.#removesFlakes ? Math.max(0, 1 - (1 - failure) / (1 - flake)) : failure;
   }
 
-  draw(prng: Prng): Set<number> {
-    return this.drawWith(prng, 1);
+  #outcomeAt(index: number, ordinal: number): 0 | 1 | undefined {
+    const suspect = this.#suspects[index];
+    if (suspect?.ordinal === ordinal) return suspect.isBroken ? 1 : 0;
+    return outcomeAt(this.#learned, ordinal);
   }
 
-  /** The rate of failures is known from few pull requests. What it may be in truth, as a factor. */
-  drawFactor(prng: Prng): number {
-    const normal = Math.sqrt(-2 * Math.log(1 - prng.next())) * Math.cos(2 * Math.PI * prng.next());
-    return Math.exp(normal / Math.sqrt(this.#learned.all.hits + 0.5));
-  }
-
-  drawWith(prng: Prng, factor: number): Set<number> {
-    const broken = new Set<number>();
-    const chances = new Map<number, number>();
-    let before: { readonly ordinal: number; readonly outcome: 0 | 1 } | undefined;
-    for (const { submission, isCleared, admission } of this.#entries) {
-      const ordinal = admission?.ordinal ?? 0;
-      const context = before?.ordinal === ordinal - 1 ? before.outcome : outcomeAt(this.#learned, ordinal - 1);
-      const chance = isCleared ? clearedChance(this.#learned) : Math.min(0.95, factor * this.chanceOf(context));
-      chances.set(submission, this.#sound.has(submission) ? 0 : chance);
-      const isBroken = prng.chance(chances.get(submission) ?? 0);
-      if (isBroken) broken.add(submission);
-      before = { ordinal, outcome: isBroken ? 1 : 0 };
+  /** How much likelier one is broken than sound, given everything else. */
+  #oddsOf(index: number): number {
+    const suspect = this.#suspects[index];
+    if (suspect === undefined) return 0;
+    const now = { rate: this.#rate, flake: this.#flake };
+    const { ordinal, sets, isBroken } = suspect;
+    const chance = suspect.chance ?? this.#chanceOf(this.#outcomeAt(index - 1, ordinal - 1), now);
+    let odds = chance / (1 - chance);
+    const next = this.#outcomeAt(index + 1, ordinal + 1);
+    if (next !== undefined) {
+      const [after0, after1] = [this.#chanceOf(0, now), this.#chanceOf(1, now)];
+      odds *= next === 1 ? after1 / (after0 || 1) : (1 - after1) / (1 - after0);
     }
-    for (const set of this.#failed) this.#explain(set, chances, broken, prng);
-    return broken;
+    for (const set of sets) {
+      const others = (this.#guilty[set] ?? 0) - (isBroken ? 1 : 0);
+      if (others === 0) odds /= Math.max(1e-9, this.#flake ** (this.#failed[set]?.failures ?? 1));
+    }
+    return odds;
   }
 
-  /** Makes the draw agree with a set that failed. Smaller sets come first, so what explains them is known. */
-  #explain(
-    { entries, failures }: FailedSet,
-    chances: ReadonlyMap<number, number>,
-    broken: Set<number>,
-    prng: Prng,
-  ): void {
-    const weights = entries.map(({ submission }) => chances.get(submission) ?? 0);
-    const sound = weights.reduce((product, chance) => product * (1 - chance), 1);
-    const flukes = sound * this.flake ** failures;
-    const isFluke = prng.chance(flukes / (flukes + 1 - sound || 1));
-    if (isFluke) {
-      for (const { submission } of entries) broken.delete(submission);
-      return;
-    }
-    if (entries.some(({ submission }) => broken.has(submission))) return;
-    let left = prng.next() * weights.reduce((sum, weight) => sum + weight, 0);
-    for (const [index, entry] of entries.entries()) {
-      left -= weights[index] ?? 0;
-      if (left < 0) {
-        broken.add(entry.submission);
-        return;
-      }
-    }
+  #turn(index: number, prng: Prng): void {
+    const suspect = this.#suspects[index];
+    const odds = this.#oddsOf(index);
+    if (suspect !== undefined) this.#mark(suspect, prng.chance(odds / (1 + odds)));
+  }
+
+  /** Blames another member of a failed set. Changing one at a time, that would take many rounds. */
+  #swap(set: number, prng: Prng): void {
+    const members = this.#failed[set]?.members ?? [];
+    const from = prng.pick(members.filter(({ isBroken }) => isBroken));
+    const to = prng.pick(members.filter(({ isBroken, chance }) => !isBroken && chance !== 0));
+    if (from === undefined || to === undefined) return;
+    const before = this.#oddsOf(this.#suspects.indexOf(from));
+    this.#mark(from, false);
+    const after = this.#oddsOf(this.#suspects.indexOf(to));
+    this.#mark(prng.chance(after / before) ? to : from, true);
+  }
+
+  #mark(suspect: Suspect, isBroken: boolean): void {
+    if (suspect.isBroken === isBroken) return;
+    suspect.isBroken = isBroken;
+    for (const set of suspect.sets) this.#guilty[set] = (this.#guilty[set] ?? 0) + (isBroken ? 1 : -1);
+  }
+}
+
+/** How much likelier than others an entry fails after one that landed, and after one that failed. */
+function contextsOf({ after }: Learned): readonly [number, number] {
+  const [good, bad] = after;
+  const seen = good.seen + bad.seen;
+  const rate = seen === 0 ? 0 : (good.hits + bad.hits) / seen;
+  const timesAsLikely = (share: Learned['all']) => (share.hits + CONTEXT_DOUBT) / (share.seen * rate + CONTEXT_DOUBT);
+  return [timesAsLikely(good), timesAsLikely(bad)];
+}
+
+/** A share, of which this many hits and misses are known. */
+function drawBeta(prng: Prng, hits: number, misses: number): number {
+  const [a, b] = [drawGamma(prng, hits), drawGamma(prng, misses)];
+  return a / (a + b || 1);
+}
+
+/** Marsaglia and Tsang. */
+function drawGamma(prng: Prng, shape: number): number {
+  if (shape < 1) return drawGamma(prng, shape + 1) * (1 - prng.next()) ** (1 / Math.max(0.01, shape));
+  const d = shape - 1 / 3;
+  for (;;) {
+    const x = Math.sqrt(-2 * Math.log(1 - prng.next())) * Math.cos(2 * Math.PI * prng.next());
+    const v = (1 + x / Math.sqrt(9 * d)) ** 3;
+    if (v > 0 && Math.log(1 - prng.next()) < x ** 2 / 2 + d - d * v + d * Math.log(v)) return d * v;
   }
 }
 

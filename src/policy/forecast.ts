@@ -8,7 +8,7 @@ import type { Transition } from '../engine/work.ts';
 import type { Instant } from '../lib/clock.ts';
 import { Prng } from '../lib/prng.ts';
 import type { Sha } from '../lib/sha.ts';
-import { Beliefs, type Broken } from './beliefs.ts';
+import { type Belief, Beliefs } from './beliefs.ts';
 import { EngineRun, type TestEnd, type World } from './engine-run.ts';
 import { Durations, type Pace } from './pace.ts';
 
@@ -50,14 +50,15 @@ export function forecastQueue(queue: Queue, now: Instant, pace: Pace, options: F
     const prng = new Prng(`${options.seed}/${samples}`);
     // One more pull request may fill a batch, so half of the samples are without it.
     const hasNext = samples % 2 === 1;
-    tally.add(new Sample(queue, now, { beliefs, durations: new Durations(pace, prng), pace, prng, hasNext }).play());
+    const belief = beliefs.draw(prng);
+    tally.add(new Sample(queue, now, { belief, durations: new Durations(pace, prng), pace, prng, hasNext }).play());
     samples += 1;
   }
   return { ...tally.conclude(beliefs, new Prng(`${options.seed}/chances`)), samples };
 }
 
 interface Drawing {
-  readonly beliefs: Beliefs;
+  readonly belief: Belief;
   readonly durations: Durations;
   readonly pace: Pace;
   readonly prng: Prng;
@@ -66,7 +67,7 @@ interface Drawing {
 
 interface Played {
   /** By submission. */
-  readonly broken: Broken;
+  readonly broken: ReadonlySet<number>;
   readonly landedAt: ReadonlyMap<PrNumber, Instant>;
   readonly removed: ReadonlySet<PrNumber>;
 }
@@ -82,7 +83,6 @@ class Sample implements World {
   readonly #run: EngineRun;
   readonly #draw: Drawing;
   readonly #broken: Set<number>;
-  readonly #factor: number;
   readonly #live: readonly Entry[];
   /** Those to be decided. */
   readonly #open: Set<PrNumber>;
@@ -94,8 +94,7 @@ class Sample implements World {
   constructor(queue: Queue, now: Instant, draw: Drawing) {
     this.#draw = draw;
     this.#live = admittedInOrder(queue);
-    this.#factor = draw.beliefs.drawFactor(draw.prng);
-    this.#broken = draw.beliefs.drawWith(draw.prng, this.#factor);
+    this.#broken = new Set(draw.belief.broken);
     this.#outcome = this.#live.length === 0 ? undefined : 0;
     this.#open = new Set(this.#live.map(({ prNumber }) => prNumber));
     this.#run = new EngineRun(asSimulated(queue), now, this);
@@ -140,9 +139,9 @@ class Sample implements World {
 
   /** It impacts what one of those impacts that are there. */
   #submit(): void {
-    const { prng, beliefs, hasNext } = this.#draw;
+    const { prng, belief, hasNext } = this.#draw;
     const { clock, queue } = this.#run;
-    this.#outcome = prng.chance(Math.min(0.95, this.#factor * beliefs.chanceOf(this.#outcome))) ? 1 : 0;
+    this.#outcome = prng.chance(belief.chanceOf(this.#outcome)) ? 1 : 0;
     if (this.#outcome === 1) this.#broken.add(queue.submissions + 1);
     const number = (NEXT - this.#submitted - (hasNext ? 0 : 1)) as PrNumber;
     this.#submitted += 1;
@@ -163,9 +162,9 @@ class Sample implements World {
   }
 
   beginRun(candidate: Candidate, now: Instant): TestEnd {
-    const { durations, prng, beliefs } = this.#draw;
+    const { durations, prng, belief } = this.#draw;
     const isSound = compositionOf(candidate).every(({ submission }) => !this.#broken.has(submission));
-    const passes = isSound && !prng.chance(beliefs.flake);
+    const passes = isSound && !prng.chance(belief.flake);
     const elapsedMs = Math.max(0, now - (candidate.testingSince ?? now));
     return { passes, afterMs: durations.drawRun(candidate, passes, elapsedMs) - elapsedMs };
   }
@@ -245,7 +244,7 @@ class Tally {
   }
 
   conclude(beliefs: Beliefs, prng: Prng): Omit<Forecasts, 'samples'> {
-    const soundness = this.#drawSoundness(beliefs, prng);
+    const { soundness, nextChance } = this.#drawSoundness(beliefs, prng);
     const pooled = sumOf(this.#wronged) / Math.max(1, sumOf(this.#sound));
     const entries = new Map<PrNumber, Forecast>();
     for (const { prNumber, submission } of this.#live) {
@@ -256,7 +255,7 @@ class Tally {
     }
     const { landed, removed } = this.#nextOutcomes;
     const isTold = landed + removed > 0;
-    const chanceToLand = (1 - beliefs.chanceOf(undefined)) * (1 - pooled);
+    const chanceToLand = (1 - nextChance) * (1 - pooled);
     return { entries, next: isTold ? { ...this.#timesOf(NEXT), chanceToLand } : undefined };
   }
 
@@ -265,13 +264,15 @@ class Tally {
     return { landsAtP50: quantile(instants, 0.5), landsAtP95: quantile(instants, 0.95) };
   }
 
-  #drawSoundness(beliefs: Beliefs, prng: Prng): ReadonlyMap<number, number> {
-    const sound = new Map<number, number>();
+  #drawSoundness(beliefs: Beliefs, prng: Prng): { soundness: ReadonlyMap<number, number>; nextChance: number } {
+    const soundness = new Map<number, number>();
+    let nextChance = 0;
     for (let index = 0; index < DRAWS; index += 1) {
-      const broken = beliefs.draw(prng);
-      for (const { submission } of this.#live) if (!broken.has(submission)) count(sound, submission, 1 / DRAWS);
+      const { broken, chanceOf } = beliefs.draw(prng);
+      for (const { submission } of this.#live) if (!broken.has(submission)) count(soundness, submission, 1 / DRAWS);
+      nextChance += chanceOf(undefined) / DRAWS;
     }
-    return sound;
+    return { soundness, nextChance };
   }
 }
 
