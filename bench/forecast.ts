@@ -66,6 +66,10 @@ export async function run(words: readonly string[] = []): Promise<void> {
   }
   const outcomes = values.outcomes ?? process.env['SLUICE_BENCH_OUTCOMES'];
   if (outcomes !== undefined) for (const mode of wanted) all.push(...replayOutcomes(outcomes, mode, asked));
+  tellTimes(
+    'forecast.submitted_now',
+    all.filter(({ isNext }) => isNext),
+  );
   tellTenths(all);
 }
 
@@ -102,13 +106,21 @@ function tell(name: string, workloads: readonly Workload[], settings: Settings, 
   const made = workloads.flatMap((workload, index) =>
     calibrate(workload, { settings, seed: `${name}/${index}`, moments, samples }),
   );
+  tellTimes(
+    name,
+    made.filter(({ isNext }) => !isNext),
+  );
+  return made;
+}
+
+function tellTimes(name: string, made: readonly Observation[]): void {
   const landed = made.filter((one) => one.landedAt !== undefined && one.landsAtP50 !== undefined);
   const shareBefore = (limit: 'landsAtP50' | 'landsAtP95') =>
     (100 * landed.filter((one) => (one.landedAt ?? 0) <= (one[limit] ?? 0)).length) / landed.length;
-  // A forecast counts as much as any other, but those of one moment are alike: see the number of moments.
-  printFigure({ name: `${name}.before_p50`, value: shareBefore('landsAtP50'), unit: '% (45 to 55)' });
-  printFigure({ name: `${name}.before_p95`, value: shareBefore('landsAtP95'), unit: '% (92 to 98)' });
-  return made;
+  // Forecasts of one moment come true together, so the number of moments tells how sure a share is.
+  const moments = `of ${landed.length} at ${new Set(made.map(({ madeAt }) => madeAt)).size} moments`;
+  printFigure({ name: `${name}.before_p50`, value: shareBefore('landsAtP50'), unit: `% (45 to 55) ${moments}` });
+  printFigure({ name: `${name}.before_p95`, value: shareBefore('landsAtP95'), unit: `% (92 to 98) ${moments}` });
 }
 
 /** The reliability of `chanceToLand`: of entries with a chance in this tenth, how many landed. */

@@ -13,6 +13,8 @@ import type { Settings } from './policy-trial.ts';
 /** A forecast for one entry, and what became of it. */
 export interface Observation extends Forecast {
   readonly madeAt: Instant;
+  /** It was not submitted yet. */
+  readonly isNext: boolean;
   readonly landedAt: Instant | undefined;
 }
 
@@ -42,6 +44,14 @@ class RememberingWorld extends WorkloadWorld {
   }
 }
 
+interface Made {
+  readonly prNumber: PrNumber;
+  readonly madeAt: Instant;
+  readonly forecast: Forecast;
+  /** The forecast of one submitted now is compared with the one that came next, so much later. */
+  readonly laterMs: number | undefined;
+}
+
 interface Calibration {
   readonly settings: Settings;
   readonly seed: string;
@@ -59,7 +69,7 @@ export function calibrate(workload: Workload, { settings, seed, moments, samples
   const run = beginRun(workload, queue, world);
   const from = changes[Math.floor(changes.length / 4)]?.submittedAt ?? 0;
   const until = changes[Math.floor(changes.length * 0.85)]?.submittedAt ?? 0;
-  const made: { readonly prNumber: PrNumber; readonly madeAt: Instant; readonly forecast: Forecast }[] = [];
+  const made: Made[] = [];
   const forecast = () => {
     if (world.runs.filter(({ passed }) => passed !== undefined).length < ENOUGH_RUNS) return;
     const now = run.clock.now;
@@ -69,19 +79,23 @@ export function calibrate(workload: Workload, { settings, seed, moments, samples
       landMs: [chance.gitMs],
       arrivalMs: arrivalMsAt(workload, now),
     };
-    const { entries } = forecastQueue(run.queue, now, pace, {
+    const { entries, next } = forecastQueue(run.queue, now, pace, {
       seed: `${seed}/${now}`,
       isEnough: (done) => done >= samples,
     });
-    for (const [prNumber, forecast] of entries) made.push({ prNumber, madeAt: now, forecast });
+    for (const [prNumber, forecast] of entries) made.push({ prNumber, madeAt: now, forecast, laterMs: undefined });
+    const following = changes.find(({ submittedAt }) => submittedAt > now);
+    if (following === undefined || next === undefined) return;
+    const laterMs = following.submittedAt - now;
+    made.push({ prNumber: following.number as PrNumber, madeAt: now, forecast: next, laterMs });
   };
   for (let index = 0; index < moments; index += 1) run.clock.at(from + prng.next() * (until - from), forecast);
   while (run.advance());
-  return made.map(({ prNumber, madeAt, forecast: told }) => ({
-    ...told,
-    madeAt,
-    landedAt: world.referee.landedAt.get(prNumber),
-  }));
+  return made.map(({ prNumber, madeAt, forecast: told, laterMs }) => {
+    const landedAt = world.referee.landedAt.get(prNumber);
+    const isNext = laterMs !== undefined;
+    return { ...told, madeAt, isNext, landedAt: landedAt === undefined ? undefined : landedAt - (laterMs ?? 0) };
+  });
 }
 
 /** From the latest submissions, as a server knows them. */

@@ -280,7 +280,7 @@ export function isRunAgain(candidate: Candidate): boolean {
   );
 }
 
-export function openChecks({ required, checks }: Candidate): string[] {
+export function openChecks({ required, checks }: Pick<Candidate, 'required' | 'checks'>): string[] {
   return (required?.names ?? []).filter(
     (name) => verdictOfCheck(checks.find((check) => check.name === name)) === 'pending',
   );

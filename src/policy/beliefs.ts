@@ -1,5 +1,5 @@
 import { type Candidate, compositionOf, isRunAgain } from '../engine/candidate.ts';
-import { clearedChance, type Learned, outcomeAt } from '../engine/learned.ts';
+import { clearedChance, flakeChance, type Learned, outcomeAt } from '../engine/learned.ts';
 import type { PrNumber } from '../engine/pull-request.ts';
 import { type Entry, findEntry, type Queue } from '../engine/queue.ts';
 import { candidatesOf, unlanded } from '../engine/roster.ts';
@@ -33,8 +33,10 @@ interface Suspect {
   isBroken: boolean;
 }
 
-/** Without a failure among the latest decisions, the rate is still not known to be zero. */
-const FEWEST_HITS = 0.5;
+/** Before any decision. Twenty decisions outweigh it, and without a failure among them the rate is still not zero. */
+const PRIOR = { hits: 0.5, misses: 2 };
+/** Older decisions count less. */
+const DECAY = 0.99;
 /** The context counts as if it had shown this many failures more, as often as all contexts do. */
 const CONTEXT_DOUBT = 3;
 /** Rounds before the first draw, and between draws: draws are then nearly independent. */
@@ -56,6 +58,7 @@ export class Beliefs {
   readonly #guilty: number[];
   /** Passed in a run, and not decided yet. */
   readonly #passed: number;
+  readonly #decided: { readonly hits: number; readonly misses: number };
   readonly #contexts: readonly [number, number];
   readonly #removesFlakes: boolean;
   #rate: number;
@@ -67,8 +70,9 @@ export class Beliefs {
     this.#learned = learned;
     this.#removesFlakes = settings.optimizationMode !== 'ADAPTIVE';
     this.#contexts = contextsOf(learned);
-    this.#rate = learned.all.hits / learned.all.seen;
-    this.#flake = learned.flakes.hits / learned.flakes.seen;
+    this.#decided = decidedOf(learned);
+    this.#rate = this.#decided.hits / (this.#decided.hits + this.#decided.misses);
+    this.#flake = flakeChance(learned);
     const passed = [...candidatesOf(queue), ...valuesOf(queue.passes)].filter(({ pass }) => pass !== undefined);
     const sound = new Set(passed.flatMap((candidate) => compositionOf(candidate).map(({ submission }) => submission)));
     const sets = failedSetsOf(queue);
@@ -103,14 +107,15 @@ export class Beliefs {
   #round(prng: Prng): void {
     for (const index of this.#suspects.keys()) this.#turn(index, prng);
     for (const set of this.#failed.keys()) for (let turn = 0; turn < ROUNDS; turn += 1) this.#swap(set, prng);
-    const { all, flakes } = this.#learned;
+    const { hits, misses } = this.#decided;
     const suspected = this.#suspects.filter(({ chance, sets }) => chance === undefined && sets.length > 0);
     const guilty = suspected.filter(({ isBroken }) => isBroken).length;
     const innocent = suspected.length - guilty + this.#passed;
-    this.#rate = drawBeta(prng, Math.max(FEWEST_HITS, all.hits) + guilty, all.seen - all.hits + innocent);
+    this.#rate = drawBeta(prng, hits + guilty, misses + innocent);
     let flukes = 0;
     for (const [set, { failures }] of this.#failed.entries()) if (this.#guilty[set] === 0) flukes += failures;
-    this.#flake = drawBeta(prng, Math.max(FEWEST_HITS, flakes.hits) + flukes, flakes.seen - flakes.hits);
+    const { flakes } = this.#learned;
+    this.#flake = drawBeta(prng, Math.max(PRIOR.hits, flakes.hits) + flukes, flakes.seen - flakes.hits);
   }
 
   #chanceOf(context: 0 | 1 | undefined, { rate, flake }: { readonly rate: number; readonly flake: number }): number {
@@ -168,6 +173,17 @@ export class Beliefs {
     suspect.isBroken = isBroken;
     for (const set of suspect.sets) this.#guilty[set] = (this.#guilty[set] ?? 0) + (isBroken ? 1 : -1);
   }
+}
+
+/** The decisions of the past: how many failed, and how many did not. */
+function decidedOf({ outcomes }: Learned): { readonly hits: number; readonly misses: number } {
+  let { hits, misses } = PRIOR;
+  for (const digit of outcomes.digits) {
+    if (digit === '.') continue;
+    hits = DECAY * hits + (digit === '1' ? 1 : 0);
+    misses = DECAY * misses + (digit === '0' ? 1 : 0);
+  }
+  return { hits: Math.max(PRIOR.hits, hits), misses };
 }
 
 /** How much likelier than others an entry fails after one that landed, and after one that failed. */

@@ -10,7 +10,7 @@ import { Prng } from '../lib/prng.ts';
 import type { Sha } from '../lib/sha.ts';
 import { type Belief, Beliefs } from './beliefs.ts';
 import { EngineRun, type TestEnd, type World } from './engine-run.ts';
-import { Durations, type Pace } from './pace.ts';
+import { Durations, type Pace, type PastRun } from './pace.ts';
 
 export interface Forecast {
   /** Half of the simulated landings were before this instant. Undefined if it lands in none. */
@@ -42,7 +42,8 @@ const DRAWS = 400;
 const POOL_WEIGHT = 20;
 
 /** Runs the real engine forward from the present queue, again and again, with all that is unknown drawn at random. */
-export function forecastQueue(queue: Queue, now: Instant, pace: Pace, options: ForecastOptions): Forecasts {
+export function forecastQueue(queue: Queue, now: Instant, past: Pace, options: ForecastOptions): Forecasts {
+  const pace = { ...past, runs: [...past.runs, ...runsUnderWay(queue, now)] };
   const beliefs = new Beliefs(queue);
   const tally = new Tally(admittedInOrder(queue));
   let samples = 0;
@@ -55,6 +56,16 @@ export function forecastQueue(queue: Queue, now: Instant, pace: Pace, options: F
     samples += 1;
   }
   return { ...tally.conclude(beliefs, new Prng(`${options.seed}/chances`)), samples };
+}
+
+/** They count as cut off now. Without them, long runs would be too rare in a queue that began lately. */
+function runsUnderWay(queue: Queue, now: Instant): PastRun[] {
+  return candidatesOf(queue).flatMap(({ state, testingSince, members }) => {
+    if (state !== 'testing' || testingSince === undefined || members.length === 0) return [];
+    const alone = members.length === 1 ? members[0]?.submission : undefined;
+    const tookMs = Math.max(0, now - testingSince);
+    return { members: members.length, alone, passed: undefined, tookMs, checks: [], endedAt: now };
+  });
 }
 
 interface Drawing {

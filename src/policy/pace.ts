@@ -37,36 +37,55 @@ const DRAWS = 16;
 /** With fewer runs of about its size, runs of the next sizes count too. */
 const ENOUGH_OF_SIZE = 8;
 const ENOUGH_OF_FAILURES = 4;
+/** In standard deviations. */
+const CLEARLY_FEWER = -4;
 
-/** Draws durations from the past. Recent runs are likelier. */
+/** Values with the sums of their weights up to each of them. */
+interface Pool<T> {
+  readonly values: readonly T[];
+  readonly sums: readonly number[];
+}
+
+/**
+ * Draws durations from the past. Recent runs are likelier. Few runs say little about how long runs take in general, so
+ * each instance gives them other weights (the Bayesian bootstrap): its past is one that could have been as well.
+ */
 export class Durations {
-  readonly #pace: Pace;
   readonly #prng: Prng;
-  readonly #pools = new Map<string, readonly PastRun[]>();
+  readonly #runs: readonly PastRun[];
+  readonly #isFailingFast: boolean;
+  readonly #builds: Pool<number>;
+  readonly #landings: Pool<number>;
+  readonly #pools = new Map<string, Pool<PastRun>>();
   /** Runs of one entry alone, by its submission: its result, or the longest time without one. */
   readonly #alone = new Map<number, Pick<PastRun, 'passed' | 'tookMs'>>();
 
   constructor(pace: Pace, prng: Prng) {
-    this.#pace = pace;
     this.#prng = prng;
+    const alone = new Map<number, PastRun>();
     for (const run of pace.runs) {
-      if (run.alone === undefined) continue;
-      const known = this.#alone.get(run.alone);
+      const known = run.alone === undefined ? undefined : alone.get(run.alone);
       const isBetter = known?.passed === undefined && (run.passed !== undefined || run.tookMs > (known?.tookMs ?? 0));
-      if (isBetter) this.#alone.set(run.alone, run);
+      if (run.alone !== undefined && isBetter) alone.set(run.alone, run);
     }
+    this.#alone = alone;
+    // Runs of the same entry alone are evidence of one duration.
+    this.#runs = pace.runs.filter((run) => run.alone === undefined || alone.get(run.alone) === run);
+    this.#isFailingFast = isFailingFast(this.#runs);
+    this.#builds = this.#weigh(pace.buildMs);
+    this.#landings = this.#weigh(pace.landMs);
   }
 
   drawBuild(): number {
-    return this.#recent(this.#pace.buildMs) ?? 0;
+    return this.#pick(this.#builds) ?? 0;
   }
 
   drawLanding(): number {
-    return this.#recent(this.#pace.landMs) ?? 0;
+    return this.#pick(this.#landings) ?? 0;
   }
 
   /** How long a run takes in all that has been under way for `elapsedMs`. */
-  drawRun(candidate: Candidate, passes: boolean, elapsedMs: number): number {
+  drawRun(candidate: Pick<Candidate, 'members' | 'required' | 'checks'>, passes: boolean, elapsedMs: number): number {
     const { members } = candidate;
     const before = members.flatMap(({ submission }) => this.#alone.get(submission) ?? []);
     const [only] = before;
@@ -82,44 +101,69 @@ export class Durations {
   }
 
   /** A run that was cut off counts like the runs that took longer. Without it, long runs would be too rare. */
-  #drawLonger(pool: readonly PastRun[], thanMs: number, tookMsOf: (run: PastRun) => number): number {
+  #drawLonger(pool: Pool<PastRun>, thanMs: number, tookMsOf: (run: PastRun) => number): number {
     let leastMs = thanMs;
     for (let draw = 0; draw < DRAWS; draw += 1) {
-      const run = this.#recent(pool);
+      const run = this.#pick(pool);
       if (run === undefined) return leastMs;
       const tookMs = tookMsOf(run);
       if (tookMs <= leastMs) continue;
       if (run.passed !== undefined) return tookMs;
       leastMs = tookMs;
     }
-    const longer = pool.filter((run) => run.passed !== undefined && run.tookMs > leastMs);
+    const longer = pool.values.filter((run) => run.passed !== undefined && run.tookMs > leastMs);
     return longer[this.#prng.integer(longer.length)]?.tookMs ?? leastMs * (1.05 + 0.4 * this.#prng.next());
   }
 
-  #recent<T>(values: readonly T[]): T | undefined {
-    for (;;) {
-      const back = Math.floor(-Math.log(1 - this.#prng.next()) * MEMORY);
-      if (back < values.length) return values[values.length - 1 - back];
-      if (values.length < MEMORY / 2) return values[this.#prng.integer(values.length)];
-    }
+  #weigh<T>(values: readonly T[]): Pool<T> {
+    let sum = 0;
+    const sums = values.map((_, index) => {
+      const recency = Math.exp((index + 1 - values.length) / MEMORY);
+      sum -= recency * Math.log(1 - this.#prng.next());
+      return sum;
+    });
+    return { values, sums };
   }
 
-  /** Batches may take longer than single entries, and failures may be known sooner than passes. */
-  #poolOf(members: number, passed: boolean): readonly PastRun[] {
+  #pick<T>({ values, sums }: Pool<T>): T | undefined {
+    const place = this.#prng.next() * (sums.at(-1) ?? 0);
+    let [low, high] = [0, values.length - 1];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((sums[middle] ?? 0) > place) high = middle;
+      else low = middle + 1;
+    }
+    return values[low];
+  }
+
+  /** Batches may take longer than single entries. */
+  #poolOf(members: number, passed: boolean): Pool<PastRun> {
     const size = sizeOf(members);
-    const key = `${size}/${passed}`;
+    const key = `${size}/${this.#isFailingFast && passed}`;
     const known = this.#pools.get(key);
     if (known !== undefined) return known;
-    const { runs } = this.#pace;
-    const alike = runs.filter((run) => run.passed === passed);
-    const cutOff = (run: PastRun) => run.passed === passed || run.passed === undefined;
-    const ofResult = alike.length >= (passed ? 1 : ENOUGH_OF_FAILURES) ? runs.filter(cutOff) : runs;
-    let pool: readonly PastRun[] = [];
-    for (let apart = 0; pool.length < Math.min(ENOUGH_OF_SIZE, ofResult.length); apart += 1)
-      pool = ofResult.filter((run) => Math.abs(sizeOf(run.members) - size) <= apart);
+    const alike = this.#isFailingFast ? this.#runs.filter((run) => run.passed !== !passed) : this.#runs;
+    let ofSize: readonly PastRun[] = [];
+    for (let apart = 0; ofSize.length < Math.min(ENOUGH_OF_SIZE, alike.length); apart += 1)
+      ofSize = alike.filter((run) => Math.abs(sizeOf(run.members) - size) <= apart);
+    const pool = this.#weigh(ofSize);
     this.#pools.set(key, pool);
     return pool;
   }
+}
+
+/**
+ * Failures are clearly known sooner than passes (Mann and Whitney). A small difference says nothing: of the runs on top
+ * of a broken entry, the short ones fail and the long ones are cut off.
+ */
+function isFailingFast(runs: readonly PastRun[]): boolean {
+  const decided = runs.filter(({ passed }) => passed !== undefined).sort((a, b) => a.tookMs - b.tookMs);
+  const failed = decided.filter(({ passed }) => passed === false).length;
+  const passed = decided.length - failed;
+  if (failed < ENOUGH_OF_FAILURES || passed < ENOUGH_OF_FAILURES) return false;
+  const ranks = decided.reduce((sum, run, index) => (run.passed === false ? sum + index + 1 : sum), 0);
+  const expected = (failed * (decided.length + 1)) / 2;
+  return (ranks - expected) / Math.sqrt((expected * passed) / 6) < CLEARLY_FEWER;
 }
 
 /** Runs of about as many entries are alike. */

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { PrNumber } from '../engine/pull-request.ts';
+import { Prng } from '../lib/prng.ts';
+import type { Sha } from '../lib/sha.ts';
+import { Durations, type PastRun } from './pace.ts';
+
+interface Words {
+  readonly passed?: boolean;
+  readonly members?: number;
+  readonly alone?: number;
+}
+
+function run(tookMs: number, { passed = true, members = 1, alone }: Words = {}): PastRun {
+  return { members, alone, passed, tookMs, checks: [], endedAt: 0 };
+}
+
+function cutOff(tookMs: number, alone?: number): PastRun {
+  return { ...run(tookMs), alone, passed: undefined };
+}
+
+/** The mean of many draws for a new pull request, or for several. */
+function meanOf(runs: readonly PastRun[], passes = true, members = 1): number {
+  const count = 600;
+  let sum = 0;
+  for (let index = 0; index < count; index += 1) {
+    const durations = new Durations({ runs, buildMs: [], landMs: [], arrivalMs: undefined }, new Prng(index));
+    const tested = Array.from({ length: members }, (_, at) => ({
+      prNumber: at as PrNumber,
+      submission: 1000 + at,
+      headSha: '' as Sha,
+    }));
+    sum += durations.drawRun({ members: tested, required: undefined, checks: [] }, passes, 0);
+  }
+  return sum / count;
+}
+
+const times = (count: number, make: (index: number) => PastRun) => Array.from({ length: count }, (_, at) => make(at));
+const isNear = (value: number, wanted: number) => assert.ok(Math.abs(value / wanted - 1) < 0.1, `${value} ≈ ${wanted}`);
+
+describe('durations of runs', () => {
+  it('of failures are told apart only if they are clearly shorter [Z3]', () => {
+    const passes = times(30, (at) => run(900 + at));
+    isNear(meanOf([...passes, ...times(12, (at) => run(100 + at, { passed: false }))], false), 105);
+    isNear(meanOf([...passes, run(100, { passed: false }), run(2000, { passed: false })], false), 920);
+  });
+
+  it('count runs that were cut off as longer ones, and each pull request once [Z3]', () => {
+    isNear(meanOf(times(60, (at) => [run(100), run(300), cutOff(150)][at % 3] as PastRun)), 233);
+    isNear(meanOf([run(100, { alone: 1 }), ...times(20, () => run(300, { alone: 2 })), cutOff(50, 1)]), 200);
+  });
+
+  it('come from groups of about the same size [Z3]', () => {
+    const runs = [...times(10, () => run(100)), ...times(10, () => run(400, { members: 12 }))];
+    isNear(meanOf(runs, true, 9), 400);
+    isNear(meanOf(runs, true, 1), 100);
+  });
+});
