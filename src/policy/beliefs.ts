@@ -6,7 +6,7 @@ import { candidatesOf, unlanded } from '../engine/roster.ts';
 import { valuesOf } from '../lib/int-map.ts';
 import type { Prng } from '../lib/prng.ts';
 
-/** What may be true of a queue: one draw of all that is not known. */
+/** One draw of all that is not known about a queue. */
 export interface Belief {
   /** By submission. */
   readonly broken: ReadonlySet<number>;
