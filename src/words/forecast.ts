@@ -1,5 +1,6 @@
 import type { Queue } from '../engine/queue.ts';
 import type { Instant } from '../lib/clock.ts';
+import { timeOf } from './phrases.ts';
 
 export interface ForecastTimes {
   readonly landsAtP50: Instant | undefined;
@@ -51,6 +52,10 @@ export function tooFewRunsText(runs: number, enough: number): string {
 export const NOT_READY_TEXT = 'It is not ready, so nothing can be said about when it lands.';
 
 export const BEING_MADE_TEXT = 'The forecast is being made.';
+
+export function forecastFailedText(retriesAt: Instant, now: Instant): string {
+  return `The forecast failed; the server's log says why. It is tried again at ${timeOf(retriesAt, now)}.`;
+}
 
 /** Why nothing can be said about a queue; undefined if it works. */
 // SPEC Z7

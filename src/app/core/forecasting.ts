@@ -1,11 +1,14 @@
 import type { PrNumber } from '../../engine/pull-request.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { Forecast } from '../../policy/forecast.ts';
+import type { QueueId } from '../../storage/queues.ts';
 import type { LoadedQueue } from './commit-draft.ts';
 
 export interface Forecasting {
   /** The latest forecast; undefined before the first. An outdated one is made again later. */
   find(found: LoadedQueue): QueueForecast | undefined;
+  /** The latest attempt failed; the next one is made after this instant, if somebody asks then. */
+  retriesAt(id: QueueId): Instant | undefined;
 }
 
 /** The latest forecast of a queue. */

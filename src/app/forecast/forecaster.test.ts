@@ -8,10 +8,11 @@ import { ManualClock } from '../../../test/worlds/shell/manual-clock.ts';
 import type { ReplyOf } from '../../contract/operation.ts';
 import type { getSubmittedPullRequest, listPullRequests } from '../../contract/pull-requests.ts';
 import type { getQueue } from '../../contract/queues.ts';
-import { systemClock } from '../../lib/clock.ts';
+import { formatInstant, systemClock } from '../../lib/clock.ts';
 import { HOUR_MS, MINUTE_MS } from '../../policy/workload.ts';
 import type { ForecastInput } from '../../simulator/simulator.ts';
 import { SimulatorThread } from '../../simulator/thread/simulator-thread.ts';
+import { viewForecast } from '../queue/forecast-view.ts';
 import { Forecaster } from './forecaster.ts';
 
 type QueueReply = ReplyOf<typeof getQueue>;
@@ -113,6 +114,36 @@ describe('forecasts of a queue', () => {
     await clock.pass(1);
     forecaster.find(await find());
     await until(() => asked.length === 3);
+  });
+
+  it('that failed are tried again later, and the text says when [Z9]', async () => {
+    const { past, app, find, store } = await createWorld();
+    await live(past, 1, 21);
+    const clock = new ManualClock();
+    let asked = 0;
+    const forecast = async (input: ForecastInput) => {
+      asked += 1;
+      if (asked <= 2) throw new Error('out of memory');
+      return localSimulator.forecast(input);
+    };
+    const forecasts = new Forecaster({ store, simulator: { ...localSimulator, forecast }, clock, log: silentLog });
+    const tell = async () => viewForecast({ ...app, forecasts }, await find(), clock.now());
+    for (const [minutes, attempts] of [
+      [1, 1],
+      [2, 2],
+    ] as const) {
+      assert.equal((await tell()).isBeingMade, true);
+      const failsBy = clock.now() + minutes * MINUTE_MS;
+      await until(async () => (await tell()).isBeingMade === undefined);
+      const at = `${formatInstant(failsBy).slice(11, 16)} UTC`;
+      assert.equal((await tell()).text, `The forecast failed; the server's log says why. It is tried again at ${at}.`);
+      await clock.pass(minutes * MINUTE_MS - 1);
+      await tell();
+      assert.equal(asked, attempts, 'too soon');
+      await clock.pass(1);
+    }
+    await until(async () => (await tell()).basis !== undefined);
+    assert.equal(asked, 3);
   });
 
   it('come from a thread that a crash does not end for good [Z5]', async (test) => {

@@ -1,4 +1,5 @@
-import type { Timing } from '../../lib/clock.ts';
+import { backoffMs } from '../../lib/backoff.ts';
+import type { Instant, Timing } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { ENOUGH_RUNS } from '../../policy/forecast.ts';
 import type { Simulator } from '../../simulator/simulator.ts';
@@ -20,6 +21,14 @@ const REST = 3;
 /** Forecasts of queues that are not asked for are forgotten. */
 const MOST_KNOWN = 500;
 
+/** A queue whose forecast fails is tried again after a minute, then after two, and so on. */
+const BACKOFF = { firstMs: 60_000, capMs: 60 * 60_000, spread: 1 };
+
+interface Failed {
+  readonly attempts: number;
+  readonly retriesAt: Instant;
+}
+
 /** Makes forecasts only while somebody asks for them. A request never waits for one. */
 // SPEC Z5
 export class Forecaster implements Forecasting {
@@ -30,6 +39,7 @@ export class Forecaster implements Forecasting {
   readonly #known = new Map<QueueId, Known>();
   /** The queues that wait for a forecast, each in its latest state. */
   readonly #wanted = new Map<QueueId, LoadedQueue>();
+  readonly #failed = new Map<QueueId, Failed>();
   #isBusy = false;
 
   constructor(parts: {
@@ -47,9 +57,14 @@ export class Forecaster implements Forecasting {
   /** The latest forecast; undefined before the first. An outdated one is made again later. */
   find(found: LoadedQueue): QueueForecast | undefined {
     const known = this.#known.get(found.id);
-    const age = this.#clock.now() - (known?.madeAt ?? Number.NEGATIVE_INFINITY);
-    if (known?.version !== found.version && age >= LEAST_AGE_MS) this.#want(found);
+    const now = this.#clock.now();
+    const dueAt = Math.max((known?.madeAt ?? 0) + LEAST_AGE_MS, this.retriesAt(found.id) ?? 0);
+    if (known?.version !== found.version && now >= dueAt) this.#want(found);
     return known;
+  }
+
+  retriesAt(id: QueueId): Instant | undefined {
+    return this.#failed.get(id)?.retriesAt;
   }
 
   #want(found: LoadedQueue): void {
@@ -63,13 +78,24 @@ export class Forecaster implements Forecasting {
     const [found] = this.#wanted.values();
     if (found !== undefined) {
       this.#wanted.delete(found.id);
-      await this.#make(found).catch((error: unknown) => this.#log.warn({ err: error }, 'forecast failed'));
+      await this.#make(found).then(
+        () => this.#failed.delete(found.id),
+        (error: unknown) => this.#fail(found.id, error),
+      );
     }
     if (this.#wanted.size === 0 && found === undefined) {
       this.#isBusy = false;
       return;
     }
     this.#clock.after(REST * (performance.now() - startedAt), () => void this.#work());
+  }
+
+  // SPEC Z9
+  #fail(id: QueueId, error: unknown): void {
+    const attempts = (this.#failed.get(id)?.attempts ?? 0) + 1;
+    const retriesAt = this.#clock.now() + backoffMs(attempts - 1, BACKOFF);
+    remember(this.#failed, id, { attempts, retriesAt });
+    this.#log.warn({ err: error, queue: id, attempts, retriesAt }, 'forecast failed');
   }
 
   async #make({ id, version, queue }: LoadedQueue): Promise<void> {
@@ -83,9 +109,13 @@ export class Forecaster implements Forecasting {
       const { samples, ...told } = await this.#simulator.forecast({ queue, now, pace, seed: `${version}` });
       known = { ...known, ...told, basis: { ...basis, samples } };
     }
-    // The newest is the last one, and the first is dropped.
-    this.#known.delete(id);
-    this.#known.set(id, known);
-    for (const [oldest] of this.#known) if (this.#known.size > MOST_KNOWN) this.#known.delete(oldest);
+    remember(this.#known, id, known);
   }
+}
+
+/** The newest is the last one, and the first is dropped. */
+function remember<T>(map: Map<QueueId, T>, id: QueueId, value: T): void {
+  map.delete(id);
+  map.set(id, value);
+  for (const [oldest] of map) if (map.size > MOST_KNOWN) map.delete(oldest);
 }

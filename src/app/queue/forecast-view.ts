@@ -6,6 +6,7 @@ import { formatInstant, type Instant } from '../../lib/clock.ts';
 import { ENOUGH_RUNS } from '../../policy/forecast.ts';
 import {
   BEING_MADE_TEXT,
+  forecastFailedText,
   forecastText,
   NOT_READY_TEXT,
   tooFewRunsText,
@@ -17,8 +18,6 @@ import type { ListEntryView } from './entry-view.ts';
 
 export type ForecastView = View<typeof ForecastSchema>;
 
-const BEING_MADE: ForecastView = { text: BEING_MADE_TEXT, isBeingMade: true };
-
 /** When an entry lands or, without an entry, a pull request that is submitted now. */
 // SPEC Z1
 export function viewForecast(app: App, found: LoadedQueue, now: Instant, entry?: Entry): ForecastView {
@@ -26,11 +25,11 @@ export function viewForecast(app: App, found: LoadedQueue, now: Instant, entry?:
   if (unforeseeable !== undefined) return { text: unforeseeable };
   if (entry !== undefined && !isAdmitted(entry)) return { text: NOT_READY_TEXT };
   const known = app.forecasts.find(found);
-  if (known === undefined) return BEING_MADE;
+  if (known === undefined) return viewMissing(app, found, now);
   const { samples, runs, since } = known.basis;
   if (samples === 0) return { text: tooFewRunsText(runs, ENOUGH_RUNS) };
   const forecast = entry === undefined ? known.next : known.entries.get(entry.prNumber);
-  if (forecast === undefined) return BEING_MADE;
+  if (forecast === undefined) return viewMissing(app, found, now);
   const { landsAtP50, landsAtP95, chanceToLand } = forecast;
   return {
     text: forecastText(forecast, now),
@@ -39,6 +38,12 @@ export function viewForecast(app: App, found: LoadedQueue, now: Instant, entry?:
     chanceToLand: Math.round(chanceToLand * 100) / 100,
     basis: { samples, runs, since: formatInstant(since ?? known.madeAt) },
   };
+}
+
+function viewMissing(app: App, { id }: LoadedQueue, now: Instant): ForecastView {
+  const retriesAt = app.forecasts.retriesAt(id);
+  if (retriesAt === undefined || retriesAt <= now) return { text: BEING_MADE_TEXT, isBeingMade: true };
+  return { text: forecastFailedText(retriesAt, now) };
 }
 
 /** To each entry of a list that is live. */
