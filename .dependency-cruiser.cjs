@@ -145,15 +145,22 @@ module.exports = {
     room(
       'http-knows-app',
       '^src/http/',
-      ['^src/(http|app|web)/', contract, port, pure, lib],
+      ['^src/(http|app)/', contract, port, pure, lib],
       'http imports app, the contract, the types of ports and engine, lib.',
     ),
-    room('web-knows-app', '^src/web/', ['^src/(web|app)/', contract, port, pure, lib], 'web imports app, types, lib.'),
+    room('web-is-a-client', '^src/web/', ['^src/web/', contract], 'The dashboard knows the API and nothing else.'),
     {
-      name: 'http-and-web-decide-nothing',
+      name: 'web-runs-in-browsers',
       severity: 'error',
-      comment: 'http and web use the types of the pure rooms and the ports; what runs is called through app.',
-      from: { path: '^src/(http|web)/', pathNot: test },
+      comment: 'Of the contract the dashboard takes types; nothing of it reaches a browser.',
+      from: { path: '^src/web/', pathNot: test },
+      to: { path: contract, dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'http-decides-nothing',
+      severity: 'error',
+      comment: 'http uses the types of the pure rooms and the ports; what runs is called through app.',
+      from: { path: '^src/http/', pathNot: test },
       to: { path: `${port}|${pure}`, dependencyTypesNot: ['type-only'] },
     },
     room(

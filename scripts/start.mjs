@@ -1,8 +1,10 @@
-// `npm start`: installs what is missing, then serves in the foreground.
+// `npm start`: installs what is missing, bundles the dashboard, then serves in the foreground.
 import { fileURLToPath } from 'node:url';
 import { ensureInstalled } from './lib/install.mjs';
 
 await ensureInstalled({ dev: false });
+const { ensureWeb } = await import('./lib/build-web.mjs');
+await ensureWeb();
 const launcher = new URL('../bin/sluice.mjs', import.meta.url);
 process.argv.splice(1, 1, fileURLToPath(launcher), 'serve');
 await import(launcher.href);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
 import { ensureAdmin } from './app/access/admin-token.ts';
 import { Authenticator } from './app/access/authenticate.ts';
@@ -161,6 +162,7 @@ async function startOn(
     app,
     log,
     version: readVersion(),
+    webFolder: fileURLToPath(new URL('../.cache/web', import.meta.url)),
     publicUrl: config.publicUrl,
     trustedProxies: config.trustedProxies,
     rateLimit: config.rateLimit,

@@ -117,7 +117,7 @@ async function upload(
   const response = await fetch(`${url}/v1/flaky-tests/upload-results?${query}`, {
     method: 'POST',
     headers: { 'x-api-token': token, 'content-type': 'application/xml', 'content-encoding': 'gzip' },
-    body,
+    body: new Blob([body as Uint8Array<ArrayBuffer>]),
   });
   if (response.status !== 202) throw new Error(`upload: ${response.status} ${await response.text()}`);
   await response.arrayBuffer();

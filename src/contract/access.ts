@@ -111,6 +111,25 @@ export const createApiToken = operation({
   },
 });
 
+export const createSignInLink = operation({
+  name: 'createSignInLink',
+  tag: 'Access',
+  scope: 'read',
+  isOnlyOnV1: true,
+  summary: 'Make a link that signs in to the dashboard',
+  description: 'For the person who has the token: the dashboard gets its rights. The link works once, for 10 minutes.',
+  body: Empty,
+  reply: Type.Object({
+    url: text('The address to open in a browser. It is a secret until then.'),
+    expiresAt: instant('When it stops working.'),
+  }),
+  errors: [],
+  example: {
+    body: {},
+    reply: { url: 'https://sluice.acme.dev/login#…', expiresAt: '2026-09-17T10:26:02.000Z' },
+  },
+});
+
 export const listApiTokens = operation({
   name: 'listApiTokens',
   tag: 'Access',

@@ -45,6 +45,7 @@ export type HttpErrorCode =
   | 'MALFORMED_JSON'
   | 'AUTHENTICATION_REQUIRED'
   | 'INVALID_TOKEN'
+  | 'FOREIGN_ORIGIN'
   | 'INVALID_SIGNATURE'
   | 'ROUTE_NOT_FOUND'
   | 'METHOD_NOT_ALLOWED'
@@ -81,6 +82,11 @@ export const ERRORS: { readonly [Code in ErrorCode]: ErrorKind } = {
     status: 401,
     title: 'A token is required',
     help: 'Send an API token in the header `x-api-token`.',
+  },
+  FOREIGN_ORIGIN: {
+    status: 403,
+    title: 'The request comes from another site',
+    help: 'Only the dashboard sends requests with a session. Programs use /v1 with a token.',
   },
   INVALID_TOKEN: {
     status: 401,

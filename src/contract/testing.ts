@@ -113,12 +113,29 @@ const TestRun = record('TestRun', 'One test run.', {
   ),
   impactedTargetsForTestedPrs: Type.Optional(list(Type.String(), 'Of those under test only.')),
   dependentPrs: Type.Optional(list(Type.Integer(), 'Pull requests merged in beneath and not under test.')),
+  purpose: Type.Optional(
+    outputEnum(
+      ['LINE', 'SEARCH', 'HEAD', 'REPAIR', 'DIRECT'],
+      'LINE: in queue order. SEARCH: looks for the culprits of a failure, or ahead. HEAD: the target branch itself. REPAIR: one that may mend it. DIRECT: lands without a run. Not on /trunk/v1.',
+    ),
+  ),
+  reuses: Type.Optional(
+    uuid('The test run with the same tree, whose result counts for this one too. Not on /trunk/v1.'),
+  ),
   ...lookedBack,
   ...versioned,
 });
 
+const Search = record('Search', 'A search for the pull requests that are to blame.', {
+  suspects: list(Type.Integer(), 'Pull requests that may be to blame, in queue order.'),
+  cleared: list(Type.Integer(), 'Those that are not: they passed in this search.'),
+  isScout: boolean('Nothing failed yet: it tests ahead of the turn of its pull requests.'),
+  testRunIds: list(Type.String(), 'Its test runs in progress.'),
+});
+
 const TestRuns = record('TestRuns', 'Every test run in progress.', {
   testRuns: list(TestRun, 'Test runs in progress.'),
+  searches: Type.Optional(list(Search, 'Searches under way. Only with includeDecided.')),
   ...lookedBack,
   ...versioned,
 });
@@ -151,7 +168,15 @@ export const getMergeQueueTestingDetails = operation({
   description:
     'With testRunId (the last part of a test branch), that test run, also one that has ended; without it, { testRuns }: every one in progress, in queue order, those of bisections after the line.',
   isPolled: true,
-  body: Type.Object({ ...queueRef, testRunId: Type.Optional(TestRunId), ...lookingBack, ...polled }),
+  body: Type.Object({
+    ...queueRef,
+    testRunId: Type.Optional(TestRunId),
+    includeDecided: Type.Optional(
+      boolean('Without testRunId: also searches, and test runs that passed or failed and still matter.'),
+    ),
+    ...lookingBack,
+    ...polled,
+  }),
   reply: Type.Union([TestRun, TestRuns], {
     description: 'One test run, or all of them.',
   }),

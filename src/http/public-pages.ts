@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
-import type { BaseUrlOf } from './base-url.ts';
+import type { BaseUrlOf } from './core/base-url.ts';
+import type { ServerDeps } from './core/server-deps.ts';
 import { renderDocsPage } from './docs-page.ts';
 import { asPage } from './link-pages.ts';
 import { createOpenApi } from './openapi.ts';
 import { ROUTES } from './routes.ts';
-import type { ServerDeps } from './server-deps.ts';
 
 /**
  * A placeholder in cached pages: the address comes from the Host header of each request, which a stranger may choose.
@@ -30,7 +30,6 @@ export function registerPublicPages(
   );
   const openApiText = once(() => JSON.stringify(openApi()));
   const docsPage = once(() => renderDocsPage(openApi()));
-  server.get('/', (_request, reply) => reply.redirect('/docs'));
   server.get('/openapi.json', (request, reply) => {
     const address = JSON.stringify(baseUrlOf(request)).slice(1, -1);
     return reply.type('application/json; charset=utf-8').send(openApiText().replaceAll(ADDRESS, () => address));

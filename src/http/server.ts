@@ -9,30 +9,35 @@ import { UploadBodies } from '../app/uploads/upload-body.ts';
 import type { Operation } from '../contract/operation.ts';
 import { publicSchema } from '../contract/schema.ts';
 import { Fault } from '../lib/fault.ts';
-import { createAdmission, findForkRunId, findSecret } from './admission.ts';
-import { type BaseUrlOf, createBaseUrl } from './base-url.ts';
+import { createAdmission, createRateLimit, findForkRunId, type Hook } from './core/admission.ts';
+import { type BaseUrlOf, createBaseUrl } from './core/base-url.ts';
 import { BodyBudget } from './core/body-budget.ts';
-import { type Dialect, sluiceDialect, trunkDialect } from './core/dialect.ts';
+import { type Dialect, sluiceDialect, trunkDialect, webDialect } from './core/dialect.ts';
 import { NOT_JSON, toProblem } from './core/error-response.ts';
 import { query } from './core/parse.ts';
 import { formatProblem, HttpProblem, invalidField, PROBLEM_CONTENT_TYPE } from './core/problem.ts';
 import { BODY_LIMIT_BYTES, endIfUnread } from './core/read-body.ts';
 import { requestCountsOf } from './core/request-counts.ts';
 import type { RequestContext, Route } from './core/route.ts';
+import type { ServerDeps } from './core/server-deps.ts';
 import { createValidator } from './core/validate.ts';
 import { registerPublicPages } from './public-pages.ts';
 import { type BodyDeps, ParseTurns, readJson } from './read-json.ts';
 import { answerBrokenRequest, answerExpectations, rejectMalformed } from './reject-malformed.ts';
 import { createRequestIds, logRequest, pathOf } from './request-log.ts';
 import { ROUTES } from './routes.ts';
-import type { ServerDeps } from './server-deps.ts';
 import { registerUploader, toIncomingUpload, type UploaderDeps } from './uploader.ts';
+import { registerDashboard } from './web/dashboard.ts';
+import { createSessionAdmission } from './web/session-admission.ts';
+import { registerSessions } from './web/sessions.ts';
 import { registerWebhooks } from './webhooks.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | undefined;
     arrivedAt: number;
+    /** Asks again whose request this is; undefined if nobody is admitted any more. */
+    readmit: () => Promise<Caller | undefined>;
     /** The response of this request. */
     answer: ServerResponse;
   }
@@ -86,6 +91,7 @@ export function createServer(deps: ServerDeps): FastifyInstance {
   });
   server.decorate('isClosing', false);
   server.decorateRequest('caller', undefined);
+  server.decorateRequest('readmit', nobody);
   server.decorateRequest('arrivedAt', 0);
   server.decorateRequest('answer', null as never);
   addHooks(server, deps);
@@ -94,20 +100,30 @@ export function createServer(deps: ServerDeps): FastifyInstance {
   addBodyParser(server, { ...deps, budget, turns });
   const baseUrlOf = createBaseUrl(deps);
   registerPublicPages(server, { ...deps, baseUrlOf });
-  const admission = createAdmission(deps);
+  const limit = createRateLimit(deps);
+  const admission = createAdmission(deps, limit);
   const bodies = new UploadBodies(deps.app);
   registerUploader(server, { ...deps, admission, bodies });
   registerWebhooks(server, { ...deps, budget, turns });
   const addRoute = createRouteAdder(server, { ...deps, admission, bodies, baseUrlOf, forks: new ForkProofs(deps.app) });
+  const ofSession = createSessionAdmission({ ...deps, baseUrlOf, limit });
   for (const route of ROUTES) {
-    addRoute(route, sluiceDialect);
-    if (route.operation.isOnlyOnV1 !== true) addRoute(route, trunkDialect);
+    const { operation } = route;
+    addRoute(route, sluiceDialect, admission(operation));
+    if (operation.isOnlyOnV1 !== true) addRoute(route, trunkDialect, admission(operation));
+    if (operation.hasFiles !== true) addRoute(route, webDialect, ofSession(operation));
     // Scrapers look for metrics at this path.
-    if (route.operation.path === '/metrics') addRoute(route, { ...sluiceDialect, mount: '' });
+    if (operation.path === '/metrics') addRoute(route, { ...sluiceDialect, mount: '' }, admission(operation));
   }
+  registerSessions(server, { ...deps, baseUrlOf });
+  registerDashboard(server, deps);
   server.setErrorHandler((error, request, reply) => sendError(deps, error, request, reply));
   answerExpectations(server);
   return server;
+}
+
+async function nobody(): Promise<undefined> {
+  return undefined;
 }
 
 /** `nosniff` keeps browsers from guessing another content type. */
@@ -161,14 +177,17 @@ interface RouteDeps extends UploaderDeps {
 
 const JSON_CONTENT_TYPE = 'application/json; charset=utf-8';
 
-function createRouteAdder(server: FastifyInstance, deps: RouteDeps): (route: Route, dialect: Dialect) => void {
-  return (route, dialect) => {
+function createRouteAdder(
+  server: FastifyInstance,
+  deps: RouteDeps,
+): (route: Route, dialect: Dialect, admission: Hook) => void {
+  return (route, dialect, admission) => {
     const { operation } = route;
     server.route({
       method: operation.method,
-      url: `${dialect.mount}${operation.path}`,
+      url: `${dialect.mount}${dialect.pathOf(operation)}`,
       config: { dialect, operation, readsBody: operation.hasFiles ?? false },
-      onRequest: deps.admission(operation),
+      onRequest: admission,
       handler: createHandler(server, deps, route, dialect),
     });
   };
@@ -184,7 +203,7 @@ function createHandler(
   const read = dialect.readerFor(operation);
   const translate = dialect.translatorFor(operation);
   const { replyType: contentType = JSON_CONTENT_TYPE, status = 200 } = operation;
-  const isOwn = dialect === sluiceDialect && operation.replyType === undefined;
+  const isOwn = dialect !== trunkDialect && operation.replyType === undefined;
   const write = isOwn ? createReplyWriter(operation, { isReused }) : undefined;
   const validated = (request: FastifyRequest): unknown => {
     const body = operation.method === 'GET' ? query(request.query) : read(request.body);
@@ -267,8 +286,7 @@ class Context implements RequestContext {
   }
 
   async isAdmitted() {
-    const secret = findSecret(this.#request);
-    return secret !== undefined && (await this.app.auth.find(secret)) !== undefined;
+    return (await this.#request.readmit()) !== undefined;
   }
 }
 

@@ -3,13 +3,13 @@ import { isRefusal } from '../app/core/refusal.ts';
 import { acceptBundle, findBundlePlace } from '../app/uploads/bundle-uploads.ts';
 import { type UploadBodies, writeFile } from '../app/uploads/upload-body.ts';
 import { createBundleUpload } from '../contract/uploader.ts';
-import type { createAdmission } from './admission.ts';
+import type { createAdmission } from './core/admission.ts';
 import { sluiceDialect, trunkDialect } from './core/dialect.ts';
 import { arriving, type IncomingUpload } from './core/incoming-upload.ts';
 import { HttpProblem } from './core/problem.ts';
+import type { ServerDeps } from './core/server-deps.ts';
 import { registerLinkPages } from './link-pages.ts';
 import { logRequest } from './request-log.ts';
-import type { ServerDeps } from './server-deps.ts';
 
 export interface UploaderDeps extends ServerDeps {
   readonly admission: ReturnType<typeof createAdmission>;

@@ -4,9 +4,9 @@ import type { Log } from '../lib/log.ts';
 import { STRANGER } from './core/body-budget.ts';
 import { HttpProblem } from './core/problem.ts';
 import { isAnnouncedTooLarge, type ReadBody, readBody, tooLarge } from './core/read-body.ts';
+import type { ServerDeps } from './core/server-deps.ts';
 import type { BodyDeps } from './read-json.ts';
 import { logRequest } from './request-log.ts';
-import type { ServerDeps } from './server-deps.ts';
 
 type WebhookDeps = ServerDeps & BodyDeps;
 

@@ -14,7 +14,17 @@ export function snakeCase(name: string): string {
 }
 
 /** First segments of the server's own paths. An organization with such a name could not have pages. */
-const RESERVED = ['v1', 'trunk', 'docs', 'webhooks', 'uploads', 'healthz', 'readyz', 'openapi.json'];
+const RESERVED = [
+  'v1',
+  'trunk',
+  'docs',
+  'webhooks',
+  'uploads',
+  'healthz',
+  'readyz',
+  'openapi.json',
+  ...['login', 'web', 'assets', 'metrics'],
+];
 
 export const SLUG_PATTERN = '^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$';
 export const SLUG_SENTENCE = 'must be 1 to 63 lower-case letters, digits and inner hyphens';

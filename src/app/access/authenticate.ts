@@ -69,9 +69,8 @@ export class Authenticator implements Auth {
     return this.#accept(known, now);
   }
 
-  // SPEC A20
   #accept({ caller, token }: CachedToken, now: Instant): Caller | undefined {
-    if (token.revokedAt !== null || (token.expiresAt !== null && token.expiresAt <= now)) return undefined;
+    if (!isGood(token, now)) return undefined;
     this.#uses.set(token.id, now);
     return caller;
   }
@@ -90,8 +89,23 @@ export class Authenticator implements Auth {
   }
 }
 
+/** Neither revoked nor expired. */
+// SPEC A20
+export function isGood({ revokedAt, expiresAt }: Token, now: Instant): boolean {
+  return revokedAt === null && (expiresAt === null || expiresAt > now);
+}
+
+/** The good token of a secret, from the store. */
+export async function findOfToken(
+  { store, clock }: { readonly store: Store; readonly clock: Clock },
+  secret: string,
+): Promise<{ readonly token: Token } | undefined> {
+  const found = await store.accounts.findToken(hashTokenSecret(secret));
+  return found !== undefined && isGood(found.token, clock.now()) ? found : undefined;
+}
+
 // SPEC A21
-function toCaller(token: Token, organization: Organization): Caller {
+export function toCaller(token: Token, organization: Organization): Caller {
   const { repositoryIds, expiresAt } = token;
   return {
     organization,

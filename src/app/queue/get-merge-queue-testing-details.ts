@@ -1,5 +1,6 @@
 import type { ReplyOf } from '../../contract/operation.ts';
 import type * as testingContract from '../../contract/testing.ts';
+import type { Bisection } from '../../engine/bisection.ts';
 import {
   branchSubjectOf,
   byPlace,
@@ -26,6 +27,7 @@ import { findTargets } from './pull-request-facts.ts';
 
 export interface GetTestingDetails extends QueueRef {
   readonly testRunId: string | undefined;
+  readonly isDecidedIncluded: boolean;
   readonly at: Instant | undefined;
 }
 
@@ -43,7 +45,7 @@ async function describeTesting(
   found: FoundQueue,
   input: GetTestingDetails,
 ): Answer<ReplyOf<typeof testingContract.getMergeQueueTestingDetails>> {
-  if (input.testRunId === undefined) return { testRuns: await describeCandidates(app, found, inProgress(found)) };
+  if (input.testRunId === undefined) return describeAll(app, found, input.isDecidedIncluded);
   const row = await app.store.queues.findCandidateById(parseCandidateId(input.testRunId));
   if (row === undefined || row.queueId !== found.id) return candidateNotFound(input.testRunId);
   return describeCandidate(
@@ -68,9 +70,26 @@ export function candidateNotFound(named: string): Refusal {
 /** The order of the reply: repairs, the main line from its front, bisections, tests of the target branch itself. */
 const PURPOSES = ['repair', 'main', 'bisection', 'head'] as const;
 
-function inProgress({ queue }: FoundQueue): Candidate[] {
-  const running = [...valuesOf(queue.candidates)].filter(isUnderTest).sort(byPlace);
-  return PURPOSES.flatMap((kind) => running.filter(({ purpose }) => purpose.kind === kind));
+async function describeAll(app: App, found: FoundQueue, isDecidedIncluded: boolean) {
+  const live = [...valuesOf(found.queue.candidates)].sort(byPlace);
+  const wanted = isDecidedIncluded ? live.filter(({ state }) => state !== 'abandoned') : live.filter(isUnderTest);
+  const ordered = PURPOSES.flatMap((kind) => wanted.filter(({ purpose }) => purpose.kind === kind));
+  const testRuns = await describeCandidates(app, found, ordered);
+  return isDecidedIncluded
+    ? { testRuns, searches: found.queue.bisections.map((each) => viewSearch(found, each)) }
+    : { testRuns };
+}
+
+/** A search that no failure began has failed nothing yet. */
+function viewSearch({ id, queue }: FoundQueue, { chains, failedSets }: Bisection) {
+  const runs = chains.flatMap(({ parts }) => parts.flatMap(({ candidates }) => candidates));
+  const isRunning = (number: Candidate['number']) => findCandidate(queue, number)?.state === 'testing';
+  return {
+    suspects: chains.flatMap(({ parts }) => parts.flatMap(({ members }) => members.map(({ prNumber }) => prNumber))),
+    cleared: chains.flatMap(({ survivors }) => survivors.map(({ prNumber }) => prNumber)),
+    isScout: failedSets.length === 0,
+    testRunIds: runs.filter(isRunning).map((number) => candidateIdOf(id, number)),
+  };
 }
 
 export async function describeCandidate(app: App, found: FoundQueue, candidate: Candidate): Promise<CandidateView> {
@@ -96,8 +115,11 @@ async function describeCandidates(
     const testBranch = forge.testBranchOf({ candidateId: testRunId, ...branchSubjectOf(candidate) });
     const impactedTargets = await targets.unite(compositionOf(candidate));
     const impactedTargetsForTestedPrs = await targets.unite(candidate.members);
+    const { sameTreeAs } = candidate;
+    const isReused = sameTreeAs !== undefined && sameTreeAs !== candidate.number;
     const context = {
       testRunId,
+      reuses: isReused ? candidateIdOf(found.id, sameTreeAs) : undefined,
       testBranch,
       queue: found.queue,
       entries,

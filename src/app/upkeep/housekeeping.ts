@@ -2,6 +2,7 @@ import { formatInstant } from '../../lib/clock.ts';
 import type { HookNews } from '../../lib/hooks.ts';
 import { PeriodicTask } from '../../lib/periodic.ts';
 import type { RepositoryId } from '../../storage/repositories.ts';
+import { removeEndedSessions } from '../access/sessions.ts';
 import { raise } from '../core/alarms.ts';
 import type { App } from '../core/app.ts';
 import { loadQueues } from '../queue/list-queues.ts';
@@ -40,6 +41,7 @@ async function tidy({ store, clock, log }: App, keepMs: number): Promise<void> {
   if (logs > 0) log.info({ removed: logs }, 'removed old check logs');
   const answers = await store.idempotentRequests.tidy(clock.now() - KEEP_ANSWERS_MS);
   if (answers > 0) log.info({ removed: answers }, 'removed old answers to requests with a key');
+  await removeEndedSessions({ store, clock });
   const hints = await store.hints.tidy(clock.now());
   if (hints > 0) log.info({ removed: hints }, 'removed old webhook hints');
 }

@@ -7,6 +7,7 @@ import type { RequiredStatus } from '../../engine/check.ts';
 /** How a mount reads and writes: /v1 as the contract says, /trunk/v1 as clients of that product expect it. */
 export interface Dialect {
   readonly mount: string;
+  pathOf(operation: Operation): string;
   /** Drops our own fields from a request: clients of another product may send something else under that name. */
   readerFor(operation: Operation): Translate;
   translatorFor(operation: Operation): Translate;
@@ -29,6 +30,7 @@ const same: Translate = (reply) => reply;
 
 export const sluiceDialect: Dialect = {
   mount: '/v1',
+  pathOf: ({ path }) => path,
   readerFor: () => same,
   translatorFor: () => same,
   statusOf: (code) => ERRORS[code].status,
@@ -37,9 +39,13 @@ export const sluiceDialect: Dialect = {
   hasReviews: true,
 };
 
+/** The dashboard speaks as /v1, with a session in place of a token. */
+export const webDialect: Dialect = { ...sluiceDialect, mount: '/web/v1', pathOf: ({ name }) => `/${name}` };
+
 // SPEC H26
 export const trunkDialect: Dialect = {
   mount: '/trunk/v1',
+  pathOf: ({ path }) => path,
   readerFor: ({ name, bulkReply }) => {
     const read = name === 'submitPullRequest' ? withoutHead : same;
     return bulkReply === undefined ? read : (body) => read(withoutSeveral(body));
@@ -67,6 +73,11 @@ const RESHAPES: Readonly<Record<string, Translate>> = {
     const admitted = queue.enqueuedPullRequests.filter((entry) => entry.state !== 'not_ready');
     return asQueue({ ...queue, enqueuedPullRequests: admitted });
   },
+  getMergeQueueTestingDetails: (reply) => {
+    const { searches: _, ...given } = reply as Json & { testRuns?: readonly Json[] };
+    return given.testRuns === undefined ? asTestRun(given) : { ...given, testRuns: given.testRuns.map(asTestRun) };
+  },
+  reportCheck: (reply) => asTestRun(reply as Json),
   listQueues: (reply) => {
     const list = reply as { queues: readonly unknown[] };
     return { ...list, queues: list.queues.map(asQueue) };
@@ -108,6 +119,10 @@ function asQueue(queue: unknown): Json {
   const { alarms: _1, held: _2, learned: _3, frozen: _8, requiredStatuses, ...others } = queue as QueueReply;
   const { stateSince: _4, stateBy: _5, stateReason: _6, stateUntil: _7, ...rest } = others;
   return { ...rest, requiredStatuses: requiredStatuses?.map(toName) ?? null };
+}
+
+function asTestRun({ purpose: _1, reuses: _2, ...rest }: Json): Json {
+  return rest;
 }
 
 interface QueueReply extends Json {

@@ -1,5 +1,6 @@
 import { createApiToken, listApiTokens, revokeApiToken } from '../../app/access/api-tokens.ts';
 import { createOrganization } from '../../app/access/organizations.ts';
+import { createSignInLink } from '../../app/access/sessions.ts';
 import type { Caller } from '../../app/core/caller.ts';
 import { inspectRepository } from '../../app/repositories/inspect-repository.ts';
 import { registerRepository } from '../../app/repositories/register-repository.ts';
@@ -25,6 +26,7 @@ export const ACCESS_ROUTES: readonly Route[] = [
       expiresAt: expiresAt === undefined ? undefined : instant('/expiresAt', expiresAt),
     }),
   ),
+  route(accessContract.createSignInLink, ({ app, caller, baseUrl }) => createSignInLink(app, caller, baseUrl)),
   route(accessContract.listApiTokens, ({ app, caller }) => listApiTokens(app, caller)),
   route(accessContract.revokeApiToken, ({ app, caller }, { id }) =>
     revokeApiToken(app, caller, { id: id.toLowerCase() }),

@@ -74,9 +74,11 @@ export const QUEUES_ROUTES: readonly Route[] = [
 ];
 
 export const CANDIDATES_ROUTES: readonly Route[] = [
-  route(testingContract.getMergeQueueTestingDetails, ({ app, caller }, { repo, targetBranch, testRunId, at }) =>
-    getMergeQueueTestingDetails(app, caller, { repo, targetBranch, testRunId, at: optionalInstant('/at', at) }),
-  ),
+  route(testingContract.getMergeQueueTestingDetails, ({ app, caller }, body) => {
+    const { testRunId, includeDecided: isDecidedIncluded = false, at } = body;
+    const chosen = { ...queueRef(body), testRunId, isDecidedIncluded, at: optionalInstant('/at', at) };
+    return getMergeQueueTestingDetails(app, caller, chosen);
+  }),
   route(testingContract.listMergeQueueTestingResults, ({ app, caller }, body) =>
     listMergeQueueTestingResults(app, caller, {
       ...queueRef(body),

@@ -32,7 +32,10 @@ describe('upload-results', () => {
   const textOf = async (upload: Upload, fileNo = 0) => {
     return buffer(world.store.uploads.readBody(upload.bodyId as string, fileNo));
   };
-  const form = (fields: Readonly<Record<string, string | undefined>>, ...files: readonly (string | Buffer)[]) => {
+  const form = (
+    fields: Readonly<Record<string, string | undefined>>,
+    ...files: readonly (string | Buffer<ArrayBuffer>)[]
+  ) => {
     const data = new FormData();
     for (const [index, file] of files.entries()) data.append('files', new Blob([file]), `report-${index}.xml`);
     // After the files: fields may follow them in a form.
@@ -222,7 +225,7 @@ describe('upload-results', () => {
   });
 
   describe('a CODEOWNERS beside the reports', () => {
-    const withOwners = (owners: Buffer | string, name: string | undefined, ...reports: string[]) => {
+    const withOwners = (owners: Buffer<ArrayBuffer> | string, name: string | undefined, ...reports: string[]) => {
       const data = form(FIELDS, ...reports);
       if (name === undefined) data.append('codeowners', owners.toString());
       else data.append('codeowners', new Blob([owners]), name);

@@ -218,6 +218,14 @@ export const IDEMPOTENT_REQUEST = {
   answer: orNull(text),
 };
 
+export const SESSION = {
+  hash: text,
+  token_id: text,
+  created_at: number,
+  used_at: number,
+  is_link: flag,
+};
+
 export const QUEUE_TABLES = {
   migrations: { version: number, name: text, applied_at: number },
   meta: { name: text, value: text },
@@ -279,4 +287,5 @@ export const QUEUE_TABLES = {
   webhook_deliveries: { ...WEBHOOK_DELIVERY, ...LEASE },
   pull_request_notes: PULL_REQUEST_NOTE,
   idempotent_requests: IDEMPOTENT_REQUEST,
+  sessions: SESSION,
 };

@@ -17,6 +17,7 @@ import {
   PULL_REQUEST_NOTE,
   QUEUE,
   REPOSITORY,
+  SESSION,
   TOKEN,
   TRANSITION,
   WEBHOOK,
@@ -38,6 +39,7 @@ export const { to: toAlarm, from: fromAlarm } = rowsOf(ALARM);
 export const { to: toAuditMark, from: fromAuditMark } = rowsOf(AUDIT_MARK);
 export const { to: toPullRequestNote } = rowsOf(PULL_REQUEST_NOTE);
 export const { to: toIdempotentRequest } = rowsOf(IDEMPOTENT_REQUEST);
+export const { to: toSession, from: fromSession } = rowsOf(SESSION);
 export const { to: toWebhook, from: fromWebhook } = rowsOf(WEBHOOK);
 export const { to: toPastFact, from: fromPastFact } = rowsOf(PAST_FACT);
 export const { to: toDelivery, from: fromDelivery } = rowsOf(WEBHOOK_DELIVERY);

@@ -15,6 +15,7 @@ import { effectStatements } from './queue-effects.ts';
 import { listEntriesStatements } from './queue-entries.ts';
 import { queueStatements } from './queue-statements.ts';
 import { partStatements } from './run-parts.ts';
+import { sessionStatements } from './sessions.ts';
 import { StatementCompiler } from './statement.ts';
 import { batchStatements } from './test-batches.ts';
 import { testCommitStatements } from './test-commit-statements.ts';
@@ -58,6 +59,7 @@ function allStatements(): Map<string, string> {
   const testRuns = testRunStatements(compiler);
   const groups: Record<string, object> = {
     idempotent: idempotentRequestStatements(compiler),
+    sessions: sessionStatements(compiler),
     commit: commitStatements(compiler),
     queue: queueStatements(compiler),
     past: pastStatements(compiler),

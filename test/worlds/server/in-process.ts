@@ -7,7 +7,7 @@ import { ensureOrganization } from '../../../src/app/access/organizations.ts';
 import type { App } from '../../../src/app/core/app.ts';
 import type { Forge } from '../../../src/forge/forge.ts';
 import { createServer } from '../../../src/http/server.ts';
-import type { ServerDeps } from '../../../src/http/server-deps.ts';
+import type { ServerDeps } from '../../../src/http/core/server-deps.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { readVersion } from '../../../src/lib/version.ts';
 import type { OrganizationId } from '../../../src/storage/accounts.ts';

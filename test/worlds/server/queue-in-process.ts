@@ -1,4 +1,4 @@
-import type { ServerDeps } from '../../../src/http/server-deps.ts';
+import type { ServerDeps } from '../../../src/http/core/server-deps.ts';
 import type { Store } from '../../../src/storage/store.ts';
 import { FakeForge } from '../../fake/fake-forge.ts';
 import { FakeRepository } from '../../fake/fake-repository.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { AddressInfo } from 'node:net';
 import type { App } from '../../../src/app/core/app.ts';
-import type { ServerDeps } from '../../../src/http/server-deps.ts';
+import type { ServerDeps } from '../../../src/http/core/server-deps.ts';
 import type { Answer } from '../../e2e/harness.ts';
 import { createInProcess, type InProcess, TOKEN } from './in-process.ts';
 

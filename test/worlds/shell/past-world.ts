@@ -164,7 +164,8 @@ export class PastWorld extends ShellWorld {
         await getSubmittedPullRequest(app, caller, { ...ref, pr, includeTimeline: true, includeExplanation: true }),
       );
     }
-    for (const testRunId of runIds) answers.push(await getMergeQueueTestingDetails(app, caller, { ...ref, testRunId }));
+    for (const testRunId of runIds)
+      answers.push(await getMergeQueueTestingDetails(app, caller, { ...ref, testRunId, isDecidedIncluded: true }));
     return answers.map(asText);
   }
 

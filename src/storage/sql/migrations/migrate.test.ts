@@ -78,6 +78,7 @@ const ROWS: readonly (readonly string[])[] = [
     `insert into queue_changes values ('q2', 1, 4, 1, 'w')`,
     `insert into past_facts values ('r1', 'repository', 0, 5, '{"name":"old"}')`,
   ],
+  [`insert into sessions values ('s1', 't1', 6, 7, false)`],
 ];
 
 /** As a server makes it before the first runs of a period are stored. */

@@ -1,17 +1,16 @@
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
-import type { App } from '../app/core/app.ts';
-import { type Caller, hasScope } from '../app/core/caller.ts';
-import type { Operation } from '../contract/operation.ts';
-import type { Clock } from '../lib/clock.ts';
-import { HttpProblem } from './core/problem.ts';
+import type { App } from '../../app/core/app.ts';
+import { type Caller, hasScope } from '../../app/core/caller.ts';
+import type { Operation } from '../../contract/operation.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { HttpProblem } from './problem.ts';
 import type { ServerDeps } from './server-deps.ts';
 
-type Hook = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => void;
+export type Hook = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => void;
 
 /** Admits a request before its body is read: the token must be known, within its rate limit, and have the scope. */
 // SPEC A1
-export function createAdmission({ app, rateLimit }: ServerDeps): (operation: Operation) => Hook {
-  const limit = rateLimit > 0 ? new RateLimit(rateLimit, app.clock) : undefined;
+export function createAdmission({ app }: ServerDeps, limit: RateLimit | undefined): (operation: Operation) => Hook {
   return (operation) => (request, reply, done) => {
     const secret = findSecret(request);
     if (secret === undefined) return done(mayBeFork(app, operation, request) ? undefined : tokenRequired());
@@ -19,6 +18,7 @@ export function createAdmission({ app, rateLimit }: ServerDeps): (operation: Ope
       request.caller = caller;
       done(refusalOf(caller, { operation, limit, reply }));
     };
+    request.readmit = async () => app.auth.find(secret);
     const found = app.auth.find(secret);
     const slug = findOrganization(request);
     if (slug !== undefined) actFor(app, slug, found).then(admit, done);
@@ -28,7 +28,7 @@ export function createAdmission({ app, rateLimit }: ServerDeps): (operation: Ope
 }
 
 // SPEC A13
-function refusalOf(
+export function refusalOf(
   caller: Caller | undefined,
   of: { readonly operation: Operation; readonly limit: RateLimit | undefined; readonly reply: FastifyReply },
 ): HttpProblem | undefined {
@@ -48,6 +48,11 @@ function refusalOf(
   return new HttpProblem('INSUFFICIENT_SCOPE', `${operation.name} needs a token with the scope "${operation.scope}".`);
 }
 
+/** Undefined: there is no limit. */
+export function createRateLimit({ app, rateLimit }: ServerDeps): RateLimit | undefined {
+  return rateLimit > 0 ? new RateLimit(rateLimit, app.clock) : undefined;
+}
+
 /** The headers of draft-ietf-httpapi-ratelimit-headers: the limit is for a window of one second. */
 // SPEC A24
 function spend(limit: RateLimit, { tokenId }: Caller, reply: FastifyReply): number {
@@ -60,7 +65,7 @@ function spend(limit: RateLimit, { tokenId }: Caller, reply: FastifyReply): numb
 
 /** An `instance` token may act for any organization, others only for their own. */
 // SPEC A12
-async function actFor(
+export async function actFor(
   app: App,
   slug: string,
   found: Caller | undefined | Promise<Caller | undefined>,
@@ -77,7 +82,7 @@ async function actFor(
 
 /** A blank header counts as absent. */
 // SPEC A22
-function findOrganization({ headers }: FastifyRequest): string | undefined {
+export function findOrganization({ headers }: FastifyRequest): string | undefined {
   const given = headers['x-organization'];
   const slug = typeof given === 'string' ? given.trim() : '';
   return slug === '' ? undefined : slug;
@@ -85,7 +90,7 @@ function findOrganization({ headers }: FastifyRequest): string | undefined {
 
 /** Metrics scrapers often know only `Authorization`. A blank header counts as absent. */
 // SPEC H23
-export function findSecret({ headers }: FastifyRequest): string | undefined {
+function findSecret({ headers }: FastifyRequest): string | undefined {
   const given = headers['x-api-token'];
   const secret = typeof given === 'string' ? given.trim() : '';
   if (secret !== '') return secret;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { createInProcess } from '../../test/worlds/server/in-process.ts';
+import { createInProcess } from '../../../test/worlds/server/in-process.ts';
 import { RateLimit } from './admission.ts';
 
 it('lets a burst of one second through, then one after another, for each key apart [A9]', () => {

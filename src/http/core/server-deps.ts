@@ -1,11 +1,13 @@
-import type { App } from '../app/core/app.ts';
-import type { Log } from '../lib/log.ts';
+import type { App } from '../../app/core/app.ts';
+import type { Log } from '../../lib/log.ts';
 
 export interface ServerDeps {
   readonly app: App;
   readonly log: Log;
   /** The version of Sluice. */
   readonly version: string;
+  /** The built dashboard. Undefined: none was built. */
+  readonly webFolder?: string | undefined;
   /** The address for links. Undefined: the one that the client used. */
   readonly publicUrl: string | undefined;
   /** Proxies whose header for the scheme of a request is believed. */

@@ -1,0 +1,101 @@
+import { randomBytes } from 'node:crypto';
+import type * as accessContract from '../../contract/access.ts';
+import type { ReplyOf } from '../../contract/operation.ts';
+import { formatInstant, type Instant } from '../../lib/clock.ts';
+import type { FoundSession } from '../../storage/sessions.ts';
+import type { App } from '../core/app.ts';
+import type { Caller } from '../core/caller.ts';
+import { findOfToken, hashTokenSecret, isGood, toCaller } from './authenticate.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+/** A session ends this long after its last use. */
+const IDLE_MS = 12 * HOUR_MS;
+const LONGEST_MS = 7 * 24 * HOUR_MS;
+const LINK_MS = 10 * MINUTE_MS;
+/** A write per request would cost more than the request. */
+const USE_EVERY_MS = MINUTE_MS;
+
+/** A session that admits. */
+export interface SignedIn {
+  readonly caller: Caller;
+  readonly endsAt: Instant;
+}
+
+/** Begins a session with the rights of a token. Undefined for a token that is unknown, revoked or expired. */
+// SPEC A33
+export async function beginSession(app: App, tokenSecret: string): Promise<{ readonly secret: string } | undefined> {
+  const at = app.clock.now();
+  const found = await findOfToken(app, tokenSecret);
+  if (found === undefined) return undefined;
+  const secret = makeSecret();
+  await app.store.sessions.insert(newSession(found.token.id, { secret, at, isLink: false }));
+  return { secret };
+}
+
+/** Finds the person behind a cookie. */
+// SPEC A34
+export async function findSession(app: App, secret: string): Promise<SignedIn | undefined> {
+  const found = await app.store.sessions.find(hashTokenSecret(secret));
+  const now = app.clock.now();
+  if (found === undefined || found.session.isLink) return undefined;
+  const endsAt = endOf(found);
+  if (endsAt <= now || !isGood(found.token, now)) return undefined;
+  if (now - found.session.usedAt >= USE_EVERY_MS) await recordUse(app, found, now);
+  return { caller: toCaller(found.token, found.organization), endsAt };
+}
+
+function endOf({ session, token }: FoundSession): Instant {
+  const ends = [session.usedAt + IDLE_MS, session.createdAt + LONGEST_MS, token.expiresAt ?? Number.POSITIVE_INFINITY];
+  return Math.min(...ends);
+}
+
+async function recordUse({ store, log }: App, { session, token }: FoundSession, now: Instant): Promise<void> {
+  try {
+    await store.sessions.recordUse(session.hash, now);
+    await store.accounts.recordTokenUse(new Map([[token.id, now]]));
+  } catch (error) {
+    // The next request records it.
+    log.warn({ err: error }, 'could not record the use of a session');
+  }
+}
+
+export async function endSession(app: App, secret: string): Promise<void> {
+  await app.store.sessions.remove(hashTokenSecret(secret));
+}
+
+/** The link is for the one who made it: it signs in with the same token. */
+// SPEC A37
+export async function createSignInLink(
+  app: App,
+  { tokenId }: Caller,
+  baseUrl: string,
+): Promise<ReplyOf<typeof accessContract.createSignInLink>> {
+  const at = app.clock.now();
+  const secret = makeSecret();
+  await app.store.sessions.insert(newSession(tokenId, { secret, at, isLink: true }));
+  // Browsers keep what follows # to themselves: it is in no log and no Referer.
+  return { url: `${baseUrl}/login#${secret}`, expiresAt: formatInstant(at + LINK_MS) };
+}
+
+/** Turns a link into a session, once. */
+// SPEC A37
+export async function openSignInLink(app: App, link: string): Promise<{ readonly secret: string } | undefined> {
+  const at = app.clock.now();
+  const secret = makeSecret();
+  const session = { hash: hashTokenSecret(secret), at, madeAfter: at - LINK_MS };
+  return (await app.store.sessions.openLink(hashTokenSecret(link), session)) ? { secret } : undefined;
+}
+
+export async function removeEndedSessions({ store, clock }: Pick<App, 'store' | 'clock'>): Promise<void> {
+  const now = clock.now();
+  await store.sessions.tidy({ begun: now - LONGEST_MS, used: now - IDLE_MS });
+}
+
+function makeSecret(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+function newSession(tokenId: string, of: { readonly secret: string; readonly at: Instant; readonly isLink: boolean }) {
+  return { hash: hashTokenSecret(of.secret), tokenId, createdAt: of.at, usedAt: of.at, isLink: of.isLink };
+}

@@ -1,0 +1,69 @@
+import type { FastifyRequest } from 'fastify';
+import { findSession } from '../../app/access/sessions.ts';
+import type { App } from '../../app/core/app.ts';
+import { type Caller, hasScope } from '../../app/core/caller.ts';
+import type { Operation } from '../../contract/operation.ts';
+import { actFor, findOrganization, type Hook, type RateLimit, refusalOf } from '../core/admission.ts';
+import type { BaseUrlOf } from '../core/base-url.ts';
+import { HttpProblem } from '../core/problem.ts';
+import type { ServerDeps } from '../core/server-deps.ts';
+import { readSessionCookies } from './cookies.ts';
+
+/** Admits a request of the dashboard: from a page of this server, with a session. */
+// SPEC A35
+export function createSessionAdmission(
+  deps: ServerDeps & { readonly baseUrlOf: BaseUrlOf; readonly limit: RateLimit | undefined },
+): (operation: Operation) => Hook {
+  const { app, limit } = deps;
+  return (operation) => (request, reply, done) => {
+    const foreign = findForeignOrigin(request, deps.baseUrlOf);
+    if (foreign !== undefined) return done(foreign);
+    request.readmit = () => findPerson(app, request);
+    request.readmit().then(
+      (caller) => {
+        request.caller = caller;
+        done(caller === undefined ? signedOut() : refusalOf(caller, { operation, limit, reply }));
+      },
+      (error) => done(error),
+    );
+  };
+}
+
+/** The session of the organization that the page shows. One with the scope `instance` admits to any organization. */
+async function findPerson(app: App, request: FastifyRequest): Promise<Caller | undefined> {
+  const cookies = readSessionCookies(request);
+  const slug = findOrganization(request);
+  const own = slug === undefined ? undefined : cookies.get(slug);
+  if (own !== undefined) {
+    const found = await findSession(app, own);
+    if (found !== undefined) return found.caller;
+  }
+  for (const secret of cookies.values()) {
+    const found = await findSession(app, secret);
+    if (found === undefined) continue;
+    if (slug === undefined) return found.caller;
+    if (hasScope(found.caller, 'instance')) return actFor(app, slug, found.caller);
+  }
+  return undefined;
+}
+
+function signedOut(): HttpProblem {
+  return new HttpProblem('AUTHENTICATION_REQUIRED', 'You are not signed in, or your session has ended. Sign in again.');
+}
+
+/**
+ * Browsers name the page that sends a request. A page of another site cannot send the cookie along either: this is the
+ * second lock. Programs that send neither header are no browsers, and have no person's cookie.
+ */
+// SPEC A36
+export function findForeignOrigin(request: FastifyRequest, baseUrlOf: BaseUrlOf): HttpProblem | undefined {
+  const { origin, 'sec-fetch-site': site } = request.headers;
+  const isOwnSite = site === undefined || site === 'same-origin';
+  if (isOwnSite && (origin === undefined || isOwnOrigin(origin, request, baseUrlOf))) return undefined;
+  return new HttpProblem('FOREIGN_ORIGIN', 'Only pages of this server may send this request.');
+}
+
+function isOwnOrigin(origin: string, request: FastifyRequest, baseUrlOf: BaseUrlOf): boolean {
+  const host = URL.canParse(origin) ? new URL(origin).host : '';
+  return host !== '' && (host === request.host || host === new URL(baseUrlOf(request)).host);
+}

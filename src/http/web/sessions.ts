@@ -1,0 +1,82 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { beginSession, endSession, findSession, openSignInLink, type SignedIn } from '../../app/access/sessions.ts';
+import { formatInstant } from '../../lib/clock.ts';
+import type { BaseUrlOf } from '../core/base-url.ts';
+import { HttpProblem } from '../core/problem.ts';
+import type { ServerDeps } from '../core/server-deps.ts';
+import { createValidator } from '../core/validate.ts';
+import { clearSessionCookie, readSessionCookies, setSessionCookie } from './cookies.ts';
+import { findForeignOrigin } from './session-admission.ts';
+
+const SignIn = Type.Object(
+  {
+    token: Type.Optional(Type.String({ minLength: 1, maxLength: 500, description: 'A token of Sluice.' })),
+    link: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'The secret of a sign-in link.' })),
+  },
+  { additionalProperties: false },
+);
+const SignOut = Type.Object({ organization: Type.String({ minLength: 1, maxLength: 63 }) });
+
+/** Sign-in, sign-out, and the sessions that this browser has. */
+export function registerSessions(
+  server: FastifyInstance,
+  { app, baseUrlOf }: ServerDeps & { readonly baseUrlOf: BaseUrlOf },
+): void {
+  const guard = async (request: FastifyRequest) => {
+    const problem = findForeignOrigin(request, baseUrlOf);
+    if (problem !== undefined) throw problem;
+  };
+  const isSecure = (request: FastifyRequest) => baseUrlOf(request).startsWith('https:');
+  const checkSignIn = createValidator(SignIn);
+  const checkSignOut = createValidator(SignOut);
+
+  server.get('/web/sessions', { onRequest: guard }, async (request, reply) => {
+    const found = await Promise.all(
+      [...readSessionCookies(request).values()].map((secret) => findSession(app, secret)),
+    );
+    reply.header('cache-control', 'no-store');
+    return { sessions: found.flatMap((session) => (session === undefined ? [] : [viewSession(session)])) };
+  });
+
+  server.post('/web/sessions', { onRequest: guard }, async (request, reply) => {
+    checkSignIn(request.body);
+    const { token, link } = request.body as { readonly token?: string; readonly link?: string };
+    const begun = link === undefined ? await beginSession(app, token?.trim() ?? '') : await openSignInLink(app, link);
+    const session = begun === undefined ? undefined : await findSession(app, begun.secret);
+    if (begun === undefined || session === undefined) throw refused(link !== undefined);
+    const organization = session.caller.organization.slug;
+    await endFormer(request, organization);
+    setSessionCookie(reply, { organization, secret: begun.secret, isSecure: isSecure(request) });
+    return noStore(reply).send(viewSession(session));
+  });
+
+  server.post('/web/sessions/end', { onRequest: guard }, async (request, reply) => {
+    checkSignOut(request.body);
+    const { organization } = request.body as { readonly organization: string };
+    await endFormer(request, organization);
+    clearSessionCookie(reply, { organization: organization.replace(/[^a-z0-9-]/g, ''), isSecure: isSecure(request) });
+    return noStore(reply).send({});
+  });
+
+  async function endFormer(request: FastifyRequest, organization: string): Promise<void> {
+    const former = readSessionCookies(request).get(organization);
+    if (former !== undefined) await endSession(app, former);
+  }
+}
+
+function noStore(reply: FastifyReply): FastifyReply {
+  return reply.header('cache-control', 'no-store').type('application/json; charset=utf-8');
+}
+
+function refused(isLink: boolean): HttpProblem {
+  const detail = isLink
+    ? 'This link was opened before, or is older than 10 minutes. Make another one with `sluice open`.'
+    : 'This token is unknown, revoked or expired. Ask an administrator for another one.';
+  return new HttpProblem('INVALID_TOKEN', detail);
+}
+
+function viewSession({ caller, endsAt }: SignedIn) {
+  const { name, organization, scopes } = caller;
+  return { name, organization: organization.slug, scopes: [...scopes], endsAt: formatInstant(endsAt) };
+}

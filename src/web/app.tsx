@@ -1,0 +1,96 @@
+import { useSignalEffect } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { send } from './core/api.ts';
+import { goTo, route } from './core/location.ts';
+import type { Route } from './core/route.ts';
+import { type Session, sessionOf, sessions } from './core/session.ts';
+import { followStream, leaveStream, streamState } from './core/stream.ts';
+import { FindPage } from './pages/find.tsx';
+import { HomePage } from './pages/home.tsx';
+import { LoginPage } from './pages/login.tsx';
+import { PullRequestPage } from './pages/pull-request/pull-request.tsx';
+import { QueuePage } from './pages/queue/queue.tsx';
+import { Empty, Loading } from './ui/page-states.tsx';
+import { TopBar } from './ui/top-bar.tsx';
+
+export function App() {
+  useEffect(() => {
+    void loadSessions();
+  }, []);
+  useSignalEffect(() => {
+    const { value } = route;
+    if ('org' in value && sessionOf(value.org) !== undefined) followStream(value.org);
+    else leaveStream();
+  });
+  const shown = route.value;
+  return (
+    <>
+      <a class="skip" href="#main">
+        To the content
+      </a>
+      <TopBar />
+      <Line />
+      <main id="main">
+        <Page shown={shown} />
+      </main>
+    </>
+  );
+}
+
+async function loadSessions(): Promise<void> {
+  try {
+    const { sessions: found } = (await send('/web/sessions', {})) as { readonly sessions: readonly Session[] };
+    sessions.value = found;
+  } catch {
+    setTimeout(() => void loadSessions(), 2_000);
+  }
+}
+
+/** Says so while the line to the server is gone. */
+function Line() {
+  const isGone = streamState.value === 'offline' && sessions.value !== undefined;
+  return (
+    <div class={`line-gone${isGone ? ' shown' : ''}`} role="status">
+      {isGone ? 'The server cannot be reached. What you see may be old; the page comes back by itself.' : ''}
+    </div>
+  );
+}
+
+function Page({ shown }: { readonly shown: Route }) {
+  if (shown.page === 'login') return <LoginPage />;
+  if (sessions.value === undefined) return <Loading lines={6} />;
+  if (shown.page === 'start') return <StartPage />;
+  if (shown.page === 'unknown') return <NotFound path={shown.path} />;
+  if (sessionOf(shown.org) === undefined) return <LoginPage org={shown.org} />;
+  switch (shown.page) {
+    case 'home':
+      return <HomePage org={shown.org} />;
+    case 'find':
+      return <FindPage {...shown} />;
+    case 'pr':
+      return <PullRequestPage key={`${shown.prNumber}`} {...shown} />;
+    case 'queue':
+      return <QueuePage {...shown} />;
+    default:
+      return <NotFound path={location.pathname} />;
+  }
+}
+
+/** The organization of the person, where there is one. */
+function StartPage() {
+  const [only] = sessions.value ?? [];
+  useEffect(() => {
+    if (only !== undefined) goTo(`/${only.organization}`, { isReplaced: true });
+  }, [only]);
+  return only === undefined ? <LoginPage /> : <Loading lines={3} />;
+}
+
+function NotFound({ path }: { readonly path: string }) {
+  return (
+    <Empty title="There is no such page.">
+      <p>
+        <code>{path}</code> leads nowhere. <a href="/">All queues</a>
+      </p>
+    </Empty>
+  );
+}

@@ -1,0 +1,22 @@
+import { signal } from '@preact/signals';
+
+/** How far the server's clock is ahead of the browser's. Instants come from the server, so ages are told by its clock. */
+let aheadMs = 0;
+
+/** The header of answers has whole seconds. */
+const COARSE_MS = 2_000;
+
+export const now = signal(Date.now());
+
+export function noteServerTime(header: string | null): void {
+  const at = header === null ? Number.NaN : Date.parse(header);
+  if (Number.isNaN(at)) return;
+  const ahead = at - Date.now();
+  if (Math.abs(ahead - aheadMs) > COARSE_MS) aheadMs = Math.abs(ahead) > COARSE_MS ? ahead : 0;
+}
+
+export function runClock(): void {
+  setInterval(() => {
+    if (document.visibilityState === 'visible') now.value = Date.now() + aheadMs;
+  }, 1_000);
+}

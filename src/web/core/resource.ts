@@ -1,0 +1,107 @@
+import { type ReadonlySignal, signal } from '@preact/signals';
+import { useEffect, useMemo } from 'preact/hooks';
+import { ApiProblem } from './api.ts';
+import { onStreamEvent } from './stream.ts';
+import type { StreamEvent } from './stream-connection.ts';
+
+export interface Resource<T> {
+  /** The newest answer. It stays while another one is asked for, and while the server cannot be reached. */
+  readonly value: T | undefined;
+  readonly problem: ApiProblem | undefined;
+  refresh(): void;
+}
+
+interface Options {
+  /** Events after which the answer may differ. */
+  readonly isTouchedBy?: (event: StreamEvent) => boolean;
+}
+
+/** Events come in floods. An answer is asked for at most this often. */
+const AT_MOST_EVERY_MS = 700;
+/** In case that an event was lost, and for what changes with time alone. */
+const ANYWAY_MS = 30_000;
+
+/** Reads something from the server, and reads it again when an event says that it changed. */
+export function useResource<T>(
+  key: string,
+  read: (signal: AbortSignal) => Promise<T>,
+  { isTouchedBy }: Options = {},
+): Resource<T> {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key names what is read
+  const reading = useMemo(() => new Reading(read, isTouchedBy), [key]);
+  useEffect(() => reading.start(), [reading]);
+  const { value, problem } = reading.state.value;
+  return { value, problem, refresh: () => reading.refresh() };
+}
+
+class Reading<T> {
+  readonly #state = signal<{ readonly value: T | undefined; readonly problem: ApiProblem | undefined }>({
+    value: undefined,
+    problem: undefined,
+  });
+  readonly #read: (signal: AbortSignal) => Promise<T>;
+  readonly #isTouchedBy: ((event: StreamEvent) => boolean) | undefined;
+  #abort = new AbortController();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #readAt = 0;
+  #isReading = false;
+  #isAsked = false;
+
+  constructor(read: (signal: AbortSignal) => Promise<T>, isTouchedBy: ((event: StreamEvent) => boolean) | undefined) {
+    this.#read = read;
+    this.#isTouchedBy = isTouchedBy;
+  }
+
+  get state(): ReadonlySignal<{ readonly value: T | undefined; readonly problem: ApiProblem | undefined }> {
+    return this.#state;
+  }
+
+  start(): () => void {
+    this.#abort = new AbortController();
+    const leave = onStreamEvent((event) => {
+      if (event.type === 'back' || this.#isTouchedBy?.(event) === true) this.refresh();
+    });
+    const onShow = () => {
+      if (document.visibilityState === 'visible' && Date.now() - this.#readAt > ANYWAY_MS) this.refresh();
+    };
+    document.addEventListener('visibilitychange', onShow);
+    void this.#readNow();
+    return () => {
+      leave();
+      document.removeEventListener('visibilitychange', onShow);
+      clearTimeout(this.#timer);
+      this.#abort.abort();
+    };
+  }
+
+  refresh(): void {
+    if (this.#isReading) this.#isAsked = true;
+    else this.#readIn(Math.max(0, AT_MOST_EVERY_MS - (Date.now() - this.#readAt)));
+  }
+
+  #readIn(ms: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#readNow(), ms);
+  }
+
+  async #readNow(): Promise<void> {
+    const { signal: stopped } = this.#abort;
+    this.#isReading = true;
+    this.#isAsked = false;
+    this.#readAt = Date.now();
+    try {
+      const value = await this.#read(stopped);
+      if (!stopped.aborted) this.#state.value = { value, problem: undefined };
+    } catch (error) {
+      if (stopped.aborted) return;
+      const problem = error instanceof ApiProblem ? error : new ApiProblem('BROKEN', 0, String(error));
+      // An answer that was there stays: the server may be restarting.
+      const isGone = problem.status !== 0 && problem.status < 500;
+      this.#state.value = { value: isGone ? undefined : this.#state.value.value, problem };
+    }
+    this.#isReading = false;
+    if (stopped.aborted) return;
+    const isUnreachable = (this.#state.value.problem?.status ?? 200) === 0;
+    this.#readIn(this.#isAsked ? AT_MOST_EVERY_MS : isUnreachable ? 3_000 : ANYWAY_MS);
+  }
+}

@@ -1,0 +1,102 @@
+import { MessageReader } from './sse.ts';
+
+export interface StreamEvent {
+  readonly id?: string;
+  readonly type: string;
+  readonly repo?: { readonly host: string; readonly owner: string; readonly name: string };
+  readonly targetBranch?: string;
+  readonly prNumber?: number;
+  readonly testId?: string;
+  readonly text?: string;
+}
+
+export type StreamState = 'connecting' | 'live' | 'offline' | 'refused';
+
+interface Listener {
+  onEvent(event: StreamEvent): void;
+  onState(state: StreamState): void;
+}
+
+const FIRST_WAIT_MS = 1_000;
+const LONGEST_WAIT_MS = 30_000;
+/** The server sends a comment every 20 seconds. A line that is silent for longer is dead. */
+const SILENCE_MS = 45_000;
+
+/** Follows the events of an organization. It comes back by itself and continues where it was. */
+export class StreamConnection {
+  readonly #org: string;
+  readonly #listener: Listener;
+  #lastId: string | undefined;
+  #waitMs = FIRST_WAIT_MS;
+  #abort = new AbortController();
+  #isClosed = false;
+
+  constructor(org: string, listener: Listener) {
+    this.#org = org;
+    this.#listener = listener;
+  }
+
+  open(): this {
+    void this.#run();
+    return this;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#abort.abort();
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isClosed) {
+      this.#listener.onState('connecting');
+      const isRefused = await this.#follow();
+      if (this.#isClosed) return;
+      this.#listener.onState(isRefused ? 'refused' : 'offline');
+      const jitter = 0.5 + Math.random();
+      await new Promise((resolve) => setTimeout(resolve, (isRefused ? LONGEST_WAIT_MS : this.#waitMs) * jitter));
+      this.#waitMs = Math.min(LONGEST_WAIT_MS, this.#waitMs * 2);
+    }
+  }
+
+  /** Ends with the line. True: the server refuses, because nobody is signed in. */
+  async #follow(): Promise<boolean> {
+    this.#abort = new AbortController();
+    let timer = this.#watch();
+    try {
+      const headers = {
+        'x-organization': this.#org,
+        ...(this.#lastId === undefined ? {} : { 'last-event-id': this.#lastId }),
+      };
+      const response = await fetch('/web/v1/streamEvents', { headers, signal: this.#abort.signal });
+      if (!response.ok || response.body === null) return response.status === 401 || response.status === 403;
+      this.#listener.onState('live');
+      this.#waitMs = FIRST_WAIT_MS;
+      const reader = new MessageReader();
+      const decoder = new TextDecoder();
+      const pieces = response.body.getReader();
+      for (let piece = await pieces.read(); !piece.done; piece = await pieces.read()) {
+        clearTimeout(timer);
+        timer = this.#watch();
+        for (const message of reader.read(decoder.decode(piece.value, { stream: true }))) this.#take(message);
+      }
+    } catch {
+      // The line is gone. It is tried again.
+    } finally {
+      clearTimeout(timer);
+    }
+    return false;
+  }
+
+  #watch(): ReturnType<typeof setTimeout> {
+    return setTimeout(() => this.#abort.abort(), SILENCE_MS);
+  }
+
+  #take({ id, type, data }: { readonly id: string | undefined; readonly type: string; readonly data: string }): void {
+    if (id !== undefined) this.#lastId = id;
+    try {
+      this.#listener.onEvent({ ...(JSON.parse(data) as object), type });
+    } catch {
+      // A message that is no JSON is not for us.
+    }
+  }
+}

@@ -1,0 +1,95 @@
+import { call, type Reply } from '../core/api.ts';
+import { nameOf } from '../core/places.ts';
+import { useResource } from '../core/resource.ts';
+import { toPath } from '../core/route.ts';
+import { lookOfQueue } from '../model/state.ts';
+import { useTitle } from '../ui/layout.tsx';
+import { Empty, Loaded } from '../ui/page-states.tsx';
+import { State } from '../ui/shape.tsx';
+import { Ago } from '../ui/text.tsx';
+
+type Queue = Reply<'listQueues'>['queues'][number];
+
+/** Every queue of the organization at a glance. */
+export function HomePage({ org }: { readonly org: string }) {
+  useTitle(org);
+  const queues = useResource(`home ${org}`, (signal) => call(org, 'listQueues', {}, { signal }), {
+    isTouchedBy: ({ type }) => type !== 'upload.processed',
+  });
+  return (
+    <>
+      <h1>Queues</h1>
+      <Loaded of={queues}>
+        {({ queues: all }) =>
+          all.length === 0 ? (
+            <NoQueue />
+          ) : (
+            <ul class="cards">
+              {all.map((queue) => (
+                <QueueCard key={`${queue.repo.host} ${nameOf(queue.repo)} ${queue.branch}`} org={org} queue={queue} />
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+    </>
+  );
+}
+
+function NoQueue() {
+  return (
+    <Empty title="There is no queue yet.">
+      <p>A queue stands before a branch. The command line registers a repository and makes one:</p>
+      <pre>
+        <code>
+          {
+            'sluice repo add local/acme/app --git /srv/git/app.git --check "test=npm test"\nsluice queue create -R local/acme/app main'
+          }
+        </code>
+      </pre>
+      <p>
+        For GitHub, <code>sluice github setup</code> guides through it.
+      </p>
+    </Empty>
+  );
+}
+
+function QueueCard({ org, queue }: { readonly org: string; readonly queue: Queue }) {
+  const { repo, branch, counts, alarms = [], state, held } = queue;
+  const live = Object.values(counts as Record<string, number>).reduce((sum, count) => sum + count, 0);
+  const newest = alarms.find(({ endedAt }) => endedAt === undefined);
+  return (
+    <li class="card">
+      <a class="whole" href={toPath({ page: 'queue', org, repo, branch })}>
+        <span class="name">
+          {nameOf(repo)} <span class="muted">›</span> {branch}
+        </span>
+        <State look={lookOfQueue({ state, isHeld: held !== undefined })} />
+      </a>
+      <dl class="counts">
+        <Count name="in the queue" value={live} />
+        <Count name="testing" value={counts.TESTING} />
+        <Count name="waiting" value={counts.PENDING} />
+        <Count name="passed" value={counts.TESTS_PASSED} />
+        <Count name="not ready" value={counts.NOT_READY} />
+      </dl>
+      {newest !== undefined && (
+        <p class="alarm">
+          {newest.text}{' '}
+          <span class="muted">
+            <Ago at={newest.at} />
+          </span>
+        </p>
+      )}
+    </li>
+  );
+}
+
+function Count({ name, value = 0 }: { readonly name: string; readonly value: number | undefined }) {
+  return (
+    <div class={value === 0 ? 'none' : ''}>
+      <dd>{value}</dd>
+      <dt>{name}</dt>
+    </div>
+  );
+}

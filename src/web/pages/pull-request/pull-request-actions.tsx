@@ -1,0 +1,87 @@
+import { useSignal } from '@preact/signals';
+import { call } from '../../core/api.ts';
+import { queueBody } from '../../core/places.ts';
+import type { PullRequest } from '../../core/replies.ts';
+import type { QueuePlace } from '../../core/route.ts';
+import { may } from '../../core/session.ts';
+import { Dialog } from '../../ui/dialog.tsx';
+
+interface Props {
+  readonly place: QueuePlace;
+  readonly entry: PullRequest;
+  readonly onChange: () => void;
+}
+
+type Act = 'cancel' | 'restart' | 'submit' | 'urgent';
+
+/** Acts on the pull request, for those who may. */
+export function PullRequestActions({ place, entry, onChange }: Props) {
+  const asked = useSignal<Act | undefined>(undefined);
+  if (!may(place.org, 'submit')) return null;
+  const done = () => {
+    asked.value = undefined;
+    onChange();
+  };
+  const { prNumber, isCurrentlySubmittedToQueue: isLive, skipTheLine, state } = entry;
+  const body = { ...queueBody(place), pr: { number: prNumber } };
+  const button = (act: Act, text: string, isMain = false) => (
+    <button
+      type="button"
+      {...(isMain ? { class: 'main' } : {})}
+      onClick={() => {
+        asked.value = act;
+      }}
+    >
+      {text}
+    </button>
+  );
+  return (
+    <div class="actions">
+      {isLive && state === 'TESTING' && button('restart', 'Restart tests')}
+      {isLive && !skipTheLine && button('urgent', 'Make urgent')}
+      {isLive && button('cancel', 'Cancel')}
+      {!isLive && state !== 'MERGED' && button('submit', state === undefined ? 'Submit' : 'Submit again', true)}
+      {asked.value === 'cancel' && (
+        <Dialog
+          title={`Take #${prNumber} out of the queue?`}
+          action="Take it out"
+          isDangerous
+          onDone={done}
+          act={() => call(place.org, 'cancelPullRequest', body)}
+        >
+          <p>It is not tested any more. It can be submitted again at any time.</p>
+        </Dialog>
+      )}
+      {asked.value === 'restart' && (
+        <Dialog
+          title={`Test #${prNumber} again?`}
+          action="Restart tests"
+          onDone={done}
+          act={() => call(place.org, 'restartTestsOnPullRequest', body)}
+        >
+          <p>Its test run ends, and those that are built on it start again.</p>
+        </Dialog>
+      )}
+      {asked.value === 'urgent' && (
+        <Dialog
+          title={`Make #${prNumber} urgent?`}
+          action="Make urgent"
+          onDone={done}
+          act={() => call(place.org, 'submitPullRequest', { ...body, priority: 'urgent' })}
+        >
+          <p>It goes to the front of the queue and interrupts running tests.</p>
+        </Dialog>
+      )}
+      {asked.value === 'submit' && (
+        <Dialog
+          title={`Submit #${prNumber}?`}
+          action="Submit"
+          onDone={done}
+          act={() => call(place.org, 'submitPullRequest', body)}
+        >
+          <p>Sluice tests it with everything that is ahead of it, and lands it if that passes.</p>
+        </Dialog>
+      )}
+    </div>
+  );
+}

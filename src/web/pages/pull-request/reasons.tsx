@@ -1,0 +1,40 @@
+import type { PullRequest } from '../../core/replies.ts';
+import { type QueuePlace, toPath } from '../../core/route.ts';
+import { Ago, Sentence } from '../../ui/text.tsx';
+
+type Reason = NonNullable<PullRequest['explanation']>['reasons'][number];
+
+/** The explanation as a tree: each reason with the reasons behind it. */
+export function Reasons({ place, reasons }: { readonly place: QueuePlace; readonly reasons: readonly Reason[] }) {
+  return (
+    <ul class="reasons">
+      {reasons.map((reason, index) => (
+        <li key={`${reason.code} ${index}`}>
+          <span>
+            <Sentence text={reason.text} />{' '}
+            {reason.prNumber !== undefined && (
+              <a href={toPath({ page: 'pr', ...place, prNumber: reason.prNumber })}>#{reason.prNumber}</a>
+            )}{' '}
+            {reason.url !== undefined && reason.url !== '' && <External url={reason.url}>log</External>}{' '}
+            {reason.since !== undefined && (
+              <span class="muted">
+                <Ago at={reason.since} />
+              </span>
+            )}
+          </span>
+          {reason.reasons.length > 0 && <Reasons place={place} reasons={reason.reasons} />}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** A link that came with data: only web addresses are followed. */
+export function External({ url, children }: { readonly url: string; readonly children: string }) {
+  if (!/^https?:\/\//i.test(url)) return <span>{url}</span>;
+  return (
+    <a href={url} target="_blank" rel="noreferrer">
+      {children}
+    </a>
+  );
+}

@@ -1,0 +1,80 @@
+import type { Entry } from '../../core/replies.ts';
+import { type QueuePlace, toPath } from '../../core/route.ts';
+import { sentenceOf } from '../../model/explanation.ts';
+import { lookOfEntry } from '../../model/state.ts';
+import { State } from '../../ui/shape.tsx';
+import { Ago, Since } from '../../ui/text.tsx';
+import { VirtualList } from '../../ui/virtual-list.tsx';
+import { lit } from './lit.ts';
+
+interface Props {
+  readonly place: QueuePlace;
+  readonly title: string;
+  readonly entries: readonly Entry[];
+  /** They are no longer in the queue. */
+  readonly isLeft?: boolean;
+}
+
+const ROW_PX = 52;
+
+export function EntryList({ place, title, entries, isLeft = false }: Props) {
+  if (entries.length === 0) return null;
+  return (
+    <section class="list">
+      <h2>
+        {title} <span class="count">{entries.length}</span>
+      </h2>
+      <VirtualList label={title} items={entries} rowHeight={ROW_PX} keyOf={({ prNumber }) => prNumber}>
+        {(entry) => <EntryRow place={place} entry={entry} isLeft={isLeft} />}
+      </VirtualList>
+    </section>
+  );
+}
+
+function EntryRow({
+  place,
+  entry,
+  isLeft,
+}: {
+  readonly place: QueuePlace;
+  readonly entry: Entry;
+  readonly isLeft: boolean;
+}) {
+  const { prNumber, prTitle, prAuthor, state, stateChangedAt, explanation, forecast, skipTheLine } = entry;
+  const light = () => {
+    lit.value = new Set([prNumber, ...(explanation?.reasons ?? []).flatMap((reason) => reason.prNumber ?? [])]);
+  };
+  const dim = () => {
+    lit.value = new Set();
+  };
+  return (
+    <a
+      class={`entry${lit.value.has(prNumber) ? ' lit' : ''}`}
+      href={toPath({ page: 'pr', ...place, prNumber })}
+      onMouseEnter={light}
+      onMouseLeave={dim}
+      onFocus={light}
+      onBlur={dim}
+    >
+      <span class="what">
+        <State look={lookOfEntry(state)} />
+        <span class="number">#{prNumber}</span>
+        <span class="title">{prTitle}</span>
+        {skipTheLine && <span class="tag">urgent</span>}
+      </span>
+      <span class="why">{explanation === undefined ? '' : sentenceOf(explanation)}</span>
+      <span class="who">{prAuthor}</span>
+      <span class="when">
+        {isLeft ? (
+          <Ago at={stateChangedAt} />
+        ) : forecast?.landsAtP50 !== undefined ? (
+          <>
+            lands <Ago at={forecast.landsAtP50} />
+          </>
+        ) : (
+          <Since at={stateChangedAt} />
+        )}
+      </span>
+    </a>
+  );
+}

@@ -1,0 +1,173 @@
+import type { AllTesting, Entry, Queue, Search, TestRun } from '../../core/replies.ts';
+import { type QueuePlace, toPath } from '../../core/route.ts';
+import { describeLanes, drawLanes, type LaneNode } from '../../model/lanes.ts';
+import { lookOfCheck, lookOfEntry, lookOfRun } from '../../model/state.ts';
+import { Shape } from '../../ui/shape.tsx';
+import { Since } from '../../ui/text.tsx';
+import { lit } from './lit.ts';
+import { Progress } from './progress.tsx';
+
+interface Props {
+  readonly place: QueuePlace;
+  readonly queue: Queue;
+  readonly testing: AllTesting | undefined;
+}
+
+/** More would be a wall. The list below has all of them. */
+const MOST_LANES = 24;
+
+/** What is under test, as it is built on each other: the branch at the left, then candidate upon candidate. */
+export function Lanes({ place, queue, testing }: Props) {
+  const picture = drawLanes(testing?.testRuns ?? []);
+  const searches = testing?.searches ?? [];
+  if (testing === undefined || (testing.testRuns.length === 0 && searches.length === 0)) return null;
+  const entries = new Map(queue.enqueuedPullRequests.map((entry) => [entry.prNumber, entry]));
+  const shown = picture.lanes.slice(0, MOST_LANES);
+  const rest = picture.lanes.length - shown.length;
+  return (
+    <section class="lanes" aria-label={`Under test: ${describeLanes(picture, place.branch)}`}>
+      {shown.map(({ nodes }) => (
+        <ol key={nodes[0]?.run.testBranch} class="lane">
+          <li class="branch" title={`The head of ${place.branch}`}>
+            {nodes[0]?.isBranching ? '↳' : place.branch}
+          </li>
+          {nodes.map((node) => (
+            <LaneBox key={node.run.testBranch} place={place} node={node} entries={entries} />
+          ))}
+        </ol>
+      ))}
+      {rest > 0 && <p class="muted">And {rest} more lanes.</p>}
+      {picture.ofBranch.map((run) => (
+        <ol key={run.testBranch} class="lane">
+          <li class="branch">{place.branch}</li>
+          <LaneBox
+            place={place}
+            node={{ run, depth: 0, isBranching: false }}
+            entries={entries}
+            note="The branch itself"
+          />
+        </ol>
+      ))}
+      {searches.map((search, index) => (
+        <SearchRow key={`${index}`} place={place} search={search} runs={picture.searches} entries={entries} />
+      ))}
+    </section>
+  );
+}
+
+interface SearchProps {
+  readonly place: QueuePlace;
+  readonly search: Search;
+  readonly runs: readonly TestRun[];
+  readonly entries: ReadonlyMap<number, Entry>;
+}
+
+/** A search: who is ruled out, who is left, and what is tested to find out. */
+function SearchRow({ place, search, runs, entries }: SearchProps) {
+  const { suspects, cleared, isScout, testRunIds } = search;
+  const own = runs.filter(({ testRunId }) => testRunId !== undefined && testRunIds.includes(testRunId));
+  return (
+    <div class="search">
+      <h3>{isScout ? 'Tested ahead of their turn' : 'Looking for the culprit'}</h3>
+      <p class="suspects">
+        {cleared.length > 0 && (
+          <span>
+            <Shape name="check" /> ruled out <Numbers place={place} numbers={cleared} />
+          </span>
+        )}
+        <span>
+          <Shape name={isScout ? 'ring' : 'mark'} /> left <Numbers place={place} numbers={suspects} />
+        </span>
+      </p>
+      {own.map((run) => (
+        <ol key={run.testBranch} class="lane">
+          <li class="branch">{place.branch}</li>
+          <LaneBox place={place} node={{ run, depth: 0, isBranching: false }} entries={entries} />
+        </ol>
+      ))}
+    </div>
+  );
+}
+
+const MOST_NUMBERS = 12;
+
+function Numbers({ place, numbers }: { readonly place: QueuePlace; readonly numbers: readonly number[] }) {
+  const rest = numbers.length - MOST_NUMBERS;
+  return (
+    <>
+      {numbers.slice(0, MOST_NUMBERS).map((prNumber) => (
+        <a
+          key={prNumber}
+          class={`chip${lit.value.has(prNumber) ? ' lit' : ''}`}
+          href={toPath({ page: 'pr', ...place, prNumber })}
+        >
+          #{prNumber}
+        </a>
+      ))}
+      {rest > 0 && <span class="muted">and {rest} more</span>}
+    </>
+  );
+}
+
+interface BoxProps {
+  readonly place: QueuePlace;
+  readonly node: LaneNode<TestRun>;
+  readonly entries: ReadonlyMap<number, Entry>;
+  /** In place of pull requests. */
+  readonly note?: string;
+}
+
+function LaneBox({ place, node, entries, note }: BoxProps) {
+  const { run } = node;
+  const numbers = run.testedPullRequests.map(({ prNumber }) => prNumber);
+  const beneath = run.dependentPrs ?? [];
+  const isLit = numbers.some((number) => lit.value.has(number));
+  const first = entries.get(numbers[0] ?? 0);
+  const look = lookOfRun(run);
+  const checks = [...run.checkSuites.flatMap(({ checkRuns }) => checkRuns), ...run.statusChecks.map(asCheck)];
+  const light = () => {
+    lit.value = new Set([...numbers, ...beneath]);
+  };
+  const dim = () => {
+    lit.value = new Set();
+  };
+  return (
+    <li class={`box tone-${look.tone}${isLit ? ' lit' : ''}`} onMouseEnter={light} onMouseLeave={dim}>
+      <div class="members">
+        {note !== undefined && numbers.length === 0 && <span>{note}</span>}
+        {run.testedPullRequests.slice(0, 4).map(({ prNumber, title }) => (
+          <a key={prNumber} href={toPath({ page: 'pr', ...place, prNumber })} title={title}>
+            <Shape name={lookOfEntry(entries.get(prNumber)?.state).shape} />
+            <span class="number">#{prNumber}</span> <span class="title">{title}</span>
+          </a>
+        ))}
+        {numbers.length > 4 && <span class="muted">and {numbers.length - 4} more</span>}
+      </div>
+      <div class="checks">
+        {checks.map((check) => (
+          <span
+            key={check.name}
+            class={`check tone-${lookOfCheck(check).tone}`}
+            title={`${check.name} ${lookOfCheck(check).word}`}
+          >
+            <Shape name={lookOfCheck(check).shape} />
+            {check.name}
+          </span>
+        ))}
+        {run.reuses !== undefined && <span class="tag">reused: same files as a run</span>}
+        {run.createdAt !== undefined && run.status === 'IN_PROGRESS' && (
+          <span class="muted since">
+            <Since at={run.createdAt} />
+          </span>
+        )}
+      </div>
+      <Progress since={run.createdAt} until={first?.state === 'TESTING' ? first.forecast?.landsAtP50 : undefined} />
+    </li>
+  );
+}
+
+function asCheck({ context, state }: TestRun['statusChecks'][number]) {
+  const conclusion =
+    state === 'SUCCESS' ? 'SUCCESS' : state === 'PENDING' || state === undefined ? undefined : 'FAILURE';
+  return { name: context, status: 'IN_PROGRESS' as const, ...(conclusion === undefined ? {} : { conclusion }) };
+}

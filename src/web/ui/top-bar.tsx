@@ -1,0 +1,62 @@
+import { send } from '../core/api.ts';
+import { goTo, route } from '../core/location.ts';
+import { sessionOf, signOut } from '../core/session.ts';
+import { streamState } from '../core/stream.ts';
+import { switchTheme, theme } from '../core/theme.ts';
+
+const LINE: Readonly<Record<string, string>> = {
+  live: 'Live: changes show by themselves',
+  connecting: 'Connecting',
+  offline: 'The server cannot be reached',
+  refused: 'Not live: the server refuses the stream',
+};
+
+export function TopBar() {
+  const shown = route.value;
+  const org = 'org' in shown ? shown.org : undefined;
+  const session = org === undefined ? undefined : sessionOf(org);
+  const leave = async () => {
+    if (org === undefined || session === undefined) return;
+    await send('/web/sessions/end', { body: { organization: session.organization } });
+    signOut(org);
+    goTo('/login');
+  };
+  return (
+    <div class="top">
+      <a class="brand" href="/" aria-label="Sluice: all queues">
+        <svg viewBox="0 0 20 20" aria-hidden="true">
+          <rect width="20" height="20" rx="5" />
+          <path d="M5 6h10M5 10h10M5 14h6" />
+        </svg>
+        Sluice
+      </a>
+      <span class="grow" />
+      {session !== undefined && (
+        <span class={`stream ${streamState.value}`} title={LINE[streamState.value]}>
+          <span class="dot" aria-hidden="true" />
+          <span class="word">{streamState.value}</span>
+        </span>
+      )}
+      <button type="button" class="plain" onClick={switchTheme} title="Switch between system, light and dark">
+        {theme.value === 'system' ? 'auto' : theme.value}
+      </button>
+      <a class="plain" href="/docs">
+        API
+      </a>
+      {session !== undefined && (
+        <details class="menu">
+          <summary>{session.name}</summary>
+          <div>
+            <p>
+              <strong>{session.name}</strong> of {session.organization}
+            </p>
+            <p class="muted">May: {session.scopes.join(', ')}</p>
+            <button type="button" onClick={() => void leave()}>
+              Sign out
+            </button>
+          </div>
+        </details>
+      )}
+    </div>
+  );
+}
