@@ -3,8 +3,9 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
-import { ensureAdmin } from './app/access/admin-token.ts';
+import { ensureAdmin, findFileToken } from './app/access/admin-token.ts';
 import { Authenticator } from './app/access/authenticate.ts';
+import { createSignInLink } from './app/access/sessions.ts';
 import type { App, WebhookAccess } from './app/core/app.ts';
 import { Backups } from './app/core/backups.ts';
 import { Directory } from './app/core/directory.ts';
@@ -56,6 +57,8 @@ export interface Running {
   /** Shown once, at the first start. */
   readonly newToken: string | undefined;
   readonly tokenFile: string | undefined;
+  /** A link that signs in to the dashboard as the administrator. Undefined if nobody knows the token. */
+  createSignInLink(): Promise<string | undefined>;
   stop(): Promise<void>;
 }
 
@@ -195,6 +198,10 @@ async function startOn(
     url,
     newToken: newSecret,
     tokenFile,
+    createSignInLink: async () => {
+      const kept = await findFileToken(app);
+      return kept && (await createSignInLink(app, { tokenId: kept.token.id }, config.publicUrl ?? url)).url;
+    },
     stop: () => stop({ server, app, ingest, plainGitPoller, worker, hintWorker, deliveryWorker, timers, rounds }),
   };
 }
@@ -342,7 +349,7 @@ export async function serve(environment: Environment): Promise<number> {
   const askedToStop = untilAskedToStop();
   try {
     const running = await start(parsed.config, log);
-    announce(running);
+    await announce(running);
     await askedToStop;
     log.info({}, 'stopping');
     await running.stop();
@@ -364,11 +371,16 @@ export function createLog({ logLevel }: Config): { readonly log: Log; flush(): P
   return { log: create(logLevel, write), flush: () => lines.flush() };
 }
 
-function announce(running: Running): void {
+/** A link is a secret, and logs keep what is printed: only a terminal shows it. */
+// SPEC A39
+async function announce(running: Running): Promise<void> {
   say(`Sluice listens on ${running.url}`);
   if (running.newToken !== undefined) {
     say(`\nAdmin token (shown only now; also in ${running.tokenFile}):\n\n  ${running.newToken}\n`);
   }
+  say(`Dashboard: ${running.url}/`);
+  const link = process.stdout.isTTY ? await running.createSignInLink() : undefined;
+  if (link !== undefined) say(`Sign in to it, once and within 10 minutes: ${link}`);
   say(`API documentation: ${running.url}/docs`);
   say('To see a queue at work, in another terminal: npx sluice demo');
 }

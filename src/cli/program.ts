@@ -43,6 +43,7 @@ export function createProgram(): Program {
     'Show the state of the server and of its queues',
     async () => (await import('./status.ts')).defineStatus,
   );
+  add('open', 'Open the dashboard, signed in', async () => (await import('./open.ts')).defineOpen);
   add('github', 'Connect GitHub, and check what is missing', async () => {
     const { defineGithub } = await import('./github/github.ts');
     return defineGithub;

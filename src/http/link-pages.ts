@@ -4,32 +4,36 @@ import { Repo } from '../contract/common.ts';
 import { checkSlug } from '../lib/text.ts';
 import { HttpProblem } from './core/problem.ts';
 import { type Html, html, NOTHING, renderPage } from './docs-page-html.ts';
+import { type Dashboard, OF_ORGANIZATION } from './web/dashboard.ts';
 
-/** Pages that answers and uploaders link to. They show nothing that needs a token. */
+/**
+ * Addresses that answers and uploaders link to. The dashboard goes on to the page that is meant; without it, a command
+ * is shown. Nothing of it needs a token.
+ */
 // SPEC A19
-export function registerLinkPages(server: FastifyInstance): void {
-  server.get('/:org/flaky-tests/test/:id', (request, reply) => {
+export function registerLinkPages(server: FastifyInstance, dashboard: Dashboard): void {
+  server.get(`${OF_ORGANIZATION}/flaky-tests/test/:id`, (request, reply) => {
     const { org, id } = request.params as { org: string; id: string };
     if (checkSlug(org) !== undefined || !/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id)) {
       throw new HttpProblem('ROUTE_NOT_FOUND', 'There is no such page. Links to tests end with the id of a test.');
     }
-    asPage(reply).header('cache-control', 'no-store');
-    return renderTestPage({ id: id.toLowerCase(), org, ...readRepo(request.query as Query) });
+    return dashboard.show(
+      asPage(reply),
+      renderTestPage({ id: id.toLowerCase(), org, ...readRepo(request.query as Query) }),
+    );
   });
-  server.get('/:org/pull-requests/:number', (request, reply) => {
+  server.get(`${OF_ORGANIZATION}/pull-requests/:number`, (request, reply) => {
     const { org, number } = request.params as { org: string; number: string };
     const { repo } = readRepo(request.query as Query);
     if (checkSlug(org) !== undefined || !/^[1-9][0-9]{0,8}$/.test(number) || repo === undefined) {
       throw new HttpProblem('ROUTE_NOT_FOUND', 'There is no such page. Links to pull requests name a repository.');
     }
-    asPage(reply).header('cache-control', 'no-store');
-    return renderPullRequestPage(number, repo);
+    return dashboard.show(asPage(reply), renderPullRequestPage(number, repo));
   });
-  server.get('/:org/settings', (request, reply) => {
+  server.get(`${OF_ORGANIZATION}/settings`, (request, reply) => {
     const { org } = request.params as { org: string };
     if (checkSlug(org) !== undefined) throw new HttpProblem('ROUTE_NOT_FOUND', 'There is no such page.');
-    asPage(reply).header('cache-control', 'no-store');
-    return renderSettingsPage(org);
+    return dashboard.show(asPage(reply), renderSettingsPage(org));
   });
 }
 
@@ -53,7 +57,7 @@ function readRepo({ repo, host = '' }: Query): LinkedRepo {
   return Value.Check(Repo, ref) ? { repo: `${ref.host}/${owner}/${name}`, isHostGuessed } : {};
 }
 
-function renderTestPage({ id, org, repo, isHostGuessed }: LinkedRepo & { id: string; org: string }): string {
+function renderTestPage({ id, org, repo, isHostGuessed }: LinkedRepo & { id: string; org: string }): Plain {
   const where = repo === undefined ? '' : ` --repo ${repo}`;
   const guess = isHostGuessed
     ? html`<p>Replace <code>github.com</code> where the repository is on another host.</p>`
@@ -67,7 +71,7 @@ ${guess}<p>Over HTTP, <a href="/docs#getTestDetails">getTestDetails</a> answers 
 }
 
 // SPEC X52
-function renderPullRequestPage(number: string, repo: string): string {
+function renderPullRequestPage(number: string, repo: string): Plain {
   return renderTitled(
     `Pull request ${number}`,
     html`<p>A pull request of plain git has no page. A token shows where it is. With <code>SLUICE_URL</code> and <code>SLUICE_TOKEN</code> set:</p>
@@ -78,7 +82,7 @@ sluice events -R ${repo} --pr ${number}</code></pre>
 }
 
 // SPEC A26
-function renderSettingsPage(org: string): string {
+function renderSettingsPage(org: string): Plain {
   return renderTitled(
     `Settings of ${org}`,
     html`<p>Settings are changed on the command line. If an uploader sent you here, its token is missing, wrong or expired: an administrator of ${org} makes another one, and CI gets it as a secret.</p>
@@ -94,8 +98,14 @@ sluice queue list</code></pre>
 const STYLE =
   'body{font:16px/1.5 system-ui,sans-serif;max-width:44rem;margin:3rem auto;padding:0 1rem}pre{padding:1rem;overflow:auto;border:1px solid}';
 
-function renderTitled(title: string, content: Html): string {
-  return renderPage(title, STYLE, html`<h1>${title}</h1>\n${content}`);
+interface Plain {
+  readonly page: string;
+  readonly body: string;
+}
+
+function renderTitled(title: string, content: Html): Plain {
+  const body = html`<h1>${title}</h1>\n${content}`;
+  return { page: renderPage(title, STYLE, body), body: body.markup };
 }
 
 /** Pages for people load nothing, run nothing, send nothing, and cannot be framed. */

@@ -21,13 +21,14 @@ import { requestCountsOf } from './core/request-counts.ts';
 import type { RequestContext, Route } from './core/route.ts';
 import type { ServerDeps } from './core/server-deps.ts';
 import { createValidator } from './core/validate.ts';
+import { registerLinkPages } from './link-pages.ts';
 import { registerPublicPages } from './public-pages.ts';
 import { type BodyDeps, ParseTurns, readJson } from './read-json.ts';
 import { answerBrokenRequest, answerExpectations, rejectMalformed } from './reject-malformed.ts';
 import { createRequestIds, logRequest, pathOf } from './request-log.ts';
 import { ROUTES } from './routes.ts';
 import { registerUploader, toIncomingUpload, type UploaderDeps } from './uploader.ts';
-import { registerDashboard } from './web/dashboard.ts';
+import { Dashboard, registerDashboard } from './web/dashboard.ts';
 import { createSessionAdmission } from './web/session-admission.ts';
 import { registerSessions } from './web/sessions.ts';
 import { registerWebhooks } from './webhooks.ts';
@@ -116,7 +117,9 @@ export function createServer(deps: ServerDeps): FastifyInstance {
     if (operation.path === '/metrics') addRoute(route, { ...sluiceDialect, mount: '' }, admission(operation));
   }
   registerSessions(server, { ...deps, baseUrlOf });
-  registerDashboard(server, deps);
+  const dashboard = new Dashboard(deps);
+  registerDashboard(server, dashboard);
+  registerLinkPages(server, dashboard);
   server.setErrorHandler((error, request, reply) => sendError(deps, error, request, reply));
   answerExpectations(server);
   return server;

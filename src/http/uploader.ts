@@ -8,7 +8,6 @@ import { sluiceDialect, trunkDialect } from './core/dialect.ts';
 import { arriving, type IncomingUpload } from './core/incoming-upload.ts';
 import { HttpProblem } from './core/problem.ts';
 import type { ServerDeps } from './core/server-deps.ts';
-import { registerLinkPages } from './link-pages.ts';
 import { logRequest } from './request-log.ts';
 
 export interface UploaderDeps extends ServerDeps {
@@ -40,7 +39,6 @@ export function registerUploader(server: FastifyInstance, deps: UploaderDeps): v
     add('PATCH', `${mount}/metrics/updateBundleUpload`, throwAway, true);
     add('POST', `${mount}/repo/create`, throwAway, true);
   }
-  registerLinkPages(server);
 }
 
 /** Uploaders send telemetry. A slow or missing answer costs their users a minute. */

@@ -68,7 +68,7 @@ export async function endSession(app: App, secret: string): Promise<void> {
 // SPEC A37
 export async function createSignInLink(
   app: App,
-  { tokenId }: Caller,
+  { tokenId }: Pick<Caller, 'tokenId'>,
   baseUrl: string,
 ): Promise<ReplyOf<typeof accessContract.createSignInLink>> {
   const at = app.clock.now();
