@@ -104,6 +104,8 @@ async function runTests() {
   // Its package is installed by now.
   const { buildSluice } = await import('./lib/build.mjs');
   await buildSluice(built);
+  const { ensureWeb } = await import('./lib/build-web.mjs');
+  await ensureWeb();
   const times = new TestTimes(join('.cache', 'test-times.json'));
   heading(`tests: ${files.length} files (seconds, seconds of CPU time)`);
   const { results, problems } = await runTestFiles({

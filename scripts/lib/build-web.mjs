@@ -1,7 +1,7 @@
 // Bundles the dashboard (src/web) for browsers, when its sources changed since the last time.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { projectRoot } from './node24.mjs';
 
@@ -13,6 +13,7 @@ export async function ensureWeb(folder = join(projectRoot, '.cache', 'web')) {
   const key = keyOf();
   const manifest = join(folder, 'manifest.json');
   if (existsSync(manifest) && JSON.parse(readFileSync(manifest, 'utf8')).key === key) return folder;
+  mkdirSync(dirname(folder), { recursive: true });
   const made = `${folder}.${process.pid}`;
   await buildWeb(made, key);
   rmSync(folder, { recursive: true, force: true });

@@ -2,6 +2,7 @@
 import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
+import { ensureWeb } from './build-web.mjs';
 import { projectRoot } from './node24.mjs';
 
 /** Packages in CommonJS call it. */
@@ -31,6 +32,7 @@ export async function buildSluice(folder) {
     banner: { js: banner },
     logLevel: 'error',
   });
+  await ensureWeb(join(folder, 'lib', '.cache', 'web'));
   copyFileSync(join(projectRoot, 'package.json'), join(folder, 'package.json'));
   mkdirSync(join(folder, 'bin'));
   writeFileSync(join(folder, 'bin', 'sluice.mjs'), "#!/usr/bin/env node\nimport '../lib/sluice/sluice.mjs';\n");

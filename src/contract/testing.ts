@@ -116,11 +116,11 @@ const TestRun = record('TestRun', 'One test run.', {
   purpose: Type.Optional(
     outputEnum(
       ['LINE', 'SEARCH', 'HEAD', 'REPAIR', 'DIRECT'],
-      'LINE: in queue order. SEARCH: looks for the culprits of a failure, or ahead. HEAD: the target branch itself. REPAIR: one that may mend it. DIRECT: lands without a run. Not on /trunk/v1.',
+      'LINE: in queue order. SEARCH: looks for the culprits of a failure, or ahead. HEAD: the target branch itself. REPAIR: one that may mend it. DIRECT: lands without a run. Only with includeDecided.',
     ),
   ),
   reuses: Type.Optional(
-    uuid('The test run with the same tree, whose result counts for this one too. Not on /trunk/v1.'),
+    uuid('The test run with the same tree, whose result counts for this one too. Only with includeDecided.'),
   ),
   ...lookedBack,
   ...versioned,

@@ -10,6 +10,7 @@ import { HomePage } from './pages/home.tsx';
 import { LoginPage } from './pages/login.tsx';
 import { PullRequestPage } from './pages/pull-request/pull-request.tsx';
 import { QueuePage } from './pages/queue/queue.tsx';
+import { RepoHead } from './ui/layout.tsx';
 import { Empty, Loading } from './ui/page-states.tsx';
 import { TopBar } from './ui/top-bar.tsx';
 
@@ -37,10 +38,13 @@ export function App() {
   );
 }
 
+/** A link may have signed in meanwhile. */
 async function loadSessions(): Promise<void> {
   try {
     const { sessions: found } = (await send('/web/sessions', {})) as { readonly sessions: readonly Session[] };
-    sessions.value = found;
+    const begun = sessions.value ?? [];
+    const isOlder = ({ organization }: Session) => begun.every((session) => session.organization !== organization);
+    sessions.value = [...found.filter(isOlder), ...begun];
   } catch {
     setTimeout(() => void loadSessions(), 2_000);
   }
@@ -71,6 +75,13 @@ function Page({ shown }: { readonly shown: Route }) {
       return <PullRequestPage key={`${shown.prNumber}`} {...shown} />;
     case 'queue':
       return <QueuePage {...shown} />;
+    case 'repo':
+      return (
+        <>
+          <RepoHead org={shown.org} repo={shown.repo} tab={shown.tab} />
+          <Empty title="This page is not there yet." />
+        </>
+      );
     default:
       return <NotFound path={location.pathname} />;
   }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { launch, makeFolder, problemOf, startHere, startServer, type TestServer, until } from './harness.ts';
 import { connect, head } from './harness-sockets.ts';
+import { HAS_TERMINAL, runOnTerminal } from './run-sluice.ts';
 import { createQueue, withoutVersion } from './test-queue.ts';
 
 const TOKEN = 'an-administrator-token-1';
@@ -12,10 +13,11 @@ const OTHER_TOKEN = 'an-administrator-token-2';
 
 describe('the process', { concurrency: 2 }, () => {
   describe('starting', () => {
-    test('the first start prints an admin token and keeps it for its owner alone; the second does neither [A6] [A18]', async () => {
+    test('the first start prints an admin token and keeps it for its owner alone; the second does neither; a link only on a terminal [A6] [A18] [A39]', async () => {
       const SLUICE_DATA = await makeFolder();
       const first = await startServer({ SLUICE_DATA });
       assert.ok(first.output.out.includes(first.token));
+      assert.ok(first.output.out.includes(`Dashboard: ${first.url}/`) && !first.output.out.includes('/login#'));
       assert.match(first.token, /^slc_/);
       assert.equal((await stat(join(SLUICE_DATA, 'admin-token'))).mode & 0o777, 0o600);
       await first.api.ok('listApiTokens', {});
@@ -25,6 +27,11 @@ describe('the process', { concurrency: 2 }, () => {
       assert.equal(second.token, first.token);
       await second.api.ok('listApiTokens', {});
       await second.stop();
+      if (!HAS_TERMINAL) return;
+      const third = runOnTerminal(['serve'], { SLUICE_DATA, SLUICE_PORT: '0', SLUICE_RUNNER_PROTECTION: 'none' });
+      await until('a link', 30_000, async () => /login#([\w-]{43})/.exec(third.output.out)?.[1]);
+      third.kill('SIGTERM');
+      await third.ended;
     });
 
     test('a restart loses nothing', async () => {

@@ -48,6 +48,14 @@ describe('sluice login and logout', () => {
     assert.deepEqual([again.code, again.err], [1, 'sluice: There is no login.\n']);
   });
 
+  it('opens the dashboard with a link that signs in [W51] [A37]', async () => {
+    const { code, out, err } = await run(['open', '--url', url], { env: { SLUICE_TOKEN: token.trim() } });
+    assert.deepEqual([code, err], [0, '']);
+    assert.match(out, /^http:\/\/127\.0\.0\.1:\d+\/login#[\w-]{43}\n$/);
+    const json = await run(['open', '--url', url, '--json'], { env: { SLUICE_TOKEN: token.trim() } });
+    assert.deepEqual(Object.keys(JSON.parse(json.out)), ['url', 'expiresAt']);
+  });
+
   it('keeps nothing where the server refuses the token, or nobody answers [W25]', async () => {
     const refused = await run(['login', url], { input: 'slc_wrong\n' });
     assert.equal(refused.code, 4);

@@ -24,8 +24,10 @@ export interface CandidateContext {
   /** Undefined where a pull request of the candidate has none uploaded, or where there are too many to show. */
   readonly impactedTargets: readonly string[] | undefined;
   readonly impactedTargetsForTestedPrs: readonly string[] | undefined;
+  /** For a reader who wants to see how runs belong together. */
+  readonly isDetailed: boolean;
   /** The test run whose result counts for this one too. */
-  readonly reuses?: string | undefined;
+  readonly reuses: string | undefined;
 }
 
 const PURPOSES = { main: 'LINE', bisection: 'SEARCH', head: 'HEAD', repair: 'REPAIR', direct: 'DIRECT' } as const;
@@ -53,8 +55,7 @@ export function viewCandidate(candidate: Candidate, context: CandidateContext): 
     testedPullRequests: candidate.members.map(({ prNumber }) => viewTested(prNumber, context.entries.get(prNumber))),
     ...present({ impactedTargets, impactedTargetsForTestedPrs }),
     dependentPrs: candidate.beneath.map(({ prNumber }) => prNumber),
-    purpose: PURPOSES[candidate.purpose.kind],
-    ...present({ reuses: context.reuses }),
+    ...(context.isDetailed ? present({ purpose: PURPOSES[candidate.purpose.kind], reuses: context.reuses }) : {}),
   };
 }
 

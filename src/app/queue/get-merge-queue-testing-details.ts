@@ -74,7 +74,7 @@ async function describeAll(app: App, found: FoundQueue, isDecidedIncluded: boole
   const live = [...valuesOf(found.queue.candidates)].sort(byPlace);
   const wanted = isDecidedIncluded ? live.filter(({ state }) => state !== 'abandoned') : live.filter(isUnderTest);
   const ordered = PURPOSES.flatMap((kind) => wanted.filter(({ purpose }) => purpose.kind === kind));
-  const testRuns = await describeCandidates(app, found, ordered);
+  const testRuns = await describeCandidates(app, found, ordered, isDecidedIncluded);
   return isDecidedIncluded
     ? { testRuns, searches: found.queue.bisections.map((each) => viewSearch(found, each)) }
     : { testRuns };
@@ -104,6 +104,7 @@ async function describeCandidates(
   app: App,
   found: FoundQueue,
   candidates: readonly Candidate[],
+  isDetailed = false,
 ): Promise<CandidateView[]> {
   const forge = getForge(app, found.repository.host);
   const tested = new Set(candidates.flatMap(({ members }) => members.map(({ prNumber }) => prNumber)));
@@ -119,6 +120,7 @@ async function describeCandidates(
     const isReused = sameTreeAs !== undefined && sameTreeAs !== candidate.number;
     const context = {
       testRunId,
+      isDetailed,
       reuses: isReused ? candidateIdOf(found.id, sameTreeAs) : undefined,
       testBranch,
       queue: found.queue,

@@ -73,11 +73,6 @@ const RESHAPES: Readonly<Record<string, Translate>> = {
     const admitted = queue.enqueuedPullRequests.filter((entry) => entry.state !== 'not_ready');
     return asQueue({ ...queue, enqueuedPullRequests: admitted });
   },
-  getMergeQueueTestingDetails: (reply) => {
-    const { searches: _, ...given } = reply as Json & { testRuns?: readonly Json[] };
-    return given.testRuns === undefined ? asTestRun(given) : { ...given, testRuns: given.testRuns.map(asTestRun) };
-  },
-  reportCheck: (reply) => asTestRun(reply as Json),
   listQueues: (reply) => {
     const list = reply as { queues: readonly unknown[] };
     return { ...list, queues: list.queues.map(asQueue) };
@@ -119,10 +114,6 @@ function asQueue(queue: unknown): Json {
   const { alarms: _1, held: _2, learned: _3, frozen: _8, requiredStatuses, ...others } = queue as QueueReply;
   const { stateSince: _4, stateBy: _5, stateReason: _6, stateUntil: _7, ...rest } = others;
   return { ...rest, requiredStatuses: requiredStatuses?.map(toName) ?? null };
-}
-
-function asTestRun({ purpose: _1, reuses: _2, ...rest }: Json): Json {
-  return rest;
 }
 
 interface QueueReply extends Json {

@@ -13,7 +13,7 @@ const connection = {
     for (const listener of listeners) listener(event);
   },
   onState: (state: StreamState) => {
-    // Whatever happened in between was missed by nobody who continues; the others ask again.
+    // Events may have been missed while the line was gone, so everything is read again.
     if (state === 'live' && streamState.value !== 'live') for (const listener of listeners) listener({ type: 'back' });
     streamState.value = state;
   },

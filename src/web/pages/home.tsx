@@ -38,7 +38,7 @@ export function HomePage({ org }: { readonly org: string }) {
 
 function NoQueue() {
   return (
-    <Empty title="There is no queue yet.">
+    <Empty title="There is no queue yet." isPart>
       <p>A queue stands before a branch. The command line registers a repository and makes one:</p>
       <pre>
         <code>

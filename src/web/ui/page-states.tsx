@@ -42,11 +42,19 @@ export function Problem({ problem, onRetry }: { readonly problem: ApiProblem; re
   );
 }
 
+interface EmptyProps {
+  readonly title: string;
+  /** The page has another title. */
+  readonly isPart?: boolean;
+  readonly children?: ComponentChildren;
+}
+
 /** A place where nothing is yet. It says what to do about it. */
-export function Empty({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) {
+export function Empty({ title, isPart = false, children }: EmptyProps) {
+  const Title = isPart ? 'h2' : 'h1';
   return (
     <div class="empty">
-      <p class="title">{title}</p>
+      <Title class="title">{title}</Title>
       {children}
     </div>
   );

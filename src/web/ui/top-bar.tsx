@@ -22,7 +22,7 @@ export function TopBar() {
     goTo('/login');
   };
   return (
-    <div class="top">
+    <header class="top">
       <a class="brand" href="/" aria-label="Sluice: all queues">
         <svg viewBox="0 0 20 20" aria-hidden="true">
           <rect width="20" height="20" rx="5" />
@@ -57,6 +57,6 @@ export function TopBar() {
           </div>
         </details>
       )}
-    </div>
+    </header>
   );
 }

@@ -165,7 +165,7 @@ export class PastWorld extends ShellWorld {
       );
     }
     for (const testRunId of runIds)
-      answers.push(await getMergeQueueTestingDetails(app, caller, { ...ref, testRunId, isDecidedIncluded: true }));
+      answers.push(await getMergeQueueTestingDetails(app, caller, { ...ref, testRunId, isDecidedIncluded: false }));
     return answers.map(asText);
   }
 

@@ -140,7 +140,7 @@ function Lists({ place, queue }: { readonly place: QueuePlace; readonly queue: Q
   const notReady = entries.filter(({ state }) => state === 'NOT_READY');
   if (entries.length === 0) {
     return (
-      <Empty title="The queue is empty.">
+      <Empty title="The queue is empty." isPart>
         <p>Submit a pull request here, by a comment or label at the forge, or on the command line:</p>
         <pre>
           <code>{`sluice pr submit 7 -R ${place.repo.host}/${nameOf(place.repo)}`}</code>

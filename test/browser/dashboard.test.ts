@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it, type TestContext } from 'node:test';
+import type { Page } from 'playwright-core';
+import { startHere, type TestServer } from '../e2e/harness.ts';
+import { createWorld, type TestQueue } from '../e2e/test-queue.ts';
+import { newPage, signIn, useBrowser, violationsOf } from './open-browser.ts';
+
+describe('the dashboard', () => {
+  const browser = useBrowser();
+  let server: TestServer;
+  let world: ReturnType<typeof createWorld>;
+  let queue: TestQueue;
+  before(async () => {
+    server = await startHere();
+    world = createWorld(server);
+    queue = await world.aQueue();
+  });
+  after(() => world.close());
+
+  const pathOf = (...more: readonly string[]) =>
+    ['/default', queue.repo.host, queue.repo.owner, queue.repo.name, 'main', ...more].join('/');
+
+  /** A person who is signed in with this token, and has opened this page. */
+  async function open(t: TestContext, path: string, token = server.token, options: object = {}): Promise<Page> {
+    const { page, context } = await browser.open(options);
+    t.after(() => context.close());
+    await signIn(page, server.url, token);
+    await page.goto(server.url + path);
+    return page;
+  }
+
+  const stateOf = (page: Page, word: string) =>
+    page.getByRole('region', { name: 'State' }).getByText(word, { exact: true });
+
+  const story = (name: string, tell: (t: TestContext) => Promise<void>) =>
+    it(name, (t) => (browser.missing === undefined ? tell(t) : t.skip(browser.missing)));
+
+  story('shows an author of a removed pull request what to do [A33]', async (t) => {
+    const number = await queue.submitOne();
+    const run = await queue.ci.runOf(number);
+    await queue.ci.report(run, 'FAILURE', { summary: '<img src=x onerror="document.title=1">' });
+    await queue.untilEntry(number, ({ state }) => state === 'FAILED');
+    const page = await open(t, pathOf('pr', String(number)));
+    await stateOf(page, 'Removed').waitFor();
+    await page.getByRole('heading', { name: 'What to do' }).waitFor();
+    await page.getByText('submit it again').first().waitFor();
+    await page.getByText('<img src=x').first().waitFor();
+    assert.match(await page.title(), new RegExp(`^Removed: #${number} `));
+    await page.getByRole('button', { name: 'Submit again' }).click();
+    await page.getByRole('button', { name: 'Submit', exact: true }).click();
+    await stateOf(page, 'Testing').waitFor();
+    await queue.ci.report(await queue.ci.runOf(number), 'SUCCESS');
+    await stateOf(page, 'Landed').waitFor();
+    await page.getByRole('heading', { name: 'Proof' }).waitFor();
+    await page.close();
+  });
+
+  story('shows a landing in two tabs at once, and lanes while it is tested', async (t) => {
+    const [first = 0, second = 0] = await queue.submitAll(2);
+    const page = await open(t, pathOf());
+    const other = await newPage(page.context());
+    await other.goto(server.url + pathOf('pr', String(first)));
+    await page.getByRole('region', { name: new RegExp(`main, then #${first}, then #${second}`) }).waitFor();
+    await stateOf(other, 'Testing').waitFor();
+    for (const number of [first, second]) await queue.ci.report(await queue.ci.runOf(number), 'SUCCESS');
+    await Promise.all([page.getByText('The queue is empty.').waitFor(), stateOf(other, 'Landed').waitFor()]);
+    await page.close();
+    await other.close();
+  });
+
+  story('shows those who may only read no button that would be refused [A33]', async (t) => {
+    const { token } = await server.api.ok<{ token: string }>('createApiToken', { name: 'reader', scopes: ['read'] });
+    const page = await open(t, pathOf(), token);
+    await page.getByText('Running', { exact: true }).waitFor();
+    assert.equal(await page.getByRole('button', { name: /Pause|Submit/ }).count(), 0);
+    await page.close();
+  });
+
+  story('pauses with a reason, which everybody sees', async (t) => {
+    const page = await open(t, pathOf());
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.getByLabel('Reason').fill('The release goes out');
+    await page.getByRole('dialog').getByRole('button', { name: 'Pause' }).click();
+    await page.getByText('“The release goes out”').waitFor();
+    assert.match(await page.title(), /^Paused: /);
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Resume' }).click();
+    await page.getByText('Running', { exact: true }).waitFor();
+    await page.close();
+  });
+
+  story('is opened by a link, once [A37]', async (t) => {
+    const { url } = await server.api.ok<{ url: string }>('createSignInLink', {});
+    const { page, context } = await browser.open();
+    t.after(() => context.close());
+    await page.goto(url);
+    await page.getByRole('heading', { name: 'Queues' }).waitFor();
+    assert.equal(new URL(page.url()).hash, '');
+    const stranger = await browser.open();
+    t.after(() => stranger.context.close());
+    await stranger.page.goto(url);
+    await stranger.page.getByText('This link was opened before').waitFor();
+    await stranger.page.goto(server.url + pathOf());
+    await stranger.page.getByRole('heading', { name: 'Sign in to default' }).waitFor();
+    await page.close();
+    await stranger.page.close();
+  });
+
+  story('opens eight tabs, and all of them see what happens', async (t) => {
+    const first = await open(t, pathOf());
+    const tabs = [first];
+    for (let index = 1; index < 8; index += 1) {
+      const tab = await newPage(first.context());
+      await tab.goto(server.url + pathOf());
+      tabs.push(tab);
+    }
+    for (const tab of tabs) await tab.getByText('live', { exact: true }).waitFor();
+    const number = await queue.submitOne();
+    for (const tab of tabs) await tab.getByText(`#${number}`).first().waitFor();
+    await server.api.ok('cancelPullRequest', queue.entry(number));
+    for (const tab of tabs) await tab.close();
+  });
+
+  for (const colorScheme of ['light', 'dark'] as const) {
+    for (const width of [1280, 390]) {
+      story(`can be used by everybody: ${colorScheme}, ${width} px`, async (t) => {
+        const number = await queue.submitOne();
+        await queue.ci.runOf(number);
+        const page = await open(t, '/default', server.token, { colorScheme, viewport: { width, height: 800 } });
+        for (const path of ['/default', pathOf(), pathOf('pr', String(number)), '/login', '/default/-/nothing']) {
+          await page.goto(server.url + path);
+          await page.locator('main h1, main .title').first().waitFor();
+          assert.deepEqual(await violationsOf(page), [], path);
+          const isWide = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
+          assert.equal(isWide, false, `${path} is wider than the screen`);
+        }
+        await server.api.ok('cancelPullRequest', queue.entry(number));
+        await page.close();
+      });
+    }
+  }
+});
