@@ -13,7 +13,7 @@ import { openPostgresStore } from '../src/storage/postgres/open-postgres-store.t
 import type { QueueCommit, QueueId } from '../src/storage/queues.ts';
 import { openSqliteStore } from '../src/storage/sqlite/open-sqlite-store.ts';
 import type { Store } from '../src/storage/store.ts';
-import { startPostgres } from '../test/helpers/postgres.ts';
+import { query, startPostgres } from '../test/helpers/postgres.ts';
 import { storeQueue, storeRepository } from '../test/helpers/store-rows.ts';
 import { Scenario } from '../test/worlds/engine/scenario.ts';
 import { median, printFigure, progress } from './lib/figure.ts';
@@ -43,7 +43,11 @@ interface Cost {
 /** The same steps of the engine, encoded and committed one after another, with and without their events in turns. */
 export async function measureCommits(): Promise<void> {
   const folder = mkdtempSync(path.join(tmpdir(), 'sluice-bench-'));
-  const url = await (await startPostgres()).createDatabase();
+  const postgres = await startPostgres();
+  // A commit waits for the disk, as it does on SQLite.
+  const careful = ['alter system set fsync = on', 'alter system set full_page_writes = on', 'select pg_reload_conf()'];
+  await query(postgres.url, careful);
+  const url = await postgres.createDatabase();
   const stores = { sqlite: await openSqliteStore({ directory: folder }), postgres: await openPostgresStore({ url }) };
   try {
     for (const [engine, store] of Object.entries(stores)) {

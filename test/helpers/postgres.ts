@@ -115,7 +115,9 @@ async function copyBinaries(target: string): Promise<void> {
 async function createCluster(folder: string): Promise<void> {
   const args = ['--pgdata', join(folder, 'data'), '--username=postgres', '--auth=trust', '--encoding=UTF8'];
   const locale = ['--locale=C', '--locale-provider=icu', '--icu-locale=en-US'];
-  await run(join(folder, 'native/bin/initdb'), [...args, ...locale, '--no-sync', '--no-instructions'], {
+  // Set here and not at the start, so that a bench may turn them on.
+  const careless = ['--set=fsync=off', '--set=full_page_writes=off'];
+  await run(join(folder, 'native/bin/initdb'), [...args, ...locale, ...careless, '--no-sync', '--no-instructions'], {
     ...otherUser,
     cwd: folder,
   });
@@ -126,8 +128,7 @@ async function createCluster(folder: string): Promise<void> {
  * ends, by whatever means, the pipe closes, and the shell ends the server and removes its folder.
  */
 const supervisor = `
-"$1"/native/bin/postgres -D "$1"/data -k "$1" -c listen_addresses= -c fsync=off -c full_page_writes=off \
-  -c max_connections=200 &
+"$1"/native/bin/postgres -D "$1"/data -k "$1" -c listen_addresses= -c max_connections=200 &
 server=$!
 read -r _
 kill -QUIT $server

@@ -20,6 +20,9 @@ export interface StepOf {
   readonly result: Step;
 }
 
+/** What events tell of the run that they are about: made once for all events of a step. */
+type RunOf = (candidate: Candidate | undefined) => object;
+
 interface StepPlace {
   readonly queueId: QueueId;
   readonly repositoryId: RepositoryId;
@@ -30,12 +33,13 @@ interface StepPlace {
 // SPEC X1
 export function eventsOfStep(step: StepOf, { queueId, repositoryId, version }: StepPlace): FeedDraft[] {
   const { event, result } = step;
+  const runOf = runsOf(queueId);
   const happenings = [
     ...stateEvents(step),
     ...settingsEvents(step),
     ...holdEvents(step),
-    ...result.transitions.flatMap((transition) => entryEvents(step, queueId, transition)),
-    ...batchEvents(step, queueId),
+    ...result.transitions.flatMap((transition) => entryEvents(step, runOf, transition)),
+    ...batchEvents(step, runOf),
     ...landingEvents(step, queueId),
   ];
   return happenings.map(({ type, prNumber, ...body }, ordinal) => ({
@@ -155,7 +159,7 @@ const ENTRY_TYPES: Readonly<Partial<Record<Entry['state'], string>>> = {
   MERGED: 'merged',
 };
 
-function entryEvents(step: StepOf, queueId: QueueId, transition: Transition): Happening[] {
+function entryEvents(step: StepOf, runOf: RunOf, transition: Transition): Happening[] {
   const { prNumber, to, from, because, landed, isBisection } = transition;
   const word = ENTRY_TYPES[to];
   // An entry that has become unready waits again, and was not submitted again.
@@ -181,15 +185,23 @@ function entryEvents(step: StepOf, queueId: QueueId, transition: Transition): Ha
           causedBy: because.prNumber,
           sha: landed?.sha,
         }),
-        ...runData(queueId, candidate),
+        ...runOf(candidate),
       },
     },
   ];
 }
 
-/** The run that an event is about. */
-function runData(queueId: QueueId, candidate: Candidate | undefined): object {
-  if (candidate === undefined) return {};
+function runsOf(queueId: QueueId): RunOf {
+  const runs = new Map<CandidateNumber, object>();
+  return (candidate) => {
+    if (candidate === undefined) return {};
+    const known = runs.get(candidate.number) ?? runData(queueId, candidate);
+    runs.set(candidate.number, known);
+    return known;
+  };
+}
+
+function runData(queueId: QueueId, candidate: Candidate): object {
   const prNumbers = candidate.members.map(({ prNumber }) => prNumber);
   const subject = candidate.namedFor?.prNumber ?? prNumbers[0];
   return {
@@ -213,17 +225,17 @@ function candidateOf({ before, result }: StepOf, number: CandidateNumber | undef
 const BATCH_STATES: readonly string[] = ['PENDING', 'PENDING_FAILURE', 'FAILED', 'CANCELLED', 'MERGED'];
 
 /** A batch as a whole. Its tests begin when its commit is there. */
-function batchEvents(step: StepOf, queueId: QueueId): Happening[] {
-  return [...batchesBuilt(step, queueId), ...batchesMoved(step, queueId)];
+function batchEvents(step: StepOf, runOf: RunOf): Happening[] {
+  return [...batchesBuilt(step, runOf), ...batchesMoved(step, runOf)];
 }
 
-function batchesBuilt(step: StepOf, queueId: QueueId): Happening[] {
+function batchesBuilt(step: StepOf, runOf: RunOf): Happening[] {
   const { event } = step;
   const candidate = event.kind === 'candidate_built' ? candidateOf(step, event.candidate) : undefined;
   if (candidate === undefined || candidate.members.length < 2 || candidate.commit === undefined) return [];
   const prNumbers = candidate.members.map(({ prNumber }) => prNumber);
   const { branch } = step.result.queue;
-  const data = { isBisection: candidate.purpose.kind === 'bisection', ...runData(queueId, candidate) };
+  const data = { isBisection: candidate.purpose.kind === 'bisection', ...runOf(candidate) };
   const isNew = candidate.purpose.kind !== 'bisection';
   return [...(isNew ? ['submitted'] : []), 'testing'].map((word) => batch({ word, prNumbers, branch }, data));
 }
@@ -232,7 +244,7 @@ function batch(change: BatchChange, data: object): Happening {
   return { type: `pull_request_batch.${change.word}`, actor: SLUICE, text: batchText(change), data };
 }
 
-function batchesMoved(step: StepOf, queueId: QueueId): Happening[] {
+function batchesMoved(step: StepOf, runOf: RunOf): Happening[] {
   const { result, before } = step;
   const ofBatch = result.transitions.flatMap((transition) => {
     const number = transition.because.candidate ?? findEntry(before, transition.prNumber)?.candidate;
@@ -250,7 +262,7 @@ function batchesMoved(step: StepOf, queueId: QueueId): Happening[] {
       reason: transition.because.reason,
       isBisection: candidate.purpose.kind === 'bisection',
       ...present({ checks: transition.because.checks }),
-      ...runData(queueId, candidate),
+      ...runOf(candidate),
       moved,
     };
     const { reason, checks } = transition.because;

@@ -1,5 +1,5 @@
 import type { AccountStore, Token } from '../accounts.ts';
-import { feedInserts } from './feed.ts';
+import { feedInserts } from './feed-waiting.ts';
 import { changes, execute, executeAll, findRow, first, listRows, type Operation, type SqlEngine } from './operation.ts';
 import { fromOrganization, fromToken, toOrganization, toToken } from './rows.ts';
 import { callOf, replacing, type StatementCompiler } from './statement.ts';

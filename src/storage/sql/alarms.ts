@@ -1,6 +1,6 @@
 import type { AlarmStore, AuditMark } from '../alarms.ts';
 import type { QueueId } from '../queues.ts';
-import { feedInserts } from './feed.ts';
+import { feedInserts } from './feed-waiting.ts';
 import { allOf, execute, executeAll, findRow, type SqlEngine } from './operation.ts';
 import { fromAlarm, fromAuditMark, toAlarm, toAuditMark } from './rows.ts';
 import type { StatementCompiler } from './statement.ts';

@@ -10,7 +10,7 @@ import {
   type QueueCommit,
   TARGET_SET_RENEWAL_MS,
 } from '../queues.ts';
-import { feedInserts } from './feed.ts';
+import { feedInserts } from './feed-waiting.ts';
 import { executeAll, first, type Operation } from './operation.ts';
 import { toChange } from './past.ts';
 import { endFacts, factStatements } from './past-facts.ts';

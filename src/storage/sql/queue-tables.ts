@@ -280,6 +280,18 @@ export const QUEUE_TABLES = {
   },
   alarms: ALARM,
   feed: { ...FEED_EVENT, ...FEED_PLACE },
+  /** Events of one source that have no place yet, as one transaction stored them. */
+  feed_waiting: {
+    source: text,
+    /** Of the first of them. */
+    version: number,
+    part: number,
+    organization_id: orNull(text),
+    repository_id: orNull(text),
+    /** How many events. */
+    size: number,
+    events: text,
+  },
   feed_heads: { organization_id: text, last_seq: number, digest: orNull(text) },
   audit_marks: { queue_id: text, ...AUDIT_MARK },
   hints: { ...HINT, ...LEASE, remembered_until: orNull(number) },

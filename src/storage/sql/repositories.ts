@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { assert } from '../../lib/assert.ts';
 import { REPOSITORY_FACT } from '../past.ts';
 import type { Repository, RepositoryRef, RepositoryStore } from '../repositories.ts';
-import { feedInserts } from './feed.ts';
+import { feedInserts } from './feed-waiting.ts';
 import { execute, executeAll, findRow, first, listRows, type Operation, run, type SqlEngine } from './operation.ts';
 import { factStatements } from './past-facts.ts';
 import { fromPastFact, fromRepository, toRepository } from './rows.ts';
@@ -169,15 +169,14 @@ function repositoryStatements(compiler: StatementCompiler) {
     ),
     nameOrganization: compiler.statement<{ id: string }>()((param) =>
       builder
-        .updateTable('feed')
+        .updateTable('feed_waiting')
         .set((eb) => ({
           organization_id: eb
             .selectFrom('repositories')
             .select('organization_id')
             .where('id', '=', param('id')) as never,
         }))
-        .where('repository_id', '=', param('id'))
-        .where('seq', 'is', null),
+        .where('repository_id', '=', param('id')),
     ),
     findQueue: compiler.statement<{ id: string }>()((param) =>
       builder

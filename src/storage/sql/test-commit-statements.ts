@@ -1,4 +1,4 @@
-import { feedInserts } from './feed.ts';
+import { feedInserts } from './feed-waiting.ts';
 import { partStatements } from './run-parts.ts';
 import type { Schema } from './schema.ts';
 import type { StatementCompiler } from './statement.ts';

@@ -2,7 +2,7 @@ import { type ExpressionBuilder, sql } from 'kysely';
 import type { Instant } from '../../lib/clock.ts';
 import type { WorkClaim } from '../leased-work.ts';
 import type { Delivery, DeliveryKey, DeliveryQuery, DeliverySettlement, DeliveryStore } from '../webhooks.ts';
-import { feedInserts } from './feed.ts';
+import { feedInserts } from './feed-waiting.ts';
 import { heldRows, leasedWork, UNLEASED, workStatements } from './leased-work.ts';
 import {
   all,

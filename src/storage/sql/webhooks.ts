@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Instant } from '../../lib/clock.ts';
 import type { CursorMove, Webhook, WebhookId, WebhookStore } from '../webhooks.ts';
-import { feedInserts } from './feed.ts';
+import { feedInserts } from './feed-waiting.ts';
 import { UNLEASED } from './leased-work.ts';
 import { all, changes, execute, executeAll, findRow, listRows, type Operation, type SqlEngine } from './operation.ts';
 import { fromDelivery, fromWebhook, toWebhook } from './rows.ts';

@@ -72,6 +72,9 @@ const ROWS: readonly (readonly string[])[] = [
     `insert into test_setting_changes values ('r1', 1, 6, 'ada', '{}', '[]')`,
     `insert into hints values ('h', 'k1', 'branch', '{}', 6, 7, 3, 1, 'x', 8, null), ('h', 'k2', 'comment', '{}', 6, 7, 1, 0, null, null, 99)`,
     `insert into pull_request_notes values ('r1', 7, 2, '{"n":1}')`,
+    `insert into feed values ('q1', 1, 0, 4, 'queue.created', 'o1', 'r1', 'q1', 'main', null, null, '{"a":1}', 1, '{"name":"app"}', 'd')`,
+    `insert into feed values ('q1', 2, 0, 5, 'pull_request.queued', null, 'r1', 'q1', 'main', 7, null, '{"b":"é"}', null, null, null)`,
+    `insert into feed_heads values ('o1', 1, 'd')`,
   ],
   [`insert into idempotent_requests values ('t1', 'k1', 'd1', 6, '{"a":1}'), ('t1', 'k2', 'd2', 7, null)`],
   [
@@ -79,6 +82,9 @@ const ROWS: readonly (readonly string[])[] = [
     `insert into past_facts values ('r1', 'repository', 0, 5, '{"name":"old"}')`,
   ],
   [`insert into sessions values ('s1', 't1', 6, 7, false)`],
+  [
+    `insert into feed_waiting values ('q1', 3, 0, null, 'r1', 1, '[{"source":"q1","version":3,"ordinal":0,"at":6,"type":"pull_request.merged","organizationId":null,"repositoryId":"r1","queueId":"q1","targetBranch":"main","prNumber":7,"testId":null,"body":"{}"}]')`,
+  ],
 ];
 
 /** As a server makes it before the first runs of a period are stored. */
@@ -111,8 +117,26 @@ async function checkPast({ past }: Store): Promise<void> {
   assert.deepEqual(then?.snapshot.targetSets, [{ digest: 'd1', body: '["a"]' }]);
 }
 
+/** Events that had no place yet get theirs behind the others. */
+async function checkFeed({ feed }: Store): Promise<void> {
+  await feed.sequence(() => null, 9);
+  const organizationId = 'o1' as OrganizationId;
+  const listed = await feed.list({ organizationId, repositoryIds: null, order: 'ASC', limit: 9 });
+  const [, second, ...later] = listed;
+  assert.deepEqual(pluck(listed.slice(0, 2), 'seq', 'version', 'digest'), [
+    [1, 1, 'd'],
+    [2, 2, null],
+  ]);
+  assert.deepEqual(
+    [second?.prNumber, second?.body, second?.repo],
+    [7, '{"b":"é"}', { host: 'git.example', owner: 'acme', name: 'app' }],
+  );
+  assert.ok(later.every(({ seq, version }) => seq === 3 && version === 3));
+}
+
 async function checkRows(store: Store): Promise<void> {
   await checkPast(store);
+  await checkFeed(store);
   const { accounts, repositories, queues, tests, signingKey } = store;
   assert.equal(Buffer.from(signingKey).toString('hex'), 'ab'.repeat(32));
   assert.equal((await accounts.findToken('h1'))?.organization.slug, 'acme');

@@ -1,0 +1,195 @@
+import type { OrganizationId } from '../accounts.ts';
+import type { FeedHead, Seal } from '../feed.ts';
+import type { FeedDraft } from '../feed-draft.ts';
+import type { RepositoryRef } from '../repositories.ts';
+import { rowsOf } from './columns.ts';
+import { all, allOf, executeAll, first, type Operation, run } from './operation.ts';
+import { FEED_EVENT, FEED_PLACE } from './queue-tables.ts';
+import type { Schema } from './schema.ts';
+import { type Call, callOf, type StatementCompiler } from './statement.ts';
+
+export const placed = rowsOf({ ...FEED_EVENT, ...FEED_PLACE });
+
+/** A row that waits has so many events at most: more than one commit of a queue has, but few enough for one transaction. */
+const ROW_EVENTS = 500;
+
+/** Inserts events in the transaction in which they happen: all of a source as one row, because commits wait for it. */
+export function feedInserts(compiler: StatementCompiler): (rows: readonly FeedDraft[]) => Call[] {
+  const insert = compiler.insert('feed_waiting');
+  return (drafts) => (drafts.length === 0 ? [] : insert(waitingRows(drafts)));
+}
+
+function waitingRows(drafts: readonly FeedDraft[]): Schema['feed_waiting'][] {
+  return [...Map.groupBy(drafts, ({ source }) => source).values()].flatMap((ofSource) => {
+    const { source, version, organizationId, repositoryId } = ofSource[0] as FeedDraft;
+    const of = { source, version, organization_id: organizationId, repository_id: repositoryId };
+    return Array.from({ length: Math.ceil(ofSource.length / ROW_EVENTS) }, (_, part) => {
+      const events = ofSource.slice(part * ROW_EVENTS, (part + 1) * ROW_EVENTS);
+      return { ...of, part, size: events.length, events: JSON.stringify(events.map(differing)) };
+    });
+  });
+}
+
+/** The fields in which an event differs from the one before it. */
+function differing(event: FeedDraft, index: number, events: readonly FeedDraft[]): Partial<FeedDraft> {
+  const before = events[index - 1];
+  if (before === undefined) return event;
+  const fields: Partial<Record<keyof FeedDraft, unknown>> = {};
+  let name: keyof FeedDraft;
+  for (name in event) if (event[name] !== before[name]) fields[name] = event[name];
+  return fields as Partial<FeedDraft>;
+}
+
+function parseEvents(text: string): readonly FeedDraft[] {
+  let event = {} as FeedDraft;
+  return (JSON.parse(text) as Partial<FeedDraft>[]).map((changed) => {
+    event = { ...event, ...changed };
+    return event;
+  });
+}
+
+type SequenceStatements = ReturnType<typeof sequenceStatements>;
+type Waiting = Omit<Schema['feed_waiting'], 'events'> & { readonly of_repository: string | null };
+
+export const EMPTY_HEAD: FeedHead = { lastSeq: 0, digest: null };
+
+export function toHead({ last_seq, digest }: Schema['feed_heads']): FeedHead {
+  return { lastSeq: last_seq, digest };
+}
+
+// SPEC X2
+export function* sequence(
+  statements: SequenceStatements,
+  seal: Seal,
+  limit: number,
+): Operation<readonly OrganizationId[]> {
+  const waiting = upTo(limit, (yield* all(statements.listWaiting, { limit })) as readonly Waiting[]);
+  const byOrganization = Map.groupBy(waiting, (row) => row.organization_id ?? row.of_repository);
+  // Its repository was removed while it was stored, so that no one may see it.
+  yield* executeAll((byOrganization.get(null) ?? []).map((row) => callOf(statements.take, row)));
+  // In one order, so that two servers never wait for each other.
+  const organizations = [...byOrganization.keys()].filter((id) => id !== null).sort();
+  for (const organizationId of organizations) {
+    yield* run(statements.ensureHead, { organizationId });
+    const head = yield* first(statements.lockHead, { organizationId });
+    const events = yield* takeEvents(statements, byOrganization.get(organizationId) ?? []);
+    const names = yield* namesOf(statements, events);
+    const from = head === undefined ? EMPTY_HEAD : toHead(head);
+    yield* executeAll(placeCalls(statements, { organizationId, head: from, events, names, seal }));
+  }
+  return organizations as OrganizationId[];
+}
+
+/** Rows with no more events than the limit, and at least one row. */
+function upTo(limit: number, rows: readonly Waiting[]): readonly Waiting[] {
+  let events = 0;
+  return rows.filter(({ size }, index) => {
+    events += size;
+    return index === 0 || events <= limit;
+  });
+}
+
+/** Another server may have given some of them places while this one waited for the lock: these are gone. */
+function* takeEvents(statements: SequenceStatements, rows: readonly Waiting[]): Operation<readonly FeedDraft[]> {
+  const taken = yield* allOf(rows.map((row) => callOf(statements.take, row)));
+  return inOrder(taken.flatMap(({ events }) => parseEvents(events)));
+}
+
+/** By time, but never against the order of a source: a clock may go back. */
+function inOrder(events: readonly FeedDraft[]): readonly FeedDraft[] {
+  const latest = new Map<string, number>();
+  const timed = events.map((event) => {
+    const at = Math.max(event.at, latest.get(event.source) ?? event.at);
+    latest.set(event.source, at);
+    return { event, at };
+  });
+  return timed.sort((a, b) => a.at - b.at).map(({ event }) => event);
+}
+
+/** The names that the repositories of these events have now. */
+function* namesOf(
+  statements: SequenceStatements,
+  events: readonly FeedDraft[],
+): Operation<ReadonlyMap<string | null, RepositoryRef>> {
+  const ids = new Set(events.flatMap(({ repositoryId }) => repositoryId ?? []));
+  const rows = yield* allOf(statements.listNames({}, [...ids]));
+  return new Map(rows.map(({ id, ...name }) => [id, name]));
+}
+
+interface Placing {
+  readonly organizationId: string;
+  readonly head: FeedHead;
+  readonly events: readonly FeedDraft[];
+  readonly names: ReadonlyMap<string | null, RepositoryRef>;
+  readonly seal: Seal;
+}
+
+function placeCalls(statements: SequenceStatements, placing: Placing): readonly Call[] {
+  const { head, events, names, seal } = placing;
+  const organizationId = placing.organizationId as OrganizationId;
+  let { lastSeq, digest } = head;
+  const places = events.map((event) => {
+    lastSeq += 1;
+    const unsealed = { ...event, organizationId, repo: names.get(event.repositoryId) ?? null, seq: lastSeq };
+    const own = seal(unsealed, digest);
+    digest = own ?? digest;
+    return placed.from({ ...unsealed, digest: own });
+  });
+  if (events.length === 0) return [];
+  return [...statements.insertPlaced(places), callOf(statements.moveHead, { organizationId, lastSeq, digest })];
+}
+
+export function sequenceStatements(compiler: StatementCompiler) {
+  const { builder } = compiler.dialect;
+  return {
+    ...headStatements(compiler),
+    insertPlaced: compiler.insert('feed'),
+    listWaiting: compiler.statement<{ limit: number }>()((param) =>
+      builder
+        .selectFrom('feed_waiting')
+        .leftJoin('repositories', 'repositories.id', 'feed_waiting.repository_id')
+        .select(['source', 'version', 'part', 'size', 'feed_waiting.organization_id', 'repository_id'])
+        .select('repositories.organization_id as of_repository')
+        .orderBy('source')
+        .orderBy('version')
+        .orderBy('part')
+        .limit(param('limit')),
+    ),
+    listNames: compiler.list<object, string>()((_, ids) =>
+      builder.selectFrom('repositories').select(['id', 'host', 'owner', 'name']).where('id', 'in', ids),
+    ),
+    take: compiler.statement<Pick<Waiting, 'source' | 'version' | 'part'>>()((param) =>
+      builder
+        .deleteFrom('feed_waiting')
+        .where('source', '=', param('source'))
+        .where('version', '=', param('version'))
+        .where('part', '=', param('part'))
+        .returning('events'),
+    ),
+  };
+}
+
+function headStatements(compiler: StatementCompiler) {
+  const { builder, hasRowLocks } = compiler.dialect;
+  const heads = builder.selectFrom('feed_heads').selectAll();
+  return {
+    ensureHead: compiler.statement<{ organizationId: string }>()((param) =>
+      builder
+        .insertInto('feed_heads')
+        .values({ organization_id: param('organizationId'), last_seq: 0, digest: null })
+        .onConflict((conflict) => conflict.column('organization_id').doNothing()),
+    ),
+    findHead: compiler.statement<{ organizationId: string }>()((param) =>
+      heads.where('organization_id', '=', param('organizationId')),
+    ),
+    lockHead: compiler.statement<{ organizationId: string }>()((param) =>
+      heads.where('organization_id', '=', param('organizationId')).$if(hasRowLocks, (query) => query.forUpdate()),
+    ),
+    moveHead: compiler.statement<{ organizationId: string; lastSeq: number; digest: string | null }>()((param) =>
+      builder
+        .updateTable('feed_heads')
+        .set({ last_seq: param('lastSeq'), digest: param('digest') })
+        .where('organization_id', '=', param('organizationId')),
+    ),
+  };
+}
