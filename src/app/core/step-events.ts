@@ -20,7 +20,7 @@ export interface StepOf {
   readonly result: Step;
 }
 
-/** What events tell of the run that they are about: made once for all events of a step. */
+/** The facts of the run that events are about, made once for all events of a step. */
 type RunOf = (candidate: Candidate | undefined) => object;
 
 interface StepPlace {
