@@ -2,6 +2,7 @@ import { assert } from '../lib/assert.ts';
 import type { Bisection, Chain, SearchPart } from './bisection.ts';
 import { findBisection, getBisection, keepBisection, runsOf, tidy } from './bisection-runs.ts';
 import {
+  type Base,
   branchSubjectOf,
   type Candidate,
   type CandidateNumber,
@@ -9,6 +10,7 @@ import {
   type Failure,
   isUnderTest,
 } from './candidate.ts';
+import { verdictOfCheck } from './check.ts';
 import { learnFailure } from './learn.ts';
 import { confirmationsNeeded } from './learned.ts';
 import { abandonBehind } from './line.ts';
@@ -299,12 +301,22 @@ function waitAgain(work: Work, search: Bisection): boolean {
   return true;
 }
 
-/** A suspicion against a commit that passed by itself is a suspicion against CI. Runs that passed at the time refute it. */
-function didCiWork({ learned: { working } }: Queue, { checks }: Candidate, failure: Failure): boolean {
-  if (working === undefined) return false;
+/**
+ * A suspicion against a commit that passed by itself is a suspicion against CI. Runs that passed at the time refute it,
+ * unless the commit has failed a check by itself since: one run may pass before and after an outage.
+ */
+function didCiWork(queue: Queue, { base, checks }: Candidate, failure: Failure): boolean {
+  const { working } = queue.learned;
+  if (working === undefined || hasFailedAlone(queue, base)) return false;
   // A failure is judged after CI reported it, when CI may work again.
   const reported = checks.filter(({ name }) => failure.checks.includes(name)).map(({ reportedAt }) => reportedAt);
   return [failure.at, ...reported].every((at) => working.since <= at && at < working.until);
+}
+
+/** The test of the commit by itself has reported a failure, which may still be excused. */
+function hasFailedAlone(queue: Queue, base: Base): boolean {
+  const checks = findBaseTest(queue, base)?.checks ?? [];
+  return checks.some((check) => check.conclusion === 'FAILURE' || verdictOfCheck(check) === 'failed');
 }
 
 /** The target branch has moved since, so failures on the present head decide. Those before may have lacked what landed. */
