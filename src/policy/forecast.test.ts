@@ -86,6 +86,15 @@ describe('a forecast', () => {
     assert.ok(chanceOf(failed, 3) < chanceOf(before, 3), 'but one of those failed, whichever it was');
   });
 
+  it('knows an entry as broken whose run failed without flakes [Z6]', () => {
+    const adaptive = { concurrency: 1, optimizationMode: 'ADAPTIVE' } as const;
+    const { queue, now } = queueAfter(15, workloadOf([{ isBroken: true }]), adaptive);
+    const sure = { ...queue, learned: { ...queue.learned, flakes: { hits: 0, seen: 1e6 } } };
+    const told = forecastQueue(sure, now, paceOf([10]), { seed: '1', isEnough: (done) => done >= 4 });
+    const [only] = told.entries.values();
+    assert.ok((only?.chanceToLand ?? 1) < 0.1, `${only?.chanceToLand}`);
+  });
+
   it('goes on where a former head is to be tested [Z2]', () => {
     const { queue, now } = queueAfter(4, workloadOf([{}, {}]), { concurrency: 1 });
     const base = { sha: 'former' as Sha, ordinal: 0, epoch: 1 };

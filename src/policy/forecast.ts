@@ -261,7 +261,7 @@ class Tally {
     for (const { prNumber, submission } of this.#live) {
       const wronged = (this.#wronged.get(prNumber) ?? 0) + POOL_WEIGHT * pooled;
       const removal = wronged / ((this.#sound.get(prNumber) ?? 0) + POOL_WEIGHT);
-      const chanceToLand = (soundness.get(submission) ?? 1) * (1 - removal);
+      const chanceToLand = (soundness.get(submission) ?? 0) * (1 - removal);
       entries.set(prNumber, { ...this.#timesOf(prNumber), chanceToLand });
     }
     const { landed, removed } = this.#nextOutcomes;
