@@ -221,12 +221,15 @@ function failedSetsOf(queue: Queue): readonly FailedSet[] {
     const key = keyOf(entries);
     sets.set(key, { entries, failures: (sets.get(key)?.failures ?? 0) + 1 });
   }
+  const landed = new Set(queue.landings.map(({ prNumber }) => prNumber));
   // A search in halves ends the run of the batch that it began with.
   for (const { how, failedSets, chains } of queue.bisections) {
     if (how !== 'halves') continue;
     const cleared = new Set(chains.flatMap(({ survivors }) => survivors.map(({ prNumber }) => prNumber)));
     for (const set of failedSets) {
       const numbers = set.split(',').map((number) => Number(number) as PrNumber);
+      // One that was removed since explains the failure.
+      if (numbers.some((number) => findEntry(queue, number) === undefined && !landed.has(number))) continue;
       const entries = numbers.flatMap((number) => (cleared.has(number) ? [] : (findEntry(queue, number) ?? [])));
       const key = keyOf(entries);
       if (entries.length > 0 && !sets.has(key)) sets.set(key, { entries, failures: 1 });
