@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { DatabaseSync } from 'node:sqlite';
 import { parseArgs } from 'node:util';
 import type { App } from '../src/app/core/app.ts';
@@ -123,13 +124,26 @@ async function fill(folder: string, events: number): Promise<Filled> {
   const packs: number[] = [];
   while (player.events < events) {
     await player.play(2_000);
-    const began = performance.now();
-    while ((await store.past.pack(queueId, PACKING)) > 0) packs.push(performance.now() - began);
+    for (;;) {
+      const { blockedMs, result } = await measureBlocking(() => store.past.pack(queueId, PACKING));
+      if (result === 0) break;
+      packs.push(blockedMs);
+    }
     if (player.events % 100_000 < 2_000) progress(`${player.events} of ${events} events`);
   }
-  printFigure({ name: 'past.pack_p95', value: p95(packs), unit: 'ms' });
+  printFigure({ name: 'past.pack_blocks_p95', value: p95(packs), unit: 'ms' });
   const { submitted, landed, last } = player;
   return { store, queueId, from, until: last, submitted, landed };
+}
+
+/** The longest time in which nothing else could run. */
+async function measureBlocking<T>(act: () => Promise<T>): Promise<{ blockedMs: number; result: T }> {
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  delay.enable();
+  const result = await act();
+  await new Promise((resolve) => setTimeout(resolve, 2));
+  delay.disable();
+  return { blockedMs: delay.max / 1e6, result };
 }
 
 async function measureReads({ store, from, until, submitted }: Filled): Promise<void> {

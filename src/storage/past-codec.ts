@@ -1,4 +1,5 @@
-import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { promisify } from 'node:util';
+import { zstdCompress, zstdCompressSync, zstdDecompress, zstdDecompressSync } from 'node:zlib';
 import type { Instant } from '../lib/clock.ts';
 import type { Moment, PastReading } from './past.ts';
 import type { CandidateRow, EntryRow, QueueCommit, QueueId, QueueSnapshot } from './queues.ts';
@@ -124,12 +125,31 @@ export function digestsOf(changes: readonly Change[]): ReadonlySet<string> {
 }
 
 export function compressChanges(changes: readonly Change[]): Uint8Array {
-  return zstdCompressSync(changes.map(({ body }) => body).join('\n'));
+  return zstdCompressSync(textOf(changes));
 }
+
+/** Many changes take long, so a thread of the pool compresses them. */
+export function compressAside(changes: readonly Change[]): Promise<Uint8Array> {
+  return compress(textOf(changes));
+}
+
+function textOf(changes: readonly Change[]): string {
+  return changes.map(({ body }) => body).join('\n');
+}
+
+export async function readChangesAside(data: Uint8Array): Promise<readonly Change[]> {
+  return parseChanges((await decompress(data)).toString(), () => true);
+}
+
+const compress = promisify(zstdCompress);
+const decompress = promisify(zstdDecompress);
 
 /** The changes of a pack up to an instant and a version. */
 export function readChanges(data: Uint8Array, isWanted: (moment: Moment) => boolean = () => true): readonly Change[] {
-  const text = zstdDecompressSync(data).toString();
+  return parseChanges(zstdDecompressSync(data).toString(), isWanted);
+}
+
+function parseChanges(text: string, isWanted: (moment: Moment) => boolean): readonly Change[] {
   const changes: Change[] = [];
   for (let from = 0; from < text.length; ) {
     const [version = 0, at = 0] = text

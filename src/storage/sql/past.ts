@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Instant } from '../../lib/clock.ts';
 import type {
   Moment,
@@ -11,6 +12,7 @@ import type {
 } from '../past.ts';
 import {
   type Change,
+  compressAside,
   compressChanges,
   digestsOf,
   encodeWhole,
@@ -21,6 +23,7 @@ import {
   keyOfTargets,
   type PastKey,
   readChanges,
+  readChangesAside,
 } from '../past-codec.ts';
 import type { CandidateRow, EntryRow, ImpactedTargetsRow, QueueId, QueueSnapshot, TargetSetRow } from '../queues.ts';
 import { all, allOf, execute, executeAll, findRow, first, type Operation, run, type SqlEngine } from './operation.ts';
@@ -84,7 +87,7 @@ function packing(engine: SqlEngine, statements: Statements) {
         const bare = yield* all(statements.listBare, {});
         return [...new Set([...grown, ...bare].map(({ id }) => id as QueueId))];
       }),
-    pack: (queueId, of) => engine.write(() => pack(statements, queueId, of)),
+    pack: (queueId, of) => pack(engine, statements, queueId, of),
     expire: (before, limit) =>
       engine.write(function* () {
         const packs = yield* all(statements.listOldPacks, { before, limit });
@@ -224,32 +227,44 @@ function* rowAt<Row>(
   return pack && new Folded(queueId, readChanges(pack.data)).find<Row>(key);
 }
 
+/**
+ * Stored commits never change, so a pack is made outside of a transaction. The server answers others between the steps:
+ * a pack of a long queue takes a tenth of a second.
+ */
 // SPEC Y7
-function* pack(statements: Statements, queueId: QueueId, { bytes, before, now }: Packing): Operation<number> {
-  const latest = yield* first(statements.findPack, { queueId, at: Number.MAX_SAFE_INTEGER });
-  const whole = latest === undefined ? [] : [wholeAfter(queueId, latest)];
-  const afterVersion = latest?.until_version ?? 0;
-  const sizes = yield* all(statements.listChangeSizes, { queueId, afterVersion });
+async function pack(engine: SqlEngine, statements: Statements, queueId: QueueId, of: Packing): Promise<number> {
+  const { bytes, before, now } = of;
+  const { latest, sizes, isBegun } = await engine.snapshot(() => findUnpacked(statements, queueId));
+  if (!isBegun) return engine.write(() => beginPast(statements, queueId, now));
+  const whole = latest === undefined ? [] : [await wholeAfter(queueId, latest)];
   const isOld = (sizes[0]?.at ?? before) < before;
   const enough = takeBytes(sizes, Math.max(bytes, WHOLE_SHARE * (whole[0]?.body.length ?? 0)));
   const version = enough ?? (isOld ? sizes.at(-1)?.version : undefined);
-  if (latest === undefined && !(yield* isBegun(statements, queueId))) return yield* beginPast(statements, queueId, now);
   if (version === undefined) return 0;
-  const at = Number.MAX_SAFE_INTEGER;
-  const changes = yield* all(statements.listChanges, { queueId, afterVersion, version, at });
-  return yield* storePack(statements, queueId, [...whole, ...changes]);
+  const range = { queueId, afterVersion: latest?.until_version ?? 0, version, at: Number.MAX_SAFE_INTEGER };
+  const lines = [...whole, ...(await engine.read(() => all(statements.listChanges, range)))];
+  const data = await compressAside(lines);
+  const { changed } = new Folded(queueId, lines);
+  await setImmediate();
+  const digests = digestsOf(lines);
+  await setImmediate();
+  return engine.write(() => storePack(statements, queueId, { lines, data, changed, digests }));
+}
+
+function* findUnpacked(statements: Statements, queueId: QueueId) {
+  const latest = yield* first(statements.findPack, { queueId, at: Number.MAX_SAFE_INTEGER });
+  const sizes = yield* all(statements.listChangeSizes, { queueId, afterVersion: latest?.until_version ?? 0 });
+  const isBegun = latest !== undefined || (yield* findBegin(statements, queueId)) !== undefined;
+  return { latest, sizes, isBegun };
 }
 
 /** Most of a pack is what changed: a smaller one would mostly repeat rows that did not. */
 const WHOLE_SHARE = 4;
 
-function* isBegun(statements: Statements, queueId: QueueId): Operation<boolean> {
-  return (yield* findBegin(statements, queueId)) !== undefined;
-}
-
-function wholeAfter(queueId: QueueId, { data }: Schema['queue_packs']): Change {
-  const folded = new Folded(queueId, readChanges(data));
+async function wholeAfter(queueId: QueueId, { data }: Schema['queue_packs']): Promise<Change> {
+  const folded = new Folded(queueId, await readChangesAside(data));
   const { version, at, body } = folded;
+  await setImmediate();
   return { version, at, body: encodeWhole({ body, ...folded.liveRows() }, { version, at }) };
 }
 
@@ -262,23 +277,25 @@ function takeBytes(changes: readonly { readonly version: number; readonly size: 
   })?.version;
 }
 
-function* storePack(statements: Statements, queueId: QueueId, lines: readonly Change[]): Operation<number> {
+interface NewPack {
+  readonly lines: readonly Change[];
+  readonly data: Uint8Array;
+  readonly changed: ReadonlySet<string>;
+  readonly digests: ReadonlySet<string>;
+}
+
+function* storePack(statements: Statements, queueId: QueueId, pack: NewPack): Operation<number> {
+  const { lines, data, changed, digests } = pack;
   const [begin] = lines;
   const last = lines.at(-1);
   if (begin === undefined || last === undefined || lines.length < 2) return 0;
-  const place = { queueId, version: begin.version };
   const row = { version: begin.version, until_version: last.version, at: begin.at, until_at: last.at };
   // Another server may pack the same commits.
-  if ((yield* execute(statements.insertPack, { queue_id: queueId, ...row, data: compressChanges(lines) })) === 0)
-    return 0;
-  const keys = [...new Folded(queueId, lines).changed].map((key) => ({
-    queue_id: queueId,
-    key,
-    version: place.version,
-  }));
+  if ((yield* execute(statements.insertPack, { queue_id: queueId, ...row, data })) === 0) return 0;
+  const keys = [...changed].map((key) => ({ queue_id: queueId, key, version: begin.version }));
   yield* executeAll([
     ...statements.insertKeys(keys),
-    ...[...digestsOf(lines)].map((digest) => callOf(statements.renewTargetSet, { digest, at: last.at })),
+    ...[...digests].map((digest) => callOf(statements.renewTargetSet, { digest, at: last.at })),
     callOf(statements.removeChanges, { queueId, version: last.version }),
   ]);
   return lines.length;
@@ -288,7 +305,7 @@ function* storePack(statements: Statements, queueId: QueueId, lines: readonly Ch
 // SPEC Y8
 function* beginPast(statements: Statements, queueId: QueueId, now: Instant): Operation<number> {
   const row = yield* first(statements.lockQueue, { queueId });
-  if (row === undefined) return 0;
+  if (row === undefined || (yield* findBegin(statements, queueId)) !== undefined) return 0;
   const entries = (yield* all(statements.loadLiveEntries, { queueId })).map(toEntry);
   const candidates = (yield* all(statements.loadLiveCandidates, { queueId })).map(toCandidate);
   const at = Math.max(row.last_at, now);
