@@ -1,6 +1,6 @@
 import type { Instant } from '../lib/clock.ts';
 import { firstOf } from '../lib/sorted-list.ts';
-import { ALL_GROUPS, type Demand, formGroups, type Group, hopsBehind } from './batch.ts';
+import { type Demand, formGroups, type Group, hopsBehind } from './batch.ts';
 import { findStartable } from './bisect.ts';
 import type { Candidate } from './candidate.ts';
 import { proposePrefixes } from './prefixes.ts';
@@ -67,9 +67,10 @@ class Gate {
   }
 
   demand(slots: number): Demand {
+    const isInReach = (ahead: ReadonlySet<NodeId>) => ahead.size <= this.#reach;
     // Within the depth, entries behind a failure may start. The depth is known only after all groups are formed.
-    if (this.#failures.length > 0 && this.#depth > 0) return ALL_GROUPS;
-    return { limit: slots, canStart: (ahead) => ahead.size <= this.#reach && !this.#isBehindFailure(ahead) };
+    if (this.#failures.length > 0 && this.#depth > 0) return { limit: Number.POSITIVE_INFINITY, canStart: isInReach };
+    return { limit: slots, canStart: (ahead) => isInReach(ahead) && !this.#isBehindFailure(ahead) };
   }
 
   // SPEC C23

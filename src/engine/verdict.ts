@@ -1,5 +1,5 @@
 import type { Instant } from '../lib/clock.ts';
-import { formGroups, hopsBehind } from './batch.ts';
+import { ALL_GROUPS, formGroups, hopsBehind } from './batch.ts';
 import { startBisection } from './bisect.ts';
 import {
   type Candidate,
@@ -200,7 +200,9 @@ function isHeld(work: Work, candidate: Candidate): boolean {
   const { queue } = work;
   const depth = inForce(queue.settings).pendingFailureDepth;
   if (depth === 0 || work.at >= holdEndsAt(queue, candidate)) return false;
-  return hopsBehind(queue, candidate, formGroups(queue, work.at)).some(
+  // In one line each group is a hop behind the one before it, so that the first ones are enough.
+  const demand = queue.settings.mode === 'SINGLE' ? { ...ALL_GROUPS, limit: depth } : ALL_GROUPS;
+  return hopsBehind(queue, candidate, formGroups(queue, work.at, demand)).some(
     ({ hops, candidate: successor }) => hops <= depth && (successor === undefined || isUnfinished(successor)),
   );
 }
