@@ -11,7 +11,7 @@ import { Backups } from './app/core/backups.ts';
 import { Directory } from './app/core/directory.ts';
 import { Feed } from './app/core/feed.ts';
 import { keepOperatorLog } from './app/core/operator-log.ts';
-import { Outages, recordOutages } from './app/core/outages.ts';
+import { endOutages, Outages, recordOutages } from './app/core/outages.ts';
 import { QueueHost } from './app/core/queue-host.ts';
 import { WakeSignal } from './app/core/wake-signal.ts';
 import { createEffectWorker, type EffectWorker } from './app/effects/effect-worker.ts';
@@ -137,7 +137,7 @@ async function startOn(
     checkRunner,
     clock,
     ingest,
-    outages: new Outages(recordOutages({ store, log })),
+    outages: new Outages(recordOutages({ store, log, serverId })),
     hints: new WakeSignal(),
     feed: new Feed({ store, clock, log }),
     webhooks: await openWebhooks(config),
@@ -149,7 +149,7 @@ async function startOn(
     simulator,
     forecasts: new Forecaster({ store, simulator, clock, log }),
   };
-  await store.past.endOutages(clock.now());
+  await endOutages(store, serverId, clock.now());
   tellOfHooks(app);
   await tellOfOtherKey(app);
   keepOperatorLog(app);

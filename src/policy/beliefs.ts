@@ -68,7 +68,7 @@ export class Beliefs {
   constructor(queue: Queue) {
     const { learned, settings } = queue;
     this.#learned = learned;
-    this.#removesFlakes = settings.optimizationMode !== 'ADAPTIVE';
+    this.#removesFlakes = settings.optimizationMode !== 'ADAPTIVE' && !settings.batch;
     this.#contexts = contextsOf(learned);
     this.#decided = decidedOf(learned);
     this.#rate = this.#decided.hits / (this.#decided.hits + this.#decided.misses);
@@ -120,7 +120,7 @@ export class Beliefs {
 
   #chanceOf(context: 0 | 1 | undefined, { rate, flake }: { readonly rate: number; readonly flake: number }): number {
     const failure = Math.min(0.95, rate * (context === undefined ? 1 : this.#contexts[context]));
-    // Without confirmations a flake removes an entry, so some of those that failed were sound.
+    // Without a second run a flake removes an entry, so some of those that failed were sound.
     return this.#removesFlakes ? Math.max(0, 1 - (1 - failure) / (1 - flake)) : failure;
   }
 

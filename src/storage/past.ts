@@ -56,7 +56,7 @@ export interface PastFact {
 const EFFECT_FACT = 'effect ';
 /** The name of a repository, and why it is blocked. Its subject is the repository. */
 export const REPOSITORY_FACT = 'repository';
-/** A poll that fails. Its subject is a repository or an entry. */
+/** A poll of a server that fails. Its subject is a repository or an entry. */
 export const OUTAGE_FACT = 'outage';
 
 /** An effect that failed at least once. Its subject is the queue. */
@@ -66,6 +66,14 @@ export function keyOfEffect(id: string): string {
 
 export function isOfEffect({ key }: PastFact): boolean {
   return key.startsWith(EFFECT_FACT);
+}
+
+export function keyOfOutage(serverId: string): string {
+  return `${OUTAGE_FACT} ${serverId}`;
+}
+
+export function isOfOutage({ key }: Pick<PastFact, 'key'>): boolean {
+  return key.startsWith(OUTAGE_FACT);
 }
 
 /** Of a fact that holds now. */
@@ -103,8 +111,11 @@ export interface PastStore {
   listFacts(subjects: readonly string[], at: Instant): Promise<readonly PastFact[]>;
   /** Ends what held under these keys, and begins what holds now. */
   changeFacts(subject: string, keys: readonly string[], begun: readonly NewFact[], at: Instant): Promise<void>;
-  /** A server that has just started knows of no outage. */
-  endOutages(at: Instant): Promise<void>;
+  /**
+   * A server that has just started knows of no outage. Outages that other servers recorded go on, unless they began
+   * before `before`: a server that was taken away ends none.
+   */
+  endOutages(serverId: string, of: { readonly at: Instant; readonly before: Instant }): Promise<void>;
   /**
    * Queues with at least so many bytes of commits that are not packed or with some from before `before`, and queues
    * whose past has no begin.

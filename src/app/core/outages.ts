@@ -1,7 +1,7 @@
 import type { Instant } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { Log } from '../../lib/log.ts';
-import { OUTAGE_FACT } from '../../storage/past.ts';
+import { keyOfOutage } from '../../storage/past.ts';
 import type { Store } from '../../storage/store.ts';
 
 /** A forge or a part of it that this server cannot read at present. */
@@ -48,14 +48,28 @@ export class Outages {
   }
 }
 
+interface Recording {
+  readonly store: Store;
+  readonly log: Log;
+  readonly serverId: string;
+}
+
+/** A server that was taken away left its outages behind. They end when one of the others starts after this time. */
+const ABANDONED_MS = 7 * 24 * 3_600_000;
+
+export function endOutages(store: Store, serverId: string, at: Instant): Promise<void> {
+  return store.past.endOutages(serverId, { at, before: at - ABANDONED_MS });
+}
+
 /** Stores outages for reads of the past, one write after the other. A write that fails is logged, and nothing waits. */
 // SPEC Y4
-export function recordOutages({ store, log }: { readonly store: Store; readonly log: Log }): Record {
+export function recordOutages({ store, log, serverId }: Recording): Record {
+  const key = keyOfOutage(serverId);
   let last = Promise.resolve();
   return (subject, outage, at) => {
-    const begun = outage === undefined ? [] : [{ subject, key: OUTAGE_FACT, body: JSON.stringify(outage) }];
+    const begun = outage === undefined ? [] : [{ subject, key, body: JSON.stringify(outage) }];
     last = last
-      .then(() => store.past.changeFacts(subject, [OUTAGE_FACT], begun, at))
+      .then(() => store.past.changeFacts(subject, [key], begun, at))
       .catch((error: unknown) => log.warn({ err: error }, 'could not store an outage'));
   };
 }

@@ -2,7 +2,7 @@ import { formatInstant, type Instant } from '../../lib/clock.ts';
 import { valuesOf } from '../../lib/int-map.ts';
 import {
   isOfEffect,
-  OUTAGE_FACT,
+  isOfOutage,
   type PastFact,
   type PastPlace,
   REPOSITORY_FACT,
@@ -162,7 +162,7 @@ function repositoryAt(repository: Repository, facts: readonly PastFact[]): Repos
 }
 
 function outagesAt(facts: readonly PastFact[]): Outages {
-  const known = facts.filter(({ key }) => key === OUTAGE_FACT);
+  const known = facts.filter(isOfOutage);
   return new Outages(
     undefined,
     known.map(({ subject, body }) => [subject, JSON.parse(body) as Outage] as const),

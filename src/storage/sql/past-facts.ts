@@ -35,12 +35,13 @@ export function factStatements(compiler: StatementCompiler) {
         .where('until_at', '>', param('at'))
         .where('from_at', '<=', param('at')),
     ),
-    endOutages: compiler.statement<{ at: number }>()((param) =>
+    endOutages: compiler.statement<{ at: number; key: string; before: number }>()((param) =>
       builder
         .updateTable('past_facts')
         .set({ until_at: param('at') })
         .where('until_at', '=', sql.lit(FOREVER))
-        .where('key', '=', OUTAGE_FACT),
+        .where('key', 'like', `${OUTAGE_FACT}%`)
+        .where(({ eb, or }) => or([eb('key', '=', param('key')), eb('from_at', '<', param('before'))])),
     ),
     expireFacts: compiler.statement<{ before: number; limit: number }>()((param) => {
       const old = builder

@@ -1,14 +1,15 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Instant } from '../../lib/clock.ts';
-import type {
-  Moment,
-  MomentQuery,
-  Packing,
-  PastFact,
-  PastPlace,
-  PastQueue,
-  PastStore,
-  StandingQueue,
+import {
+  keyOfOutage,
+  type Moment,
+  type MomentQuery,
+  type Packing,
+  type PastFact,
+  type PastPlace,
+  type PastQueue,
+  type PastStore,
+  type StandingQueue,
 } from '../past.ts';
 import {
   type Change,
@@ -71,7 +72,7 @@ export function createPastStore(engine: SqlEngine, compiler: StatementCompiler):
         }
         return [...facts.values()];
       }),
-    endOutages: (at) => engine.write(() => run(statements.endOutages, { at })),
+    endOutages: (serverId, of) => engine.write(() => run(statements.endOutages, { ...of, key: keyOfOutage(serverId) })),
     changeFacts: (subject, keys, begun, at) =>
       engine.write(() =>
         executeAll([...endFacts(statements, subject, { keys, at }), ...beginFacts(statements, begun, at)]),

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { endAlarms, raise } from '../../../src/app/core/alarms.ts';
 import type { App } from '../../../src/app/core/app.ts';
 import type { Caller } from '../../../src/app/core/caller.ts';
-import { Outages, recordOutages } from '../../../src/app/core/outages.ts';
+import { endOutages, Outages, recordOutages } from '../../../src/app/core/outages.ts';
 import { isRefusal } from '../../../src/app/core/refusal.ts';
 import { getMergeQueueTestingDetails } from '../../../src/app/queue/get-merge-queue-testing-details.ts';
 import { getQueue } from '../../../src/app/queue/queues.ts';
@@ -45,7 +45,9 @@ export class PastWorld extends ShellWorld {
   }
 
   #createServer(): App {
-    return this.createServer({ outages: new Outages(recordOutages({ store: this.store, log: silentLog })) });
+    return this.createServer({
+      outages: new Outages(recordOutages({ store: this.store, log: silentLog, serverId: 'server-1' })),
+    });
   }
 
   static async create(store: Store, settings: Partial<QueueSettings> = {}): Promise<PastWorld> {
@@ -77,7 +79,7 @@ export class PastWorld extends ShellWorld {
   /** As after kill -9: nothing is left but the store. */
   async restart(): Promise<void> {
     this.#app = this.#createServer();
-    await this.store.past.endOutages(this.now);
+    await endOutages(this.store, 'server-1', this.now);
   }
 
   /** A poll of the first pull request fails, or all polls go well. */
