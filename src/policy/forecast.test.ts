@@ -79,10 +79,10 @@ describe('a forecast', () => {
     const chances = (after: number) => forecast(workload, { after, settings: pair });
     const chanceOf = (told: Forecasts, pr: number) => told.entries.get(pr as PrNumber)?.chanceToLand ?? Number.NaN;
     const before = chances(5);
-    assert.ok(chanceOf(before, 1) > 0.8);
+    assert.ok(chanceOf(before, 1) > 0.7);
     const failed = chances(11);
     for (const pr of [1, 2]) assert.ok(Math.abs(chanceOf(failed, pr) - 0.5) < 0.15, `#${pr}: ${chanceOf(failed, pr)}`);
-    assert.ok(chanceOf(failed, 3) > 0.6, 'it was not tested with them');
+    assert.ok(chanceOf(failed, 3) > 0.5, 'it was not tested with them');
     assert.ok(chanceOf(failed, 3) < chanceOf(before, 3), 'but one of those failed, whichever it was');
   });
 
