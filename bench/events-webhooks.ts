@@ -6,7 +6,6 @@ import { call, createWorld, type World } from './lib/world.ts';
 
 const ENDPOINTS = 50;
 const DEAD = 10;
-const EVENTS_PER_SECOND = 100;
 const SECONDS = 20;
 /** Longer than an attempt at a dead endpoint takes. */
 const WARM_UP_SECONDS = 18;
@@ -16,11 +15,11 @@ const GOAL_MS = 2_000;
  * A repository for each endpoint. Either an endpoint is told of its repository alone, or each of all. The time of a delivery
  * is from its event, which is before the commit, until the receiver has read it.
  */
-export async function measureWebhooks(): Promise<void> {
-  for (const reach of ['own', 'all'] as const) await measure(reach);
+export async function measureWebhooks({ rate = 100 }: { readonly rate?: number | undefined }): Promise<void> {
+  for (const reach of ['own', 'all'] as const) await measure(reach, rate);
 }
 
-async function measure(reach: 'own' | 'all'): Promise<void> {
+async function measure(reach: 'own' | 'all', rate: number): Promise<void> {
   const environment = { SLUICE_WEBHOOK_NETWORKS: '127.0.0.0/8' };
   const world = await createWorld({ pullRequests: 1, live: 0, ended: 0, environment });
   try {
@@ -29,13 +28,15 @@ async function measure(reach: 'own' | 'all'): Promise<void> {
     const late: number[] = [];
     receivers.process.on('message', (message) => late.push(...((message as { late?: number[] }).late ?? [])));
     await prepare(world, server, { receiver: receivers.url, reach });
-    progress(`events webhooks: ${EVENTS_PER_SECOND} events a second, ${ENDPOINTS} endpoints told of ${reach}`);
-    await act(world, server, WARM_UP_SECONDS);
+    progress(`events webhooks: ${rate} events a second, ${ENDPOINTS} endpoints told of ${reach}`);
+    await act(world, server, { rate, seconds: WARM_UP_SECONDS });
     late.length = 0;
     const cpuBefore = await server.cpuMicroseconds();
-    const events = await act(world, server, SECONDS);
+    const receiverBefore = await receivers.cpuMicroseconds();
+    const events = await act(world, server, { rate, seconds: SECONDS });
     const cpu = (await server.cpuMicroseconds()) - cpuBefore;
     const received = late.length;
+    const receiverCpu = (await receivers.cpuMicroseconds()) - receiverBefore;
     await sleep(GOAL_MS + 1_000);
     await server.stop();
     await receivers.stop();
@@ -46,6 +47,7 @@ async function measure(reach: 'own' | 'all'): Promise<void> {
     const name = `events.webhooks.${reach}`;
     printFigure({ name: `${name}.p95`, value: p95([...late, ...missing]), unit: 'ms', goal: GOAL_MS });
     printFigure({ name: `${name}.cpu`, value: cpu / received, unit: 'µs/delivery' });
+    printFigure({ name: `${name}.receivers.cpu`, value: receiverCpu / received, unit: 'µs/delivery' });
   } finally {
     world.remove();
   }
@@ -74,14 +76,18 @@ function queueOf(index: number) {
 }
 
 /** Changes settings of the queues in turn, which is one event each. Returns how many events that were. */
-async function act(world: World, server: Child, seconds: number): Promise<number> {
+async function act(
+  world: World,
+  server: Child,
+  { rate, seconds }: { readonly rate: number; readonly seconds: number },
+): Promise<number> {
   const begun = performance.now();
   const acts: Promise<unknown>[] = [];
-  const events = seconds * EVENTS_PER_SECOND;
+  const events = seconds * rate;
   for (let count = 0; count < events; count += 1) {
     const changed = { ...queueOf(count % ENDPOINTS), bisectionConcurrency: 1 + (Math.floor(count / ENDPOINTS) % 2) };
     acts.push(call(server.url, world.token, '/updateQueue', changed));
-    await sleep(Math.max(0, begun + (count * 1_000) / EVENTS_PER_SECOND - performance.now()));
+    await sleep(Math.max(0, begun + (count * 1_000) / rate - performance.now()));
   }
   await Promise.all(acts);
   return events;

@@ -16,12 +16,14 @@ const OPTIONS = {
   only: { type: 'string', multiple: true },
   runs: { type: 'string' },
   tests: { type: 'string' },
+  rate: { type: 'string' },
   postgres: { type: 'boolean', default: false },
 } as const;
 
 interface Sizes {
   readonly runs: number | undefined;
   readonly tests: number | undefined;
+  readonly rate: number | undefined;
   readonly isPostgres: boolean;
 }
 
@@ -35,14 +37,19 @@ const QUESTIONS: Readonly<Record<string, (sizes: Sizes) => Promise<void>>> = {
   metrics: measureMetrics,
 };
 
-/** `--only list-tests` answers one question; `--runs 100000 --tests 20000` makes it faster. */
+/** `--only list-tests` answers one question; `--runs 100000 --tests 20000` makes it faster, `--rate 40` has fewer events a second. */
 export async function run(words: readonly string[] = []): Promise<void> {
   const { values } = parseArgs({ args: [...words], options: OPTIONS });
   const asked = (values.only ?? []).flatMap((names) => names.split(','));
   const unknown = asked.find((name) => !Object.hasOwn(QUESTIONS, name));
   if (unknown !== undefined)
     throw new Error(`There is no events ${unknown}; there are ${Object.keys(QUESTIONS).join(', ')}.`);
-  const sizes = { runs: numberOf(values.runs), tests: numberOf(values.tests), isPostgres: values.postgres };
+  const sizes = {
+    runs: numberOf(values.runs),
+    tests: numberOf(values.tests),
+    rate: numberOf(values.rate),
+    isPostgres: values.postgres,
+  };
   for (const name of asked.length > 0 ? asked : Object.keys(QUESTIONS)) await QUESTIONS[name]?.(sizes);
 }
 

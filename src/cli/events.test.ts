@@ -4,8 +4,32 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { stripVTControlCharacters } from 'node:util';
 import { sluice } from '../../test/e2e/kept-sluice.ts';
 import { createInProcess, type InProcess, TOKEN } from '../../test/worlds/server/in-process.ts';
+import { formatEvents } from './events.ts';
+
+describe('sluice events on a terminal', () => {
+  const event = {
+    ...{ id: '1', type: 'pull_request.queued', at: '2026-01-01T00:00:00.000Z', data: {} },
+    actor: { kind: 'sluice' as const, name: 'sluice' },
+    repo: { host: 'github.com', owner: 'acme', name: 'app' },
+    text: '#7: Ready: all requirements are met. It joined the queue.',
+  };
+
+  it('has the sentence in lines of its own where a table would leave it no room [W47]', () => {
+    for (const width of [80, 40]) {
+      const lines = stripVTControlCharacters(formatEvents([event], width))
+        .trimEnd()
+        .split('\n');
+      assert.ok(lines.every((line) => line.length <= width));
+      const sentence = lines.filter((line) => line.startsWith('  ')).map((line) => line.trim());
+      assert.equal(sentence.join(' '), event.text);
+      assert.equal(sentence.length, width === 80 ? 1 : 2);
+    }
+    assert.match(formatEvents([event], 160), /WHEN .*WHAT/);
+  });
+});
 
 describe('sluice events and sluice audit', () => {
   let world: InProcess;

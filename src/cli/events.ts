@@ -19,7 +19,8 @@ import {
 import { type Context, withContext } from './core/context.ts';
 import { CliError, EXIT, usageError } from './core/exit.ts';
 import { formatRows } from './core/table.ts';
-import { clean, formatTime, say, write } from './core/terminal.ts';
+import { clean, formatTime, paint, say, terminalWidth, write } from './core/terminal.ts';
+import { wrap } from './core/text-width.ts';
 
 type Page = Static<typeof listEvents.reply>;
 type Event = Page['events'][number];
@@ -96,14 +97,26 @@ function print(context: Context, events: readonly Event[]): void {
   write(context.isJson ? events.map((event) => `${JSON.stringify(event)}\n`).join('') : formatEvents(events));
 }
 
-function formatEvents(events: readonly Event[]): string {
+/** Narrower, a table leaves no room for the sentences. */
+const TABLE_WIDTH = 120;
+
+export function formatEvents(events: readonly Event[], width = terminalWidth()): string {
   if (events.length === 0) return 'No events.\n';
-  return formatRows(events, [
+  if (width !== undefined && width < TABLE_WIDTH) return events.map((event) => formatLines(event, width)).join('');
+  const columns = [
     { title: 'WHEN', cell: ({ at }) => formatTime(at) },
     { title: 'TYPE', cell: ({ type }) => type },
     { title: 'WHERE', shrinks: true, cell: formatPlace },
     { title: 'WHAT', wraps: true, cell: ({ text }) => text },
-  ]);
+  ] as const;
+  return formatRows(events, columns, width);
+}
+
+/** The sentence below its time, type and place. */
+function formatLines(event: Event, width: number): string {
+  const head = clean([formatTime(event.at), event.type, formatPlace(event)].join('  '));
+  const sentence = wrap(clean(event.text), width - 2).map((line) => `  ${line}`);
+  return [...wrap(head, width).map((line) => paint('gray', line)), ...sentence].map((line) => `${line}\n`).join('');
 }
 
 function formatPlace({ repo, targetBranch }: Event): string {

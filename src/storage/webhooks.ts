@@ -2,7 +2,7 @@ import type { Brand } from '../lib/brand.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { OrganizationId } from './accounts.ts';
 import type { FeedDraft } from './feed-draft.ts';
-import type { LeasedWork, Postponement } from './leased-work.ts';
+import type { LeasedWork, Postponement, WorkClaim } from './leased-work.ts';
 import type { RepositoryId } from './repositories.ts';
 
 export type WebhookId = Brand<string, 'WebhookId'>;
@@ -131,6 +131,9 @@ export interface WebhookStore {
  * hangs holds up no other. A first attempt waits for those of its line.
  */
 export interface DeliveryStore extends LeasedWork<Delivery, DeliveryKey, DeliverySettlement> {
+  /** Leaves out the webhooks that the server cannot send to. */
+  claim(claim: WorkClaim, without?: ReadonlySet<string>): Promise<readonly Delivery[]>;
+  findNextDueAt(without?: ReadonlySet<string>): Promise<Instant | undefined>;
   /** Newest first. */
   list(query: DeliveryQuery): Promise<readonly Delivery[]>;
   /** Begins it anew. False if the webhook has no such delivery. */

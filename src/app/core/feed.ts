@@ -11,8 +11,8 @@ import { seal } from './feed-event.ts';
 
 /** Other servers, and the thread that processes uploads, store events without a word to this one. */
 const POLL_MS = 1_000;
-/** Events that follow each other within this time are given their places together. */
-const GATHER_MS = 5;
+/** Events that follow each other within this time are given their places together: every round is a commit. */
+const GATHER_MS = 15;
 /** A busy queue changes many times a second, and a page need not be read as often. */
 const HINT_MS = 200;
 const BATCH = 500;
@@ -53,7 +53,6 @@ export class Feed {
   readonly #followed = new Map<OrganizationId, Followed>();
   readonly #hints = new Map<QueueId, QueueHint>();
   readonly #listeners = new Set<() => void>();
-  #isGathering = false;
 
   constructor({ store, clock, log }: { readonly store: Store; readonly clock: Timing; readonly log: Log }) {
     this.#store = store;
@@ -63,6 +62,7 @@ export class Feed {
       {
         firstMs: 0,
         everyMs: POLL_MS,
+        gatherMs: GATHER_MS,
         failure: 'could not read the feed',
         round: (isStopped) => this.#round(isStopped),
       },
@@ -80,12 +80,7 @@ export class Feed {
 
   /** Events were stored. */
   wake(): void {
-    if (this.#isGathering) return;
-    this.#isGathering = true;
-    this.#clock.after(GATHER_MS, () => {
-      this.#isGathering = false;
-      this.#rounds.wake();
-    });
+    this.#rounds.wake();
   }
 
   /** A queue of this server changed. */

@@ -21,9 +21,13 @@ const RETRIES_MS: readonly number[] = [
 const DISABLE_AFTER_MS = 5 * 24 * HOUR_MS;
 /** Attempts at once on this server. Each endpoint has a small share of them. */
 const SLOTS = 256;
-/** Claims and settlements are gathered for so long. */
-const GATHER_MS = 5;
-/** The key of this server does not open the secret; that of another one may. */
+/**
+ * Claims follow each other by so much, and settlements are gathered for a time that grows to it with the attempts under way:
+ * every commit waits for the disk, but an endpoint that catches up waits for every settlement.
+ */
+const GATHER_MS = 20;
+const FIRST_GATHER_MS = 4;
+/** The key of this server does not open the secret; that of another one may. It looks again after so long. */
 const OTHER_KEY_MS = MINUTE_MS;
 
 export type DeliveryWorker = LeasedWorker<Delivery, DeliverySettlement>;
@@ -33,16 +37,19 @@ export type DeliveryWorker = LeasedWorker<Delivery, DeliverySettlement>;
 export function createDeliveryWorker(app: App, holder: string): DeliveryWorker {
   const { webhookDeliveries } = app.store;
   const batches = new WeakMap<Delivery, Batch>();
+  const unopened = new Unopened(app);
   const claim: typeof webhookDeliveries.claim = async (wish) => {
     const batch = new Batch(app);
-    const deliveries = await webhookDeliveries.claim(wish);
+    const deliveries = await webhookDeliveries.claim(wish, unopened.list());
     for (const delivery of deliveries) batches.set(delivery, batch);
     return deliveries;
   };
   // Settlements that come at about the same time share a commit.
   let turn: Promise<void> | undefined;
+  let sending = 0;
   const settle: typeof webhookDeliveries.settle = async (...settlement) => {
-    turn ??= pause(app.clock, GATHER_MS).then(() => {
+    const gatherMs = Math.max(FIRST_GATHER_MS, Math.round((GATHER_MS * sending) / SLOTS));
+    turn ??= pause(app.clock, gatherMs).then(() => {
       turn = undefined;
     });
     await turn;
@@ -50,18 +57,50 @@ export function createDeliveryWorker(app: App, holder: string): DeliveryWorker {
   };
   return new LeasedWorker<Delivery, DeliverySettlement>(app, holder, {
     name: 'webhook delivery',
-    store: { ...webhookDeliveries, claim, settle },
+    store: {
+      ...webhookDeliveries,
+      claim,
+      settle,
+      findNextDueAt: () => webhookDeliveries.findNextDueAt(unopened.list()),
+    },
     listen: (wake) => app.webhooks.signal.listen(wake),
     gatherMs: GATHER_MS,
     slots: () => SLOTS,
     idOf: ({ id }) => id,
-    run: (delivery) => attempt(app, delivery, batches.get(delivery) ?? new Batch(app)),
+    run: async (delivery) => {
+      sending += 1;
+      try {
+        return await attempt(app, delivery, { batch: batches.get(delivery) ?? new Batch(app), unopened });
+      } finally {
+        sending -= 1;
+      }
+    },
     settlementFor: (delivery, error, isStopped) => settlementFor(app, delivery, error, isStopped),
     onSettled: async (_delivery, { kind }) => {
       // A webhook may have been disabled, which is an event.
       if (kind === 'failed') app.feed.wake();
     },
   });
+}
+
+/** Webhooks that another key encrypted: their deliveries are left to the servers that have it. */
+class Unopened {
+  readonly #app: App;
+  readonly #until = new Map<WebhookId, Instant>();
+
+  constructor(app: App) {
+    this.#app = app;
+  }
+
+  add(id: WebhookId): void {
+    this.#until.set(id, this.#app.clock.now() + OTHER_KEY_MS);
+  }
+
+  list(): ReadonlySet<WebhookId> {
+    const now = this.#app.clock.now();
+    for (const [id, until] of this.#until) if (until <= now) this.#until.delete(id);
+    return new Set(this.#until.keys());
+  }
 }
 
 /** Deliveries that were claimed together are often of the same webhooks and events: each is read and rendered once. */
@@ -106,14 +145,19 @@ class Batch {
   }
 }
 
-async function attempt(app: App, delivery: Delivery, batch: Batch): Promise<DeliverySettlement> {
+async function attempt(
+  app: App,
+  delivery: Delivery,
+  { batch, unopened }: { readonly batch: Batch; readonly unopened: Unopened },
+): Promise<DeliverySettlement> {
   const { webhook, opened } = (await batch.findWebhook(delivery.webhookId)) ?? {};
   const event = webhook && (await batch.findEvent(webhook, delivery.seq));
   if (webhook === undefined || event === undefined || !isInReach(webhook, event)) return drop(app, 'EVENT_GONE');
   const now = app.clock.now();
   if (opened === undefined) {
     app.log.warn({ webhook: webhook.id }, 'webhook encrypted with another SLUICE_SECRET_KEY');
-    return { kind: 'postpone', dueAt: now + OTHER_KEY_MS };
+    unopened.add(webhook.id);
+    return { kind: 'postpone', dueAt: delivery.dueAt };
   }
   const body = await batch.render(webhook, event, delivery);
   if (body === undefined) return drop(app, 'EVENT_GONE');

@@ -9,6 +9,8 @@ import { isRefusal } from '../core/refusal.ts';
 import { expandTypes } from '../feed/list-events.ts';
 
 const POLL_MS = 1_000;
+/** Every round is a commit, and moves the cursor of every webhook. */
+const GATHER_MS = 50;
 const PAGE = 500;
 /**
  * An endpoint with this many deliveries before their first attempt gets no more. What happens meanwhile waits in the
@@ -22,6 +24,7 @@ export function createDeliveryMaker(app: App): PeriodicTask {
   return new PeriodicTask(app, {
     firstMs: 0,
     everyMs: POLL_MS,
+    gatherMs: GATHER_MS,
     failure: 'could not make deliveries of webhooks',
     round: async (isStopped) => {
       while (!isStopped() && (await makeSome(app)));

@@ -25,6 +25,7 @@ const SHARE = 8;
 /** An endpoint that failed last has this many, as each may take as long as the timeout. */
 const SHARE_OF_FAILING = 2;
 const PENDING = sql.lit('PENDING' as const);
+const NONE: ReadonlySet<string> = new Set();
 
 type DeliveryStatements = ReturnType<typeof deliveryStatements> & {
   readonly insertFeed: ReturnType<typeof feedInserts>;
@@ -44,8 +45,8 @@ export function createDeliveryStore(engine: SqlEngine, compiler: StatementCompil
       key: KEY,
       toItem: toDelivery,
     }),
-    claim: (claim) => engine.write(() => claimFairly(statements, claim)),
-    findNextDueAt: () => engine.snapshot(() => findNextDueAt(statements)),
+    claim: (claim, without = NONE) => engine.write(() => claimFairly(statements, claim, without)),
+    findNextDueAt: (without = NONE) => engine.snapshot(() => findNextDueAt(statements, without)),
     settle: ({ id }, holder, settlement) =>
       engine.write(function* () {
         return (yield* settle(statements, { id, holder }, settlement)) ? 'settled' : 'lost';
@@ -69,8 +70,12 @@ interface Endpoint {
 }
 
 /** Endpoints with a delivery that could be claimed once it is due. */
-function* listEndpoints(statements: DeliveryStatements, now: Instant): Operation<readonly Endpoint[]> {
-  const rows = yield* all(statements.listEndpoints, { now });
+function* listEndpoints(
+  statements: DeliveryStatements,
+  now: Instant,
+  without: ReadonlySet<string>,
+): Operation<readonly Endpoint[]> {
+  const rows = (yield* all(statements.listEndpoints, { now })).filter(({ id }) => !without.has(id));
   return rows.flatMap(({ id, failing_since, leased, due_at }) => {
     const free = (failing_since === null ? SHARE : SHARE_OF_FAILING) - Number(leased ?? 0);
     return due_at === null || free <= 0 ? [] : [{ id, free, dueAt: due_at }];
@@ -81,8 +86,9 @@ function* listEndpoints(statements: DeliveryStatements, now: Instant): Operation
 function* claimFairly(
   statements: DeliveryStatements,
   { holder, now, leaseUntil, limit }: WorkClaim,
+  without: ReadonlySet<string>,
 ): Operation<readonly Delivery[]> {
-  const due = (yield* listEndpoints(statements, now)).filter(({ dueAt }) => dueAt <= now);
+  const due = (yield* listEndpoints(statements, now, without)).filter(({ dueAt }) => dueAt <= now);
   const turns = due.toSorted((a, b) => a.dueAt - b.dueAt).slice(0, limit);
   const share = Math.max(1, Math.floor(limit / Math.max(1, turns.length)));
   const calls = turns.map(({ id, free }) =>
@@ -94,9 +100,9 @@ function* claimFairly(
 }
 
 /** A lease that a dead server left ends by itself, and its end is waited for like a due time. */
-function* findNextDueAt(statements: DeliveryStatements): Operation<Instant | undefined> {
+function* findNextDueAt(statements: DeliveryStatements, without: ReadonlySet<string>): Operation<Instant | undefined> {
   const never = Number.MIN_SAFE_INTEGER;
-  const due = (yield* listEndpoints(statements, never)).map(({ dueAt }) => dueAt);
+  const due = (yield* listEndpoints(statements, never, without)).map(({ dueAt }) => dueAt);
   const [leased] = yield* all(statements.findLeaseEnd, {});
   const instants = [...due, ...(leased?.lease_until == null ? [] : [leased.lease_until])];
   return instants.length === 0 ? undefined : Math.min(...instants);

@@ -95,6 +95,31 @@ describe('a restore of a SQLite store', () => {
     assert.equal((await store.accounts.findToken(administrator.hash))?.token.name, administrator.name);
   });
 
+  test('gives later events places beyond those that readers saw before it [X55]', async (t) => {
+    const { store, snapshots, file } = await createScene(t);
+    const { id: organizationId } = await storeOrganization(store);
+    await store.accounts.insertToken(aToken({ organizationId, scopes: ['instance'] }));
+    const nowhere = { repositoryId: null, queueId: null, targetBranch: null, prNumber: null, testId: null };
+    const happen = async (source: string) => {
+      const event = { source, version: 1, ordinal: 0, at: 1, type: 'note', organizationId, ...nowhere, body: '{}' };
+      await store.feed.add([event]);
+      await store.feed.sequence(() => null, 9);
+      return (await store.feed.getHead(organizationId)).lastSeq;
+    };
+    await snapshots.backup(file);
+    const seen = [await happen('a'), await happen('b')];
+    assert.deepEqual(seen, [1, 2]);
+    for (const source of ['c', 'd']) {
+      await snapshots.restore(file);
+      const place = await happen(source);
+      assert.ok(place > Math.max(...seen) && place < 1e15, `${place}`);
+      const query = { organizationId, repositoryIds: null, order: 'ASC', limit: 9 } as const;
+      const [next] = await store.feed.list({ ...query, afterSeq: Math.max(...seen) });
+      assert.equal(next?.source, source);
+      seen.push(1, 2);
+    }
+  });
+
   test('brings everything back, and is there after a restart', async (t) => {
     const folder = await createFolder(t);
     const other = await openStore(t, join(folder, 'other'));

@@ -4,7 +4,7 @@ import { backup, type DatabaseSync } from 'node:sqlite';
 import { formatInstant } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { KeptToken, SnapshotStore } from '../store.ts';
-import { carryToken, checkHeader, noRoom, openChecked, refuseOwnFiles } from './check-backup.ts';
+import { carryToken, checkHeader, noRoom, openChecked, refuseOwnFiles, renumberFeed } from './check-backup.ts';
 import { logFilesOf } from './database.ts';
 import type { SqliteEngine } from './engine.ts';
 import { codeOf, isOutOfRoom, toStoreError } from './errors.ts';
@@ -63,6 +63,7 @@ async function restore(options: SnapshotOptions, backupFile: string, kept?: Kept
     const source = await openChecked(copy, { file, backupFile });
     try {
       if (kept !== undefined) await carryToken(source, kept);
+      renumberFeed(source, Date.now());
       await engine.holdWrites(() => replace(options, source));
     } finally {
       source.close();
