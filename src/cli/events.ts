@@ -103,13 +103,16 @@ const TABLE_WIDTH = 120;
 export function formatEvents(events: readonly Event[], width = terminalWidth()): string {
   if (events.length === 0) return 'No events.\n';
   if (width !== undefined && width < TABLE_WIDTH) return events.map((event) => formatLines(event, width)).join('');
-  const columns = [
-    { title: 'WHEN', cell: ({ at }) => formatTime(at) },
-    { title: 'TYPE', cell: ({ type }) => type },
-    { title: 'WHERE', shrinks: true, cell: formatPlace },
-    { title: 'WHAT', wraps: true, cell: ({ text }) => text },
-  ] as const;
-  return formatRows(events, columns, width);
+  return formatRows(
+    events,
+    [
+      { title: 'WHEN', cell: ({ at }) => formatTime(at) },
+      { title: 'TYPE', cell: ({ type }) => type },
+      { title: 'WHERE', shrinks: true, cell: formatPlace },
+      { title: 'WHAT', wraps: true, cell: ({ text }) => text },
+    ],
+    width,
+  );
 }
 
 /** The sentence below its time, type and place. */
