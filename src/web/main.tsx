@@ -6,6 +6,7 @@ import { applyTheme } from './core/theme.ts';
 import './style/base.css';
 import './style/parts.css';
 import './style/pages.css';
+import './style/records.css';
 
 applyTheme();
 followLinks();

@@ -1,5 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { call } from '../../core/api.ts';
+import { now } from '../../core/clock.ts';
+import { setQuery } from '../../core/location.ts';
 import { queueBody } from '../../core/places.ts';
 import type { Queue } from '../../core/replies.ts';
 import type { QueuePlace } from '../../core/route.ts';
@@ -62,6 +64,9 @@ export function QueueActions({ place, queue, onChange }: Props) {
             Resume
           </button>
         ))}
+      <button type="button" onClick={() => setQuery({ at: new Date(now.peek()).toISOString() })}>
+        Look back
+      </button>
       {asked.value === 'pause' && <Pause place={place} onDone={done} />}
       {asked.value === 'resume' && <Resume place={place} onDone={done} />}
       {asked.value === 'submit' && <Submit place={place} onDone={done} />}

@@ -1,30 +1,47 @@
 import { useSignal } from '@preact/signals';
 import { call } from '../../core/api.ts';
-import { query, setQuery } from '../../core/location.ts';
+import { query } from '../../core/location.ts';
 import { keyOf, nameOf, queueBody, touches } from '../../core/places.ts';
 import type { AllTesting, Queue } from '../../core/replies.ts';
 import { type Resource, useResource } from '../../core/resource.ts';
 import type { QueuePlace, QueuePage as Tab } from '../../core/route.ts';
 import { lookOfQueue } from '../../model/state.ts';
 import { QueueHead, useTitle } from '../../ui/layout.tsx';
+import { lazy } from '../../ui/lazy.tsx';
 import { Empty, Loaded } from '../../ui/page-states.tsx';
 import { State } from '../../ui/shape.tsx';
 import { Ago, Sentence } from '../../ui/text.tsx';
 import { EntryList } from './entry-list.tsx';
 import { Lanes } from './lanes.tsx';
 import { QueueActions } from './queue-actions.tsx';
+import { TimeTravel } from './time-travel.tsx';
+
+const LandingsPage = lazy(async () => (await import('../landings/landings.tsx')).LandingsPage);
+const SettingsPage = lazy(async () => (await import('../settings/settings.tsx')).SettingsPage);
+const SimulatorPage = lazy(async () => (await import('../simulator/simulator.tsx')).SimulatorPage);
 
 export function QueuePage({ tab, ...place }: QueuePlace & { readonly tab?: Tab }) {
   return (
     <>
       <QueueHead place={place} tab={tab} />
-      {tab === undefined ? (
-        <LiveQueue key={keyOf(place)} place={place} />
-      ) : (
-        <Empty title="This page is not there yet." />
-      )}
+      <QueueTab key={keyOf(place)} place={place} tab={tab} />
     </>
   );
+}
+
+function QueueTab({ place, tab }: { readonly place: QueuePlace; readonly tab: Tab | undefined }) {
+  switch (tab) {
+    case undefined:
+      return <LiveQueue place={place} />;
+    case 'landings':
+      return <LandingsPage place={place} />;
+    case 'settings':
+      return <SettingsPage place={place} />;
+    case 'simulator':
+      return <SimulatorPage place={place} />;
+    case 'health':
+      return <Empty title="This page is not there yet." />;
+  }
 }
 
 /** Reads the queue as it is, or as it was. */
@@ -59,7 +76,7 @@ function LiveQueue({ place }: { readonly place: QueuePlace }) {
     <Loaded of={queue} lines={10}>
       {(value) => (
         <>
-          {at !== undefined && <Then at={at} />}
+          {at !== undefined && <TimeTravel place={place} at={at} />}
           <Summary place={place} queue={value} onChange={queue.refresh} isPast={at !== undefined} />
           <Lanes place={place} queue={value} testing={runs.value} />
           <Lists place={place} queue={value} />
@@ -67,17 +84,6 @@ function LiveQueue({ place }: { readonly place: QueuePlace }) {
         </>
       )}
     </Loaded>
-  );
-}
-
-function Then({ at }: { readonly at: string }) {
-  return (
-    <p class="then" role="status">
-      This is the queue as it was at <Ago at={at} isClock />.{' '}
-      <button type="button" class="link" onClick={() => setQuery({ at: undefined })}>
-        Back to now
-      </button>
-    </p>
   );
 }
 
