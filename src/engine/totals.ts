@@ -81,7 +81,7 @@ function addToBucket(buckets: readonly number[], ms: number): readonly number[] 
 }
 
 /** A candidate that took the result of another run has used no CI. */
-function runMs({ testingSince, sameTreeAs, pass, failure, endedAt }: Candidate): number {
+export function runMs({ testingSince, sameTreeAs, pass, failure, endedAt }: Candidate): number {
   const isRun = pass === undefined ? sameTreeAs === undefined : pass.by === 'own_run';
   if (testingSince === undefined || !isRun) return 0;
   const end = pass?.at ?? failure?.at ?? endedAt ?? testingSince;

@@ -197,6 +197,13 @@ export interface TransitionWindow {
   readonly until: Instant;
 }
 
+/** `until` is exclusive. */
+export interface QueueWindow {
+  readonly queueId: QueueId;
+  readonly from: Instant;
+  readonly until: Instant;
+}
+
 export interface DepartureQuery {
   readonly queueId: QueueId;
   readonly state: string;
@@ -258,6 +265,10 @@ export interface QueueStore {
   listTransitionsWithin(window: TransitionWindow): Promise<readonly TransitionRow[]>;
   /** The transitions out of a state within the window (both ends inclusive), newest first, and their total. */
   listDepartures(query: DepartureQuery): Promise<{ readonly rows: readonly TransitionRow[]; readonly total: number }>;
+  /** The transitions that end a stay within the window, oldest first. */
+  listConclusions(window: QueueWindow): Promise<readonly TransitionRow[]>;
+  /** The candidates that ended within the window, oldest first. */
+  listCandidatesEnded(window: QueueWindow): Promise<readonly CandidateRow[]>;
   /** Oldest first, from the version after `afterVersion`. */
   listEvents(queueId: QueueId, afterVersion: number, limit: number): Promise<readonly EventRow[]>;
   findCandidate(queueId: QueueId, number: number): Promise<CandidateRow | undefined>;

@@ -1,7 +1,8 @@
 import { useSignalEffect } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { send } from './core/api.ts';
-import { goTo, route } from './core/location.ts';
+import { past } from './core/clock.ts';
+import { goTo, query, route } from './core/location.ts';
 import type { Route } from './core/route.ts';
 import { type Session, sessionOf, sessions } from './core/session.ts';
 import { followStream, leaveStream, streamState } from './core/stream.ts';
@@ -22,6 +23,10 @@ export function App() {
     const { value } = route;
     if ('org' in value && sessionOf(value.org) !== undefined) followStream(value.org);
     else leaveStream();
+  });
+  useSignalEffect(() => {
+    const at = Date.parse(query.value.get('at') ?? '');
+    past.value = Number.isNaN(at) ? undefined : at;
   });
   const shown = route.value;
   return (

@@ -121,15 +121,56 @@ describe('the dashboard', () => {
     for (const tab of tabs) await tab.close();
   });
 
+  story('shows how it went, what landed, and the queue as it was', async (t) => {
+    const page = await open(t, pathOf('health'));
+    await page.getByText('half land within').waitFor();
+    await page
+      .getByRole('button', { name: /landed, .* removed/ })
+      .last()
+      .click();
+    await page.getByRole('heading', { name: /^Left the queue from/ }).waitFor();
+    await page.getByRole('link', { name: 'Landings' }).click();
+    await page.getByText(/All \d+ landings? verified/).waitFor();
+    await page.getByRole('link', { name: 'Queue', exact: true }).click();
+    await page.getByRole('button', { name: 'Look back' }).click();
+    await page.getByText('As it was').waitFor();
+    await page.getByRole('button', { name: /Back/ }).click();
+    await page.getByRole('button', { name: 'Now' }).click();
+    await page.getByRole('button', { name: 'Look back' }).waitFor();
+    await page.close();
+  });
+
+  story('changes settings after it has shown the change', async (t) => {
+    const page = await open(t, pathOf('settings'));
+    await page.getByLabel('concurrency', { exact: true }).fill('7');
+    await page.getByRole('button', { name: 'Look at them' }).click();
+    await page.getByRole('dialog').getByText('7').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Change' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    assert.equal((await queue.getQueue()).concurrency, 7);
+    await page.close();
+  });
+
   for (const colorScheme of ['light', 'dark'] as const) {
     for (const width of [1280, 390]) {
       story(`can be used by everybody: ${colorScheme}, ${width} px`, async (t) => {
         const number = await queue.submitOne();
         await queue.ci.runOf(number);
         const page = await open(t, '/default', server.token, { colorScheme, viewport: { width, height: 800 } });
-        for (const path of ['/default', pathOf(), pathOf('pr', String(number)), '/login', '/default/-/nothing']) {
+        const tabs = ['health', 'landings', 'settings', 'simulator'].map((tab) => pathOf(tab));
+        const past = `${pathOf()}?at=${new Date().toISOString()}`;
+        for (const path of [
+          '/default',
+          pathOf(),
+          pathOf('pr', String(number)),
+          ...tabs,
+          past,
+          '/login',
+          '/default/-/x',
+        ]) {
           await page.goto(server.url + path);
           await page.locator('main h1, main .title').first().waitFor();
+          await page.locator('.loading').waitFor({ state: 'detached' });
           assert.deepEqual(await violationsOf(page), [], path);
           const isWide = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
           assert.equal(isWide, false, `${path} is wider than the screen`);

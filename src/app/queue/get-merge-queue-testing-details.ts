@@ -80,15 +80,16 @@ async function describeAll(app: App, found: FoundQueue, isDecidedIncluded: boole
     : { testRuns };
 }
 
-/** A search that no failure began has failed nothing yet. */
-function viewSearch({ id, queue }: FoundQueue, { chains, failedSets }: Bisection) {
+/** A scout looks ahead: nothing in it has failed yet. */
+function viewSearch({ id, queue }: FoundQueue, { chains, failedSets, accused }: Bisection) {
   const runs = chains.flatMap(({ parts }) => parts.flatMap(({ candidates }) => candidates));
-  const isRunning = (number: Candidate['number']) => findCandidate(queue, number)?.state === 'testing';
+  const stateOf = (number: Candidate['number']) => findCandidate(queue, number)?.state;
+  const hasFailed = accused !== undefined || runs.some((number) => stateOf(number) === 'failed');
   return {
     suspects: chains.flatMap(({ parts }) => parts.flatMap(({ members }) => members.map(({ prNumber }) => prNumber))),
     cleared: chains.flatMap(({ survivors }) => survivors.map(({ prNumber }) => prNumber)),
-    isScout: failedSets.length === 0,
-    testRunIds: runs.filter(isRunning).map((number) => candidateIdOf(id, number)),
+    isScout: failedSets.length === 0 && !hasFailed,
+    testRunIds: runs.filter((number) => stateOf(number) === 'testing').map((number) => candidateIdOf(id, number)),
   };
 }
 

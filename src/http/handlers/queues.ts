@@ -2,12 +2,14 @@ import { adviseQueue } from '../../app/advice/advise-queue.ts';
 import { getCandidateLog } from '../../app/queue/get-candidate-log.ts';
 import { getMergeQueueMetrics } from '../../app/queue/get-merge-queue-metrics.ts';
 import { getMergeQueueTestingDetails } from '../../app/queue/get-merge-queue-testing-details.ts';
+import { getQueueHealth } from '../../app/queue/get-queue-health.ts';
 import { listMergeQueueTestingResults } from '../../app/queue/list-merge-queue-testing-results.ts';
 import { listQueueMoments } from '../../app/queue/list-queue-moments.ts';
 import { listQueues } from '../../app/queue/list-queues.ts';
 import { createQueue, deleteQueue, getQueue, updateQueue } from '../../app/queue/queues.ts';
 import { reportCheck, type TestRunName } from '../../app/queue/report-check.ts';
 import * as candidateLogContract from '../../contract/candidate-log.ts';
+import * as healthContract from '../../contract/queue-health.ts';
 import * as queuesContract from '../../contract/queues.ts';
 import { upper } from '../../contract/schema.ts';
 import { parseSettings } from '../../contract/settings.ts';
@@ -74,6 +76,9 @@ export const QUEUES_ROUTES: readonly Route[] = [
 ];
 
 export const CANDIDATES_ROUTES: readonly Route[] = [
+  route(healthContract.getQueueHealth, ({ app, caller }, body) =>
+    getQueueHealth(app, caller, { ...queueRef(body), days: body.days ?? 7 }),
+  ),
   route(testingContract.getMergeQueueTestingDetails, ({ app, caller }, body) => {
     const { testRunId, includeDecided: isDecidedIncluded = false, at } = body;
     const chosen = { ...queueRef(body), testRunId, isDecidedIncluded, at: optionalInstant('/at', at) };

@@ -113,7 +113,7 @@ function concludedEntries(compiler: StatementCompiler, param: Placeholders<ListA
 }
 
 /** The terminal states are literals, as in the partial index that serves this. */
-const isConclusion = sql<boolean>`transitions.to_state in ('MERGED', 'FAILED', 'CANCELLED')`;
+export const isConclusion = sql<boolean>`transitions.to_state in ('MERGED', 'FAILED', 'CANCELLED')`;
 
 function conclusionsWithin(
   compiler: StatementCompiler,

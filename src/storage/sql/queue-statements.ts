@@ -1,4 +1,5 @@
-import type { DepartureQuery } from '../queues.ts';
+import type { DepartureQuery, QueueWindow } from '../queues.ts';
+import { isConclusion } from './queue-entries.ts';
 import type { Placeholders, StatementCompiler } from './statement.ts';
 
 /** Said although it says nothing: one index then finds live rows, and those that changed since a version. */
@@ -156,6 +157,13 @@ function candidateStatements(compiler: StatementCompiler) {
         .orderBy('number', 'desc')
         .limit(1),
     ),
+    listCandidatesEnded: compiler.statement<QueueWindow>()((param) =>
+      candidates
+        .where('queue_id', '=', param('queueId'))
+        .where('ended_at', '>=', param('from'))
+        .where('ended_at', '<', param('until'))
+        .orderBy('ended_at'),
+    ),
     listEndedCandidates: compiler.statement<{ queueId: string; limit: number }>()((param) =>
       candidates
         .where('queue_id', '=', param('queueId'))
@@ -244,6 +252,16 @@ function departureStatements(compiler: StatementCompiler) {
         .orderBy('ordinal', 'desc')
         .limit(param('limit'))
         .offset(param('offset')),
+    ),
+    listConclusions: compiler.statement<QueueWindow>()((param) =>
+      compiler.dialect.builder
+        .selectFrom('transitions')
+        .selectAll()
+        .where('queue_id', '=', param('queueId'))
+        .where('at', '>=', param('from'))
+        .where('at', '<', param('until'))
+        .where(isConclusion)
+        .orderBy('at'),
     ),
     countDepartures: compiler.statement<DepartureQuery>()((param) =>
       departures(param).select((eb) => eb.fn.countAll<number>().as('total')),

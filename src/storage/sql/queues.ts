@@ -144,6 +144,7 @@ function rowReads(engine: SqlEngine, statements: QueueStatements) {
         // Each part of a long list of queues comes sorted; together they must be, too.
         return transitions.sort((a, b) => a.at - b.at || a.version - b.version || a.ordinal - b.ordinal);
       }),
+    listConclusions: (window) => engine.read(() => listRows(statements.listConclusions, window, toTransition)),
     listDepartures: (query) =>
       engine.snapshot(function* () {
         const rows = yield* all(statements.listDepartures, query);
@@ -164,6 +165,7 @@ function candidateReads(engine: SqlEngine, statements: QueueStatements) {
         // Of each part of a long list of queues there is one.
         return newest.map(toCandidate).sort((a, b) => b.createdAt - a.createdAt || b.number - a.number)[0];
       }),
+    listCandidatesEnded: (window) => engine.read(() => listRows(statements.listCandidatesEnded, window, toCandidate)),
     listEndedCandidates: (queueId, limit) =>
       engine.read(function* () {
         return (yield* all(statements.listEndedCandidates, { queueId, limit })).map(toCandidate).reverse();

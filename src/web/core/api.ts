@@ -6,6 +6,7 @@ import type * as flaky from '../../contract/flaky-tests.ts';
 import type * as monitors from '../../contract/monitors.ts';
 import type { ReplyOf } from '../../contract/operation.ts';
 import type * as pullRequests from '../../contract/pull-requests.ts';
+import type * as health from '../../contract/queue-health.ts';
 import type * as queues from '../../contract/queues.ts';
 import type * as repositories from '../../contract/repositories.ts';
 import type * as server from '../../contract/server.ts';
@@ -25,6 +26,7 @@ type Operations = typeof access &
   typeof events &
   typeof flaky &
   typeof monitors &
+  typeof health &
   typeof pullRequests &
   typeof queues &
   typeof repositories &

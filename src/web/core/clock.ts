@@ -1,4 +1,4 @@
-import { signal } from '@preact/signals';
+import { computed, signal } from '@preact/signals';
 
 /** How far the server's clock is ahead of the browser's. Instants come from the server, so ages are told by its clock. */
 let aheadMs = 0;
@@ -7,6 +7,12 @@ let aheadMs = 0;
 const COARSE_MS = 2_000;
 
 export const now = signal(Date.now());
+
+/** The instant that the page shows, where that is in the past. */
+export const past = signal<number | undefined>(undefined);
+
+/** Ages are told as of the instant that the page shows. */
+export const shownNow = computed(() => past.value ?? now.value);
 
 export function noteServerTime(header: string | null): void {
   const at = header === null ? Number.NaN : Date.parse(header);

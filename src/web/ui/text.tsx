@@ -1,12 +1,14 @@
 import { useComputed, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { now } from '../core/clock.ts';
+import { shownNow } from '../core/clock.ts';
 import { formatClock, formatDuration, formatExact, formatRelative } from '../model/time.ts';
 
 /** An instant: from now, and exactly on hover. */
 export function Ago({ at, isClock = false }: { readonly at: string; readonly isClock?: boolean }) {
   const instant = Date.parse(at);
-  const text = useComputed(() => (isClock ? formatClock(instant, now.value) : formatRelative(instant, now.value)));
+  const text = useComputed(() =>
+    isClock ? formatClock(instant, shownNow.value) : formatRelative(instant, shownNow.value),
+  );
   return (
     <time dateTime={at} title={formatExact(instant)}>
       {text}
@@ -17,7 +19,7 @@ export function Ago({ at, isClock = false }: { readonly at: string; readonly isC
 /** The time since an instant, which goes on. */
 export function Since({ at }: { readonly at: string }) {
   const instant = Date.parse(at);
-  const text = useComputed(() => formatDuration(now.value - instant));
+  const text = useComputed(() => formatDuration(shownNow.value - instant));
   return (
     <time dateTime={at} title={`since ${formatExact(instant)}`}>
       {text}

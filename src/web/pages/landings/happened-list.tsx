@@ -31,7 +31,7 @@ export function HappenedList({ place, title, types, after }: Props) {
         {title} <span class="count">{events.length}</span>
       </h2>
       <ul class="happened">
-        {events.map(({ id, at, text, actor, data }) => (
+        {events.map(({ id, at, text, data }) => (
           <li key={id}>
             <span class="at">
               <Ago at={at} isClock />
@@ -39,7 +39,6 @@ export function HappenedList({ place, title, types, after }: Props) {
             <span>
               <Sentence text={text} />
               <Changes data={data} />
-              {actor.kind !== 'sluice' && <span class="muted"> by {actor.name}</span>}
             </span>
           </li>
         ))}

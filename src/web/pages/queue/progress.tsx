@@ -1,5 +1,5 @@
 import { useComputed } from '@preact/signals';
-import { now } from '../../core/clock.ts';
+import { shownNow } from '../../core/clock.ts';
 
 interface Props {
   readonly since: string | undefined;
@@ -12,7 +12,7 @@ export function Progress({ since, until }: Props) {
   const done = useComputed(() => {
     if (since === undefined || until === undefined) return 0;
     const from = Date.parse(since);
-    return Math.min(0.98, Math.max(0.02, (now.value - from) / Math.max(1, Date.parse(until) - from)));
+    return Math.min(0.98, Math.max(0.02, (shownNow.value - from) / Math.max(1, Date.parse(until) - from)));
   });
   if (since === undefined || until === undefined) return null;
   return (

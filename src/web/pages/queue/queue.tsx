@@ -16,6 +16,7 @@ import { Lanes } from './lanes.tsx';
 import { QueueActions } from './queue-actions.tsx';
 import { TimeTravel } from './time-travel.tsx';
 
+const HealthPage = lazy(async () => (await import('../health/health.tsx')).HealthPage);
 const LandingsPage = lazy(async () => (await import('../landings/landings.tsx')).LandingsPage);
 const SettingsPage = lazy(async () => (await import('../settings/settings.tsx')).SettingsPage);
 const SimulatorPage = lazy(async () => (await import('../simulator/simulator.tsx')).SimulatorPage);
@@ -40,7 +41,7 @@ function QueueTab({ place, tab }: { readonly place: QueuePlace; readonly tab: Ta
     case 'simulator':
       return <SimulatorPage place={place} />;
     case 'health':
-      return <Empty title="This page is not there yet." />;
+      return <HealthPage place={place} />;
   }
 }
 

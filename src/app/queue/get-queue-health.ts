@@ -1,0 +1,138 @@
+import type { ReplyOf } from '../../contract/operation.ts';
+import type * as healthContract from '../../contract/queue-health.ts';
+import { runMs } from '../../engine/totals.ts';
+import { formatInstant, type Instant } from '../../lib/clock.ts';
+import { entropyOf } from '../../policy/measure.ts';
+import type { QueueId, TransitionRow } from '../../storage/queues.ts';
+import type { App } from '../core/app.ts';
+import type { Caller } from '../core/caller.ts';
+import { findQueue, type QueueRef } from '../core/find-queue.ts';
+import { decodeCandidate, decodeTransition } from '../core/queue-codec.ts';
+import { type Answer, isRefusal } from '../core/refusal.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+type Health = ReplyOf<typeof healthContract.getQueueHealth>;
+
+/** The facts of one hour or day, from which everything else is added up. */
+interface Figures {
+  readonly landed: number;
+  readonly removed: number;
+  readonly cancelled: number;
+  readonly runs: number;
+  readonly reused: number;
+  readonly ciMs: number;
+  /** The times in the queue of those that landed. */
+  readonly landedMs: readonly number[];
+  readonly reasons: ReadonlyMap<string, number>;
+}
+
+/** How a queue did. Hours and days that are over do not change, and are kept. */
+// SPEC M20
+export async function getQueueHealth(
+  app: App,
+  caller: Caller,
+  input: QueueRef & { readonly days: number },
+): Answer<Health> {
+  const found = await findQueue(app, caller, input);
+  if (isRefusal(found)) return found;
+  const stepMs = input.days === 1 ? HOUR_MS : DAY_MS;
+  const now = app.clock.now();
+  const last = Math.floor(now / stepMs) * stepMs;
+  const count = input.days === 1 ? 24 : input.days;
+  const begins = Array.from({ length: count }, (_, index) => last - (count - 1 - index) * stepMs);
+  const figures = await readAll(app, found.id, { begins, stepMs, now });
+  const total = figures.reduce(add, NOTHING);
+  const decided = total.landed + total.removed;
+  return {
+    buckets: figures.map((each, index) => ({ from: formatInstant(begins[index] ?? 0), ...view(each) })),
+    total: view(total),
+    reasons: [...total.reasons].sort(([, a], [, b]) => b - a).map(([reason, many]) => ({ reason, count: many })),
+    ...(decided === 0 ? {} : { fewestRunsPerDecided: entropyOf(total.removed / decided) }),
+    bucketSeconds: stepMs / 1_000,
+  };
+}
+
+interface Asked {
+  readonly begins: readonly Instant[];
+  readonly stepMs: number;
+  readonly now: Instant;
+}
+
+/** Reads what is not known in one piece, because a first look asks for many days. */
+async function readAll(app: App, queueId: QueueId, { begins, stepMs, now }: Asked): Promise<Figures[]> {
+  const cache = cacheOf(app);
+  const keyOf = (begin: Instant) => `${queueId} ${stepMs} ${begin}`;
+  const firstUnknown = begins.find((begin) => !cache.has(keyOf(begin)));
+  if (firstUnknown !== undefined) {
+    const window = { queueId, from: firstUnknown, until: now + 1 };
+    const conclusions = await app.store.queues.listConclusions(window);
+    const candidates = await app.store.queues.listCandidatesEnded(window);
+    for (const begin of begins.filter((each) => each >= firstUnknown)) {
+      const isIn = (at: Instant | null) => at !== null && at >= begin && at < begin + stepMs;
+      const runs = candidates.filter(({ endedAt }) => isIn(endedAt)).map(decodeCandidate);
+      const ended = conclusions.filter(({ at }) => isIn(at));
+      cache.set(keyOf(begin), {
+        ...countConclusions(ended),
+        runs: runs.filter((run) => runMs(run) > 0).length,
+        reused: runs.filter(({ pass }) => pass?.by === 'reused_run').length,
+        ciMs: runs.reduce((sum, run) => sum + runMs(run), 0),
+      });
+    }
+  }
+  const figures = begins.map((begin) => cache.get(keyOf(begin)) ?? NOTHING);
+  // Commits of other servers may arrive a little late.
+  for (const begin of begins) if (begin + stepMs > now - HOUR_MS) cache.delete(keyOf(begin));
+  return figures;
+}
+
+const CACHE_LIMIT = 20_000;
+const caches = new WeakMap<App, Map<string, Figures>>();
+
+function cacheOf(app: App): Map<string, Figures> {
+  const known = caches.get(app);
+  if (known !== undefined && known.size < CACHE_LIMIT) return known;
+  const made = new Map<string, Figures>();
+  caches.set(app, made);
+  return made;
+}
+
+function countConclusions(rows: readonly TransitionRow[]) {
+  const reasons = new Map<string, number>();
+  for (const row of rows) {
+    if (row.to !== 'FAILED') continue;
+    const { reason } = decodeTransition(row);
+    reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+  }
+  const many = (state: string) => rows.filter(({ to }) => to === state).length;
+  const landedMs = rows.flatMap(({ to, inQueueMs }) => (to === 'MERGED' && inQueueMs !== null ? [inQueueMs] : []));
+  return { landed: many('MERGED'), removed: many('FAILED'), cancelled: many('CANCELLED'), landedMs, reasons };
+}
+
+const NOTHING: Figures = {
+  ...{ landed: 0, removed: 0, cancelled: 0, runs: 0, reused: 0, ciMs: 0 },
+  ...{ landedMs: [], reasons: new Map() },
+};
+
+function add(one: Figures, other: Figures): Figures {
+  const reasons = new Map(one.reasons);
+  for (const [reason, count] of other.reasons) reasons.set(reason, (reasons.get(reason) ?? 0) + count);
+  return {
+    landed: one.landed + other.landed,
+    removed: one.removed + other.removed,
+    cancelled: one.cancelled + other.cancelled,
+    runs: one.runs + other.runs,
+    reused: one.reused + other.reused,
+    ciMs: one.ciMs + other.ciMs,
+    landedMs: [...one.landedMs, ...other.landedMs],
+    reasons,
+  };
+}
+
+function view({ landed, removed, cancelled, runs, reused, ciMs, landedMs }: Figures): Health['total'] {
+  const sorted = landedMs.toSorted((a, b) => a - b);
+  const quantile = (share: number) => (sorted[Math.ceil(share * sorted.length) - 1] ?? 0) / 1_000;
+  const times = sorted.length === 0 ? {} : { p50Seconds: quantile(0.5), p95Seconds: quantile(0.95) };
+  return { landed, removed, cancelled, runs, reusedTrees: reused, ciSeconds: ciMs / 1_000, ...times };
+}
