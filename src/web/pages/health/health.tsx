@@ -5,10 +5,10 @@ import { useResource } from '../../core/resource.ts';
 import type { QueuePlace } from '../../core/route.ts';
 import { formatDuration } from '../../model/time.ts';
 import { BarChart } from '../../ui/bar-chart.tsx';
+import { EntryList } from '../../ui/entry-list.tsx';
 import { useTitle } from '../../ui/layout.tsx';
 import { Empty, Loaded } from '../../ui/page-states.tsx';
 import { daysShown, Range } from '../../ui/range.tsx';
-import { EntryList } from '../queue/entry-list.tsx';
 
 type Health = Reply<'getQueueHealth'>;
 type Bucket = Health['buckets'][number];

@@ -1,10 +1,10 @@
+import { lit } from '../../core/lit.ts';
 import type { AllTesting, Entry, Queue, Search, TestRun } from '../../core/replies.ts';
 import { type QueuePlace, toPath } from '../../core/route.ts';
 import { describeLanes, drawLanes, type LaneNode } from '../../model/lanes.ts';
 import { lookOfCheck, lookOfEntry, lookOfRun } from '../../model/state.ts';
 import { Shape } from '../../ui/shape.tsx';
 import { Since } from '../../ui/text.tsx';
-import { lit } from './lit.ts';
 import { Progress } from './progress.tsx';
 
 interface Props {

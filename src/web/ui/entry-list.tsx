@@ -1,11 +1,11 @@
-import type { Entry } from '../../core/replies.ts';
-import { type QueuePlace, toPath } from '../../core/route.ts';
-import { sentenceOf } from '../../model/explanation.ts';
-import { lookOfEntry } from '../../model/state.ts';
-import { State } from '../../ui/shape.tsx';
-import { Ago, Since } from '../../ui/text.tsx';
-import { VirtualList } from '../../ui/virtual-list.tsx';
-import { lit } from './lit.ts';
+import { lit } from '../core/lit.ts';
+import type { Entry } from '../core/replies.ts';
+import { type QueuePlace, toPath } from '../core/route.ts';
+import { sentenceOf } from '../model/explanation.ts';
+import { lookOfEntry } from '../model/state.ts';
+import { State } from './shape.tsx';
+import { Ago, Since } from './text.tsx';
+import { VirtualList } from './virtual-list.tsx';
 
 interface Props {
   readonly place: QueuePlace;
