@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { forEachProcess, readProc, readStat } from './proc.ts';
 
 /**
  * Every process of a job has this variable, because children inherit it. It finds processes that left their process
@@ -8,7 +8,6 @@ export const MARK = 'SLUICE_JOB';
 
 /** A process may start another during the scan, so the scan is repeated. */
 const MAX_ROUNDS = 20;
-const MAX_ENVIRONMENT_BYTES = 256 * 1024;
 /** A process in the middle of `exec` shows no environment. This is long enough even on a busy machine. */
 const BLANK_MS = 30;
 /** PF_KTHREAD: the process is a kernel thread. */
@@ -18,7 +17,7 @@ const KERNEL_FLAG = 0x200000;
 export async function killMarked(mark: string): Promise<void> {
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const { marked, blank } = await look(mark);
-    const isSure = await areBlankForGood(blank);
+    const isSure = areBlankForGood(blank);
     if (marked.length === 0 && isSure) return;
     for (const pid of marked) kill(pid, 'SIGKILL');
     await new Promise((resolve) => setTimeout(resolve, round));
@@ -64,9 +63,9 @@ function listProcesses(): Promise<readonly Process[]> {
 }
 
 async function readProcesses(): Promise<readonly Process[]> {
-  const names = await readdir('/proc').catch(() => []);
-  const pids = names.filter((name) => /^\d+$/.test(name)).map(Number);
-  return Promise.all(pids.map(async (pid) => ({ pid, environment: await readEnvironment(pid) })));
+  const processes: Process[] = [];
+  await forEachProcess((pid) => processes.push({ pid, environment: readEnvironment(pid) }));
+  return processes;
 }
 
 async function look(mark: string): Promise<Look> {
@@ -77,10 +76,9 @@ async function look(mark: string): Promise<Look> {
 }
 
 /** Undefined when the process is gone, belongs to another user, or is this one. */
-async function readEnvironment(pid: number): Promise<string | undefined> {
-  if (pid === process.pid) return undefined;
-  const bytes = await readFile(`/proc/${pid}/environ`).catch(() => undefined);
-  return bytes && `\0${bytes.toString('latin1', 0, MAX_ENVIRONMENT_BYTES)}`;
+function readEnvironment(pid: number): string | undefined {
+  const text = pid === process.pid ? undefined : readProc(pid, 'environ');
+  return text === undefined ? undefined : `\0${text}`;
 }
 
 /**
@@ -88,22 +86,20 @@ async function readEnvironment(pid: number): Promise<string | undefined> {
  */
 const blankSince = new Map<number, number>();
 
-async function areBlankForGood(blank: readonly number[]): Promise<boolean> {
+function areBlankForGood(blank: readonly number[]): boolean {
   const now = performance.now();
   const present = new Set(blank);
   for (const pid of blankSince.keys()) if (!present.has(pid)) blankSince.delete(pid);
   for (const pid of blank) {
-    if (!blankSince.has(pid)) blankSince.set(pid, (await isProgram(pid)) ? now : Number.NEGATIVE_INFINITY);
+    if (!blankSince.has(pid)) blankSince.set(pid, isProgram(pid) ? now : Number.NEGATIVE_INFINITY);
   }
   return blank.every((pid) => now - (blankSince.get(pid) ?? now) >= BLANK_MS);
 }
 
 /** Excludes kernel threads and zombies. */
-async function isProgram(pid: number): Promise<boolean> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '');
-  // The second field may contain spaces and parentheses. The third is the state, the ninth the flags.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return !['Z', 'X', ''].includes(fields[0] ?? '') && (Number(fields[6]) & KERNEL_FLAG) === 0;
+function isProgram(pid: number): boolean {
+  const { state, flags } = readStat(pid);
+  return state !== undefined && state !== 'Z' && state !== 'X' && (flags & KERNEL_FLAG) === 0;
 }
 
 function kill(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
-import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { assert } from '../../lib/assert.ts';
+import { forEachProcess, readProc } from './proc.ts';
 
 /** A uid and gid for one command, without an account. */
 export interface User {
@@ -24,15 +24,13 @@ const ROUND_MS = 10;
 
 /** Processes with this real, effective, saved or file system uid. Zombies do not count. */
 export async function findProcessesOf(uid: number): Promise<readonly number[]> {
-  const names = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  const found = await Promise.all(
-    names.map(async (name) => {
-      const status = await readFile(`/proc/${name}/status`, 'latin1').catch(() => '');
-      const uids = /^Uid:(.*)$/m.exec(status)?.[1]?.trim().split(/\s+/) ?? [];
-      return uids.includes(String(uid)) && !/^State:\s[ZX]/m.test(status) ? [Number(name)] : [];
-    }),
-  );
-  return found.flat();
+  const found: number[] = [];
+  await forEachProcess((pid) => {
+    const status = readProc(pid, 'status') ?? '';
+    const uids = /^Uid:(.*)$/m.exec(status)?.[1]?.trim().split(/\s+/) ?? [];
+    if (uids.includes(String(uid)) && !/^State:\s[ZX]/m.test(status)) found.push(pid);
+  });
+  return found;
 }
 
 /**

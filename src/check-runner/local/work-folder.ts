@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { Fault } from '../../lib/fault.ts';
 import { killMarked } from './marked-processes.ts';
+import { readStat } from './proc.ts';
 import { killProcessesOf, type UidRange, type User } from './user.ts';
 
 /** The parent folder of this runner's jobs. */
@@ -36,7 +37,7 @@ export async function createWorkFolder(parent: string, mark: string): Promise<Wo
   await mkdir(path, { recursive: true, mode: 0o711 });
   // The users of commands must pass through these folders, whatever the server's umask.
   await Promise.all([chmod(parent, 0o711), chmod(path, 0o711)]);
-  await writeFile(join(path, OWNER_FILE), JSON.stringify(await ownerOf(process.pid)), { mode: 0o600 });
+  await writeFile(join(path, OWNER_FILE), JSON.stringify(ownerOf(process.pid)), { mode: 0o600 });
   return { path, mark };
 }
 
@@ -173,7 +174,7 @@ async function isInUse(path: string): Promise<boolean> {
   const text = await readFile(join(path, OWNER_FILE), 'utf8').catch(() => undefined);
   const owner = text === undefined ? undefined : parseOwner(text);
   if (owner === undefined || !isAlive(owner.pid)) return false;
-  return (await ownerOf(owner.pid)).startedAt === owner.startedAt;
+  return ownerOf(owner.pid).startedAt === owner.startedAt;
 }
 
 function parseOwner(text: string): Owner | undefined {
@@ -195,9 +196,6 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** The 22nd field of /proc/<pid>/stat. The second may contain spaces and parentheses. */
-async function ownerOf(pid: number): Promise<Owner> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return { pid, startedAt: fields[19] ?? '' };
+function ownerOf(pid: number): Owner {
+  return { pid, startedAt: readStat(pid).startedAt ?? '' };
 }
