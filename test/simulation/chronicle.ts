@@ -68,7 +68,6 @@ const KEPT_EVENTS = 40;
 export class Chronicle {
   queue: Queue;
   version = 1;
-  events = 0;
   /** Since when the stored queue has been paused or parked. */
   stillSince: Instant | undefined;
   /** The last state of every candidate, by id. */
@@ -79,12 +78,17 @@ export class Chronicle {
   readonly decisions = new Map<number, LandingDecision>();
   readonly #options: ChronicleOptions;
   readonly #sets = new Map<string, readonly string[]>();
+  readonly #rows: EventRow[] = [];
   readonly #last: string[] = [];
   #isOver = false;
 
   constructor(options: ChronicleOptions) {
     this.#options = options;
     this.queue = options.created;
+  }
+
+  get events(): number {
+    return this.#rows.length;
   }
 
   /** The latest events, for the report. */
@@ -121,16 +125,15 @@ export class Chronicle {
     this.#options.onTransitions(commit.transitions);
   }
 
-  /** Reads all events back from the store and replays them from the beginning. */
+  /** Reads all events back from the store: they are those that were replayed. */
   async verify(store: Store): Promise<void> {
-    const { queueId, created } = this.#options;
+    const { queueId } = this.#options;
     const rows = await store.queues.listEvents(queueId, 1, 1_000_000);
-    let queue = created;
-    for (const row of rows) queue = markParked(step(queue, decodeEvent(row, this.#sets)), row.version);
+    if (!isDeepStrictEqual(rows, this.#rows)) this.#breach('the store has other events');
     const snapshot = await store.queues.load(queueId);
     if (snapshot === undefined) return this.#breach('the queue is gone');
     if (snapshot.queue.version !== this.version) this.#breach(`the store is at version ${snapshot.queue.version}`);
-    if (!isDeepStrictEqual(plainQueue(queue), plainQueue(decodeQueue(snapshot))))
+    if (!isDeepStrictEqual(plainQueue(this.queue), plainQueue(decodeQueue(snapshot))))
       this.#breach('the whole log gives another queue');
   }
 
@@ -141,7 +144,7 @@ export class Chronicle {
     const result = step(before, event);
     this.queue = markParked(result, row.version);
     this.version = row.version;
-    this.events += 1;
+    this.#rows.push(row);
     this.#remember(row, result);
     const isStill = this.queue.state === 'PAUSED' || this.queue.parked !== undefined;
     this.stillSince = isStill ? (this.stillSince ?? now()) : undefined;
