@@ -1,4 +1,5 @@
-import { dirname } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { runGit } from './exec.ts';
 
 export interface RepositoryLayout {
@@ -42,8 +43,11 @@ export async function initBare(gitDir: string, objectFormat: string): Promise<vo
 
 const READING = 'read the configuration of the repository';
 
-/** Reads the repository's own configuration file only. */
+/** Reads the repository's own configuration file only. Git is asked only where the file has the name of the setting. */
 export async function findConfig(gitDir: string, key: string): Promise<string | undefined> {
+  const name = key.slice(key.lastIndexOf('.') + 1).toLowerCase();
+  const text = await readFile(join(gitDir, 'config'), 'latin1').catch(() => undefined);
+  if (text !== undefined && !text.toLowerCase().includes(name)) return undefined;
   const args = ['config', '--local', '--null', '--get', '--end-of-options', key];
   const { exitCode, stdout } = await runGit(args, { purpose: READING, gitDir, expected: [0, 1] });
   return exitCode === 0 ? stdout.toString().split('\0', 1)[0] : undefined;

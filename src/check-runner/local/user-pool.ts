@@ -10,6 +10,9 @@ import { removeFolder } from './work-folder.ts';
 /** World-writable folders. The next check of the same user must not find files of an earlier one there. */
 const SHARED_FOLDERS = ['/tmp', '/var/tmp', '/dev/shm'];
 
+/** Whether uids have accounts. A lookup takes longer than everything else here. */
+const accounts = new Map<number, Promise<boolean>>();
+
 /**
  * Users from a uid range that belongs to Sluice alone. A uid is handed out only while no account and no process has it,
  * and returned only when all its processes are gone.
@@ -20,8 +23,6 @@ export class UserPool {
   readonly #group: number | undefined;
   /** Users held by this server. The lock excludes other servers on this machine. */
   readonly #locks = new Map<number, Server>();
-  /** Cached, since a lookup of accounts takes longer than everything else here. */
-  readonly #accounts = new Map<number, Promise<boolean>>();
   #next: number;
 
   /**
@@ -66,8 +67,8 @@ export class UserPool {
 
   async #lock(uid: number): Promise<boolean> {
     if (this.#locks.has(uid)) return false;
-    const account = this.#accounts.get(uid) ?? hasAccount(uid);
-    this.#accounts.set(uid, account);
+    const account = accounts.get(uid) ?? hasAccount(uid);
+    accounts.set(uid, account);
     if (await account) return false;
     const lock = await listenAlone(`\0sluice-runner-uid-${uid}`);
     if (lock === undefined) return false;
