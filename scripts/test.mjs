@@ -106,6 +106,7 @@ async function runTests() {
   await buildSluice(built);
   const { ensureWeb } = await import('./lib/build-web.mjs');
   await ensureWeb();
+  const scratch = makeScratch();
   const times = new TestTimes(join('.cache', 'test-times.json'));
   heading(`tests: ${files.length} files (seconds, seconds of CPU time)`);
   const { results, problems } = await runTestFiles({
@@ -115,7 +116,8 @@ async function runTests() {
     limitOf,
     env: {
       NODE_COMPILE_CACHE: join(projectRoot, '.cache', 'compile'),
-      TMPDIR: makeScratch(),
+      TMPDIR: scratch,
+      SLUICE_TEST_CLUSTER: join(scratch, 'cluster'),
       SLUICE_TEST_BIN: join(built, 'bin', 'sluice.mjs'),
       // Starting a process copies the page tables of its parent: with huge pages they are small.
       GLIBC_TUNABLES: 'glibc.malloc.hugetlb=1',
