@@ -64,28 +64,26 @@ async function findProblem(gitDir: string, setup: Setup, entries: readonly strin
 
 async function readSetup(gitDir: string): Promise<Setup> {
   const options = { purpose: PURPOSE, hooks: true, extra: { GIT_DIR: gitDir } };
-  const [{ stdout: list }, { stdout: hooksPath }, isChecked] = await Promise.all([
+  const [settings, paths] = await Promise.all([
     runGit(['config', '--list', '--null', '--show-origin', '--includes'], options),
-    runGit(['rev-parse', '--git-path', 'hooks'], options),
-    findCheckedOut(options),
+    runGit(['rev-parse', '--is-bare-repository', '--git-path', 'hooks'], options),
   ]);
-  const { files, problem } = readOrigins(gitDir, list.toString());
+  const list = settings.stdout.toString();
+  const [, isBare, hooksPath = ''] = /^(true|false)\n(.*)\n$/s.exec(paths.stdout.toString()) ?? [];
+  const isChecked = isBare === 'true' ? undefined : findCheckedOut(list);
+  const { files, problem } = readOrigins(gitDir, list);
   const configFiles = [...new Set([...files, ...usualFiles(gitDir)])];
   // A relative path counts from the repository's folder, in which hooks run.
-  const hooksDir = resolve(gitDir, hooksPath.toString().replace(/\n$/, ''));
+  const hooksDir = resolve(gitDir, hooksPath);
   return { hooksDir, configFiles, stamp: await stampOf(configFiles), problem: problem ?? isChecked };
 }
 
 /**
  * Git refuses a push to the checked-out branch of a work tree, unless the repository configures `denyCurrentBranch`.
  */
-async function findCheckedOut(options: Parameters<typeof runGit>[1]): Promise<string | undefined> {
-  const [bare, deny] = await Promise.all([
-    runGit(['rev-parse', '--is-bare-repository'], options),
-    runGit(['config', '--get', 'receive.denyCurrentBranch'], { ...options, expected: [0, 1] }),
-  ]);
-  if (bare.stdout.toString().trim() === 'true') return undefined;
-  if (/^(?:false|no|off|0|ignore|warn|updateinstead)$/i.test(deny.stdout.toString().trim())) return undefined;
+function findCheckedOut(list: string): string | undefined {
+  const deny = list.split('\0').findLast((setting) => /^receive\.denycurrentbranch(?:\n|$)/.test(setting)) ?? '';
+  if (/\n\s*(?:false|no|off|0|ignore|warn|updateinstead)\s*$/i.test(deny)) return undefined;
   return 'it is not bare, and git refuses pushes to a branch that is checked out (receive.denyCurrentBranch says otherwise)';
 }
 
