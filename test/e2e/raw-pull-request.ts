@@ -1,4 +1,6 @@
 // Pull requests with bytes that git's porcelain commands would not write.
+import { writeObject } from '../fake/git-files/object-files.ts';
+import { writeRefFiles } from '../fake/git-files/ref-files.ts';
 import type { TestQueue } from './test-queue.ts';
 
 export interface RawCommit {
@@ -25,7 +27,7 @@ let count = 0;
 /** Points a pull request at a commit made of exactly these bytes. */
 export async function pushRaw(queue: TestQueue, prNumber: number, raw: RawCommit): Promise<string> {
   const sha = await commitRaw(queue, raw);
-  await queue.git.git(['update-ref', `refs/pull/${prNumber}/head`, sha]);
+  writeRefFiles(queue.git.path, [{ ref: `refs/pull/${prNumber}/head`, after: sha }]);
   return sha;
 }
 
@@ -37,13 +39,12 @@ export async function commitRaw({ git }: TestQueue, raw: RawCommit): Promise<str
   let tree = await git.git(['rev-parse', `${parent}^{tree}`]);
   for (const file of wanted) tree = await addFile(git, tree, file);
   const head = `tree ${tree}\nparent ${parent}\nauthor ${author}\ncommitter ${author}\n\n`;
-  const bytes = Buffer.concat([Buffer.from(head), Buffer.from(message)]);
-  return git.git(['hash-object', '-t', 'commit', '-w', '--stdin', '--literally'], bytes);
+  return writeObject(git.path, { type: 'commit', body: Buffer.concat([Buffer.from(head), Buffer.from(message)]) });
 }
 
 async function addFile(git: TestQueue['git'], tree: string, file: RawFile): Promise<string> {
   const { mode, name, content, folder } = file;
-  const sha = mode === '160000' ? content : await git.git(['hash-object', '-w', '--stdin'], content);
+  const sha = mode === '160000' ? content : writeObject(git.path, { type: 'blob', body: Buffer.from(content) });
   const entry = `${mode} ${mode === '160000' ? 'commit' : 'blob'} ${sha}\t${name}\0`;
   const listing = await git.git(['ls-tree', '-z', tree]);
   if (folder === undefined) return git.git(['mktree', '-z', '--missing'], listing + entry);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { after, before, describe, it } from 'node:test';
 import { QUARANTINE_VERDICTS } from '../../src/engine/judgement.ts';
 import {
   FIRST_ADAPTIVE_SEED,
@@ -14,12 +14,12 @@ import { simulate } from './simulate.ts';
 import { describeFailure, Summary } from './summary.ts';
 import { TROUBLES } from './troubles.ts';
 
-/** 181 in all. `npm run simulate` runs thousands. */
-const SEEDS = 60;
-const QUARANTINE_SEEDS = 30;
-const API_SEEDS = 28;
-const TROUBLED_SEEDS = 33;
-const ADAPTIVE_SEEDS = 20;
+/** 132 in all, besides the frozen ones. `npm run simulate` runs thousands. */
+const SEEDS = 40;
+const QUARANTINE_SEEDS = 20;
+const API_SEEDS = 22;
+const TROUBLED_SEEDS = 24;
+const ADAPTIVE_SEEDS = 16;
 const FREEZE_SEEDS = 10;
 /** Rare events are searched for in this many times as many seeds. */
 const MAX_ROUNDS = 10;
@@ -58,6 +58,15 @@ interface Coverage {
 }
 
 describe('simulation', () => {
+  const { stackTraceLimit } = Error;
+  // Thousands of faults are thrown, and their stack traces are never read.
+  before(() => {
+    Error.stackTraceLimit = 4;
+  });
+  after(() => {
+    Error.stackTraceLimit = stackTraceLimit;
+  });
+
   it('is the same for the same seed', async () => {
     for (const seed of [3, 20, 41]) {
       const [one, two] = [await simulate({ seed }), await simulate({ seed })];
@@ -67,7 +76,7 @@ describe('simulation', () => {
   });
 
   it('keeps every invariant under the seeds that once broke one', async () => {
-    await runAll(FROZEN_SEEDS.map(([seed]) => seed));
+    await runAll([...new Set(FROZEN_SEEDS.map(([seed]) => seed))]);
   });
 
   it('keeps every invariant under many seeds, and settles [I1] [I3] [I4] [C11] [L1] [L2] [L5] [L7]', async (test) => {
@@ -89,7 +98,12 @@ describe('simulation', () => {
   it('keeps them where a merge API lands one by one, too [G20] [G21] [G22] [L9]', async () => {
     const landings = ['landed.PREFIX', 'landed.COMPOSED', 'landed.UNPROVEN', 'alarm.UNPROVEN_LANDING'];
     const sights = [...landings, ...OF_MERGING.map((what) => `merging.${what}`)];
-    await runUntilSeen({ from: FIRST_API_SEED, count: API_SEEDS, rare: [20_031, 20_033, 20_042, 20_103], sights });
+    await runUntilSeen({
+      from: FIRST_API_SEED,
+      count: API_SEEDS,
+      rare: [20_027, 20_031, 20_033, 20_042, 20_103],
+      sights,
+    });
   });
 
   it('keeps them where the innocent look guilty, too [V10] [O1]', async () => {
