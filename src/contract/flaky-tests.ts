@@ -79,6 +79,9 @@ export const listQuarantinedTests = testOperation({
         status_last_updated_at: instant('When its status was set.'),
         test_case_id: text('Test case id.'),
         variant: text('Test variant; empty where there is none.'),
+        expires_at: Type.Optional(
+          instant('When somebody decided that it ends; absent where nobody did, and on /trunk/v1.'),
+        ),
         review: Type.Optional(
           fixedEnum(
             ['ALWAYS_PASSES', 'NEVER_RUNS'],
@@ -105,6 +108,7 @@ export const listQuarantinedTests = testOperation({
           status_last_updated_at: '2026-09-17T10:16:02.000Z',
           test_case_id: EXAMPLE_TEST.id,
           variant: '',
+          expires_at: '2026-10-01T00:00:00.000Z',
           review: 'ALWAYS_PASSES',
         },
       ],

@@ -79,13 +79,9 @@ const {
 } = testCaseFields;
 const { pull_requests_impacted_last_7d: _impacted, ...listedIdentity } = listedFields;
 
-export const ListedTest = record('ListedTest', 'A test and its figures of the last 30 days, without skipped runs.', {
-  ...listedIdentity,
-  runs_last_30d: integer('Its runs.'),
-  failures_last_30d: integer('Those that failed.'),
-  failure_rate_last_30d: number('These as a fraction of its runs, 0 to 1.'),
+const figureFields = {
   pull_requests_impacted_last_30d: integer(
-    'Pull requests that saw it fail while it was unhealthy and not quarantined.',
+    'Pull requests that saw it fail in the last 30 days while it was unhealthy and not quarantined.',
   ),
   average_duration_ms: Type.Optional(number('How long a run takes; absent where no run told it.')),
   last_failure_at: Type.Optional(instant('When it last failed, however long ago; absent where it never did.')),
@@ -94,16 +90,20 @@ export const ListedTest = record('ListedTest', 'A test and its figures of the la
     runs: list(Type.Integer(), 'Runs of each day.'),
     failures: list(Type.Integer(), 'Failures of each day.'),
   }),
+};
+
+export const ListedTest = record('ListedTest', 'A test and its figures of the last 30 days, without skipped runs.', {
+  ...listedIdentity,
+  runs_last_30d: integer('Its runs.'),
+  failures_last_30d: integer('Those that failed.'),
+  failure_rate_last_30d: number('These as a fraction of its runs, 0 to 1.'),
+  ...figureFields,
 });
 
 const { id, repository, html_url, name, variant, status, codeowners, quarantined, file_path } = EXAMPLE_TEST;
 const busy = Array.from({ length: 30 }, (_day, index) => 10 + (index % 3));
 
-export const EXAMPLE_LISTED = {
-  ...{ id, repository, html_url, name, variant, status, codeowners, quarantined, file_path },
-  runs_last_30d: 330,
-  failures_last_30d: 12,
-  failure_rate_last_30d: 0.036363636363636362,
+const EXAMPLE_FIGURES = {
   pull_requests_impacted_last_30d: 9,
   average_duration_ms: 1480.5,
   last_failure_at: '2026-09-17T09:58:40.000Z',
@@ -112,6 +112,14 @@ export const EXAMPLE_LISTED = {
     runs: busy,
     failures: busy.map((runs, index) => (runs === 12 || index > 27 ? 1 : 0)),
   },
+};
+
+export const EXAMPLE_LISTED = {
+  ...{ id, repository, html_url, name, variant, status, codeowners, quarantined, file_path },
+  runs_last_30d: 330,
+  failures_last_30d: 12,
+  failure_rate_last_30d: 0.036363636363636362,
+  ...EXAMPLE_FIGURES,
 };
 
 export const Evidence = record('Evidence', 'What a detection follows from.', {
@@ -170,6 +178,7 @@ export const TestDetails = record(
   'A test, how it does, and what was decided about it. /trunk/v1 answers a TestCase.',
   {
     ...testCaseFields,
+    ...figureFields,
     first_seen_at: instant('When the first results of it came.'),
     quarantined_at: Type.Optional(instant('Since when it is quarantined; absent where it is not.')),
     quarantine_override: Type.Optional(
@@ -208,6 +217,7 @@ export const EXAMPLE_EVIDENCE = {
 };
 export const EXAMPLE_DETAILS = {
   ...EXAMPLE_TEST,
+  ...EXAMPLE_FIGURES,
   quarantined: true,
   first_seen_at: '2026-08-02T08:00:00.000Z',
   quarantined_at: '2026-09-17T11:00:00.000Z',

@@ -190,6 +190,8 @@ export interface TestStore {
    * at once, but move a test within a minute or so.
    */
   rank(query: RankedTestsQuery): Promise<RankedTests>;
+  /** The same figures of one test. */
+  getFigures(repositoryId: RepositoryId, testNo: number): Promise<RankedTest | undefined>;
   /** One for each id, in their order. `now` ends the windows; runs and groups reach back to `since` at most. */
   getStats(query: {
     readonly repositoryId: RepositoryId;

@@ -2,6 +2,7 @@ import type { View } from '../../contract/schema.ts';
 import type { TestDetails as TestDetailsSchema } from '../../contract/test-details.ts';
 import type { Monitor } from '../../flaky/core/monitor.ts';
 import type { Flag, LabelSource, MonitorState, Mute, TestState } from '../../flaky/core/state.ts';
+import { dayOf } from '../../flaky/daily-counts.ts';
 import { formatInstant, type Instant } from '../../lib/clock.ts';
 import type { Repository } from '../../storage/repositories.ts';
 import { decodeState, overrideOf } from '../../storage/test-codec.ts';
@@ -12,7 +13,7 @@ import type { Caller } from '../core/caller.ts';
 import { findTestScope, type TestScope } from '../core/list-page.ts';
 import { type Answer, isRefusal, type Refusal, refuse } from '../core/refusal.ts';
 import { getTestSettings } from './stored-test-settings.ts';
-import { type TestLinks, type TestView, viewEvidence, viewTests } from './test-view.ts';
+import { type TestLinks, type TestView, viewEvidence, viewFigures, viewTests } from './test-view.ts';
 
 interface GetTestDetails extends TestScope {
   readonly testId: string;
@@ -51,13 +52,18 @@ export interface TestDetails {
   readonly links: TestLinks;
 }
 
+const NO_FIGURES = { days: [], pullRequests: 0, lastFailureAt: null };
+
 // SPEC F57
 export async function viewTestDetails(app: App, of: TestDetails): Promise<TestDetailsView> {
   const { repository, test, state, settings, links } = of;
   const [view] = await viewTests(app, { repository, tests: [test], links });
-  const override = viewOverride(test, app.clock.now());
+  const now = app.clock.now();
+  const override = viewOverride(test, now);
+  const figures = await app.store.tests.getFigures(repository.id, test.no);
   return {
     ...(view as TestView),
+    ...viewFigures(figures ?? NO_FIGURES, dayOf(now)),
     first_seen_at: formatInstant(test.firstSeenAt),
     ...(test.quarantinedAt === null ? {} : { quarantined_at: formatInstant(test.quarantinedAt) }),
     ...(override === undefined ? {} : { quarantine_override: override }),

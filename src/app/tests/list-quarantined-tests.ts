@@ -43,7 +43,7 @@ export async function listQuarantinedTests(
   const reviews = input.hasReview || input.onlyToReview ? await reviewAll(app, { repository, tests, now }) : [];
   const rows = tests.map((test, index) => ({ test, review: reviews[index] }));
   const shown = input.onlyToReview ? rows.filter(({ review }) => review !== undefined) : rows;
-  return { quarantined_tests: shown.map(({ test, review }) => viewQuarantined(test, review, now)), page: read.page };
+  return { quarantined_tests: shown.map(({ test, review }) => viewQuarantined(test, review, { now, hasReview: input.hasReview })), page: read.page };
 }
 
 /** Runs are counted only for tests that have been quarantined long enough. */
@@ -69,9 +69,14 @@ async function reviewAll(
   return tests.map((test) => reviews.get(test.id));
 }
 
-function viewQuarantined(test: TestRow, review: Review | undefined, now: Instant): QuarantinedTestView {
+function viewQuarantined(
+  test: TestRow,
+  review: Review | undefined,
+  { now, hasReview }: { readonly now: Instant; readonly hasReview: boolean },
+): QuarantinedTestView {
   const override = overrideOf(test);
   const isAlways = override?.mode === 'ALWAYS_QUARANTINE' && (override.expiresAt ?? Infinity) > now;
+  const expiresAt = isAlways && hasReview ? override.expiresAt : null;
   return {
     name: test.name,
     ...present({ parent: test.parent, file: test.file, classname: test.classname, review }),
@@ -83,5 +88,6 @@ function viewQuarantined(test: TestRow, review: Review | undefined, now: Instant
     status_last_updated_at: formatInstant(test.statusAt),
     test_case_id: test.id,
     variant: test.variant,
+    ...(expiresAt === null ? {} : { expires_at: formatInstant(expiresAt) }),
   };
 }

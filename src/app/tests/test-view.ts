@@ -66,26 +66,30 @@ function viewIdentity(test: TestRow, { repository, links }: Shown) {
   };
 }
 
-/** Days that have left the window since the figures were stored do not count. */
-export function viewListed(
-  { test, days, pullRequests, lastFailureAt }: RankedTest,
-  of: Shown & { readonly today: number },
-): ListedTestView {
-  const shown = dropBefore(days, firstFigureDay(of.today));
-  const { runs, failures, durationMs } = sumCounts(shown);
-  const daily = lastDays(shown, of.today);
+export function viewListed(ranked: RankedTest, of: Shown & { readonly today: number }): ListedTestView {
+  const { runs, failures } = sumCounts(dropBefore(ranked.days, firstFigureDay(of.today)));
   return {
-    ...viewIdentity(test, of),
+    ...viewIdentity(ranked.test, of),
     runs_last_30d: runs,
     failures_last_30d: failures,
     failure_rate_last_30d: rate(failures, runs),
+    ...viewFigures(ranked, of.today),
+  };
+}
+
+/** Days that have left the window since the figures were stored do not count. */
+export function viewFigures({ days, pullRequests, lastFailureAt }: Omit<RankedTest, 'test'>, today: number) {
+  const shown = dropBefore(days, firstFigureDay(today));
+  const { durationMs } = sumCounts(shown);
+  const daily = lastDays(shown, today);
+  return {
     pull_requests_impacted_last_30d: pullRequests,
     ...present({
       average_duration_ms: durationMs,
       last_failure_at: lastFailureAt === null ? null : formatInstant(lastFailureAt),
     }),
     daily: {
-      first_day: formatInstant(firstFigureDay(of.today) * DAY_MS).slice(0, 10),
+      first_day: formatInstant(firstFigureDay(today) * DAY_MS).slice(0, 10),
       runs: daily.map((day) => day.runs),
       failures: daily.map((day) => day.failures),
     },

@@ -137,6 +137,10 @@ function withoutDecisions(test: Json): Json {
     flag: _4,
     labels: _5,
     monitors: _6,
+    daily: _7,
+    pull_requests_impacted_last_30d: _8,
+    average_duration_ms: _9,
+    last_failure_at: _10,
     ...rest
   } = test;
   return rest;

@@ -59,6 +59,10 @@ describe('flaky tests over HTTP', () => {
       flag: _4,
       labels: _5,
       monitors: _6,
+      daily: _7,
+      pull_requests_impacted_last_30d: _8,
+      average_duration_ms: _9,
+      last_failure_at: _10,
       ...rest
     } = await details(id);
     return rest;
@@ -76,7 +80,10 @@ describe('flaky tests over HTTP', () => {
         ticketUrl: 'https://tickets.test/1',
       });
       await world.apply([test], [aFailure(test.id, { prNumber: 7, isBlocking: true }), aRun(test.id)]);
-      assert.deepEqual(await details(test.id), {
+      const { daily, average_duration_ms, ...rest } = await details(test.id);
+      assert.deepEqual([daily.runs.length, daily.runs.at(-1), daily.failures.at(-1)], [30, 2, 1]);
+      assert.ok((average_duration_ms as number) > 0);
+      assert.deepEqual(rest, {
         id: test.id,
         repository: { html_url: 'https://sluice.test/acme/flaky-tests?repo=acme%2Fapp' },
         html_url: `https://sluice.test/acme/flaky-tests/test/${test.id}?repo=acme%2Fapp&host=local`,
@@ -88,6 +95,8 @@ describe('flaky tests over HTTP', () => {
         failure_rate_last_24h: 0.5,
         codeowners: ['@acme/math'],
         pull_requests_impacted_last_7d: 1,
+        pull_requests_impacted_last_30d: 1,
+        last_failure_at: at(NOON),
         quarantined: true,
         file_path: 'math.test.ts',
         parent: 'math',
@@ -110,7 +119,8 @@ describe('flaky tests over HTTP', () => {
     test('leaves out what is unknown, and has zeros for what never ran', async () => {
       const test = aTest(world.repository.id, { parent: null, classname: null, file: null, codeowners: [] });
       await world.apply([test]);
-      const { html_url: _url, repository: _repository, ...rest } = await details(test.id);
+      const { html_url: _url, repository: _repository, daily, ...rest } = await details(test.id);
+      assert.equal(Math.max(...daily.runs, ...daily.failures), 0);
       assert.deepEqual(rest, {
         id: test.id,
         name: 'adds numbers',
@@ -121,6 +131,7 @@ describe('flaky tests over HTTP', () => {
         failure_rate_last_24h: 0,
         codeowners: [],
         pull_requests_impacted_last_7d: 0,
+        pull_requests_impacted_last_30d: 0,
         quarantined: false,
         first_seen_at: at(NOON),
         labels: [],
@@ -317,6 +328,15 @@ describe('flaky tests over HTTP', () => {
         );
         const trunk = await world.ok<QuarantinedPage>(`/trunk${QUARANTINED}`, { ...world.scope, page_query: {} });
         assert.ok(trunk.quarantined_tests.every((test) => !('review' in test)));
+      });
+
+      test('say when a decision ends [F57]', async () => {
+        const override = { actor: 'ada', at: NOON, reason: 'Noise.', expiresAt: NOON + DAY_MS };
+        await world.apply([aQuarantined({ quarantineOverride: 'ALWAYS_QUARANTINE', override })]);
+        const [shown] = (await quarantined()).quarantined_tests;
+        assert.equal(shown?.expires_at, at(NOON + DAY_MS));
+        const trunk = await world.ok<QuarantinedPage>(`/trunk${QUARANTINED}`, { ...world.scope, page_query: {} });
+        assert.ok(trunk.quarantined_tests.every((test) => !('expires_at' in test)));
       });
 
       test('can be had alone, in the pages of the whole list', async () => {

@@ -171,7 +171,7 @@ export function* countByStatus(
   }));
 }
 
-function* readRanked(
+export function* readRanked(
   statements: RankStatements,
   repositoryId: string,
   numbers: readonly number[],

@@ -3,7 +3,7 @@ import { all, findRow, first, type Operation, type SqlEngine } from './operation
 import type { StatementCompiler } from './statement.ts';
 import { listStatements, type PageRow } from './test-lists.ts';
 import { TestNames } from './test-names.ts';
-import { countByStatus, rankStatements, rankTests } from './test-ranks.ts';
+import { countByStatus, rankStatements, rankTests, readRanked } from './test-ranks.ts';
 import { patternOf, toTest, toTestEvent } from './test-rows.ts';
 import { countRuns, listRuns, testRunStatements } from './test-runs.ts';
 import { getStats, statsStatements } from './test-stats.ts';
@@ -34,6 +34,10 @@ export function createTestStore(engine: SqlEngine, compiler: StatementCompiler):
     rank: async (query) => {
       const named = query.text === null ? undefined : await names.find(query.repositoryId, query.text);
       return engine.snapshot(() => rankTests(ranks, query, named));
+    },
+    getFigures: async (repositoryId, testNo) => {
+      const [figures] = await engine.snapshot(() => readRanked(ranks, repositoryId, [testNo]));
+      return figures;
     },
     getStats: (query) => engine.snapshot(() => getStats(stats, query)),
     listRuns: (query) => engine.snapshot(() => listRuns(runs, query)),
