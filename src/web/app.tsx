@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { send } from './core/api.ts';
 import { past } from './core/clock.ts';
 import { goTo, query, route } from './core/location.ts';
+import { repoKey } from './core/places.ts';
 import type { Route } from './core/route.ts';
 import { type Session, sessionOf, sessions } from './core/session.ts';
 import { followStream, leaveStream, streamState } from './core/stream.ts';
@@ -12,8 +13,11 @@ import { LoginPage } from './pages/login.tsx';
 import { PullRequestPage } from './pages/pull-request/pull-request.tsx';
 import { QueuePage } from './pages/queue/queue.tsx';
 import { RepoHead } from './ui/layout.tsx';
+import { lazy } from './ui/lazy.tsx';
 import { Empty, Loading } from './ui/page-states.tsx';
 import { TopBar } from './ui/top-bar.tsx';
+
+const TestsPage = lazy(async () => (await import('./pages/tests/tests.tsx')).TestsPage);
 
 export function App() {
   useEffect(() => {
@@ -81,7 +85,9 @@ function Page({ shown }: { readonly shown: Route }) {
     case 'queue':
       return <QueuePage {...shown} />;
     case 'repo':
-      return (
+      return shown.tab === 'tests' ? (
+        <TestsPage key={repoKey(shown)} {...shown} />
+      ) : (
         <>
           <RepoHead org={shown.org} repo={shown.repo} tab={shown.tab} />
           <Empty title="This page is not there yet." />

@@ -7,6 +7,7 @@ import './style/base.css';
 import './style/parts.css';
 import './style/pages.css';
 import './style/records.css';
+import './style/tests.css';
 
 applyTheme();
 followLinks();

@@ -43,7 +43,12 @@ export async function listQuarantinedTests(
   const reviews = input.hasReview || input.onlyToReview ? await reviewAll(app, { repository, tests, now }) : [];
   const rows = tests.map((test, index) => ({ test, review: reviews[index] }));
   const shown = input.onlyToReview ? rows.filter(({ review }) => review !== undefined) : rows;
-  return { quarantined_tests: shown.map(({ test, review }) => viewQuarantined(test, review, { now, hasReview: input.hasReview })), page: read.page };
+  return {
+    quarantined_tests: shown.map(({ test, review }) =>
+      viewQuarantined(test, review, { now, hasReview: input.hasReview }),
+    ),
+    page: read.page,
+  };
 }
 
 /** Runs are counted only for tests that have been quarantined long enough. */

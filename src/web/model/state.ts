@@ -67,3 +67,13 @@ export function lookOfCheck(
     ? { word: 'is running', shape: 'half', tone: 'busy' }
     : { word: 'waits', shape: 'ring', tone: 'quiet' };
 }
+
+const TESTS: Readonly<Record<string, Look>> = {
+  HEALTHY: { word: 'Healthy', shape: 'check', tone: 'good' },
+  FLAKY: { word: 'Flaky', shape: 'mark', tone: 'warn' },
+  BROKEN: { word: 'Broken', shape: 'cross', tone: 'bad' },
+};
+
+export function lookOfTest(status: string): Look {
+  return TESTS[status] ?? { word: status, shape: 'dash', tone: 'quiet' };
+}

@@ -40,3 +40,9 @@ export function formatExact(at: number): string {
   const local = new Date(at).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
   return `${local} (${new Date(at).toISOString()})`;
 }
+
+/** The length of a test or a step, which is often below a second: `12 ms`, `1.4 s`, `3 min`. */
+export function formatShort(ms: number): string {
+  if (ms < SECOND) return `${Math.round(ms)} ms`;
+  return ms < 10 * SECOND ? `${(ms / SECOND).toFixed(1)} s` : formatDuration(ms);
+}
