@@ -12,12 +12,16 @@ import { HomePage } from './pages/home.tsx';
 import { LoginPage } from './pages/login.tsx';
 import { PullRequestPage } from './pages/pull-request/pull-request.tsx';
 import { QueuePage } from './pages/queue/queue.tsx';
-import { RepoHead } from './ui/layout.tsx';
 import { lazy } from './ui/lazy.tsx';
 import { Empty, Loading } from './ui/page-states.tsx';
 import { TopBar } from './ui/top-bar.tsx';
 
-const TestsPage = lazy(async () => (await import('./pages/tests/tests.tsx')).TestsPage);
+const REPO_TABS = {
+  tests: lazy(async () => (await import('./pages/tests/tests.tsx')).TestsPage),
+  flakes: lazy(async () => (await import('./pages/flakes/flakes.tsx')).FlakesPage),
+  uploads: lazy(async () => (await import('./pages/uploads/uploads.tsx')).UploadsPage),
+};
+const TestPage = lazy(async () => (await import('./pages/test/test.tsx')).TestPage);
 
 export function App() {
   useEffect(() => {
@@ -84,15 +88,12 @@ function Page({ shown }: { readonly shown: Route }) {
       return <PullRequestPage key={`${shown.prNumber}`} {...shown} />;
     case 'queue':
       return <QueuePage {...shown} />;
-    case 'repo':
-      return shown.tab === 'tests' ? (
-        <TestsPage key={repoKey(shown)} {...shown} />
-      ) : (
-        <>
-          <RepoHead org={shown.org} repo={shown.repo} tab={shown.tab} />
-          <Empty title="This page is not there yet." />
-        </>
-      );
+    case 'repo': {
+      const Tab = REPO_TABS[shown.tab];
+      return <Tab key={`${repoKey(shown)} ${shown.tab}`} org={shown.org} repo={shown.repo} />;
+    }
+    case 'test':
+      return <TestPage key={`${repoKey(shown)} ${shown.testId}`} {...shown} />;
     default:
       return <NotFound path={location.pathname} />;
   }

@@ -7,3 +7,4 @@ type Testing = Reply<'getMergeQueueTestingDetails'>;
 export type AllTesting = Extract<Testing, { testRuns: unknown }>;
 export type TestRun = AllTesting['testRuns'][number];
 export type Search = NonNullable<AllTesting['searches']>[number];
+export type Upload = Reply<'listUploads'>['uploads'][number];

@@ -1,5 +1,5 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
-import { useEffect, useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { ApiProblem } from './api.ts';
 import { onStreamEvent } from './stream.ts';
 import type { StreamEvent } from './stream-connection.ts';
@@ -32,6 +32,13 @@ export function useResource<T>(
   useEffect(() => reading.start(), [reading]);
   const { value, problem } = reading.state.value;
   return { value, problem, refresh: () => reading.refresh() };
+}
+
+/** The same, with the former answer in place while the one to another question is read. */
+export function useFormer<T>(resource: Resource<T>): Resource<T> & { readonly isFormer: boolean } {
+  const former = useRef<T | undefined>(undefined);
+  if (resource.value !== undefined || resource.problem !== undefined) former.current = resource.value;
+  return { ...resource, value: former.current, isFormer: resource.value === undefined };
 }
 
 class Reading<T> {

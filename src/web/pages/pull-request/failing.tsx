@@ -5,8 +5,8 @@ import type { PullRequest } from '../../core/replies.ts';
 import { useResource } from '../../core/resource.ts';
 import { type QueuePlace, toPath } from '../../core/route.ts';
 import { lookOfCheck } from '../../model/state.ts';
+import { External } from '../../ui/external.tsx';
 import { Shape } from '../../ui/shape.tsx';
-import { External } from './reasons.tsx';
 
 type Run = Exclude<Reply<'getMergeQueueTestingDetails'>, { testRuns: unknown }>;
 type Check = Run['checkSuites'][number]['checkRuns'][number];

@@ -1,5 +1,6 @@
 import type { PullRequest } from '../../core/replies.ts';
 import { type QueuePlace, toPath } from '../../core/route.ts';
+import { External } from '../../ui/external.tsx';
 import { Ago, Sentence } from '../../ui/text.tsx';
 
 type Reason = NonNullable<PullRequest['explanation']>['reasons'][number];
@@ -26,15 +27,5 @@ export function Reasons({ place, reasons }: { readonly place: QueuePlace; readon
         </li>
       ))}
     </ul>
-  );
-}
-
-/** A link that came with data: only web addresses are followed. */
-export function External({ url, children }: { readonly url: string; readonly children: string }) {
-  if (!/^https?:\/\//i.test(url)) return <span>{url}</span>;
-  return (
-    <a href={url} target="_blank" rel="noreferrer">
-      {children}
-    </a>
   );
 }

@@ -1,11 +1,10 @@
-import { useRef } from 'preact/hooks';
 import { call, type Reply } from '../../core/api.ts';
 import { query, setQuery } from '../../core/location.ts';
 import { nameOf, type RepoPlace, repoKey, testScope, touchesTests } from '../../core/places.ts';
-import { useResource } from '../../core/resource.ts';
+import { useFormer, useResource } from '../../core/resource.ts';
 import { isNarrowed, type ListQuery, listBodyOf, parseListQuery, rangeOf } from '../../model/test-list.ts';
 import { RepoHead, useTitle } from '../../ui/layout.tsx';
-import { Empty, Loading, Problem } from '../../ui/page-states.tsx';
+import { Empty, Loaded } from '../../ui/page-states.tsx';
 import { Paging } from '../../ui/paging.tsx';
 import { Filters } from './filters.tsx';
 import { ReviewList } from './review-list.tsx';
@@ -24,30 +23,26 @@ export function TestsPage({ org, repo }: RepoPlace) {
     (signal) => call(org, 'listTests', { ...testScope(place), ...body }, { signal }),
     { isTouchedBy: (event) => touchesTests(repo, event) },
   );
-  // While another page or filter is read, the former answer stays in place.
-  const former = useRef<Listed | undefined>(undefined);
-  former.current = tests.value ?? (tests.problem === undefined ? former.current : undefined);
-  const shown = former.current;
+  const shown = useFormer(tests);
+  const refresh = asked.page === '' ? tests.refresh : toFirstPage;
   return (
     <>
       <RepoHead org={org} repo={repo} tab="tests" />
       <h1>Tests</h1>
       <ReviewList place={place} />
-      <Filters asked={asked} owners={ownersOf(shown)} />
-      {shown === undefined && tests.problem === undefined && <Loading lines={10} />}
-      {shown === undefined && tests.problem !== undefined && (
-        <Problem problem={tests.problem} onRetry={asked.page === '' ? tests.refresh : toFirstPage} />
-      )}
-      {shown !== undefined && (
-        <div class={tests.value === undefined ? 'list-part stale' : 'list-part'} aria-busy={tests.value === undefined}>
-          {shown.tests.length === 0 ? (
-            <NoTest place={place} asked={asked} />
-          ) : (
-            <TestTable place={place} tests={shown.tests} asked={asked} />
-          )}
-          {shown.page.total_rows > 0 && <Paging page={shown.page} range={rangeOf(shown.page, shown.tests.length)} />}
-        </div>
-      )}
+      <Filters asked={asked} owners={ownersOf(shown.value)} />
+      <Loaded of={{ ...shown, refresh }} lines={10}>
+        {({ tests: all, page }) => (
+          <div class={shown.isFormer ? 'list-part stale' : 'list-part'} aria-busy={shown.isFormer}>
+            {all.length === 0 ? (
+              <NoTest place={place} asked={asked} />
+            ) : (
+              <TestTable place={place} tests={all} asked={asked} />
+            )}
+            {page.total_rows > 0 && <Paging page={page} range={rangeOf(page, all.length)} />}
+          </div>
+        )}
+      </Loaded>
     </>
   );
 }
