@@ -29,7 +29,7 @@ export interface RepoPlace {
   readonly repo: Repo;
 }
 
-/** What the operations on tests ask for. */
+/** The scope that operations on tests ask for. */
 export function testScope({ org, repo }: RepoPlace): { repo: Repo; org_url_slug: string } {
   return { repo, org_url_slug: org };
 }

@@ -57,7 +57,7 @@ export function pathsOf(days: Days, picture: Picture): Paths {
   };
 }
 
-/** What the bars show, for those who do not see them. */
+/** Tells the bars to those who do not see them. */
 export function sentenceOfDays({ runs, failures }: Days): string {
   const all = sum(runs);
   const failed = sum(failures);

@@ -38,7 +38,7 @@ export function isNarrowed({ status, quarantined, owner, text }: ListQuery): boo
 
 const PAGE_SIZE = 50;
 
-/** What the server is asked for. */
+/** The body that asks the server for the list. */
 export function listBodyOf({ sort, status, quarantined, owner, text, page }: ListQuery): object {
   return {
     sort: SORTS[sort][0],

@@ -33,7 +33,7 @@ interface Evidence {
   readonly no_evidence_because: string | null;
 }
 
-/** What its runs decide. */
+/** Tells whether its runs decide anything. */
 export function evidenceOf({ evidence, no_evidence_because: flaw }: Evidence): string {
   if (evidence === 'WAIVERS') return 'evidence for statuses and waivers';
   if (evidence === 'STATUSES') return 'evidence for statuses';

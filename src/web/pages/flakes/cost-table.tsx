@@ -11,7 +11,7 @@ interface CostRow extends Cost {
 
 const FIGURES = ['CI', 'Runs', 'Removed', 'Tested again'] as const;
 
-/** What each of several cost, with the waiting as bars that can be compared. */
+/** The cost of each of several, with the waiting as bars that can be compared. */
 export function CostTable({ what, rows }: { readonly what: string; readonly rows: readonly CostRow[] }) {
   const most = Math.max(...rows.map(({ hours_waited }) => hours_waited));
   return (

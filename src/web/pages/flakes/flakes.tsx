@@ -1,6 +1,5 @@
 import type { ComponentChildren } from 'preact';
 import { call, type Reply } from '../../core/api.ts';
-import { query } from '../../core/location.ts';
 import { nameOf, type RepoPlace, repoKey, testScope, touchesTests } from '../../core/places.ts';
 import { useResource } from '../../core/resource.ts';
 import { toPath } from '../../core/route.ts';
@@ -8,25 +7,22 @@ import { formatHours, formatMinutes, plural } from '../../model/number.ts';
 import { lookOfTest } from '../../model/state.ts';
 import { RepoHead, useTitle } from '../../ui/layout.tsx';
 import { Empty, Loaded } from '../../ui/page-states.tsx';
+import { beginOf, daysShown, Range } from '../../ui/range.tsx';
 import { State } from '../../ui/shape.tsx';
 import { type Cost, CostTable } from './cost-table.tsx';
 
 type CostOfFlakes = Reply<'costOfFlakes'>;
 
-const RANGES = ['7', '30', '90'] as const;
-const DAY_MS = 86_400_000;
-
-/** What flaky tests cost the queues: waiting and CI time, by test and by owner. */
+/** Tells what flaky tests cost the queues: waiting and CI time, by test and by owner. */
 export function FlakesPage({ org, repo }: RepoPlace) {
   const place = { org, repo };
-  const days = RANGES.find((range) => range === query.value.get('days')) ?? '30';
+  const days = daysShown(30);
   useTitle(`Cost of flakes in ${nameOf(repo)}`);
   const cost = useResource(
     `flakes ${repoKey(place)} ${days}`,
     (signal) => {
-      const end = Date.now();
-      const start_time = new Date(end - Number(days) * DAY_MS).toISOString();
-      const range = { start_time, end_time: new Date(end).toISOString() };
+      const now = Date.now();
+      const range = { start_time: beginOf(days, now), end_time: new Date(now).toISOString() };
       return call(org, 'costOfFlakes', { ...testScope(place), ...range }, { signal });
     },
     { isTouchedBy: (event) => touchesTests(repo, event) },
@@ -36,17 +32,7 @@ export function FlakesPage({ org, repo }: RepoPlace) {
       <RepoHead org={org} repo={repo} tab="flakes" />
       <div class="title-row">
         <h1>Cost of flakes</h1>
-        <nav class="choice" aria-label="Range">
-          {RANGES.map((range) => (
-            <a
-              key={range}
-              href={range === '30' ? location.pathname : `?days=${range}`}
-              {...(range === days ? { 'aria-current': 'true' as const } : {})}
-            >
-              {range} days
-            </a>
-          ))}
-        </nav>
+        <Range days={days} />
       </div>
       <Loaded of={cost}>{(value) => <Shown place={place} cost={value} days={days} />}</Loaded>
     </>
@@ -56,7 +42,7 @@ export function FlakesPage({ org, repo }: RepoPlace) {
 interface Props {
   readonly place: RepoPlace;
   readonly cost: CostOfFlakes;
-  readonly days: string;
+  readonly days: number;
 }
 
 function Shown({ place, cost, days }: Props) {
@@ -65,7 +51,7 @@ function Shown({ place, cost, days }: Props) {
   return (
     <>
       <p class="lead">
-        In the last {days} days {plural(total.test_runs, 'test run')} of the queue failed in flaky tests only.
+        In the last {plural(days, 'day')} {plural(total.test_runs, 'test run')} of the queue failed in flaky tests only.
       </p>
       <dl class="figures tiles">
         <Tile name="waited by pull requests" value={formatHours(total.hours_waited)} />
@@ -122,7 +108,7 @@ function Tile({ name, value }: { readonly name: string; readonly value: string }
   );
 }
 
-/** What would have cost less, and by how much. */
+/** Tells how the queues would have lost less. */
 function Savings({ place, cost }: Omit<Props, 'days'>) {
   const { total, tests, advice, saved_by_honoring: honored } = cost;
   return (
@@ -176,9 +162,9 @@ function Saving({ title, total, saved, children }: SavingProps) {
   );
 }
 
-function NoCost({ days }: { readonly days: string }) {
+function NoCost({ days }: { readonly days: number }) {
   return (
-    <Empty title={`Flaky tests cost the queue nothing in the last ${days} days.`} isPart>
+    <Empty title={`Flaky tests cost the queue nothing in the last ${plural(days, 'day')}.`} isPart>
       <p>
         Only runs are counted whose failed checks uploaded their test results. CI says which run and check these are of:
       </p>

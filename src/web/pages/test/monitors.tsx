@@ -15,7 +15,7 @@ interface Props {
   readonly onChange: () => void;
 }
 
-/** What each monitor sees now, from which runs, and whether it counts. */
+/** The monitors that see something now, from which runs, and whether they count. */
 export function Monitors({ place, monitors, onChange }: Props) {
   return (
     <section aria-label="What monitors see">

@@ -13,7 +13,7 @@ type Event = Reply<'listTestEvents'>['events'][number];
 const FEW = 10;
 const MANY = 100;
 
-/** Who did what and why, newest first. */
+/** The events of the test with their reasons, newest first. */
 export function TestEvents({ place }: { readonly place: TestPlace }) {
   const size = useSignal(FEW);
   const events = useResource(

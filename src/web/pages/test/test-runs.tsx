@@ -38,7 +38,7 @@ export function TestRuns({ place }: { readonly place: TestPlace }) {
     <section aria-label="Runs">
       <div class="title-row">
         <h2>Runs</h2>
-        <fieldset class="choice" aria-label="Which runs">
+        <fieldset class="range" aria-label="Which runs">
           <button type="button" aria-pressed={!isFailuresOnly.value} onClick={() => choose(false)}>
             All
           </button>

@@ -109,7 +109,7 @@ function Identity({ place, test }: { readonly place: TestPlace; readonly test: T
   );
 }
 
-/** What was decided, by whom, and when it ends. */
+/** The decision about its quarantine, by whom, and when it ends. */
 function Quarantine({ test }: { readonly test: Test }) {
   const { quarantine_override: decided, quarantined_at } = test;
   if (decided === undefined) {

@@ -16,7 +16,7 @@ export function Filters({ asked, owners }: { readonly asked: ListQuery; readonly
         placeholder="Name, class, file or suite"
         onChange={(text) => change({ text })}
       />
-      <fieldset class="choice" aria-label="Status">
+      <fieldset class="range" aria-label="Status">
         {[undefined, ...STATUSES].map((status) => (
           <button
             key={status ?? ''}
