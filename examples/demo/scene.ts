@@ -1,3 +1,4 @@
+import { createContext } from '../../src/cli/core/context.ts';
 import { paint } from '../../src/cli/core/terminal.ts';
 import type { DemoFolder } from './demo-folder.ts';
 import type { DemoServer } from './demo-server.ts';
@@ -16,6 +17,12 @@ export interface Scene {
   /** Server and files stay afterwards, for a closer look. */
   readonly isKept: boolean;
   readonly signal: AbortSignal;
+}
+
+/** A link that signs in to the dashboard. */
+export async function makeLink({ server }: Scene): Promise<string> {
+  const context = createContext({ url: server.url, tokenFile: server.tokenFile });
+  return (await context.call('createSignInLink', {})).url;
 }
 
 export function formatSurprises(surprises: readonly string[]): string {

@@ -70,7 +70,6 @@ ${guess}<p>Over HTTP, <a href="/docs#getTestDetails">getTestDetails</a> answers 
   );
 }
 
-// SPEC X52
 function renderPullRequestPage(number: string, repo: string): Plain {
   return renderTitled(
     `Pull request ${number}`,

@@ -3,7 +3,7 @@ import { paint, write } from '../../../src/cli/core/terminal.ts';
 import { createFakeGithub, type FakeGithub } from '../../../test/fake/github/fake-github.ts';
 import { runGit } from '../../../test/fake/github/git.ts';
 import type { Repository } from '../../../test/fake/github/model.ts';
-import { formatSurprises, type Scene, type Stage } from '../scene.ts';
+import { formatSurprises, makeLink, type Scene, type Stage } from '../scene.ts';
 import { SHOP } from '../story.ts';
 import { startCi } from './ci.ts';
 import { connect, HOST } from './connect.ts';
@@ -79,9 +79,12 @@ it, and the comment on the pull request says why.`,
 }
 
 /** Runs until the user stops it. */
-async function keep(github: FakeGithub, { server, folder, signal }: Scene): Promise<void> {
+async function keep(github: FakeGithub, scene: Scene): Promise<void> {
+  const { server, folder, signal } = scene;
   const token = github.createToken('radia');
   write(`
+Look at it: ${await makeLink(scene)}
+
 Everything goes on until Ctrl-C. In another terminal, in this folder:
 
     export SLUICE_URL=${server.url} SLUICE_DATA=${folder.data}

@@ -4,7 +4,7 @@ import { watchQueue } from '../../../src/cli/watch/watch-queue.ts';
 import type { EntryRecord } from '../../../src/contract/entry.ts';
 import { initBare } from '../../../src/git/git-dir.ts';
 import type { DemoFolder } from '../demo-folder.ts';
-import { formatSurprises, type Scene, type Stage, sluiceCommand } from '../scene.ts';
+import { formatSurprises, makeLink, type Scene, type Stage, sluiceCommand } from '../scene.ts';
 import { SHOP, STORY } from '../story.ts';
 import { fastImport, type ImportedCommit, setHead } from './fast-import.ts';
 import { BRANCH, play, QUEUE, setUp, submitFirst } from './play.ts';
@@ -24,7 +24,11 @@ export const plainStage: Stage = {
     const records = await show(scene);
     const surprises = findSurprises(records);
     write(formatEnd(records, surprises, scene));
-    if (scene.isKept) await scene.server.leaveRunning();
+    if (!scene.isKept) return surprises;
+    await scene.server.leaveRunning();
+    write(
+      `\nLook at it: ${await makeLink(scene)}\n(It signs in once, within 10 minutes. Later: ${sluiceCommand()} open)`,
+    );
     return surprises;
   },
 };

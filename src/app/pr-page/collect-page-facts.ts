@@ -14,6 +14,7 @@ import { headlineOf } from '../../words/headlines.ts';
 import type { App } from '../core/app.ts';
 import type { LoadedQueue } from '../core/commit-draft.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
+import { findPageLink } from '../core/page-link.ts';
 import { decodeTransition, type StoredTransition } from '../core/queue-codec.ts';
 import { collectBeyond, findRun, testBranchOf } from '../queue/entry-run.ts';
 import { safeAddress } from './markdown.ts';
@@ -53,6 +54,11 @@ export async function collectPageFacts(place: PageHost, loaded: LoadedQueue, ent
       causes: [setback?.prNumber, ...(entry.because.onTopOf ?? [])],
     }),
     page: pageOf(entry),
+    dashboard: await findPageLink(app, {
+      repository: place.repository,
+      branch: queue.branch,
+      prNumber: entry.prNumber,
+    }),
     howToSubmit: { hasCommands: commandsEnabled, label: labelCommandsEnabled ? enqueueingLabel : undefined },
     forecast: isLive(entry.state) ? forecastOf(app, loaded, entry) : undefined,
   };

@@ -21,6 +21,8 @@ export interface PageFacts {
   readonly linkable: ReadonlySet<number>;
   /** The address of the repository's page. */
   readonly page: string | undefined;
+  /** Its page on the dashboard. */
+  readonly dashboard: string | undefined;
   readonly howToSubmit: HowToSubmit;
   /** When it lands, if that can be said. */
   readonly forecast: { readonly landsAtP50: Instant; readonly landsAtP95: Instant } | undefined;

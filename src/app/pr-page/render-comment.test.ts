@@ -76,6 +76,7 @@ function aSituation(state: EntryState, many: number): PageFacts {
     },
     linkable: new Set([7]),
     page: 'https://github.test/acme/app',
+    dashboard: undefined,
     howToSubmit: { hasCommands: true, label: EVIL.slice(0, 100) },
     forecast: undefined,
   };
@@ -153,6 +154,12 @@ describe('the comment on a pull request', () => {
     ).text;
     assert.equal(told.split('It conflicts').length, 2);
     assert.doesNotMatch(told, /tested on branch/);
+  });
+
+  it('leads to the dashboard [A40]', () => {
+    const dashboard = 'https://sluice.test/acme/github.com/acme/app/main/pr/7';
+    const { text } = renderComment([{ ...aPlainSituation('TESTING'), dashboard }], 0);
+    assert.ok(text.endsWith(` [Live on the dashboard](${dashboard}).</sub>`), text);
   });
 
   it('names the actor without a mention [G46]', () => {

@@ -31,7 +31,10 @@ export function renderComment(queues: readonly PageFacts[], at: Instant): { text
   const lines = [COMMENT_MARKER, ...renderSituation(first), ...others.flatMap(renderBriefly)];
   const essence = [joinLines(lines, MAX_COMMENT, REST), ...renderWays(first)].join('\n');
   // The time of writing and the forecast are no part of the essence: an unchanged comment is not written again.
-  return { text: `${essence}\n\n<sub>As of ${minuteOf(at)}.${renderForecast(first, at)}</sub>`, essence };
+  return {
+    text: `${essence}\n\n<sub>As of ${minuteOf(at)}.${renderForecast(first, at)}${renderLink(first)}</sub>`,
+    essence,
+  };
 }
 
 /** As instants, because a comment is read long after it was written. */
@@ -39,6 +42,10 @@ export function renderComment(queues: readonly PageFacts[], at: Instant): { text
 function renderForecast({ forecast }: PageFacts, at: Instant): string {
   if (forecast === undefined || forecast.landsAtP95 <= at) return '';
   return ` Lands at about ${minuteOf(Math.max(at, forecast.landsAtP50))} (95%: by ${minuteOf(forecast.landsAtP95)}).`;
+}
+
+function renderLink({ dashboard }: PageFacts): string {
+  return dashboard === undefined ? '' : ` ${link('Live on the dashboard', dashboard)}.`;
 }
 
 /** Everything without the commands. The check run shows it too. */

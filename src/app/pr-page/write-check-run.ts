@@ -25,7 +25,7 @@ export function planCheckRun(page: PageWrite, note: Note, { loaded, entry, facts
   const text = settings.commentsEnabled ? briefly(full) : full;
   if (known !== undefined && known.hash === digestOfText(text)) return undefined;
   const noted = known ?? begin(entry);
-  const draft = draftOf(page, loaded, { noted, text, endedAt: entry.stateChangedAt });
+  const draft = draftOf(page, loaded, { noted, text, endedAt: entry.stateChangedAt, url: facts.dashboard });
   return partOf(page, loaded, { noted, draft: { ...draft, mayExist: known !== undefined } });
 }
 
@@ -80,9 +80,14 @@ interface CheckFacts {
   readonly noted: CheckNote;
   readonly text: Omit<CheckText, 'name'>;
   readonly endedAt: number;
+  readonly url?: string | undefined;
 }
 
-function draftOf(page: PageWrite, { id, queue }: LoadedQueue, { noted, text, endedAt }: CheckFacts): CheckRunDraft {
+function draftOf(
+  page: PageWrite,
+  { id, queue }: LoadedQueue,
+  { noted, text, endedAt, url }: CheckFacts,
+): CheckRunDraft {
   const { headSha, submission, startedAt } = noted;
   return {
     repository: page.repository,
@@ -93,7 +98,7 @@ function draftOf(page: PageWrite, { id, queue }: LoadedQueue, { noted, text, end
     name: checkNameOf(queue.branch),
     ...text,
     externalId: `${id}/${page.key.prNumber}/${submission}`,
-    url: undefined,
+    url,
     startedAt,
     completedAt: text.status === 'COMPLETED' ? Math.max(startedAt, endedAt) : undefined,
   };

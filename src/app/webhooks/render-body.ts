@@ -5,6 +5,7 @@ import type { RepositoryId } from '../../storage/repositories.ts';
 import type { Delivery, Webhook } from '../../storage/webhooks.ts';
 import type { App } from '../core/app.ts';
 import { type FeedEvent, viewEvent } from '../core/feed-event.ts';
+import { findPageLink } from '../core/page-link.ts';
 import { viewTests } from '../tests/test-view.ts';
 import { chatMessage, slackBody, teamsBody } from './chat-message.ts';
 import { digestMessage } from './digest-message.ts';
@@ -37,17 +38,18 @@ export async function renderBody(
 }
 
 /** The page at the forge. A plain git repository has none but ours. */
-async function findDetailsUrl(app: App, { organizationId }: FeedRow, { data, repo, prNumber }: FeedEvent) {
+// SPEC X52
+async function findDetailsUrl(app: App, { organizationId }: FeedRow, event: FeedEvent): Promise<string> {
+  const { data, repo, prNumber = 0, targetBranch: branch = '' } = event;
   if (typeof data['url'] === 'string' && URL.canParse(data['url'])) return data['url'];
-  const organization = await app.store.accounts.findOrganizationById(organizationId);
-  const query = new URLSearchParams({ repo: `${repo?.owner}/${repo?.name}`, host: repo?.host ?? '' });
-  return `${baseUrlOf(app)}/${organization?.slug}/pull-requests/${prNumber}?${query}`;
+  // Receivers need an address even of a server that does not know its own.
+  const { publicUrl = NOWHERE } = app;
+  if (repo === undefined) return publicUrl;
+  const link = await findPageLink({ ...app, publicUrl }, { repository: { organizationId, ...repo }, branch, prNumber });
+  return link ?? publicUrl;
 }
 
-/** Receivers need an address even of a server that does not know its own. */
-function baseUrlOf({ publicUrl = 'http://localhost' }: App): string {
-  return publicUrl;
-}
+const NOWHERE = 'http://localhost';
 
 function testBranchOf({ forges }: App, { data, repo, candidateId }: FeedEvent): string | undefined {
   const forge = repo && forges.get(repo.host);
@@ -63,7 +65,7 @@ async function findTest(app: App, { repositoryId, testId }: FeedRow): Promise<Bo
   const { known } = await app.store.testIngest.load(repositoryId as RepositoryId, [testId]);
   const organization = repository && (await app.store.accounts.findOrganizationById(repository.organizationId));
   if (repository === undefined || organization === undefined) return undefined;
-  const links = { baseUrl: baseUrlOf(app), orgSlug: organization.slug };
+  const links = { baseUrl: app.publicUrl ?? NOWHERE, orgSlug: organization.slug };
   const [view] = await viewTests(app, { repository, tests: known.map(({ test }) => test), links });
   return view && { view, repositoryId };
 }

@@ -53,14 +53,12 @@ describe('webhooks', () => {
     for (const body of bodies) {
       assert.deepEqual([body['pr_number'], body['target_branch']], [prNumber, 'main']);
       assert.deepEqual(body['repository'], queue.repo);
-      const page = `/default/pull-requests/${prNumber}?repo=acme%2F${queue.repo.name}&host=local`;
+      const page = `/default/local/acme/${queue.repo.name}/main/pr/${prNumber}`;
       assert.equal(body['http_details_url'], `http://localhost${page}`);
       assert.equal(typeof body['author'], 'string');
     }
-    const { pathname, search } = new URL(String(bodies[0]?.['http_details_url']));
-    const shown = await fetch(`${world.server.url}${pathname}${search}`);
-    assert.match(await shown.text(), new RegExp(`sluice pr status ${prNumber} -R ${queue.name}`));
-    assert.equal((await fetch(`${world.server.url}${pathname}`)).status, 404);
+    const { pathname } = new URL(String(bodies[0]?.['http_details_url']));
+    assert.equal((await fetch(`${world.server.url}${pathname}`)).status, 200);
     assert.match(String(bodies[3]?.['test_branch']), new RegExp(`^sluice/pr-${prNumber}/`));
     assert.equal(bodies[3]?.['merged_reason'], 'MERGE_GRAPH_MERGE');
     await world.server.api.ok('deleteWebhook', { id: made.id });
