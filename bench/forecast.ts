@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { bandOf, changesOf, type ProjectOutcomes, parseOutcomes } from '../src/policy/outcomes.ts';
 import type { Workload } from '../src/policy/workload.ts';
+import { measureCost } from './forecast-cost.ts';
 import { calibrate, type Observation } from './lib/calibration.ts';
 import { printFigure, progress } from './lib/figure.ts';
 import { adaptive, draw, type Settings } from './lib/policy-trial.ts';
@@ -13,6 +14,7 @@ const OPTIONS = {
   samples: { type: 'string', default: '40' },
   only: { type: 'string', multiple: true },
   outcomes: { type: 'string' },
+  cost: { type: 'string' },
 } as const;
 
 const BATCHES = { batch: true, batchingMinSize: 4, optimizationMode: 'BISECTION_SKIP_REDUNDANT_TESTS' };
@@ -44,10 +46,11 @@ interface Asked {
 
 /**
  * How well forecasts come true, on simulated queues and on real outcomes (`--outcomes file.csv.gz`). `--only adaptive`
- * measures one mode.
+ * measures one mode. `--cost 60` measures for 60 seconds what forecasts of 20 watched queues cost.
  */
 export async function run(words: readonly string[] = []): Promise<void> {
   const { values } = parseArgs({ args: [...words], options: OPTIONS });
+  if (values.cost !== undefined) return measureCost(Number(values.cost));
   const asked: Asked = {
     seeds: Array.from({ length: Number(values.seeds) }, (_, index) => `forecast-${index + 1}`),
     moments: Number(values.moments),
