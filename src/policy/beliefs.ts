@@ -56,6 +56,8 @@ export class Beliefs {
   readonly #failed: readonly (Pick<FailedSet, 'failures'> & { readonly members: readonly Suspect[] })[];
   /** How many members of each failed set are broken. */
   readonly #guilty: number[];
+  /** In failed sets, and not decided yet. */
+  readonly #suspected: readonly Suspect[];
   /** Passed in a run, and not decided yet. */
   readonly #passed: number;
   readonly #decided: { readonly hits: number; readonly misses: number };
@@ -92,7 +94,10 @@ export class Beliefs {
       members: entries.flatMap(({ submission }) => suspects.get(submission) ?? []),
     }));
     this.#guilty = sets.map(() => 0);
-    this.#passed = this.#suspects.filter(({ chance }) => chance !== undefined).length;
+    // An accused entry is decided, although it waits for those ahead of it.
+    const open = this.#suspects.filter(({ ordinal }) => outcomeAt(learned, ordinal) === undefined);
+    this.#passed = open.filter(({ chance }) => chance !== undefined).length;
+    this.#suspected = open.filter(({ chance, sets }) => chance === undefined && sets.length > 0);
   }
 
   draw(prng: Prng): Belief {
@@ -108,9 +113,8 @@ export class Beliefs {
     for (const index of this.#suspects.keys()) this.#turn(index, prng);
     for (const set of this.#failed.keys()) for (let turn = 0; turn < ROUNDS; turn += 1) this.#swap(set, prng);
     const { hits, misses } = this.#decided;
-    const suspected = this.#suspects.filter(({ chance, sets }) => chance === undefined && sets.length > 0);
-    const guilty = suspected.filter(({ isBroken }) => isBroken).length;
-    const innocent = suspected.length - guilty + this.#passed;
+    const guilty = this.#suspected.filter(({ isBroken }) => isBroken).length;
+    const innocent = this.#suspected.length - guilty + this.#passed;
     this.#rate = drawBeta(prng, hits + guilty, misses + innocent);
     let flukes = 0;
     for (const [set, { failures }] of this.#failed.entries()) if (this.#guilty[set] === 0) flukes += failures;
