@@ -50,10 +50,10 @@ function Shown({ place, cost, days }: Props) {
   if (total.test_runs === 0) return <NoCost days={days} />;
   return (
     <>
-      <p class="lead">
+      <p class="flakes-lead">
         In the last {plural(days, 'day')} {plural(total.test_runs, 'test run')} of the queue failed in flaky tests only.
       </p>
-      <dl class="figures tiles">
+      <dl class="test-figures tiles">
         <Tile name="waited by pull requests" value={formatHours(total.hours_waited)} />
         <Tile name="of CI lost" value={formatMinutes(total.ci_minutes)} />
         <Tile name="pull requests removed" value={total.entries_removed.toLocaleString('en-US')} />

@@ -141,7 +141,7 @@ function Figures({ test }: { readonly test: Test }) {
   const { daily } = test;
   const runs = sum(daily.runs);
   return (
-    <dl class="figures">
+    <dl class="test-figures">
       <Figure name="failed, 24 h">{formatShare(test.failure_rate_last_24h)}</Figure>
       <Figure name="failed, 7 days">{formatShare(test.failure_rate_last_7d)}</Figure>
       <Figure name="failed, 30 days">{formatShare(runs === 0 ? 0 : sum(daily.failures) / runs)}</Figure>

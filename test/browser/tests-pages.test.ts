@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it, type TestContext } from 'node:test';
+import type { Page } from 'playwright-core';
+import { startHere, type TestServer, until } from '../e2e/harness.ts';
+import { caseOf, FAILURE, reportOf, upload } from '../e2e/quarantine-world.ts';
+import { createWorld, type TestQueue } from '../e2e/test-queue.ts';
+import { signIn, useBrowser, violationsOf } from './open-browser.ts';
+
+const NAME = 'shows <img src=x onerror="document.title=1"> & more';
+const ESCAPED = NAME.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
+
+interface Listed {
+  readonly tests: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly status: { readonly value: string };
+  }[];
+}
+
+describe('the pages of tests', () => {
+  const browser = useBrowser();
+  let server: TestServer;
+  let world: ReturnType<typeof createWorld>;
+  let queue: TestQueue;
+  let testId = '';
+
+  /** One test failed and passed on one commit, then made a run of the queue fail. One report is broken. */
+  before(async () => {
+    server = await startHere();
+    world = createWorld(server);
+    queue = await world.aQueue();
+    const sha = await queue.git.git(['rev-parse', 'main']);
+    const job = { sha, branch: 'main', job_name: 'unit', job_url: 'https://ci.example/jobs/1' };
+    const failing = reportOf(caseOf('adds'), caseOf(ESCAPED, FAILURE));
+    await upload(server.api, queue, { ...job, job_attempt: '1' }, failing);
+    await upload(server.api, queue, { ...job, job_attempt: '2' }, reportOf(caseOf('adds'), caseOf(ESCAPED)));
+    await upload(server.api, queue, { sha, branch: 'main', job_name: 'lint' }, '<testsuite><testcase name="a"><oops>');
+    testId = await until('the test is flaky', 30_000, async () => {
+      const { tests } = await server.api.ok<Listed>('flaky-tests/list-tests', { ...scope(), page_query: {} });
+      return tests.find(({ name, status }) => name === NAME && status.value === 'FLAKY')?.id;
+    });
+    const number = await queue.submitOne();
+    const run = await queue.ci.runOf(number);
+    const candidate = { sha: run.testBranchSha, branch: run.testBranch, test_run_id: run.testRunId, check: 'test' };
+    await upload(server.api, queue, candidate, failing);
+    await queue.ci.report(run, 'FAILURE');
+    await queue.untilEntry(number, ({ state }) => state === 'FAILED');
+  });
+  after(() => world.close());
+
+  const scope = () => ({ repo: queue.repo, org_url_slug: 'default' });
+  const pathOf = (...more: readonly string[]) =>
+    ['/default', queue.repo.host, queue.repo.owner, queue.repo.name, '-', ...more].join('/');
+
+  /** A person who is signed in with this token, and has opened this page. */
+  async function open(t: TestContext, path: string, token = server.token, options: object = {}): Promise<Page> {
+    const { page, context } = await browser.open(options);
+    t.after(() => context.close());
+    await signIn(page, server.url, token);
+    await page.goto(server.url + path);
+    return page;
+  }
+
+  const story = (name: string, tell: (t: TestContext) => Promise<void>) =>
+    it(name, (t) => (browser.missing === undefined ? tell(t) : t.skip(browser.missing)));
+
+  story('finds a flaky test whose name is markup, how it fails, and which cost it has', async (t) => {
+    const page = await open(t, pathOf('tests'));
+    await page.getByRole('link', { name: 'adds', exact: true }).waitFor();
+    await page.getByRole('button', { name: 'flaky' }).click();
+    await page.getByRole('link', { name: 'adds', exact: true }).waitFor({ state: 'detached' });
+    await page.getByLabel('Find').fill('IMG SRC');
+    await page.waitForURL(/\?status=flaky&text=IMG\+SRC$/);
+    await page.getByRole('img', { name: /^2 of 3 runs failed in the last 30 days/ }).waitFor();
+    await page.reload();
+    assert.equal(await page.getByLabel('Find').inputValue(), 'IMG SRC');
+    await page.getByRole('link', { name: NAME }).click();
+    await page.getByRole('heading', { name: NAME }).waitFor();
+    assert.equal(await page.title(), `Flaky: ${NAME} · Sluice`);
+    await page.getByRole('region', { name: 'Status' }).getByText('failed and passed').waitFor();
+    const failures = page.getByRole('region', { name: 'How it fails' });
+    await failures.getByRole('button', { name: 'text' }).click();
+    await failures.locator('pre').getByText('no').waitFor();
+    await page.getByRole('region', { name: 'What monitors see' }).getByText('Pass on retry').waitFor();
+    await page.getByRole('link', { name: 'Cost of flakes' }).click();
+    await page.getByText('1 test run of the queue failed in flaky tests only').waitFor();
+    await page.getByRole('region', { name: 'By test' }).getByRole('link', { name: NAME }).waitFor();
+    await page.getByRole('button', { name: '7 days' }).click();
+    await page.waitForURL(/\?days=7$/);
+    await page.close();
+  });
+
+  story('quarantines a test with a reason and an end, and mutes a monitor', async (t) => {
+    const page = await open(t, pathOf('tests', testId));
+    await page.getByRole('button', { name: 'Quarantine' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Reason').fill('Blocks everybody');
+    await dialog.getByLabel('How long').selectOption('7');
+    await dialog.getByRole('button', { name: 'Quarantine' }).click();
+    await page.getByRole('region', { name: 'Status' }).getByText('“Blocks everybody”').waitFor();
+    const monitors = page.getByRole('region', { name: 'What monitors see' });
+    await monitors
+      .getByRole('listitem')
+      .filter({ hasText: 'Pass on retry' })
+      .getByRole('button', { name: 'Mute' })
+      .click();
+    await dialog.getByRole('button', { name: 'Mute' }).click();
+    await monitors.getByText('Muted', { exact: true }).waitFor();
+    await page.getByRole('link', { name: 'Tests', exact: true }).click();
+    const review = page.getByRole('region', { name: 'Quarantines to review' });
+    await review.getByRole('link', { name: NAME }).click();
+    await page.getByRole('button', { name: 'End quarantine' }).click();
+    await dialog.getByLabel('Reason').fill('It is mended');
+    await dialog.getByRole('button', { name: 'End quarantine' }).click();
+    await page.getByRole('button', { name: 'Quarantine', exact: true }).waitFor();
+    await page.getByRole('region', { name: 'What happened' }).getByText('It is mended').waitFor();
+    await page.close();
+  });
+
+  story('says what is wrong with an upload, and takes one back', async (t) => {
+    const page = await open(t, pathOf('uploads'));
+    const broken = page.getByRole('listitem').filter({ hasText: 'lint' });
+    await broken.getByText('Error:').first().waitFor();
+    const first = page.getByRole('listitem').filter({ hasText: 'try 2' });
+    await first.getByRole('button', { name: 'Ignore' }).click();
+    await page.getByRole('dialog').getByLabel('Reason').fill('The database was down');
+    await page.getByRole('dialog').getByRole('button', { name: 'Ignore it' }).click();
+    await first.getByText('“The database was down”').waitFor();
+    await first.getByText('evidence for nothing').waitFor();
+    await page.close();
+  });
+
+  story('shows those who may only read no button that would be refused [A33]', async (t) => {
+    const { token } = await server.api.ok<{ token: string }>('createApiToken', { name: 'reader', scopes: ['read'] });
+    const page = await open(t, pathOf('tests', testId), token);
+    await page.getByRole('region', { name: 'What monitors see' }).waitFor();
+    const acts = page.getByRole('button', { name: /quarantine|flag|mute|process|ignore/i });
+    assert.equal(await acts.count(), 0);
+    await page.getByRole('link', { name: 'Uploads' }).click();
+    await page.getByText('lint').waitFor();
+    assert.equal(await acts.count(), 0);
+    await page.close();
+  });
+
+  for (const colorScheme of ['light', 'dark'] as const) {
+    for (const width of [1280, 390]) {
+      story(`can be used by everybody: ${colorScheme}, ${width} px`, async (t) => {
+        const page = await open(t, '/default', server.token, { colorScheme, viewport: { width, height: 800 } });
+        for (const path of ['tests', 'tests?text=nothing', `tests/${testId}`, 'flakes', 'uploads']) {
+          await page.goto(server.url + pathOf(path));
+          await page.locator('main:not(:has(.loading)) h1').first().waitFor();
+          assert.deepEqual(await violationsOf(page), [], path);
+          const isWide = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
+          assert.equal(isWide, false, `${path} is wider than the screen`);
+        }
+        await page.close();
+      });
+    }
+  }
+});
