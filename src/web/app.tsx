@@ -23,6 +23,9 @@ const REPO_TABS = {
 };
 const TestPage = lazy(async () => (await import('./pages/test/test.tsx')).TestPage);
 
+const AuditPage = lazy(async () => (await import('./pages/audit/audit.tsx')).AuditPage);
+const SetupPage = lazy(async () => (await import('./pages/setup/setup.tsx')).SetupPage);
+
 export function App() {
   useEffect(() => {
     void loadSessions();
@@ -94,6 +97,8 @@ function Page({ shown }: { readonly shown: Route }) {
     }
     case 'test':
       return <TestPage key={`${repoKey(shown)} ${shown.testId}`} {...shown} />;
+    case 'org':
+      return shown.tab === 'audit' ? <AuditPage org={shown.org} /> : <SetupPage org={shown.org} />;
     default:
       return <NotFound path={location.pathname} />;
   }

@@ -166,7 +166,8 @@ describe('the dashboard', () => {
           ...tabs,
           past,
           '/login',
-          '/default/-/x',
+          '/default/-/audit',
+          '/default/-/setup',
         ]) {
           await page.goto(server.url + path);
           await page.locator('main h1, main .title').first().waitFor();

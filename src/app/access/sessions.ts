@@ -30,6 +30,7 @@ export async function beginSession(app: App, tokenSecret: string): Promise<{ rea
   if (found === undefined) return undefined;
   const secret = makeSecret();
   await app.store.sessions.insert(newSession(found.token.id, { secret, at, isLink: false }));
+  await app.store.accounts.recordTokenUse(new Map([[found.token.id, at]]));
   return { secret };
 }
 

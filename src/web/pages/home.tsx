@@ -1,8 +1,10 @@
+import { useSignal } from '@preact/signals';
 import { call, type Reply } from '../core/api.ts';
-import { nameOf } from '../core/places.ts';
+import { keyOf, nameOf, queueBody } from '../core/places.ts';
 import { useResource } from '../core/resource.ts';
 import { toPath } from '../core/route.ts';
 import { lookOfQueue } from '../model/state.ts';
+import { EntryList } from '../ui/entry-list.tsx';
 import { useTitle } from '../ui/layout.tsx';
 import { Empty, Loaded } from '../ui/page-states.tsx';
 import { State } from '../ui/shape.tsx';
@@ -18,7 +20,14 @@ export function HomePage({ org }: { readonly org: string }) {
   });
   return (
     <>
-      <h1>Queues</h1>
+      <div class="title-row">
+        <h1>Queues</h1>
+        <nav class="actions" aria-label="Pages of the organization">
+          <a href={toPath({ page: 'org', org, tab: 'audit' })}>Audit</a>
+          <a href={toPath({ page: 'org', org, tab: 'setup' })}>Setup</a>
+        </nav>
+      </div>
+      <Mine org={org} />
       <Loaded of={queues}>
         {({ queues: all }) =>
           all.length === 0 ? (
@@ -92,4 +101,68 @@ function Count({ name, value = 0 }: { readonly name: string; readonly value: num
       <dt>{name}</dt>
     </div>
   );
+}
+
+/** The pull requests of one person, by the name that was typed once. */
+function Mine({ org }: { readonly org: string }) {
+  const name = useSignal(localStorage.getItem(NAME_KEY) ?? '');
+  const queues = useResource(
+    `mine ${org} ${name.value}`,
+    (signal) => (name.value === '' ? Promise.resolve([]) : findMine(org, name.value, signal)),
+    {
+      isTouchedBy: ({ type }) => type.startsWith('pull_request.'),
+    },
+  );
+  const mine = queues.value ?? [];
+  return (
+    <section class="mine" aria-label="My pull requests">
+      <div class="toolbar">
+        <div>
+          <label for="my-name">My name, as author of pull requests</label>
+          <input
+            id="my-name"
+            value={name.value}
+            placeholder="ada"
+            onChange={(event) => {
+              name.value = event.currentTarget.value.trim();
+              localStorage.setItem(NAME_KEY, name.value);
+            }}
+          />
+        </div>
+      </div>
+      {mine.map(({ place, entries }) => (
+        <EntryList
+          key={keyOf(place)}
+          place={place}
+          title={`Mine in ${nameOf(place.repo)} ${place.branch}`}
+          entries={entries}
+        />
+      ))}
+    </section>
+  );
+}
+
+const NAME_KEY = 'sluice-my-name';
+/** More queues would be a flood of requests. */
+const MOST_QUEUES = 30;
+
+async function findMine(org: string, name: string, signal: AbortSignal) {
+  const { queues } = await call(org, 'listQueues', {}, { signal });
+  const busy = queues.filter(({ counts }) =>
+    Object.values(counts as Record<string, number>).some((count) => count > 0),
+  );
+  const found = await Promise.all(
+    busy.slice(0, MOST_QUEUES).map(async ({ repo, branch }) => {
+      const place = { org, repo, branch };
+      const { enqueuedPullRequests } = await call(
+        org,
+        'getQueue',
+        { ...queueBody(place), includeExplanation: true },
+        { signal },
+      );
+      const entries = enqueuedPullRequests.filter(({ prAuthor }) => prAuthor.toLowerCase() === name.toLowerCase());
+      return { place, entries };
+    }),
+  );
+  return found.filter(({ entries }) => entries.length > 0);
 }

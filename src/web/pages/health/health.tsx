@@ -61,7 +61,7 @@ function Shown({
     bucket.runs / Math.max(1, bucket.landed + bucket.removed);
   return (
     <>
-      <dl class="figures">
+      <dl class="key-figures">
         <Figure name="landed" value={String(total.landed)} />
         <Figure name="removed" value={`${total.removed} (${percent(total.removed, decided)})`} />
         <Figure name="half land within" value={durationOf(total.p50Seconds)} />

@@ -1,0 +1,131 @@
+import { useSignal } from '@preact/signals';
+import { call, type Reply } from '../../core/api.ts';
+import { nameOf } from '../../core/places.ts';
+import { useResource } from '../../core/resource.ts';
+import { type Repo, toPath } from '../../core/route.ts';
+import type { Look } from '../../model/state.ts';
+import { Empty, Loaded } from '../../ui/page-states.tsx';
+import { Shape } from '../../ui/shape.tsx';
+import { Sentence } from '../../ui/text.tsx';
+
+type Repository = Reply<'listRepositories'>['repositories'][number];
+
+const LEVELS: Readonly<Record<string, Pick<Look, 'shape' | 'tone'>>> = {
+  OK: { shape: 'check', tone: 'good' },
+  WARNING: { shape: 'mark', tone: 'warn' },
+  ERROR: { shape: 'cross', tone: 'bad' },
+};
+
+export function Repositories({ org }: { readonly org: string }) {
+  const found = useResource(
+    `repositories ${org}`,
+    async (signal) => {
+      const { repositories } = await call(org, 'listRepositories', {}, { signal });
+      const { queues } = await call(org, 'listQueues', {}, { signal });
+      return { repositories, queues };
+    },
+    { isTouchedBy: ({ type }) => type.startsWith('repository.') || type.startsWith('queue.') },
+  );
+  return (
+    <section aria-label="Repositories">
+      <h2>Repositories</h2>
+      <Loaded of={found} lines={3}>
+        {({ repositories, queues }) =>
+          repositories.length === 0 ? (
+            <Empty title="No repository yet" isPart>
+              <pre>
+                <code>{'sluice repo add local/acme/app --git /srv/git/app.git --check "test=npm test"'}</code>
+              </pre>
+              <p>
+                For GitHub, <code>sluice github setup</code> guides through it.
+              </p>
+            </Empty>
+          ) : (
+            <ul class="things">
+              {repositories.map((repository) => (
+                <One
+                  key={`${repository.repo.host} ${nameOf(repository.repo)}`}
+                  org={org}
+                  repository={repository}
+                  branches={queues.filter(({ repo }) => isSame(repo, repository.repo)).map(({ branch }) => branch)}
+                />
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+    </section>
+  );
+}
+
+function isSame(one: Repo, other: Repo): boolean {
+  return one.host === other.host && nameOf(one) === nameOf(other);
+}
+
+interface OneProps {
+  readonly org: string;
+  readonly repository: Repository;
+  readonly branches: readonly string[];
+}
+
+function One({ org, repository, branches }: OneProps) {
+  const { repo, git, checks, checksBlocked } = repository;
+  const isOpen = useSignal(false);
+  return (
+    <li>
+      <div class="title-row">
+        <span>
+          <strong>{nameOf(repo)}</strong> <span class="muted">{repo.host}</span>{' '}
+          {branches.map((branch) => (
+            <a key={branch} class="chip" href={toPath({ page: 'queue', org, repo, branch })}>
+              {branch}
+            </a>
+          ))}
+        </span>
+        <button
+          type="button"
+          aria-expanded={isOpen.value}
+          onClick={() => {
+            isOpen.value = !isOpen.value;
+          }}
+        >
+          {isOpen.value ? 'Close' : 'Check it'}
+        </button>
+      </div>
+      {git !== null && (
+        <p class="muted">
+          <code>{git}</code>
+          {checks.length > 0 && <> · runs {checks.map(({ name }) => name).join(', ')}</>}
+        </p>
+      )}
+      {checksBlocked !== null && <p class="wrong">{checksBlocked}</p>}
+      {isOpen.value && branches.map((branch) => <Findings key={branch} org={org} repo={repo} branch={branch} />)}
+      {isOpen.value && branches.length === 0 && <p class="muted">It has no queue yet.</p>}
+    </li>
+  );
+}
+
+function Findings({ org, repo, branch }: { readonly org: string; readonly repo: Repo; readonly branch: string }) {
+  const found = useResource(`findings ${org} ${repo.host} ${nameOf(repo)} ${branch}`, (signal) =>
+    call(org, 'inspectRepository', { repo, targetBranch: branch }, { signal }),
+  );
+  return (
+    <Loaded of={found} lines={3}>
+      {({ findings }) => (
+        <ul class="findings">
+          {findings.map(({ level, code, text }) => {
+            const { shape, tone } = LEVELS[level] ?? { shape: 'dash', tone: 'quiet' };
+            return (
+              <li key={`${code} ${text}`} class={`tone-${tone}`}>
+                <Shape name={shape} />
+                <span>
+                  <Sentence text={text} />
+                </span>
+              </li>
+            );
+          })}
+        </ul>
+      )}
+    </Loaded>
+  );
+}
