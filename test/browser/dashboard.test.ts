@@ -171,7 +171,7 @@ describe('the dashboard', () => {
         ]) {
           await page.goto(server.url + path);
           await page.locator('main h1, main .title').first().waitFor();
-          await page.waitForFunction("document.querySelector('.loading') === null");
+          for (const part of await page.locator('.loading').all()) await part.waitFor({ state: 'detached' });
           assert.deepEqual(await violationsOf(page), [], path);
           const isWide = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
           assert.equal(isWide, false, `${path} is wider than the screen`);
