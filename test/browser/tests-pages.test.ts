@@ -9,6 +9,10 @@ import { signIn, useBrowser, violationsOf } from './open-browser.ts';
 const NAME = 'shows <img src=x onerror="document.title=1"> & more';
 const ESCAPED = NAME.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 
+const FAILING = reportOf(caseOf('adds'), caseOf(ESCAPED, FAILURE));
+
+const PASSING = reportOf(caseOf('adds'), caseOf(ESCAPED));
+
 interface Listed {
   readonly tests: readonly {
     readonly id: string;
@@ -28,25 +32,30 @@ describe('the pages of tests', () => {
   before(async () => {
     server = await startHere();
     world = createWorld(server);
-    queue = await world.aQueue();
+    queue = await world.aQueue({ honorQuarantine: 'ON' });
     const sha = await queue.git.git(['rev-parse', 'main']);
     const job = { sha, branch: 'main', job_name: 'unit', job_url: 'https://ci.example/jobs/1' };
-    const failing = reportOf(caseOf('adds'), caseOf(ESCAPED, FAILURE));
-    await upload(server.api, queue, { ...job, job_attempt: '1' }, failing);
-    await upload(server.api, queue, { ...job, job_attempt: '2' }, reportOf(caseOf('adds'), caseOf(ESCAPED)));
+    await upload(server.api, queue, { ...job, job_attempt: '1' }, FAILING);
+    await upload(server.api, queue, { ...job, job_attempt: '2' }, PASSING);
     await upload(server.api, queue, { sha, branch: 'main', job_name: 'lint' }, '<testsuite><testcase name="a"><oops>');
     testId = await until('the test is flaky', 30_000, async () => {
       const { tests } = await server.api.ok<Listed>('flaky-tests/list-tests', { ...scope(), page_query: {} });
       return tests.find(({ name, status }) => name === NAME && status.value === 'FLAKY')?.id;
     });
+    await submit(PASSING, 'SUCCESS', 'MERGED');
+    await submit(FAILING, 'FAILURE', 'FAILED');
+  });
+  after(() => world.close());
+
+  /** Submits a pull request. Its run tells these results and ends so, and the pull request leaves the queue. */
+  async function submit(report: string, conclusion: string, end: string): Promise<void> {
     const number = await queue.submitOne();
     const run = await queue.ci.runOf(number);
     const candidate = { sha: run.testBranchSha, branch: run.testBranch, test_run_id: run.testRunId, check: 'test' };
-    await upload(server.api, queue, candidate, failing);
-    await queue.ci.report(run, 'FAILURE');
-    await queue.untilEntry(number, ({ state }) => state === 'FAILED');
-  });
-  after(() => world.close());
+    await upload(server.api, queue, candidate, report);
+    await queue.ci.report(run, conclusion);
+    await queue.untilEntry(number, ({ state }) => state === end);
+  }
 
   const scope = () => ({ repo: queue.repo, org_url_slug: 'default' });
   const pathOf = (...more: readonly string[]) =>
@@ -71,7 +80,7 @@ describe('the pages of tests', () => {
     await page.getByRole('link', { name: 'adds', exact: true }).waitFor({ state: 'detached' });
     await page.getByLabel('Find').fill('IMG SRC');
     await page.waitForURL(/\?status=flaky&text=IMG\+SRC$/);
-    await page.getByRole('img', { name: /^2 of 3 runs failed in the last 30 days/ }).waitFor();
+    await page.getByRole('img', { name: /^2 of 4 runs failed in the last 30 days/ }).waitFor();
     await page.reload();
     assert.equal(await page.getByLabel('Find').inputValue(), 'IMG SRC');
     await page.getByRole('link', { name: NAME }).click();
@@ -90,7 +99,7 @@ describe('the pages of tests', () => {
     await page.close();
   });
 
-  story('quarantines a test with a reason and an end, and mutes a monitor', async (t) => {
+  story('quarantines a test with a reason and an end, tells what that saved, and mutes a monitor', async (t) => {
     const page = await open(t, pathOf('tests', testId));
     await page.getByRole('button', { name: 'Quarantine' }).click();
     const dialog = page.getByRole('dialog');
@@ -106,6 +115,9 @@ describe('the pages of tests', () => {
       .click();
     await dialog.getByRole('button', { name: 'Mute' }).click();
     await monitors.getByText('Muted', { exact: true }).waitFor();
+    await submit(FAILING, 'FAILURE', 'MERGED');
+    await page.getByRole('link', { name: 'Cost of flakes' }).click();
+    await page.getByRole('region', { name: 'Quarantine saved' }).getByText('1 pull request').waitFor();
     await page.getByRole('link', { name: 'Tests', exact: true }).click();
     const review = page.getByRole('region', { name: 'Quarantines to review' });
     await review.getByRole('link', { name: NAME }).click();

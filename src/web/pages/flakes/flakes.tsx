@@ -1,8 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import { call, type Reply } from '../../core/api.ts';
+import { readEvents } from '../../core/events.ts';
 import { nameOf, type RepoPlace, repoKey, testScope, touchesTests } from '../../core/places.ts';
 import { useResource } from '../../core/resource.ts';
 import { toPath } from '../../core/route.ts';
+import { countWaived, type Landing } from '../../model/landings.ts';
 import { formatHours, formatMinutes, plural } from '../../model/number.ts';
 import { lookOfTest } from '../../model/state.ts';
 import { RepoHead, useTitle } from '../../ui/layout.tsx';
@@ -34,8 +36,39 @@ export function FlakesPage({ org, repo }: RepoPlace) {
         <h1>Cost of flakes</h1>
         <Range days={days} />
       </div>
+      <Saved place={place} days={days} />
       <Loaded of={cost}>{(value) => <Shown place={place} cost={value} days={days} />}</Loaded>
     </>
+  );
+}
+
+/** Landings that are looked through. */
+const MOST_LANDINGS = 2_000;
+
+/** Tells what quarantine saved: pull requests that landed although tests failed. */
+function Saved({ place, days }: { readonly place: RepoPlace; readonly days: number }) {
+  const landings = useResource(
+    `waived ${repoKey(place)} ${days}`,
+    (signal) => {
+      const filter = { repo: place.repo, types: ['landing.recorded'], after: beginOf(days, Date.now()) };
+      return readEvents(place.org, filter, MOST_LANDINGS, signal);
+    },
+    { isTouchedBy: (event) => event.type === 'landing.recorded' },
+  );
+  const { events = [], isWhole = true } = landings.value ?? {};
+  const waived = countWaived(events.map(({ data }) => data as unknown as Landing));
+  if (waived === 0) return null;
+  return (
+    <section class="saving" aria-label="Quarantine saved">
+      <h2>Quarantine saved</h2>
+      <p class="saved">
+        <strong>
+          {isWhole ? '' : 'at least '}
+          {plural(waived, 'pull request')}
+        </strong>{' '}
+        landed although quarantined tests failed
+      </p>
+    </section>
   );
 }
 
