@@ -13,9 +13,9 @@ export function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** First segments of the server's own paths. An organization with such a name could not have pages. */
+/** First segments of the server's own paths, as patterns. An organization with such a name could not have pages. */
 export const RESERVED_SLUGS = [
-  'v1',
+  'v[0-9]+',
   'trunk',
   'docs',
   'webhooks',
@@ -32,5 +32,5 @@ export const SLUG_SENTENCE = 'must be 1 to 63 lower-case letters, digits and inn
 /** The problem of a name that is part of addresses, as the end of a sentence; undefined if there is none. */
 export function checkSlug(slug: string): string | undefined {
   if (!new RegExp(SLUG_PATTERN).test(slug)) return SLUG_SENTENCE;
-  return RESERVED_SLUGS.includes(slug) ? 'is reserved for the server itself' : undefined;
+  return new RegExp(`^(?:${RESERVED_SLUGS.join('|')})$`).test(slug) ? 'is reserved for the server itself' : undefined;
 }

@@ -1,7 +1,8 @@
 // A real Chromium, from the npm package that brings one along or from SLUICE_CHROMIUM, and a person in it.
 import assert from 'node:assert/strict';
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { after, before } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
@@ -12,15 +13,27 @@ const KEPT = fileURLToPath(new URL('../../.cache/chromium', import.meta.url));
 async function findChromium(): Promise<string> {
   const given = process.env['SLUICE_CHROMIUM'];
   if (given !== undefined) return given;
-  mkdirSync(KEPT, { recursive: true });
+  const { default: packaged } = await import('@sparticuz/chromium');
+  if (!existsSync(KEPT)) await unpack(packaged);
+  return join(KEPT, 'chromium');
+}
+
+/** Another file of tests may do the same: the first one that is ready stays. */
+async function unpack(packaged: { executablePath(): Promise<string> }): Promise<void> {
+  const made = `${KEPT}.${process.pid}`;
+  mkdirSync(made, { recursive: true });
   const { TMPDIR: former } = process.env;
-  process.env['TMPDIR'] = KEPT;
+  process.env['TMPDIR'] = made;
   try {
-    const { default: packaged } = await import('@sparticuz/chromium');
-    return await packaged.executablePath();
+    await packaged.executablePath();
   } finally {
     if (former === undefined) delete process.env['TMPDIR'];
     else process.env['TMPDIR'] = former;
+  }
+  try {
+    renameSync(made, KEPT);
+  } catch {
+    rmSync(made, { recursive: true, force: true });
   }
 }
 

@@ -13,7 +13,8 @@ export class RequestCounts {
   #sum = 0;
 
   add(request: FastifyRequest, status: number): void {
-    const route = request.routeOptions.url ?? 'none';
+    // Without the pattern of a part.
+    const route = request.routeOptions.url?.replace(/\(\^.*\$\)/, '') ?? 'none';
     const seconds = (performance.now() - request.arrivedAt) / 1_000;
     const found = BOUNDS_S.findIndex((bound) => seconds <= bound);
     const bucket = found === -1 ? BOUNDS_S.length : found;

@@ -17,11 +17,13 @@ describe('GET /metrics', () => {
       assert.equal(answer.status, 200);
       assert.equal(answer.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8');
     }
-    await get('/nowhere', secret);
+    await get('/v1/nowhere', secret);
+    await get('/default/local/acme/app/main', secret);
     const text = await (await get('/metrics', world.server.token)).text();
     assert.match(text, /^sluice_http_requests_total\{route="\/metrics",status="403"\} 1$/m);
     assert.match(text, /^sluice_http_requests_total\{route="\/v1\/createApiToken",status="200"\} \d+$/m);
     assert.match(text, /^sluice_http_requests_total\{route="none",status="404"\} \d+$/m);
+    assert.match(text, /^sluice_http_requests_total\{route="\/:org\/\*",status="200"\} 1$/m);
     assert.match(text, /^sluice_http_request_duration_seconds_bucket\{le="\+Inf"\} \d+$/m);
     assert.match(text, /^mq_backup_failures_total\{\} 0$/m);
     const queues = await (await get('/v1/getMergeQueueMetrics', secret)).text();
