@@ -151,34 +151,35 @@ describe('the dashboard', () => {
     await page.close();
   });
 
-  for (const colorScheme of ['light', 'dark'] as const) {
-    for (const width of [1280, 390]) {
-      story(`can be used by everybody: ${colorScheme}, ${width} px`, async (t) => {
-        const number = await queue.submitOne();
-        await queue.ci.runOf(number);
-        const page = await open(t, '/default', server.token, { colorScheme, viewport: { width, height: 800 } });
-        const tabs = ['health', 'landings', 'settings', 'simulator'].map((tab) => pathOf(tab));
-        const past = `${pathOf()}?at=${new Date().toISOString()}`;
-        for (const path of [
-          '/default',
-          pathOf(),
-          pathOf('pr', String(number)),
-          ...tabs,
-          past,
-          '/login',
-          '/default/-/audit',
-          '/default/-/setup',
-        ]) {
-          await page.goto(server.url + path);
-          await page.locator('main h1, main .title').first().waitFor();
-          for (const part of await page.locator('.loading').all()) await part.waitFor({ state: 'detached' });
-          assert.deepEqual(await violationsOf(page), [], path);
-          const isWide = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
-          assert.equal(isWide, false, `${path} is wider than the screen`);
-        }
-        await server.api.ok('cancelPullRequest', queue.entry(number));
-        await page.close();
-      });
-    }
+  for (const [colorScheme, width] of [
+    ['light', 1280],
+    ['dark', 390],
+  ] as const) {
+    story(`can be used by everybody: ${colorScheme}, ${width} px`, async (t) => {
+      const number = await queue.submitOne();
+      await queue.ci.runOf(number);
+      const page = await open(t, '/default', server.token, { colorScheme, viewport: { width, height: 800 } });
+      const tabs = ['health', 'landings', 'settings', 'simulator'].map((tab) => pathOf(tab));
+      const past = `${pathOf()}?at=${new Date().toISOString()}`;
+      for (const path of [
+        '/default',
+        pathOf(),
+        pathOf('pr', String(number)),
+        ...tabs,
+        past,
+        '/login',
+        '/default/-/audit',
+        '/default/-/setup',
+      ]) {
+        await page.goto(server.url + path);
+        await page.locator('main h1, main .title').first().waitFor();
+        for (const part of await page.locator('.loading').all()) await part.waitFor({ state: 'detached' });
+        assert.deepEqual(await violationsOf(page), [], path);
+        const isWide = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
+        assert.equal(isWide, false, `${path} is wider than the screen`);
+      }
+      await server.api.ok('cancelPullRequest', queue.entry(number));
+      await page.close();
+    });
   }
 });

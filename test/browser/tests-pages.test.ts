@@ -154,19 +154,20 @@ describe('the pages of tests', () => {
     await page.close();
   });
 
-  for (const colorScheme of ['light', 'dark'] as const) {
-    for (const width of [1280, 390]) {
-      story(`can be used by everybody: ${colorScheme}, ${width} px`, async (t) => {
-        const page = await open(t, '/default', server.token, { colorScheme, viewport: { width, height: 800 } });
-        for (const path of ['tests', 'tests?text=nothing', `tests/${testId}`, 'flakes', 'uploads']) {
-          await page.goto(server.url + pathOf(path));
-          await page.locator('main:not(:has(.loading)) h1').first().waitFor();
-          assert.deepEqual(await violationsOf(page), [], path);
-          const isWide = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
-          assert.equal(isWide, false, `${path} is wider than the screen`);
-        }
-        await page.close();
-      });
-    }
+  for (const [colorScheme, width] of [
+    ['light', 1280],
+    ['dark', 390],
+  ] as const) {
+    story(`can be used by everybody: ${colorScheme}, ${width} px`, async (t) => {
+      const page = await open(t, '/default', server.token, { colorScheme, viewport: { width, height: 800 } });
+      for (const path of ['tests', 'tests?text=nothing', `tests/${testId}`, 'flakes', 'uploads']) {
+        await page.goto(server.url + pathOf(path));
+        await page.locator('main:not(:has(.loading)) h1').first().waitFor();
+        assert.deepEqual(await violationsOf(page), [], path);
+        const isWide = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
+        assert.equal(isWide, false, `${path} is wider than the screen`);
+      }
+      await page.close();
+    });
   }
 });

@@ -34,7 +34,8 @@ export function Proof({ place, landed }: { readonly place: QueuePlace; readonly 
         </dd>
         <dt>Tested tree</dt>
         <dd>
-          <Sha sha={landed.testedTree} /> <span class="muted">{isSame ? 'the same' : 'another one'}</span>
+          <Sha sha={landed.testedTree} />{' '}
+          <span class="muted">{isSame ? 'the same' : 'without what landed beside it'}</span>
         </dd>
         {landed.composedWith.length > 0 && (
           <>
