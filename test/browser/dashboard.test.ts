@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
-import { startHere, type TestServer } from '../e2e/harness.ts';
+import { makeFolder, startHere, type TestServer } from '../e2e/harness.ts';
 import { createWorld, type TestQueue } from '../e2e/test-queue.ts';
 import { newPage, signIn, useBrowser, violationsOf } from './open-browser.ts';
 
@@ -104,6 +104,37 @@ describe('the dashboard', () => {
     await stranger.page.getByRole('heading', { name: 'Sign in to default' }).waitFor();
     await page.close();
     await stranger.page.close();
+  });
+
+  story('tells times by the clock of the server, whatever that of the browser says', async (t) => {
+    const { page, context } = await browser.open();
+    t.after(() => context.close());
+    await page.clock.install({ time: Date.now() - 3_600_000 });
+    await signIn(page, server.url, server.token);
+    const number = await queue.submitOne();
+    await page.goto(server.url + pathOf('pr', String(number)));
+    await stateOf(page, 'Testing').waitFor();
+    const age = await page.getByRole('region', { name: 'State' }).getByRole('time').first().textContent();
+    assert.match(age ?? '', /^\d+ s$/);
+    await server.api.ok('cancelPullRequest', queue.entry(number));
+    await page.close();
+  });
+
+  story('says that the server is gone, and comes back with it', async (t) => {
+    const SLUICE_DATA = await makeFolder();
+    const first = await startHere({ SLUICE_DATA });
+    const { page, context } = await browser.open();
+    t.after(() => context.close());
+    await signIn(page, first.url, first.token);
+    await page.getByText('live', { exact: true }).waitFor();
+    await first.stop();
+    await page.getByText('The server cannot be reached. What you see may be old').waitFor();
+    await page.getByRole('heading', { name: 'Queues' }).waitFor();
+    const second = await startHere({ SLUICE_DATA, SLUICE_PORT: String(first.port) });
+    t.after(() => second.stop());
+    await page.getByText('live', { exact: true }).waitFor();
+    await page.getByText('The server cannot be reached').waitFor({ state: 'detached' });
+    await page.close();
   });
 
   story('opens eight tabs, and all of them see what happens', async (t) => {

@@ -18,7 +18,9 @@ export function noteServerTime(header: string | null): void {
   const at = header === null ? Number.NaN : Date.parse(header);
   if (Number.isNaN(at)) return;
   const ahead = at - Date.now();
-  if (Math.abs(ahead - aheadMs) > COARSE_MS) aheadMs = Math.abs(ahead) > COARSE_MS ? ahead : 0;
+  if (Math.abs(ahead - aheadMs) <= COARSE_MS) return;
+  aheadMs = Math.abs(ahead) > COARSE_MS ? ahead : 0;
+  now.value = Date.now() + aheadMs;
 }
 
 export function runClock(): void {

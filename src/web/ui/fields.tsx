@@ -1,4 +1,5 @@
 import type { Signal } from '@preact/signals';
+import { now } from '../core/clock.ts';
 
 interface ReasonProps {
   readonly value: Signal<string>;
@@ -60,5 +61,5 @@ export function UntilField({ value, ends }: UntilProps) {
 const DAY_MS = 86_400_000;
 
 export function untilOf(days: string): string | undefined {
-  return days === '' ? undefined : new Date(Date.now() + Number(days) * DAY_MS).toISOString();
+  return days === '' ? undefined : new Date(now.peek() + Number(days) * DAY_MS).toISOString();
 }

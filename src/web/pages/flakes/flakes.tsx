@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { call, type Reply } from '../../core/api.ts';
+import { now } from '../../core/clock.ts';
 import { readEvents } from '../../core/events.ts';
 import { nameOf, type RepoPlace, repoKey, testScope, touchesTests } from '../../core/places.ts';
 import { useResource } from '../../core/resource.ts';
@@ -23,8 +24,8 @@ export function FlakesPage({ org, repo }: RepoPlace) {
   const cost = useResource(
     `flakes ${repoKey(place)} ${days}`,
     (signal) => {
-      const now = Date.now();
-      const range = { start_time: beginOf(days, now), end_time: new Date(now).toISOString() };
+      const until = now.peek();
+      const range = { start_time: beginOf(days, until), end_time: new Date(until).toISOString() };
       return call(org, 'costOfFlakes', { ...testScope(place), ...range }, { signal });
     },
     { isTouchedBy: (event) => touchesTests(repo, event) },
@@ -50,7 +51,7 @@ function Saved({ place, days }: { readonly place: RepoPlace; readonly days: numb
   const landings = useResource(
     `waived ${repoKey(place)} ${days}`,
     (signal) => {
-      const filter = { repo: place.repo, types: ['landing.recorded'], after: beginOf(days, Date.now()) };
+      const filter = { repo: place.repo, types: ['landing.recorded'], after: beginOf(days, now.peek()) };
       return readEvents(place.org, filter, MOST_LANDINGS, signal);
     },
     { isTouchedBy: (event) => event.type === 'landing.recorded' },

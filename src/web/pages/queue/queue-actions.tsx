@@ -79,7 +79,7 @@ function Pause({ place, onDone }: { readonly place: QueuePlace; readonly onDone:
   const hours = useSignal('');
   const act = () => {
     const until =
-      hours.value === '' ? {} : { until: new Date(Date.now() + Number(hours.value) * 3_600_000).toISOString() };
+      hours.value === '' ? {} : { until: new Date(now.peek() + Number(hours.value) * 3_600_000).toISOString() };
     const why = reason.value.trim() === '' ? {} : { reason: reason.value.trim() };
     return call(place.org, 'updateQueue', { ...queueBody(place), state: 'PAUSED', ...why, ...until });
   };

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { call } from '../../core/api.ts';
+import { now } from '../../core/clock.ts';
 import { query } from '../../core/location.ts';
 import { keyOf, nameOf, queueBody, touches } from '../../core/places.ts';
 import type { AllTesting, Queue } from '../../core/replies.ts';
@@ -171,7 +172,7 @@ function LeftLately({ place }: { readonly place: QueuePlace }) {
   const left = useResource(
     `left ${keyOf(place)} ${take.value}`,
     (signal) => {
-      const since = new Date(Date.now() - HOUR_MS).toISOString();
+      const since = new Date(now.peek() - HOUR_MS).toISOString();
       const body = { ...queueBody(place), since, take: take.value, includeExplanation: true };
       return call(place.org, 'listPullRequests', body, { signal });
     },
