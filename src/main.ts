@@ -34,6 +34,7 @@ import { findOtherKey } from './app/webhooks/secrets.ts';
 import { createLocalRunner, findRunnerFolder } from './check-runner/local/local-runner.ts';
 import type { CheckRunner } from './check-runner/runner.ts';
 import { type Config, type Environment, parseConfig } from './config/config.ts';
+import { describeStartError } from './config/start-error.ts';
 import { connectForges } from './connect-forges.ts';
 import type { PlaceQuestion } from './flaky/upload-place.ts';
 import { createServer } from './http/server.ts';
@@ -383,18 +384,6 @@ async function announce(running: Running): Promise<void> {
   if (link !== undefined) say(`Sign in to it, once and within 10 minutes: ${link}`);
   say(`API documentation: ${running.url}/docs`);
   say('To see a queue at work, in another terminal: npx sluice demo');
-}
-
-function describeStartError(error: unknown, config: Config): string {
-  if (error instanceof Fault) return error.told === undefined ? error.detail : `${error.detail} ${error.told}`;
-  const code = (error as { code?: string }).code;
-  if (code === 'EADDRINUSE') return `Port ${config.port} of ${config.host} is in use. Set SLUICE_PORT to another one.`;
-  if (code === 'EACCES') return `Port ${config.port} may not be used by this user. Set SLUICE_PORT to one above 1023.`;
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
-    return `This machine has no address ${config.host}. Check SLUICE_HOST.`;
-  if (code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG')
-    return `The disk of the data folder ${config.dataFolder} is full. Make room, and start Sluice again.`;
-  return `Sluice could not start: ${(error as Error).stack ?? String(error)}`;
 }
 
 /** A terminal signals every process of its group, and npm signals its child again. The second signal is ignored. */
