@@ -3,9 +3,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
-import { ensureAdmin, findFileToken } from './app/access/admin-token.ts';
+import { createAdminLink, ensureAdmin } from './app/access/admin-token.ts';
 import { Authenticator } from './app/access/authenticate.ts';
-import { createSignInLink } from './app/access/sessions.ts';
 import type { App, WebhookAccess } from './app/core/app.ts';
 import { Backups } from './app/core/backups.ts';
 import { Directory } from './app/core/directory.ts';
@@ -199,10 +198,7 @@ async function startOn(
     url,
     newToken: newSecret,
     tokenFile,
-    createSignInLink: async () => {
-      const kept = await findFileToken(app);
-      return kept && (await createSignInLink(app, { tokenId: kept.token.id }, config.publicUrl ?? url)).url;
-    },
+    createSignInLink: () => createAdminLink(app, config.publicUrl ?? url),
     stop: () => stop({ server, app, ingest, plainGitPoller, worker, hintWorker, deliveryWorker, timers, rounds }),
   };
 }
@@ -379,9 +375,8 @@ async function announce(running: Running): Promise<void> {
   if (running.newToken !== undefined) {
     say(`\nAdmin token (shown only now; also in ${running.tokenFile}):\n\n  ${running.newToken}\n`);
   }
-  say(`Dashboard: ${running.url}/`);
   const link = process.stdout.isTTY ? await running.createSignInLink() : undefined;
-  if (link !== undefined) say(`Sign in to it, once and within 10 minutes: ${link}`);
+  say(`Dashboard: ${running.url}/${link === undefined ? '' : `\nSign in to it, once, within 10 minutes: ${link}`}`);
   say(`API documentation: ${running.url}/docs`);
   say('To see a queue at work, in another terminal: npx sluice demo');
 }

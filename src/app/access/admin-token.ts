@@ -4,9 +4,10 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Token } from '../../storage/accounts.ts';
 import type { KeptToken, Store } from '../../storage/store.ts';
-import type { AdminAccess } from '../core/app.ts';
+import type { AdminAccess, App } from '../core/app.ts';
 import { hashTokenSecret, makeTokenSecret } from './authenticate.ts';
 import { ensureOrganization, FIRST_SCOPES, newToken } from './organizations.ts';
+import { createSignInLink } from './sessions.ts';
 
 interface Parts {
   readonly store: Store;
@@ -35,6 +36,12 @@ export async function findFileToken({ store, clock, admin }: Omit<Parts, 'log'>)
   const secret = await readSecret(admin);
   const found = secret === '' ? undefined : await store.accounts.findToken(hashTokenSecret(secret));
   return found !== undefined && administers(found.token, clock.now()) ? found : undefined;
+}
+
+/** A link that signs in as the administrator of the file. Undefined if its token does not count. */
+export async function createAdminLink(app: App, baseUrl: string): Promise<string | undefined> {
+  const kept = await findFileToken(app);
+  return kept && (await createSignInLink(app, { tokenId: kept.token.id }, baseUrl)).url;
 }
 
 function administers({ scopes, revokedAt, expiresAt }: Token, now: number): boolean {
