@@ -363,6 +363,12 @@ export function testedAloneOn(queue: Queue, candidate: Candidate): Base | undefi
 export function giveUpRuns(work: Work, base: Base, because: Because): void {
   for (const { number } of lineOf(work.queue)) {
     const run = findCandidate(work.queue, number);
-    if (run?.state === 'failed' && testedAloneOn(work.queue, run)?.sha === base.sha) abandon(work, run, because);
+    if (run?.state === 'failed' && findOnlyBase(work.queue, run)?.sha === base.sha) abandon(work, run, because);
   }
+}
+
+/** The commit that its members were tested on, without any other unlanded entry. */
+function findOnlyBase(queue: Queue, run: Candidate): Base | undefined {
+  if (run.members.length === 1) return testedAloneOn(queue, run);
+  return unlanded(queue, run.beneath).length === 0 ? run.base : undefined;
 }
