@@ -20,7 +20,7 @@ interface Props extends QueuePlace {
   readonly prNumber: number;
 }
 
-/** Where a pull request is, why, and what to do about it. Every comment and check leads here. */
+/** Shows where a pull request is, why, and what to do about it. Every comment and check leads here. */
 export function PullRequestPage({ prNumber, ...place }: Props) {
   const at = query.value.get('at') ?? undefined;
   const entry = useResource(

@@ -16,7 +16,7 @@ interface Props {
 /** More would be a wall. The list below has all of them. */
 const MOST_LANES = 24;
 
-/** What is under test, as it is built on each other: the branch at the left, then candidate upon candidate. */
+/** Draws the runs as they are built on each other: the branch at the left, then candidate upon candidate. */
 export function Lanes({ place, queue, testing }: Props) {
   const picture = drawLanes(testing?.testRuns ?? []);
   const searches = testing?.searches ?? [];
