@@ -7,7 +7,7 @@ import { findRiddles, readComments } from './lib/read-comments.mjs';
 
 process.chdir(projectRoot);
 const isTest = (file) => file.endsWith('.test.ts');
-const source = globSync('src/**/*.ts').filter((file) => !isTest(file));
+const source = globSync('src/**/*.{ts,tsx}').filter((file) => !isTest(file));
 const beside = globSync('src/**/*.test.ts');
 const tests = globSync('test/**/*.ts');
 const code = [...source, ...beside, ...tests, ...globSync('{bench,scripts,examples}/**/*.{ts,mjs}')];
@@ -20,8 +20,11 @@ print('files in test', tests.length);
 print('lines in test', countLines(tests));
 print('files at the top of src/app', source.filter((file) => dirname(file) === 'src/app').length);
 print('circles between folders', findFolderCircles(readImports(source)).length);
-print('comments', code.flatMap((file) => readComments(readText(file))).length);
-print('comments that begin with What, Whoever or Nobody', code.flatMap((file) => findRiddles(readText(file))).length);
+print('comments', code.flatMap((file) => readComments(readText(file), file)).length);
+print(
+  'comments that begin with What, Whoever or Nobody',
+  code.flatMap((file) => findRiddles(readText(file), file)).length,
+);
 print('longest source file', ...longest(source));
 for (const [file, ms] of listSlowest(10)) print('slow test file', `${(ms / 1000).toFixed(1)} s`, file);
 

@@ -8,11 +8,11 @@ import { fileURLToPath } from 'node:url';
 const load = (name: string) => import(new URL(`../scripts/lib/${name}`, import.meta.url).href);
 const { findFolderCircles } = await load('folder-circles.mjs');
 const { findRiddles } = (await load('read-comments.mjs')) as {
-  findRiddles(source: string): readonly { readonly line: number; readonly text: string }[];
+  findRiddles(source: string, name: string): readonly { readonly line: number; readonly text: string }[];
 };
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const code = globSync('{src,test,bench,examples}/**/*.ts', { cwd: root }).concat(
+const code = globSync('{src,test,bench,examples}/**/*.{ts,tsx}', { cwd: root }).concat(
   globSync('scripts/**/*.mjs', { cwd: root }),
 );
 const textOf = (file: string) => readFileSync(join(root, file), 'utf8');
@@ -34,7 +34,7 @@ const REPLACED = {
 describe('the house', () => {
   it('begins no comment with a riddle', () => {
     const riddles = code.flatMap((file) =>
-      findRiddles(textOf(file)).map(({ line, text }) => `${file}:${line} ${text}`),
+      findRiddles(textOf(file), file).map(({ line, text }) => `${file}:${line} ${text}`),
     );
     assert.deepEqual(riddles, []);
   });
@@ -49,7 +49,7 @@ describe('the house', () => {
   for (const [old, better] of Object.entries(REPLACED)) {
     it(`says ${better} for ${old.replaceAll('|', ', ')}`, () => {
       const word = new RegExp(`\\b(?:${old})\\b`);
-      const left = globSync('src/**/*.ts', { cwd: root }).filter((file) => word.test(textOf(file)));
+      const left = globSync('src/**/*.{ts,tsx}', { cwd: root }).filter((file) => word.test(textOf(file)));
       assert.deepEqual(left, []);
     });
   }

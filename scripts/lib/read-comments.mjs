@@ -4,10 +4,11 @@ import ts from 'typescript-6';
  * The comments of a source file, each as one text; lines of `//` that follow each other are one comment.
  *
  * @param {string} source
+ * @param {string} name of the file, whose end says whether it has elements
  * @returns {{ line: number, text: string }[]}
  */
-export function readComments(source) {
-  const file = ts.createSourceFile('file.ts', source, ts.ScriptTarget.Latest, false);
+export function readComments(source, name) {
+  const file = ts.createSourceFile(name, source, ts.ScriptTarget.Latest, false);
   const lineOf = (position) => file.getLineAndCharacterOfPosition(position).line + 1;
   const found = [];
   for (const range of listRanges(file, source)) {
@@ -26,11 +27,12 @@ export function readComments(source) {
  * The comments of a source file that have a riddle for their subject.
  *
  * @param {string} source
+ * @param {string} name
  */
-export function findRiddles(source) {
+export function findRiddles(source, name) {
   // Parsing takes long, and few files have such a word after a mark of comments at all.
   if (!/(?:\/\/|\*)\W*(?:What|Whatever|Whoever|Nobody)\b/.test(source)) return [];
-  return readComments(source).filter(({ text }) => /^\W*(?:What|Whatever|Whoever|Nobody)\b/.test(text));
+  return readComments(source, name).filter(({ text }) => /^\W*(?:What|Whatever|Whoever|Nobody)\b/.test(text));
 }
 
 const LINE = ts.SyntaxKind.SingleLineCommentTrivia;
