@@ -27,5 +27,5 @@ export function learnPass(work: Work, { number, commit, testingSince }: Candidat
     other?.tree === commit?.tree;
   const flakes = candidatesOf(queue).filter(isFlake).length;
   const tookMs = testingSince === undefined ? undefined : Math.max(0, at - testingSince);
-  work.queue = { ...queue, learned: withPass(queue.learned, { flakes, tookMs, at }) };
+  work.queue = { ...queue, learned: withPass(queue.learned, { flakes, tookMs }) };
 }

@@ -1,5 +1,3 @@
-import type { Instant } from '../lib/clock.ts';
-
 /**
  * The statistics of a queue: how often its pull requests fail, how often a failure is a flake, how long a run takes.
  * Events change them and nothing else does, so a replay learns the same. Older evidence counts less and less.
@@ -16,8 +14,6 @@ export interface Learned {
   readonly flakes: Share;
   /** The decayed mean of runs that passed; undefined before the first. */
   readonly durationMs: number | undefined;
-  /** The latest time in which runs passed without a gap between one and the next. CI worked then. */
-  readonly working: { readonly since: Instant; readonly until: Instant } | undefined;
 }
 
 /** `hits` of `seen`, both decayed. */
@@ -43,7 +39,6 @@ export const NOTHING_LEARNED: Learned = {
   cleared: { hits: 0.1, seen: 10 },
   flakes: { hits: 0.5, seen: 20 },
   durationMs: undefined,
-  working: undefined,
 };
 
 const DECAY = 0.99;
@@ -112,17 +107,14 @@ function withOutcome({ from, digits }: Outcomes, ordinal: number, outcome: 0 | 1
 /** A run passed, after this many failed runs of the same tree. */
 export function withPass(
   learned: Learned,
-  { flakes: flaky, tookMs, at }: { readonly flakes: number; readonly tookMs: number | undefined; readonly at: Instant },
+  { flakes: flaky, tookMs }: { readonly flakes: number; readonly tookMs: number | undefined },
 ): Learned {
   let { flakes, durationMs } = learned;
   for (let index = 0; index < flaky; index += 1) flakes = count(flakes, 1);
   if (tookMs !== undefined) {
     durationMs = durationMs === undefined ? tookMs : DURATION_DECAY * durationMs + (1 - DURATION_DECAY) * tookMs;
   }
-  const since = at - (tookMs ?? 0);
-  const isOn = learned.working !== undefined && since <= learned.working.until;
-  const working = { since: isOn ? Math.min(since, learned.working.since) : since, until: at };
-  return { ...learned, flakes: count(flakes, 0), durationMs, working };
+  return { ...learned, flakes: count(flakes, 0), durationMs };
 }
 
 /** How likely an untested entry fails; `context` is the outcome of the entry admitted before it, if it is known. */

@@ -1,16 +1,7 @@
 import { assert } from '../lib/assert.ts';
 import type { Bisection, Chain, SearchPart } from './bisection.ts';
 import { findBisection, getBisection, keepBisection, runsOf, tidy } from './bisection-runs.ts';
-import {
-  type Base,
-  branchSubjectOf,
-  type Candidate,
-  type CandidateNumber,
-  type Ending,
-  type Failure,
-  isUnderTest,
-} from './candidate.ts';
-import { verdictOfCheck } from './check.ts';
+import { branchSubjectOf, type Candidate, type CandidateNumber, type Ending, isUnderTest } from './candidate.ts';
 import { learnFailure } from './learn.ts';
 import { confirmationsNeeded } from './learned.ts';
 import { abandonBehind } from './line.ts';
@@ -24,7 +15,7 @@ import {
   shortestFailure,
 } from './prefixes.ts';
 import type { PrNumber } from './pull-request.ts';
-import { type Because, type Entry, findCandidate, mayWork, type Queue, toMember } from './queue.ts';
+import { type Because, type Entry, findCandidate, mayWork, toMember } from './queue.ts';
 import { removeEntry } from './remove-entry.ts';
 import { candidatesFor, composedWithOf, unlanded } from './roster.ts';
 import { findBaseTest, mayBlame, noteFailure, suspicionOf, testBase } from './suspicion.ts';
@@ -286,7 +277,7 @@ function accuse(work: Work, search: Bisection, failed: Mark, isTrusted: boolean)
   if (queue.hold !== undefined) return false;
   if (isBehindOthers(queue, search, entry)) return waitAgain(work, search);
   if (!search.isOnHead && !search.accused.isLast) return rebase(work, search);
-  if (!isTrusted || !(mayBlame(queue, run) || didCiWork(queue, run, run.failure))) return false;
+  if (!isTrusted || !mayBlame(queue, run)) return false;
   if (isBehindAccused(queue, search, entry)) return false;
   noteFailure(work, entry, run, run.failure);
   const { at: _at, ...failure } = run.failure;
@@ -299,24 +290,6 @@ function waitAgain(work: Work, search: Bisection): boolean {
   if (search.accused?.isLast !== true) return false;
   keepBisection(work, { ...search, isOnHead: false, accused: { isLast: false } });
   return true;
-}
-
-/**
- * A suspicion against a commit that passed by itself is a suspicion against CI. Runs that passed at the time refute it,
- * unless the commit has failed a check by itself since: one run may pass before and after an outage.
- */
-function didCiWork(queue: Queue, { base, checks }: Candidate, failure: Failure): boolean {
-  const { working } = queue.learned;
-  if (working === undefined || hasFailedAlone(queue, base)) return false;
-  // A failure is judged after CI reported it, when CI may work again.
-  const reported = checks.filter(({ name }) => failure.checks.includes(name)).map(({ reportedAt }) => reportedAt);
-  return [failure.at, ...reported].every((at) => working.since <= at && at < working.until);
-}
-
-/** The test of the commit by itself has reported a failure, which may still be excused. */
-function hasFailedAlone(queue: Queue, base: Base): boolean {
-  const checks = findBaseTest(queue, base)?.checks ?? [];
-  return checks.some((check) => check.conclusion === 'FAILURE' || verdictOfCheck(check) === 'failed');
 }
 
 /** The target branch has moved since, so failures on the present head decide. Those before may have lacked what landed. */
