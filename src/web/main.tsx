@@ -5,9 +5,17 @@ import { followLinks } from './core/location.ts';
 import { applyTheme } from './core/theme.ts';
 import './style/base.css';
 import './style/parts.css';
-import './style/pages.css';
+import './style/home.css';
+import './style/entries.css';
+import './style/queue.css';
+import './style/pull-request.css';
+import './style/tables.css';
 import './style/records.css';
 import './style/tests.css';
+import './style/test.css';
+import './style/flakes.css';
+import './style/uploads.css';
+import './style/print.css';
 
 applyTheme();
 followLinks();

@@ -1,4 +1,3 @@
-import { useSignal } from '@preact/signals';
 import { call, type Reply } from '../../core/api.ts';
 import { keyOf, queueBody } from '../../core/places.ts';
 import type { PullRequest } from '../../core/replies.ts';
@@ -7,6 +6,7 @@ import { type QueuePlace, toPath } from '../../core/route.ts';
 import { lookOfCheck } from '../../model/state.ts';
 import { External } from '../../ui/external.tsx';
 import { Shape } from '../../ui/shape.tsx';
+import { useOpening } from '../../ui/use-opening.tsx';
 
 type Run = Exclude<Reply<'getMergeQueueTestingDetails'>, { testRuns: unknown }>;
 type Check = Run['checkSuites'][number]['checkRuns'][number];
@@ -66,7 +66,7 @@ interface LineProps {
 }
 
 function CheckLine({ place, testRunId, check, isOver }: LineProps) {
-  const isOpen = useSignal(false);
+  const { isOpen, button } = useOpening({ show: 'log', hide: 'hide log', isLink: true });
   const look = lookOfCheck(check, isOver);
   const failed = check.quarantine?.failedTests ?? [];
   return (
@@ -76,16 +76,7 @@ function CheckLine({ place, testRunId, check, isOver }: LineProps) {
         <strong>{check.name}</strong> {look.word}
         {check.quarantine?.verdict === 'WAIVED' && <span class="tag">waived</span>}
         {check.url !== '' && <External url={check.url}>details</External>}
-        <button
-          type="button"
-          class="link"
-          aria-expanded={isOpen.value}
-          onClick={() => {
-            isOpen.value = !isOpen.value;
-          }}
-        >
-          {isOpen.value ? 'hide log' : 'log'}
-        </button>
+        {button}
       </span>
       {check.summary !== undefined && check.summary !== '' && <p class="muted">{check.summary}</p>}
       {failed.length > 0 && (
@@ -100,7 +91,7 @@ function CheckLine({ place, testRunId, check, isOver }: LineProps) {
           {failed.length > 20 && <li class="muted">and {failed.length - 20} more</li>}
         </ul>
       )}
-      {isOpen.value && <Log place={place} testRunId={testRunId} check={check.name} />}
+      {isOpen && <Log place={place} testRunId={testRunId} check={check.name} />}
     </li>
   );
 }

@@ -1,4 +1,3 @@
-import { useSignal } from '@preact/signals';
 import { call, type Reply } from '../../core/api.ts';
 import { nameOf } from '../../core/places.ts';
 import { useResource } from '../../core/resource.ts';
@@ -7,6 +6,7 @@ import type { Look } from '../../model/state.ts';
 import { Empty, Loaded } from '../../ui/page-states.tsx';
 import { Shape } from '../../ui/shape.tsx';
 import { Sentence } from '../../ui/text.tsx';
+import { useOpening } from '../../ui/use-opening.tsx';
 
 type Repository = Reply<'listRepositories'>['repositories'][number];
 
@@ -70,7 +70,7 @@ interface OneProps {
 
 function One({ org, repository, branches }: OneProps) {
   const { repo, git, checks, checksBlocked } = repository;
-  const isOpen = useSignal(false);
+  const { isOpen, button } = useOpening({ show: 'Check it', hide: 'Close' });
   return (
     <li>
       <div class="title-row">
@@ -82,15 +82,7 @@ function One({ org, repository, branches }: OneProps) {
             </a>
           ))}
         </span>
-        <button
-          type="button"
-          aria-expanded={isOpen.value}
-          onClick={() => {
-            isOpen.value = !isOpen.value;
-          }}
-        >
-          {isOpen.value ? 'Close' : 'Check it'}
-        </button>
+        {button}
       </div>
       {git !== null && (
         <p class="muted">
@@ -99,8 +91,8 @@ function One({ org, repository, branches }: OneProps) {
         </p>
       )}
       {checksBlocked !== null && <p class="wrong">{checksBlocked}</p>}
-      {isOpen.value && branches.map((branch) => <Findings key={branch} org={org} repo={repo} branch={branch} />)}
-      {isOpen.value && branches.length === 0 && <p class="muted">It has no queue yet.</p>}
+      {isOpen && branches.map((branch) => <Findings key={branch} org={org} repo={repo} branch={branch} />)}
+      {isOpen && branches.length === 0 && <p class="muted">It has no queue yet.</p>}
     </li>
   );
 }

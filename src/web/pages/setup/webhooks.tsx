@@ -1,9 +1,9 @@
-import { useSignal } from '@preact/signals';
 import { call, type Reply } from '../../core/api.ts';
 import { useResource } from '../../core/resource.ts';
 import { Empty, Loaded } from '../../ui/page-states.tsx';
 import { State } from '../../ui/shape.tsx';
 import { Ago } from '../../ui/text.tsx';
+import { useOpening } from '../../ui/use-opening.tsx';
 
 type Webhook = Reply<'listWebhooks'>['webhooks'][number];
 
@@ -43,7 +43,7 @@ function lookOf({ disabledAt, failingSince, hasOtherKey }: Webhook) {
 }
 
 function One({ org, webhook }: { readonly org: string; readonly webhook: Webhook }) {
-  const isOpen = useSignal(false);
+  const { isOpen, button } = useOpening({ show: 'Deliveries', hide: 'Close' });
   const { name, format, types, url, failingSince } = webhook;
   return (
     <li>
@@ -54,15 +54,7 @@ function One({ org, webhook }: { readonly org: string; readonly webhook: Webhook
             {format} · {types.join(', ')}
           </span>
         </span>
-        <button
-          type="button"
-          aria-expanded={isOpen.value}
-          onClick={() => {
-            isOpen.value = !isOpen.value;
-          }}
-        >
-          {isOpen.value ? 'Close' : 'Deliveries'}
-        </button>
+        {button}
       </div>
       <p class="muted">
         <code>{url}</code>
@@ -73,7 +65,7 @@ function One({ org, webhook }: { readonly org: string; readonly webhook: Webhook
           </>
         )}
       </p>
-      {isOpen.value && <Deliveries org={org} id={webhook.id} />}
+      {isOpen && <Deliveries org={org} id={webhook.id} />}
     </li>
   );
 }

@@ -1,10 +1,10 @@
-import { useSignal } from '@preact/signals';
 import { call } from '../../core/api.ts';
 import { pullRequestPath, repoKey } from '../../core/places.ts';
 import { useResource } from '../../core/resource.ts';
 import { plural } from '../../model/number.ts';
 import { External } from '../../ui/external.tsx';
 import { Ago, Sha } from '../../ui/text.tsx';
+import { useOpening } from '../../ui/use-opening.tsx';
 import { type Test, type TestPlace, testBody } from './place.ts';
 
 type Group = Test['most_common_failures'][number];
@@ -25,7 +25,7 @@ export function FailureGroups({ place, groups }: { readonly place: TestPlace; re
 }
 
 function FailureGroup({ place, group }: { readonly place: TestPlace; readonly group: Group }) {
-  const isOpen = useSignal(false);
+  const { isOpen, button } = useOpening({ show: 'text', hide: 'hide text', isLink: true });
   return (
     <li>
       <span class="line">
@@ -33,18 +33,9 @@ function FailureGroup({ place, group }: { readonly place: TestPlace; readonly gr
         <span class="muted">
           {plural(group.occurrence_count, 'time')}, last <Ago at={group.last_occurrence} />
         </span>
-        <button
-          type="button"
-          class="link"
-          aria-expanded={isOpen.value}
-          onClick={() => {
-            isOpen.value = !isOpen.value;
-          }}
-        >
-          {isOpen.value ? 'hide text' : 'text'}
-        </button>
+        {button}
       </span>
-      {isOpen.value && <FailureText place={place} summary={group.summary} />}
+      {isOpen && <FailureText place={place} summary={group.summary} />}
     </li>
   );
 }
