@@ -7,6 +7,7 @@ import { repoKey } from './core/places.ts';
 import type { Route } from './core/route.ts';
 import { type Session, sessionOf, sessions } from './core/session.ts';
 import { followStream, leaveStream, streamState } from './core/stream.ts';
+import { Keyboard } from './keyboard.tsx';
 import { FindPage } from './pages/find.tsx';
 import { HomePage } from './pages/home.tsx';
 import { LoginPage } from './pages/login.tsx';
@@ -50,6 +51,7 @@ export function App() {
       <main id="main">
         <Page shown={shown} />
       </main>
+      <Keyboard />
     </>
   );
 }

@@ -182,6 +182,44 @@ describe('the dashboard', () => {
     await page.close();
   });
 
+  story('is used with keys alone', async (t) => {
+    const number = await queue.submitOne();
+    const page = await open(t, pathOf());
+    await page
+      .getByRole('link', { name: `#${number}` })
+      .first()
+      .waitFor();
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+    assert.deepEqual(await violationsOf(page), []);
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('j');
+    await page.locator('.entry:focus-visible').waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type('g q');
+    await page.getByText('Nothing fits.').waitFor();
+    await page.getByRole('searchbox').fill(`#${number}`);
+    await page
+      .getByRole('dialog')
+      .getByRole('link', { name: `#${number}` })
+      .waitFor();
+    assert.deepEqual(await violationsOf(page), []);
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await stateOf(page, 'Testing').waitFor();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    for (const [keys, path] of [
+      ['gt', `/default/${queue.repo.host}/${queue.repo.owner}/${queue.repo.name}/-/tests`],
+      ['gq', pathOf()],
+      ['gh', '/default'],
+    ] as const) {
+      await page.keyboard.type(keys);
+      await page.waitForURL(server.url + path);
+    }
+    await server.api.ok('cancelPullRequest', queue.entry(number));
+    await page.close();
+  });
+
   for (const [colorScheme, width] of [
     ['light', 1280],
     ['dark', 390],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { describeLanes, drawLanes, type Run } from './lanes.ts';
+import { describeLanes, drawLanes, foldLanes, type Run } from './lanes.ts';
 
 function aRun(name: string, tested: readonly number[], beneath: readonly number[] = []): Run {
   const testedPullRequests = tested.map((prNumber) => ({ prNumber, title: `PR ${prNumber}` }));
@@ -35,5 +35,31 @@ describe('the lanes of a queue', () => {
     const picture = drawLanes([aRun('a', [1]), search]);
     assert.deepEqual(picture.searches, [search]);
     assert.equal(describeLanes(picture, 'main'), 'main, then #1; a search tests #5, #6');
+  });
+
+  it('have no rows of their own where many are of one run', () => {
+    const many = Array.from({ length: 300 }, (_, index) => aRun(`r${index}`, [index + 1]));
+    const picture = drawLanes([...many, aRun('t', [901], [2])]);
+    const { rows, singles, more } = foldLanes(picture.lanes, false);
+    assert.deepEqual(
+      rows.map(({ nodes }) => nodes.map(({ run }) => run.testRunId)),
+      [['r1', 't']],
+    );
+    assert.deepEqual([singles.length, more], [40, 259]);
+    const whole = foldLanes(picture.lanes, true);
+    assert.deepEqual([whole.singles.length, whole.more], [299, 0]);
+    assert.match(describeLanes(picture, 'main'), /main, then #12; and 288 more lanes$/);
+  });
+
+  it('keep their rows while a screen can show them', () => {
+    const { lanes } = drawLanes([aRun('a', [1]), aRun('b', [2])]);
+    assert.deepEqual(foldLanes(lanes, false), { rows: lanes, singles: [], more: 0 });
+  });
+
+  it('are drawn of a thousand runs on top of each other', () => {
+    const before = (index: number) => Array.from({ length: index }, (_, other) => other + 1);
+    const runs = Array.from({ length: 1_000 }, (_, index) => aRun(`r${index}`, [index + 1], before(index)));
+    const { lanes } = drawLanes(runs);
+    assert.deepEqual([lanes.length, lanes[0]?.nodes.length], [1, 1_000]);
   });
 });

@@ -25,7 +25,7 @@ export function EntryList({ place, title, entries, isLeft = false }: Props) {
         {title} <span class="count">{entries.length}</span>
       </h2>
       <VirtualList label={title} items={entries} rowHeight={ROW_PX} keyOf={({ prNumber }) => prNumber}>
-        {(entry) => <EntryRow place={place} entry={entry} isLeft={isLeft} />}
+        {(entry, index) => <EntryRow place={place} entry={entry} isLeft={isLeft} index={index} />}
       </VirtualList>
     </section>
   );
@@ -35,10 +35,12 @@ function EntryRow({
   place,
   entry,
   isLeft,
+  index,
 }: {
   readonly place: QueuePlace;
   readonly entry: Entry;
   readonly isLeft: boolean;
+  readonly index: number;
 }) {
   const { prNumber, prTitle, prAuthor, state, stateChangedAt, explanation, forecast, skipTheLine } = entry;
   const light = () => {
@@ -62,7 +64,9 @@ function EntryRow({
         <span class="title">{prTitle}</span>
         {skipTheLine && <span class="tag">urgent</span>}
       </span>
-      <span class="why">{explanation === undefined ? '' : sentenceOf(explanation)}</span>
+      {explanation !== undefined && <span class="why">{sentenceOf(explanation)}</span>}
+      {/* The server explains the first hundred of a queue. */}
+      {explanation === undefined && state === 'PENDING' && <span class="why">{index} wait before it.</span>}
       <span class="who">{prAuthor}</span>
       <span class="when">
         {isLeft ? (

@@ -1,5 +1,6 @@
 import { send } from '../core/api.ts';
 import { goTo, route } from '../core/location.ts';
+import { openSearch } from '../core/opened.ts';
 import { sessionOf, signOut } from '../core/session.ts';
 import { streamState } from '../core/stream.ts';
 import { switchTheme, theme } from '../core/theme.ts';
@@ -31,6 +32,15 @@ export function TopBar() {
         Sluice
       </a>
       <span class="grow" />
+      {session !== undefined && (
+        <button type="button" class="find" onClick={openSearch} aria-label="Search">
+          <svg viewBox="0 0 16 16" aria-hidden="true">
+            <circle cx="7" cy="7" r="4.5" />
+            <path d="M10.5 10.5L14 14" />
+          </svg>
+          <span>Search</span> <kbd>/</kbd>
+        </button>
+      )}
       {session !== undefined && (
         <span class={`stream ${streamState.value}`} title={LINE[streamState.value]}>
           <span class="dot" aria-hidden="true" />

@@ -1,7 +1,9 @@
+import { useSignal } from '@preact/signals';
 import { lit } from '../../core/lit.ts';
 import type { AllTesting, Entry, Queue, Search, TestRun } from '../../core/replies.ts';
 import { type QueuePlace, toPath } from '../../core/route.ts';
-import { describeLanes, drawLanes, type LaneNode } from '../../model/lanes.ts';
+import { describeLanes, drawLanes, foldLanes, type Lane, type LaneNode } from '../../model/lanes.ts';
+import { plural } from '../../model/number.ts';
 import { lookOfCheck, lookOfEntry, lookOfRun } from '../../model/state.ts';
 import { Shape } from '../../ui/shape.tsx';
 import { Since } from '../../ui/text.tsx';
@@ -13,30 +15,48 @@ interface Props {
   readonly testing: AllTesting | undefined;
 }
 
-/** More would be a wall. The list below has all of them. */
-const MOST_LANES = 24;
+/** More boxes in one row would be a wall. The list below has all of them. */
+const MOST_BOXES = 12;
 
 /** Draws the runs as they are built on each other: the branch at the left, then candidate upon candidate. */
 export function Lanes({ place, queue, testing }: Props) {
-  const picture = drawLanes(testing?.testRuns ?? []);
+  const isWhole = useSignal(false);
   const searches = testing?.searches ?? [];
   if (testing === undefined || (testing.testRuns.length === 0 && searches.length === 0)) return null;
+  const picture = drawLanes(testing.testRuns);
+  const { rows, singles, more } = foldLanes(picture.lanes, isWhole.value);
   const entries = new Map(queue.enqueuedPullRequests.map((entry) => [entry.prNumber, entry]));
-  const shown = picture.lanes.slice(0, MOST_LANES);
-  const rest = picture.lanes.length - shown.length;
   return (
     <section class="lanes" aria-label={`Under test: ${describeLanes(picture, place.branch)}`}>
-      {shown.map(({ nodes }) => (
-        <ol key={nodes[0]?.run.testBranch} class="lane">
-          <li class="branch" title={`The head of ${place.branch}`}>
-            {nodes[0]?.isBranching ? '↳' : place.branch}
-          </li>
-          {nodes.map((node) => (
-            <LaneBox key={node.run.testBranch} place={place} node={node} entries={entries} />
-          ))}
-        </ol>
+      {rows.map(({ nodes }) => (
+        <LaneRow key={nodes[0]?.run.testBranch} place={place} nodes={nodes} entries={entries} />
       ))}
-      {rest > 0 && <p class="muted">And {rest} more lanes.</p>}
+      {singles.length > 0 && (
+        <div class="lane-grid">
+          <span class="branch" title={`The head of ${place.branch}`}>
+            {place.branch}
+          </span>
+          <ul>
+            {singles.map((run) => (
+              <LaneChip key={run.testBranch} place={place} run={run} />
+            ))}
+          </ul>
+        </div>
+      )}
+      {(more > 0 || isWhole.value) && (
+        <p class="lane-rest">
+          {plural(picture.lanes.length, 'lane')}: {tell(picture.lanes)}.{' '}
+          <button
+            type="button"
+            class="link"
+            onClick={() => {
+              isWhole.value = !isWhole.value;
+            }}
+          >
+            {isWhole.value ? 'Show fewer' : `Show ${more} more`}
+          </button>
+        </p>
+      )}
       {picture.ofBranch.map((run) => (
         <ol key={run.testBranch} class="lane">
           <li class="branch">{place.branch}</li>
@@ -52,6 +72,53 @@ export function Lanes({ place, queue, testing }: Props) {
         <SearchRow key={`${index}`} place={place} search={search} runs={picture.searches} entries={entries} />
       ))}
     </section>
+  );
+}
+
+/** Such as `288 testing, 12 passed`. */
+function tell(lanes: readonly Lane<TestRun>[]): string {
+  const runs = Map.groupBy(
+    lanes.flatMap(({ nodes }) => nodes),
+    ({ run }) => lookOfRun(run).word.toLowerCase(),
+  );
+  return [...runs].map(([word, { length }]) => `${length} ${word}`).join(', ');
+}
+
+interface RowProps {
+  readonly place: QueuePlace;
+  readonly nodes: readonly LaneNode<TestRun>[];
+  readonly entries: ReadonlyMap<number, Entry>;
+}
+
+function LaneRow({ place, nodes, entries }: RowProps) {
+  const more = nodes.length - MOST_BOXES;
+  return (
+    <ol class="lane">
+      <li class="branch" title={`The head of ${place.branch}`}>
+        {nodes[0]?.isBranching ? '↳' : place.branch}
+      </li>
+      {nodes.slice(0, MOST_BOXES).map((node) => (
+        <LaneBox key={node.run.testBranch} place={place} node={node} entries={entries} />
+      ))}
+      {more > 0 && <li class="box rest">and {more} more on top</li>}
+    </ol>
+  );
+}
+
+/** A lane of one run, among many of them. */
+function LaneChip({ place, run }: { readonly place: QueuePlace; readonly run: TestRun }) {
+  const [first, ...others] = run.testedPullRequests;
+  const look = lookOfRun(run);
+  if (first === undefined) return null;
+  const title = `${look.word}: #${first.prNumber} ${first.title}`;
+  return (
+    <li class={`tone-${look.tone}${lit.value.has(first.prNumber) ? ' lit' : ''}`}>
+      <a href={toPath({ page: 'pr', ...place, prNumber: first.prNumber })} title={title}>
+        <Shape name={look.shape} />
+        <span class="number">#{first.prNumber}</span> <span class="title">{first.title}</span>
+        {others.length > 0 && <span class="muted">+{others.length}</span>}
+      </a>
+    </li>
   );
 }
 

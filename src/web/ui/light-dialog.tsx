@@ -1,0 +1,20 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+
+interface Props {
+  readonly label: string;
+  readonly name: string;
+  readonly onDone: () => void;
+  readonly children: ComponentChildren;
+}
+
+/** A dialog that asks for nothing: Escape and a click beside it close it. */
+export function LightDialog({ label, name, onDone, children }: Props) {
+  const element = useRef<HTMLDialogElement>(null);
+  useEffect(() => element.current?.showModal(), []);
+  return (
+    <dialog ref={element} class={name} aria-label={label} onClose={onDone} {...{ closedby: 'any' }}>
+      <div>{children}</div>
+    </dialog>
+  );
+}
