@@ -387,10 +387,15 @@ describe('how SQLite lists tests', () => {
       assert.match(walked, /^SEARCH test_figures USING COVERING INDEX test_figures_\w+ \(repository_id=\?\)$/, order);
     }
     const none = { status: null, isQuarantined: null, owner: null };
-    assert.match(
-      plan(statements.collect({ ...none, owner: '@a' }).sql),
-      /SEARCH test_figures USING PRIMARY KEY .*test_no=\?/,
-    );
+    const marked = /SEARCH test_figures USING COVERING INDEX test_figures_marked \(repository_id=\?/;
+    assert.match(plan(statements.listMarked({ ...none, status: 'FLAKY' }, 'DURATION').sql), marked);
+    assert.match(plan(statements.listMarked({ ...none, isQuarantined: true, owner: '@a' }, 'FAILURES').sql), marked);
+    assert.match(plan(statements.listLeftOut({ ...none, isQuarantined: false }).sql), marked);
+    const looked = plan(statements.lookUp({ ...none, status: 'HEALTHY' }, 'FAILURES').sql);
+    assert.match(looked, /SEARCH test_figures USING PRIMARY KEY \(repository_id=\? AND test_no=\?\)/);
+    const owned = plan(statements.walk({ ...none, owner: '@a' }, 'FAILURES').sql);
+    assert.match(owned, /^SEARCH test_figures USING COVERING INDEX test_figures_failures \(repository_id=\?\)/);
+    assert.doesNotMatch(owned, /B-TREE|CORRELATED/);
     database.close();
     await rm(directory, { recursive: true });
   });

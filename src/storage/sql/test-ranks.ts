@@ -1,7 +1,7 @@
 /**
- * Lists tests in the order of one of their figures. Where few tests can fit, they are collected and sorted here. Where
- * many can, the query walks along the index of the order, which has what status and quarantine are filtered by, until the
- * page is full. A text is looked for in memory.
+ * Lists tests in the order of one of their figures. Few tests have a mark (flaky, broken or quarantined): an index has
+ * these with all figures. Few numbers, those of an owner or of tests that contain a text, are looked up one by one. Else the
+ * query walks along the index of the order, which has what status and quarantine are filtered by, until the page is full.
  */
 import { type RawBuilder, sql } from 'kysely';
 import { addCounts, countRuns, type DailyCounts } from '../../flaky/daily-counts.ts';
@@ -10,16 +10,14 @@ import type { RankedTest, RankedTests, RankedTestsQuery, StatusCounts, TestOrder
 import { all, allOf, first, type Operation } from './operation.ts';
 import type { Schema } from './schema.ts';
 import type { Placeholders, Statement, StatementCompiler } from './statement.ts';
-import { RUN_COLUMNS, toRun, uncountedRuns } from './stored-runs.ts';
+import { RUN_COLUMNS, toRun, uncountedBatches, uncountedRuns } from './stored-runs.ts';
 import type { NamedTests } from './test-names.ts';
 import { toTest } from './test-rows.ts';
 
 export type RankStatements = ReturnType<typeof rankStatements>;
 
-/** Collecting so many takes about ten milliseconds. Of 200,000 tests, every fortieth fits then: walking is as fast. */
-const MOST_COLLECTED = 5_000;
-/** PostgreSQL takes no larger limit. */
-const ALL = 2 ** 31 - 1;
+/** PostgreSQL looks up so many in ten milliseconds. Of 200,000 tests, every hundredth fits then: walking is as fast. */
+const MOST_LOOKED_UP = 2_000;
 
 /** As the indexes of `test_figures` have them. */
 const ORDERS: Readonly<Record<TestOrder, readonly (keyof Figures & string)[]>> = {
@@ -34,9 +32,19 @@ type Figures = Schema['test_figures'];
 type Kind = Schema['test_states']['kind'];
 type Filters = Pick<RankedTestsQuery, 'status' | 'isQuarantined' | 'owner'>;
 type Repository = { repositoryId: string };
-type RankArgs = Repository & { status: string; owner: string; limit: number; offset: number };
-type FigureName = 'test_no' | 'failures' | 'failure_ppm' | 'pull_requests' | 'duration_us' | 'last_failure_at';
-type Collected = Omit<Figures, 'repository_id' | 'first_day'>;
+type RankArgs = Repository & {
+  status: string;
+  owner: string;
+  /** As JSON. */
+  numbers: string;
+  limit: number;
+  offset: number;
+};
+
+interface Found {
+  readonly numbers: readonly number[];
+  readonly totalRows: number;
+}
 
 // SPEC F60
 export function* rankTests(
@@ -46,115 +54,77 @@ export function* rankTests(
 ): Operation<RankedTests> {
   // Nothing stored holds it.
   if (`${query.owner}`.includes('\0')) return { totalRows: 0, tests: [] };
-  const found = named === undefined ? findNumbers(statements, query) : findNamed(statements, query, named);
-  const { numbers, totalRows } = yield* found;
+  const { numbers, totalRows } = yield* findNumbers(statements, query, named);
   return { totalRows, tests: yield* readRanked(statements, query.repositoryId, numbers) };
 }
 
-interface Found {
-  readonly numbers: readonly number[];
-  readonly totalRows: number;
-}
-
-function* findNumbers(statements: RankStatements, query: RankedTestsQuery): Operation<Found> {
+function* findNumbers(
+  statements: RankStatements,
+  query: RankedTestsQuery,
+  named: NamedTests | undefined,
+): Operation<Found> {
   const args = argsOf(query);
-  const totalRows = query.owner === null ? yield* countByKinds(statements, query) : undefined;
-  if (totalRows === undefined || (kindOf(query) !== undefined && totalRows <= MOST_COLLECTED)) {
-    const some = yield* all(statements.collect(query), { ...args, limit: MOST_COLLECTED + 1 });
-    if (some.length <= MOST_COLLECTED) return cut(some, query);
+  if (isMarked(query)) {
+    const marked = yield* listNumbers(statements.listMarked(query, query.order), args);
+    return cut(named === undefined ? marked : marked.filter(named.has), query);
   }
-  const walked = yield* all(statements.walk(query, query.order), args);
-  const total = totalRows ?? (yield* first(statements.count(query), args))?.total ?? 0;
-  return { numbers: walked.map(({ test_no }) => test_no), totalRows: total };
-}
-
-function argsOf({ repositoryId, status, owner, limit, offset }: RankedTestsQuery): RankArgs {
-  return { repositoryId, status: status ?? '', owner: owner ?? '', limit, offset };
-}
-
-/** Of tests that contain a text. The smaller of both sides is collected: theirs, or that of the other filters. */
-function* findNamed(statements: RankStatements, query: RankedTestsQuery, named: NamedTests): Operation<Found> {
-  const isNamed = ({ test_no }: Pick<Figures, 'test_no'>) => named.has(test_no);
-  const args = argsOf(query);
-  if (query.owner !== null) {
-    const owned = yield* all(statements.collect(query), { ...args, limit: ALL });
-    return cut(owned.filter(isNamed), query);
-  }
-  if (named.count <= MOST_COLLECTED) {
-    const some = yield* allOf(statements.collectNumbers(args, named.numbers));
+  const owned = query.owner === null ? undefined : yield* listNumbers(statements.listOwned, args);
+  const wanted = owned === undefined || named === undefined ? (owned ?? named?.numbers) : owned.filter(named.has);
+  if (wanted !== undefined && wanted.length <= MOST_LOOKED_UP) {
     return cut(
-      some.filter((row) => isMarked(query, row)),
+      yield* listNumbers(statements.lookUp(query, query.order), { ...args, numbers: JSON.stringify(wanted) }),
       query,
     );
   }
-  const isOfKind = kindOf(query) !== undefined;
-  if (isOfKind && (yield* countByKinds(statements, query)) <= MOST_COLLECTED) {
-    const some = yield* all(statements.collect(query), { ...args, limit: ALL });
-    return cut(some.filter(isNamed), query);
-  }
-  const numbers = yield* walkNamed(statements, query, named);
-  if (query.status === null && query.isQuarantined === null) return { numbers, totalRows: named.count };
-  const few = (yield* all(statements.listFew(query), args)).filter(isNamed).length;
-  return { numbers, totalRows: isOfKind ? few : named.count - few };
+  const all = wanted?.length ?? (yield* first(statements.countTests, args))?.test_count ?? 0;
+  const leftOut = isAnyMark(query) ? [] : yield* listNumbers(statements.listLeftOut(query), args);
+  const totalRows = all - (named === undefined ? leftOut : leftOut.filter(named.has)).length;
+  if (query.offset >= totalRows) return { numbers: [], totalRows };
+  if (named === undefined) return { numbers: yield* walk(statements, query, args), totalRows };
+  const most = owned?.length ?? named.numbers.at(-1) ?? 0;
+  return { numbers: yield* walkNamed(statements, query, { named, share: all / most }), totalRows };
 }
 
-function isMarked({ status, isQuarantined }: Filters, row: Collected): boolean {
-  if (status !== null && row.status !== status) return false;
-  return isQuarantined === null || Boolean(row.is_quarantined) === isQuarantined;
+function argsOf({ repositoryId, status, owner, limit, offset }: RankedTestsQuery): RankArgs {
+  return { repositoryId, status: status ?? '', owner: owner ?? '', numbers: '[]', limit, offset };
 }
 
-/** Every fortieth test fits at least, so that the first pages end soon. */
+/** Whether the query is about tests with a mark, of which there are few: most are healthy, and not quarantined. */
+function isMarked({ status, isQuarantined }: Filters): boolean {
+  return status === 'FLAKY' || status === 'BROKEN' || isQuarantined === true;
+}
+
+function isAnyMark({ status, isQuarantined }: Filters): boolean {
+  return status === null && isQuarantined === null;
+}
+
+function* listNumbers(statement: Statement<RankArgs, Listed>, args: RankArgs): Operation<readonly number[]> {
+  return JSON.parse((yield* first(statement, args))?.numbers ?? '[]') as readonly number[];
+}
+
+function cut(all: readonly number[], { offset, limit }: RankedTestsQuery): Found {
+  return { numbers: all.slice(offset, offset + limit), totalRows: all.length };
+}
+
+function* walk(statements: RankStatements, query: RankedTestsQuery, args: RankArgs): Operation<readonly number[]> {
+  return (yield* all(statements.walk(query, query.order), args)).map(({ test_no }) => test_no);
+}
+
+/** Of tests that contain a text, with the share of them that is expected along the way. */
 function* walkNamed(
   statements: RankStatements,
   query: RankedTestsQuery,
-  named: NamedTests,
+  { named, share }: { readonly named: NamedTests; readonly share: number },
 ): Operation<readonly number[]> {
   const until = query.offset + query.limit;
   const numbers: number[] = [];
-  for (let offset = 0, limit = 1_000; numbers.length < until; offset += limit, limit *= 2) {
-    const walked = yield* all(statements.walk(query, query.order), { ...argsOf(query), limit, offset });
-    for (const { test_no } of walked) if (named.has(test_no)) numbers.push(test_no);
+  let limit = Math.ceil((2 * until) / share);
+  for (let offset = 0; numbers.length < until; offset += limit, limit *= 2) {
+    const walked = yield* walk(statements, query, { ...argsOf(query), limit, offset });
+    for (const testNo of walked) if (named.has(testNo)) numbers.push(testNo);
     if (walked.length < limit) break;
   }
   return numbers.slice(query.offset, until);
-}
-
-function cut(some: readonly Collected[], { order, offset, limit }: RankedTestsQuery): Found {
-  const keys = ORDERS[order] as readonly FigureName[];
-  const compare = (one: Collected, other: Collected) => {
-    const key = keys.find((name) => one[name] !== other[name]);
-    return key === undefined ? one.test_no - other.test_no : other[key] - one[key];
-  };
-  const page = some.toSorted(compare).slice(offset, offset + limit);
-  return { numbers: page.map(({ test_no }) => test_no), totalRows: some.length };
-}
-
-/** A kind of which there are few tests, if the query is about one: most are healthy, and not quarantined. */
-function kindOf({ status, isQuarantined }: Filters): Kind | undefined {
-  if (status === 'FLAKY' || status === 'BROKEN') return status;
-  return isQuarantined === true ? 'QUARANTINED' : undefined;
-}
-
-/** Counts the few tests of a kind, and subtracts them from all where the many are asked for. */
-function* countByKinds(
-  statements: RankStatements,
-  { repositoryId, status, isQuarantined }: RankedTestsQuery,
-): Operation<number> {
-  const args = { repositoryId };
-  const kind = kindOf({ status, isQuarantined, owner: null });
-  if (kind !== undefined) {
-    const other = kind === 'QUARANTINED' ? status : isQuarantined === null ? null : 'QUARANTINED';
-    if (other === null) return (yield* first(statements.countKind, { ...args, kind }))?.total ?? 0;
-    const both = (yield* first(statements.countBoth, { ...args, kind, other }))?.total ?? 0;
-    if (isQuarantined === true) return both;
-    return ((yield* first(statements.countKind, { ...args, kind }))?.total ?? 0) - both;
-  }
-  const others: Kind[] = [
-    ...(status === 'HEALTHY' ? (['FLAKY', 'BROKEN'] as const) : []),
-    ...(isQuarantined === false ? (['QUARANTINED'] as const) : []),
-  ];
-  const [excluded] = others.length === 0 ? [] : yield* allOf(statements.countAny(args, others));
-  return ((yield* first(statements.countTests, args))?.test_count ?? 0) - (excluded?.total ?? 0);
 }
 
 export function* countByStatus(
@@ -177,7 +147,8 @@ export function* readRanked(
   numbers: readonly number[],
 ): Operation<readonly RankedTest[]> {
   const rows = yield* allOf(statements.readRanked({ repositoryId }, numbers));
-  const runs = yield* allOf(statements.readUncounted({ repositoryId }, numbers));
+  const isPending = (yield* first(statements.findUncounted, { repositoryId })) !== undefined;
+  const runs = isPending ? yield* allOf(statements.readUncounted({ repositoryId }, numbers)) : [];
   const runsOf = Map.groupBy(runs, ({ test_no }) => test_no);
   const ranked = new Map(rows.map((row) => [row.no, toRanked(row, runsOf.get(row.no) ?? [])]));
   return numbers.flatMap((no) => ranked.get(no) ?? []);
@@ -200,23 +171,42 @@ function toRanked(row: RankedRow, uncounted: readonly UncountedRow[]): RankedTes
   return { test, days, pullRequests: row.pull_requests, lastFailureAt: lastFailureAt === 0 ? null : lastFailureAt };
 }
 
+type Listed = { readonly numbers: string | null };
+
 /** Statements with filters are compiled for the filters of a query, at its first use. */
 export function rankStatements(compiler: StatementCompiler) {
   const made = new Map<string, Statement<RankArgs, never>>();
   const make = <Row>(kind: string, query: Filters, text: (param: Placeholders<RankArgs>) => RawBuilder<Row>) => {
     const { status, isQuarantined, owner } = query;
-    const key = JSON.stringify([kind, kindOf(query), status !== null, isQuarantined, owner !== null]);
+    const key = JSON.stringify([kind, status !== null, isQuarantined, owner !== null]);
     const { builder } = compiler.dialect;
     const build = (param: Placeholders<RankArgs>) => ({ compile: () => text(param).compile(builder) });
     const statement = made.get(key) ?? compiler.statement<RankArgs>()(build);
     made.set(key, statement as Statement<RankArgs, never>);
     return statement as Statement<RankArgs, Row>;
   };
+  const { hasArrays } = compiler.dialect;
+  const none = { status: null, isQuarantined: null, owner: null };
   return {
     walk: (query: Filters, order: TestOrder) => make(`walk ${order}`, query, (param) => walkText(query, order, param)),
-    collect: (query: Filters) => make('collect', query, (param) => collectText(query, param)),
-    count: (query: Filters) => make('count', query, (param) => countText(query, param)),
-    listFew: (query: Filters) => make('few', query, (param) => fewText(query, param)),
+    listMarked: (query: Filters, order: TestOrder) =>
+      make(`marked ${order}`, query, (param) => {
+        const conditions = [HAS_MARK, ...marksOf(query, param), ...ownedBy(query, param)];
+        return listText(hasArrays, { conditions: [ofRepository(param), ...conditions], order });
+      }),
+    listLeftOut: (query: Filters) =>
+      make('left out', query, (param) => {
+        const conditions = [HAS_MARK, sql`not (${sql.join(marksOf(query, param), and)})`, ...ownedBy(query, param)];
+        return listText(hasArrays, { conditions: [ofRepository(param), ...conditions] });
+      }),
+    lookUp: (query: Filters, order: TestOrder) =>
+      make(`look up ${order}`, query, (param) => {
+        const conditions = [isOneOf(hasArrays, param), ...marksOf(query, param)];
+        return listText(hasArrays, { conditions: [ofRepository(param), ...conditions], order });
+      }),
+    listOwned: make('owned', none, (param) =>
+      listText(hasArrays, { table: 'test_owners', conditions: [owned(param)] }),
+    ),
     ...countStatements(compiler),
     ...readStatements(compiler),
   };
@@ -225,82 +215,54 @@ export function rankStatements(compiler: StatementCompiler) {
 type Fragment = RawBuilder<unknown>;
 
 const and = sql` and `;
+/** As the index of these says it. */
+const HAS_MARK = sql`(status <> 'HEALTHY' or is_quarantined)`;
 
-function walkText(query: Filters, order: TestOrder, param: Placeholders<RankArgs>) {
-  const keys = ORDERS[order].map((key) => sql`test_figures.${sql.ref(key)} desc`);
-  const conditions = [
-    sql`test_figures.repository_id = ${param('repositoryId')}`,
-    ...marksOf(query, param),
-    ...(query.owner === null ? [] : [ownedBy(param)]),
-  ];
-  return sql<Pick<Figures, 'test_no'>>`select test_figures.test_no from test_figures
-    where ${sql.join(conditions, and)}
-    order by ${sql.join(keys)}, test_figures.test_no limit ${param('limit')} + 0 offset ${param('offset')}`;
+const ofRepository = (param: Placeholders<RankArgs>) => sql`repository_id = ${param('repositoryId')}`;
+
+function keysOf(order: TestOrder): Fragment {
+  return sql.join([...ORDERS[order].map((key) => sql`${sql.ref(key)} desc`), sql`test_no`]);
 }
 
-const ofFigures = sql`tests.repository_id = test_figures.repository_id and tests.no = test_figures.test_no`;
+function walkText(query: Filters, order: TestOrder, param: Placeholders<RankArgs>) {
+  const conditions = [ofRepository(param), ...marksOf(query, param), ...ownedBy(query, param)];
+  return sql<Pick<Figures, 'test_no'>>`select test_no from test_figures where ${sql.join(conditions, and)}
+    order by ${keysOf(order)} limit ${param('limit')} + 0 offset ${param('offset')}`;
+}
 
-function ownedBy(param: Placeholders<RankArgs>): Fragment {
-  return sql`exists (select 1 from test_owners where test_owners.repository_id = ${param('repositoryId')}
-    and test_owners.owner = ${param('owner')} and test_owners.test_no = test_figures.test_no)`;
+/** All numbers as one text, which takes a third of the time of as many rows. */
+function listText(
+  hasArrays: boolean,
+  of: { readonly table?: string; readonly conditions: readonly Fragment[]; readonly order?: TestOrder },
+) {
+  const { table = 'test_figures', conditions, order } = of;
+  const sorted = order === undefined ? sql`test_no` : sql`test_no order by ${keysOf(order)}`;
+  const numbers = hasArrays ? sql`json_agg(${sorted})::text` : sql`json_group_array(${sorted})`;
+  return sql<Listed>`select ${numbers} as numbers from ${sql.table(table)} where ${sql.join(conditions, and)}`;
+}
+
+function owned(param: Placeholders<RankArgs>): Fragment {
+  return sql`${ofRepository(param)} and owner = ${param('owner')}`;
+}
+
+/** In parentheses, so that the numbers are read once and the order is walked along. */
+function ownedBy({ owner }: Filters, param: Placeholders<RankArgs>): readonly Fragment[] {
+  return owner === null ? [] : [sql`(test_no in (select test_no from test_owners where ${owned(param)})) is true`];
+}
+
+function isOneOf(hasArrays: boolean, param: Placeholders<RankArgs>): Fragment {
+  const numbers = param('numbers');
+  return hasArrays
+    ? sql`test_no = any(translate(${numbers}::text, '[]', '{}')::bigint[])`
+    : sql`test_no in (select value from json_each(${numbers}))`;
 }
 
 function marksOf({ status, isQuarantined }: Filters, param: Placeholders<RankArgs>): readonly Fragment[] {
   const not = isQuarantined === false ? sql`not` : sql``;
   return [
-    ...(status === null ? [] : [sql`test_figures.status = ${param('status')}`]),
-    ...(isQuarantined === null ? [] : [sql`${not} test_figures.is_quarantined`]),
+    ...(status === null ? [] : [sql`status = ${param('status')}`]),
+    ...(isQuarantined === null ? [] : [sql`${not} is_quarantined`]),
   ];
-}
-
-const COLLECTED = [
-  'test_no',
-  'status',
-  'is_quarantined',
-  'failures',
-  'failure_ppm',
-  'pull_requests',
-  'duration_us',
-  'last_failure_at',
-] as const;
-
-function collectText(query: Filters, param: Placeholders<RankArgs>) {
-  const { tables, conditions } = found(query, param);
-  const columns = COLLECTED.map((column) => sql.ref(`test_figures.${column}`));
-  return sql<Collected>`select ${sql.join(columns)} from ${tables}
-    where ${sql.join(conditions, and)} limit ${param('limit')} + 0`;
-}
-
-/** Tests of a kind; of a query for the many, those that it leaves out. */
-function fewText(query: Filters, param: Placeholders<RankArgs>) {
-  const left = [
-    ...(query.status === 'HEALTHY' ? [sql`status <> 'HEALTHY'`] : []),
-    ...(query.isQuarantined === false ? [sql`is_quarantined`] : []),
-  ];
-  const few = kindOf(query) === undefined ? sql.join(left, sql` or `) : sql.join(marksOf(query, param), and);
-  return sql<Pick<Figures, 'test_no'>>`select test_no from test_figures
-    where repository_id = ${param('repositoryId')} and (${few})`;
-}
-
-function countText(query: Filters, param: Placeholders<RankArgs>) {
-  const { tables, conditions } = found(query, param);
-  return sql<{ total: number }>`select count(*) as total from ${tables} where ${sql.join(conditions, and)}`;
-}
-
-/** Tests of an owner, or else of a kind. The order of the joins, which SQLite keeps, begins with the fewest rows. */
-function found(query: Filters, param: Placeholders<RankArgs>) {
-  const repositoryId = param('repositoryId');
-  const own = sql`test_figures.repository_id = ${repositoryId}`;
-  const marks = marksOf(query, param);
-  if (query.owner !== null) {
-    const owned = sql`test_owners.repository_id = ${repositoryId} and test_owners.owner = ${param('owner')}`;
-    const conditions = [owned, own, sql`test_figures.test_no = test_owners.test_no`, ...marks];
-    return { tables: sql`test_owners cross join test_figures`, conditions };
-  }
-  const ofKind = sql`test_states.repository_id = ${repositoryId} and test_states.kind = ${sql.lit(kindOf(query) ?? '')}`;
-  const present = sql`test_states.to_seq is null and tests.id = test_states.test_id`;
-  const conditions = [ofKind, present, sql`tests.repository_id = ${repositoryId}`, own, ofFigures, ...marks];
-  return { tables: sql`test_states cross join tests cross join test_figures`, conditions };
 }
 
 function countStatements(compiler: StatementCompiler) {
@@ -325,46 +287,12 @@ function countStatements(compiler: StatementCompiler) {
         .where('to_seq', 'is', null)
         .groupBy(['repository_id', 'kind']),
     ),
-    countKind: compiler.statement<Repository & { kind: Kind }>()((param) =>
-      ofKind(compiler)
-        .select((eb) => eb.fn.countAll<number>().as('total'))
-        .where('test_states.repository_id', '=', param('repositoryId'))
-        .where('test_states.kind', '=', param('kind')),
-    ),
-    countAny: compiler.list<Repository, Kind>()((param, kinds) =>
-      ofKind(compiler)
-        .select((eb) => eb.fn.count<number>('test_states.test_id').distinct().as('total'))
-        .where('test_states.repository_id', '=', param('repositoryId'))
-        .where('test_states.kind', 'in', kinds),
-    ),
-    countBoth: compiler.statement<Repository & { kind: Kind; other: Kind }>()((param) =>
-      ofKind(compiler)
-        .crossJoin('test_states as others')
-        .select((eb) => eb.fn.countAll<number>().as('total'))
-        .where('test_states.repository_id', '=', param('repositoryId'))
-        .where('test_states.kind', '=', param('kind'))
-        .where('others.repository_id', '=', param('repositoryId'))
-        .where('others.kind', '=', param('other'))
-        .whereRef('others.test_id', '=', 'test_states.test_id')
-        .where('others.to_seq', 'is', null),
-    ),
   };
-}
-
-function ofKind({ dialect }: StatementCompiler) {
-  return dialect.builder.selectFrom('test_states').where('test_states.to_seq', 'is', null);
 }
 
 function readStatements(compiler: StatementCompiler) {
   const { builder } = compiler.dialect;
   return {
-    collectNumbers: compiler.list<Repository, number>()((param, numbers) =>
-      builder
-        .selectFrom('test_figures')
-        .select(COLLECTED)
-        .where('repository_id', '=', param('repositoryId'))
-        .where('test_no', 'in', numbers),
-    ),
     readRanked: compiler.list<Repository, number>()((param, numbers) =>
       builder
         .selectFrom('tests')
@@ -379,6 +307,10 @@ function readStatements(compiler: StatementCompiler) {
         .selectAll('tests')
         .select(['test_memories.days', 'test_figures.pull_requests', 'test_figures.last_failure_at'])
         .select('test_memories.seq as counted'),
+    ),
+    /** Most of the time there is none, and no part of the runs need be searched. */
+    findUncounted: compiler.statement<Repository>()((param) =>
+      uncountedBatches(compiler, param).select('test_batches.seq').limit(1),
     ),
     readUncounted: compiler.list<Repository, number>()((param, numbers) =>
       uncountedRuns(compiler, param)

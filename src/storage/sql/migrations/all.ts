@@ -3,7 +3,8 @@ import { idempotentRequests } from './002-idempotent-requests.ts';
 import { past } from './003-past.ts';
 import { sessions } from './004-sessions.ts';
 import { feedWaiting } from './005-feed-waiting.ts';
+import { markedTests } from './006-marked-tests.ts';
 import type { Migration } from './migration.ts';
 
 /** In order: the first is version 1. */
-export const MIGRATIONS: readonly Migration[] = [initial, idempotentRequests, past, sessions, feedWaiting];
+export const MIGRATIONS: readonly Migration[] = [initial, idempotentRequests, past, sessions, feedWaiting, markedTests];
