@@ -42,11 +42,13 @@ export function mayBlame(queue: Queue, candidate: Candidate): boolean {
 
 /** Other entries failed in the same way on this commit, and the test of the commit has not decided yet. */
 export function isSuspected(queue: Queue, candidate: Candidate): boolean {
+  const signs = signsOf(candidate.failure);
+  if (signs.length === 0) return false;
   const base = testedAloneOn(queue, candidate);
   const suspicion = base === undefined ? undefined : suspicionOf(queue, base);
   if (suspicion === undefined) return false;
   const suspected = suspectedSigns(queue, suspicion);
-  return signsOf(candidate.failure).some((sign) => suspected === 'any' || suspected.includes(sign));
+  return suspected === 'any' || signs.some((sign) => suspected.includes(sign));
 }
 
 /** The signs a commit is suspected of: those it failed by itself, and those of every long enough row of removals. */
@@ -207,6 +209,7 @@ export function testSuspectedBases(work: Work): void {
   if (!mayWork(work.queue)) return;
   for (const suspicion of work.queue.suspicions) {
     const { base, isDoubted } = suspicion;
+    if (isDoubted !== true && suspectedSigns(work.queue, suspicion).length === 0) continue;
     const isOfUse = isHead(work.queue, base) || isSearchedOn(work.queue, base);
     const isSuspicious = (isOfUse && isSuspectedEnough(work.queue, suspicion)) || isWaitedFor(work.queue, suspicion);
     const isEnough = isDoubted === true || isSuspicious;

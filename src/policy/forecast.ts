@@ -87,6 +87,9 @@ interface Played {
 const MOST_STEPS = 400;
 const STEPS_EACH = 60;
 
+/** More than any strategy looks at. */
+const MOST_PENDING = 80;
+
 /** The number of the pull request that is submitted at the beginning. Later ones count down. */
 const NEXT = (2 ** 31 - 1) as PrNumber;
 
@@ -95,11 +98,12 @@ class Sample implements World {
   readonly #draw: Drawing;
   readonly #broken: Set<number>;
   readonly #live: readonly Entry[];
-  /** Those to be decided. */
+  /** Those to be decided. A broken entry never lands, so its end is of no interest. */
   readonly #open: Set<PrNumber>;
   readonly #landedAt = new Map<PrNumber, Instant>();
   readonly #removed = new Set<PrNumber>();
   #submitted = 0;
+  #heldBack = 0;
   #outcome: 0 | 1 | undefined;
 
   constructor(queue: Queue, now: Instant, draw: Drawing) {
@@ -107,7 +111,8 @@ class Sample implements World {
     this.#live = admittedInOrder(queue);
     this.#broken = new Set(draw.belief.broken);
     this.#outcome = this.#live.length === 0 ? undefined : 0;
-    this.#open = new Set(this.#live.map(({ prNumber }) => prNumber));
+    const sound = this.#live.filter(({ submission }) => !this.#broken.has(submission));
+    this.#open = new Set(sound.map(({ prNumber }) => prNumber));
     this.#run = new EngineRun(asSimulated(queue), now, this);
     this.#resume(queue);
     if (draw.hasNext) this.#submit();
@@ -143,9 +148,15 @@ class Sample implements World {
     const { prng, pace } = this.#draw;
     if (pace.arrivalMs === undefined) return;
     this.#run.clock.after(-Math.log(1 - prng.next()) * pace.arrivalMs, () => {
-      this.#submit();
+      this.#heldBack += 1;
+      this.#submitHeldBack();
       this.#awaitNext();
     });
+  }
+
+  /** A pull request behind so many others changes nothing yet. It is submitted when its turn is nearer. */
+  #submitHeldBack(): void {
+    for (; this.#heldBack > 0 && this.#run.queue.index.pending.size < MOST_PENDING; this.#heldBack -= 1) this.#submit();
   }
 
   /** It impacts what one of those impacts that are there. */
@@ -193,10 +204,15 @@ class Sample implements World {
   raiseAlarm(): void {}
 }
 
-/** The simulated commits name no required checks of their own. Direct merges depend on the checks of heads. */
+/**
+ * The simulated commits name no required checks of their own. Direct merges depend on the checks of heads. Judgements
+ * for the record only decide nothing.
+ */
 function asSimulated(queue: Queue): Queue {
   const requiredStatuses = queue.settings.requiredStatuses?.length === 0 ? [] : null;
-  return { ...queue, hasPages: false, settings: { ...queue.settings, requiredStatuses, directMergeMode: 'OFF' } };
+  const honorQuarantine = queue.settings.honorQuarantine === 'SHADOW' ? 'OFF' : queue.settings.honorQuarantine;
+  const settings = { ...queue.settings, requiredStatuses, honorQuarantine, directMergeMode: 'OFF' as const };
+  return { ...queue, hasPages: false, settings };
 }
 
 function submissionOf(
