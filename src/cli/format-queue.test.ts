@@ -4,8 +4,8 @@ import { formatAdvice } from './format-queue.ts';
 
 it('shows a line for each replay, and the advice [K29]', () => {
   const replays = [
-    { runsPerDecided: 1.1, p50Minutes: 12.52, p95Minutes: 34 },
-    { runCost: 0.25, runsPerDecided: 0.4 },
+    { runsPerDecided: 1.1, ciHours: 2, p50Minutes: 12.52, p95Minutes: 34 },
+    { runCost: 0.25, runsPerDecided: 0.4, ciHours: 1 },
   ];
   assert.equal(
     formatAdvice({ decided: 42, text: 'Keep it.', replays }),

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { type TSchema, Type } from 'typebox';
 import { ALARM_CODES } from '../engine/effect.ts';
 import { LIVE_STATES, QUEUE_STATES } from '../engine/queue.ts';
 import { DEFAULT_SETTINGS } from '../engine/settings.ts';
@@ -233,18 +233,29 @@ export const listQueueMoments = operation({
 });
 
 const EXAMPLE_REPLAYS = [
-  { runsPerDecided: 1.1, p50Minutes: 12.5, p95Minutes: 34 },
-  { runCost: 2, runsPerDecided: 0.42, p50Minutes: 12.1, p95Minutes: 27.4 },
+  { runsPerDecided: 1.1, ciHours: 57.2, p50Minutes: 12.5, p95Minutes: 34 },
+  { runCost: 2, runsPerDecided: 0.42, ciHours: 21.8, p50Minutes: 12.1, p95Minutes: 27.4 },
 ];
+
+const { mode, concurrency, optimizationMode, runCost } = settingChanges;
+const triedSettings = { mode, concurrency, optimizationMode, runCost } as Record<string, TSchema>;
 
 export const adviseQueue = operation({
   name: 'adviseQueue',
   tag: 'Queues',
   scope: 'read',
-  summary: 'Compare the settings of a queue with ADAPTIVE on its own history',
+  summary: 'Compare the settings of a queue with others on its own history',
   description:
-    'Replays the latest pull requests that a test decided, up to 500 of the last 90 days, in the simulator: with the present settings, and with ADAPTIVE at five values of runCost. Runs that fail by chance are not simulated.',
-  body: Type.Object(queueRef),
+    'Replays the latest pull requests that a test decided, up to 500 of the last 90 days, in the simulator: with the present settings, and with ADAPTIVE at five values of runCost or with the settings that are given. Runs that fail by chance are not simulated.',
+  body: Type.Object({
+    ...queueRef,
+    settings: Type.Optional(
+      Type.Object(triedSettings, {
+        description: 'Replay with these instead of with ADAPTIVE. Settings that are not named stay as they are.',
+        additionalProperties: false,
+      }),
+    ),
+  }),
   reply: record('QueueAdvice', 'How the history of a queue would have gone with other settings.', {
     decided: integer('How many pull requests were replayed.'),
     text: text('The advice in one sentence, or that too few pull requests were decided.'),
@@ -252,10 +263,11 @@ export const adviseQueue = operation({
       record('Replay', 'One run of the simulator.', {
         runCost: Type.Optional(number('Of ADAPTIVE. Absent with the present settings.')),
         runsPerDecided: number('CI runs for each pull request that landed or failed.'),
+        ciHours: number('Hours of CI that all runs took together.'),
         p50Minutes: Type.Optional(number('Half of those that landed took at most this long. Absent if none landed.')),
         p95Minutes: Type.Optional(number('95 of 100 that landed took at most this long.')),
       }),
-      'The present settings first, then ADAPTIVE by rising runCost. Empty if fewer than 30 were decided.',
+      'The present settings first, then ADAPTIVE by rising runCost, or the settings that were given. Empty if fewer than 30 were decided.',
     ),
   }),
   errors: ['REPOSITORY_NOT_FOUND', 'QUEUE_NOT_FOUND'],

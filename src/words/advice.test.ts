@@ -3,7 +3,7 @@ import { it } from 'node:test';
 import { adviceText, tooFewText } from './advice.ts';
 
 const replay = (runCost: number | undefined, runsPerDecided: number, p50Minutes: number, p95Minutes: number) => ({
-  ...{ runCost, runsPerDecided, p50Minutes, p95Minutes },
+  ...{ runCost, runsPerDecided, ciHours: 1, p50Minutes, p95Minutes },
 });
 
 it('advises what is better in one respect and worse in none, else to keep the settings [K27]', () => {

@@ -3,6 +3,7 @@ export interface Replay {
   /** Undefined: the present settings. */
   readonly runCost: number | undefined;
   readonly runsPerDecided: number;
+  readonly ciHours: number;
   /** From ready to landed. Undefined if nothing landed. */
   readonly p50Minutes: number | undefined;
   readonly p95Minutes: number | undefined;
@@ -29,6 +30,8 @@ export function tooFewText(decided: number): string {
   return `${known} of this queue. Advice needs ${ENOUGH_DECIDED} of the last 90 days.`;
 }
 
+export const BUSY_TEXT = 'The simulator has enough to do. Try again in a few seconds.';
+
 export const TOO_LONG_TEXT =
   'The history of this queue takes too long to replay. Run sluice simulate on a backup of the server instead.';
 
@@ -43,6 +46,12 @@ export function adviceText(present: Replay, others: readonly Replay[]): string {
     return 'Keep the present settings: no other is cheaper without being slower, or faster without costing more.';
   const { runCost = 2 } = best;
   return `ADAPTIVE with runCost ${runCost} (${RUN_COST_WORDS.get(runCost)}) needs ${costText(best, present)} and lands 95 of 100 within ${timeText(best, present)}.`;
+}
+
+/** One sentence about settings that somebody chose. */
+// SPEC K32
+export function triedText(present: Replay, tried: Replay): string {
+  return `These settings need ${costText(tried, present)} and land 95 of 100 within ${timeText(tried, present)}.`;
 }
 
 function isBetter(other: Replay, present: Replay): boolean {

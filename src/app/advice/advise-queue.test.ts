@@ -4,12 +4,13 @@ import { localSimulator } from '../../../test/helpers/local-simulator.ts';
 import { Past } from '../../../test/helpers/past-queue.ts';
 import { createQueueInProcess } from '../../../test/worlds/server/queue-in-process.ts';
 import type { ReplyOf } from '../../contract/operation.ts';
-import type { adviseQueue } from '../../contract/queues.ts';
+import type { adviseQueue as contract } from '../../contract/queues.ts';
 import { DEFAULT_SETTINGS } from '../../engine/settings.ts';
 import { HOUR_MS, PLAIN_CHANGE } from '../../policy/workload.ts';
-import { adviseOn } from './advise-queue.ts';
+import { isRefusal } from '../core/refusal.ts';
+import { adviseOn, adviseQueue } from './advise-queue.ts';
 
-type Advice = ReplyOf<typeof adviseQueue>;
+type Advice = ReplyOf<typeof contract>;
 
 /** Pull requests come in sixes, and every seventh fails. CI takes ten minutes, one run at a time. */
 async function live(past: Past, count: number): Promise<void> {
@@ -57,11 +58,62 @@ describe('advice on the settings of a queue', () => {
     const changes = Array.from({ length: 121 }, (_, index) => ({
       ...{ ...PLAIN_CHANGE, number: index + 1, submittedAt: index, durationMs: 1000, isBroken: index < 61 },
     }));
-    const { decided, replays } = await adviseOn(localSimulator, changes, DEFAULT_SETTINGS, 400);
+    const settings = DEFAULT_SETTINGS;
+    const { decided, replays } = await adviseOn(localSimulator, changes, { settings, mostSteps: 400 });
     assert.deepEqual([decided, replays.length, replays[0]?.runsPerDecided], [60, 6, 1]);
-    const hopeless = await adviseOn(localSimulator, changes, DEFAULT_SETTINGS, 9);
+    const hopeless = await adviseOn(localSimulator, changes, { settings, mostSteps: 9 });
     assert.deepEqual([hopeless.decided, hopeless.replays], [121, []]);
     assert.match(hopeless.text, /takes too long/);
+  });
+
+  it('replays it with the settings that somebody tries [K32]', async () => {
+    const { past, ok, ref, refused } = await createWorld();
+    await live(past, 42);
+    const ask = (settings: object) => ok<Advice>('/v1/adviseQueue', { ...ref, settings });
+    const { decided, text, replays } = await ask({ concurrency: 4 });
+    assert.deepEqual([decided, replays.length], [42, 2]);
+    const [now, four] = replays;
+    assert.ok((four?.p95Minutes ?? 0) < (now?.p95Minutes ?? 0), 'four slots are faster than one');
+    assert.ok((four?.ciHours ?? 0) >= (now?.ciHours ?? 0), 'and cost as much or more');
+    assert.equal(now?.ciHours, 7, '42 runs of ten minutes');
+    assert.match(
+      text,
+      /^These settings need 1\.\d\d CI runs per pull request instead of 1\.00 and land 95 of 100 within/,
+    );
+    const adaptive = await ask({ optimizationMode: 'ADAPTIVE', runCost: 3 });
+    assert.deepEqual(
+      adaptive.replays.map(({ runCost }) => runCost),
+      [undefined, 3],
+    );
+    for (const settings of [
+      { concurrency: 0 },
+      { concurrency: 1001 },
+      { runCost: 1000 },
+      { mode: 'X' },
+      { batch: true },
+    ])
+      await refused('400 VALIDATION_FAILED', '/v1/adviseQueue', { ...ref, settings });
+  });
+
+  it('is refused while many wait for the simulator [K32]', async () => {
+    const { past, app, store, ref } = await createWorld();
+    await live(past, 30);
+    const organization = await store.accounts.findOrganization('acme');
+    assert.ok(organization);
+    const caller = { organization, tokenId: '', name: 'ada', scopes: new Set(['read'] as const), repositoryIds: null };
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    const busy = { ...app, simulator: { ...localSimulator, replay: () => promise } };
+    const refused = Promise.withResolvers<void>();
+    let ended = 0;
+    const asked = Array.from({ length: 12 }, async (_, index) => {
+      const answer = await adviseQueue(busy, caller, { ...ref, settings: { concurrency: index + 2 } });
+      ended += 1;
+      if (ended === 3) refused.resolve();
+      return answer;
+    });
+    await refused.promise;
+    resolve(undefined);
+    assert.equal((await Promise.all(asked)).filter(isRefusal).length, 3, 'one is replayed, eight wait');
   });
 
   it('is refused for a short history, and for queues that are not there [K26]', async () => {

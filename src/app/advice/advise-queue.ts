@@ -8,16 +8,18 @@ import { type Change, HOUR_MS } from '../../policy/workload.ts';
 import type { ReplayInput, Simulator } from '../../simulator/simulator.ts';
 import {
   adviceText,
+  BUSY_TEXT,
   ENOUGH_DECIDED,
   type Replay,
   RUN_COST_WORDS,
   TOO_LONG_TEXT,
   tooFewText,
+  triedText,
 } from '../../words/advice.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { type FoundQueue, findQueue, type QueueRef } from '../core/find-queue.ts';
-import { type Answer, isRefusal } from '../core/refusal.ts';
+import { type Answer, isRefusal, refuse } from '../core/refusal.ts';
 import { readQueueHistory } from './queue-history.ts';
 
 type AdviceView = ReplyOf<typeof contract>;
@@ -30,22 +32,45 @@ const MOST_STEPS = 4000;
 
 /** One replay at a time in each server. */
 const replaying = new Semaphore(1);
-/** A queue is immutable: its history is replayed once. */
-const known = new WeakMap<Queue, Promise<AdviceView>>();
+/** More that wait would keep forecasts waiting too: they are made on the same thread. */
+const MOST_WAITING = 8;
+
+/** A queue is immutable: its history is replayed once, and once with each of the latest settings that were tried. */
+const known = new WeakMap<Queue, Map<string, Promise<AdviceView>>>();
+const MOST_KNOWN = 32;
+
+export type TriedSettings = Partial<Pick<QueueSettings, 'mode' | 'concurrency' | 'optimizationMode' | 'runCost'>>;
 
 // SPEC K26
-export async function adviseQueue(app: App, caller: Caller, ref: QueueRef): Answer<AdviceView> {
+export async function adviseQueue(
+  app: App,
+  caller: Caller,
+  { settings, ...ref }: QueueRef & { readonly settings?: TriedSettings | undefined },
+): Answer<AdviceView> {
   const found = await findQueue(app, caller, ref);
   if (isRefusal(found)) return found;
-  const { queue } = found;
-  const advice = known.get(queue) ?? replaying.run(() => advise(app, found));
-  known.set(queue, advice);
-  advice.catch(() => known.delete(queue));
+  const advices = known.get(found.queue) ?? new Map<string, Promise<AdviceView>>();
+  known.set(found.queue, advices);
+  const key = JSON.stringify(settings ?? null);
+  const before = advices.get(key);
+  if (before !== undefined) return before;
+  if (replaying.waiting >= MOST_WAITING) return refuse('RATE_LIMITED', BUSY_TEXT);
+  const advice = replaying.run(() => advise(app, found, settings));
+  if (advices.size >= MOST_KNOWN) advices.delete(advices.keys().next().value ?? '');
+  advices.set(key, advice);
+  advice.catch(() => advices.delete(key));
   return advice;
 }
 
-async function advise(app: App, found: FoundQueue): Promise<AdviceView> {
-  return adviseOn(app.simulator, await readDecided(app, found), found.queue.settings);
+async function advise(app: App, found: FoundQueue, tried: TriedSettings | undefined): Promise<AdviceView> {
+  return adviseOn(app.simulator, await readDecided(app, found), { settings: found.queue.settings, tried });
+}
+
+interface Compared {
+  readonly settings: QueueSettings;
+  /** Undefined: ADAPTIVE at five costs of a run. */
+  readonly tried?: TriedSettings | undefined;
+  readonly mostSteps?: number;
 }
 
 /** Steps are counted rather than time, so that most histories have the same advice on every machine. */
@@ -53,14 +78,14 @@ async function advise(app: App, found: FoundQueue): Promise<AdviceView> {
 export async function adviseOn(
   simulator: Simulator,
   decided: readonly Change[],
-  settings: QueueSettings,
-  mostSteps = MOST_STEPS,
+  { settings, tried, mostSteps = MOST_STEPS }: Compared,
 ): Promise<AdviceView> {
   if (decided.length < ENOUGH_DECIDED)
     return { decided: decided.length, text: tooFewText(decided.length), replays: [] };
   let changes = decided;
   while (changes.length >= ENOUGH_DECIDED) {
-    const replays = await replayAll(simulator, { changes: changes.map(renumber), settings, mostSteps });
+    const played = { changes: changes.map(renumber), settings, mostSteps };
+    const replays = await (tried === undefined ? replayAll(simulator, played) : replayTried(simulator, played, tried));
     if (replays !== undefined) return { decided: changes.length, ...replays };
     changes = changes.slice(Math.ceil(changes.length / 2));
   }
@@ -87,8 +112,22 @@ async function replayAll(
   return { text: adviceText(now, others), replays: [now, ...others].map(viewReplay) };
 }
 
-function viewReplay({ runsPerDecided, ...others }: Replay): AdviceView['replays'][number] {
-  return { runsPerDecided, ...present(others) };
+// SPEC K32
+async function replayTried(
+  simulator: Simulator,
+  played: ReplayInput,
+  tried: TriedSettings,
+): Promise<Pick<AdviceView, 'text' | 'replays'> | undefined> {
+  const settings: QueueSettings = { ...played.settings, ...tried };
+  const now = await replay(simulator, played);
+  const other = now && (await replay(simulator, { ...played, settings }));
+  if (now === undefined || other === undefined) return undefined;
+  const runCost = settings.optimizationMode === 'ADAPTIVE' ? settings.runCost : undefined;
+  return { text: triedText(now, other), replays: [now, { ...other, runCost }].map(viewReplay) };
+}
+
+function viewReplay({ runsPerDecided, ciHours, ...others }: Replay): AdviceView['replays'][number] {
+  return { runsPerDecided, ciHours, ...present(others) };
 }
 
 /** The latest pull requests that landed or failed by a test, as a workload. */
@@ -107,7 +146,7 @@ async function readDecided({ store, clock }: App, found: FoundQueue): Promise<re
 async function replay(simulator: Simulator, played: ReplayInput): Promise<Replay | undefined> {
   const measured = await simulator.replay(played);
   if (measured === undefined) return undefined;
-  const { runsPerDecided, timeToLandMinutes } = measured;
+  const { runsPerDecided, ciHours, timeToLandMinutes } = measured;
   const { p50, p95 } = timeToLandMinutes;
-  return { runCost: undefined, runsPerDecided, p50Minutes: p50 ?? undefined, p95Minutes: p95 ?? undefined };
+  return { runCost: undefined, runsPerDecided, ciHours, p50Minutes: p50 ?? undefined, p95Minutes: p95 ?? undefined };
 }

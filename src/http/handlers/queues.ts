@@ -1,4 +1,4 @@
-import { adviseQueue } from '../../app/advice/advise-queue.ts';
+import { adviseQueue, type TriedSettings } from '../../app/advice/advise-queue.ts';
 import { getCandidateLog } from '../../app/queue/get-candidate-log.ts';
 import { getMergeQueueMetrics } from '../../app/queue/get-merge-queue-metrics.ts';
 import { getMergeQueueTestingDetails } from '../../app/queue/get-merge-queue-testing-details.ts';
@@ -58,8 +58,8 @@ export const QUEUES_ROUTES: readonly Route[] = [
       keepsUnnamedSettings: dialect.keepsUnnamedSettings,
     });
   }),
-  route(queuesContract.adviseQueue, ({ app, caller }, { repo, targetBranch }) =>
-    adviseQueue(app, caller, { repo, targetBranch }),
+  route(queuesContract.adviseQueue, ({ app, caller }, { repo, targetBranch, settings }) =>
+    adviseQueue(app, caller, { repo, targetBranch, settings: settings as TriedSettings | undefined }),
   ),
   route(queuesContract.deleteQueue, ({ app, caller }, { repo, targetBranch }) =>
     deleteQueue(app, caller, { repo, targetBranch }),
