@@ -15,6 +15,7 @@ import './style/tests.css';
 import './style/test.css';
 import './style/flakes.css';
 import './style/uploads.css';
+import './style/simulator.css';
 import './style/search.css';
 import './style/print.css';
 

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
 import { goTo } from '../../core/location.ts';
 import { nameOf } from '../../core/places.ts';
 import { useFormer, useResource } from '../../core/resource.ts';
@@ -7,6 +7,7 @@ import type { Repo, Route } from '../../core/route.ts';
 import { LightDialog } from '../../ui/light-dialog.tsx';
 import { Problem } from '../../ui/page-states.tsx';
 import { Shape } from '../../ui/shape.tsx';
+import { useSettled } from '../../ui/use-settled.ts';
 import { askFor, type Catalog, findKnown, findQueues, type Group, readCatalog } from './find.ts';
 
 interface Props {
@@ -96,7 +97,7 @@ interface Asked {
 }
 
 function useGroups({ org, repo, where, catalog, text }: Asked): readonly Group[] {
-  const typed = useSettled(text.trim());
+  const typed = useSettled(text.trim(), TYPING_MS);
   const isAsked = catalog !== undefined && typed !== '';
   const asked = useFormer(
     useResource(`search ${org} ${where} ${isAsked} ${typed}`, (signal) =>
@@ -111,16 +112,4 @@ function useGroups({ org, repo, where, catalog, text }: Asked): readonly Group[]
     { name: 'Queues', found: findQueues(org, catalog, text) },
   ];
   return groups.filter(({ found }) => found.length > 0);
-}
-
-/** The text as it was when typing paused. */
-function useSettled(text: string): string {
-  const settled = useSignal(text);
-  useEffect(() => {
-    const timer = setTimeout(() => {
-      settled.value = text;
-    }, TYPING_MS);
-    return () => clearTimeout(timer);
-  }, [text, settled]);
-  return settled.value;
 }
