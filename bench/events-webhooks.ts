@@ -59,11 +59,12 @@ async function prepare(
   { receiver, reach }: { readonly receiver: string; readonly reach: 'own' | 'all' },
 ): Promise<void> {
   const git = path.join(world.folder, 'app.git');
+  const ports = (await (await fetch(`${receiver}/ports`)).json()) as readonly number[];
   for (let index = 0; index < ENDPOINTS; index += 1) {
     const { repo } = queueOf(index);
     await call(server.url, world.token, '/registerRepository', { repo, git });
     await call(server.url, world.token, '/createQueue', { ...queueOf(index), requiredStatuses: ['unit'] });
-    const url = `${receiver}/${index < DEAD ? 'dead' : 'live'}/${index}`;
+    const url = `http://127.0.0.1:${ports[index]}/${index < DEAD ? 'dead' : 'live'}/${index}`;
     await call(server.url, world.token, '/createWebhook', {
       ...{ name: `w${index}`, url, format: 'STANDARD', types: ['queue.*'] },
       ...(reach === 'own' ? { repositories: [repo] } : {}),

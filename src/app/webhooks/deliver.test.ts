@@ -277,7 +277,7 @@ describe('deliveries of webhooks', () => {
     await until('the others are delivered', 30_000, async () =>
       (await list(quick.id)).every(({ state }) => state === 'DELIVERED') ? true : undefined,
     );
-    assert.equal(hanging.length, 8);
+    assert.equal(hanging.length, 16);
     receiver.answer = (response) => response.writeHead(200).end();
     for (const response of hanging) response.writeHead(200).end();
   });

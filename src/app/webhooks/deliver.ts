@@ -20,7 +20,7 @@ const RETRIES_MS: readonly number[] = [
 ];
 const DISABLE_AFTER_MS = 5 * 24 * HOUR_MS;
 /** Attempts at once on this server. Each endpoint has a small share of them. */
-const SLOTS = 256;
+const SLOTS = 768;
 /**
  * Claims follow each other by so much, and settlements are gathered for a time that grows to it with the attempts under way:
  * every commit waits for the disk, but an endpoint that catches up waits for every settlement.

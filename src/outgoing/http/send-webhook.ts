@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
-import { Agent, request } from 'undici';
+import { Agent, type Dispatcher } from 'undici';
 import { Fault } from '../../lib/fault.ts';
-import type { OutgoingMessage, SendProblem, WebhookSender } from '../outgoing.ts';
+import type { OutgoingMessage, SendProblem, SendResult, WebhookSender } from '../outgoing.ts';
 import {
   guardedConnector,
   isReachable,
@@ -45,27 +45,79 @@ export function createWebhookSender(options: SenderOptions): WebhookSender {
       const address = literalAddress(url);
       return address === undefined || isReachable(address, mayReachPrivate ? allowed : []);
     },
-    send: async (message) => {
+    send: (message) => {
       const dispatcher = message.mayReachPrivate ? agents.privileged : agents.open;
-      const signal = AbortSignal.timeout(timeoutMs);
-      try {
-        const headers = { 'content-type': 'application/json', 'user-agent': userAgent, ...signedHeaders(message) };
-        const { url, body } = message;
-        const answer = await request(url, { dispatcher, signal, method: 'POST', headers, body });
-        // The status has come: an answer without end, or one that breaks off, changes nothing.
-        void answer.body.dump({ limit: MAX_ANSWER_BYTES, signal }).catch(() => undefined);
-        const isAborted = answer.headers['webhook-delivery'] === 'abort-message';
-        return { kind: 'answered', status: answer.statusCode, isAborted };
-      } catch (error) {
-        if (isClosed) throw new Fault('SHUTTING_DOWN', 'The server stops.');
-        return { kind: 'failed', problem: signal.aborted ? 'TIMEOUT' : problemOf(error) };
-      }
+      const { origin, pathname, search } = new URL(message.url);
+      const headers = ['content-type', 'application/json', 'user-agent', userAgent, ...signedHeaders(message)];
+      const request = { origin, path: `${pathname}${search}`, method: 'POST', headers, body: message.body } as const;
+      return new Promise((settle, reject) => {
+        const attempt = new Attempt(timeoutMs, (error, result) => {
+          if (result !== undefined) settle(result);
+          else if (isClosed) reject(new Fault('SHUTTING_DOWN', 'The server stops.'));
+          else settle({ kind: 'failed', problem: error instanceof Late ? 'TIMEOUT' : problemOf(error) });
+        });
+        dispatcher.dispatch({ ...request, headersTimeout: 0, bodyTimeout: 0 }, attempt);
+      });
     },
     close: async () => {
       isClosed = true;
       await Promise.all([agents.open.destroy(), agents.privileged.destroy()]);
     },
   };
+}
+
+class Late extends Error {}
+
+type Settle = (error: unknown, result?: SendResult) => void;
+
+/** Takes the answer as it comes: a promise, a stream and a signal for each would take as long as all the rest. */
+class Attempt implements Dispatcher.DispatchHandler {
+  readonly #settle: Settle;
+  readonly #timer: NodeJS.Timeout;
+  #controller: Dispatcher.DispatchController | undefined;
+  #isLate = false;
+  #bytes = 0;
+
+  constructor(timeoutMs: number, settle: Settle) {
+    this.#settle = settle;
+    this.#timer = setTimeout(() => this.#end(), timeoutMs);
+  }
+
+  /** Of a request that waits for its connection there is nothing to abort yet. */
+  #end(): void {
+    this.#isLate = true;
+    this.#controller?.abort(new Late());
+    this.#settle(new Late());
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#isLate) controller.abort(new Late());
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: Record<string, unknown>): void {
+    if (status < 200) return;
+    // An answer without end, or one that breaks off, changes nothing any more.
+    this.#settle(undefined, {
+      kind: 'answered',
+      status,
+      isAborted: headers['webhook-delivery'] === 'abort-message',
+    });
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#bytes += chunk.length;
+    if (this.#bytes > MAX_ANSWER_BYTES) controller.abort(new Late());
+  }
+
+  onResponseEnd(): void {
+    clearTimeout(this.#timer);
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    clearTimeout(this.#timer);
+    this.#settle(error);
+  }
 }
 
 function problemOf(error: unknown): SendProblem {
@@ -78,20 +130,14 @@ function problemOf(error: unknown): SendProblem {
 
 /** As Standard Webhooks has it, and once more under the names that clients of Svix read. */
 // SPEC X30
-export function signedHeaders({
-  id,
-  timestampSeconds,
-  body,
-  secrets,
-}: Pick<OutgoingMessage, 'id' | 'timestampSeconds' | 'body' | 'secrets'>): Readonly<Record<string, string>> {
+export function signedHeaders({ id, timestampSeconds, body, secrets }: Signed): readonly string[] {
   const signature = secrets.map((secret) => `v1,${sign(secret, `${id}.${timestampSeconds}.${body}`)}`).join(' ');
-  const values = { id, timestamp: `${timestampSeconds}`, signature };
-  return Object.fromEntries(
-    ['webhook', 'svix'].flatMap((prefix) =>
-      Object.entries(values).map(([name, value]) => [`${prefix}-${name}`, value]),
-    ),
-  );
+  const values = ['id', id, 'timestamp', `${timestampSeconds}`, 'signature', signature];
+  const named = (prefix: string) => values.map((value, index) => (index % 2 === 0 ? `${prefix}-${value}` : value));
+  return [...named('webhook'), ...named('svix')];
 }
+
+type Signed = Pick<OutgoingMessage, 'id' | 'timestampSeconds' | 'body' | 'secrets'>;
 
 function sign(secret: string, text: string): string {
   return createHmac('sha256', keyOf(secret)).update(text).digest('base64');

@@ -37,8 +37,23 @@ export class PostgresEngine implements SqlEngine {
   }
 
   write<T>(operation: () => Operation<T>): Promise<T> {
+    return this.#write('BEGIN', operation);
+  }
+
+  writeUnsynced<T>(operation: () => Operation<T>): Promise<T> {
+    return this.#write('BEGIN; SET LOCAL synchronous_commit = off', operation);
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await this.#server.pool.end();
+  }
+
+  #write<T>(begin: string, operation: () => Operation<T>): Promise<T> {
     return this.#retrying(async (client) => {
-      const { value, begun } = await inTransaction(client, 'BEGIN; SELECT pg_current_xact_id()::text AS id', operation);
+      const asked = `${begin}; SELECT pg_current_xact_id()::text AS id`;
+      const { value, begun } = await inTransaction(client, asked, operation);
       try {
         const { command } = await client.query('COMMIT');
         assert(command === 'COMMIT', `the database answered COMMIT with ${command}`);
@@ -47,12 +62,6 @@ export class PostgresEngine implements SqlEngine {
       }
       return value;
     });
-  }
-
-  async close(): Promise<void> {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    await this.#server.pool.end();
   }
 
   async #retrying<T>(work: Work<T>): Promise<T> {
@@ -121,10 +130,10 @@ async function inTransaction<T>(client: PoolClient, begin: string, operation: ()
   }
 }
 
-/** A query of two statements has two results. */
+/** A query of several statements has as many results. */
 function transactionIdOf(begun: unknown): string {
-  const [, selected] = begun as readonly [unknown, { readonly rows: readonly { readonly id: string }[] }];
-  return selected.rows[0]?.id ?? '';
+  const selected = (begun as readonly { readonly rows: readonly { readonly id: string }[] }[]).at(-1);
+  return selected?.rows[0]?.id ?? '';
 }
 
 async function drive<T>(client: PoolClient, operation: () => Operation<T>): Promise<T> {

@@ -21,7 +21,7 @@ import { callOf, type StatementCompiler } from './statement.ts';
 
 const KEY = ['id'] as const;
 /** Attempts at one endpoint at the same time, on all servers together. */
-const SHARE = 8;
+const SHARE = 16;
 /** An endpoint that failed last has this many, as each may take as long as the timeout. */
 const SHARE_OF_FAILING = 2;
 const PENDING = sql.lit('PENDING' as const);
@@ -45,10 +45,11 @@ export function createDeliveryStore(engine: SqlEngine, compiler: StatementCompil
       key: KEY,
       toItem: toDelivery,
     }),
-    claim: (claim, without = NONE) => engine.write(() => claimFairly(statements, claim, without)),
+    claim: (claim, without = NONE) => engine.writeUnsynced(() => claimFairly(statements, claim, without)),
     findNextDueAt: (without = NONE) => engine.snapshot(() => findNextDueAt(statements, without)),
     settle: ({ id }, holder, settlement) =>
-      engine.write(function* () {
+      // Sent at least once: after a power cut, it may be sent again.
+      engine.writeUnsynced(function* () {
         return (yield* settle(statements, { id, holder }, settlement)) ? 'settled' : 'lost';
       }),
     list: (query) => engine.read(() => list(query)),

@@ -33,7 +33,8 @@ export function createWebhookStore(engine: SqlEngine, compiler: StatementCompile
         yield* executeAll(insertFeed(feed));
         return true;
       }),
-    move: (moves, at) => engine.write(() => move(statements, moves, at)),
+    // They follow from the feed, and are made again with the same ids.
+    move: (moves, at) => engine.writeUnsynced(() => move(statements, moves, at)),
     countUntried: () =>
       engine.read(function* () {
         const rows = yield* all(statements.countUntried, {});

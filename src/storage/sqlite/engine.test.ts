@@ -57,6 +57,27 @@ describe('a connection to SQLite beside another', () => {
     builder.insertInto('meta').values({ name: param('name'), value: '' }),
   );
 
+  test('waits for the disk unless a write need not', async (t) => {
+    const directory = await createFolder(t);
+    await (await openStore(t, directory)).close();
+    const database = openDatabase(join(directory, 'sluice.db'));
+    const engine = new SqliteEngine(database);
+    t.after(() => engine.close());
+    const synchronous = () => database.prepare('PRAGMA synchronous').get()?.['synchronous'];
+    await engine.writeUnsynced(() => execute(add, { name: 'a1' }));
+    assert.equal(synchronous(), 1);
+    await Promise.all([
+      engine.writeUnsynced(() => execute(add, { name: 'a2' })),
+      engine.write(() => execute(add, { name: 'a3' })),
+    ]);
+    assert.equal(synchronous(), 2);
+    const names = await engine.read(() => all(list, {}));
+    assert.deepEqual(
+      names.flatMap(({ name }) => (name.startsWith('a') ? [name] : [])),
+      ['a1', 'a2', 'a3'],
+    );
+  });
+
   test('reads one state in a snapshot, whatever the other writes meanwhile', async (t) => {
     const directory = await createFolder(t);
     await openStore(t, directory);

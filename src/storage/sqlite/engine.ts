@@ -6,6 +6,7 @@ import { isUnavailable, toStoreError } from './errors.ts';
 import type { WriteTurn } from './write-turn.ts';
 
 interface PendingWrite {
+  readonly isSynced: boolean;
   readonly operation: () => Operation<unknown>;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
@@ -14,6 +15,9 @@ interface PendingWrite {
 type Outcome =
   | { readonly kind: 'done'; readonly value: unknown }
   | { readonly kind: 'failed'; readonly error: unknown };
+
+/** As SQLite answers it. */
+const FULL = 2;
 
 /**
  * Runs operations on one connection. Writes that arrive within one turn of the event loop share a transaction, and so a
@@ -25,6 +29,9 @@ export class SqliteEngine implements SqlEngine {
   readonly #turn: WriteTurn | undefined;
   readonly #prepared: (StatementSync | undefined)[] = [];
   #pending: PendingWrite[] = [];
+  /** Whether any commit of this connection waits for the disk, and whether the next one does. */
+  readonly #syncs: boolean;
+  #isSynced: boolean;
   #isScheduled = false;
   #isHeld = false;
   #isClosed = false;
@@ -32,6 +39,8 @@ export class SqliteEngine implements SqlEngine {
   constructor(db: DatabaseSync, turn?: WriteTurn) {
     this.#db = db;
     this.#turn = turn;
+    this.#syncs = db.prepare('PRAGMA synchronous').get()?.['synchronous'] === FULL;
+    this.#isSynced = this.#syncs;
   }
 
   async read<T>(operation: () => Operation<T>): Promise<T> {
@@ -59,11 +68,11 @@ export class SqliteEngine implements SqlEngine {
   }
 
   async write<T>(operation: () => Operation<T>): Promise<T> {
-    this.#assertOpen();
-    return new Promise<T>((resolve, reject) => {
-      this.#pending.push({ operation, resolve: resolve as (value: unknown) => void, reject });
-      this.#schedule();
-    });
+    return this.#enqueue(operation, true);
+  }
+
+  async writeUnsynced<T>(operation: () => Operation<T>): Promise<T> {
+    return this.#enqueue(operation, false);
   }
 
   /** Writes wait while `action` replaces the database's content. */
@@ -86,6 +95,14 @@ export class SqliteEngine implements SqlEngine {
     this.#db.close();
   }
 
+  #enqueue<T>(operation: () => Operation<T>, isSynced: boolean): Promise<T> {
+    this.#assertOpen();
+    return new Promise<T>((resolve, reject) => {
+      this.#pending.push({ operation, isSynced, resolve: resolve as (value: unknown) => void, reject });
+      this.#schedule();
+    });
+  }
+
   #assertOpen(): void {
     if (this.#isClosed) throw new Fault('STORE_UNAVAILABLE', 'The store is closed.');
   }
@@ -106,6 +123,7 @@ export class SqliteEngine implements SqlEngine {
     let outcomes: readonly Outcome[];
     this.#turn?.take();
     try {
+      this.#sync(writes.some(({ isSynced }) => isSynced));
       outcomes = this.#writeTogether(writes) ?? this.#writeEach(writes);
     } catch (error) {
       const failure = toStoreError(error);
@@ -119,6 +137,13 @@ export class SqliteEngine implements SqlEngine {
       if (outcome.kind === 'done') write.resolve(outcome.value);
       else write.reject(toStoreError(outcome.error));
     });
+  }
+
+  /** A commit that waits for the disk also waits for all before it. */
+  #sync(isSynced: boolean): void {
+    if (!this.#syncs || this.#isSynced === isSynced) return;
+    this.#db.exec(`PRAGMA synchronous = ${isSynced ? 'FULL' : 'NORMAL'}`);
+    this.#isSynced = isSynced;
   }
 
   /** Undefined (nothing written) if one of the writes failed by its own fault. */
