@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
 import { createAdminLink, ensureAdmin } from './app/access/admin-token.ts';
 import { Authenticator } from './app/access/authenticate.ts';
+import { bindPublicRead } from './app/access/public-read.ts';
 import type { App, WebhookAccess } from './app/core/app.ts';
 import { Backups } from './app/core/backups.ts';
 import { Directory } from './app/core/directory.ts';
@@ -165,6 +166,7 @@ async function startOn(
     app,
     log,
     version: readVersion(),
+    publicRead: await bindPublicRead(app, config.publicRead),
     webFolder: fileURLToPath(new URL('../.cache/web', import.meta.url)),
     publicUrl: config.publicUrl,
     trustedProxies: config.trustedProxies,

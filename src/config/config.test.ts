@@ -63,6 +63,29 @@ describe('configuration', () => {
     assert.ok(problems.every((problem) => /^SLUICE_BACKUP_\w+ is for the embedded store\. .*pg_dump\.$/.test(problem)));
   });
 
+  it('takes public repositories by organization and name, and refuses anything else in words [A41]', () => {
+    const of = (SLUICE_PUBLIC_READ: string) => parseConfig({ SLUICE_PUBLIC_READ });
+    const parsed = of('acme/github.com/acme/app, acme/git.acme.dev/group/deep/lib');
+    assert.deepEqual(
+      'config' in parsed && parsed.config.publicRead.map(({ organization, repo }) => [organization, repo]),
+      [
+        ['acme', { host: 'github.com', owner: 'acme', name: 'app' }],
+        ['acme', { host: 'git.acme.dev', owner: 'group/deep', name: 'lib' }],
+      ],
+    );
+    for (const wrong of [
+      'acme',
+      'github.com/acme/app',
+      'Acme/github.com/acme/app',
+      'acme//acme/app',
+      'acme/h/o/*',
+      'login/h/o/n',
+    ]) {
+      const refused = of(`acme/local/acme/app,${wrong}`);
+      assert.ok('problems' in refused && refused.problems[0]?.includes(`not "${wrong}"`), wrong);
+    }
+  });
+
   it('takes slashes from the end of the public address', () => {
     const parsed = parseConfig({ SLUICE_URL: 'https://sluice.example/base//' });
     assert.ok('config' in parsed);

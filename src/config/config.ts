@@ -12,6 +12,13 @@ interface BackupSchedule {
   readonly keep: number;
 }
 
+/** A repository by its name in the configuration. */
+export interface PublicName {
+  readonly text: string;
+  readonly organization: string;
+  readonly repo: { readonly host: string; readonly owner: string; readonly name: string };
+}
+
 type Read = (name: VariableName) => string | undefined;
 
 const UNITS_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
@@ -50,6 +57,8 @@ export interface Config extends RunnerConfig {
   readonly port: number;
   readonly publicUrl: string | undefined;
   readonly trustedProxies: readonly string[];
+  /** Repositories that anybody may read on the dashboard. */
+  readonly publicRead: readonly PublicName[];
   readonly dataFolder: string;
   readonly databaseUrl: string | undefined;
   readonly adminToken: string | undefined;
@@ -96,6 +105,7 @@ export function parseConfig(environment: Environment): ParsedConfig {
     port: Number(read('SLUICE_PORT') ?? VARIABLES.SLUICE_PORT.default),
     publicUrl: read('SLUICE_URL')?.replace(/\/+$/, ''),
     trustedProxies: parseList(read('SLUICE_TRUSTED_PROXIES') ?? ''),
+    publicRead: parseList(read('SLUICE_PUBLIC_READ') ?? '').flatMap((entry) => parsePublicName(entry) ?? []),
     dataFolder: path.resolve(read('SLUICE_DATA') ?? VARIABLES.SLUICE_DATA.default),
     databaseUrl: read('SLUICE_DATABASE_URL'),
     adminToken: read('SLUICE_ADMIN_TOKEN'),
@@ -169,6 +179,12 @@ const RULES: { readonly [Name in VariableName]?: (given: string) => string | und
   SLUICE_ORG: checkSlug,
   SLUICE_TRUSTED_PROXIES: checkNetworks,
   SLUICE_WEBHOOK_NETWORKS: checkNetworks,
+  SLUICE_PUBLIC_READ: (given) => {
+    const wrong = parseList(given).find((entry) => parsePublicName(entry) === undefined);
+    return wrong === undefined
+      ? undefined
+      : `must be repositories such as acme/github.com/acme/app (organization, host, owner, name), not "${wrong}"`;
+  },
   SLUICE_SECRET_KEY: (given) =>
     /^(?:[0-9a-fA-F]{64}|[A-Za-z0-9+/]{43}=?)$/.test(given) ? undefined : 'must be 32 bytes in base64 or hexadecimal',
   SLUICE_HOST: (given) =>
@@ -202,6 +218,14 @@ function findUnknown(environment: Environment): string[] {
 /** Addresses and CIDRs, separated by commas or blanks. */
 function parseList(given: string): readonly string[] {
   return given.split(/[\s,]+/).filter((entry) => entry !== '');
+}
+
+/** Groups may be nested, so the owner may have slashes. */
+function parsePublicName(text: string): PublicName | undefined {
+  const [organization = '', host = '', ...rest] = text.split('/');
+  const isName = [host, ...rest].every((part) => /^[A-Za-z0-9_.-]{1,255}$/.test(part));
+  if (checkSlug(organization) !== undefined || rest.length < 2 || !isName) return undefined;
+  return { text, organization, repo: { host, owner: rest.slice(0, -1).join('/'), name: rest.at(-1) ?? '' } };
 }
 
 function checkNetworks(given: string): string | undefined {

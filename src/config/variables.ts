@@ -50,6 +50,10 @@ export const VARIABLES = {
     'none',
     'Proxies in front of the server, as addresses and CIDRs, separated by commas. If SLUICE_URL is unset, X-Forwarded-Proto or Forwarded of their requests gives the scheme of links and upload URLs.',
   ),
+  SLUICE_PUBLIC_READ: text(
+    'none',
+    'Repositories that anybody may read on the dashboard without signing in, as org/host/owner/name, separated by commas. The same on all servers of one database. See dashboard.md.',
+  ),
   SLUICE_DATA: text('./data', 'Folder of all data of the server.'),
   SLUICE_DATABASE_URL: secret(
     'unset',

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { answerOnce } from '../app/access/answer-once.ts';
@@ -7,7 +6,6 @@ import type { Caller } from '../app/core/caller.ts';
 import { isRefusal, type Refusal } from '../app/core/refusal.ts';
 import { UploadBodies } from '../app/uploads/upload-body.ts';
 import type { Operation } from '../contract/operation.ts';
-import { publicSchema } from '../contract/schema.ts';
 import { Fault } from '../lib/fault.ts';
 import { createAdmission, createRateLimit, findForkRunId, type Hook } from './core/admission.ts';
 import { type BaseUrlOf, createBaseUrl } from './core/base-url.ts';
@@ -17,6 +15,7 @@ import { NOT_JSON, toProblem } from './core/error-response.ts';
 import { query } from './core/parse.ts';
 import { formatProblem, HttpProblem, invalidField, PROBLEM_CONTENT_TYPE } from './core/problem.ts';
 import { BODY_LIMIT_BYTES, endIfUnread } from './core/read-body.ts';
+import { createReplyWriter, type Reply } from './core/reply-writer.ts';
 import { requestCountsOf } from './core/request-counts.ts';
 import type { RequestContext, Route } from './core/route.ts';
 import type { ServerDeps } from './core/server-deps.ts';
@@ -31,6 +30,8 @@ import { registerUploader, toIncomingUpload, type UploaderDeps } from './uploade
 import { Dashboard, registerDashboard } from './web/dashboard.ts';
 import { createSessionAdmission } from './web/session-admission.ts';
 import { registerSessions } from './web/sessions.ts';
+import { createStrangerRoutes } from './web/stranger-routes.ts';
+import { Strangers } from './web/strangers.ts';
 import { registerWebhooks } from './webhooks.ts';
 
 declare module 'fastify' {
@@ -107,12 +108,13 @@ export function createServer(deps: ServerDeps): FastifyInstance {
   registerUploader(server, { ...deps, admission, bodies });
   registerWebhooks(server, { ...deps, budget, turns });
   const addRoute = createRouteAdder(server, { ...deps, admission, bodies, baseUrlOf, forks: new ForkProofs(deps.app) });
-  const ofSession = createSessionAdmission({ ...deps, baseUrlOf, limit });
+  const ofSession = createSessionAdmission({ ...deps, baseUrlOf, limit, strangers: new Strangers(deps) });
+  const openToStrangers = createStrangerRoutes(deps);
   for (const route of ROUTES) {
     const { operation } = route;
     addRoute(route, sluiceDialect, admission(operation));
     if (operation.isOnlyOnV1 !== true) addRoute(route, trunkDialect, admission(operation));
-    if (operation.hasFiles !== true) addRoute(route, webDialect, ofSession(operation));
+    if (operation.hasFiles !== true) addRoute(openToStrangers(route), webDialect, ofSession(operation));
     // Scrapers look for metrics at this path.
     if (operation.path === '/metrics') addRoute(route, { ...sluiceDialect, mount: '' }, admission(operation));
   }
@@ -218,7 +220,8 @@ function createHandler(
     const body = operation.hasFiles ? toIncomingUpload(deps, request) : validated(request);
     const act = async () => {
       const answer = orThrow(await handle(context, body as never));
-      return write === undefined ? translate(answer) : write(answer as Reply, { reply, body });
+      const isWritten = write === undefined || typeof answer === 'string';
+      return isWritten ? translate(answer) : write(answer as Reply, { reply, body });
     };
     const key = findIdempotencyKey(operation, request);
     const answer = key === undefined ? await act() : await actOnce(context, { key, operation, body, reply }, act);
@@ -348,47 +351,4 @@ function withoutSecrets({ secrets }: Operation, text: string): string {
   const kept = Object.entries(JSON.parse(text) as object).filter(([name]) => !secrets.includes(name));
   const note = `This answer repeats an earlier one, which had the ${secrets.join(' and ')}: it is shown only once.`;
   return JSON.stringify({ ...Object.fromEntries(kept), note });
-}
-
-type Reply = Readonly<Record<string, unknown>>;
-
-interface Asked {
-  readonly reply: FastifyReply;
-  /** The validated body of the request. */
-  readonly body: unknown;
-}
-
-interface Written {
-  readonly text: string;
-  readonly version: string;
-}
-
-/**
- * Writes replies of /v1 as JSON. The first one compiles the schema: compiling them all would delay the start. Where
- * replies are cached views, each is written once.
- */
-function createReplyWriter(
-  operation: Operation,
-  { isReused }: { readonly isReused: boolean },
-): (answer: Reply, asked: Asked) => string {
-  const schema = publicSchema(operation.reply) as Reply;
-  const bulkSchema = publicSchema(operation.bulkReply) as Reply | undefined;
-  const schemaOf = (answer: Reply) => (bulkSchema !== undefined && 'results' in answer ? bulkSchema : schema);
-  const serialize = (answer: Reply, { reply }: Asked) => reply.serializeInput(answer, schemaOf(answer)) as string;
-  const toWritten = (text: string): Written => (operation.isPolled ? withVersion(text) : { text, version: '' });
-  const known = new WeakMap<Reply, Written>();
-  return (answer, asked) => {
-    const written = (isReused ? known.get(answer) : undefined) ?? toWritten(serialize(answer, asked));
-    if (isReused) known.set(answer, written);
-    const { ifVersion } = asked.body as { readonly ifVersion?: string };
-    if (!operation.isPolled || ifVersion !== written.version) return written.text;
-    return JSON.stringify({ unchanged: true, version: written.version });
-  };
-}
-
-/** The version is a digest of the text, so that every server has the same one for the same answer and no other. */
-// SPEC H37
-function withVersion(text: string): Written {
-  const version = createHash('sha256').update(text).digest('base64url').slice(0, 22);
-  return { text: `${text.slice(0, -1)},"version":"${version}"}`, version };
 }

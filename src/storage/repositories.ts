@@ -65,6 +65,11 @@ export interface RepositoryStore {
   identify(id: RepositoryId, forgeId: string): Promise<void>;
   /** Null: not blocked any more. */
   bar(id: RepositoryId, sentence: string | null, at: Instant): Promise<void>;
+  /** The names of the configuration that are bound to a repository, which may be gone. */
+  listPublicNames(): Promise<ReadonlyMap<string, RepositoryId>>;
+  /** Binds a name, unless it is bound. */
+  bindPublicName(name: string, id: RepositoryId): Promise<void>;
+  releasePublicName(name: string): Promise<void>;
   /** Refused while it has a queue that is not deleted. Its tests and uploads are removed with it, its events stay. */
   remove(id: RepositoryId, feed?: readonly FeedDraft[]): Promise<'removed' | 'has_queues'>;
 }

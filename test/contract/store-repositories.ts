@@ -200,6 +200,17 @@ export function repositoryPromises({ inRepository, inStore }: StoreTests): void 
     },
   );
 
+  inRepository('a public name stays bound to its first repository, also when that is gone', async (world) => {
+    const { repositories, id } = world;
+    const name = `org/local/acme/${id}`;
+    await repositories.bindPublicName(name, id);
+    await repositories.bindPublicName(name, 'another' as RepositoryId);
+    await repositories.remove(id);
+    assert.equal((await repositories.listPublicNames()).get(name), id);
+    await repositories.releasePublicName(name);
+    assert.equal((await repositories.listPublicNames()).has(name), false);
+  });
+
   inRepository(
     'a queue cannot be created while its repository is removed',
     async ({ repositories, queues, id: repositoryId }) => {

@@ -135,7 +135,7 @@ export class Servers {
       checkRunner: noJobs,
       backups: new Backups({ folder: '', isChosen: false }),
       simulator: localSimulator,
-      forecasts: { find: () => undefined, retriesAt: () => undefined },
+      forecasts: { find: () => undefined, findMade: () => undefined, retriesAt: () => undefined },
       admin: { slug: 'acme', adminToken: undefined, tokenFile: '' },
       // Callers bring their own permissions.
       auth: undefined as unknown as Authenticator,

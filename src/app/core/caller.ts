@@ -15,6 +15,8 @@ export interface Caller {
   readonly expiresAt?: Instant;
   /** The caller is a person who commented or labelled at the forge, and has no token. */
   readonly isPerson?: true;
+  /** Nobody is signed in. The dashboard shows public repositories to anybody. */
+  readonly isStranger?: true;
 }
 
 /**

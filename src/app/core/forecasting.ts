@@ -7,6 +7,8 @@ import type { LoadedQueue } from './commit-draft.ts';
 export interface Forecasting {
   /** The latest forecast; undefined before the first. An outdated one is made again later. */
   find(found: LoadedQueue): QueueForecast | undefined;
+  /** The latest forecast, which is not made again for this question. */
+  findMade(id: QueueId): QueueForecast | undefined;
   /** The latest attempt failed; the next one is made after this instant, if somebody asks then. */
   retriesAt(id: QueueId): Instant | undefined;
 }

@@ -19,6 +19,9 @@ const FEW = 16;
 /** A reader that is this many events behind is cut off. It comes back with the last id that it has. */
 const MOST_WAITING = 1_000;
 
+/** Hints are no stored events: a stranger learns that a queue changed, and not who did it. */
+const NO_EVENTS = ['queue.view'];
+
 interface StreamEvents extends FeedFilter {
   /** Undefined: from the next event on. */
   readonly lastId: number | undefined;
@@ -29,8 +32,9 @@ interface StreamEvents extends FeedFilter {
 /** The feed as Server-Sent Events. The stream is read as fast as its reader reads. */
 // SPEC X10
 export async function streamEvents(app: App, caller: Caller, input: StreamEvents): Answer<Readable> {
-  const reach = await findReach(app, caller, input);
-  if (isRefusal(reach)) return reach;
+  const found = await findReach(app, caller, input);
+  if (isRefusal(found)) return found;
+  const reach = caller.isStranger ? { ...found, types: NO_EVENTS } : found;
   const stream = new EventStream(app, caller, { reach, isAdmitted: input.isAdmitted });
   const unfollow = await app.feed.follow(reach.organizationId, stream);
   stream.once('close', unfollow);

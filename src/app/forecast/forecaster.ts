@@ -63,6 +63,10 @@ export class Forecaster implements Forecasting {
     return known;
   }
 
+  findMade(id: QueueId): QueueForecast | undefined {
+    return this.#known.get(id);
+  }
+
   retriesAt(id: QueueId): Instant | undefined {
     return this.#failed.get(id)?.retriesAt;
   }

@@ -16,6 +16,18 @@ it('lets a burst of one second through, then one after another, for each key apa
   assert.deepEqual([limit.spend('a'), limit.spend('a'), limit.spend('a')], [0, 0, 1]);
 });
 
+it('forgets keys that may spend a whole burst again [A45]', () => {
+  let now = 1_000_000;
+  const limit = new RateLimit(1, { now: () => now });
+  assert.deepEqual([limit.spend('mine'), limit.spend('mine')], [0, 1]);
+  for (let index = 0; index < 60_000; index += 1) {
+    now += 1;
+    limit.spend(`key ${index}`);
+    if (index % 500 === 0) limit.spend('mine');
+  }
+  assert.equal(limit.spend('mine'), 1, 'one that keeps on is still limited');
+});
+
 it('says in every answer how many requests are left, and when to try again [A24]', async () => {
   const world = await createInProcess({ rateLimit: 2 });
   const answers = [];

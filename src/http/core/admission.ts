@@ -120,6 +120,9 @@ interface Bucket {
   filledAt: number;
 }
 
+/** Strangers come from any number of addresses. */
+const MOST_BUCKETS = 50_000;
+
 /** Each key may make `perSecond` requests a second, with a burst of one second's worth. */
 // SPEC A9
 export class RateLimit {
@@ -141,9 +144,19 @@ export class RateLimit {
     bucket.tokens = Math.min(Math.max(1, this.#perSecond), bucket.tokens + earned);
     bucket.filledAt = now;
     this.#buckets.set(key, bucket);
+    if (this.#buckets.size > MOST_BUCKETS) this.#forgetFull(now);
     if (bucket.tokens < 1) return Math.ceil((1 - bucket.tokens) / this.#perSecond);
     bucket.tokens -= 1;
     return 0;
+  }
+
+  /** A bucket that is full again is as good as none. */
+  #forgetFull(now: number): void {
+    for (const [key, { filledAt }] of this.#buckets) {
+      if (now - filledAt >= this.windowS * 1_000) this.#buckets.delete(key);
+    }
+    // So many keys within seconds are a flood, and its memory matters more than its counts.
+    if (this.#buckets.size > MOST_BUCKETS) this.#buckets.clear();
   }
 
   /** How long a burst takes to fill up again: longer than a second where less than one request a second is allowed. */

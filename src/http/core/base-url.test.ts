@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { FastifyRequest } from 'fastify';
-import { createBaseUrl } from './base-url.ts';
+import { createBaseUrl, createClientAddress } from './base-url.ts';
 
 function request(peer: string | undefined, headers: Record<string, string> = {}): FastifyRequest {
   const host = 'sluice.acme.dev';
@@ -59,4 +59,25 @@ describe('the address in links', () => {
     const headers = { ...HTTPS, 'x-forwarded-host': 'evil.test', forwarded: 'host=evil.test;proto=https' };
     assert.equal(baseUrlOf(request('10.0.0.1', headers)), 'https://sluice.acme.dev');
   });
+});
+
+describe('the address of a client', () => {
+  const addressOf = createClientAddress(['10.0.0.0/8', 'fd00::/8']);
+  const forwarded = (...hops: readonly string[]) => ({ 'x-forwarded-for': hops.join(', ') });
+  for (const [name, peer, headers, expected] of [
+    ['is its own without a proxy', '192.0.2.9', {}, '192.0.2.9'],
+    ['is not what a stranger claims', '192.0.2.9', forwarded('198.51.100.1'), '192.0.2.9'],
+    ['is what a trusted proxy says', '10.0.0.1', forwarded('198.51.100.1'), '198.51.100.1'],
+    [
+      'is what several say',
+      '::ffff:10.0.0.1',
+      forwarded('203.0.113.5', '198.51.100.1:4711', '10.9.9.9'),
+      '198.51.100.1',
+    ],
+    ['is the proxy, if that says nothing usable', '10.0.0.1', forwarded('unknown'), '10.0.0.1'],
+    ['is a network of IPv6', 'fd00::1', forwarded('[2001:db8:0:7::1]:443'), '2001:db8:0:7'],
+    ['is the same network however it is written', '2001:DB8::1:0:0:1', {}, '2001:db8:0:0'],
+  ] as const) {
+    it(`${name} [A45]`, () => assert.equal(addressOf(request(peer, headers)), expected));
+  }
 });

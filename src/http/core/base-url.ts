@@ -19,6 +19,43 @@ export function createBaseUrl(of: {
   };
 }
 
+/**
+ * The address that a request comes from. A trusted proxy appends the address that it was reached from to
+ * `X-Forwarded-For`; what stands before that is a client's own claim.
+ */
+// SPEC A45
+export function createClientAddress(trustedProxies: readonly string[]): (request: FastifyRequest) => string {
+  const trusted = createList(trustedProxies);
+  return ({ raw, headers }) => {
+    const given = headers['x-forwarded-for'];
+    const hops = typeof given === 'string' ? given.split(',').map(addressOf) : [];
+    let client = addressOf(raw.socket.remoteAddress ?? '');
+    while (isIn(trusted, client) && isIP(hops.at(-1) ?? '') !== 0) client = hops.pop() ?? '';
+    return networkOf(client);
+  };
+}
+
+function addressOf(given: string): string {
+  const bare = given
+    .trim()
+    .replace(/^\[(.*)\](?::\d+)?$/, '$1')
+    .replace(/^([\d.]+):\d+$/, '$1');
+  return bare.replace(/^::ffff:(?=\d+\.)/i, '');
+}
+
+/** One customer has 2^64 addresses of IPv6. */
+function networkOf(address: string): string {
+  if (isIP(address) !== 6) return address;
+  const [front = '', back] = address.split('%')[0]?.split('::') ?? [];
+  const groups = front === '' ? [] : front.split(':');
+  const missing = back === undefined ? 0 : 8 - groups.length - back.split(':').filter((group) => group !== '').length;
+  const whole = [...groups, ...Array.from({ length: missing }, () => '0'), ...(back ?? '').split(':')];
+  return whole
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':');
+}
+
 function createList(entries: readonly string[]): BlockList {
   const list = new BlockList();
   for (const entry of entries) {

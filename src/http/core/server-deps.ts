@@ -1,3 +1,4 @@
+import type { PublicRead } from '../../app/access/public-read.ts';
 import type { App } from '../../app/core/app.ts';
 import type { Log } from '../../lib/log.ts';
 
@@ -8,6 +9,8 @@ export interface ServerDeps {
   readonly version: string;
   /** The built dashboard. Undefined: none was built. */
   readonly webFolder?: string | undefined;
+  /** What strangers may read. Undefined: nothing. */
+  readonly publicRead?: PublicRead | undefined;
   /** The address for links. Undefined: the one that the client used. */
   readonly publicUrl: string | undefined;
   /** Proxies whose header for the scheme of a request is believed. */

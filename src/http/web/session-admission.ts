@@ -8,21 +8,30 @@ import type { BaseUrlOf } from '../core/base-url.ts';
 import { HttpProblem } from '../core/problem.ts';
 import type { ServerDeps } from '../core/server-deps.ts';
 import { readSessionCookies } from './cookies.ts';
+import { signedOut } from './signed-out.ts';
+import type { Strangers } from './strangers.ts';
 
 /** Admits a request of the dashboard: from a page of this server, with a session. */
 // SPEC A35
 export function createSessionAdmission(
-  deps: ServerDeps & { readonly baseUrlOf: BaseUrlOf; readonly limit: RateLimit | undefined },
+  deps: ServerDeps & {
+    readonly baseUrlOf: BaseUrlOf;
+    readonly limit: RateLimit | undefined;
+    readonly strangers: Strangers;
+  },
 ): (operation: Operation) => Hook {
-  const { app, limit } = deps;
+  const { app, limit, strangers } = deps;
   return (operation) => (request, reply, done) => {
     const foreign = findForeignOrigin(request, deps.baseUrlOf);
     if (foreign !== undefined) return done(foreign);
-    request.readmit = () => findPerson(app, request);
+    const findStranger = () => strangers.find(operation, findOrganization(request));
+    request.readmit = async () => (await findPerson(app, request)) ?? findStranger();
     request.readmit().then(
       (caller) => {
         request.caller = caller;
-        done(caller === undefined ? signedOut() : refusalOf(caller, { operation, limit, reply }));
+        if (caller === undefined) done(signedOut());
+        else if (caller.isStranger) done(strangers.refusalOf(operation, request, reply));
+        else done(refusalOf(caller, { operation, limit, reply }));
       },
       (error) => done(error),
     );
@@ -45,10 +54,6 @@ async function findPerson(app: App, request: FastifyRequest): Promise<Caller | u
     if (hasScope(found.caller, 'instance')) return actFor(app, slug, found.caller);
   }
   return undefined;
-}
-
-function signedOut(): HttpProblem {
-  return new HttpProblem('AUTHENTICATION_REQUIRED', 'You are not signed in, or your session has ended. Sign in again.');
 }
 
 /**

@@ -21,7 +21,7 @@ const SignOut = Type.Object({ organization: Type.String({ minLength: 1, maxLengt
 /** Sign-in, sign-out, and the sessions that this browser has. */
 export function registerSessions(
   server: FastifyInstance,
-  { app, baseUrlOf }: ServerDeps & { readonly baseUrlOf: BaseUrlOf },
+  { app, baseUrlOf, publicRead }: ServerDeps & { readonly baseUrlOf: BaseUrlOf },
 ): void {
   const guard = async (request: FastifyRequest) => {
     const problem = findForeignOrigin(request, baseUrlOf);
@@ -36,7 +36,11 @@ export function registerSessions(
       [...readSessionCookies(request).values()].map((secret) => findSession(app, secret)),
     );
     reply.header('cache-control', 'no-store');
-    return { sessions: found.flatMap((session) => (session === undefined ? [] : [viewSession(session)])) };
+    const publicRepositories = (await publicRead?.list()) ?? [];
+    return {
+      publicRepositories,
+      sessions: found.flatMap((session) => (session === undefined ? [] : [viewSession(session)])),
+    };
   });
 
   server.post('/web/sessions', { onRequest: guard }, async (request, reply) => {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { assert } from '../../lib/assert.ts';
 import { REPOSITORY_FACT } from '../past.ts';
-import type { Repository, RepositoryRef, RepositoryStore } from '../repositories.ts';
+import type { Repository, RepositoryId, RepositoryRef, RepositoryStore } from '../repositories.ts';
 import { feedInserts } from './feed-waiting.ts';
 import { execute, executeAll, findRow, first, listRows, type Operation, run, type SqlEngine } from './operation.ts';
 import { factStatements } from './past-facts.ts';
@@ -41,12 +41,44 @@ export function createRepositoryStore(engine: SqlEngine, compiler: StatementComp
         yield* recordBefore(statements, id, at);
         yield* run(statements.bar, { id, reason });
       }),
+    ...publicNames(engine, compiler),
     remove: (id, feed = []) =>
       engine.write(function* () {
         const outcome = yield* remove(statements, removals, id);
         if (outcome === 'removed') yield* executeAll(insertFeed(feed));
         return outcome;
       }),
+  };
+}
+
+/** The rows of `meta` whose names begin so. */
+const PUBLIC = 'public_read ';
+
+type PublicNames = Pick<RepositoryStore, 'listPublicNames' | 'bindPublicName' | 'releasePublicName'>;
+
+/** The rows stay when the repository is removed: another one of its name must not take its place. */
+function publicNames(engine: SqlEngine, compiler: StatementCompiler): PublicNames {
+  const { builder } = compiler.dialect;
+  const list = compiler.statement<object>()(() =>
+    builder.selectFrom('meta').selectAll().where('name', 'like', `${PUBLIC}%`),
+  );
+  const bind = compiler.statement<{ name: string; value: string }>()((param) =>
+    builder
+      .insertInto('meta')
+      .values({ name: param('name'), value: param('value') })
+      .onConflict((conflict) => conflict.column('name').doNothing()),
+  );
+  const release = compiler.statement<{ name: string }>()((param) =>
+    builder.deleteFrom('meta').where('name', '=', param('name')),
+  );
+  return {
+    listPublicNames: () =>
+      engine.read(function* () {
+        const rows = yield* listRows(list, {}, (row) => [row.name.slice(PUBLIC.length), row.value] as const);
+        return new Map(rows as readonly (readonly [string, RepositoryId])[]);
+      }),
+    bindPublicName: (name, id) => engine.write(() => run(bind, { name: PUBLIC + name, value: id })),
+    releasePublicName: (name) => engine.write(() => run(release, { name: PUBLIC + name })),
   };
 }
 

@@ -1,0 +1,91 @@
+import type { Organization } from '../../storage/accounts.ts';
+import type { RepositoryId, RepositoryRef } from '../../storage/repositories.ts';
+import type { App } from '../core/app.ts';
+import type { Caller } from '../core/caller.ts';
+
+/** A repository as the configuration names it. */
+interface Named {
+  readonly text: string;
+  readonly organization: string;
+  readonly repo: RepositoryRef;
+}
+
+interface Shared {
+  readonly organization: Organization;
+  readonly repositoryIds: ReadonlySet<string>;
+}
+
+/** The repositories that anybody may read on the dashboard. */
+export class PublicRead {
+  readonly #directory: App['directory'];
+  readonly #shared: ReadonlyMap<string, Shared>;
+
+  constructor({ directory }: Pick<App, 'directory'>, shared: readonly Shared[]) {
+    this.#directory = directory;
+    this.#shared = new Map(shared.map((each) => [each.organization.slug, each]));
+  }
+
+  /** The caller without a session. Undefined where nothing of the organization is public. */
+  findStranger(slug: string): Caller | undefined {
+    const shared = this.#shared.get(slug);
+    return shared && { ...shared, tokenId: 'stranger', name: 'stranger', scopes: new Set(['read']), isStranger: true };
+  }
+
+  /** By their present names. */
+  async list(): Promise<readonly { readonly organization: string; readonly repo: RepositoryRef }[]> {
+    const all = [...this.#shared.values()].flatMap(({ organization, repositoryIds }) =>
+      [...repositoryIds].map(async (id) => {
+        const found = await this.#directory.findRepositoryById(id as RepositoryId);
+        if (found === undefined) return [];
+        const { host, owner, name } = found;
+        return [{ organization: organization.slug, repo: { host, owner, name } }];
+      }),
+    );
+    return (await Promise.all(all)).flat();
+  }
+}
+
+/**
+ * Binds each name of the configuration to the repository that has it, once: the store keeps the id for as long as the
+ * name is configured. A repository that gets the name later is another one, and does not become public.
+ */
+// SPEC A42
+export async function bindPublicRead(app: App, names: readonly Named[]): Promise<PublicRead> {
+  const { repositories, accounts } = app.store;
+  const configured = new Set(names.map(({ text }) => text));
+  for (const name of (await repositories.listPublicNames()).keys()) {
+    if (!configured.has(name)) await repositories.releasePublicName(name);
+  }
+  const shared = new Map<string, { readonly organization: Organization; readonly repositoryIds: Set<string> }>();
+  for (const name of names) {
+    const organization = await accounts.findOrganization(name.organization);
+    const id = organization && (await bind(app, organization, name));
+    if (organization === undefined || id === undefined) {
+      app.log.warn({ name: name.text }, unknownText(name.text));
+      continue;
+    }
+    const known = shared.get(organization.slug) ?? { organization, repositoryIds: new Set() };
+    known.repositoryIds.add(id);
+    shared.set(organization.slug, known);
+  }
+  return new PublicRead(app, [...shared.values()]);
+}
+
+async function bind(app: App, { id: organizationId }: Organization, { text, repo }: Named) {
+  const { repositories } = app.store;
+  const bound = (await repositories.listPublicNames()).get(text);
+  if (bound !== undefined) return (await isOf(app, organizationId, bound)) ? bound : undefined;
+  const found = await app.directory.findRepository(organizationId, repo);
+  if (found === undefined) return undefined;
+  await repositories.bindPublicName(text, found.id);
+  // Another server may have been first.
+  return (await repositories.listPublicNames()).get(text);
+}
+
+async function isOf(app: App, organizationId: Organization['id'], id: RepositoryId): Promise<boolean> {
+  return (await app.directory.findRepositoryById(id))?.organizationId === organizationId;
+}
+
+function unknownText(name: string): string {
+  return `SLUICE_PUBLIC_READ names ${name}, but there is no such repository, or the one that was meant has been removed. Nobody can read it without a token. Register it, or take the name out, start the server, and put it back to mean the repository that has it now.`;
+}

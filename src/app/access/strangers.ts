@@ -1,0 +1,166 @@
+import type { Candidate } from '../../engine/candidate.ts';
+import type { Check } from '../../engine/check.ts';
+import type { Because, Entry, Queue, StateChange } from '../../engine/queue.ts';
+import { type IntMap, intMapOf, valuesOf } from '../../lib/int-map.ts';
+import type { CandidateRow, EntryRow, QueueId, TransitionRow } from '../../storage/queues.ts';
+import type { Repository } from '../../storage/repositories.ts';
+import type { Store } from '../../storage/store.ts';
+import { capitalize } from '../../words/phrases.ts';
+import { changeText } from '../../words/reasons.ts';
+import type { App } from '../core/app.ts';
+import type { LoadedQueue } from '../core/commit-draft.ts';
+import { Outages } from '../core/outages.ts';
+import { decodeTransition } from '../core/queue-codec.ts';
+
+/**
+ * The server as a stranger may see it. Use cases run as they are on a queue and a store without private facts, so that
+ * no sentence made of them can have one. Other parts of the store are absent: a use case that needs them fails.
+ */
+// SPEC A44
+export function appForStrangers(app: App): App {
+  const { directory, queues } = app;
+  // The objects inherit methods that work on private fields, and fail without them.
+  const shownDirectory: App['directory'] = Object.assign(Object.create(directory) as App['directory'], {
+    findRepository: async (...of: Parameters<typeof directory.findRepository>) =>
+      shownRepository(await directory.findRepository(...of)),
+    findRepositoryById: async (...of: Parameters<typeof directory.findRepositoryById>) =>
+      shownRepository(await directory.findRepositoryById(...of)),
+    listRepositories: async (...of: Parameters<typeof directory.listRepositories>) =>
+      (await directory.listRepositories(...of)).flatMap((each) => shownRepository(each) ?? []),
+    listQueueIds: (...of: Parameters<typeof directory.listQueueIds>) => directory.listQueueIds(...of),
+    findQueue: async (...of: Parameters<typeof directory.findQueue>) => {
+      const place = await directory.findQueue(...of);
+      const repository = shownRepository(place?.repository);
+      return place && repository && { ...place, repository };
+    },
+  });
+  const shownQueues: App['queues'] = Object.assign(Object.create(queues) as App['queues'], {
+    find: async (id: QueueId) => shownQueue(await queues.find(id)),
+  });
+  return {
+    ...app,
+    directory: shownDirectory,
+    queues: shownQueues,
+    store: storeForStrangers(app.store),
+    outages: new Outages(undefined, []),
+    forecasts: {
+      find: ({ id }) => app.forecasts.findMade(id),
+      findMade: (id) => app.forecasts.findMade(id),
+      retriesAt: () => undefined,
+    },
+  };
+}
+
+function storeForStrangers({ isShared, queues, feed }: Store): Store {
+  const shown: Pick<Store, 'isShared'> & { [Part in keyof Store]?: Partial<Store[Part]> } = {
+    isShared,
+    alarms: { list: async () => [] },
+    effects: { list: async () => [] },
+    testIngest: { findCheckResults: async () => undefined },
+    feed: { getHead: (id) => feed.getHead(id), list: (query) => feed.list(query) },
+    queues: {
+      findDeleted: async () => undefined,
+      findEntry: async (id, prNumber) => mapped(await queues.findEntry(id, prNumber), shownEntryRow),
+      findEntries: async (id, prNumbers) => (await queues.findEntries(id, prNumbers)).map(shownEntryRow),
+      listEntries: async (query) => (await queues.listEntries(query)).map(shownEntryRow),
+      findCandidate: async (id, number) => mapped(await queues.findCandidate(id, number), shownCandidateRow),
+      findCandidateById: async (id) => mapped(await queues.findCandidateById(id), shownCandidateRow),
+      findImpactedTargets: (...of) => queues.findImpactedTargets(...of),
+      listTransitions: async (entryId) => (await queues.listTransitions(entryId)).map(shownTransition),
+      listConclusions: async (window) => (await queues.listConclusions(window)).map(shownTransition),
+      listCandidatesEnded: async (window) => (await queues.listCandidatesEnded(window)).map(shownCandidateRow),
+    },
+  };
+  return shown as Store;
+}
+
+function mapped<Row>(row: Row | undefined, map: (row: Row) => Row): Row | undefined {
+  return row === undefined ? undefined : map(row);
+}
+
+/** Why the forge refuses the server is for its operators. */
+function shownRepository(repository: Repository | undefined): Repository | undefined {
+  return repository && { ...repository, blockedReason: null, git: null, checks: [] };
+}
+
+/** Queues are immutable: strangers who look at the same one share one copy, and the replies made of it. */
+const shownQueues = new WeakMap<Queue, LoadedQueue>();
+
+function shownQueue(loaded: LoadedQueue | undefined): LoadedQueue | undefined {
+  if (loaded === undefined) return undefined;
+  const known = shownQueues.get(loaded.queue);
+  if (known !== undefined) return known;
+  const { queue } = loaded;
+  const { stateChange, entries, candidates, passes } = queue;
+  const shown: LoadedQueue = {
+    ...loaded,
+    queue: {
+      ...queue,
+      stateChange: stateChange && shownChange(stateChange),
+      entries: mapValues(entries, shownEntry, ({ prNumber }) => prNumber),
+      candidates: mapValues(candidates, shownCandidate, ({ number }) => number),
+      passes: mapValues(passes, shownCandidate, ({ number }) => number),
+    },
+  };
+  shownQueues.set(queue, shown);
+  return shown;
+}
+
+function shownChange({ reason: _, ...change }: StateChange): StateChange {
+  return { ...change, by: 'an administrator' };
+}
+
+function mapValues<V>(map: IntMap<V>, change: (value: V) => V, keyOf: (value: V) => number): IntMap<V> {
+  return intMapOf([...valuesOf(map)].map((value) => [keyOf(value), change(value)] as const));
+}
+
+function shownEntry(entry: Entry): Entry {
+  const { because, landed } = entry;
+  const shown = landed && { ...landed, ...(landed.waived === undefined ? {} : { waived: checksOf(landed.waived) }) };
+  return { ...entry, because: shownBecause(because), removalAskedBy: undefined, landed: shown };
+}
+
+function shownBecause({ actor: _1, detail: _2, denied: _3, waived, ...because }: Because): Because {
+  return { ...because, ...(waived === undefined ? {} : { waived: checksOf(waived) }) };
+}
+
+/** Which tests failed is for those who are signed in. */
+function checksOf(waived: NonNullable<Because['waived']>): NonNullable<Because['waived']> {
+  return waived.map(({ check }) => ({ check, tests: [] }));
+}
+
+function shownCandidate(candidate: Candidate): Candidate {
+  const { checks, failure, pass } = candidate;
+  const { detail: _1, denied: _2, ...shownFailure } = failure ?? ({} as NonNullable<Candidate['failure']>);
+  return {
+    ...candidate,
+    checks: checks.map(shownCheck),
+    failure: failure && shownFailure,
+    pass: pass && { ...pass, ...(pass.waived === undefined ? {} : { waived: checksOf(pass.waived) }) },
+  };
+}
+
+/** A judgement that decides stays, without its tests. */
+function shownCheck({ judgement, ...check }: Check): Check {
+  const shown = { ...check, summary: undefined };
+  if (judgement?.kind === 'awaited') return { ...shown, judgement };
+  if (judgement === undefined || judgement.isShadow || !judgement.isWaived) return shown;
+  return { ...shown, judgement: { ...judgement, reason: 'Only quarantined tests failed.', tests: [], failing: 0 } };
+}
+
+function shownEntryRow(row: EntryRow): EntryRow {
+  return { ...row, body: JSON.stringify(shownEntry(JSON.parse(row.body) as Entry)) };
+}
+
+function shownCandidateRow(row: CandidateRow): CandidateRow {
+  return { ...row, body: JSON.stringify(shownCandidate(JSON.parse(row.body) as Candidate)) };
+}
+
+/** The stored sentence may name the one who did it, so it is made again. */
+function shownTransition(row: TransitionRow): TransitionRow {
+  const { reason, prNumber, checks, testRunId } = decodeTransition(row);
+  const because = { reason, ...(prNumber && { prNumber }), ...(checks && { checks }) } as Because;
+  const text = capitalize(changeText({ to: row.to, branch: 'the target branch', because }));
+  const body = { ...because, text, ...(testRunId && { testRunId }) };
+  return { ...row, body: JSON.stringify(body) };
+}
