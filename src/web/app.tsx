@@ -5,12 +5,20 @@ import { past } from './core/clock.ts';
 import { goTo, query, route } from './core/location.ts';
 import { repoKey } from './core/places.ts';
 import type { Route } from './core/route.ts';
-import { type Session, sessionOf, sessions } from './core/session.ts';
+import {
+  endedFor,
+  type PublicRepository,
+  publicRepositories,
+  type Session,
+  sessionOf,
+  sessions,
+} from './core/session.ts';
+import { isStranger } from './core/stranger.ts';
 import { followStream, leaveStream, streamState } from './core/stream.ts';
 import { Keyboard } from './keyboard.tsx';
 import { FindPage } from './pages/find.tsx';
 import { HomePage } from './pages/home.tsx';
-import { LoginPage } from './pages/login.tsx';
+import { LoginPage, SignInAgain } from './pages/login.tsx';
 import { PullRequestPage } from './pages/pull-request/pull-request.tsx';
 import { QueuePage } from './pages/queue/queue.tsx';
 import { lazy } from './ui/lazy.tsx';
@@ -33,7 +41,8 @@ export function App() {
   }, []);
   useSignalEffect(() => {
     const { value } = route;
-    if ('org' in value && sessionOf(value.org) !== undefined) followStream(value.org);
+    const who = 'org' in value ? (sessionOf(value.org)?.name ?? (isStranger.value ? '' : undefined)) : undefined;
+    if ('org' in value && who !== undefined) followStream({ org: value.org, who });
     else leaveStream();
   });
   useSignalEffect(() => {
@@ -52,14 +61,21 @@ export function App() {
         <Page shown={shown} />
       </main>
       <Keyboard />
+      {endedFor.value !== undefined && <SignInAgain org={endedFor.value} />}
     </>
   );
+}
+
+interface Known {
+  readonly sessions: readonly Session[];
+  readonly publicRepositories: readonly PublicRepository[];
 }
 
 /** A link may have signed in meanwhile. */
 async function loadSessions(): Promise<void> {
   try {
-    const { sessions: found } = (await send('/web/sessions', {})) as { readonly sessions: readonly Session[] };
+    const { sessions: found, publicRepositories: open } = (await send('/web/sessions', {})) as Known;
+    publicRepositories.value = open;
     const begun = sessions.value ?? [];
     const isOlder = ({ organization }: Session) => begun.every((session) => session.organization !== organization);
     sessions.value = [...found.filter(isOlder), ...begun];
@@ -83,7 +99,7 @@ function Page({ shown }: { readonly shown: Route }) {
   if (sessions.value === undefined) return <Loading lines={6} />;
   if (shown.page === 'start') return <StartPage />;
   if (shown.page === 'unknown') return <NotFound path={shown.path} />;
-  if (sessionOf(shown.org) === undefined) return <LoginPage org={shown.org} />;
+  if (sessionOf(shown.org) === undefined && !isStranger.value) return <LoginPage org={shown.org} />;
   switch (shown.page) {
     case 'home':
       return <HomePage org={shown.org} />;
@@ -106,13 +122,13 @@ function Page({ shown }: { readonly shown: Route }) {
   }
 }
 
-/** The organization of the person, where there is one. */
+/** The organization of the person, or the first one that has public repositories. */
 function StartPage() {
-  const [only] = sessions.value ?? [];
+  const [first] = [...(sessions.value ?? []), ...publicRepositories.value];
   useEffect(() => {
-    if (only !== undefined) goTo(`/${only.organization}`, { isReplaced: true });
-  }, [only]);
-  return only === undefined ? <LoginPage /> : <Loading lines={3} />;
+    if (first !== undefined) goTo(`/${first.organization}`, { isReplaced: true });
+  }, [first]);
+  return first === undefined ? <LoginPage /> : <Loading lines={3} />;
 }
 
 function NotFound({ path }: { readonly path: string }) {

@@ -18,7 +18,7 @@ import type * as testing from '../../contract/testing.ts';
 import type * as uploads from '../../contract/uploads.ts';
 import type * as webhooks from '../../contract/webhooks.ts';
 import { noteServerTime } from './clock.ts';
-import { signOut } from './session.ts';
+import { noteEnd } from './session.ts';
 
 type Operations = typeof access &
   typeof logs &
@@ -93,7 +93,7 @@ export async function send(path: string, { org, body, signal }: Sent): Promise<u
   noteServerTime(response.headers.get('date'));
   if (response.ok) return response.json();
   const problem = await readProblem(response);
-  if (problem.code === 'AUTHENTICATION_REQUIRED' && org !== undefined) signOut(org);
+  if (problem.code === 'AUTHENTICATION_REQUIRED' && org !== undefined) noteEnd(org);
   throw problem;
 }
 

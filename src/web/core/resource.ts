@@ -21,6 +21,9 @@ const AT_MOST_EVERY_MS = 700;
 /** In case that an event was lost, and for what changes with time alone. */
 const ANYWAY_MS = 30_000;
 
+/** Nobody is signed in; too many requests. */
+const WAITING = [401, 429];
+
 /** Reads something from the server, and reads it again when an event says that it changed. */
 export function useResource<T>(
   key: string,
@@ -102,8 +105,8 @@ class Reading<T> {
     } catch (error) {
       if (stopped.aborted) return;
       const problem = error instanceof ApiProblem ? error : new ApiProblem('BROKEN', 0, String(error));
-      // An answer that was there stays: the server may be restarting.
-      const isGone = problem.status !== 0 && problem.status < 500;
+      // An answer that was there stays: the server may be restarting, or somebody has to sign in again.
+      const isGone = problem.status >= 400 && problem.status < 500 && !WAITING.includes(problem.status);
       this.#state.value = { value: isGone ? undefined : this.#state.value.value, problem };
     }
     this.#isReading = false;

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import type { Repo } from './route.ts';
 
 export interface Session {
   readonly name: string;
@@ -6,6 +7,17 @@ export interface Session {
   readonly scopes: readonly string[];
   readonly endsAt: string;
 }
+
+export interface PublicRepository {
+  readonly organization: string;
+  readonly repo: Repo;
+}
+
+/** The repositories that anybody may read. */
+export const publicRepositories = signal<readonly PublicRepository[]>([]);
+
+/** The organization whose session has ended while its page is open. The page stays as it is, and asks to sign in. */
+export const endedFor = signal<string | undefined>(undefined);
 
 /** The sessions that this browser has. Undefined before the server told. */
 export const sessions = signal<readonly Session[] | undefined>(undefined);
@@ -23,13 +35,21 @@ export function may(org: string, scope: string): boolean {
 }
 
 export function signIn(session: Session): void {
-  sessions.value = [
-    ...(sessions.value ?? []).filter(({ organization }) => organization !== session.organization),
-    session,
-  ];
+  const { organization, scopes } = session;
+  const ended = endedFor.value;
+  const isReplaced = organization === ended || scopes.includes('instance');
+  const others = (sessions.value ?? []).filter((each) => each.organization !== organization);
+  sessions.value = [...others.filter((each) => !isReplaced || each.organization !== ended), session];
+  if (isReplaced) endedFor.value = undefined;
 }
 
-/** The server no longer knows the session. */
+/** The server no longer knows the session. What was typed stays on the page. */
+// SPEC A47
+export function noteEnd(org: string): void {
+  if (sessionOf(org) !== undefined) endedFor.value = org;
+}
+
 export function signOut(org: string): void {
+  endedFor.value = undefined;
   sessions.value = (sessions.value ?? []).filter(({ organization }) => organization !== sessionOf(org)?.organization);
 }

@@ -29,6 +29,7 @@ export class StreamConnection {
   #lastId: string | undefined;
   #waitMs = FIRST_WAIT_MS;
   #abort = new AbortController();
+  #goOn: () => void = () => undefined;
   #isClosed = false;
 
   constructor(org: string, listener: Listener) {
@@ -46,6 +47,11 @@ export class StreamConnection {
     this.#abort.abort();
   }
 
+  /** Ends a wait. */
+  retry(): void {
+    this.#goOn();
+  }
+
   async #run(): Promise<void> {
     while (!this.#isClosed) {
       this.#listener.onState('connecting');
@@ -53,7 +59,10 @@ export class StreamConnection {
       if (this.#isClosed) return;
       this.#listener.onState(isRefused ? 'refused' : 'offline');
       const jitter = 0.5 + Math.random();
-      await new Promise((resolve) => setTimeout(resolve, (isRefused ? LONGEST_WAIT_MS : this.#waitMs) * jitter));
+      await new Promise<void>((resolve) => {
+        this.#goOn = resolve;
+        setTimeout(resolve, (isRefused ? LONGEST_WAIT_MS : this.#waitMs) * jitter);
+      });
       this.#waitMs = Math.min(LONGEST_WAIT_MS, this.#waitMs * 2);
     }
   }

@@ -9,7 +9,8 @@ interface Followed {
 
 const followed = new Map<string, Followed>();
 
-function follow(org: string): Followed {
+/** By organization and person. */
+function follow(key: string, org: string): Followed {
   const tell = (message: object) => {
     for (const port of known.ports) port.postMessage(message);
   };
@@ -24,22 +25,29 @@ function follow(org: string): Followed {
       },
     }),
   };
-  followed.set(org, known);
+  followed.set(key, known);
   known.connection.open();
   return known;
 }
 
+interface Joined {
+  readonly org: string;
+  readonly who?: string;
+}
+
 function leave(port: MessagePort): void {
-  for (const [org, { ports, connection }] of followed) {
+  for (const [key, { ports, connection }] of followed) {
     if (!ports.delete(port) || ports.size > 0) continue;
     connection.close();
-    followed.delete(org);
+    followed.delete(key);
   }
 }
 
-function join(port: MessagePort, org: string): void {
+function join(port: MessagePort, { org, who = '' }: Joined): void {
   leave(port);
-  const known = followed.get(org) ?? follow(org);
+  const key = `${org} ${who}`;
+  const known = followed.get(key) ?? follow(key, org);
+  if (known.state === 'refused') known.connection.retry();
   known.ports.add(port);
   port.postMessage({ state: known.state });
 }
@@ -47,8 +55,8 @@ function join(port: MessagePort, org: string): void {
 self.addEventListener('connect', (event) => {
   const [port] = (event as MessageEvent).ports;
   if (port === undefined) return;
-  port.onmessage = ({ data }: MessageEvent<{ readonly org?: string }>) => {
+  port.onmessage = ({ data }: MessageEvent<Partial<Joined>>) => {
     if (data.org === undefined) leave(port);
-    else join(port, data.org);
+    else join(port, { ...data, org: data.org });
   };
 });

@@ -4,9 +4,15 @@ import { StreamConnection, type StreamEvent, type StreamState } from './stream-c
 /** How the line to the server is. */
 export const streamState = signal<StreamState>('connecting');
 
+interface Followed {
+  readonly org: string;
+  /** Somebody else gets other events. */
+  readonly who: string;
+}
+
 type Listener = (event: StreamEvent) => void;
 const listeners = new Set<Listener>();
-let current: { readonly org: string; close(): void } | undefined;
+let current: (Followed & { close(): void }) | undefined;
 
 const connection = {
   onEvent: (event: StreamEvent) => {
@@ -25,10 +31,17 @@ export function onStreamEvent(listener: Listener): () => void {
 }
 
 /** Follows this organization, and no other. */
-export function followStream(org: string): void {
-  if (current?.org === org) return;
+export function followStream({ org, who }: Followed): void {
+  if (current?.org === org && current.who === who) return;
   current?.close();
-  current = { org, ...open(org) };
+  current = { org, who, ...open({ org, who }) };
+}
+
+/** Somebody signed in: a line that was refused is tried again at once. */
+export function retryStream(): void {
+  const { org, who } = current ?? {};
+  leaveStream();
+  if (org !== undefined && who !== undefined) followStream({ org, who });
 }
 
 export function leaveStream(): void {
@@ -36,10 +49,10 @@ export function leaveStream(): void {
   current = undefined;
 }
 
-function open(org: string): { close(): void } {
+function open({ org, who }: Followed): { close(): void } {
   if (typeof SharedWorker === 'undefined') return new StreamConnection(org, connection).open();
   const port = workerPort();
-  port.postMessage({ org });
+  port.postMessage({ org, who });
   return { close: () => port.postMessage({}) };
 }
 
@@ -55,7 +68,7 @@ function workerPort(): MessagePort {
   };
   addEventListener('pagehide', () => port?.postMessage({}));
   addEventListener('pageshow', ({ persisted }) => {
-    if (persisted && current !== undefined) port?.postMessage({ org: current.org });
+    if (persisted && current !== undefined) port?.postMessage({ org: current.org, who: current.who });
   });
   return port;
 }

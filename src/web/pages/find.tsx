@@ -3,6 +3,8 @@ import { call } from '../core/api.ts';
 import { goTo } from '../core/location.ts';
 import { useResource } from '../core/resource.ts';
 import { type Repo, toPath } from '../core/route.ts';
+import { publicRepositories } from '../core/session.ts';
+import { isStranger } from '../core/stranger.ts';
 import { Empty, Loaded } from '../ui/page-states.tsx';
 
 interface Props {
@@ -16,7 +18,9 @@ interface Props {
 /** Links of answers and uploaders lack the host, or the branch. This page finds it and goes on. */
 export function FindPage({ org, repo, host, what, id }: Props) {
   const found = useResource(`${org} ${repo} ${host} ${what} ${id}`, async (signal) => {
-    const { repositories } = await call(org, 'listRepositories', {}, { signal });
+    const { repositories } = isStranger.value
+      ? { repositories: publicRepositories.value.filter(({ organization }) => organization === org) }
+      : await call(org, 'listRepositories', {}, { signal });
     const isIt = (each: Repo) => `${each.owner}/${each.name}` === repo && (host === undefined || each.host === host);
     const known = repositories.map((each) => each.repo).find(isIt);
     if (known === undefined || what === 'test') return { repo: known, branch: undefined };

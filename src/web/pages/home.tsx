@@ -3,6 +3,7 @@ import { call, type Reply } from '../core/api.ts';
 import { keyOf, nameOf, queueBody } from '../core/places.ts';
 import { useResource } from '../core/resource.ts';
 import { toPath } from '../core/route.ts';
+import { isStranger } from '../core/stranger.ts';
 import { lookOfQueue } from '../model/state.ts';
 import { EntryList } from '../ui/entry-list.tsx';
 import { useTitle } from '../ui/layout.tsx';
@@ -22,10 +23,12 @@ export function HomePage({ org }: { readonly org: string }) {
     <>
       <div class="title-row">
         <h1>Queues</h1>
-        <nav class="actions" aria-label="Pages of the organization">
-          <a href={toPath({ page: 'org', org, tab: 'audit' })}>Audit</a>
-          <a href={toPath({ page: 'org', org, tab: 'setup' })}>Setup</a>
-        </nav>
+        {!isStranger.value && (
+          <nav class="actions" aria-label="Pages of the organization">
+            <a href={toPath({ page: 'org', org, tab: 'audit' })}>Audit</a>
+            <a href={toPath({ page: 'org', org, tab: 'setup' })}>Setup</a>
+          </nav>
+        )}
       </div>
       <Mine org={org} />
       <Loaded of={queues}>
@@ -46,6 +49,7 @@ export function HomePage({ org }: { readonly org: string }) {
 }
 
 function NoQueue() {
+  if (isStranger.value) return <Empty title="There is no public queue yet." isPart />;
   return (
     <Empty title="There is no queue yet." isPart>
       <p>A queue stands before a branch. The command line registers a repository and makes one:</p>

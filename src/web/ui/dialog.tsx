@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useId, useRef } from 'preact/hooks';
 import { ApiProblem } from '../core/api.ts';
 
 interface Asking {
@@ -18,6 +18,7 @@ export function Dialog({ title, action, isDangerous = false, children, act, onDo
   const element = useRef<HTMLDialogElement>(null);
   const problem = useSignal<string | undefined>(undefined);
   const isBusy = useSignal(false);
+  const titleId = useId();
   useEffect(() => element.current?.showModal(), []);
   const run = async (event: Event) => {
     event.preventDefault();
@@ -33,9 +34,9 @@ export function Dialog({ title, action, isDangerous = false, children, act, onDo
     }
   };
   return (
-    <dialog ref={element} onClose={onDone} aria-labelledby="dialog-title">
+    <dialog ref={element} onClose={onDone} aria-labelledby={titleId}>
       <form onSubmit={(event) => void run(event)}>
-        <h2 id="dialog-title">{title}</h2>
+        <h2 id={titleId}>{title}</h2>
         {children}
         {problem.value !== undefined && (
           <p class="wrong" role="alert">

@@ -2,6 +2,8 @@ import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { nameOf } from '../core/places.ts';
 import { type QueuePage, type QueuePlace, type Repo, type RepoPage, toPath } from '../core/route.ts';
+import { isStranger } from '../core/stranger.ts';
+import { isOpenTab } from '../model/open-pages.ts';
 import type { Tone } from '../model/state.ts';
 
 const COLOURS: Readonly<Record<Tone, string>> = {
@@ -48,9 +50,13 @@ export function Crumbs({
       {repo !== undefined && (
         <>
           <span aria-hidden="true">›</span>
-          <a href={toPath({ page: 'repo', org, repo, tab: 'tests' })} title={repo.host}>
-            {nameOf(repo)}
-          </a>
+          {isStranger.value ? (
+            <span title={repo.host}>{nameOf(repo)}</span>
+          ) : (
+            <a href={toPath({ page: 'repo', org, repo, tab: 'tests' })} title={repo.host}>
+              {nameOf(repo)}
+            </a>
+          )}
         </>
       )}
       {children}
@@ -91,12 +97,13 @@ const REPO_TABS: readonly (readonly [string, RepoPage])[] = [
 
 export function QueueHead({ place, tab }: { readonly place: QueuePlace; readonly tab: QueuePage | 'pr' | undefined }) {
   const { org, repo, branch } = place;
-  const here = QUEUE_TABS.map(([name, page]) => ({
+  const isOpen = (page: QueuePage | undefined) => !isStranger.value || isOpenTab(page);
+  const here = QUEUE_TABS.filter(([, page]) => isOpen(page)).map(([name, page]) => ({
     name,
     path: toPath({ page: 'queue', org, repo, branch, ...(page === undefined ? {} : { tab: page }) }),
     isHere: page === tab,
   }));
-  const beside = REPO_TABS.map(([name, page]) => ({
+  const beside = (isStranger.value ? [] : REPO_TABS).map(([name, page]) => ({
     name,
     path: toPath({ page: 'repo', org, repo, tab: page }),
     isHere: false,

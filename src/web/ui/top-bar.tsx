@@ -1,7 +1,8 @@
 import { send } from '../core/api.ts';
 import { goTo, route } from '../core/location.ts';
 import { openSearch } from '../core/opened.ts';
-import { sessionOf, signOut } from '../core/session.ts';
+import { sessionOf, sessions, signOut } from '../core/session.ts';
+import { isStranger } from '../core/stranger.ts';
 import { streamState } from '../core/stream.ts';
 import { switchTheme, theme } from '../core/theme.ts';
 
@@ -41,7 +42,7 @@ export function TopBar() {
           <span>Search</span> <kbd>/</kbd>
         </button>
       )}
-      {session !== undefined && (
+      {(session !== undefined || isStranger.value) && (
         <span class={`stream ${streamState.value}`} title={LINE[streamState.value]}>
           <span class="dot" aria-hidden="true" />
           <span class="word">{streamState.value}</span>
@@ -53,6 +54,11 @@ export function TopBar() {
       <a class="plain" href="/docs">
         API
       </a>
+      {session === undefined && shown.page !== 'login' && sessions.value !== undefined && (
+        <a class="plain" href={`/login?back=${encodeURIComponent(location.pathname + location.search)}`}>
+          Sign in
+        </a>
+      )}
       {session !== undefined && (
         <details class="menu">
           <summary>{session.name}</summary>

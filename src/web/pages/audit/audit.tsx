@@ -16,11 +16,6 @@ const MOST = 1_000;
 export function AuditPage({ org }: { readonly org: string }) {
   useTitle(`Audit of ${org}`);
   const days = daysShown();
-  const text = useSignal('');
-  const after = beginOf(days, now.peek());
-  const records = useResource(`audit ${org} ${days}`, (signal) =>
-    readEvents(org, { audit: true, after }, MOST, signal),
-  );
   return (
     <>
       <header class="head">
@@ -35,37 +30,48 @@ export function AuditPage({ org }: { readonly org: string }) {
           <p>Sign in with a token that has the scope admin.</p>
         </Empty>
       ) : (
-        <>
-          <p class="muted">
-            Every record has a digest over itself and the one before, so that none can be changed unseen. Check it
-            yourself: <Copy text="sluice audit verify" />
-          </p>
-          <Loaded of={records}>
-            {({ events, isWhole }) => (
-              <>
-                <div class="toolbar">
-                  <div>
-                    <label for="audit-text">Find</label>
-                    <input
-                      id="audit-text"
-                      type="search"
-                      value={text.value}
-                      onInput={(event) => {
-                        text.value = event.currentTarget.value;
-                      }}
-                    />
-                  </div>
-                  <span class="muted">
-                    {isWhole ? '' : 'the newest '}
-                    {events.length} records
-                  </span>
-                </div>
-                <Records org={org} events={events.filter((event) => isFound(event, text.value))} />
-              </>
-            )}
-          </Loaded>
-        </>
+        <Audit key={days} org={org} days={days} />
       )}
+    </>
+  );
+}
+
+function Audit({ org, days }: { readonly org: string; readonly days: number }) {
+  const text = useSignal('');
+  const after = beginOf(days, now.peek());
+  const records = useResource(`audit ${org} ${days}`, (signal) =>
+    readEvents(org, { audit: true, after }, MOST, signal),
+  );
+  return (
+    <>
+      <p class="muted">
+        Every record has a digest over itself and the one before, so that none can be changed unseen. Check it yourself:{' '}
+        <Copy text="sluice audit verify" />
+      </p>
+      <Loaded of={records}>
+        {({ events, isWhole }) => (
+          <>
+            <div class="toolbar">
+              <div>
+                <label for="audit-text">Find</label>
+                <input
+                  id="audit-text"
+                  type="search"
+                  value={text.value}
+                  onInput={(event) => {
+                    text.value = event.currentTarget.value;
+                  }}
+                />
+              </div>
+              <span class="muted">
+                {isWhole ? '' : 'the newest '}
+                {events.length} records
+              </span>
+            </div>
+            <Records org={org} events={events.filter((event) => isFound(event, text.value))} />
+          </>
+        )}
+      </Loaded>
     </>
   );
 }

@@ -3,6 +3,7 @@ import { readEvents } from '../../core/events.ts';
 import { keyOf, queueBody, touches } from '../../core/places.ts';
 import { useResource } from '../../core/resource.ts';
 import { type QueuePlace, toPath } from '../../core/route.ts';
+import { isStranger } from '../../core/stranger.ts';
 import { describeLandings, type Landing, PROOF_KINDS } from '../../model/landings.ts';
 import { useTitle } from '../../ui/layout.tsx';
 import { Empty, Loaded } from '../../ui/page-states.tsx';
@@ -45,8 +46,12 @@ export function LandingsPage({ place }: { readonly place: QueuePlace }) {
           );
         }}
       </Loaded>
-      <HappenedList place={place} title="Alarms" types={['alarm.*']} after={after} />
-      <HappenedList place={place} title="Changes of the queue" types={['queue.*']} after={after} />
+      {!isStranger.value && (
+        <>
+          <HappenedList place={place} title="Alarms" types={['alarm.*']} after={after} />
+          <HappenedList place={place} title="Changes of the queue" types={['queue.*']} after={after} />
+        </>
+      )}
     </>
   );
 }

@@ -3,6 +3,7 @@ import { keyOf, queueBody } from '../../core/places.ts';
 import type { PullRequest } from '../../core/replies.ts';
 import { useResource } from '../../core/resource.ts';
 import { type QueuePlace, toPath } from '../../core/route.ts';
+import { isStranger } from '../../core/stranger.ts';
 import { lookOfCheck } from '../../model/state.ts';
 import { External } from '../../ui/external.tsx';
 import { Shape } from '../../ui/shape.tsx';
@@ -76,7 +77,7 @@ function CheckLine({ place, testRunId, check, isOver }: LineProps) {
         <strong>{check.name}</strong> {look.word}
         {check.quarantine?.verdict === 'WAIVED' && <span class="tag">waived</span>}
         {check.url !== '' && <External url={check.url}>details</External>}
-        {button}
+        {!isStranger.value && button}
       </span>
       {check.summary !== undefined && check.summary !== '' && <p class="muted">{check.summary}</p>}
       {failed.length > 0 && (

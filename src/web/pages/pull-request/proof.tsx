@@ -47,9 +47,7 @@ export function Proof({ place, landed }: { readonly place: QueuePlace; readonly 
         <dd>
           {landed.waived.length === 0
             ? 'nothing'
-            : landed.waived
-                .map(({ check, tests }) => `${check} (${tests.map(({ name }) => name).join(', ')})`)
-                .join('; ')}
+            : landed.waived.map(({ check, tests }) => [check, ...tests.map(({ name }) => name)].join(' › ')).join('; ')}
         </dd>
       </dl>
       {isSame && (

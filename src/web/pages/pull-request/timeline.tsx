@@ -1,5 +1,6 @@
 import type { PullRequest } from '../../core/replies.ts';
 import { type QueuePlace, toPath } from '../../core/route.ts';
+import { isStranger } from '../../core/stranger.ts';
 import { lookOfEntry } from '../../model/state.ts';
 import { Shape } from '../../ui/shape.tsx';
 import { Ago, Sentence } from '../../ui/text.tsx';
@@ -21,13 +22,19 @@ export function Timeline({ place, timeline }: Props) {
           return (
             <li key={`${at} ${index}`} class={`tone-${look.tone}`}>
               <Shape name={look.shape} />
-              <a
-                class="at"
-                href={`${toPath({ page: 'queue', ...place })}?at=${encodeURIComponent(at)}`}
-                title="The queue as it was then"
-              >
-                <Ago at={at} isClock />
-              </a>
+              {isStranger.value ? (
+                <span class="at">
+                  <Ago at={at} isClock />
+                </span>
+              ) : (
+                <a
+                  class="at"
+                  href={`${toPath({ page: 'queue', ...place })}?at=${encodeURIComponent(at)}`}
+                  title="The queue as it was then"
+                >
+                  <Ago at={at} isClock />
+                </a>
+              )}
               <span>
                 <Sentence text={text} />
                 {actor !== undefined && <span class="muted"> by {actor}</span>}

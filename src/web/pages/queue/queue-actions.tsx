@@ -6,6 +6,7 @@ import { queueBody } from '../../core/places.ts';
 import type { Queue } from '../../core/replies.ts';
 import type { QueuePlace } from '../../core/route.ts';
 import { may } from '../../core/session.ts';
+import { isStranger } from '../../core/stranger.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 
 interface Props {
@@ -64,9 +65,11 @@ export function QueueActions({ place, queue, onChange }: Props) {
             Resume
           </button>
         ))}
-      <button type="button" onClick={() => setQuery({ at: new Date(now.peek()).toISOString() })}>
-        Look back
-      </button>
+      {!isStranger.value && (
+        <button type="button" onClick={() => setQuery({ at: new Date(now.peek()).toISOString() })}>
+          Look back
+        </button>
+      )}
       {asked.value === 'pause' && <Pause place={place} onDone={done} />}
       {asked.value === 'resume' && <Resume place={place} onDone={done} />}
       {asked.value === 'submit' && <Submit place={place} onDone={done} />}

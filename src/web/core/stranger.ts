@@ -1,0 +1,11 @@
+import { computed } from '@preact/signals';
+import { isOpen } from '../model/open-pages.ts';
+import { query, route } from './location.ts';
+import { publicRepositories, sessionOf } from './session.ts';
+
+/** The page that is shown is public, and nobody is signed in. */
+export const isStranger = computed(() => {
+  const shown = route.value;
+  if ('org' in shown && sessionOf(shown.org) !== undefined) return false;
+  return isOpen(shown, publicRepositories.value, query.value.has('at'));
+});

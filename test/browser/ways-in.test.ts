@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it, type TestContext } from 'node:test';
+import type { Page } from 'playwright-core';
+import { makeFolder, startHere, type TestServer, until } from '../e2e/harness.ts';
+import { caseOf, reportOf, upload } from '../e2e/quarantine-world.ts';
+import { createQueue, type TestQueue } from '../e2e/test-queue.ts';
+import { newPage, signIn, useBrowser, violationsOf } from './open-browser.ts';
+
+describe('ways into the dashboard', () => {
+  const browser = useBrowser();
+  let server: TestServer;
+  let shown: TestQueue;
+  let hidden: TestQueue;
+  let testId = '';
+  const numbers = { landed: 0, failed: 0, testing: 0 };
+
+  /** Two repositories, of which one is public: a server binds those that it finds when it starts. */
+  before(async () => {
+    const SLUICE_DATA = await makeFolder();
+    const first = await startHere({ SLUICE_DATA });
+    shown = await createQueue(first.api);
+    hidden = await createQueue(first.api);
+    await first.stop();
+    const SLUICE_PUBLIC_READ = `default/${shown.name}`;
+    server = await startHere({ SLUICE_DATA, SLUICE_PORT: String(first.port), SLUICE_PUBLIC_READ });
+    const sha = await shown.git.git(['rev-parse', 'main']);
+    await upload(server.api, shown, { sha, branch: 'main', job_name: 'unit' }, reportOf(caseOf('adds')));
+    const scope = { repo: shown.repo, org_url_slug: 'default', page_query: {} };
+    testId = await until('the test is known', 30_000, async () => {
+      const { tests } = await server.api.ok<{ tests: { id: string }[] }>('flaky-tests/list-tests', scope);
+      return tests[0]?.id;
+    });
+    numbers.landed = await shown.submitOne();
+    await shown.ci.report(await shown.ci.runOf(numbers.landed), 'SUCCESS');
+    await shown.untilEntry(numbers.landed, ({ state }) => state === 'MERGED');
+    numbers.failed = await shown.submitOne();
+    await shown.ci.report(await shown.ci.runOf(numbers.failed), 'FAILURE', { summary: 'a private text' });
+    await shown.untilEntry(numbers.failed, ({ state }) => state === 'FAILED');
+    numbers.testing = await shown.submitOne();
+    await shown.ci.runOf(numbers.testing);
+  });
+  after(async () => {
+    await server.stop();
+    await shown.close();
+    await hidden.close();
+  });
+
+  const repoPath = ({ repo }: TestQueue) => ['/default', repo.host, repo.owner, repo.name].join('/');
+  const pathOf = (...more: readonly string[]) => [repoPath(shown), 'main', ...more].join('/');
+
+  const story = (name: string, tell: (t: TestContext) => Promise<void>) =>
+    it(name, (t) => (browser.missing === undefined ? tell(t) : t.skip(browser.missing)));
+
+  /** Somebody with a session of this token, or a stranger. */
+  async function enter(t: TestContext, token?: string): Promise<Page> {
+    const { page, context } = await browser.open();
+    t.after(() => context.close());
+    if (token === undefined) await page.goto(`${server.url}/default`);
+    else await signIn(page, server.url, token);
+    return page;
+  }
+
+  const tokenOf = async (...scopes: readonly string[]) =>
+    (await server.api.ok<{ token: string }>('createApiToken', { name: scopes.join('-'), scopes })).token;
+
+  story('a stranger follows the queue of a public repository, and signs in for more [A46]', async (t) => {
+    const { page, context } = await browser.open();
+    t.after(() => context.close());
+    await page.goto(server.url);
+    await page.getByRole('link', { name: new RegExp(shown.repo.name) }).click();
+    await page.getByText('live', { exact: true }).waitFor();
+    await page
+      .getByRole('link', { name: new RegExp(`#${numbers.testing}`) })
+      .first()
+      .waitFor();
+    assert.equal(await page.getByText(hidden.repo.name).count(), 0);
+    assert.equal(await page.getByRole('button', { name: /Pause|Submit|Look back/ }).count(), 0);
+    assert.deepEqual(await violationsOf(page), []);
+    const next = await shown.submitOne();
+    await page.getByText(`#${next}`).first().waitFor();
+    await server.api.ok('cancelPullRequest', shown.entry(next));
+    await page.goto(server.url + pathOf('pr', String(numbers.failed)));
+    await page.getByText('Removed', { exact: true }).first().waitFor();
+    await page.getByRole('heading', { name: 'Timeline' }).waitFor();
+    assert.equal(await page.getByText('a private text').count(), 0);
+    assert.deepEqual(await violationsOf(page), []);
+    await page.getByRole('link', { name: 'Landings' }).click();
+    await page.getByText(/All \d+ landings? verified/).waitFor();
+    for (const path of [
+      pathOf('settings'),
+      `${repoPath(shown)}/-/tests`,
+      `${repoPath(hidden)}/main`,
+      `${pathOf()}?at=2026-01-01T00:00:00Z`,
+    ]) {
+      await page.goto(server.url + path);
+      await page.getByRole('heading', { name: 'Sign in to default' }).waitFor();
+    }
+    await page.goto(server.url + pathOf());
+    await page.getByRole('link', { name: 'Sign in' }).click();
+    await page.getByLabel('Token').fill(server.token);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('button', { name: 'Pause' }).waitFor();
+    assert.equal(new URL(page.url()).pathname, pathOf());
+    await page.close();
+  });
+
+  story('a session ends under an open dialog, which is sent after signing in again [A47]', async (t) => {
+    const page = await enter(t, server.token);
+    const end = () =>
+      page.evaluate(async () => {
+        const headers = { 'content-type': 'application/json' };
+        await fetch('/web/sessions/end', { method: 'POST', headers, body: '{"organization":"default"}' });
+      });
+    await page.goto(server.url + pathOf());
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.getByLabel('Reason').fill('The release goes out');
+    await end();
+    await page.getByRole('dialog').getByRole('button', { name: 'Pause' }).click();
+    const again = page.getByRole('dialog', { name: 'Your session has ended' });
+    await again.getByLabel('Token').fill(server.token);
+    assert.deepEqual(await violationsOf(page), []);
+    await again.getByRole('button', { name: 'Sign in' }).click();
+    await again.waitFor({ state: 'detached' });
+    assert.equal(await page.getByLabel('Reason').inputValue(), 'The release goes out');
+    await page.getByRole('dialog').getByRole('button', { name: 'Pause' }).click();
+    await page.getByText('“The release goes out”').waitFor();
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await end();
+    await page.getByRole('dialog').getByRole('button', { name: 'Resume' }).click();
+    await again.waitFor();
+    const other = await newPage(page.context());
+    await signIn(other, server.url, server.token);
+    await again.waitFor({ state: 'detached' });
+    await page.getByRole('dialog').getByRole('button', { name: 'Resume' }).click();
+    await page.getByText('Running', { exact: true }).waitFor();
+    await page.close();
+    await other.close();
+  });
+
+  story('two tabs show two organizations, each with its own events', async (t) => {
+    const made = await server.api.ok<{ token: string }>('createOrganization', { slug: 'second' });
+    const theirs = await createQueue(server.api.actingFor('second'));
+    t.after(() => theirs.close());
+    const mine = await tokenOf('admin');
+    const page = await enter(t, mine);
+    await page.goto(server.url + pathOf());
+    const other = await newPage(page.context());
+    await signIn(other, server.url, made.token);
+    await other.goto(`${server.url}/second/${theirs.name}/main`);
+    for (const tab of [page, other]) await tab.getByText('live', { exact: true }).waitFor();
+    const [here, there] = [await shown.submitOne(), await theirs.submitOne()];
+    await page.getByText(`#${here}`).first().waitFor();
+    await other.getByText(`#${there}`).first().waitFor();
+    await server.api.ok('cancelPullRequest', shown.entry(here));
+    await page.getByText(`#${here}`).first().waitFor();
+    await other.goto(server.url + pathOf());
+    await other.getByRole('button', { name: 'Pause' }).waitFor();
+    await page.close();
+    await other.close();
+  });
+
+  const pages = () => [
+    ...['/default', '/default/-/audit', '/default/-/setup', pathOf()],
+    ...['health', 'landings', 'simulator', 'settings'].map((tab) => pathOf(tab)),
+    ...Object.values(numbers).map((number) => pathOf('pr', String(number))),
+    ...['tests', `tests/${testId}`, 'flakes', 'uploads'].map((tab) => `${repoPath(shown)}/-/${tab}`),
+    `${pathOf()}?at=${new Date().toISOString()}`,
+    '/default/nothing',
+  ];
+
+  const PEOPLE: Readonly<Record<string, readonly string[] | undefined>> = {
+    'a stranger': undefined,
+    'a reader': ['read'],
+    'an author': ['read', 'submit'],
+    'an administrator': ['admin'],
+    'an operator': ['admin', 'instance'],
+  };
+
+  for (const [person, scopes] of Object.entries(PEOPLE)) {
+    story(`every page opens for ${person}, with no button that would be refused [A46]`, async (t) => {
+      const page = await enter(t, scopes && (await tokenOf(...scopes)));
+      const refused: string[] = [];
+      page.on('response', (response) => {
+        if ([401, 403, 429].includes(response.status())) refused.push(`${response.status()} ${response.url()}`);
+      });
+      for (const path of pages()) {
+        // As a link does, and quicker than loading the page again.
+        await page.evaluate(`history.pushState(null, '', '${path}'); dispatchEvent(new PopStateEvent('popstate'))`);
+        await page.locator('main h1, main .title').first().waitFor();
+        for (const part of await page.locator('.loading').all()) await part.waitFor({ state: 'detached' });
+        const buttons = await page.locator('button:visible').allTextContents();
+        const wrong = buttons.filter((text) => !mayPress(text.trim(), scopes ?? []));
+        assert.deepEqual(wrong, [], path);
+      }
+      assert.deepEqual(refused, []);
+      await page.close();
+    });
+  }
+});
+
+/** The scope that the server asks for behind each button. A button that is not here fails the test: it belongs here. */
+const SCOPES: readonly (readonly [RegExp, string | undefined])[] = [
+  [/^(Submit|Submit again|Submit a pull request|Make urgent|Cancel|Restart tests)$/, 'submit'],
+  [/^(Pause|Resume|Apply|Look at them|Forget them|Check it|Revoke|Process again|Ignore|Mute|End the mute)$/, 'admin'],
+  [/^(Quarantine|Never quarantine|End quarantine|Allow quarantine|Flag as flaky|Take the flag away)$/, 'admin'],
+  [/^(Look back|log|◂ Back|Play|On ▸|Now|all|flaky|broken|healthy|All|Failures)$/, 'read'],
+  [/^(Failed|PRs hit|Takes|Last failure)( [↑↓])?$/, 'read'],
+  // Of the page itself, and those that copy.
+  [/^(auto|light|dark|Sign in|24 hours|\d+ days|[0-9a-f]{8,10}|(git|sluice) .*)$/, undefined],
+];
+
+function mayPress(text: string, scopes: readonly string[]): boolean {
+  const known = SCOPES.find(([name]) => name.test(text));
+  if (known === undefined) return false;
+  const [, needed] = known;
+  return needed === undefined || scopes.includes(needed) || scopes.includes('admin');
+}
