@@ -114,7 +114,7 @@ describe('a public repository', () => {
   const number = (prNumber: number) => ({ ...shown.ref, pr: { number: prNumber } });
   const whole = { includeTimeline: true, includeExplanation: true, includeForecast: true };
 
-  /** What pages ask for. */
+  /** The questions of the pages. */
   const questions = (): readonly (readonly [string, object])[] => [
     ['listQueues', {}],
     ['getQueue', { ...shown.ref, includeExplanation: true, includeForecast: true }],

@@ -15,7 +15,7 @@ export interface Caller {
   readonly expiresAt?: Instant;
   /** The caller is a person who commented or labelled at the forge, and has no token. */
   readonly isPerson?: true;
-  /** Nobody is signed in. The dashboard shows public repositories to anybody. */
+  /** The caller has no session. The dashboard shows public repositories to anybody. */
   readonly isStranger?: true;
 }
 

@@ -9,7 +9,7 @@ export interface ServerDeps {
   readonly version: string;
   /** The built dashboard. Undefined: none was built. */
   readonly webFolder?: string | undefined;
-  /** What strangers may read. Undefined: nothing. */
+  /** The repositories that strangers may read. Undefined: none. */
   readonly publicRead?: PublicRead | undefined;
   /** The address for links. Undefined: the one that the client used. */
   readonly publicUrl: string | undefined;

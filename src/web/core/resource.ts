@@ -21,7 +21,7 @@ const AT_MOST_EVERY_MS = 700;
 /** In case that an event was lost, and for what changes with time alone. */
 const ANYWAY_MS = 30_000;
 
-/** Nobody is signed in; too many requests. */
+/** A missing session, and too many requests. */
 const WAITING = [401, 429];
 
 /** Reads something from the server, and reads it again when an event says that it changed. */
