@@ -1,7 +1,7 @@
 import { send } from '../core/api.ts';
 import { goTo, route } from '../core/location.ts';
 import { openSearch } from '../core/opened.ts';
-import { sessionOf, sessions, signOut } from '../core/session.ts';
+import { sessionOf, signOut } from '../core/session.ts';
 import { isStranger } from '../core/stranger.ts';
 import { streamState } from '../core/stream.ts';
 import { switchTheme, theme } from '../core/theme.ts';
@@ -54,7 +54,7 @@ export function TopBar() {
       <a class="plain" href="/docs">
         API
       </a>
-      {session === undefined && shown.page !== 'login' && sessions.value !== undefined && (
+      {isStranger.value && (
         <a class="plain" href={`/login?back=${encodeURIComponent(location.pathname + location.search)}`}>
           Sign in
         </a>
