@@ -190,7 +190,7 @@ describe('ways into the dashboard', () => {
         for (const part of await page.locator('.loading').all()) await part.waitFor({ state: 'detached' });
         const buttons = await page.locator('button:visible').allTextContents();
         const wrong = buttons.filter((text) => !mayPress(text.trim(), scopes ?? []));
-        assert.deepEqual(wrong, [], path);
+        assert.deepEqual(wrong, [], `${path}: refused, or without a scope in SCOPES`);
       }
       assert.deepEqual(refused, []);
       await page.close();
@@ -203,7 +203,7 @@ const SCOPES: readonly (readonly [RegExp, string | undefined])[] = [
   [/^(Submit|Submit again|Submit a pull request|Make urgent|Cancel|Restart tests)$/, 'submit'],
   [/^(Pause|Resume|Apply|Look at them|Forget them|Check it|Revoke|Process again|Ignore|Mute|End the mute)$/, 'admin'],
   [/^(Quarantine|Never quarantine|End quarantine|Allow quarantine|Flag as flaky|Take the flag away)$/, 'admin'],
-  [/^(Look back|log|◂ Back|Play|On ▸|Now|all|flaky|broken|healthy|All|Failures)$/, 'read'],
+  [/^(Search \/|Look back|log|◂ Back|Play|On ▸|Now|all|flaky|broken|healthy|All|Failures)$/, 'read'],
   [/^(Failed|PRs hit|Takes|Last failure)( [↑↓])?$/, 'read'],
   // Of the page itself, and those that copy.
   [/^(auto|light|dark|Sign in|24 hours|\d+ days|[0-9a-f]{8,10}|(git|sluice) .*)$/, undefined],
