@@ -1,6 +1,6 @@
 import { computed } from '@preact/signals';
-import { isOpen } from '../model/open-pages.ts';
 import { query, route } from './location.ts';
+import { isOpen } from './open-pages.ts';
 import { publicRepositories, sessionOf } from './session.ts';
 
 /** The page that is shown is public, and nobody is signed in. */

@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
+import { isOpenTab } from '../core/open-pages.ts';
 import { nameOf } from '../core/places.ts';
 import { type QueuePage, type QueuePlace, type Repo, type RepoPage, toPath } from '../core/route.ts';
 import { isStranger } from '../core/stranger.ts';
-import { isOpenTab } from '../model/open-pages.ts';
 import type { Tone } from '../model/state.ts';
 
 const COLOURS: Readonly<Record<Tone, string>> = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { parseRoute } from '../core/route.ts';
 import { isOpen } from './open-pages.ts';
+import { parseRoute } from './route.ts';
 
 const PUBLIC = [{ organization: 'acme', repo: { host: 'github.com', owner: 'acme', name: 'app' } }];
 const isOpenAt = (path: string, isPast = false) => {

@@ -1,4 +1,4 @@
-import type { QueuePage, Repo, Route } from '../core/route.ts';
+import type { QueuePage, Repo, Route } from './route.ts';
 
 interface PublicRepository {
   readonly organization: string;
