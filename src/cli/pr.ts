@@ -5,7 +5,7 @@ import { readForetold } from './core/forecast.ts';
 import { CHOICES } from './core/operations.ts';
 import { addEntryArguments, addQueueArguments, withEntry, withQueue } from './core/place.ts';
 import { formatNextPage } from './core/terminal.ts';
-import { openPage, pageOf, WEB_TEXT } from './core/web.ts';
+import { findPage, openPage, WEB_TEXT } from './core/web.ts';
 import { formatEntries, formatOutcome, formatRecord } from './format-entry.ts';
 import { defineTargets } from './pr-targets.ts';
 import { addTimeoutOption, defineWatchEntry, WAIT_TEXT, type WaitOptions, waitForEnd } from './pr-wait.ts';
@@ -94,7 +94,10 @@ function defineStatus(pr: Command): void {
     .option('--web', WEB_TEXT)
     .action(
       withEntry(async (context, { repo, targetBranch, number }, { web, at }: { web?: true; at?: string }) => {
-        if (web) return openPage(pageOf(repo, `pull/${number}`));
+        if (web) {
+          const parts = [targetBranch, 'pr', String(number)];
+          return openPage(await findPage(context, { repo, forgePath: `pull/${number}`, parts, at }));
+        }
         const body = { repo, targetBranch, pr: { number }, ...present({ at }) };
         const detail = { includeTimeline: true, includeExplanation: true, includeForecast: at === undefined };
         const read = () => context.call('getSubmittedPullRequest', { ...body, ...detail });

@@ -17,7 +17,7 @@ import { readForetold, tellForecast } from './core/forecast.ts';
 import { addQueueArguments, withNewQueue, withQueue } from './core/place.ts';
 import { formatFacts } from './core/table.ts';
 import { clean, formatTime, paint, styleOfState } from './core/terminal.ts';
-import { openPage, pageOf, WEB_TEXT } from './core/web.ts';
+import { findPage, openPage, WEB_TEXT } from './core/web.ts';
 import { formatExplained } from './format-entry.ts';
 import { formatAdvice, formatAlarms, formatFrozen, formatHold, formatLearned, formatQueues } from './format-queue.ts';
 import { formatFindings, INSPECTION_MS } from './github/check.ts';
@@ -98,7 +98,10 @@ function defineShow(queue: Command): void {
     .option('--web', WEB_TEXT)
     .action(
       withQueue(async (context, { repo, targetBranch }, options: { settings?: true; web?: true; at?: string }) => {
-        if (options.web) return openPage(pageOf(repo, `tree/${targetBranch}`));
+        if (options.web) {
+          const page = { repo, forgePath: `tree/${targetBranch}`, parts: [targetBranch], at: options.at };
+          return openPage(await findPage(context, page));
+        }
         const detail = {
           includeExplanation: !context.isJson,
           includeForecast: !context.isJson && options.at === undefined,

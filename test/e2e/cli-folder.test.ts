@@ -138,8 +138,16 @@ describe('sluice in a clone', () => {
     assert.equal(await until('the browser was started', 10_000, read), 'https://github.com/acme/app/pull/7');
     const missing = await sluice(args, { env: { ...env, BROWSER: join(folder, 'nothing') } });
     assert.equal(missing.code, 0);
-    const plain = await sluice(['queue', 'show', '--web'], { env, cwd: join(folder, 'clone') });
-    assert.deepEqual([plain.code, plain.out], [1, '']);
+  });
+
+  it('opens the page of the dashboard for plain git [W52]', async () => {
+    const { SLUICE_URL } = env;
+    const queue = `${SLUICE_URL}/default/local/acme/app/main`;
+    assert.equal(await ok(['queue', 'show', '--web']), `${queue}\n`);
+    assert.equal(await ok(['pr', 'status', '7', '--web']), `${queue}/pr/7\n`);
+    const at = '2026-09-17T10:22:00Z';
+    const past = await ok(['pr', 'status', '7', '--web', '--at', at]);
+    assert.match(past, /\/pr\/7\?at=2026-09-17T10%3A22%3A00(\.000)?Z\n$/);
   });
 
   it('takes the default branch among several queues, and lists them where that has none [W23]', async () => {

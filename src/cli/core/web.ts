@@ -1,17 +1,30 @@
 import { spawn } from 'node:child_process';
 import { formatRepo, type RepoRef } from './arguments.ts';
+import type { Context } from './context.ts';
 import { CliError, EXIT } from './exit.ts';
 import { write } from './terminal.ts';
 
 export const WEB_TEXT = 'Print the address of its page, and open it in a browser.';
 
-/** The page of a repository on its forge; plain git has none. */
-export function pageOf(repo: RepoRef, path: string): string {
-  if (repo.host !== 'local') return `https://${formatRepo(repo)}/${path}`;
-  throw new CliError(
-    EXIT.refused,
-    `${formatRepo(repo)} is plain git, which has no pages. Leave out --web to see it here.`,
-  );
+interface Paged {
+  readonly repo: RepoRef;
+  /** The path of the page within the repository on its forge. */
+  readonly forgePath: string;
+  /** The rest of the path of the page on the dashboard. */
+  readonly parts: readonly string[];
+  readonly at?: string | undefined;
+}
+
+/** The page on the forge of the repository. Plain git has none, so that it is the dashboard's. */
+// SPEC W52
+export async function findPage(context: Context, { repo, forgePath, parts, at }: Paged): Promise<string> {
+  if (repo.host !== 'local') return `https://${formatRepo(repo)}/${forgePath}`;
+  const { caller } = await context.call('getServer', {});
+  if (caller === undefined) {
+    throw new CliError(EXIT.refused, 'The server is older than its dashboard. Leave out --web to see it here.');
+  }
+  const path = [caller.organization, repo.host, repo.owner, repo.name, ...parts].map(encodeURIComponent).join('/');
+  return `${context.client.url}/${path}${at === undefined ? '' : `?at=${encodeURIComponent(at)}`}`;
 }
 
 /** Prints the address, and opens it: with BROWSER, or on a terminal with the opener of the system, if there is one. */
