@@ -1,7 +1,7 @@
 import { useSignalEffect } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { send } from './core/api.ts';
-import { past } from './core/clock.ts';
+import { now, past } from './core/clock.ts';
 import { goTo, query, route } from './core/location.ts';
 import { repoKey } from './core/places.ts';
 import type { Route } from './core/route.ts';
@@ -16,6 +16,7 @@ import {
 import { isStranger } from './core/stranger.ts';
 import { followStream, leaveStream, streamState } from './core/stream.ts';
 import { Keyboard } from './keyboard.tsx';
+import { formatExact } from './model/time.ts';
 import { FindPage } from './pages/find.tsx';
 import { HomePage } from './pages/home.tsx';
 import { LoginPage, SignInAgain } from './pages/login.tsx';
@@ -58,6 +59,7 @@ export function App() {
       <TopBar />
       <Line />
       <main id="main">
+        <Printed />
         <Page shown={shown} />
       </main>
       <Keyboard />
@@ -84,6 +86,15 @@ async function loadSessions(): Promise<void> {
   }
 }
 
+/** The first line on paper. */
+function Printed() {
+  return (
+    <p class="printed">
+      {location.href}, printed {formatExact(now.value)}
+    </p>
+  );
+}
+
 /** Says so while the line to the server is gone. */
 function Line() {
   const isGone = streamState.value === 'offline' && sessions.value !== undefined;
@@ -106,20 +117,25 @@ function Page({ shown }: { readonly shown: Route }) {
     case 'find':
       return <FindPage {...shown} />;
     case 'pr':
-      return <PullRequestPage key={`${shown.prNumber}`} {...shown} />;
+      return <PullRequestPage key={`${shown.prNumber}`} {...withoutPage(shown)} />;
     case 'queue':
-      return <QueuePage {...shown} />;
+      return <QueuePage {...withoutPage(shown)} />;
     case 'repo': {
       const Tab = REPO_TABS[shown.tab];
       return <Tab key={`${repoKey(shown)} ${shown.tab}`} org={shown.org} repo={shown.repo} />;
     }
     case 'test':
-      return <TestPage key={`${repoKey(shown)} ${shown.testId}`} {...shown} />;
+      return <TestPage key={`${repoKey(shown)} ${shown.testId}`} {...withoutPage(shown)} />;
     case 'org':
       return shown.tab === 'audit' ? <AuditPage org={shown.org} /> : <SetupPage org={shown.org} />;
     default:
       return <NotFound path={location.pathname} />;
   }
+}
+
+/** The place alone: pages spread it into routes of other pages. */
+function withoutPage<Shown extends Route>({ page: _, ...place }: Shown): Omit<Shown, 'page'> {
+  return place;
 }
 
 /** The organization of the person, or the first one that has public repositories. */

@@ -17,7 +17,9 @@ let lastQueue: QueuePlace | undefined;
 /** Listens to keys, and shows the dialogs that they open. */
 export function Keyboard() {
   const { value: shown } = route;
-  if (shown.page === 'queue' || shown.page === 'pr') lastQueue = shown;
+  if (shown.page === 'queue' || shown.page === 'pr') {
+    lastQueue = { org: shown.org, repo: shown.repo, branch: shown.branch };
+  }
   useEffect(() => {
     const reader = new KeyReader();
     const onKey = (event: KeyboardEvent) => {

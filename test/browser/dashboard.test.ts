@@ -195,6 +195,8 @@ describe('the dashboard', () => {
     await page.keyboard.press('Escape');
     await page.keyboard.press('j');
     await page.locator('.entry:focus-visible').waitFor();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(server.url + pathOf('pr', String(number)));
     await page.keyboard.press('/');
     await page.keyboard.type('g q');
     await page.getByText('Nothing fits.').waitFor();

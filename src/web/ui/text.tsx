@@ -39,7 +39,7 @@ export function Copy({ text, shown }: { readonly text: string; readonly shown?: 
   };
   return (
     <button type="button" class="copy" title={`Copy ${text}`} onClick={() => void copy()}>
-      <code>{shown ?? text}</code>
+      <code {...(shown === undefined ? {} : { 'data-whole': text })}>{shown ?? text}</code>
       <span class="copied" aria-live="polite">
         {isCopied.value ? 'copied' : ''}
       </span>

@@ -91,7 +91,9 @@ function LandingTable({ place, events }: { readonly place: QueuePlace; readonly 
                   <Ago at={event.at} isClock />
                 </td>
                 <td>
-                  <a href={toPath({ page: 'pr', ...place, prNumber })}>#{prNumber}</a>
+                  <a class="proof" href={`${location.origin}${toPath({ page: 'pr', ...place, prNumber })}`}>
+                    #{prNumber}
+                  </a>
                 </td>
                 <td>
                   <Sha sha={landing.sha} />
