@@ -14,6 +14,7 @@ const SUITES: Readonly<Record<string, () => Promise<{ run(words?: readonly strin
   github: () => import('./github.ts'),
   past: () => import('./past.ts'),
   policy: () => import('./policy.ts'),
+  web: () => import('./web.ts'),
 };
 
 const words = process.argv.slice(2);

@@ -55,7 +55,7 @@ export async function call(url: string, token: string, operation: string, body: 
 }
 
 /** One fast-import writes all of them. A process for each commit would take minutes. */
-function createRepository(git: string, pullRequests: number): string {
+export function createRepository(git: string, pullRequests: number): string {
   execFileSync('git', ['init', '--quiet', '--bare', '--initial-branch=main', git]);
   const lines = ['commit refs/heads/main', 'mark :1', 'committer A <a@example.com> 1700000000 +0000', 'data 4', 'base'];
   lines.push('M 100644 inline base.txt', 'data 5', 'base', '');
