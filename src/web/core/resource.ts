@@ -17,7 +17,9 @@ interface Options {
 }
 
 /** Events come in floods. An answer is asked for at most this often. */
-const AT_MOST_EVERY_MS = 700;
+const AT_MOST_EVERY_MS = 250;
+/** And the server and this page rest for twice as long as they worked on the last one. */
+const REST = 3;
 /** In case that an event was lost, and for what changes with time alone. */
 const ANYWAY_MS = 30_000;
 
@@ -54,6 +56,7 @@ class Reading<T> {
   #abort = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #readAt = 0;
+  #gapMs = AT_MOST_EVERY_MS;
   #isReading = false;
   #isAsked = false;
 
@@ -86,7 +89,7 @@ class Reading<T> {
 
   refresh(): void {
     if (this.#isReading) this.#isAsked = true;
-    else this.#readIn(Math.max(0, AT_MOST_EVERY_MS - (Date.now() - this.#readAt)));
+    else this.#readIn(Math.max(0, this.#gapMs - (Date.now() - this.#readAt)));
   }
 
   #readIn(ms: number): void {
@@ -111,7 +114,9 @@ class Reading<T> {
     }
     this.#isReading = false;
     if (stopped.aborted) return;
+    const tookMs = Date.now() - this.#readAt;
+    this.#gapMs = Math.max(AT_MOST_EVERY_MS, REST * tookMs);
     const isUnreachable = (this.#state.value.problem?.status ?? 200) === 0;
-    this.#readIn(this.#isAsked ? AT_MOST_EVERY_MS : isUnreachable ? 3_000 : ANYWAY_MS);
+    this.#readIn(this.#isAsked ? this.#gapMs - tookMs : isUnreachable ? 3_000 : ANYWAY_MS);
   }
 }
