@@ -185,7 +185,11 @@ describe('ways into the dashboard', () => {
       });
       for (const path of pages()) {
         // As a link does, and quicker than loading the page again.
-        await page.evaluate(`history.pushState(null, '', '${path}'); dispatchEvent(new PopStateEvent('popstate'))`);
+        await page.evaluate(`(async () => {
+          history.pushState(null, '', '${path}');
+          dispatchEvent(new PopStateEvent('popstate'));
+          for (let frame = 0; frame < 2; frame += 1) await new Promise(requestAnimationFrame);
+        })()`);
         await page.locator('main h1, main .title').first().waitFor();
         for (const part of await page.locator('.loading').all()) await part.waitFor({ state: 'detached' });
         const buttons = await page.locator('button:visible').allTextContents();

@@ -108,8 +108,11 @@ function Summary({ place, queue, isPast, onChange }: SummaryProps) {
       </div>
       {state !== 'RUNNING' && parked === undefined && (
         <p>
-          {stateBy !== undefined && <>By {stateBy} </>}
-          {stateSince !== undefined && <Ago at={stateSince} />}
+          {stateSince !== undefined && (
+            <>
+              {stateBy === undefined ? 'Set' : `By ${stateBy}`} <Ago at={stateSince} />
+            </>
+          )}
           {stateReason !== undefined && <>: “{stateReason}”</>}
           {stateUntil !== undefined && (
             <>
