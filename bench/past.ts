@@ -13,11 +13,13 @@ import { getQueue } from '../src/app/queue/queues.ts';
 import { getSubmittedPullRequest } from '../src/app/queue/submitted-pull-requests.ts';
 import type { PrNumber } from '../src/engine/pull-request.ts';
 import { Prng } from '../src/lib/prng.ts';
+import { openPostgresStore } from '../src/storage/postgres/open-postgres-store.ts';
 import type { QueueId } from '../src/storage/queues.ts';
 import { openSqliteStore } from '../src/storage/sqlite/open-sqlite-store.ts';
 import type { Store } from '../src/storage/store.ts';
 import { FakeForge } from '../test/fake/fake-forge.ts';
 import { FakeRepository } from '../test/fake/fake-repository.ts';
+import { startPostgres } from '../test/helpers/postgres.ts';
 import { storeQueue, storeRepository } from '../test/helpers/store-rows.ts';
 import { createTestApp } from '../test/worlds/shell/create-app.ts';
 import { median, p95, printFigure, progress } from './lib/figure.ts';
@@ -31,15 +33,24 @@ const EVENTS_A_COMMIT = 4;
 const PACKING = { bytes: 256 * 1024, before: 0, now: 0 };
 const HOST = 'forge.test';
 
-const OPTIONS = { events: { type: 'string', default: '1000000' } } as const;
+const OPTIONS = {
+  events: { type: 'string', default: '1000000' },
+  postgres: { type: 'boolean', default: false },
+} as const;
 
-/** `--events 100000` fills less. */
+/** `--events 100000` fills less. `--postgres` reads the past from PostgreSQL, and measures nothing else. */
 export async function run(words: readonly string[] = []): Promise<void> {
   const { values } = parseArgs({ args: [...words], options: OPTIONS });
+  if (values.postgres) {
+    const url = await (await startPostgres()).createDatabase();
+    const filled = await fill(await openPostgresStore({ url }), Number(values.events));
+    await measureReads(filled);
+    return filled.store.close();
+  }
   await measureCommits();
   const folder = await mkdtemp(join(tmpdir(), 'sluice-past-'));
   try {
-    const filled = await fill(folder, Number(values.events));
+    const filled = await fill(await openSqliteStore({ directory: folder }), Number(values.events));
     await measureReads(filled);
     await filled.store.close();
     measureSpace(folder, filled.landed);
@@ -116,8 +127,7 @@ class Player {
   }
 }
 
-async function fill(folder: string, events: number): Promise<Filled> {
-  const store = await openSqliteStore({ directory: folder });
+async function fill(store: Store, events: number): Promise<Filled> {
   const player = new Player(store);
   const queueId = await player.begin();
   const from = player.last;
