@@ -40,8 +40,8 @@ export interface Hosting {
   /** Whether a pull request has a label now, and which account added or removed it last. */
   readLabel(question: LabelQuestion): Promise<LabelFacts | undefined>;
   findPermission(repository: ForgeRepository, login: string): Promise<Permission>;
-  /** The workflow run that an upload from a fork names as its proof. */
-  findWorkflowRun(repository: ForgeRepository, runId: string): Promise<WorkflowRunFacts | undefined>;
+  /** The workflow run that an upload from a fork names as its proof. Absent where a forge cannot prove one. */
+  findWorkflowRun?(repository: ForgeRepository, runId: string): Promise<WorkflowRunFacts | undefined>;
   /** Finds the open pull request whose head is this branch of the same repository. */
   findByBranch(repository: ForgeRepository, branch: string): Promise<PrNumber | undefined>;
 
@@ -59,15 +59,17 @@ export interface Hosting {
    * same `externalId` on that commit, or creates one.
    */
   writeCheck(check: CheckRunDraft): Promise<Written | undefined>;
-  /** Writes a comment and a check in one request where the forge supports it. Each has its own outcome. */
-  writePaired(drafts: PairedDrafts): Promise<PairedAnswers>;
+  /** Writes a comment and a check in one request. Each has its own outcome. Absent where they take two requests. */
+  writePaired?(drafts: PairedDrafts): Promise<PairedAnswers>;
   /** Idempotent: labels that are already added or removed stay as they are. */
   changeLabels(change: LabelChange): Promise<void>;
+  /** True when the forge does not notice by itself that a push has landed a pull request. */
+  needsSettling(mergeMethod: QueueSettings['mergeMethod']): boolean;
   /**
-   * Closes a pull request whose commits landed under other ids. Deletes its branch when the repository deletes merged
-   * branches and the branch still is at `headSha`. Idempotent.
+   * Shows a pull request as landed, or closes it where the forge cannot. Deletes its branch when the repository deletes
+   * merged branches and the branch still is at `headSha`. Idempotent.
    */
-  closeLanded(request: CloseRequest): Promise<void>;
+  settleLanded(request: SettleRequest): Promise<void>;
 
   /** Tells the operator in sentences what a queue on this branch still needs. */
   inspect(repository: ForgeRepository, branch: string, queue?: InspectedQueue): Promise<readonly SetupFinding[]>;
@@ -105,13 +107,14 @@ export type HintSubject =
       /** Only the mergeability is still unknown. */
       readonly isUndecided?: true;
     }
-  | { readonly kind: 'label'; readonly number: PrNumber; readonly label: string }
+  /** Without `label`, the webhook did not say which label was added or removed. */
+  | { readonly kind: 'label'; readonly number: PrNumber; readonly label?: string | undefined }
   /** Each comment is carried out once, however many webhooks report it. */
   | {
       readonly kind: 'comment';
       readonly number: PrNumber;
       readonly commentId: string;
-      readonly nodeId: string;
+      readonly nodeId?: string | undefined;
       /** The author that the webhook named. */
       readonly author?: string;
     }
@@ -167,7 +170,7 @@ export interface ChangedPullRequest {
   /** Comments after `since`. The forge may leave out comments without a command. */
   readonly comments: readonly {
     readonly id: string;
-    readonly nodeId: string;
+    readonly nodeId?: string | undefined;
     readonly createdAt: Instant;
     readonly author?: string;
   }[];
@@ -195,7 +198,7 @@ export interface CommentQuestion {
   readonly repository: ForgeRepository;
   readonly number: PrNumber;
   readonly id: string;
-  readonly nodeId: string;
+  readonly nodeId?: string | undefined;
   /** The expected author. Saves a query when it is right. */
   readonly author?: string;
 }
@@ -251,7 +254,7 @@ export interface WorkflowRunFacts {
   readonly prNumbers: readonly PrNumber[];
 }
 
-/** GitHub has two ids for one object: REST takes the number, GraphQL the node id. */
+/** GitHub has two ids for one object: REST takes the number, GraphQL the node id. Other forges have one. */
 export interface Written {
   readonly id: string;
   readonly nodeId?: string | undefined;
@@ -307,10 +310,12 @@ export interface LabelChange {
   readonly remove: readonly string[];
 }
 
-export interface CloseRequest {
+export interface SettleRequest {
   readonly repository: ForgeRepository;
   readonly number: PrNumber;
   readonly headSha: Sha;
+  /** Its commit on the target branch. */
+  readonly landedSha: Sha;
 }
 
 /** Settings of the queue on the branch, if there is one. */

@@ -276,8 +276,12 @@ export class FakeHosting implements Hosting {
     for (const name of remove) this.#setLabel(number, name, { isPresent: false, by: OWN });
   }
 
-  async closeLanded({ number }: { readonly number: PrNumber }): Promise<void> {
-    this.#answer('closeLanded');
+  needsSettling(mergeMethod: string): boolean {
+    return mergeMethod !== 'MERGE_COMMIT';
+  }
+
+  async settleLanded({ number }: { readonly number: PrNumber }): Promise<void> {
+    this.#answer('settleLanded');
     this.#repository.close(number);
   }
 

@@ -1,7 +1,6 @@
 import type { PrNumber, PullRequestFacts } from '../../src/engine/pull-request.ts';
 import type {
   CheckRunDraft,
-  CloseRequest,
   CommentDraft,
   CommentFacts,
   CommentQuestion,
@@ -15,6 +14,7 @@ import type {
   Permission,
   Person,
   Retarget,
+  SettleRequest,
   Written,
 } from '../../src/forge/hosting.ts';
 import { KNOWN_NOT_APPLIED } from '../../src/forge/known-not-applied.ts';
@@ -57,7 +57,8 @@ export class PullRequestPages
       | 'writeCheck'
       | 'writePaired'
       | 'changeLabels'
-      | 'closeLanded'
+      | 'needsSettling'
+      | 'settleLanded'
     >
 {
   readonly comments = new Map<string, PageComment>();
@@ -177,7 +178,11 @@ export class PullRequestPages
     });
   }
 
-  async closeLanded({ number, headSha }: CloseRequest): Promise<void> {
+  needsSettling(mergeMethod: string): boolean {
+    return mergeMethod !== 'MERGE_COMMIT';
+  }
+
+  async settleLanded({ number, headSha }: SettleRequest): Promise<void> {
     await this.#act('close', () => this.closed.push({ number, headSha }));
   }
 

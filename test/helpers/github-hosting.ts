@@ -11,7 +11,7 @@ import type { FakeGithub } from '../fake/github/fake-github.ts';
 export interface ConnectedHosting {
   readonly client: GithubClient;
   readonly protection: Protection;
-  readonly hosting: Hosting;
+  readonly hosting: Required<Hosting>;
 }
 
 /** Connects Sluice's side to a GitHub, without a server. */

@@ -46,9 +46,9 @@ export class ForkProofs {
     const key = JSON.stringify([host, owner, name, claim.runId, claim.prNumber, claim.sha]);
     if (this.#isRefused(key)) return notProven(claim);
     const hosting = this.#app.forges.get(host)?.hosting;
-    const repositories = hosting === undefined ? [] : await this.#findRepositories(repo);
+    const repositories = hosting?.findWorkflowRun === undefined ? [] : await this.#findRepositories(repo);
     const [repository] = repositories;
-    if (hosting === undefined || repository === undefined) return notProven(claim);
+    if (hosting?.findWorkflowRun === undefined || repository === undefined) return notProven(claim);
     if (!this.#mayAsk(repository))
       return refuse('RATE_LIMITED', 'Too many workflow runs are being proven. Try again in a moment.');
     this.#running += 1;

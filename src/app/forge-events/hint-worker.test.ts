@@ -160,6 +160,18 @@ describe('webhook hints', () => {
     assert.equal(world.hosting.asked.get('readLabel'), 1);
   });
 
+  test('the enqueueing label submits, also if the webhook does not name it [G57]', async (t) => {
+    const world = await createWorld(t);
+    world.start();
+    const { number } = world.world.repository.openPullRequest({ base: 'main', files: { a: 'a' } });
+    await world.deliverAndPass(1_000);
+    world.hosting.label(number, 'ada', 'trunk-merge-queue-submit');
+    world.hosting.deliveries.length = 0;
+    world.hosting.tell(`label ${number}`, { kind: 'label', number });
+    await world.deliverAndPass(5_000);
+    assert.notEqual(await world.entry(number), undefined);
+  });
+
   test('a push to the target is seen at once', async (t) => {
     const world = await createWorld(t);
     world.start();

@@ -5,7 +5,7 @@ import type { App } from '../core/app.ts';
 import { encodeHint } from '../core/hint-codec.ts';
 import { loadQueues } from '../queue/list-queues.ts';
 import { hasWaiting, isWaitedFor } from './checks-hint.ts';
-import { isEnqueueingLabel } from './commands/label-command.ts';
+import { listEnqueueingLabels } from './commands/label-command.ts';
 
 export type Receipt =
   /** From a connected forge. `hints` is the number of stored hints. */
@@ -65,7 +65,7 @@ async function isRelevant(app: App, repository: Repository, hint: WebhookHint): 
     case 'branch':
       return (await loadQueues(app, [repository])).some(({ queue }) => queue.branch === hint.branch);
     case 'label':
-      return isEnqueueingLabel(app, repository, hint.label);
+      return (await listEnqueueingLabels(app, repository, hint.label)).length > 0;
     default:
       return true;
   }

@@ -6,7 +6,10 @@ export interface PairedWriter extends Pick<Hosting, 'writeComment' | 'writeCheck
   skip(part: keyof PairedAnswers): void;
 }
 
-/** The first comment and the first check run wait for each other and are sent as one request. Later writes go alone. */
+/**
+ * Where the forge can, the first comment and the first check run wait for each other and are sent as one request. Later
+ * writes go alone.
+ */
 export function createPairedWriter(hosting: Hosting): PairedWriter {
   const comment = Promise.withResolvers<CommentDraft | undefined>();
   const check = Promise.withResolvers<CheckRunDraft | undefined>();
@@ -43,7 +46,7 @@ async function writeFirst(
   ofCheck: Promise<CheckRunDraft | undefined>,
 ): Promise<PairedAnswers | undefined> {
   const [comment, check] = await Promise.all([ofComment, ofCheck]);
-  return comment === undefined || check === undefined ? undefined : hosting.writePaired({ comment, check });
+  return comment === undefined || check === undefined ? undefined : hosting.writePaired?.({ comment, check });
 }
 
 function settled<Value>(result: PromiseSettledResult<Value>): Value {

@@ -64,17 +64,18 @@ function planPage(page: PageWrite, note: Note, { views, own }: PageViews) {
     comment: planComment(page, note, views),
     check: planCheckRun(page, note, own),
     labels: planLabels(page, note, views[0]),
-    close: planClosing(page, note, own),
+    settle: planSettling(page, note, own),
   };
 }
 
 // SPEC G52
-/** Squashed or rebased commits do not make GitHub mark the pull request as merged, so it is closed. */
-function planClosing(page: PageWrite, note: Note, { loaded, entry }: PageOfQueue): PagePart | undefined {
+/** A push does not make every forge show the pull request as merged. */
+function planSettling(page: PageWrite, note: Note, { loaded, entry }: PageOfQueue): PagePart | undefined {
   const { id, queue } = loaded;
   const { landingMode, mergeMethod } = queue.settings;
   if (entry.state !== 'MERGED' || entry.landed === undefined) return undefined;
-  if (landingMode !== 'PUSH' || mergeMethod === 'MERGE_COMMIT') return undefined;
+  const { landed } = entry;
+  if (landingMode !== 'PUSH' || !page.hosting.needsSettling(mergeMethod)) return undefined;
   const closed = `${id}/${entry.submission}`;
   if (note.closed === closed) return undefined;
   const { repository, key } = page;
@@ -82,7 +83,8 @@ function planClosing(page: PageWrite, note: Note, { loaded, entry }: PageOfQueue
     fields: ['closed'],
     begin: (each) => each,
     async write() {
-      await page.hosting.closeLanded({ repository, number: key.prNumber as PrNumber, headSha: entry.pr.headSha });
+      const number = key.prNumber as PrNumber;
+      await page.hosting.settleLanded({ repository, number, headSha: entry.pr.headSha, landedSha: landed.sha });
       return (each) => ({ ...each, closed });
     },
   };
@@ -99,7 +101,7 @@ async function writeParts({ writer }: PageWrite, parts: PageParts): Promise<read
     settle(parts.comment).finally(() => writer.skip('comment')),
     settle(parts.check).finally(() => writer.skip('check')),
   ]);
-  const outcomes = [...both, await settle(parts.labels), await settle(parts.close)];
+  const outcomes = [...both, await settle(parts.labels), await settle(parts.settle)];
   return outcomes.filter((outcome) => outcome !== undefined);
 }
 

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { endWithProcess } from '../../../test/helpers/children.ts';
 import { act, perform } from '../../../test/worlds/engine/random-acts.ts';
@@ -13,7 +14,7 @@ import { PastWorld } from '../../../test/worlds/shell/past-world.ts';
 import { openSqliteStore } from '../../storage/sqlite/open-sqlite-store.ts';
 
 const PRS = [1, 2, 3, 4];
-const CHILD = join(import.meta.dirname, '../../../test/helpers/pack-child.ts');
+const CHILD = fileURLToPath(new URL('../../../test/helpers/pack-child.ts', import.meta.url));
 
 function makeFolder(t: TestContext): string {
   const directory = mkdtempSync(join(tmpdir(), 'sluice-kept-'));

@@ -1,3 +1,4 @@
+import { assert } from '../../lib/assert.ts';
 import type { ForgeRepository } from '../forge.ts';
 import type {
   CommentDraft,
@@ -36,6 +37,7 @@ interface CommentAnswer {
 export async function readComment(tools: FactsTools, question: CommentQuestion): Promise<CommentFacts | undefined> {
   const { client } = tools;
   const { repository, number, nodeId, author: hint = '' } = question;
+  assert(nodeId !== undefined, 'comments of GitHub have a node id');
   const { owner, name } = repository;
   const { data } = await client.graphql<CommentAnswer>({
     repository,

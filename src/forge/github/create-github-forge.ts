@@ -39,7 +39,7 @@ export interface GithubForgeOptions extends ClientOptions {
 }
 
 export interface GithubForge extends Forge {
-  readonly hosting: Hosting;
+  readonly hosting: Required<Hosting>;
   readonly client: GithubClient;
 }
 
@@ -84,7 +84,7 @@ interface HostingParts {
   readonly testBranchPrefix: string;
 }
 
-function hostingOf({ connection }: GithubForgeOptions, parts: HostingParts): Hosting {
+function hostingOf({ connection }: GithubForgeOptions, parts: HostingParts): Required<Hosting> {
   const { client, protection } = parts;
   const { auth } = connection;
   return createHosting({

@@ -629,14 +629,14 @@ describe('pull requests that landed under another name', () => {
   it('are closed, and their branches deleted where the repository does so [G105]', async () => {
     const { github, repository, hosting } = await world();
     const pr = await github.openPullRequest(repository, { branch: 'topic' });
-    const request = { repository: APP, number: numberOf(pr), headSha: shaOf(pr) };
-    await hosting.closeLanded(request);
+    const request = { repository: APP, number: numberOf(pr), headSha: shaOf(pr), landedSha: shaOf(pr) };
+    await hosting.settleLanded(request);
     assert.equal(pr.state, 'closed');
     assert.ok(repository.refs.has('refs/heads/topic'));
     repository.settings.deleteBranchOnMerge = true;
-    await hosting.closeLanded(request);
+    await hosting.settleLanded(request);
     assert.equal(repository.refs.has('refs/heads/topic'), false);
-    await hosting.closeLanded(request);
+    await hosting.settleLanded(request);
   });
 
   it('one that was pushed to since stays open', async () => {
@@ -644,7 +644,7 @@ describe('pull requests that landed under another name', () => {
     const pr = await github.openPullRequest(repository);
     const headSha = shaOf(pr);
     await github.push(pr, { 'more.txt': 'more\n' });
-    await hosting.closeLanded({ repository: APP, number: numberOf(pr), headSha });
+    await hosting.settleLanded({ repository: APP, number: numberOf(pr), headSha, landedSha: headSha });
     assert.equal(pr.state, 'open');
   });
 
@@ -653,7 +653,7 @@ describe('pull requests that landed under another name', () => {
     repository.settings.deleteBranchOnMerge = true;
     const pr = await github.openPullRequest(repository, { branch: 'lower' });
     await github.openPullRequest(repository, { branch: 'upper', base: 'lower' });
-    await hosting.closeLanded({ repository: APP, number: numberOf(pr), headSha: shaOf(pr) });
+    await hosting.settleLanded({ repository: APP, number: numberOf(pr), headSha: shaOf(pr), landedSha: shaOf(pr) });
     assert.equal(pr.state, 'closed');
     assert.ok(repository.refs.has('refs/heads/lower'));
   });

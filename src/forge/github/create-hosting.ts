@@ -5,21 +5,21 @@ import type { GithubClient } from './api/client.ts';
 import type { RepositoryName } from './api/unavailable.ts';
 import { writeCheck } from './check-runs.ts';
 import { readChecks } from './checks.ts';
-import { closeLanded } from './close.ts';
 import { findOwnComment, react, readComment, writeComment } from './comments.ts';
 import { findPullRequests } from './facts.ts';
 import { changeLabels, readLabel } from './labels.ts';
 import { findPermission } from './permissions.ts';
 import { createGithubPoller } from './poll.ts';
 import type { Protection } from './protection.ts';
+import { needsSettling, settleLanded } from './settle-landed.ts';
 import { writeBoth } from './write-paired.ts';
 
-interface HostingParts extends Pick<Hosting, 'readDelivery' | 'inspect' | 'findWorkflowRun'> {
+interface HostingParts extends Required<Pick<Hosting, 'readDelivery' | 'inspect' | 'findWorkflowRun'>> {
   readonly client: GithubClient;
   readonly protection: Protection;
 }
 
-export function createHosting(parts: HostingParts): Hosting {
+export function createHosting(parts: HostingParts): Required<Hosting> {
   const { client, protection, readDelivery, inspect, findWorkflowRun } = parts;
   const tools = { client, protection };
   const poller = createGithubPoller(tools);
@@ -51,7 +51,8 @@ export function createHosting(parts: HostingParts): Hosting {
     writeCheck: (check) => writeCheck(client, check),
     writePaired: (drafts) => writeBoth(tools, drafts),
     changeLabels: (change) => changeLabels(tools, change),
-    closeLanded: (request) => closeLanded(client, request),
+    needsSettling,
+    settleLanded: (request) => settleLanded(client, request),
   };
 }
 

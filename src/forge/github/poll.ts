@@ -246,13 +246,13 @@ async function withCommandsOnly(
   repository: ForgeRepository,
   changed: readonly ChangedPullRequest[],
 ): Promise<readonly ChangedPullRequest[]> {
-  const ids = changed.flatMap(({ comments }) => comments.map(({ nodeId }) => nodeId));
+  const ids = changed.flatMap(({ comments }) => comments.flatMap(({ nodeId }) => nodeId ?? []));
   if (ids.length < 2) return changed;
   const commands = new Set<string>();
   for (const some of chunksOf(ids, BODIES_AT_ONCE)) {
     for (const id of await inHalves(some, (half) => askCommands(client, repository, half))) commands.add(id);
   }
-  return changed.map((pr) => ({ ...pr, comments: pr.comments.filter(({ nodeId }) => commands.has(nodeId)) }));
+  return changed.map((pr) => ({ ...pr, comments: pr.comments.filter(({ nodeId = '' }) => commands.has(nodeId)) }));
 }
 
 async function askCommands(

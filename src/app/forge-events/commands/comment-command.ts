@@ -22,7 +22,7 @@ export type CommandOutcome = 'done' | 'remember' | 'later';
 export interface CommentHint {
   readonly number: PrNumber;
   readonly commentId: string;
-  readonly nodeId: string;
+  readonly nodeId?: string | undefined;
   /** The author named in the webhook: it lets one query read the comment together with the author's permission. */
   readonly author?: string | undefined;
 }

@@ -16,18 +16,31 @@ import { isAllowedBot, isForBase, mayCommand, toCaller } from './who.ts';
 
 export interface LabelHint {
   readonly number: PrNumber;
-  readonly label: string;
+  /** Undefined: any of the enqueueing labels may have changed. */
+  readonly label?: string | undefined;
 }
 
-/** Adding the enqueueing label submits, removing it cancels. Each change counts once. */
-// SPEC G57
 export async function runLabelCommand(
   app: App,
   { repository }: { readonly repository: Repository },
   { number, label }: LabelHint,
 ): Promise<CommandOutcome> {
+  for (const each of await listEnqueueingLabels(app, repository, label)) {
+    const outcome = await runEnqueueingLabel(app, repository, { number, label: each });
+    if (outcome !== 'done') return outcome;
+  }
+  return 'done';
+}
+
+/** Adding the enqueueing label submits, removing it cancels. Each change counts once. */
+// SPEC G57
+async function runEnqueueingLabel(
+  app: App,
+  repository: Repository,
+  { number, label }: { readonly number: PrNumber; readonly label: string },
+): Promise<CommandOutcome> {
   const { hosting } = getForge(app, repository.host);
-  if (hosting === undefined || !(await isEnqueueingLabel(app, repository, label))) return 'done';
+  if (hosting === undefined) return 'done';
   const at = toForgeRepository(repository);
   const facts = await hosting.readLabel({ repository: at, number, label });
   if (facts?.last === undefined) return 'done';
@@ -50,13 +63,21 @@ export async function runLabelCommand(
   return settle(app, key, last);
 }
 
-/** Most labels are no commands. They cost no query to the forge. */
-export async function isEnqueueingLabel(app: App, { id }: Repository, label: string): Promise<boolean> {
+/**
+ * The labels that are commands: this one if it is, or all of them. Most labels are none, and cost no query to the forge.
+ */
+export async function listEnqueueingLabels(
+  app: App,
+  { id }: Repository,
+  label: string | undefined,
+): Promise<readonly string[]> {
+  const labels = new Set<string>();
   for (const queueId of await app.directory.listQueueIds(id)) {
-    const loaded = await app.queues.find(queueId);
-    if (loaded !== undefined && isFor(loaded.queue.settings, label)) return true;
+    const settings = (await app.queues.find(queueId))?.queue.settings;
+    const each = label ?? settings?.enqueueingLabel.toLowerCase();
+    if (settings !== undefined && each !== undefined && isFor(settings, each)) labels.add(each);
   }
-  return false;
+  return [...labels];
 }
 
 function isFor({ labelCommandsEnabled, enqueueingLabel }: QueueSettings, label: string): boolean {

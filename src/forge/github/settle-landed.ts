@@ -1,10 +1,11 @@
 import type { PrNumber } from '../../engine/pull-request.ts';
+import type { QueueSettings } from '../../engine/settings.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { ForgeRepository } from '../forge.ts';
-import type { CloseRequest } from '../hosting.ts';
+import type { SettleRequest } from '../hosting.ts';
 import type { GithubClient } from './api/client.ts';
 
-interface CloseAnswer {
+interface LandedAnswer {
   readonly repository: {
     readonly deleteBranchOnMerge: boolean;
     readonly defaultBranchRef: { readonly name: string } | null;
@@ -17,11 +18,16 @@ interface CloseAnswer {
   };
 }
 
+/** GitHub finds the head of a pull request in a merge commit, and not what was squashed or rebased. */
+export function needsSettling(mergeMethod: QueueSettings['mergeMethod']): boolean {
+  return mergeMethod !== 'MERGE_COMMIT';
+}
+
 /** A head that moved has commits that did not land, so that pull request stays open. */
-export async function closeLanded(client: GithubClient, request: CloseRequest): Promise<void> {
+export async function settleLanded(client: GithubClient, request: SettleRequest): Promise<void> {
   const { repository, number, headSha } = request;
   const { owner, name } = repository;
-  const { data } = await client.graphql<CloseAnswer>({
+  const { data } = await client.graphql<LandedAnswer>({
     repository,
     query: `query ReadLanded($owner: String!, $name: String!) { repository(owner: $owner, name: $name) {
       deleteBranchOnMerge defaultBranchRef { name }
