@@ -24,7 +24,8 @@ export function Keyboard() {
     const reader = new KeyReader();
     const onKey = (event: KeyboardEvent) => {
       if (event.target instanceof HTMLElement && takesText(event.target)) return;
-      if (document.querySelector('dialog[open]') !== null) return;
+      // A dialog that is being loaded is not there yet.
+      if (opened.value !== undefined || document.querySelector('dialog[open]') !== null) return;
       const isModified = event.ctrlKey || event.altKey || event.metaKey;
       const act = reader.press({ key: event.key, at: event.timeStamp, isModified });
       if (act === undefined || !run(act, route.value)) return;

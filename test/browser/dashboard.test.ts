@@ -198,6 +198,7 @@ describe('the dashboard', () => {
     await page.keyboard.press('Enter');
     await page.waitForURL(server.url + pathOf('pr', String(number)));
     await page.keyboard.press('/');
+    await page.getByRole('searchbox').waitFor();
     await page.keyboard.type('g q');
     await page.getByText('Nothing fits.').waitFor();
     await page.getByRole('searchbox').fill(`#${number}`);

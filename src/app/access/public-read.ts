@@ -15,12 +15,23 @@ interface Shared {
   readonly repositoryIds: ReadonlySet<string>;
 }
 
+interface PublicRepository {
+  readonly organization: string;
+  readonly repo: RepositoryRef;
+}
+
+/** Every page of every stranger asks for the list, and names rarely change. */
+const FRESH_MS = 5_000;
+
 /** The repositories that anybody may read on the dashboard. */
 export class PublicRead {
+  readonly #clock: App['clock'];
   readonly #directory: App['directory'];
+  #listed: { readonly at: number; readonly list: Promise<readonly PublicRepository[]> } | undefined;
   readonly #shared: ReadonlyMap<string, Shared>;
 
-  constructor({ directory }: Pick<App, 'directory'>, shared: readonly Shared[]) {
+  constructor({ clock, directory }: Pick<App, 'clock' | 'directory'>, shared: readonly Shared[]) {
+    this.#clock = clock;
     this.#directory = directory;
     this.#shared = new Map(shared.map((each) => [each.organization.slug, each]));
   }
@@ -32,16 +43,27 @@ export class PublicRead {
   }
 
   /** By their present names. */
-  async list(): Promise<readonly { readonly organization: string; readonly repo: RepositoryRef }[]> {
-    const all = [...this.#shared.values()].flatMap(({ organization, repositoryIds }) =>
-      [...repositoryIds].map(async (id) => {
-        const found = await this.#directory.findRepositoryById(id as RepositoryId);
-        if (found === undefined) return [];
-        const { host, owner, name } = found;
-        return [{ organization: organization.slug, repo: { host, owner, name } }];
-      }),
-    );
-    return (await Promise.all(all)).flat();
+  list(): Promise<readonly PublicRepository[]> {
+    const now = this.#clock.now();
+    if (this.#listed === undefined || Math.abs(now - this.#listed.at) >= FRESH_MS) {
+      const list = this.#read();
+      this.#listed = { at: now, list };
+      // A store that does not answer is asked again.
+      list.catch(() => {
+        this.#listed = undefined;
+      });
+    }
+    return this.#listed.list;
+  }
+
+  async #read(): Promise<readonly PublicRepository[]> {
+    const found: PublicRepository[] = [];
+    for (const { organization, repositoryIds } of this.#shared.values()) {
+      for (const { id, host, owner, name } of await this.#directory.listRepositories(organization.id)) {
+        if (repositoryIds.has(id)) found.push({ organization: organization.slug, repo: { host, owner, name } });
+      }
+    }
+    return found;
   }
 }
 
