@@ -60,31 +60,58 @@ interface Asked {
   readonly now: Instant;
 }
 
-/** Reads what is not known in one piece, because a first look asks for many days. */
-async function readAll(app: App, queueId: QueueId, { begins, stepMs, now }: Asked): Promise<Figures[]> {
+async function readAll(app: App, queueId: QueueId, asked: Asked): Promise<Figures[]> {
+  const { begins, stepMs, now } = asked;
   const cache = cacheOf(app);
   const keyOf = (begin: Instant) => `${queueId} ${stepMs} ${begin}`;
-  const firstUnknown = begins.find((begin) => !cache.has(keyOf(begin)));
-  if (firstUnknown !== undefined) {
-    const window = { queueId, from: firstUnknown, until: now + 1 };
-    const conclusions = await app.store.queues.listConclusions(window);
-    const candidates = await app.store.queues.listCandidatesEnded(window);
-    for (const begin of begins.filter((each) => each >= firstUnknown)) {
-      const isIn = (at: Instant | null) => at !== null && at >= begin && at < begin + stepMs;
-      const runs = candidates.filter(({ endedAt }) => isIn(endedAt)).map(decodeCandidate);
-      const ended = conclusions.filter(({ at }) => isIn(at));
-      cache.set(keyOf(begin), {
-        ...countConclusions(ended),
-        runs: runs.filter((run) => runMs(run) > 0).length,
-        reused: runs.filter(({ pass }) => pass?.by === 'reused_run').length,
-        ciMs: runs.reduce((sum, run) => sum + runMs(run), 0),
-      });
-    }
-  }
-  const figures = begins.map((begin) => cache.get(keyOf(begin)) ?? NOTHING);
   // Commits of other servers may arrive a little late.
-  for (const begin of begins) if (begin + stepMs > now - HOUR_MS) cache.delete(keyOf(begin));
+  const isOver = (begin: Instant) => begin + stepMs <= now - HOUR_MS;
+  const unknown = begins.filter((begin) => isOver(begin) && !cache.has(keyOf(begin)));
+  for (let first = 0; first < unknown.length; first += AT_ONCE) {
+    const piece = unknown.slice(first, first + AT_ONCE);
+    for (const [begin, figures] of await readPiece(app, queueId, piece, stepMs)) cache.set(keyOf(begin), figures);
+  }
+  const figures: Figures[] = [];
+  for (const begin of begins) figures.push(cache.get(keyOf(begin)) ?? (await readPresent(app, queueId, begin, asked)));
   return figures;
+}
+
+/** A first look asks for many days. Other requests are answered in between. */
+const AT_ONCE = 3;
+
+/** An hour or day that goes on. The hours of a day that are over are kept. */
+async function readPresent(app: App, queueId: QueueId, begin: Instant, { stepMs, now }: Asked): Promise<Figures> {
+  if (stepMs === HOUR_MS) return (await readPiece(app, queueId, [begin], stepMs)).get(begin) ?? NOTHING;
+  const hours = Array.from({ length: stepMs / HOUR_MS }, (_, index) => begin + index * HOUR_MS);
+  const begun = hours.filter((hour) => hour <= now);
+  return (await readAll(app, queueId, { begins: begun, stepMs: HOUR_MS, now })).reduce(add, NOTHING);
+}
+
+/** Buckets that follow each other, the oldest first. */
+async function readPiece(
+  app: App,
+  queueId: QueueId,
+  begins: readonly Instant[],
+  stepMs: number,
+): Promise<ReadonlyMap<Instant, Figures>> {
+  const window = { queueId, from: begins[0] ?? 0, until: (begins.at(-1) ?? 0) + stepMs };
+  const beginOf = (at: Instant | null) => Math.floor((at ?? 0) / stepMs) * stepMs;
+  const conclusions = Map.groupBy(await app.store.queues.listConclusions(window), ({ at }) => beginOf(at));
+  const candidates = Map.groupBy(await app.store.queues.listCandidatesEnded(window), ({ endedAt }) => beginOf(endedAt));
+  return new Map(
+    begins.map((begin) => {
+      const runs = (candidates.get(begin) ?? []).map(decodeCandidate);
+      return [
+        begin,
+        {
+          ...countConclusions(conclusions.get(begin) ?? []),
+          runs: runs.filter((run) => runMs(run) > 0).length,
+          reused: runs.filter(({ pass }) => pass?.by === 'reused_run').length,
+          ciMs: runs.reduce((sum, run) => sum + runMs(run), 0),
+        },
+      ];
+    }),
+  );
 }
 
 const CACHE_LIMIT = 20_000;
