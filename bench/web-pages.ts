@@ -21,23 +21,32 @@ const QUEUES: Readonly<Record<string, FilledQueue>> = {
   flood: { name: 'flood', entries: 500 },
 };
 
-/** Real pages of a real server in a real browser. */
+/** Real pages of a real server in a real browser. Each question has a server of its own, so that none slows another. */
 export async function measurePages({ isAsked, floodSeconds }: Asked): Promise<void> {
   const asked = Object.keys(QUEUES).filter(isAsked);
   if (asked.length === 0) return;
   const browser = await openBrowser();
   if (typeof browser === 'string') return progress(`web: pages are not measured, as ${browser}`);
-  const queues = asked.flatMap((part) => QUEUES[part] ?? []);
-  progress(`web: filling ${queues.map(({ name, entries }) => `${name} with ${entries} entries`).join(', ')}`);
-  const world = await createWebWorld(queues);
   try {
-    const context = await signedIn(browser, world);
-    if (asked.includes('view')) await measureView(context, world);
-    if (asked.includes('scroll')) await measureScroll(context, world);
-    if (asked.includes('event')) await measureEvents(context, world);
-    if (asked.includes('flood')) await measureFlood(context, world, floodSeconds);
+    for (const part of asked) await measurePart(browser, part, floodSeconds);
   } finally {
     await browser.close();
+  }
+}
+
+async function measurePart(browser: Browser, part: string, floodSeconds: number): Promise<void> {
+  const queue = QUEUES[part];
+  if (queue === undefined) return;
+  progress(`web ${part}: filling a queue with ${queue.entries} entries`);
+  const world = await createWebWorld(queue);
+  const context = await signedIn(browser, world);
+  try {
+    if (part === 'view') await measureView(context, world);
+    if (part === 'scroll') await measureScroll(context, world);
+    if (part === 'event') await measureEvents(context, world);
+    if (part === 'flood') await measureFlood(context, world, floodSeconds);
+  } finally {
+    await context.close();
     await world.stop();
   }
 }
@@ -50,12 +59,12 @@ async function signedIn(browser: Browser, { server, token }: WebWorld): Promise<
   return context;
 }
 
-async function openQueue(context: BrowserContext, world: WebWorld, name: string): Promise<Page> {
-  return showQueue(await context.newPage(), world, name);
+async function openQueue(context: BrowserContext, world: WebWorld): Promise<Page> {
+  return showQueue(await context.newPage(), world);
 }
 
-async function showQueue(page: Page, { server, pathOf }: WebWorld, name: string): Promise<Page> {
-  await page.goto(server.url + pathOf(name));
+async function showQueue(page: Page, { server, path }: WebWorld): Promise<Page> {
+  await page.goto(server.url + path);
   await page.locator('.rows .entry').first().waitFor({ timeout: 60_000 });
   await page.locator('.lanes').waitFor({ timeout: 60_000 });
   return page;
@@ -69,7 +78,7 @@ async function measureView(context: BrowserContext, world: WebWorld): Promise<vo
     const page = await context.newPage();
     const session = await context.newCDPSession(page);
     await session.send('Performance.enable');
-    await showQueue(page, world, 'view');
+    await showQueue(page, world);
     const { metrics } = await session.send('Performance.getMetrics');
     times.push((metrics.find(({ name }) => name === 'ScriptDuration')?.value ?? 0) * 1_000);
     await page.close();
@@ -93,7 +102,7 @@ const SCROLL = `(async () => {
 
 async function measureScroll(context: BrowserContext, world: WebWorld): Promise<void> {
   progress('web scroll: 10,000 entries');
-  const page = await openQueue(context, world, 'scroll');
+  const page = await openQueue(context, world);
   const times = (await page.evaluate(SCROLL)) as number[];
   await page.close();
   printFigure({ name: 'web.scroll.frame', value: median(times), unit: 'ms', limit: GOALS.frameMs });
@@ -103,7 +112,7 @@ async function measureScroll(context: BrowserContext, world: WebWorld): Promise<
 /** From the request that submits a pull request until the page counts it. Some follow each other at once. */
 async function measureEvents(context: BrowserContext, world: WebWorld): Promise<void> {
   progress(`web event: ${EVENTS} submissions`);
-  const page = await openQueue(context, world, 'event');
+  const page = await openQueue(context, world);
   await page.getByText('live', { exact: true }).waitFor();
   const times: number[] = [];
   for (let count = 0; count < EVENTS; count += 1) {
@@ -120,7 +129,7 @@ async function measureEvents(context: BrowserContext, world: WebWorld): Promise<
       look();
     })`) as Promise<number>;
     const begun = Date.now();
-    await world.submit('event', number);
+    await world.submit(number);
     times.push((await shown) - begun);
     await page.waitForTimeout((count % 8) * 150);
   }
@@ -137,7 +146,7 @@ new PerformanceObserver((list) => {
 /** Events of a queue of 500 entries, as many a second as asked, while somebody looks at it. */
 async function measureFlood(context: BrowserContext, world: WebWorld, seconds: number): Promise<void> {
   progress(`web flood: ${A_SECOND} events a second for ${seconds} s`);
-  const page = await openQueue(context, world, 'flood');
+  const page = await openQueue(context, world);
   await page.getByText('live', { exact: true }).waitFor();
   let reads = 0;
   page.on('request', (request) => {
@@ -152,7 +161,7 @@ async function measureFlood(context: BrowserContext, world: WebWorld, seconds: n
   printFigure({ name: 'web.flood.task', value: longest, unit: 'ms', limit: GOALS.taskMs });
 }
 
-async function sendEvents({ ask, refOf }: WebWorld, seconds: number): Promise<number> {
+async function sendEvents({ ask, ref }: WebWorld, seconds: number): Promise<number> {
   const begun = performance.now();
   let sent = 0;
   const send = async () => {
@@ -164,7 +173,7 @@ async function sendEvents({ ask, refOf }: WebWorld, seconds: number): Promise<nu
         continue;
       }
       sent += 1;
-      await ask('updateQueue', { ...refOf('flood'), bisectionConcurrency: 1 + (sent % 900) });
+      await ask('updateQueue', { ...ref, bisectionConcurrency: 1 + (sent % 900) });
     }
   };
   await Promise.all(Array.from({ length: SENDERS }, send));

@@ -22,11 +22,13 @@ const LONGEST_WAIT_MS = 30_000;
 /** The server sends a comment every 20 seconds. A line that is silent for longer is dead. */
 const SILENCE_MS = 45_000;
 
-/** Follows the events of an organization. It comes back by itself and continues where it was. */
+/**
+ * Follows the events of an organization, and comes back by itself. It asks for no event twice: pages read everything anew
+ * when the line is back, so that a server that forgot, repeats or jumps does no harm.
+ */
 export class StreamConnection {
   readonly #org: string;
   readonly #listener: Listener;
-  #lastId: string | undefined;
   #waitMs = FIRST_WAIT_MS;
   #abort = new AbortController();
   #goOn: () => void = () => undefined;
@@ -72,10 +74,7 @@ export class StreamConnection {
     this.#abort = new AbortController();
     let timer = this.#watch();
     try {
-      const headers = {
-        'x-organization': this.#org,
-        ...(this.#lastId === undefined ? {} : { 'last-event-id': this.#lastId }),
-      };
+      const headers = { 'x-organization': this.#org };
       const response = await fetch('/web/v1/streamEvents', { headers, signal: this.#abort.signal });
       if (!response.ok || response.body === null) return response.status === 401 || response.status === 403;
       this.#listener.onState('live');
@@ -100,8 +99,7 @@ export class StreamConnection {
     return setTimeout(() => this.#abort.abort(), SILENCE_MS);
   }
 
-  #take({ id, type, data }: { readonly id: string | undefined; readonly type: string; readonly data: string }): void {
-    if (id !== undefined) this.#lastId = id;
+  #take({ type, data }: { readonly type: string; readonly data: string }): void {
     try {
       this.#listener.onEvent({ ...(JSON.parse(data) as object), type });
     } catch {
