@@ -25,8 +25,9 @@ const SLOTS = 768;
  * Claims follow each other by so much, and settlements are gathered for a time that grows to it with the attempts under way:
  * every commit waits for the disk, but an endpoint that catches up waits for every settlement.
  */
-const GATHER_MS = 20;
+const GATHER_MS = 30;
 const FIRST_GATHER_MS = 4;
+const MANY_ATTEMPTS = 256;
 /** The key of this server does not open the secret; that of another one may. It looks again after so long. */
 const OTHER_KEY_MS = MINUTE_MS;
 
@@ -48,7 +49,8 @@ export function createDeliveryWorker(app: App, holder: string): DeliveryWorker {
   let turn: Promise<void> | undefined;
   let sending = 0;
   const settle: typeof webhookDeliveries.settle = async (...settlement) => {
-    const gatherMs = Math.max(FIRST_GATHER_MS, Math.round((GATHER_MS * sending) / SLOTS));
+    const busy = Math.min(1, sending / MANY_ATTEMPTS);
+    const gatherMs = Math.max(FIRST_GATHER_MS, Math.round(GATHER_MS * busy));
     turn ??= pause(app.clock, gatherMs).then(() => {
       turn = undefined;
     });
