@@ -5,12 +5,17 @@ import type { Instant } from '../lib/clock.ts';
 import type { Sha } from '../lib/sha.ts';
 import type { ForgeRepository } from './forge-repository.ts';
 
+export type ForgeKind = 'github';
+
 /**
  * Port to a forge with accounts, CI and webhooks, which plain git lacks. Every answer is read at the time of the call.
  * A forge that cannot answer throws `FORGE_UNAVAILABLE`. When the rate limit is short, calls wait, and comments wait
  * longer than landings. known-not-applied.ts recognizes faults after which certainly nothing was written.
  */
 export interface Hosting {
+  readonly kind: ForgeKind;
+  /** The header, in small letters, that proves where a webhook delivery comes from. */
+  readonly proofHeader: string;
   /** Verifies the signature of a webhook delivery and turns it into hints. Nothing else in the delivery is trusted. */
   readDelivery(delivery: Delivery): DeliveryAnswer;
   /** Drops cached permissions, protection rules and names of a repository, or of all repositories of an owner. */

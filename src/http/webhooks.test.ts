@@ -22,7 +22,8 @@ const SECRET = 's3cret';
 /** Only the reading of webhooks is used of these forges. */
 function aForge(secret: string | undefined): Forge {
   const readDelivery = createReadDelivery({ secret: () => secret, ownAppId: undefined });
-  return { hosting: { readDelivery } as unknown as Hosting } as unknown as Forge;
+  const hosting = { kind: 'github', proofHeader: 'x-hub-signature-256', readDelivery } as unknown as Hosting;
+  return { hosting } as unknown as Forge;
 }
 
 interface WebhookWorld extends InProcess {
@@ -104,6 +105,16 @@ describe('POST /webhooks/github', () => {
     assert.equal(wakes, 1);
     assert.equal(world.app.hints.lastWebhookAt(HOST), world.clock.now());
     assert.deepEqual(await world.waiting(), ['branch']);
+  });
+
+  test('a webhook is read by the forge of its address, whatever secret fits [G30] [G159]', async (t) => {
+    const world = await createWorld(t);
+    const headers = { 'content-type': 'application/json', 'x-github-event': 'push', ...signed(PUSH) };
+    const statusAt = async (path: string) =>
+      (await fetch(new URL(path, world.url), { method: 'POST', body: PUSH, headers })).status;
+    assert.equal(await statusAt(`/webhooks/github/${HOST.toUpperCase()}`), 202);
+    for (const path of ['/webhooks/github/elsewhere.test', '/webhooks/gitea', `/webhooks/gitea/${HOST}`])
+      assert.equal(await statusAt(path), 401, path);
   });
 
   test('a webhook without a valid signature is refused, with the same text for every defect [G128]', async (t) => {

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type Receipt, receiveWebhook } from '../app/forge-events/receive-webhook.ts';
+import { type Receipt, receiveWebhook, sendersAt } from '../app/forge-events/receive-webhook.ts';
+import type { Hosting } from '../forge/hosting.ts';
 import type { Log } from '../lib/log.ts';
 import { STRANGER } from './core/body-budget.ts';
 import { HttpProblem } from './core/problem.ts';
@@ -14,16 +15,18 @@ type WebhookDeps = ServerDeps & BodyDeps;
 export function registerWebhooks(server: FastifyInstance, deps: WebhookDeps): void {
   server.route({
     method: 'POST',
-    url: '/webhooks/github',
+    url: '/webhooks/:kind/:host?',
     config: { readsBody: true },
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
       if (isAnnouncedTooLarge(request.raw)) throw tooLarge();
-      if (request.headers['x-hub-signature-256'] === undefined) throw notSigned();
-      // GitHub compresses no webhooks, and a small compressed body could become large.
+      const senders = sendersAt(deps.app, addressOf(request));
+      const isSigned = ({ proofHeader }: Hosting) => request.headers[proofHeader] !== undefined;
+      if (![...senders.values()].some(isSigned)) throw notSigned();
+      // No forge compresses webhooks, and a small compressed body could become large.
       if (request.headers['content-encoding'] !== undefined) {
         throw new HttpProblem('UNSUPPORTED_MEDIA_TYPE', 'Send the delivery as it is, without a content encoding.');
       }
-      await receive(deps, request);
+      await receive(deps, request, senders);
       if (request.server.isClosing) reply.header('connection', 'close');
       logRequest(deps.log, request, 202);
       return reply.code(202).send({ status: 'received' });
@@ -31,17 +34,26 @@ export function registerWebhooks(server: FastifyInstance, deps: WebhookDeps): vo
   });
 }
 
-async function receive(deps: WebhookDeps, request: FastifyRequest): Promise<void> {
+async function receive(
+  deps: WebhookDeps,
+  request: FastifyRequest,
+  senders: ReadonlyMap<string, Hosting>,
+): Promise<void> {
   const { app, log } = deps;
   const { length, take, held } = await read(deps, request);
   try {
     // Checking the signature takes as long as parsing.
     await new Promise<void>((resolve) => deps.turns.run(length, resolve));
-    const receipt = await receiveWebhook(app, { headers: headersOf(request), body: take() });
+    const receipt = await receiveWebhook(app, senders, { headers: headersOf(request), body: take() });
     answerFor(receipt, { log, request });
   } finally {
     held.release();
   }
+}
+
+function addressOf({ params }: FastifyRequest): { readonly kind: string; readonly host: string | undefined } {
+  const { kind, host } = params as { readonly kind: string; readonly host?: string };
+  return { kind, host: host?.toLowerCase() };
 }
 
 function answerFor(receipt: Receipt, { log, request }: { readonly log: Log; readonly request: FastifyRequest }): void {
@@ -72,7 +84,7 @@ function headersOf({ headers }: FastifyRequest): Readonly<Record<string, string 
   );
 }
 
-/** The id as GitHub's page shows it. It is untrusted until the signature is checked. */
+/** The id as the forge's page shows it. It is untrusted until the signature is checked. */
 function deliveryOf({ headers }: FastifyRequest): string | undefined {
   const id = headers['x-github-delivery'];
   return typeof id === 'string' && /^[\w-]{1,64}$/.test(id) ? id : undefined;

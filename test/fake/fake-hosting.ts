@@ -146,6 +146,9 @@ export class FakeHosting implements Hosting {
     return (this.#labels.get(number) ?? []).filter(({ isPresent }) => isPresent).map(({ name }) => name);
   }
 
+  readonly kind = 'github';
+  readonly proofHeader = 'x-hub-signature-256';
+
   readDelivery({ headers, body }: Delivery): DeliveryAnswer {
     if (headers['x-fake-signature'] !== 'good') return { kind: 'unsigned' };
     return { kind: 'hints', hints: JSON.parse(body.toString()) as WebhookHint[] };

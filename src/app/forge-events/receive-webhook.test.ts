@@ -3,7 +3,7 @@ import { describe, type TestContext, test } from 'node:test';
 import { HostedWorld } from '../../../test/worlds/shell/hosted-world.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { App } from '../core/app.ts';
-import { receiveWebhook } from './receive-webhook.ts';
+import { receiveWebhook, sendersAt } from './receive-webhook.ts';
 
 async function createWorld(t: TestContext): Promise<HostedWorld> {
   const world = await HostedWorld.create();
@@ -15,7 +15,7 @@ async function createWorld(t: TestContext): Promise<HostedWorld> {
 async function countHints(world: HostedWorld, app: App = world.app): Promise<number> {
   let hints = 0;
   for (const delivery of world.hosting.deliveries.splice(0)) {
-    const receipt = await receiveWebhook(app, delivery);
+    const receipt = await receiveWebhook(app, sendersAt(app, { kind: 'github', host: undefined }), delivery);
     hints += receipt.kind === 'received' ? receipt.hints : 0;
   }
   return hints;

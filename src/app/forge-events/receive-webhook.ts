@@ -1,4 +1,4 @@
-import type { Delivery, WebhookHint } from '../../forge/hosting.ts';
+import type { Delivery, Hosting, WebhookHint } from '../../forge/hosting.ts';
 import type { HintRow } from '../../storage/hints.ts';
 import type { Repository } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
@@ -13,15 +13,38 @@ export type Receipt =
   | { readonly kind: 'unsigned' }
   | { readonly kind: 'unreadable'; readonly detail: string };
 
+/** The address that a webhook was sent to. Without a host it may be from any forge of this kind. */
+export interface WebhookAddress {
+  readonly kind: string;
+  readonly host: string | undefined;
+}
+
+/**
+ * The forges that a webhook may come from. Forges of several kinds sign in the same way, so the address decides whose
+ * delivery it is.
+ */
+// SPEC G159
+export function sendersAt({ forges }: App, { kind, host }: WebhookAddress): ReadonlyMap<string, Hosting> {
+  const senders = new Map<string, Hosting>();
+  for (const [known, { hosting }] of forges) {
+    if (hosting?.kind === kind && (host === undefined || host === known)) senders.set(known, hosting);
+  }
+  return senders;
+}
+
 /**
  * Stores the hints of a webhook and answers: acting on it here would keep the forge waiting. The signature tells which
- * forge sent it.
+ * of the senders sent it.
  */
 // SPEC G31
-export async function receiveWebhook(app: App, delivery: Delivery): Promise<Receipt> {
-  for (const [host, { hosting }] of app.forges) {
-    const answer = hosting?.readDelivery(delivery);
-    if (answer === undefined || answer.kind === 'unsigned') continue;
+export async function receiveWebhook(
+  app: App,
+  senders: ReadonlyMap<string, Hosting>,
+  delivery: Delivery,
+): Promise<Receipt> {
+  for (const [host, hosting] of senders) {
+    const answer = hosting.readDelivery(delivery);
+    if (answer.kind === 'unsigned') continue;
     app.hints.recordWebhook(host, app.clock.now());
     if (answer.kind === 'unreadable') return answer;
     return { kind: 'received', hints: await keep(app, host, answer.hints) };

@@ -24,6 +24,8 @@ export function createHosting(parts: HostingParts): Required<Hosting> {
   const tools = { client, protection };
   const poller = createGithubPoller(tools);
   return {
+    kind: 'github',
+    proofHeader: 'x-hub-signature-256',
     readDelivery,
     inspect,
     findWorkflowRun,

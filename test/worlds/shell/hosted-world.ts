@@ -3,7 +3,7 @@ import type { App } from '../../../src/app/core/app.ts';
 import { QueueHost } from '../../../src/app/core/queue-host.ts';
 import { createForgePoller } from '../../../src/app/forge-events/forge-poller.ts';
 import { createHintWorker, type HintWorker } from '../../../src/app/forge-events/hint-worker.ts';
-import { receiveWebhook } from '../../../src/app/forge-events/receive-webhook.ts';
+import { receiveWebhook, sendersAt } from '../../../src/app/forge-events/receive-webhook.ts';
 import type { PrNumber } from '../../../src/engine/pull-request.ts';
 import { type Entry, findEntry, type Queue } from '../../../src/engine/queue.ts';
 import { valuesOf } from '../../../src/lib/int-map.ts';
@@ -70,7 +70,9 @@ export class HostedWorld {
 
   /** Delivers the pending webhooks. */
   async deliver(app = this.app): Promise<void> {
-    for (const delivery of this.hosting.deliveries.splice(0)) await receiveWebhook(app, delivery);
+    for (const delivery of this.hosting.deliveries.splice(0)) {
+      await receiveWebhook(app, sendersAt(app, { kind: 'github', host: undefined }), delivery);
+    }
   }
 
   async deliverAndPass(ms: number): Promise<void> {
