@@ -1,31 +1,23 @@
 import type { PrNumber } from '../../engine/pull-request.ts';
 import { createGit } from '../../git/create-git.ts';
 import type { Timing } from '../../lib/clock.ts';
-import { Fault } from '../../lib/fault.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Sha } from '../../lib/sha.ts';
-import { testBranch } from '../candidate/candidate-refs.ts';
+import { pullRequestRef } from '../candidate/pull-request-ref.ts';
 import type { Forge, ForgeRepository } from '../forge.ts';
+import type { HostedAdapter, HostedRemote } from '../hosted/adapter.ts';
+import { createHostedForge } from '../hosted/create-hosted-forge.ts';
 import type { Hosting, WorkflowRunFacts } from '../hosting.ts';
 import { type ClientOptions, createGithubClient, type GithubClient } from './api/client.ts';
 import { keyOf } from './api/installations.ts';
-import { findBranchHead, hasCommit, isAncestor, listLine, listPullRequestHeads } from './branches.ts';
-import {
-  buildCandidate,
-  type CandidateParts,
-  checkOut,
-  discardCandidate,
-  focusOnLanding,
-  listCandidateIds,
-  publishCandidate,
-} from './candidates.ts';
 import { createHosting } from './create-hosting.ts';
 import { findPullRequest } from './facts.ts';
-import { createGitAccess, type GitAccess } from './git-access.ts';
+import { listPullRequestHeads } from './heads.ts';
 import { describeNoContents } from './inspect/permissions.ts';
 import { inspect } from './inspect.ts';
-import { landOnGithub } from './land.ts';
+import { createMerging } from './merging.ts';
 import { createProtection, type Protection } from './protection.ts';
+import { cancelRuns, openDraft } from './test-branches.ts';
 import { createReadDelivery } from './webhook.ts';
 
 export interface GithubForgeOptions extends ClientOptions {
@@ -43,37 +35,47 @@ export interface GithubForge extends Forge {
   readonly client: GithubClient;
 }
 
-/** Pull requests, checks and merges go through the API; commits and branches go through git. */
 export function createGithubForge({ testBranchPrefix = 'sluice', ...options }: GithubForgeOptions): GithubForge {
   const { directory, clock, remoteWaitMs } = options;
   const client = createGithubClient(options);
-  const git = createGit({ directory, clock, ...(remoteWaitMs !== undefined && { remoteWaitMs }) });
-  const access = createGitAccess(git, client);
   const protection = createProtection({ client, clock });
-  const parts: CandidateParts = { access, client, protection, testBranchPrefix };
-  return {
-    client,
-    hosting: hostingOf(options, { client, protection, testBranchPrefix }),
+  const hosting = hostingOf(options, { client, protection, testBranchPrefix });
+  const adapter: HostedAdapter = {
+    hosting,
+    remote: remoteOf(client),
+    merging: createMerging({ client, clock }),
+    pullRequestRef,
     findPullRequest: (query) => findPullRequest({ client, protection }, query),
-    findBranchHead: (repository, branch) => findBranchHead(access, repository, branch),
     listPullRequestHeads: (repository) => listPullRequestHeads(client, repository),
-    isAncestor: (question) => isAncestor(access, question),
-    hasCommit: (repository, sha) => hasCommit(access, repository, sha),
-    listLine: (question) => listLine(access, question),
-    buildCandidate: (request) => buildCandidate(parts, request),
-    testBranchOf: (branch) => testBranch(testBranchPrefix, branch),
-    publishCandidate: (request) => publishCandidate(parts, request),
-    checkOut: (request) => checkOut(parts, request),
-    discardCandidate: (request) => discardCandidate(parts, request),
-    listCandidateIds: (repository) => listCandidateIds(parts, repository),
-    landCandidate: (request) =>
-      access.ask(request.repository, async (opened) =>
-        landOnGithub({ git: await focusOnLanding(opened, request), client, clock }, request),
-      ),
-    checkAccess: (repository) => checkAccess(parts, repository),
-    async close() {
-      client.close();
-      await git.close();
+    readRequiredChecks: async (repository, branch) => (await protection.readRules(repository, branch)).checks,
+    openDraft: (draft) => openDraft(client, draft),
+    cancelRuns: (repository, sha) => cancelRuns(client, repository, sha),
+    checkRepository: (repository) => checkRepository(client, repository),
+    explainNoAccess: (repository) => explainNoAccess(client, repository),
+    close: () => client.close(),
+  };
+  const git = createGit({ directory, clock, ...(remoteWaitMs !== undefined && { remoteWaitMs }) });
+  return { ...createHostedForge(adapter, { git, clock, testBranchPrefix }), hosting, client };
+}
+
+export function remoteOf(client: GithubClient): HostedRemote {
+  return {
+    title: 'GitHub',
+    webUrl: client.connection.webUrl,
+    async resolve(repository) {
+      const { owner, name, id } = await client.resolve(repository);
+      return { owner, name, forgeId: String(id) };
+    },
+    authorize: async (repository) => ({
+      user: 'x-access-token',
+      token: await client.installationToken(repository),
+    }),
+    async forget(repository, token) {
+      try {
+        if (token !== undefined) await client.dropToken(repository, token);
+      } finally {
+        client.forget(repository.owner, repository.name);
+      }
     },
   };
 }
@@ -100,28 +102,14 @@ function hostingOf({ connection }: GithubForgeOptions, parts: HostingParts): Req
   });
 }
 
-/** Answers a sentence when the repository cannot be used, or undefined when it can. */
-// SPEC G7
-export async function checkAccess(
-  { client, access }: { readonly client: GithubClient; readonly access: GitAccess },
-  repository: ForgeRepository,
-): Promise<string | undefined> {
-  client.forget(repository.owner, repository.name);
-  try {
-    const { fullName, isArchived, ...found } = await client.resolve(repository);
-    // Webhooks carry GitHub's name for the repository. GitHub ignores case.
-    if (keyOf(found) !== keyOf(repository)) return `GitHub calls this repository ${fullName}.`;
-    if (isArchived) return `The repository ${fullName} is archived: nothing can be merged there.`;
-    const problem = await access.findProblem(repository);
-    return problem === undefined ? undefined : ((await describeMissing(client, repository)) ?? problem);
-  } catch (error) {
-    if (error instanceof Fault && error.code === 'FORGE_UNAVAILABLE') return error.detail;
-    throw error;
-  }
+async function checkRepository(client: GithubClient, repository: ForgeRepository): Promise<string | undefined> {
+  const { fullName, isArchived, ...found } = await client.resolve(repository);
+  // Webhooks carry GitHub's name for the repository. GitHub ignores case.
+  if (keyOf(found) !== keyOf(repository)) return `GitHub calls this repository ${fullName}.`;
+  return isArchived ? `The repository ${fullName} is archived: nothing can be merged there.` : undefined;
 }
 
-/** Git's error does not name the missing permission. */
-async function describeMissing(client: GithubClient, repository: ForgeRepository): Promise<string | undefined> {
+async function explainNoAccess(client: GithubClient, repository: ForgeRepository): Promise<string | undefined> {
   const { isApp, permissions } = await client.installation(repository);
   return isApp ? describeNoContents(permissions) : undefined;
 }

@@ -15,11 +15,14 @@ import type { Git } from '../../git/git.ts';
 import { systemClock, type Timing } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { Sha } from '../../lib/sha.ts';
+import { pullRequestRef } from '../candidate/pull-request-ref.ts';
 import type { BuildRequest, CandidateEntry, LandAnswer, LandRequest } from '../forge.ts';
+import { focusOnLanding } from '../hosted/candidates.ts';
+import { createGitAccess } from '../hosted/git-access.ts';
+import { landHosted } from '../hosted/land.ts';
 import { createGithubClient, type GithubClient } from './api/client.ts';
-import { focusOnLanding } from './candidates.ts';
-import { createGitAccess } from './git-access.ts';
-import { landOnGithub } from './land.ts';
+import { remoteOf } from './create-github-forge.ts';
+import { createMerging } from './merging.ts';
 
 type Landed = Extract<LandAnswer, { kind: 'landed' }>;
 type Tested = BuildRequest & { readonly sha: Sha; readonly tree: Sha };
@@ -97,11 +100,9 @@ describe('landing on GitHub', () => {
       await beforeLook();
       return client.graphql(call);
     };
-    return createGitAccess(git, client).ask(request.repository, async (opened) =>
-      landOnGithub(
-        { git: await focusOnLanding(opened, request), client: { ...client, request: meddled, graphql }, clock },
-        request,
-      ),
+    const merging = createMerging({ client: { ...client, request: meddled, graphql }, clock });
+    return createGitAccess(git, remoteOf(client)).ask(request.repository, async (opened) =>
+      landHosted({ git: await focusOnLanding(opened, request, pullRequestRef), merging, clock }, request),
     );
   }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Fault } from '../../lib/fault.ts';
-import { readMergeAnswer } from './land.ts';
+import { readMergeAnswer } from './merging.ts';
 
 const SHA = 'a'.repeat(40);
 const FAILED = 'GITHUB_API_MERGE_PR_FAILED';

@@ -40,14 +40,6 @@ export function notInstalled({ owner, name }: RepositoryName): Fault {
   );
 }
 
-/** The repository was deleted or renamed, and another one that is not registered here has its name. */
-export function another({ owner, name, forgeId }: RepositoryName & { readonly forgeId?: string }, id: string): Fault {
-  return new Fault(
-    'FORGE_UNAVAILABLE',
-    `${owner}/${name} is another repository now (number ${id} at GitHub) than the one that is known here (number ${forgeId}).`,
-  );
-}
-
 export function suspended({ owner, name }: RepositoryName): Fault {
   return new Fault(
     'FORGE_UNAVAILABLE',

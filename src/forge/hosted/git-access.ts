@@ -4,10 +4,10 @@ import { Fault } from '../../lib/fault.ts';
 import type { Sha } from '../../lib/sha.ts';
 import { listMissing } from '../candidate/commits.ts';
 import type { ForgeRepository } from '../forge.ts';
-import type { GithubClient, ResolvedRepository } from './api/client.ts';
-import { another } from './api/unavailable.ts';
+import type { RepositoryIdentity } from '../hosting.ts';
+import type { HostedRemote } from './adapter.ts';
 
-/** Git over https, with the client's tokens. */
+/** Git over https, with the tokens of the forge. */
 export interface GitAccess {
   /** Opens the local copy without a fetch. The callback fetches what it needs. */
   ask<Answer>(repository: ForgeRepository, question: (git: GitRepository) => Promise<Answer>): Promise<Answer>;
@@ -22,20 +22,20 @@ export interface GitAccess {
 const SCOPE = ['refs/sluice/*'];
 
 // SPEC G1
-export function createGitAccess(git: Git, client: GithubClient): GitAccess {
-  const { webUrl } = client.connection;
+export function createGitAccess(git: Git, remote: HostedRemote): GitAccess {
+  const { webUrl, title } = remote;
   /** The token that was last used for each repository. */
   const tokens = new Map<string, string>();
 
   /** Refuses another repository that has taken over the name. */
-  async function resolveOwn(repository: ForgeRepository): Promise<ResolvedRepository> {
+  async function resolveOwn(repository: ForgeRepository): Promise<RepositoryIdentity> {
     const { forgeId } = repository;
-    const known = await client.resolve(repository);
-    if (forgeId === undefined || forgeId === String(known.id)) return known;
+    const known = await remote.resolve(repository);
+    if (forgeId === undefined || forgeId === known.forgeId) return known;
     // The cached name may be outdated.
-    client.forget(repository.owner, repository.name);
-    const found = await client.resolve(repository);
-    if (forgeId !== String(found.id)) throw another(repository, String(found.id));
+    await remote.forget(repository, undefined);
+    const found = await remote.resolve(repository);
+    if (forgeId !== found.forgeId) throw another(repository, { title, id: found.forgeId });
     return found;
   }
 
@@ -43,23 +43,13 @@ export function createGitAccess(git: Git, client: GithubClient): GitAccess {
   async function sourceOf(repository: ForgeRepository): Promise<GitSource> {
     const { owner, name } = await resolveOwn(repository);
     const authorize = async () => {
-      const token = await client.installationToken({ owner, name });
+      const { user, token } = await remote.authorize({ owner, name });
       tokens.set(repository.id, token);
-      return `Basic ${Buffer.from(`x-access-token:${token}`).toString('base64')}`;
+      return `Basic ${Buffer.from(`${user}:${token}`).toString('base64')}`;
     };
-    const url = `${webUrl}/${encodeURIComponent(owner)}/${encodeURIComponent(name)}.git`;
+    const url = `${webUrl}/${owner.split('/').map(encodeURIComponent).join('/')}/${encodeURIComponent(name)}.git`;
     const isHttpAllowed = webUrl.startsWith('http://');
     return { id: repository.id, location: { kind: 'url', url, authorize, scope: SCOPE, isHttpAllowed } };
-  }
-
-  /** The name, the installation or the token may have changed. */
-  async function drop(repository: ForgeRepository): Promise<void> {
-    const token = tokens.get(repository.id);
-    try {
-      if (token !== undefined) await client.dropToken(repository, token);
-    } finally {
-      client.forget(repository.owner, repository.name);
-    }
   }
 
   return {
@@ -70,7 +60,8 @@ export function createGitAccess(git: Git, client: GithubClient): GitAccess {
       } catch (error) {
         if (!(error instanceof Fault) || error.code !== 'FORGE_UNAVAILABLE') throw error;
         opened.forget();
-        if (isAccessProblem(error.detail)) await drop(repository);
+        // The name, the permission or the token may have changed.
+        if (isAccessProblem(error.detail)) await remote.forget(repository, tokens.get(repository.id));
         throw error;
       }
     },
@@ -81,9 +72,20 @@ export function createGitAccess(git: Git, client: GithubClient): GitAccess {
   };
 }
 
+/** The repository was deleted or renamed, and another one that is not registered here has its name. */
+function another(
+  { owner, name, forgeId }: ForgeRepository,
+  { title, id }: { readonly title: string; readonly id: string },
+): Fault {
+  return new Fault(
+    'FORGE_UNAVAILABLE',
+    `${owner}/${name} is another repository now (number ${id} at ${title}) than the one that is known here (number ${forgeId}).`,
+  );
+}
+
 /**
- * Fetches commits by id. GitHub serves every commit of the repository and its forks this way, including a head whose
- * pull request ref lags behind and one that was forced away. No local ref is left to clean up.
+ * Fetches commits by id. Forges serve every commit of the repository this way, including a head whose pull request ref
+ * lags behind and one that was forced away. No local ref is left to clean up.
  */
 // SPEC G5
 export async function fetchMissing(

@@ -1,48 +1,35 @@
 import type { PrNumber } from '../../engine/pull-request.ts';
-import type { GitRepository } from '../../git/git.ts';
-import { branchRef } from '../../git/ref-name.ts';
 import type { Timing } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { Sha } from '../../lib/sha.ts';
-import { landCandidate } from '../candidate/land.ts';
-import {
-  type LineStep,
-  landOneByOne,
-  type MergeAnswer,
-  type MergeApi,
-  type MergeState,
-} from '../candidate/land-one-by-one.ts';
-import { planLanding } from '../candidate/plan-landing.ts';
-import type { CandidateEntry, LandAnswer, LandRequest } from '../forge.ts';
+import type { MergeAnswer, MergeState } from '../candidate/land-one-by-one.ts';
+import type { CandidateEntry, LandRequest } from '../forge.ts';
+import type { HostedMerging, OpenState } from '../hosted/adapter.ts';
 import { limitedUntil } from './api/budget.ts';
 import type { GithubClient, RestAnswer } from './api/client.ts';
 import { messageIn } from './api/exchange.ts';
 
-interface LandingParts {
-  /** Its `refresh` fetches the target branch and the heads of the entries. */
-  readonly git: GitRepository;
+interface MergingParts {
   readonly client: Pick<GithubClient, 'request' | 'graphql' | 'installation'>;
   readonly clock: Timing;
 }
 
-/** An entry's commits are the first ones. Any number of pushed commits may follow. */
-const MAX_LINE = 2_000;
 /** Git shows a merge at once. The margin allows for clock skew. */
 const SETTLED_MS = 5 * 60_000;
 const METHODS = { MERGE_COMMIT: 'merge', SQUASH: 'squash', REBASE: 'rebase' } as const;
 
-export async function landOnGithub(parts: LandingParts, request: LandRequest): Promise<LandAnswer> {
-  if (request.landingMode === 'API') return landOneByOne(createMergeApi(parts, request), request);
-  await parts.git.refresh();
-  return (await findUnready(parts, request)) ?? landCandidate(parts.git, request);
+export function createMerging(parts: MergingParts): HostedMerging {
+  return {
+    findOpenStates: (request) => findOpenStates(parts, request),
+    merge: (request, entry) => merge(parts, request, entry),
+    findMergeState: (request, prNumber) => findMergeState(parts, request, prNumber),
+  };
 }
 
-/** A push does not check whether the pull requests are still open, and their refs stay after they are closed. */
-// SPEC G25
-async function findUnready({ git, client }: LandingParts, request: LandRequest): Promise<LandAnswer | undefined> {
-  const { repository, entries, targetBranch, expectedHead, isCalledOff } = request;
-  const isMoved = async () => (await git.findCommit(branchRef(targetBranch)))?.sha !== expectedHead;
-  if (isCalledOff || (await isMoved())) return undefined;
+async function findOpenStates(
+  { client }: MergingParts,
+  { repository, entries }: LandRequest,
+): Promise<ReadonlyMap<PrNumber, OpenState>> {
   const parts = entries.map(({ prNumber }) => `p${prNumber}: pullRequest(number: ${prNumber}) { state baseRefName }`);
   const { data } = await client.graphql<{ readonly repository: Readonly<Record<string, OpenFacts | null>> }>({
     repository,
@@ -50,20 +37,14 @@ async function findUnready({ git, client }: LandingParts, request: LandRequest):
     variables: { owner: repository.owner, name: repository.name },
     urgency: 'land',
   });
+  const states = new Map<PrNumber, OpenState>();
   for (const { prNumber } of entries) {
     const facts = data.repository[`p${prNumber}`];
-    if (facts?.state === 'OPEN' && facts.baseRefName === targetBranch) continue;
-    if (facts?.state === 'MERGED' && facts.baseRefName === targetBranch) {
-      await git.refresh();
-      if (await isMoved()) return undefined;
-      // A person merged it, and the branch moved earlier or never shows it. The entry ends the same way in both cases.
-      const detail = 'It was merged by somebody else.';
-      return { kind: 'refused', prNumber, reason: 'MANUAL_MERGE', detail };
-    }
-    const detail = `It is not open for ${targetBranch} any more.`;
-    return { kind: 'refused', prNumber, reason: 'GITHUB_API_MERGE_PR_FAILED', detail };
+    if (facts === null || facts === undefined) continue;
+    const state = facts.state === 'OPEN' ? 'open' : facts.state === 'MERGED' ? 'merged' : 'closed';
+    states.set(prNumber, { state, baseBranch: facts.baseRefName });
   }
-  return undefined;
+  return states;
 }
 
 interface OpenFacts {
@@ -71,42 +52,9 @@ interface OpenFacts {
   readonly baseRefName: string;
 }
 
-function createMergeApi(parts: LandingParts, request: LandRequest): MergeApi {
-  const { git, clock } = parts;
-  const findCommit = async (sha: Sha): Promise<LineStep | undefined> => git.findStoredCommit(sha);
-  return {
-    plan: () => planLanding(git, request),
-    findCommit,
-
-    async readTarget() {
-      await git.refresh();
-      return (await git.findCommit(branchRef(request.targetBranch)))?.sha;
-    },
-
-    async isAncestor({ ancestor, descendant }) {
-      if ((await findCommit(ancestor)) === undefined) return false;
-      return git.isAncestor({ ancestor, descendant });
-    },
-
-    async listLine({ since, head }) {
-      if (head === since) return [];
-      if (!(await this.isAncestor({ ancestor: since, descendant: head }))) return undefined;
-      const shas = await git.listFirstParents({ tip: head, without: [since] });
-      const steps = await Promise.all(shas.slice(0, MAX_LINE).map(findCommit));
-      const line = steps.filter((step) => step !== undefined);
-      return line[0]?.parents[0] === since ? line : undefined;
-    },
-
-    merge: (entry) => merge(parts, request, entry),
-    findState: (prNumber) => findState(parts, request, prNumber),
-    wait: (ms) => wait(clock, ms, request.signal),
-  };
-}
-
-/** Sent once: a merge without an answer may have happened. */
 // SPEC G147
 async function merge(
-  { client, clock }: LandingParts,
+  { client, clock }: MergingParts,
   request: LandRequest,
   entry: CandidateEntry,
 ): Promise<MergeAnswer> {
@@ -141,8 +89,8 @@ interface PullRequestData {
   readonly base: { readonly ref: string };
 }
 
-async function findState(
-  parts: LandingParts,
+async function findMergeState(
+  parts: MergingParts,
   { repository, targetBranch }: LandRequest,
   prNumber: PrNumber,
 ): Promise<MergeState> {
@@ -160,7 +108,7 @@ async function findState(
 }
 
 async function readMerged(
-  { client, clock }: LandingParts,
+  { client, clock }: MergingParts,
   repository: LandRequest['repository'],
   { merged_at, merged_by, merge_commit_sha }: PullRequestData,
 ): Promise<MergeState> {
@@ -177,22 +125,6 @@ async function readMerged(
 /** Apps act as `name[bot]`. */
 function bareLogin(login: string): string {
   return login.toLowerCase().replace(/\[bot\]$/, '');
-}
-
-/** A stopping server does not wait. The next server finds what was merged. */
-function wait(clock: Timing, ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = () => {
-      cancel();
-      reject(new Fault('SHUTTING_DOWN', 'The landing is looked for again by whoever goes on with it.'));
-    };
-    const cancel = clock.after(ms, () => {
-      signal?.removeEventListener('abort', stop);
-      resolve();
-    });
-    if (signal?.aborted) stop();
-    else signal?.addEventListener('abort', stop, { once: true });
-  });
 }
 
 /** Right after a merge, GitHub often has not computed yet that the next pull request is mergeable. */

@@ -1,0 +1,65 @@
+import type { RequiredStatus } from '../../engine/check.ts';
+import type { PrNumber, PullRequestFacts } from '../../engine/pull-request.ts';
+import type { Sha } from '../../lib/sha.ts';
+import type { Refusal } from '../candidate/candidate-refs.ts';
+import type { MergeAnswer, MergeState } from '../candidate/land-one-by-one.ts';
+import type { CandidateEntry, ForgeRepository, LandRequest, PublishRequest, PullRequestQuery } from '../forge.ts';
+import type { Hosting, RepositoryIdentity, RepositoryName } from '../hosting.ts';
+
+/**
+ * The part of a forge with accounts that differs from one forge to the next. Commits, test branches and landings by push
+ * go through git, in the same way for all of them (create-hosted-forge.ts).
+ */
+export interface HostedAdapter {
+  readonly hosting: Hosting;
+  readonly remote: HostedRemote;
+  /** The ref of a pull request's head. */
+  pullRequestRef(number: PrNumber): string;
+  findPullRequest(query: PullRequestQuery): Promise<PullRequestFacts | undefined>;
+  listPullRequestHeads(repository: ForgeRepository): Promise<ReadonlyMap<PrNumber, Sha>>;
+  /** The checks that the protection of a branch requires. */
+  readRequiredChecks(repository: ForgeRepository, branch: string): Promise<readonly RequiredStatus[]>;
+  /** Opens a draft pull request for a test branch. Idempotent. Answers the refusal, or undefined on success. */
+  openDraft(draft: DraftRequest): Promise<Refusal | undefined>;
+  /** Cancels the CI of a commit, to save machine time. Absent where a forge cannot. */
+  cancelRuns?(repository: ForgeRepository, sha: Sha): Promise<void>;
+  readonly merging: HostedMerging;
+  /** Answers a sentence when the repository cannot be used, whatever git says. */
+  checkRepository(repository: ForgeRepository): Promise<string | undefined>;
+  /** A better sentence than git's, if the forge knows which permission is missing. */
+  explainNoAccess?(repository: ForgeRepository): Promise<string | undefined>;
+  close(): void;
+}
+
+/** Repositories of the forge over https. */
+export interface HostedRemote {
+  /** As people call the forge: "GitHub". */
+  readonly title: string;
+  readonly webUrl: string;
+  /** The present name and id. They may be cached. */
+  resolve(repository: RepositoryName): Promise<RepositoryIdentity>;
+  /** A user name and a token for git. */
+  authorize(repository: RepositoryName): Promise<{ readonly user: string; readonly token: string }>;
+  /** Forgets names and permissions of a repository, and this token, which was refused. */
+  forget(repository: RepositoryName, token: string | undefined): Promise<void>;
+}
+
+/** The merge API, and the states of pull requests that a landing needs. */
+export interface HostedMerging {
+  /** Whether each pull request of the landing is open, and for which branch. Those that do not exist are left out. */
+  findOpenStates(request: LandRequest): Promise<ReadonlyMap<PrNumber, OpenState>>;
+  /** Sent once: a merge without an answer may have happened. */
+  merge(request: LandRequest, entry: CandidateEntry): Promise<MergeAnswer>;
+  findMergeState(request: LandRequest, prNumber: PrNumber): Promise<MergeState>;
+}
+
+export interface DraftRequest extends Pick<PublishRequest, 'repository' | 'targetBranch'> {
+  readonly branch: string;
+  readonly title: string;
+  readonly body: string;
+}
+
+export interface OpenState {
+  readonly state: 'open' | 'merged' | 'closed';
+  readonly baseBranch: string;
+}

@@ -1,0 +1,75 @@
+import type { Git } from '../../git/git.ts';
+import type { Timing } from '../../lib/clock.ts';
+import { Fault } from '../../lib/fault.ts';
+import { testBranch } from '../candidate/candidate-refs.ts';
+import type { Forge, ForgeRepository } from '../forge.ts';
+import type { HostedAdapter } from './adapter.ts';
+import { findBranchHead, hasCommit, isAncestor, listLine } from './branches.ts';
+import {
+  buildCandidate,
+  type CandidateParts,
+  checkOut,
+  discardCandidate,
+  focusOnLanding,
+  listCandidateIds,
+  publishCandidate,
+} from './candidates.ts';
+import { createGitAccess } from './git-access.ts';
+import { landHosted } from './land.ts';
+
+export interface HostedOptions {
+  readonly git: Git;
+  readonly clock: Timing;
+  readonly testBranchPrefix: string;
+}
+
+/** Pull requests, checks and merges go through the adapter; commits and branches go through git. */
+export function createHostedForge(adapter: HostedAdapter, { git, clock, testBranchPrefix }: HostedOptions): Forge {
+  const { hosting, merging } = adapter;
+  const access = createGitAccess(git, adapter.remote);
+  const parts: CandidateParts = { access, adapter, testBranchPrefix };
+  return {
+    hosting,
+    findPullRequest: (query) => adapter.findPullRequest(query),
+    findBranchHead: (repository, branch) => findBranchHead(access, repository, branch),
+    listPullRequestHeads: (repository) => adapter.listPullRequestHeads(repository),
+    isAncestor: (question) => isAncestor(access, question),
+    hasCommit: (repository, sha) => hasCommit(access, repository, sha),
+    listLine: (question) => listLine(access, question),
+    buildCandidate: (request) => buildCandidate(parts, request),
+    testBranchOf: (branch) => testBranch(testBranchPrefix, branch),
+    publishCandidate: (request) => publishCandidate(parts, request),
+    checkOut: (request) => checkOut(parts, request),
+    discardCandidate: (request) => discardCandidate(parts, request),
+    listCandidateIds: (repository) => listCandidateIds(parts, repository),
+    landCandidate: (request) =>
+      access.ask(request.repository, async (opened) => {
+        const focused = await focusOnLanding(opened, request, adapter.pullRequestRef);
+        return landHosted({ git: focused, merging, clock }, request);
+      }),
+    checkAccess: (repository) => checkAccess(parts, repository),
+    async close() {
+      adapter.close();
+      await git.close();
+    },
+  };
+}
+
+/** Answers a sentence when the repository cannot be used, or undefined when it can. */
+// SPEC G7
+async function checkAccess(
+  { adapter, access }: CandidateParts,
+  repository: ForgeRepository,
+): Promise<string | undefined> {
+  await adapter.remote.forget(repository, undefined);
+  try {
+    const refusal = await adapter.checkRepository(repository);
+    if (refusal !== undefined) return refusal;
+    const problem = await access.findProblem(repository);
+    // Git's error does not name the missing permission.
+    return problem === undefined ? undefined : ((await adapter.explainNoAccess?.(repository)) ?? problem);
+  } catch (error) {
+    if (error instanceof Fault && error.code === 'FORGE_UNAVAILABLE') return error.detail;
+    throw error;
+  }
+}
