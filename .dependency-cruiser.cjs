@@ -62,8 +62,8 @@ module.exports = {
     room(
       'forge-adapters',
       '^src/forge/([^/]+)/',
-      ['^src/forge/[^/]+\\.ts$', '^src/forge/$1/', '^src/forge/candidate/', '^src/git/', pure, lib],
-      'A forge imports its port, what all forges do with git (forge/candidate) and lib, never another forge.',
+      ['^src/forge/[^/]+\\.ts$', '^src/forge/$1/', '^src/forge/(candidate|hosted)/', '^src/git/', pure, lib],
+      'A forge imports its port, what forges share (forge/candidate, forge/hosted) and lib, never another forge.',
     ),
     room(
       'check-runner-port',
