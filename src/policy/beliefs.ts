@@ -33,10 +33,20 @@ interface Suspect {
   isBroken: boolean;
 }
 
-/** Before any decision. Twenty decisions outweigh it, and without a failure among them the rate is still not zero. */
-const PRIOR = { hits: 0.5, misses: 2 };
+/** Decisions that count before there are any. */
+interface Prior {
+  readonly hits: number;
+  readonly misses: number;
+}
+
+/** Times: nothing is known of a new queue, and what is unknown makes the late instants later. */
+const OPEN_PRIOR: Prior = { hits: 0.5, misses: 2 };
+/** Chances: a queue in which half of the first ten fail is seldom one in which half of all fail. */
+export const USUAL_PRIOR: Prior = { hits: 3.6, misses: 16.4 };
+/** Without a failure among many decisions, the rate is still not zero. */
+const LEAST_HITS = 0.5;
 /** Older decisions count less. */
-const DECAY = 0.99;
+const DECAY = 0.995;
 /** The context counts as if it had shown this many failures more, as often as all contexts do. */
 const CONTEXT_DOUBT = 3;
 /** Rounds before the first draw, and between draws: draws are then nearly independent. */
@@ -60,19 +70,19 @@ export class Beliefs {
   readonly #suspected: readonly Suspect[];
   /** Passed in a run, and not decided yet. */
   readonly #passed: number;
-  readonly #decided: { readonly hits: number; readonly misses: number };
+  readonly #decided: Prior;
   readonly #contexts: readonly [number, number];
   readonly #removesFlakes: boolean;
   #rate: number;
   #flake: number;
   #roundsLeft = FIRST_ROUNDS;
 
-  constructor(queue: Queue) {
+  constructor(queue: Queue, prior = OPEN_PRIOR) {
     const { learned, settings } = queue;
     this.#learned = learned;
     this.#removesFlakes = settings.optimizationMode !== 'ADAPTIVE' && !settings.batch;
     this.#contexts = contextsOf(learned);
-    this.#decided = decidedOf(learned);
+    this.#decided = decidedOf(learned, prior);
     this.#rate = this.#decided.hits / (this.#decided.hits + this.#decided.misses);
     this.#flake = flakeChance(learned);
     const passed = [...candidatesOf(queue), ...valuesOf(queue.passes)].filter(({ pass }) => pass !== undefined);
@@ -119,7 +129,7 @@ export class Beliefs {
     let flukes = 0;
     for (const [set, { failures }] of this.#failed.entries()) if (this.#guilty[set] === 0) flukes += failures;
     const { flakes } = this.#learned;
-    this.#flake = drawBeta(prng, Math.max(PRIOR.hits, flakes.hits) + flukes, flakes.seen - flakes.hits);
+    this.#flake = drawBeta(prng, Math.max(LEAST_HITS, flakes.hits) + flukes, flakes.seen - flakes.hits);
   }
 
   #chanceOf(context: 0 | 1 | undefined, { rate, flake }: { readonly rate: number; readonly flake: number }): number {
@@ -180,14 +190,14 @@ export class Beliefs {
 }
 
 /** The decisions of the past: how many failed, and how many did not. */
-function decidedOf({ outcomes }: Learned): { readonly hits: number; readonly misses: number } {
-  let { hits, misses } = PRIOR;
+function decidedOf({ outcomes }: Learned, prior: Prior): Prior {
+  let { hits, misses } = prior;
   for (const digit of outcomes.digits) {
     if (digit === '.') continue;
     hits = DECAY * hits + (digit === '1' ? 1 : 0);
     misses = DECAY * misses + (digit === '0' ? 1 : 0);
   }
-  return { hits: Math.max(PRIOR.hits, hits), misses };
+  return { hits: Math.max(LEAST_HITS, hits), misses };
 }
 
 /** How much likelier than others an entry fails after one that landed, and after one that failed. */

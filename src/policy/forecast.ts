@@ -8,7 +8,7 @@ import type { Transition } from '../engine/work.ts';
 import type { Instant } from '../lib/clock.ts';
 import { Prng } from '../lib/prng.ts';
 import type { Sha } from '../lib/sha.ts';
-import { type Belief, Beliefs } from './beliefs.ts';
+import { type Belief, Beliefs, USUAL_PRIOR } from './beliefs.ts';
 import { EngineRun, type TestEnd, type World } from './engine-run.ts';
 import { Durations, type Pace, type PastRun } from './pace.ts';
 
@@ -55,7 +55,8 @@ export function forecastQueue(queue: Queue, now: Instant, past: Pace, options: F
     tally.add(new Sample(queue, now, { belief, durations: new Durations(pace, prng), pace, prng, hasNext }).play());
     samples += 1;
   }
-  return { ...tally.conclude(beliefs, new Prng(`${options.seed}/chances`)), samples };
+  const usual = new Beliefs(queue, USUAL_PRIOR);
+  return { ...tally.conclude(usual, new Prng(`${options.seed}/chances`)), samples };
 }
 
 /** They count as cut off now. Without them, long runs would be too rare in a queue that began lately. */
