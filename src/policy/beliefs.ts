@@ -42,7 +42,7 @@ interface Prior {
 /** Times: nothing is known of a new queue, and what is unknown makes the late instants later. */
 const OPEN_PRIOR: Prior = { hits: 0.5, misses: 2 };
 /** Chances: a queue in which half of the first ten fail is seldom one in which half of all fail. */
-export const USUAL_PRIOR: Prior = { hits: 3.6, misses: 16.4 };
+export const USUAL_PRIOR: Prior = { hits: 2.6, misses: 17.4 };
 /** Without a failure among many decisions, the rate is still not zero. */
 const LEAST_HITS = 0.5;
 /** Older decisions count less. */
