@@ -20,7 +20,7 @@ interface Picture {
 }
 
 async function playDemo(folder: string): Promise<string> {
-  const child = spawn(process.execPath, [join(ROOT, 'bin', 'sluice.mjs'), 'demo', '--keep', '--folder', folder], {
+  const child = spawn(process.execPath, [join(ROOT, 'scripts', 'demo.mjs'), '--keep', '--folder', folder], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let out = '';
