@@ -29,14 +29,17 @@ const SILENCE_MS = 45_000;
 export class StreamConnection {
   readonly #org: string;
   readonly #listener: Listener;
+  readonly #server: string;
   #waitMs = FIRST_WAIT_MS;
   #abort = new AbortController();
   #goOn: () => void = () => undefined;
   #isClosed = false;
 
-  constructor(org: string, listener: Listener) {
+  /** Without a server: the one that the page came from. */
+  constructor(org: string, listener: Listener, server = '') {
     this.#org = org;
     this.#listener = listener;
+    this.#server = server;
   }
 
   open(): this {
@@ -75,7 +78,7 @@ export class StreamConnection {
     let timer = this.#watch();
     try {
       const headers = { 'x-organization': this.#org };
-      const response = await fetch('/web/v1/streamEvents', { headers, signal: this.#abort.signal });
+      const response = await fetch(`${this.#server}/web/v1/streamEvents`, { headers, signal: this.#abort.signal });
       if (!response.ok || response.body === null) return response.status === 401 || response.status === 403;
       this.#listener.onState('live');
       this.#waitMs = FIRST_WAIT_MS;
