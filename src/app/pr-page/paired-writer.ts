@@ -7,8 +7,8 @@ export interface PairedWriter extends Pick<Hosting, 'writeComment' | 'writeCheck
 }
 
 /**
- * Where the forge can, the first comment and the first check run wait for each other and are sent as one request. Later
- * writes go alone.
+ * The first comment and the first check run wait for each other, and are sent as one request if the forge takes both.
+ * Later writes go alone.
  */
 export function createPairedWriter(hosting: Hosting): PairedWriter {
   const comment = Promise.withResolvers<CommentDraft | undefined>();

@@ -11,7 +11,7 @@ export interface Found {
   readonly path: string;
   readonly look: Look;
   readonly title: string;
-  /** Where it is, or whose. */
+  /** The place of a queue, or the author of a pull request. */
   readonly detail: string;
 }
 
