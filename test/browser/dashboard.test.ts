@@ -184,6 +184,8 @@ describe('the dashboard', () => {
 
   story('is used with keys alone', async (t) => {
     const number = await queue.submitOne();
+    // From then on its row stays in its place.
+    await queue.ci.runOf(number);
     const page = await open(t, pathOf());
     await page
       .getByRole('link', { name: `#${number}` })
@@ -193,6 +195,8 @@ describe('the dashboard', () => {
     await page.getByRole('dialog', { name: 'Keys' }).waitFor();
     assert.deepEqual(await violationsOf(page), []);
     await page.keyboard.press('Escape');
+    // Keys act again once the dialog is gone.
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.keyboard.press('j');
     await page.locator('.entry:focus-visible').waitFor();
     await page.keyboard.press('Enter');
