@@ -36,7 +36,7 @@ const WORLDS = [
 ] as const;
 
 const GIT_MS = 5_000;
-const PRS = 220;
+const PRS = 450;
 
 interface Asked {
   readonly seeds: readonly string[];

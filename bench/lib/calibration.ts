@@ -67,8 +67,9 @@ export function calibrate(workload: Workload, { settings, seed, moments, samples
   const world: RememberingWorld = new RememberingWorld(workload, () => run.clock.now);
   const queue = beginQueue({ ...DEFAULT_SETTINGS, ...settings } as QueueSettings);
   const run = beginRun(workload, queue, world);
-  const from = changes[Math.floor(changes.length / 4)]?.submittedAt ?? 0;
-  const until = changes[Math.floor(changes.length * 0.85)]?.submittedAt ?? 0;
+  // Forecasts expect that pull requests go on to come, so the workload goes on until all told entries are decided.
+  const from = changes[Math.floor(changes.length * 0.12)]?.submittedAt ?? 0;
+  const until = changes[Math.floor(changes.length * 0.42)]?.submittedAt ?? 0;
   const made: Made[] = [];
   const forecast = () => {
     if (world.runs.filter(({ passed }) => passed !== undefined).length < ENOUGH_RUNS) return;
