@@ -1,4 +1,4 @@
-import { type Candidate, compositionOf, isRunAgain } from '../engine/candidate.ts';
+import { type Candidate, compositionOf, isRunAgain, type Member } from '../engine/candidate.ts';
 import { clearedChance, flakeChance, type Learned, outcomeAt } from '../engine/learned.ts';
 import type { PrNumber } from '../engine/pull-request.ts';
 import { type Entry, findEntry, type Queue } from '../engine/queue.ts';
@@ -230,7 +230,7 @@ function failedSetsOf(queue: Queue): readonly FailedSet[] {
   const sets = new Map<string, FailedSet>();
   for (const candidate of candidatesOf(queue)) {
     if (candidate.state !== 'failed' || isRunAgain(candidate)) continue;
-    const entries = unlanded(queue, suspectsOf(candidate));
+    const entries = unlanded(queue, suspectsOf(queue, candidate));
     if (entries.length === 0) continue;
     const key = keyOf(entries);
     sets.set(key, { entries, failures: (sets.get(key)?.failures ?? 0) + 1 });
@@ -256,7 +256,10 @@ function keyOf(entries: readonly Entry[]): string {
   return entries.map(({ submission }) => submission).join();
 }
 
-/** Those beneath a run of a search were cleared by it. */
-function suspectsOf(candidate: Candidate) {
-  return candidate.purpose.kind === 'bisection' ? candidate.members : compositionOf(candidate);
+/** Those that a search has cleared did not make its runs fail. */
+function suspectsOf({ bisections }: Queue, candidate: Candidate): Member[] {
+  const { purpose } = candidate;
+  const search = bisections.find(({ number }) => purpose.kind === 'bisection' && number === purpose.bisection);
+  const cleared = new Set(search?.chains.flatMap(({ survivors }) => survivors.map(({ submission }) => submission)));
+  return compositionOf(candidate).filter(({ submission }) => !cleared.has(submission));
 }

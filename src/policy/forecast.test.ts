@@ -86,6 +86,18 @@ describe('a forecast', () => {
     assert.ok(chanceOf(failed, 3) < chanceOf(before, 3), 'but one of those failed, whichever it was');
   });
 
+  it('divides the blame for a run of a search with those beneath it that are not cleared [Z6]', () => {
+    const four = {
+      concurrency: 4,
+      batch: true,
+      batchingMinSize: 4,
+      optimizationMode: 'BISECTION_SKIP_REDUNDANT_TESTS',
+    } as const;
+    const told = forecast(workloadOf([{}, {}, { takes: 20, isBroken: true }, {}]), { after: 35, settings: four });
+    const [third = 0, fourth = 0] = [3, 4].map((pr) => told.entries.get(pr as PrNumber)?.chanceToLand);
+    for (const chance of [third, fourth]) assert.ok(chance > 0.2 && chance < 0.6, `${third} ${fourth}`);
+  });
+
   it('knows an entry as broken whose run failed without flakes [Z6]', () => {
     const adaptive = { concurrency: 1, optimizationMode: 'ADAPTIVE' } as const;
     const { queue, now } = queueAfter(15, workloadOf([{ isBroken: true }]), adaptive);

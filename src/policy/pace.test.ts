@@ -21,18 +21,25 @@ function cutOff(tookMs: number, alone?: number): PastRun {
 
 /** The mean of many draws for a new pull request, or for several. */
 function meanOf(runs: readonly PastRun[], passes = true, members = 1): number {
+  const submissions = Array.from({ length: members }, (_, at) => 1000 + at);
   const count = 600;
   let sum = 0;
-  for (let index = 0; index < count; index += 1) {
-    const durations = new Durations({ runs, buildMs: [], landMs: [], arrivalMs: undefined }, new Prng(index));
-    const tested = Array.from({ length: members }, (_, at) => ({
-      prNumber: at as PrNumber,
-      submission: 1000 + at,
-      headSha: '' as Sha,
-    }));
-    sum += durations.drawRun({ members: tested, required: undefined, checks: [] }, passes, 0);
-  }
+  for (let index = 0; index < count; index += 1) sum += drawFor(submissions, runs, { passes, seed: index });
   return sum / count;
+}
+
+interface Asked {
+  readonly passes?: boolean;
+  readonly elapsedMs?: number;
+  readonly seed?: number;
+}
+
+/** One draw for a run of these submissions. */
+function drawFor(submissions: readonly number[], runs: readonly PastRun[], asked: Asked = {}): number {
+  const { passes = true, elapsedMs = 0, seed = 0 } = asked;
+  const durations = new Durations({ runs, buildMs: [], landMs: [], arrivalMs: undefined }, new Prng(seed));
+  const members = submissions.map((submission) => ({ prNumber: 1 as PrNumber, submission, headSha: '' as Sha }));
+  return durations.drawRun({ members, required: undefined, checks: [] }, passes, elapsedMs);
 }
 
 const times = (count: number, make: (index: number) => PastRun) => Array.from({ length: count }, (_, at) => make(at));
@@ -48,6 +55,15 @@ describe('durations of runs', () => {
   it('count runs that were cut off as longer ones, and each pull request once [Z3]', () => {
     isNear(meanOf(times(60, (at) => [run(100), run(300), cutOff(150)][at % 3] as PastRun)), 233);
     isNear(meanOf([run(100, { alone: 1 }), ...times(20, () => run(300, { alone: 2 })), cutOff(50, 1)]), 200);
+  });
+
+  it('of several are as long as the longest of them, as far as it is known [Z3]', () => {
+    const pairs = times(10, (at) => run(100 + at, { members: 2 }));
+    const past = [...pairs, run(300, { alone: 1 }), run(20, { alone: 2 }), run(30)];
+    assert.equal(drawFor([1, 2], past), 300);
+    assert.equal(drawFor([1, 7, 8], past), 300, 'two new ones take less');
+    assert.ok(drawFor([2, 7, 8], past) >= 100, 'two new ones take more');
+    assert.ok(drawFor([1, 7], past, { elapsedMs: 350 }) > 350, 'one that is under way');
   });
 
   it('come from groups of about the same size [Z3]', () => {

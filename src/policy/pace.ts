@@ -88,14 +88,18 @@ export class Durations {
   drawRun(candidate: Pick<Candidate, 'members' | 'required' | 'checks'>, passes: boolean, elapsedMs: number): number {
     const { members } = candidate;
     const before = members.flatMap(({ submission }) => this.#alone.get(submission) ?? []);
-    const [only] = before;
-    const [alone] = members;
-    // The same entry takes about as long again.
-    if (members.length === 1 && only?.passed !== undefined && only.tookMs > elapsedMs) return only.tookMs;
-    const leastMs = Math.max(elapsedMs, ...before.map(({ tookMs }) => tookMs));
+    const known = before.filter(({ passed }) => passed !== undefined);
+    // The same entry takes about as long again, and several take as long as the longest.
+    const knownMs = longestOf(known);
+    const others = members.length - known.length;
+    if (others === 0 && knownMs > elapsedMs) return knownMs;
+    const cutOffMs = longestOf(before.filter(({ passed }) => passed === undefined));
+    const leastMs = knownMs > elapsedMs ? cutOffMs : Math.max(elapsedMs, cutOffMs);
     const open = openChecks(candidate);
     const tookMsOf = (run: PastRun) => (passes ? openMsOf(run, open) : run.tookMs);
-    const tookMs = this.#drawLonger(this.#poolOf(members.length, passes), leastMs, tookMsOf);
+    const pool = this.#poolOf(others === 0 ? members.length : others, passes);
+    const tookMs = Math.max(knownMs, this.#drawLonger(pool, leastMs, tookMsOf));
+    const [alone] = members;
     if (members.length === 1 && alone !== undefined) this.#alone.set(alone.submission, { passed: passes, tookMs });
     return tookMs;
   }
@@ -164,6 +168,10 @@ function isFailingFast(runs: readonly PastRun[]): boolean {
   const ranks = decided.reduce((sum, run, index) => (run.passed === false ? sum + index + 1 : sum), 0);
   const expected = (failed * (decided.length + 1)) / 2;
   return (ranks - expected) / Math.sqrt((expected * passed) / 6) < CLEARLY_FEWER;
+}
+
+function longestOf(runs: readonly Pick<PastRun, 'tookMs'>[]): number {
+  return Math.max(0, ...runs.map(({ tookMs }) => tookMs));
 }
 
 /** Runs of about as many entries are alike. */
