@@ -38,9 +38,8 @@ class RememberingWorld extends WorkloadWorld {
     super.endRun(candidate, tookMs, passed);
     const members = this.#members.get(candidate) ?? [];
     if (members.length === 0) return;
-    const alone = members.length === 1 ? members[0]?.submission : undefined;
-    const checks = [{ name: 'ci', tookMs }];
-    this.runs.push({ members: members.length, alone, passed, tookMs, checks, endedAt: this.#now() });
+    const tested = members.map(({ submission }) => submission);
+    this.runs.push({ tested, passed, tookMs, checks: [{ name: 'ci', tookMs }], endedAt: this.#now() });
   }
 }
 

@@ -63,9 +63,8 @@ export function forecastQueue(queue: Queue, now: Instant, past: Pace, options: F
 function runsUnderWay(queue: Queue, now: Instant): PastRun[] {
   return candidatesOf(queue).flatMap(({ state, testingSince, members }) => {
     if (state !== 'testing' || testingSince === undefined || members.length === 0) return [];
-    const alone = members.length === 1 ? members[0]?.submission : undefined;
-    const tookMs = Math.max(0, now - testingSince);
-    return { members: members.length, alone, passed: undefined, tookMs, checks: [], endedAt: now };
+    const tested = members.map(({ submission }) => submission);
+    return { tested, passed: undefined, tookMs: Math.max(0, now - testingSince), checks: [], endedAt: now };
   });
 }
 

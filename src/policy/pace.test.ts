@@ -6,17 +6,22 @@ import type { Sha } from '../lib/sha.ts';
 import { Durations, type PastRun } from './pace.ts';
 
 interface Words {
-  readonly passed?: boolean;
+  readonly passed?: boolean | undefined;
+  /** How many were tested, or which submissions. */
   readonly members?: number;
-  readonly alone?: number;
+  readonly tested?: readonly number[];
 }
 
-function run(tookMs: number, { passed = true, members = 1, alone }: Words = {}): PastRun {
-  return { members, alone, passed, tookMs, checks: [], endedAt: 0 };
+let submissions = 10_000;
+
+/** A run of new submissions, unless they are given. */
+function run(tookMs: number, { passed = true, members = 1, tested }: Words = {}): PastRun {
+  const fresh = () => Array.from({ length: members }, () => ++submissions);
+  return { tested: tested ?? fresh(), passed, tookMs, checks: [], endedAt: 0 };
 }
 
-function cutOff(tookMs: number, alone?: number): PastRun {
-  return { ...run(tookMs), alone, passed: undefined };
+function cutOff(tookMs: number, words: Words = {}): PastRun {
+  return { ...run(tookMs, words), passed: undefined };
 }
 
 /** The mean of many draws for a new pull request, or for several. */
@@ -54,12 +59,15 @@ describe('durations of runs', () => {
 
   it('count runs that were cut off as longer ones, and each pull request once [Z3]', () => {
     isNear(meanOf(times(60, (at) => [run(100), run(300), cutOff(150)][at % 3] as PastRun)), 233);
-    isNear(meanOf([run(100, { alone: 1 }), ...times(20, () => run(300, { alone: 2 })), cutOff(50, 1)]), 200);
+    const [one, two] = [{ tested: [1] }, { tested: [2] }];
+    isNear(meanOf([run(100, one), ...times(20, () => run(300, two)), cutOff(50, one)]), 200);
+    const again = times(20, () => cutOff(150, { tested: [3, 4] }));
+    isNear(meanOf([...again, run(100, { tested: [3, 5] }), run(300, { tested: [4, 6] })], true, 2), 200);
   });
 
   it('of several are as long as the longest of them, as far as it is known [Z3]', () => {
     const pairs = times(10, (at) => run(100 + at, { members: 2 }));
-    const past = [...pairs, run(300, { alone: 1 }), run(20, { alone: 2 }), run(30)];
+    const past = [...pairs, run(300, { tested: [1] }), run(20, { tested: [2] }), run(30)];
     assert.equal(drawFor([1, 2], past), 300);
     assert.equal(drawFor([1, 7, 8], past), 300, 'two new ones take less');
     assert.ok(drawFor([2, 7, 8], past) >= 100, 'two new ones take more');

@@ -13,10 +13,8 @@ export interface Pace {
 
 /** A run of CI. */
 export interface PastRun {
-  /** How many entries it tested. */
-  readonly members: number;
-  /** The one entry that it tested alone, by its submission. */
-  readonly alone: number | undefined;
+  /** The submissions of the entries that it tested. */
+  readonly tested: readonly number[];
   /** Undefined: it was cut off, so it would have taken longer. */
   readonly passed: boolean | undefined;
   /** From the start of the tests until the result was known. */
@@ -57,20 +55,17 @@ export class Durations {
   readonly #builds: Pool<number>;
   readonly #landings: Pool<number>;
   readonly #pools = new Map<string, Pool<PastRun>>();
-  /** Runs of one entry alone, by its submission: its result, or the longest time without one. */
-  readonly #alone = new Map<number, Pick<PastRun, 'passed' | 'tookMs'>>();
+  /** By the entries tested: the time until a result, or the longest time without one. */
+  readonly #known = new Map<string, Pick<PastRun, 'passed' | 'tookMs'>>();
 
   constructor(pace: Pace, prng: Prng) {
     this.#prng = prng;
-    const alone = new Map<number, PastRun>();
     for (const run of pace.runs) {
-      const known = run.alone === undefined ? undefined : alone.get(run.alone);
-      const isBetter = known?.passed === undefined && (run.passed !== undefined || run.tookMs > (known?.tookMs ?? 0));
-      if (run.alone !== undefined && isBetter) alone.set(run.alone, run);
+      const known = this.#known.get(keyOf(run.tested));
+      const isLonger = known?.passed === undefined && run.tookMs > (known?.tookMs ?? 0);
+      if (run.passed !== undefined || isLonger) this.#known.set(keyOf(run.tested), run);
     }
-    this.#alone = alone;
-    // Runs of the same entry alone are evidence of one duration.
-    this.#runs = pace.runs.filter((run) => run.alone === undefined || alone.get(run.alone) === run);
+    this.#runs = pace.runs.filter(isOnlyEvidenceIn(pace.runs));
     this.#isFailingFast = isFailingFast(this.#runs);
     this.#builds = this.#weigh(pace.buildMs);
     this.#landings = this.#weigh(pace.landMs);
@@ -86,21 +81,22 @@ export class Durations {
 
   /** How long a run takes in all that has been under way for `elapsedMs`. */
   drawRun(candidate: Pick<Candidate, 'members' | 'required' | 'checks'>, passes: boolean, elapsedMs: number): number {
-    const { members } = candidate;
-    const before = members.flatMap(({ submission }) => this.#alone.get(submission) ?? []);
-    const known = before.filter(({ passed }) => passed !== undefined);
-    // The same entry takes about as long again, and several take as long as the longest.
+    const tested = candidate.members.map(({ submission }) => submission);
+    // The same entries take about as long again, and several take as long as the longest.
+    const again = this.#known.get(keyOf(tested));
+    if (again?.passed !== undefined && again.tookMs > elapsedMs) return again.tookMs;
+    const alone = tested.flatMap((submission) => this.#known.get(keyOf([submission])) ?? []);
+    const known = alone.filter(({ passed }) => passed !== undefined);
     const knownMs = longestOf(known);
-    const others = members.length - known.length;
+    const others = tested.length - known.length;
     if (others === 0 && knownMs > elapsedMs) return knownMs;
-    const cutOffMs = longestOf(before.filter(({ passed }) => passed === undefined));
+    const cutOffMs = longestOf([again ?? [], alone].flat().filter(({ passed }) => passed === undefined));
     const leastMs = knownMs > elapsedMs ? cutOffMs : Math.max(elapsedMs, cutOffMs);
     const open = openChecks(candidate);
     const tookMsOf = (run: PastRun) => (passes ? openMsOf(run, open) : run.tookMs);
-    const pool = this.#poolOf(others === 0 ? members.length : others, passes);
+    const pool = this.#poolOf(others === 0 ? tested.length : others, passes);
     const tookMs = Math.max(knownMs, this.#drawLonger(pool, leastMs, tookMsOf));
-    const [alone] = members;
-    if (members.length === 1 && alone !== undefined) this.#alone.set(alone.submission, { passed: passes, tookMs });
+    this.#known.set(keyOf(tested), { passed: passes, tookMs });
     return tookMs;
   }
 
@@ -149,7 +145,7 @@ export class Durations {
     const alike = this.#isFailingFast ? this.#runs.filter((run) => run.passed !== !passed) : this.#runs;
     let ofSize: readonly PastRun[] = [];
     for (let apart = 0; ofSize.length < Math.min(ENOUGH_OF_SIZE, alike.length); apart += 1)
-      ofSize = alike.filter((run) => Math.abs(sizeOf(run.members) - size) <= apart);
+      ofSize = alike.filter((run) => Math.abs(sizeOf(run.tested.length) - size) <= apart);
     const pool = this.#weigh(ofSize);
     this.#pools.set(key, pool);
     return pool;
@@ -168,6 +164,24 @@ function isFailingFast(runs: readonly PastRun[]): boolean {
   const ranks = decided.reduce((sum, run, index) => (run.passed === false ? sum + index + 1 : sum), 0);
   const expected = (failed * (decided.length + 1)) / 2;
   return (ranks - expected) / Math.sqrt((expected * passed) / 6) < CLEARLY_FEWER;
+}
+
+/**
+ * Runs of the same entries are evidence of one duration. One that was cut off counts until its entries are tested
+ * again: long runs are cut off more often, so they would count more often.
+ */
+function isOnlyEvidenceIn(runs: readonly PastRun[]): (run: PastRun) => boolean {
+  const decided = new Map(runs.flatMap((run) => (run.passed === undefined ? [] : [[keyOf(run.tested), run]])));
+  const latest = new Map(runs.flatMap((run) => run.tested.map((submission) => [submission, run])));
+  return (run) => {
+    const known = decided.get(keyOf(run.tested));
+    if (known !== undefined || run.passed !== undefined) return known === run;
+    return run.tested.every((submission) => latest.get(submission) === run);
+  };
+}
+
+function keyOf(tested: readonly number[]): string {
+  return tested.join();
 }
 
 function longestOf(runs: readonly Pick<PastRun, 'tookMs'>[]): number {

@@ -153,7 +153,7 @@ describe('forecasts of a queue', () => {
     const entry = new URL('../../simulator-main.ts', import.meta.url);
     const thread = new SimulatorThread({ entry, clock: systemClock, log: silentLog });
     test.after(() => thread.stop());
-    const run = { members: 1, alone: undefined, passed: true, tookMs: MINUTE_MS, checks: [], endedAt: 0 };
+    const run = { tested: [1], passed: true, tookMs: MINUTE_MS, checks: [], endedAt: 0 };
     const pace = { runs: [run], buildMs: [], landMs: [], arrivalMs: undefined };
     const input = { queue, now: Date.now(), pace, seed: '1' };
     assert.equal((await thread.forecast(input)).entries.size, 1);

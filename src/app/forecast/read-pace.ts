@@ -30,8 +30,7 @@ function runOf(candidate: Candidate): PastRun[] {
   const took = (at: Instant) => Math.max(0, at - testingSince);
   return [
     {
-      members: members.length,
-      alone: members.length === 1 ? members[0]?.submission : undefined,
+      tested: members.map(({ submission }) => submission),
       passed: pass === undefined && failure === undefined ? undefined : pass !== undefined,
       tookMs: took(endedAt),
       checks: checks.map(({ name, reportedAt }) => ({ name, tookMs: took(reportedAt) })),
