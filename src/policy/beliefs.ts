@@ -1,5 +1,6 @@
 import { type Candidate, compositionOf, isRunAgain, type Member } from '../engine/candidate.ts';
-import { clearedChance, flakeChance, type Learned, outcomeAt } from '../engine/learned.ts';
+import { clearedChance, confirmationsNeeded, flakeChance, type Learned, outcomeAt } from '../engine/learned.ts';
+import { membersOf } from '../engine/prefixes.ts';
 import type { PrNumber } from '../engine/pull-request.ts';
 import { type Entry, findEntry, type Queue } from '../engine/queue.ts';
 import { candidatesOf, unlanded } from '../engine/roster.ts';
@@ -228,25 +229,26 @@ function drawGamma(prng: Prng, shape: number): number {
 
 function failedSetsOf(queue: Queue): readonly FailedSet[] {
   const sets = new Map<string, FailedSet>();
-  for (const candidate of candidatesOf(queue)) {
-    if (candidate.state !== 'failed' || isRunAgain(candidate)) continue;
-    const entries = unlanded(queue, suspectsOf(queue, candidate));
-    if (entries.length === 0) continue;
+  const add = (entries: readonly Entry[], failures: number) => {
     const key = keyOf(entries);
-    sets.set(key, { entries, failures: (sets.get(key)?.failures ?? 0) + 1 });
+    if (entries.length > 0) sets.set(key, { entries, failures: (sets.get(key)?.failures ?? 0) + failures });
+  };
+  for (const candidate of candidatesOf(queue)) {
+    if (candidate.state === 'failed' && !isRunAgain(candidate)) add(unlanded(queue, suspectsOf(queue, candidate)), 1);
   }
   const landed = new Set(queue.landings.map(({ prNumber }) => prNumber));
-  // A search in halves ends the run of the batch that it began with.
-  for (const { how, failedSets, chains } of queue.bisections) {
-    if (how !== 'halves') continue;
-    const cleared = new Set(chains.flatMap(({ survivors }) => survivors.map(({ prNumber }) => prNumber)));
-    for (const set of failedSets) {
+  for (const search of queue.bisections) {
+    // The runs that accused it are ended when it is tested for the last time.
+    if (search.accused?.isLast) add(unlanded(queue, membersOf(search)), 1 + confirmationsNeeded(queue.learned));
+    // A search in halves ends the run of the batch that it began with.
+    if (search.how !== 'halves') continue;
+    const cleared = new Set(search.chains.flatMap(({ survivors }) => survivors.map(({ prNumber }) => prNumber)));
+    for (const set of search.failedSets) {
       const numbers = set.split(',').map((number) => Number(number) as PrNumber);
       // One that was removed since explains the failure.
       if (numbers.some((number) => findEntry(queue, number) === undefined && !landed.has(number))) continue;
       const entries = numbers.flatMap((number) => (cleared.has(number) ? [] : (findEntry(queue, number) ?? [])));
-      const key = keyOf(entries);
-      if (entries.length > 0 && !sets.has(key)) sets.set(key, { entries, failures: 1 });
+      if (!sets.has(keyOf(entries))) add(entries, 1);
     }
   }
   return [...sets.values()].sort((a, b) => a.entries.length - b.entries.length);

@@ -106,6 +106,13 @@ describe('a forecast', () => {
     assert.ok((only?.chanceToLand ?? 1) < 0.1, `${only?.chanceToLand}`);
   });
 
+  it('remembers why an entry was accused when it is tested for the last time [Z6]', () => {
+    const workload = workloadOf([{ takes: 60 }, { isBroken: true }, {}, {}]);
+    const told = forecast(workload, { after: 85, settings: { concurrency: 3, optimizationMode: 'ADAPTIVE' } });
+    const chance = told.entries.get(2 as PrNumber)?.chanceToLand ?? 1;
+    assert.ok(chance < 0.1, `${chance}`);
+  });
+
   it('goes on where a former head is to be tested [Z2]', () => {
     const { queue, now } = queueAfter(4, workloadOf([{}, {}]), { concurrency: 1 });
     const base = { sha: 'former' as Sha, ordinal: 0, epoch: 1 };
