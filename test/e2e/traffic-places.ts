@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import type { PrNumber } from '../../src/engine/pull-request.ts';
 import { createPlainWorld } from '../contract/plain-repository.ts';
 import { createFakeGithub } from '../fake/github/fake-github.ts';
-import { gitText } from '../fake/github/git.ts';
 import type { PullRequest } from '../fake/github/model.ts';
+import { gitText } from '../fake/hosted/git.ts';
 import { connectionOf } from './github-world.ts';
 import {
   type Client,

@@ -4,8 +4,8 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { write } from '../../../src/cli/core/terminal.ts';
 import type { FakeGithub } from '../../../test/fake/github/fake-github.ts';
-import { runGit } from '../../../test/fake/github/git.ts';
 import type { Repository } from '../../../test/fake/github/model.ts';
+import { runGit } from '../../../test/fake/hosted/git.ts';
 
 const INTERVAL_MS = 100;
 const TIMEOUT_MS = 60_000;

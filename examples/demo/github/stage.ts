@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { paint, write } from '../../../src/cli/core/terminal.ts';
 import { createFakeGithub, type FakeGithub } from '../../../test/fake/github/fake-github.ts';
-import { runGit } from '../../../test/fake/github/git.ts';
 import type { Repository } from '../../../test/fake/github/model.ts';
+import { runGit } from '../../../test/fake/hosted/git.ts';
 import { formatSurprises, makeLink, type Scene, type Stage } from '../scene.ts';
 import { SHOP } from '../story.ts';
 import { startCi } from './ci.ts';

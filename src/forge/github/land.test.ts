@@ -4,10 +4,10 @@ import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { CandidateBench, lines } from '../../../test/contract/forge-bench.ts';
 import { createGithubWorld, type GithubWorld } from '../../../test/contract/github-repository.ts';
 import { createFakeGithub, type FakeGithub } from '../../../test/fake/github/fake-github.ts';
-import type { ApiFault } from '../../../test/fake/github/faults.ts';
 import { mergePullRequest } from '../../../test/fake/github/merge.ts';
 import type { PullRequest } from '../../../test/fake/github/model.ts';
 import { closePullRequest } from '../../../test/fake/github/pull-request-state.ts';
+import type { ApiFault } from '../../../test/fake/hosted/faults.ts';
 
 import type { PrNumber } from '../../engine/pull-request.ts';
 import { createGit } from '../../git/create-git.ts';

@@ -1,3 +1,4 @@
+import type { Answer, NoAnswer } from '../hosted/answer.ts';
 import type { Caller, World } from './model.ts';
 
 /** A complete HTTP request. */
@@ -21,16 +22,6 @@ export interface Ask {
 
 /** Git does not count against rate limits. */
 export type Area = 'rest' | 'graphql' | 'git';
-
-export interface Answer {
-  readonly status: number;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Buffers are sent as they are, everything else as JSON. Undefined: no body. */
-  readonly body?: unknown;
-}
-
-/** The request hangs, or the connection is reset. */
-export type NoAnswer = 'silence' | 'reset';
 
 /** The values of the path's variables. */
 export type Params = Readonly<Record<string, string>>;

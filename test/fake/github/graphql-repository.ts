@@ -1,5 +1,5 @@
+import { findCommit } from '../hosted/git.ts';
 import { canSee } from './auth.ts';
-import { findCommit } from './git.ts';
 import { commitNode } from './graphql-checks.ts';
 import {
   actorNode,

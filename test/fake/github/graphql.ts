@@ -9,7 +9,8 @@ import {
   parse,
   validate,
 } from 'graphql';
-import type { Answer, Ask, Route } from './exchange.ts';
+import type { Answer } from '../hosted/answer.ts';
+import type { Ask, Route } from './exchange.ts';
 import { mutationFields } from './graphql-mutations.ts';
 import { Complaint } from './graphql-node.ts';
 import { queryFields } from './graphql-repository.ts';

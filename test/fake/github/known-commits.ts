@@ -1,4 +1,4 @@
-import { type Commit, countCommits, getCommit, gitText, readCommits } from './git.ts';
+import { type Commit, countCommits, getCommit, gitText, readCommits } from '../hosted/git.ts';
 import type { PullRequest, Repository } from './model.ts';
 
 /** Commits never change, so each is read once. */

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { describe, it } from 'node:test';
 import { AskGit } from '../git-files/object-files.ts';
-import { gitEnv } from './git.ts';
-import { advertiseRefs, listRefs, packetOf } from './list-refs.ts';
+import { gitEnv } from '../hosted/git.ts';
+import { advertiseRefs, listRefs, packetOf } from '../hosted/list-refs.ts';
 import { useGithub } from './use-github.ts';
 
 const here = useGithub();

@@ -1,7 +1,7 @@
 import { treeOf, writeCommit } from '../git-files/commit-files.ts';
 import { orGit } from '../git-files/object-files.ts';
 import { changeTree } from '../git-files/tree-files.ts';
-import { describePerson, runGit } from './git.ts';
+import { describePerson, runGit } from '../hosted/git.ts';
 import type { Repository, User, World } from './model.ts';
 import { personOf } from './people.ts';
 import { moveRefs, writeRefs, ZEROS } from './refs.ts';

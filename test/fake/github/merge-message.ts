@@ -1,4 +1,4 @@
-import { type Commit, readCommits } from './git.ts';
+import { type Commit, readCommits } from '../hosted/git.ts';
 import type { PullRequest } from './model.ts';
 
 export interface MergeMessage {

@@ -1,5 +1,5 @@
+import { commitTree, getCommit, mergeTree, readCommits } from '../hosted/git.ts';
 import { blocksOf, RULES_HEADING } from './blocks.ts';
-import { commitTree, getCommit, mergeTree, readCommits } from './git.ts';
 import { defaultMessage } from './merge-message.ts';
 import { findOut } from './mergeability.ts';
 import type { Caller, MergeMethod, PullRequest, Repository, User, World } from './model.ts';

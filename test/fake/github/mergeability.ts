@@ -1,4 +1,4 @@
-import { commitTree, findMergeBase, mergeTree } from './git.ts';
+import { commitTree, findMergeBase, mergeTree } from '../hosted/git.ts';
 import type { Mergeability, PullRequest, World } from './model.ts';
 import { personOf, WEB_FLOW } from './people.ts';
 import { branchHead, writeRefs, ZEROS } from './refs.ts';

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { pause, type Timing } from '../../../src/lib/clock.ts';
-import type { Answer, Ask, Meddler, NoAnswer } from './exchange.ts';
-import { type ApiFault, ApiFaults } from './faults.ts';
+import type { Answer, NoAnswer } from '../hosted/answer.ts';
+import { type ApiFault, ApiFaults } from '../hosted/faults.ts';
+import type { Ask, Meddler } from './exchange.ts';
 import { type RateLimitOptions, RateLimits, secondaryLimit } from './rate-limit.ts';
 
 /** Applies rate limits, ETags and injected faults to each request. */

@@ -1,4 +1,4 @@
-import type { Person } from './git.ts';
+import type { Person } from '../hosted/git.ts';
 import type { User } from './model.ts';
 
 /** The committer of merges on GitHub's pages and API. */

@@ -1,4 +1,4 @@
-import { isAncestor } from './git.ts';
+import { isAncestor } from '../hosted/git.ts';
 import type { PullRequestChanges } from './happening.ts';
 import { unknown } from './mergeability.ts';
 import type { BaseEvent, PullRequest, Repository, User, World } from './model.ts';

@@ -1,5 +1,6 @@
 import type { Clock } from '../../../src/lib/clock.ts';
-import type { Answer, Ask } from './exchange.ts';
+import type { Answer } from '../hosted/answer.ts';
+import type { Ask } from './exchange.ts';
 
 /** GitHub's hourly limit for an installation. */
 const DEFAULT_LIMIT = 5_000;

@@ -1,7 +1,7 @@
 import { lendCommit } from '../git-files/commit-files.ts';
 import { orGit } from '../git-files/object-files.ts';
 import { writeRefFiles } from '../git-files/ref-files.ts';
-import { gitLines, isAncestor, listShas, readRefs, runGit } from './git.ts';
+import { gitLines, isAncestor, listShas, readRefs, runGit } from '../hosted/git.ts';
 import type { PullRequest, Repository, User, World } from './model.ts';
 import { closePullRequest, markMerged } from './pull-request-state.ts';
 

@@ -1,4 +1,4 @@
-import type { Answer } from './exchange.ts';
+import type { Answer } from '../hosted/answer.ts';
 
 const DOCUMENTATION = 'https://docs.github.com/rest';
 

@@ -4,8 +4,8 @@ import { initBare } from '../git-files/bare-template.ts';
 import { lendCommit } from '../git-files/commit-files.ts';
 import { orGit } from '../git-files/object-files.ts';
 import { writeRefFiles } from '../git-files/ref-files.ts';
-import { readRefs, runGit } from './git.ts';
-import { HIDDEN } from './list-refs.ts';
+import { readRefs, runGit } from '../hosted/git.ts';
+import { HIDDEN } from '../hosted/list-refs.ts';
 import type { Repository, RepositorySettings, User, World } from './model.ts';
 import { ensureUser, fullNameOf, nodeId } from './world.ts';
 

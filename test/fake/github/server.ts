@@ -1,8 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { listen } from '../../helpers/listen.ts';
+import type { Answer } from '../hosted/answer.ts';
+import { findGitPlace } from '../hosted/git-http.ts';
 import { payerOf, readCaller, whoIs } from './auth.ts';
-import type { Answer, Area, Ask } from './exchange.ts';
-import { findGitService, serveGit } from './git-backend.ts';
+import type { Area, Ask } from './exchange.ts';
+import { serveGit } from './git-backend.ts';
 import type { Caller, World } from './model.ts';
 import { Moved, notFound, Refused } from './refused.ts';
 import { canonicalPath, findRoute } from './router.ts';
@@ -65,10 +67,10 @@ function understand(world: World, request: IncomingMessage, body: Buffer): Under
   const path = canonicalPath(world, pathname);
   const { caller, refusal } = identify(world, headers['authorization']);
   const common = { world, method, path, query, headers, body, caller, payer: payerOf(caller) };
-  const service = findGitService(path, query);
-  if (service !== undefined) {
-    const ask: Ask = { ...common, route: service, area: 'git' };
-    return { ask, act: () => (refusal === undefined ? serveGit(ask) : refuseGit(refusal)) };
+  const place = findGitPlace(path, query);
+  if (place !== undefined) {
+    const ask: Ask = { ...common, route: place.service, area: 'git' };
+    return { ask, act: () => (refusal === undefined ? serveGit(ask, place) : refuseGit(refusal)) };
   }
   const match = findRoute(world, method, path);
   const area: Area = path === '/graphql' ? 'graphql' : 'rest';

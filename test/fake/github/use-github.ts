@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { after, before, beforeEach } from 'node:test';
 import { promisify } from 'node:util';
 import type { Octokit } from 'octokit';
+import { gitEnv } from '../hosted/git.ts';
 import { asInstallation, asPerson } from './a-client.ts';
 import { createFakeGithub, type FakeGithub } from './fake-github.ts';
-import { gitEnv } from './git.ts';
 import type { Installation, Repository } from './model.ts';
 
 const run = promisify(execFile);

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import type { Ajv, ValidateFunction } from 'ajv';
-import type { Answer } from './exchange.ts';
+import type { Answer } from '../hosted/answer.ts';
 
 const NAME = 'github';
 /** Statuses that every route may answer, listed in the description or not. */

@@ -1,4 +1,4 @@
-import { readCommits } from './git.ts';
+import { readCommits } from '../hosted/git.ts';
 import type { Happening } from './happening.ts';
 import { findKnownCommit, statOf } from './known-commits.ts';
 import type { Repository, World } from './model.ts';

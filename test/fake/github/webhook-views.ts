@@ -1,4 +1,4 @@
-import type { Commit } from './git.ts';
+import type { Commit } from '../hosted/git.ts';
 import { unknown } from './mergeability.ts';
 import type { CheckSuite, Protection, PullRequest, Repository, User, WorkflowRun, World } from './model.ts';
 import { suiteView } from './views/check-view.ts';

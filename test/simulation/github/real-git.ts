@@ -1,5 +1,5 @@
 import type { Files } from '../../fake/git-model.ts';
-import { gitLines, gitText, runGit } from '../../fake/github/git.ts';
+import { gitLines, gitText, runGit } from '../../fake/hosted/git.ts';
 
 /** The files of a commit, by path. */
 export async function readFiles(gitDir: string, commit: string): Promise<Files> {

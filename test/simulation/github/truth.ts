@@ -1,7 +1,7 @@
 import type { Candidate } from '../../../src/engine/candidate.ts';
 import type { Sha } from '../../../src/lib/sha.ts';
 import type { Files } from '../../fake/git-model.ts';
-import { gitLines, gitText } from '../../fake/github/git.ts';
+import { gitLines, gitText } from '../../fake/hosted/git.ts';
 import { type Finding, Jury, type Truth } from '../blame.ts';
 import type { Chapter, Chronicle } from '../chronicle.ts';
 import type { GithubCi } from './ci.ts';

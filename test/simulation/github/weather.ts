@@ -1,8 +1,8 @@
 import type { Timing } from '../../../src/lib/clock.ts';
 import { Prng } from '../../../src/lib/prng.ts';
 import type { FakeGithub } from '../../fake/github/fake-github.ts';
-import type { ApiFault } from '../../fake/github/faults.ts';
 import type { WebhookConditions } from '../../fake/github/webhooks.ts';
+import type { ApiFault } from '../../fake/hosted/faults.ts';
 import type { Coverage } from '../coverage.ts';
 import type { GithubConditions } from './conditions.ts';
 

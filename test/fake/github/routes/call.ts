@@ -1,5 +1,6 @@
+import type { Answer } from '../../hosted/answer.ts';
 import { authorize, type Need } from '../auth.ts';
-import type { Answer, Ask, Params, Route } from '../exchange.ts';
+import type { Ask, Params, Route } from '../exchange.ts';
 import type { PullRequest, Repository, User, World } from '../model.ts';
 import { getPullRequest } from '../pulls.ts';
 import { invalid, Moved, notFound, Refused } from '../refused.ts';

@@ -1,7 +1,7 @@
+import { findCommit } from '../../hosted/git.ts';
 import { authorize } from '../auth.ts';
 import { addStatus, type CheckFields, checksOf, createCheck, ensureSuite, latestOf, updateCheck } from '../checks.ts';
 import type { Ask, Route } from '../exchange.ts';
-import { findCommit } from '../git.ts';
 import type { App, CheckRun, CommitStatus, Repository, WorkflowRun } from '../model.ts';
 import { invalid, Refused } from '../refused.ts';
 import { checkView, combinedStatusView, fullStatusView } from '../views/check-view.ts';

@@ -1,5 +1,5 @@
+import { findCommit, runGit } from '../../hosted/git.ts';
 import type { Route } from '../exchange.ts';
-import { findCommit, runGit } from '../git.ts';
 import type { Repository, Role } from '../model.ts';
 import { isProtected, protectionOf, requiredChecksOf, rulesetsOf } from '../protection.ts';
 import { pushBlock } from '../pushes.ts';

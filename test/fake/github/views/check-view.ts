@@ -1,5 +1,5 @@
+import type { Commit } from '../../hosted/git.ts';
 import { checksOf, latestOf, latestStatuses, suiteStatus } from '../checks.ts';
-import type { Commit } from '../git.ts';
 import type { CheckRun, CheckSuite, CommitStatus, Repository, World } from '../model.ts';
 import { openPullRequests } from '../refs.ts';
 import { fullNameOf } from '../world.ts';

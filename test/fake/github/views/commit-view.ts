@@ -1,4 +1,4 @@
-import type { Commit, Person } from '../git.ts';
+import type { Commit, Person } from '../../hosted/git.ts';
 import type { Repository, World } from '../model.ts';
 import { fullNameOf, nodeId } from '../world.ts';
 import { timeView } from './time.ts';

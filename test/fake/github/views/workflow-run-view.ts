@@ -1,4 +1,4 @@
-import type { Commit } from '../git.ts';
+import type { Commit } from '../../hosted/git.ts';
 import type { Repository, WorkflowRun, World } from '../model.ts';
 import { fullNameOf } from '../world.ts';
 import { pullsAt, simpleCommitView } from './check-view.ts';

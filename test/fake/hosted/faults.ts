@@ -1,5 +1,5 @@
 import { Prng } from '../../../src/lib/prng.ts';
-import type { Answer, Ask, NoAnswer } from './exchange.ts';
+import type { Answer, NoAnswer } from './answer.ts';
 
 /** With `after`, the request is carried out but its answer is lost. */
 export type ApiFault =
@@ -8,7 +8,7 @@ export type ApiFault =
   | { readonly kind: 'slow'; readonly byMs: number }
   /** As with an expired key or token. */
   | { readonly kind: 'unauthorized' }
-  /** As with revoked permissions: GitHub hides what a caller may not see. */
+  /** As with revoked permissions: a forge hides what a caller may not see. */
   | { readonly kind: 'hidden' }
   | { readonly kind: 'forbidden' }
   | { readonly kind: 'secondary_limit'; readonly retryAfterSeconds?: number }
@@ -24,14 +24,23 @@ export interface WeatherOptions {
   readonly route?: string;
 }
 
+/** A request, by which its faults are found. */
+interface Named {
+  readonly method: string;
+  readonly path: string;
+  readonly route: string;
+  readonly area: string;
+  readonly body: Buffer;
+}
+
 interface Rule {
-  readonly isMatch: (ask: Ask) => boolean;
+  readonly isMatch: (ask: Named) => boolean;
   readonly choose: () => ApiFault | undefined;
   left: number;
 }
 
 /**
- * Faults by route. A route is written in GitHub's form (`PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge`), as
+ * Faults by route. A route is written in the forge's form (`PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge`), as
  * requested (`PUT /repos/acme/app/pulls/7/merge`), or with stars (`PUT *merge`). GraphQL is `POST /graphql`, optionally
  * followed by an operation name.
  */
@@ -69,7 +78,7 @@ export class ApiFaults {
   }
 
   /** The fault of this request, if any. */
-  take(ask: Ask): ApiFault | undefined {
+  take(ask: Named): ApiFault | undefined {
     for (const rule of this.#rules) {
       if (rule.left <= 0 || !rule.isMatch(ask)) continue;
       const fault = rule.choose();
@@ -90,13 +99,13 @@ export class ApiFaults {
   }
 }
 
-function matcher(pattern: string): (ask: Ask) => boolean {
+function matcher(pattern: string): (ask: Named) => boolean {
   const escaped = pattern.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*');
   const expression = new RegExp(`^${escaped}$`, 's');
   return (ask) => namesOf(ask).some((name) => expression.test(name));
 }
 
-function namesOf(ask: Ask): readonly string[] {
+function namesOf(ask: Named): readonly string[] {
   const names = [ask.route, `${ask.method} ${ask.path}`];
   if (ask.area !== 'graphql') return names;
   const operation = /\b(?:query|mutation)\s+(\w+)/.exec(ask.body.toString())?.[1];
