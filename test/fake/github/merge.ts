@@ -1,4 +1,5 @@
-import { commitTree, getCommit, mergeTree, readCommits } from '../hosted/git.ts';
+import { commitTree } from '../hosted/git.ts';
+import { rebaseCommits } from '../hosted/rebase.ts';
 import { blocksOf, RULES_HEADING } from './blocks.ts';
 import { defaultMessage } from './merge-message.ts';
 import { findOut } from './mergeability.ts';
@@ -103,25 +104,10 @@ async function mergeOrSquash(world: World, pr: PullRequest, { base, tree, by, re
   });
 }
 
-/** Rewrites every commit, even when the branch could be fast-forwarded. */
 async function rebase(world: World, pr: PullRequest, { base, by }: Making): Promise<string> {
   const { gitDir } = pr.repository;
-  const commits = await readCommits(gitDir, { tip: pr.headSha, without: base });
-  const committer = personOf(by, world.now());
-  let tip = base;
-  for (const commit of commits.filter(({ parents }) => parents.length < 2)) {
-    const [parent] = commit.parents;
-    const { tree: onto } = await getCommit(gitDir, tip);
-    // Git 2.39 has no `--merge-base`, and finds the base as the parent of this stand-in.
-    const parents = parent === undefined ? [] : [parent];
-    const draft = { parents, message: 'Stand-in', author: committer, committer };
-    const ours = commitTree(gitDir, { ...draft, tree: onto });
-    const theirs = commitTree(gitDir, { ...draft, message: 'Theirs', tree: commit.tree });
-    const tree = await mergeTree(gitDir, ours, theirs);
-    if (tree === undefined) throw new Refused(405, "This branch can't be rebased");
-    const { author, message } = commit;
-    tip = commitTree(gitDir, { tree, parents: [tip], author, committer, message });
-  }
+  const tip = await rebaseCommits(gitDir, { base, head: pr.headSha, committer: personOf(by, world.now()) });
+  if (tip === undefined) throw new Refused(405, "This branch can't be rebased");
   return tip;
 }
 

@@ -1,0 +1,171 @@
+import { lendCommit } from '../git-files/commit-files.ts';
+import { orGit } from '../git-files/object-files.ts';
+import { writeRefFiles } from '../git-files/ref-files.ts';
+import {
+  findMergeBase,
+  getCommit,
+  gitLines,
+  isAncestor,
+  listShas,
+  mergeTree,
+  readRefs,
+  runGit,
+} from '../hosted/git.ts';
+import {
+  branchHead,
+  isDraft,
+  type PullRequest,
+  protectionOf,
+  type Repository,
+  type TimelineItem,
+  type User,
+  type World,
+} from './model.ts';
+
+export const ZEROS = '0'.repeat(40);
+
+/** After git moved refs, finds the changes and applies their consequences. */
+export async function catchUp(world: World, repository: Repository, sender: User): Promise<void> {
+  const before = repository.refs;
+  const after = await readRefs(repository.gitDir);
+  repository.refs = after;
+  for (const ref of new Set([...before.keys(), ...after.keys()])) {
+    if (!ref.startsWith('refs/heads/') && !ref.startsWith('refs/tags/')) continue;
+    const change = { before: before.get(ref) ?? ZEROS, after: after.get(ref) ?? ZEROS };
+    if (change.before === change.after) continue;
+    if (change.before === ZEROS) world.announce({ type: 'create', repository, sender, ref, sha: change.after });
+    if (change.after === ZEROS) world.announce({ type: 'delete', repository, sender, ref, sha: change.before });
+    else world.announce({ type: 'push', repository, sender, ref, ...change });
+    if (ref.startsWith('refs/heads/'))
+      await follow(world, repository, sender, ref.slice('refs/heads/'.length), change.after);
+  }
+}
+
+async function follow(
+  world: World,
+  repository: Repository,
+  sender: User,
+  branch: string,
+  after: string,
+): Promise<void> {
+  for (const target of world.repositories.values())
+    for (const pr of openPullRequests(target))
+      if (pr.headRepository === repository && pr.headBranch === branch) await followHead(world, pr, sender, after);
+  for (const pr of openPullRequests(repository)) {
+    if (pr.baseBranch !== branch) continue;
+    if (after === ZEROS) closePullRequest(world, pr, sender);
+    else await detectMerge(world, pr, sender);
+  }
+}
+
+export function openPullRequests({ pulls }: Repository): readonly PullRequest[] {
+  return [...pulls.values()].filter(({ isClosed }) => !isClosed);
+}
+
+async function followHead(world: World, pr: PullRequest, sender: User, after: string): Promise<void> {
+  if (after === ZEROS) return closePullRequest(world, pr, sender);
+  await keepHead(pr, after);
+  const isSame = await hasSameContent(pr, after);
+  await addPush(world, pr, sender, pr.headSha, after);
+  pr.headSha = after;
+  for (const review of pr.reviews) {
+    if (!isSame) review.isStale = true;
+    if (!isSame && protectionOf(pr.repository, pr.baseBranch)?.rule['dismiss_stale_approvals'] === true)
+      review.isDismissed ||= review.state === 'APPROVED';
+    if (review.commitId === after) review.isStale = false;
+  }
+  world.announce({ type: 'pull_request_sync', action: 'synchronized', repository: pr.repository, sender, pr });
+  await detectMerge(world, pr, sender);
+}
+
+/** Names the commits that were pushed, oldest first. */
+export async function addPush(world: World, pr: PullRequest, user: User, before: string, after: string): Promise<void> {
+  const { gitDir } = pr.repository;
+  const isForced = !(await isAncestor(gitDir, before, after));
+  const commits = isForced ? [before, after] : (await listShas(gitDir, before, after)).toReversed();
+  addItem(world, pr, user, {
+    type: 'pull_push',
+    body: JSON.stringify({ is_force_push: isForced, commit_ids: commits }),
+  });
+}
+
+async function hasSameContent({ repository, headSha, mergeBase }: PullRequest, after: string): Promise<boolean> {
+  const { gitDir } = repository;
+  if ((await findMergeBase(gitDir, headSha, after)) === undefined || mergeBase === '') return false;
+  const [one, other] = await Promise.all([getCommit(gitDir, headSha), getCommit(gitDir, after)]);
+  return one.tree === other.tree;
+}
+
+/** `refs/pull/N/head` keeps the commit after the branch or the fork was deleted. */
+export async function keepHead({ repository, headRepository, number }: PullRequest, after: string): Promise<void> {
+  if (headRepository !== undefined && headRepository !== repository)
+    await orGit<unknown>(
+      () => lendCommit(headRepository.gitDir, repository.gitDir, after),
+      () => runGit(repository.gitDir, ['fetch', '--quiet', '--no-tags', headRepository.gitDir, after]),
+    );
+  const ref = `refs/pull/${number}/head`;
+  await orGit<unknown>(
+    () => writeRefFiles(repository.gitDir, [{ ref, after }]),
+    () => runGit(repository.gitDir, ['update-ref', ref, after]),
+  );
+  repository.refs.set(ref, after);
+}
+
+/**
+ * Gitea lists the merges between the head and the branch, and takes the list for one commit. So it finds pull requests
+ * with one merge on the way, or none.
+ */
+async function detectMerge(world: World, pr: PullRequest, sender: User): Promise<void> {
+  const base = branchHead(pr.repository, pr.baseBranch);
+  if (base === undefined || pr.repository.settings['autodetect_manual_merge'] !== true) return;
+  const { gitDir } = pr.repository;
+  if (!(await isAncestor(gitDir, pr.headSha, base))) return;
+  const merges = await gitLines(gitDir, ['rev-list', '--ancestry-path', '--merges', `${pr.headSha}..${base}`]);
+  if (merges.length < 2) await markMerged(world, pr, sender, merges[0] ?? pr.headSha);
+}
+
+export async function markMerged(world: World, pr: PullRequest, by: User, sha: string): Promise<void> {
+  const { author } = await getCommit(pr.repository.gitDir, sha);
+  pr.merged = { sha, by, at: author.at };
+  pr.isClosed = true;
+  pr.closedAt = world.now();
+  addItem(world, pr, by, { type: 'merge_pull' });
+  world.announce({ type: 'pull_request', action: 'closed', repository: pr.repository, sender: by, pr });
+}
+
+export function closePullRequest(world: World, pr: PullRequest, sender: User): void {
+  pr.isClosed = true;
+  pr.closedAt = world.now();
+  addItem(world, pr, sender, { type: 'close' });
+  world.announce({ type: 'pull_request', action: 'closed', repository: pr.repository, sender, pr });
+}
+
+export function addItem(
+  world: World,
+  pr: PullRequest,
+  user: User,
+  more: Pick<TimelineItem, 'type'> & Partial<Pick<TimelineItem, 'body' | 'label' | 'oldRef' | 'newRef'>>,
+): TimelineItem {
+  const at = world.now();
+  const item = { id: world.nextId(), user, body: '', createdAt: at, updatedAt: at, reactions: [], ...more };
+  pr.timeline.push(item);
+  pr.updatedAt = at;
+  return item;
+}
+
+/** Whether a trial merge is clean. Computed once for the same two commits. */
+export async function isClean(pr: PullRequest): Promise<boolean> {
+  const base = branchHead(pr.repository, pr.baseBranch);
+  if (pr.merged !== undefined || base === undefined) return pr.trial?.isClean ?? true;
+  const key = `${base} ${pr.headSha}`;
+  if (pr.trial?.key === key) return pr.trial.isClean;
+  const { gitDir } = pr.repository;
+  const tree = await mergeTree(gitDir, base, pr.headSha);
+  pr.mergeBase = (await findMergeBase(gitDir, base, pr.headSha)) ?? '';
+  pr.trial = { key, isClean: tree !== undefined };
+  return pr.trial.isClean;
+}
+
+export function isMergeable(world: World, pr: PullRequest): Promise<boolean> {
+  return world.isChecking || isDraft(pr) ? Promise.resolve(false) : isClean(pr);
+}
