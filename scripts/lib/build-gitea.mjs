@@ -8,7 +8,7 @@ import { exitCodeOf, runChild } from './run-child.mjs';
 
 const VERSION = '1.26.0';
 const MODULE = `code.gitea.io/gitea@v${VERSION}`;
-/** What the server reads at run time, besides the program. */
+/** The server reads these folders at run time. */
 const STATIC = ['templates', 'options', 'public'];
 
 /** @returns {Promise<string>} the path of the program; its static files are in the folder `root` beside it */

@@ -75,7 +75,7 @@ function mayMerge({ repository, baseBranch }: PullRequest, user: User): boolean 
   return (rule['merge_whitelist_usernames'] as readonly string[]).includes(user.login);
 }
 
-/** What the protection of the branch still wants. */
+/** The first thing that the protection of the branch still wants. */
 function blockOf(pr: PullRequest): string | undefined {
   const { repository, reviews } = pr;
   const rule = protectionOf(repository, pr.baseBranch)?.rule;

@@ -1,6 +1,6 @@
 import type { RequestRecord } from './server.ts';
 
-/** What the fake knows, as plain data. Instants are whole seconds in milliseconds, as Gitea stores them. */
+/** The state of the fake, as plain data. Instants are whole seconds in milliseconds, as Gitea stores them. */
 export interface World {
   url: string;
   readonly folder: string;
