@@ -85,8 +85,15 @@ export class GiteaPeople {
     return ((await response.json()) as { sha1: string }).sha1;
   }
 
-  /** A commit on top of another or of nothing, pushed to a ref. */
-  async commit(login: string, fullName: string, ref: string, from: string | undefined, change: Change): Promise<Sha> {
+  /** A commit on top of another or of nothing, pushed to a ref. The other may be `beside`, in another repository. */
+  async commit(
+    login: string,
+    fullName: string,
+    ref: string,
+    from: string | undefined,
+    change: Change,
+    beside: string = fullName,
+  ): Promise<Sha> {
     const gitDir = this.gitea.gitDirOf(fullName);
     if ('catchUp' in this.gitea) {
       const sha = await commitChange(gitDir, ref, from, change);
@@ -97,7 +104,8 @@ export class GiteaPeople {
     initBare(scratch);
     try {
       await mkdir(join(scratch, 'objects', 'info'), { recursive: true });
-      await writeFile(join(scratch, 'objects', 'info', 'alternates'), `${join(gitDir, 'objects')}\n`);
+      const others = [gitDir, this.gitea.gitDirOf(beside)].map((path) => `${join(path, 'objects')}\n`);
+      await writeFile(join(scratch, 'objects', 'info', 'alternates'), others.join(''));
       const sha = await commitChange(scratch, 'refs/heads/pushed', from, change);
       await this.push(login, fullName, scratch, `+${sha}:${ref}`);
       return sha;

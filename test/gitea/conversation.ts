@@ -62,6 +62,19 @@ export class Conversation {
     return answer;
   }
 
+  /** Pushes, and writes down why it was refused, as git shows it. */
+  async push(name: string, login: string, fullName: string, refspec: string): Promise<void> {
+    const { gitea } = this.people;
+    const refusal = await this.people.push(login, fullName, gitea.gitDirOf(fullName), refspec).then(
+      () => [],
+      (error: Error) =>
+        [...error.message.matchAll(/remote: error: (.*\S)|! \[(.*)\]|(\(.*\))$|returned error: (\d+)/gm)].map(
+          ([, ...words]) => words.join(''),
+        ),
+    );
+    this.exchanges.push({ name, body: this.#plain(refusal) });
+  }
+
   /** Asks until the answer is right, since Gitea does some things later. */
   wait<T>(what: string, ask: () => Promise<T>, isRight: (answer: T) => boolean): Promise<T> {
     return until(what, WAIT_MS, async () => {

@@ -143,6 +143,11 @@ export async function tellStory(talk: Conversation): Promise<void> {
     enable_status_check: true,
     status_check_contexts: ['ci/*'],
   });
+  await talk.push('push to a protected branch', 'ada', 'acme/app', `${one}:refs/heads/main`);
+  await talk.push('delete a protected branch', 'bot', 'acme/app', ':refs/heads/main');
+  await talk.push('push as a reader', 'eve', 'acme/app', `${one}:refs/heads/eve`);
+  await talk.push('push to a pull request', 'bot', 'acme/app', `+${main}:refs/pull/1/head`);
+  await talk.push('push a ref of our own', 'bot', 'acme/app', `${one}:refs/sluice/candidates/one`);
   await talk.say('protect again', 'bot', 'POST', `${APP}/branch_protections`, rule);
   await talk.merge('merge without statuses', 'bot', `${APP}/pulls/1/merge`, { Do: 'merge' });
   const report = (state: string, context: string) => ({
@@ -205,6 +210,7 @@ export async function tellStory(talk: Conversation): Promise<void> {
   await talk.hear('pull_request', 'closed');
   await talk.say('the merged one', 'bot', 'GET', `${APP}/pulls/1`);
   await talk.merge('merge it again', 'bot', `${APP}/pulls/1/merge`, { Do: 'merge' });
+  await talk.push('force a protected branch', 'bot', 'acme/app', `+${main}:refs/heads/main`);
   await talk.say('unprotect', 'bot', 'DELETE', `${APP}/branch_protections/main`);
 
   // Two merges in one push: only the last one is noticed.

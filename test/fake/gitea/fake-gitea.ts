@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ApiFaults } from '../hosted/faults.ts';
-import { PRE_RECEIVE } from './git-backend.ts';
+import { HOOKS } from './git-backend.ts';
 import { issueRoutes } from './issue-routes.ts';
 import { findRepository, inTurn, type Repository, type World } from './model.ts';
 import { pullRoutes } from './pull-routes.ts';
@@ -31,7 +31,8 @@ export interface FakeGitea {
 export async function createFakeGitea(): Promise<FakeGitea> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-fake-gitea-'));
   await mkdir(join(folder, 'hooks'));
-  await writeFile(join(folder, 'hooks', 'pre-receive'), PRE_RECEIVE, { mode: 0o755 });
+  for (const [name, script] of Object.entries(HOOKS))
+    await writeFile(join(folder, 'hooks', name), script, { mode: 0o755 });
   const world = createWorld(folder, (happening) => webhooks.tell(happening));
   const webhooks = new Webhooks(world);
   const faults = new ApiFaults();

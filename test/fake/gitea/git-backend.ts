@@ -23,8 +23,8 @@ export async function serveGit(world: World, ask: Served): Promise<Answer> {
   const repository = findRepository(world, fullName);
   if (repository === undefined) return redirect(world, ask);
   const isPush = ask.service === 'git-receive-pack';
-  if (!hasMode(repository, caller, isPush ? 'write' : 'read'))
-    return refuseGit(caller === undefined ? 401 : isPush ? 403 : 404);
+  if (caller === undefined && (isPush || repository.isPrivate)) return refuseGit(401);
+  if (!hasMode(repository, caller, 'read')) return refuseGit(404);
   if (isPush && repository.isArchived)
     return plain(
       403,
@@ -40,8 +40,7 @@ export async function serveGit(world: World, ask: Served): Promise<Answer> {
 }
 
 export async function refuseGit(status: number): Promise<Answer> {
-  if (status !== 401)
-    return plain(status, status === 403 ? 'User permission denied for writing.' : 'Repository not found');
+  if (status !== 401) return plain(status, 'Repository not found');
   return { ...plain(401, 'Failed to authenticate user'), headers: { 'www-authenticate': 'Basic realm="Gitea"' } };
 }
 
@@ -57,8 +56,8 @@ function plain(status: number, text: string): Answer {
 }
 
 /** Gitea refuses a whole push when one of its refs may not move. Force pushes are found where the pushed commits are. */
-export const PRE_RECEIVE = `#!/bin/sh
-refuse() { printf 'Gitea: %s\\n' "$1" >&2; exit 1; }
+const PRE_RECEIVE = `#!/bin/sh
+refuse() { printf '\\nerror:\\nerror: %s\\nerror:\\n' "$1" >&2; exit 1; }
 [ -z "$FAKE_REFUSAL" ] || refuse "$FAKE_REFUSAL"
 while read -r old new ref; do
   case "$FAKE_STRAIGHT" in *" $ref "*) ;; *) continue ;; esac
@@ -67,13 +66,21 @@ while read -r old new ref; do
 done
 `;
 
+/** Refuses refs of pull requests, one by one. */
+const UPDATE = `#!/bin/sh
+case "$1" in refs/pull/*) exit 1 ;; esac
+`;
+
+export const HOOKS = { 'pre-receive': PRE_RECEIVE, update: UPDATE };
+
 function hooksOf(world: World, repository: Repository, ask: GitAsk, user: User): Readonly<Record<string, string>> {
   const changes = readCommands(ask);
   const refusal = changes
     .map(({ ref, after }) => blockOf(repository, user, ref, after))
     .find((why) => why !== undefined);
   const straight = changes.filter(({ ref }) => branchRule(repository, ref) !== undefined).map(({ ref }) => ref);
-  if (refusal === undefined && straight.length === 0) return NO_HOOKS;
+  const isOpen = !changes.some(({ ref }) => ref.startsWith('refs/pull/'));
+  if (refusal === undefined && straight.length === 0 && isOpen) return NO_HOOKS;
   const hooks = { ...NO_HOOKS, GIT_CONFIG_VALUE_0: `${world.folder}/hooks` };
   return { ...hooks, FAKE_REFUSAL: refusal ?? '', FAKE_STRAIGHT: ` ${straight.join(' ')} ` };
 }
@@ -83,6 +90,7 @@ function branchRule(repository: Repository, ref: string) {
 }
 
 function blockOf(repository: Repository, user: User, ref: string, after: string): string | undefined {
+  if (!hasMode(repository, user, 'write')) return 'User permission denied for writing.';
   if (!ref.startsWith('refs/heads/')) return undefined;
   const branch = ref.slice('refs/heads/'.length);
   if (after === ZEROS && branch === repository.defaultBranch)

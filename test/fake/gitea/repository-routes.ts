@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { rm } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { initBare } from '../git-files/bare-template.ts';
-import { gitLines, readRefs, runGit } from '../hosted/git.ts';
+import { writeRefFiles } from '../git-files/ref-files.ts';
+import { gitLines } from '../hosted/git.ts';
 import {
   type Body,
   type Call,
@@ -65,8 +66,9 @@ export const repositoryRoutes: Routes = {
     return { status: 200, body: repositoryView(call.world, repository, call.caller) };
   },
   'GET /repos/{owner}/{repo}': inRepository('read', (call) => ({ status: 200, body: show(call) })),
-  'PATCH /repos/{owner}/{repo}': inRepository('admin', (call) => {
+  'PATCH /repos/{owner}/{repo}': inRepository('admin', async (call) => {
     edit(call);
+    await writeFile(join(call.repository.gitDir, 'HEAD'), `ref: refs/heads/${call.repository.defaultBranch}\n`);
     return { status: 200, body: show(call) };
   }),
   'DELETE /repos/{owner}/{repo}': inRepository('owner', async (call) => {
@@ -83,8 +85,14 @@ export const repositoryRoutes: Routes = {
   'POST /repos/{owner}/{repo}/forks': inRepository('read', async (call) => {
     const name = textOf(call.body, 'name') || call.repository.name;
     const fork = createRepository(call.world, call.user, name, {}, call.repository);
-    await runGit(fork.gitDir, ['fetch', '--quiet', call.repository.gitDir, '+refs/heads/*:refs/heads/*']);
-    fork.refs = await readRefs(fork.gitDir);
+    // It shares the objects, so that no git is needed.
+    await writeFile(join(fork.gitDir, 'objects', 'info', 'alternates'), `${join(call.repository.gitDir, 'objects')}\n`);
+    const branches = [...call.repository.refs].filter(([ref]) => ref.startsWith('refs/heads/'));
+    writeRefFiles(
+      fork.gitDir,
+      branches.map(([ref, after]) => ({ ref, after })),
+    );
+    fork.refs = new Map(branches);
     return { status: 202, body: repositoryView(call.world, fork, call.user) };
   }),
   'GET /repos/{owner}/{repo}/branches': inRepository('read', (call) => {
