@@ -17,10 +17,10 @@ export const CHECK_CONCLUSIONS = [
 ] as const;
 export type CheckConclusion = (typeof CHECK_CONCLUSIONS)[number];
 
-/** The app that reports a check, by its slug and its numeric id. Plain git knows no apps. */
+/** The app or account that reports a check, by its name and its id. Plain git knows none. */
 export interface Reporter {
-  readonly app?: string | undefined;
-  readonly appId?: string | undefined;
+  readonly reporter?: string | undefined;
+  readonly reporterId?: string | undefined;
 }
 
 export interface Check extends Reporter {
@@ -113,7 +113,7 @@ function rank({ status }: Check): number {
   return CHECK_STATUSES.indexOf(status);
 }
 
-/** The name of a check. With `app`, only reports of that app count; it is a slug or a numeric id. */
+/** The name of a check. With `app`, only reports of that app or account count; it is a name or an id. */
 export type RequiredStatus = string | { readonly name: string; readonly app: string };
 
 export function nameOf(status: RequiredStatus): string {

@@ -62,8 +62,8 @@ function reportedBefore({ name }: CheckReported['check']): Outcome {
 }
 
 /** Every account with write access could set a status with that name. */
-function notTheApp({ name, app }: CheckReported['check'], required: string): string {
-  return `${name} counts only when the app ${required} reports it, and this came from ${app ?? 'no app'}.`;
+function notTheApp({ name, reporter }: CheckReported['check'], required: string): string {
+  return `${name} counts only when the app ${required} reports it, and this came from ${reporter ?? 'no app'}.`;
 }
 
 /**

@@ -63,7 +63,7 @@ export function appFor({ apps = {} }: RequiredChecks, name: string): string | un
 
 // SPEC G125
 export function isReportedBy(app: string, reporter: Reporter): boolean {
-  return app === reporter.app || app === reporter.appId;
+  return app === reporter.reporter || app === reporter.reporterId;
 }
 
 /** A duplicate name counts once. If one of the duplicates names an app, that app must report it. */

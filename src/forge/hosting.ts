@@ -182,10 +182,13 @@ export interface ChangedPullRequest {
 }
 
 export interface CheckReport extends Pick<Check, 'name' | 'status' | 'conclusion' | 'startedAt' | 'url' | 'summary'> {
-  /** The slug of the reporting app. Undefined for a commit status, which anyone with a token can set. */
-  readonly app: string | undefined;
-  /** The id of the same app, as text. */
-  readonly appId?: string | undefined;
+  /**
+   * The app or account that reported it, if the forge vouches for that. Undefined for a status of GitHub that a person
+   * set, because everyone with a token can set one.
+   */
+  readonly reporter: string | undefined;
+  /** The id of the same app or account, as text. */
+  readonly reporterId?: string | undefined;
   /** Number of reports under this name that were combined, including superseded ones. */
   readonly parts?: number;
 }

@@ -122,10 +122,10 @@ export class FakeHosting implements Hosting {
   /** CI reports the state of a check. */
   report(sha: Sha, name: string, conclusion: CheckConclusion | undefined, values: Partial<CheckReport> = {}): void {
     const status = conclusion === undefined ? 'IN_PROGRESS' : 'COMPLETED';
-    const facts = { app: 'ci', startedAt: this.#now(), url: undefined, summary: undefined };
+    const facts = { reporter: 'ci', startedAt: this.#now(), url: undefined, summary: undefined };
     const report = { name, status, conclusion, ...facts, ...values } as const;
     const ofCommit = this.#checks.get(sha) ?? new Map<string, CheckReport>();
-    this.#checks.set(sha, ofCommit.set(`${report.app} ${name}`, report));
+    this.#checks.set(sha, ofCommit.set(`${report.reporter} ${name}`, report));
     if (status === 'COMPLETED') this.tell(`checks ${sha} ${name}`, { kind: 'checks', sha, check: name });
   }
 

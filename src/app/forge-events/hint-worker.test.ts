@@ -75,10 +75,10 @@ describe('webhook hints', () => {
     const number = await world.world.submit();
     await world.deliverAndPass(10_000);
     const sha = await world.testedSha();
-    world.hosting.report(sha, 'ci', 'SUCCESS', { app: 'another' });
+    world.hosting.report(sha, 'ci', 'SUCCESS', { reporter: 'another' });
     await world.deliverAndPass(10_000);
     assert.equal(await world.stateOf(number), 'TESTING');
-    world.hosting.report(sha, 'ci', 'SUCCESS', { app: 'the-app' });
+    world.hosting.report(sha, 'ci', 'SUCCESS', { reporter: 'the-app' });
     await world.deliverAndPass(10_000);
     assert.equal(await world.stateOf(number), 'MERGED');
   });

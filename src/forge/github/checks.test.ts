@@ -97,9 +97,9 @@ describe('results of CI, as GitHub tells them', () => {
   });
 
   it('a status set by an app is its word, and one set by a person is nobody’s', () => {
-    assert.equal(only([status({ creator: { __typename: 'Bot', login: 'old-ci' } })])?.app, 'old-ci');
-    assert.equal(only([status({})])?.app, undefined);
-    assert.equal(only([status({ creator: null })])?.app, undefined);
+    assert.equal(only([status({ creator: { __typename: 'Bot', login: 'old-ci' } })])?.reporter, 'old-ci');
+    assert.equal(only([status({})])?.reporter, undefined);
+    assert.equal(only([status({ creator: null })])?.reporter, undefined);
   });
 
   it('of the attempts of one check the newest counts [G13]', () => {

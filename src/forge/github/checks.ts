@@ -208,7 +208,7 @@ export function reportsOfTest(contexts: readonly Context[]): readonly CheckRepor
   const passedOver = ofSuites.filter((each) => !isCounted(each)).map(({ report }) => report);
   return combine(ofSuites.filter(isCounted).map(({ report }) => report)).map((report) => {
     // Cancelled parts still count, so that the combined report does not look older than before.
-    const former = passedOver.filter(({ name, app }) => name === report.name && app === report.app).length;
+    const former = passedOver.filter(({ name, reporter }) => name === report.name && reporter === report.reporter).length;
     return { ...report, parts: (report.parts ?? 1) + former };
   });
 }
@@ -226,8 +226,8 @@ function newestOfEach(contexts: readonly Context[], keyOf: (context: Context) =>
 }
 
 function combine(reports: readonly CheckReport[]): readonly CheckReport[] {
-  const ofApp = Map.groupBy(reports, ({ name, app }) => JSON.stringify([name, app]));
-  return [...ofApp.values()].flatMap((ofOne) => combineReports(ofOne) ?? []);
+  const byReporter = Map.groupBy(reports, ({ name, reporter }) => JSON.stringify([name, reporter]));
+  return [...byReporter.values()].flatMap((ofOne) => combineReports(ofOne) ?? []);
 }
 
 function originOf(context: Context): readonly string[] {
@@ -268,8 +268,8 @@ function checkRunReport(run: CheckRunNode): CheckReport {
   const status = CHECK_STATUS[run.status] ?? 'QUEUED';
   return {
     name: run.name,
-    app: app?.slug,
-    ...(typeof app?.databaseId === 'number' && { appId: String(app.databaseId) }),
+    reporter: app?.slug,
+    ...(typeof app?.databaseId === 'number' && { reporterId: String(app.databaseId) }),
     status,
     conclusion: status === 'COMPLETED' ? conclusionOf(run.conclusion) : undefined,
     startedAt: instantOf(run.startedAt),
@@ -322,7 +322,7 @@ function statusReport(node: StatusNode): CheckReport {
   const conclusion = Object.hasOwn(STATES, node.state) ? STATES[node.state] : 'ERROR';
   return {
     name: node.context,
-    app: node.creator?.__typename === 'Bot' ? node.creator.login : undefined,
+    reporter: node.creator?.__typename === 'Bot' ? node.creator.login : undefined,
     status: conclusion === undefined ? 'QUEUED' : 'COMPLETED',
     conclusion,
     startedAt: withinSecond(instantOf(node.createdAt), conclusion),

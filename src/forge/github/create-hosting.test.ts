@@ -182,7 +182,7 @@ describe('pull requests on GitHub', () => {
     github.setStatus(repository, { sha: pr.headSha, context: 'lint', state: 'failure' });
     const { upToDate } = (await facts(pr)) ?? {};
     assert.equal(upToDate?.targetHead, repository.refs.get('refs/heads/main'));
-    assert.deepEqual(upToDate?.passedChecks, [{ name: 'test', app: 'github-actions', appId: '15368' }]);
+    assert.deepEqual(upToDate?.passedChecks, [{ name: 'test', reporter: 'github-actions', reporterId: '15368' }]);
     await github.commit(repository, { branch: 'main', files: { 'other.txt': 'x\n' }, message: 'Move' });
     assert.equal((await facts(pr))?.upToDate, undefined);
     await github.openPullRequest(repository, { branch: 'other' });
@@ -206,7 +206,7 @@ describe('checks on GitHub', () => {
     const read = await hosting.readChecks(APP, [shaOf(one), shaOf(none)]);
     assert.deepEqual(read.get(shaOf(none)), []);
     assert.deepEqual(
-      read.get(shaOf(one))?.map(({ name, app, status, conclusion, url }) => [name, app, status, conclusion, url]),
+      read.get(shaOf(one))?.map(({ name, reporter, status, conclusion, url }) => [name, reporter, status, conclusion, url]),
       [
         ['test', 'github-actions', 'COMPLETED', 'FAILURE', 'https://ci.test/1'],
         ['lint', undefined, 'QUEUED', undefined, undefined],

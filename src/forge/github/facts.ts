@@ -183,6 +183,6 @@ function upToDateOf(node: PullRequestDetails, targetHead: Sha, checks: Contexts)
   return { targetHead, tree: head.tree.oid, passedChecks: reports.filter(hasPassed).map(passedCheck) };
 }
 
-function passedCheck({ name, app, appId }: PassedCheck): PassedCheck {
-  return { name, ...(app !== undefined && { app }), ...(appId !== undefined && { appId }) };
+function passedCheck({ name, reporter, reporterId }: PassedCheck): PassedCheck {
+  return { name, ...(reporter !== undefined && { reporter }), ...(reporterId !== undefined && { reporterId }) };
 }

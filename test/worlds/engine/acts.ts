@@ -189,7 +189,7 @@ function upToDate({ branch }: Scenario, prNumber: PrNumber, options: readonly st
   const on = optionOf(options, 'on');
   const targetHead = on === undefined ? branch.head : (`head:${on}` as Sha);
   const tree = (optionOf(options, 'tree') ?? branch.treeWith(letter(prNumber))) as Sha;
-  const passedChecks = (optionOf(options, 'passed') ?? 'ci').split(',').map(parseStatus);
+  const passedChecks = (optionOf(options, 'passed') ?? 'ci').split(',').map(parseReporter);
   return { upToDate: { targetHead, tree, passedChecks } };
 }
 

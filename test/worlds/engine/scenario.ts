@@ -165,7 +165,7 @@ export class Scenario {
 
   reportCheck(
     candidate: CandidateNumber,
-    check: { name?: string; app?: string; conclusion?: CheckConclusion; startedAt?: number; status?: CheckStatus },
+    check: { name?: string; reporter?: string; conclusion?: CheckConclusion; startedAt?: number; status?: CheckStatus },
   ): Step {
     const { status = 'COMPLETED' } = check;
     return this.tell({
@@ -174,7 +174,7 @@ export class Scenario {
       candidate,
       check: {
         name: check.name ?? 'ci',
-        ...(check.app === undefined ? {} : { app: check.app }),
+        ...(check.reporter === undefined ? {} : { reporter: check.reporter }),
         status,
         conclusion: status === 'COMPLETED' ? (check.conclusion ?? 'SUCCESS') : undefined,
         startedAt: check.startedAt,

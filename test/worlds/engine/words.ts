@@ -88,9 +88,9 @@ export function parseStatus(word: string): RequiredStatus {
   return app === undefined ? name : { name, app };
 }
 
-export function parseReporter(word: string): { readonly name: string; readonly app?: string } {
-  const status = parseStatus(word);
-  return typeof status === 'string' ? { name: status } : status;
+export function parseReporter(word: string): { readonly name: string; readonly reporter?: string } {
+  const [name = '', reporter] = word.split('@');
+  return reporter === undefined ? { name } : { name, reporter };
 }
 
 /** The value of `name=value` among the words. */
