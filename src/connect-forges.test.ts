@@ -33,7 +33,13 @@ async function aServer(context: TestContext) {
   const said: string[] = [];
   const say = (_facts: object, text: string) => void said.push(text);
   const { clock, next } = manualRounds();
-  const config = { dataFolder, github: undefined, testBranchPrefix: 'sluice', hookTimeoutSeconds: 300 };
+  const config = {
+    dataFolder,
+    github: undefined,
+    gitea: undefined,
+    testBranchPrefix: 'sluice',
+    hookTimeoutSeconds: 300,
+  };
   const log = { debug: say, info: say, warn: say, error: say };
   const { forges, watch } = await connectForges(config, { clock, log });
   context.after(async () => {

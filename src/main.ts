@@ -251,7 +251,7 @@ function entryOf(name: string): URL {
 }
 
 function createRunner(config: Config, log: Log): Promise<CheckRunner> {
-  const { dataFolder, github } = config;
+  const { dataFolder, github, gitea } = config;
   return createLocalRunner({
     folder: findRunnerFolder(dataFolder, config.runnerProtection),
     jobs: config.runnerJobs,
@@ -261,7 +261,11 @@ function createRunner(config: Config, log: Log): Promise<CheckRunner> {
     processes: config.runnerProcesses,
     tools: config.runnerTools,
     caches: config.runnerCaches,
-    secrets: [dataFolder, ...(github?.auth.kind === 'key_file' ? [github.auth.file] : [])],
+    secrets: [
+      dataFolder,
+      ...(github?.auth.kind === 'key_file' ? [github.auth.file] : []),
+      ...(gitea !== undefined && 'file' in gitea.token ? [gitea.token.file] : []),
+    ],
     log,
   });
 }

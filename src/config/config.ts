@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import path from 'node:path';
 import type { LogLevel } from '../lib/log.ts';
 import { checkSlug } from '../lib/text.ts';
+import { checkGitea, GITEA_RULES, type GiteaEnvironment, parseGitea, warnOfGitea } from './gitea.ts';
 import { checkGithub, GITHUB_RULES, type GithubEnvironment, parseGithub, warnOfGithub } from './github.ts';
 import { parseRunner, RUNNER_REMOVED, RUNNER_RULES, type RunnerConfig } from './runner.ts';
 import { VARIABLES, type Variable, type VariableName } from './variables.ts';
@@ -78,6 +79,8 @@ export interface Config extends RunnerConfig {
   readonly logLevel: LogLevel;
   /** The GitHub connection from environment variables. Other connections have files of their own. */
   readonly github: GithubEnvironment | undefined;
+  /** The same for Gitea. */
+  readonly gitea: GiteaEnvironment | undefined;
   /** Undefined: a folder of the data folder, which is created. */
   readonly backupFolder: string | undefined;
   /** Undefined: the server makes no backups without being asked. */
@@ -96,6 +99,7 @@ export function parseConfig(environment: Environment): ParsedConfig {
   const problems = [
     ...checkVariables(environment),
     ...checkGithub(read),
+    ...checkGitea(read),
     ...checkBackups(read),
     ...findRemoved(environment),
   ];
@@ -123,10 +127,12 @@ export function parseConfig(environment: Environment): ParsedConfig {
     repositoryTests: Number(read('SLUICE_REPOSITORY_TESTS') ?? VARIABLES.SLUICE_REPOSITORY_TESTS.default),
     logLevel: (read('SLUICE_LOG_LEVEL') ?? VARIABLES.SLUICE_LOG_LEVEL.default) as Config['logLevel'],
     github: parseGithub(read),
+    gitea: parseGitea(read),
     backupFolder: toFolder(read('SLUICE_BACKUP_DIR')),
     backupSchedule: parseSchedule(read),
   };
-  return { config: Object.freeze(config), warnings: [...findUnknown(environment), ...warnOfGithub(config.github)] };
+  const warnings = [...findUnknown(environment), ...warnOfGithub(config.github), ...warnOfGitea(config.gitea)];
+  return { config: Object.freeze(config), warnings };
 }
 
 function toFolder(given: string | undefined): string | undefined {
@@ -170,6 +176,7 @@ function problemOf(variable: Variable, given: string): string | undefined {
 /** Rules beyond the kind of a variable. Their messages never repeat the value of a secret. */
 const RULES: { readonly [Name in VariableName]?: (given: string) => string | undefined } = {
   ...GITHUB_RULES,
+  ...GITEA_RULES,
   SLUICE_DATABASE_URL: (given) =>
     /^postgres(?:ql)?:\/\//.test(given) && URL.canParse(given)
       ? undefined

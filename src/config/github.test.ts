@@ -7,9 +7,10 @@ import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import { parseConfig } from './config.ts';
-import { parsePrivateKey } from './github.ts';
+import { type GithubEnvironment, parsePrivateKey } from './github.ts';
 import { githubFileOf, writeGithubFile } from './github-file.ts';
-import { loadGithub } from './load-github.ts';
+import { loadConnections } from './load-connections.ts';
+import { loadGithubFiles, loadGithubVariables } from './load-github.ts';
 
 const encoding = { type: 'pkcs1', format: 'pem' } as const;
 const newKey = () => generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export(encoding).toString();
@@ -35,6 +36,12 @@ async function aFolder(context: TestContext): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'sluice-github-'));
   context.after(() => rm(folder, { recursive: true, force: true }));
   return folder;
+}
+
+const SOURCE = { loadVariables: loadGithubVariables, loadFiles: loadGithubFiles };
+
+function loadGithub(config: { readonly dataFolder: string; readonly github: GithubEnvironment | undefined }) {
+  return loadConnections(SOURCE, { gitea: undefined, ...config });
 }
 
 describe('the connection to GitHub in the environment', () => {

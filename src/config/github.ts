@@ -1,4 +1,5 @@
 import { createPrivateKey } from 'node:crypto';
+import { checkForgeHost } from './forge-host.ts';
 import type { VariableName } from './variables.ts';
 
 /** The connection to one GitHub, as configured. */
@@ -23,11 +24,9 @@ export type GithubEnvironment = Omit<GithubSettings, 'auth'> & {
 type GithubVariable = Extract<VariableName, `SLUICE_GITHUB_${string}`>;
 type Read = (name: VariableName) => string | undefined;
 
-const HOST = /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[0-9]{1,5})?$/;
-
 /** The rules of single variables. Their messages never repeat the value of a secret. */
 export const GITHUB_RULES: { readonly [Name in GithubVariable]?: (given: string) => string | undefined } = {
-  SLUICE_GITHUB_HOST: checkGithubHost,
+  SLUICE_GITHUB_HOST: checkForgeHost,
   SLUICE_GITHUB_APP_ID: (given) =>
     APP_ID.test(given) ? undefined : `must be the number or the client id of a GitHub App, not "${given}"`,
   SLUICE_GITHUB_PRIVATE_KEY: (given) => (parsePrivateKey(given) === undefined ? KEY_SENTENCE : undefined),
@@ -38,14 +37,6 @@ export const GITHUB_RULES: { readonly [Name in GithubVariable]?: (given: string)
 
 export const APP_ID = /^(?:\d{1,15}|Iv[\w.]{6,60})$/;
 export const TOKEN = /^[\x21-\x7e]{10,500}$/;
-
-export function checkGithubHost(given: string): string | undefined {
-  const host = given.toLowerCase();
-  if (host === 'local') return 'must not be "local", which stands for plain git';
-  return HOST.test(host) && host.length <= 253
-    ? undefined
-    : `must be the name of a host, such as github.com, not "${given}"`;
-}
 
 /** Finds variables that do not fit together, in words. */
 // SPEC G89

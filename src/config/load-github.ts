@@ -1,43 +1,28 @@
 import { readFile } from 'node:fs/promises';
 import { Fault } from '../lib/fault.ts';
 import type { Config } from './config.ts';
+import { type LoadedFile, loadFiles, warnOfFile } from './connection-file.ts';
 import type { GithubAuth, GithubEnvironment, GithubSettings } from './github.ts';
 import { KEY_SENTENCE, parsePrivateKey } from './github.ts';
-import { type GithubFile, readGithubFile, readGithubFiles } from './github-file.ts';
+import { GITHUB_FILES } from './github-file.ts';
+import type { FoundConnections } from './load-connections.ts';
 
 /** A connection. `reload` reads its credentials again when GitHub refuses them; undefined if they cannot change. */
 export interface LoadedGithub extends GithubSettings {
   readonly reload: (() => Promise<GithubAuth>) | undefined;
 }
 
-/** Loads the connection of the environment and those of files. The environment wins for its host. */
-// SPEC G67
-export async function loadGithub({ github, dataFolder }: Pick<Config, 'github' | 'dataFolder'>): Promise<{
-  readonly connections: readonly LoadedGithub[];
-  readonly warnings: readonly string[];
-}> {
-  const own = github === undefined ? [] : [await loadEnvironment(github)];
-  const { connections, warnings, problems } = await loadNewGithub({ dataFolder }, new Set(own.map(({ host }) => host)));
-  if (problems.length > 0) throw new Fault('MISCONFIGURED', problems.join('\n'));
-  return { connections: [...own, ...connections], warnings };
+export async function loadGithubVariables({ github }: Pick<Config, 'github'>): Promise<readonly LoadedGithub[]> {
+  return github === undefined ? [] : [await loadEnvironment(github)];
 }
 
-/** Loads the connections of files, except for hosts that are connected already. */
-export async function loadNewGithub(
-  { dataFolder }: Pick<Config, 'dataFolder'>,
+export async function loadGithubFiles(
+  dataFolder: string,
   connected: ReadonlySet<string>,
-): Promise<{
-  readonly connections: readonly LoadedGithub[];
-  readonly warnings: readonly string[];
-  readonly problems: readonly string[];
-}> {
-  const files = await readGithubFiles(dataFolder, connected);
-  const usable = files.filter((file): file is GithubFile => typeof file !== 'string');
-  return {
-    connections: usable.map(loadFile),
-    warnings: usable.flatMap(warningsOf),
-    problems: files.filter((file) => typeof file === 'string'),
-  };
+): Promise<FoundConnections<LoadedGithub>> {
+  const { files, problems } = await loadFiles(GITHUB_FILES, dataFolder, connected);
+  const warnings = files.flatMap((file) => warnOfFile(file, file.settings.host, file.settings.auth.webhookSecret));
+  return { connections: files.map(loadFile), warnings, problems };
 }
 
 async function loadEnvironment({ auth, webhookSecret, ...rest }: GithubEnvironment): Promise<LoadedGithub> {
@@ -61,19 +46,6 @@ async function readKey(file: string): Promise<string> {
   return key;
 }
 
-function loadFile({ settings, file }: GithubFile): LoadedGithub {
-  const reload = async (): Promise<GithubAuth> => {
-    const now = await readGithubFile(file);
-    if (typeof now === 'string') throw new Fault('MISCONFIGURED', now);
-    return now.settings.auth;
-  };
-  return { ...settings, reload };
-}
-
-function warningsOf({ file, settings, warnings }: GithubFile): string[] {
-  if (settings.auth.webhookSecret !== undefined) return [...warnings];
-  return [
-    ...warnings,
-    `${file} has no webhookSecret: no event from ${settings.host} is believed, only polling finds them.`,
-  ];
+function loadFile({ settings, reload }: LoadedFile<GithubSettings>): LoadedGithub {
+  return { ...settings, reload: async () => (await reload()).auth };
 }

@@ -90,6 +90,19 @@ export const VARIABLES = {
     'Address of the REST API, for unusual installations.',
   ),
   SLUICE_GITHUB_WEB_URL: url('https://HOST', 'Address for people and git, for unusual installations.'),
+  SLUICE_GITEA_URL: url(
+    'unset',
+    'Address of a Gitea or Forgejo. `sluice forge setup gitea` connects any number of them without variables.',
+  ),
+  SLUICE_GITEA_TOKEN: secret('unset', 'Access token of the account that Sluice acts as there.'),
+  SLUICE_GITEA_TOKEN_FILE: text(
+    'unset',
+    'A file with that token instead. The server reads it again when Gitea refuses the token.',
+  ),
+  SLUICE_GITEA_WEBHOOK_SECRET: secret(
+    'unset: the server polls events',
+    'The secret of the webhooks that Gitea sends to /webhooks/gitea/HOST.',
+  ),
   SLUICE_RUNNER_JOBS: integer(
     'number of cores',
     { min: 1, max: 1000 },
@@ -197,8 +210,8 @@ export function renderConfigurationPage(): string {
   return `${[
     '# Configuration',
     '',
-    'Environment variables configure the server. `sluice serve --help` shows this table too. Connections to GitHub may',
-    'also be files in the data folder, which `sluice github setup` writes: see [github.md](github.md).',
+    'Environment variables configure the server. `sluice serve --help` shows this table too. Connections to forges may',
+    'also be files in the data folder, which `sluice forge setup` writes: see [github.md](github.md) and [gitea.md](gitea.md).',
     'An empty variable counts as unset. The server reports all problems at once, does not start, and exits with 2.',
     '',
     '| variable | default | is |',

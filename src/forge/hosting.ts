@@ -5,7 +5,7 @@ import type { Instant } from '../lib/clock.ts';
 import type { Sha } from '../lib/sha.ts';
 import type { ForgeRepository } from './forge-repository.ts';
 
-export type ForgeKind = 'github';
+export type ForgeKind = 'github' | 'gitea';
 
 /**
  * Port to a forge with accounts, CI and webhooks, which plain git lacks. Every answer is read at the time of the call.

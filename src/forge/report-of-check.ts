@@ -41,3 +41,7 @@ function badness({ status, conclusion }: CheckReport): number {
   // A cancelled check can be retried; a failed one would fail again.
   return conclusion === 'CANCELLED' || conclusion === 'STALE' ? 2 : 3;
 }
+
+export function hasPassed({ conclusion }: CheckReport): boolean {
+  return conclusion === 'SUCCESS' || conclusion === 'NEUTRAL' || conclusion === 'SKIPPED';
+}

@@ -12,7 +12,7 @@ import { encodeQueue } from '../app/core/queue-codec.ts';
 import { createQueue } from '../engine/queue.ts';
 import { DEFAULT_SETTINGS } from '../engine/settings.ts';
 import type { Forge } from '../forge/forge.ts';
-import { createReadDelivery } from '../forge/github/webhook.ts';
+import { createReadGithubDelivery } from '../forge/github/webhook.ts';
 import type { Hosting } from '../forge/hosting.ts';
 import type { OrganizationId } from '../storage/accounts.ts';
 
@@ -21,7 +21,7 @@ const SECRET = 's3cret';
 
 /** Only the reading of webhooks is used of these forges. */
 function aForge(secret: string | undefined): Forge {
-  const readDelivery = createReadDelivery({ secret: () => secret, ownAppId: undefined });
+  const readDelivery = createReadGithubDelivery({ secret: () => secret, ownAppId: undefined });
   const hosting = { kind: 'github', proofHeader: 'x-hub-signature-256', readDelivery } as unknown as Hosting;
   return { hosting } as unknown as Forge;
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { access, constants, mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Command } from 'commander';
-import { checkGithubHost } from '../../config/github.ts';
+import { checkForgeHost } from '../../config/forge-host.ts';
 import { githubFileOf, writeGithubFile } from '../../config/github-file.ts';
 import { addExamples, parseIntegerWithin } from '../core/arguments.ts';
 import type { GlobalOptions } from '../core/context.ts';
@@ -93,7 +93,7 @@ async function runSetup(options: SetupOptions): Promise<void> {
 
 function placeOf(options: SetupOptions): AppOwner {
   const host = options.host.toLowerCase();
-  const problem = checkGithubHost(host);
+  const problem = checkForgeHost(host);
   if (problem !== undefined) throw usageError(`--host ${problem}.`);
   const isCloud = host === 'github.com';
   const apiUrl = options.apiUrl ?? (isCloud ? 'https://api.github.com' : `https://${host}/api/v3`);

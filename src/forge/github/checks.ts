@@ -3,8 +3,9 @@ import type { PrNumber } from '../../engine/pull-request.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { ForgeRepository } from '../forge.ts';
+import { instantOf, linkOf, summaryOf } from '../hosted/forge-text.ts';
 import type { CheckReport } from '../hosting.ts';
-import { combineReports, isWorse } from '../report-of-check.ts';
+import { combineReports, hasPassed, isWorse } from '../report-of-check.ts';
 import type { GithubClient } from './api/client.ts';
 import { chunksOf, inHalves } from './in-halves.ts';
 
@@ -52,8 +53,6 @@ const PAGE = 100;
 /** A bound against endless paging. */
 const MAX_PAGES = 20;
 const COMMITS_AT_ONCE = 20;
-const MAX_SUMMARY = 1_000;
-const MAX_URL = 2_000;
 
 /** `required` adds a field to each context: whether a pull request requires the check. */
 export function contextsText(required = '', after?: string): string {
@@ -208,7 +207,9 @@ export function reportsOfTest(contexts: readonly Context[]): readonly CheckRepor
   const passedOver = ofSuites.filter((each) => !isCounted(each)).map(({ report }) => report);
   return combine(ofSuites.filter(isCounted).map(({ report }) => report)).map((report) => {
     // Cancelled parts still count, so that the combined report does not look older than before.
-    const former = passedOver.filter(({ name, reporter }) => name === report.name && reporter === report.reporter).length;
+    const former = passedOver.filter(
+      ({ name, reporter }) => name === report.name && reporter === report.reporter,
+    ).length;
     return { ...report, parts: (report.parts ?? 1) + former };
   });
 }
@@ -240,10 +241,6 @@ function suiteOf(context: Context): readonly string[] {
   return context.__typename === 'StatusContext' ? ['status'] : ['suite', context.checkSuite.id];
 }
 
-export function hasPassed({ conclusion }: CheckReport): boolean {
-  return conclusion === 'SUCCESS' || conclusion === 'NEUTRAL' || conclusion === 'SKIPPED';
-}
-
 function isCancelled({ conclusion }: CheckReport): boolean {
   return conclusion === 'CANCELLED' || conclusion === 'STALE';
 }
@@ -273,7 +270,7 @@ function checkRunReport(run: CheckRunNode): CheckReport {
     status,
     conclusion: status === 'COMPLETED' ? conclusionOf(run.conclusion) : undefined,
     startedAt: instantOf(run.startedAt),
-    url: webUrl(run.detailsUrl),
+    url: linkOf(run.detailsUrl),
     summary: summaryOf(run.title),
   };
 }
@@ -326,7 +323,7 @@ function statusReport(node: StatusNode): CheckReport {
     status: conclusion === undefined ? 'QUEUED' : 'COMPLETED',
     conclusion,
     startedAt: withinSecond(instantOf(node.createdAt), conclusion),
-    url: webUrl(node.targetUrl),
+    url: linkOf(node.targetUrl),
     summary: summaryOf(node.description),
   };
 }
@@ -339,19 +336,4 @@ function statusReport(node: StatusNode): CheckReport {
 function withinSecond(createdAt: Instant | undefined, conclusion: CheckConclusion | undefined): Instant | undefined {
   if (createdAt === undefined || conclusion === undefined) return createdAt;
   return createdAt + (conclusion === 'SUCCESS' ? 1 : 2);
-}
-
-export function instantOf(text: string | null | undefined): Instant | undefined {
-  const instant = Date.parse(text ?? '');
-  return Number.isNaN(instant) ? undefined : instant;
-}
-
-function webUrl(text: string | null): string | undefined {
-  if (text === null || text.length > MAX_URL || !URL.canParse(text)) return undefined;
-  return /^https?:$/.test(new URL(text).protocol) ? text : undefined;
-}
-
-function summaryOf(text: string | null): string | undefined {
-  const short = text?.slice(0, MAX_SUMMARY).toWellFormed().trim();
-  return short === undefined || short === '' ? undefined : short;
 }

@@ -1,5 +1,6 @@
 import { assert } from '../../lib/assert.ts';
 import type { ForgeRepository } from '../forge.ts';
+import { instantOf } from '../hosted/forge-text.ts';
 import type {
   CommentDraft,
   CommentFacts,
@@ -9,7 +10,6 @@ import type {
   Permission,
   Written,
 } from '../hosting.ts';
-import { instantOf } from './checks.ts';
 import { type FactsTools, factsOfDetails } from './facts.ts';
 import { ACTOR, type Actor, isAccount, personOf, RETARGETS, type Retargeted, retargetOf } from './people.ts';
 import { COLLABORATOR, type Collaborators, findPermission, permissionIn } from './permissions.ts';

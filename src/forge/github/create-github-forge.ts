@@ -18,7 +18,7 @@ import { inspect } from './inspect.ts';
 import { createMerging } from './merging.ts';
 import { createProtection, type Protection } from './protection.ts';
 import { cancelRuns, openDraft } from './test-branches.ts';
-import { createReadDelivery } from './webhook.ts';
+import { createReadGithubDelivery } from './webhook.ts';
 
 export interface GithubForgeOptions extends ClientOptions {
   /** Folder for the local copies of repositories. */
@@ -92,7 +92,7 @@ function hostingOf({ connection }: GithubForgeOptions, parts: HostingParts): Req
   return createHosting({
     client,
     protection,
-    readDelivery: createReadDelivery({
+    readDelivery: createReadGithubDelivery({
       secret: () => client.webhookSecret(),
       onMismatch: () => client.rereadWebhookSecret(),
       ownAppId: auth.kind === 'app' ? Number(auth.appId) : undefined,

@@ -206,7 +206,9 @@ describe('checks on GitHub', () => {
     const read = await hosting.readChecks(APP, [shaOf(one), shaOf(none)]);
     assert.deepEqual(read.get(shaOf(none)), []);
     assert.deepEqual(
-      read.get(shaOf(one))?.map(({ name, reporter, status, conclusion, url }) => [name, reporter, status, conclusion, url]),
+      read
+        .get(shaOf(one))
+        ?.map(({ name, reporter, status, conclusion, url }) => [name, reporter, status, conclusion, url]),
       [
         ['test', 'github-actions', 'COMPLETED', 'FAILURE', 'https://ci.test/1'],
         ['lint', undefined, 'QUEUED', undefined, undefined],

@@ -2,14 +2,17 @@ import type { PassedCheck, PrNumber, PullRequestFacts, UpToDate } from '../../en
 import type { Sha } from '../../lib/sha.ts';
 import { printable } from '../candidate/pull-request-ref.ts';
 import type { ForgeRepository } from '../forge.ts';
+import { mergeTitleIn } from '../hosted/forge-text.ts';
+import type { Readiness } from '../hosted/readiness.ts';
+import { hasPassed } from '../report-of-check.ts';
 import type { GithubClient } from './api/client.ts';
 import type { BlockedMemory } from './blocked.ts';
-import { type Contexts, hasPassed, isRequiredText, NO_CONTEXTS, readContexts, reportsOf } from './checks.ts';
+import { type Contexts, isRequiredText, NO_CONTEXTS, readContexts, reportsOf } from './checks.ts';
 import { chunksOf, inHalves } from './in-halves.ts';
 import { loginOf } from './people.ts';
 import type { BranchRules, Protection } from './protection.ts';
 import { detailsText, isAskable, type PullRequestDetails, type PullRequestNode } from './pull-request-text.ts';
-import { hasOpenThread, type Readiness, readinessOf, readinessOfBlocked } from './readiness.ts';
+import { hasOpenThread, readinessOf, readinessOfBlocked } from './readiness.ts';
 
 export interface FactsTools {
   readonly client: GithubClient;
@@ -140,12 +143,6 @@ function statusOf({ state, isDraft }: PullRequestNode): PullRequestFacts['status
   if (state === 'MERGED') return 'merged';
   if (state === 'CLOSED') return 'closed';
   return isDraft ? 'draft' : 'open';
-}
-
-/** Matches lower case on a line of its own. The first match counts. */
-function mergeTitleIn(body: string): string | undefined {
-  const title = printable(/^merge-commit-title:[ \t]*(\S.*)$/m.exec(body)?.[1] ?? '');
-  return title === '' ? undefined : title;
 }
 
 function headOf(node: PullRequestDetails) {

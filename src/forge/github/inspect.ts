@@ -1,7 +1,7 @@
 import type { RequiredStatus } from '../../engine/check.ts';
 import { Fault } from '../../lib/fault.ts';
-import { parseConfiguration } from '../candidate/required-sources.ts';
 import type { ForgeRepository } from '../forge.ts';
+import { findRequired } from '../hosted/inspect-required.ts';
 import type { InspectedQueue, SetupFinding } from '../hosting.ts';
 import type { GithubClient } from './api/client.ts';
 import type { Installation } from './api/installations.ts';
@@ -36,7 +36,10 @@ export async function inspect(
   const rules = await readRules(reader, { ...us, way }, branch);
   const testBranch = `${testBranchPrefix}/pr-1/00000000-0000-0000-0000-000000000000`;
   const testRules = await readRules(reader, { ...us, way: 'push' }, testBranch);
-  const required = await findRequired(reader, rules, queue);
+  const required = await findRequired(queue, branch, {
+    readFile: (paths) => reader.readFile(paths, branch),
+    readRules: () => fromRules(rules),
+  });
   const facts = { branch, testBranch, prefix: testBranchPrefix, required: required.statuses };
   const [workflows, seen] = await Promise.all([reader.readWorkflows(branch), reader.readSeenChecks(branch)]);
   const hasDraftPullRequests = queue?.createPrsForTestingBranches === true;
@@ -76,37 +79,6 @@ async function readRules(reader: GithubReader, us: Us, branch: string): Promise<
 /** A client id also identifies an app, but it is not the app's number. */
 function appIdOf({ connection: { auth } }: GithubClient): number | undefined {
   return auth.kind === 'app' && /^\d+$/.test(auth.appId) ? Number(auth.appId) : undefined;
-}
-
-interface Required {
-  readonly statuses: readonly RequiredStatus[];
-  /** The queue requires no checks. */
-  readonly isNone: boolean;
-  readonly findings: readonly SetupFinding[];
-}
-
-/** Uses the same three sources in the same order as a candidate build. */
-async function findRequired(
-  reader: GithubReader,
-  rules: BranchRules,
-  queue: InspectedQueue | undefined,
-): Promise<Required> {
-  if (queue?.requiredStatuses) return required(queue.requiredStatuses, queue.requiredStatuses.length === 0);
-  const file = await reader.readFile(['.sluice.yaml', '.trunk/trunk.yaml'], rules.branch);
-  if (file !== undefined) {
-    const { file: statuses, fileProblem } = parseConfiguration(Buffer.from(file.text));
-    if (fileProblem !== undefined) {
-      const text = `${file.path} on ${rules.branch} cannot be used (${fileProblem}): every pull request would fail to start.`;
-      return { ...required([], true), findings: [{ level: 'error', code: 'CONFIGURATION_FILE', text }] };
-    }
-    if (statuses !== undefined) return required(statuses, statuses.length === 0);
-  }
-  return required(fromRules(rules), false);
-}
-
-function required(statuses: readonly RequiredStatus[], isNone: boolean): Required {
-  const text = 'Nothing is required, so whatever can be merged lands untested.';
-  return { statuses, isNone, findings: isNone ? [{ level: 'warning', code: 'NOTHING_REQUIRED', text }] : [] };
 }
 
 function fromRules({ protection, rules }: BranchRules): readonly RequiredStatus[] {

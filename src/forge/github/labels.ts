@@ -1,5 +1,5 @@
+import { instantOf } from '../hosted/forge-text.ts';
 import type { LabelChange, LabelFacts, LabelQuestion } from '../hosting.ts';
-import { instantOf } from './checks.ts';
 import { type FactsTools, factsOfDetails } from './facts.ts';
 import { ACTOR, type Actor, isAccount, personOf, RETARGETS, type Retargeted, retargetOf } from './people.ts';
 import { findPermission } from './permissions.ts';

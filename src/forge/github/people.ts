@@ -1,6 +1,6 @@
+import { instantOf } from '../hosted/forge-text.ts';
 import type { Person, Retarget } from '../hosting.ts';
 import type { Installation } from './api/installations.ts';
-import { instantOf } from './checks.ts';
 
 /** An account in GraphQL's form. Null when it was deleted. */
 export interface Actor {

@@ -48,8 +48,3 @@ const WORDS: readonly Permission[] = ['none', 'read', 'triage', 'write', 'mainta
 function wordOf(text: string | undefined): Permission | undefined {
   return WORDS.find((word) => word === text?.toLowerCase());
 }
-
-/** A cheap filter: only a comment that passes it is read and parsed. */
-export function mayCommand(body: string): boolean {
-  return /\/(sluice|trunk)\b/i.test(body);
-}

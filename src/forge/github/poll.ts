@@ -2,15 +2,15 @@ import type { PrNumber, PullRequestFacts } from '../../engine/pull-request.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { ForgeRepository } from '../forge.ts';
+import { instantOf, mayCommand } from '../hosted/forge-text.ts';
 import type { ChangedPullRequest, ForgeSnapshot, RepositoryIdentity, SnapshotQuery } from '../hosting.ts';
 import type { GithubClient } from './api/client.ts';
 import { isOverwhelmed } from './api/unavailable.ts';
 import { type BlockedMemory, createBlockedMemory } from './blocked.ts';
-import { type CommitAnswer, commitText, instantOf, readReports } from './checks.ts';
+import { type CommitAnswer, commitText, readReports } from './checks.ts';
 import { type FactsTools, factsOfNodes } from './facts.ts';
 import { chunksOf, inHalves } from './in-halves.ts';
 import { ACTOR, type Actor, loginOf } from './people.ts';
-import { mayCommand } from './permissions.ts';
 import { FACTS, isAskable, type PullRequestNode } from './pull-request-text.ts';
 
 interface ChangedNode {

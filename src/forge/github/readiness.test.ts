@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { BlockReason, PrNumber } from '../../engine/pull-request.ts';
 import type { Sha } from '../../lib/sha.ts';
+import type { Readiness } from '../hosted/readiness.ts';
 import type { CheckRunNode, Context } from './checks.ts';
 import type { BranchRules } from './protection.ts';
 import type { PullRequestNode } from './pull-request-text.ts';
-import { type Block, hasOpenThread, type Readiness, readinessOf, readinessOfBlocked } from './readiness.ts';
+import { type Block, hasOpenThread, readinessOf, readinessOfBlocked } from './readiness.ts';
 
 const OPEN: PullRequestNode = {
   id: 'PR_7',

@@ -1,18 +1,16 @@
-import { nameOf, type RequiredStatus } from '../../engine/check.ts';
-import type { BlockReason, Mergeability } from '../../engine/pull-request.ts';
-import { isReportedBy } from '../../engine/required.ts';
-import type { CheckReport } from '../hosting.ts';
-import { reportOfCheck } from '../report-of-check.ts';
-import { type Contexts, hasPassed, reportOf, reportsOf } from './checks.ts';
+import type { BlockReason } from '../../engine/pull-request.ts';
+import {
+  blockedBy,
+  type CheckBlock,
+  isOwn,
+  judgeChecks,
+  notReady,
+  READY,
+  type Readiness,
+} from '../hosted/readiness.ts';
+import { type Contexts, reportOf, reportsOf } from './checks.ts';
 import type { BranchRules } from './protection.ts';
 import type { PullRequestNode, ReviewThreads } from './pull-request-text.ts';
-
-export interface Readiness {
-  readonly mergeability: Mergeability;
-  readonly blockReasons: readonly BlockReason[];
-  readonly failingChecks?: readonly string[];
-  readonly awaitedChecks?: readonly string[];
-}
 
 /** The known reasons behind GitHub's BLOCKED. */
 export interface Block extends Contexts {
@@ -23,8 +21,6 @@ export interface Block extends Contexts {
   /** Undefined until they were read. */
   readonly rules: BranchRules | undefined;
 }
-
-const READY: Readiness = { mergeability: 'MERGEABLE', blockReasons: [] };
 
 /** Undefined for BLOCKED. `readinessOfBlocked` then finds the reasons. */
 // SPEC G10
@@ -57,14 +53,8 @@ export function readinessOf(pr: PullRequestNode): Readiness | undefined {
  */
 // SPEC G11, G119
 export function readinessOfBlocked(pr: PullRequestNode, block: Block): Readiness {
-  const checks = judgeChecks(block);
-  const reasons = [...reviewReasons(pr), ...checks.reasons];
-  const { failing, awaited } = checks;
-  const names = {
-    ...(failing.length > 0 && { failingChecks: failing }),
-    ...(awaited.length > 0 && { awaitedChecks: awaited }),
-  };
-  if (reasons.length > 0) return { ...notReady(...reasons), ...names };
+  const open = blockedBy(reviewReasons(pr), judgeContexts(block));
+  if (open !== undefined) return open;
   const { rules } = block;
   if (rules?.isStrict === true && !block.isUpToDate) return notReady('behind');
   if (rules === undefined || !rules.restrictsUpdates || !rules.isJudgeable) return notReady('other');
@@ -87,53 +77,11 @@ function reviewReasons({ reviewDecision }: PullRequestNode): readonly BlockReaso
   return reviewDecision === 'REVIEW_REQUIRED' ? ['reviewRequired'] : [];
 }
 
-const MAX_NAMES = 100;
-/** Only the last awaited checks are named, so that the explanation does not change with each of many. */
-const MAX_AWAITED = 3;
-
-interface CheckBlock {
-  readonly reasons: readonly BlockReason[];
-  /** Filled once all checks have ended, so that the explanation does not change with each of them. */
-  readonly failing: readonly string[];
-  readonly awaited: readonly string[];
-}
-
-function judgeChecks({ contexts, ownLogin, rules }: Block): CheckBlock {
+function judgeContexts({ contexts, ownLogin, rules }: Block): CheckBlock {
   const others = contexts.filter((context) => !isOwn(reportOf(context), ownLogin));
   const reports = reportsOf(others);
   const marked = others.filter(({ isRequired }) => isRequired === true).map((context) => reportOf(context).name);
   const required = rules?.checks ?? [];
   // A required check that was never reported is not among the contexts.
-  const judged = [...new Set([...required, ...marked])].map((status) => ({
-    name: nameOf(status),
-    reason: findReason(reports, status),
-  }));
-  const reasons = judged.flatMap(({ reason }) => reason ?? []);
-  const namesOf = (wanted: BlockReason) =>
-    [...new Set(judged.flatMap(({ name, reason }) => (reason === wanted ? [name] : [])))].sort();
-  const awaited = namesOf('awaitingCheck');
-  if (!reasons.includes('failingCheck'))
-    return { reasons: reasons.slice(0, 1), failing: [], awaited: awaited.length > MAX_AWAITED ? [] : awaited };
-  const failing = awaited.length > 0 ? [] : namesOf('failingCheck').slice(0, MAX_NAMES);
-  return { reasons: ['failingCheck'], failing, awaited: [] };
-}
-
-function findReason(reports: readonly CheckReport[], status: RequiredStatus): BlockReason | undefined {
-  const app = typeof status === 'string' ? undefined : status.app;
-  const report = reportOfCheck(reports, nameOf(status), app);
-  if (isOwnName(nameOf(status)) && report === undefined) return undefined;
-  if (report === undefined || report.conclusion === undefined) return 'awaitingCheck';
-  return hasPassed(report) ? undefined : 'failingCheck';
-}
-
-function isOwn(report: CheckReport, ownLogin: string): boolean {
-  return isOwnName(report.name) && isReportedBy(ownLogin, report);
-}
-
-function isOwnName(name: string): boolean {
-  return /^Sluice \(.*\)$/.test(name);
-}
-
-function notReady(...blockReasons: readonly BlockReason[]): Readiness {
-  return { mergeability: 'NOT_MERGEABLE', blockReasons };
+  return judgeChecks(reports, [...new Set([...required, ...marked])]);
 }

@@ -3,8 +3,8 @@ import type { Sha } from '../../lib/sha.ts';
 import type { Refusal } from '../candidate/candidate-refs.ts';
 import type { ForgeRepository } from '../forge.ts';
 import type { DraftRequest } from '../hosted/adapter.ts';
+import { bareText } from '../hosted/forge-text.ts';
 import type { GithubClient } from './api/client.ts';
-import { bareText } from './api/unavailable.ts';
 
 interface Runs {
   readonly workflow_runs: readonly { readonly id: number; readonly status: string | null; readonly head_sha: string }[];

@@ -1,8 +1,8 @@
 import type { Octokit } from '@octokit/core';
 import { pause, type Timing } from '../../../lib/clock.ts';
 import type { Log } from '../../../lib/log.ts';
+import { bareText } from '../../hosted/forge-text.ts';
 import { type Budget, exhausted, type Resource, type Urgency } from './budget.ts';
-import { bareText } from './unavailable.ts';
 
 /** One request to GitHub. */
 export interface Ask {

@@ -1,4 +1,5 @@
 import { Fault } from '../../../lib/fault.ts';
+import { bareText } from '../../hosted/forge-text.ts';
 
 export interface RepositoryName {
   readonly owner: string;
@@ -10,23 +11,6 @@ export interface RefusedAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly message: string;
-}
-
-const MAX_LENGTH = 300;
-
-/** Shortens text from GitHub to one line and removes anything that resembles a credential. */
-// SPEC G18
-export function bareText(text: string): string {
-  return text
-    .slice(0, 2_000)
-    .replace(/-----BEGIN[\s\S]*/g, '[secret]')
-    .replace(/\b(?:gh[a-z]_|github_pat_|v1\.)\w{16,}/g, '[secret]')
-    .replace(/\bey[\w-]{10,}\.[\w-]+(?:\.[\w-]*)?/g, '[secret]')
-    .replace(/(authorization["']?\s*[:=]?\s*["']?\w+\s+)\S+/gi, '$1[secret]')
-    .toWellFormed()
-    .replace(/[\p{Cc}\s]+/gu, ' ')
-    .trim()
-    .slice(0, MAX_LENGTH);
 }
 
 export function lostAnswer(host: string, detail: string): Fault {

@@ -1,0 +1,31 @@
+import { Fault } from '../lib/fault.ts';
+import type { Config } from './config.ts';
+
+/** `problems` has a sentence for each connection that cannot be used. */
+export interface FoundConnections<Connection> {
+  readonly connections: readonly Connection[];
+  readonly warnings: readonly string[];
+  readonly problems: readonly string[];
+}
+
+/** The connections of one kind of forge, as they are configured. */
+type OwnConfig = Pick<Config, 'dataFolder' | 'github' | 'gitea'>;
+
+export interface ConnectionSource<Connection> {
+  loadVariables(config: OwnConfig): Promise<readonly Connection[]>;
+  /** Leaves out hosts that are connected. */
+  loadFiles(dataFolder: string, connected: ReadonlySet<string>): Promise<FoundConnections<Connection>>;
+}
+
+/** Loads the connection of the environment and those of files. The environment wins for its host. */
+// SPEC G67
+export async function loadConnections<Connection extends { readonly host: string }>(
+  source: ConnectionSource<Connection>,
+  config: OwnConfig,
+): Promise<Omit<FoundConnections<Connection>, 'problems'>> {
+  const own = await source.loadVariables(config);
+  const known = new Set(own.map(({ host }) => host));
+  const { connections, warnings, problems } = await source.loadFiles(config.dataFolder, known);
+  if (problems.length > 0) throw new Fault('MISCONFIGURED', problems.join('\n'));
+  return { connections: [...own, ...connections], warnings };
+}

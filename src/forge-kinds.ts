@@ -1,0 +1,55 @@
+import { loadGiteaFiles, loadGiteaVariables } from './config/gitea.ts';
+import type { ConnectionSource, FoundConnections } from './config/load-connections.ts';
+import { loadGithubFiles, loadGithubVariables } from './config/load-github.ts';
+import type { Forge } from './forge/forge.ts';
+import type { ForgeKind } from './forge/hosting.ts';
+import type { Timing } from './lib/clock.ts';
+import type { Log } from './lib/log.ts';
+
+export interface ForgeOptions {
+  readonly directory: string;
+  readonly testBranchPrefix: string;
+  readonly clock: Timing;
+  readonly log: Log;
+}
+
+/** A forge that is configured and not connected yet. */
+export interface Connectable {
+  readonly kind: ForgeKind;
+  readonly host: string;
+  connect(options: ForgeOptions): Promise<Forge>;
+}
+
+/** Every kind of forge with accounts. A server loads the libraries of the kinds that it connects. */
+export const FORGE_KINDS: readonly ConnectionSource<Connectable>[] = [
+  sourceOf('github', { loadVariables: loadGithubVariables, loadFiles: loadGithubFiles }, async (loaded, options) => {
+    const { createGithubForge } = await import('./forge/github/create-github-forge.ts');
+    const { githubConnection } = await import('./forge/github/api/connection.ts');
+    const { reload, ...settings } = loaded;
+    const connection = githubConnection({ ...settings, ...(reload === undefined ? {} : { reload }) });
+    return createGithubForge({ connection, ...options });
+  }),
+  sourceOf('gitea', { loadVariables: loadGiteaVariables, loadFiles: loadGiteaFiles }, async (connection, options) => {
+    const { createGiteaForge } = await import('./forge/gitea/create-gitea-forge.ts');
+    return createGiteaForge({ connection, ...options });
+  }),
+];
+
+function sourceOf<Loaded extends { readonly host: string }>(
+  kind: ForgeKind,
+  source: ConnectionSource<Loaded>,
+  connect: (loaded: Loaded, options: ForgeOptions) => Promise<Forge>,
+): ConnectionSource<Connectable> {
+  const toConnectable = (loaded: Loaded): Connectable => ({
+    kind,
+    host: loaded.host,
+    connect: (options) => connect(loaded, options),
+  });
+  return {
+    loadVariables: async (config) => (await source.loadVariables(config)).map(toConnectable),
+    loadFiles: async (dataFolder, connected): Promise<FoundConnections<Connectable>> => {
+      const { connections, ...rest } = await source.loadFiles(dataFolder, connected);
+      return { connections: connections.map(toConnectable), ...rest };
+    },
+  };
+}

@@ -1,0 +1,157 @@
+import type { PrNumber } from '../../engine/pull-request.ts';
+import { createGit } from '../../git/create-git.ts';
+import type { Timing } from '../../lib/clock.ts';
+import type { Sha } from '../../lib/sha.ts';
+import { pullRequestRef } from '../candidate/pull-request-ref.ts';
+import type { Forge, ForgeRepository } from '../forge.ts';
+import type { HostedAdapter, HostedRemote } from '../hosted/adapter.ts';
+import { createHostedForge } from '../hosted/create-hosted-forge.ts';
+import { createReadDelivery } from '../hosted/read-delivery.ts';
+import type { Hosting } from '../hosting.ts';
+import { createGiteaClient, type GiteaClient, type GiteaClientOptions, keyOf } from './api/client.ts';
+import type { PullData } from './api/data.ts';
+import { findOwnComment, react, readComment, writeComment } from './comments.ts';
+import { createConflictMemory } from './conflicts.ts';
+import { createTrees, expand, type FactsTools, findPullRequest, findPullRequests } from './facts.ts';
+import { findById, identityOf } from './identity.ts';
+import { inspect } from './inspect.ts';
+import { changeLabels, readLabel } from './labels.ts';
+import { createMerging } from './merging.ts';
+import { findPermission } from './people.ts';
+import { createGiteaPoller } from './poll.ts';
+import { createRules, requiredContexts } from './rules.ts';
+import { settleLanded } from './settle-landed.ts';
+import { readChecks, readReports, writeCheck } from './statuses.ts';
+import { openDraft } from './test-branches.ts';
+import { hintsOf } from './webhook-events.ts';
+
+export interface GiteaForgeOptions extends GiteaClientOptions {
+  /** Folder for the local copies of repositories. */
+  readonly directory: string;
+  readonly testBranchPrefix?: string;
+  /** How long a caller waits for a git fetch before it gets an error. */
+  readonly remoteWaitMs?: number;
+}
+
+export interface GiteaForge extends Forge {
+  readonly hosting: Hosting;
+  readonly client: GiteaClient;
+}
+
+/** Open pull requests of a large repository. */
+const MAX_HEAD_PAGES = 200;
+
+export function createGiteaForge({ testBranchPrefix = 'sluice', ...options }: GiteaForgeOptions): GiteaForge {
+  const { directory, clock, remoteWaitMs } = options;
+  const client = createGiteaClient(options);
+  const tools: FactsTools = {
+    client,
+    rules: createRules({ client, clock }),
+    conflicts: createConflictMemory(clock),
+    trees: createTrees(),
+  };
+  const hosting = createHosting(tools, clock, testBranchPrefix);
+  const adapter: HostedAdapter = {
+    hosting,
+    remote: remoteOf(client),
+    merging: createMerging({ client, clock }),
+    pullRequestRef,
+    findPullRequest: (query) => findPullRequest(tools, query),
+    listPullRequestHeads: (repository) => listPullRequestHeads(client, repository),
+    readRequiredChecks: (repository, branch) => readRequiredChecks(tools, repository, branch),
+    openDraft: (draft) => openDraft(client, draft),
+    checkRepository: (repository) => checkRepository(client, repository),
+    close: () => client.close(),
+  };
+  const git = createGit({ directory, clock, ...(remoteWaitMs !== undefined && { remoteWaitMs }) });
+  return { ...createHostedForge(adapter, { git, clock, testBranchPrefix }), hosting, client };
+}
+
+function remoteOf(client: GiteaClient): HostedRemote {
+  return {
+    title: 'Gitea',
+    webUrl: client.connection.url,
+    resolve: async (repository) => identityOf(await client.resolve(repository)),
+    // Gitea reads the token as the password, whatever the user.
+    authorize: async () => ({ user: 'sluice', token: client.token }),
+    forget: async ({ owner, name }) => client.forget(owner, name),
+  };
+}
+
+function createHosting(tools: FactsTools, clock: Timing, testBranchPrefix: string): Hosting {
+  const { client, rules } = tools;
+  const poller = createGiteaPoller({ ...tools, clock });
+  return {
+    kind: 'gitea',
+    proofHeader: 'x-gitea-signature',
+    readDelivery: createReadDelivery(
+      {
+        findSignature: (headers) => headers['x-gitea-signature'],
+        eventHeader: 'x-gitea-event',
+        hintsOf,
+      },
+      { secret: () => client.connection.webhookSecret },
+    ),
+    forget(owner, name) {
+      client.forget(owner, name === '*' ? undefined : name);
+      rules.forget();
+      poller.forget();
+    },
+
+    identify: async (repository) => identityOf(await client.resolve(repository)),
+    findById: (repository) => findById(client, repository),
+    poll: (question) => poller.poll(question),
+    findPullRequests: (repository, numbers) => findPullRequests(tools, repository, numbers),
+    readChecks: (repository, commits) => readChecks(client, repository, commits),
+    readComment: (question) => readComment(tools, question),
+    readLabel: (question) => readLabel(tools, question),
+    findPermission: (repository, login) => findPermission(client, repository, login),
+    findByBranch: (repository, branch) => findByBranch(client, repository, branch),
+
+    writeComment: (comment) => writeComment(tools, comment),
+    findOwnComment: (question) => findOwnComment(tools, question),
+    react: (question, reaction) => react(tools, question, reaction),
+    writeCheck: (check) => writeCheck(client, check),
+    changeLabels: (change) => changeLabels(tools, change),
+    // Gitea notices one pull request of a push, and not what was squashed or rebased.
+    needsSettling: () => true,
+    settleLanded: (request) => settleLanded(client, request),
+    inspect: (repository, branch, queue) => inspect({ ...tools, testBranchPrefix }, repository, branch, queue),
+  };
+}
+
+async function listPullRequestHeads(
+  client: GiteaClient,
+  repository: ForgeRepository,
+): Promise<ReadonlyMap<PrNumber, Sha>> {
+  const query = { state: 'open' };
+  const pulls = await client.list<PullData>({ repository, path: '/pulls', query }, MAX_HEAD_PAGES);
+  return new Map(pulls.map(({ number, head }) => [number, head.sha]));
+}
+
+/** Contexts are patterns. They are read as the names that the head of the branch has. */
+async function readRequiredChecks({ client, rules }: FactsTools, repository: ForgeRepository, branch: string) {
+  const found = await rules.read(repository, branch);
+  const contexts = found && requiredContexts(found);
+  if (found === undefined || contexts === undefined) return [];
+  const hasPattern = contexts.length === 0 || contexts.some((context) => /[*?]/.test(context));
+  return hasPattern ? expand(contexts, await readReports(client, repository, found.branch.commit.id)) : contexts;
+}
+
+async function findByBranch(
+  client: GiteaClient,
+  repository: ForgeRepository,
+  branch: string,
+): Promise<PrNumber | undefined> {
+  const pulls = await client.list<PullData>({ repository, path: '/pulls', query: { state: 'open' } }, MAX_HEAD_PAGES);
+  return pulls.find(({ head, base }) => head.ref === branch && head.repo_id === base.repo_id)?.number;
+}
+
+async function checkRepository(client: GiteaClient, repository: ForgeRepository): Promise<string | undefined> {
+  const found = await client.resolve(repository);
+  // Webhooks carry Gitea's name for the repository. Gitea ignores case.
+  if (keyOf(identityOf(found)) !== keyOf(repository)) return `Gitea calls this repository ${found.full_name}.`;
+  return found.archived === true
+    ? `The repository ${found.full_name} is archived: nothing can be merged there.`
+    : undefined;
+}

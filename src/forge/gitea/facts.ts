@@ -1,0 +1,224 @@
+import type { RequiredStatus } from '../../engine/check.ts';
+import type { BlockReason, PassedCheck, PrNumber, PullRequestFacts, UpToDate } from '../../engine/pull-request.ts';
+import { BoundedCache } from '../../git/bounded-cache.ts';
+import { present } from '../../lib/present.ts';
+import type { Sha } from '../../lib/sha.ts';
+import { isPullRequestNumber, printable } from '../candidate/pull-request-ref.ts';
+import type { ForgeRepository } from '../forge.ts';
+import { mergeTitleIn } from '../hosted/forge-text.ts';
+import { blockedBy, isOwn, judgeChecks, notReady, READY, type Readiness } from '../hosted/readiness.ts';
+import type { CheckReport } from '../hosting.ts';
+import { hasPassed } from '../report-of-check.ts';
+import type { GiteaClient } from './api/client.ts';
+import type { PullData, ReviewData } from './api/data.ts';
+import type { ConflictMemory } from './conflicts.ts';
+import { type BranchRules, matchesContext, type Rules, requiredContexts } from './rules.ts';
+import { readReports } from './statuses.ts';
+import { readTree } from './tree.ts';
+
+export interface FactsTools {
+  readonly client: GiteaClient;
+  readonly rules: Rules;
+  readonly conflicts: ConflictMemory;
+  /** Trees of heads, which never change. */
+  readonly trees: BoundedCache<Sha, Sha>;
+}
+
+const MAX_REVIEW_PAGES = 10;
+const MAX_TREES = 2_000;
+
+export function createTrees(): FactsTools['trees'] {
+  return new BoundedCache(MAX_TREES);
+}
+
+export async function findPull(
+  client: GiteaClient,
+  repository: ForgeRepository,
+  number: PrNumber,
+  isUrgent = false,
+): Promise<PullData | undefined> {
+  if (!isPullRequestNumber(number)) return undefined;
+  const { status, data } = await client.request<PullData>({
+    repository,
+    path: `/pulls/${number}`,
+    accept: [404],
+    isUrgent,
+  });
+  return status === 404 ? undefined : data;
+}
+
+export async function findPullRequest(
+  tools: FactsTools,
+  { repository, number }: { readonly repository: ForgeRepository; readonly number: PrNumber },
+): Promise<PullRequestFacts | undefined> {
+  const pull = await findPull(tools.client, repository, number);
+  return pull && factsOfPull(tools, repository, pull);
+}
+
+export async function findPullRequests(
+  tools: FactsTools,
+  repository: ForgeRepository,
+  numbers: readonly PrNumber[],
+): Promise<ReadonlyMap<PrNumber, PullRequestFacts>> {
+  const found = await Promise.all(numbers.map((number) => findPullRequest(tools, { repository, number })));
+  return new Map(found.flatMap((facts) => (facts === undefined ? [] : [[facts.number, facts] as const])));
+}
+
+export async function factsOfPull(
+  tools: FactsTools,
+  repository: ForgeRepository,
+  pull: PullData,
+): Promise<PullRequestFacts> {
+  const head = headReports(tools, repository, pull);
+  const readiness = await readinessOf(tools, repository, pull, head);
+  const upToDate = await findUpToDate(tools, repository, pull, head);
+  return { ...factsOf(pull, readiness), ...(upToDate !== undefined && { upToDate }) };
+}
+
+/** The poller asks this way, which leaves out what only a direct merge needs. */
+export async function pollFacts(
+  tools: FactsTools,
+  repository: ForgeRepository,
+  pull: PullData,
+): Promise<PullRequestFacts> {
+  return factsOf(pull, await readinessOf(tools, repository, pull, headReports(tools, repository, pull)));
+}
+
+type ReadHead = () => Promise<readonly CheckReport[]>;
+
+/** Statuses of the head without the server's own, read once and only if they are needed. */
+function headReports({ client }: FactsTools, repository: ForgeRepository, { head }: PullData): ReadHead {
+  let read: Promise<readonly CheckReport[]> | undefined;
+  const ask = async () => {
+    const { login } = await client.readOwn();
+    const reports = await readReports(client, repository, head.sha);
+    return reports.filter((report) => !isOwn(report, login));
+  };
+  return () => {
+    read ??= ask();
+    return read;
+  };
+}
+
+function factsOf(pull: PullData, readiness: Readiness): PullRequestFacts {
+  const { mergeability, blockReasons, failingChecks, awaitedChecks } = readiness;
+  const isForeign = isFork(pull);
+  const mergeTitle = mergeTitleIn(pull.body ?? '');
+  return {
+    number: pull.number,
+    headSha: pull.head.sha,
+    baseBranch: pull.base.ref,
+    title: printable(pull.title),
+    author: pull.user?.login ?? 'ghost',
+    url: pull.html_url,
+    status: statusOf(pull),
+    mergeability,
+    blockReasons,
+    failingChecks,
+    awaitedChecks,
+    isHeadUntrusted: isForeign,
+    ...(!isForeign && { headBranch: pull.head.ref }),
+    ...(mergeTitle !== undefined && { mergeTitle }),
+  };
+}
+
+/** A head whose branch or fork is gone counts as foreign too. */
+export function isFork({ head, base }: PullData): boolean {
+  return head.repo_id !== base.repo_id || head.ref.startsWith('refs/');
+}
+
+function statusOf({ state, merged, draft }: PullData): PullRequestFacts['status'] {
+  if (merged === true) return 'merged';
+  if (state === 'closed') return 'closed';
+  return draft === true ? 'draft' : 'open';
+}
+
+/**
+ * Gitea's `mergeable` knows conflicts only, and is false while it is computed. So the branch's protection is judged
+ * here.
+ */
+// SPEC G162
+async function readinessOf(
+  tools: FactsTools,
+  repository: ForgeRepository,
+  pull: PullData,
+  readHead: ReadHead,
+): Promise<Readiness> {
+  if (statusOf(pull) === 'merged' || pull.state === 'closed') return notReady('closed');
+  if (pull.draft === true) return notReady('draft');
+  const conflict = tools.conflicts.judge(repository, pull);
+  if (conflict === 'conflict') return notReady('conflict');
+  const rules = await tools.rules.read(repository, pull.base.ref);
+  const open = rules && (await findOpenRequirement(tools, repository, { pull, rules, readHead }));
+  if (open !== undefined) return open;
+  return conflict === 'none' ? READY : { mergeability: 'IN_PROGRESS', blockReasons: [] };
+}
+
+interface Judged {
+  readonly pull: PullData;
+  readonly rules: BranchRules;
+  readonly readHead: ReadHead;
+}
+
+async function findOpenRequirement(
+  tools: FactsTools,
+  repository: ForgeRepository,
+  { pull, rules, readHead }: Judged,
+): Promise<Readiness | undefined> {
+  const contexts = requiredContexts(rules);
+  const reports = contexts === undefined ? [] : await readHead();
+  const checks = judgeChecks(reports, contexts === undefined ? [] : expand(contexts, reports));
+  const open = blockedBy(await reviewReasons(tools.client, repository, pull, rules), checks);
+  if (open !== undefined) return open;
+  // Without a named context, Gitea waits for any status.
+  if (contexts?.length === 0 && reports.length === 0) return notReady('awaitingCheck');
+  const isBehind = pull.merge_base !== undefined && pull.merge_base !== pull.base.sha;
+  return rules.protection?.block_on_outdated_branch === true && isBehind ? notReady('behind') : undefined;
+}
+
+/** The names that patterns stand for, by what was reported. A pattern that nothing matches is awaited as it is. */
+export function expand(patterns: readonly string[], reports: readonly CheckReport[]): readonly RequiredStatus[] {
+  const names = [...new Set(reports.map(({ name }) => name))];
+  if (patterns.length === 0) return names;
+  const matched = patterns.flatMap((pattern) => {
+    const fitting = names.filter((name) => matchesContext(pattern, name));
+    return fitting.length === 0 ? [pattern] : fitting;
+  });
+  return [...new Set(matched)];
+}
+
+async function reviewReasons(
+  client: GiteaClient,
+  repository: ForgeRepository,
+  { number }: PullData,
+  { protection, branch }: BranchRules,
+): Promise<readonly BlockReason[]> {
+  const needed = protection?.required_approvals ?? branch.required_approvals ?? 0;
+  const { block_on_rejected_reviews: rejected, block_on_official_review_requests: requested } = protection ?? {};
+  if (needed === 0 && rejected !== true && requested !== true) return [];
+  const reviews = await client.list<ReviewData>({ repository, path: `/pulls/${number}/reviews` }, MAX_REVIEW_PAGES);
+  const counted = reviews.filter(({ official, dismissed }) => official && !dismissed);
+  if (rejected === true && counted.some(({ state }) => state === 'REQUEST_CHANGES')) return ['changesRequested'];
+  const ignoresStale = protection?.ignore_stale_approvals === true;
+  const approvals = counted.filter(({ state, stale }) => state === 'APPROVED' && !(ignoresStale && stale));
+  const isAwaited = requested === true && counted.some(({ state }) => state === 'REQUEST_REVIEW');
+  return approvals.length < needed || isAwaited ? ['reviewRequired'] : [];
+}
+
+async function findUpToDate(
+  { client, trees }: FactsTools,
+  repository: ForgeRepository,
+  { state, head, base, merge_base }: PullData,
+  readHead: ReadHead,
+): Promise<UpToDate | undefined> {
+  if (state !== 'open' || base.sha === '' || merge_base !== base.sha) return undefined;
+  const tree = trees.find(head.sha) ?? (await readTree(client, repository, head.sha));
+  if (tree === undefined) return undefined;
+  trees.set(head.sha, tree);
+  const passedChecks = (await readHead()).filter(hasPassed).map(passedCheck);
+  return { targetHead: base.sha, tree, passedChecks };
+}
+
+function passedCheck({ name, reporter, reporterId }: CheckReport): PassedCheck {
+  return { name, ...present({ reporter, reporterId }) };
+}

@@ -1,0 +1,18 @@
+import type { ForgeRepository } from '../forge.ts';
+import type { RepositoryIdentity } from '../hosting.ts';
+import type { GiteaClient } from './api/client.ts';
+import type { RepositoryData } from './api/data.ts';
+
+export function identityOf({ id, name, owner }: RepositoryData): RepositoryIdentity {
+  return { owner: owner.login, name, forgeId: String(id) };
+}
+
+export async function findById(
+  client: GiteaClient,
+  { forgeId }: ForgeRepository,
+): Promise<RepositoryIdentity | undefined> {
+  if (forgeId === undefined) return undefined;
+  const path = `/repositories/${encodeURIComponent(forgeId)}`;
+  const { status, data } = await client.request<RepositoryData>({ path, accept: [404] });
+  return status === 404 ? undefined : identityOf(data);
+}

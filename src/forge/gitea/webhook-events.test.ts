@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { describe, it } from 'node:test';
+import { createReadDelivery } from '../hosted/read-delivery.ts';
+import { hintsOf } from './webhook-events.ts';
+
+const repository = { name: 'app', owner: { login: 'acme' } };
+const sha = 'a'.repeat(40);
+const about = (event: string, payload: Readonly<Record<string, unknown>>) =>
+  hintsOf(event, { repository, ...payload }).map(({ key: _, owner: __, name: ___, ...rest }) => rest);
+
+describe('webhooks of Gitea', () => {
+  it('say what is to be read again [G168]', () => {
+    const pull_request = { number: 7, head: { sha }, updated_at: '2026-01-02T03:04:05Z' };
+    const changedAt = Date.UTC(2026, 0, 2, 3, 4, 5);
+    const pull = { kind: 'pull_request', number: 7, headSha: sha, changedAt };
+    assert.deepEqual(about('pull_request', { action: 'synchronized', pull_request }), [pull]);
+    assert.deepEqual(about('pull_request_approved', { action: 'reviewed', pull_request }), [pull]);
+    assert.deepEqual(about('pull_request', { action: 'label_updated', pull_request }), [{ kind: 'label', number: 7 }]);
+    assert.deepEqual(about('pull_request', { action: 'assigned', pull_request }), []);
+    assert.deepEqual(about('push', { ref: 'refs/heads/release/1' }), [{ kind: 'branch', branch: 'release/1' }]);
+    assert.deepEqual(about('delete', { ref: 'main', ref_type: 'branch' }), [{ kind: 'branch', branch: 'main' }]);
+    assert.deepEqual(about('create', { ref: 'v1', ref_type: 'tag' }), []);
+    assert.deepEqual(about('status', { sha, state: 'success', context: 'ci' }), [{ kind: 'checks', sha, check: 'ci' }]);
+    assert.deepEqual(about('status', { sha, state: 'pending', context: 'ci' }), []);
+    assert.deepEqual(about('repository', { action: 'deleted' }), [{ kind: 'access' }]);
+    assert.deepEqual(about('fork', {}), []);
+    assert.deepEqual(about('toString', {}), []);
+  });
+
+  it('tell of new comments with a command on pull requests alone [G168]', () => {
+    const comment = { id: 9, body: '/sluice merge', user: { login: 'ada' } };
+    const payload = { action: 'created', is_pull: true, issue: { number: 7 }, comment };
+    assert.deepEqual(about('issue_comment', payload), [{ kind: 'comment', number: 7, commentId: '9', author: 'ada' }]);
+    assert.deepEqual(about('issue_comment', { ...payload, is_pull: false }), []);
+    assert.deepEqual(about('issue_comment', { ...payload, action: 'edited' }), []);
+    assert.deepEqual(about('issue_comment', { ...payload, comment: { ...comment, body: 'thanks' } }), []);
+  });
+
+  it('are believed by their own signature, and an empty one of a hook without a secret never fits [G168]', () => {
+    const body = Buffer.from(JSON.stringify({ repository, ref: 'refs/heads/main' }));
+    const format = { findSignature: () => signature, eventHeader: 'x-gitea-event', hintsOf };
+    let signature: string | undefined = createHmac('sha256', 'a long secret').update(body).digest('hex');
+    const headers = { 'x-gitea-event': 'push', 'x-github-event': 'status' };
+    const read = createReadDelivery(format, { secret: () => 'a long secret' });
+    const answer = read({ headers, body });
+    assert.equal(answer.kind === 'hints' && answer.hints[0]?.kind, 'branch');
+    for (signature of ['', undefined, 'a'.repeat(64)]) assert.equal(read({ headers, body }).kind, 'unsigned');
+    const none = createReadDelivery(format, { secret: () => undefined });
+    signature = createHmac('sha256', '').update(body).digest('hex');
+    assert.equal(none({ headers, body }).kind, 'unsigned');
+  });
+});

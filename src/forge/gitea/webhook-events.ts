@@ -1,0 +1,86 @@
+import type { PrNumber } from '../../engine/pull-request.ts';
+import { mayCommand } from '../hosted/forge-text.ts';
+import {
+  aboutPullRequest,
+  accessTo,
+  countAt,
+  dig,
+  hint,
+  ofCheck,
+  ofPush,
+  type Payload,
+  placeOf,
+  shaAt,
+  textAt,
+} from '../hosted/webhook-payload.ts';
+import type { WebhookHint } from '../hosting.ts';
+
+interface Event {
+  readonly payload: Payload;
+  readonly action: string | undefined;
+}
+
+/** Turns a webhook of Gitea into hints for queues. Other events yield none. */
+// SPEC G168
+export function hintsOf(event: string, payload: Payload): readonly WebhookHint[] {
+  const read = Object.hasOwn(READERS, event) ? READERS[event] : undefined;
+  return read?.({ payload, action: textAt(payload, 'action') }) ?? [];
+}
+
+const READERS: Readonly<Record<string, (event: Event) => readonly WebhookHint[]>> = {
+  pull_request: ofPullRequest,
+  pull_request_approved: ofPullRequest,
+  pull_request_rejected: ofPullRequest,
+  pull_request_comment: ofPullRequest,
+  issue_comment: ofComment,
+  push: ofPush,
+  create: ofBranch,
+  delete: ofBranch,
+  status: ofStatus,
+  repository: ofRepository,
+};
+
+/** These actions change nothing that a queue depends on. */
+const IDLE_ACTIONS: readonly (string | undefined)[] = ['assigned', 'unassigned', 'milestoned', 'demilestoned'];
+
+function ofPullRequest({ payload, action }: Event): readonly WebhookHint[] {
+  const place = placeOf(payload);
+  const number = countAt(payload, 'pull_request', 'number') ?? countAt(payload, 'number');
+  if (place === undefined || number === undefined || IDLE_ACTIONS.includes(action)) return [];
+  const about = aboutPullRequest(place, number, payload);
+  // Gitea does not say which label it was.
+  const isLabel = action === 'label_updated' || action === 'label_cleared';
+  return isLabel ? [hint(place, `label ${number}`, { kind: 'label', number: number as PrNumber })] : [about];
+}
+
+/** Only new comments can command, and only those with a command in the text yield a hint. */
+function ofComment({ payload, action }: Event): readonly WebhookHint[] {
+  const place = placeOf(payload);
+  const number = countAt(payload, 'issue', 'number');
+  const id = countAt(payload, 'comment', 'id');
+  if (place === undefined || number === undefined || id === undefined) return [];
+  if (action !== 'created' || dig(payload, 'is_pull') !== true) return [];
+  const body = dig(payload, 'comment', 'body');
+  if (typeof body === 'string' && !mayCommand(body)) return [];
+  const author = textAt(payload, 'comment', 'user', 'login');
+  const about = { kind: 'comment', number: number as PrNumber, commentId: String(id) } as const;
+  return [{ ...about, ...(author !== undefined && { author }), ...place, key: `comment:${id}` }];
+}
+
+/** The creation and the deletion of a branch name it without `refs/heads/`. */
+function ofBranch({ payload }: Event): readonly WebhookHint[] {
+  const place = placeOf(payload);
+  const branch = textAt(payload, 'ref');
+  if (place === undefined || branch === undefined || textAt(payload, 'ref_type') !== 'branch') return [];
+  return [hint(place, `branch ${branch}`, { kind: 'branch', branch })];
+}
+
+function ofStatus({ payload }: Event): readonly WebhookHint[] {
+  if (textAt(payload, 'state') === 'pending') return [];
+  return ofCheck(payload, { sha: shaAt(payload, 'sha'), check: textAt(payload, 'context'), startedAt: undefined });
+}
+
+function ofRepository({ payload }: Event): readonly WebhookHint[] {
+  const place = placeOf(payload);
+  return place === undefined ? [] : accessTo(place);
+}
