@@ -171,7 +171,7 @@ module.exports = {
     ),
     room(
       'cli-speaks-http',
-      '^src/cli/(?!core/checkout\\.ts|upload/|simulate/|github/manifest\\.ts)',
+      '^src/cli/(?!core/checkout\\.ts|upload/|simulate/|forge/(manifest|run-gitea-setup|gitea-plan)\\.ts)',
       ['^src/cli/', contract, '^src/config/', lib, '^src/main\\.ts$'],
       'The cli speaks HTTP through the contract only.',
     ),
@@ -191,9 +191,15 @@ module.exports = {
     ),
     room(
       'setup-asks-for-what-is-needed',
-      '^src/cli/github/manifest\\.ts$',
+      '^src/cli/forge/manifest\\.ts$',
       ['^src/cli/', '^src/forge/github/api/app-needs\\.ts$'],
       'What an App is asked to be allowed is what the server then looks for.',
+    ),
+    room(
+      'setup-speaks-to-gitea',
+      '^src/cli/forge/(run-gitea-setup|gitea-plan)\\.ts$',
+      ['^src/cli/', '^src/config/', '^src/forge/gitea/api/', lib],
+      'A Gitea has no Apps: the setup itself makes webhooks and settings, as the account of the server.',
     ),
     room(
       'cli-reads-reports',

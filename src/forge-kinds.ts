@@ -2,8 +2,8 @@ import { loadGiteaFiles, loadGiteaVariables } from './config/gitea.ts';
 import type { ConnectionSource, FoundConnections } from './config/load-connections.ts';
 import { loadGithubFiles, loadGithubVariables } from './config/load-github.ts';
 import type { Forge } from './forge/forge.ts';
-import type { ForgeKind } from './forge/hosting.ts';
 import type { Timing } from './lib/clock.ts';
+import type { ForgeKind } from './lib/forge-kind.ts';
 import type { Log } from './lib/log.ts';
 
 export interface ForgeOptions {

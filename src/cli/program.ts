@@ -44,8 +44,12 @@ export function createProgram(): Program {
     async () => (await import('./status.ts')).defineStatus,
   );
   add('open', 'Open the dashboard, signed in', async () => (await import('./open.ts')).defineOpen);
-  add('github', 'Connect GitHub, and check what is missing', async () => {
-    const { defineGithub } = await import('./github/github.ts');
+  add('forge', 'Connect GitHub, Gitea or Forgejo, and check what is missing', async () => {
+    const { defineForge } = await import('./forge/forge.ts');
+    return defineForge;
+  });
+  add('github', 'The same as forge, for GitHub', async () => {
+    const { defineGithub } = await import('./forge/forge.ts');
     return defineGithub;
   });
   add('repo', 'Register repositories', async () => (await import('./repo.ts')).defineRepo);
@@ -129,7 +133,7 @@ function createRoot(): Command {
     .on('option:token', refuseBareToken);
   program.addOption(program.createOption('--token [token]').hideHelp());
   addExamples(program, [
-    'sluice github setup --org acme --url https://sluice.acme.dev',
+    'sluice forge setup github --org acme --url https://sluice.acme.dev',
     "sluice repo add local/acme/app --git /srv/git/app.git --check test='npm test'",
     'sluice queue create local/acme/app main',
     'sluice pr submit local/acme/app main 7',

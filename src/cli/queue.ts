@@ -18,9 +18,9 @@ import { addQueueArguments, withNewQueue, withQueue } from './core/place.ts';
 import { formatFacts } from './core/table.ts';
 import { clean, formatTime, paint, styleOfState } from './core/terminal.ts';
 import { findPage, openPage, WEB_TEXT } from './core/web.ts';
+import { formatFindings, INSPECTION_MS } from './forge/check.ts';
 import { formatExplained } from './format-entry.ts';
 import { formatAdvice, formatAlarms, formatFrozen, formatHold, formatLearned, formatQueues } from './format-queue.ts';
-import { formatFindings, INSPECTION_MS } from './github/check.ts';
 import { defineFreeze } from './queue-freeze.ts';
 import { addSettingOptions, listSettings, readSettings } from './queue-settings.ts';
 
@@ -78,7 +78,7 @@ function proposeAdaptive(repo: RepoRef, { branch, optimizationMode }: DescribedQ
 // SPEC G97
 async function describeMissing(context: Context, repo: RepoRef, targetBranch: string): Promise<string> {
   if (repo.host === 'local') return '';
-  const again = `sluice github check ${formatRepo(repo)} ${targetBranch}`;
+  const again = `sluice forge check ${formatRepo(repo)} ${targetBranch}`;
   try {
     const { findings } = await context.call('inspectRepository', { repo, targetBranch }, { timeoutMs: INSPECTION_MS });
     const missing = findings.filter(({ level }) => level !== 'OK');

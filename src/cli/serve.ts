@@ -5,7 +5,7 @@ import { addExamples } from './core/arguments.ts';
 export function defineServe(command: Command): void {
   command
     .description(
-      'Run the server until it is told to stop (SIGTERM, Ctrl-C). It is configured by environment variables, and by the files that "sluice github setup" writes.',
+      'Run the server until it is told to stop (SIGTERM, Ctrl-C). It is configured by environment variables, and by the files that "sluice forge setup" writes.',
     )
     // The command calls no server, so --url, --token-file and --json do not apply.
     .configureHelp({ minWidthToWrap: 20, showGlobalOptions: false })

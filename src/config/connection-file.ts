@@ -1,7 +1,7 @@
 import { chmod, constants, type FileHandle, mkdir, open, readdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { ForgeKind } from '../forge/hosting.ts';
 import { Fault } from '../lib/fault.ts';
+import type { ForgeKind } from '../lib/forge-kind.ts';
 import { checkForgeHost } from './forge-host.ts';
 
 /** Connections that `sluice forge setup` made: one file for each host, readable by its owner only. */

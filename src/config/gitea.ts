@@ -131,7 +131,7 @@ export function writeGiteaFile(dataFolder: string, { host, ...fields }: GiteaSet
   return writeConnectionFile(giteaFileOf(dataFolder, host), fields);
 }
 
-const GITEA_FILES: ConnectionFormat<GiteaSettings> = {
+export const GITEA_FILES: ConnectionFormat<GiteaSettings> = {
   kind: 'gitea',
   parse(host, fields) {
     const { url = `https://${host}`, token } = fields;

@@ -66,7 +66,7 @@ export const VARIABLES = {
   SLUICE_ORG: text('default', 'Slug of the first organization.'),
   SLUICE_GITHUB_HOST: text(
     'github.com',
-    'The GitHub that the other SLUICE_GITHUB_ variables are about: github.com, or the name of an Enterprise host. `sluice github setup` connects any number of hosts without variables.',
+    'The GitHub that the other SLUICE_GITHUB_ variables are about: github.com, or the name of an Enterprise host. `sluice forge setup github` connects any number of hosts without variables.',
   ),
   SLUICE_GITHUB_APP_ID: text('unset', 'Number (or client id) of the GitHub App that Sluice acts as.'),
   SLUICE_GITHUB_PRIVATE_KEY: secret(

@@ -71,11 +71,12 @@ const RequiredStatus = component(
           {
             name: trimmedText(255, 'The name of the check.'),
             app: Type.String({
-              pattern: '^[a-z0-9][a-z0-9_-]{0,98}$',
-              description: 'The slug of the app that must report it, such as github-actions, or its number.',
+              pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,98}$',
+              description:
+                'The slug of the app that must report it, such as github-actions, or its number. On Gitea: the login of the account.',
             }),
           },
-          { additionalProperties: false, description: 'A check that only one app may report.' },
+          { additionalProperties: false, description: 'A check that only one app or account may report.' },
         ),
       ),
     ],

@@ -2,10 +2,9 @@ import type { Check, CheckStatus } from '../engine/check.ts';
 import type { PrNumber, PullRequestFacts } from '../engine/pull-request.ts';
 import type { QueueSettings } from '../engine/settings.ts';
 import type { Instant } from '../lib/clock.ts';
+import type { ForgeKind } from '../lib/forge-kind.ts';
 import type { Sha } from '../lib/sha.ts';
 import type { ForgeRepository } from './forge-repository.ts';
-
-export type ForgeKind = 'github' | 'gitea';
 
 /**
  * Port to a forge with accounts, CI and webhooks, which plain git lacks. Every answer is read at the time of the call.

@@ -138,7 +138,7 @@ describe('cli.md', PATIENCE, () => {
 
   it('which server, which repository, pull requests, watching', async (t) => {
     const { run, follow, untilState } = await open(t, 'cli', { slow: 'yes' });
-    await follow(shellBlocks(page, 'Plain `sluice`') + shellBlocks(page, 'A demo') + shellBlocks(page, 'GitHub'));
+    await follow(shellBlocks(page, 'Plain `sluice`') + shellBlocks(page, 'A demo') + shellBlocks(page, 'Forges'));
     await follow(shellBlocks(page, 'Which server'), LOGIN);
     await follow('sluice queue create -B release\nsluice pr submit 7 -B release');
     assert.match(await follow(shellBlocks(page, 'Which repository')), /#7/);

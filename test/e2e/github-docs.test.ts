@@ -13,7 +13,7 @@ const PATIENCE_MS = 120_000;
 
 /** Another test runs the setup, which needs a browser. */
 function withoutSetup(script: string): string {
-  return script.replace(/^.*sluice github setup .*$/gm, '');
+  return script.replace(/^.*sluice forge setup github .*$/gm, '');
 }
 
 let github: FakeGithub;

@@ -60,7 +60,7 @@ after(async () => {
   await rm(dataFolder, { recursive: true, force: true, maxRetries: 5 });
 });
 
-describe('sluice github setup', () => {
+describe('sluice forge setup github', () => {
   it('shows a page, takes the code back and keeps the key [G93] [G68]', async () => {
     const args = setUp('--org', 'acme', '--url', 'https://sluice.acme.dev', '--name', 'sluice-acme');
     const running = runSluice(args, environment());
@@ -138,7 +138,7 @@ describe('a repository of a GitHub', () => {
     await printed(1, 'repo', 'add', `${HOST}/acme/other`);
     assert.match(
       await printed(1, 'repo', 'add', 'github.com/acme/app'),
-      /github\.com is not connected to this server\. Run "sluice github setup"/,
+      /github\.com is not connected to this server\. Run "sluice forge setup"/,
     );
     assert.match(await printed(1, 'repo', 'add', `${HOST}/acme/app`, '--git', '/x'), /host "local" only/);
   });

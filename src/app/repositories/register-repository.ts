@@ -192,7 +192,7 @@ function notConnected({ forges }: App, { host }: RepositoryRef): Refusal {
   const others = [...forges.keys()].filter((each) => each !== PLAIN_GIT_HOST);
   const detail = [
     `${host} ${message}.`,
-    'Run "sluice github setup" on the server\'s machine, as the user of the server and with its data folder.',
+    'Run "sluice forge setup" on the server\'s machine, as the user of the server and with its data folder.',
     ...(others.length === 0 ? [] : [`It is connected to ${others.join(', ')}.`]),
     `Plain git repositories have the host "${PLAIN_GIT_HOST}".`,
   ];

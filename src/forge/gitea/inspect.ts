@@ -6,6 +6,7 @@ import { findRequired } from '../hosted/inspect-required.ts';
 import type { CheckReport, InspectedQueue, SetupFinding } from '../hosting.ts';
 import { encodePath, type GiteaClient } from './api/client.ts';
 import type { AccountData, HookData, RepositoryData } from './api/data.ts';
+import { NEEDED_EVENTS } from './api/needed-events.ts';
 import { expand, type FactsTools } from './facts.ts';
 import { type BranchRules, requiredContexts } from './rules.ts';
 import { readReports } from './statuses.ts';
@@ -186,8 +187,6 @@ function inspectCheck(status: RequiredStatus, { seen, prefix, isDraft }: CheckFa
     `Every account with write access can report "${name}". Name the account of your CI: --required-statuses '${name}@${by ?? 'ACCOUNT'}'`,
   );
 }
-
-const NEEDED_EVENTS = ['push', 'create', 'delete', 'pull_request', 'pull_request_sync', 'issue_comment', 'status'];
 
 async function inspectHooks(client: GiteaClient, repository: ForgeRepository): Promise<readonly SetupFinding[]> {
   const { status, data } = await client.request<readonly HookData[] | null>({

@@ -64,7 +64,7 @@ function describeIdentity(installation: Installation): readonly SetupFinding[] {
     const text = `The app ${installation.login} is installed.`;
     return [{ level: 'ok', code: 'INSTALLED', text }, ...inspectPermissions(installation.permissions)];
   }
-  const text = `Sluice acts as ${installation.login || 'a person'}, by a personal access token: fine for a trial. An App ("sluice github setup") has its own name, limits and permissions.`;
+  const text = `Sluice acts as ${installation.login || 'a person'}, by a personal access token: fine for a trial. An App ("sluice forge setup github") has its own name, limits and permissions.`;
   return [{ level: 'warning', code: 'PERSONAL_TOKEN', text }];
 }
 

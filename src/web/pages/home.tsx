@@ -61,7 +61,7 @@ function NoQueue() {
         </code>
       </pre>
       <p>
-        For GitHub, <code>sluice github setup</code> guides through it.
+        For GitHub, <code>sluice forge setup github</code> guides through it.
       </p>
     </Empty>
   );

@@ -1,4 +1,4 @@
-/** Permissions of the GitHub App. `sluice github setup` requests them, and `sluice github check` verifies them. */
+/** Permissions of the GitHub App. `sluice forge setup github` requests them, and `sluice forge check` verifies them. */
 export const PERMISSIONS = {
   metadata: { access: 'read', label: 'Metadata', why: 'is part of everything' },
   contents: { access: 'write', label: 'Contents', why: 'test branches are pushed and pull requests merged' },

@@ -37,7 +37,7 @@ export function Repositories({ org }: { readonly org: string }) {
                 <code>{'sluice repo add local/acme/app --git /srv/git/app.git --check "test=npm test"'}</code>
               </pre>
               <p>
-                For GitHub, <code>sluice github setup</code> guides through it.
+                For GitHub, <code>sluice forge setup github</code> guides through it.
               </p>
             </Empty>
           ) : (

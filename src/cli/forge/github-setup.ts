@@ -1,14 +1,21 @@
 import { randomBytes } from 'node:crypto';
-import { access, constants, mkdir } from 'node:fs/promises';
-import path from 'node:path';
 import type { Command } from 'commander';
 import { checkForgeHost } from '../../config/forge-host.ts';
-import { githubFileOf, writeGithubFile } from '../../config/github-file.ts';
+import { writeGithubFile } from '../../config/github-file.ts';
 import { addExamples, parseIntegerWithin } from '../core/arguments.ts';
 import type { GlobalOptions } from '../core/context.ts';
 import { CliError, EXIT, usageError } from '../core/exit.ts';
 import { clean, paint, say, write } from '../core/terminal.ts';
-import { convertCode, createManifest, defaultName, isReachable, type NewApp } from './manifest.ts';
+import {
+  type ConnectionPlace,
+  describeServer,
+  findDataFolder,
+  hasServer,
+  publicUrlOf,
+  refuseReplacing,
+  refuseUnwritable,
+} from './connection-place.ts';
+import { convertCode, createManifest, defaultName, type NewApp } from './manifest.ts';
 import { creationUrl, parseCode, readPastedCode, receiveCode, renderSetupPage } from './receive-code.ts';
 
 interface SetupOptions extends GlobalOptions {
@@ -22,16 +29,13 @@ interface SetupOptions extends GlobalOptions {
   readonly replace?: true;
 }
 
-interface AppOwner {
-  readonly host: string;
+interface AppOwner extends ConnectionPlace {
   readonly apiUrl: string;
   readonly webUrl: string;
-  readonly dataFolder: string;
 }
 
-export function defineSetup(github: Command): void {
-  const command = github
-    .command('setup')
+export function defineGithubSetup(command: Command): void {
+  command
     .description(
       'Connect GitHub: create an App there, with the permissions and events that Sluice needs, and keep its key in the data folder of the server. Run it on the machine of the server. --url (or SLUICE_URL) is the address under which GitHub reaches the server.',
     )
@@ -53,9 +57,9 @@ export function defineSetup(github: Command): void {
     .option('--web-url <url>', 'Address for people and git, for unusual installations.')
     .action(async (_options: unknown, self: Command) => runSetup(self.optsWithGlobals<SetupOptions>()));
   addExamples(command, [
-    'sluice github setup --org acme --url https://sluice.acme.dev',
-    'sluice github setup --host github.acme.dev --url https://sluice.acme.dev',
-    'sluice github setup --code - < address.txt',
+    'sluice forge setup github --org acme --url https://sluice.acme.dev',
+    'sluice forge setup github --host github.acme.dev --url https://sluice.acme.dev',
+    'sluice forge setup github --code - < address.txt',
   ]);
 }
 
@@ -106,44 +110,8 @@ function placeOf(options: SetupOptions): AppOwner {
   if (options.org !== undefined && !/^[A-Za-z0-9][A-Za-z0-9-]{0,99}$/.test(options.org)) {
     throw usageError('--org is the name of an organization as its address has it, such as acme.');
   }
-  const dataFolder = path.resolve(process.env['SLUICE_DATA'] || 'data');
-  return { host, apiUrl: apiUrl.replace(/\/+$/, ''), webUrl: webUrl.replace(/\/+$/, ''), dataFolder };
-}
-
-/** Returns true if there is a connection to replace. */
-// SPEC G95
-async function refuseReplacing({ dataFolder, host }: AppOwner, { replace }: SetupOptions): Promise<boolean> {
-  const file = githubFileOf(dataFolder, host);
-  const isThere = await isAccessible(file);
-  if (isThere && !replace)
-    throw new CliError(EXIT.refused, `${host} is connected already (${file}). Add --replace to connect it anew.`);
-  return isThere;
-}
-
-/** Checked first: an App whose key cannot be stored would have to be deleted by hand. */
-async function refuseUnwritable({ dataFolder, host }: AppOwner): Promise<void> {
-  const folder = path.dirname(githubFileOf(dataFolder, host));
-  try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    await access(folder, constants.W_OK);
-  } catch (error) {
-    throw new CliError(
-      EXIT.refused,
-      `The key of the App could not be kept in ${folder} (${(error as NodeJS.ErrnoException).code}). Run this as the user of the server, with its SLUICE_DATA.`,
-    );
-  }
-}
-
-/** Every server writes its id into its data folder. */
-function hasServer({ dataFolder }: AppOwner): Promise<boolean> {
-  return isAccessible(path.join(dataFolder, 'server-id'));
-}
-
-function isAccessible(file: string): Promise<boolean> {
-  return access(file).then(
-    () => true,
-    () => false,
-  );
+  const dataFolder = findDataFolder();
+  return { kind: 'github', host, apiUrl: apiUrl.replace(/\/+$/, ''), webUrl: webUrl.replace(/\/+$/, ''), dataFolder };
 }
 
 async function codeOf(given: string): Promise<string> {
@@ -185,14 +153,6 @@ async function createInBrowser(place: AppOwner, options: SetupOptions): Promise<
   }
 }
 
-function publicUrlOf({ url }: SetupOptions): string | undefined {
-  const given = url ?? (process.env['SLUICE_URL'] || undefined);
-  if (given === undefined) return undefined;
-  if (!URL.canParse(given))
-    throw usageError(`"${given}" is not the address of a server. Set --url to one such as https://sluice.acme.dev.`);
-  return isReachable(given) ? given.replace(/\/+$/, '').replace(/\/v1$/, '') : undefined;
-}
-
 function describeBeginning(of: {
   readonly place: AppOwner;
   readonly name: string;
@@ -225,21 +185,21 @@ function codeCommand({ host, apiUrl, webUrl, replace }: SetupOptions): string {
     ...(webUrl === undefined ? [] : ['--web-url', webUrl]),
     ...(replace ? ['--replace'] : []),
   ];
-  return ['sluice github setup', ...given, '--code -'].join(' ');
+  return ['sluice forge setup github', ...given, '--code -'].join(' ');
 }
 
 function describeEnd(app: NewApp, { host, dataFolder }: AppOwner, end: End): string {
   const { file, owner, isReplaced, hasServer: isUsed } = end;
   const repo = `${host}/${owner}/${owner === 'OWNER' ? 'REPOSITORY' : 'app'}`;
   return `${paint('green', 'Connected.')} The App ${clean(app.slug)} (${app.id}) of ${host} is kept in ${file}, which only its owner can read.
-${describeServer({ host, dataFolder, isReplaced, hasServer: isUsed, environment: process.env })}
+${describeServer({ kind: 'github', host, dataFolder, isReplaced, hasServer: isUsed, environment: process.env })}
 
 Next:
   1. Install it where your repositories are: ${clean(app.htmlUrl)}/installations/new
   2. Let CI run for pushes to branches "sluice/**".
   3. Register a repository:    sluice repo add ${repo}
   4. Create a queue:           sluice queue create ${repo} main --required-statuses CHECK
-  5. See what is missing:      sluice github check ${repo} main`;
+  5. See what is missing:      sluice forge check ${repo} main`;
 }
 
 interface End {
@@ -247,41 +207,4 @@ interface End {
   readonly owner: string;
   readonly isReplaced: boolean;
   readonly hasServer: boolean;
-}
-
-/** A new connection, with the local facts that decide how a server picks it up. */
-export interface NewConnection {
-  readonly host: string;
-  readonly dataFolder: string;
-  readonly isReplaced: boolean;
-  /** A server has used this data folder. */
-  readonly hasServer: boolean;
-  readonly environment: Readonly<Record<string, string | undefined>>;
-}
-
-/** Tells whether the operator must act before a server uses the connection. */
-export function describeServer(connection: NewConnection): string {
-  const { host, environment } = connection;
-  if (isOf(host, environment)) {
-    return `SLUICE_GITHUB_* in the environment connect ${host} too, and win over this file. To use the file, unset them for the server, and start it again.`;
-  }
-  // Each server on one database has its own data folder.
-  const others = environment['SLUICE_DATABASE_URL']
-    ? '\nEvery other server on the database needs a copy of the file in its own data folder.'
-    : '';
-  return `${describeThis(connection)}${others}`;
-}
-
-function describeThis({ host, dataFolder, isReplaced, hasServer }: NewConnection): string {
-  if (!hasServer) {
-    return `No server has used ${dataFolder} yet: start one with SLUICE_DATA=${dataFolder}. If yours has another data folder, move the file there.`;
-  }
-  return isReplaced
-    ? 'Start the server again: until then it acts as the former App.'
-    : `A running server detects it within seconds. Restart a server that was connected to ${host} before.`;
-}
-
-function isOf(host: string, environment: NewConnection['environment']): boolean {
-  const isConnected = Boolean(environment['SLUICE_GITHUB_APP_ID'] || environment['SLUICE_GITHUB_TOKEN']);
-  return isConnected && (environment['SLUICE_GITHUB_HOST'] || 'github.com').toLowerCase() === host;
 }

@@ -74,7 +74,7 @@ export async function convertCode(apiUrl: string, code: string): Promise<NewApp>
   if (response.status === 404 || response.status === 422) {
     throw new CliError(
       EXIT.refused,
-      'GitHub does not know this code: it is good once, and for an hour. Run sluice github setup again.',
+      'GitHub does not know this code: it is good once, and for an hour. Run sluice forge setup github again.',
     );
   }
   if (response.status !== 201) {
@@ -84,7 +84,7 @@ export async function convertCode(apiUrl: string, code: string): Promise<NewApp>
 }
 
 const AGAIN =
-  'The code is good for an hour: run sluice github setup with the same --host and --code - to go on with it.';
+  'The code is good for an hour: run sluice forge setup github with the same --host and --code - to go on with it.';
 
 function parse(body: unknown, apiUrl: string): NewApp {
   const {

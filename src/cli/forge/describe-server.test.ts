@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { describeServer, type NewConnection } from './setup.ts';
+import { describeServer, type NewConnection } from './connection-place.ts';
 
 const connection: NewConnection = {
+  kind: 'github',
   host: 'github.com',
   dataFolder: '/var/lib/sluice',
   isReplaced: false,

@@ -15,11 +15,10 @@ interface CheckedRepository {
 export const INSPECTION_MS = 120_000;
 
 // SPEC G97
-export function defineCheck(github: Command): void {
-  const command = github
-    .command('check')
+export function defineCheck(command: Command): void {
+  command
     .description(
-      'Show what is missing before queues can work: permissions, rules of the branch, required checks on test branches, events. Without arguments: for every queue of a connected GitHub.',
+      'Show what is missing before queues can work: permissions, rules of the branch, required checks on test branches, events. Without arguments: for every queue of a connected forge.',
     )
     .argument('[repo]', REPO_TEXT, parseRepo)
     .argument('[branch]', 'The target branch; it needs no queue yet. Default: every branch with a queue, or main.')
@@ -37,9 +36,9 @@ export function defineCheck(github: Command): void {
     )
     .addHelpText('after', '\nThe exit code is 1 if something keeps a queue from working.');
   addExamples(command, [
-    'sluice github check github.com/acme/app main',
-    'sluice github check',
-    'sluice github check --json',
+    'sluice forge check github.com/acme/app main',
+    'sluice forge check',
+    'sluice forge check --json',
   ]);
 }
 
@@ -58,10 +57,7 @@ async function findPlaces(
   const { repositories } = await context.call('listRepositories', {});
   const hosted = repositories.filter((each) => each.repo.host !== 'local');
   if (hosted.length === 0) {
-    throw new CliError(
-      EXIT.refused,
-      'No repository of a GitHub is registered yet: sluice repo add github.com/acme/app',
-    );
+    throw new CliError(EXIT.refused, 'No repository of a forge is registered yet: sluice repo add github.com/acme/app');
   }
   const places: CheckedRepository[] = [];
   for (const each of hosted) places.push(...(await findPlaces(context, each.repo, undefined)));
