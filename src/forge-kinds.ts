@@ -1,5 +1,6 @@
+import type { FoundConnections } from './config/connection-file.ts';
 import { loadGiteaFiles, loadGiteaVariables } from './config/gitea.ts';
-import type { ConnectionSource, FoundConnections } from './config/load-connections.ts';
+import type { ConnectionSource } from './config/load-connections.ts';
 import { loadGithubFiles, loadGithubVariables } from './config/load-github.ts';
 import type { Forge } from './forge/forge.ts';
 import type { Timing } from './lib/clock.ts';

@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { confirm } from './confirm.ts';
 import { addExamples } from './core/arguments.ts';
+import { confirm } from './core/confirm.ts';
 import { type Context, withContext } from './core/context.ts';
 import { CliError } from './core/exit.ts';
 import { clean } from './core/terminal.ts';

@@ -3,7 +3,6 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { Static } from 'typebox';
 import type { registerRepository } from '../contract/repositories.ts';
 import { present } from '../lib/present.ts';
-import { confirm } from './confirm.ts';
 import {
   addExamples,
   collect,
@@ -13,6 +12,7 @@ import {
   REPO_TEXT,
   type RepoRef,
 } from './core/arguments.ts';
+import { confirm } from './core/confirm.ts';
 import { type Context, withContext } from './core/context.ts';
 import { CliError, usageError } from './core/exit.ts';
 import { formatFacts, formatRows } from './core/table.ts';

@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import type { Static } from 'typebox';
 import type { listWebhookDeliveries, listWebhooks } from '../contract/webhooks.ts';
 import { present } from '../lib/present.ts';
-import { confirm } from './confirm.ts';
 import {
   addExamples,
   choiceOption,
@@ -12,6 +11,7 @@ import {
   parseRepo,
   type RepoRef,
 } from './core/arguments.ts';
+import { confirm } from './core/confirm.ts';
 import { type Context, withContext } from './core/context.ts';
 import { CliError, EXIT } from './core/exit.ts';
 import { formatFacts, formatRows } from './core/table.ts';

@@ -35,6 +35,13 @@ export interface LoadedFiles<Settings> {
   readonly problems: readonly string[];
 }
 
+/** `problems` has a sentence for each connection that cannot be used. */
+export interface FoundConnections<Connection> {
+  readonly connections: readonly Connection[];
+  readonly warnings: readonly string[];
+  readonly problems: readonly string[];
+}
+
 export function connectionFileOf(dataFolder: string, kind: ForgeKind, host: string): string {
   return path.join(dataFolder, kind, `${host}.json`);
 }

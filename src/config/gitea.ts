@@ -3,6 +3,7 @@ import { Fault } from '../lib/fault.ts';
 import {
   type ConnectionFormat,
   connectionFileOf,
+  type FoundConnections,
   isUrl,
   type LoadedFile,
   loadFiles,
@@ -11,7 +12,6 @@ import {
   writeConnectionFile,
 } from './connection-file.ts';
 import { checkForgeHost } from './forge-host.ts';
-import type { FoundConnections } from './load-connections.ts';
 import type { VariableName } from './variables.ts';
 
 /** The connection to one Gitea or Forgejo. */

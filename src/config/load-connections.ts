@@ -1,12 +1,6 @@
 import { Fault } from '../lib/fault.ts';
 import type { Config } from './config.ts';
-
-/** `problems` has a sentence for each connection that cannot be used. */
-export interface FoundConnections<Connection> {
-  readonly connections: readonly Connection[];
-  readonly warnings: readonly string[];
-  readonly problems: readonly string[];
-}
+import type { FoundConnections } from './connection-file.ts';
 
 /** The connections of one kind of forge, as they are configured. */
 type OwnConfig = Pick<Config, 'dataFolder' | 'github' | 'gitea'>;

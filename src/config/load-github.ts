@@ -1,11 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { Fault } from '../lib/fault.ts';
 import type { Config } from './config.ts';
-import { type LoadedFile, loadFiles, warnOfFile } from './connection-file.ts';
+import { type FoundConnections, type LoadedFile, loadFiles, warnOfFile } from './connection-file.ts';
 import type { GithubAuth, GithubEnvironment, GithubSettings } from './github.ts';
 import { KEY_SENTENCE, parsePrivateKey } from './github.ts';
 import { GITHUB_FILES } from './github-file.ts';
-import type { FoundConnections } from './load-connections.ts';
 
 /** A connection. `reload` reads its credentials again when GitHub refuses them; undefined if they cannot change. */
 export interface LoadedGithub extends GithubSettings {

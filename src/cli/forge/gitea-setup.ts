@@ -1,21 +1,7 @@
 import type { Command } from 'commander';
 import { addExamples } from '../core/arguments.ts';
-import type { GlobalOptions } from '../core/context.ts';
 import { usageError } from '../core/exit.ts';
-
-export interface GiteaSetupOptions extends GlobalOptions {
-  readonly giteaTokenFile?: string;
-  readonly repo: readonly RepositoryName[];
-  readonly branch?: string;
-  readonly label: string;
-  readonly yes?: true;
-  readonly replace?: true;
-}
-
-export interface RepositoryName {
-  readonly owner: string;
-  readonly name: string;
-}
+import type { GiteaSetupOptions, RepositoryName } from './run-gitea-setup.ts';
 
 export function defineGiteaSetup(command: Command): void {
   command

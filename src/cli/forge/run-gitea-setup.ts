@@ -13,7 +13,8 @@ import { createGiteaClient, encodePath, type GiteaClient } from '../../forge/git
 import type { BranchData, HookData, LabelData, ProtectionData } from '../../forge/gitea/api/data.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
-import { confirm } from '../confirm.ts';
+import { confirm } from '../core/confirm.ts';
+import type { GlobalOptions } from '../core/context.ts';
 import { CliError, EXIT, usageError } from '../core/exit.ts';
 import { readInput } from '../core/read-input.ts';
 import { clean, paint, say, write } from '../core/terminal.ts';
@@ -27,7 +28,20 @@ import {
   refuseUnwritable,
 } from './connection-place.ts';
 import { type FoundRepository, planSteps, type Step } from './gitea-plan.ts';
-import type { GiteaSetupOptions, RepositoryName } from './gitea-setup.ts';
+
+export interface GiteaSetupOptions extends GlobalOptions {
+  readonly giteaTokenFile?: string;
+  readonly repo: readonly RepositoryName[];
+  readonly branch?: string;
+  readonly label: string;
+  readonly yes?: true;
+  readonly replace?: true;
+}
+
+export interface RepositoryName {
+  readonly owner: string;
+  readonly name: string;
+}
 
 const MAX_PAGES = 20;
 

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import { CliError, EXIT, usageError } from './core/exit.ts';
+import { CliError, EXIT, usageError } from './exit.ts';
 
 export interface Confirmation {
   /** Sentences that describe the effect. */
