@@ -33,7 +33,7 @@ export interface Step {
   readonly request: GiteaRequest;
 }
 
-/** What is missing, in the order in which it is done. */
+/** Lists the missing settings, in the order in which they are made. */
 // SPEC G170
 export function planSteps(found: FoundRepository, wanted: Wanted): readonly Step[] {
   const { owner, name } = found.repository;
