@@ -4,6 +4,7 @@ import type { PrNumber } from '../../src/engine/pull-request.ts';
 import type { Forge, ForgeRepository } from '../../src/forge/forge.ts';
 import { Fault } from '../../src/lib/fault.ts';
 import type { Sha } from '../../src/lib/sha.ts';
+import { until } from '../e2e/harness.ts';
 
 export interface Change {
   readonly files?: Readonly<Record<string, string>>;
@@ -96,10 +97,13 @@ export function forgeContract(name: string, createWorld: () => Promise<ForgeWorl
       assert.equal((await find(number))?.mergeability, 'MERGEABLE');
       const sha = await world.commit('main', { files: { 'a.txt': 'theirs\n' } });
       assert.equal(await world.forge.findBranchHead(world.repository, 'main'), sha);
-      const facts = await find(number);
-      assert.equal(facts?.mergeability, 'NOT_MERGEABLE');
-      assert.deepEqual(facts?.blockReasons, ['conflict']);
-      assert.equal(facts?.status, 'open');
+      // A forge may need a while to find it.
+      const facts = await until('the conflict', 30_000, async () => {
+        const now = await find(number);
+        return now?.mergeability === 'NOT_MERGEABLE' ? now : undefined;
+      });
+      assert.deepEqual(facts.blockReasons, ['conflict']);
+      assert.equal(facts.status, 'open');
     });
 
     test('a landed pull request is merged', async () => {
