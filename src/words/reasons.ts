@@ -156,18 +156,23 @@ const TELLINGS: { readonly [Code in ReasonCode]: Telling } = {
 };
 
 /** The sentence and the advice for a change of state. */
-export function tellChange({ because, ...change }: Change): Told {
-  const facts = { ...because, ...change };
+export function tellChange(change: Change): Told {
+  const told = tell(change);
+  return typeof told === 'string' ? { text: told } : told;
+}
+
+function tell({ because, to, branch, landed }: Change): string | Told {
   const telling = TELLINGS[because.reason];
-  const told = typeof telling === 'function' ? telling(facts) : telling;
-  const { text, ...advice } = typeof told === 'string' ? { text: told } : told;
-  const detail = because.detail === undefined || because.detail === '' ? '' : ` ${because.detail}`;
-  return { text: `${text}${detail}`, ...advice };
+  const told = typeof telling === 'function' ? telling({ ...because, to, branch, landed }) : telling;
+  const { detail = '' } = because;
+  if (detail === '') return told;
+  return typeof told === 'string' ? `${told} ${detail}` : { ...told, text: `${told.text} ${detail}` };
 }
 
 /** The text of a timeline or a log line: facts only. Advice may be outdated by what is learned later. */
 export function changeText(change: Change): string {
-  return tellChange(change).text;
+  const told = tell(change);
+  return typeof told === 'string' ? told : told.text;
 }
 
 // SPEC E25

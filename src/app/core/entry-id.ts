@@ -18,7 +18,20 @@ export function candidateIdOf(queueId: QueueId, candidate: CandidateNumber): str
   return uuidOf(`${queueId}/candidate/${candidate}`);
 }
 
+/** One step names the same entries and candidates in rows, events and effects, and a hash takes as long as a row. */
+const KEPT = 4_096;
+const kept = new Map<string, string>();
+
 function uuidOf(text: string): string {
+  const known = kept.get(text);
+  if (known !== undefined) return known;
+  if (kept.size === KEPT) kept.clear();
+  const made = hashToUuid(text);
+  kept.set(text, made);
+  return made;
+}
+
+function hashToUuid(text: string): string {
   const digest = hash('sha256', text);
   // Version 8 of RFC 9562 leaves the bits of a UUID to the application.
   const parts = [digest.slice(0, 8), digest.slice(8, 12), `8${digest.slice(13, 16)}`, `8${digest.slice(17, 20)}`];

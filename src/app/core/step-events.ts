@@ -20,8 +20,17 @@ export interface StepOf {
   readonly result: Step;
 }
 
-/** The facts of the run that events are about, made once for all events of a step. */
-type RunOf = (candidate: Candidate | undefined) => object;
+/** The facts of the run that an event is about. */
+interface Run {
+  readonly testRunId: string;
+  readonly isBatch: boolean;
+  readonly prNumbers: readonly number[];
+  readonly testBranchSha: string | undefined;
+  readonly namedFor: number | undefined;
+}
+
+/** Made once for all events of a step. */
+type RunOf = (candidate: Candidate | undefined) => Run | undefined;
 
 interface StepPlace {
   readonly queueId: QueueId;
@@ -34,15 +43,15 @@ interface StepPlace {
 export function eventsOfStep(step: StepOf, { queueId, repositoryId, version }: StepPlace): FeedDraft[] {
   const { event, result } = step;
   const runOf = runsOf(queueId);
-  const happenings = [
-    ...stateEvents(step),
-    ...settingsEvents(step),
-    ...holdEvents(step),
-    ...result.transitions.flatMap((transition) => entryEvents(step, runOf, transition)),
-    ...batchEvents(step, runOf),
-    ...landingEvents(step, queueId),
-  ];
-  return happenings.map(({ type, prNumber, ...body }, ordinal) => ({
+  const happenings = [...stateEvents(step), ...settingsEvents(step), ...holdEvents(step)];
+  for (const transition of result.transitions) {
+    const happening = entryEvent(step, runOf, transition);
+    if (happening !== undefined) happenings.push(happening);
+  }
+  happenings.push(...batchesBuilt(step, runOf));
+  // Most steps change the state of no entry.
+  if (result.transitions.length > 0) happenings.push(...batchesMoved(step, runOf), ...landingEvents(step, queueId));
+  return happenings.map(({ type, prNumber, actor, text, data }, ordinal) => ({
     source: queueId,
     version,
     ordinal,
@@ -54,7 +63,7 @@ export function eventsOfStep(step: StepOf, { queueId, repositoryId, version }: S
     targetBranch: result.queue.branch,
     prNumber: prNumber ?? null,
     testId: null,
-    body: JSON.stringify(body),
+    body: JSON.stringify({ actor, text, data }),
   }));
 }
 
@@ -159,56 +168,56 @@ const ENTRY_TYPES: Readonly<Partial<Record<Entry['state'], string>>> = {
   MERGED: 'merged',
 };
 
-function entryEvents(step: StepOf, runOf: RunOf, transition: Transition): Happening[] {
+/** Its facts are in one literal, without spreads: a commit waits for it, and JSON leaves out what is undefined. */
+function entryEvent(step: StepOf, runOf: RunOf, transition: Transition): Happening | undefined {
   const { prNumber, to, from, because, landed, isBisection } = transition;
   const word = ENTRY_TYPES[to];
   // An entry that has become unready waits again, and was not submitted again.
-  if (word === undefined || (to === 'NOT_READY' && from !== undefined && isLive(from))) return [];
+  if (word === undefined || (to === 'NOT_READY' && from !== undefined && isLive(from))) return undefined;
   const { event, result } = step;
-  const { pr } = findEntry(result.queue, prNumber) ?? result.ended.find((entry) => entry.prNumber === prNumber) ?? {};
+  const entry = findEntry(result.queue, prNumber) ?? result.ended.find((each) => each.prNumber === prNumber);
   const candidate = candidateOf(step, because.candidate);
-  const actor = because.actor === undefined ? SLUICE : actorOf(event);
-  return [
-    {
-      type: `pull_request.${word}`,
-      actor,
-      prNumber,
-      text: `#${prNumber}: ${changeText({ to, branch: result.queue.branch, because, landed })}`,
-      data: {
-        reason: because.reason,
-        isBisection: isBisection || candidate?.purpose.kind === 'bisection',
-        ...present({
-          title: pr?.title,
-          author: pr?.author,
-          url: pr?.url,
-          checks: because.checks,
-          causedBy: because.prNumber,
-          sha: landed?.sha,
-        }),
-        ...runOf(candidate),
-      },
+  const run = runOf(candidate);
+  return {
+    type: `pull_request.${word}`,
+    actor: because.actor === undefined ? SLUICE : actorOf(event),
+    prNumber,
+    text: `#${prNumber}: ${changeText({ to, branch: result.queue.branch, because, landed })}`,
+    data: {
+      reason: because.reason,
+      isBisection: isBisection || candidate?.purpose.kind === 'bisection',
+      title: entry?.pr.title,
+      author: entry?.pr.author,
+      url: entry?.pr.url,
+      checks: because.checks,
+      causedBy: because.prNumber,
+      sha: landed?.sha,
+      testRunId: run?.testRunId,
+      isBatch: run?.isBatch,
+      prNumbers: run?.prNumbers,
+      testBranchSha: run?.testBranchSha,
+      namedFor: run?.namedFor,
     },
-  ];
-}
-
-function runsOf(queueId: QueueId): RunOf {
-  const runs = new Map<CandidateNumber, object>();
-  return (candidate) => {
-    if (candidate === undefined) return {};
-    const known = runs.get(candidate.number) ?? runData(queueId, candidate);
-    runs.set(candidate.number, known);
-    return known;
   };
 }
 
-function runData(queueId: QueueId, candidate: Candidate): object {
+function runsOf(queueId: QueueId): RunOf {
+  let last: { readonly candidate: Candidate; readonly run: Run } | undefined;
+  return (candidate) => {
+    if (candidate === undefined) return undefined;
+    if (last?.candidate !== candidate) last = { candidate, run: toRun(queueId, candidate) };
+    return last.run;
+  };
+}
+
+function toRun(queueId: QueueId, candidate: Candidate): Run {
   const prNumbers = candidate.members.map(({ prNumber }) => prNumber);
-  const subject = candidate.namedFor?.prNumber ?? prNumbers[0];
   return {
     testRunId: candidateIdOf(queueId, candidate.number),
     isBatch: prNumbers.length > 1,
     prNumbers,
-    ...present({ testBranchSha: candidate.commit?.sha, namedFor: subject }),
+    testBranchSha: candidate.commit?.sha,
+    namedFor: candidate.namedFor?.prNumber ?? prNumbers[0],
   };
 }
 
@@ -224,11 +233,7 @@ function candidateOf({ before, result }: StepOf, number: CandidateNumber | undef
 
 const BATCH_STATES: readonly string[] = ['PENDING', 'PENDING_FAILURE', 'FAILED', 'CANCELLED', 'MERGED'];
 
-/** A batch as a whole. Its tests begin when its commit is there. */
-function batchEvents(step: StepOf, runOf: RunOf): Happening[] {
-  return [...batchesBuilt(step, runOf), ...batchesMoved(step, runOf)];
-}
-
+/** The tests of a batch begin when its commit is there. */
 function batchesBuilt(step: StepOf, runOf: RunOf): Happening[] {
   const { event } = step;
   const candidate = event.kind === 'candidate_built' ? candidateOf(step, event.candidate) : undefined;
@@ -246,27 +251,26 @@ function batch(change: BatchChange, data: object): Happening {
 
 function batchesMoved(step: StepOf, runOf: RunOf): Happening[] {
   const { result, before } = step;
-  const ofBatch = result.transitions.flatMap((transition) => {
+  const groups = new Map<
+    string,
+    { readonly first: Transition; readonly candidate: Candidate; readonly moved: number[] }
+  >();
+  for (const transition of result.transitions) {
+    if (!BATCH_STATES.includes(transition.to)) continue;
     const number = transition.because.candidate ?? findEntry(before, transition.prNumber)?.candidate;
     const candidate = candidateOf(step, number);
-    const isOne = candidate !== undefined && candidate.members.length > 1 && candidate.commit !== undefined;
-    return isOne && BATCH_STATES.includes(transition.to) ? [{ transition, candidate }] : [];
-  });
-  const groups = Map.groupBy(ofBatch, ({ transition, candidate }) => `${candidate.number} ${transition.to}`);
-  return [...groups.values()].flatMap((group) => {
-    const [first] = group;
-    if (first === undefined || group.length < 2) return [];
-    const { transition, candidate } = first;
-    const moved = group.map((each) => each.transition.prNumber);
-    const data = {
-      reason: transition.because.reason,
-      isBisection: candidate.purpose.kind === 'bisection',
-      ...present({ checks: transition.because.checks }),
-      ...runOf(candidate),
-      moved,
-    };
-    const { reason, checks } = transition.because;
-    const word = ENTRY_TYPES[transition.to] ?? '';
+    if (candidate === undefined || candidate.members.length < 2 || candidate.commit === undefined) continue;
+    const key = `${candidate.number} ${transition.to}`;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, { first: transition, candidate, moved: [transition.prNumber] });
+    else group.moved.push(transition.prNumber);
+  }
+  return [...groups.values()].flatMap(({ first, candidate, moved }) => {
+    if (moved.length < 2) return [];
+    const { reason, checks } = first.because;
+    const isBisection = candidate.purpose.kind === 'bisection';
+    const data = { reason, isBisection, checks, ...runOf(candidate), moved };
+    const word = ENTRY_TYPES[first.to] ?? '';
     return [batch({ word, prNumbers: moved, branch: result.queue.branch, reason, checks }, data)];
   });
 }
