@@ -4,12 +4,12 @@ import type { EventRow, QueueCommit } from './queues.ts';
 
 /** Checked by every adapter before it writes: a commit that contradicts itself is a bug of the caller. */
 export function checkCommit(commit: QueueCommit): void {
-  const { queueId, events, entries, candidates, transitions, effects, impactedTargets } = commit;
+  const { queueId, events, entries, candidates, transitions, feed = [], effects, impactedTargets } = commit;
   assert(events.length > 0, 'a commit stores at least one event');
   events.forEach((event, index) => {
     assert(event.version === commit.expectedVersion + index + 1, 'events are numbered from the expected version on');
   });
-  for (const row of [entries, candidates, transitions, impactedTargets].flat()) {
+  for (const row of [entries, candidates, transitions, feed, impactedTargets].flat()) {
     assert(row.queueId === queueId, `a commit of queue ${queueId} has a row of queue ${row.queueId}`);
   }
   assert(isDistinct(candidates.map(({ number }) => number)), 'a commit gives each candidate once');

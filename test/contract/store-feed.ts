@@ -3,7 +3,9 @@ import { randomUUID } from 'node:crypto';
 import type { OrganizationId } from '../../src/storage/accounts.ts';
 import type { FeedQuery, FeedRow, Seal } from '../../src/storage/feed.ts';
 import type { FeedDraft } from '../../src/storage/feed-draft.ts';
-import { NOON, storeQueue } from '../helpers/store-rows.ts';
+import type { QueueRow } from '../../src/storage/queues.ts';
+import type { Store } from '../../src/storage/store.ts';
+import { aCommit, anEvent, NOON, storeQueue } from '../helpers/store-rows.ts';
 import type { StoreTests } from './store-fixture.ts';
 
 const newOrganization = () => randomUUID() as OrganizationId;
@@ -25,6 +27,30 @@ function aDraft(values: Partial<FeedDraft> = {}): FeedDraft {
     body: '{"text":"é"}',
     ...values,
   };
+}
+
+/** An event as a step of the queue tells it. */
+function aStepDraft({ id, repositoryId, branch }: QueueRow, values: Partial<FeedDraft> = {}): FeedDraft {
+  return aDraft({ source: id, queueId: id, repositoryId, targetBranch: branch, ...values });
+}
+
+/** Two versions, of which the second has two events. */
+async function commitEvents(store: Store, queue: QueueRow, expectedVersion = 1): Promise<readonly FeedDraft[]> {
+  const [first, second] = [expectedVersion + 1, expectedVersion + 2];
+  const feed = [
+    aStepDraft(queue, { version: first, prNumber: 7, body: '{"text":"a\\tb\\né"}' }),
+    aStepDraft(queue, { version: second }),
+    aStepDraft(queue, { version: second, ordinal: 1, type: 'record' }),
+  ];
+  const events = [anEvent(first), anEvent(second)];
+  assert.equal(await store.queues.commit(aCommit(queue.id, expectedVersion, { events, feed })), 'committed');
+  return feed;
+}
+
+async function organizationOf(store: Store, { repositoryId }: QueueRow): Promise<OrganizationId> {
+  const repository = (await store.repositories.listAll()).find(({ id }) => id === repositoryId);
+  assert.ok(repository);
+  return repository.organizationId;
 }
 
 const everything = (organizationId: OrganizationId, more: Partial<FeedQuery> = {}): FeedQuery => ({
@@ -91,6 +117,66 @@ export function feedPromises({ inStore }: StoreTests): void {
     }
   });
 
+  inStore(
+    'the events of a commit are invisible without a place, and come back as they were told',
+    async ({ store }) => {
+      const queue = await storeQueue(store);
+      const organizationId = await organizationOf(store, queue);
+      const told = await commitEvents(store, queue);
+      assert.deepEqual(await store.feed.list(everything(organizationId)), []);
+      await commitEvents(store, queue, 3);
+      await store.feed.sequence(seal, 1);
+      const once = await store.feed.list(everything(organizationId));
+      assert.deepEqual(
+        once.map(({ seq: _, repo, digest, ...row }) => ({ ...row, organizationId: null })),
+        told,
+      );
+      while ((await store.feed.sequence(seal, 100)).length > 0);
+      assert.deepEqual(placesOf(await store.feed.list(everything(organizationId))), [
+        [1, 2, 0],
+        [2, 3, 0],
+        [3, 3, 1],
+        [4, 4, 0],
+        [5, 5, 0],
+        [6, 5, 1],
+      ]);
+    },
+  );
+
+  inStore(
+    'many who commit and give places at once give each event one, in the order of the queue [X2]',
+    async ({ store }) => {
+      const queues = [await storeQueue(store), await storeQueue(store)];
+      const place = async () => {
+        while ((await store.feed.sequence(seal, 3)).length > 0);
+      };
+      const work = async (queue: QueueRow) => {
+        for (const version of [1, 3, 5, 7]) await commitEvents(store, queue, version).then(place);
+      };
+      await Promise.all([...queues.map(work), place(), place()]);
+      for (const queue of queues) {
+        const rows = await store.feed.list(everything(await organizationOf(store, queue)));
+        const versions = [2, 3, 3, 4, 5, 5, 6, 7, 7, 8, 9, 9];
+        assert.deepEqual(
+          rows.map(({ seq, version }) => [seq, version]),
+          versions.map((version, index) => [index + 1, version]),
+        );
+      }
+    },
+  );
+
+  inStore('commits are packed when their events have places, and no earlier [X2]', async ({ store }) => {
+    const queue = await storeQueue(store);
+    const pack = () => store.past.pack(queue.id, { bytes: 1_000_000, before: NOON + 99, now: NOON + 99 });
+    await store.queues.commit(aCommit(queue.id, 1));
+    await commitEvents(store, queue, 2);
+    assert.deepEqual([await pack(), await pack()], [2, 0]);
+    while ((await store.feed.sequence(seal, 100)).length > 0);
+    assert.equal((await store.feed.list(everything(await organizationOf(store, queue)))).length, 3);
+    assert.deepEqual([await pack(), await pack()], [2, 0]);
+    assert.equal((await store.past.load(queue.id, NOON + 99))?.version, 4);
+  });
+
   inStore('many who give places at once give each event one, without a gap [X2]', async ({ store }) => {
     const organizationId = newOrganization();
     const add = () => store.feed.add(Array.from({ length: 5 }, () => aDraft({ organizationId, type: 'record' })));
@@ -122,7 +208,8 @@ export function feedPromises({ inStore }: StoreTests): void {
       await store.repositories.rename(repositoryId, { host, owner, name: `${name}-2` }, NOON);
       const [row] = await store.feed.list(everything(organizationId, { prNumber: 7, targetBranch: 'main' }));
       assert.deepEqual(row?.repo, { host, owner, name });
-      await store.queues.delete(queueId, 1, { at: NOON, by: 'ada' });
+      await commitEvents(store, queue);
+      await store.queues.delete(queueId, 3, { at: NOON, by: 'ada' });
       await store.feed.add([aDraft({ repositoryId, prNumber: 8 })]);
       assert.equal(
         await store.repositories.remove(repositoryId, [aDraft({ organizationId, type: 'gone', at: NOON + 1 })]),
@@ -133,7 +220,9 @@ export function feedPromises({ inStore }: StoreTests): void {
       await store.feed.add([aDraft({ repositoryId })]);
       await store.feed.sequence(seal, 1_000);
       const types = (await store.feed.list(everything(organizationId))).map((each) => each.prNumber ?? each.type);
-      assert.deepEqual(types, [7, 8, 'gone']);
+      assert.deepEqual(types.slice(0, 1), [7]);
+      assert.deepEqual(types.slice(1, -1).map(String).sort(), ['7', '8', 'note', 'record']);
+      assert.deepEqual(types.at(-1), 'gone');
     },
   );
 

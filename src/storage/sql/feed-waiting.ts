@@ -3,7 +3,8 @@ import type { FeedHead, Seal } from '../feed.ts';
 import type { FeedDraft } from '../feed-draft.ts';
 import type { RepositoryRef } from '../repositories.ts';
 import { rowsOf } from './columns.ts';
-import { all, allOf, executeAll, first, type Operation, run } from './operation.ts';
+import { feedChangeStatements, takeChanges, toWaitingChange, type WaitingChange } from './feed-changes.ts';
+import { allOf, executeAll, first, type Operation, run, together } from './operation.ts';
 import { FEED_EVENT, FEED_PLACE } from './queue-tables.ts';
 import type { Schema } from './schema.ts';
 import { type Call, callOf, type StatementCompiler } from './statement.ts';
@@ -13,7 +14,7 @@ export const placed = rowsOf({ ...FEED_EVENT, ...FEED_PLACE });
 /** A row that waits has so many events at most: more than one commit of a queue has, but few enough for one transaction. */
 const ROW_EVENTS = 500;
 
-/** Inserts events in the transaction in which they happen: all of a source as one row, because commits wait for it. */
+/** Inserts events in the transaction in which they happen: all of a source as one row. Those of queues are in `queue_changes`. */
 export function feedInserts(compiler: StatementCompiler): (rows: readonly FeedDraft[]) => Call[] {
   const insert = compiler.insert('feed_waiting');
   return (drafts) => (drafts.length === 0 ? [] : insert(waitingRows(drafts)));
@@ -49,7 +50,15 @@ function parseEvents(text: string): readonly FeedDraft[] {
 }
 
 type SequenceStatements = ReturnType<typeof sequenceStatements>;
-type Waiting = Omit<Schema['feed_waiting'], 'events'> & { readonly of_repository: string | null };
+type WaitingRow = Pick<Schema['feed_waiting'], 'source' | 'version' | 'part'>;
+
+/** Events that wait together, in a row of their own or with a commit. */
+interface Waiting {
+  readonly organizationId: string | null;
+  readonly size: number;
+  readonly row?: WaitingRow;
+  readonly change?: WaitingChange;
+}
 
 export const EMPTY_HEAD: FeedHead = { lastSeq: 0, digest: null };
 
@@ -63,10 +72,10 @@ export function* sequence(
   seal: Seal,
   limit: number,
 ): Operation<readonly OrganizationId[]> {
-  const waiting = upTo(limit, (yield* all(statements.listWaiting, { limit })) as readonly Waiting[]);
-  const byOrganization = Map.groupBy(waiting, (row) => row.organization_id ?? row.of_repository);
+  const waiting = upTo(limit, yield* listWaiting(statements, limit));
+  const byOrganization = Map.groupBy(waiting, ({ organizationId }) => organizationId);
   // Its repository was removed while it was stored, so that no one may see it.
-  yield* executeAll((byOrganization.get(null) ?? []).map((row) => callOf(statements.take, row)));
+  yield* takeEvents(statements, byOrganization.get(null) ?? []);
   // In one order, so that two servers never wait for each other.
   const organizations = [...byOrganization.keys()].filter((id) => id !== null).sort();
   for (const organizationId of organizations) {
@@ -80,19 +89,43 @@ export function* sequence(
   return organizations as OrganizationId[];
 }
 
-/** Rows with no more events than the limit, and at least one row. */
-function upTo(limit: number, rows: readonly Waiting[]): readonly Waiting[] {
+/** Rows of their own come first: an earlier version of Sluice kept those of queues there, too. */
+function* listWaiting(statements: SequenceStatements, limit: number): Operation<readonly Waiting[]> {
+  const [rows, changes] = yield* together(
+    callOf(statements.listWaiting, { limit }),
+    callOf(statements.listChanges, { limit }),
+  );
+  return [
+    ...rows.map(({ organization_id, of_repository, size, ...row }) => ({
+      organizationId: organization_id ?? of_repository,
+      size,
+      row,
+    })),
+    ...changes.map(toWaitingChange).map((change) => ({
+      organizationId: change.organizationId,
+      size: change.events.length,
+      change,
+    })),
+  ];
+}
+
+/** The first ones with no more events than the limit, and at least one. */
+function upTo(limit: number, waiting: readonly Waiting[]): readonly Waiting[] {
   let events = 0;
-  return rows.filter(({ size }, index) => {
+  return waiting.filter(({ size }, index) => {
     events += size;
     return index === 0 || events <= limit;
   });
 }
 
 /** Another server may have given some of them places while this one waited for the lock: these are gone. */
-function* takeEvents(statements: SequenceStatements, rows: readonly Waiting[]): Operation<readonly FeedDraft[]> {
-  const taken = yield* allOf(rows.map((row) => callOf(statements.take, row)));
-  return inOrder(taken.flatMap(({ events }) => parseEvents(events)));
+function* takeEvents(statements: SequenceStatements, waiting: readonly Waiting[]): Operation<readonly FeedDraft[]> {
+  const taken = yield* allOf(waiting.flatMap(({ row }) => row ?? []).map((row) => callOf(statements.take, row)));
+  const ofChanges = yield* takeChanges(
+    statements,
+    waiting.flatMap(({ change }) => change ?? []),
+  );
+  return inOrder([...taken.flatMap(({ events }) => parseEvents(events)), ...ofChanges]);
 }
 
 /** By time, but never against the order of a source: a clock may go back. */
@@ -143,12 +176,13 @@ export function sequenceStatements(compiler: StatementCompiler) {
   const { builder } = compiler.dialect;
   return {
     ...headStatements(compiler),
+    ...feedChangeStatements(compiler),
     insertPlaced: compiler.insert('feed'),
     listWaiting: compiler.statement<{ limit: number }>()((param) =>
       builder
         .selectFrom('feed_waiting')
         .leftJoin('repositories', 'repositories.id', 'feed_waiting.repository_id')
-        .select(['source', 'version', 'part', 'size', 'feed_waiting.organization_id', 'repository_id'])
+        .select(['source', 'version', 'part', 'size', 'feed_waiting.organization_id'])
         .select('repositories.organization_id as of_repository')
         .orderBy('source')
         .orderBy('version')
@@ -158,7 +192,7 @@ export function sequenceStatements(compiler: StatementCompiler) {
     listNames: compiler.list<object, string>()((_, ids) =>
       builder.selectFrom('repositories').select(['id', 'host', 'owner', 'name']).where('id', 'in', ids),
     ),
-    take: compiler.statement<Pick<Waiting, 'source' | 'version' | 'part'>>()((param) =>
+    take: compiler.statement<WaitingRow>()((param) =>
       builder
         .deleteFrom('feed_waiting')
         .where('source', '=', param('source'))

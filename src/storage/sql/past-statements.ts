@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { factStatements } from './past-facts.ts';
 import type { StatementCompiler } from './statement.ts';
 
@@ -78,12 +79,26 @@ function changeStatements(compiler: StatementCompiler) {
         .where('at', '<=', param('at'))
         .orderBy('version'),
     ),
+    /** Without those whose events wait for places, and all after these. */
     listChangeSizes: compiler.statement<After>()((param) =>
       builder
         .selectFrom('queue_changes')
         .select(['version', 'at', 'size'])
         .where('queue_id', '=', param('queueId'))
         .where('version', '>', param('afterVersion'))
+        .where(({ eb, fn, selectFrom }) =>
+          eb(
+            'version',
+            '<',
+            fn.coalesce(
+              selectFrom('queue_changes as waiting')
+                .select((waiting) => waiting.fn.min('waiting.version').as('version'))
+                .where('waiting.queue_id', '=', param('queueId'))
+                .where('waiting.feed', 'is not', null),
+              sql.lit(Number.MAX_SAFE_INTEGER),
+            ),
+          ),
+        )
         .orderBy('version'),
     ),
     listUnpackedMoments: compiler.statement<After & { from: number; until: number; limit: number }>()((param) =>
@@ -98,11 +113,13 @@ function changeStatements(compiler: StatementCompiler) {
         .orderBy('version')
         .limit(param('limit')),
     ),
+    /** Those whose events wait for places stay until the next pack. */
     removeChanges: compiler.statement<{ queueId: string; version: number }>()((param) =>
       builder
         .deleteFrom('queue_changes')
         .where('queue_id', '=', param('queueId'))
-        .where('version', '<=', param('version')),
+        .where('version', '<=', param('version'))
+        .where('feed', 'is', null),
     ),
     listGrown: compiler.statement<{ bytes: number; before: number }>()((param) =>
       builder

@@ -38,8 +38,12 @@ import { callOf, type StatementCompiler } from './statement.ts';
 type PastStatements = ReturnType<typeof pastStatements>;
 type Statements = PastStatements & ReturnType<typeof queueStatements>;
 
-export function toChange(queueId: string, { version, at }: Moment, body: string): Schema['queue_changes'] {
-  return { queue_id: queueId, version, at, size: body.length, body };
+export function toChange(
+  queueId: string,
+  { version, at }: Moment,
+  { body, feed }: Pick<Schema['queue_changes'], 'body' | 'feed'>,
+): Schema['queue_changes'] {
+  return { queue_id: queueId, version, at, size: body.length, body, feed };
 }
 
 // SPEC Y1

@@ -10,6 +10,7 @@ import {
   type QueueCommit,
   TARGET_SET_RENEWAL_MS,
 } from '../queues.ts';
+import { encodeFeed } from './feed-changes.ts';
 import { feedInserts } from './feed-waiting.ts';
 import { executeAll, first, type Operation } from './operation.ts';
 import { toChange } from './past.ts';
@@ -32,7 +33,9 @@ export function* commitQueue(statements: CommitStatements, commit: QueueCommit):
   const moment = { version, at: moved.last_at };
   yield* executeAll([
     ...rowCalls(statements, { ...commit, entries }, version),
-    ...statements.insertChange([toChange(queueId, moment, encodeChange(commit, moment))]),
+    ...statements.insertChange([
+      toChange(queueId, moment, { body: encodeChange(commit, moment), feed: encodeFeed(commit.feed ?? []) }),
+    ]),
     ...endFacts(statements, queueId, { keys: (commit.doneEffects ?? []).map(keyOfEffect), at: moment.at }),
   ]);
   return 'committed';
@@ -62,7 +65,6 @@ function rowCalls(statements: CommitStatements, commit: QueueCommit, version: nu
   if (commit.transitions.length > 0) {
     calls.push(...statements.insertTransitions(commit.transitions.map(fromTransition)));
   }
-  if (commit.feed !== undefined && commit.feed.length > 0) calls.push(...statements.insertFeed(commit.feed));
   if (commit.effects.length > 0) {
     const rows = commit.effects.map((effect, ordinal) => fromEffect({ queueId, version, ordinal }, effect));
     calls.push(...statements.upsertEffects(rows));

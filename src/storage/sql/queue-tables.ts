@@ -238,7 +238,15 @@ export const QUEUE_TABLES = {
     /** The instant of the newest commit, which is never earlier than that of the one before. */
     last_at: number,
   },
-  queue_changes: { queue_id: text, version: number, at: number, size: number, body: text },
+  queue_changes: {
+    queue_id: text,
+    version: number,
+    at: number,
+    size: number,
+    body: text,
+    /** The events of the commit that have no place in the feed yet (`encodeFeed`). */
+    feed: orNull(text),
+  },
   /** A whole queue at `version` and its changes up to `until_version`, where the next pack begins. */
   queue_packs: { queue_id: text, version: number, until_version: number, at: number, until_at: number, data: bytes },
   /** The rows that changed within each pack. */
@@ -280,7 +288,7 @@ export const QUEUE_TABLES = {
   },
   alarms: ALARM,
   feed: { ...FEED_EVENT, ...FEED_PLACE },
-  /** Events of one source that have no place yet, as one transaction stored them. */
+  /** Events of one source, but not of a queue, that have no place yet, as one transaction stored them. */
   feed_waiting: {
     source: text,
     /** Of the first of them. */

@@ -45,7 +45,7 @@ export function createQueueStore(engine: SqlEngine, compiler: StatementCompiler)
         yield* executeAll([
           ...commits.insertEvents([fromEvent(queue.id, event)]),
           ...commits.insertFeed(feed),
-          ...commits.insertChange([toChange(queue.id, event, whole)]),
+          ...commits.insertChange([toChange(queue.id, event, { body: whole, feed: null })]),
         ]);
         return 'created';
       }),

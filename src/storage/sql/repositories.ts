@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { assert } from '../../lib/assert.ts';
 import { REPOSITORY_FACT } from '../past.ts';
 import type { Repository, RepositoryId, RepositoryRef, RepositoryStore } from '../repositories.ts';
+import { repositoryChangeStatements, takeOfRepository } from './feed-changes.ts';
 import { feedInserts } from './feed-waiting.ts';
 import { execute, executeAll, findRow, first, listRows, type Operation, run, type SqlEngine } from './operation.ts';
 import { factStatements } from './past-facts.ts';
@@ -44,7 +45,7 @@ export function createRepositoryStore(engine: SqlEngine, compiler: StatementComp
     ...publicNames(engine, compiler),
     remove: (id, feed = []) =>
       engine.write(function* () {
-        const outcome = yield* remove(statements, removals, id);
+        const outcome = yield* remove({ ...statements, insertFeed }, removals, id);
         if (outcome === 'removed') yield* executeAll(insertFeed(feed));
         return outcome;
       }),
@@ -116,13 +117,14 @@ function* recordBefore(statements: RepositoryStatements, id: string, at: number)
 
 // SPEC X7
 function* remove(
-  statements: RepositoryStatements,
+  statements: RepositoryStatements & { readonly insertFeed: ReturnType<typeof feedInserts> },
   removals: ReturnType<typeof removalStatements>,
   id: string,
 ): Operation<'removed' | 'has_queues'> {
   // The lock keeps a queue from being created meanwhile: its foreign key waits for this row.
   yield* first(statements.lock, { id });
   if ((yield* first(statements.findQueue, { id })) !== undefined) return 'has_queues';
+  yield* executeAll(statements.insertFeed(yield* takeOfRepository(statements, id)));
   // The sequencer could not look it up any more.
   yield* execute(statements.nameOrganization, { id });
   for (const removal of removals) yield* execute(removal, { id });
@@ -136,6 +138,7 @@ function repositoryStatements(compiler: StatementCompiler) {
   const sorted = builder.selectFrom('repositories').selectAll().orderBy('host').orderBy('owner').orderBy('name');
   return {
     ...factStatements(compiler),
+    ...repositoryChangeStatements(compiler),
     findById: compiler.statement<{ id: string }>()((param) =>
       builder.selectFrom('repositories').selectAll().where('id', '=', param('id')),
     ),

@@ -4,7 +4,16 @@ import { past } from './003-past.ts';
 import { sessions } from './004-sessions.ts';
 import { feedWaiting } from './005-feed-waiting.ts';
 import { markedTests } from './006-marked-tests.ts';
+import { feedInChanges } from './007-feed-in-changes.ts';
 import type { Migration } from './migration.ts';
 
 /** In order: the first is version 1. */
-export const MIGRATIONS: readonly Migration[] = [initial, idempotentRequests, past, sessions, feedWaiting, markedTests];
+export const MIGRATIONS: readonly Migration[] = [
+  initial,
+  idempotentRequests,
+  past,
+  sessions,
+  feedWaiting,
+  markedTests,
+  feedInChanges,
+];
