@@ -5,7 +5,7 @@ import type { FeedQuery, FeedRow, Seal } from '../../src/storage/feed.ts';
 import type { FeedDraft } from '../../src/storage/feed-draft.ts';
 import type { QueueRow } from '../../src/storage/queues.ts';
 import type { Store } from '../../src/storage/store.ts';
-import { aCommit, anEvent, NOON, storeQueue } from '../helpers/store-rows.ts';
+import { aCommit, anEvent, aStepDraft, NOON, storeQueue } from '../helpers/store-rows.ts';
 import type { StoreTests } from './store-fixture.ts';
 
 const newOrganization = () => randomUUID() as OrganizationId;
@@ -27,11 +27,6 @@ function aDraft(values: Partial<FeedDraft> = {}): FeedDraft {
     body: '{"text":"é"}',
     ...values,
   };
-}
-
-/** An event as a step of the queue tells it. */
-function aStepDraft({ id, repositoryId, branch }: QueueRow, values: Partial<FeedDraft> = {}): FeedDraft {
-  return aDraft({ source: id, queueId: id, repositoryId, targetBranch: branch, ...values });
 }
 
 /** Two versions, of which the second has two events. */

@@ -10,6 +10,7 @@ import {
   aFailure,
   anEffect,
   anEntry,
+  aStepDraft,
   aTest,
   aTransition,
   NOON,
@@ -64,11 +65,16 @@ export function wholeStorePromises(open: () => Promise<OpenStore>): void {
     if (reopen === undefined) t.skip('nothing outlives this store');
     else {
       const queue = await fill(store);
+      const other = await storeQueue(store);
+      await store.queues.commit(aCommit(other.id, 1, { feed: [aStepDraft(other)] }));
       const before = await readAll(store, queue);
       const { signingKey } = store;
       const again = await reopen();
       assert.deepEqual(await readAll(again, queue), before);
       assert.deepEqual(again.signingKey, signingKey);
+      // Events that waited for their places.
+      while ((await again.feed.sequence(() => null, 9)).length > 0);
+      assert.equal(await again.feed.findLatest(other.id, 2), 1);
     }
   });
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Organization, OrganizationId, Token } from '../../src/storage/accounts.ts';
+import type { FeedDraft } from '../../src/storage/feed-draft.ts';
 import type {
   CandidateRow,
   EffectRow,
@@ -154,6 +155,15 @@ export function aCommit(queueId: QueueId, expectedVersion: number, values: Parti
     effects: [],
     targetSets: [],
     impactedTargets: [],
+    ...values,
+  };
+}
+
+/** An event of the feed as a step of the queue tells it. */
+export function aStepDraft({ id, repositoryId, branch }: QueueRow, values: Partial<FeedDraft> = {}): FeedDraft {
+  return {
+    ...{ source: id, version: 2, ordinal: 0, at: NOON, type: 'note', organizationId: null, repositoryId },
+    ...{ queueId: id, targetBranch: branch, prNumber: null, testId: null, body: '{"text":"é"}' },
     ...values,
   };
 }

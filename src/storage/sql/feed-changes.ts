@@ -101,16 +101,21 @@ export function repositoryChangeStatements(compiler: StatementCompiler) {
 
 export function feedChangeStatements(compiler: StatementCompiler) {
   const { builder } = compiler.dialect;
+  const waiting = builder
+    .selectFrom('queue_changes')
+    .innerJoin('queues', 'queues.id', 'queue_changes.queue_id')
+    .innerJoin('repositories', 'repositories.id', 'queues.repository_id')
+    .select(['queue_id', 'queue_changes.version', 'feed', 'repository_id', 'branch', 'organization_id'])
+    .where('feed', 'is not', null)
+    .orderBy('queue_id')
+    .orderBy('queue_changes.version');
   return {
-    listChanges: compiler.statement<{ limit: number }>()((param) =>
-      builder
-        .selectFrom('queue_changes')
-        .innerJoin('queues', 'queues.id', 'queue_changes.queue_id')
-        .innerJoin('repositories', 'repositories.id', 'queues.repository_id')
-        .select(['queue_id', 'queue_changes.version', 'feed', 'repository_id', 'branch', 'organization_id'])
-        .where('feed', 'is not', null)
-        .orderBy('queue_id')
-        .orderBy('queue_changes.version')
+    listChanges: compiler.statement<{ limit: number }>()((param) => waiting.limit(param('limit'))),
+    listChangesOf: compiler.statement<{ queueId: string; first: number; last: number; limit: number }>()((param) =>
+      waiting
+        .where('queue_id', '=', param('queueId'))
+        .where('queue_changes.version', '>=', param('first'))
+        .where('queue_changes.version', '<=', param('last'))
         .limit(param('limit')),
     ),
     clearChanges: compiler.statement<{ queueId: string; version: number }>()((param) =>

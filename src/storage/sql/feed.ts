@@ -5,8 +5,13 @@ import { EMPTY_HEAD, feedInserts, placed, sequence, sequenceStatements, toHead }
 import { all, execute, executeAll, first, run, type SqlEngine } from './operation.ts';
 import type { Schema } from './schema.ts';
 import type { Placeholders, Statement, StatementCompiler } from './statement.ts';
+import type { Asked, WaitingQueues } from './waiting-queues.ts';
 
-export function createFeedStore(engine: SqlEngine, compiler: StatementCompiler): FeedStore {
+export function createFeedStore(
+  engine: SqlEngine,
+  compiler: StatementCompiler,
+  waiting: WaitingQueues | undefined,
+): FeedStore {
   const statements = feedStatements(compiler);
   const inserts = feedInserts(compiler);
   const lists = new Map<string, Statement<FlatQuery, Schema['feed']>>();
@@ -22,7 +27,15 @@ export function createFeedStore(engine: SqlEngine, compiler: StatementCompiler):
           (yield* first(statements.hasVersion, draft)) ?? (yield* first(statements.isVersionWaiting, draft));
         if (isThere === undefined) yield* executeAll(inserts(rows));
       }),
-    sequence: (seal, limit) => engine.write(() => sequence(statements, seal, limit)),
+    sequence: async (seal, limit) => {
+      let asked: Asked | undefined;
+      const { organizations, hasMore } = await engine.write(() => {
+        asked = waiting?.ask();
+        return sequence(statements, { seal, limit, asked });
+      });
+      if (asked !== undefined && !hasMore) waiting?.drop(asked);
+      return organizations;
+    },
     getHead: (organizationId) =>
       engine.read(function* () {
         const head = yield* first(statements.findHead, { organizationId });

@@ -29,10 +29,15 @@ import {
 } from './rows.ts';
 import type { Schema } from './schema.ts';
 import { callOf, type RowsCall, type StatementCompiler } from './statement.ts';
+import type { WaitingQueues } from './waiting-queues.ts';
 
 type QueueStatements = ReturnType<typeof queueStatements>;
 
-export function createQueueStore(engine: SqlEngine, compiler: StatementCompiler): QueueStore {
+export function createQueueStore(
+  engine: SqlEngine,
+  compiler: StatementCompiler,
+  waiting: WaitingQueues | undefined,
+): QueueStore {
   const statements = queueStatements(compiler);
   const commits = commitStatements(compiler);
   const lists = listEntriesStatements(compiler);
@@ -51,7 +56,12 @@ export function createQueueStore(engine: SqlEngine, compiler: StatementCompiler)
       }),
     commit: async (commit) => {
       checkCommit(commit);
-      return engine.write(() => commitQueue(commits, commit));
+      return engine.write(function* () {
+        const outcome = yield* commitQueue(commits, commit);
+        const hasEvents = outcome === 'committed' && (commit.feed ?? []).length > 0;
+        if (hasEvents) waiting?.note(commit.queueId, commit.expectedVersion + commit.events.length);
+        return outcome;
+      });
     },
     delete: (queueId, expectedVersion, { at, by }, feed = []) =>
       engine.write(function* () {

@@ -19,6 +19,7 @@ import { createTestIngest } from './test-ingest.ts';
 import { createTestSettingsStore } from './test-settings.ts';
 import { createTestStore } from './tests.ts';
 import { createUploadStore } from './uploads.ts';
+import type { WaitingQueues } from './waiting-queues.ts';
 import { createDeliveryStore } from './webhook-deliveries.ts';
 import { createWebhookStore } from './webhooks.ts';
 
@@ -28,6 +29,7 @@ const SIGNING_KEY_BYTES = 32;
 export function createSqlParts(
   engine: SqlEngine,
   compiler: StatementCompiler,
+  waiting?: WaitingQueues,
 ): Omit<Store, 'isShared' | 'signingKey' | 'snapshots' | 'close'> {
   const anything = compiler.statement<object>()(() =>
     compiler.dialect.builder.selectFrom('meta').select('name').limit(1),
@@ -38,7 +40,7 @@ export function createSqlParts(
   return {
     accounts: createAccountStore(engine, compiler),
     repositories: createRepositoryStore(engine, compiler),
-    queues: createQueueStore(engine, compiler),
+    queues: createQueueStore(engine, compiler, waiting),
     effects: createEffectStore(engine, compiler),
     past: createPastStore(engine, compiler),
     tests: createTestStore(engine, compiler),
@@ -47,7 +49,7 @@ export function createSqlParts(
     uploads: createUploadStore(engine, compiler),
     logs: createLogStore(engine, compiler),
     alarms: createAlarmStore(engine, compiler),
-    feed: createFeedStore(engine, compiler),
+    feed: createFeedStore(engine, compiler, waiting),
     hints: createHintStore(engine, compiler),
     webhooks: createWebhookStore(engine, compiler),
     webhookDeliveries: createDeliveryStore(engine, compiler),

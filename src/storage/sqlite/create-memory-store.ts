@@ -5,6 +5,7 @@ import { MIGRATIONS } from '../sql/migrations/all.ts';
 import { migrationTexts } from '../sql/migrations/migrate.ts';
 import { createSqlParts } from '../sql/sql-store.ts';
 import { StatementCompiler } from '../sql/statement.ts';
+import { WaitingQueues } from '../sql/waiting-queues.ts';
 import type { Store } from '../store.ts';
 import { SqliteEngine } from './engine.ts';
 
@@ -19,7 +20,7 @@ export function createMemoryStore(): Store {
   const compiler = new StatementCompiler(sqliteDialect);
   return {
     isShared: false,
-    ...createSqlParts(engine, compiler),
+    ...createSqlParts(engine, compiler, new WaitingQueues()),
     signingKey: Uint8Array.from(randomBytes(SIGNING_KEY_BYTES)),
     snapshots: undefined,
     close: async () => engine.close(),

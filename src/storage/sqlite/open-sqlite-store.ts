@@ -6,6 +6,7 @@ import { sqliteDialect } from '../sql/dialect.ts';
 import { migrate } from '../sql/migrations/migrate.ts';
 import { createSqlParts, ensureSigningKey } from '../sql/sql-store.ts';
 import { StatementCompiler } from '../sql/statement.ts';
+import { WaitingQueues } from '../sql/waiting-queues.ts';
 import type { Store } from '../store.ts';
 import { ensureDatabase, INGESTING, openDatabase } from './database.ts';
 import { SqliteEngine } from './engine.ts';
@@ -62,9 +63,11 @@ async function openLocked(options: SqliteOptions, lock: FolderLock): Promise<Sto
     const compiler = new StatementCompiler(sqliteDialect);
     await migrate(engine, compiler);
     let signingKey = await ensureSigningKey(engine, compiler);
-    const parts = createSqlParts(engine, compiler);
+    const waiting = new WaitingQueues();
+    const parts = createSqlParts(engine, compiler, waiting);
     const checkRoom = createRoomCheck(directory);
     const afterRestore = async () => {
+      waiting.reset();
       signingKey = await ensureSigningKey(engine, compiler);
     };
     return {

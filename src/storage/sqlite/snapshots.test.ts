@@ -8,6 +8,7 @@ import {
   aCommit,
   anEntry,
   anOrganization,
+  aStepDraft,
   aToken,
   storeOrganization,
   storeQueue,
@@ -131,13 +132,17 @@ describe('a restore of a SQLite store', () => {
     await other.alarms.raise(alarm);
     await other.alarms.setMark(queue.id, { sha: null, version: 1, at: 1 }, undefined);
     await other.repositories.identify(queue.repositoryId, '12');
+    const told = await storeQueue(other, { repositoryId: queue.repositoryId, branch: 'told' });
+    await other.queues.commit(aCommit(told.id, 1, { feed: [aStepDraft(told)] }));
     const file = join(folder, 'backup');
     await snapshotsOf(other).backup(file);
 
     const directory = join(folder, 'data');
     const store = await openSqliteStore({ directory });
     const lost = await storeQueue(store);
+    assert.deepEqual(await store.feed.sequence(() => null, 9), []);
     await snapshotsOf(store).restore(file);
+    assert.equal((await store.feed.sequence(() => null, 9)).length, 1);
     assert.equal(await store.queues.load(lost.id), undefined);
     assert.deepEqual(await store.queues.find(queue.repositoryId, 'main'), queue);
     assert.deepEqual(await store.logs.read(key, 0, 9999), { bytes: output, size: output.length });
