@@ -6,6 +6,7 @@ const store = await openSqliteStore({ directory });
 const [repository] = await store.repositories.listAll();
 const [queue] = repository === undefined ? [] : await store.queues.listByRepository(repository.id);
 if (queue === undefined) throw new Error('The store has no queue.');
+while ((await store.feed.sequence(() => null, 500)).length > 0);
 do process.stdout.write('.');
 while ((await store.past.pack(queue.id, { bytes: 1, before: 0, now: Number(now) })) > 0);
 await store.close();

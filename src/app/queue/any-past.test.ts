@@ -91,7 +91,7 @@ function isGone(text: string): boolean {
 async function happenAside(world: PastWorld, kind: Aside): Promise<void> {
   const { store, queueId } = world;
   if (kind === 'restart') await world.restart();
-  else if (kind === 'pack') await store.past.pack(queueId, { bytes: 1, before: world.now - 60_000, now: world.now });
+  else if (kind === 'pack') await world.pack({ bytes: 1, before: world.now - 60_000, now: world.now });
   else if (kind === 'unpark') await store.effects.unpark(queueId, world.now);
   else if (kind === 'wait') world.pass(30_000);
   else if (kind === 'down' || kind === 'up') await world.poll(kind === 'down');

@@ -52,7 +52,7 @@ async function freeze(name: string): Promise<void> {
   for (const [index, event] of story.events.entries()) {
     await world.happen([{ ...event, at: event.at + index }]);
     if (index % 5 === 0) await world.settleEffect('retry');
-    if (index % 9 === 0) await store.past.pack(world.queueId, { bytes: 1, before: 0, now: world.now });
+    if (index % 9 === 0) await world.pack({ bytes: 1, before: 0, now: world.now });
     if (index % Math.ceil(story.events.length / 6) === 3) await world.remember(PRS, runIdsOf(world));
   }
   const answers = world.given.map(({ at, texts }) => ({ at, said: texts.map((text) => JSON.parse(text) as unknown) }));

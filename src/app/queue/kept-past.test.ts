@@ -76,7 +76,7 @@ describe('the kept past', () => {
     const directory = makeFolder(t);
     const world = await makePast(directory);
     const half = world.given[6]?.at ?? 0;
-    await world.store.past.pack(world.queueId, { bytes: 1, before: 0, now: half });
+    await world.pack({ bytes: 1, before: 0, now: half });
     const restored = makeFolder(t);
     await world.store.snapshots?.backup(join(restored, 'sluice.db'));
     await world.store.close();

@@ -116,6 +116,7 @@ describe('the kept past', () => {
     }
     const packing = createPacking(world.app);
     assert.deepEqual(await store.past.listUnpacked(256 * 1024, 0), [world.queueId]);
+    await world.app.feed.sequence();
     packing.start();
     while ((await store.past.listUnpacked(256 * 1024, 0)).length > 0) await settle();
     await packing.stop();

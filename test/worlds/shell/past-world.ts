@@ -14,6 +14,7 @@ import type { QueueSettings } from '../../../src/engine/settings.ts';
 import { type Instant, systemClock } from '../../../src/lib/clock.ts';
 import { Fault } from '../../../src/lib/fault.ts';
 import type { Organization } from '../../../src/storage/accounts.ts';
+import type { Packing } from '../../../src/storage/past.ts';
 import type { Store } from '../../../src/storage/store.ts';
 import { FakeForge } from '../../fake/fake-forge.ts';
 import { silentLog } from '../../helpers/silent-log.ts';
@@ -56,6 +57,12 @@ export class PastWorld extends ShellWorld {
     assert.ok(repository);
     world.#organization = await store.accounts.findOrganizationById(repository.organizationId);
     return world;
+  }
+
+  /** Commits are packed once their events have places. */
+  async pack(of: Packing): Promise<number> {
+    await this.app.feed.sequence();
+    return this.store.past.pack(this.queueId, of);
   }
 
   /** On a store that another world has left behind. */
