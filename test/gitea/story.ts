@@ -74,6 +74,11 @@ export async function tellStory(talk: Conversation): Promise<void> {
     ({ status }) => status === 200,
   );
   await talk.say('a branch', 'eve', 'GET', `${APP}/branches/main`);
+  await talk.say('the folder of a commit', 'eve', 'GET', `${APP}/git/trees/${main}`);
+  await talk.say('the folder of no commit', 'eve', 'GET', `${APP}/git/trees/${'d'.repeat(40)}`);
+  await talk.say('a file', 'eve', 'GET', `${APP}/contents/a.txt?ref=main`);
+  await talk.say('no such file', 'eve', 'GET', `${APP}/contents/none/at-all.txt?ref=main`);
+  await talk.say('delete the default branch', 'bot', 'DELETE', `${APP}/branches/main`);
   await talk.say('no such branch', 'eve', 'GET', `${APP}/branches/none`);
   await people.get('eve', 'POST', `${APP}/forks`, {});
   const one = await commit('ada', 'acme/app', main, 'one', { 'one.txt': '1\n' });
@@ -143,6 +148,8 @@ export async function tellStory(talk: Conversation): Promise<void> {
     enable_status_check: true,
     status_check_contexts: ['ci/*'],
   });
+  for (const login of ['bot', 'ada', 'eve'])
+    await talk.say(`the branch, seen by ${login}`, login, 'GET', `${APP}/branches/main`);
   await talk.push('push to a protected branch', 'ada', 'acme/app', `${one}:refs/heads/main`);
   await talk.push('delete a protected branch', 'bot', 'acme/app', ':refs/heads/main');
   await talk.push('push as a reader', 'eve', 'acme/app', `${one}:refs/heads/eve`);
@@ -211,6 +218,9 @@ export async function tellStory(talk: Conversation): Promise<void> {
   await talk.say('the merged one', 'bot', 'GET', `${APP}/pulls/1`);
   await talk.merge('merge it again', 'bot', `${APP}/pulls/1/merge`, { Do: 'merge' });
   await talk.push('force a protected branch', 'bot', 'acme/app', `+${main}:refs/heads/main`);
+  await talk.say('delete a branch', 'bot', 'DELETE', `${APP}/branches/one`);
+  await talk.hear('delete');
+  await talk.say('delete it again', 'bot', 'DELETE', `${APP}/branches/one`);
   await talk.say('unprotect', 'bot', 'DELETE', `${APP}/branch_protections/main`);
 
   // Two merges in one push: only the last one is noticed.

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ApiFaults } from '../hosted/faults.ts';
+import { branchRoutes } from './branch-routes.ts';
 import { HOOKS } from './git-backend.ts';
 import { issueRoutes } from './issue-routes.ts';
 import { findRepository, inTurn, type Repository, type World } from './model.ts';
@@ -36,7 +37,12 @@ export async function createFakeGitea(): Promise<FakeGitea> {
   const world = createWorld(folder, (happening) => webhooks.tell(happening));
   const webhooks = new Webhooks(world);
   const faults = new ApiFaults();
-  const server = await startServer(world, faults, { ...repositoryRoutes, ...issueRoutes, ...pullRoutes });
+  const server = await startServer(world, faults, {
+    ...repositoryRoutes,
+    ...branchRoutes,
+    ...issueRoutes,
+    ...pullRoutes,
+  });
   const root = createUser(world, 'root', { password: 'a password' }, { isAdmin: true });
   const get = (fullName: string): Repository => {
     const repository = findRepository(world, fullName);

@@ -11,6 +11,7 @@ import {
   type User,
   type World,
 } from './model.ts';
+import { mayPush } from './protection.ts';
 import { catchUp, ZEROS } from './pushes.ts';
 
 interface Served extends Omit<GitAsk, 'who'> {
@@ -95,10 +96,7 @@ function blockOf(repository: Repository, user: User, ref: string, after: string)
   const branch = ref.slice('refs/heads/'.length);
   if (after === ZEROS && branch === repository.defaultBranch)
     return `branch ${branch} is the default branch and cannot be deleted`;
-  const rule = branchRule(repository, ref);
-  if (rule === undefined) return undefined;
+  if (branchRule(repository, ref) === undefined) return undefined;
   if (after === ZEROS) return `branch ${branch} is protected from deletion`;
-  const isListed = (rule['push_whitelist_usernames'] as readonly string[]).includes(user.login);
-  const mayPush = rule['enable_push'] === true && (rule['enable_push_whitelist'] !== true || isListed);
-  return mayPush ? undefined : `Not allowed to push to protected branch ${branch}`;
+  return mayPush(repository, branch, user) ? undefined : `Not allowed to push to protected branch ${branch}`;
 }

@@ -3,16 +3,8 @@ import { writeRefFiles } from '../git-files/ref-files.ts';
 import { commitTree, findCommit, isAncestor, mergeTree, runGit } from '../hosted/git.ts';
 import { rebaseCommits } from '../hosted/rebase.ts';
 import { type CallIn, notFound, Refused, textOf } from './call.ts';
-import {
-  branchHead,
-  hasMode,
-  isDraft,
-  matchesGlob,
-  type PullRequest,
-  protectionOf,
-  type Status,
-  type User,
-} from './model.ts';
+import { branchHead, hasMode, isDraft, matchesGlob, type PullRequest, protectionOf, type Status } from './model.ts';
+import { mayMerge } from './protection.ts';
 import { catchUp, isMergeable, markMerged } from './pushes.ts';
 
 const STYLES: Readonly<Record<string, string>> = {
@@ -31,7 +23,7 @@ export async function mergePullRequest(call: CallIn, pr: PullRequest): Promise<v
   const style = textOf(body, 'Do') || 'merge';
   if (pr.merged !== undefined) throw refuse(405, 'The PR is already merged');
   if (pr.isClosed) throw notFound(call);
-  if (!mayMerge(pr, user)) throw refuse(405, 'User not allowed to merge PR');
+  if (!mayMerge(repository, pr.baseBranch, user)) throw refuse(405, 'User not allowed to merge PR');
   const isAllowed = repository.settings[STYLES[style] ?? ''] === true;
   const notAllowed = () => refuse(405, `${style} is not allowed an allowed merge style for this repository`);
   if (style === 'manually-merged') {
@@ -67,12 +59,6 @@ async function settleManually({ world, repository, user, body }: CallIn, pr: Pul
   // Gitea sends its error as an object without fields.
   if (!isThere) throw Object.assign(new Refused(409, 'Wrong commit ID', world), { answer: { status: 409, body: {} } });
   await markMerged(world, pr, user, sha);
-}
-
-function mayMerge({ repository, baseBranch }: PullRequest, user: User): boolean {
-  const rule = protectionOf(repository, baseBranch)?.rule;
-  if (rule?.['enable_merge_whitelist'] !== true) return hasMode(repository, user, 'write');
-  return (rule['merge_whitelist_usernames'] as readonly string[]).includes(user.login);
 }
 
 /** The first thing that the protection of the branch still wants. */

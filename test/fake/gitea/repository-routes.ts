@@ -3,7 +3,6 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { initBare } from '../git-files/bare-template.ts';
 import { writeRefFiles } from '../git-files/ref-files.ts';
-import { gitLines } from '../hosted/git.ts';
 import {
   type Body,
   type Call,
@@ -17,7 +16,6 @@ import {
   textsOf,
 } from './call.ts';
 import {
-  branchHead,
   findRepository,
   fullNameOf,
   type Hook,
@@ -95,15 +93,6 @@ export const repositoryRoutes: Routes = {
     fork.refs = new Map(branches);
     return { status: 202, body: repositoryView(call.world, fork, call.user) };
   }),
-  'GET /repos/{owner}/{repo}/branches': inRepository('read', (call) => {
-    const names = [...call.repository.refs.keys()].filter((ref) => ref.startsWith('refs/heads/'));
-    return paged(call, names, (ref) => branchView(call.repository, ref.slice('refs/heads/'.length)));
-  }),
-  'GET /repos/{owner}/{repo}/branches/{*branch}': inRepository('read', (call) => {
-    const { branch = '' } = call.params;
-    if (branchHead(call.repository, branch) === undefined) throw notFound(call);
-    return { status: 200, body: branchView(call.repository, branch) };
-  }),
   'GET /repos/{owner}/{repo}/branch_protections': inRepository('admin', (call) => ({
     status: 200,
     body: [...call.repository.protections.values()].map(protectionView),
@@ -178,17 +167,6 @@ export const repositoryRoutes: Routes = {
   'DELETE /repos/{owner}/{repo}/hooks/{id}': inRepository('admin', (call) => {
     if (!call.repository.hooks.delete(Number(call.params['id']))) throw notFound(call);
     return { status: 204 };
-  }),
-  'GET /repos/{owner}/{repo}/git/commits/{sha}': inRepository('read', async (call) => {
-    const format = ['show', '--no-patch', '--format=%H%n%T%n%P', call.params['sha'] ?? ''];
-    const [sha, tree, parents = ''] = await gitLines(call.repository.gitDir, format, { expected: [0, 128] });
-    if (sha === undefined) throw notFound(call);
-    const body = {
-      sha,
-      commit: { tree: { sha: tree } },
-      parents: parents.split(' ').map((parent) => ({ sha: parent })),
-    };
-    return { status: 200, body };
   }),
 };
 
@@ -289,10 +267,6 @@ function edit({ repository, body }: CallIn): void {
   repository.name = name;
 }
 
-function branchView(repository: Repository, name: string) {
-  return { name, commit: { id: branchHead(repository, name) }, protected: repository.protections.has(name) };
-}
-
 function getProtection(call: CallIn): Protection {
   const protection = call.repository.protections.get(call.params['name'] ?? '');
   if (protection === undefined) throw notFound(call);
@@ -306,7 +280,7 @@ const SWITCHES =
   'block_on_rejected_reviews block_on_official_review_requests block_on_outdated_branch dismiss_stale_approvals ' +
   'ignore_stale_approvals require_signed_commits block_admin_merge_override';
 
-const UNPROTECTED: Protection['rule'] = {
+export const UNPROTECTED: Protection['rule'] = {
   priority: 0,
   ...Object.fromEntries(SWITCHES.split(' ').map((name) => [name, false])),
   ...Object.fromEntries(LISTS.flatMap((name) => [`${name}_usernames`, `${name}_teams`]).map((name) => [name, []])),

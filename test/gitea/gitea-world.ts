@@ -1,0 +1,206 @@
+// A server as users run it, connected to a Gitea, real or fake, with a repository, a queue, people and a CI.
+
+import { after, before } from 'node:test';
+import type { EntryView } from '../../src/app/queue/entry-view.ts';
+import { runGit } from '../contract/plain-repository.ts';
+import { type Client, type RepositoryRef, startHere, type TestServer, until } from '../e2e/harness.ts';
+import { GiteaPeople, startGitea } from './any-gitea.ts';
+
+const SECRET = 'the secret of these deliveries';
+const PATIENCE_MS = 60_000;
+const EVENTS = ['push', 'create', 'delete', 'pull_request', 'status', 'repository'];
+
+interface GiteaPlace {
+  readonly people: GiteaPeople;
+  readonly server: TestServer;
+}
+
+/** One Gitea and one server for all tests of a file. Each test has a repository of its own. */
+export function shareGitea(): (options?: WorldOptions) => Promise<GiteaWorld> {
+  let place: GiteaPlace;
+  let count = 0;
+  before(async () => {
+    const people = new GiteaPeople(await startGitea());
+    for (const login of ['sluice', 'ci', 'ada', 'eve']) await people.tokenOf(login);
+    await people.get('root', 'POST', '/orgs', { username: 'acme' });
+    const server = await startHere({
+      SLUICE_GITEA_URL: people.gitea.url,
+      SLUICE_GITEA_TOKEN: await people.createToken('sluice', ['write:repository', 'write:issue', 'read:user']),
+      SLUICE_GITEA_WEBHOOK_SECRET: SECRET,
+    });
+    place = { people, server };
+  });
+  after(async () => {
+    await place.server.stop();
+    await place.people.gitea.close();
+  });
+  return (options) => GiteaWorld.create(place, `app-${++count}`, options);
+}
+
+interface WorldOptions {
+  readonly settings?: object;
+  /** False: the server finds everything by polling. */
+  readonly webhooks?: boolean;
+  /** Fields of the protection of `main`, where Sluice may push. */
+  readonly protection?: object;
+}
+
+export interface OpenRequest {
+  readonly number: number;
+  readonly headSha: string;
+}
+
+export class GiteaWorld {
+  readonly people: GiteaPeople;
+  readonly server: TestServer;
+  name: string;
+  #opened = 0;
+
+  private constructor({ people, server }: GiteaPlace, name: string) {
+    this.people = people;
+    this.server = server;
+    this.name = name;
+  }
+
+  static async create(place: GiteaPlace, name: string, options: WorldOptions = {}): Promise<GiteaWorld> {
+    const world = new GiteaWorld(place, name);
+    const { people } = place;
+    await people.get('root', 'POST', '/orgs/acme/repos', { name, default_branch: 'main' });
+    // As `sluice forge setup` does.
+    await people.get('root', 'PATCH', world.path, { allow_manual_merge: true });
+    for (const [login, permission] of [
+      ['sluice', 'admin'],
+      ['ci', 'write'],
+      ['ada', 'write'],
+    ] as const)
+      await people.get('root', 'PUT', `${world.path}/collaborators/${login}`, { permission });
+    await people.commit('root', world.fullName, 'refs/heads/main', undefined, { files: { 'a.txt': 'a\n' } });
+    await world.until('main is known', async () => (await world.ask(`/branches/main`)).status === 200 || undefined);
+    const rule = {
+      rule_name: 'main',
+      enable_push: true,
+      enable_push_whitelist: true,
+      push_whitelist_usernames: ['sluice'],
+    };
+    await people.get('root', 'POST', `${world.path}/branch_protections`, { ...rule, ...options.protection });
+    if (options.webhooks !== false) await world.#hookUp();
+    await world.api.ok('registerRepository', { repo: world.ref.repo });
+    await world.api.ok('createQueue', {
+      ...world.ref,
+      requiredStatuses: [{ name: 'build', app: 'ci' }],
+      landingMode: 'PUSH',
+      ...options.settings,
+    });
+    return world;
+  }
+
+  get fullName(): string {
+    return `acme/${this.name}`;
+  }
+
+  get path(): string {
+    return `/repos/${this.fullName}`;
+  }
+
+  get api(): Client {
+    return this.server.api;
+  }
+
+  get ref(): { readonly repo: RepositoryRef; readonly targetBranch: string } {
+    const host = new URL(this.people.gitea.url).host;
+    return { repo: { host, owner: 'acme', name: this.name }, targetBranch: 'main' };
+  }
+
+  ask(path: string) {
+    return this.people.ask('root', 'GET', `${this.path}${path}`);
+  }
+
+  async #hookUp(): Promise<void> {
+    const url = `${this.server.url}/webhooks/gitea/${this.ref.repo.host}`;
+    const hook = { type: 'gitea', active: true, events: EVENTS, config: { url, content_type: 'json', secret: SECRET } };
+    await this.people.get('root', 'POST', `${this.path}/hooks`, hook);
+  }
+
+  /** A pull request of a branch of the repository. */
+  async open(files?: Readonly<Record<string, string>>): Promise<OpenRequest> {
+    this.#opened += 1;
+    const branch = `change-${this.#opened}`;
+    const change = { files: files ?? { [`${branch}.txt`]: 'x\n' }, message: `Add ${branch}` };
+    const main = await this.head('main');
+    const headSha = await this.people.commit('ada', this.fullName, `refs/heads/${branch}`, main, change);
+    return { number: await this.request('ada', branch, `Add ${branch}`), headSha };
+  }
+
+  async request(login: string, head: string, title: string): Promise<number> {
+    const draft = { head, base: 'main', title };
+    return this.until('the pull request is open', async () => {
+      const answer = await this.people.ask(login, 'POST', `${this.path}/pulls`, draft);
+      return answer.status === 404 ? undefined : (answer.body.number as number);
+    });
+  }
+
+  say({ number }: Pick<OpenRequest, 'number'>, text: string, login = 'ada'): Promise<unknown> {
+    return this.people.get(login, 'POST', `${this.path}/issues/${number}/comments`, { body: text });
+  }
+
+  /** A status of CI. */
+  report(sha: string, state: string, login = 'ci'): Promise<unknown> {
+    return this.people.get(login, 'POST', `${this.path}/statuses/${sha}`, { state, context: 'build' });
+  }
+
+  async head(branch: string): Promise<string> {
+    const gitDir = this.people.gitea.gitDirOf(this.fullName);
+    return runGit(gitDir, ['for-each-ref', '--format=%(objectname)', `refs/heads/${branch}`]);
+  }
+
+  async testBranches(): Promise<readonly { readonly branch: string; readonly sha: string }[]> {
+    const gitDir = this.people.gitea.gitDirOf(this.fullName);
+    const lines = await runGit(gitDir, [
+      'for-each-ref',
+      '--format=%(objectname) %(refname:lstrip=2)',
+      'refs/heads/sluice/',
+    ]);
+    return lines
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => ({ sha: line.slice(0, 40), branch: line.slice(41) }));
+  }
+
+  untilTestBranch({ number }: Pick<OpenRequest, 'number'>): Promise<{ readonly branch: string; readonly sha: string }> {
+    return this.until(`#${number} has a test branch`, async () =>
+      (await this.testBranches()).find(({ branch }) => branch.startsWith(`sluice/pr-${number}/`)),
+    );
+  }
+
+  async untilState({ number }: Pick<OpenRequest, 'number'>, state: string): Promise<EntryView> {
+    let seen: unknown;
+    return this.until(`#${number} is ${state}`, async () => {
+      const more = { pr: { number }, includeExplanation: true };
+      const answer = await this.api.post('getSubmittedPullRequest', { ...this.ref, ...more });
+      const entry = answer.status === 200 ? (JSON.parse(answer.text) as EntryView) : undefined;
+      seen = entry ?? answer.text;
+      return entry?.state === state ? entry : undefined;
+    }).catch((error: unknown) => {
+      throw new Error(`${String(error)}; it is ${JSON.stringify(seen)}`);
+    });
+  }
+
+  /** Sluice's own comments. */
+  async comments({ number }: Pick<OpenRequest, 'number'>): Promise<readonly string[]> {
+    const { body } = await this.ask(`/issues/${number}/comments`);
+    const own = (body as readonly { user: { login: string }; body: string }[]).filter(
+      ({ user }) => user.login === 'sluice',
+    );
+    return own.map((comment) => comment.body);
+  }
+
+  untilTold(pr: Pick<OpenRequest, 'number'>, text: string): Promise<string> {
+    return this.until(`#${pr.number} says "${text}"`, async () =>
+      (await this.comments(pr)).find((comment) => comment.includes(text)),
+    );
+  }
+
+  until<T>(what: string, ask: () => Promise<T | undefined>): Promise<T> {
+    return until(what, PATIENCE_MS, ask);
+  }
+}

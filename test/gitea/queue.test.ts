@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { runGit } from '../contract/plain-repository.ts';
+import { type GiteaWorld, type OpenRequest, shareGitea } from './gitea-world.ts';
+
+const aWorld = shareGitea();
+
+const show = async (world: GiteaWorld, { number }: Pick<OpenRequest, 'number'>) =>
+  (await world.ask(`/pulls/${number}`)).body;
+const untilMerged = (world: GiteaWorld, pr: Pick<OpenRequest, 'number'>) =>
+  world.until(`#${pr.number} shows as merged`, async () => {
+    const shown = await show(world, pr);
+    return shown.merged ? shown : undefined;
+  });
+
+/** The tests wait more than they compute. */
+describe('a queue on Gitea', { concurrency: 4 }, () => {
+  test('a comment submits, CI passes, the tested commit lands, and the pull request shows as merged', async () => {
+    const world = await aWorld();
+    const pr = await world.open();
+    await world.say(pr, 'Looks good.\n\n/sluice merge');
+    const { sha } = await world.untilTestBranch(pr);
+    await world.untilTold(pr, 'Being tested');
+    // Everybody with write access may set a status. Only the one of CI counts.
+    await world.report(sha, 'failure', 'ada');
+    await world.report(sha, 'success');
+    const { landed } = await world.untilState(pr, 'MERGED');
+    assert.equal(landed?.sha, sha);
+    assert.equal(await world.head('main'), sha);
+    assert.equal((await untilMerged(world, pr)).merge_commit_sha, sha);
+    await world.untilTold(pr, 'Landed');
+    assert.equal((await world.comments(pr)).length, 1);
+    await world.until('test branches are gone', async () =>
+      (await world.testBranches()).length === 0 ? true : undefined,
+    );
+  });
+
+  test('a failed pull request is removed and says why', async () => {
+    const world = await aWorld();
+    const pr = await world.open();
+    await world.say(pr, '/sluice merge');
+    const { sha } = await world.untilTestBranch(pr);
+    await world.report(sha, 'failure');
+    await world.untilState(pr, 'FAILED');
+    assert.match(await world.untilTold(pr, 'Failed and removed'), /`build` failed/);
+    assert.equal((await show(world, pr)).state, 'open');
+  });
+
+  test('a batch lands in one push, and every pull request shows as merged with its own commit', async () => {
+    const world = await aWorld({ settings: { batch: true, batchingMinSize: 3, batchingMaxWaitTimeMinutes: 10 } });
+    const prs = [await world.open(), await world.open(), await world.open()];
+    for (const pr of prs) await world.say(pr, '/sluice merge');
+    const { sha } = await world.until('the batch is built', async () => (await world.testBranches())[0]);
+    await world.report(sha, 'success');
+    const entries = await Promise.all(prs.map((pr) => world.untilState(pr, 'MERGED')));
+    assert.equal(await world.head('main'), sha);
+    for (const [index, pr] of prs.entries()) {
+      assert.equal((await untilMerged(world, pr)).merge_commit_sha, entries[index]?.landed?.sha);
+    }
+    assert.equal(new Set(entries.map(({ landed }) => landed?.sha)).size, 3);
+  });
+
+  test('through the API, Gitea merges itself', async () => {
+    const world = await aWorld({ settings: { landingMode: 'API' } });
+    const pr = await world.open();
+    await world.say(pr, '/sluice merge');
+    const { sha } = await world.untilTestBranch(pr);
+    await world.report(sha, 'success');
+    const { landed } = await world.untilState(pr, 'MERGED');
+    assert.equal(landed?.kind, 'SAME_TREE');
+    const shown = await untilMerged(world, pr);
+    assert.deepEqual([shown.merge_commit_sha, await world.head('main')], [landed?.sha, landed?.sha]);
+  });
+
+  test('a label submits the pull request of a fork', async () => {
+    const world = await aWorld();
+    const { people } = world;
+    await people.get('eve', 'POST', `${world.path}/forks`, {});
+    const change = { files: { 'fork.txt': 'x\n' } };
+    const fork = `eve/${world.name}`;
+    await people.commit('eve', fork, 'refs/heads/theirs', await world.head('main'), change, world.fullName);
+    const number = await world.request('eve', 'eve:theirs', 'From a fork');
+    // The server must have heard of the commit a second before: Gitea tells whole seconds.
+    const { updated_at } = await show(world, { number });
+    await world.until('a few seconds passed', async () => Date.now() >= Date.parse(updated_at) + 4_000 || undefined);
+    const name = 'trunk-merge-queue-submit';
+    const { id } = await people.get('ada', 'POST', `${world.path}/labels`, { name, color: '#00aabb' });
+    await people.get('ada', 'POST', `${world.path}/issues/${number}/labels`, { labels: [id] });
+    const { sha } = await world.untilTestBranch({ number });
+    await world.report(sha, 'success');
+    await world.untilState({ number }, 'MERGED');
+    await untilMerged(world, { number });
+  });
+
+  test('a pull request waits until the rules of its branch are met', async () => {
+    const world = await aWorld({
+      protection: { required_approvals: 1, enable_status_check: true, status_check_contexts: ['pr/*'] },
+    });
+    const pr = await world.open();
+    await world.say(pr, '/sluice merge');
+    await world.untilState(pr, 'NOT_READY');
+    const status = { state: 'success', context: 'pr/build' };
+    await world.people.get('ci', 'POST', `${world.path}/statuses/${pr.headSha}`, status);
+    await world.people.get('ci', 'POST', `${world.path}/pulls/${pr.number}/reviews`, { event: 'APPROVED' });
+    const { sha } = await world.untilTestBranch(pr);
+    await world.report(sha, 'success');
+    await world.untilState(pr, 'MERGED');
+    await untilMerged(world, pr);
+  });
+
+  test('a command of somebody without write access changes nothing', async () => {
+    const world = await aWorld();
+    const pr = await world.open();
+    await world.say(pr, '/sluice merge', 'eve');
+    await world.untilTold(pr, 'eve');
+    assert.deepEqual(await world.testBranches(), []);
+  });
+
+  test('a push while it is tested starts it over with the new commit', async () => {
+    const world = await aWorld();
+    const pr = await world.open();
+    await world.say(pr, '/sluice merge');
+    const first = await world.untilTestBranch(pr);
+    const files = { files: { 'change-1.txt': 'y\n' } };
+    await world.people.commit('ada', world.fullName, 'refs/heads/change-1', pr.headSha, files);
+    await world.until('the first test is over', async () =>
+      (await world.testBranches()).some(({ sha }) => sha === first.sha) ? undefined : true,
+    );
+    await world.say(pr, '/sluice merge');
+    const { sha } = await world.untilTestBranch(pr);
+    await world.report(sha, 'success');
+    await world.untilState(pr, 'MERGED');
+    const gitDir = world.people.gitea.gitDirOf(world.fullName);
+    assert.equal(await runGit(gitDir, ['show', 'main:change-1.txt']), 'y');
+  });
+});
