@@ -6,6 +6,7 @@ import { StatementCompiler } from '../sql/statement.ts';
 import type { Store } from '../store.ts';
 import { PostgresEngine } from './engine.ts';
 import { toStoreError } from './errors.ts';
+import { noticeRestore } from './notice-restore.ts';
 import { createServer, type Server } from './pool.ts';
 
 const OLDEST_VERSION = 14;
@@ -24,7 +25,10 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   try {
     await checkVersion(server);
     const compiler = new StatementCompiler(postgresDialect);
-    if (options.isMigrated !== true) await migrate(engine, compiler);
+    if (options.isMigrated !== true) {
+      await migrate(engine, compiler);
+      await noticeRestore(engine, compiler);
+    }
     return {
       isShared: true,
       ...createSqlParts(engine, compiler),

@@ -1,6 +1,5 @@
 import { open, stat } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
-import type { Instant } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { OrganizationId } from '../accounts.ts';
 import { createAccountStore } from '../sql/accounts.ts';
@@ -101,24 +100,6 @@ export async function carryToken(copy: DatabaseSync, { token, organization }: Ke
   const known = await accounts.findOrganizationById(organization.id);
   const organizationId = (known ?? (await accounts.findOrganization(organization.slug)))?.id ?? findOldest(copy);
   await accounts.insertToken({ ...token, organizationId });
-}
-
-/** So many events a second would be needed for places to reach those of the next restore. */
-const PLACES_PER_SECOND = 100_000;
-
-/**
- * Events from now on get places beyond all that were ever given: readers that saw events which are gone now pass over
- * none of those that come.
- */
-// SPEC X55
-export function renumberFeed(copy: DatabaseSync, now: Instant): void {
-  const place = Math.floor(now / 1_000) * PLACES_PER_SECOND;
-  copy
-    .prepare(
-      `insert into feed_heads (organization_id, last_seq, digest) select id, ?, null from organizations where true
-       on conflict (organization_id) do update set last_seq = max(last_seq, excluded.last_seq)`,
-    )
-    .run(place);
 }
 
 function findOldest(copy: DatabaseSync): OrganizationId {

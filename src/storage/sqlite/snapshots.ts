@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { backup, type DatabaseSync } from 'node:sqlite';
 import { formatInstant } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
+import { renumberFeed } from '../sql/renumber-feed.ts';
 import type { KeptToken, SnapshotStore } from '../store.ts';
-import { carryToken, checkHeader, noRoom, openChecked, refuseOwnFiles, renumberFeed } from './check-backup.ts';
+import { carryToken, checkHeader, noRoom, openChecked, refuseOwnFiles } from './check-backup.ts';
 import { logFilesOf } from './database.ts';
 import type { SqliteEngine } from './engine.ts';
 import { codeOf, isOutOfRoom, toStoreError } from './errors.ts';
@@ -63,7 +64,7 @@ async function restore(options: SnapshotOptions, backupFile: string, kept?: Kept
     const source = await openChecked(copy, { file, backupFile });
     try {
       if (kept !== undefined) await carryToken(source, kept);
-      renumberFeed(source, Date.now());
+      source.exec(renumberFeed(Date.now()));
       await engine.holdWrites(() => replace(options, source));
     } finally {
       source.close();

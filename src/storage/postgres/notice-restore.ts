@@ -1,0 +1,22 @@
+import { all, type Operation, run, type SqlEngine } from '../sql/operation.ts';
+import { renumberFeed } from '../sql/renumber-feed.ts';
+import type { StatementCompiler } from '../sql/statement.ts';
+
+/** A dump makes its tables anew, on this server or another. A recovery from an archive begins a timeline. */
+const ORIGIN = `(select system_identifier::text from pg_control_system()) || '/' ||
+  substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) || '/' || 'feed_heads'::regclass::oid::text`;
+
+/**
+ * PostgreSQL is restored by its own means. The row of `meta` comes from before the restore and tells another origin than
+ * the database has now. Of servers that start at once, one changes the row and renumbers.
+ */
+export function noticeRestore(engine: SqlEngine, compiler: StatementCompiler): Promise<void> {
+  const keep = compiler.raw(`insert into meta values ('origin', ${ORIGIN}) on conflict (name) do nothing`);
+  const change = compiler.raw(
+    `update meta set value = ${ORIGIN} where name = 'origin' and value <> ${ORIGIN} returning value`,
+  );
+  return engine.write(function* (): Operation<void> {
+    yield* run(keep, {});
+    if ((yield* all(change, {})).length > 0) yield* run(compiler.raw(renumberFeed(Date.now())), {});
+  });
+}
