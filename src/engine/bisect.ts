@@ -11,7 +11,7 @@ import {
 } from './bisection-runs.ts';
 import { type Candidate, compositionOf, isRunAgain, type Member } from './candidate.ts';
 import { learnFailure } from './learn.ts';
-import { takeOut } from './line.ts';
+import { behindFailedRun, takeOut } from './line.ts';
 import { concludePrefixes, isUntouched, settleSearched } from './prefix-search.ts';
 import type { PrNumber } from './pull-request.ts';
 import { type Because, findCandidate } from './queue.ts';
@@ -44,7 +44,7 @@ export function startBisection(work: Work, candidate: Candidate): void {
   const entries = unlanded(queue, candidate.members);
   const [first] = entries;
   assert(first !== undefined, 'a failed batch has members');
-  takeOut(work, entries, { reason: 'PREREQUISITE_MERGE_ITEM_FAILED', prNumber: first.prNumber });
+  takeOut(work, entries, behindFailedRun(first.prNumber));
   for (const { prNumber } of entries) {
     const entry = { ...entryOf(work, prNumber), bisection: number };
     const { reason: _reason, ...failure } = entry.because;
@@ -152,10 +152,7 @@ function splitFront(work: Work, place: SearchPosition, front: SearchPart, run: C
   const checks = run.failure?.checks ?? [];
   const because: Because = { reason: 'BISECTION_REQUIRED', candidate: run.number, checks };
   // SPEC B13
-  regroupRest(work, place, 1, {
-    reason: 'PREREQUISITE_MERGE_ITEM_FAILED',
-    prNumber: run.members[0]?.prNumber as PrNumber,
-  });
+  regroupRest(work, place, 1, behindFailedRun(run.members[0]?.prNumber as PrNumber));
   dropRun(work, front, because);
   keepChain(work, place, ({ survivors, parts, ...chain }) => ({
     ...chain,

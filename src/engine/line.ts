@@ -11,6 +11,11 @@ export function abandon(work: Work, candidate: Candidate, because: Because): voi
   abandonAllWith(work, candidate.members, because, new Set());
 }
 
+/** For entries behind a run that failed while nothing is known of its members. */
+export function behindFailedRun(prNumber: PrNumber): Because {
+  return { reason: 'PREREQUISITE_MERGE_ITEM_FAILED', prNumber, isUndecided: true };
+}
+
 /** Abandons everything built on a candidate of the line. */
 export function abandonBehind(work: Work, candidate: Candidate, because: Because): void {
   const submissions = new Set(candidate.members.map(({ submission }) => submission));

@@ -4,7 +4,7 @@ import { findBisection, getBisection, keepBisection, runsOf, tidy } from './bise
 import { branchSubjectOf, type Candidate, type CandidateNumber, type Ending, isUnderTest } from './candidate.ts';
 import { learnFailure } from './learn.ts';
 import { confirmationsNeeded } from './learned.ts';
-import { abandonBehind } from './line.ts';
+import { abandonBehind, behindFailedRun } from './line.ts';
 import {
   failuresMissing,
   isBehindAccused,
@@ -40,7 +40,7 @@ export function searchCandidate(work: Work, candidate: Candidate): void {
   const { queue } = work;
   assert(queue.head !== undefined, 'a candidate of the line has a target');
   const first = candidate.members[0]?.prNumber as PrNumber;
-  abandonBehind(work, candidate, { reason: 'PREREQUISITE_MERGE_ITEM_FAILED', prNumber: first });
+  abandonBehind(work, candidate, behindFailedRun(first));
   const number = queue.bisectionsEver + 1;
   // A candidate that was to be composed with others did not test the head.
   const isOnHead = composedWithOf(queue, candidate).length === 0;
@@ -267,7 +267,7 @@ function accuse(work: Work, search: Bisection, failed: Mark, isTrusted: boolean)
   const run = failed.runs.findLast(({ state }) => state === 'failed');
   const [entry] = unlanded(queue, membersOf(search).slice(0, 1));
   assert(run?.failure !== undefined && entry !== undefined, 'a failed prefix has a live member and a failure');
-  const because: Because = { reason: 'PREREQUISITE_MERGE_ITEM_FAILED', prNumber: entry.prNumber };
+  const because = behindFailedRun(entry.prNumber);
   if (search.accused === undefined) {
     keepBisection(work, { ...search, accused: { isLast: false } });
     learnFailure(work, entry, run.failure);
@@ -320,7 +320,7 @@ export function settleSearched(work: Work, number: number): void {
   if (search?.how !== 'prefixes') return;
   const runs = marksOf(work.queue, search.chains).flatMap((mark) => mark.runs);
   const first = membersOf(search)[0]?.prNumber as PrNumber;
-  const waiting: Move = { to: 'PENDING', reason: 'PREREQUISITE_MERGE_ITEM_FAILED', prNumber: first };
+  const waiting: Move = { to: 'PENDING', ...behindFailedRun(first) };
   for (const entry of unlanded(work.queue, membersOf(search))) {
     const own = runs.filter(({ members }) => members.some(({ submission }) => submission === entry.submission));
     const testing = own.find(isUnderTest);

@@ -268,6 +268,8 @@ export interface Because {
   readonly actor?: string | undefined;
   /** The entry that is the cause, if one is. */
   readonly prNumber?: PrNumber;
+  /** A run with that entry failed, and it may yet turn out not to be to blame. */
+  readonly isUndecided?: true;
   readonly candidate?: CandidateNumber;
   /** The required checks that failed. */
   readonly checks?: readonly string[];

@@ -13,7 +13,7 @@ import {
 import type { Check } from './check.ts';
 import { isAwaited, isWaived, NOT_JUDGED } from './judgement.ts';
 import { learnFailure } from './learn.ts';
-import { abandonBehind } from './line.ts';
+import { abandonBehind, behindFailedRun } from './line.ts';
 import { searchCandidate } from './prefix-search.ts';
 import type { PrNumber } from './pull-request.ts';
 import { findCandidate, type Queue } from './queue.ts';
@@ -166,10 +166,7 @@ function abandonOnFailures(work: Work): void {
   for (const { number } of lineOf(work.queue)) {
     const candidate = findCandidate(work.queue, number);
     if (candidate === undefined || !isFailure(work.queue, candidate) || isRunAgain(candidate)) continue;
-    abandonBehind(work, candidate, {
-      reason: 'PREREQUISITE_MERGE_ITEM_FAILED',
-      prNumber: candidate.members[0]?.prNumber as PrNumber,
-    });
+    abandonBehind(work, candidate, behindFailedRun(candidate.members[0]?.prNumber as PrNumber));
   }
 }
 

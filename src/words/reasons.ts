@@ -42,7 +42,8 @@ const TELLINGS: { readonly [Code in ReasonCode]: Telling } = {
       : { text: `Removed from the queue${by(facts)}.`, advice: SUBMIT_AGAIN },
   TRUNK_ADMIN_REQUESTED: (facts) => `An administrator asked for it${by(facts)}.`,
   MERGE_ITEM_NOW_READY: 'Ready: all requirements are met. It joined the queue.',
-  PREREQUISITE_MERGE_ITEM_FAILED: (facts) => `${other(facts)} failed. It is tested again ${without(facts)}.`,
+  PREREQUISITE_MERGE_ITEM_FAILED: (facts) =>
+    `${facts.isUndecided ? `A run with ${other(facts)}` : other(facts)} failed. It is tested again ${without(facts)}.`,
   PREREQUISITE_MERGE_ITEM_CANCELLED: (facts) => `${other(facts)} left the queue. It is tested again ${without(facts)}.`,
   PREREQUISITE_MERGE_ITEM_MANUALLY_MERGED: (facts) =>
     `${other(facts)} was merged outside the queue. It is tested again.`,

@@ -4,6 +4,7 @@ import { findEntry } from '../../src/engine/queue.ts';
 import { step } from '../../src/engine/step.ts';
 import { explain } from '../../src/words/explain.ts';
 import type { ExplanationReason } from '../../src/words/explanation.ts';
+import { changeText } from '../../src/words/reasons.ts';
 import { pluck } from '../helpers/pluck.ts';
 import { Scenario } from '../worlds/engine/scenario.ts';
 import { play, story } from '../worlds/engine/story.ts';
@@ -39,6 +40,20 @@ describe('regressions', () => {
     foreign Fix                      → testing ABCD
     pass ABCD                        → ABCD=merged
   `;
+
+  it('a pull request is not said to have failed where a run with it did [E11]', () => {
+    const told = play({ batch: true, batchingMinSize: 2, concurrency: 3 })`
+      submit A B C D; fail AB
+      pass ~A; fail ~A+B → B=failed
+      pass CD; pass A    → ACD=merged
+    `;
+    const texts = told.steps.flatMap(({ transitions }) =>
+      transitions
+        .filter(({ prNumber, because }) => prNumber === numberOf('C') && because.prNumber !== undefined)
+        .map((transition) => changeText({ ...transition, branch: 'main' })),
+    );
+    assert.deepEqual(texts, ['A run with #1 failed. It is tested again without #1.']);
+  });
 
   it('un-parking asks again for what was under way [I2]', () => {
     const told = play()`hold landings; submit A B; pass A`;
