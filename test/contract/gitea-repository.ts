@@ -9,7 +9,7 @@ import { systemClock } from '../../src/lib/clock.ts';
 import type { Sha } from '../../src/lib/sha.ts';
 import { until } from '../e2e/harness.ts';
 import { orGit } from '../fake/git-files/object-files.ts';
-import { type AnyGitea, GiteaPeople, startGitea } from '../gitea/any-gitea.ts';
+import { breakGitea, GiteaPeople, startGitea } from '../gitea/any-gitea.ts';
 import { silentLog } from '../helpers/silent-log.ts';
 import type { Change, GitWorld } from './forge.ts';
 import { commitChange, parseRevisionArgs, runGit } from './plain-repository.ts';
@@ -174,15 +174,6 @@ export async function createGiteaWorld(shared?: GiteaPeople): Promise<GiteaWorld
       await rm(folder, { recursive: true, force: true, maxRetries: 5 });
     },
   };
-}
-
-async function breakGitea(gitea: AnyGitea): Promise<() => Promise<void>> {
-  if ('faults' in gitea) {
-    const repair = gitea.faults.always('*', { kind: 'error', status: 503, when: 'before' });
-    return async () => repair();
-  }
-  await gitea.kill();
-  return () => gitea.restart();
 }
 
 /** A pull request takes its title and body from the commit message. */

@@ -20,6 +20,16 @@ export function startGitea(): Promise<AnyGitea> {
   return binary === undefined ? createFakeGitea() : RealGitea.start({ binary });
 }
 
+/** Makes it unavailable until the returned function is called. A real one is killed. */
+export async function breakGitea(gitea: AnyGitea): Promise<() => Promise<void>> {
+  if ('faults' in gitea) {
+    const repair = gitea.faults.always('*', { kind: 'error', status: 503, when: 'before' });
+    return async () => repair();
+  }
+  await gitea.kill();
+  return () => gitea.restart();
+}
+
 export interface GiteaAnswer {
   readonly status: number;
   readonly headers: Headers;

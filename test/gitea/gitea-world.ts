@@ -111,6 +111,11 @@ export class GiteaWorld {
     return { repo: { host, owner: 'acme', name: this.name }, targetBranch: 'main' };
   }
 
+  async rename(name: string): Promise<void> {
+    await this.people.get('root', 'PATCH', this.path, { name });
+    this.name = name;
+  }
+
   ask(path: string) {
     return this.people.ask('root', 'GET', `${this.path}${path}`);
   }
@@ -182,6 +187,25 @@ export class GiteaWorld {
       return entry?.state === state ? entry : undefined;
     }).catch((error: unknown) => {
       throw new Error(`${String(error)}; it is ${JSON.stringify(seen)}`);
+    });
+  }
+
+  /** Reports success for every commit under test until it landed after `onto`. */
+  async untilLanded(
+    { number }: OpenRequest,
+    { onto }: { readonly onto: string },
+  ): Promise<{ readonly landed: string }> {
+    const reported = new Set<string>();
+    return this.until(`#${number} landed`, async () => {
+      for (const { sha, branch } of await this.testBranches()) {
+        if (reported.has(sha) || !branch.startsWith(`sluice/pr-${number}/`)) continue;
+        reported.add(sha);
+        await this.report(sha, 'success');
+      }
+      const answer = await this.api.post('getSubmittedPullRequest', { ...this.ref, pr: { number } });
+      const entry = answer.status === 200 ? (JSON.parse(answer.text) as EntryView) : undefined;
+      const landed = entry?.landed?.sha;
+      return entry?.state === 'MERGED' && landed !== undefined && landed !== onto ? { landed } : undefined;
     });
   }
 
