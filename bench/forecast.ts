@@ -10,6 +10,7 @@ import { adaptive, draw, type Settings } from './lib/policy-trial.ts';
 
 const OPTIONS = {
   seeds: { type: 'string', default: '6' },
+  from: { type: 'string', default: '1' },
   moments: { type: 'string', default: '12' },
   samples: { type: 'string', default: '40' },
   only: { type: 'string', multiple: true },
@@ -46,13 +47,13 @@ interface Asked {
 
 /**
  * How well forecasts come true, on simulated queues and on real outcomes (`--outcomes file.csv.gz`). `--only adaptive`
- * measures one mode. `--cost 60` measures for 60 seconds what forecasts of 20 watched queues cost.
+ * measures one mode, `--from 1001` takes other queues. `--cost 60` measures for 60 seconds what forecasts of 20 watched queues cost.
  */
 export async function run(words: readonly string[] = []): Promise<void> {
   const { values } = parseArgs({ args: [...words], options: OPTIONS });
   if (values.cost !== undefined) return measureCost(Number(values.cost));
   const asked: Asked = {
-    seeds: Array.from({ length: Number(values.seeds) }, (_, index) => `forecast-${index + 1}`),
+    seeds: Array.from({ length: Number(values.seeds) }, (_, index) => `forecast-${Number(values.from) + index}`),
     moments: Number(values.moments),
     samples: Number(values.samples),
   };
@@ -118,12 +119,25 @@ function tell(name: string, workloads: readonly Workload[], settings: Settings, 
 
 function tellTimes(name: string, made: readonly Observation[]): void {
   const landed = made.filter((one) => one.landedAt !== undefined && one.landsAtP50 !== undefined);
-  const shareBefore = (limit: 'landsAtP50' | 'landsAtP95') =>
-    (100 * landed.filter((one) => (one.landedAt ?? 0) <= (one[limit] ?? 0)).length) / landed.length;
-  // Forecasts of one moment come true together, so the number of moments tells how sure a share is.
-  const moments = `of ${landed.length} at ${new Set(made.map(({ madeAt }) => madeAt)).size} moments`;
-  printFigure({ name: `${name}.before_p50`, value: shareBefore('landsAtP50'), unit: `% (45 to 55) ${moments}` });
-  printFigure({ name: `${name}.before_p95`, value: shareBefore('landsAtP95'), unit: `% (92 to 98) ${moments}` });
+  const tellBefore = (limit: 'landsAtP50' | 'landsAtP95', goal: string) => {
+    const { percent, error } = shareOf(landed, (one) => (one.landedAt ?? 0) <= (one[limit] ?? 0));
+    const unit = `% (${goal}) ± ${error.toFixed(1)} of ${landed.length}`;
+    printFigure({ name: `${name}.before_${limit === 'landsAtP50' ? 'p50' : 'p95'}`, value: percent, unit });
+  };
+  tellBefore('landsAtP50', '45 to 55');
+  tellBefore('landsAtP95', '92 to 98');
+}
+
+/** With its standard error. Forecasts of one queue come true together, so queues are what is counted. */
+function shareOf(
+  all: readonly Observation[],
+  isHit: (one: Observation) => boolean,
+): { percent: number; error: number } {
+  const share = all.filter(isHit).length / all.length;
+  const queues = [...Map.groupBy(all, ({ queue }) => queue).values()];
+  const squares = queues.reduce((sum, those) => sum + (those.filter(isHit).length - share * those.length) ** 2, 0);
+  const correction = queues.length / Math.max(1, queues.length - 1);
+  return { percent: 100 * share, error: (100 * Math.sqrt(squares * correction)) / all.length };
 }
 
 /** The reliability of `chanceToLand`: of entries with a chance in this tenth, how many landed. */
@@ -132,13 +146,9 @@ function tellTenths(all: readonly Observation[]): void {
     const those = all.filter(({ chanceToLand }) => Math.min(9, Math.floor(chanceToLand * 10)) === tenth);
     if (those.length === 0) continue;
     const said = those.reduce((sum, { chanceToLand }) => sum + chanceToLand, 0) / those.length;
-    const landed = those.filter(({ landedAt }) => landedAt !== undefined).length / those.length;
-    const unit = `% landed of ${those.length}`;
-    printFigure({
-      name: `forecast.chance.${10 * tenth}-${10 * tenth + 10}`,
-      value: 100 * landed,
-      unit,
-      baseline: 100 * said,
-    });
+    const { percent, error } = shareOf(those, ({ landedAt }) => landedAt !== undefined);
+    const unit = `% landed ± ${error.toFixed(1)} of ${those.length}`;
+    const name = `forecast.chance.${10 * tenth}-${10 * tenth + 10}`;
+    printFigure({ name, value: percent, unit, baseline: 100 * said });
   }
 }

@@ -12,6 +12,8 @@ import type { Settings } from './policy-trial.ts';
 
 /** A forecast for one entry, and what became of it. */
 export interface Observation extends Forecast {
+  /** The seed of its queue. Forecasts of one queue come true together. */
+  readonly queue: string;
   readonly madeAt: Instant;
   /** It was not submitted yet. */
   readonly isNext: boolean;
@@ -94,7 +96,13 @@ export function calibrate(workload: Workload, { settings, seed, moments, samples
   return made.map(({ prNumber, madeAt, forecast: told, laterMs }) => {
     const landedAt = world.referee.landedAt.get(prNumber);
     const isNext = laterMs !== undefined;
-    return { ...told, madeAt, isNext, landedAt: landedAt === undefined ? undefined : landedAt - (laterMs ?? 0) };
+    return {
+      ...told,
+      queue: seed,
+      madeAt,
+      isNext,
+      landedAt: landedAt === undefined ? undefined : landedAt - (laterMs ?? 0),
+    };
   });
 }
 
