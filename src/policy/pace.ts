@@ -168,15 +168,23 @@ function isFailingFast(runs: readonly PastRun[]): boolean {
 
 /**
  * Runs of the same entries are evidence of one duration. One that was cut off counts until its entries are tested
- * again: long runs are cut off more often, so they would count more often.
+ * again for longer: long runs are cut off more often, so they would count more often.
  */
 function isOnlyEvidenceIn(runs: readonly PastRun[]): (run: PastRun) => boolean {
-  const decided = new Map(runs.flatMap((run) => (run.passed === undefined ? [] : [[keyOf(run.tested), run]])));
-  const latest = new Map(runs.flatMap((run) => run.tested.map((submission) => [submission, run])));
+  const decided = new Map<string, PastRun>();
+  const best = new Map<number, PastRun>();
+  for (const run of runs) {
+    if (run.passed !== undefined) decided.set(keyOf(run.tested), run);
+    for (const submission of run.tested) {
+      const known = best.get(submission);
+      const isShorter = known?.passed === undefined && run.tookMs < (known?.tookMs ?? 0);
+      if (run.passed !== undefined || !isShorter) best.set(submission, run);
+    }
+  }
   return (run) => {
     const known = decided.get(keyOf(run.tested));
     if (known !== undefined || run.passed !== undefined) return known === run;
-    return run.tested.every((submission) => latest.get(submission) === run);
+    return run.tested.every((submission) => best.get(submission) === run);
   };
 }
 
