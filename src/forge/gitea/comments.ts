@@ -9,21 +9,21 @@ import type {
   Permission,
   Written,
 } from '../hosting.ts';
-import type { CommentData } from './api/data.ts';
+import type { CommentData, TimelineData } from './api/data.ts';
 import { type FactsTools, factsOfPull, findPull } from './facts.ts';
 import { findPermission, isAccount, personOf, readTimeline, retargetIn } from './people.ts';
 
+/** Clocks of two machines differ by less. */
+const RECENT_MS = 10 * 60_000;
+
 export async function readComment(tools: FactsTools, question: CommentQuestion): Promise<CommentFacts | undefined> {
   const { client } = tools;
-  const { repository, number, id } = question;
-  const path = `/issues/comments/${encodeURIComponent(id)}`;
-  const { status, data: comment } = await client.request<CommentData>({ repository, path, accept: [404] });
-  if (status === 404 || numberOf(comment) !== number) return undefined;
-  const createdAt = instantOf(comment.created_at) ?? 0;
-  const [own, pull, events, permission] = await Promise.all([
+  const { repository, number } = question;
+  const { comment, events } = await findComment(tools, question);
+  if (comment === undefined) return undefined;
+  const [own, pull, permission] = await Promise.all([
     client.readOwn(),
     findPull(client, repository, number),
-    readTimeline(client, repository, number, createdAt),
     permissionOf(tools, repository, comment),
   ]);
   if (pull === undefined) return undefined;
@@ -31,12 +31,32 @@ export async function readComment(tools: FactsTools, question: CommentQuestion):
     body: comment.body,
     author: personOf(comment.user, own),
     permission,
-    createdAt,
+    createdAt: instantOf(comment.created_at) ?? 0,
     isEdited: comment.updated_at !== comment.created_at,
     pr: await factsOfPull(tools, repository, pull),
     changedAt: instantOf(pull.updated_at),
     ...retargetIn(events, own),
   };
+}
+
+interface FoundComment {
+  readonly comment: CommentData | undefined;
+  /** Events of the pull request since then. */
+  readonly events: readonly TimelineData[];
+}
+
+/** A command is usually new, and then the last events of its pull request have it. */
+async function findComment(
+  { client, clock }: FactsTools,
+  { repository, number, id }: CommentQuestion,
+): Promise<FoundComment> {
+  const events = await readTimeline(client, repository, number, clock.now() - RECENT_MS);
+  const listed = events.find((event) => event.type === 'comment' && String(event.id) === id);
+  if (listed !== undefined) return { comment: listed, events };
+  const path = `/issues/comments/${encodeURIComponent(id)}`;
+  const { status, data: comment } = await client.request<CommentData>({ repository, path, accept: [404] });
+  if (status === 404 || numberOf(comment) !== number) return { comment: undefined, events };
+  return { comment, events: await readTimeline(client, repository, number, instantOf(comment.created_at)) };
 }
 
 async function permissionOf(

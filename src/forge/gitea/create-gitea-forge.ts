@@ -1,6 +1,5 @@
 import type { PrNumber } from '../../engine/pull-request.ts';
 import { createGit } from '../../git/create-git.ts';
-import type { Timing } from '../../lib/clock.ts';
 import type { Sha } from '../../lib/sha.ts';
 import { pullRequestRef } from '../candidate/pull-request-ref.ts';
 import type { Forge, ForgeRepository } from '../forge.ts';
@@ -46,11 +45,12 @@ export function createGiteaForge({ testBranchPrefix = 'sluice', ...options }: Gi
   const client = createGiteaClient(options);
   const tools: FactsTools = {
     client,
+    clock,
     rules: createRules({ client, clock }),
     conflicts: createConflictMemory(clock),
     trees: createTrees(),
   };
-  const hosting = createHosting(tools, clock, testBranchPrefix);
+  const hosting = createHosting(tools, testBranchPrefix);
   const adapter: HostedAdapter = {
     hosting,
     remote: remoteOf(client),
@@ -78,9 +78,9 @@ function remoteOf(client: GiteaClient): HostedRemote {
   };
 }
 
-function createHosting(tools: FactsTools, clock: Timing, testBranchPrefix: string): Hosting {
+function createHosting(tools: FactsTools, testBranchPrefix: string): Hosting {
   const { client, rules } = tools;
-  const poller = createGiteaPoller({ ...tools, clock });
+  const poller = createGiteaPoller(tools);
   return {
     kind: 'gitea',
     proofHeader: 'x-gitea-signature',
@@ -88,7 +88,7 @@ function createHosting(tools: FactsTools, clock: Timing, testBranchPrefix: strin
       {
         findSignature: (headers) => headers['x-gitea-signature'],
         eventHeader: 'x-gitea-event',
-        hintsOf,
+        hintsOf: (event, payload) => hintsOf(event, payload, client.ownId),
       },
       { secret: () => client.connection.webhookSecret },
     ),
@@ -115,7 +115,7 @@ function createHosting(tools: FactsTools, clock: Timing, testBranchPrefix: strin
     changeLabels: (change) => changeLabels(tools, change),
     // Gitea notices one pull request of a push, and not what was squashed or rebased.
     needsSettling: () => true,
-    settleLanded: (request) => settleLanded(client, request),
+    settleLanded: (request) => settleLanded(tools, request),
     inspect: (repository, branch, queue) => inspect({ ...tools, testBranchPrefix }, repository, branch, queue),
   };
 }

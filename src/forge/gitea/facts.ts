@@ -1,6 +1,7 @@
 import type { RequiredStatus } from '../../engine/check.ts';
 import type { BlockReason, PassedCheck, PrNumber, PullRequestFacts, UpToDate } from '../../engine/pull-request.ts';
 import { BoundedCache } from '../../git/bounded-cache.ts';
+import type { Timing } from '../../lib/clock.ts';
 import { present } from '../../lib/present.ts';
 import type { Sha } from '../../lib/sha.ts';
 import { isPullRequestNumber, printable } from '../candidate/pull-request-ref.ts';
@@ -18,6 +19,7 @@ import { readTree } from './tree.ts';
 
 export interface FactsTools {
   readonly client: GiteaClient;
+  readonly clock: Timing;
   readonly rules: Rules;
   readonly conflicts: ConflictMemory;
   /** Trees of heads, which never change. */
@@ -212,10 +214,12 @@ async function findUpToDate(
   readHead: ReadHead,
 ): Promise<UpToDate | undefined> {
   if (state !== 'open' || base.sha === '' || merge_base !== base.sha) return undefined;
+  const passedChecks = (await readHead()).filter(hasPassed).map(passedCheck);
+  // Without a passed check, its head proves nothing.
+  if (passedChecks.length === 0) return undefined;
   const tree = trees.find(head.sha) ?? (await readTree(client, repository, head.sha));
   if (tree === undefined) return undefined;
   trees.set(head.sha, tree);
-  const passedChecks = (await readHead()).filter(hasPassed).map(passedCheck);
   return { targetHead: base.sha, tree, passedChecks };
 }
 

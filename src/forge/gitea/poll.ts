@@ -1,6 +1,6 @@
 import type { PrNumber, PullRequestFacts } from '../../engine/pull-request.ts';
 import { BoundedCache } from '../../git/bounded-cache.ts';
-import { formatInstant, type Instant, type Timing } from '../../lib/clock.ts';
+import { formatInstant, type Instant } from '../../lib/clock.ts';
 import type { ForgeRepository } from '../forge.ts';
 import { instantOf, mayCommand } from '../hosted/forge-text.ts';
 import type { ChangedPullRequest, ForgeSnapshot, SnapshotQuery } from '../hosting.ts';
@@ -31,7 +31,7 @@ export interface GiteaPoller {
 }
 
 /** Reads the repository, the branches, and one page of pull requests if nothing else happened. */
-export function createGiteaPoller(tools: FactsTools & { readonly clock: Timing }): GiteaPoller {
+export function createGiteaPoller(tools: FactsTools): GiteaPoller {
   let known = new BoundedCache<string, Known>(MAX_KNOWN);
   const { client, clock } = tools;
 

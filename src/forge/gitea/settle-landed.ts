@@ -1,3 +1,4 @@
+import { pause } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { ForgeRepository } from '../forge.ts';
 import { bareText } from '../hosted/forge-text.ts';
@@ -5,8 +6,10 @@ import type { SettleRequest } from '../hosting.ts';
 import { encodePath, type GiteaClient } from './api/client.ts';
 import type { PullData } from './api/data.ts';
 import { messageIn } from './api/unavailable.ts';
-import { findPull, isFork } from './facts.ts';
+import { type FactsTools, findPull, isFork } from './facts.ts';
 
+/** After a push, Gitea computes for so long what can be merged, and marks nothing meanwhile. */
+const COMPUTING_MS = 1_500;
 /** A branch is kept if more pull requests than these are open. */
 const MAX_PULL_PAGES = 20;
 
@@ -15,8 +18,9 @@ const MAX_PULL_PAGES = 20;
  * recorded for them. Gitea takes any commit of the branch, so only that one is sent. A head that moved has commits that
  * did not land, so that pull request stays open.
  */
-export async function settleLanded(client: GiteaClient, request: SettleRequest): Promise<void> {
+export async function settleLanded({ client, clock }: FactsTools, request: SettleRequest): Promise<void> {
   const { repository, number, headSha } = request;
+  await pause(clock, COMPUTING_MS);
   const pull = await findPull(client, repository, number);
   if (pull === undefined || pull.head.sha !== headSha) return;
   if (pull.state === 'open') await markMerged(client, request);

@@ -7,7 +7,7 @@ import { hintsOf } from './webhook-events.ts';
 const repository = { name: 'app', owner: { login: 'acme' } };
 const sha = 'a'.repeat(40);
 const about = (event: string, payload: Readonly<Record<string, unknown>>) =>
-  hintsOf(event, { repository, ...payload }).map(({ key: _, owner: __, name: ___, ...rest }) => rest);
+  hintsOf(event, { repository, ...payload }, 3).map(({ key: _, owner: __, name: ___, ...rest }) => rest);
 
 describe('webhooks of Gitea', () => {
   it('say what is to be read again [G168]', () => {
@@ -33,13 +33,18 @@ describe('webhooks of Gitea', () => {
     const payload = { action: 'created', is_pull: true, issue: { number: 7 }, comment };
     assert.deepEqual(about('issue_comment', payload), [{ kind: 'comment', number: 7, commentId: '9', author: 'ada' }]);
     assert.deepEqual(about('issue_comment', { ...payload, is_pull: false }), []);
+    assert.deepEqual(about('issue_comment', { ...payload, sender: { id: 3 } }), [], 'it is our own');
     assert.deepEqual(about('issue_comment', { ...payload, action: 'edited' }), []);
     assert.deepEqual(about('issue_comment', { ...payload, comment: { ...comment, body: 'thanks' } }), []);
   });
 
   it('are believed by their own signature, and an empty one of a hook without a secret never fits [G168]', () => {
     const body = Buffer.from(JSON.stringify({ repository, ref: 'refs/heads/main' }));
-    const format = { findSignature: () => signature, eventHeader: 'x-gitea-event', hintsOf };
+    const format = {
+      findSignature: () => signature,
+      eventHeader: 'x-gitea-event',
+      hintsOf: (event: string, payload: object) => hintsOf(event, payload as never, 3),
+    };
     let signature: string | undefined = createHmac('sha256', 'a long secret').update(body).digest('hex');
     const headers = { 'x-gitea-event': 'push', 'x-github-event': 'status' };
     const read = createReadDelivery(format, { secret: () => 'a long secret' });

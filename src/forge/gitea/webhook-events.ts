@@ -18,13 +18,16 @@ import type { WebhookHint } from '../hosting.ts';
 interface Event {
   readonly payload: Payload;
   readonly action: string | undefined;
+  /** The account of this server caused it. */
+  readonly isOwn: boolean;
 }
 
 /** Turns a webhook of Gitea into hints for queues. Other events yield none. */
 // SPEC G168
-export function hintsOf(event: string, payload: Payload): readonly WebhookHint[] {
+export function hintsOf(event: string, payload: Payload, ownId: number | undefined): readonly WebhookHint[] {
   const read = Object.hasOwn(READERS, event) ? READERS[event] : undefined;
-  return read?.({ payload, action: textAt(payload, 'action') }) ?? [];
+  const isOwn = ownId !== undefined && countAt(payload, 'sender', 'id') === ownId;
+  return read?.({ payload, action: textAt(payload, 'action'), isOwn }) ?? [];
 }
 
 const READERS: Readonly<Record<string, (event: Event) => readonly WebhookHint[]>> = {
@@ -43,8 +46,9 @@ const READERS: Readonly<Record<string, (event: Event) => readonly WebhookHint[]>
 /** These actions change nothing that a queue depends on. */
 const IDLE_ACTIONS: readonly (string | undefined)[] = ['assigned', 'unassigned', 'milestoned', 'demilestoned'];
 
-function ofPullRequest({ payload, action }: Event): readonly WebhookHint[] {
-  const place = placeOf(payload);
+/** This server knows its own acts: labels, pull requests for test branches, landings. */
+function ofPullRequest({ payload, action, isOwn }: Event): readonly WebhookHint[] {
+  const place = isOwn ? undefined : placeOf(payload);
   const number = countAt(payload, 'pull_request', 'number') ?? countAt(payload, 'number');
   if (place === undefined || number === undefined || IDLE_ACTIONS.includes(action)) return [];
   const about = aboutPullRequest(place, number, payload);
@@ -54,8 +58,8 @@ function ofPullRequest({ payload, action }: Event): readonly WebhookHint[] {
 }
 
 /** Only new comments can command, and only those with a command in the text yield a hint. */
-function ofComment({ payload, action }: Event): readonly WebhookHint[] {
-  const place = placeOf(payload);
+function ofComment({ payload, action, isOwn }: Event): readonly WebhookHint[] {
+  const place = isOwn ? undefined : placeOf(payload);
   const number = countAt(payload, 'issue', 'number');
   const id = countAt(payload, 'comment', 'id');
   if (place === undefined || number === undefined || id === undefined) return [];
@@ -75,8 +79,8 @@ function ofBranch({ payload }: Event): readonly WebhookHint[] {
   return [hint(place, `branch ${branch}`, { kind: 'branch', branch })];
 }
 
-function ofStatus({ payload }: Event): readonly WebhookHint[] {
-  if (textAt(payload, 'state') === 'pending') return [];
+function ofStatus({ payload, isOwn }: Event): readonly WebhookHint[] {
+  if (isOwn || textAt(payload, 'state') === 'pending') return [];
   return ofCheck(payload, { sha: shaAt(payload, 'sha'), check: textAt(payload, 'context'), startedAt: undefined });
 }
 

@@ -51,6 +51,8 @@ export interface GiteaClient {
   list<Item>(request: GiteaRequest, maxPages: number): Promise<readonly Item[]>;
   /** The account of the token. */
   readOwn(): Promise<AccountData>;
+  /** The number of that account, once it was read. */
+  readonly ownId: number | undefined;
   /** May be cached, unless it `isAsked` for now. */
   resolve(repository: RepositoryName, how?: { readonly isAsked: boolean }): Promise<RepositoryData>;
   readonly token: string;
@@ -76,6 +78,7 @@ export function createGiteaClient(options: GiteaClientOptions): GiteaClient {
   let known = new BoundedCache<string, Promise<RepositoryData>>(MAX_KNOWN);
   let { token } = connection;
   let own: Promise<AccountData> | undefined;
+  let ownId: number | undefined;
 
   async function exchange(request: GiteaRequest): Promise<Answer<unknown> | Lost> {
     const release = await turns.take(request.isUrgent === true, closing.signal);
@@ -115,6 +118,11 @@ export function createGiteaClient(options: GiteaClientOptions): GiteaClient {
     throw refusedAnswer(asked.repository, { status: answer.status, message: bareText(messageIn(answer.data)) });
   }
 
+  function keepOwn({ data }: Answer<AccountData>): AccountData {
+    ownId = data.id;
+    return data;
+  }
+
   async function readRepository(repository: RepositoryName): Promise<RepositoryData> {
     return (await request<RepositoryData>({ repository, path: '' })).data;
   }
@@ -141,8 +149,12 @@ export function createGiteaClient(options: GiteaClientOptions): GiteaClient {
       return items;
     },
 
+    get ownId() {
+      return ownId;
+    },
+
     readOwn() {
-      const asked = own ?? request<AccountData>({ path: '/user' }).then(({ data }) => data);
+      const asked = own ?? request<AccountData>({ path: '/user' }).then(keepOwn);
       own = asked;
       asked.catch(() => {
         if (own === asked) own = undefined;

@@ -127,6 +127,7 @@ export interface TimelineData {
   readonly user: AccountData | null;
   readonly body: string;
   readonly created_at: string;
+  readonly updated_at: string;
   readonly label?: LabelData | null;
 }
 
