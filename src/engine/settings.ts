@@ -143,7 +143,7 @@ export const SETTING_SPECS: { readonly [Name in SettingName]: SettingSpec } = {
   mergeMethod: choice(MERGE_METHODS, 'How pull requests become commits on the target.'),
   landingMode: choice(
     LANDING_MODES,
-    'PUSH: the tested commits are pushed in one guarded move. API: pull requests are merged one by one through the forge, so that they show as merged; the target is compared with what was tested after each. Queues on GitHub begin with API; plain git always uses PUSH.',
+    'PUSH: the tested commits are pushed in one guarded move. API: pull requests are merged one by one through the forge, so that they show as merged; the target is compared with what was tested after each. Queues on GitHub begin with API, on Gitea with PUSH; plain git always uses PUSH.',
   ),
   exactLanding: boolean(
     'Never land a tested tree composed with what disjoint pull requests landed meanwhile: test again instead.',

@@ -13,6 +13,8 @@ import type { ForgeRepository } from './forge-repository.ts';
  */
 export interface Hosting {
   readonly kind: ForgeKind;
+  /** The landing mode that queues begin with: one after which pull requests show as merged. */
+  readonly usualLanding: QueueSettings['landingMode'];
   /** The header, in small letters, that proves where a webhook delivery comes from. */
   readonly proofHeader: string;
   /** Verifies the signature of a webhook delivery and turns it into hints. Nothing else in the delivery is trusted. */

@@ -147,6 +147,7 @@ export class FakeHosting implements Hosting {
   }
 
   readonly kind = 'github';
+  readonly usualLanding = 'API';
   readonly proofHeader = 'x-hub-signature-256';
 
   readDelivery({ headers, body }: Delivery): DeliveryAnswer {

@@ -31,11 +31,16 @@ export async function startPlace(
   start: (environment: Environment) => Promise<TestServer> = startHere,
   more: Environment = {},
 ): Promise<GiteaPlace> {
-  const people = new GiteaPeople(await startGitea());
-  for (const login of ['sluice', 'ci', 'grace', 'eve']) await people.tokenOf(login);
-  const proxy = await startProxy(people.gitea.url);
+  const { people, proxy } = await startPeople();
   const server = await start({ ...(await connectionOf(people, proxy)), ...more });
   return { people, proxy, server };
+}
+
+/** The same without a server. */
+export async function startPeople(): Promise<Omit<GiteaPlace, 'server'>> {
+  const people = new GiteaPeople(await startGitea());
+  for (const login of ['sluice', 'ci', 'grace', 'eve']) await people.tokenOf(login);
+  return { people, proxy: await startProxy(people.gitea.url) };
 }
 
 export async function connectionOf(people: GiteaPeople, proxy: GiteaProxy): Promise<Environment> {
@@ -56,6 +61,7 @@ interface QueueOptions {
   readonly settings?: object;
   readonly protection?: object;
   readonly hasHook?: boolean;
+  readonly owner?: string;
 }
 
 export class GiteaQueue {
@@ -72,7 +78,7 @@ export class GiteaQueue {
   /** A repository with a queue on main, which requires the status `ci` of the account ci. */
   static async create(place: GiteaPlace, options: QueueOptions = {}): Promise<GiteaQueue> {
     const { people, server } = place;
-    const owner = `org-${randomUUID().slice(0, 8)}`;
+    const { owner = `org-${randomUUID().slice(0, 8)}` } = options;
     await people.get('root', 'POST', '/orgs', { username: owner });
     await people.get('root', 'POST', `/orgs/${owner}/repos`, { name: 'app', default_branch: 'main' });
     const queue = new GiteaQueue(place, owner, 'app');
@@ -92,6 +98,11 @@ export class GiteaQueue {
     const settings = { requiredStatuses: [{ name: 'ci', app: 'ci' }], ...options.settings };
     await server.api.ok('createQueue', { ...queue.ref, ...settings });
     return queue;
+  }
+
+  /** The same queue through another server. */
+  through(server: TestServer): GiteaQueue {
+    return new GiteaQueue({ ...this.place, server }, this.owner, this.name);
   }
 
   get fullName(): string {
@@ -273,11 +284,14 @@ export function isReal(gitea: AnyGitea): gitea is Extract<AnyGitea, { kill(): Pr
   return 'kill' in gitea;
 }
 
-/** Each landed with the commit that the pull request shows. */
-export async function assertLanded(queue: GiteaQueue, prs: readonly GiteaPull[]): Promise<void> {
+/** Each landed with the commit that the pull request shows. Returns these commits. */
+export async function assertLanded(queue: GiteaQueue, prs: readonly GiteaPull[]): Promise<readonly string[]> {
+  const commits: string[] = [];
   for (const pr of prs) {
     const { landed } = await queue.untilState(pr, 'MERGED');
     assert.ok(landed !== undefined && (await queue.line()).includes(landed.sha), `#${pr.number} is on main`);
     await queue.untilMerged(pr, landed.sha);
+    commits.push(landed.sha);
   }
+  return commits;
 }

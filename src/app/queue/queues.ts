@@ -84,8 +84,7 @@ export async function createQueue(app: App, caller: Caller, input: CreateQueue):
   if (head === undefined) return branchNotFound(input);
   const at = app.clock.now();
   const hasPages = forge.hosting !== undefined;
-  // On a hosted forge a landed pull request should show as merged.
-  const landingMode = hasPages ? 'API' : 'PUSH';
+  const landingMode = forge.hosting?.usualLanding ?? 'PUSH';
   const settings = { ...DEFAULT_SETTINGS, landingMode, ...input.settings } as const;
   const queue = newQueue(input.targetBranch, settings, input.state ?? 'RUNNING', { hasPages });
   const row = {

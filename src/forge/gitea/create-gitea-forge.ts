@@ -83,6 +83,7 @@ function createHosting(tools: FactsTools, testBranchPrefix: string): Hosting {
   const poller = createGiteaPoller(tools);
   return {
     kind: 'gitea',
+    usualLanding: 'PUSH',
     proofHeader: 'x-gitea-signature',
     readDelivery: createReadDelivery(
       {

@@ -3,7 +3,7 @@ import type { RepositoryIdentity } from '../hosting.ts';
 import type { GiteaClient } from './api/client.ts';
 import type { RepositoryData } from './api/data.ts';
 
-export function identityOf({ id, name, owner }: RepositoryData): RepositoryIdentity {
+export function identityOf({ id, name, owner }: Pick<RepositoryData, 'id' | 'name' | 'owner'>): RepositoryIdentity {
   return { owner: owner.login, name, forgeId: String(id) };
 }
 

@@ -16,6 +16,7 @@ export interface InspectOptions extends FactsTools {
 }
 
 /** Checks the setup of a queue on this branch. It only reads. */
+// SPEC G169
 export async function inspect(
   tools: InspectOptions,
   repository: ForgeRepository,

@@ -50,6 +50,7 @@ async function readEvents(
 }
 
 /** Gitea takes labels by number, and ignores one that does not exist. */
+// SPEC G164
 export async function changeLabels({ client }: FactsTools, change: LabelChange): Promise<void> {
   const { repository, number, add, remove } = change;
   const path = `/issues/${number}/labels`;

@@ -3,7 +3,7 @@ import { BoundedCache } from '../../git/bounded-cache.ts';
 import { formatInstant, type Instant } from '../../lib/clock.ts';
 import type { ForgeRepository } from '../forge.ts';
 import { instantOf, mayCommand } from '../hosted/forge-text.ts';
-import type { ChangedPullRequest, ForgeSnapshot, SnapshotQuery } from '../hosting.ts';
+import type { ChangedPullRequest, ForgeSnapshot, RepositoryIdentity, SnapshotQuery } from '../hosting.ts';
 import { type GiteaClient, PAGE } from './api/client.ts';
 import type { CommentData, PullData } from './api/data.ts';
 import { numberOf } from './comments.ts';
@@ -14,8 +14,12 @@ import { readChecks } from './statuses.ts';
 /** After an outage of hours hundreds of pull requests may have changed, and one of them may carry a command. */
 const MAX_PULL_PAGES = 40;
 const MAX_COMMENT_PAGES = 40;
-/** A status on the head of a ready pull request changes nothing that the queue needs at once, and a webhook tells it. */
-const READY_MS = 5 * 60_000;
+/** For fewer entries than this, another page of the list costs more. */
+const WORTH_A_PAGE = 3;
+/** A webhook tells of statuses, which change no field of a pull request. The poll looks for lost ones in turn. */
+const KEPT_MS = 5 * 60_000;
+const READ_AGAIN = 1;
+const READ_AGAIN_WITHOUT_WEBHOOKS = 20;
 const MAX_KNOWN = 10_000;
 
 interface Known {
@@ -30,42 +34,57 @@ export interface GiteaPoller {
   forget(): void;
 }
 
-/** Reads the repository, the branches, and one page of pull requests if nothing else happened. */
+/** Reads the branches and the pull requests that changed last. The rest is asked for when there is a reason. */
+// SPEC G165
 export function createGiteaPoller(tools: FactsTools): GiteaPoller {
   let known = new BoundedCache<string, Known>(MAX_KNOWN);
-  const { client, clock } = tools;
+  const { client, clock, rules } = tools;
+  const atOnce = client.connection.webhookSecret === undefined ? READ_AGAIN_WITHOUT_WEBHOOKS : READ_AGAIN;
 
-  async function factsWith(repository: ForgeRepository, pull: PullData): Promise<PullRequestFacts> {
-    const key = `${repository.id} ${pull.number}`;
-    const signs = JSON.stringify([pull.head.sha, pull.updated_at, pull.mergeable, pull.state, pull.base.ref]);
-    const last = known.find(key);
-    const isReady = last?.facts.mergeability === 'MERGEABLE';
-    if (last !== undefined && isReady && last.signs === signs && clock.now() - last.at < READY_MS) return last.facts;
-    const facts = await pollFacts(tools, repository, pull);
-    known.set(key, { signs, at: clock.now(), facts });
-    return facts;
+  async function readFacts(
+    repository: ForgeRepository,
+    pulls: ReadonlyMap<PrNumber, PullData>,
+  ): Promise<ReadonlyMap<PrNumber, PullRequestFacts>> {
+    const told = [...pulls.values()].map((pull) => ({ pull, last: known.find(keyOf(repository, pull.number)) }));
+    const again = new Set(
+      told
+        .filter(({ last }) => last !== undefined && isWaitingForChecks(last.facts))
+        .toSorted((a, b) => (a.last?.at ?? 0) - (b.last?.at ?? 0))
+        .slice(0, atOnce)
+        .map(({ pull }) => pull.number),
+    );
+    const facts = told.map(async ({ pull, last }) => {
+      const { number } = pull;
+      const isOld = last === undefined || clock.now() - last.at > KEPT_MS || last.signs !== signsOf(pull);
+      if (!isOld && !again.has(number) && isDecided(last.facts)) return [number, last.facts] as const;
+      const read = await pollFacts(tools, repository, pull);
+      known.set(keyOf(repository, number), { signs: signsOf(pull), at: clock.now(), facts: read });
+      return [number, read] as const;
+    });
+    return new Map(await Promise.all(facts));
   }
 
   return {
     async poll({ repository, branches, entries, commits, since }) {
-      const identity = identityOf(await client.resolve(repository, { isAsked: true }));
+      const pulls = await readPulls(client, repository, { since, entries });
+      const identity = await readIdentity(client, repository, pulls);
       if (repository.forgeId !== undefined && repository.forgeId !== identity.forgeId) return { identity, ...NOTHING };
-      const [pulls, heads, checks] = await Promise.all([
-        readChanged(client, repository, since),
-        Promise.all(branches.map(async (name) => (await tools.rules.readBranch(repository, name))?.commit.id)),
+      const [heads, checks, single] = await Promise.all([
+        Promise.all(branches.map(async (name) => (await rules.readBranch(repository, name))?.commit.id)),
         readChecks(client, repository, commits),
+        Promise.all(
+          entries.filter((number) => !pulls.has(number)).map((number) => findPull(client, repository, number)),
+        ),
       ]);
-      const listed = new Map(pulls.map((pull) => [pull.number, pull]));
-      const facts = async (number: PrNumber) => {
-        const pull = listed.get(number) ?? (await findPull(client, repository, number));
-        return [number, pull && (await factsWith(repository, pull))] as const;
-      };
+      const found = new Map(single.flatMap((pull) => (pull === undefined ? [] : [[pull.number, pull] as const])));
+      const wanted = new Set(entries);
+      const facts = await readFacts(repository, new Map([...pulls, ...found].filter(([number]) => wanted.has(number))));
       return {
         identity,
         heads: new Map(branches.map((branch, index) => [branch, heads[index]])),
-        pullRequests: new Map(await Promise.all(entries.map(facts))),
+        pullRequests: new Map(entries.map((number) => [number, facts.get(number)])),
         checks,
-        changed: await withComments(client, repository, since, pulls),
+        changed: await withComments(client, repository, since, [...pulls.values()]),
       };
     },
     forget() {
@@ -76,20 +95,53 @@ export function createGiteaPoller(tools: FactsTools): GiteaPoller {
 
 const NOTHING = { heads: new Map(), pullRequests: new Map(), checks: new Map(), changed: [] };
 
-/** Open pull requests, those that changed last first: all that changed after `since`, and the rest of their page. */
-async function readChanged(
+function keyOf({ id }: ForgeRepository, number: PrNumber): string {
+  return `${id} ${number}`;
+}
+
+function signsOf({ head, base, state, mergeable, title, updated_at }: PullData): string {
+  return JSON.stringify([head.sha, base.ref, state, mergeable, title, updated_at]);
+}
+
+/** False while Gitea computes whether it can be merged. */
+function isDecided({ mergeability }: PullRequestFacts): boolean {
+  return mergeability !== 'IN_PROGRESS';
+}
+
+function isWaitingForChecks({ blockReasons }: PullRequestFacts): boolean {
+  return blockReasons.some((reason) => reason === 'awaitingCheck' || reason === 'failingCheck');
+}
+
+async function readIdentity(
   client: GiteaClient,
   repository: ForgeRepository,
-  since: Instant,
-): Promise<readonly PullData[]> {
-  const pulls: PullData[] = [];
+  pulls: ReadonlyMap<PrNumber, PullData>,
+): Promise<RepositoryIdentity> {
+  const [first] = pulls.values();
+  const { repo } = first?.base ?? {};
+  return identityOf(repo ?? (await client.resolve(repository, { isAsked: true })));
+}
+
+interface WantedPulls {
+  readonly since: Instant;
+  readonly entries: readonly PrNumber[];
+}
+
+/** Open pull requests, those that changed last first, until all are read that changed after `since` and most entries. */
+async function readPulls(
+  client: GiteaClient,
+  repository: ForgeRepository,
+  { since, entries }: WantedPulls,
+): Promise<ReadonlyMap<PrNumber, PullData>> {
+  const pulls = new Map<PrNumber, PullData>();
   for (let page = 1; page <= MAX_PULL_PAGES; page += 1) {
     const query = { state: 'open', sort: 'recentupdate', page, limit: PAGE };
     const { data } = await client.request<readonly PullData[] | null>({ repository, path: '/pulls', query });
     const some = data ?? [];
-    pulls.push(...some);
-    const last = some.at(-1);
-    if (some.length < PAGE || last === undefined || (instantOf(last.updated_at) ?? 0) <= since) break;
+    for (const pull of some) pulls.set(pull.number, pull);
+    const isFresh = (instantOf(some.at(-1)?.updated_at) ?? 0) > since;
+    const missing = entries.filter((number) => !pulls.has(number)).length;
+    if (some.length < PAGE || (!isFresh && missing < WORTH_A_PAGE)) break;
   }
   return pulls;
 }

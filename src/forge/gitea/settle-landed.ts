@@ -18,6 +18,7 @@ const MAX_PULL_PAGES = 20;
  * recorded for them. Gitea takes any commit of the branch, so only that one is sent. A head that moved has commits that
  * did not land, so that pull request stays open.
  */
+// SPEC G167
 export async function settleLanded({ client, clock }: FactsTools, request: SettleRequest): Promise<void> {
   const { repository, number, headSha } = request;
   await pause(clock, COMPUTING_MS);

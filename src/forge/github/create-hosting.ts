@@ -25,6 +25,7 @@ export function createHosting(parts: HostingParts): Required<Hosting> {
   const poller = createGithubPoller(tools);
   return {
     kind: 'github',
+    usualLanding: 'API',
     proofHeader: 'x-hub-signature-256',
     readDelivery,
     inspect,

@@ -70,6 +70,7 @@ const RETRY_MS = 500;
 export const PAGE = 50;
 const MAX_KNOWN = 1_000;
 
+// SPEC G160
 export function createGiteaClient(options: GiteaClientOptions): GiteaClient {
   const { connection, clock, log, timeoutMs = TIMEOUT_MS } = options;
   const turns = new Semaphore<boolean>(AT_ONCE, (waiting) => Math.max(0, waiting.indexOf(true)));

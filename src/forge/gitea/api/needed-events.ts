@@ -12,6 +12,5 @@ export const HOOK_EVENTS = [
 /** Gitea lists the events of a webhook one by one. */
 export const NEEDED_EVENTS = [
   ...['push', 'create', 'delete', 'status', 'repository', 'issue_comment'],
-  ...['pull_request', 'pull_request_label', 'pull_request_sync', 'pull_request_comment'],
-  ...['pull_request_review_approved', 'pull_request_review_rejected'],
+  ...['pull_request', 'pull_request_label', 'pull_request_sync', 'pull_request_review'],
 ];
