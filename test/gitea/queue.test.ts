@@ -46,7 +46,7 @@ describe('a queue on Gitea', { concurrency: 4 }, () => {
     assert.equal((await show(world, pr)).state, 'open');
   });
 
-  test('a batch lands in one push, and every pull request shows as merged with its own commit', async () => {
+  test('a batch lands in one push, and every pull request shows as merged with its own commit [G167]', async () => {
     const world = await aWorld({ settings: { batch: true, batchingMinSize: 3, batchingMaxWaitTimeMinutes: 10 } });
     const prs = [await world.open(), await world.open(), await world.open()];
     for (const pr of prs) await world.say(pr, '/sluice merge');
@@ -60,7 +60,7 @@ describe('a queue on Gitea', { concurrency: 4 }, () => {
     assert.equal(new Set(entries.map(({ landed }) => landed?.sha)).size, 3);
   });
 
-  test('through the API, Gitea merges itself', async () => {
+  test('through the API, Gitea merges itself [G166]', async () => {
     const world = await aWorld({ settings: { landingMode: 'API' } });
     const pr = await world.open();
     await world.say(pr, '/sluice merge');
@@ -72,7 +72,7 @@ describe('a queue on Gitea', { concurrency: 4 }, () => {
     assert.deepEqual([shown.merge_commit_sha, await world.head('main')], [landed?.sha, landed?.sha]);
   });
 
-  test('a label submits the pull request of a fork', async () => {
+  test('a label submits the pull request of a fork [G164]', async () => {
     const world = await aWorld();
     const { people } = world;
     await people.get('eve', 'POST', `${world.path}/forks`, {});
@@ -92,7 +92,7 @@ describe('a queue on Gitea', { concurrency: 4 }, () => {
     await untilMerged(world, { number });
   });
 
-  test('a pull request waits until the rules of its branch are met', async () => {
+  test('a pull request waits until the rules of its branch are met [G162]', async () => {
     const world = await aWorld({
       protection: { required_approvals: 1, enable_status_check: true, status_check_contexts: ['pr/*'] },
     });
