@@ -7,7 +7,7 @@ import { type Client, type RepositoryRef, startHere, type TestServer, until } fr
 import { GiteaPeople, startGitea } from './any-gitea.ts';
 
 const SECRET = 'the secret of these deliveries';
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 120_000;
 const EVENTS = ['push', 'create', 'delete', 'pull_request', 'status', 'repository'];
 
 interface GiteaPlace {

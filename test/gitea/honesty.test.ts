@@ -50,8 +50,7 @@ async function record(): Promise<void> {
   await mkdir(new URL('deliveries/', FIXTURES), { recursive: true });
   await writeFile(new URL('conversation.json', FIXTURES), `${JSON.stringify(told.exchanges, null, 1)}\n`);
   for (const [name, { headers, body }] of told.heard) {
-    if (name.includes('#')) continue;
-    const file = `${name.replaceAll(/[^a-z]+/g, '-')}.json`;
+    const file = `${name.replaceAll(/[^a-z0-9]+/g, '-')}.json`;
     await writeFile(new URL(`deliveries/${file}`, FIXTURES), `${JSON.stringify({ headers, body }, null, 1)}\n`);
   }
 }

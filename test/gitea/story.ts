@@ -1,7 +1,7 @@
 import { runGit } from '../contract/plain-repository.ts';
 import type { Conversation } from './conversation.ts';
 
-const SECRET = 'the secret of the hook';
+export const SECRET = 'the secret of the hook';
 const APP = '/repos/acme/app';
 
 /** The life of a few pull requests, told to a Gitea. */
@@ -116,7 +116,7 @@ export async function tellStory(talk: Conversation): Promise<void> {
   await talk.say('a page of open ones', 'bot', 'GET', `${APP}/pulls?state=open&sort=oldest&limit=1&page=2`);
 
   // Comments and labels.
-  const comment = await talk.say('comment', 'eve', 'POST', `${APP}/issues/1/comments`, { body: '/land' });
+  const comment = await talk.say('comment', 'eve', 'POST', `${APP}/issues/1/comments`, { body: '/sluice merge' });
   await talk.hear('pull_request_comment', 'created');
   await talk.say('read the comment', 'bot', 'GET', `${APP}/issues/comments/${comment.body.id}`);
   await talk.say('react', 'bot', 'POST', `${APP}/issues/comments/${comment.body.id}/reactions`, { content: '+1' });
@@ -166,6 +166,7 @@ export async function tellStory(talk: Conversation): Promise<void> {
   await talk.say('a status', 'ada', 'POST', `${APP}/statuses/${one}`, report('pending', 'ci/unit'));
   await talk.hear('status');
   await talk.say('a later status', 'bot', 'POST', `${APP}/statuses/${one}`, report('success', 'ci/unit'));
+  await talk.hear('status');
   await talk.say('another context', 'bot', 'POST', `${APP}/statuses/${one}`, report('warning', 'lint'));
   await talk.say('a status by a reader', 'eve', 'POST', `${APP}/statuses/${one}`, report('success', 'ci/unit'));
   await talk.say('a state of its own', 'bot', 'POST', `${APP}/statuses/${one}`, report('cancelled', 'odd'));
@@ -237,6 +238,9 @@ export async function tellStory(talk: Conversation): Promise<void> {
     () => pr(4),
     ({ merged }) => merged,
   );
+  const isChecked = (shown: { mergeable: boolean; merge_base: string; head: { sha: string } }) =>
+    shown.mergeable && shown.merge_base === shown.head.sha;
+  await talk.wait('the first one is checked', () => pr(3), isChecked);
   await talk.say('the first of two', 'bot', 'GET', `${APP}/pulls/3`);
   await talk.say('the last of two', 'bot', 'GET', `${APP}/pulls/4`);
   await talk.say('settle with no commit', 'bot', 'POST', `${APP}/pulls/3/merge`, {
