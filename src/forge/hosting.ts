@@ -212,6 +212,7 @@ export interface CommentQuestion {
   readonly author?: string;
 }
 
+/** Its facts, and those of labels and polls, may lack `upToDate`. */
 export interface CommentFacts {
   readonly body: string;
   readonly author: Person;

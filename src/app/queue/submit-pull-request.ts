@@ -43,7 +43,7 @@ export async function submitPullRequest(app: App, caller: Caller, input: SubmitP
   if (isRefusal(found)) return found;
   // The target branch of an empty queue is not polled: the first entry is tested on its present head.
   const [pr] = await Promise.all([
-    input.meant ?? findPullRequest(app, found, input.prNumber),
+    input.meant === undefined ? findPullRequest(app, found, input.prNumber) : withUpToDate(app, found, input.meant),
     found.queue.entries.size === 0 ? readTargetBranch(app, found) : undefined,
   ]);
   if (pr === undefined) return pullRequestNotFound(input);
@@ -93,6 +93,13 @@ async function hasLanded(app: App, found: FoundQueue, pr: PullRequestFacts): Pro
   const forge = getForge(app, repository.host);
   const head = await forge.findBranchHead(repository, found.queue.branch);
   return head !== undefined && forge.isAncestor({ repository, ancestor: entry.landed.sha, descendant: head });
+}
+
+/** A forge may leave out what only a direct merge needs. */
+async function withUpToDate(app: App, found: FoundQueue, meant: PullRequestFacts): Promise<PullRequestFacts> {
+  if (found.queue.settings.directMergeMode === 'OFF' || meant.upToDate !== undefined) return meant;
+  const present = await findPullRequest(app, found, meant.number);
+  return present?.headSha === meant.headSha ? present : meant;
 }
 
 /** Also undefined for a known entry with the same head: the engine keeps its targets. */

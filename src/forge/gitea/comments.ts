@@ -10,7 +10,7 @@ import type {
   Written,
 } from '../hosting.ts';
 import type { CommentData, TimelineData } from './api/data.ts';
-import { type FactsTools, factsOfPull, findPull } from './facts.ts';
+import { type FactsTools, findPull, pollFacts } from './facts.ts';
 import { findPermission, isAccount, personOf, readTimeline, retargetIn } from './people.ts';
 
 /** Clocks of two machines differ by less. */
@@ -33,7 +33,7 @@ export async function readComment(tools: FactsTools, question: CommentQuestion):
     permission,
     createdAt: instantOf(comment.created_at) ?? 0,
     isEdited: comment.updated_at !== comment.created_at,
-    pr: await factsOfPull(tools, repository, pull),
+    pr: await pollFacts(tools, repository, pull),
     changedAt: instantOf(pull.updated_at),
     ...retargetIn(events, own),
   };

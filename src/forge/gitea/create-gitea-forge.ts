@@ -18,6 +18,7 @@ import { changeLabels, readLabel } from './labels.ts';
 import { createMerging } from './merging.ts';
 import { findPermission } from './people.ts';
 import { createGiteaPoller } from './poll.ts';
+import { createLandedPulls } from './recent-pulls.ts';
 import { createRules, requiredContexts } from './rules.ts';
 import { settleLanded } from './settle-landed.ts';
 import { readChecks, readReports, writeCheck } from './statuses.ts';
@@ -81,6 +82,7 @@ function remoteOf(client: GiteaClient): HostedRemote {
 function createHosting(tools: FactsTools, testBranchPrefix: string): Hosting {
   const { client, rules } = tools;
   const poller = createGiteaPoller(tools);
+  const landed = createLandedPulls(client, tools.clock);
   return {
     kind: 'gitea',
     usualLanding: 'PUSH',
@@ -116,7 +118,7 @@ function createHosting(tools: FactsTools, testBranchPrefix: string): Hosting {
     changeLabels: (change) => changeLabels(tools, change),
     // Gitea notices one pull request of a push, and not what was squashed or rebased.
     needsSettling: () => true,
-    settleLanded: (request) => settleLanded(tools, request),
+    settleLanded: (request) => settleLanded({ client, landed }, request),
     inspect: (repository, branch, queue) => inspect({ ...tools, testBranchPrefix }, repository, branch, queue),
   };
 }

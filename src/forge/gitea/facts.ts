@@ -77,7 +77,7 @@ export async function factsOfPull(
   return { ...factsOf(pull, readiness), ...(upToDate !== undefined && { upToDate }) };
 }
 
-/** The poller asks this way, which leaves out what only a direct merge needs. */
+/** Without the facts that only a direct merge needs, for polls and commands. */
 export async function pollFacts(
   tools: FactsTools,
   repository: ForgeRepository,

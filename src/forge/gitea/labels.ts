@@ -3,7 +3,7 @@ import { instantOf } from '../hosted/forge-text.ts';
 import type { LabelChange, LabelFacts, LabelQuestion } from '../hosting.ts';
 import type { GiteaClient } from './api/client.ts';
 import type { LabelData, PullData, TimelineData } from './api/data.ts';
-import { type FactsTools, factsOfPull, findPull } from './facts.ts';
+import { type FactsTools, findPull, pollFacts } from './facts.ts';
 import { findPermission, isAccount, personOf, readTimeline, retargetIn } from './people.ts';
 
 const MAX_LABEL_PAGES = 20;
@@ -28,7 +28,7 @@ export async function readLabel(tools: FactsTools, question: LabelQuestion): Pro
       permission: isAccount(last.user) ? await findPermission(client, repository, last.user.login) : 'none',
       at: instantOf(last.created_at) ?? 0,
     },
-    pr: await factsOfPull(tools, repository, pull),
+    pr: await pollFacts(tools, repository, pull),
     changedAt: instantOf(pull.updated_at),
     ...retargetIn(events, own),
   };

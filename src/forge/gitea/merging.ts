@@ -2,14 +2,15 @@ import type { PrNumber } from '../../engine/pull-request.ts';
 import type { Timing } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { MergeAnswer, MergeState } from '../candidate/land-one-by-one.ts';
-import type { CandidateEntry, ForgeRepository, LandRequest } from '../forge.ts';
+import type { CandidateEntry, LandRequest } from '../forge.ts';
 import type { HostedMerging, OpenState } from '../hosted/adapter.ts';
 import { bareText } from '../hosted/forge-text.ts';
-import { type GiteaClient, PAGE } from './api/client.ts';
+import type { GiteaClient } from './api/client.ts';
 import type { PullData } from './api/data.ts';
 import type { Answer } from './api/exchange.ts';
 import { messageIn } from './api/unavailable.ts';
 import { findPull } from './facts.ts';
+import { listRecent } from './recent-pulls.ts';
 
 interface MergingParts {
   readonly client: GiteaClient;
@@ -42,18 +43,6 @@ async function findOpenStates(
       return [[pull.number, { state, baseBranch: pull.base.ref }] as const];
     }),
   );
-}
-
-/** The open pull requests that changed last, which those of a landing are among: their comments changed. */
-async function listRecent(client: GiteaClient, repository: ForgeRepository): Promise<ReadonlyMap<PrNumber, PullData>> {
-  const query = { state: 'open', sort: 'recentupdate', limit: PAGE };
-  const { data } = await client.request<readonly PullData[] | null>({
-    repository,
-    path: '/pulls',
-    query,
-    isUrgent: true,
-  });
-  return new Map((data ?? []).map((pull) => [pull.number, pull]));
 }
 
 // SPEC G147

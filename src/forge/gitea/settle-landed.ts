@@ -1,4 +1,3 @@
-import { pause } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { ForgeRepository } from '../forge.ts';
 import { bareText } from '../hosted/forge-text.ts';
@@ -6,10 +5,14 @@ import type { SettleRequest } from '../hosting.ts';
 import { encodePath, type GiteaClient } from './api/client.ts';
 import type { PullData } from './api/data.ts';
 import { messageIn } from './api/unavailable.ts';
-import { type FactsTools, findPull, isFork } from './facts.ts';
+import { isFork } from './facts.ts';
+import type { LandedPulls } from './recent-pulls.ts';
 
-/** After a push, Gitea computes for so long what can be merged, and marks nothing meanwhile. */
-const COMPUTING_MS = 1_500;
+interface SettleTools {
+  readonly client: GiteaClient;
+  readonly landed: LandedPulls;
+}
+
 /** A branch is kept if more pull requests than these are open. */
 const MAX_PULL_PAGES = 20;
 
@@ -19,10 +22,9 @@ const MAX_PULL_PAGES = 20;
  * did not land, so that pull request stays open.
  */
 // SPEC G167
-export async function settleLanded({ client, clock }: FactsTools, request: SettleRequest): Promise<void> {
+export async function settleLanded({ client, landed }: SettleTools, request: SettleRequest): Promise<void> {
   const { repository, number, headSha } = request;
-  await pause(clock, COMPUTING_MS);
-  const pull = await findPull(client, repository, number);
+  const pull = await landed.find(repository, number);
   if (pull === undefined || pull.head.sha !== headSha) return;
   if (pull.state === 'open') await markMerged(client, request);
   await deleteBranch(client, repository, pull);
