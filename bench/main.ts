@@ -11,6 +11,7 @@ const SUITES: Readonly<Record<string, () => Promise<{ run(words?: readonly strin
   flaky: () => import('./flaky.ts'),
   forecast: () => import('./forecast.ts'),
   git: () => import('./git.ts'),
+  gitea: () => import('./gitea.ts'),
   github: () => import('./github.ts'),
   past: () => import('./past.ts'),
   policy: () => import('./policy.ts'),
