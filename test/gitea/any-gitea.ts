@@ -47,11 +47,24 @@ export class GiteaPeople {
   }
 
   /** Asks as this account. Redirects are answers. */
-  async ask(login: string, method: string, path: string, body?: unknown): Promise<GiteaAnswer> {
-    const { url, token } = this.gitea;
-    const response = await fetch(`${url}/api/v1${path}`, {
+  ask(login: string, method: string, path: string, body?: unknown): Promise<GiteaAnswer> {
+    return this.#send({ authorization: `token ${this.gitea.token}`, sudo: login }, method, path, body);
+  }
+
+  /** Asks with this token, or with none. */
+  askWith(token: string | undefined, method: string, path: string, body?: unknown): Promise<GiteaAnswer> {
+    return this.#send(token === undefined ? {} : { authorization: `token ${token}` }, method, path, body);
+  }
+
+  async #send(
+    who: Readonly<Record<string, string>>,
+    method: string,
+    path: string,
+    body: unknown,
+  ): Promise<GiteaAnswer> {
+    const response = await fetch(`${this.gitea.url}/api/v1${path}`, {
       method,
-      headers: { authorization: `token ${token}`, sudo: login, 'content-type': 'application/json' },
+      headers: { ...who, 'content-type': 'application/json' },
       redirect: 'manual',
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });

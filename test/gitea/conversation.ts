@@ -45,6 +45,11 @@ export class Conversation {
     return this.#write(name, await this.people.ask(login, method, path, body));
   }
 
+  /** Asks with a token, which may be wrong, or with none. */
+  async sayWith(token: string | undefined, name: string, path: string, body?: unknown): Promise<void> {
+    this.#write(name, await this.people.askWith(token, body === undefined ? 'GET' : 'POST', path, body));
+  }
+
   /** Asks for a merge until Gitea has computed whether it can be merged. */
   async merge(name: string, login: string, path: string, body: unknown): Promise<void> {
     const ask = () => this.people.ask(login, 'POST', path, body);

@@ -29,6 +29,7 @@ export async function tellStory(talk: Conversation): Promise<void> {
   await talk.say('version', 'eve', 'GET', '/version');
   await talk.say('oneself', 'bot', 'GET', '/user');
   await people.get('root', 'POST', '/orgs', { username: 'acme' });
+  await tellOfTokens(talk);
   await talk.say('create a repository', 'root', 'POST', '/orgs/acme/repos', { name: 'old', default_branch: 'main' });
   await talk.say('a name that is taken', 'root', 'POST', '/orgs/acme/repos', { name: 'old' });
   const renamed = await talk.say('rename it', 'root', 'PATCH', '/repos/acme/old', {
@@ -291,4 +292,19 @@ async function mergeBranches(gitDir: string, base: string, branches: readonly st
     merges.push(await runGit(gitDir, ['commit-tree', '-p', parent, '-p', branch, '-m', `Merge ${branch}`, tree]));
   }
   return merges;
+}
+
+/** Tokens that are wrong, missing or too weak, and a repository that others may not see. */
+async function tellOfTokens(talk: Conversation): Promise<void> {
+  const { people } = talk;
+  await people.get('ada', 'POST', '/user/repos', { name: 'hidden', private: true });
+  const weak = await people.createToken('ada', ['read:repository']);
+  await talk.sayWith('d'.repeat(40), 'a wrong token', '/user');
+  await talk.sayWith(undefined, 'no token', '/user');
+  await talk.sayWith(undefined, 'no token for a private repository', '/repos/ada/hidden');
+  await talk.say('a private repository of another', 'eve', 'GET', '/repos/ada/hidden');
+  await talk.sayWith(weak, 'a token for repositories', '/repos/ada/hidden/pulls');
+  await talk.sayWith(weak, 'a token that may not read the account', '/user');
+  await talk.sayWith(weak, 'a token that may not read issues', '/repos/ada/hidden/issues/comments');
+  await talk.sayWith(weak, 'a token that may not write', '/repos/ada/hidden/statuses/main', { state: 'success' });
 }

@@ -7,6 +7,7 @@ import {
   findRepository,
   hasMode,
   inTurn,
+  type Mode,
   type PullRequest,
   protectionOf,
   type Repository,
@@ -15,9 +16,17 @@ import {
 import { addItem, addPush, closePullRequest, isClean, keepHead, openPullRequests } from './pushes.ts';
 import { pullRequestView, reviewView, type View } from './views.ts';
 
+/** A repository without a branch has no pull requests to ask for. */
+function inPulls(mode: Mode, act: (call: CallIn) => Answer | Promise<Answer>): Routes[string] {
+  return inRepository(mode, (call) => {
+    if (call.repository.refs.size === 0) throw notFound(call);
+    return act(call);
+  });
+}
+
 /** Pull requests, merges and reviews. */
 export const pullRoutes: Routes = {
-  'GET /repos/{owner}/{repo}/pulls': inRepository('read', (call) => {
+  'GET /repos/{owner}/{repo}/pulls': inPulls('read', (call) => {
     const state = call.query.get('state') ?? 'open';
     const base = call.query.get('base_branch') ?? '';
     const found = [...call.repository.pulls.values()].filter(
@@ -25,46 +34,44 @@ export const pullRoutes: Routes = {
     );
     return paged(call, sorted(found, call.query.get('sort')), (pr) => show(call, pr));
   }),
-  'POST /repos/{owner}/{repo}/pulls': inRepository('read', (call) =>
-    inTurn(call.repository, () => openPullRequest(call)),
-  ),
-  'GET /repos/{owner}/{repo}/pulls/{index}': inRepository('read', async (call) => ({
+  'POST /repos/{owner}/{repo}/pulls': inPulls('read', (call) => inTurn(call.repository, () => openPullRequest(call))),
+  'GET /repos/{owner}/{repo}/pulls/{index}': inPulls('read', async (call) => ({
     status: 200,
     body: await show(call, getPullRequest(call)),
   })),
-  'PATCH /repos/{owner}/{repo}/pulls/{index}': inRepository('read', async (call) => {
+  'PATCH /repos/{owner}/{repo}/pulls/{index}': inPulls('read', async (call) => {
     const pr = getPullRequest(call);
     if (call.user !== pr.author && !hasMode(call.repository, call.user, 'write'))
       throw new Refused(403, '', call.world);
     edit(call, pr);
     return { status: 201, body: await show(call, pr) };
   }),
-  'GET /repos/{owner}/{repo}/pulls/{index}/merge': inRepository('read', (call) => {
+  'GET /repos/{owner}/{repo}/pulls/{index}/merge': inPulls('read', (call) => {
     if (getPullRequest(call).merged === undefined) throw notFound(call);
     return { status: 204 };
   }),
-  'POST /repos/{owner}/{repo}/pulls/{index}/merge': inRepository('read', (call) =>
+  'POST /repos/{owner}/{repo}/pulls/{index}/merge': inPulls('read', (call) =>
     inTurn(call.repository, async () => {
       await mergePullRequest(call, getPullRequest(call));
       return { status: 200 };
     }),
   ),
-  'GET /repos/{owner}/{repo}/pulls/{index}/reviews': inRepository('read', (call) => {
+  'GET /repos/{owner}/{repo}/pulls/{index}/reviews': inPulls('read', (call) => {
     const pr = getPullRequest(call);
     return paged(call, pr.reviews, (review) => reviewView(call.world, pr, review));
   }),
-  'POST /repos/{owner}/{repo}/pulls/{index}/reviews': inRepository('read', (call) => {
+  'POST /repos/{owner}/{repo}/pulls/{index}/reviews': inPulls('read', (call) => {
     const pr = getPullRequest(call);
     return { status: 200, body: reviewView(call.world, pr, submitReview(call, pr)) };
   }),
-  'POST /repos/{owner}/{repo}/pulls/{index}/reviews/{id}/dismissals': inRepository('admin', (call) => {
+  'POST /repos/{owner}/{repo}/pulls/{index}/reviews/{id}/dismissals': inPulls('admin', (call) => {
     const pr = getPullRequest(call);
     const review = pr.reviews.find(({ id }) => id === Number(call.params['id']));
     if (review === undefined) throw notFound(call);
     review.isDismissed = true;
     return { status: 200, body: reviewView(call.world, pr, review) };
   }),
-  'GET /repos/{owner}/{repo}/pulls/{base}/{*head}': inRepository('read', async (call) => {
+  'GET /repos/{owner}/{repo}/pulls/{base}/{*head}': inPulls('read', async (call) => {
     const { base = '', head = '' } = call.params;
     const [owner, branch] = head.includes(':') ? head.split(':') : [call.repository.owner.login, head];
     const isIt = (pr: PullRequest) =>

@@ -30,6 +30,7 @@ interface Understood {
   readonly act: () => Promise<Answer>;
 }
 
+const WRONG = 'invalid username, password or token';
 const KEEP_ALIVE_MS = 120_000;
 
 /** Serves the API below `/api/v1`, and git. Injected faults come first. */
@@ -79,7 +80,7 @@ export async function startServer(world: World, faults: ApiFaults, routes: Route
       const params = decode(found.groups ?? {});
       const act = () =>
         orRefusal(() => {
-          if (identity.isWrong) throw new Refused(401, 'user does not exist [uid: 0, name: ]', world);
+          if (identity.isWrong) throw new Refused(401, WRONG, world);
           checkScope(world, identity.token, method, path);
           return handle({ world, params, query, caller, body: parse(world, body), url });
         });
@@ -136,7 +137,11 @@ function checkScope(world: World, token: Token | undefined, method: string, path
   if (token === undefined || category === undefined || token.scopes.includes('all')) return;
   const wanted = `${method === 'GET' ? 'read' : 'write'}:${category}`;
   if (token.scopes.includes(wanted) || token.scopes.includes(`write:${category}`)) return;
-  throw new Refused(403, `token does not have at least one of required scope(s), required=[${wanted}]`, world);
+  throw new Refused(
+    403,
+    `token does not have at least one of required scope(s), required=[${wanted}], token scope=${token.scopes.join(',')}`,
+    world,
+  );
 }
 
 function parse(world: World, body: Buffer): Body {
@@ -176,7 +181,7 @@ function troubleOf(fault: ApiFault): Answer | NoAnswer | undefined {
     case 'error':
       return { status: fault.status, body: { message: '' } };
     case 'unauthorized':
-      return { status: 401, body: { message: 'user does not exist [uid: 0, name: ]' } };
+      return { status: 401, body: { message: WRONG } };
     case 'hidden':
       return { status: 404, body: { message: "The target couldn't be found." } };
     case 'forbidden':
