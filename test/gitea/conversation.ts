@@ -129,7 +129,8 @@ export class Conversation {
     const fields = value as Readonly<Record<string, unknown>>;
     if (depth > 0 && 'clone_url' in fields) return `<repository ${fields['full_name']}>`;
     if (depth > 0 && 'username' in fields && 'login' in fields) return `<user ${fields['login']}>`;
-    const entries = Object.entries(fields).map(([key, item]) => [
+    const known = isSettled(fields) ? { ...fields, mergeable: '<later>' } : fields;
+    const entries = Object.entries(known).map(([key, item]) => [
       key,
       isId(key, item) ? '<id>' : this.#plain(key === 'events' ? sorted(item) : item, depth + 1),
     ]);
@@ -153,6 +154,11 @@ export class Conversation {
 function withoutTrial(payload: { readonly pull_request?: object }): unknown {
   const { pull_request: pr } = payload;
   return pr === undefined ? payload : { ...payload, pull_request: { ...pr, mergeable: '<later>' } };
+}
+
+/** Of a closed pull request Gitea says anything, depending on when it last looked. */
+function isSettled(fields: Readonly<Record<string, unknown>>): boolean {
+  return 'mergeable' in fields && fields['state'] === 'closed';
 }
 
 /** Gitea lists the events of a hook in any order. */
