@@ -45,7 +45,7 @@ function toSetting(kind: Kind, value: unknown): unknown {
 
 /** `unit@github-actions`: the app follows the last @. A number there is a version: `node@20` is a name. */
 function toStatus(text: string): unknown {
-  const [, name, app] = /^(.+)@(?=.*[A-Za-z])([A-Za-z0-9][A-Za-z0-9._-]*)$/.exec(text) ?? [];
+  const [, name, app] = /^(.+)@(?=.*[A-Za-z]|\*$)(\*|[A-Za-z0-9][A-Za-z0-9._-]*)$/.exec(text) ?? [];
   return app === undefined ? text : { name, app };
 }
 

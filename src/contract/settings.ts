@@ -71,9 +71,9 @@ const RequiredStatus = component(
           {
             name: trimmedText(255, 'The name of the check.'),
             app: Type.String({
-              pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,98}$',
+              pattern: '^(?:\\*|[A-Za-z0-9][A-Za-z0-9._-]{0,98})$',
               description:
-                'The slug of the app that must report it, such as github-actions, or its number. On Gitea: the login of the account.',
+                'The slug of the app that must report it, such as github-actions, or its number. On Gitea: the login of the account, or * for any.',
             }),
           },
           { additionalProperties: false, description: 'A check that only one app or account may report.' },

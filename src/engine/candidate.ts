@@ -133,6 +133,8 @@ export interface WaivedCheck {
 export interface LastPass {
   readonly check: string;
   readonly candidate: CandidateNumber;
+  /** The app or account that reported it, if the forge knows. */
+  readonly reporter?: string;
 }
 
 export interface Failure {

@@ -78,7 +78,7 @@ export function evolveCandidate(work: Work, event: CandidateEvent): Outcome {
 
 function build(work: Work, candidate: Candidate, { sha, tree, sources }: CandidateBuilt): Outcome {
   if (candidate.state !== 'building') return notBuilding(candidate);
-  const required = requiredChecks(work.queue.settings, sources);
+  const required = requiredChecks(work.queue.settings, sources, work.queue.lastPasses);
   const built: Candidate = { ...candidate, commit: { sha, tree } };
   keepCandidate(work, built);
   if (typeof required === 'string' && isBeingLanded(work.queue, built)) putOff(work, built);

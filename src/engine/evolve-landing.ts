@@ -2,7 +2,7 @@ import { assert } from '../lib/assert.ts';
 import { deleteIn, listOf } from '../lib/int-map.ts';
 import type { Sha } from '../lib/sha.ts';
 import { noteTargetMoved } from './bisection-runs.ts';
-import { type Candidate, compositionOf, type Landed, type Landing } from './candidate.ts';
+import { type Candidate, compositionOf, type Landed, type Landing, type LastPass } from './candidate.ts';
 import { giveUpDirectMerge } from './direct-merge.ts';
 import type { CandidateLanded, EntryRefused, LandedEntry, LandingRefused, LandingStop } from './event.ts';
 import { advanceTarget, moveTarget, moveTargetByStray } from './evolve-target.ts';
@@ -134,8 +134,13 @@ function notePasses(work: Work, { pass, required, checks }: Candidate): void {
   const hasPassed = (name: string) =>
     pass.by === 'reused_run' ||
     (pass.by === 'own_run' && checks.some((check) => check.name === name && check.conclusion === 'SUCCESS'));
+  const passOf = (name: string): LastPass => {
+    const own = checks.find((check) => check.name === name)?.reporter;
+    const reporter = own ?? known.find(({ check }) => check === name)?.reporter;
+    return { check: name, candidate: pass.provenBy, ...(reporter !== undefined && { reporter }) };
+  };
   const lastPasses = required.names.flatMap((check) =>
-    hasPassed(check) ? { check, candidate: pass.provenBy } : (known.find((other) => other.check === check) ?? []),
+    hasPassed(check) ? passOf(check) : (known.find((other) => other.check === check) ?? []),
   );
   work.queue = { ...work.queue, lastPasses };
 }

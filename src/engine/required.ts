@@ -1,3 +1,4 @@
+import type { LastPass } from './candidate.ts';
 import { nameOf, type Reporter, type RequiredStatus } from './check.ts';
 import type { ReasonCode } from './reason.ts';
 import type { QueueSettings } from './settings.ts';
@@ -27,21 +28,28 @@ export interface RequiredSources {
    */
   readonly protection: readonly RequiredStatus[] | undefined;
   readonly commands: string;
+  /** Every account with write access can report a check at this forge, so a name is bound to who reported it. */
+  readonly isPinned?: true;
 }
 
 export type StartProblem = Extract<ReasonCode, `START_TEST_RUN_${string}`>;
 
 /** The first source that names required checks wins. Sources are never merged. */
 // SPEC C7, C30
-export function requiredChecks(settings: QueueSettings, sources: RequiredSources): RequiredChecks | StartProblem {
+export function requiredChecks(
+  settings: QueueSettings,
+  sources: RequiredSources,
+  lastPasses: readonly LastPass[],
+): RequiredChecks | StartProblem {
   const { commands } = sources;
+  const pins = sources.isPinned === true ? lastPasses : [];
   if (settings.requiredStatuses !== null) {
-    return { ...byName(settings.requiredStatuses), source: 'MERGE_INSTANCE', commands };
+    return { ...byName(settings.requiredStatuses, pins), source: 'MERGE_INSTANCE', commands };
   }
   if (sources.fileProblem !== undefined) return sources.fileProblem;
-  if (sources.file !== undefined) return { ...byName(sources.file), source: 'TRUNK_CONFIG', commands };
+  if (sources.file !== undefined) return { ...byName(sources.file, pins), source: 'TRUNK_CONFIG', commands };
   if (sources.protection !== undefined && sources.protection.length > 0) {
-    return { ...byName(sources.protection), source: 'REPO_PROVIDER_BRANCH_PROTECTION', commands };
+    return { ...byName(sources.protection, pins), source: 'REPO_PROVIDER_BRANCH_PROTECTION', commands };
   }
   return 'START_TEST_RUN_NO_REQUIRED_STATUSES';
 }
@@ -66,9 +74,24 @@ export function isReportedBy(app: string, reporter: Reporter): boolean {
   return app === reporter.reporter || app === reporter.reporterId;
 }
 
-/** A duplicate name counts once. If one of the duplicates names an app, that app must report it. */
-function byName(statuses: readonly RequiredStatus[]): Pick<RequiredChecks, 'names' | 'apps'> {
+/** Any account may report the check, also at a forge where a name is bound to who reported it. */
+export const ANYONE = '*';
+
+/**
+ * A duplicate name counts once. If one of the duplicates names an app, that app must report it. A pinned name must be
+ * reported by who reported it for the last landing.
+ */
+// SPEC G171
+function byName(
+  statuses: readonly RequiredStatus[],
+  pins: readonly LastPass[],
+): Pick<RequiredChecks, 'names' | 'apps'> {
   const names = [...new Set(statuses.map(nameOf))];
-  const apps = statuses.filter((status) => typeof status !== 'string').map(({ name, app }) => [name, app] as const);
-  return apps.length === 0 ? { names } : { names, apps: Object.fromEntries(apps.reverse()) };
+  const pinned = pins.flatMap(({ check, reporter }) =>
+    reporter !== undefined && names.includes(check) ? [[check, reporter] as const] : [],
+  );
+  const named = statuses.filter((status) => typeof status !== 'string').map(({ name, app }) => [name, app] as const);
+  const apps = [...pinned, ...named.reverse()];
+  const counted = Object.entries(Object.fromEntries(apps)).filter(([, app]) => app !== ANYONE);
+  return counted.length === 0 ? { names } : { names, apps: Object.fromEntries(counted) };
 }

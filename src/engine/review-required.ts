@@ -49,7 +49,7 @@ export function reviewDueAt(candidate: Candidate): Instant | undefined {
  */
 // SPEC C28
 export function concludeReview(work: Work, candidate: Candidate, { sources }: RequiredReviewed): Outcome {
-  const required = requiredChecks(work.queue.settings, sources);
+  const required = requiredChecks(work.queue.settings, sources, work.queue.lastPasses);
   const isOpen = candidate.state === 'testing' && candidate.required !== undefined;
   if (!isOpen) return ignored(`Candidate ${candidate.number} is ${candidate.state}.`);
   const isNeeded = (name: string) => typeof required === 'string' || required.names.includes(name);

@@ -162,7 +162,7 @@ export const SETTING_SPECS: { readonly [Name in SettingName]: SettingSpec } = {
     kind: 'statuses',
     maxItems: 100,
     nullable: true,
-    text: 'The checks that a candidate must pass: names, or { name, app } where only the word of that app or account counts (its slug, login or number). Null: as the repository or the forge says. Empty: none.',
+    text: 'The checks that a candidate must pass: names, or { name, app } where only the word of that app or account counts (its slug, login or number; * is any). Null: as the repository or the forge says. Empty: none.',
   },
   freezes: {
     kind: 'freezes',
@@ -227,7 +227,7 @@ export interface SettingProblem {
 }
 
 /** The slug of an app, the login of an account, or a number of one. */
-const APP = /^[A-Za-z0-9][A-Za-z0-9._-]{0,98}$/;
+const APP = /^(?:\*|[A-Za-z0-9][A-Za-z0-9._-]{0,98})$/;
 
 const STATE_LABELS = [
   'not-ready',

@@ -16,7 +16,7 @@ function queueWithPass(by: Pass['by']): { readonly queue: Queue; readonly passed
   const [first, second] = story.candidates();
   assert.ok(first !== undefined && second !== undefined);
   const { base } = first;
-  const required = requiredChecks(story.queue.settings, SOURCES);
+  const required = requiredChecks(story.queue.settings, SOURCES, []);
   assert.ok(typeof required !== 'string');
   const checks = [{ name: 'ci', status: 'COMPLETED', conclusion: 'SUCCESS', reportedAt: story.now }] as const;
   const passed = {

@@ -103,6 +103,27 @@ describe('which checks are required', () => {
   }
 });
 
+describe('checks at a forge where every account can report them', () => {
+  story('are bound to the account whose word let the last one land [G171]')`
+    sources protection=ci pinned; submit A; pass A by=ci@bot → A=merged
+    submit B; pass B by=ci@stranger                           → B=testing
+    fail B by=ci@stranger                                     → B=testing
+    pass B by=ci@bot                                          → B=merged
+  `;
+
+  story('are bound by name or free only if the settings say so [G171]')`
+    sources pinned; set requiredStatuses=["ci"]; submit A; pass A by=ci@bot → A=merged
+    set requiredStatuses=[{"name":"ci","app":"other"}]; submit B; pass B by=ci@bot → B=testing
+    pass B by=ci@other → B=merged
+    set requiredStatuses=[{"name":"ci","app":"*"}]; submit C; pass C by=ci@anybody → C=merged
+  `;
+
+  story('are bound by nobody where the forge vouches for reporters [G171]')`
+    sources protection=ci; submit A; pass A by=ci@bot → A=merged
+    submit B; pass B by=ci@other                       → B=merged
+  `;
+});
+
 describe('checks that only one app may report', () => {
   story('ignore what anybody else reports under their names [G125]', {
     requiredStatuses: ['lint', { name: 'unit', app: 'actions' }],

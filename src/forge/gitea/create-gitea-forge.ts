@@ -57,6 +57,7 @@ export function createGiteaForge({ testBranchPrefix = 'sluice', ...options }: Gi
     remote: remoteOf(client),
     merging: createMerging({ client, clock }),
     pullRequestRef,
+    pinsReporters: true,
     findPullRequest: (query) => findPullRequest(tools, query),
     listPullRequestHeads: (repository) => listPullRequestHeads(client, repository),
     readRequiredChecks: (repository, branch) => readRequiredChecks(tools, repository, branch),

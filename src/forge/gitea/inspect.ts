@@ -185,7 +185,7 @@ function inspectCheck(status: RequiredStatus, { seen, prefix, isDraft }: CheckFa
   }
   return warning(
     'CHECK_OF_ANYBODY',
-    `Every account with write access can report "${name}". Name the account of your CI: --required-statuses '${name}@${by ?? 'ACCOUNT'}'`,
+    `Every account with write access can report "${name}" until one pull request has landed, and from then on the account that reported it. Name the account of your CI: --required-statuses '${name}@${by ?? 'ACCOUNT'}'`,
   );
 }
 

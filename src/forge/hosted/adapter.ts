@@ -19,6 +19,8 @@ export interface HostedAdapter {
   listPullRequestHeads(repository: ForgeRepository): Promise<ReadonlyMap<PrNumber, Sha>>;
   /** The checks that the protection of a branch requires. */
   readRequiredChecks(repository: ForgeRepository, branch: string): Promise<readonly RequiredStatus[]>;
+  /** Every account with write access can report a check here. */
+  readonly pinsReporters?: true;
   /** Opens a draft pull request for a test branch. Idempotent. Answers the refusal, or undefined on success. */
   openDraft(draft: DraftRequest): Promise<Refusal | undefined>;
   /** Cancels the CI of a commit, to save machine time. Absent where a forge cannot. */

@@ -57,10 +57,11 @@ async function withProtection(
   { repository, targetBranch }: BuildRequest,
   sources: RequiredSources,
 ): Promise<RequiredSources> {
-  if (sources.file !== undefined || sources.fileProblem !== undefined) return sources;
+  const pins = adapter.pinsReporters === true ? { isPinned: true as const } : {};
+  if (sources.file !== undefined || sources.fileProblem !== undefined) return { ...sources, ...pins };
   const checks = await adapter.readRequiredChecks(repository, targetBranch);
   const all = [...(sources.protection ?? []), ...checks];
-  return { ...sources, protection: all.length === 0 ? undefined : all };
+  return { ...sources, ...pins, protection: all.length === 0 ? undefined : all };
 }
 
 export async function publishCandidate(parts: CandidateParts, request: PublishRequest): Promise<PublishAnswer> {

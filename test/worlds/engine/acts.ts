@@ -216,13 +216,14 @@ function setTargets(told: Scenario, words: readonly string[]): void {
   }
 }
 
-/** `sources file=lint,unit protection=ci commands=v2 problem=START_TEST_RUN_...`. Parts that are not named are unset. */
+/** `sources file=lint,unit protection=ci commands=v2 problem=START_TEST_RUN_... pinned`. Parts that are not named are unset. */
 function setSources(told: Scenario, words: readonly string[]): void {
   told.sources = {
     file: optionOf(words, 'file')?.split(',').filter(Boolean).map(parseStatus),
     fileProblem: optionOf(words, 'problem') as StartProblem | undefined,
     protection: optionOf(words, 'protection')?.split(',').map(parseStatus),
     commands: optionOf(words, 'commands') ?? '',
+    ...(words.includes('pinned') && { isPinned: true as const }),
   };
 }
 
