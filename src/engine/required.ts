@@ -1,4 +1,3 @@
-import type { LastPass } from './candidate.ts';
 import { nameOf, type Reporter, type RequiredStatus } from './check.ts';
 import type { ReasonCode } from './reason.ts';
 import type { QueueSettings } from './settings.ts';
@@ -32,6 +31,12 @@ export interface RequiredSources {
   readonly isPinned?: true;
 }
 
+/** The last pass of a check, and who reported it. */
+interface ReportedPass {
+  readonly check: string;
+  readonly reporter?: string;
+}
+
 export type StartProblem = Extract<ReasonCode, `START_TEST_RUN_${string}`>;
 
 /** The first source that names required checks wins. Sources are never merged. */
@@ -39,7 +44,7 @@ export type StartProblem = Extract<ReasonCode, `START_TEST_RUN_${string}`>;
 export function requiredChecks(
   settings: QueueSettings,
   sources: RequiredSources,
-  lastPasses: readonly LastPass[],
+  lastPasses: readonly ReportedPass[],
 ): RequiredChecks | StartProblem {
   const { commands } = sources;
   const pins = sources.isPinned === true ? lastPasses : [];
@@ -84,7 +89,7 @@ export const ANYONE = '*';
 // SPEC G171
 function byName(
   statuses: readonly RequiredStatus[],
-  pins: readonly LastPass[],
+  pins: readonly ReportedPass[],
 ): Pick<RequiredChecks, 'names' | 'apps'> {
   const names = [...new Set(statuses.map(nameOf))];
   const pinned = pins.flatMap(({ check, reporter }) =>
