@@ -39,7 +39,7 @@ async function build(folder, binary) {
       );
   }
   say(`Downloading the source of Gitea ${VERSION}.`);
-  const { Dir: source } = JSON.parse(execFileSync('go', ['mod', 'download', '-json', MODULE], { encoding: 'utf8' }));
+  const source = download();
   say('Building Gitea. This happens once, and takes about nine minutes of CPU time.');
   const startedAt = performance.now();
   const ticking = setInterval(() => say(`Still building, ${minutesSince(startedAt)} min.`), 60_000);
@@ -52,6 +52,17 @@ async function build(folder, binary) {
   // Last: its existence says that everything is there.
   renameSync(`${binary}.new`, binary);
   say(`Built in ${minutesSince(startedAt)} min.`);
+}
+
+/** @returns {string} the folder of the source */
+function download() {
+  try {
+    return JSON.parse(execFileSync('go', ['mod', 'download', '-json', MODULE], { encoding: 'utf8' })).Dir;
+  } catch {
+    throw new GiteaError(
+      'The source of Gitea could not be downloaded; the reason is above. Check the network connection.',
+    );
+  }
 }
 
 function runs(tool, args) {
