@@ -166,6 +166,7 @@ async function startOn(
     app,
     log,
     version: readVersion(),
+    dataFolder: config.dataFolder,
     publicRead: await bindPublicRead(app, config.publicRead),
     webFolder: fileURLToPath(new URL('../.cache/web', import.meta.url)),
     publicUrl: config.publicUrl,

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { createReadiness } from '../app/upkeep/readiness.ts';
 import type { BaseUrlOf } from './core/base-url.ts';
 import type { ServerDeps } from './core/server-deps.ts';
 import { renderDocsPage } from './docs-page.ts';
@@ -15,11 +16,12 @@ const ADDRESS = 'https://address-of-this-server.invalid';
 // SPEC A8
 export function registerPublicPages(
   server: FastifyInstance,
-  { app, baseUrlOf, version }: ServerDeps & { readonly baseUrlOf: BaseUrlOf },
+  { app, baseUrlOf, dataFolder, version }: ServerDeps & { readonly baseUrlOf: BaseUrlOf },
 ): void {
   server.get('/healthz', () => ({ status: 'ok', version }));
+  const checkReady = createReadiness(app, dataFolder);
   server.get('/readyz', async () => {
-    await app.store.ping();
+    await checkReady();
     return { status: 'ready' };
   });
   const openApi = once(() =>

@@ -109,10 +109,13 @@ describe('internal errors', () => {
     Object.assign(world.store.accounts, { listTokens: fail });
     Object.assign(world.store, { ping: fail });
     await world.refused('503 UNAVAILABLE', '/v1/listApiTokens', {});
-    assert.equal((await world.server.inject('/readyz')).statusCode, 503);
+    const notReady = await world.server.inject('/readyz');
+    assert.equal(notReady.statusCode, 503);
+    assert.equal(notReady.json().detail, 'The store does not answer.');
     assert.equal((await world.server.inject('/healthz')).statusCode, 200);
     Object.assign(world.store.accounts, { listTokens });
     Object.assign(world.store, { ping });
+    world.clock.set(world.clock.now() + 3_000);
     assert.equal((await world.server.inject('/readyz')).statusCode, 200);
   });
 });

@@ -7,6 +7,8 @@ export interface ServerDeps {
   readonly log: Log;
   /** The version of Sluice. */
   readonly version: string;
+  /** Must have room for a server that is ready. Undefined: the server keeps no files. */
+  readonly dataFolder?: string | undefined;
   /** The built dashboard. Undefined: none was built. */
   readonly webFolder?: string | undefined;
   /** The repositories that strangers may read. Undefined: none. */

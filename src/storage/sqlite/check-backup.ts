@@ -1,6 +1,7 @@
 import { open, stat } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { Fault } from '../../lib/fault.ts';
+import { codeOf } from '../../lib/file-error.ts';
 import type { OrganizationId } from '../accounts.ts';
 import { createAccountStore } from '../sql/accounts.ts';
 import { sqliteDialect } from '../sql/dialect.ts';
@@ -9,7 +10,7 @@ import { StatementCompiler } from '../sql/statement.ts';
 import type { KeptToken } from '../store.ts';
 import { APPLICATION_ID, readPragma } from './database.ts';
 import { SqliteEngine } from './engine.ts';
-import { codeOf, fileReasonOf, isOutOfRoom, reasonOf } from './errors.ts';
+import { fileReasonOf, isOutOfRoom, reasonOf } from './errors.ts';
 import { unusable } from './write-backup.ts';
 
 const HEADER = 'SQLite format 3\0';

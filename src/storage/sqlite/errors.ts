@@ -1,5 +1,6 @@
 import { AssertionError } from '../../lib/assert.ts';
 import { Fault } from '../../lib/fault.ts';
+import { codeOf, FULL_DISK_TEXT, fileErrorReason, isFullFileError } from '../../lib/file-error.ts';
 
 interface SqliteError extends Error {
   readonly errcode: number;
@@ -22,24 +23,6 @@ const REASONS: ReadonlyMap<number, string> = new Map([
   [26, 'its file is not a database'],
 ]);
 
-/** The operating system's error codes for files. */
-const FILE_REASONS: ReadonlyMap<string, string> = new Map([
-  ['EACCES', 'there is no permission to write there'],
-  ['EPERM', 'there is no permission to write there'],
-  ['EROFS', 'the file system is read-only'],
-  ['EEXIST', 'there is a file in its place'],
-  ['ENOTDIR', 'there is a file in its place'],
-  ['EISDIR', 'there is a folder in its place'],
-  ['ENOENT', 'no folder can be made there'],
-  ['ENAMETOOLONG', 'its name is too long'],
-  ['ELOOP', 'its links lead in a circle'],
-  ['ENOSPC', 'the disk is full'],
-  ['EDQUOT', 'the disk quota is used up'],
-  ['EFBIG', 'the file would be too large'],
-  ['EIO', 'reading or writing failed'],
-  ['EMFILE', 'too many files are open'],
-  ['ENFILE', 'too many files are open'],
-]);
 /** Errors caused by the chosen path: another path may well work. */
 const CODES_OF_PLACE: readonly string[] = [
   ...['EACCES', 'EPERM', 'EROFS', 'EEXIST', 'ENOTDIR', 'EISDIR', 'ENOENT', 'ENAMETOOLONG', 'ELOOP', 'EINVAL'],
@@ -49,15 +32,12 @@ const RESULTS_OF_PLACE: readonly number[] = [3, 8, 14];
 /** Out of memory, or a full disk. */
 const RESULTS_OF_MACHINE: readonly number[] = [7, 13];
 
-export const FULL_DISK_TEXT =
-  'The disk of the server is full: nothing was stored. The server continues when its operator has made room.';
-
 export function reasonOf(error: unknown): string | undefined {
   return isSqliteError(error) ? REASONS.get(error.errcode & 0xff) : undefined;
 }
 
 export function fileReasonOf(error: unknown): string {
-  return reasonOf(error) ?? FILE_REASONS.get(codeOf(error)) ?? codeOf(error);
+  return reasonOf(error) ?? fileErrorReason(error);
 }
 
 /** True if writing a file failed because of its path, rather than because of the machine. */
@@ -73,14 +53,9 @@ export function isOutOfRoom(error: unknown): boolean {
   return ['ENOSPC', 'EDQUOT', 'EFBIG', 'EMFILE', 'ENFILE'].includes(codeOf(error));
 }
 
-/** A best guess: a limit on the size of files gives the same errors. */
 export function isDiskFull(error: unknown): boolean {
   if (isSqliteError(error)) return (error.errcode & 0xff) === 13;
-  return ['ENOSPC', 'EDQUOT', 'EFBIG'].includes(codeOf(error));
-}
-
-export function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : String(error);
+  return isFullFileError(error);
 }
 
 export function isUnavailable(error: unknown): boolean {

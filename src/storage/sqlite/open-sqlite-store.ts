@@ -1,7 +1,5 @@
 import { rmSync } from 'node:fs';
-import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Fault } from '../../lib/fault.ts';
 import { sqliteDialect } from '../sql/dialect.ts';
 import { migrate } from '../sql/migrations/migrate.ts';
 import { createSqlParts, ensureSigningKey } from '../sql/sql-store.ts';
@@ -10,7 +8,6 @@ import { WaitingQueues } from '../sql/waiting-queues.ts';
 import type { Store } from '../store.ts';
 import { ensureDatabase, INGESTING, openDatabase } from './database.ts';
 import { SqliteEngine } from './engine.ts';
-import { FULL_DISK_TEXT, fileReasonOf, isDiskFull } from './errors.ts';
 import { type FolderLock, lockFolder } from './folder.ts';
 import { createSnapshots, restoreFilesIn } from './snapshots.ts';
 import { createWriteTurn, type WriteTurn } from './write-turn.ts';
@@ -65,7 +62,6 @@ async function openLocked(options: SqliteOptions, lock: FolderLock): Promise<Sto
     let signingKey = await ensureSigningKey(engine, compiler);
     const waiting = new WaitingQueues();
     const parts = createSqlParts(engine, compiler, waiting);
-    const checkRoom = createRoomCheck(directory);
     const afterRestore = async () => {
       waiting.reset();
       signingKey = await ensureSigningKey(engine, compiler);
@@ -75,10 +71,6 @@ async function openLocked(options: SqliteOptions, lock: FolderLock): Promise<Sto
       ...parts,
       get signingKey() {
         return signingKey;
-      },
-      ping: async () => {
-        await parts.ping();
-        await checkRoom();
       },
       snapshots: createSnapshots({ directory, file, engine, afterRestore }),
       close: async () => {
@@ -98,38 +90,4 @@ function turnOf({ writeTurn }: SqliteOptions): WriteTurn | undefined {
 
 function fileIn(directory: string): string {
   return join(directory, 'sluice.db');
-}
-
-/** Less than this is used up by the next few requests. */
-const PROBE = Buffer.alloc(256 * 1024);
-/** Load balancers ask every second, several of them at once. */
-const REMEMBERED_MS = 1_000;
-
-/**
- * Whether the disk takes a write. Reading works on a full one, and SQLite may find room in its own files for a small write and
- * none for the next.
- */
-// SPEC D9
-function createRoomCheck(directory: string): () => Promise<void> {
-  let last: { readonly atMs: number; readonly answer: Promise<void> } | undefined;
-  return () => {
-    const now = performance.now();
-    if (last === undefined || now - last.atMs > REMEMBERED_MS) last = { atMs: now, answer: probe(directory) };
-    return last.answer;
-  };
-}
-
-async function probe(directory: string): Promise<void> {
-  const file = join(directory, 'room-check');
-  try {
-    await writeFile(file, PROBE, { mode: 0o600 });
-  } catch (error) {
-    const told = isDiskFull(error) ? FULL_DISK_TEXT : undefined;
-    throw new Fault('STORE_UNAVAILABLE', `The data folder cannot be written: ${fileReasonOf(error)}.`, {
-      cause: error,
-      told,
-    });
-  } finally {
-    await rm(file, { force: true }).catch(() => undefined);
-  }
 }

@@ -4,9 +4,10 @@ import { access, link, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { Fault } from '../../lib/fault.ts';
+import { codeOf } from '../../lib/file-error.ts';
 import type { CopyProgress } from '../store.ts';
 import { logFilesOf } from './database.ts';
-import { codeOf, fileReasonOf, isOfPlace, toStoreError } from './errors.ts';
+import { fileReasonOf, isOfPlace, toStoreError } from './errors.ts';
 import { createPrivateFile, ensurePrivateFolder } from './private-files.ts';
 
 /** Pages per step: a megabyte, a few milliseconds. Requests are served between steps. */
