@@ -1,9 +1,18 @@
-// `npm run demo`: installs what is missing, then shows a queue at work. With --github, on a GitHub of this machine.
+// `npm run demo`: installs what is missing, then shows a queue at work. With --github or --gitea, on a forge of this machine.
 import { fileURLToPath } from 'node:url';
 import { ensureInstalled } from './lib/install.mjs';
 
-// The fake GitHub is a test helper and needs the development packages.
-await ensureInstalled({ dev: process.argv.includes('--github') });
+// The forges are test helpers and need the development packages.
+const isGitea = process.argv.includes('--gitea');
+await ensureInstalled({ dev: isGitea || process.argv.includes('--github') });
+if (isGitea) {
+  const { ensureGitea, GiteaError } = await import('./lib/build-gitea.mjs');
+  process.env.SLUICE_REAL_GITEA ??= await ensureGitea().catch((error) => {
+    if (!(error instanceof GiteaError)) throw error;
+    process.stderr.write(`sluice: ${error.message}\n`);
+    process.exit(1);
+  });
+}
 const { ensureWeb } = await import('./lib/build-web.mjs');
 await ensureWeb();
 const launcher = new URL('../bin/sluice.mjs', import.meta.url);

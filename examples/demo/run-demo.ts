@@ -10,6 +10,7 @@ export interface DemoOptions {
   readonly folder?: string;
   readonly keep?: true;
   readonly github?: true;
+  readonly gitea?: true;
 }
 
 /** 128 plus the number of SIGINT, the shell convention. */
@@ -36,7 +37,7 @@ export async function runDemo(options: DemoOptions): Promise<number> {
 }
 
 async function runIn(folder: DemoFolder, options: DemoOptions, signal: AbortSignal): Promise<number> {
-  const stage = options.github ? await loadGithubStage() : plainStage;
+  const stage = await loadStage(options);
   await stage.prepare(folder).catch(refuse);
   const server = await startDemoServer(folder, signal);
   try {
@@ -50,9 +51,14 @@ async function runIn(folder: DemoFolder, options: DemoOptions, signal: AbortSign
   }
 }
 
-/** Loaded lazily: the fake GitHub needs the packages of the tests. */
-async function loadGithubStage(): Promise<Stage> {
-  return (await import('./github/stage.ts')).githubStage;
+/** Loaded lazily: forges need the packages of the tests. */
+async function loadStage({ github, gitea }: DemoOptions): Promise<Stage> {
+  if (github) return (await import('./github/stage.ts')).githubStage;
+  return gitea ? (await import('./gitea/stage.ts')).giteaStage : plainStage;
+}
+
+function isOnForge({ github, gitea }: DemoOptions): boolean {
+  return github === true || gitea === true;
 }
 
 /** A fault of git, or of the folder, is no bug of the command. */
@@ -82,13 +88,13 @@ async function leave(folder: DemoFolder, options: DemoOptions, exitCode: number 
     write(`Everything is kept in ${path}; what the server said is in ${log}`);
     return;
   }
-  // The fake GitHub ends with this process, so there is nothing left to inspect.
-  const goesOn = options.keep && !options.github && exitCode === EXIT.ok;
+  // A forge ends with this process, so there is nothing left to inspect.
+  const goesOn = options.keep && !isOnForge(options) && exitCode === EXIT.ok;
   if (!folder.isTemporary || goesOn) {
     write(`Everything is in ${path}`);
     return;
   }
   await folder.remove();
-  const command = `${sluiceCommand()} demo --keep${options.github ? ' --github' : ''}`;
+  const command = `${sluiceCommand()} demo --keep${options.github ? ' --github' : ''}${options.gitea ? ' --gitea' : ''}`;
   write(`${path} is removed. To keep it, and to be told how to see all this for yourself: ${command}`);
 }

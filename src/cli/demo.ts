@@ -11,6 +11,7 @@ export function defineDemo(command: Command): void {
     .option('--folder <folder>', 'Put everything into this folder and keep it: an empty folder, or a new one.')
     .option('--keep', 'Leave the server running and everything in place, to look further.')
     .option('--github', 'On a GitHub of this machine, with people and a CI; it needs the packages for tests.')
+    .option('--gitea', 'On a real Gitea, which is built from source once; that needs Go, gcc and ten minutes.')
     // The demo runs its own server, so --url, --token-file and --json do not apply.
     .configureHelp({ minWidthToWrap: 20, showGlobalOptions: false })
     .addHelpText(
@@ -26,5 +27,6 @@ export function defineDemo(command: Command): void {
     'sluice demo --keep',
     'sluice demo --folder ./demo',
     'npm run demo -- --github',
+    'npm run demo -- --gitea',
   ]);
 }

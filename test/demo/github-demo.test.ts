@@ -4,8 +4,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { it, type TestContext } from 'node:test';
+import { until } from '../../examples/demo/commands.ts';
 import { startCi } from '../../examples/demo/github/ci.ts';
-import { connect, until } from '../../examples/demo/github/connect.ts';
+import { connect } from '../../examples/demo/github/connect.ts';
 import { createFakeGithub } from '../fake/github/fake-github.ts';
 
 async function aPlace(context: TestContext) {

@@ -1,8 +1,9 @@
 import { paint, write } from '../../../src/cli/core/terminal.ts';
 import type { FakeGithub } from '../../../test/fake/github/fake-github.ts';
 import type { PullRequest, Repository } from '../../../test/fake/github/model.ts';
+import { until } from '../commands.ts';
+import { readable } from '../readable.ts';
 import { readFiles, STORY } from '../story.ts';
-import { until } from './connect.ts';
 
 /** The pull requests of the plain demo that give people text to read. */
 const CAST = [
@@ -100,17 +101,4 @@ function showNews(pr: PullRequest, shown: Map<number, string>): void {
   if (text === '' || shown.get(pr.number) === text) return;
   shown.set(pr.number, text);
   write(`\n${paint('bold', `#${pr.number} ${pr.title}`)}\n${text.replaceAll(/^/gm, '    ')}`);
-}
-
-/** Without hidden markers, the time, and the footer with the commands. */
-function readable(body: string): string {
-  const lines = body.replaceAll(/<!--.*?-->\n?/g, '').split('\n');
-  return lines
-    .filter((line) => !line.startsWith('<sub>'))
-    .join('\n')
-    .replaceAll(/<\/?(?:details|summary)>/g, '')
-    .replaceAll('\u200b', '')
-    .replaceAll(/\\([\\`*_[\]<>#|~$&])/g, '$1')
-    .replaceAll(/\n{2,}/g, '\n')
-    .trim();
 }

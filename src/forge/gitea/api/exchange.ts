@@ -93,8 +93,8 @@ function isUnsent(error: unknown): boolean {
   );
 }
 
-/** Reading again changes nothing. A proxy answers for a Gitea that restarts. */
+/** Reading again changes nothing. A proxy answers for a Gitea that restarts, and Gitea fails while it learns of a push. */
 export function isRepeatable(method: string, received: Answer<unknown> | Lost): boolean {
   if (method !== 'GET') return false;
-  return 'detail' in received || [502, 503, 504].includes(received.status);
+  return 'detail' in received || [500, 502, 503, 504].includes(received.status);
 }
