@@ -63,7 +63,7 @@ async function makeRepository(people: GiteaPeople): Promise<void> {
   for (const [login, permission] of [['sluice', 'admin'] as const, ...writers]) {
     await people.get('root', 'PUT', `${PATH}/collaborators/${login}`, { permission });
   }
-  // Nobody else moves main.
+  // The protection keeps everybody else from moving main.
   const rule = { rule_name: 'main', enable_push: true, enable_push_whitelist: true, push_whitelist_usernames: [] };
   await people.get('root', 'POST', `${PATH}/branch_protections`, { ...rule, block_admin_merge_override: true });
 }
