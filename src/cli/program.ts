@@ -69,6 +69,7 @@ export function createProgram(): Program {
     const { defineSimulate } = await import('./simulate/command.ts');
     return defineSimulate;
   });
+  add('mcp', 'Answer coding agents (Model Context Protocol)', async () => (await import('./mcp/mcp.ts')).defineMcp);
   add('events', 'Show what happened, and follow what happens', async () => (await import('./events.ts')).defineEvents);
   add('audit', 'Export and verify the records that never change', async () => {
     const { defineAudit } = await import('./events.ts');
@@ -89,7 +90,7 @@ export function createProgram(): Program {
 }
 
 /** Commands on an organization's objects. The commands about tests have their own --org option. */
-const ACT_FOR_ORGANIZATIONS = new Set(['status', 'repo', 'queue', 'pr', 'watch', 'logs', 'token', 'webhook']);
+const ACT_FOR_ORGANIZATIONS = new Set(['status', 'repo', 'queue', 'pr', 'watch', 'logs', 'mcp', 'token', 'webhook']);
 
 function addOrgOption(command: Command): void {
   for (const below of command.commands) addOrgOption(below);

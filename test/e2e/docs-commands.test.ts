@@ -140,6 +140,8 @@ describe('cli.md', PATIENCE, () => {
     const { run, follow, untilState } = await open(t, 'cli', { slow: 'yes' });
     await follow(shellBlocks(page, 'Plain `sluice`') + shellBlocks(page, 'A demo') + shellBlocks(page, 'Forges'));
     await follow(shellBlocks(page, 'Which server'), LOGIN);
+    const agents = shellBlocks('docs/mcp.md') + inlineCommands('docs/mcp.md');
+    await follow(`${shellBlocks(page, 'Coding agents')}${agents}`, LOGIN);
     await follow('sluice queue create -B release\nsluice pr submit 7 -B release');
     assert.match(await follow(shellBlocks(page, 'Which repository')), /#7/);
     await follow('sluice pr cancel 7 -B release\nsluice queue delete -B release');
@@ -265,6 +267,7 @@ describe('the pages for administrators', PATIENCE, () => {
       'coming-from',
       'events',
       'webhooks',
+      'mcp',
     ]
       .flatMap((name) => listStatements(shellBlocks(`docs/${name}.md`)))
       .filter((statement) => !followed.has(beginningOf(statement)));

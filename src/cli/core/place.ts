@@ -36,7 +36,7 @@ export function addEntryArguments(command: Command): Command {
     .usage('[options] [repo] [branch] <number>');
 }
 
-function addPlaceOptions(command: Command): Command {
+export function addPlaceOptions(command: Command): Command {
   return command
     .option(
       '-R, --repo <repo>',
@@ -75,7 +75,7 @@ function parseNumber(word: string | undefined): number {
 }
 
 /** A parser's complaint about a word, in the form of other usage errors. */
-function parseWord<T>(parse: (text: string) => T, word: string): T {
+export function parseWord<T>(parse: (text: string) => T, word: string): T {
   try {
     return parse(word);
   } catch (error) {
@@ -96,7 +96,7 @@ export function withNewQueue<Options>(run: (context: Context, place: Place, opti
 }
 
 // SPEC W23
-async function chooseQueue(context: Context, words: readonly string[], options: PlaceOptions): Promise<Place> {
+export async function chooseQueue(context: Context, words: readonly string[], options: PlaceOptions): Promise<Place> {
   const { repo, branch } = readPlace(words, options);
   if (repo !== undefined && branch !== undefined) return { repo, targetBranch: branch };
   const found = repo === undefined ? await findRepo(context) : { repo, defaultBranch: undefined };

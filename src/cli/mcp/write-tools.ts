@@ -1,0 +1,98 @@
+import { Type } from 'typebox';
+import { present } from '../../lib/present.ts';
+import { shorten } from './read-tools.ts';
+import { choice, prFields, repoFields, type Tool, tool, words } from './tool.ts';
+
+const submit = tool({
+  name: 'submit_pull_request',
+  title: 'Submit a pull request to the queue',
+  description:
+    'Submits a pull request: the queue tests it and lands it on the branch if it passes. Submitting one that is in the queue changes its priority.',
+  isWrite: true,
+  fields: {
+    ...prFields,
+    priority: Type.Optional(choice(['urgent', 'high', 'medium', 'low'], 'Who goes first. Urgent interrupts others.')),
+    no_batch: Type.Optional(Type.Boolean({ description: 'Never test it in a batch with others.' })),
+    sha: Type.Optional(
+      words(
+        'The whole head commit that is meant: at another one, nothing is submitted. Give it to be sure what lands.',
+      ),
+    ),
+  },
+  run: async ({ context, findPlace }, given) => {
+    const { pr: number, sha, priority, no_batch: noBatch } = given;
+    const pr = { number, ...present({ sha }) };
+    const entry = await context.call('submitPullRequest', {
+      ...(await findPlace(given)),
+      pr,
+      ...present({ priority, noBatch }),
+    });
+    return [{ title: `Pull request ${number} is submitted:`, data: shorten(entry) }];
+  },
+});
+
+function act(
+  operation: 'cancelPullRequest' | 'restartTestsOnPullRequest',
+  texts: Pick<Tool, 'name' | 'title' | 'description'> & { readonly done: string },
+): Tool {
+  const { done, ...names } = texts;
+  return tool({
+    ...names,
+    isWrite: true,
+    fields: prFields,
+    run: async ({ context, findPlace }, given) => {
+      const entry = await context.call(operation, { ...(await findPlace(given)), pr: { number: given.pr } });
+      return [{ title: `Pull request ${given.pr} ${done}:`, data: shorten(entry) }];
+    },
+  });
+}
+
+const quarantine = tool({
+  name: 'quarantine_test',
+  title: 'Quarantine a test, or end it',
+  description:
+    'Decides whether a test is quarantined: it still runs, and its failures block nobody. Only for tests that fail at random; a broken test hides a bug.',
+  isWrite: true,
+  fields: {
+    ...repoFields,
+    test_id: words('The id of the test, as list_tests shows it.', 36),
+    setting: Type.Optional(
+      choice(
+        ['ALWAYS_QUARANTINE', 'NEVER_QUARANTINE', 'UNSPECIFIED'],
+        'ALWAYS_QUARANTINE (default), NEVER_QUARANTINE forbids it, UNSPECIFIED ends either decision.',
+      ),
+    ),
+    reason: words('Why, for people who read it later.', 1000),
+    until: Type.Optional(words('When the decision ends by itself: an instant such as 2027-01-31T00:00:00Z.')),
+  },
+  run: async ({ context, findScope }, given) => {
+    const { test_id, setting = 'ALWAYS_QUARANTINE', reason, until: expires_at } = given;
+    const scope = await findScope(given);
+    const { test } = await context.call('setQuarantine', {
+      ...scope,
+      test_id,
+      setting,
+      reason,
+      ...present({ expires_at }),
+    });
+    return [{ title: `The test is ${test.quarantined ? '' : 'not '}quarantined now:`, data: test }];
+  },
+});
+
+// SPEC W54
+export const WRITE_TOOLS: readonly Tool[] = [
+  submit,
+  act('cancelPullRequest', {
+    name: 'cancel_pull_request',
+    title: 'Remove a pull request from the queue',
+    description: 'Removes a pull request from the queue. It can be submitted again, at the end of the line.',
+    done: 'is removed',
+  }),
+  act('restartTestsOnPullRequest', {
+    name: 'restart_tests',
+    title: 'Test a pull request again',
+    description: 'Tests a pull request in the queue again. Only while it is TESTING or PENDING_FAILURE.',
+    done: 'is tested again',
+  }),
+  quarantine,
+];
