@@ -1,14 +1,9 @@
 import type { Command } from 'commander';
-import { addExamples, type RepoRef } from '../core/arguments.ts';
-import { createContext, type GlobalOptions } from '../core/context.ts';
+import { addExamples } from '../core/arguments.ts';
+import { createContext } from '../core/context.ts';
 import { usageError } from '../core/exit.ts';
 import { addPlaceOptions } from '../core/place.ts';
-
-export interface McpOptions extends GlobalOptions {
-  readonly allowWrites?: true;
-  readonly repo?: RepoRef;
-  readonly branch?: string;
-}
+import type { McpOptions } from './serve-mcp.ts';
 
 export function defineMcp(mcp: Command): void {
   addPlaceOptions(

@@ -2,18 +2,23 @@ import { fromJsonSchema, type JsonSchemaType, type jsonSchemaValidator, McpServe
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { present } from '../../lib/present.ts';
 import { readVersion } from '../../lib/version.ts';
-import { parseRepo } from '../core/arguments.ts';
+import { parseRepo, type RepoRef } from '../core/arguments.ts';
 import { chooseOrg } from '../core/checkout.ts';
-import type { Context } from '../core/context.ts';
+import type { Context, GlobalOptions } from '../core/context.ts';
 import { CliError } from '../core/exit.ts';
 import { chooseQueue, findRepo, parseWord } from '../core/place.ts';
 import type { ProblemDocument } from '../core/problem.ts';
 import { clean, say } from '../core/terminal.ts';
 import { formatAnswer, formatError } from './answer.ts';
-import type { McpOptions } from './mcp.ts';
 import { READ_TOOLS } from './read-tools.ts';
 import { describeMisfits, type Session, type Tool } from './tool.ts';
 import { WRITE_TOOLS } from './write-tools.ts';
+
+export interface McpOptions extends GlobalOptions {
+  readonly allowWrites?: true;
+  readonly repo?: RepoRef;
+  readonly branch?: string;
+}
 
 const INSTRUCTIONS = `Sluice is a merge queue: it tests pull requests together with those ahead of them and lands what passed. It also keeps the results of tests and knows which are flaky.
 Ask why_waiting about a pull request in the queue, and explain_failure about one whose tests failed.
