@@ -14,11 +14,11 @@ import { simulate } from './simulate.ts';
 import { describeFailure, Summary } from './summary.ts';
 import { TROUBLES } from './troubles.ts';
 
-/** 132 in all, besides the frozen ones. `npm run simulate` runs thousands. */
-const SEEDS = 40;
-const QUARANTINE_SEEDS = 20;
-const API_SEEDS = 22;
-const TROUBLED_SEEDS = 24;
+/** 108 in all, besides the frozen ones. `npm run simulate` runs thousands. */
+const SEEDS = 28;
+const QUARANTINE_SEEDS = 16;
+const API_SEEDS = 18;
+const TROUBLED_SEEDS = 20;
 const ADAPTIVE_SEEDS = 16;
 const FREEZE_SEEDS = 10;
 /** Rare events are searched for in this many times as many seeds. */
