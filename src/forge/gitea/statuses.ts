@@ -26,7 +26,7 @@ export async function readReports(
 ): Promise<readonly CheckReport[]> {
   // Gitea's combined status has the newest of each context only, which another account may have set.
   const path = `/commits/${sha}/statuses`;
-  return reportsOf(await client.list<StatusData>({ repository, path, query: { sort: 'highestindex' } }, MAX_PAGES));
+  return reportsOf(await client.list<StatusData>({ repository, path }, MAX_PAGES));
 }
 
 /** The newest status of each context and account. */
