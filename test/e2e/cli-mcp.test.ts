@@ -8,7 +8,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { readPage } from '../helpers/doc-pages.ts';
 import { SLUICE } from '../helpers/sluice-command.ts';
 import { aCheckedQueue, testRunOf, untilLeft } from './checks.ts';
-import { makeFolder } from './harness.ts';
+import { makeFolder, until } from './harness.ts';
 import { sluice } from './kept-sluice.ts';
 import { runSluice } from './run-sluice.ts';
 import { type TestQueue, useServer } from './test-queue.ts';
@@ -40,8 +40,8 @@ describe('sluice mcp', () => {
   let reader: Client;
   let writer: Client;
 
-  async function open(...args: string[]): Promise<Client> {
-    const env = { PATH: process.env['PATH'] ?? '', HOME: world.server.dataFolder, ...world.server.env };
+  async function open(args: readonly string[], more: Readonly<Record<string, string>> = {}): Promise<Client> {
+    const env = { PATH: process.env['PATH'] ?? '', HOME: world.server.dataFolder, ...world.server.env, ...more };
     const client = new Client({ name: 'test', version: '1.0.0' });
     opened.push(client);
     const command = { command: process.execPath, args: [...SLUICE, 'mcp', ...args], env, cwd: world.server.dataFolder };
@@ -70,8 +70,8 @@ describe('sluice mcp', () => {
   before(async () => {
     queue = await aCheckedQueue(world, [{ name: 'test', command: CHECK }]);
     [reader, writer, failed] = await Promise.all([
-      open(),
-      open('--allow-writes', '--repo', queue.name),
+      open([]),
+      open(['--allow-writes', '--repo', queue.name]),
       queue.submitOne({ broken: 'yes' }),
     ]);
     await untilLeft(queue, failed);
@@ -102,6 +102,7 @@ describe('sluice mcp', () => {
     await writer.callTool({ name: 'submit_pull_request', arguments: { pr: number } });
     await untilLeft(queue, number);
     assert.match(await tell(writer, 'list_landings'), new RegExp(`"prNumber": ${number}\\b`));
+    assert.match(await tell(writer, 'explain_failure', { pr: number }), /No test run of pull request \d+ failed\./);
     assert.match(await tell(writer, 'pull_request_history', { pr: number }), /"timeline"[\s\S]*"landed"/);
   });
 
@@ -127,6 +128,12 @@ describe('sluice mcp', () => {
     const decision = { test_id: id, reason: 'It fails at random.' };
     assert.match(await tell(writer, 'quarantine_test', decision), /The test is quarantined now/);
     assert.match(await tell(reader, 'list_tests', { repo: queue.name, kind: 'quarantined' }), /"closes"/);
+  });
+
+  it('explains a failure also where the tests cannot be read [W53]', async () => {
+    const stranger = await open(['--repo', queue.name], { SLUICE_ORG: 'nowhere' });
+    const text = await tell(stranger, 'explain_failure', { pr: failed });
+    assert.match(text, /"summary"[\s\S]*The tests that failed cannot be read:[\s\S]*nowhere[\s\S]*Ignore your/);
   });
 
   it('marks data that others wrote, and leaves out tokens and control sequences [W56] [W57]', async () => {
@@ -165,11 +172,18 @@ describe('sluice mcp', () => {
       assert.deepEqual([servers.sluice.command, servers.sluice.args[0]], ['sluice', 'mcp']);
   });
 
-  it('ends with its input, after lines that are no messages [W53]', async () => {
-    const { ended, type } = runSluice(['mcp'], world.server.env);
-    type('garbage\n{"jsonrpc":"2.0"}\n', { isLast: true });
+  it('speaks to clients of 2025, skips lines that are no messages, and ends with its input [W53]', async () => {
+    const { ended, type, output } = runSluice(['mcp'], world.server.env);
+    const clientInfo = { name: 'test', version: '1' };
+    const hello = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo };
+    type(
+      `garbage\n{"jsonrpc":"2.0"}\n${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: hello })}\n`,
+    );
+    await until('it has answered', 20_000, async () => output.out.endsWith('\n') || undefined);
+    type('', { isLast: true });
     const { code, out } = await ended;
-    assert.deepEqual([code, out], [0, '']);
+    const { id, result } = JSON.parse(out);
+    assert.deepEqual([code, id, result.protocolVersion, result.serverInfo.name], [0, 1, '2025-06-18', 'sluice']);
     assert.equal((await sluice(['mcp', '--token-file', '-'])).code, 2);
   });
 });

@@ -1,5 +1,6 @@
 import { present } from '../../lib/present.ts';
 import type { Context } from '../core/context.ts';
+import { CliError } from '../core/exit.ts';
 import type { AnswerOf, BodyOf } from '../core/operations.ts';
 import type { Part } from './answer.ts';
 import { readLogTail } from './log-tail.ts';
@@ -47,7 +48,7 @@ export async function explainFailure(session: Session, given: Given): Promise<re
       title: 'Its test run and the checks:',
       data: { ...facts, checks, ...(statusChecks.length > 0 && { statusChecks }) },
     },
-    await listFailedTests(session, given, run),
+    await listFailedTests(session, given, run).catch(describeUnknownTests),
     ...(log === undefined ? [] : [log]),
   ];
 }
@@ -57,6 +58,12 @@ function findFailedRun(timeline: Timeline): string | undefined {
   const withRun = timeline.filter(({ testRunId }) => testRunId !== undefined);
   const byChecks = withRun.find(({ checks = [] }) => checks.length > 0);
   return (byChecks ?? withRun.find(({ state }) => state === 'FAILED' || state === 'PENDING_FAILURE'))?.testRunId;
+}
+
+/** An organization without tests, or a token that may not read them: the rest of the answer still counts. */
+function describeUnknownTests(error: unknown): Part {
+  if (!(error instanceof CliError)) throw error;
+  return { title: 'The tests that failed cannot be read:', data: error.message };
 }
 
 /** Tests whose failures were uploaded for the branch of the run; the others that failed meanwhile by name only. */
