@@ -117,6 +117,8 @@ describe('a small disk under the server', { skip }, () => {
     });
     assert.match(notReady, /The disk of the server is full/);
     assert.equal((await fetch(`${server.url}/healthz`)).status, 200);
+    const metrics = await queue.api.send('../metrics');
+    assert.match(metrics.text, /^sluice_http_requests_total\{route="\/readyz",status="503"\} \d+$/m, 'alerts see it');
     const result = { repo: queue.repo, testRunId: run.testRunId, name: 'test', status: 'COMPLETED' };
     await queue.api.refused('503 UNAVAILABLE', 'reportCheck', { ...result, conclusion: 'SUCCESS' });
     assert.equal((await queue.get(one)).state, 'TESTING');
