@@ -2,6 +2,9 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { globSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
@@ -41,6 +44,12 @@ const unknownIn = (expression: string) =>
     .map(([name]) => name)
     .filter((name) => !known.has(name));
 
+const promtool = (...args: string[]) =>
+  promisify(execFile)('promtool', args).then(
+    (ran) => ({ code: 0, ...ran }),
+    (error: { code: unknown; stdout: string; stderr: string }) => error,
+  );
+
 describe('the alerts', () => {
   for (const { alert, record, expr } of rules) {
     test(`${alert ?? record} asks for metrics that exist`, () => assert.deepEqual(unknownIn(expr), []));
@@ -73,12 +82,7 @@ describe('the alerts', () => {
   test('each is told in the tests of promtool, which pass where it is installed', async (t) => {
     const tests = readPage('deploy/prometheus/rules.test.yml');
     for (const { alert } of alerts) assert.ok(tests.includes(`alertname="${alert}"`), alert);
-    const { code, stdout } = await promisify(execFile)('promtool', ['test', 'rules', 'rules.test.yml'], {
-      cwd: `${ROOT}deploy/prometheus`,
-    }).then(
-      (ran) => ({ code: 0, ...ran }),
-      (error: { code: unknown; stdout: string }) => error,
-    );
+    const { code, stdout } = await promtool('test', 'rules', `${ROOT}deploy/prometheus/rules.test.yml`);
     if (code === 'ENOENT') return t.skip('promtool is not installed');
     assert.equal(code, 0, stdout);
   });
@@ -91,4 +95,17 @@ test('the dashboard asks for metrics that exist', () => {
   assert.deepEqual([...asked.map(({ expr }) => expr), ...variables].flatMap(unknownIn), []);
   // Recorded names are for the alerts: the dashboard works without them.
   assert.doesNotMatch(asked.map(({ expr }) => expr).join(), /sluice:/);
+});
+
+test('promtool understands the queries of the dashboard, where it is installed', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-promtool-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const asked = dashboard.panels.flatMap(({ targets = [] }) => targets);
+  const file = join(folder, 'queries.yml');
+  // JSON is YAML.
+  const written = asked.map(({ expr }, index) => ({ record: `query_${index}`, expr }));
+  await writeFile(file, JSON.stringify({ groups: [{ name: 'queries', rules: written }] }));
+  const { code, stderr } = await promtool('check', 'rules', file);
+  if (code === 'ENOENT') return t.skip('promtool is not installed');
+  assert.equal(code, 0, stderr);
 });
