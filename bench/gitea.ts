@@ -1,13 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../test/e2e/harness.ts';
-import {
-  closePlace,
-  type GiteaPlace,
-  type GiteaPull,
-  GiteaQueue,
-  isReal,
-  startPlace,
-} from '../test/gitea/gitea-queue.ts';
+import { closePlace, type GiteaPlace, GiteaWorld, type OpenRequest, startPlace } from '../test/gitea/gitea-world.ts';
 import { p95, printFigure, progress } from './lib/figure.ts';
 
 interface Case {
@@ -40,7 +33,7 @@ const DEADLINE_MS = 10 * 60_000;
 /** Requests to the API of a Gitea: a real one if SLUICE_REAL_GITEA names the program, otherwise the double. */
 export async function run(words: readonly string[] = []): Promise<void> {
   const place = await startPlace();
-  progress(`gitea: ${isReal(place.people.gitea) ? 'a real one' : 'the double'}`);
+  progress(`gitea: ${'kill' in place.people.gitea ? 'a real one' : 'the double'}`);
   try {
     for (const each of CASES) if (words.length === 0 || words.includes('calls')) await land(place, each);
     if (words.length === 0 || words.includes('idle')) await idle(place);
@@ -51,8 +44,8 @@ export async function run(words: readonly string[] = []): Promise<void> {
 
 async function land(place: GiteaPlace, { name, pullRequests, settings, goal }: Case): Promise<void> {
   const requiredStatuses = CHECKS.map((check) => ({ name: check, app: 'ci' }));
-  const queue = await GiteaQueue.create(place, { settings: { requiredStatuses, ...settings } });
-  const prs: GiteaPull[] = [];
+  const queue = await GiteaWorld.create(place, name, { settings: { requiredStatuses, ...settings } });
+  const prs: OpenRequest[] = [];
   for (let count = 0; count < pullRequests; count += 1) prs.push(await queue.open());
   const ci = runSlowCi(queue);
   const { calls } = place.proxy;
@@ -62,7 +55,7 @@ async function land(place: GiteaPlace, { name, pullRequests, settings, goal }: C
     await sleep(SUBMIT_EVERY_MS);
   }
   const shown = await Promise.all(prs.map((pr) => untilShown(queue, pr)));
-  for (const pr of prs) await queue.untilTold(pr, /Landed/);
+  for (const pr of prs) await queue.untilTold(pr, 'Landed');
   ci.end();
   printFigure({
     name: `gitea.${name}.calls`,
@@ -75,13 +68,15 @@ async function land(place: GiteaPlace, { name, pullRequests, settings, goal }: C
 }
 
 /** The time from the landing until Gitea shows the pull request as merged. */
-async function untilShown(queue: GiteaQueue, pr: GiteaPull): Promise<number> {
-  const { landed } = await queue.untilState(pr, 'MERGED', DEADLINE_MS);
-  await queue.untilMerged(pr, landed?.sha);
+async function untilShown(queue: GiteaWorld, pr: OpenRequest): Promise<number> {
+  const { landed } = await until(`#${pr.number} landed`, DEADLINE_MS, () =>
+    queue.untilState(pr, 'MERGED').catch(() => undefined),
+  );
+  await queue.untilMerged(pr);
   return Date.now() - Date.parse(landed?.at ?? '');
 }
 
-function runSlowCi(queue: GiteaQueue): { end(): void } {
+function runSlowCi(queue: GiteaWorld): { end(): void } {
   const seen = new Set<string>();
   const timer = setInterval(async () => {
     for (const { sha } of await queue.testBranches().catch(() => [])) {
@@ -97,7 +92,7 @@ function runSlowCi(queue: GiteaQueue): { end(): void } {
 
 async function idle(place: GiteaPlace): Promise<void> {
   progress(`gitea: ${IDLE_MINUTES} minutes of an idle queue with ${OPEN} open pull requests`);
-  const queue = await GiteaQueue.create(place);
+  const queue = await GiteaWorld.create(place, 'idle');
   for (let count = 0; count < OPEN; count += 1) await queue.open();
   const { calls } = place.proxy;
   // Until the poll that sees them all is over.
@@ -108,7 +103,7 @@ async function idle(place: GiteaPlace): Promise<void> {
   });
   calls.length = 0;
   await sleep(IDLE_MINUTES * 60_000);
-  const own = calls.filter((call) => call.includes(`/${queue.owner}/`));
+  const own = calls.filter((call) => call.includes(`/${queue.name}`));
   printFigure({ name: 'gitea.idle.calls', unit: 'calls/minute', value: own.length / IDLE_MINUTES, goal: IDLE_GOAL });
 }
 

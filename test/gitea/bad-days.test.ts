@@ -3,16 +3,9 @@ import { describe, test } from 'node:test';
 import { runGit } from '../contract/plain-repository.ts';
 import type { ApiFault } from '../fake/hosted/faults.ts';
 import { breakGitea } from './any-gitea.ts';
-import { type GiteaWorld, type OpenRequest, shareGitea } from './gitea-world.ts';
+import { shareGitea } from './gitea-world.ts';
 
 const aWorld = shareGitea();
-
-async function untilMerged(world: GiteaWorld, { number }: OpenRequest): Promise<{ readonly merge_commit_sha: string }> {
-  return world.until(`#${number} shows as merged`, async () => {
-    const { body } = await world.ask(`/pulls/${number}`);
-    return body.merged ? body : undefined;
-  });
-}
 
 /** They break the Gitea that they share, so each has it for itself. */
 describe('a queue on Gitea, on bad days', () => {
@@ -26,7 +19,7 @@ describe('a queue on Gitea, on bad days', () => {
     await world.report(sha, 'success');
     await world.untilState(pr, 'MERGED');
     assert.equal(await world.head('main'), sha);
-    assert.equal((await untilMerged(world, pr)).merge_commit_sha, sha);
+    assert.equal((await world.untilMerged(pr)).merge_commit_sha, sha);
   });
 
   test('a repository that is renamed while it is tested lands under its new name', async () => {
@@ -37,7 +30,7 @@ describe('a queue on Gitea, on bad days', () => {
     await world.rename(`${world.name}-renamed`);
     await world.report(sha, 'success');
     await world.until('main has moved', async () => ((await world.head('main')) === sha ? true : undefined));
-    await untilMerged(world, pr);
+    await world.untilMerged(pr);
   });
 
   test('a pull request that a person merges past the queue leaves it', async () => {
@@ -54,7 +47,7 @@ describe('a queue on Gitea, on bad days', () => {
     const merged = await world.head('main');
     const { landed } = await world.untilLanded(other, { onto: merged });
     assert.equal(await world.head('main'), landed);
-    await untilMerged(world, other);
+    await world.untilMerged(other);
   });
 
   test('test branches get drafts that are closed in the end', async () => {
@@ -118,7 +111,7 @@ describe('a queue on Gitea, when answers are lost', { skip: isReal }, () => {
       await world.report(sha, 'success');
       const { landed } = await world.untilState(pr, 'MERGED');
       assert.equal(await world.head('main'), landed?.sha);
-      await untilMerged(world, pr);
+      await world.untilMerged(pr);
       const gitDir = gitea.gitDirOf(world.fullName);
       assert.equal(await runGit(gitDir, ['rev-list', '--count', '--first-parent', `${before}..main`]), '1');
       assert.equal(gitea.faults.fired.length > 0, true);

@@ -1,18 +1,61 @@
 // A server as users run it, connected to a Gitea, real or fake, with a repository, a queue, people and a CI.
 
-import { after, before } from 'node:test';
+import assert from 'node:assert/strict';
+import { after, before, type TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { EntryView } from '../../src/app/queue/entry-view.ts';
 import { runGit } from '../contract/plain-repository.ts';
-import { type Client, type RepositoryRef, startHere, type TestServer, until } from '../e2e/harness.ts';
+import {
+  type Client,
+  type Environment,
+  type RepositoryRef,
+  startHere,
+  type TestServer,
+  until,
+} from '../e2e/harness.ts';
 import { GiteaPeople, startGitea } from './any-gitea.ts';
+import { type GiteaProxy, startProxy } from './proxy.ts';
 
-const SECRET = 'the secret of these deliveries';
+export const SECRET = 'the secret of these deliveries';
 const PATIENCE_MS = 120_000;
 const EVENTS = ['push', 'create', 'delete', 'pull_request', 'status', 'repository'];
 
-interface GiteaPlace {
+export interface GiteaPlace {
   readonly people: GiteaPeople;
+  /** Between the server and Gitea. */
+  readonly proxy: GiteaProxy;
   readonly server: TestServer;
+}
+
+/** A Gitea with an account for Sluice, one for CI and some people. */
+export async function startPeople(): Promise<Omit<GiteaPlace, 'server'>> {
+  const people = new GiteaPeople(await startGitea());
+  for (const login of ['sluice', 'ci', 'ada', 'eve']) await people.tokenOf(login);
+  await people.get('root', 'POST', '/orgs', { username: 'acme' });
+  return { people, proxy: await startProxy(people.gitea.url) };
+}
+
+/** The same with a server that is connected to it. */
+export async function startPlace(
+  start: (environment: Environment) => Promise<TestServer> = startHere,
+  more: Environment = {},
+): Promise<GiteaPlace> {
+  const { people, proxy } = await startPeople();
+  return { people, proxy, server: await start({ ...(await connectionOf(people, proxy)), ...more }) };
+}
+
+export async function connectionOf(people: GiteaPeople, proxy: GiteaProxy): Promise<Environment> {
+  return {
+    SLUICE_GITEA_URL: proxy.url,
+    SLUICE_GITEA_TOKEN: await people.createToken('sluice', ['write:repository', 'write:issue', 'read:user']),
+    SLUICE_GITEA_WEBHOOK_SECRET: SECRET,
+  };
+}
+
+export async function closePlace({ people, proxy, server }: GiteaPlace): Promise<void> {
+  await server.stop();
+  await proxy.close();
+  await people.gitea.close();
 }
 
 /** One Gitea and one server for all tests of a file. Each test has a repository of its own. */
@@ -20,20 +63,9 @@ export function shareGitea(): (options?: WorldOptions) => Promise<GiteaWorld> {
   let place: GiteaPlace;
   let count = 0;
   before(async () => {
-    const people = new GiteaPeople(await startGitea());
-    for (const login of ['sluice', 'ci', 'ada', 'eve']) await people.tokenOf(login);
-    await people.get('root', 'POST', '/orgs', { username: 'acme' });
-    const server = await startHere({
-      SLUICE_GITEA_URL: people.gitea.url,
-      SLUICE_GITEA_TOKEN: await people.createToken('sluice', ['write:repository', 'write:issue', 'read:user']),
-      SLUICE_GITEA_WEBHOOK_SECRET: SECRET,
-    });
-    place = { people, server };
+    place = await startPlace();
   });
-  after(async () => {
-    await place.server.stop();
-    await place.people.gitea.close();
-  });
+  after(() => closePlace(place));
   return (options) => GiteaWorld.create(place, `app-${++count}`, options);
 }
 
@@ -53,13 +85,20 @@ export interface OpenRequest {
 export class GiteaWorld {
   readonly people: GiteaPeople;
   readonly server: TestServer;
+  readonly #place: GiteaPlace;
   name: string;
   #opened = 0;
 
-  private constructor({ people, server }: GiteaPlace, name: string) {
-    this.people = people;
-    this.server = server;
+  private constructor(place: GiteaPlace, name: string) {
+    this.#place = place;
+    this.people = place.people;
+    this.server = place.server;
     this.name = name;
+  }
+
+  /** The same repository through another server. */
+  through(server: TestServer): GiteaWorld {
+    return new GiteaWorld({ ...this.#place, server }, this.name);
   }
 
   static async create(place: GiteaPlace, name: string, options: WorldOptions = {}): Promise<GiteaWorld> {
@@ -107,7 +146,7 @@ export class GiteaWorld {
   }
 
   get ref(): { readonly repo: RepositoryRef; readonly targetBranch: string } {
-    const host = new URL(this.people.gitea.url).host;
+    const { host } = new URL(this.#place.proxy.url);
     return { repo: { host, owner: 'acme', name: this.name }, targetBranch: 'main' };
   }
 
@@ -149,8 +188,39 @@ export class GiteaWorld {
   }
 
   /** A status of CI. */
-  report(sha: string, state: string, login = 'ci'): Promise<unknown> {
-    return this.people.get(login, 'POST', `${this.path}/statuses/${sha}`, { state, context: 'build' });
+  report(sha: string, state: string, login = 'ci', context = 'build'): Promise<unknown> {
+    return this.people.get(login, 'POST', `${this.path}/statuses/${sha}`, { state, context });
+  }
+
+  /** Reports success for every commit under test, once. Ends with the test. */
+  runCi(t: Pick<TestContext, 'after'>): void {
+    const reported = new Set<string>();
+    let isEnded = false;
+    const look = async () => {
+      for (const { sha } of await this.testBranches()) {
+        if (isEnded || reported.has(sha)) continue;
+        await this.report(sha, 'success');
+        reported.add(sha);
+      }
+    };
+    const loop = (async () => {
+      while (!isEnded) {
+        // Gitea may be away.
+        await look().catch(() => undefined);
+        await sleep(50);
+      }
+    })();
+    t.after(() => {
+      isEnded = true;
+      return loop;
+    });
+  }
+
+  /** The first parents of main without the first commit. */
+  async line(): Promise<readonly string[]> {
+    const gitDir = this.people.gitea.gitDirOf(this.fullName);
+    const shas = await runGit(gitDir, ['log', '--first-parent', '--reverse', '--format=%H', 'refs/heads/main']);
+    return shas.split('\n').slice(1);
   }
 
   async head(branch: string): Promise<string> {
@@ -207,6 +277,25 @@ export class GiteaWorld {
       const landed = entry?.landed?.sha;
       return entry?.state === 'MERGED' && landed !== undefined && landed !== onto ? { landed } : undefined;
     });
+  }
+
+  /** Gitea shows it as merged. */
+  untilMerged({ number }: Pick<OpenRequest, 'number'>): Promise<{ readonly merge_commit_sha: string }> {
+    return this.until(`#${number} shows as merged`, async () => {
+      const { body } = await this.ask(`/pulls/${number}`);
+      return body.merged ? body : undefined;
+    });
+  }
+
+  /** Each landed with the commit that Gitea shows for it. Returns these commits. */
+  async landedAll(prs: readonly OpenRequest[]): Promise<readonly string[]> {
+    const commits: string[] = [];
+    for (const pr of prs) {
+      const { landed } = await this.untilState(pr, 'MERGED');
+      assert.equal((await this.untilMerged(pr)).merge_commit_sha, landed?.sha);
+      commits.push(landed?.sha ?? '');
+    }
+    return commits;
   }
 
   /** Sluice's own comments. */

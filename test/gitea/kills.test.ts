@@ -5,15 +5,7 @@ import { rm } from 'node:fs/promises';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeFolder, type ServerProcess, startServer } from '../e2e/harness.ts';
-import {
-  assertLanded,
-  closePlace,
-  connectionOf,
-  type GiteaPull,
-  GiteaQueue,
-  isReal,
-  startPlace,
-} from './gitea-queue.ts';
+import { closePlace, connectionOf, GiteaWorld, type OpenRequest, startPlace } from './gitea-world.ts';
 
 const PULL_REQUESTS = 10;
 const KILLS = 6;
@@ -33,15 +25,15 @@ test('ten pull requests land exactly once through kills of Sluice and of Gitea',
     await rm(dataFolder, { recursive: true, force: true, maxRetries: 5 });
   });
   const settings = { mode: 'single', concurrency: 4, mergeMethod: 'MERGE_COMMIT' };
-  let queue = await GiteaQueue.create(place, { settings });
-  const prs: GiteaPull[] = [];
+  let queue = await GiteaWorld.create(place, 'app', { settings });
+  const prs: OpenRequest[] = [];
   for (let count = 0; count < PULL_REQUESTS; count += 1) prs.push(await queue.open());
-  for (const pr of prs) await queue.submit(pr);
+  for (const pr of prs) await queue.say(pr, '/sluice merge');
   queue.runCi(t);
   const { gitea } = place.people;
   for (let kill = 0; kill < KILLS; kill += 1) {
     await sleep(400 + 350 * kill);
-    if (isReal(gitea) && kill % 2 === 1) {
+    if ('kill' in gitea && kill % 2 === 1) {
       await gitea.kill();
       await gitea.restart();
       continue;
@@ -55,6 +47,6 @@ test('ten pull requests land exactly once through kills of Sluice and of Gitea',
     });
     queue = queue.through(server);
   }
-  const landed = await assertLanded(queue, prs);
+  const landed = await queue.landedAll(prs);
   assert.deepEqual((await queue.line()).toSorted(), landed.toSorted(), 'each landed once, and nothing else did');
 });

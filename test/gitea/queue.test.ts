@@ -7,12 +7,6 @@ const aWorld = shareGitea();
 
 const show = async (world: GiteaWorld, { number }: Pick<OpenRequest, 'number'>) =>
   (await world.ask(`/pulls/${number}`)).body;
-const untilMerged = (world: GiteaWorld, pr: Pick<OpenRequest, 'number'>) =>
-  world.until(`#${pr.number} shows as merged`, async () => {
-    const shown = await show(world, pr);
-    return shown.merged ? shown : undefined;
-  });
-
 /** The tests wait more than they compute. */
 describe('a queue on Gitea', { concurrency: 4 }, () => {
   test('a comment submits, CI passes, the tested commit lands, and the pull request shows as merged', async () => {
@@ -27,7 +21,7 @@ describe('a queue on Gitea', { concurrency: 4 }, () => {
     const { landed } = await world.untilState(pr, 'MERGED');
     assert.equal(landed?.sha, sha);
     assert.equal(await world.head('main'), sha);
-    assert.equal((await untilMerged(world, pr)).merge_commit_sha, sha);
+    assert.equal((await world.untilMerged(pr)).merge_commit_sha, sha);
     await world.untilTold(pr, 'Landed');
     assert.equal((await world.comments(pr)).length, 1);
     await world.until('test branches are gone', async () =>
@@ -55,7 +49,7 @@ describe('a queue on Gitea', { concurrency: 4 }, () => {
     const entries = await Promise.all(prs.map((pr) => world.untilState(pr, 'MERGED')));
     assert.equal(await world.head('main'), sha);
     for (const [index, pr] of prs.entries()) {
-      assert.equal((await untilMerged(world, pr)).merge_commit_sha, entries[index]?.landed?.sha);
+      assert.equal((await world.untilMerged(pr)).merge_commit_sha, entries[index]?.landed?.sha);
     }
     assert.equal(new Set(entries.map(({ landed }) => landed?.sha)).size, 3);
   });
@@ -68,7 +62,7 @@ describe('a queue on Gitea', { concurrency: 4 }, () => {
     await world.report(sha, 'success');
     const { landed } = await world.untilState(pr, 'MERGED');
     assert.equal(landed?.kind, 'SAME_TREE');
-    const shown = await untilMerged(world, pr);
+    const shown = await world.untilMerged(pr);
     assert.deepEqual([shown.merge_commit_sha, await world.head('main')], [landed?.sha, landed?.sha]);
   });
 
@@ -89,7 +83,7 @@ describe('a queue on Gitea', { concurrency: 4 }, () => {
     const { sha } = await world.untilTestBranch({ number });
     await world.report(sha, 'success');
     await world.untilState({ number }, 'MERGED');
-    await untilMerged(world, { number });
+    await world.untilMerged({ number });
   });
 
   test('a pull request waits until the rules of its branch are met [G162]', async () => {
@@ -105,7 +99,7 @@ describe('a queue on Gitea', { concurrency: 4 }, () => {
     const { sha } = await world.untilTestBranch(pr);
     await world.report(sha, 'success');
     await world.untilState(pr, 'MERGED');
-    await untilMerged(world, pr);
+    await world.untilMerged(pr);
   });
 
   test('a command of somebody without write access changes nothing', async () => {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { makeFolder, startHere, type TestServer, until } from '../e2e/harness.ts';
 import { sluice } from '../e2e/kept-sluice.ts';
-import { type GiteaPlace, startPeople } from './gitea-queue.ts';
+import { type GiteaPlace, startPeople } from './gitea-world.ts';
 
 const APP = 'acme/app';
 let gitea: Omit<GiteaPlace, 'server'>;
@@ -31,7 +31,6 @@ before(async () => {
   gitea = await startPeople();
   ({ host } = new URL(gitea.proxy.url));
   const { people } = gitea;
-  await people.get('root', 'POST', '/orgs', { username: 'acme' });
   await people.get('root', 'POST', '/orgs/acme/repos', { name: 'app', default_branch: 'main' });
   await people.commit('root', APP, 'refs/heads/main', undefined, { files: { 'README.md': 'hello\n' } });
   const token = await people.createToken('sluice', ['write:repository', 'write:issue', 'read:user']);
@@ -65,7 +64,7 @@ describe('sluice forge setup gitea', () => {
     const admin = `/repos/${APP}`;
     await people.get('root', 'PUT', `${admin}/collaborators/sluice`, { permission: 'admin' });
     await people.get('root', 'PUT', `${admin}/collaborators/ci`, { permission: 'write' });
-    await people.get('root', 'PUT', `${admin}/collaborators/grace`, { permission: 'write' });
+    await people.get('root', 'PUT', `${admin}/collaborators/ada`, { permission: 'write' });
     const rule = {
       rule_name: 'main',
       enable_push: true,

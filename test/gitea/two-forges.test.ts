@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
 import { GithubWorld } from '../e2e/github-world.ts';
-import { closePlace, connectionOf, GiteaQueue, SECRET, startPeople, startPlace } from './gitea-queue.ts';
+import { closePlace, connectionOf, GiteaWorld, SECRET, startPeople, startPlace } from './gitea-world.ts';
 
 test('a server on two forges mixes nothing up, whatever has the same name on both [G159]', async (t) => {
   const here = await startPeople();
@@ -15,7 +15,7 @@ test('a server on two forges mixes nothing up, whatever has the same name on bot
     await here.people.gitea.close();
   });
   const place = { ...here, server: github.server };
-  const gitea = await GiteaQueue.create(place, { owner: 'acme' });
+  const gitea = await GiteaWorld.create(place, 'app');
   const [theirs, ours] = [await github.open(), await gitea.open()];
   assert.equal(theirs.number, ours.number, 'both are #1 of acme/app');
   github.say(theirs, '/sluice merge');
@@ -24,22 +24,21 @@ test('a server on two forges mixes nothing up, whatever has the same name on bot
   await gitea.say(ours, '/sluice merge');
   const { sha } = await gitea.untilTestBranch(ours);
   await gitea.report(sha, 'success');
-  const { landed } = await gitea.untilState(ours, 'MERGED');
-  await gitea.untilMerged(ours, landed?.sha);
+  await gitea.landedAll([ours]);
   assert.equal((await github.get(theirs.number)).state, 'TESTING', 'a status of Gitea passes nothing on GitHub');
   assert.equal(github.sticky(theirs)?.includes('Landed'), false);
   github.report(tested.sha, 'success');
   await github.untilState(theirs, 'MERGED');
-  await gitea.untilTold(ours, /Landed/);
+  await gitea.untilTold(ours, 'Landed');
   assert.equal((await gitea.line()).length, 1);
 });
 
 test('deliveries that are forged, or copies of GitHub’s, are refused [G159] [G168]', async (t) => {
   const place = await startPlace();
   t.after(() => closePlace(place));
-  const queue = await GiteaQueue.create(place, { hasHook: false });
+  const queue = await GiteaWorld.create(place, 'app', { webhooks: false });
   const { host } = new URL(place.proxy.url);
-  const body = JSON.stringify({ ref: 'refs/heads/main', repository: { name: 'app', owner: { login: queue.owner } } });
+  const body = JSON.stringify({ ref: 'refs/heads/main', repository: { name: queue.name, owner: { login: 'acme' } } });
   const signature = createHmac('sha256', SECRET).update(body).digest('hex');
   const send = (path: string, headers: Record<string, string>) =>
     fetch(`${place.server.url}${path}`, { method: 'POST', headers, body }).then(({ status }) => status);
