@@ -98,7 +98,13 @@ export type DeliveryAnswer =
  * Tells the server what to read again. Two hints with the same `key` are stored as one. The name `*` means all
  * repositories of the owner.
  */
-export type WebhookHint = HintSubject & { readonly key: string; readonly owner: string; readonly name: string };
+export type WebhookHint = HintSubject & {
+  readonly key: string;
+  readonly owner: string;
+  readonly name: string;
+  /** The forge's own id of the repository, from a forge that does not tell of renames. */
+  readonly forgeId?: string;
+};
 
 export type HintSubject =
   /**

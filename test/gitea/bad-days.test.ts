@@ -22,7 +22,7 @@ describe('a queue on Gitea, on bad days', () => {
     assert.equal((await world.untilMerged(pr)).merge_commit_sha, sha);
   });
 
-  test('a repository that is renamed while it is tested lands under its new name', async () => {
+  test('a repository that is renamed while it is tested lands under its new name [G172]', async () => {
     const world = await aWorld();
     const pr = await world.open();
     await world.say(pr, '/sluice merge');

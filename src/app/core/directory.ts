@@ -72,6 +72,12 @@ export class Directory {
     return all.filter(isMeant);
   }
 
+  /** Repositories of all organizations that the forge knows by this id, whatever their names here. */
+  async findRepositoriesWithId(host: string, forgeId: string): Promise<readonly Repository[]> {
+    const all = await this.#remember('A', () => this.#store.repositories.listAll());
+    return all.filter((repository) => repository.host === host && repository.forgeId === forgeId);
+  }
+
   findRepositoryById(id: RepositoryId): Promise<Repository | undefined> {
     return this.#remember(`i\n${id}`, async () => (await this.#store.repositories.listAll()).find((r) => r.id === id));
   }

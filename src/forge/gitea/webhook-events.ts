@@ -27,7 +27,9 @@ interface Event {
 export function hintsOf(event: string, payload: Payload, ownId: number | undefined): readonly WebhookHint[] {
   const read = Object.hasOwn(READERS, event) ? READERS[event] : undefined;
   const isOwn = ownId !== undefined && countAt(payload, 'sender', 'id') === ownId;
-  return read?.({ payload, action: textAt(payload, 'action'), isOwn }) ?? [];
+  const hints = read?.({ payload, action: textAt(payload, 'action'), isOwn }) ?? [];
+  const id = countAt(payload, 'repository', 'id');
+  return id === undefined ? hints : hints.map((each) => ({ ...each, forgeId: String(id) }));
 }
 
 const READERS: Readonly<Record<string, (event: Event) => readonly WebhookHint[]>> = {
