@@ -163,8 +163,12 @@ export async function createGiteaWorld(shared?: GiteaPeople): Promise<GiteaWorld
       const other = (await runGit(path, ['for-each-ref', '--format=%(refname:short)', 'refs/heads']))
         .split('\n')
         .find((known) => known !== branch);
-      // Gitea keeps its default branch.
-      if (usual === branch) await people.get('root', 'PATCH', app, { default_branch: other });
+      // Gitea keeps its default branch, and fails while it still works on an earlier change of it.
+      if (usual === branch)
+        await wait('another branch is the default', async () => {
+          const { status } = await people.ask('root', 'PATCH', app, { default_branch: other });
+          return status < 300;
+        });
       await push(`:refs/heads/${branch}`);
     },
     breakRepository: () => breakGitea(gitea),
