@@ -50,11 +50,13 @@ async function land(place: GiteaPlace, { name, pullRequests, settings, goal }: C
   const ci = runSlowCi(queue);
   const { calls } = place.proxy;
   calls.length = 0;
+  const watched: Promise<number>[] = [];
   for (const pr of prs) {
     await queue.say(pr, '/sluice merge');
+    watched.push(untilShown(queue, pr));
     await sleep(SUBMIT_EVERY_MS);
   }
-  const shown = await Promise.all(prs.map((pr) => untilShown(queue, pr)));
+  const shown = await Promise.all(watched);
   for (const pr of prs) await queue.untilTold(pr, 'Landed');
   ci.end();
   printFigure({
