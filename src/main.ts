@@ -33,7 +33,7 @@ import { createDeliveryMaker } from './app/webhooks/make-deliveries.ts';
 import { findOtherKey } from './app/webhooks/secrets.ts';
 import { createLocalRunner, findRunnerFolder } from './check-runner/local/local-runner.ts';
 import type { CheckRunner } from './check-runner/runner.ts';
-import { type Config, type Environment, parseConfig } from './config/config.ts';
+import { type Config, type Environment, listSecretFiles, parseConfig } from './config/config.ts';
 import { describeStartError } from './config/start-error.ts';
 import { connectForges } from './connect-forges.ts';
 import type { PlaceQuestion } from './flaky/upload-place.ts';
@@ -252,9 +252,8 @@ function entryOf(name: string): URL {
 }
 
 function createRunner(config: Config, log: Log): Promise<CheckRunner> {
-  const { dataFolder, github, gitea } = config;
   return createLocalRunner({
-    folder: findRunnerFolder(dataFolder, config.runnerProtection),
+    folder: findRunnerFolder(config.dataFolder, config.runnerProtection),
     jobs: config.runnerJobs,
     wanted: config.runnerProtection,
     trustsAll: config.runnerTrustsAll,
@@ -262,11 +261,7 @@ function createRunner(config: Config, log: Log): Promise<CheckRunner> {
     processes: config.runnerProcesses,
     tools: config.runnerTools,
     caches: config.runnerCaches,
-    secrets: [
-      dataFolder,
-      ...(github?.auth.kind === 'key_file' ? [github.auth.file] : []),
-      ...(gitea !== undefined && 'file' in gitea.token ? [gitea.token.file] : []),
-    ],
+    secrets: [config.dataFolder, ...listSecretFiles(config)],
     log,
   });
 }

@@ -135,6 +135,14 @@ export function parseConfig(environment: Environment): ParsedConfig {
   return { config: Object.freeze(config), warnings };
 }
 
+/** Files of the operator that hold credentials of forges. */
+export function listSecretFiles({ github, gitea }: Config): readonly string[] {
+  return [
+    ...(github?.auth.kind === 'key_file' ? [github.auth.file] : []),
+    ...(gitea !== undefined && 'file' in gitea.token ? [gitea.token.file] : []),
+  ];
+}
+
 function toFolder(given: string | undefined): string | undefined {
   return given === undefined ? undefined : path.resolve(given);
 }

@@ -78,7 +78,7 @@ export interface PullRequest {
   body: string;
   readonly labels: Set<Label>;
   isClosed: boolean;
-  /** Where `refs/pull/N/head` is. */
+  /** The commit of `refs/pull/N/head`. */
   headSha: string;
   mergeBase: string;
   merged: { readonly sha: string; readonly by: User; readonly at: number } | undefined;
