@@ -4,7 +4,7 @@ import { formatInstant, type Instant } from '../../lib/clock.ts';
 import type { ForgeRepository } from '../forge.ts';
 import { instantOf, mayCommand } from '../hosted/forge-text.ts';
 import type { ChangedPullRequest, ForgeSnapshot, RepositoryIdentity, SnapshotQuery } from '../hosting.ts';
-import { type GiteaClient, PAGE } from './api/client.ts';
+import type { GiteaClient } from './api/client.ts';
 import type { CommentData, PullData } from './api/data.ts';
 import { numberOf } from './comments.ts';
 import { type FactsTools, findPull, pollFacts } from './facts.ts';
@@ -134,14 +134,15 @@ async function readPulls(
   { since, entries }: WantedPulls,
 ): Promise<ReadonlyMap<PrNumber, PullData>> {
   const pulls = new Map<PrNumber, PullData>();
+  const limit = await client.readPageSize();
   for (let page = 1; page <= MAX_PULL_PAGES; page += 1) {
-    const query = { state: 'open', sort: 'recentupdate', page, limit: PAGE };
+    const query = { state: 'open', sort: 'recentupdate', page, limit };
     const { data } = await client.request<readonly PullData[] | null>({ repository, path: '/pulls', query });
     const some = data ?? [];
     for (const pull of some) pulls.set(pull.number, pull);
     const isFresh = (instantOf(some.at(-1)?.updated_at) ?? 0) > since;
     const missing = entries.filter((number) => !pulls.has(number)).length;
-    if (some.length < PAGE || (!isFresh && missing < WORTH_A_PAGE)) break;
+    if (some.length < limit || (!isFresh && missing < WORTH_A_PAGE)) break;
   }
   return pulls;
 }

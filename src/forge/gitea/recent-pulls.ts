@@ -1,7 +1,7 @@
 import type { PrNumber } from '../../engine/pull-request.ts';
 import { pause, type Timing } from '../../lib/clock.ts';
 import type { ForgeRepository } from '../forge.ts';
-import { type GiteaClient, PAGE } from './api/client.ts';
+import type { GiteaClient } from './api/client.ts';
 import type { PullData } from './api/data.ts';
 import { findPull } from './facts.ts';
 
@@ -10,7 +10,7 @@ export async function listRecent(
   client: GiteaClient,
   repository: ForgeRepository,
 ): Promise<ReadonlyMap<PrNumber, PullData>> {
-  const query = { state: 'open', sort: 'recentupdate', limit: PAGE };
+  const query = { state: 'open', sort: 'recentupdate', limit: await client.readPageSize() };
   const { data } = await client.request<readonly PullData[] | null>({
     repository,
     path: '/pulls',

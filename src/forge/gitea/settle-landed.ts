@@ -58,7 +58,8 @@ async function deleteBranch(client: GiteaClient, repository: ForgeRepository, pu
   const open = await client.list<PullData>({ repository, path: '/pulls', query: { state: 'open' } }, MAX_PULL_PAGES);
   const isUsed = ({ number, head, base }: PullData) =>
     number !== pull.number && (base.ref === branch || (head.ref === branch && head.repo_id === base.repo_id));
-  if (open.some(isUsed)) return;
+  const isAll = open.length < MAX_PULL_PAGES * (await client.readPageSize());
+  if (!isAll || open.some(isUsed)) return;
   const path = `/branches/${encodePath(branch)}`;
   const { status, data } = await client.request<{ readonly commit: { readonly id: string } }>({
     ...{ repository, path, accept: [404] },

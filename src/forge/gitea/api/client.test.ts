@@ -56,6 +56,17 @@ describe('requests to Gitea', () => {
     assert.deepEqual(seen, ['GET', 'GET', 'POST']);
   });
 
+  it('read every page of a list, also where an operator allows only short ones [G160]', async (t) => {
+    const all = Array.from({ length: 7 }, (_, index) => index);
+    const client = await clientOf(t, ({ url = '' }, response) => {
+      const { pathname, searchParams } = new URL(url, 'http://git.test');
+      const from = (Number(searchParams.get('page')) - 1) * 3;
+      const body = pathname.endsWith('/settings/api') ? { max_response_items: 3 } : all.slice(from, from + 3);
+      response.end(JSON.stringify(body));
+    });
+    assert.deepEqual(await client.list({ repository: APP, path: '/labels' }, 20), all);
+  });
+
   it('follow a rename with the same method, and lead to no other host [G160]', async (t) => {
     const seen: string[] = [];
     const client = await clientOf(t, ({ method, url = '' }, response) => {

@@ -47,6 +47,8 @@ export interface GiteaClient {
   readonly connection: GiteaConnection;
   /** A refused token is read again, and the request is sent once more. */
   request<Data>(request: GiteaRequest): Promise<Answer<Data>>;
+  /** The number of items in a full page. */
+  readPageSize(): Promise<number>;
   /** Reads pages until one is not full. */
   list<Item>(request: GiteaRequest, maxPages: number): Promise<readonly Item[]>;
   /** The account of the token. */
@@ -56,8 +58,6 @@ export interface GiteaClient {
   /** May be cached, unless it `isAsked` for now. */
   resolve(repository: RepositoryName, how?: { readonly isAsked: boolean }): Promise<RepositoryData>;
   readonly token: string;
-  /** The number of requests since the start, by path without its variable parts. */
-  readonly counts: ReadonlyMap<string, number>;
   forget(owner: string, name?: string): void;
   close(): void;
 }
@@ -66,8 +66,8 @@ export interface GiteaClient {
 const AT_ONCE = 6;
 const TIMEOUT_MS = 20_000;
 const RETRY_MS = 500;
-/** Gitea cuts longer pages by default. */
-export const PAGE = 50;
+/** Gitea cuts longer pages, unless its operator chose another limit. */
+const USUAL_PAGE = 50;
 const MAX_KNOWN = 1_000;
 
 // SPEC G160
@@ -75,17 +75,15 @@ export function createGiteaClient(options: GiteaClientOptions): GiteaClient {
   const { connection, clock, log, timeoutMs = TIMEOUT_MS } = options;
   const turns = new Semaphore<boolean>(AT_ONCE, (waiting) => Math.max(0, waiting.indexOf(true)));
   const closing = new AbortController();
-  const counts = new Map<string, number>();
   let known = new BoundedCache<string, Promise<RepositoryData>>(MAX_KNOWN);
   let { token } = connection;
   let own: Promise<AccountData> | undefined;
   let ownId: number | undefined;
+  let pageSize: Promise<number> | undefined;
 
   async function exchange(request: GiteaRequest): Promise<Answer<unknown> | Lost> {
     const release = await turns.take(request.isUrgent === true, closing.signal);
     if (release === undefined) throw new Fault('SHUTTING_DOWN', 'The server stops.');
-    const about = nameOf(request);
-    counts.set(about, (counts.get(about) ?? 0) + 1);
     try {
       return await send({ ...wireOf(connection, request), token, timeoutMs, stop: closing.signal });
     } finally {
@@ -128,24 +126,39 @@ export function createGiteaClient(options: GiteaClientOptions): GiteaClient {
     return (await request<RepositoryData>({ repository, path: '' })).data;
   }
 
+  /** A page that Gitea cut would look like the last one. */
+  function readPageSize(): Promise<number> {
+    const asked = pageSize ?? askPageSize();
+    pageSize = asked;
+    asked.catch(() => {
+      if (pageSize === asked) pageSize = undefined;
+    });
+    return asked;
+  }
+
+  async function askPageSize(): Promise<number> {
+    const path = '/settings/api';
+    const { data } = await request<{ readonly max_response_items?: number }>({ path, accept: [403, 404] });
+    const most = data?.max_response_items;
+    return typeof most === 'number' && most > 0 ? Math.min(USUAL_PAGE, most) : USUAL_PAGE;
+  }
+
   return {
     connection,
     request,
-    counts,
+    readPageSize,
     get token() {
       return token;
     },
 
     async list<Item>(asked: GiteaRequest, maxPages: number) {
       const items: Item[] = [];
+      const limit = await readPageSize();
       for (let page = 1; page <= maxPages; page += 1) {
-        const { data } = await request<readonly Item[] | null>({
-          ...asked,
-          query: { ...asked.query, page, limit: PAGE },
-        });
+        const { data } = await request<readonly Item[] | null>({ ...asked, query: { ...asked.query, page, limit } });
         const some = Array.isArray(data) ? (data as readonly Item[]) : [];
         items.push(...some);
-        if (some.length < PAGE) break;
+        if (some.length < limit) break;
       }
       return items;
     },
