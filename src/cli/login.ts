@@ -106,9 +106,10 @@ const DELETE = new Set(['\u007f', '\b']);
 export async function askSecret(question: string): Promise<string> {
   const { stdin, stderr } = process;
   if (!stdin.isTTY) return readFileSync(0, 'utf8');
-  stderr.write(question);
+  // The echo goes off before the question shows, so that a token pasted at once is hidden too.
   stdin.setRawMode(true);
   try {
+    stderr.write(question);
     return await readHiddenLine(stdin);
   } finally {
     stdin.setRawMode(false);
