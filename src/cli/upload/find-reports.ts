@@ -1,5 +1,6 @@
-import { glob, open, stat } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { glob } from 'tinyglobby';
 import { usageError } from '../core/exit.ts';
 
 export interface ReportFile {
@@ -47,8 +48,9 @@ async function* matchesOf(pattern: string, folder: string): AsyncGenerator<Repor
   if (named?.isFile()) return yield describe(path.resolve(folder, pattern), folder, named.size);
   const wanted = named?.isDirectory() ? `${pattern.replace(/\/+$/, '')}/**/*.xml` : pattern;
   const skipped = SKIPPED.filter((name) => !wanted.split('/').includes(name));
-  const exclude = (name: string): boolean => skipped.includes(path.basename(name));
-  for await (const name of glob(wanted, { cwd: folder, exclude })) {
+  // `glob` of node:fs is missing in Node 20, which is still common in CI.
+  const ignore = skipped.map((name) => `**/${name}/**`);
+  for (const name of await glob(wanted, { cwd: folder, ignore, expandDirectories: false })) {
     const file = path.resolve(folder, name);
     const found = await statOf(file);
     if (found?.isFile()) yield describe(file, folder, found.size);

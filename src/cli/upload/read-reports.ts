@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
-import { createGunzip, createZstdDecompress } from 'node:zlib';
+import zlib from 'node:zlib';
 import type { TestIds } from '../../flaky/identity/test-id.ts';
 import { createJunitParser } from '../../junit/create-junit-parser.ts';
 import { createXmlDecoder } from '../../junit/decode-xml.ts';
@@ -49,7 +49,10 @@ async function readReport(file: ReportFile, take: (cases: readonly JunitCase[]) 
     }
   } catch (error) {
     // Earlier cases count, as they do on the server.
-    problem = `It cannot be read to its end (${(error as NodeJS.ErrnoException).code ?? 'damaged'}).`;
+    problem =
+      error instanceof NoZstd
+        ? error.message
+        : `It cannot be read to its end (${(error as NodeJS.ErrnoException).code ?? 'damaged'}).`;
   }
   take(parser.write(decoder.end().text));
   const { cases, summary } = parser.end();
@@ -57,11 +60,17 @@ async function readReport(file: ReportFile, take: (cases: readonly JunitCase[]) 
   return { problem: problem ?? problemOf(summary), unaccounted: summary.unaccounted };
 }
 
+class NoZstd extends Error {
+  override readonly message =
+    `It is packed with zstd, which Node ${process.versions.node} cannot unpack: use gzip, or Node 22.15 or newer.`;
+}
+
 function unpack(file: string, packing: Packing): AsyncIterable<Uint8Array> {
+  if (packing === 'zstd' && !('createZstdDecompress' in zlib)) throw new NoZstd();
   const source = createReadStream(file, { highWaterMark: 256 * 1024 });
   if (packing === 'none') return source;
   // `pipeline` forwards an error of either stream.
-  return pipeline(source, packing === 'gzip' ? createGunzip() : createZstdDecompress(), () => undefined);
+  return pipeline(source, packing === 'gzip' ? zlib.createGunzip() : zlib.createZstdDecompress(), () => undefined);
 }
 
 function problemOf(summary: JunitSummary): string | undefined {
