@@ -82,6 +82,10 @@ export function createProgram(): Program {
   add('org', 'Create organizations', async () => (await import('./org.ts')).defineOrg);
   add('backup', 'Copy the embedded store to a file', async () => (await import('./backup.ts')).defineBackup);
   add('restore', 'Replace the embedded store by a backup', async () => (await import('./backup.ts')).defineRestore);
+  add('version', 'Print the version, and compare it with that of the server', async () => {
+    const { defineVersion } = await import('./version.ts');
+    return defineVersion;
+  });
   add('completion', 'Print a script that completes commands in a shell', async () => {
     const { defineCompletion } = await import('./completion.ts');
     return (command) => defineCompletion(command, { program, loadEverything });

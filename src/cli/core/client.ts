@@ -4,8 +4,9 @@ import { type Answer, exchange, TimeoutError } from './exchange.ts';
 import { CliError, EXIT } from './exit.ts';
 import { type AnswerOf, type BodyOf, type OperationName, routeOf } from './operations.ts';
 import { describeProblem, type ProblemDocument } from './problem.ts';
-import { clean, say } from './terminal.ts';
+import { say } from './terminal.ts';
 import type { Token } from './token-source.ts';
+import { describeVersionGap } from './version-gap.ts';
 
 interface ClientOptions {
   /** Without a trailing slash. */
@@ -46,6 +47,8 @@ export class Client {
   readonly url: string;
   /** Hears why a call waits. */
   onWait: (text: string) => void = (text) => say(`sluice: ${text}`);
+  /** Hears once that the server has another version. */
+  onVersionGap: (text: string) => void = (text) => say(`sluice: ${text}`);
   readonly #token: () => Token;
   readonly #organization: string | undefined;
   #isVersionRead = false;
@@ -165,7 +168,7 @@ export class Client {
     if (version === undefined || this.#isVersionRead) return;
     this.#isVersionRead = true;
     const gap = describeVersionGap(version);
-    if (gap !== undefined) say(`sluice: ${gap}`);
+    if (gap !== undefined) this.onVersionGap(gap);
   }
 }
 
@@ -221,20 +224,4 @@ function describeConnectionError(error: unknown, url: string, timeoutMs: number)
   if (/SSL|EPROTO/.test(code))
     return `${url} does not speak TLS as it should (${code}). Is it http:// instead of https://?`;
   return `No server answers at ${url} (${code || String(error)}). Check SLUICE_URL or --url, and the network.`;
-}
-
-/** A sentence about a server whose version differs before the last dot; undefined if either is unknown. */
-export function describeVersionGap(server: string, own: string = readVersion()): string | undefined {
-  const order = compareVersions(server, own);
-  if (order === 0) return undefined;
-  const advice = order > 0 ? 'Update this command' : 'Update the server';
-  return `The server has version ${clean(server)}, this command ${own}. ${advice} if an answer looks wrong.`;
-}
-
-/** Positive if `a` is newer. A fix changes no answer, so only the first two numbers count. */
-function compareVersions(a: string, b: string): number {
-  const [left, right] = [a, b].map((text) => /^(\d+)\.(\d+)\./.exec(text)?.slice(1).map(Number));
-  if (left === undefined || right === undefined) return 0;
-  const differs = left.findIndex((part, index) => part !== right[index]);
-  return differs === -1 ? 0 : (left[differs] as number) - (right[differs] as number);
 }
