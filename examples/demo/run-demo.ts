@@ -53,8 +53,15 @@ async function runIn(folder: DemoFolder, options: DemoOptions, signal: AbortSign
 
 /** Loaded lazily: forges need the packages of the tests. */
 async function loadStage({ github, gitea }: DemoOptions): Promise<Stage> {
-  if (github) return (await import('./github/stage.ts')).githubStage;
-  return gitea ? (await import('./gitea/stage.ts')).giteaStage : plainStage;
+  if (github) return (await import('./github/stage.ts').catch(refuseOutsideClone)).githubStage;
+  return gitea ? (await import('./gitea/stage.ts').catch(refuseOutsideClone)).giteaStage : plainStage;
+}
+
+/** An installed package has no tests. */
+function refuseOutsideClone(error: Error & { readonly code?: string }): never {
+  const isLeftOut = error.code === 'ERR_MODULE_NOT_FOUND' && /Cannot find module .*stage\.ts/.test(error.message);
+  if (!isLeftOut) throw error;
+  throw new CliError(EXIT.usage, 'Only a clone of Sluice has the forges of the demo. Here, run `sluice demo`.');
 }
 
 function isOnForge({ github, gitea }: DemoOptions): boolean {

@@ -8,7 +8,10 @@ import { projectRoot } from './node24.mjs';
 const sources = join(projectRoot, 'src', 'web');
 const entries = ['main.tsx', 'core/stream-worker.ts'].map((file) => join(sources, file));
 
-/** Returns the folder that the server reads: a manifest, and files whose names change with their content. */
+/**
+ * Returns the folder that the server reads: files whose names change with their content, and a manifest of them and of
+ * the packages in them.
+ */
 export async function ensureWeb(folder = join(projectRoot, '.cache', 'web')) {
   const key = keyOf();
   const manifest = join(folder, 'manifest.json');
@@ -71,5 +74,14 @@ async function buildWeb(folder, key) {
     .replace('{{style}}', `/assets/${of('main-', '.css')}`)
     .replace('{{script}}', `/assets/${of('main-', '.js')}`)
     .replace('{{worker}}', `/assets/${of('stream-worker-', '.js')}`);
-  writeFileSync(join(folder, 'manifest.json'), JSON.stringify({ key, html: page, files }));
+  writeFileSync(
+    join(folder, 'manifest.json'),
+    JSON.stringify({ key, html: page, files, packages: packagesOf(metafile) }),
+  );
+}
+
+/** The paths in node_modules of the packages that a bundle is made of. */
+export function packagesOf({ inputs }) {
+  const paths = Object.keys(inputs).map((path) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0]);
+  return [...new Set(paths.filter((path) => path !== undefined))].sort();
 }

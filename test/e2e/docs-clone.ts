@@ -20,7 +20,12 @@ const NOT_RUN: readonly (readonly [command: RegExp, why: string])[] = [
   [/^sluice forge setup gitea/, 'needs a Gitea; forge-gitea-setup.test.ts runs it'],
   [/^sluice (?:(?:forge|github) check|repo add (?:github|git\.acme))/, 'needs a forge; github-docs.test.ts runs it'],
   [/^sluice events (?:-f|--follow)/, 'goes on until it is stopped'],
-  [/^git pull|^systemctl/, 'changes the installation'],
+  [/^systemctl|^(?:mv|cp) \/var\/lib\/sluice/, 'changes the installation'],
+  [/^npm install|^npx|^sha256sum|^npm run release -- --draft/, 'installs a package; packages.test.ts does'],
+  [
+    /^npm (?:version|run freeze|test|run release)|^createdb|^git commit --all/,
+    'makes a release; packages.test.ts makes a draft',
+  ],
   [/^sluice simulate --data/, 'needs a week of a queue; stored-history.test.ts reads one'],
   [/^trunk-analytics-cli/, 'is another program; docs-existing-clients.test.ts sends what it sends'],
   [/completion (?:zsh|fish)/, 'needs that shell; cli-help.test.ts reads the script'],

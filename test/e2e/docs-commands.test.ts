@@ -255,6 +255,7 @@ describe('the pages for administrators', PATIENCE, () => {
     const restored = await follow(shown.replaceAll(/^(sluice restore \S+).*$/gm, '$1 --yes'), date);
     assert.match(restored, /as in before-upgrade\.db now[\s\S]*as in .*sluice-2027-01-31\.db now/);
     await follow(shellBlocks(page, 'Upgrades'), { 'before-upgrade': 'before-another-upgrade' });
+    await follow(shellBlocks('docs/installing.md') + shellBlocks('docs/releasing.md'));
     assert.deepEqual([...unused], [], 'each command that is not run is shown somewhere');
     const shownAll = [
       'cli',
@@ -268,6 +269,8 @@ describe('the pages for administrators', PATIENCE, () => {
       'events',
       'webhooks',
       'mcp',
+      'installing',
+      'releasing',
     ]
       .flatMap((name) => listStatements(shellBlocks(`docs/${name}.md`)))
       .filter((statement) => !followed.has(beginningOf(statement)));
