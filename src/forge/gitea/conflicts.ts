@@ -14,27 +14,33 @@ const COMPUTED_MS = 20_000;
 const MAX_KNOWN = 10_000;
 
 interface Seen {
-  /** The two commits that Gitea merges. */
-  readonly of: string;
-  readonly since: Instant;
+  /** The head that was mergeable last, into this branch. */
+  readonly mergeable: string | undefined;
+  /** The two commits that are not mergeable, and since when. */
+  readonly not: { readonly of: string; readonly since: Instant } | undefined;
 }
 
-/** Gitea says "not mergeable" while it computes, too. It is a conflict once it stays so for the same commits. */
+/**
+ * Gitea says "not mergeable" while it computes, too, as after every landing. It is a conflict once it stays so for the
+ * same commits. Until then a head that was mergeable counts as mergeable: the build of its candidate finds a conflict.
+ */
 // SPEC G163
 export function createConflictMemory(clock: Timing): ConflictMemory {
   const seen = new BoundedCache<string, Seen>(MAX_KNOWN);
   return {
     judge({ id }, { number, mergeable, head, base }) {
       const key = `${id} ${number}`;
+      const merged = `${head.sha} ${base.ref}`;
       if (mergeable !== false) {
-        seen.delete(key);
+        seen.set(key, { mergeable: merged, not: undefined });
         return 'none';
       }
-      const of = `${head.sha} ${base.sha}`;
       const known = seen.find(key);
-      if (known?.of === of) return clock.now() - known.since >= COMPUTED_MS ? 'conflict' : 'unknown';
-      seen.set(key, { of, since: clock.now() });
-      return 'unknown';
+      const of = `${head.sha} ${base.sha}`;
+      const not = known?.not?.of === of ? known.not : { of, since: clock.now() };
+      seen.set(key, { mergeable: known?.mergeable, not });
+      if (clock.now() - not.since >= COMPUTED_MS) return 'conflict';
+      return known?.mergeable === merged ? 'none' : 'unknown';
     },
   };
 }

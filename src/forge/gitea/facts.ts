@@ -49,6 +49,21 @@ export async function findPull(
   return status === 404 ? undefined : data;
 }
 
+/** The open pull requests that changed last: one page of the list. */
+export async function listRecent(
+  client: GiteaClient,
+  repository: ForgeRepository,
+): Promise<ReadonlyMap<PrNumber, PullData>> {
+  const query = { state: 'open', sort: 'recentupdate', limit: await client.readPageSize() };
+  const { data } = await client.request<readonly PullData[] | null>({
+    repository,
+    path: '/pulls',
+    query,
+    isUrgent: true,
+  });
+  return new Map((data ?? []).map((pull) => [pull.number, pull]));
+}
+
 export async function findPullRequest(
   tools: FactsTools,
   { repository, number }: { readonly repository: ForgeRepository; readonly number: PrNumber },
@@ -57,12 +72,19 @@ export async function findPullRequest(
   return pull && factsOfPull(tools, repository, pull);
 }
 
+/** One page of the list holds most of them: those that changed last. */
 export async function findPullRequests(
   tools: FactsTools,
   repository: ForgeRepository,
   numbers: readonly PrNumber[],
 ): Promise<ReadonlyMap<PrNumber, PullRequestFacts>> {
-  const found = await Promise.all(numbers.map((number) => findPullRequest(tools, { repository, number })));
+  const listed = await listRecent(tools.client, repository);
+  const found = await Promise.all(
+    numbers.map(async (number) => {
+      const pull = listed.get(number) ?? (await findPull(tools.client, repository, number));
+      return pull && factsOfPull(tools, repository, pull);
+    }),
+  );
   return new Map(found.flatMap((facts) => (facts === undefined ? [] : [[facts.number, facts] as const])));
 }
 

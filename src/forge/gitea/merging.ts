@@ -9,8 +9,7 @@ import type { GiteaClient } from './api/client.ts';
 import type { PullData } from './api/data.ts';
 import type { Answer } from './api/exchange.ts';
 import { messageIn } from './api/unavailable.ts';
-import { findPull } from './facts.ts';
-import { listRecent } from './recent-pulls.ts';
+import { findPull, listRecent } from './facts.ts';
 
 interface MergingParts {
   readonly client: GiteaClient;

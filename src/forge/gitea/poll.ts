@@ -38,7 +38,7 @@ export interface GiteaPoller {
 // SPEC G165
 export function createGiteaPoller(tools: FactsTools): GiteaPoller {
   let known = new BoundedCache<string, Known>(MAX_KNOWN);
-  const { client, clock, rules } = tools;
+  const { client, clock, rules, conflicts } = tools;
   const atOnce = client.connection.webhookSecret === undefined ? READ_AGAIN_WITHOUT_WEBHOOKS : READ_AGAIN;
 
   async function readFacts(
@@ -56,7 +56,7 @@ export function createGiteaPoller(tools: FactsTools): GiteaPoller {
     const facts = told.map(async ({ pull, last }) => {
       const { number } = pull;
       const isOld = last === undefined || clock.now() - last.at > KEPT_MS || last.signs !== signsOf(pull);
-      if (!isOld && !again.has(number) && isDecided(last.facts)) return [number, last.facts] as const;
+      if (!isOld && !again.has(number) && isDecided(pull, last.facts)) return [number, last.facts] as const;
       const read = await pollFacts(tools, repository, pull);
       known.set(keyOf(repository, number), { signs: signsOf(pull), at: clock.now(), facts: read });
       return [number, read] as const;
@@ -67,6 +67,8 @@ export function createGiteaPoller(tools: FactsTools): GiteaPoller {
   return {
     async poll({ repository, branches, entries, commits, since }) {
       const pulls = await readPulls(client, repository, { since, entries });
+      // One that is submitted while Gitea computes is known to have been mergeable.
+      for (const pull of pulls.values()) conflicts.judge(repository, pull);
       const identity = await readIdentity(client, repository, pulls);
       if (repository.forgeId !== undefined && repository.forgeId !== identity.forgeId) return { identity, ...NOTHING };
       const [heads, checks, single] = await Promise.all([
@@ -104,8 +106,8 @@ function signsOf({ head, base, state, mergeable, title, updated_at }: PullData):
 }
 
 /** False while Gitea computes whether it can be merged. */
-function isDecided({ mergeability }: PullRequestFacts): boolean {
-  return mergeability !== 'IN_PROGRESS';
+function isDecided({ mergeable }: PullData, { blockReasons }: PullRequestFacts): boolean {
+  return mergeable !== false || blockReasons.includes('conflict');
 }
 
 function isWaitingForChecks({ blockReasons }: PullRequestFacts): boolean {

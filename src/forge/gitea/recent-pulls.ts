@@ -3,22 +3,7 @@ import { pause, type Timing } from '../../lib/clock.ts';
 import type { ForgeRepository } from '../forge.ts';
 import type { GiteaClient } from './api/client.ts';
 import type { PullData } from './api/data.ts';
-import { findPull } from './facts.ts';
-
-/** The open pull requests that changed last. Those of a landing are among them, because their comments changed. */
-export async function listRecent(
-  client: GiteaClient,
-  repository: ForgeRepository,
-): Promise<ReadonlyMap<PrNumber, PullData>> {
-  const query = { state: 'open', sort: 'recentupdate', limit: await client.readPageSize() };
-  const { data } = await client.request<readonly PullData[] | null>({
-    repository,
-    path: '/pulls',
-    query,
-    isUrgent: true,
-  });
-  return new Map((data ?? []).map((pull) => [pull.number, pull]));
-}
+import { findPull, listRecent } from './facts.ts';
 
 /** Reads pull requests some time after a landing. Those that are asked for in the meantime share one request. */
 export interface LandedPulls {
