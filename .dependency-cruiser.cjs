@@ -4,7 +4,7 @@ const test = '\\.test\\.ts$';
 const any = { own: '^src/', vendor: '^node_modules/' };
 
 // Ports are the files directly in these rooms; adapters are the folders beside them.
-const port = '^src/(forge|check-runner|outgoing|simulator|storage)/[^/]+\\.ts$|^src/git/git\\.ts$';
+const port = '^src/(forge|check-runner|identity|outgoing|simulator|storage)/[^/]+\\.ts$|^src/git/git\\.ts$';
 const pure = '^src/(engine|flaky|junit|policy)/';
 const lib = '^src/lib/';
 const words = '^src/words/';
@@ -79,6 +79,13 @@ module.exports = {
     ),
     room('outgoing-port', '^src/outgoing/[^/]+\\.ts$', ['^src/outgoing/[^/]+\\.ts$', lib], 'A port knows no adapter.'),
     room('outgoing-adapters', '^src/outgoing/([^/]+)/', ['^src/outgoing/', lib], 'A sender imports its port and lib.'),
+    room('identity-port', '^src/identity/[^/]+\\.ts$', ['^src/identity/[^/]+\\.ts$', lib], 'A port knows no adapter.'),
+    room(
+      'identity-adapters',
+      '^src/identity/([^/]+)/',
+      ['^src/identity/[^/]+\\.ts$', '^src/identity/$1/', lib],
+      'A provider imports its port and lib.',
+    ),
     room(
       'storage-adapters',
       '^src/storage/([^/]+)/',

@@ -4,6 +4,7 @@ import type { LogLevel } from '../lib/log.ts';
 import { checkSlug } from '../lib/text.ts';
 import { checkGitea, GITEA_RULES, type GiteaEnvironment, parseGitea, warnOfGitea } from './gitea.ts';
 import { checkGithub, GITHUB_RULES, type GithubEnvironment, parseGithub, warnOfGithub } from './github.ts';
+import { checkOidc, OIDC_RULES, type OidcConfig, parseOidc } from './oidc.ts';
 import { parseRunner, RUNNER_REMOVED, RUNNER_RULES, type RunnerConfig } from './runner.ts';
 import { VARIABLES, type Variable, type VariableName } from './variables.ts';
 
@@ -81,6 +82,8 @@ export interface Config extends RunnerConfig {
   readonly github: GithubEnvironment | undefined;
   /** The same for Gitea. */
   readonly gitea: GiteaEnvironment | undefined;
+  /** Undefined: people sign in with tokens alone. */
+  readonly oidc: OidcConfig | undefined;
   /** Undefined: a folder of the data folder, which is created. */
   readonly backupFolder: string | undefined;
   /** Undefined: the server makes no backups without being asked. */
@@ -101,6 +104,7 @@ export function parseConfig(environment: Environment): ParsedConfig {
     ...checkGithub(read),
     ...checkGitea(read),
     ...checkBackups(read),
+    ...checkOidc(read),
     ...findRemoved(environment),
   ];
   if (problems.length > 0) return { problems };
@@ -128,6 +132,7 @@ export function parseConfig(environment: Environment): ParsedConfig {
     logLevel: (read('SLUICE_LOG_LEVEL') ?? VARIABLES.SLUICE_LOG_LEVEL.default) as Config['logLevel'],
     github: parseGithub(read),
     gitea: parseGitea(read),
+    oidc: parseOidc(read),
     backupFolder: toFolder(read('SLUICE_BACKUP_DIR')),
     backupSchedule: parseSchedule(read),
   };
@@ -135,11 +140,12 @@ export function parseConfig(environment: Environment): ParsedConfig {
   return { config: Object.freeze(config), warnings };
 }
 
-/** Files of the operator that hold credentials of forges. */
-export function listSecretFiles({ github, gitea }: Config): readonly string[] {
+/** Files of the operator that hold credentials. */
+export function listSecretFiles({ github, gitea, oidc }: Config): readonly string[] {
   return [
     ...(github?.auth.kind === 'key_file' ? [github.auth.file] : []),
     ...(gitea !== undefined && 'file' in gitea.token ? [gitea.token.file] : []),
+    ...(oidc?.secret !== undefined && 'file' in oidc.secret ? [oidc.secret.file] : []),
   ];
 }
 
@@ -185,6 +191,7 @@ function problemOf(variable: Variable, given: string): string | undefined {
 const RULES: { readonly [Name in VariableName]?: (given: string) => string | undefined } = {
   ...GITHUB_RULES,
   ...GITEA_RULES,
+  ...OIDC_RULES,
   SLUICE_DATABASE_URL: (given) =>
     /^postgres(?:ql)?:\/\//.test(given) && URL.canParse(given)
       ? undefined

@@ -103,6 +103,24 @@ export const VARIABLES = {
     'unset: the server polls events',
     'The secret of the webhooks that Gitea sends to /webhooks/gitea/HOST.',
   ),
+  SLUICE_OIDC_ISSUER: url(
+    'unset: people sign in with tokens',
+    'Issuer of the OpenID Connect provider that people sign in to the dashboard with. Its redirect address is SLUICE_URL/web/sign-in/sso/callback. See sign-in.md.',
+  ),
+  SLUICE_OIDC_CLIENT_ID: text('unset', 'The client that the provider knows this server as.'),
+  SLUICE_OIDC_CLIENT_SECRET: secret('unset: a public client', 'The secret of the client.'),
+  SLUICE_OIDC_CLIENT_SECRET_FILE: text('unset', 'A file with that secret instead.'),
+  SLUICE_OIDC_NAME: text('single sign-on', 'The name of the provider on the sign-in page.'),
+  SLUICE_OIDC_SCOPES: text('openid profile', 'What is asked of the provider. Some need one more for groups.'),
+  SLUICE_OIDC_GROUPS_CLAIM: text('groups', 'The claim that names the groups of a person.'),
+  SLUICE_OIDC_LOGIN_CLAIM: text(
+    'unset: nobody has own pull requests',
+    'The claim that holds the login of a person at a forge, as github.com=github_login. The people themselves must not be able to change it.',
+  ),
+  SLUICE_ROLES_FILE: text(
+    'unset',
+    'The table of roles: lines such as `author acme/github.com/acme/* group:developers`. The same on all servers of one database.',
+  ),
   SLUICE_RUNNER_JOBS: integer(
     'number of cores',
     { min: 1, max: 1000 },

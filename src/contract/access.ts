@@ -22,7 +22,7 @@ export const ScopeName = component(
   'Scope',
   fixedEnum(
     SCOPES,
-    'read; upload (test results, quarantine lookup); evidence (upload, and its results may excuse failures in a queue: never give it to a job that runs code of pull requests); targets (setImpactedTargets); report (check results); submit (submit, cancel, restart); admin (everything of the organization); instance (organizations, plain git paths, runner commands, backups).',
+    'read; upload (test results, quarantine lookup); evidence (upload, and its results may excuse failures in a queue: never give it to a job that runs code of pull requests); targets (setImpactedTargets); report (check results); submit (submit, cancel, restart); maintain (pause, resume, freeze; acts on tests and uploads); admin (everything of the organization); instance (organizations, plain git paths, runner commands, backups).',
   ),
 );
 
@@ -128,6 +128,62 @@ export const createSignInLink = operation({
     body: {},
     reply: { url: 'https://sluice.acme.dev/login#…', expiresAt: '2026-09-17T10:26:02.000Z' },
   },
+});
+
+const EXAMPLE_SESSION = {
+  id: 'b1946ac92492d2347c6235b4d2611184f1c8b1d1f0c1c4ff7c3b3d2f8a1e6d70',
+  name: 'Ada Lovelace (sso:248289761001)',
+  provider: 'sso',
+  subject: '248289761001',
+  createdAt: '2026-09-17T08:00:00.000Z',
+  lastUsedAt: '2026-09-17T10:16:02.000Z',
+  expiresAt: '2026-09-17T16:00:00.000Z',
+};
+
+export const listSessions = operation({
+  name: 'listSessions',
+  tag: 'Access',
+  scope: 'admin',
+  isOnlyOnV1: true,
+  summary: 'List the people who are signed in',
+  description: 'Sessions that began with a token are not among them: they end with their token.',
+  body: Empty,
+  reply: Type.Object({
+    sessions: list(
+      record('PersonSession', 'The session of a person on the dashboard.', {
+        id: text('Id of the session; not a secret.'),
+        name: text('The person, as the audit names them.'),
+        provider: text('Who proved it.'),
+        subject: text('The id of the person at that provider.'),
+        createdAt: instant('When the person signed in.'),
+        lastUsedAt: instant('When it was used last, to within a minute.'),
+        expiresAt: instant('When it ends if it is not used again.'),
+      }),
+      'The latest first.',
+    ),
+  }),
+  errors: [],
+  example: { body: {}, reply: { sessions: [EXAMPLE_SESSION] } },
+});
+
+export const revokeSession = operation({
+  name: 'revokeSession',
+  tag: 'Access',
+  scope: 'admin',
+  isOnlyOnV1: true,
+  summary: 'End the session of a person',
+  description:
+    'At once, on all servers. The person can sign in again unless the provider or the table of roles says no.',
+  body: Type.Object({
+    id: Type.String({
+      pattern: '^[0-9a-f]{64}$',
+      description: 'Id of the session.',
+      'x-sluice-message': 'must be the id of a session',
+    }),
+  }),
+  reply: Empty,
+  errors: ['SESSION_NOT_FOUND'],
+  example: { body: { id: EXAMPLE_SESSION.id }, reply: {} },
 });
 
 export const listApiTokens = operation({

@@ -12,6 +12,7 @@ export type RefusalCode =
   | 'TEST_NOT_FOUND'
   | 'MONITOR_NOT_FOUND'
   | 'TOKEN_NOT_FOUND'
+  | 'SESSION_NOT_FOUND'
   | 'UPLOAD_NOT_FOUND'
   | 'WEBHOOK_NOT_FOUND'
   | 'WEBHOOK_DELIVERY_NOT_FOUND'
@@ -157,6 +158,11 @@ export const ERRORS: { readonly [Code in ErrorCode]: ErrorKind } = {
     status: 404,
     title: 'No such token',
     help: 'The organization has no token with this id. `listApiTokens` shows those it has.',
+  },
+  SESSION_NOT_FOUND: {
+    status: 404,
+    title: 'No such session',
+    help: 'It ended, or was revoked before. `listSessions` shows those of people who are signed in.',
   },
   UPLOAD_NOT_FOUND: {
     status: 404,

@@ -32,6 +32,7 @@ export const EVENT_TYPES: readonly string[] = [
   DAILY_DIGEST,
   ...['alarm.raised', 'alarm.ended'],
   ...['token.created', 'token.revoked'],
+  ...['session.begun', 'session.refused', 'session.revoked'],
   ...['repository.registered', 'repository.renamed', 'repository.removed'],
   ...['webhook.created', 'webhook.changed', 'webhook.deleted', 'webhook.disabled'],
 ];
@@ -68,8 +69,13 @@ export const Event = record('Event', 'Something that happened.', {
   type: text('Such as pull_request.merged.'),
   at: instant('When it happened.'),
   actor: record('Actor', 'By whom.', {
-    kind: fixedEnum(['token', 'person', 'forge', 'sluice'], 'A person acted at the forge.'),
-    name: text('The name of the token, the login of the person, the host of the forge.'),
+    kind: fixedEnum(
+      ['token', 'person', 'forge', 'sluice'],
+      'A person acted at the forge, or signed in to the dashboard.',
+    ),
+    name: text(
+      'The name of the token, the host of the forge, the @login of a person at the forge, or the name of a person who signed in, with the provider and its subject in parentheses.',
+    ),
   }),
   repo: Type.Optional(Repo),
   targetBranch: Type.Optional(text('The branch of the queue.')),

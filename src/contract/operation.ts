@@ -19,6 +19,8 @@ export interface Operation<Body extends TSchema = TSchema, Reply extends TSchema
   readonly path: string;
   readonly tag: 'Pull requests' | 'Queues' | 'Flaky tests' | 'Uploaders' | 'Repositories' | 'Access' | 'Operations';
   readonly scope: Scope;
+  /** With a field of the body beyond these, it needs the scope `admin`. */
+  readonly openFields?: readonly string[];
   readonly summary: string;
   readonly description: string;
   /** The JSON body of a POST, or the query of a GET. */
@@ -50,6 +52,13 @@ export interface Operation<Body extends TSchema = TSchema, Reply extends TSchema
 }
 
 export type ReplyOf<Op extends Operation> = View<Op['reply']>;
+
+/** The scope that a request needs. */
+// SPEC A50
+export function scopeOf({ scope, openFields }: Operation, body: unknown): Scope {
+  if (openFields === undefined) return scope;
+  return Object.keys(body as object).every((name) => openFields.includes(name)) ? scope : 'admin';
+}
 
 type Defaulted = 'method' | 'path';
 

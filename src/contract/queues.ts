@@ -141,10 +141,11 @@ export const createQueue = operation({
 export const updateQueue = operation({
   name: 'updateQueue',
   tag: 'Queues',
-  scope: 'admin',
+  scope: 'maintain',
+  openFields: ['repo', 'targetBranch', 'state', 'reason', 'until', 'addFreeze', 'removeFreeze'],
   summary: 'Change the settings or the state of a queue',
   description:
-    'What is absent stays. A value out of range changes nothing at all. Changing the mode of a queue with pull requests in it first lets them land or leave (SWITCHING_MODES).',
+    'What is absent stays. A value out of range changes nothing at all. Changing the mode of a queue with pull requests in it first lets them land or leave (SWITCHING_MODES). With the scope maintain: state, reason, until, addFreeze and removeFreeze; the rest needs admin.',
   body: Type.Object(
     {
       ...queueRef,

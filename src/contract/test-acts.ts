@@ -15,7 +15,7 @@ const EXAMPLE_REF = { ...EXAMPLE_SCOPE, test_id: EXAMPLE_DETAILS.id };
 
 export const setQuarantine = testOperation({
   name: 'setQuarantine',
-  scope: 'admin',
+  scope: 'maintain',
   summary: 'Decide whether a test is quarantined',
   description:
     "ALWAYS_QUARANTINE and NEVER_QUARANTINE outrank the repository's automatic quarantine, whatever the status is; UNSPECIFIED ends such a decision. Nothing is quarantined while quarantine is switched off for the repository.",
@@ -49,7 +49,7 @@ export const setQuarantine = testOperation({
 
 export const flagTest = testOperation({
   name: 'flagTest',
-  scope: 'admin',
+  scope: 'maintain',
   summary: 'Say that a test is flaky, or no longer',
   description:
     'A flag counts as an active monitor that calls the test flaky, until it is taken away. A broken test cannot be flagged; its flag can be taken away.',
@@ -73,7 +73,7 @@ export const flagTest = testOperation({
 
 export const muteMonitor = testOperation({
   name: 'muteMonitor',
-  scope: 'admin',
+  scope: 'maintain',
   summary: 'Mute a monitor for one test, or end that',
   description:
     'A muted monitor goes on detecting, and does not count for the status and the labels of the test. Only a monitor that has been active on the test can be muted. When the mute ends, the monitor counts again.',
@@ -107,7 +107,7 @@ export const muteMonitor = testOperation({
 
 export const setLabel = testOperation({
   name: 'setLabel',
-  scope: 'admin',
+  scope: 'maintain',
   summary: 'Put a label on a test, or take it away',
   description:
     'A label that is taken away goes from all its sources at once; one that a monitor gave comes back only with a new detection. A test has at most 50 labels.',
@@ -123,7 +123,7 @@ export const setLabel = testOperation({
 
 export const linkTicketToTestCase = testOperation({
   name: 'linkTicketToTestCase',
-  scope: 'admin',
+  scope: 'maintain',
   summary: 'Link a ticket to a test',
   description: 'A test has one ticket: another one takes its place. On /trunk/v1 the answer is empty.',
   body: Type.Object({

@@ -217,7 +217,7 @@ export const listUploads = testOperation({
 
 export const processUploadAgain = testOperation({
   name: 'processUploadAgain',
-  scope: 'admin',
+  scope: 'maintain',
   summary: 'Process an upload again',
   description:
     'From the files as they came, which are kept for some days. What it stored before is not counted twice. One that still waits to be processed stays as it is.',
@@ -232,7 +232,7 @@ export const processUploadAgain = testOperation({
 
 export const ignoreUpload = testOperation({
   name: 'ignoreUpload',
-  scope: 'admin',
+  scope: 'maintain',
   summary: 'Take back what an upload is evidence for',
   description:
     'Its runs stay and are shown; statuses and quarantine that followed from it are restored within seconds, which the events of the tests say. Again, or of an upload of which nothing is stored: no change.',

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { admit, reachesAll } from '../app/access/admit.ts';
 import { answerOnce } from '../app/access/answer-once.ts';
 import { ForkProofs } from '../app/access/fork-proofs.ts';
 import type { Caller } from '../app/core/caller.ts';
@@ -30,6 +31,7 @@ import { registerUploader, toIncomingUpload, type UploaderDeps } from './uploade
 import { Dashboard, registerDashboard } from './web/dashboard.ts';
 import { createSessionAdmission } from './web/session-admission.ts';
 import { registerSessions } from './web/sessions.ts';
+import { registerSignIn } from './web/sign-in.ts';
 import { createStrangerRoutes } from './web/stranger-routes.ts';
 import { Strangers } from './web/strangers.ts';
 import { registerWebhooks } from './webhooks.ts';
@@ -119,6 +121,7 @@ export function createServer(deps: ServerDeps): FastifyInstance {
     if (operation.path === '/metrics') addRoute(route, { ...sluiceDialect, mount: '' }, admission(operation));
   }
   registerSessions(server, { ...deps, baseUrlOf });
+  registerSignIn(server, { ...deps, baseUrlOf });
   const dashboard = new Dashboard(deps);
   registerDashboard(server, dashboard);
   registerLinkPages(server, dashboard);
@@ -218,6 +221,7 @@ function createHandler(
   return async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     const context = new Context(deps, request, dialect);
     const body = operation.hasFiles ? toIncomingUpload(deps, request) : validated(request);
+    if (needsBody(operation, request.caller)) await admitWithBody(deps, request, { operation, body });
     const act = async () => {
       const answer = orThrow(await handle(context, body as never));
       const isWritten = write === undefined || typeof answer === 'string';
@@ -229,6 +233,26 @@ function createHandler(
     closeIfStopping(server, reply);
     logRequest(deps.log, request, status);
     return answer;
+  };
+}
+
+/** Most requests are admitted before their body is read. */
+function needsBody({ openFields }: Operation, caller: Caller | undefined): caller is Caller {
+  return caller !== undefined && (caller.person !== undefined || openFields !== undefined);
+}
+
+async function admitWithBody(
+  { app }: RouteDeps,
+  request: FastifyRequest,
+  asked: { readonly operation: Operation; readonly body: unknown },
+): Promise<void> {
+  const admitted = orThrow(await admit(app, request.caller as Caller, asked));
+  request.caller = admitted;
+  const { readmit } = request;
+  request.readmit = async () => {
+    const found = await readmit();
+    const now = found && (await admit(app, found, asked));
+    return now === undefined || isRefusal(now) || !reachesAll(now, admitted) ? undefined : now;
   };
 }
 

@@ -4,7 +4,17 @@ import type { FeedDraft } from './feed-draft.ts';
 
 export type OrganizationId = Brand<string, 'OrganizationId'>;
 
-export const SCOPES = ['read', 'upload', 'evidence', 'targets', 'report', 'submit', 'admin', 'instance'] as const;
+export const SCOPES = [
+  'read',
+  'upload',
+  'evidence',
+  'targets',
+  'report',
+  'submit',
+  'maintain',
+  'admin',
+  'instance',
+] as const;
 export type Scope = (typeof SCOPES)[number];
 
 export interface Organization {

@@ -1,24 +1,50 @@
 import type { Instant } from '../lib/clock.ts';
-import type { Organization, Token } from './accounts.ts';
+import type { Organization, OrganizationId, Token } from './accounts.ts';
+import type { FeedDraft } from './feed-draft.ts';
 
-/** A person's stay on the dashboard, with the rights of a token. Its secret is kept only as a hash. */
+/** A person as a provider proved them at the sign-in. */
+export interface ProvenPerson {
+  /** The name of the provider in addresses and in the audit. */
+  readonly provider: string;
+  /** The provider never gives it to somebody else. */
+  readonly subject: string;
+  /** For people to read: the person chose it. */
+  readonly name: string;
+  /** Those that the table of roles mentions. */
+  readonly groups: readonly string[];
+  /** The proven logins at forges, by host. */
+  readonly logins: Readonly<Record<string, string>>;
+}
+
+/** A stay on the dashboard, with the rights of a token or of a person. Its secret is kept only as a hash. */
 export interface Session {
   readonly hash: string;
+  /** Empty in the session of a person. */
   readonly tokenId: string;
   readonly createdAt: Instant;
   readonly usedAt: Instant;
   /** A sign-in link that was not opened yet. It admits to nothing. */
   readonly isLink: boolean;
+  /** Null in the session of a token. */
+  readonly organizationId: OrganizationId | null;
+  readonly person: ProvenPerson | null;
 }
 
-export interface FoundSession {
-  readonly session: Session;
-  readonly token: Token;
-  readonly organization: Organization;
+/** The session of a person. */
+export interface PersonSession extends Session {
+  readonly organizationId: OrganizationId;
+  readonly person: ProvenPerson;
 }
+
+export type FoundSession = {
+  readonly organization: Organization;
+} & (
+  | { readonly session: Session; readonly token: Token }
+  | { readonly session: PersonSession; readonly token: undefined }
+);
 
 export interface SessionStore {
-  insert(session: Session): Promise<void>;
+  insert(session: Session, feed?: readonly FeedDraft[]): Promise<void>;
   /** Old, ended and revoked ones are found too. */
   find(hash: string): Promise<FoundSession | undefined>;
   /** Turns a link that was made after `madeAfter` into a session. False if there is none, or it was opened before. */
@@ -28,6 +54,10 @@ export interface SessionStore {
   ): Promise<boolean>;
   recordUse(hash: string, at: Instant): Promise<void>;
   remove(hash: string): Promise<void>;
+  /** The sessions of people, the latest first. */
+  listPeople(organizationId: OrganizationId): Promise<readonly PersonSession[]>;
+  /** False (and no event) if the organization has no such session of a person. */
+  revoke(organizationId: OrganizationId, hash: string, feed: readonly FeedDraft[]): Promise<boolean>;
   /** Removes sessions that were begun, or used, earlier; returns how many. */
   tidy(before: { readonly begun: Instant; readonly used: Instant }): Promise<number>;
 }

@@ -1,3 +1,4 @@
+import { isPersonName } from '../lib/actor-name.ts';
 import type { FeedDraft } from './feed-draft.ts';
 import type { TestChange } from './test-ingest.ts';
 import type { TestEventRow, TestRow } from './tests.ts';
@@ -28,7 +29,10 @@ export function feedOfChange(change: TestChange, seq: number, at: number): reado
 }
 
 function draft({ type, text, data }: Told, actor: string | null): Pick<FeedDraft, 'type' | 'body'> {
-  const by = actor === null ? { kind: 'sluice', name: 'sluice' } : { kind: 'token', name: actor };
+  const by =
+    actor === null
+      ? { kind: 'sluice', name: 'sluice' }
+      : { kind: isPersonName(actor) ? 'person' : 'token', name: actor };
   return { type, body: JSON.stringify({ actor: by, text, data }) };
 }
 

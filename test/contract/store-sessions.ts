@@ -5,11 +5,13 @@ import type { Store } from '../../src/storage/store.ts';
 import { storeOrganization } from '../helpers/store-rows.ts';
 import type { StoreTests } from './store-fixture.ts';
 
+const NOBODY = { organizationId: null, person: null };
+
 async function aSession(store: Store, values: Partial<Session> = {}): Promise<Session> {
   const organization = await storeOrganization(store);
   const [token] = await store.accounts.listTokens(organization.id);
   const times = { createdAt: 1_000, usedAt: 1_000 };
-  const session = { hash: randomUUID(), tokenId: token?.id ?? '', ...times, isLink: false, ...values };
+  const session = { hash: randomUUID(), tokenId: token?.id ?? '', ...times, ...NOBODY, isLink: false, ...values };
   await store.sessions.insert(session);
   return session;
 }
@@ -18,8 +20,8 @@ export function sessionPromises({ inStore }: StoreTests): void {
   inStore('a session is found with its token, until it is removed', async ({ store, sessions }) => {
     const session = await aSession(store);
     const found = await sessions.find(session.hash);
-    assert.deepEqual([found?.session, found?.token.id], [session, session.tokenId]);
-    assert.equal(found?.organization.id, found?.token.organizationId);
+    assert.deepEqual([found?.session, found?.token?.id], [session, session.tokenId]);
+    assert.equal(found?.organization.id, found?.token?.organizationId);
     await sessions.recordUse(session.hash, 5_000);
     await sessions.recordUse(session.hash, 4_000);
     assert.equal((await sessions.find(session.hash))?.session.usedAt, 5_000);
@@ -40,6 +42,24 @@ export function sessionPromises({ inStore }: StoreTests): void {
     assert.equal(await sessions.find(link.hash), undefined);
     assert.equal(await sessions.openLink(hash, { hash: randomUUID(), at: 2_001, madeAfter: 500 }), false);
   });
+
+  inStore(
+    'the session of a person is found without a token, and ended by its organization alone',
+    async ({ store, sessions }) => {
+      const { id: organizationId } = await storeOrganization(store);
+      const { id: other } = await storeOrganization(store);
+      const person = { provider: 'sso', subject: '1', name: 'Ada', groups: ['devs'], logins: { 'github.com': 'ada' } };
+      const session = await aSession(store, { tokenId: '', organizationId, person });
+      const later = await aSession(store, { tokenId: '', organizationId, person, createdAt: 2_000 });
+      const found = await sessions.find(session.hash);
+      assert.deepEqual([found?.session, found?.token, found?.organization.id], [session, undefined, organizationId]);
+      assert.deepEqual(await sessions.listPeople(organizationId), [later, session]);
+      assert.deepEqual(await sessions.listPeople(other), []);
+      assert.equal(await sessions.revoke(other, session.hash, []), false);
+      assert.equal(await sessions.revoke(organizationId, session.hash, []), true);
+      assert.equal(await sessions.find(session.hash), undefined);
+    },
+  );
 
   inStore('a link that is too old opens nothing', async ({ store, sessions }) => {
     const link = await aSession(store, { isLink: true });

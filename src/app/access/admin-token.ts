@@ -5,6 +5,7 @@ import type { Log } from '../../lib/log.ts';
 import type { Token } from '../../storage/accounts.ts';
 import type { KeptToken, Store } from '../../storage/store.ts';
 import type { AdminAccess, App } from '../core/app.ts';
+import { isRefusal } from '../core/refusal.ts';
 import { hashTokenSecret, makeTokenSecret } from './authenticate.ts';
 import { ensureOrganization, FIRST_SCOPES, newToken } from './organizations.ts';
 import { createSignInLink } from './sessions.ts';
@@ -41,7 +42,8 @@ export async function findFileToken({ store, clock, admin }: Omit<Parts, 'log'>)
 /** A link that signs in as the administrator of the file. Undefined if its token does not count. */
 export async function createAdminLink(app: App, baseUrl: string): Promise<string | undefined> {
   const kept = await findFileToken(app);
-  return kept && (await createSignInLink(app, { tokenId: kept.token.id }, baseUrl)).url;
+  const link = kept && (await createSignInLink(app, { tokenId: kept.token.id }, baseUrl));
+  return link === undefined || isRefusal(link) ? undefined : link.url;
 }
 
 function administers({ scopes, revokedAt, expiresAt }: Token, now: number): boolean {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type * as accessContract from '../../contract/access.ts';
 import type { ReplyOf } from '../../contract/operation.ts';
+import { isPersonName } from '../../lib/actor-name.ts';
 import { formatInstant, type Instant } from '../../lib/clock.ts';
 import type { Scope, Token } from '../../storage/accounts.ts';
 import type { FeedDraft } from '../../storage/feed-draft.ts';
@@ -50,9 +51,16 @@ export async function createApiToken(
 
 /** A token cannot create one with more permissions or a longer life than its own. */
 // SPEC A10, A11, A21
+// SPEC A61
 function findProblem(caller: Caller, input: CreateApiToken, at: Instant): Refusal | undefined {
   if (input.expiresAt !== undefined && input.expiresAt <= at) {
     return refuseField('/expiresAt', 'must be in the future');
+  }
+  if (isPersonName(input.name)) {
+    return refuseField(
+      '/name',
+      'must not look like a person: the audit would show one. Leave out the @ or the parentheses',
+    );
   }
   if (input.scopes.includes('instance') && input.repositories !== undefined) {
     return refuseField(

@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type * as accessContract from '../../contract/access.ts';
 import type { ReplyOf } from '../../contract/operation.ts';
+import { personName } from '../../lib/actor-name.ts';
 import { formatInstant, type Instant } from '../../lib/clock.ts';
-import type { FoundSession } from '../../storage/sessions.ts';
+import type { Organization, Token } from '../../storage/accounts.ts';
+import type { FoundSession, ProvenPerson, Session } from '../../storage/sessions.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
+import { type Answer, refuse } from '../core/refusal.ts';
 import { findOfToken, hashTokenSecret, isGood, toCaller } from './authenticate.ts';
 
 const MINUTE_MS = 60_000;
@@ -15,6 +18,9 @@ const LONGEST_MS = 7 * 24 * HOUR_MS;
 const LINK_MS = 10 * MINUTE_MS;
 /** A write per request would cost more than the request. */
 const USE_EVERY_MS = MINUTE_MS;
+/** A person who left a group keeps its roles for this long at most. */
+const PERSON_LONGEST_MS = 8 * HOUR_MS;
+const PERSON_IDLE_MS = 4 * HOUR_MS;
 
 /** A session that admits. */
 export interface SignedIn {
@@ -40,13 +46,38 @@ export async function findSession(app: App, secret: string): Promise<SignedIn | 
   const found = await app.store.sessions.find(hashTokenSecret(secret));
   const now = app.clock.now();
   if (found === undefined || found.session.isLink) return undefined;
-  const endsAt = endOf(found);
-  if (endsAt <= now || !isGood(found.token, now)) return undefined;
+  const endsAt = found.token === undefined ? personEnd(found.session) : endOf(found.session, found.token);
+  if (endsAt <= now || (found.token !== undefined && !isGood(found.token, now))) return undefined;
   if (now - found.session.usedAt >= USE_EVERY_MS) await recordUse(app, found, now);
-  return { caller: toCaller(found.token, found.organization), endsAt };
+  const { organization } = found;
+  const caller =
+    found.token === undefined
+      ? toPersonCaller(app, organization, found.session.person)
+      : toCaller(found.token, organization);
+  return caller && { caller, endsAt };
 }
 
-function endOf({ session, token }: FoundSession): Instant {
+/** It may do nothing until the request is known. Undefined if people do not sign in with that provider any more. */
+// SPEC A48
+function toPersonCaller({ providers }: App, organization: Organization, person: ProvenPerson): Caller | undefined {
+  if (providers?.has(person.provider) !== true) return undefined;
+  return {
+    organization,
+    tokenId: `${person.provider}:${person.subject}`,
+    name: personName(person),
+    scopes: new Set(),
+    repositoryIds: new Set(),
+    isPerson: true,
+    person,
+  };
+}
+
+// SPEC A58
+export function personEnd({ createdAt, usedAt }: Session): Instant {
+  return Math.min(createdAt + PERSON_LONGEST_MS, usedAt + PERSON_IDLE_MS);
+}
+
+function endOf(session: Session, token: Token): Instant {
   const ends = [session.usedAt + IDLE_MS, session.createdAt + LONGEST_MS, token.expiresAt ?? Number.POSITIVE_INFINITY];
   return Math.min(...ends);
 }
@@ -54,7 +85,7 @@ function endOf({ session, token }: FoundSession): Instant {
 async function recordUse({ store, log }: App, { session, token }: FoundSession, now: Instant): Promise<void> {
   try {
     await store.sessions.recordUse(session.hash, now);
-    await store.accounts.recordTokenUse(new Map([[token.id, now]]));
+    if (token !== undefined) await store.accounts.recordTokenUse(new Map([[token.id, now]]));
   } catch (error) {
     // The next request records it.
     log.warn({ err: error }, 'could not record the use of a session');
@@ -65,13 +96,15 @@ export async function endSession(app: App, secret: string): Promise<void> {
   await app.store.sessions.remove(hashTokenSecret(secret));
 }
 
-/** The link is for the one who made it: it signs in with the same token. */
+/** The link is for the one who made it: it signs in with the same token. A person has none. */
 // SPEC A37
 export async function createSignInLink(
   app: App,
-  { tokenId }: Pick<Caller, 'tokenId'>,
+  { tokenId, person }: Pick<Caller, 'tokenId' | 'person'>,
   baseUrl: string,
-): Promise<ReplyOf<typeof accessContract.createSignInLink>> {
+): Answer<ReplyOf<typeof accessContract.createSignInLink>> {
+  if (person !== undefined)
+    return refuse('INSUFFICIENT_SCOPE', 'A link is made with a token. You are signed in already.');
   const at = app.clock.now();
   const secret = makeSecret();
   await app.store.sessions.insert(newSession(tokenId, { secret, at, isLink: true }));
@@ -93,10 +126,11 @@ export async function removeEndedSessions({ store, clock }: Pick<App, 'store' | 
   await store.sessions.tidy({ begun: now - LONGEST_MS, used: now - IDLE_MS });
 }
 
-function makeSecret(): string {
+export function makeSecret(): string {
   return randomBytes(32).toString('base64url');
 }
 
 function newSession(tokenId: string, of: { readonly secret: string; readonly at: Instant; readonly isLink: boolean }) {
-  return { hash: hashTokenSecret(of.secret), tokenId, createdAt: of.at, usedAt: of.at, isLink: of.isLink };
+  const nobody = { organizationId: null, person: null };
+  return { hash: hashTokenSecret(of.secret), tokenId, createdAt: of.at, usedAt: of.at, isLink: of.isLink, ...nobody };
 }

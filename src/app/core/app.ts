@@ -1,9 +1,14 @@
 import type { CheckRunner } from '../../check-runner/runner.ts';
 import type { Forge } from '../../forge/forge.ts';
+import type { IdentityProvider } from '../../identity/identity.ts';
 import type { Instant, Timing } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
+import type { Role } from '../../lib/role.ts';
 import type { SecretBox, WebhookSender } from '../../outgoing/outgoing.ts';
 import type { Simulator } from '../../simulator/simulator.ts';
+import type { Organization, Scope } from '../../storage/accounts.ts';
+import type { Repository } from '../../storage/repositories.ts';
+import type { ProvenPerson } from '../../storage/sessions.ts';
 import type { Store } from '../../storage/store.ts';
 import type { Backups } from './backups.ts';
 import type { Caller } from './caller.ts';
@@ -38,6 +43,32 @@ export interface App {
   readonly simulator: Simulator;
   readonly forecasts: Forecasting;
   readonly admin: AdminAccess;
+  /** Those who prove who a person is, by their keys. Absent: people sign in with tokens alone. */
+  readonly providers?: ReadonlyMap<string, IdentityProvider>;
+  readonly people?: RolesOfPeople;
+}
+
+export interface RoleInRepository {
+  readonly repository: Repository;
+  readonly role: Role;
+}
+
+/** The roles of people who signed in. */
+export interface RolesOfPeople {
+  /** The role in the organization as a whole, and so in each of its repositories. */
+  roleIn(organization: Organization, person: ProvenPerson): Role | undefined;
+  /** The highest role in a repository. `scope` is what it is wanted for. */
+  findRole(
+    organization: Organization,
+    person: ProvenPerson,
+    of: { readonly repository: Repository; readonly scope: Scope },
+  ): Promise<Role | undefined>;
+  /** The repositories in which the person has a role. */
+  listRoles(organization: Organization, person: ProvenPerson): Promise<readonly RoleInRepository[]>;
+  /** The slugs of the organizations in which the person has any role. */
+  listOrganizations(person: ProvenPerson): Promise<readonly string[]>;
+  /** The groups that can matter. */
+  keepGroups(groups: readonly string[]): readonly string[];
 }
 
 /** How an operator gets in: the configured organization, and the file or variable that has its token. */

@@ -1,10 +1,12 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { Organization, Scope, Token } from '../../storage/accounts.ts';
 import type { Repository } from '../../storage/repositories.ts';
+import type { ProvenPerson } from '../../storage/sessions.ts';
 
-/** The holder of the token that came with a request, or a person at the forge. */
+/** The holder of the token that came with a request, a person who signed in, or a person at the forge. */
 export interface Caller {
   readonly organization: Organization;
+  /** Of a person who signed in: the provider and the subject. */
   readonly tokenId: string;
   /** The token's name: the actor of everything done with it. */
   readonly name: string;
@@ -13,8 +15,10 @@ export interface Caller {
   readonly repositoryIds: ReadonlySet<string> | null;
   /** When the token expires: a token that it creates expires no later. Absent: never. */
   readonly expiresAt?: Instant;
-  /** The caller is a person who commented or labelled at the forge, and has no token. */
+  /** The caller is a person, who commented or labelled at the forge or signed in, and has no token. */
   readonly isPerson?: true;
+  /** The person signed in. Without scopes until the request is known (`admit`). */
+  readonly person?: ProvenPerson;
   /** The caller has no session. The dashboard shows public repositories to anybody. */
   readonly isStranger?: true;
 }

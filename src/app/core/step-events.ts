@@ -4,6 +4,7 @@ import { type Entry, findEntry, type HoldCause, isLive, type Queue } from '../..
 import type { QueueSettings, SettingName } from '../../engine/settings.ts';
 import type { Step } from '../../engine/step.ts';
 import type { Transition } from '../../engine/work.ts';
+import { isPersonName } from '../../lib/actor-name.ts';
 import { getIn } from '../../lib/int-map.ts';
 import { present } from '../../lib/present.ts';
 import type { FeedDraft } from '../../storage/feed-draft.ts';
@@ -69,7 +70,7 @@ export function eventsOfStep(step: StepOf, { queueId, repositoryId, version }: S
 
 function actorOf(event: QueueEvent): Actor {
   if (!('actor' in event)) return SLUICE;
-  return { kind: 'by' in event && event.by === 'person' ? 'person' : 'token', name: event.actor };
+  return { kind: isPersonName(event.actor) ? 'person' : 'token', name: event.actor };
 }
 
 const STATE_TYPES = { RUNNING: 'queue.resumed', PAUSED: 'queue.paused', DRAINING: 'queue.drained' } as const;

@@ -44,7 +44,8 @@ export function refusalOf(
     reply.header('retry-after', wait);
     return new HttpProblem('RATE_LIMITED', `This token sends too many requests. Try again in ${wait} s.`);
   }
-  if (hasScope(caller, operation.scope)) return undefined;
+  // A person's role follows from the repository, which the body names.
+  if (caller.person !== undefined || hasScope(caller, operation.scope)) return undefined;
   return new HttpProblem('INSUFFICIENT_SCOPE', `${operation.name} needs a token with the scope "${operation.scope}".`);
 }
 

@@ -1,6 +1,7 @@
 import { createApiToken, listApiTokens, revokeApiToken } from '../../app/access/api-tokens.ts';
 import { createOrganization } from '../../app/access/organizations.ts';
 import { createSignInLink } from '../../app/access/sessions.ts';
+import { listSessions, revokeSession } from '../../app/access/sign-in.ts';
 import type { Caller } from '../../app/core/caller.ts';
 import { inspectRepository } from '../../app/repositories/inspect-repository.ts';
 import { registerRepository } from '../../app/repositories/register-repository.ts';
@@ -27,6 +28,8 @@ export const ACCESS_ROUTES: readonly Route[] = [
     }),
   ),
   route(accessContract.createSignInLink, ({ app, caller, baseUrl }) => createSignInLink(app, caller, baseUrl)),
+  route(accessContract.listSessions, ({ app, caller }) => listSessions(app, caller)),
+  route(accessContract.revokeSession, ({ app, caller }, { id }) => revokeSession(app, caller, { id })),
   route(accessContract.listApiTokens, ({ app, caller }) => listApiTokens(app, caller)),
   route(accessContract.revokeApiToken, ({ app, caller }, { id }) =>
     revokeApiToken(app, caller, { id: id.toLowerCase() }),

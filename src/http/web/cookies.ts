@@ -30,6 +30,32 @@ export function setSessionCookie(reply: FastifyReply, { organization, secret, is
   reply.header('set-cookie', `${PREFIX}${organization}=${secret}; Path=/web; ${attributes(isSecure)}`);
 }
 
+/** The secret of a sign-in that is under way. A browser sends it when it comes back from the provider. */
+// SPEC A54
+export function setTripCookie(reply: FastifyReply, value: string, isSecure: boolean): void {
+  reply.header('set-cookie', `${tripName(isSecure)}=${value}; ${tripAttributes(isSecure)}; Max-Age=${TRIP_S}`);
+}
+
+export function readTripCookie({ headers }: FastifyRequest, isSecure: boolean): string | undefined {
+  const all = (headers.cookie ?? '').split(';').map((part) => part.trim().split('='));
+  return all.find(([name]) => name === tripName(isSecure))?.[1];
+}
+
+export function clearTripCookie(reply: FastifyReply, isSecure: boolean): void {
+  reply.header('set-cookie', `${tripName(isSecure)}=; ${tripAttributes(isSecure)}; Max-Age=0`);
+}
+
+const TRIP_S = 600;
+
+/** With the prefix, no page of another subdomain can set it. Browsers allow the prefix behind https alone. */
+function tripName(isSecure: boolean): string {
+  return `${isSecure ? '__Host-' : ''}sluice-sign-in`;
+}
+
+function tripAttributes(isSecure: boolean): string {
+  return `Path=/; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
+}
+
 export function clearSessionCookie(reply: FastifyReply, of: Omit<NewCookie, 'secret'>): void {
   reply.header('set-cookie', `${PREFIX}${of.organization}=; Path=/web; Max-Age=0; ${attributes(of.isSecure)}`);
 }

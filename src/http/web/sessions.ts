@@ -1,6 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import { describeRights } from '../../app/access/admit.ts';
 import { beginSession, endSession, findSession, openSignInLink, type SignedIn } from '../../app/access/sessions.ts';
+import type { App } from '../../app/core/app.ts';
 import { formatInstant } from '../../lib/clock.ts';
 import type { BaseUrlOf } from '../core/base-url.ts';
 import { HttpProblem } from '../core/problem.ts';
@@ -37,9 +39,12 @@ export function registerSessions(
     );
     reply.header('cache-control', 'no-store');
     const publicRepositories = (await publicRead?.list()) ?? [];
+    const present = found.filter((session) => session !== undefined);
+    const providers = [...(app.providers?.values() ?? [])].map(({ key, label }) => ({ key, label }));
     return {
       publicRepositories,
-      sessions: found.flatMap((session) => (session === undefined ? [] : [viewSession(session)])),
+      providers,
+      sessions: await Promise.all(present.map((each) => viewSession(app, each))),
     };
   });
 
@@ -52,16 +57,32 @@ export function registerSessions(
     const organization = session.caller.organization.slug;
     await endFormer(request, organization);
     setSessionCookie(reply, { organization, secret: begun.secret, isSecure: isSecure(request) });
-    return noStore(reply).send(viewSession(session));
+    return noStore(reply).send(await viewSession(app, session));
   });
 
   server.post('/web/sessions/end', { onRequest: guard }, async (request, reply) => {
     checkSignOut(request.body);
     const { organization } = request.body as { readonly organization: string };
-    await endFormer(request, organization);
-    clearSessionCookie(reply, { organization: organization.replace(/[^a-z0-9-]/g, ''), isSecure: isSecure(request) });
-    return noStore(reply).send({});
+    const { ended, signOutUrl } = await signOut(request, organization);
+    for (const slug of ended) clearSessionCookie(reply, { organization: slug, isSecure: isSecure(request) });
+    return noStore(reply).send(signOutUrl === undefined ? {} : { signOutUrl });
   });
+
+  /** A person leaves all organizations at once: one sign-in let them in. */
+  // SPEC A59
+  async function signOut(request: FastifyRequest, organization: string) {
+    const cookies = readSessionCookies(request);
+    const found = await findSession(app, cookies.get(organization) ?? '');
+    const leaving = found?.caller.person;
+    const ended = [organization.replace(/[^a-z0-9-]/g, '')];
+    for (const [slug, secret] of leaving === undefined ? [] : cookies) {
+      const other = (await findSession(app, secret))?.caller;
+      if (slug !== organization && other?.tokenId === found?.caller.tokenId) ended.push(slug);
+    }
+    for (const slug of ended) await endFormer(request, slug);
+    const provider = leaving && app.providers?.get(leaving.provider);
+    return { ended, signOutUrl: await provider?.findSignOut(`${baseUrlOf(request)}/login`) };
+  }
 
   async function endFormer(request: FastifyRequest, organization: string): Promise<void> {
     const former = readSessionCookies(request).get(organization);
@@ -80,7 +101,9 @@ function refused(isLink: boolean): HttpProblem {
   return new HttpProblem('INVALID_TOKEN', detail);
 }
 
-function viewSession({ caller, endsAt }: SignedIn) {
-  const { name, organization, scopes } = caller;
-  return { name, organization: organization.slug, scopes: [...scopes], endsAt: formatInstant(endsAt) };
+/** With the rights of a person, so that the dashboard shows no button that would be refused. */
+async function viewSession(app: App, { caller, endsAt }: SignedIn) {
+  const { name, organization, scopes, person } = caller;
+  const view = { name, organization: organization.slug, scopes: [...scopes], endsAt: formatInstant(endsAt) };
+  return person === undefined ? view : { ...view, ...(await describeRights(app, organization, person)) };
 }

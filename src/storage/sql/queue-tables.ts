@@ -1,6 +1,7 @@
 import type { OrganizationId, Scope, Token } from '../accounts.ts';
 import type { QueueId } from '../queues.ts';
 import type { RepositoryId, RepositoryRef, RunnerCheck } from '../repositories.ts';
+import type { ProvenPerson } from '../sessions.ts';
 import type { DeliveryState, WebhookFormat, WebhookId } from '../webhooks.ts';
 import { bytes, flag, id, json, number, oneOf, orNull, text } from './columns.ts';
 
@@ -224,6 +225,8 @@ export const SESSION = {
   created_at: number,
   used_at: number,
   is_link: flag,
+  organization_id: orNull(id<OrganizationId>()),
+  person: orNull(json<ProvenPerson>()),
 };
 
 export const QUEUE_TABLES = {

@@ -4,7 +4,10 @@ import assert from 'node:assert/strict';
 import type { FastifyInstance } from 'fastify';
 import { Authenticator } from '../../../src/app/access/authenticate.ts';
 import { ensureOrganization } from '../../../src/app/access/organizations.ts';
+import { People } from '../../../src/app/access/people.ts';
 import type { App } from '../../../src/app/core/app.ts';
+import { Directory } from '../../../src/app/core/directory.ts';
+import { parseRoles } from '../../../src/config/roles.ts';
 import type { Forge } from '../../../src/forge/forge.ts';
 import type { ServerDeps } from '../../../src/http/core/server-deps.ts';
 import { createServer } from '../../../src/http/server.ts';
@@ -45,10 +48,13 @@ export interface InProcess {
 interface InProcessOptions extends Partial<ServerDeps> {
   readonly forges?: ReadonlyMap<string, Forge>;
   readonly store?: Store;
+  readonly providers?: App['providers'];
+  /** The table of roles, as in its file. */
+  readonly roles?: string;
 }
 
 export async function createInProcess(given: InProcessOptions = {}): Promise<InProcess> {
-  const { forges = new Map<string, Forge>(), store = createMemoryStore(), ...options } = given;
+  const { forges = new Map<string, Forge>(), store = createMemoryStore(), providers, roles = '', ...options } = given;
   let now = NOON;
   const clock = {
     now: () => now,
@@ -63,7 +69,9 @@ export async function createInProcess(given: InProcessOptions = {}): Promise<InP
     aRepository({ organizationId: organization?.id as OrganizationId, host: 'local', name: 'app' }),
   );
   const auth = new Authenticator({ store, clock, log: silentLog });
-  const app = createTestApp({ store, forges, clock, auth });
+  const directory = new Directory(store, forges);
+  const people = new People({ directory }, parseRoles(roles).lines);
+  const app = createTestApp({ store, forges, clock, auth, directory, people, ...(providers && { providers }) });
   const defaults = {
     version: readVersion(),
     publicUrl: 'https://sluice.test',

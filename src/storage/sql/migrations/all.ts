@@ -5,6 +5,7 @@ import { sessions } from './004-sessions.ts';
 import { feedWaiting } from './005-feed-waiting.ts';
 import { markedTests } from './006-marked-tests.ts';
 import { feedInChanges } from './007-feed-in-changes.ts';
+import { people } from './008-people.ts';
 import type { Migration } from './migration.ts';
 
 /** In order: the first is version 1. */
@@ -16,4 +17,5 @@ export const MIGRATIONS: readonly Migration[] = [
   feedWaiting,
   markedTests,
   feedInChanges,
+  people,
 ];

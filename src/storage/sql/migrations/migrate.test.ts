@@ -87,6 +87,9 @@ const ROWS: readonly (readonly string[])[] = [
   ],
   [],
   [`insert into queue_changes values ('q1', 4, 12, 1, 'v', '4\t0\t12\t7\tpull_request.merged\t{}')`],
+  [
+    `insert into sessions values ('s2', '', 6, 7, false, 'o1', '{"provider":"sso","subject":"1","name":"Ada","groups":[],"logins":{}}')`,
+  ],
 ];
 
 /** As a server makes it before the first runs of a period are stored. */

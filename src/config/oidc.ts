@@ -1,0 +1,97 @@
+import { readFile } from 'node:fs/promises';
+import { Fault } from '../lib/fault.ts';
+import { checkForgeHost } from './forge-host.ts';
+import { VARIABLES, type VariableName } from './variables.ts';
+
+/** How people sign in with an OpenID Connect provider. */
+export interface OidcConfig {
+  readonly issuer: string;
+  readonly clientId: string;
+  /** Undefined: a public client. */
+  readonly secret: { readonly text: string } | { readonly file: string } | undefined;
+  readonly label: string;
+  readonly scopes: string;
+  readonly groupsClaim: string;
+  readonly loginClaim: { readonly host: string; readonly claim: string } | undefined;
+  readonly rolesFile: string;
+}
+
+type Read = (name: VariableName) => string | undefined;
+type OidcVariable = Extract<VariableName, `SLUICE_OIDC_${string}`>;
+
+/** The rules of single variables. Their messages never repeat the value of a secret. */
+export const OIDC_RULES: { readonly [Name in OidcVariable]?: (given: string) => string | undefined } = {
+  SLUICE_OIDC_ISSUER: (given) => {
+    const { protocol, hostname, search, hash } = new URL(given);
+    if (search !== '' || hash !== '') return `must be the issuer as the provider writes it, not "${given}"`;
+    const isOwnMachine = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+    return protocol === 'https:' || isOwnMachine ? undefined : 'must begin with https://';
+  },
+  SLUICE_OIDC_SCOPES: (given) =>
+    given.split(/\s+/).includes('openid') ? undefined : 'must have the scope openid among others',
+  SLUICE_OIDC_LOGIN_CLAIM: (given) =>
+    parseLoginClaim(given) === undefined ? 'must be such as github.com=github_login: a host and a claim' : undefined,
+};
+
+const NEEDED = ['SLUICE_OIDC_CLIENT_ID', 'SLUICE_ROLES_FILE', 'SLUICE_URL'] as const;
+const NEEDING = [
+  'SLUICE_OIDC_CLIENT_ID',
+  'SLUICE_OIDC_CLIENT_SECRET',
+  'SLUICE_OIDC_CLIENT_SECRET_FILE',
+  'SLUICE_OIDC_NAME',
+  'SLUICE_OIDC_SCOPES',
+  'SLUICE_OIDC_GROUPS_CLAIM',
+  'SLUICE_OIDC_LOGIN_CLAIM',
+  'SLUICE_ROLES_FILE',
+] as const satisfies readonly VariableName[];
+
+/** Finds variables that do not fit together, in words. */
+export function checkOidc(read: Read): string[] {
+  if (read('SLUICE_OIDC_ISSUER') === undefined) {
+    const alone = NEEDING.find((name) => read(name) !== undefined);
+    return alone === undefined ? [] : [`${alone} does nothing without SLUICE_OIDC_ISSUER.`];
+  }
+  const missing = NEEDED.filter((name) => read(name) === undefined);
+  if (missing.length > 0) return missing.map((name) => `SLUICE_OIDC_ISSUER needs ${name} too.`);
+  const isTwice =
+    read('SLUICE_OIDC_CLIENT_SECRET') !== undefined && read('SLUICE_OIDC_CLIENT_SECRET_FILE') !== undefined;
+  return isTwice
+    ? ['SLUICE_OIDC_CLIENT_SECRET and SLUICE_OIDC_CLIENT_SECRET_FILE are both set. Unset one of them.']
+    : [];
+}
+
+/** Expects checked variables. Undefined if people sign in with tokens alone. */
+export function parseOidc(read: Read): OidcConfig | undefined {
+  const [issuer, clientId, rolesFile] = [
+    read('SLUICE_OIDC_ISSUER'),
+    read('SLUICE_OIDC_CLIENT_ID'),
+    read('SLUICE_ROLES_FILE'),
+  ];
+  if (issuer === undefined || clientId === undefined || rolesFile === undefined) return undefined;
+  const [text, file] = [read('SLUICE_OIDC_CLIENT_SECRET'), read('SLUICE_OIDC_CLIENT_SECRET_FILE')];
+  return {
+    issuer,
+    clientId,
+    secret: file !== undefined ? { file } : text === undefined ? undefined : { text },
+    label: read('SLUICE_OIDC_NAME') ?? VARIABLES.SLUICE_OIDC_NAME.default,
+    scopes: read('SLUICE_OIDC_SCOPES') ?? VARIABLES.SLUICE_OIDC_SCOPES.default,
+    groupsClaim: read('SLUICE_OIDC_GROUPS_CLAIM') ?? VARIABLES.SLUICE_OIDC_GROUPS_CLAIM.default,
+    loginClaim: parseLoginClaim(read('SLUICE_OIDC_LOGIN_CLAIM') ?? ''),
+    rolesFile,
+  };
+}
+
+function parseLoginClaim(given: string): OidcConfig['loginClaim'] {
+  const [, host = '', claim = ''] = /^([^=\s]+)=(\S+)$/.exec(given) ?? [];
+  return claim === '' || checkForgeHost(host) !== undefined ? undefined : { host: host.toLowerCase(), claim };
+}
+
+export async function readOidcSecret({ secret }: Pick<OidcConfig, 'secret'>): Promise<string | undefined> {
+  if (secret === undefined) return undefined;
+  if ('text' in secret) return secret.text;
+  const text = await readFile(secret.file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new Fault('MISCONFIGURED', `SLUICE_OIDC_CLIENT_SECRET_FILE ${secret.file} cannot be read (${error.code}).`);
+  });
+  if (text.trim() !== '') return text.trim();
+  throw new Fault('MISCONFIGURED', `SLUICE_OIDC_CLIENT_SECRET_FILE ${secret.file} is empty.`);
+}
