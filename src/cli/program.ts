@@ -78,6 +78,7 @@ export function createProgram(): Program {
   add('login', 'Keep the address of a server and a token', async () => (await import('./login.ts')).defineLogin);
   add('logout', 'Forget a token that is kept', async () => (await import('./login.ts')).defineLogout);
   add('token', 'Create and revoke tokens', async () => (await import('./token.ts')).defineToken);
+  add('session', 'List and end the sessions of people', async () => (await import('./session.ts')).defineSession);
   add('webhook', 'Tell endpoints of events', async () => (await import('./webhook.ts')).defineWebhook);
   add('org', 'Create organizations', async () => (await import('./org.ts')).defineOrg);
   add('backup', 'Copy the embedded store to a file', async () => (await import('./backup.ts')).defineBackup);
@@ -94,7 +95,18 @@ export function createProgram(): Program {
 }
 
 /** Commands on an organization's objects. The commands about tests have their own --org option. */
-const ACT_FOR_ORGANIZATIONS = new Set(['status', 'repo', 'queue', 'pr', 'watch', 'logs', 'mcp', 'token', 'webhook']);
+const ACT_FOR_ORGANIZATIONS = new Set([
+  'status',
+  'repo',
+  'queue',
+  'pr',
+  'watch',
+  'logs',
+  'mcp',
+  'token',
+  'session',
+  'webhook',
+]);
 
 function addOrgOption(command: Command): void {
   for (const below of command.commands) addOrgOption(below);

@@ -37,7 +37,3 @@ export interface SignInProblem {
   /** For the operator. It has no secrets. */
   readonly detail: string;
 }
-
-export function isProblem(answer: object): answer is SignInProblem {
-  return 'problem' in answer;
-}

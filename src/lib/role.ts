@@ -1,4 +1,4 @@
-/** What a person may do in a repository, from the least to the most. */
+/** The roles of a person in a repository, from the least to the most. */
 export const ROLES = ['reader', 'author', 'maintainer', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
 

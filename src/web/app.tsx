@@ -7,7 +7,9 @@ import { repoKey } from './core/places.ts';
 import type { Route } from './core/route.ts';
 import {
   endedFor,
+  type Provider,
   type PublicRepository,
+  providers,
   publicRepositories,
   type Session,
   sessionOf,
@@ -71,12 +73,14 @@ export function App() {
 interface Known {
   readonly sessions: readonly Session[];
   readonly publicRepositories: readonly PublicRepository[];
+  readonly providers: readonly Provider[];
 }
 
 /** A link may have signed in meanwhile. */
 async function loadSessions(): Promise<void> {
   try {
-    const { sessions: found, publicRepositories: open } = (await send('/web/sessions', {})) as Known;
+    const { sessions: found, publicRepositories: open, providers: known } = (await send('/web/sessions', {})) as Known;
+    providers.value = known;
     publicRepositories.value = open;
     const begun = sessions.value ?? [];
     const isOlder = ({ organization }: Session) => begun.every((session) => session.organization !== organization);

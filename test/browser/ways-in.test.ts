@@ -172,6 +172,7 @@ describe('ways into the dashboard', () => {
     'a stranger': undefined,
     'a reader': ['read'],
     'an author': ['read', 'submit'],
+    'a maintainer': ['read', 'submit', 'maintain'],
     'an administrator': ['admin'],
     'an operator': ['admin', 'instance'],
   };
@@ -205,8 +206,9 @@ describe('ways into the dashboard', () => {
 /** The scope that the server asks for behind each button. A button that is not here fails the test: it belongs here. */
 const SCOPES: readonly (readonly [RegExp, string | undefined])[] = [
   [/^(Submit|Submit again|Submit a pull request|Make urgent|Cancel|Restart tests)$/, 'submit'],
-  [/^(Pause|Resume|Apply|Look at them|Forget them|Check it|Revoke|Process again|Ignore|Mute|End the mute)$/, 'admin'],
-  [/^(Quarantine|Never quarantine|End quarantine|Allow quarantine|Flag as flaky|Take the flag away)$/, 'admin'],
+  [/^(Pause|Resume|Process again|Ignore|Mute|End the mute)$/, 'maintain'],
+  [/^(Apply|Look at them|Forget them|Check it|Revoke)$/, 'admin'],
+  [/^(Quarantine|Never quarantine|End quarantine|Allow quarantine|Flag as flaky|Take the flag away)$/, 'maintain'],
   [/^(Search \/|Look back|log|◂ Back|Play|On ▸|Now|all|flaky|broken|healthy|All|Failures)$/, 'read'],
   [/^(Failed|PRs hit|Takes|Last failure)( [↑↓])?$/, 'read'],
   // Of the page itself, and those that copy.

@@ -31,7 +31,7 @@ const READERS: readonly Reader[] = [
 function isVisible({ scopes, isLimited, isStranger }: Reader, type: string, place: Place): boolean {
   if (isStranger || (isLimited && place !== 'own')) return false;
   const isAdmin = scopes.includes('admin');
-  return isAdmin || (scopes.includes('read') && !type.startsWith('token.') && !type.startsWith('webhook.'));
+  return isAdmin || (scopes.includes('read') && !/^(?:token|session|webhook)\./.test(type));
 }
 
 const expectedFor = (reader: Reader) =>

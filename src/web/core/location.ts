@@ -38,7 +38,7 @@ export function followLinks(): void {
     if (link === null || !isPlain || event.defaultPrevented || link.target !== '' || link.hasAttribute('download'))
       return;
     const url = new URL(link.href, location.href);
-    if (url.origin !== location.origin || /^\/(docs|v1|openapi\.json|assets)\b/.test(url.pathname)) return;
+    if (url.origin !== location.origin || /^\/(docs|v1|openapi\.json|assets|web)\b/.test(url.pathname)) return;
     if (url.pathname === location.pathname && url.hash !== '') return;
     event.preventDefault();
     goTo(`${url.pathname}${url.search}`);

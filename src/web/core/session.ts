@@ -1,12 +1,22 @@
 import { signal } from '@preact/signals';
+import { isAllowed, type Rights } from './rights.ts';
 import type { Repo } from './route.ts';
 
-export interface Session {
+export interface Session extends Rights {
   readonly name: string;
   readonly organization: string;
-  readonly scopes: readonly string[];
   readonly endsAt: string;
+  /** Who proved the person. Absent for the session of a token. */
+  readonly provider?: string;
 }
+
+export interface Provider {
+  readonly key: string;
+  readonly label: string;
+}
+
+/** Those that people sign in with. */
+export const providers = signal<readonly Provider[]>([]);
 
 export interface PublicRepository {
   readonly organization: string;
@@ -28,10 +38,11 @@ export function sessionOf(org: string): Session | undefined {
   return all.find(({ organization }) => organization === org) ?? all.find(({ scopes }) => scopes.includes('instance'));
 }
 
-/** Whether the server would allow it. `admin` includes every scope of its organization. */
-export function may(org: string, scope: string): boolean {
-  const scopes = sessionOf(org)?.scopes ?? [];
-  return scopes.includes(scope) || (scope !== 'instance' && scopes.includes('admin'));
+/** Whether the server would allow it, for the pull request of an author if one is given. */
+export function may(of: { readonly org: string; readonly repo?: Repo }, scope: string, author?: string): boolean {
+  const session = sessionOf(of.org);
+  const { repo } = of;
+  return session !== undefined && isAllowed(session, scope, { ...(repo && { repo }), ...(author && { author }) });
 }
 
 export function signIn(session: Session): void {

@@ -2,10 +2,11 @@ import { type Signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { ApiProblem, send } from '../core/api.ts';
 import { goTo, query, route } from '../core/location.ts';
-import { endedFor, type Session, signIn, signOut } from '../core/session.ts';
+import { endedFor, providers, type Session, signIn, signOut } from '../core/session.ts';
 import { retryStream } from '../core/stream.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { useTitle } from '../ui/layout.tsx';
+import { SignInWith, signInPath } from './sign-in-with.tsx';
 
 /** Signs in with a token, or with the secret of a link, which is behind the # of the address. */
 export function LoginPage({ org }: { readonly org?: string }) {
@@ -43,13 +44,18 @@ export function LoginPage({ org }: { readonly org?: string }) {
       }}
     >
       <h1>Sign in{org === undefined ? '' : ` to ${org}`}</h1>
+      <SignInWith back={backOf(query.value) ?? (org === undefined ? undefined : location.pathname + location.search)} />
       <TokenField id="token" value={token} />
       {problem.value !== undefined && (
         <p class="wrong" role="alert">
           {problem.value}
         </p>
       )}
-      <button type="submit" class="main" disabled={isBusy.value || token.value.trim() === ''}>
+      <button
+        type="submit"
+        class={providers.value.length === 0 ? 'main' : ''}
+        disabled={isBusy.value || token.value.trim() === ''}
+      >
         {isBusy.value ? 'Signing in …' : 'Sign in'}
       </button>
       <p class="muted">
@@ -109,6 +115,13 @@ export function SignInAgain({ org }: { readonly org: string }) {
   return (
     <Dialog title="Your session has ended" action="Sign in" act={act} onDone={leave}>
       <p>Sign in again, here or on another tab. What you typed is still there.</p>
+      {providers.value.map(({ key, label }) => (
+        <p key={key}>
+          <a href={signInPath(key, '/login')} target="_blank" rel="noopener opener">
+            Sign in with {label}
+          </a>
+        </p>
+      ))}
       <TokenField id="token-again" value={token} />
     </Dialog>
   );

@@ -1,7 +1,8 @@
 import { send } from '../core/api.ts';
 import { goTo, route } from '../core/location.ts';
 import { openSearch } from '../core/opened.ts';
-import { sessionOf, signOut } from '../core/session.ts';
+import { roleIn } from '../core/rights.ts';
+import { type Session, sessionOf, signOut } from '../core/session.ts';
 import { isStranger } from '../core/stranger.ts';
 import { streamState } from '../core/stream.ts';
 import { switchTheme, theme } from '../core/theme.ts';
@@ -13,15 +14,27 @@ const LINE: Readonly<Record<string, string>> = {
   refused: 'Not live: the server refuses the stream',
 };
 
+/** The role in the repository that is shown, or in the organization. */
+function describeRole(session: Session): string {
+  const shown = route.value;
+  const repo = 'repo' in shown && typeof shown.repo === 'object' ? shown.repo : undefined;
+  const role = roleIn(session, repo);
+  if (role !== undefined) return `Role: ${role}${repo === undefined ? '' : ` of ${repo.owner}/${repo.name}`}`;
+  const count = session.repositories?.length ?? 0;
+  return `A role in ${count} ${count === 1 ? 'repository' : 'repositories'}`;
+}
+
 export function TopBar() {
   const shown = route.value;
   const org = 'org' in shown ? shown.org : undefined;
   const session = org === undefined ? undefined : sessionOf(org);
   const leave = async () => {
     if (org === undefined || session === undefined) return;
-    await send('/web/sessions/end', { body: { organization: session.organization } });
+    const body = { organization: session.organization };
+    const { signOutUrl } = (await send('/web/sessions/end', { body })) as { readonly signOutUrl?: string };
     signOut(org);
-    goTo('/login');
+    if (signOutUrl === undefined) goTo('/login');
+    else location.assign(signOutUrl);
   };
   return (
     <header class="top">
@@ -66,7 +79,11 @@ export function TopBar() {
             <p>
               <strong>{session.name}</strong> of {session.organization}
             </p>
-            <p class="muted">May: {session.scopes.join(', ')}</p>
+            {session.provider === undefined ? (
+              <p class="muted">May: {session.scopes.join(', ')}</p>
+            ) : (
+              <p class="muted">{describeRole(session)}</p>
+            )}
             <button type="button" onClick={() => void leave()}>
               Sign out
             </button>

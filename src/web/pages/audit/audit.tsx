@@ -25,9 +25,9 @@ export function AuditPage({ org }: { readonly org: string }) {
         <h1>Audit</h1>
         <Range days={days} />
       </div>
-      {!may(org, 'admin') ? (
+      {!may({ org }, 'admin') ? (
         <Empty title="The audit is for administrators" isPart>
-          <p>Sign in with a token that has the scope admin.</p>
+          <p>They have the scope or the role admin in the whole organization.</p>
         </Empty>
       ) : (
         <Audit key={days} org={org} days={days} />

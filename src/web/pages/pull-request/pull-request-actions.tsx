@@ -17,7 +17,7 @@ type Act = 'cancel' | 'restart' | 'submit' | 'urgent';
 /** Acts on the pull request, for those who may. */
 export function PullRequestActions({ place, entry, onChange }: Props) {
   const asked = useSignal<Act | undefined>(undefined);
-  if (!may(place.org, 'submit')) return null;
+  if (!may(place, 'submit', entry.prAuthor)) return null;
   const done = () => {
     asked.value = undefined;
     onChange();

@@ -34,7 +34,7 @@ export function QueueActions({ place, queue, onChange }: Props) {
   };
   return (
     <div class="actions">
-      {may(place.org, 'submit') && (
+      {may(place, 'submit') && (
         <button
           type="button"
           onClick={() => {
@@ -44,7 +44,7 @@ export function QueueActions({ place, queue, onChange }: Props) {
           Submit a pull request
         </button>
       )}
-      {may(place.org, 'admin') &&
+      {may(place, 'maintain') &&
         (queue.state === 'RUNNING' ? (
           <button
             type="button"

@@ -44,7 +44,7 @@ interface FormProps {
 function Form({ place, queue, settings, onChange }: FormProps) {
   const edited = useSignal<ReadonlyMap<string, string>>(new Map());
   const isAsked = useSignal(false);
-  const isEditable = may(place.org, 'admin');
+  const isEditable = may(place, 'admin');
   const currentOf = ({ name }: Setting) => (queue as unknown as Readonly<Record<string, unknown>>)[name];
   const changed = settings.filter((setting) => {
     const field = edited.value.get(setting.name);

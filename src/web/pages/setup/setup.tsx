@@ -1,9 +1,10 @@
 import { call } from '../../core/api.ts';
 import { useResource } from '../../core/resource.ts';
-import { may } from '../../core/session.ts';
+import { may, providers } from '../../core/session.ts';
 import { Crumbs, useTitle } from '../../ui/layout.tsx';
 import { Empty, Loaded } from '../../ui/page-states.tsx';
 import { Sentence } from '../../ui/text.tsx';
+import { People } from './people.tsx';
 import { Repositories } from './repositories.tsx';
 import { Tokens } from './tokens.tsx';
 import { Webhooks } from './webhooks.tsx';
@@ -17,16 +18,17 @@ export function SetupPage({ org }: { readonly org: string }) {
         <Crumbs org={org} />
       </header>
       <h1>Setup</h1>
-      {may(org, 'admin') ? (
+      {may({ org }, 'admin') ? (
         <>
           <Server org={org} />
           <Repositories org={org} />
           <Webhooks org={org} />
           <Tokens org={org} />
+          {providers.value.length > 0 && <People org={org} />}
         </>
       ) : (
         <Empty title="The setup is for administrators" isPart>
-          <p>Sign in with a token that has the scope admin.</p>
+          <p>They have the scope or the role admin in the whole organization.</p>
         </Empty>
       )}
     </>

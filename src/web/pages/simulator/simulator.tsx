@@ -172,7 +172,7 @@ function Apply({ place, changes, tried }: ApplyProps) {
         >
           As it is
         </button>
-        {may(place.org, 'admin') && (
+        {may(place, 'admin') && (
           <button
             type="button"
             class="main"

@@ -67,7 +67,7 @@ function MonitorLine({ place, monitor, onChange }: LineProps) {
             <Ago at={active_since} />
           </span>
         )}
-        {may(place.org, 'admin') && (
+        {may(place, 'maintain') && (
           <button
             type="button"
             class="link"

@@ -25,7 +25,7 @@ const BUTTONS: Readonly<Record<Act, string>> = {
 /** Decisions about the test, for those who may. */
 export function TestActions({ place, test, onChange }: Props) {
   const asked = useSignal<Act | undefined>(undefined);
-  if (!may(place.org, 'admin')) return null;
+  if (!may(place, 'maintain')) return null;
   const done = () => {
     asked.value = undefined;
     onChange();

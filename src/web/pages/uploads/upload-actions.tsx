@@ -16,7 +16,7 @@ interface Props {
 export function UploadActions({ place, upload, onChange }: Props) {
   const asked = useSignal<'again' | 'ignore' | undefined>(undefined);
   const reason = useSignal('');
-  if (!may(place.org, 'admin')) return null;
+  if (!may(place, 'maintain')) return null;
   const done = () => {
     asked.value = undefined;
     onChange();
