@@ -21,6 +21,9 @@ const NOT_RUN: readonly (readonly [command: RegExp, why: string])[] = [
   [/^sluice (?:(?:forge|github) check|repo add (?:github|git\.acme))/, 'needs a forge; github-docs.test.ts runs it'],
   [/^sluice events (?:-f|--follow)/, 'goes on until it is stopped'],
   [/^systemctl|^(?:mv|cp) \/var\/lib\/sluice/, 'changes the installation'],
+  [/^useradd|^cp "\$\(npm root|^install --mode|^echo "SLUICE_URL|^mkdir -p \/etc/, 'changes the installation'],
+  [/^(?:buildah|podman|docker|kubectl|helm) |^cd deploy\/compose|^printf 'POSTGRES/, 'needs an engine or a cluster'],
+  [/^npm run check:deploy/, 'takes minutes and other programs'],
   [/^npm install|^npx|^sha256sum|^npm run release -- --draft/, 'installs a package; packages.test.ts does'],
   [
     /^npm (?:version|run freeze|test|run release)|^createdb|^git commit --all/,
