@@ -35,13 +35,11 @@ import { findOtherKey } from './app/webhooks/secrets.ts';
 import { createLocalRunner, findRunnerFolder } from './check-runner/local/local-runner.ts';
 import type { CheckRunner } from './check-runner/runner.ts';
 import { type Config, type Environment, listSecretFiles, parseConfig } from './config/config.ts';
-import { readOidcSecret } from './config/oidc.ts';
-import { loadRoles } from './config/roles.ts';
 import { describeStartError } from './config/start-error.ts';
 import { connectForges } from './connect-forges.ts';
+import { connectProviders } from './connect-providers.ts';
 import type { PlaceQuestion } from './flaky/upload-place.ts';
 import { createServer } from './http/server.ts';
-import type { IdentityProvider } from './identity/identity.ts';
 import { createIngestThread, type IngestThread } from './ingest/thread.ts';
 import type { ThreadData } from './ingest/thread-messages.ts';
 import { systemClock } from './lib/clock.ts';
@@ -133,12 +131,11 @@ async function startOn(
   );
   const unusedUploads = new UnusedUploads({ store, clock, log });
   const simulator = new SimulatorThread({ entry: entryOf('simulator-main'), clock, log });
-  const directory = new Directory(store, forges);
-  const signIn = await openSignIn(config, { clock, log });
+  const signIn = await connectProviders(config, { clock, log });
   const app: App = {
     store,
     queues: new QueueHost(store, clock),
-    directory,
+    directory: new Directory(store, forges),
     auth: new Authenticator({ store, clock, log }),
     forges,
     checkRunner,
@@ -156,7 +153,7 @@ async function startOn(
     simulator,
     forecasts: new Forecaster({ store, simulator, clock, log }),
     providers: signIn.providers,
-    people: new People({ directory }, signIn.grants),
+    people: new People({ store, forges, clock }, signIn.grants),
   };
   await endOutages(store, serverId, clock.now());
   tellOfHooks(app);
@@ -212,15 +209,6 @@ async function startOn(
     createSignInLink: () => createAdminLink(app, config.publicUrl ?? url),
     stop: () => stop({ server, app, ingest, plainGitPoller, worker, hintWorker, deliveryWorker, timers, rounds }),
   };
-}
-
-/** The provider itself is asked when the first person signs in. */
-async function openSignIn({ oidc }: Config, parts: Pick<App, 'clock' | 'log'>) {
-  if (oidc === undefined) return { providers: new Map<string, IdentityProvider>(), grants: [] };
-  const grants = await loadRoles(oidc.rolesFile);
-  const { createOidcProvider } = await import('./identity/oidc/create-oidc-provider.ts');
-  const provider = createOidcProvider({ ...oidc, clientSecret: await readOidcSecret(oidc) }, parts);
-  return { providers: new Map([[provider.key, provider]]), grants };
 }
 
 async function openWebhooks({ dataFolder, secretKey, webhookNetworks }: Config): Promise<WebhookAccess> {

@@ -82,7 +82,9 @@ export interface Config extends RunnerConfig {
   readonly github: GithubEnvironment | undefined;
   /** The same for Gitea. */
   readonly gitea: GiteaEnvironment | undefined;
-  /** Undefined: people sign in with tokens alone. */
+  /** Whether people sign in with the Apps of connected GitHubs. */
+  readonly hasGithubSignIn: boolean;
+  /** Undefined: nobody signs in with OpenID Connect. */
   readonly oidc: OidcConfig | undefined;
   /** Undefined: a folder of the data folder, which is created. */
   readonly backupFolder: string | undefined;
@@ -132,6 +134,7 @@ export function parseConfig(environment: Environment): ParsedConfig {
     logLevel: (read('SLUICE_LOG_LEVEL') ?? VARIABLES.SLUICE_LOG_LEVEL.default) as Config['logLevel'],
     github: parseGithub(read),
     gitea: parseGitea(read),
+    hasGithubSignIn: read('SLUICE_GITHUB_SIGN_IN') === 'on',
     oidc: parseOidc(read),
     backupFolder: toFolder(read('SLUICE_BACKUP_DIR')),
     backupSchedule: parseSchedule(read),

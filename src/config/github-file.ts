@@ -6,16 +6,31 @@ import {
   parseWebhookSecret,
   writeConnectionFile,
 } from './connection-file.ts';
-import { APP_ID, type GithubAuth, type GithubSettings, KEY_SENTENCE, parsePrivateKey, TOKEN } from './github.ts';
+import {
+  APP_ID,
+  CLIENT_ID,
+  CLIENT_SECRET,
+  type GithubAuth,
+  type GithubClient,
+  type GithubSettings,
+  KEY_SENTENCE,
+  parsePrivateKey,
+  TOKEN,
+} from './github.ts';
 
 export function githubFileOf(dataFolder: string, host: string): string {
   return connectionFileOf(dataFolder, 'github', host);
 }
 
 export function writeGithubFile(dataFolder: string, settings: GithubSettings): Promise<string> {
-  const { host, apiUrl, webUrl, auth } = settings;
+  const { host, apiUrl, webUrl, auth, client } = settings;
   const { kind: _, ...credentials } = auth;
-  return writeConnectionFile(githubFileOf(dataFolder, host), { ...credentials, apiUrl, webUrl });
+  return writeConnectionFile(githubFileOf(dataFolder, host), {
+    ...credentials,
+    ...(client === undefined ? {} : { clientId: client.id, clientSecret: client.secret }),
+    apiUrl,
+    webUrl,
+  });
 }
 
 export const GITHUB_FILES: ConnectionFormat<GithubSettings> = {
@@ -26,9 +41,18 @@ export const GITHUB_FILES: ConnectionFormat<GithubSettings> = {
     const { apiUrl, webUrl } = fields;
     if (apiUrl !== undefined && !isUrl(apiUrl)) return 'has no usable apiUrl';
     if (webUrl !== undefined && !isUrl(webUrl)) return 'has no usable webUrl';
-    return { host, apiUrl, webUrl, auth };
+    const client = parseClient(fields);
+    if (typeof client === 'string') return client;
+    return { host, apiUrl, webUrl, auth, ...(client && { client }) };
   },
 };
+
+function parseClient({ clientId: id, clientSecret: secret }: Fields): GithubClient | undefined | string {
+  if (id === undefined && secret === undefined) return undefined;
+  const isClient =
+    typeof id === 'string' && CLIENT_ID.test(id) && typeof secret === 'string' && CLIENT_SECRET.test(secret);
+  return isClient ? { id, secret } : 'has no usable clientId and clientSecret';
+}
 
 function parseAuth(fields: Fields): GithubAuth | string {
   const { appId, privateKey, token } = fields;

@@ -8,6 +8,13 @@ export interface GithubSettings {
   readonly apiUrl: string | undefined;
   readonly webUrl: string | undefined;
   readonly auth: GithubAuth;
+  /** For the sign-in of people with the App. */
+  readonly client?: GithubClient;
+}
+
+export interface GithubClient {
+  readonly id: string;
+  readonly secret: string;
 }
 
 export type GithubAuth = (
@@ -32,10 +39,16 @@ export const GITHUB_RULES: { readonly [Name in GithubVariable]?: (given: string)
   SLUICE_GITHUB_PRIVATE_KEY: (given) => (parsePrivateKey(given) === undefined ? KEY_SENTENCE : undefined),
   SLUICE_GITHUB_WEBHOOK_SECRET: (given) =>
     given.length >= 8 ? undefined : 'must be at least 8 characters: everybody who guesses it can send false events',
+  SLUICE_GITHUB_CLIENT_ID: (given) =>
+    CLIENT_ID.test(given) ? undefined : `must be the client id of the App, such as Iv23liAbCdEf, not "${given}"`,
+  SLUICE_GITHUB_CLIENT_SECRET: (given) =>
+    CLIENT_SECRET.test(given) ? undefined : 'must be a client secret of the App',
   SLUICE_GITHUB_TOKEN: (given) => (TOKEN.test(given) ? undefined : 'must be a personal access token, without spaces'),
 };
 
 export const APP_ID = /^(?:\d{1,15}|Iv[\w.]{6,60})$/;
+export const CLIENT_ID = /^[\w.]{8,80}$/;
+export const CLIENT_SECRET = /^[\x21-\x7e]{20,200}$/;
 export const TOKEN = /^[\x21-\x7e]{10,500}$/;
 
 /** Finds variables that do not fit together, in words. */
@@ -45,6 +58,12 @@ export function checkGithub(read: Read): string[] {
   const [key, file] = [read('SLUICE_GITHUB_PRIVATE_KEY'), read('SLUICE_GITHUB_PRIVATE_KEY_FILE')];
   if (app !== undefined && token !== undefined) {
     return ['SLUICE_GITHUB_APP_ID and SLUICE_GITHUB_TOKEN are both set. Sluice is an App or a person: unset one.'];
+  }
+  if ((read('SLUICE_GITHUB_CLIENT_ID') === undefined) !== (read('SLUICE_GITHUB_CLIENT_SECRET') === undefined)) {
+    return ['SLUICE_GITHUB_CLIENT_ID and SLUICE_GITHUB_CLIENT_SECRET are set together, or not at all.'];
+  }
+  if (read('SLUICE_GITHUB_SIGN_IN') === 'on' && read('SLUICE_URL') === undefined) {
+    return ['SLUICE_GITHUB_SIGN_IN needs SLUICE_URL: GitHub sends people back there.'];
   }
   if (key !== undefined && file !== undefined) {
     return ['SLUICE_GITHUB_PRIVATE_KEY and SLUICE_GITHUB_PRIVATE_KEY_FILE are both set. Unset one of them.'];
@@ -68,18 +87,21 @@ const NEEDING = [
   'SLUICE_GITHUB_API_URL',
   'SLUICE_GITHUB_WEB_URL',
   'SLUICE_GITHUB_HOST',
+  'SLUICE_GITHUB_CLIENT_ID',
 ] as const satisfies readonly GithubVariable[];
 
 /** Expects checked variables. Undefined if they configure no connection. */
 export function parseGithub(read: Read): GithubEnvironment | undefined {
   const auth = parseAuth(read);
   if (auth === undefined) return undefined;
+  const [id, secret] = [read('SLUICE_GITHUB_CLIENT_ID'), read('SLUICE_GITHUB_CLIENT_SECRET')];
   return {
     host: (read('SLUICE_GITHUB_HOST') ?? 'github.com').toLowerCase(),
     apiUrl: read('SLUICE_GITHUB_API_URL'),
     webUrl: read('SLUICE_GITHUB_WEB_URL'),
     auth,
     webhookSecret: read('SLUICE_GITHUB_WEBHOOK_SECRET'),
+    ...(id === undefined || secret === undefined ? {} : { client: { id, secret } }),
   };
 }
 

@@ -23,7 +23,7 @@ export async function loadRoles(file: string): Promise<readonly RoleLine[]> {
   const { lines, problems } = parseRoles(text);
   const [problem] = problems;
   if (problem !== undefined) {
-    const more = problems.length === 1 ? '' : ` ${problems.length - 1} more lines are wrong.`;
+    const more = problems.length === 1 ? '' : ` Lines that are wrong besides: ${problems.length - 1}.`;
     throw new Fault('MISCONFIGURED', `SLUICE_ROLES_FILE ${file}, ${problem} ${EXAMPLE}${more}`);
   }
   if (lines.length > 0) return lines;

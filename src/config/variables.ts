@@ -81,6 +81,13 @@ export const VARIABLES = {
     'unset: the server polls events',
     "The webhook secret of the App, or of the repository's webhook where a token is used.",
   ),
+  SLUICE_GITHUB_SIGN_IN: choice(
+    'off',
+    ['on', 'off'],
+    'on: people sign in to the dashboard with the App of each connected GitHub, and their permissions there decide. See sign-in.md.',
+  ),
+  SLUICE_GITHUB_CLIENT_ID: text('unset', 'Client id of the App, for the sign-in.'),
+  SLUICE_GITHUB_CLIENT_SECRET: secret('unset', 'A client secret of the App, for the sign-in.'),
   SLUICE_GITHUB_TOKEN: secret(
     'unset',
     'For a trial: a personal access token instead of an App. Sluice then acts as that person.',

@@ -1,3 +1,6 @@
+/** The key of the OpenID Connect provider. The keys of others are hosts, which have a dot. */
+export const SSO = 'sso';
+
 /** Port to those who prove who a person is. Nothing that they answer is kept but the `Identity`. */
 export interface IdentityProvider {
   /** Its name in addresses and in the audit: `sso`, or the host of a forge. */

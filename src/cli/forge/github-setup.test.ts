@@ -7,6 +7,7 @@ import { createManifest, defaultName, isReachable } from './manifest.ts';
 import { creationUrl, receiveCode, renderSetupPage } from './receive-code.ts';
 
 const OPTIONS = {
+  host: 'github.com',
   name: 'sluice-acme',
   publicUrl: 'https://sluice.acme.dev',
   redirectUrl: 'http://127.0.0.1:1/created',

@@ -81,13 +81,14 @@ async function runSetup(options: SetupOptions): Promise<void> {
       privateKey: app.privateKey,
       ...(webhookSecret === undefined ? {} : { webhookSecret }),
     },
+    ...(app.client && { client: app.client }),
   }).catch((error: NodeJS.ErrnoException) => {
     throw new CliError(
       EXIT.unavailable,
       `The App ${clean(app.slug)} is there, and its key cannot be kept in ${place.dataFolder} (${error.code}). Delete the App, and run this as the user of the server.`,
     );
   });
-  const { privateKey: _, webhookSecret: __, ...shown } = app;
+  const { privateKey: _, webhookSecret: __, client: ___, ...shown } = app;
   write(
     options.json
       ? JSON.stringify({ ...shown, host: place.host, file }, null, 2)
@@ -141,7 +142,7 @@ async function createInBrowser(place: AppOwner, options: SetupOptions): Promise<
     const name = options.name ?? defaultName(options.org, randomBytes(3).toString('hex'));
     const action = creationUrl(place.webUrl, options.org, state);
     receiver.show(
-      renderSetupPage(action, createManifest({ name, publicUrl, redirectUrl: receiver.redirectUrl })),
+      renderSetupPage(action, createManifest({ name, publicUrl, host: place.host, redirectUrl: receiver.redirectUrl })),
       action,
     );
     say(describeBeginning({ place, name, publicUrl, url: receiver.url, options }));

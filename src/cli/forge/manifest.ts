@@ -6,6 +6,7 @@ interface ManifestOptions {
   readonly name: string;
   /** The server's URL for GitHub and people; undefined if GitHub cannot reach it. */
   readonly publicUrl: string | undefined;
+  readonly host: string;
   /** GitHub redirects the browser to this URL. */
   readonly redirectUrl: string;
 }
@@ -15,6 +16,7 @@ export interface Manifest {
   readonly url: string;
   readonly hook_attributes: { readonly url: string; readonly active: boolean };
   readonly redirect_url: string;
+  readonly callback_urls?: readonly string[];
   readonly description: string;
   readonly public: false;
   readonly default_permissions: Readonly<Record<string, 'read' | 'write'>>;
@@ -25,12 +27,14 @@ export interface Manifest {
 const NOWHERE = 'https://example.com';
 
 // SPEC G68
-export function createManifest({ name, publicUrl, redirectUrl }: ManifestOptions): Manifest {
+export function createManifest({ name, publicUrl, host, redirectUrl }: ManifestOptions): Manifest {
   return {
     name,
     url: publicUrl ?? NOWHERE,
     hook_attributes: { url: `${publicUrl ?? NOWHERE}/webhooks/github`, active: publicUrl !== undefined },
     redirect_url: redirectUrl,
+    // People who sign in come back there.
+    ...(publicUrl === undefined ? {} : { callback_urls: [`${publicUrl}/web/sign-in/${host}/callback`] }),
     description: 'Merges pull requests that were tested together.',
     public: false,
     default_permissions: Object.fromEntries(Object.entries(PERMISSIONS).map(([name, { access }]) => [name, access])),
@@ -57,6 +61,8 @@ export interface NewApp {
   readonly htmlUrl: string;
   readonly privateKey: string;
   readonly webhookSecret: string | undefined;
+  /** For the sign-in of people. */
+  readonly client: { readonly id: string; readonly secret: string } | undefined;
 }
 
 const TIMEOUT_MS = 30_000;
@@ -93,12 +99,16 @@ function parse(body: unknown, apiUrl: string): NewApp {
     html_url: htmlUrl,
     pem,
     webhook_secret: secret,
+    client_id: clientId,
+    client_secret: clientSecret,
   } = (body ?? {}) as Readonly<Record<string, unknown>>;
   const isApp =
     typeof id === 'number' && typeof slug === 'string' && typeof htmlUrl === 'string' && typeof pem === 'string';
   if (!isApp) throw new CliError(EXIT.unavailable, `${apiUrl} answers, but not as GitHub does. Check --host.`);
   const webhookSecret = typeof secret === 'string' && secret !== '' ? secret : undefined;
-  return { id: String(id), slug, htmlUrl, privateKey: pem, webhookSecret };
+  const hasClient = typeof clientId === 'string' && typeof clientSecret === 'string';
+  const client = hasClient ? { id: clientId, secret: clientSecret } : undefined;
+  return { id: String(id), slug, htmlUrl, privateKey: pem, webhookSecret, client };
 }
 
 function causeOf(error: Error): string {

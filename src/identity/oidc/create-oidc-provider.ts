@@ -1,7 +1,7 @@
 import type { Configuration, IDToken, ServerMetadata } from 'openid-client';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
-import type { Identity, IdentityProvider, SignInProblem, Trip } from '../identity.ts';
+import { type Identity, type IdentityProvider, type SignInProblem, SSO, type Trip } from '../identity.ts';
 import { Discovery } from './discover.ts';
 import { readIdentity } from './read-identity.ts';
 
@@ -35,7 +35,7 @@ export function createOidcProvider(
 }
 
 class OidcProvider implements IdentityProvider {
-  readonly key = 'sso';
+  readonly key = SSO;
   readonly label: string;
   readonly #settings: OidcSettings;
   readonly #clock: Clock;

@@ -12,13 +12,23 @@ export function readCaller(world: World, authorization: string | undefined): Cal
   const [scheme = '', value = ''] = authorization.split(' ');
   switch (scheme.toLowerCase()) {
     case 'basic':
-      return callerOfToken(world, Buffer.from(value, 'base64').toString().split(':').slice(1).join(':'));
+      return (
+        findAppOfClient(world, value) ??
+        callerOfToken(world, Buffer.from(value, 'base64').toString().split(':').slice(1).join(':'))
+      );
     case 'bearer':
     case 'token':
       return value.split('.').length === 3 ? callerOfJwt(world, value) : callerOfToken(world, value);
     default:
       throw new Refused(401, 'Bad credentials');
   }
+}
+
+/** An app that proves itself by its client id and secret. */
+function findAppOfClient(world: World, value: string): Caller | undefined {
+  const [id, secret] = Buffer.from(value, 'base64').toString().split(':');
+  const app = world.apps.values().find(({ clientId, clientSecret }) => clientId === id && clientSecret === secret);
+  return app && { kind: 'app', app, user: app.bot };
 }
 
 function callerOfToken(world: World, value: string): Caller {

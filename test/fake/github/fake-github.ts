@@ -15,6 +15,7 @@ import { appRoutes } from './routes/app-routes.ts';
 import { checkRoutes } from './routes/check-routes.ts';
 import { pullRoutes } from './routes/pull-routes.ts';
 import { repositoryRoutes } from './routes/repository-routes.ts';
+import { createSignInRoutes } from './routes/sign-in-routes.ts';
 import { startServer } from './server.ts';
 import { Webhooks } from './webhooks.ts';
 import { createWorld, settle } from './world.ts';
@@ -47,6 +48,7 @@ export async function createFakeGithub(options: FakeGithubOptions = {}): Promise
   world.meddler = misbehaviour;
   const webhooks = new Webhooks(world);
   world.routes.push(graphqlRoute(misbehaviour.limits), ...appRoutes(webhooks));
+  world.routes.push(...createSignInRoutes());
   world.routes.push(...repositoryRoutes, ...pullRoutes, ...checkRoutes);
   const server = await startServer(world);
   return new FakeGithub({ world, server, misbehaviour, webhooks });

@@ -6,7 +6,6 @@ import { Authenticator } from '../../../src/app/access/authenticate.ts';
 import { ensureOrganization } from '../../../src/app/access/organizations.ts';
 import { People } from '../../../src/app/access/people.ts';
 import type { App } from '../../../src/app/core/app.ts';
-import { Directory } from '../../../src/app/core/directory.ts';
 import { parseRoles } from '../../../src/config/roles.ts';
 import type { Forge } from '../../../src/forge/forge.ts';
 import type { ServerDeps } from '../../../src/http/core/server-deps.ts';
@@ -69,9 +68,8 @@ export async function createInProcess(given: InProcessOptions = {}): Promise<InP
     aRepository({ organizationId: organization?.id as OrganizationId, host: 'local', name: 'app' }),
   );
   const auth = new Authenticator({ store, clock, log: silentLog });
-  const directory = new Directory(store, forges);
-  const people = new People({ directory }, parseRoles(roles).lines);
-  const app = createTestApp({ store, forges, clock, auth, directory, people, ...(providers && { providers }) });
+  const people = new People({ store, forges, clock }, parseRoles(roles).lines);
+  const app = createTestApp({ store, forges, clock, auth, people, ...(providers && { providers }) });
   const defaults = {
     version: readVersion(),
     publicUrl: 'https://sluice.test',

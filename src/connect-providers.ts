@@ -1,0 +1,40 @@
+import type { App } from './app/core/app.ts';
+import type { Config } from './config/config.ts';
+import { loadGithubFiles, loadGithubVariables } from './config/load-github.ts';
+import { readOidcSecret } from './config/oidc.ts';
+import { loadRoles } from './config/roles.ts';
+import type { IdentityProvider } from './identity/identity.ts';
+
+type Parts = Pick<App, 'clock' | 'log'>;
+
+/** Those who prove who a person is, and the table of roles. They are asked when the first person signs in. */
+export async function connectProviders(config: Config, parts: Parts) {
+  const { oidc, hasGithubSignIn } = config;
+  const found: IdentityProvider[] = hasGithubSignIn ? await connectGithub(config, parts) : [];
+  if (oidc !== undefined) {
+    const { createOidcProvider } = await import('./identity/oidc/create-oidc-provider.ts');
+    found.unshift(createOidcProvider({ ...oidc, clientSecret: await readOidcSecret(oidc) }, parts));
+  }
+  const providers = new Map(found.map((provider) => [provider.key, provider]));
+  return { providers, grants: oidc === undefined ? [] : await loadRoles(oidc.rolesFile) };
+}
+
+async function connectGithub(config: Config, { log }: Parts): Promise<IdentityProvider[]> {
+  const { createGithubProvider } = await import('./identity/github/create-github-provider.ts');
+  const { githubConnection } = await import('./forge/github/api/connection.ts');
+  const byVariables = await loadGithubVariables(config);
+  const { connections } = await loadGithubFiles(config.dataFolder, new Set(byVariables.map(({ host }) => host)));
+  return [...byVariables, ...connections].flatMap((loaded) => {
+    const { host, client } = loaded;
+    if (client !== undefined) return [createGithubProvider({ ...githubConnection(connectionOf(loaded)), client })];
+    log.warn(
+      { host },
+      `The connection to ${host} has no client id and secret, so that people cannot sign in with it. See sign-in.md.`,
+    );
+    return [];
+  });
+}
+
+function connectionOf({ host, apiUrl, webUrl, auth }: Awaited<ReturnType<typeof loadGithubVariables>>[number]) {
+  return { host, apiUrl, webUrl, auth };
+}
