@@ -1,15 +1,23 @@
 import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { getSubmittedPullRequest, submitPullRequest } from '../src/contract/pull-requests.ts';
 import { getQueue } from '../src/contract/queues.ts';
+import { uploadResults } from '../src/contract/uploads.ts';
+import { readVersion } from '../src/lib/version.ts';
 import { SLUICE_SOURCE } from '../test/helpers/sluice-command.ts';
-import { printFigure, progress } from './lib/figure.ts';
+import { median, printFigure, progress } from './lib/figure.ts';
 
 const RUNS = 20;
 /** CPU seconds of one command, Node's own start included. */
 const GOAL = 0.2;
+/** Seconds of `npx sluice upload` in a CI job that has installed sluice-cli. */
+const UPLOAD_GOAL = 3;
+const UPLOADS = 5;
 
 const COMMANDS = {
   'pr-status': ['pr', 'status', 'local/acme/app', 'main', '7'],
@@ -34,11 +42,40 @@ export async function run(): Promise<void> {
     const value = (childrenCpuMs() - before) / 1000 / RUNS;
     printFigure({ name: `cli.${name}.cpu`, unit: 's', value, goal: GOAL });
   }
+  await measureUpload(url);
   server.close();
 }
 
+/** As a CI job does it: with the package, through npx, and under the Node of the PATH. */
+async function measureUpload(url: string): Promise<void> {
+  progress(`cli: ${UPLOADS} times npx sluice upload, of the package sluice-cli`);
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
+  try {
+    const release = new URL('../scripts/release.mjs', import.meta.url).pathname;
+    await promisify(execFile)(process.execPath, [release, '--draft', '--to', folder]);
+    const archive = join(folder, `sluice-cli-${readVersion()}.tgz`);
+    await promisify(execFile)('npm', ['install', '--offline', '--no-audit', '--no-fund', archive], { cwd: folder });
+    const report = '<testsuite name="net"><testcase name="adds" classname="net" time="0.1"/></testsuite>';
+    await writeFile(join(folder, 'junit.xml'), report);
+    const commit = ['--sha', '1'.repeat(40), '--branch', 'main', '--repo', 'github.com/acme/app'];
+    const env = { ...process.env, SLUICE_URL: url, SLUICE_TOKEN: 'bench' };
+    const seconds: number[] = [];
+    // The first run fills caches.
+    for (let count = 0; count <= UPLOADS; count += 1) {
+      const startedAt = performance.now();
+      await promisify(execFile)('npx', ['--no-install', 'sluice', 'upload', '*.xml', ...commit], { cwd: folder, env });
+      seconds.push((performance.now() - startedAt) / 1000);
+    }
+    printFigure({ name: 'cli.npx-upload', unit: 's', value: median(seconds.slice(1)), goal: UPLOAD_GOAL });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+const OPERATIONS = [getSubmittedPullRequest, submitPullRequest, getQueue, uploadResults];
+
 function replyTo(url = ''): string {
-  const operation = [getSubmittedPullRequest, submitPullRequest, getQueue].find(({ path }) => url === `/v1${path}`);
+  const operation = OPERATIONS.find(({ path }) => url.split('?')[0] === `/v1${path}`);
   return JSON.stringify(operation?.example.reply ?? {});
 }
 
