@@ -7,6 +7,7 @@ import { createPlainWorld } from '../contract/plain-repository.ts';
 import { type Client, createClient, makeFolder, until } from '../e2e/harness.ts';
 import { collectOutput, endWithProcess } from '../helpers/children.ts';
 import { ROOT } from '../helpers/doc-pages.ts';
+import { createEmptyDatabase } from '../helpers/postgres.ts';
 import { need, run, Skipped } from './tools.ts';
 
 const IMAGE = 'localhost/sluice-check';
@@ -33,7 +34,8 @@ export async function checkContainer(): Promise<string> {
   const container = (await run('buildah', ['from', '--name', 'sluice-check', IMAGE])).trim();
   try {
     const root = (await run('buildah', ['mount', container])).trim();
-    return `Built on ${base}. ${await play(new Image(root, await readConfig()))}`;
+    const image = new Image(root, await readConfig());
+    return `Built on ${base}. ${await playAlone(image)} ${await playTogether(image)}`;
   } finally {
     await run('buildah', ['rm', container]);
   }
@@ -83,10 +85,12 @@ async function readConfig(): Promise<ImageConfig> {
  * to get one. Engines also limit system calls and the network, which is left out here.
  */
 const ENTER = `set -e
-root=$1; volume=$2; shift 2
+root=$1; volume=$2; shared=$3; database=$4; shift 4
 mount --make-rprivate /
 mount --bind "$root" "$root"; mount -o remount,bind,ro "$root"
 mount --bind "$volume" "$root/data"
+mount --bind "$shared" "$root/srv"
+mount --bind "$database" "$root/mnt"
 mount -t tmpfs -o mode=1777 tmpfs "$root/tmp"
 mount -t proc proc "$root/proc"
 mount --rbind /dev "$root/dev"
@@ -109,9 +113,9 @@ class Image {
     this.config = config;
   }
 
-  start(volume: string, env: readonly string[]): Running {
+  start({ volume, shared, database }: Volumes, env: readonly string[]): Running {
     const { Env, Entrypoint, Cmd } = this.config;
-    const command = [this.#root, volume, ...Env, ...env, ...Entrypoint, ...Cmd];
+    const command = [this.#root, volume, shared, database ?? shared, ...Env, ...env, ...Entrypoint, ...Cmd];
     const args = ['--mount', '--pid', '--fork', '--kill-child', 'sh', '-c', ENTER, 'sh', ...command];
     const child = spawn('unshare', args, { stdio: ['ignore', 'pipe', 'pipe'] });
     endWithProcess(child);
@@ -136,69 +140,125 @@ class Image {
   }
 }
 
-async function play(image: Image): Promise<string> {
-  const { User, Healthcheck, StopSignal } = image.config;
-  assert.equal(User, `${UID}:${UID}`);
-  const volume = await makeFolder();
-  await prepareVolume(volume);
-  const port = String(20_000 + (process.pid % 10_000));
-  const env = [`SLUICE_PORT=${port}`, `SLUICE_ADMIN_TOKEN=${TOKEN}`, 'SLUICE_RUNNER_PROTECTION=none'];
-  const start = async () => {
-    const running = image.start(volume, env);
-    await until('the container listens', 60_000, async () => {
+interface Volumes {
+  /** The data of the server. */
+  readonly volume: string;
+  /** The repository. */
+  readonly shared: string;
+  /** The socket of PostgreSQL. */
+  readonly database?: string;
+}
+
+/** A container that is started again after each kill. */
+class Server {
+  readonly #image: Image;
+  readonly #volumes: Volumes;
+  readonly #port: number;
+  readonly env: readonly string[];
+  running: Running | undefined;
+
+  constructor(image: Image, volumes: Volumes, port: number, more: readonly string[] = []) {
+    this.#image = image;
+    this.#volumes = volumes;
+    this.#port = port;
+    this.env = [`SLUICE_PORT=${port}`, `SLUICE_ADMIN_TOKEN=${TOKEN}`, 'SLUICE_RUNNER_PROTECTION=none', ...more];
+  }
+
+  get api(): Client {
+    return createClient({ url: `http://127.0.0.1:${this.#port}/v1`, token: TOKEN });
+  }
+
+  async start(): Promise<Running> {
+    const running = this.#image.start(this.#volumes, this.env);
+    this.running = running;
+    await until('the container is ready', 60_000, async () => {
       assert.equal(running.child.exitCode, null, running.output.err);
-      return fetch(`http://127.0.0.1:${port}/readyz`).then(
-        ({ ok }) => (ok ? true : undefined),
-        () => undefined,
-      );
+      const isReady = fetch(`http://127.0.0.1:${this.#port}/readyz`).then(({ ok }) => ok);
+      return (await isReady.catch(() => false)) || undefined;
     });
     return running;
-  };
-  let running = await start();
-  const pid = await running.pid();
-  await image.exec(pid, Healthcheck.Test.slice(1), env);
-  await assert.rejects(image.exec(pid, ['touch', '/usr/written'], env), /Read-only file system/);
-  assert.match(
-    await readFile(`/proc/${pid}/status`, 'utf8'),
-    /Uid:\s+10001\s[\s\S]*CapEff:\s+0{16}[\s\S]*NoNewPrivs:\s+1/,
-  );
-  const api = createClient({ url: `http://127.0.0.1:${port}/v1`, token: TOKEN });
-  await submitAll(api);
-  for (let kill = 0; kill < KILLS; kill += 1) {
-    // Each at another moment of building, testing and landing.
-    await setTimeout(300 + 170 * kill);
-    process.kill(await running.pid(), 'SIGKILL');
-    await running.exited;
-    running = await start();
   }
-  await untilLanded(api);
-  process.kill(await running.pid(), StopSignal);
-  assert.equal(await running.exited, 0, running.output.err);
-  await checkHistory(join(volume, 'app.git'));
+
+  /** Returns the exit code. */
+  async end(signal: NodeJS.Signals): Promise<number | null> {
+    const { running } = this;
+    assert.ok(running);
+    process.kill(await running.pid(), signal);
+    return running.exited;
+  }
+}
+
+const PORT = 20_000 + (process.pid % 10_000);
+
+async function playAlone(image: Image): Promise<string> {
+  const { User, Healthcheck, StopSignal } = image.config;
+  assert.equal(User, `${UID}:${UID}`);
+  const shared = await makeShared();
+  const server = new Server(image, { volume: await makeVolume(), shared }, PORT);
+  const pid = await (await server.start()).pid();
+  await image.exec(pid, Healthcheck.Test.slice(1), server.env);
+  await assert.rejects(image.exec(pid, ['touch', '/usr/written'], server.env), /Read-only file system/);
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  assert.match(status, /Uid:\s+10001\s[\s\S]*CapEff:\s+0{16}[\s\S]*NoNewPrivs:\s+1/);
+  await landAll([server], shared, StopSignal);
   return `It runs on a read-only root as ${User} without capabilities; ${PULL_REQUESTS} pull requests landed once each, although it was killed ${KILLS} times; ${StopSignal} ends it with 0.`;
 }
 
-async function prepareVolume(volume: string): Promise<void> {
+/** As the chart runs them: two servers that begin on an empty database at once. */
+async function playTogether(image: Image): Promise<string> {
+  const { searchParams, pathname } = new URL((await createEmptyDatabase()).replace('postgres:', 'http:'));
+  const database = searchParams.get('host') ?? assert.fail('PostgreSQL has no socket');
+  await chmod(database, 0o755);
+  const url = `SLUICE_DATABASE_URL=postgres://postgres@localhost${pathname}?host=/mnt`;
+  const shared = await makeShared();
+  const places = await Promise.all([PORT, PORT + 1].map(async (port) => ({ port, volume: await makeVolume() })));
+  const servers = places.map(({ port, volume }) => new Server(image, { volume, shared, database }, port, [url]));
+  await Promise.all(servers.map((server) => server.start()));
+  await landAll(servers, shared, image.config.StopSignal);
+  return `Two on one PostgreSQL landed as many, while they were killed in turn.`;
+}
+
+async function landAll(servers: readonly Server[], shared: string, stop: NodeJS.Signals): Promise<void> {
+  const [first] = servers;
+  assert.ok(first);
+  await submitAll(first.api);
+  for (let kill = 0; kill < KILLS; kill += 1) {
+    // Each at another moment of building, testing and landing.
+    await setTimeout(300 + 170 * kill);
+    const server = servers[kill % servers.length] as Server;
+    await server.end('SIGKILL');
+    await server.start();
+  }
+  await untilLanded(first.api);
+  for (const server of servers) assert.equal(await server.end(stop), 0, server.running?.output.err);
+  await checkHistory(join(shared, 'app.git'));
+}
+
+async function makeVolume(): Promise<string> {
+  const volume = await makeFolder();
+  await run('chown', [`${UID}:${UID}`, volume]);
+  return volume;
+}
+
+async function makeShared(): Promise<string> {
+  const shared = await makeFolder();
   const git = await createPlainWorld();
   await git.commit('main', { files: { 'a.txt': 'a\n' }, message: 'Begin' });
   for (let number = 1; number <= PULL_REQUESTS; number += 1) {
-    await git.openPullRequest('main', {
-      files: { [`${number}.txt`]: 'x\n' },
-      message: `Change ${number}`,
-      author: 'Grace',
-    });
+    const change = { files: { [`${number}.txt`]: 'x\n' }, message: `Change ${number}`, author: 'Grace' };
+    await git.openPullRequest('main', change);
   }
-  await cp(git.path, join(volume, 'app.git'), { recursive: true });
+  await cp(git.path, join(shared, 'app.git'), { recursive: true });
   await git.close();
-  await chmod(volume, 0o700);
-  await run('chown', ['--recursive', `${UID}:${UID}`, volume]);
+  await run('chown', ['--recursive', `${UID}:${UID}`, shared]);
+  return shared;
 }
 
 const REF = { repo: { host: 'local', owner: 'acme', name: 'app' }, targetBranch: 'main' };
 
 async function submitAll(api: Client): Promise<void> {
   const checks = [{ name: 'test', command: 'sleep 0.4' }];
-  await api.ok('registerRepository', { repo: REF.repo, git: '/data/app.git', checks, trustChecks: true });
+  await api.ok('registerRepository', { repo: REF.repo, git: '/srv/app.git', checks, trustChecks: true });
   await api.ok('createQueue', { ...REF, concurrency: 2 });
   for (let number = 1; number <= PULL_REQUESTS; number += 1)
     await api.ok('submitPullRequest', { ...REF, pr: { number } });
