@@ -1,14 +1,20 @@
 import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
 import { makeFolder, startHere, type TestServer, until } from '../e2e/harness.ts';
 import { caseOf, reportOf, upload } from '../e2e/quarantine-world.ts';
 import { createQueue, type TestQueue } from '../e2e/test-queue.ts';
+import { CLIENT, startProvider, type TestProvider } from '../fake/oidc/provider.ts';
 import { newPage, signIn, useBrowser, violationsOf } from './open-browser.ts';
+
+const ROLES = ['reader', 'author', 'maintainer', 'admin'] as const;
 
 describe('ways into the dashboard', () => {
   const browser = useBrowser();
   let server: TestServer;
+  let provider: TestProvider;
   let shown: TestQueue;
   let hidden: TestQueue;
   let testId = '';
@@ -22,7 +28,16 @@ describe('ways into the dashboard', () => {
     hidden = await createQueue(first.api);
     await first.stop();
     const SLUICE_PUBLIC_READ = `default/${shown.name}`;
-    server = await startHere({ SLUICE_DATA, SLUICE_PORT: String(first.port), SLUICE_PUBLIC_READ });
+    provider = await startProvider(`${first.url}/web/sign-in/sso/callback`, `${first.url}/login`);
+    for (const role of ROLES) provider.accounts.set(role, { name: `The ${role}`, groups: [role] });
+    const SLUICE_ROLES_FILE = join(SLUICE_DATA, 'roles');
+    const lines = ROLES.map((role) => `${role} default/${role === 'admin' ? '*' : shown.name} group:${role}`);
+    await writeFile(SLUICE_ROLES_FILE, lines.join('\n'));
+    server = await startHere({
+      ...{ SLUICE_DATA, SLUICE_PORT: String(first.port), SLUICE_PUBLIC_READ, SLUICE_ROLES_FILE, SLUICE_URL: first.url },
+      ...{ SLUICE_OIDC_ISSUER: provider.issuer, SLUICE_OIDC_CLIENT_ID: CLIENT.id, SLUICE_OIDC_NAME: 'Acme' },
+      SLUICE_OIDC_CLIENT_SECRET: CLIENT.secret,
+    });
     const sha = await shown.git.git(['rev-parse', 'main']);
     await upload(server.api, shown, { sha, branch: 'main', job_name: 'unit' }, reportOf(caseOf('adds')));
     const scope = { repo: shown.repo, org_url_slug: 'default', page_query: {} };
@@ -41,6 +56,7 @@ describe('ways into the dashboard', () => {
   });
   after(async () => {
     await server.stop();
+    await provider.stop();
     await shown.close();
     await hidden.close();
   });
@@ -159,6 +175,49 @@ describe('ways into the dashboard', () => {
     await other.close();
   });
 
+  /** Signs in at the provider, as somebody with this role. */
+  async function enterAs(t: TestContext, role: string): Promise<Page> {
+    const { page, context } = await browser.open();
+    t.after(() => context.close());
+    await page.goto(`${server.url}/login`);
+    await page.getByRole('link', { name: 'Sign in with Acme' }).click();
+    await page.locator('[name=login]').fill(role);
+    await page.locator('[name=password]').fill('x');
+    await page.locator('[type=submit]').click();
+    await page.locator('[type=submit]').click();
+    await page.getByRole('heading', { name: 'Queues' }).waitFor();
+    return page;
+  }
+
+  story('a person signs in with a provider, sees the role, and signs out there too [A63]', async (t) => {
+    const { page, context } = await browser.open();
+    t.after(() => context.close());
+    await page.goto(`${server.url}/login?problem=no-role&with=sso`);
+    await page.getByText('Acme knows you, but no role is given to you here.').waitFor();
+    assert.deepEqual(await violationsOf(page), []);
+    const person = await enterAs(t, 'maintainer');
+    await person.goto(server.url + pathOf());
+    await person.getByText('The maintainer', { exact: true }).first().click();
+    await person.getByText(`Role: maintainer of ${shown.repo.owner}/${shown.repo.name}`).waitFor();
+    assert.deepEqual(await violationsOf(person), []);
+    await person.goto(`${server.url}${repoPath(hidden)}/main`);
+    await person.getByText(/There is no repository/).waitFor();
+    await person.goto(server.url + pathOf());
+    await person.getByRole('button', { name: 'Pause' }).click();
+    await person.getByRole('dialog').getByRole('button', { name: 'Pause' }).click();
+    await person.getByRole('button', { name: 'Resume' }).click();
+    await person.getByRole('dialog').getByRole('button', { name: 'Resume' }).click();
+    await person.getByText('Running', { exact: true }).waitFor();
+    const { events } = await server.api.ok<{ events: { actor: object }[] }>('listEvents', {
+      ...{ audit: true, types: ['queue.resumed'], order: 'DESC', limit: 1 },
+    });
+    assert.deepEqual(events[0]?.actor, { kind: 'person', name: 'The maintainer (sso:maintainer)' });
+    await person.getByText('The maintainer', { exact: true }).first().click();
+    await person.getByRole('button', { name: 'Sign out' }).click();
+    await person.waitForURL(`${provider.issuer}/session/end**`);
+    await page.close();
+  });
+
   const pages = () => [
     ...['/default', '/default/-/audit', '/default/-/setup', pathOf()],
     ...['health', 'landings', 'simulator', 'settings'].map((tab) => pathOf(tab)),
@@ -176,10 +235,19 @@ describe('ways into the dashboard', () => {
     'an administrator': ['admin'],
     'an operator': ['admin', 'instance'],
   };
+  /** The scopes of people who signed in as themselves. In plain git an author has no own pull requests. */
+  const SIGNED_IN: Readonly<Record<string, readonly string[]>> = {
+    ...{ reader: ['read'], author: ['read'], maintainer: ['read', 'submit', 'maintain'], admin: ['admin'] },
+  };
 
-  for (const [person, scopes] of Object.entries(PEOPLE)) {
+  const everybody = [
+    ...Object.entries(PEOPLE).map(([person, scopes]) => ({ person, scopes, role: undefined })),
+    ...Object.entries(SIGNED_IN).map(([role, scopes]) => ({ person: `a person with the role ${role}`, scopes, role })),
+  ];
+
+  for (const { person, scopes, role } of everybody) {
     story(`every page opens for ${person}, with no button that would be refused [A46]`, async (t) => {
-      const page = await enter(t, scopes && (await tokenOf(...scopes)));
+      const page = role === undefined ? await enter(t, scopes && (await tokenOf(...scopes))) : await enterAs(t, role);
       const refused: string[] = [];
       page.on('response', (response) => {
         if ([401, 403, 429].includes(response.status())) refused.push(`${response.status()} ${response.url()}`);
