@@ -100,8 +100,11 @@ async function findForeign(app: App, repository: Repository, { person, body }: A
   const isProven = login !== undefined && hosting !== undefined;
   const found = isProven ? await hosting.findPullRequests(toForgeRepository(repository), numbers) : undefined;
   const foreign = numbers.find((number) => found?.get(number)?.author.toLowerCase() !== login || !isProven);
-  if (foreign === undefined) return undefined;
-  return refuse('INSUFFICIENT_SCOPE', `Pull request #${foreign} is not yours: an author acts on own ones alone.`);
+  if (foreign === undefined && numbers.length > 0) return undefined;
+  return refuse(
+    'INSUFFICIENT_SCOPE',
+    `Pull request #${foreign ?? '?'} is not yours: an author acts on own ones alone.`,
+  );
 }
 
 function numbersOf(body: unknown): readonly PrNumber[] {

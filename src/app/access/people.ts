@@ -73,7 +73,7 @@ export class People implements RolesOfPeople {
     for (let index = 0; index < all.length; index += AT_ONCE) {
       const some = all.slice(index, index + AT_ONCE);
       const roles = await Promise.all(
-        some.map((repository) => this.findRole(organization, person, { repository, scope: 'read' })),
+        some.map((repository) => orNone(this.findRole(organization, person, { repository, scope: 'read' }))),
       );
       found.push(
         ...some.flatMap((repository, at) => (roles[at] === undefined ? [] : [{ repository, role: roles[at] }])),
@@ -89,7 +89,7 @@ export class People implements RolesOfPeople {
     const here = (await repositories.listAll()).filter(({ host }) => host === person.provider);
     for (const [id, some] of Map.groupBy(here, ({ organizationId }) => organizationId)) {
       for (const repository of some) {
-        if ((await this.#byForge(person, repository, 'read')) === undefined) continue;
+        if ((await orNone(this.#byForge(person, repository, 'read'))) === undefined) continue;
         slugs.add((await accounts.findOrganizationById(id))?.slug ?? '');
         break;
       }
@@ -129,5 +129,15 @@ export class People implements RolesOfPeople {
       if (known !== undefined && scope === 'read' && age < READ_GRACE_MS && error instanceof Fault) return known.role;
       throw error;
     }
+  }
+}
+
+/** A repository whose forge does not answer, as after the App was uninstalled, does not hide the others. */
+async function orNone(role: Promise<Role | undefined>): Promise<Role | undefined> {
+  try {
+    return await role;
+  } catch (error) {
+    if (error instanceof Fault) return undefined;
+    throw error;
   }
 }

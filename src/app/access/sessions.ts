@@ -63,7 +63,8 @@ function toPersonCaller({ providers }: App, organization: Organization, person: 
   if (providers?.has(person.provider) !== true) return undefined;
   return {
     organization,
-    tokenId: `${person.provider}:${person.subject}`,
+    // Repeated requests are known by it, and mean another thing in another organization.
+    tokenId: `${person.provider}:${person.subject}@${organization.slug}`,
     name: personName(person),
     scopes: new Set(),
     repositoryIds: new Set(),

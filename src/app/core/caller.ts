@@ -6,7 +6,7 @@ import type { ProvenPerson } from '../../storage/sessions.ts';
 /** The holder of the token that came with a request, a person who signed in, or a person at the forge. */
 export interface Caller {
   readonly organization: Organization;
-  /** Of a person who signed in: the provider and the subject. */
+  /** Of a person who signed in: the provider, the subject and the organization. */
   readonly tokenId: string;
   /** The token's name: the actor of everything done with it. */
   readonly name: string;

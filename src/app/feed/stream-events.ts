@@ -206,8 +206,12 @@ function isExpired(clock: Timing, { expiresAt }: Caller): boolean {
 }
 
 // SPEC X11
-function isRevocation({ type, body }: FeedRow, { tokenId }: Caller): boolean {
-  return type === 'token.revoked' && (JSON.parse(body) as { data: { tokenId?: string } }).data.tokenId === tokenId;
+function isRevocation({ type, body }: FeedRow, { tokenId, person }: Caller): boolean {
+  if (type !== 'token.revoked' && type !== 'session.revoked') return false;
+  const { data } = JSON.parse(body) as { readonly data: Readonly<Record<string, unknown>> };
+  if (type === 'token.revoked') return data['tokenId'] === tokenId;
+  // The person may have another session, whose stream comes back.
+  return person !== undefined && data['provider'] === person.provider && data['subject'] === person.subject;
 }
 
 /** The same as the store's filter. */

@@ -76,8 +76,9 @@ export function registerSessions(
     const leaving = found?.caller.person;
     const ended = [organization.replace(/[^a-z0-9-]/g, '')];
     for (const [slug, secret] of leaving === undefined ? [] : cookies) {
-      const other = (await findSession(app, secret))?.caller;
-      if (slug !== organization && other?.tokenId === found?.caller.tokenId) ended.push(slug);
+      const other = (await findSession(app, secret))?.caller.person;
+      const isSame = other?.provider === leaving?.provider && other?.subject === leaving?.subject;
+      if (slug !== organization && isSame) ended.push(slug);
     }
     for (const slug of ended) await endFormer(request, slug);
     const provider = leaving && app.providers?.get(leaving.provider);

@@ -124,7 +124,7 @@ describe('a person signs in with the App of a GitHub', () => {
       ...{ provider: HOST, subject: String(id), name: '@ada', groups: [], logins: { [HOST]: 'ada' } },
     });
     const again = await get(path, { cookie: begun.cookie });
-    assert.match(again.location, /problem=refused/, 'a code works once');
+    assert.match(again.location, /problem=denied/, 'a code works once');
     assert.match((await enter('-')).location, /problem=denied/);
   });
 

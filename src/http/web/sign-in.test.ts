@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { Claims } from '../../../test/fake/oidc/provider.ts';
 import {
@@ -158,7 +159,7 @@ describe('a person signs in with an OpenID Connect provider', () => {
     const other = await get(`/web/sign-in/sso/callback?code=x&state=${forged}`, {
       cookie: '__Host-sluice-sign-in=guess.',
     });
-    assert.equal(problemOf(other), 'refused', 'the provider knows no such code');
+    assert.equal(problemOf(other), 'denied', 'the provider knows no such code');
   });
 
   it('roles are for repositories: the others are 404, acts beyond the role 403 [A51]', async () => {
@@ -384,7 +385,7 @@ describe('a person signs in with an OpenID Connect provider', () => {
     assert.equal((await call(await enter('moved'), 'listApiTokens', {})).status, 403);
   });
 
-  it('an administrator lists and ends the sessions of people [A62]', async () => {
+  it('an administrator lists and ends the sessions of people, with their streams [A62]', async () => {
     const reader = await enter('both');
     const admin = await enter('admins');
     const { sessions } = (await call(admin, 'listSessions', {})).body as never as {
@@ -392,7 +393,12 @@ describe('a person signs in with an OpenID Connect provider', () => {
     };
     const id = sessions.find(({ subject }) => subject === 'both')?.id;
     assert.equal((await call(reader, 'revokeSession', { id })).status, 403);
+    const headers = { ...OWN, cookie: cookieOf(reader), 'x-organization': 'acme' };
+    const opened = await world.server.inject({ url: '/web/v1/events', headers, payloadAsStream: true });
+    const ended = once(opened.stream().resume(), 'end');
     assert.equal((await call(admin, 'revokeSession', { id })).status, 200);
+    await world.app.feed.sequence();
+    await ended;
     assert.equal((await call(admin, 'revokeSession', { id })).status, 404);
     assert.equal((await call(reader, 'listRepositories', {}, sibling)).status, 401);
     const [record] = await audit();

@@ -32,11 +32,8 @@ export function createGithubProvider(settings: GithubSignIn): IdentityProvider {
 }
 
 async function finish(settings: GithubSignIn, trip: Trip, query: URLSearchParams): Promise<Identity | SignInProblem> {
-  const error = query.get('error');
-  if (error !== null) {
-    const problem = error === 'access_denied' ? 'denied' : 'refused';
-    return { problem, detail: `GitHub said ${error.slice(0, 100)}.` };
-  }
+  // Anybody can come back with an error or a code of their own making.
+  if (query.has('error')) return { problem: 'denied', detail: 'GitHub said no.' };
   const token = await exchange(settings, trip, query.get('code') ?? '');
   if (typeof token !== 'string') return token;
   try {
@@ -61,7 +58,7 @@ async function exchange({ webUrl, client }: GithubSignIn, trip: Trip, code: stri
   if (answer === undefined) return UNAVAILABLE;
   const { access_token: token, error } = answer as { readonly access_token?: unknown; readonly error?: unknown };
   if (typeof token === 'string' && token !== '') return token;
-  return { problem: 'refused', detail: `GitHub gives no token for the code (${String(error).slice(0, 100)}).` };
+  return { problem: 'denied', detail: `GitHub gives no token for the code (${String(error).slice(0, 100)}).` };
 }
 
 async function readPerson({ apiUrl, host }: GithubSignIn, token: string): Promise<Identity | SignInProblem> {

@@ -72,6 +72,12 @@ class OidcProvider implements IdentityProvider {
     const client = await this.#load();
     const config = this.#configure(client, metadata);
     const seeded = this.#seedKeys(client, config);
+    let hasAnswered = false;
+    config[client.customFetch] = async (url, options) => {
+      const response = await fetch(url, options as RequestInit);
+      hasAnswered ||= response.ok && url === metadata.token_endpoint;
+      return response;
+    };
     try {
       const tokens = await client.authorizationCodeGrant(config, cameBackTo, {
         pkceCodeVerifier: trip.verifier,
@@ -83,7 +89,7 @@ class OidcProvider implements IdentityProvider {
       const more = await this.#readMore(client, config, { claims, accessToken: tokens.access_token });
       return readIdentity({ ...more, ...claims }, this.#settings);
     } catch (error) {
-      return problemOf(client, error);
+      return problemOf(client, error, hasAnswered);
     } finally {
       this.#keepKeys(client.getJwksCache(config), seeded);
     }
@@ -173,23 +179,23 @@ function chooseAuth(client: Client, metadata: ServerMetadata, secret: string) {
   return known.includes('client_secret_basic') ? client.ClientSecretBasic(secret) : client.ClientSecretPost(secret);
 }
 
+function wordOf(error: string): string {
+  return /^\w{1,50}$/.test(error) ? error : 'no';
+}
+
 /** Neither the answer of the provider nor a token is in the sentence. */
-function problemOf(client: Client, error: unknown): SignInProblem {
+function problemOf(client: Client, error: unknown, hasAnswered: boolean): SignInProblem {
   const { code, message, cause } = error as Error & { readonly code?: string; readonly cause?: unknown };
-  if (error instanceof client.AuthorizationResponseError) {
-    return {
-      problem: error.error === 'access_denied' ? 'denied' : 'refused',
-      detail: `The provider said ${error.error}.`,
-    };
-  }
-  if (error instanceof client.ResponseBodyError) {
-    return { problem: 'refused', detail: `The provider said ${error.error}.` };
-  }
   const isDown =
     code === 'OAUTH_TIMEOUT' ||
     (error instanceof TypeError && message === 'fetch failed') ||
     (code === 'OAUTH_RESPONSE_IS_NOT_CONFORM' && cause instanceof Response && cause.status >= 500);
   if (isDown) return { problem: 'unavailable', detail: 'The provider does not answer.' };
+  // Anybody can come back with an error or a code of their own making. A token comes from the provider.
+  if (!hasAnswered) {
+    const said = error instanceof client.AuthorizationResponseError || error instanceof client.ResponseBodyError;
+    return { problem: 'denied', detail: said ? `The provider said ${wordOf(error.error)}.` : `${message}.` };
+  }
   const deeper = cause instanceof Error && 'code' in cause ? ` (${cause.message})` : '';
   return { problem: 'refused', detail: `The answer of the provider does not count: ${message}${deeper}.` };
 }

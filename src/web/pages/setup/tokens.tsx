@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { call, type Reply } from '../../core/api.ts';
 import { useResource } from '../../core/resource.ts';
+import { may } from '../../core/session.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Loaded } from '../../ui/page-states.tsx';
 import { Ago } from '../../ui/text.tsx';
@@ -43,14 +44,16 @@ export function Tokens({ org }: { readonly org: string }) {
                       <td>{token.lastUsedAt === null ? 'never' : <Ago at={token.lastUsedAt} />}</td>
                       <td>{token.expiresAt === null ? 'never' : <Ago at={token.expiresAt} />}</td>
                       <td>
-                        <button
-                          type="button"
-                          onClick={() => {
-                            asked.value = token;
-                          }}
-                        >
-                          Revoke
-                        </button>
+                        {(!token.scopes.includes('instance') || may({ org }, 'instance')) && (
+                          <button
+                            type="button"
+                            onClick={() => {
+                              asked.value = token;
+                            }}
+                          >
+                            Revoke
+                          </button>
+                        )}
                       </td>
                     </tr>
                   ))}
