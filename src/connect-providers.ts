@@ -1,3 +1,4 @@
+import { People } from './app/access/people.ts';
 import type { App } from './app/core/app.ts';
 import type { Config } from './config/config.ts';
 import { loadGithubFiles, loadGithubVariables } from './config/load-github.ts';
@@ -5,10 +6,10 @@ import { readOidcSecret } from './config/oidc.ts';
 import { loadRoles } from './config/roles.ts';
 import type { IdentityProvider } from './identity/identity.ts';
 
-type Parts = Pick<App, 'clock' | 'log'>;
+type Parts = Pick<App, 'store' | 'forges' | 'clock' | 'log'>;
 
-/** Those who prove who a person is, and the table of roles. They are asked when the first person signs in. */
-export async function connectProviders(config: Config, parts: Parts) {
+/** Those who prove who a person is, and the roles of people. They are asked when the first person signs in. */
+export async function connectProviders(config: Config, parts: Parts): Promise<Pick<App, 'providers' | 'people'>> {
   const { oidc, hasGithubSignIn } = config;
   const found: IdentityProvider[] = hasGithubSignIn ? await connectGithub(config, parts) : [];
   if (oidc !== undefined) {
@@ -16,7 +17,7 @@ export async function connectProviders(config: Config, parts: Parts) {
     found.unshift(createOidcProvider({ ...oidc, clientSecret: await readOidcSecret(oidc) }, parts));
   }
   const providers = new Map(found.map((provider) => [provider.key, provider]));
-  return { providers, grants: oidc === undefined ? [] : await loadRoles(oidc.rolesFile) };
+  return { providers, people: new People(parts, oidc === undefined ? [] : await loadRoles(oidc.rolesFile)) };
 }
 
 async function connectGithub(config: Config, { log }: Parts): Promise<IdentityProvider[]> {

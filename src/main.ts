@@ -5,7 +5,6 @@ import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
 import { createAdminLink, ensureAdmin } from './app/access/admin-token.ts';
 import { Authenticator } from './app/access/authenticate.ts';
-import { People } from './app/access/people.ts';
 import { bindPublicRead } from './app/access/public-read.ts';
 import type { App, WebhookAccess } from './app/core/app.ts';
 import { Backups } from './app/core/backups.ts';
@@ -131,7 +130,6 @@ async function startOn(
   );
   const unusedUploads = new UnusedUploads({ store, clock, log });
   const simulator = new SimulatorThread({ entry: entryOf('simulator-main'), clock, log });
-  const signIn = await connectProviders(config, { clock, log });
   const app: App = {
     store,
     queues: new QueueHost(store, clock),
@@ -152,8 +150,7 @@ async function startOn(
     admin,
     simulator,
     forecasts: new Forecaster({ store, simulator, clock, log }),
-    providers: signIn.providers,
-    people: new People({ store, forges, clock }, signIn.grants),
+    ...(await connectProviders(config, { store, forges, clock, log })),
   };
   await endOutages(store, serverId, clock.now());
   tellOfHooks(app);
