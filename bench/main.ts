@@ -15,6 +15,7 @@ const SUITES: Readonly<Record<string, () => Promise<{ run(words?: readonly strin
   github: () => import('./github.ts'),
   past: () => import('./past.ts'),
   policy: () => import('./policy.ts'),
+  scale: () => import('./scale.ts'),
   web: () => import('./web.ts'),
 };
 

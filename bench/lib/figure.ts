@@ -8,9 +8,11 @@ export interface Figure {
   readonly goal?: number | undefined;
   /** The upper limit of the value, although there is a baseline. */
   readonly limit?: number | undefined;
+  /** The lower limit of the ratio to the baseline. */
+  readonly floor?: number | undefined;
 }
 
-export function printFigure({ name, value, unit, baseline, goal, limit }: Figure): void {
+export function printFigure({ name, value, unit, baseline, goal, limit, floor }: Figure): void {
   const ratio = baseline === undefined || baseline === 0 ? undefined : round(value / baseline);
   const figure = {
     name,
@@ -20,6 +22,7 @@ export function printFigure({ name, value, unit, baseline, goal, limit }: Figure
     ratio,
     goal,
     limit,
+    floor,
   };
   console.log(JSON.stringify(figure));
 }

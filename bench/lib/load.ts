@@ -21,19 +21,27 @@ export async function load(
     readonly token: string;
     readonly connections: number;
     readonly amount: number;
+    /** Each connection begins at another of the requests. */
+    readonly isSpread?: boolean;
   },
 ): Promise<LoadResult> {
   const headers = { 'x-api-token': of.token, 'content-type': 'application/json' };
+  const requests = of.requests.map(({ method, path, body }) => ({
+    method,
+    path,
+    headers,
+    ...(body === undefined ? {} : { body }),
+  }));
+  let clients = 0;
   const result = await autocannon({
     url,
     connections: of.connections,
     amount: of.amount,
-    requests: of.requests.map(({ method, path, body }) => ({
-      method,
-      path,
-      headers,
-      ...(body === undefined ? {} : { body }),
-    })),
+    requests,
+    setupClient: (client) => {
+      const first = Math.floor((clients++ * requests.length) / of.connections);
+      if (of.isSpread) client.setRequests([...requests.slice(first), ...requests.slice(0, first)]);
+    },
   });
   const failures = result.errors + result.timeouts + result.non2xx;
   if (failures > 0) throw new Error(`${failures} of ${of.amount} requests to ${of.requests[0]?.path} failed`);
