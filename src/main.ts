@@ -39,6 +39,8 @@ import { connectForges } from './connect-forges.ts';
 import { connectProviders } from './connect-providers.ts';
 import type { PlaceQuestion } from './flaky/upload-place.ts';
 import { createServer } from './http/server.ts';
+import { addressForServers } from './http/servers/address.ts';
+import { ServerLinks } from './http/servers/server-links.ts';
 import { createIngestThread, type IngestThread } from './ingest/thread.ts';
 import type { ThreadData } from './ingest/thread-messages.ts';
 import { systemClock } from './lib/clock.ts';
@@ -69,6 +71,8 @@ const STOP_MS = 6_000;
 const REQUEST_TIMEOUT_MS = 120_000;
 /** Pending connections, because a whole CI may start at once. The kernel lowers it to its own limit. */
 const BACKLOG = 4_096;
+/** The thread that processes uploads has a connection of its own. */
+const INGEST_CONNECTIONS = 1;
 /** Uploads that an earlier server left wait this long: loading the thread would delay the first requests. */
 const INGEST_START_MS = 5_000;
 
@@ -164,8 +168,10 @@ async function startOn(
   const deliveryMaker = createDeliveryMaker(app);
   app.feed.listen(() => deliveryMaker.wake());
   const timers = new Timers(app);
+  const links = store.isShared ? new ServerLinks(app, { id: serverId, version: readVersion() }) : undefined;
   const server = createServer({
     app,
+    passOn: links,
     log,
     version: readVersion(),
     dataFolder: config.dataFolder,
@@ -178,6 +184,8 @@ async function startOn(
   });
   const url = await server.listen({ host: config.host, port: config.port, backlog: BACKLOG });
   await keepAddress(config, url, log);
+  links?.accept(server);
+  links?.start(config.serverUrl ?? addressForServers(url));
   plainGitPoller.start();
   worker.start();
   hintWorker.start();
@@ -204,7 +212,8 @@ async function startOn(
     newToken: newSecret,
     tokenFile,
     createSignInLink: () => createAdminLink(app, config.publicUrl ?? url),
-    stop: () => stop({ server, app, ingest, plainGitPoller, worker, hintWorker, deliveryWorker, timers, rounds }),
+    stop: () =>
+      stop({ server, app, links, ingest, plainGitPoller, worker, hintWorker, deliveryWorker, timers, rounds }),
   };
 }
 
@@ -270,19 +279,19 @@ function createRunner(config: Config, log: Log): Promise<CheckRunner> {
 
 async function openStore(config: Config, writeTurn: ThreadData['writeTurn']): Promise<Store> {
   if (config.databaseUrl !== undefined) {
-    return openSharedStore(config.databaseUrl, config.dataFolder);
+    return openSharedStore(config.databaseUrl, config);
   }
   const { openSqliteStore } = await import('./storage/sqlite/open-sqlite-store.ts');
   return openSqliteStore({ directory: config.dataFolder, writeTurn });
 }
 
 /** Several servers share the store. The data folder, with clones and check workspaces, belongs to one server. */
-async function openSharedStore(url: string, folder: string): Promise<Store> {
+async function openSharedStore(url: string, { dataFolder, databaseConnections }: Config): Promise<Store> {
   const { openPostgresStore } = await import('./storage/postgres/open-postgres-store.ts');
   const { lockFolder } = await import('./storage/sqlite/folder.ts');
-  const lock = lockFolder(folder);
+  const lock = lockFolder(dataFolder);
   try {
-    const store = await openPostgresStore({ url });
+    const store = await openPostgresStore({ url, poolSize: databaseConnections - INGEST_CONNECTIONS });
     const close = () => store.close().finally(() => lock.release());
     return { ...store, close };
   } catch (error) {
@@ -310,6 +319,7 @@ async function openBackups({ dataFolder, backupFolder }: Config): Promise<Backup
 async function stop(parts: {
   readonly server: FastifyInstance;
   readonly app: App;
+  readonly links: ServerLinks | undefined;
   readonly ingest: IngestThread;
   readonly plainGitPoller: PlainGitPoller;
   readonly worker: EffectWorker;
@@ -326,6 +336,7 @@ async function stop(parts: {
   const cutOff = setTimeout(() => parts.server.server.closeAllConnections(), STOP_MS);
   // An endpoint may take its time: its delivery is repeated after the restart.
   await parts.app.webhooks.sender.close();
+  await parts.links?.stop();
   await parts.server.close();
   clearTimeout(cutOff);
   for (const forge of parts.app.forges.values()) await forge.close();

@@ -63,6 +63,9 @@ export interface Config extends RunnerConfig {
   readonly publicRead: readonly PublicName[];
   readonly dataFolder: string;
   readonly databaseUrl: string | undefined;
+  readonly databaseConnections: number;
+  /** Where other servers on the same database reach this one. Undefined: where it listens. */
+  readonly serverUrl: string | undefined;
   readonly adminToken: string | undefined;
   readonly organization: string;
   readonly rateLimit: number;
@@ -118,6 +121,8 @@ export function parseConfig(environment: Environment): ParsedConfig {
     publicRead: parseList(read('SLUICE_PUBLIC_READ') ?? '').flatMap((entry) => parsePublicName(entry) ?? []),
     dataFolder: path.resolve(read('SLUICE_DATA') ?? VARIABLES.SLUICE_DATA.default),
     databaseUrl: read('SLUICE_DATABASE_URL'),
+    databaseConnections: Number(read('SLUICE_DATABASE_CONNECTIONS') ?? VARIABLES.SLUICE_DATABASE_CONNECTIONS.default),
+    serverUrl: read('SLUICE_SERVER_URL')?.replace(/\/+$/, ''),
     adminToken: read('SLUICE_ADMIN_TOKEN'),
     organization: read('SLUICE_ORG') ?? VARIABLES.SLUICE_ORG.default,
     rateLimit: Number(read('SLUICE_RATE_LIMIT') ?? VARIABLES.SLUICE_RATE_LIMIT.default),

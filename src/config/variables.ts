@@ -59,6 +59,15 @@ export const VARIABLES = {
     'unset',
     'postgres://user:password@host/database: use PostgreSQL, with any number of servers.',
   ),
+  SLUICE_DATABASE_CONNECTIONS: integer(
+    '16',
+    { min: 2, max: 1000 },
+    'Connections of this server to PostgreSQL, at most. One of them processes uploads.',
+  ),
+  SLUICE_SERVER_URL: url(
+    'from SLUICE_HOST and SLUICE_PORT',
+    'With several servers on one PostgreSQL: the address at which the other servers reach this one, in plain HTTP and without the proxy.',
+  ),
   SLUICE_ADMIN_TOKEN: secret(
     'unset: one is made and printed at the first start',
     'The admin token, 20 to 200 visible characters. A new value replaces the token that came from the old one.',

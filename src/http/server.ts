@@ -201,12 +201,9 @@ function createRouteAdder(
   };
 }
 
-function createHandler(
-  server: FastifyInstance,
-  deps: RouteDeps,
-  { operation, handle, isReused }: Route,
-  dialect: Dialect,
-) {
+function createHandler(server: FastifyInstance, deps: RouteDeps, route: Route, dialect: Dialect) {
+  const { operation, isReused } = route;
+  const handle = (route.isPassedOn ? deps.passOn?.handlerFor(route) : undefined) ?? route.handle;
   const validate = createValidator(operation.body);
   const read = dialect.readerFor(operation);
   const translate = dialect.translatorFor(operation);

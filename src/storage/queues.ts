@@ -223,6 +223,8 @@ export function isOutranked(row: ImpactedTargetsRow, known: ImpactedTargetsRow |
 /** Naming a stored target set again renews it. A set younger than this is not rewritten, because sets are large. */
 export const TARGET_SET_RENEWAL_MS = 24 * 60 * 60 * 1000;
 
+export type Decide = (changed: QueueSnapshot | undefined) => QueueCommit | undefined;
+
 export interface QueueStore {
   /** Stores the queue at version 1 with its first event. `exists` (nothing written) if the branch has a queue. */
   create(queue: QueueRow, event: EventRow, feed?: readonly FeedDraft[]): Promise<'created' | 'exists'>;
@@ -246,8 +248,15 @@ export interface QueueStore {
   /** The rows whose version is greater than `version`. */
   loadSince(queueId: QueueId, version: number): Promise<QueueSnapshot | undefined>;
   findVersion(queueId: QueueId): Promise<number | undefined>;
+  /** Of those of the queues that are not deleted. */
+  findVersions(queueIds: readonly QueueId[]): Promise<ReadonlyMap<QueueId, number>>;
   /** `stale` (nothing written) if the stored version is not the expected one, or the queue is gone. */
   commit(commit: QueueCommit): Promise<'committed' | 'stale'>;
+  /**
+   * Commits what `decide` makes of the present queue, while other servers wait. It is given what changed since `version`,
+   * or undefined if nothing has, and may be called again if transactions collide. Undefined from it: nothing to store.
+   */
+  commitInTurn(queueId: QueueId, version: number, decide: Decide): Promise<'committed' | 'gone'>;
   findEntry(queueId: QueueId, prNumber: number): Promise<EntryRow | undefined>;
   findEntries(queueId: QueueId, prNumbers: readonly number[]): Promise<readonly EntryRow[]>;
   listEntries(filter: EntryFilter): Promise<readonly EntryRow[]>;

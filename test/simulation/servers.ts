@@ -123,7 +123,7 @@ export class Servers {
     return {
       store,
       queues: new QueueHost(store, process.clock),
-      directory: new Directory(store, forges),
+      directory: new Directory(store, forges, process.clock),
       forges,
       clock: process.clock,
       ingest: noIngest,

@@ -2,7 +2,7 @@ import type { Candidate, Member } from '../../src/engine/candidate.ts';
 import type { Entry, Queue } from '../../src/engine/queue.ts';
 import type { Instant } from '../../src/lib/clock.ts';
 import { valuesOf } from '../../src/lib/int-map.ts';
-import type { EffectSettlement } from '../../src/storage/queues.ts';
+import type { EffectSettlement, QueueCommit } from '../../src/storage/queues.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { type Chapter, Chronicle } from './chronicle.ts';
 import { Coverage } from './coverage.ts';
@@ -51,13 +51,23 @@ export class Witness {
       else this.coverage.note('stale commit');
       return answer;
     };
+    const commitInTurn: Store['queues']['commitInTurn'] = async (queueId, version, decide) => {
+      let made: QueueCommit | undefined;
+      const answer = await store.queues.commitInTurn(queueId, version, (changed) => {
+        made = decide(changed);
+        return made;
+      });
+      if (made !== undefined) this.chronicle.take(made);
+      this.coverage.note('commit in turn');
+      return answer;
+    };
     const settle: Store['effects']['settle'] = async (key, holder, settlement) => {
       const answer = await store.effects.settle(key, holder, settlement);
       const isEnd = answer === 'settled' && settlement.kind !== 'postpone';
       if (isEnd) this.chronicle.note(`-- effect ${key.id}: ${describeSettlement(settlement)}`);
       return answer;
     };
-    return { ...store, queues: { ...store.queues, commit }, effects: { ...store.effects, settle } };
+    return { ...store, queues: { ...store.queues, commit, commitInTurn }, effects: { ...store.effects, settle } };
   }
 
   fail(invariant: string, text: string | undefined): void {

@@ -33,6 +33,12 @@ export function appForStrangers(app: App): App {
       const repository = shownRepository(place?.repository);
       return place && repository && { ...place, repository };
     },
+    guessQueue: async (...of: Parameters<typeof directory.guessQueue>) => {
+      const place = await directory.guessQueue(...of);
+      const repository = shownRepository(place?.repository);
+      return place && repository && { ...place, repository };
+    },
+    forgetQueue: (...of: Parameters<typeof directory.forgetQueue>) => directory.forgetQueue(...of),
   });
   const shownQueues: App['queues'] = Object.assign(Object.create(queues) as App['queues'], {
     find: async (id: QueueId) => shownQueue(await queues.find(id)),

@@ -1,10 +1,14 @@
 import type { Forge } from '../../forge/forge.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { SharedReads } from '../../lib/shared-reads.ts';
 import type { OrganizationId } from '../../storage/accounts.ts';
 import type { QueueId } from '../../storage/queues.ts';
 import type { Repository, RepositoryId, RepositoryRef } from '../../storage/repositories.ts';
 import type { Store } from '../../storage/store.ts';
 import type { TestStore } from '../../storage/tests.ts';
 import { PLAIN_GIT_HOST } from './plain-git-host.ts';
+
+const MAX_GUESSES = 10_000;
 
 interface QueuePlace {
   readonly repository: Repository;
@@ -26,13 +30,16 @@ export class Directory {
   readonly #store: Store;
   readonly #forges: ReadonlyMap<string, Forge>;
   readonly #known = new Map<string, unknown>();
+  readonly #guesses = new Map<string, QueueId>();
+  readonly #reads: SharedReads<string, unknown>;
   readonly #quarantined: QuarantineLookup;
   #generation = 0;
 
   /** `forges` may grow while the server runs. */
-  constructor(store: Store, forges: ReadonlyMap<string, Forge>) {
+  constructor(store: Store, forges: ReadonlyMap<string, Forge>, clock = systemClock) {
     this.#store = store;
     this.#forges = forges;
+    this.#reads = new SharedReads(clock);
     this.#quarantined = new QuarantineLookup(store);
   }
 
@@ -93,6 +100,31 @@ export class Directory {
     return queueId && { repository, queueId };
   }
 
+  /**
+   * The same, but the queue may have been deleted, and another one created, since this server saw it. The caller finds
+   * out by reading it, and then calls `forgetQueue`.
+   */
+  async guessQueue(
+    organizationId: OrganizationId,
+    ref: RepositoryRef,
+    branch: string,
+  ): Promise<(QueuePlace & { readonly isGuess?: boolean }) | undefined> {
+    if (!this.#store.isShared) return this.findQueue(organizationId, ref, branch);
+    const repository = await this.findRepository(organizationId, ref);
+    if (repository === undefined) return undefined;
+    const key = `${repository.id}\n${branch}`;
+    const guess = this.#guesses.get(key);
+    if (guess !== undefined) return { repository, queueId: guess, isGuess: true };
+    const queueId = (await this.#store.queues.find(repository.id, branch))?.id;
+    if (this.#guesses.size >= MAX_GUESSES) this.#guesses.clear();
+    if (queueId !== undefined) this.#guesses.set(key, queueId);
+    return queueId && { repository, queueId };
+  }
+
+  forgetQueue({ repository }: QueuePlace, branch: string): void {
+    this.#guesses.delete(`${repository.id}\n${branch}`);
+  }
+
   listRepositories(organizationId: OrganizationId): Promise<readonly Repository[]> {
     return this.#remember(`R\n${organizationId}`, () => this.#store.repositories.list(organizationId));
   }
@@ -115,13 +147,14 @@ export class Directory {
   }
 
   async #remember<T>(key: string, read: () => Promise<T>): Promise<T> {
+    if (this.#store.isShared) return this.#reads.get(key, read) as Promise<T>;
     const known = this.#known.get(key);
     if (known !== undefined) return known as T;
     const generation = this.#generation;
     const answer = await read();
     // An answer that was read before `forget` may be outdated, and a missing row may be stored a moment later.
     const isSure = answer !== undefined && generation === this.#generation;
-    if (isSure && !this.#store.isShared) this.#known.set(key, answer);
+    if (isSure) this.#known.set(key, answer);
     return answer;
   }
 }

@@ -38,9 +38,13 @@ export function repositoryNotFound(ref: RepositoryRef): Refusal {
 
 /** With a pull request, the refusal for a deleted queue also says what became of it. */
 export async function findQueue(app: App, caller: Caller, ref: QueueRef, prNumber?: number): Answer<FoundQueue> {
-  const place = await app.directory.findQueue(caller.organization.id, ref.repo, ref.targetBranch);
+  const place = await app.directory.guessQueue(caller.organization.id, ref.repo, ref.targetBranch);
   const loaded = place && maySee(caller, place.repository) ? await app.queues.find(place.queueId) : undefined;
   if (place !== undefined && loaded !== undefined) return { ...loaded, repository: place.repository };
+  if (place?.isGuess && loaded === undefined) {
+    app.directory.forgetQueue(place, ref.targetBranch);
+    if (maySee(caller, place.repository)) return findQueue(app, caller, ref, prNumber);
+  }
   // The refusal says which of the two is missing, the repository or the queue.
   const repository = await findRepository(app, caller, ref.repo);
   return isRefusal(repository) ? repository : queueGone(app, repository, { ...ref, prNumber });

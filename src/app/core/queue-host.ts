@@ -4,8 +4,9 @@ import { type Step, step } from '../../engine/step.ts';
 import { APPLIED, type Outcome } from '../../engine/work.ts';
 import { pause, type Timing } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
+import { SharedReads } from '../../lib/shared-reads.ts';
 import type { FeedDraft } from '../../storage/feed-draft.ts';
-import type { QueueCommit, QueueId } from '../../storage/queues.ts';
+import type { QueueCommit, QueueId, QueueSnapshot } from '../../storage/queues.ts';
 import type { Store } from '../../storage/store.ts';
 import { CommitDraft, type LoadedQueue } from './commit-draft.ts';
 import { decodeQueue, updateQueue } from './queue-codec.ts';
@@ -49,10 +50,18 @@ interface EventLine {
   loaded: LoadedQueue | undefined;
   waiting: Waiting[];
   isRunning: boolean;
+  /** Another server committed too, a moment ago: events wait for their turn instead of being stepped in vain. */
+  isContested: boolean;
+  /** Ends with the batch under way, and never rejects. */
+  batch: Promise<unknown>;
+  /** The version that the queue has after it. */
+  storing: number;
 }
 
 /** When several events come together, more follow soon: one commit for all of them saves most of the writes. */
 const GATHER_MS = 3;
+/** A commit on a database of its own costs several times as much as one on the embedded store. */
+const SHARED_GATHER_MS = 8;
 
 /** A larger batch would block the event loop for too long. */
 const BATCH_LIMIT = 256;
@@ -67,12 +76,17 @@ export class QueueHost {
   readonly #clock: Timing;
   readonly #listeners = new Set<Listener>();
   readonly #lines = new Map<QueueId, EventLine>();
+  readonly #versions: SharedReads<'all', ReadonlyMap<QueueId, number>>;
+  #wanted = new Set<QueueId>();
+  readonly #loads: SharedReads<QueueId, LoadedQueue | undefined>;
   readonly #underWay = new Set<Promise<void>>();
   #gate: Promise<void> | undefined;
 
   constructor(store: Store, clock: Timing) {
     this.#store = store;
     this.#clock = clock;
+    this.#versions = new SharedReads(clock);
+    this.#loads = new SharedReads(clock);
   }
 
   /** Calls `listener` after every commit of this server, until the returned function is called. */
@@ -133,17 +147,44 @@ export class QueueHost {
   #line(queueId: QueueId): EventLine {
     const known = this.#lines.get(queueId);
     if (known !== undefined) return known;
-    const line: EventLine = { loaded: undefined, waiting: [], isRunning: false };
+    const line: EventLine = {
+      loaded: undefined,
+      waiting: [],
+      isRunning: false,
+      isContested: false,
+      batch: Promise.resolve(),
+      storing: 0,
+    };
     this.#lines.set(queueId, line);
     return line;
   }
 
   async #refresh(queueId: QueueId, line: EventLine): Promise<LoadedQueue | undefined> {
     const known = line.loaded;
-    // A commit that failed meanwhile cleared `line.loaded`, but the queue still exists.
-    if (known !== undefined && (await this.#store.queues.findVersion(queueId)) === known.version) {
-      return line.loaded ?? known;
+    const version = known && (await this.#findVersion(queueId));
+    if (known !== undefined && version !== undefined) {
+      // The commit that is under way has reached the store: its end brings what a read would.
+      if (line.storing === version) await line.batch;
+      // A commit that failed meanwhile cleared `line.loaded`, but the queue still exists.
+      const present = line.loaded ?? known;
+      if (present.version >= version) return present;
     }
+    return this.#loads.get(queueId, () => this.#load(queueId, line));
+  }
+
+  /** One read for all queues that somebody asks for now. */
+  async #findVersion(queueId: QueueId): Promise<number | undefined> {
+    this.#wanted.add(queueId);
+    const versions = await this.#versions.get('all', () => {
+      const wanted = [...this.#wanted];
+      this.#wanted = new Set();
+      return this.#store.queues.findVersions(wanted);
+    });
+    return versions.get(queueId);
+  }
+
+  async #load(queueId: QueueId, line: EventLine): Promise<LoadedQueue | undefined> {
+    const known = line.loaded;
     const snapshot = known
       ? await this.#store.queues.loadSince(queueId, known.version)
       : await this.#store.queues.load(queueId);
@@ -168,7 +209,7 @@ export class QueueHost {
       while (this.#gate !== undefined) await this.#gate;
       const batch = line.waiting.splice(0, BATCH_LIMIT);
       await this.#settle(queueId, line, batch);
-      if (batch.length > 1) await pause(this.#clock, GATHER_MS);
+      if (batch.length > 1) await pause(this.#clock, this.#store.isShared ? SHARED_GATHER_MS : GATHER_MS);
     }
     line.isRunning = false;
   }
@@ -176,6 +217,7 @@ export class QueueHost {
   async #settle(queueId: QueueId, line: EventLine, batch: readonly Waiting[]): Promise<void> {
     const run = this.#runBatch(queueId, line, batch);
     this.#underWay.add(run);
+    line.batch = run.catch(() => undefined);
     try {
       await run;
     } catch (error) {
@@ -198,7 +240,9 @@ export class QueueHost {
         for (const waiting of batch) waiting.resolve(undefined);
         return;
       }
+      if (line.isContested) return this.#runInTurn(loaded, line, batch);
       const attempt = stepAll(loaded, batch);
+      line.storing = attempt.after.version;
       if (attempt.commit === undefined || (await this.#store.queues.commit(attempt.commit)) === 'committed') {
         line.loaded = attempt.after;
         const { after, commit } = attempt;
@@ -206,9 +250,33 @@ export class QueueHost {
         attempt.answer();
         return;
       }
-      await this.#refresh(queueId, line);
+      line.isContested = this.#store.isShared;
+      if (!line.isContested) await this.#refresh(queueId, line);
     }
   }
+
+  async #runInTurn(known: LoadedQueue, line: EventLine, batch: readonly Waiting[]): Promise<void> {
+    let attempt: Attempt | undefined;
+    const outcome = await this.#store.queues.commitInTurn(known.id, known.version, (changed) => {
+      line.isContested = changed !== undefined;
+      attempt = stepAll(changed === undefined ? known : update(known, changed), batch);
+      line.storing = attempt.after.version;
+      return attempt.commit;
+    });
+    if (outcome === 'gone' || attempt === undefined) {
+      line.loaded = undefined;
+      for (const waiting of batch) waiting.resolve(undefined);
+      return;
+    }
+    const { after, commit } = attempt;
+    line.loaded = after;
+    if (commit !== undefined) this.#notify(after, { effects: commit.effects.length, feed: commit.feed ?? [] });
+    attempt.answer();
+  }
+}
+
+function update(known: LoadedQueue, changed: QueueSnapshot): LoadedQueue {
+  return { ...known, version: changed.queue.version, queue: updateQueue(known.queue, changed) };
 }
 
 interface Attempt {

@@ -21,15 +21,19 @@ import { instant, optionalInstant, prNumber, queueRef } from '../core/parse.ts';
 import { type RequestContext, type Route, route } from '../core/route.ts';
 
 export const PULL_REQUESTS_ROUTES: readonly Route[] = [
-  route(pullRequestsContract.submitPullRequest, (context, body) => {
-    const { repo, targetBranch, priority, noBatch, repair } = body;
-    return actOnEach(context, body, ({ prNumber, sha }) =>
-      submitPullRequest(context.app, context.caller, {
-        ...{ repo, targetBranch, prNumber, priority, noBatch, repair },
-        sha: sha?.toLowerCase() as Sha | undefined,
-      }),
-    );
-  }),
+  route(
+    pullRequestsContract.submitPullRequest,
+    (context, body) => {
+      const { repo, targetBranch, priority, noBatch, repair } = body;
+      return actOnEach(context, body, ({ prNumber, sha }) =>
+        submitPullRequest(context.app, context.caller, {
+          ...{ repo, targetBranch, prNumber, priority, noBatch, repair },
+          sha: sha?.toLowerCase() as Sha | undefined,
+        }),
+      );
+    },
+    { isPassedOn: true },
+  ),
   route(pullRequestsContract.setImpactedTargets, ({ app, caller, fork }, body) => {
     const input = {
       ...queueRef(body),
@@ -76,12 +80,16 @@ export const PULL_REQUESTS_ROUTES: readonly Route[] = [
   route(pullRequestsContract.restartTestsOnPullRequest, ({ app, caller }, { repo, targetBranch, pr }) =>
     restartTestsOnPullRequest(app, caller, { repo, targetBranch, prNumber: prNumber(pr.number) }),
   ),
-  route(pullRequestsContract.cancelPullRequest, (context, body) => {
-    const { repo, targetBranch } = body;
-    return actOnEach(context, body, ({ prNumber }) =>
-      cancelPullRequest(context.app, context.caller, { repo, targetBranch, prNumber }),
-    );
-  }),
+  route(
+    pullRequestsContract.cancelPullRequest,
+    (context, body) => {
+      const { repo, targetBranch } = body;
+      return actOnEach(context, body, ({ prNumber }) =>
+        cancelPullRequest(context.app, context.caller, { repo, targetBranch, prNumber }),
+      );
+    },
+    { isPassedOn: true },
+  ),
 ];
 
 interface GivenPr {

@@ -40,6 +40,11 @@ export class PostgresEngine implements SqlEngine {
     return this.#write('BEGIN', operation);
   }
 
+  // SPEC D29
+  writeInTurn<T>(operation: () => Operation<T>): Promise<T> {
+    return this.#write('BEGIN; SET LOCAL idle_in_transaction_session_timeout = 2000', operation);
+  }
+
   writeUnsynced<T>(operation: () => Operation<T>): Promise<T> {
     return this.#write('BEGIN; SET LOCAL synchronous_commit = off', operation);
   }

@@ -3,6 +3,7 @@ import { Fault } from '../../lib/fault.ts';
 
 /** SQLSTATE codes and Node's codes; the longest prefix decides. */
 const REASONS: readonly (readonly [prefix: string, reason: string])[] = [
+  ['25P03', 'this server did not answer it in time'],
   ['28', 'it refuses the user or the password'],
   ['3D000', 'it has no such database'],
   ['3F000', 'it has no such schema'],
@@ -42,7 +43,7 @@ export function isCollision(error: unknown): boolean {
 export function isBroken(error: unknown): boolean {
   const code = codeOf(error);
   if (code === undefined) return error instanceof Error && isDriverError(error);
-  return /^(08|57P|E[A-Z])/.test(code);
+  return /^(08|57P|25P03|E[A-Z])/.test(code);
 }
 
 function isDriverError(error: Error): boolean {

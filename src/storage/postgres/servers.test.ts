@@ -20,7 +20,7 @@ import {
   storeRepository,
 } from '../../../test/helpers/store-rows.ts';
 import { applyResults } from '../../../test/helpers/test-results.ts';
-import type { EffectRow, StoredEffect } from '../queues.ts';
+import type { EffectRow, QueueSnapshot, StoredEffect } from '../queues.ts';
 import type { Store } from '../store.ts';
 import { openPostgresStore } from './open-postgres-store.ts';
 
@@ -45,6 +45,42 @@ describe('two servers on one PostgreSQL', () => {
     const [ofA, ofB] = [await a.queues.load(id), await b.queues.load(id)];
     assert.equal(ofA?.entries.length, 20);
     assert.deepEqual(ofA, ofB);
+  });
+
+  onTwo('commits in turn are all stored, each on what the one before left [D29]', async (servers) => {
+    const { id } = await storeQueue(servers[0]);
+    const commitOnce = ({ queues }: Store, known: number, index: number) =>
+      queues.commitInTurn(id, known, (changed) => {
+        const version = changed?.queue.version ?? known;
+        return aCommit(id, version, { entries: [anEntry(id, index, { version: version + 1 })] });
+      });
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => commitOnce(servers[n % 2 === 0 ? 0 : 1], 1, n + 1)),
+    );
+    assert.deepEqual(new Set(answers), new Set(['committed']));
+    assert.equal((await servers[1].queues.load(id))?.entries.length, 20);
+    assert.equal(await servers[0].queues.commitInTurn(id, 1, () => undefined), 'committed');
+    await servers[0].queues.delete(id, 21, { at: NOON, by: 'ada' });
+    assert.equal(await servers[1].queues.commitInTurn(id, 21, () => assert.fail('nothing to decide')), 'gone');
+  });
+
+  test('a server whose network is cut in its turn does not keep the others waiting [D29]', async (t) => {
+    const url = await createDatabase();
+    const proxy = await startProxy(t, url);
+    const [cut, other] = [await openPostgres(t, proxy.url), await openPostgres(t, url)];
+    const { id } = await storeQueue(other);
+    const frozen = proxy.freezeAfter('for update');
+    const decide = (known: number, number: number) => (changed: QueueSnapshot | undefined) => {
+      const version = changed?.queue.version ?? known;
+      return aCommit(id, version, { entries: [anEntry(id, number, { version: version + 1 })] });
+    };
+    const late = cut.queues.commitInTurn(id, 1, decide(1, 1));
+    await frozen;
+    assert.equal(await other.queues.commitInTurn(id, 1, decide(1, 2)), 'committed');
+    // It finds out, connects again, and decides on what the other one stored.
+    assert.equal(await late, 'committed');
+    assert.equal((await other.queues.load(id))?.entries.length, 2);
+    assert.equal(await other.queues.findVersion(id), 3);
   });
 
   onTwo('a load is of one version while the other commits', async ([a, b]) => {
@@ -325,6 +361,8 @@ interface Proxy {
   stop(): Promise<void>;
   /** Lets the next message with this text reach the server, and breaks the connection before the answer. */
   cutAfter(text: string): Promise<void>;
+  /** Lets the next message with this text reach the server, and nothing more of that connection. */
+  freezeAfter(text: string): Promise<void>;
 }
 
 /** A network between the store and PostgreSQL, which can fail. */
@@ -333,6 +371,7 @@ async function startProxy(t: TestContext, url: string): Promise<Proxy> {
   const path = `${target.searchParams.get('host')}/.s.PGSQL.5432`;
   const sockets = new Set<Socket>();
   let cut: { readonly text: string; readonly done: () => void } | undefined;
+  let freeze: { readonly text: string; readonly done: () => void } | undefined;
   let server: Server | undefined;
   let port = 0;
   const relay = (client: Socket) => {
@@ -341,8 +380,15 @@ async function startProxy(t: TestContext, url: string): Promise<Proxy> {
       sockets.add(socket.on('error', () => {}).on('close', () => sockets.delete(socket)));
     }
     let answered: (() => void) | undefined;
+    let isFrozen = false;
     client.on('data', (chunk) => {
+      if (isFrozen) return;
       upstream.write(chunk);
+      if (freeze !== undefined && chunk.includes(freeze.text)) {
+        isFrozen = true;
+        freeze.done();
+        freeze = undefined;
+      }
       if (cut === undefined || !chunk.includes(cut.text)) return;
       answered = cut.done;
       cut = undefined;
@@ -372,6 +418,10 @@ async function startProxy(t: TestContext, url: string): Promise<Proxy> {
     url: `postgres://postgres@127.0.0.1:${port}${target.pathname}`,
     start,
     stop,
+    freezeAfter: (text) =>
+      new Promise((done) => {
+        freeze = { text, done };
+      }),
     cutAfter: (text) =>
       new Promise((done) => {
         cut = { text, done };

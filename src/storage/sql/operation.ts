@@ -21,6 +21,8 @@ export interface SqlEngine {
   snapshot<T>(operation: () => Operation<T>): Promise<T>;
   /** All of it is stored when the promise resolves, and nothing when it rejects. */
   write<T>(operation: () => Operation<T>): Promise<T>;
+  /** The same, for what other servers wait for: a server that vanishes meanwhile loses it within 2 s. */
+  writeInTurn<T>(operation: () => Operation<T>): Promise<T>;
   /** Does not wait for the disk: for what is done again if a power cut, but no crash, undoes it. */
   writeUnsynced<T>(operation: () => Operation<T>): Promise<T>;
 }

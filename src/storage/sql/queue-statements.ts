@@ -33,9 +33,16 @@ function queueRowStatements(compiler: StatementCompiler) {
       present.selectAll().where('repository_id', '=', param('repositoryId')).orderBy('branch'),
     ),
     load: compiler.statement<{ queueId: string }>()((param) => present.selectAll().where('id', '=', param('queueId'))),
+    lock: compiler.statement<{ queueId: string }>()((param) =>
+      present
+        .selectAll()
+        .where('id', '=', param('queueId'))
+        .$if(compiler.dialect.hasRowLocks, (query) => query.forUpdate()),
+    ),
     findVersion: compiler.statement<{ queueId: string }>()((param) =>
       present.select('version').where('id', '=', param('queueId')),
     ),
+    findVersions: compiler.list<object, string>()((_, ids) => present.select(['id', 'version']).where('id', 'in', ids)),
     delete: compiler.statement<{ queueId: string; expectedVersion: number; version: number; at: number }>()((param) =>
       builder
         .updateTable('queues')

@@ -1,6 +1,7 @@
+import { assert } from '../../lib/assert.ts';
 import { checkCommit } from '../check-commit.ts';
 import { encodeWhole } from '../past-codec.ts';
-import type { DeletedQueue, QueueId, QueueSnapshot, QueueStore, TargetSetRow } from '../queues.ts';
+import type { DeletedQueue, QueueCommit, QueueId, QueueSnapshot, QueueStore, TargetSetRow } from '../queues.ts';
 import {
   all,
   allOf,
@@ -41,6 +42,12 @@ export function createQueueStore(
   const statements = queueStatements(compiler);
   const commits = commitStatements(compiler);
   const lists = listEntriesStatements(compiler);
+  function* commitAndNote(commit: QueueCommit): Operation<'committed' | 'stale'> {
+    const outcome = yield* commitQueue(commits, commit);
+    const hasEvents = outcome === 'committed' && (commit.feed ?? []).length > 0;
+    if (hasEvents) waiting?.note(commit.queueId, commit.expectedVersion + commit.events.length);
+    return outcome;
+  }
   return {
     create: (queue, event, feed = []) =>
       engine.write(function* () {
@@ -56,13 +63,18 @@ export function createQueueStore(
       }),
     commit: async (commit) => {
       checkCommit(commit);
-      return engine.write(function* () {
-        const outcome = yield* commitQueue(commits, commit);
-        const hasEvents = outcome === 'committed' && (commit.feed ?? []).length > 0;
-        if (hasEvents) waiting?.note(commit.queueId, commit.expectedVersion + commit.events.length);
-        return outcome;
-      });
+      return engine.writeInTurn(() => commitAndNote(commit));
     },
+    commitInTurn: (queueId, version, decide) =>
+      engine.writeInTurn(function* () {
+        const changed = yield* loadInTurn(statements, { queueId, version });
+        if (changed === undefined) return 'gone';
+        const commit = decide(changed.queue.version === version ? undefined : changed);
+        if (commit === undefined) return 'committed';
+        checkCommit(commit);
+        assert((yield* commitAndNote(commit)) === 'committed', 'a locked queue was changed');
+        return 'committed';
+      }),
     delete: (queueId, expectedVersion, { at, by }, feed = []) =>
       engine.write(function* () {
         const version = expectedVersion + 1;
@@ -99,6 +111,11 @@ function queueReads(engine: SqlEngine, statements: QueueStatements) {
       engine.read(function* () {
         return (yield* first(statements.findVersion, { queueId }))?.version;
       }),
+    findVersions: (queueIds) =>
+      engine.read(function* () {
+        const rows = yield* allOf(statements.findVersions({}, queueIds));
+        return new Map(rows.map(({ id, version }) => [id as QueueId, version]));
+      }),
     listEvents: (queueId, afterVersion, limit) =>
       engine.read(() => listRows(statements.listEvents, { queueId, afterVersion, limit }, toEvent)),
   } satisfies Partial<QueueStore>;
@@ -121,6 +138,26 @@ function rowsSince(statements: QueueStatements, of: { queueId: string; version: 
     callOf(statements.loadCandidatesSince, of),
     callOf(statements.loadTargetSetsSince, of),
   ];
+}
+
+/**
+ * The lock keeps other servers waiting until this transaction ends. The statements behind it see all that was committed
+ * before it was granted, and travel with it.
+ */
+function* loadInTurn(
+  statements: QueueStatements,
+  of: { queueId: string; version: number },
+): Operation<QueueSnapshot | undefined> {
+  const [[queue], entries, candidates, targetSets] = yield* together<
+    [Schema['queues'], Schema['entries'], Schema['candidates'], TargetSetRow]
+  >(callOf(statements.lock, { queueId: of.queueId }), ...rowsSince(statements, of));
+  if (queue === undefined) return undefined;
+  return {
+    queue: toQueue(queue),
+    entries: entries.map(toEntry),
+    candidates: candidates.map(toCandidate),
+    targetSets: targetSets.map((row) => ({ ...row })),
+  };
 }
 
 function* load(statements: QueueStatements, queueId: string, calls: RowCalls): Operation<QueueSnapshot | undefined> {

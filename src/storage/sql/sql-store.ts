@@ -13,6 +13,7 @@ import { createPullRequestNoteStore } from './pull-request-notes.ts';
 import { createEffectStore } from './queue-effects.ts';
 import { createQueueStore } from './queues.ts';
 import { createRepositoryStore } from './repositories.ts';
+import { createServerStore } from './servers.ts';
 import { createSessionStore } from './sessions.ts';
 import type { StatementCompiler } from './statement.ts';
 import { createTestIngest } from './test-ingest.ts';
@@ -54,6 +55,7 @@ export function createSqlParts(
     webhooks: createWebhookStore(engine, compiler),
     webhookDeliveries: createDeliveryStore(engine, compiler),
     idempotentRequests: createIdempotentRequestStore(engine, compiler),
+    servers: createServerStore(engine, compiler),
     sessions: createSessionStore(engine, compiler),
     pullRequestNotes: createPullRequestNoteStore(engine, compiler),
     measureSize: () =>

@@ -71,6 +71,10 @@ export class SqliteEngine implements SqlEngine {
     return this.#enqueue(operation, true);
   }
 
+  writeInTurn<T>(operation: () => Operation<T>): Promise<T> {
+    return this.write(operation);
+  }
+
   async writeUnsynced<T>(operation: () => Operation<T>): Promise<T> {
     return this.#enqueue(operation, false);
   }

@@ -185,7 +185,7 @@ export class Lives {
     const app: App = {
       store: own,
       queues: new QueueHost(own, process.clock),
-      directory: new Directory(own, forges),
+      directory: new Directory(own, forges, process.clock),
       forges,
       clock: process.clock,
       ingest: noIngest,

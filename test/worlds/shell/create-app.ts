@@ -28,7 +28,7 @@ export function createTestApp(parts: Partial<App> & Pick<App, 'store' | 'forges'
   return {
     clock,
     queues: new QueueHost(store, clock),
-    directory: new Directory(store, forges),
+    directory: new Directory(store, forges, clock),
     outages: new Outages(),
     hints: new WakeSignal(),
     feed: new Feed({ store, clock, log: silentLog }),

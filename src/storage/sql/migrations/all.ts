@@ -6,6 +6,7 @@ import { feedWaiting } from './005-feed-waiting.ts';
 import { markedTests } from './006-marked-tests.ts';
 import { feedInChanges } from './007-feed-in-changes.ts';
 import { people } from './008-people.ts';
+import { servers } from './009-servers.ts';
 import type { Migration } from './migration.ts';
 
 /** In order: the first is version 1. */
@@ -18,4 +19,5 @@ export const MIGRATIONS: readonly Migration[] = [
   markedTests,
   feedInChanges,
   people,
+  servers,
 ];

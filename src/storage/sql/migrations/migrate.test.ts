@@ -90,6 +90,7 @@ const ROWS: readonly (readonly string[])[] = [
   [
     `insert into sessions values ('s2', '', 6, 7, false, 'o1', '{"provider":"sso","subject":"1","name":"Ada","groups":[],"logins":{}}')`,
   ],
+  [`insert into servers values ('server-1', 'http://10.0.0.5:8080', '0.2.0', 8)`],
 ];
 
 /** As a server makes it before the first runs of a period are stored. */

@@ -1,0 +1,44 @@
+import { pause, type Timing } from './clock.ts';
+
+/** Callers that come during a read wait this long for each other. A read costs more than a request that shares it. */
+const GATHER_MS = 8;
+
+interface Turn<T> {
+  readonly running: Promise<T>;
+  next: Promise<T> | undefined;
+}
+
+/**
+ * Lets callers that ask for the same thing at once share one read. A read that has begun may have missed what a caller
+ * already knows of, so callers that come later share the next one.
+ */
+export class SharedReads<Key, T> {
+  readonly #clock: Timing;
+  readonly #underWay = new Map<Key, Turn<T>>();
+
+  constructor(clock: Timing) {
+    this.#clock = clock;
+  }
+
+  get(key: Key, read: () => Promise<T>): Promise<T> {
+    const present = this.#underWay.get(key);
+    if (present === undefined) return this.#begin(key, read);
+    present.next ??= this.#follow(key, present, read);
+    return present.next;
+  }
+
+  async #follow(key: Key, { running }: Turn<T>, read: () => Promise<T>): Promise<T> {
+    await Promise.allSettled([running, pause(this.#clock, GATHER_MS)]);
+    return this.#begin(key, read);
+  }
+
+  #begin(key: Key, read: () => Promise<T>): Promise<T> {
+    const turn: Turn<T> = { running: read(), next: undefined };
+    this.#underWay.set(key, turn);
+    const end = () => {
+      if (turn.next === undefined) this.#underWay.delete(key);
+    };
+    turn.running.then(end, end);
+    return turn.running;
+  }
+}
