@@ -4,7 +4,7 @@ import { VARIABLES } from '../../src/config/variables.ts';
 
 const file = new URL('../../deploy/helm/sluice/values.schema.json', import.meta.url);
 /** The chart sets them, or PostgreSQL has no use for them. */
-const LEFT_OUT = /^SLUICE_(?:HOST|PORT|DATA|RUNNER_PROTECTION|BACKUP_\w+)$/;
+const LEFT_OUT = /^SLUICE_(?:HOST|PORT|DATA|SERVER_URL|RUNNER_PROTECTION|BACKUP_\w+)$/;
 
 /** Secrets belong into the Secret, and not into values. */
 export function renderChartSchema() {

@@ -10,7 +10,8 @@ const VERSIONS = ['1.25.0', '1.31.0', '1.37.0'];
 /** Everything that is off by default. */
 const ALL = [
   ...SECRET,
-  ...['--set', 'networkPolicy.enabled=true,runner.enabled=true,persistence.enabled=false'],
+  ...['--set', 'networkPolicy.enabled=true,networkPolicy.from[0].namespaceSelector.matchLabels.name=web'],
+  ...['--set', 'runner.enabled=true,persistence.enabled=false'],
   ...['--set', 'ingress.enabled=true,ingress.host=sluice.acme.dev,ingress.tlsSecretName=tls'],
   ...['--set', 'serviceMonitor.enabled=true,serviceMonitor.tokenSecret.name=prometheus'],
   ...['--set', 'config.SLUICE_URL=https://sluice.acme.dev'],
