@@ -45,7 +45,8 @@ export interface Hosting {
   readComment(question: CommentQuestion): Promise<CommentFacts | undefined>;
   /** Whether a pull request has a label now, and which account added or removed it last. */
   readLabel(question: LabelQuestion): Promise<LabelFacts | undefined>;
-  findPermission(repository: ForgeRepository, login: string): Promise<Permission>;
+  /** With the id of the account, another account that has the login by now has none. Forges that people sign in with. */
+  findPermission(repository: ForgeRepository, login: string, accountId?: string): Promise<Permission>;
   /** The workflow run that an upload from a fork names as its proof. Absent where a forge cannot prove one. */
   findWorkflowRun?(repository: ForgeRepository, runId: string): Promise<WorkflowRunFacts | undefined>;
   /** Finds the open pull request whose head is this branch of the same repository. */

@@ -116,12 +116,12 @@ export class People implements RolesOfPeople {
       return undefined;
     }
     const now = this.#parts.clock.now();
-    const key = `${id} ${login.toLowerCase()}`;
+    const key = `${id} ${person.subject}`;
     const known = this.#known.get(key);
     const age = known === undefined ? Number.POSITIVE_INFINITY : Math.abs(now - known.at);
     if (known !== undefined && age < (scope === 'read' ? READ_FRESH_MS : ACT_FRESH_MS)) return known.role;
     try {
-      const role = ROLE_OF[await hosting.findPermission(toForgeRepository(repository), login)];
+      const role = ROLE_OF[await hosting.findPermission(toForgeRepository(repository), login, person.subject)];
       if (this.#known.size >= MOST_KNOWN) this.#known.clear();
       this.#known.set(key, { role, at: now });
       return role;

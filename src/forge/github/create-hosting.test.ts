@@ -527,10 +527,12 @@ describe('comments on GitHub', () => {
     await hosting.react(questionOf(pr, { id: 999_999, nodeId: 'IC_x' }), 'eyes');
   });
 
-  it('a permission is asked for by name', async () => {
-    const { hosting } = await world();
-    const ask = (login: string) => hosting.findPermission(APP, login);
+  it('a permission is asked for by name, and is none for another account that has the name [A66]', async () => {
+    const { hosting, github } = await world();
+    const ask = (login: string, id?: number) => hosting.findPermission(APP, login, id === undefined ? id : String(id));
     assert.equal(await ask('ada'), 'write');
+    assert.equal(await ask('ada', github.user('ada').id), 'write');
+    assert.equal(await ask('ada', github.user('max').id), 'none');
     assert.equal(await ask('tess'), 'triage');
     assert.equal(await ask('max'), 'maintain');
     assert.equal(await ask('acme'), 'admin');

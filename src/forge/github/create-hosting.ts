@@ -45,7 +45,7 @@ export function createHosting(parts: HostingParts): Required<Hosting> {
     readChecks: (repository, commits) => readChecks(client, repository, commits),
     readComment: (question) => readComment(tools, question),
     readLabel: (question) => readLabel(tools, question),
-    findPermission: (repository, login) => findPermission(client, repository, login),
+    findPermission: (repository, login, accountId) => findPermission(client, repository, login, accountId),
     findByBranch: (repository, branch) => findByBranch(client, repository, branch),
 
     writeComment: (comment) => writeComment(tools, comment),

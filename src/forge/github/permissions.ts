@@ -23,6 +23,7 @@ export async function findPermission(
   client: GithubClient,
   { owner, name }: ForgeRepository,
   login: string,
+  accountId?: string,
 ): Promise<Permission> {
   if (login.endsWith('[bot]') || login === '') return 'none';
   const { status, data } = await client.request<PermissionData>({
@@ -32,7 +33,7 @@ export async function findPermission(
     urgency: 'read',
     accept: [404],
   });
-  if (status === 404) return 'none';
+  if (status === 404 || (accountId !== undefined && String(data.user?.id) !== accountId)) return 'none';
   // An organization's custom role has its own name. GitHub names the built-in role beneath it in `permission`.
   const known = [data.role_name, data.permission].map(wordOf).find((word) => word !== undefined);
   return known ?? 'none';
@@ -41,6 +42,7 @@ export async function findPermission(
 interface PermissionData {
   readonly permission?: string;
   readonly role_name?: string;
+  readonly user?: { readonly id?: number } | null;
 }
 
 const WORDS: readonly Permission[] = ['none', 'read', 'triage', 'write', 'maintain', 'admin'];
