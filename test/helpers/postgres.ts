@@ -25,7 +25,7 @@ type Row = Readonly<Record<string, unknown>>;
 type Server = { readonly folder: string };
 
 // PostgreSQL refuses to run as root.
-const otherUser = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
+export const otherUser = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
 
 const startTimeoutMs = 30_000;
 

@@ -40,6 +40,7 @@ export class ServerLinks {
   }
 
   /** Gives the queues of this server to the others. What they passed on is answered first. */
+  // SPEC D37
   async stop(): Promise<void> {
     await this.#homes.stop();
     const cut = setTimeout(() => this.#end?.cut(), GOODBYE_MS);

@@ -9,6 +9,7 @@ import type { Server } from './pool.ts';
 
 const MAX_TRIES = 6;
 const RETRY_DELAY_MS = 20;
+const STARTED = 'pg_postmaster_start_time()::text';
 
 type Work<T> = (client: PoolClient) => Promise<T>;
 
@@ -25,12 +26,12 @@ export class PostgresEngine implements SqlEngine {
   }
 
   read<T>(operation: () => Operation<T>): Promise<T> {
-    return this.#retrying((client) => drive(client, operation));
+    return this.#retrying((client) => this.#drive(client, operation));
   }
 
   snapshot<T>(operation: () => Operation<T>): Promise<T> {
     return this.#retrying(async (client) => {
-      const { value } = await inTransaction(client, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', operation);
+      const { value } = await this.#inTransaction(client, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', operation);
       await client.query('COMMIT');
       return value;
     });
@@ -57,13 +58,13 @@ export class PostgresEngine implements SqlEngine {
 
   #write<T>(begin: string, operation: () => Operation<T>): Promise<T> {
     return this.#retrying(async (client) => {
-      const asked = `${begin}; SELECT pg_current_xact_id()::text AS id`;
-      const { value, begun } = await inTransaction(client, asked, operation);
+      const asked = `${begin}; SELECT pg_current_xact_id()::text AS id, ${STARTED} AS started`;
+      const { value, begun } = await this.#inTransaction(client, asked, operation);
       try {
         const { command } = await client.query('COMMIT');
         assert(command === 'COMMIT', `the database answered COMMIT with ${command}`);
       } catch (error) {
-        if (!isBroken(error) || !(await this.#wasCommitted(transactionIdOf(begun)))) throw error;
+        if (!isBroken(error) || !(await this.#wasCommitted(transactionOf(begun)))) throw error;
       }
       return value;
     });
@@ -84,7 +85,7 @@ export class PostgresEngine implements SqlEngine {
 
   async #withClient<T>(work: Work<T>): Promise<T> {
     if (this.#isClosed) throw new Fault('STORE_UNAVAILABLE', 'The store is closed.');
-    const client = await this.#server.pool.connect();
+    const client = await this.#server.connect();
     try {
       const value = await work(client);
       client.release();
@@ -95,19 +96,45 @@ export class PostgresEngine implements SqlEngine {
     }
   }
 
-  /** The connection broke while COMMIT was awaited, so this asks the server for the transaction's outcome. */
-  async #wasCommitted(transactionId: string): Promise<boolean> {
+  /**
+   * The connection broke while COMMIT was awaited, so this asks the server for the transaction's outcome. A promoted
+   * standby, or a server that crashed, may have given the id to another transaction: it is not asked.
+   */
+  // SPEC D34
+  async #wasCommitted({ id, started }: Transaction): Promise<boolean> {
     for (let tries = 1; tries <= MAX_TRIES; tries++) {
-      const { rows } = await this.#server.pool
-        .query('SELECT pg_xact_status($1::xid8) AS status', [transactionId])
-        .catch((error: unknown) => {
-          throw this.#unknownOutcome(error);
-        });
+      const sql = `SELECT CASE WHEN ${STARTED} = $2 THEN pg_xact_status($1::xid8) END AS status`;
+      const { rows } = await this.#withClient((client) => client.query(sql, [id, started])).catch((error: unknown) => {
+        throw this.#unknownOutcome(error);
+      });
       const status: unknown = rows[0]?.status;
+      if (status === null) break;
       if (status !== 'in progress') return status === 'committed';
       await delay(RETRY_DELAY_MS * tries);
     }
     throw this.#unknownOutcome(undefined);
+  }
+
+  /** Sends BEGIN together with the first statements; the caller commits. */
+  async #inTransaction<T>(client: PoolClient, begin: string, operation: () => Operation<T>) {
+    const beginning = client.query(begin);
+    // Awaited below. If the operation fails first, its error is the one that counts.
+    beginning.catch(() => {});
+    try {
+      const value = await this.#drive(client, operation);
+      return { value, begun: (await beginning) as unknown };
+    } catch (error) {
+      if (!isBroken(error)) await client.query('ROLLBACK');
+      throw error;
+    }
+  }
+
+  async #drive<T>(client: PoolClient, operation: () => Operation<T>): Promise<T> {
+    const steps = operation();
+    const isPooled = this.#server.isPooled(client);
+    let step = steps.next([]);
+    while (!step.done) step = steps.next(await send(client, step.value, isPooled));
+    return step.value;
   }
 
   #unknownOutcome(cause: unknown): Fault {
@@ -121,38 +148,25 @@ class DeadConnection extends Error {
   override readonly name = 'DeadConnection';
 }
 
-/** Sends BEGIN together with the first statements; the caller commits. */
-async function inTransaction<T>(client: PoolClient, begin: string, operation: () => Operation<T>) {
-  const beginning = client.query(begin);
-  // Awaited below. If the operation fails first, its error is the one that counts.
-  beginning.catch(() => {});
-  try {
-    const value = await drive(client, operation);
-    return { value, begun: (await beginning) as unknown };
-  } catch (error) {
-    if (!isBroken(error)) await client.query('ROLLBACK');
-    throw error;
-  }
+interface Transaction {
+  readonly id: string;
+  /** When the database started that gave the id. */
+  readonly started: string;
 }
 
 /** A query of several statements has as many results. */
-function transactionIdOf(begun: unknown): string {
-  const selected = (begun as readonly { readonly rows: readonly { readonly id: string }[] }[]).at(-1);
-  return selected?.rows[0]?.id ?? '';
-}
-
-async function drive<T>(client: PoolClient, operation: () => Operation<T>): Promise<T> {
-  const steps = operation();
-  let step = steps.next([]);
-  while (!step.done) step = steps.next(await send(client, step.value));
-  return step.value;
+function transactionOf(begun: unknown): Transaction {
+  const selected = (begun as readonly { readonly rows: readonly Transaction[] }[]).at(-1);
+  return selected?.rows[0] ?? { id: '0', started: '' };
 }
 
 /** Reports the first failure: later ones only say that the transaction has failed. */
-async function send(client: PoolClient, calls: readonly Call[]): Promise<readonly Result[]> {
-  const sent = calls.map(({ statement, values }) =>
-    client.query({ name: `sluice_${statement.id}`, text: statement.sql, values }),
-  );
+// SPEC D35
+async function send(client: PoolClient, calls: readonly Call[], isPooled: boolean): Promise<readonly Result[]> {
+  const sent = calls.map(({ statement, values }) => {
+    const query = { text: statement.sql, values };
+    return client.query(isPooled ? query : { ...query, name: `sluice_${statement.id}` });
+  });
   const settled = await Promise.allSettled(sent);
   return settled.map((result) => {
     if (result.status === 'rejected') throw result.reason;

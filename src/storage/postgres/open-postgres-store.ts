@@ -42,8 +42,9 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   }
 }
 
-async function checkVersion({ pool, name }: Server): Promise<void> {
-  const { rows } = await pool.query('SHOW server_version_num').catch((error: unknown) => {
+async function checkVersion({ connect, name }: Server): Promise<void> {
+  const asked = connect().then((client) => client.query('SHOW server_version_num').finally(() => client.release()));
+  const { rows } = await asked.catch((error: unknown) => {
     throw toStoreError(name, error);
   });
   const version = Math.floor(Number(rows[0]?.server_version_num) / 10_000);

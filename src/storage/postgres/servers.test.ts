@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { connect, createServer, type Server, type Socket } from 'node:net';
-import { describe, type TestContext, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { isFault } from '../../../test/contract/store-folder.ts';
 import { aChange } from '../../../test/contract/store-ingest.ts';
 import { anOutcome } from '../../../test/contract/store-uploads.ts';
 import { anUpload } from '../../../test/helpers/an-upload.ts';
 import { createDatabase, openPostgres, query } from '../../../test/helpers/postgres.ts';
+import { startProxy } from '../../../test/helpers/postgres-proxy.ts';
 import {
   aCandidate,
   aCommit,
@@ -296,6 +296,26 @@ describe('two servers on one PostgreSQL', () => {
   });
 });
 
+test('a server goes on while a newer version migrates the database, and is refused when it starts again [D37]', async (t) => {
+  const url = await createDatabase();
+  const old = await openPostgres(t, url);
+  const { id } = await storeQueue(old);
+  assert.equal(await old.queues.commit(aCommit(id, 1, { entries: [anEntry(id, 1, { version: 2 })] })), 'committed');
+  assert.equal((await old.queues.load(id))?.entries.length, 1);
+  await query(url, [
+    'create table things (id text primary key)',
+    'alter table queues add column note text',
+    'alter table entries add column note text',
+    "insert into migrations select max(version) + 1, 'newer', 0 from migrations",
+  ]);
+  const loads = Array.from({ length: 8 }, () => old.queues.load(id));
+  assert.deepEqual(new Set((await Promise.all(loads)).map((loaded) => loaded?.entries.length)), new Set([1]));
+  const next = aCommit(id, 2, { entries: [anEntry(id, 2, { version: 3 })] });
+  assert.equal(await old.queues.commitInTurn(id, 2, () => next), 'committed');
+  await assert.rejects(openPostgresStore({ url }), isFault('STORE_TOO_NEW', /this Sluice knows versions up to/));
+  assert.equal((await old.queues.load(id))?.entries.length, 2);
+});
+
 describe('a PostgreSQL that goes away', () => {
   test('and comes back is used again', async (t) => {
     const url = await createDatabase();
@@ -354,77 +374,3 @@ describe('a PostgreSQL that goes away', () => {
     }
   });
 });
-
-interface Proxy {
-  readonly url: string;
-  start(): Promise<void>;
-  stop(): Promise<void>;
-  /** Lets the next message with this text reach the server, and breaks the connection before the answer. */
-  cutAfter(text: string): Promise<void>;
-  /** Lets the next message with this text reach the server, and nothing more of that connection. */
-  freezeAfter(text: string): Promise<void>;
-}
-
-/** A network between the store and PostgreSQL, which can fail. */
-async function startProxy(t: TestContext, url: string): Promise<Proxy> {
-  const target = new URL(url);
-  const path = `${target.searchParams.get('host')}/.s.PGSQL.5432`;
-  const sockets = new Set<Socket>();
-  let cut: { readonly text: string; readonly done: () => void } | undefined;
-  let freeze: { readonly text: string; readonly done: () => void } | undefined;
-  let server: Server | undefined;
-  let port = 0;
-  const relay = (client: Socket) => {
-    const upstream = connect(path);
-    for (const socket of [client, upstream]) {
-      sockets.add(socket.on('error', () => {}).on('close', () => sockets.delete(socket)));
-    }
-    let answered: (() => void) | undefined;
-    let isFrozen = false;
-    client.on('data', (chunk) => {
-      if (isFrozen) return;
-      upstream.write(chunk);
-      if (freeze !== undefined && chunk.includes(freeze.text)) {
-        isFrozen = true;
-        freeze.done();
-        freeze = undefined;
-      }
-      if (cut === undefined || !chunk.includes(cut.text)) return;
-      answered = cut.done;
-      cut = undefined;
-    });
-    upstream.on('data', (chunk) => {
-      if (answered === undefined) client.write(chunk);
-      else client.destroy();
-      answered?.();
-    });
-    upstream.on('close', () => client.destroy());
-    client.on('close', () => upstream.destroy());
-  };
-  const start = async () => {
-    const listening = createServer(relay);
-    server = listening;
-    await new Promise<void>((resolve) => listening.listen(port, '127.0.0.1', resolve));
-    port = (listening.address() as { port: number }).port;
-  };
-  const stop = async () => {
-    const closed = new Promise((resolve) => (server === undefined ? resolve(undefined) : server.close(resolve)));
-    for (const socket of sockets) socket.destroy();
-    await closed;
-  };
-  await start();
-  t.after(stop);
-  return {
-    url: `postgres://postgres@127.0.0.1:${port}${target.pathname}`,
-    start,
-    stop,
-    freezeAfter: (text) =>
-      new Promise((done) => {
-        freeze = { text, done };
-      }),
-    cutAfter: (text) =>
-      new Promise((done) => {
-        cut = { text, done };
-      }),
-  };
-}

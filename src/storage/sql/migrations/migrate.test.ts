@@ -32,6 +32,9 @@ import { MIGRATIONS } from './all.ts';
 import { migrate, migrationTexts } from './migrate.ts';
 import type { Migration } from './migration.ts';
 
+/** The migrations of the first release. */
+const RELEASED = 7;
+
 /**
  * Rows as servers of each version wrote them, by the version that could first. They are plain SQL, which no later
  * change of the code reaches.
@@ -350,4 +353,13 @@ describe('migrations of PostgreSQL', () => {
     const keys = new Set(stores.map(({ signingKey }) => Buffer.from(signingKey).toString('hex')));
     assert.equal(keys.size, 1);
   });
+});
+
+test('migrations since the first release only add, so that servers of the version before go on [D37]', () => {
+  const adds = /^create (table|(unique )?index) |^alter table \w+ add column \w+ (?!.*not null(?!.* default))/;
+  for (const dialect of [sqliteDialect, postgresDialect]) {
+    for (const migration of MIGRATIONS.slice(RELEASED)) {
+      for (const text of migrationTexts(migration, dialect)) assert.match(text, adds, migration.name);
+    }
+  }
 });
