@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
 import { startPostgres } from '../test/helpers/postgres.ts';
+import { run as runApi } from './api.ts';
 import { type Child, startChild } from './lib/child.ts';
 import { median, printFigure, progress } from './lib/figure.ts';
 import { load, type Request } from './lib/load.ts';
@@ -36,6 +37,10 @@ interface Round {
 
 /** Submissions to one queue, and to eight, through one, two and four servers that share a database. */
 export async function run([question]: readonly string[] = []): Promise<void> {
+  if (question === undefined || question === 'api') {
+    await runApi(['requests']);
+    await runApi(['first']);
+  }
   const folder = mkdtempSync(path.join(tmpdir(), 'sluice-bench-'));
   try {
     if (question === undefined || question === 'one-queue') await compare('one-queue', oneQueue(), folder);
