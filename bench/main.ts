@@ -13,6 +13,7 @@ const SUITES: Readonly<Record<string, () => Promise<{ run(words?: readonly strin
   git: () => import('./git.ts'),
   gitea: () => import('./gitea.ts'),
   github: () => import('./github.ts'),
+  idle: () => import('./idle.ts'),
   past: () => import('./past.ts'),
   policy: () => import('./policy.ts'),
   scale: () => import('./scale.ts'),

@@ -45,7 +45,7 @@ export async function startChild(script: URL, input: unknown): Promise<Child> {
 /** Starts the command as users do. With a log level, the log is shown. */
 export async function serve(
   environment: Record<string, string>,
-): Promise<Omit<Child, 'process' | 'cpuMicroseconds' | 'usedBytes'>> {
+): Promise<Omit<Child, 'process' | 'cpuMicroseconds' | 'usedBytes'> & { readonly pid: number }> {
   const command = fileURLToPath(new URL('../../bin/sluice.mjs', import.meta.url));
   const env = { PATH: process.env.PATH, HOME: process.env.HOME, ...environment };
   const log = environment['SLUICE_LOG_LEVEL'] === undefined ? 'ignore' : 'inherit';
@@ -56,6 +56,7 @@ export async function serve(
     child.stdout.resume();
     return {
       url,
+      pid: child.pid as number,
       memory: () => readMemory(child.pid as number),
       async stop() {
         child.kill('SIGTERM');

@@ -24,6 +24,7 @@ import { mergeTreeStdin } from './merge-tree.ts';
 import { ensureMirror, type Mirror } from './mirror.ts';
 import { ProcessPool, type ProcessPoolOptions } from './process-pool.ts';
 import { pushRefs } from './push.ts';
+import { watchRefTimes } from './ref-times.ts';
 import { Refresher } from './refresher.ts';
 import { ALL_REFS, fetchRefs, listRemoteRefs, reachRemote } from './remote.ts';
 import { CliRepository, type Source } from './repository.ts';
@@ -126,6 +127,7 @@ class CliGit implements Git {
       testMergeTree: wrapper && this.pool.add(mergeTreeStdin({ mirror, keepIn: undefined }, wrapper)),
       mergeTree: wrapper && this.pool.add(mergeTreeStdin({ mirror, keepIn: objectsDir }, wrapper)),
       refs: this.#refUpdaterOf(id, { gitDir, mirror }, location),
+      times: layout && watchRefTimes(gitDir),
       mergesLostTrees,
       source: location.kind === 'url' ? this.#sourceOf(mirror, location) : localSource(gitDir),
       forget,

@@ -59,6 +59,8 @@ export interface GitRepository {
   listRemoteRefs(patterns: readonly string[]): Promise<readonly RemoteRef[]>;
   /** Resolves a full ref name, through tags. Undefined when it leads to no commit. */
   findCommit(ref: string): Promise<Commit | undefined>;
+  /** Gives the last answer of `read` again, by its name, until a ref of a folder on this machine may have changed. */
+  whileRefsStay<Answer>(name: string, read: () => Promise<Answer>): Promise<Answer>;
   /** Refs of any object type that match a pattern of `git for-each-ref`. */
   listRefs(pattern: string): Promise<readonly Ref[]>;
   /** Merges without writing into the repository. */

@@ -36,6 +36,7 @@ import type { KeptProcess } from './kept-process.ts';
 import { settleLooseObjects, writeLooseObject } from './loose-object.ts';
 import { mergeTreeOnce } from './merge-tree.ts';
 import type { Mirror } from './mirror.ts';
+import type { RefTimes } from './ref-times.ts';
 import { StraightHistory } from './straight-history.ts';
 import type { RefUpdater } from './update-ref.ts';
 import { checkOut } from './work-tree.ts';
@@ -50,6 +51,8 @@ export interface RepositoryParts {
   readonly testMergeTree: KeptProcess<TestMerge> | undefined;
   readonly mergeTree: KeptProcess<TestMerge> | undefined;
   readonly refs: RefUpdater;
+  /** Undefined for a remote, whose refs are not on this machine. */
+  readonly times: RefTimes | undefined;
   /** True when this git merges a commit whose tree is lost as if it had no files. */
   readonly mergesLostTrees: boolean;
   readonly source: Source;
@@ -85,10 +88,13 @@ interface Memory {
   readonly history: StraightHistory;
 }
 
+const NOTHING_STAYED = { version: undefined, answers: new Map<string, Promise<unknown>>() };
+
 export class CliRepository implements GitRepository {
   readonly #parts: RepositoryParts;
   readonly #memory: Memory;
   #listed: { readonly names: ReadonlySet<string>; readonly atMs: number } | undefined;
+  #stayed: { readonly version: number | undefined; readonly answers: Map<string, Promise<unknown>> } = NOTHING_STAYED;
   /** Questions of this event loop turn. Half of all pull requests ask for the same branch. */
   readonly #unsent = new Map<string, Promise<Commit | undefined>>();
 
@@ -129,6 +135,19 @@ export class CliRepository implements GitRepository {
     const isShadowed = shadows.some((shadow) => shadow.kind !== 'none');
     if (answer?.kind === 'object' && !isShadowed) return this.#parse(answer.sha, answer.bytes);
     return this.#findCommitSlowly(ref, isShadowed);
+  }
+
+  // SPEC E35
+  async whileRefsStay<Answer>(name: string, read: () => Promise<Answer>): Promise<Answer> {
+    // Before the refs are read: a change in between makes the next call read them again.
+    const version = await this.#parts.times?.findVersion();
+    if (version === undefined) return read();
+    if (this.#stayed.version !== version) this.#stayed = { version, answers: new Map() };
+    const { answers } = this.#stayed;
+    const answer = (answers.get(name) as Promise<Answer> | undefined) ?? read();
+    answers.set(name, answer);
+    answer.catch(() => answers.delete(name));
+    return answer;
   }
 
   async listRefs(pattern: string): Promise<readonly Ref[]> {

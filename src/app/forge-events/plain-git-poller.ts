@@ -1,5 +1,5 @@
 import type { PrNumber } from '../../engine/pull-request.ts';
-import type { Entry } from '../../engine/queue.ts';
+import type { Entry, Queue } from '../../engine/queue.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { valuesOf } from '../../lib/int-map.ts';
 import { PeriodicTask } from '../../lib/periodic.ts';
@@ -139,21 +139,24 @@ export class PlainGitPoller {
   /** Returns the last read of all entries; undefined makes another one due. */
   async #pollQueue(found: FoundQueue, seen: Seen): Promise<FullRead | undefined> {
     const { head, heads, last } = seen;
+    // The same answers about the same queue: a hundred idle queues cost next to nothing.
+    if (last?.quiet?.queue === found.queue && last.quiet.heads === heads && last.head === head) return last;
     const now = this.#app.clock.now();
     await observeTargetBranch(this.#app, found, head).catch((error) => this.#warn(error, found.repository));
     const hasMoved = last === undefined || last.head !== head;
     const isOurMove = last !== undefined && head === found.queue.head?.sha;
     const isAllDue = hasMoved && !(isOurMove && now - last.at < READ_ALL_EVERY_MS);
     const isDue = (entry: Entry) => isAllDue || this.#mayHaveChanged(entry, heads) || (hasMoved && conflicts(entry));
-    const isSeen = await this.#readEntries(found, isDue);
+    const due = [...valuesOf(found.queue.entries)].filter(isDue);
+    if (due.length === 0 && !hasMoved) return { ...last, quiet: { queue: found.queue, heads } };
+    const isSeen = await this.#readEntries(found, due);
     if (!isSeen) return undefined;
     return isAllDue ? { head, at: now } : last;
   }
 
   /** Returns whether all due entries could be read. A failed read does not keep the others from being read. */
   // SPEC C47
-  async #readEntries(found: FoundQueue, isDue: (entry: Entry) => boolean): Promise<boolean> {
-    const due = [...valuesOf(found.queue.entries)].filter(isDue);
+  async #readEntries(found: FoundQueue, due: readonly Entry[]): Promise<boolean> {
     const slots = new Semaphore(ENTRIES_AT_ONCE);
     const seen = await Promise.all(due.map((entry) => slots.run(() => this.#readEntry(found, entry))));
     return !seen.includes(false);
@@ -183,6 +186,8 @@ export class PlainGitPoller {
 interface FullRead {
   readonly head: Sha | undefined;
   readonly at: Instant;
+  /** The last poll found nothing to read in this queue, by these heads. */
+  readonly quiet?: { readonly queue: Queue; readonly heads: ReadonlyMap<PrNumber, Sha> };
 }
 
 type FullReads = Map<QueueId, FullRead>;

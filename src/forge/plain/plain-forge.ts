@@ -91,9 +91,12 @@ function refReads(read: Read) {
     },
     async findBranchHead(repository, branch) {
       if (!isBranchName(branch)) return undefined;
-      return read(repository, async (git) => (await findBranch(git, branch))?.sha);
+      return read(repository, (git) =>
+        git.whileRefsStay(`branch ${branch}`, async () => (await findBranch(git, branch))?.sha),
+      );
     },
-    listPullRequestHeads: (repository) => read(repository, listHeads, LIST_MAX_AGE_MS),
+    listPullRequestHeads: (repository) =>
+      read(repository, (git) => git.whileRefsStay('pull requests', () => listHeads(git)), LIST_MAX_AGE_MS),
   } satisfies Partial<Forge>;
 }
 
