@@ -42,11 +42,13 @@ export async function startChild(script: URL, input: unknown): Promise<Child> {
   };
 }
 
+const COMMAND = fileURLToPath(new URL('../../bin/sluice.mjs', import.meta.url));
+
 /** Starts the command as users do. With a log level, the log is shown. */
 export async function serve(
   environment: Record<string, string>,
+  command = COMMAND,
 ): Promise<Omit<Child, 'process' | 'cpuMicroseconds' | 'usedBytes'> & { readonly pid: number }> {
-  const command = fileURLToPath(new URL('../../bin/sluice.mjs', import.meta.url));
   const env = { PATH: process.env.PATH, HOME: process.env.HOME, ...environment };
   const log = environment['SLUICE_LOG_LEVEL'] === undefined ? 'ignore' : 'inherit';
   const child = spawn(process.execPath, [command, 'serve'], { env, stdio: ['ignore', 'pipe', log] });

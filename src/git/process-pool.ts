@@ -5,7 +5,7 @@ export interface ProcessPoolOptions extends Partial<KeptProcessLimits> {
   readonly maxProcesses?: number;
 }
 
-const DEFAULTS = { idleMs: 5 * 60_000, answerMs: 60_000, answersPerProcess: 20_000, maxProcesses: 64 };
+const DEFAULTS = { idleMs: 60_000, answerMs: 60_000, answersPerProcess: 20_000, maxProcesses: 64 };
 
 /**
  * Keeps hundreds of repositories from holding hundreds of processes: above `maxProcesses` the longest idle one ends.
