@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import pg from 'pg';
-import { otherUser, query, startPostgres } from './postgres.ts';
+import { otherUser, query, type TestPostgres } from './postgres.ts';
 
 export interface Standby {
   /** The URL of a database on it. */
@@ -15,9 +15,8 @@ export interface Standby {
   killPrimary(): void;
 }
 
-/** A replica of this process's PostgreSQL, made as pg_basebackup makes one, that follows it. */
-export async function startStandby(t: TestContext): Promise<Standby> {
-  const { url } = await startPostgres();
+/** A replica of a PostgreSQL, made as pg_basebackup makes one, that follows it. */
+export async function startStandby(t: TestContext, { url }: Pick<TestPostgres, 'url'>): Promise<Standby> {
   const primary = new URL(url).searchParams.get('host') as string;
   const folder = mkdtempSync(join(tmpdir(), 'sluice-pg-standby-'));
   const data = join(folder, 'data');

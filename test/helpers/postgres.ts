@@ -36,7 +36,15 @@ let databases = 0;
 /** One server per process, shared by all callers. It ends with the process. */
 export async function startPostgres(): Promise<TestPostgres> {
   shared ??= startServer();
-  const { folder } = await shared;
+  return describe(await shared);
+}
+
+/** A server of one test, which may end it. */
+export async function startOwnPostgres(): Promise<TestPostgres> {
+  return describe(await startServer());
+}
+
+function describe({ folder }: Server): TestPostgres {
   const urlOf = (database: string) => `postgres://postgres@localhost/${database}?host=${folder}`;
   return {
     url: urlOf('postgres'),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isFault } from '../../../test/contract/store-folder.ts';
-import { createDatabase, openPostgres, query } from '../../../test/helpers/postgres.ts';
+import { openPostgres, query, startOwnPostgres } from '../../../test/helpers/postgres.ts';
 import { startProxy } from '../../../test/helpers/postgres-proxy.ts';
 import { startStandby } from '../../../test/helpers/postgres-standby.ts';
 import { aCommit, storeQueue } from '../../../test/helpers/store-rows.ts';
@@ -13,9 +13,10 @@ async function until(isTrue: () => Promise<boolean>): Promise<void> {
 }
 
 test('of a primary and a standby the one that takes writes is used, before and after a failover [D33] [D34]', async (t) => {
-  const url = await createDatabase();
+  const primary = await startOwnPostgres();
+  const url = await primary.createDatabase();
   const name = new URL(url).pathname.slice(1);
-  const standby = await startStandby(t);
+  const standby = await startStandby(t, primary);
   const [first, second] = [await startProxy(t, url), await startProxy(t, standby.urlOf(name))];
   const hosts = [first, second].map((proxy) => new URL(proxy.url).host);
   const urlOf = (order: readonly (string | undefined)[]) => `postgres://postgres@${order.join(',')}/${name}`;
