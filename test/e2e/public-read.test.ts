@@ -226,6 +226,7 @@ describe('a public repository', () => {
   it('is listed for the page [A46]', async () => {
     const list = await fetch(`${server.url}/web/sessions`);
     assert.deepEqual(await list.json(), {
+      providers: [],
       publicRepositories: [{ organization: 'default', repo: shown.repo }],
       sessions: [],
     });
