@@ -212,7 +212,7 @@ describe('the audit', LIMIT, () => {
     const world = await createWorld(context, { createForge: (repository) => new LyingForge(repository) });
     await audit(world.app);
     await world.land({ a: 'a' });
-    const other = world.createServer();
+    const other = world.createServer({ log: world.app.log });
     await Promise.all([audit(world.app), audit(other), audit(world.app)]);
     await audit(other);
     const [alarm, ...others] = await world.alarms();
