@@ -27,14 +27,14 @@ export async function run(words: readonly string[] = []): Promise<void> {
   const { values } = parseArgs({ args: [...words], options: OPTIONS });
   const [repositories, entries, seconds] = [values.repositories, values.entries, values.seconds].map(Number);
   if (repositories === undefined || entries === undefined || seconds === undefined) return;
-  const folder = mkdtempSync(path.join(tmpdir(), 'sluice-bench-idle-'));
+  const folder = mkdtempSync(path.join(tmpdir(), 'sluice-bench-footprint-'));
   try {
     // As operators install it: the sources in TypeScript need 80 MB more.
     const { buildSluice } = await import(new URL('../scripts/lib/build.mjs', import.meta.url).href);
     await buildSluice(path.join(folder, 'package'));
-    await measure('idle.empty', folder, { seconds, memoryGoal: 180, cpuGoal: 3 });
+    await measure('footprint.empty', folder, { seconds, memoryGoal: 180, cpuGoal: 3 });
     await fill(folder, repositories, entries);
-    await measure(`idle.${repositories}x${entries}`, folder, { seconds, memoryGoal: 400, cpuGoal: 3 });
+    await measure(`footprint.${repositories}x${entries}`, folder, { seconds, memoryGoal: 400, cpuGoal: 3 });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
