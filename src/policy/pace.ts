@@ -29,7 +29,7 @@ export interface PastCheck {
 }
 
 /** Runs of this many back are drawn 1/e times as often as the latest. */
-const MEMORY = 40;
+const MEMORY = 80;
 /** So many draws find a run that took longer than the one under way, or it is one of the longest. */
 const DRAWS = 16;
 /** With fewer runs of about its size, runs of the next sizes count too. */
