@@ -35,6 +35,12 @@ const DRAWS = 16;
 /** With fewer runs of about its size, runs of the next sizes count too. */
 const ENOUGH_OF_SIZE = 8;
 const ENOUGH_OF_FAILURES = 4;
+/** A run that takes longer than all that were seen counts as this part of a run. */
+const UNSEEN = 0.2;
+/** The longest runs tell how much longer that one takes: this share of all. */
+const LONGEST = 0.1;
+const ENOUGH_FOR_TAIL = 20;
+const MAX_SPREAD = 0.5;
 /** In standard deviations. */
 const CLEARLY_FEWER = -4;
 
@@ -42,6 +48,14 @@ const CLEARLY_FEWER = -4;
 interface Pool<T> {
   readonly values: readonly T[];
   readonly sums: readonly number[];
+}
+
+interface RunPool extends Pool<PastRun> {
+  readonly longestMs: number;
+  /** How likely a run takes longer than that. */
+  readonly beyond: number;
+  /** The mean logarithm of how many times longer it takes (Hill). */
+  readonly spread: number;
 }
 
 /**
@@ -54,7 +68,7 @@ export class Durations {
   readonly #isFailingFast: boolean;
   readonly #builds: Pool<number>;
   readonly #landings: Pool<number>;
-  readonly #pools = new Map<string, Pool<PastRun>>();
+  readonly #pools = new Map<string, RunPool>();
   /** By the entries tested: the time until a result, or the longest time without one. */
   readonly #known = new Map<string, Pick<PastRun, 'passed' | 'tookMs'>>();
 
@@ -101,9 +115,12 @@ export class Durations {
   }
 
   /** A run that was cut off counts like the runs that took longer. Without it, long runs would be too rare. */
-  #drawLonger(pool: Pool<PastRun>, thanMs: number, tookMsOf: (run: PastRun) => number): number {
+  #drawLonger(pool: RunPool, thanMs: number, tookMsOf: (run: PastRun) => number): number {
     let leastMs = thanMs;
     for (let draw = 0; draw < DRAWS; draw += 1) {
+      if (this.#prng.chance(pool.beyond)) {
+        return Math.max(pool.longestMs, leastMs) * (1 - this.#prng.next()) ** -pool.spread;
+      }
       const run = this.#pick(pool);
       if (run === undefined) return leastMs;
       const tookMs = tookMsOf(run);
@@ -137,7 +154,7 @@ export class Durations {
   }
 
   /** Batches may take longer than single entries. */
-  #poolOf(members: number, passed: boolean): Pool<PastRun> {
+  #poolOf(members: number, passed: boolean): RunPool {
     const size = sizeOf(members);
     const key = `${size}/${this.#isFailingFast && passed}`;
     const known = this.#pools.get(key);
@@ -146,10 +163,23 @@ export class Durations {
     let ofSize: readonly PastRun[] = [];
     for (let apart = 0; ofSize.length < Math.min(ENOUGH_OF_SIZE, alike.length); apart += 1)
       ofSize = alike.filter((run) => Math.abs(sizeOf(run.tested.length) - size) <= apart);
-    const pool = this.#weigh(ofSize);
+    const beyond = (UNSEEN * -Math.log(1 - this.#prng.next())) / Math.max(1, ofSize.length);
+    const pool = { ...this.#weigh(ofSize), beyond, ...tailOf(ofSize) };
     this.#pools.set(key, pool);
     return pool;
   }
+}
+
+/** Few runs hold none of the rare long ones, on which queues wait most. */
+function tailOf(runs: readonly PastRun[]): Pick<RunPool, 'longestMs' | 'spread'> {
+  const decided = runs.filter(({ passed }) => passed !== undefined).map(({ tookMs }) => tookMs);
+  const sorted = decided.sort((a, b) => b - a);
+  const longest = sorted.slice(0, Math.ceil(LONGEST * sorted.length));
+  const next = sorted[longest.length] ?? sorted.at(-1) ?? 0;
+  const spread = longest.reduce((sum, tookMs) => sum + Math.log(tookMs / next), 0) / Math.max(1, longest.length);
+  // Two or three runs say nothing about rare ones.
+  const isKnown = sorted.length >= ENOUGH_FOR_TAIL && next > 0;
+  return { longestMs: sorted[0] ?? 0, spread: isKnown ? Math.min(spread, MAX_SPREAD) : 0 };
 }
 
 /**
