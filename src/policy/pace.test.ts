@@ -74,6 +74,16 @@ describe('durations of runs', () => {
     assert.ok(drawFor([1, 7], past, { elapsedMs: 350 }) > 350, 'one that is under way');
   });
 
+  it('are now and then longer than all that were seen, if there were many [Z3]', () => {
+    const draw = (past: readonly PastRun[]) =>
+      Array.from({ length: 4_000 }, (_, seed) => drawFor([100_000], past, { seed }));
+    const many = draw(times(40, (at) => run(100 + 5 * at)));
+    const longer = many.filter((tookMs) => tookMs > 295);
+    assert.ok(longer.length > 0 && longer.length < 100, `${longer.length}`);
+    assert.ok(Math.max(...longer) < 1_500);
+    assert.ok(draw([run(100), run(300)]).every((tookMs) => tookMs <= 300));
+  });
+
   it('come from groups of about the same size [Z3]', () => {
     const runs = [...times(10, () => run(100)), ...times(10, () => run(400, { members: 12 }))];
     isNear(meanOf(runs, true, 9), 400);
