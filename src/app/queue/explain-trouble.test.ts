@@ -63,8 +63,12 @@ describe('an effect or poll that keeps failing', () => {
     const [ofOther] = await explain(two);
     assert.match(ofOther?.text ?? '', new RegExp(`^The commit that tests #${one} could not be built: `));
     (world.forge as BrokenForge).error = undefined;
-    world.laterMs += 60_000;
-    world.worker.wake();
+    // A jump of the clock in the middle of a try ends its lease, so the try after it counts.
+    for (let jump = 0; jump < 50 && (await world.effects()).length > 0; jump += 1) {
+      world.laterMs += 60_000;
+      world.worker.wake();
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
     await world.untilQuiet();
     assert.deepEqual(await explain(one), []);
     assert.deepEqual(await explain(two), []);
