@@ -6,7 +6,7 @@ export interface Session extends Rights {
   readonly name: string;
   readonly organization: string;
   readonly endsAt: string;
-  /** Who proved the person. Absent for the session of a token. */
+  /** The provider that proved the person. Absent for the session of a token. */
   readonly provider?: string;
 }
 

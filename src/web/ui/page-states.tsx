@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import type { ApiProblem } from '../core/api.ts';
 import type { Resource } from '../core/resource.ts';
 
-/** Shows what was read; before that that it is being read; or why it cannot be. */
+/** Shows what was read, a placeholder while it is being read, or why it cannot be. */
 export function Loaded<T>({
   of,
   children,
