@@ -5,9 +5,9 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { ensureInstalled } from './lib/install.mjs';
 import { projectRoot } from './lib/node24.mjs';
+import { parseArguments } from './lib/parse-arguments.mjs';
 import { createSbom } from './sbom.mjs';
 
 const usage = `usage: npm run release [-- options]
@@ -22,30 +22,16 @@ Makes sluice-VERSION.tgz and sluice-cli-VERSION.tgz, each with a bill of materia
 /** Files of an earlier release. */
 const MADE = /^(?:sluice(?:-cli)?-\d+\.\d+\.\d+.*\.(?:tgz|cdx\.json)|SHA256SUMS)$/;
 
-const { to, draft } = parseArguments(process.argv.slice(2));
+const { to, draft } = parseArguments(
+  { to: { type: 'string', default: join(projectRoot, 'dist') }, draft: { type: 'boolean' } },
+  usage,
+);
 const { version } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8'));
 const problems = draft ? [] : findProblems();
 for (const problem of problems) process.stderr.write(`sluice: ${problem}\n`);
 if (problems.length > 0) process.exit(1);
 await ensureInstalled({ dev: false });
 process.stdout.write(`${(await release(resolve(to))).join('\n')}\n`);
-
-function parseArguments(args) {
-  const options = {
-    to: { type: 'string', default: join(projectRoot, 'dist') },
-    draft: { type: 'boolean' },
-    help: { type: 'boolean' },
-  };
-  try {
-    const { values } = parseArgs({ args, options });
-    if (!values.help) return values;
-    process.stdout.write(usage);
-    process.exit(0);
-  } catch (error) {
-    process.stderr.write(`${error.message}\n\n${usage}`);
-    process.exit(2);
-  }
-}
 
 /** A package of the same name must always have the same content. */
 function findProblems() {

@@ -3,10 +3,10 @@ import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative, sep } from 'node:path';
-import { parseArgs } from 'node:util';
 import { usedCpuMs } from './lib/cpu-time.mjs';
 import { ensureInstalled } from './lib/install.mjs';
 import { findNode24, projectRoot } from './lib/node24.mjs';
+import { parseArguments } from './lib/parse-arguments.mjs';
 import { exitCodeOf } from './lib/run-child.mjs';
 import { runTestFiles } from './lib/test-files.mjs';
 import { isApart, isFast, limitOf } from './lib/test-kinds.mjs';
@@ -28,26 +28,13 @@ const ENOUGH = 8 * 2 ** 30;
 /** Each derives the shared types anew: four of them take twice the CPU time of one. */
 const CHECKERS = Math.max(1, Math.floor(availableParallelism() / 2));
 
-const { only, fast } = parseArguments(process.argv.slice(2));
+const { only, fast } = parseArguments({ only: { type: 'string' }, fast: { type: 'boolean' } }, usage);
 await ensureInstalled({ dev: true });
 process.chdir(projectRoot);
 const node = findNode24();
 
 if (only === undefined) await runChecks();
 await runTests();
-
-function parseArguments(args) {
-  const options = { only: { type: 'string' }, fast: { type: 'boolean' }, help: { type: 'boolean' } };
-  try {
-    const { values } = parseArgs({ args, options });
-    if (!values.help) return values;
-    process.stdout.write(usage);
-    process.exit(0);
-  } catch (error) {
-    process.stderr.write(`${error.message}\n\n${usage}`);
-    process.exit(2);
-  }
-}
 
 async function runChecks() {
   const bin = (path) => join('node_modules', path);
