@@ -49,6 +49,7 @@ import { LineWriter } from './lib/line-writer.ts';
 import { createJsonLog, createTextLog, type Log, type LogLevel } from './lib/log.ts';
 import type { PeriodicTask } from './lib/periodic.ts';
 import { readVersion } from './lib/version.ts';
+import { openStore } from './open-store.ts';
 import { createSecretBox, loadSecretKey } from './outgoing/http/secret-box.ts';
 import { createWebhookSender } from './outgoing/http/send-webhook.ts';
 import { SimulatorThread } from './simulator/thread/simulator-thread.ts';
@@ -71,8 +72,6 @@ const STOP_MS = 6_000;
 const REQUEST_TIMEOUT_MS = 120_000;
 /** Pending connections, because a whole CI may start at once. The kernel lowers it to its own limit. */
 const BACKLOG = 4_096;
-/** The thread that processes uploads has a connection of its own. */
-const INGEST_CONNECTIONS = 1;
 /** Uploads that an earlier server left wait this long: loading the thread would delay the first requests. */
 const INGEST_START_MS = 5_000;
 
@@ -275,29 +274,6 @@ function createRunner(config: Config, log: Log): Promise<CheckRunner> {
     secrets: [config.dataFolder, ...listSecretFiles(config)],
     log,
   });
-}
-
-async function openStore(config: Config, writeTurn: ThreadData['writeTurn']): Promise<Store> {
-  if (config.databaseUrl !== undefined) {
-    return openSharedStore(config.databaseUrl, config);
-  }
-  const { openSqliteStore } = await import('./storage/sqlite/open-sqlite-store.ts');
-  return openSqliteStore({ directory: config.dataFolder, writeTurn });
-}
-
-/** Several servers share the store. The data folder, with clones and check workspaces, belongs to one server. */
-async function openSharedStore(url: string, { dataFolder, databaseConnections }: Config): Promise<Store> {
-  const { openPostgresStore } = await import('./storage/postgres/open-postgres-store.ts');
-  const { lockFolder } = await import('./storage/sqlite/folder.ts');
-  const lock = lockFolder(dataFolder);
-  try {
-    const store = await openPostgresStore({ url, poolSize: databaseConnections - INGEST_CONNECTIONS });
-    const close = () => store.close().finally(() => lock.release());
-    return { ...store, close };
-  } catch (error) {
-    lock.release();
-    throw error;
-  }
 }
 
 /** A chosen folder that is not there is refused now: the first backup may be due at night. */
