@@ -33,7 +33,8 @@ export class SharedReads<Key, T> {
   }
 
   #begin(key: Key, read: () => Promise<T>): Promise<T> {
-    const turn: Turn<T> = { running: read(), next: undefined };
+    // A read that throws at once must end its turn too.
+    const turn: Turn<T> = { running: (async () => read())(), next: undefined };
     this.#underWay.set(key, turn);
     const end = () => {
       if (turn.next === undefined) this.#underWay.delete(key);

@@ -21,7 +21,12 @@ export class Frames {
       const lines = (rest + decoder.write(chunk)).split('\n');
       rest = lines.pop() as string;
       if (rest.length > LINE_LIMIT) socket.destroy();
-      for (const line of lines) onLine(line);
+      try {
+        for (const line of lines) onLine(line);
+      } catch {
+        // The other side speaks another protocol. Its requests are done without the link.
+        socket.destroy();
+      }
     });
     // 'close' follows and is handled there.
     socket.on('error', () => {});

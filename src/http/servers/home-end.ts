@@ -62,7 +62,7 @@ export class HomeEnd {
     }
     socket.write(`HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: ${LINK_PROTOCOL}\r\n\r\n`);
     socket.setTimeout(0);
-    const frames = new Frames(socket, (line) => void this.#run(line, frames));
+    const frames = new Frames(socket, (line) => void this.#run(readFrame(line), frames));
     this.#links.set(socket, frames);
     socket.on('close', () => this.#links.delete(socket));
   }
@@ -72,8 +72,7 @@ export class HomeEnd {
     return bytes.length === this.#secret.length && timingSafeEqual(bytes, this.#secret);
   }
 
-  async #run(line: string, frames: Frames): Promise<void> {
-    const [id, operation, caller, body] = JSON.parse(line) as [number, string, never, never];
+  async #run([id, operation, caller, body]: AskedFrame, frames: Frames): Promise<void> {
     const write = (frame: AnswerFrame) => frames.write(JSON.stringify(frame));
     try {
       const route = this.#deps.routes.get(operation);
@@ -87,6 +86,15 @@ export class HomeEnd {
       write([id, null, errors === undefined ? { code, detail } : { code, detail, errors }]);
     }
   }
+}
+
+type AskedFrame = readonly [number, string, never, never];
+
+/** Throws for a line of another protocol. */
+function readFrame(line: string): AskedFrame {
+  const frame: unknown = JSON.parse(line);
+  if (!Array.isArray(frame)) throw new TypeError('a frame is an array');
+  return frame as unknown as AskedFrame;
 }
 
 /** Handlers that are passed on need nothing else of the request. */
