@@ -64,7 +64,7 @@ export interface Config extends RunnerConfig {
   readonly dataFolder: string;
   readonly databaseUrl: string | undefined;
   readonly databaseConnections: number;
-  /** Where other servers on the same database reach this one. Undefined: where it listens. */
+  /** Other servers on the same database reach this one here. Undefined: at the address that it listens on. */
   readonly serverUrl: string | undefined;
   readonly adminToken: string | undefined;
   readonly organization: string;
