@@ -1,12 +1,11 @@
 import type { Config } from './config/config.ts';
-import type { ThreadData } from './ingest/thread-messages.ts';
 import type { Store } from './storage/store.ts';
 
 /** The thread that processes uploads has a connection of its own. */
 const INGEST_CONNECTIONS = 1;
 
 /** Only the store that is configured is loaded. */
-export async function openStore(config: Config, writeTurn: ThreadData['writeTurn']): Promise<Store> {
+export async function openStore(config: Config, writeTurn: SharedArrayBuffer | undefined): Promise<Store> {
   if (config.databaseUrl !== undefined) {
     return openSharedStore(config.databaseUrl, config);
   }
