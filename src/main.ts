@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
 import { createAdminLink, ensureAdmin } from './app/access/admin-token.ts';
@@ -53,6 +54,7 @@ import { openStore } from './open-store.ts';
 import { createSecretBox, loadSecretKey } from './outgoing/http/secret-box.ts';
 import { createWebhookSender } from './outgoing/http/send-webhook.ts';
 import { SimulatorThread } from './simulator/thread/simulator-thread.ts';
+import { watchStopSignals } from './stop-signals.ts';
 import { createTurnMemory } from './storage/sqlite/write-turn.ts';
 import type { Store } from './storage/store.ts';
 
@@ -64,6 +66,8 @@ export interface Running {
   readonly tokenFile: string | undefined;
   /** A link that signs in to the dashboard as the administrator. Undefined if nobody knows the token. */
   createSignInLink(): Promise<string | undefined>;
+  /** Says that the server is about to stop, and serves requests for some time more, or until `sooner`. */
+  drain(sooner: Promise<void>): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -211,6 +215,7 @@ async function startOn(
     newToken: newSecret,
     tokenFile,
     createSignInLink: () => createAdminLink(app, config.publicUrl ?? url),
+    drain: (sooner) => drain(server, config, sooner),
     stop: () =>
       stop({ server, app, links, ingest, plainGitPoller, worker, hintWorker, deliveryWorker, timers, rounds }),
   };
@@ -287,6 +292,13 @@ async function openBackups({ dataFolder, backupFolder }: Config): Promise<Backup
   return backups;
 }
 
+/** A load balancer learns from `/readyz` that the server is about to stop, before the port closes. */
+// SPEC D38
+async function drain(server: FastifyInstance, { drainSeconds }: Config, sooner: Promise<void>): Promise<void> {
+  server.isStopping = true;
+  await Promise.race([sleep(drainSeconds * 1_000, undefined, { ref: false }), sooner]);
+}
+
 /**
  * Stops the parts in the order of their dependencies. A git process that hangs is ended after the requests that may
  * wait for it are answered or timed out. Then the pollers that wait for git end too.
@@ -334,12 +346,13 @@ export async function serve(environment: Environment): Promise<number> {
   const { log, flush } = createLog(parsed.config);
   for (const warning of parsed.warnings) log.warn({}, warning);
   // Registered before the start, so that a signal during the start or right after it stops the server cleanly.
-  const askedToStop = untilAskedToStop();
+  const signals = watchStopSignals();
   try {
     const running = await start(parsed.config, log);
     await announce(running);
-    await askedToStop;
+    await signals.first;
     log.info({}, 'stopping');
+    await running.drain(signals.second);
     await running.stop();
     await flush();
     return 0;
@@ -370,13 +383,6 @@ async function announce(running: Running): Promise<void> {
   say(`Dashboard: ${running.url}/${link === undefined ? '' : `\nSign in to it, once, within 10 minutes: ${link}`}`);
   say(`API documentation: ${running.url}/docs`);
   say('To see a queue at work, in another terminal: npx sluice demo');
-}
-
-/** A terminal signals every process of its group, and npm signals its child again. The second signal is ignored. */
-function untilAskedToStop(): Promise<void> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => resolve());
-  });
 }
 
 function say(text: string): void {

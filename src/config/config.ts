@@ -66,6 +66,8 @@ export interface Config extends RunnerConfig {
   readonly databaseConnections: number;
   /** Other servers on the same database reach this one here. Undefined: at the address that it listens on. */
   readonly serverUrl: string | undefined;
+  /** How long the server serves on after it was asked to stop. */
+  readonly drainSeconds: number;
   readonly adminToken: string | undefined;
   readonly organization: string;
   readonly rateLimit: number;
@@ -123,6 +125,7 @@ export function parseConfig(environment: Environment): ParsedConfig {
     databaseUrl: read('SLUICE_DATABASE_URL'),
     databaseConnections: Number(read('SLUICE_DATABASE_CONNECTIONS') ?? VARIABLES.SLUICE_DATABASE_CONNECTIONS.default),
     serverUrl: read('SLUICE_SERVER_URL')?.replace(/\/+$/, ''),
+    drainSeconds: Number(read('SLUICE_DRAIN') ?? VARIABLES.SLUICE_DRAIN.default),
     adminToken: read('SLUICE_ADMIN_TOKEN'),
     organization: read('SLUICE_ORG') ?? VARIABLES.SLUICE_ORG.default,
     rateLimit: Number(read('SLUICE_RATE_LIMIT') ?? VARIABLES.SLUICE_RATE_LIMIT.default),

@@ -68,6 +68,11 @@ export const VARIABLES = {
     'from SLUICE_HOST and SLUICE_PORT',
     'With several servers on one PostgreSQL: the address at which the other servers reach this one, in plain HTTP and without the proxy.',
   ),
+  SLUICE_DRAIN: integer(
+    '0',
+    { min: 0, max: 3600 },
+    'Seconds for which the server goes on after SIGTERM while /readyz is 503, so that a load balancer takes it out before its port closes. A second signal ends them.',
+  ),
   SLUICE_ADMIN_TOKEN: secret(
     'unset: one is made and printed at the first start',
     'The admin token, 20 to 200 visible characters. A new value replaces the token that came from the old one.',

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { createReadiness } from '../app/upkeep/readiness.ts';
 import type { BaseUrlOf } from './core/base-url.ts';
+import { HttpProblem } from './core/problem.ts';
 import type { ServerDeps } from './core/server-deps.ts';
 import { renderDocsPage } from './docs-page.ts';
 import { asPage } from './link-pages.ts';
@@ -21,6 +22,7 @@ export function registerPublicPages(
   server.get('/healthz', () => ({ status: 'ok', version }));
   const checkReady = createReadiness(app, dataFolder);
   server.get('/readyz', async () => {
+    if (server.isStopping) throw new HttpProblem('UNAVAILABLE', 'The server is stopping.');
     await checkReady();
     return { status: 'ready' };
   });

@@ -52,7 +52,7 @@ declare module 'fastify' {
     readsBody?: boolean;
   }
   interface FastifyInstance {
-    isClosing: boolean;
+    isStopping: boolean;
   }
 }
 
@@ -93,7 +93,7 @@ export function createServer(deps: ServerDeps): FastifyInstance {
       sendProblem(reply, toProblem(error), request.id);
     },
   });
-  server.decorate('isClosing', false);
+  server.decorate('isStopping', false);
   server.decorateRequest('caller', undefined);
   server.decorateRequest('readmit', nobody);
   server.decorateRequest('arrivedAt', 0);
@@ -157,7 +157,7 @@ function addHooks(server: FastifyInstance, { app, requestTimeoutMs, version }: S
     done();
   });
   server.addHook('preClose', (done) => {
-    server.isClosing = true;
+    server.isStopping = true;
     done();
   });
 }
@@ -337,7 +337,7 @@ function sendError({ log }: ServerDeps, error: unknown, request: FastifyRequest,
 
 /** Without it, a request in flight would keep its connection open, and the stop would wait for its timeout. */
 function closeIfStopping(server: FastifyInstance, reply: FastifyReply): void {
-  if (server.isClosing) reply.header('connection', 'close');
+  if (server.isStopping) reply.header('connection', 'close');
 }
 
 function sendProblem(

@@ -26,7 +26,7 @@ export function registerUploader(server: FastifyInstance, deps: UploaderDeps): v
       ...(needsToken ? { onRequest: deps.admission(createBundleUpload) } : {}),
       handler: async (request: FastifyRequest, reply: FastifyReply) => {
         await handle(deps, request);
-        if (request.server.isClosing) reply.header('connection', 'close');
+        if (request.server.isStopping) reply.header('connection', 'close');
         logRequest(deps.log, request, 200);
         return {};
       },

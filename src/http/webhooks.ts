@@ -27,7 +27,7 @@ export function registerWebhooks(server: FastifyInstance, deps: WebhookDeps): vo
         throw new HttpProblem('UNSUPPORTED_MEDIA_TYPE', 'Send the delivery as it is, without a content encoding.');
       }
       await receive(deps, request, senders);
-      if (request.server.isClosing) reply.header('connection', 'close');
+      if (request.server.isStopping) reply.header('connection', 'close');
       logRequest(deps.log, request, 202);
       return reply.code(202).send({ status: 'received' });
     },

@@ -55,6 +55,14 @@ describe('the files in deploy', () => {
     assert.match(containerfile, /^HEALTHCHECK [\s\S]*\/healthz`/m);
   });
 
+  test('leave a server the time to stop after its drain', () => {
+    const [, periodSeconds, failures] =
+      /readinessProbe:[\s\S]*?periodSeconds: (\d+)[\s\S]*?failureThreshold: (\d+)/.exec(statefulSet) ?? [];
+    assert.ok(values.config.SLUICE_DRAIN > Number(periodSeconds) * Number(failures));
+    assert.ok(values.terminationGracePeriodSeconds >= values.config.SLUICE_DRAIN + 10);
+    assert.match(compose.environment.SLUICE_DRAIN, /:-0\}$/);
+  });
+
   test('have two servers, of which one may be away, and no runner', () => {
     assert.equal(values.replicaCount, 2);
     assert.deepEqual(values.podDisruptionBudget, { enabled: true, minAvailable: 1 });

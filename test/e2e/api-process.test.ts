@@ -240,6 +240,23 @@ describe('the process', { concurrency: 2 }, () => {
       });
     }
 
+    test('SIGTERM makes it not ready while it serves, and another one later ends that [D38]', async () => {
+      const server = await startServer({ SLUICE_DRAIN: '3600' });
+      server.child.kill('SIGTERM');
+      const { detail } = await until('it is not ready', 60_000, async () => {
+        const answer = await server.api.send('../readyz');
+        return answer.status === 200 ? undefined : problemOf(answer, '503 UNAVAILABLE');
+      });
+      assert.equal(detail, 'The server is stopping.');
+      const served = await server.api.post('listRepositories', {});
+      assert.deepEqual([served.status, served.headers.get('connection')], [200, 'close']);
+      await until('it ends', 60_000, async () => {
+        server.child.kill('SIGTERM');
+        return server.child.exitCode ?? undefined;
+      });
+      assert.deepEqual(await server.exited, { code: 0, signal: null });
+    });
+
     test('a request that comes over an open connection while it stops gets a whole answer', async () => {
       const server = await startServer();
       const slow = await connect(server.port);
