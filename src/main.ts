@@ -51,6 +51,7 @@ import { createJsonLog, createTextLog, type Log, type LogLevel } from './lib/log
 import type { PeriodicTask } from './lib/periodic.ts';
 import { readVersion } from './lib/version.ts';
 import { openStore } from './open-store.ts';
+import { openTracing, startTraces } from './open-tracing.ts';
 import { createSecretBox, loadSecretKey } from './outgoing/http/secret-box.ts';
 import { createWebhookSender } from './outgoing/http/send-webhook.ts';
 import { SimulatorThread } from './simulator/thread/simulator-thread.ts';
@@ -129,6 +130,7 @@ async function startOn(
   const { forges, watch } = await connectForges(config, { clock, log });
   const checkRunner = await createRunner(config, log);
   const serverId = await findServerId(config);
+  const tracing = await openTracing(config, { serverId, log });
   const findPlace = (question: PlaceQuestion) => findUploadPlace(app, question);
   const ingest = createIngest(
     config,
@@ -158,11 +160,13 @@ async function startOn(
     simulator,
     forecasts: new Forecaster({ store, simulator, clock, log }),
     ...(await connectProviders(config, { store, forges, clock, log })),
+    tracing,
   };
   await endOutages(store, serverId, clock.now());
   tellOfHooks(app);
   await tellOfOtherKey(app);
   keepOperatorLog(app);
+  const endTraces = startTraces(app, tracing);
   app.queues.listen((loaded) => app.feed.noteQueue(loaded));
   const plainGitPoller = new PlainGitPoller(app);
   const worker = createEffectWorker(app, serverId);
@@ -217,7 +221,10 @@ async function startOn(
     createSignInLink: () => createAdminLink(app, config.publicUrl ?? url),
     drain: (sooner) => drain(server, config, sooner),
     stop: () =>
-      stop({ server, app, links, ingest, plainGitPoller, worker, hintWorker, deliveryWorker, timers, rounds }),
+      stop({
+        ...{ server, app, links, ingest, plainGitPoller, worker },
+        ...{ hintWorker, deliveryWorker, timers, rounds, endTraces },
+      }),
   };
 }
 
@@ -315,6 +322,7 @@ async function stop(parts: {
   readonly deliveryWorker: DeliveryWorker;
   readonly timers: Timers;
   readonly rounds: readonly PeriodicTask[];
+  readonly endTraces: () => Promise<void>;
 }): Promise<void> {
   const { plainGitPoller, worker, hintWorker, deliveryWorker, timers, ingest, rounds } = parts;
   const { feed, simulator } = parts.app;
@@ -331,6 +339,7 @@ async function stop(parts: {
   await ended;
   await parts.app.checkRunner.close();
   await parts.app.auth.close();
+  await parts.endTraces();
   await parts.app.store.close();
 }
 

@@ -5,6 +5,7 @@ import { checkSlug } from '../lib/text.ts';
 import { checkGitea, GITEA_RULES, type GiteaEnvironment, parseGitea, warnOfGitea } from './gitea.ts';
 import { checkGithub, GITHUB_RULES, type GithubEnvironment, parseGithub, warnOfGithub } from './github.ts';
 import { checkOidc, OIDC_RULES, type OidcConfig, parseOidc } from './oidc.ts';
+import { isTraced, OTEL_RULES, parseOtel, type TracesConfig, warnOfOtel } from './otel.ts';
 import { parseRunner, RUNNER_REMOVED, RUNNER_RULES, type RunnerConfig } from './runner.ts';
 import { VARIABLES, type Variable, type VariableName } from './variables.ts';
 
@@ -95,6 +96,8 @@ export interface Config extends RunnerConfig {
   readonly backupFolder: string | undefined;
   /** Undefined: the server makes no backups without being asked. */
   readonly backupSchedule: BackupSchedule | undefined;
+  /** Undefined: nothing is traced. */
+  readonly traces: TracesConfig | undefined;
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -146,8 +149,14 @@ export function parseConfig(environment: Environment): ParsedConfig {
     oidc: parseOidc(read),
     backupFolder: toFolder(read('SLUICE_BACKUP_DIR')),
     backupSchedule: parseSchedule(read),
+    traces: parseOtel(read),
   };
-  const warnings = [...findUnknown(environment), ...warnOfGithub(config.github), ...warnOfGitea(config.gitea)];
+  const warnings = [
+    ...findUnknown(environment),
+    ...warnOfGithub(config.github),
+    ...warnOfGitea(config.gitea),
+    ...(config.traces === undefined ? [] : warnOfOtel(environment)),
+  ];
   return { config: Object.freeze(config), warnings };
 }
 
@@ -170,8 +179,11 @@ function value(environment: Environment, name: VariableName): string | undefined
   return given === '' ? undefined : given;
 }
 
+/** Variables of OpenTelemetry are often there for other programs. They are checked only if they count. */
 function checkVariables(environment: Environment): string[] {
-  return (Object.keys(VARIABLES) as VariableName[]).flatMap((name) => {
+  const hasTraces = isTraced((name) => value(environment, name));
+  const names = (Object.keys(VARIABLES) as VariableName[]).filter((name) => hasTraces || !name.startsWith('OTEL_'));
+  return names.flatMap((name) => {
     const given = value(environment, name);
     const problem = given === undefined ? undefined : (problemOf(VARIABLES[name], given) ?? RULES[name]?.(given));
     return problem === undefined ? [] : [`${name} ${problem}.`];
@@ -203,6 +215,7 @@ const RULES: { readonly [Name in VariableName]?: (given: string) => string | und
   ...GITHUB_RULES,
   ...GITEA_RULES,
   ...OIDC_RULES,
+  ...OTEL_RULES,
   SLUICE_DATABASE_URL: (given) =>
     /^postgres(?:ql)?:\/\//.test(given) && URL.canParse(given)
       ? undefined

@@ -235,6 +235,44 @@ export const VARIABLES = {
     LOG_LEVELS,
     'How much is logged to standard error: JSON lines, or readable lines on a terminal.',
   ),
+  OTEL_EXPORTER_OTLP_ENDPOINT: url(
+    'unset: no traces',
+    'Address of a receiver of OpenTelemetry, such as http://collector:4318. Traces are sent to /v1/traces below it. See operating.md.',
+  ),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: url(
+    'from OTEL_EXPORTER_OTLP_ENDPOINT',
+    'Address of the receiver of traces itself, with its path.',
+  ),
+  OTEL_EXPORTER_OTLP_PROTOCOL: choice(
+    'http/protobuf',
+    ['http/protobuf'],
+    'The form of OTLP that the receiver takes. Sluice speaks no other.',
+  ),
+  OTEL_EXPORTER_OTLP_HEADERS: secret(
+    'none',
+    'Headers for the receiver, such as authorization=Bearer%20TOKEN, separated by commas; values are percent-encoded.',
+  ),
+  OTEL_EXPORTER_OTLP_TIMEOUT: integer(
+    '10000',
+    { min: 1, max: 600_000 },
+    'Milliseconds after which an attempt to send traces is ended.',
+  ),
+  OTEL_SERVICE_NAME: text('sluice', 'The name of this service in traces.'),
+  OTEL_RESOURCE_ATTRIBUTES: text(
+    'none',
+    'Facts about this server for all its traces, such as deployment.environment.name=production, separated by commas; values are percent-encoded.',
+  ),
+  OTEL_TRACES_SAMPLER: choice(
+    'parentbased_always_on',
+    [
+      ...['always_on', 'always_off', 'traceidratio'],
+      ...['parentbased_always_on', 'parentbased_always_off', 'parentbased_traceidratio'],
+    ],
+    'Which traces are kept.',
+  ),
+  OTEL_TRACES_SAMPLER_ARG: text('1', 'For traceidratio: the part of traces that is kept, from 0 to 1.'),
+  OTEL_TRACES_EXPORTER: choice('otlp', ['otlp', 'none'], 'none: no traces, whatever the other variables say.'),
+  OTEL_SDK_DISABLED: choice('false', ['true', 'false'], 'true: no traces, whatever the other variables say.'),
 } satisfies Record<string, Variable>;
 
 export type VariableName = keyof typeof VARIABLES;

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { Fault } from '../lib/fault.ts';
 import { Semaphore } from '../lib/semaphore.ts';
+import { inSpan } from '../lib/trace.ts';
 import { sentenceOf } from './complaint.ts';
 import type { EnvironmentOptions } from './environment.ts';
 import { gitEnvironment } from './environment.ts';
@@ -71,7 +72,13 @@ export function runGit(args: readonly string[], options: RunOptions): Promise<Ru
   return options.remote === true ? runNow(args, options) : localSlots.run(() => runNow(args, options));
 }
 
-async function runNow(args: readonly string[], options: RunOptions): Promise<RunResult> {
+function runNow(args: readonly string[], options: RunOptions): Promise<RunResult> {
+  // Arguments may hold a path or a name.
+  const command = args.find((argument) => /^[a-z][a-z-]*$/.test(argument)) ?? 'command';
+  return inSpan({ name: `git ${command}`, kind: 'client' }, () => runOnce(args, options));
+}
+
+async function runOnce(args: readonly string[], options: RunOptions): Promise<RunResult> {
   throwIfStopping(options.signal);
   const child = startGit(args, options);
   if (options.signal === undefined) child.stdin.end(options.input);

@@ -8,6 +8,7 @@ import { isRefusal, type Refusal } from '../app/core/refusal.ts';
 import { UploadBodies } from '../app/uploads/upload-body.ts';
 import type { Operation } from '../contract/operation.ts';
 import { Fault } from '../lib/fault.ts';
+import { runIn } from '../lib/trace.ts';
 import { createAdmission, createRateLimit, findForkRunId, type Hook } from './core/admission.ts';
 import { type BaseUrlOf, createBaseUrl } from './core/base-url.ts';
 import { BodyBudget } from './core/body-budget.ts';
@@ -26,6 +27,7 @@ import { registerPublicPages } from './public-pages.ts';
 import { type BodyDeps, ParseTurns, readJson } from './read-json.ts';
 import { answerBrokenRequest, answerExpectations, rejectMalformed } from './reject-malformed.ts';
 import { createRequestIds, logRequest, pathOf } from './request-log.ts';
+import { traceRequests } from './request-spans.ts';
 import { ROUTES } from './routes.ts';
 import { registerUploader, toIncomingUpload, type UploaderDeps } from './uploader.ts';
 import { Dashboard, registerDashboard } from './web/dashboard.ts';
@@ -98,7 +100,9 @@ export function createServer(deps: ServerDeps): FastifyInstance {
   server.decorateRequest('readmit', nobody);
   server.decorateRequest('arrivedAt', 0);
   server.decorateRequest('answer', null as never);
+  server.decorateRequest('span', undefined);
   addHooks(server, deps);
+  if (deps.app.tracing !== undefined) traceRequests(server, deps.app.tracing);
   const budget = new BodyBudget();
   const turns = new ParseTurns();
   addBodyParser(server, { ...deps, budget, turns });
@@ -125,7 +129,7 @@ export function createServer(deps: ServerDeps): FastifyInstance {
   const dashboard = new Dashboard(deps);
   registerDashboard(server, dashboard);
   registerLinkPages(server, dashboard);
-  server.setErrorHandler((error, request, reply) => sendError(deps, error, request, reply));
+  server.setErrorHandler((error, request, reply) => runIn(request.span, () => sendError(deps, error, request, reply)));
   answerExpectations(server);
   return server;
 }
@@ -319,6 +323,7 @@ class Context implements RequestContext {
 
 function sendError({ log }: ServerDeps, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const problem = toProblem(error);
+  request.span?.set({ 'error.type': problem.code });
   const facts = { err: error, requestId: request.id, path: pathOf(request) };
   if (problem.code === 'INTERNAL') log.error(facts, 'request failed by a bug');
   else if (error instanceof Fault) log.warn(facts, 'request failed by a fault');

@@ -1,4 +1,5 @@
 import { formatInstant } from './clock.ts';
+import { activeSpan } from './trace.ts';
 
 /** Structured log lines: fields in the object, a short text for people. */
 export interface Log {
@@ -34,7 +35,9 @@ function createLog(level: LogLevel, write: WriteLine, format: Format): Log {
 }
 
 function formatJson(level: LogLevel, facts: object, text: string): string {
-  return `${JSON.stringify({ level, time: formatNow(), ...withoutErrors(facts), text })}\n`;
+  // The name is that of OpenTelemetry for logs of other forms.
+  const trace_id = activeSpan()?.traceId;
+  return `${JSON.stringify({ level, time: formatNow(), ...withoutErrors(facts), trace_id, text })}\n`;
 }
 
 let lastMs = 0;

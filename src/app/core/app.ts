@@ -4,6 +4,7 @@ import type { IdentityProvider } from '../../identity/identity.ts';
 import type { Instant, Timing } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Role } from '../../lib/role.ts';
+import type { Tracing } from '../../lib/trace.ts';
 import type { SecretBox, WebhookSender } from '../../outgoing/outgoing.ts';
 import type { Simulator } from '../../simulator/simulator.ts';
 import type { Organization, Scope } from '../../storage/accounts.ts';
@@ -46,6 +47,8 @@ export interface App {
   /** Those who prove who a person is, by their keys. Absent: people sign in with tokens alone. */
   readonly providers?: ReadonlyMap<string, IdentityProvider>;
   readonly people?: RolesOfPeople;
+  /** Absent: nothing is traced. */
+  readonly tracing?: Tracing | undefined;
 }
 
 export interface RoleInRepository {

@@ -5,6 +5,7 @@ import { APPLIED, type Outcome } from '../../engine/work.ts';
 import { pause, type Timing } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
 import { SharedReads } from '../../lib/shared-reads.ts';
+import { activeSpan, inSpan, runOutside } from '../../lib/trace.ts';
 import type { FeedDraft } from '../../storage/feed-draft.ts';
 import type { QueueCommit, QueueId, QueueSnapshot } from '../../storage/queues.ts';
 import type { Store } from '../../storage/store.ts';
@@ -63,6 +64,8 @@ const GATHER_MS = 3;
 /** A commit on a database of its own costs several times as much as one on the embedded store. */
 const SHARED_GATHER_MS = 8;
 
+const COMMIT_SPAN = { name: 'queue commit', kind: 'internal' } as const;
+
 /** A larger batch would block the event loop for too long. */
 const BATCH_LIMIT = 256;
 
@@ -103,11 +106,17 @@ export class QueueHost {
   }
 
   /** Undefined where the queue does not exist (any more). */
-  run(queueId: QueueId, makeEvent: MakeEvent, { doneEffect }: RunOptions = {}): Promise<RunResult | undefined> {
+  run(queueId: QueueId, makeEvent: MakeEvent, options: RunOptions = {}): Promise<RunResult | undefined> {
+    if (activeSpan() === undefined) return this.#add(queueId, makeEvent, options);
+    return inSpan(COMMIT_SPAN, () => this.#add(queueId, makeEvent, options));
+  }
+
+  #add(queueId: QueueId, makeEvent: MakeEvent, { doneEffect }: RunOptions): Promise<RunResult | undefined> {
     const { promise, resolve, reject } = Promise.withResolvers<RunResult | undefined>();
     const line = this.#line(queueId);
     line.waiting.push({ makeEvent, doneEffect, resolve, reject });
-    if (!line.isRunning) void this.#drain(queueId, line);
+    // The commit may be one for events of several requests, and wakes workers.
+    if (!line.isRunning) runOutside(() => void this.#drain(queueId, line));
     return promise;
   }
 

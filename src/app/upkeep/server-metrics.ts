@@ -9,7 +9,8 @@ import type { App } from '../core/app.ts';
 // SPEC M16
 export async function describeServer(app: App, requests: readonly (Gauge | Histogram)[]): Promise<string> {
   const [store, webhooks, hints] = await Promise.all([describeStore(app), describeWebhooks(app), describeHints(app)]);
-  const series = [...describeProcess(), ...requests, ...store, ...webhooks, ...hints, ...describeBackups(app)];
+  const own = [...describeBackups(app), ...describeTraces(app)];
+  const series = [...describeProcess(), ...requests, ...store, ...webhooks, ...hints, ...own];
   return formatExposition(series);
 }
 
@@ -97,6 +98,14 @@ function describeBackups({ store, backups, clock }: App): readonly Gauge[] {
     one('mq_backup_age_seconds', 'Time since the last good backup began.', age),
     one('mq_backup_size_bytes', 'Size of the last good backup.', last.sizeBytes),
   ];
+}
+
+function describeTraces({ tracing }: App): readonly Gauge[] {
+  if (tracing === undefined) return [];
+  const { sent, dropped } = tracing.counts;
+  const samples = Object.entries({ sent, dropped }).map(([result, value]) => ({ labels: { result }, value }));
+  const help = 'Spans of traces that the receiver took, and that were dropped.';
+  return [{ type: 'counter', name: 'sluice_trace_spans_total', help, samples }];
 }
 
 /** Shows whether the workers keep up with webhooks. None if no hosted forge is connected. */

@@ -4,6 +4,11 @@ import type { Gauge, Histogram } from '../../lib/exposition.ts';
 
 const BOUNDS_S = [0.005, 0.025, 0.1, 0.5, 1, 5, 30];
 
+/** Without the pattern of a part. */
+export function routeOf({ routeOptions }: FastifyRequest): string {
+  return routeOptions.url?.replace(/\(\^.*\$\)/, '') ?? 'none';
+}
+
 /** The requests that this server answered, by route and status. A path that is no route counts as `none`. */
 // SPEC M19
 export class RequestCounts {
@@ -13,8 +18,7 @@ export class RequestCounts {
   #sum = 0;
 
   add(request: FastifyRequest, status: number): void {
-    // Without the pattern of a part.
-    const route = request.routeOptions.url?.replace(/\(\^.*\$\)/, '') ?? 'none';
+    const route = routeOf(request);
     const seconds = (performance.now() - request.arrivedAt) / 1_000;
     const found = BOUNDS_S.findIndex((bound) => seconds <= bound);
     const bucket = found === -1 ? BOUNDS_S.length : found;

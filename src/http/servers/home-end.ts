@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import type { App } from '../../app/core/app.ts';
 import { isRefusal } from '../../app/core/refusal.ts';
 import type { Log } from '../../lib/log.ts';
+import { inBegun, parseTraceparent, Span } from '../../lib/trace.ts';
 import { sluiceDialect } from '../core/dialect.ts';
 import { toProblem } from '../core/error-response.ts';
 import type { Route } from '../core/route.ts';
@@ -72,12 +73,14 @@ export class HomeEnd {
     return bytes.length === this.#secret.length && timingSafeEqual(bytes, this.#secret);
   }
 
-  async #run([id, operation, caller, body]: AskedFrame, frames: Frames): Promise<void> {
+  async #run([id, operation, caller, body, traceparent]: AskedFrame, frames: Frames): Promise<void> {
     const write = (frame: AnswerFrame) => frames.write(JSON.stringify(frame));
     try {
       const route = this.#deps.routes.get(operation);
       if (route === undefined) throw new Error(`${operation} is not passed on`);
-      const answer = await route.handle({ ...ALONE, app: this.#deps.app, caller: readCaller(caller) }, body);
+      const { app } = this.#deps;
+      const act = () => route.handle({ ...ALONE, app, caller: readCaller(caller) }, body);
+      const answer = await continueTrace(app, { operation, traceparent }, act);
       if (isRefusal(answer)) write([id, null, answer]);
       else write([id, answer]);
     } catch (error) {
@@ -88,7 +91,18 @@ export class HomeEnd {
   }
 }
 
-type AskedFrame = readonly [number, string, never, never];
+type AskedFrame = readonly [number, string, never, never, string?];
+
+/** The server that was asked decided whether the request is traced. */
+function continueTrace<T>(
+  { tracing }: App,
+  { operation: name, traceparent }: { readonly operation: string; readonly traceparent: string | undefined },
+  act: () => Promise<T>,
+): Promise<T> {
+  const parent = parseTraceparent(traceparent);
+  const span = tracing && parent && Span.begin(tracing, { name, kind: 'server' }, parent);
+  return span === undefined ? act() : inBegun(span, act);
+}
 
 /** Throws for a line of another protocol. */
 function readFrame(line: string): AskedFrame {

@@ -1,6 +1,7 @@
 import { request } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Caller } from '../../app/core/caller.ts';
+import { formatTraceparent, type Span } from '../../lib/trace.ts';
 import type { ServerRow } from '../../storage/servers.ts';
 import { HttpProblem } from '../core/problem.ts';
 import { Frames } from './frames.ts';
@@ -67,11 +68,12 @@ export class HomeLink {
   }
 
   /** `body` was validated. Rejects with `LinkLost` if the link breaks before the answer. */
-  run(operation: string, caller: string, body: unknown): Promise<unknown> {
+  run(operation: string, caller: string, body: unknown, span?: Span): Promise<unknown> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     this.#last += 1;
     this.#asked.set(this.#last, { resolve, reject });
-    this.#frames.write(`[${this.#last},"${operation}",${caller},${JSON.stringify(body)}]`);
+    const trace = span === undefined ? '' : `,"${formatTraceparent(span)}"`;
+    this.#frames.write(`[${this.#last},"${operation}",${caller},${JSON.stringify(body)}${trace}]`);
     return promise;
   }
 

@@ -1,5 +1,6 @@
 import type { Homes } from '../../app/core/homes.ts';
 import type { Log } from '../../lib/log.ts';
+import { inSpan } from '../../lib/trace.ts';
 import type { ServerRow } from '../../storage/servers.ts';
 import type { Handler, RequestContext, Route } from '../core/route.ts';
 import { HomeLink, LinkLost, writeCaller } from './home-link.ts';
@@ -40,7 +41,9 @@ export class PassOn {
       const link = home && (await this.#linkTo(home));
       if (link === undefined) return handle(context, body);
       try {
-        return await link.run(operation.name, writeCaller(context.caller), body);
+        return await inSpan({ name: 'pass on', kind: 'client' }, (span) =>
+          link.run(operation.name, writeCaller(context.caller), body, span),
+        );
       } catch (error) {
         // These operations may be repeated: the second time changes nothing.
         if (error instanceof LinkLost) return handle(context, body);

@@ -1,3 +1,4 @@
+import { inSpan } from '../../../lib/trace.ts';
 import { bareText } from '../../hosted/forge-text.ts';
 
 export interface Exchange {
@@ -37,7 +38,17 @@ export async function send(wire: Wire): Promise<Answer<unknown> | Lost> {
 
 type Received = Answer<unknown> & { readonly location?: string };
 
-async function sendOnce({ method, body, token, timeoutMs, stop }: Wire, url: string): Promise<Received | Lost> {
+function sendOnce(wire: Wire, url: string): Promise<Received | Lost> {
+  const attributes = { 'http.request.method': wire.method, 'server.address': new URL(url).hostname };
+  return inSpan({ name: `${wire.method} gitea`, kind: 'client', attributes }, async (span) => {
+    const received = await exchangeOnce(wire, url);
+    if ('detail' in received) span?.fail();
+    else span?.set({ 'http.response.status_code': received.status });
+    return received;
+  });
+}
+
+async function exchangeOnce({ method, body, token, timeoutMs, stop }: Wire, url: string): Promise<Received | Lost> {
   try {
     const response = await fetch(url, {
       method,

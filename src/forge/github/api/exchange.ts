@@ -1,6 +1,7 @@
 import type { Octokit } from '@octokit/core';
 import { pause, type Timing } from '../../../lib/clock.ts';
 import type { Log } from '../../../lib/log.ts';
+import { inSpan } from '../../../lib/trace.ts';
 import { bareText } from '../../hosted/forge-text.ts';
 import { type Budget, exhausted, type Resource, type Urgency } from './budget.ts';
 
@@ -46,7 +47,7 @@ export async function exchange(line: RequestLine, ask: Ask): Promise<Received> {
   for (let refused = 0; ; ) {
     const turn = await line.budget.take(ask);
     line.count(ask.name ?? ask.route);
-    const received = await send(line, ask).catch((error: unknown) => {
+    const received = await sendInSpan(line, ask).catch((error: unknown) => {
       turn.end(undefined);
       throw error;
     });
@@ -65,6 +66,18 @@ export async function exchange(line: RequestLine, ask: Ask): Promise<Received> {
       return received;
     }
   }
+}
+
+/** The route is a template: it names no repository. A redirect's is an address. */
+function sendInSpan(line: RequestLine, ask: Ask): Promise<Received> {
+  const name = ask.name ?? ask.route;
+  const begun = { name: name.includes('://') ? 'GitHub redirect' : `GitHub ${name}`, kind: 'client' } as const;
+  return inSpan(begun, async (span) => {
+    const received = await send(line, ask);
+    if (received.kind === 'lost') span?.fail();
+    else span?.set({ 'http.response.status_code': received.status });
+    return received;
+  });
 }
 
 async function send({ octokit, timeoutMs, closing }: RequestLine, ask: Ask): Promise<Received> {

@@ -1,0 +1,42 @@
+import type { Log } from '../../lib/log.ts';
+import type { Attributes, SpanContext, Tracing } from '../../lib/trace.ts';
+import { SpanSender } from './span-sender.ts';
+
+interface Sampling {
+  /** Follows the parent's decision where there is a parent. */
+  readonly isParentBased: boolean;
+  /** The part of traces that is kept, from 0 to 1. */
+  readonly ratio: number;
+}
+
+interface TracingOptions {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  readonly resource: Attributes;
+  readonly sampling: Sampling;
+  readonly version: string;
+  readonly log: Log;
+}
+
+export interface OpenTracing extends Tracing {
+  /** Sends the rest, and gives up what is left after `withinMs`. */
+  stop(withinMs: number): Promise<void>;
+}
+
+export function createTracing({ sampling, ...options }: TracingOptions): OpenTracing {
+  const sender = new SpanSender(options);
+  return {
+    isSampled: (traceId, parent) => isSampled(sampling, traceId, parent),
+    record: (span) => sender.add(span),
+    counts: sender.counts,
+    stop: (withinMs) => sender.stop(withinMs),
+  };
+}
+
+/** Every server decides the same for a trace: the last digits of its id are as good as random. */
+// SPEC M25
+function isSampled({ isParentBased, ratio }: Sampling, traceId: string, parent: SpanContext | undefined): boolean {
+  if (isParentBased && parent !== undefined) return parent.isSampled;
+  return Number.parseInt(traceId.slice(-13), 16) < ratio * 16 ** 13;
+}
