@@ -17,6 +17,7 @@ const SUITES: Readonly<Record<string, () => Promise<{ run(words?: readonly strin
   past: () => import('./past.ts'),
   policy: () => import('./policy.ts'),
   scale: () => import('./scale.ts'),
+  soak: () => import('./soak.ts'),
   web: () => import('./web.ts'),
 };
 

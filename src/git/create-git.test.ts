@@ -105,6 +105,22 @@ describe('kept git processes', () => {
     assert.ok(first !== undefined && !git.pool.pids.includes(first));
   });
 
+  test('the trees of test merges do not pile up on the disk', async () => {
+    const { git, repository } = await open();
+    const change = (index: number) =>
+      world.commitTo(`refs/pull/${100 + index}/head`, main, { files: { [`${index}`]: 'g\n' } });
+    const heads = await Promise.all(Array.from({ length: 34 }, (_, index) => change(index)));
+    const [first, ...pairs] = heads.flatMap((target) => heads.map((head) => ({ target, head }))).slice(1);
+    assert.ok(first !== undefined);
+    await repository.testMerge(first);
+    const before = git.pool.pids;
+    for (const part of [pairs.slice(0, -1), pairs.slice(-1)]) {
+      const merges = await Promise.all(part.map((pair) => repository.testMerge(pair)));
+      assert.ok(merges.every(({ kind }) => kind === 'clean'));
+    }
+    assert.ok(before.some((pid) => !git.pool.pids.includes(pid)));
+  });
+
   test('a process that hangs is replaced', async () => {
     const { git, repository } = await open({ answerMs: 1_000 });
     await repository.findCommit('refs/heads/main');

@@ -17,6 +17,8 @@ export interface KeptProcessOptions<Answer> {
   encode(lines: readonly string[]): string;
   /** How often a question is repeated after its process died. */
   readonly retries: number;
+  /** Fewer than the limit of all, for a process whose answers take room on the disk. */
+  readonly maxAnswers?: number | undefined;
   /** The process may be writing, so it is asked to exit before it is killed. */
   readonly isWriting?: boolean;
 }
@@ -78,6 +80,10 @@ export class KeptProcess<Answer> {
     this.#options = options;
     this.#limits = limits;
     this.#owner = owner;
+  }
+
+  get #maxAnswers(): number {
+    return Math.min(this.#limits.answersPerProcess, this.#options.maxAnswers ?? Number.POSITIVE_INFINITY);
   }
 
   get isIdle(): boolean {
@@ -172,7 +178,7 @@ export class KeptProcess<Answer> {
     if (question.answers.length < question.lines.length) return;
     this.#questions.shift();
     question.resolve(question.answers);
-    if (running.answered >= this.#limits.answersPerProcess && !running.isSpent) {
+    if (running.answered >= this.#maxAnswers && !running.isSpent) {
       running.isSpent = true;
       running.child.stdin.end();
     }

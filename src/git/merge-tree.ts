@@ -24,6 +24,9 @@ interface OpenObjects {
 /** Conflicts are reported by path only, so an answer stays one flat list. */
 const ARGS = ['merge-tree', '--write-tree', '--no-messages', '--name-only'];
 
+/** A merge writes a tree for each folder between the root and a changed file: some 50 kB in a large repository. */
+const MERGES_IN_A_SCRATCH_FOLDER = 1_000;
+
 /** A sentence names fewer. */
 const MAX_FILES = 20;
 
@@ -37,6 +40,7 @@ export function mergeTreeStdin(place: MergePlace, wrapper: readonly string[]): K
     purpose: 'test a merge',
     gitDir: mirror.gitDir,
     retries: 0,
+    maxAnswers: place.keepIn === undefined ? MERGES_IN_A_SCRATCH_FOLDER : undefined,
     start: () => {
       const objects = openObjects(place);
       const child = startGit([...ARGS, '--stdin'], { gitDir: mirror.gitDir, wrapper, extra: objects.environment });

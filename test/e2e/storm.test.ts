@@ -7,7 +7,9 @@ import { runStorm } from '../storm/storm.ts';
 /** Small storms; `npm run storm -- --kills 200` is a large one. The seed fixes choices, not timing: every run is still another storm. */
 const SEED = process.env['STORM_SEED'] ?? 'npm test';
 
-async function assertNothingLost(options: Pick<StormOptions, 'kills' | 'prs' | 'databaseUrl'>): Promise<void> {
+async function assertNothingLost(
+  options: Pick<StormOptions, 'kills' | 'prs' | 'databaseUrl' | 'isUpgrade'>,
+): Promise<void> {
   const lines: string[] = [];
   const report = await runStorm({ ...options, seed: SEED, onProgress: (text) => lines.push(text) });
   const story = `STORM_SEED=${JSON.stringify(SEED)}\n${lines.join('\n')}`;
@@ -20,5 +22,9 @@ describe('a storm', () => {
 
   it('[L1] [R7] [X3] [X23] loses nothing, and tells everybody of everything, when two servers on one PostgreSQL take turns to die', async () => {
     await assertNothingLost({ kills: 3, prs: 8, databaseUrl: await createDatabase() });
+  });
+
+  it('[D37] [D38] [L1] loses nothing, and fails no request, when servers of two versions replace each other or are killed while CI reports', async () => {
+    await assertNothingLost({ kills: 4, prs: 8, databaseUrl: await createDatabase(), isUpgrade: true });
   });
 });

@@ -4,10 +4,11 @@ import type { Prng } from '../../src/lib/prng.ts';
 import { pause } from './pause.ts';
 import type { Line, PlannedChange } from './plan.ts';
 import type { Post } from './server.ts';
+import type { Violations } from './verdict.ts';
 
 /** A call without an answer for this long is a bug. */
 const PATIENCE_MS = 120_000;
-const ANSWER_MS = 15_000;
+const ANSWER_MS = 30_000;
 const AGAIN_MS = 40;
 const REPO = { host: 'local', owner: 'acme', name: 'storm' };
 
@@ -29,25 +30,30 @@ export interface StormClient {
   close(): void;
 }
 
-export function createStormClient(posts: readonly Post[], token: string, random: Prng): StormClient {
+/** Only a server that is killed may leave a request without an answer, and none may fail. */
+export function createStormClient(
+  posts: readonly Post[],
+  { token, random, violations }: { readonly token: string; readonly random: Prng; readonly violations: Violations },
+): StormClient {
   let isClosed = false;
   const attempt: StormClient['attempt'] = async (operation, body) => {
     if (isClosed) throw new Error('the storm is over');
-    const urls = posts.flatMap((post) => post.life()?.url() ?? []);
-    const url = random.pick(urls);
-    if (url === undefined) return undefined;
+    const life = random.pick(posts.flatMap((post) => (post.life()?.url() === undefined ? [] : (post.life() ?? []))));
+    if (life === undefined) return undefined;
     try {
-      const response = await fetch(`${url}/v1/${operation}`, {
+      const response = await fetch(`${life.url()}/v1/${operation}`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', 'x-api-token': token },
         body: JSON.stringify(body),
         signal: AbortSignal.timeout(ANSWER_MS),
       });
       const reply = { status: response.status, body: await response.json() };
-      return response.status >= 500 ? undefined : reply;
-    } catch {
-      return undefined;
+      if (response.status < 500) return reply;
+      violations.add(`${operation} failed: ${JSON.stringify(reply)}`);
+    } catch (error) {
+      violations.expect(life.isKilled(), `${operation} was not answered by a server that lives: ${describe(error)}`);
     }
+    return undefined;
   };
   const ask = async (operation: string, body: object): Promise<Reply> => {
     const deadline = performance.now() + PATIENCE_MS;
@@ -80,6 +86,10 @@ export function createStormClient(posts: readonly Post[], token: string, random:
       isClosed = true;
     },
   };
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? `${error.message} ${error.cause ?? ''}` : `${error}`;
 }
 
 export function queueOf({ branch }: Line) {

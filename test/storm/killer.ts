@@ -6,6 +6,8 @@ import type { Post } from './server.ts';
 const MAX_GAP_MS = 600;
 /** How often both of two servers are dead at once. */
 const BOTH = 0.2;
+/** How often one is stopped instead, where servers are replaced. */
+const GENTLE = 0.4;
 
 export interface Kills {
   /** How often each aim was hit. */
@@ -18,6 +20,8 @@ export interface KillerParts {
   readonly posts: readonly Post[];
   readonly sight: Sight;
   readonly kills: number;
+  /** Some are stopped by SIGTERM. */
+  readonly isUpgrade: boolean;
   onKill(count: number, text: string): void;
 }
 
@@ -40,9 +44,11 @@ export async function killAgainAndAgain(parts: KillerParts): Promise<Kills> {
       post.start();
     }
     const isHit = await takeAim(random, aim, parts.sight);
-    await post.kill();
+    const isGentle = parts.isUpgrade && aim !== 'while it starts' && random.chance(GENTLE);
+    const problem = isGentle ? await post.stop() : await post.kill();
+    if (problem !== undefined) throw new Error(problem);
     if (isHit) hits[aim] += 1;
-    parts.onKill(count, `killed ${post.name} ${isHit ? aim : `at last, not ${aim}`}`);
+    parts.onKill(count, `${isGentle ? 'stopped' : 'killed'} ${post.name} ${isHit ? aim : `at last, not ${aim}`}`);
     const other = posts[(count + 1) % posts.length] as Post;
     if (other !== post && random.chance(BOTH)) await other.kill();
     if (random.chance(0.5)) await pause(random.integer(MAX_GAP_MS));

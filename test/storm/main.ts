@@ -11,6 +11,7 @@ const HELP = `npm run storm -- [options]      kills real servers again and again
   --prs N         how many pull requests (50)
   --seed S        chooses settings, pull requests and moments; printed, so that a run can be tried again (by chance)
   --postgres      two servers on one PostgreSQL, taking turns to die; otherwise one on the embedded store
+  --upgrade       the same on PostgreSQL, with servers of two versions that are stopped or killed, and a CI that reports
   --help          this
 
 Afterwards every promise about what landed, what was removed and what is left behind is checked. The exit code is 1 when
@@ -22,17 +23,19 @@ const options = {
   prs: { type: 'string', default: '50' },
   seed: { type: 'string' },
   postgres: { type: 'boolean', default: false },
+  upgrade: { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },
 } as const;
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 process.exitCode = await runCommand(process.argv.slice(2), { help: HELP, parse, run });
 
-async function run({ seed, kills, prs, isPostgres }: ReturnType<typeof parse>): Promise<number> {
-  const command = `npm run storm -- --kills ${kills} --prs ${prs} --seed ${seed}${isPostgres ? ' --postgres' : ''}`;
+async function run({ seed, kills, prs, isPostgres, isUpgrade }: ReturnType<typeof parse>): Promise<number> {
+  const kind = isUpgrade ? ' --upgrade' : isPostgres ? ' --postgres' : '';
+  const command = `npm run storm -- --kills ${kills} --prs ${prs} --seed ${seed}${kind}`;
   say(`${command}\n`);
-  const databaseUrl = isPostgres ? await createDatabase() : undefined;
-  const report = await runStorm({ seed, kills, prs, databaseUrl, onProgress: (text) => say(`${text}\n`) });
+  const databaseUrl = isPostgres || isUpgrade ? await createDatabase() : undefined;
+  const report = await runStorm({ seed, kills, prs, databaseUrl, isUpgrade, onProgress: (text) => say(`${text}\n`) });
   summarize(report);
   return report.violations.length === 0 ? 0 : 1;
 }
@@ -44,6 +47,7 @@ function parse(args: readonly string[]) {
     prs: toNumber('prs', values.prs),
     seed: values.seed ?? String(randomInt(1_000_000)),
     isPostgres: values.postgres,
+    isUpgrade: values.upgrade,
     isHelp: values.help,
   };
 }

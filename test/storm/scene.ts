@@ -12,6 +12,8 @@ export interface StormOptions {
   readonly prs: number;
   /** Two servers on this database. Undefined: one server on SQLite. */
   readonly databaseUrl: string | undefined;
+  /** Servers of two versions replace each other, by SIGTERM too, and a CI besides Sluice reports. */
+  readonly isUpgrade?: boolean;
   onProgress(text: string): void;
 }
 

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { endWithProcess } from '../helpers/children.ts';
-import { SLUICE } from '../helpers/sluice-command.ts';
 import { lookUntil, pause } from './pause.ts';
 
 const START_TIMEOUT_MS = 60_000;
@@ -15,7 +14,11 @@ export interface Life {
   readonly exited: Promise<void>;
   /** Resolves to the start time in ms. Undefined if it died before it was ready. */
   readonly ready: Promise<number | undefined>;
+  /** Undefined if it does not listen, or was asked to stop. */
   url(): string | undefined;
+  /** It ended in another way than by SIGTERM, or is about to. */
+  isKilled(): boolean;
+  kill(): void;
 }
 
 /** The place of a server: its data folder stays while processes come and go. */
@@ -36,8 +39,11 @@ export function createPost(of: {
   readonly name: string;
   readonly dataFolder: string;
   readonly environment: Readonly<Record<string, string>>;
+  /** Arguments of Node that run the server; one start after another takes the next of them. */
+  readonly commands: readonly (readonly string[])[];
 }): Post {
-  const { name, dataFolder, environment } = of;
+  const { name, dataFolder, environment, commands } = of;
+  let starts = 0;
   let current: Life | undefined;
   let log = '';
   const write = (text: string) => {
@@ -48,11 +54,12 @@ export function createPost(of: {
     dataFolder,
     life: () => current,
     start: () => {
-      current = startLife({ ...environment, SLUICE_DATA: dataFolder }, write);
+      const command = commands[starts++ % commands.length] as readonly string[];
+      current = startLife(command, { ...environment, SLUICE_DATA: dataFolder }, write);
       return current;
     },
     kill: async () => {
-      current?.child.kill('SIGKILL');
+      current?.kill();
       await current?.exited;
     },
     stop: () => stopLife(current),
@@ -60,15 +67,20 @@ export function createPost(of: {
   };
 }
 
-function startLife(environment: Readonly<Record<string, string>>, write: (text: string) => void): Life {
+function startLife(
+  command: readonly string[],
+  environment: Readonly<Record<string, string>>,
+  write: (text: string) => void,
+): Life {
   const startedAt = performance.now();
-  const child = spawn(process.execPath, [...SLUICE, 'serve'], {
+  const child = spawn(process.execPath, [...command, 'serve'], {
     env: { PATH: process.env['PATH'], HOME: tmpdir(), SLUICE_LOG_LEVEL: 'warn', SLUICE_PORT: '0', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   endWithProcess(child);
   let output = '';
   let isOver = false;
+  let isKilled = false;
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     output += text;
   });
@@ -81,8 +93,13 @@ function startLife(environment: Readonly<Record<string, string>>, write: (text: 
     }),
   );
   const hasEnded = () => isOver;
-  const url = () => (isOver ? undefined : /^Sluice listens on (\S+)$/m.exec(output)?.[1]);
-  return { child, exited, hasEnded, url, ready: untilReady({ hasEnded, url }, startedAt) };
+  const url = () => (isOver || child.killed ? undefined : /^Sluice listens on (\S+)$/m.exec(output)?.[1]);
+  const kill = () => {
+    isKilled = true;
+    child.kill('SIGKILL');
+  };
+  const ready = untilReady({ hasEnded, url }, startedAt);
+  return { child, exited, hasEnded, url, ready, kill, isKilled: () => isKilled };
 }
 
 async function untilReady(

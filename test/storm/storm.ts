@@ -5,20 +5,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { EntryView } from '../../src/app/queue/entry-view.ts';
 import { Prng } from '../../src/lib/prng.ts';
+import { SLUICE } from '../helpers/sluice-command.ts';
 import { type AuthorParts, beAuthor } from './author.ts';
 import { type Board, createBoard } from './board.ts';
 import { checkAll } from './check-all.ts';
+import { startCi } from './ci.ts';
 import { createStormClient, queueOf } from './client.ts';
 import { FOLLOWED, Followers } from './followers.ts';
 import { type KillerParts, type Kills, killAgainAndAgain } from './killer.ts';
 import { lookUntil, pause } from './pause.ts';
 import { makePlan } from './plan.ts';
-import { checksOf } from './project.ts';
+import { checksOf, rulesOf } from './project.ts';
 import { countEnds, countStates, countWarnings, type StormReport } from './report.ts';
 import { createStormRepository } from './repository.ts';
 import type { Scene, StormOptions } from './scene.ts';
 import { createPost, type Post } from './server.ts';
 import { Violations } from './verdict.ts';
+import { makeVersion } from './versions.ts';
 
 const TOKEN = 'the-administrator-of-the-storm';
 /** Measured from the last kill. The leases of a dead server end after 20 s, and there may be several rounds of them. */
@@ -33,9 +36,9 @@ export async function runStorm(options: StormOptions): Promise<StormReport> {
   const plan = makePlan(random.fork(), options);
   const folder = await mkdtemp(join(tmpdir(), 'sluice-storm-'));
   const repository = await createStormRepository(plan);
-  const posts = createPosts(folder, options.databaseUrl);
-  const client = createStormClient(posts, TOKEN, random.fork());
+  const posts = await createPosts(folder, options);
   const violations = new Violations();
+  const client = createStormClient(posts, { token: TOKEN, random: random.fork(), violations });
   const followers = new Followers({ posts, client, token: TOKEN, violations });
   const scene = { ...options, random, plan, folder, repository, posts, client, followers, violations };
   try {
@@ -46,23 +49,33 @@ export async function runStorm(options: StormOptions): Promise<StormReport> {
     await followers.close();
     await Promise.all(posts.map((post) => post.kill()));
     await repository.world.close();
-    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+    for (const each of [folder, versionFolderOf(folder)]) {
+      await rm(each, { recursive: true, force: true, maxRetries: 5 });
+    }
   }
 }
 
-function createPosts(folder: string, databaseUrl: string | undefined): readonly Post[] {
+/** Beside the folder of the storm, which is searched for what servers leave behind. */
+function versionFolderOf(folder: string): string {
+  return `${folder}-next`;
+}
+
+async function createPosts(folder: string, { databaseUrl, isUpgrade = false }: StormOptions): Promise<readonly Post[]> {
+  const next = isUpgrade ? [await makeVersion(versionFolderOf(folder), '99.0.0')] : [];
   // The checks write their record into the storm's folder, and the storm reads theirs. So the runner has no protection.
-  const open = { SLUICE_RUNNER_PROTECTION: 'none', SLUICE_RUNNER_TRUST: 'all' };
+  const open = { SLUICE_RUNNER_PROTECTION: 'none', SLUICE_RUNNER_TRUST: 'all', SLUICE_DRAIN: isUpgrade ? '1' : '' };
   const shared = { SLUICE_ADMIN_TOKEN: TOKEN, SLUICE_RUNNER_JOBS: RUNNER_JOBS, ...FOLLOWED, ...open };
   const environment = databaseUrl === undefined ? shared : { ...shared, SLUICE_DATABASE_URL: databaseUrl };
   const names = databaseUrl === undefined ? ['one'] : ['one', 'two'];
-  return names.map((name) => createPost({ name, dataFolder: join(folder, name), environment }));
+  const commands = [SLUICE, ...next];
+  return names.map((name) => createPost({ name, dataFolder: join(folder, name), environment, commands }));
 }
 
 async function play(scene: Scene): Promise<Omit<StormReport, 'totalMs'>> {
   const { plan, posts, client, violations, onProgress } = scene;
   await setUp(scene);
   const marks = collectMarks(posts);
+  const ci = scene.isUpgrade ? startCi({ ...scene, repository: scene.repository.world.path }) : undefined;
   const board = createBoard(client, plan);
   let killed = 0;
   const authors = beAuthors(scene, board, () => killed);
@@ -73,6 +86,7 @@ async function play(scene: Scene): Promise<Omit<StormReport, 'totalMs'>> {
     killed = Number.POSITIVE_INFINITY;
   });
   const settledMs = await untilSettled(scene, board, authors);
+  await ci?.stop();
   onProgress(`settled after ${Math.round(settledMs)} ms; ${countStates(plan, board)}`);
   const entries = await readEntries(scene);
   await scene.followers.check();
@@ -88,7 +102,7 @@ function killAll(scene: Scene, onKill: KillerParts['onKill']): Promise<Kills> {
     dataFolders: posts.map(({ dataFolder }) => dataFolder),
     patienceMs: patienceOf(scene),
   };
-  return killAgainAndAgain({ random: random.fork(), posts, sight, kills, onKill });
+  return killAgainAndAgain({ random: random.fork(), posts, sight, kills, isUpgrade: scene.isUpgrade ?? false, onKill });
 }
 
 /** Many kills for few pull requests need short lives. Otherwise most servers would die idle. */
@@ -96,14 +110,16 @@ function patienceOf({ kills, prs }: Scene): number {
   return Math.min(MAX_LIFE_MS, Math.max(MIN_LIFE_MS, (prs / kills) * MAX_LIFE_MS));
 }
 
-async function setUp({ plan, posts, client, followers, repository, folder }: Scene): Promise<void> {
+async function setUp({ plan, posts, client, followers, repository, folder, isUpgrade }: Scene): Promise<void> {
   await Promise.all(posts.map((post) => post.start().ready));
   await followers.start();
   const [first] = plan.lines;
   if (first === undefined) return;
   const { repo } = queueOf(first);
-  await client.call('registerRepository', { repo, git: repository.world.path, checks: checksOf(folder) });
-  for (const line of plan.lines) await client.call('createQueue', { ...queueOf(line), ...line.settings });
+  const checks = isUpgrade ? [] : checksOf(folder);
+  await client.call('registerRepository', { repo, git: repository.world.path, checks });
+  const required = isUpgrade ? { requiredStatuses: rulesOf(folder).map(({ name }) => name) } : {};
+  for (const line of plan.lines) await client.call('createQueue', { ...queueOf(line), ...required, ...line.settings });
 }
 
 /** Collects the folder name of every server that ran checks. The runner marks its processes with it. */
