@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { createReadiness } from '../app/upkeep/readiness.ts';
 import type { BaseUrlOf } from './core/base-url.ts';
+import { keepHealth } from './core/health-metrics.ts';
 import { HttpProblem } from './core/problem.ts';
 import type { ServerDeps } from './core/server-deps.ts';
 import { renderDocsPage } from './docs-page.ts';
@@ -20,9 +21,13 @@ export function registerPublicPages(
   { app, baseUrlOf, dataFolder, version }: ServerDeps & { readonly baseUrlOf: BaseUrlOf },
 ): void {
   server.get('/healthz', () => ({ status: 'ok', version }));
-  const checkReady = createReadiness(app, dataFolder);
-  server.get('/readyz', async () => {
+  const probe = createReadiness(app, dataFolder);
+  const checkReady = async () => {
     if (server.isStopping) throw new HttpProblem('UNAVAILABLE', 'The server is stopping.');
+    await probe();
+  };
+  keepHealth(app, { checkReady, dataFolder });
+  server.get('/readyz', async () => {
     await checkReady();
     return { status: 'ready' };
   });

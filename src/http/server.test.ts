@@ -100,7 +100,7 @@ describe('internal errors', () => {
     await world.ok('/v1/listApiTokens', {});
   });
 
-  test('a store that does not answer is a 503, for readyz too, and healthz goes on', async () => {
+  test('a store that does not answer is a 503, for readyz too, and healthz goes on [M28]', async () => {
     const { listTokens } = world.store.accounts;
     const fail = async () => {
       throw new Fault('STORE_UNAVAILABLE', 'The store does not answer.');
@@ -113,11 +113,16 @@ describe('internal errors', () => {
     assert.equal(notReady.statusCode, 503);
     assert.equal(notReady.json().detail, 'The store does not answer.');
     assert.equal((await world.server.inject('/healthz')).statusCode, 200);
+    assert.match(await readMetrics(), /^sluice_ready\{\} 0$/m);
     Object.assign(world.store.accounts, { listTokens });
     Object.assign(world.store, { ping });
     world.clock.set(world.clock.now() + 3_000);
     assert.equal((await world.server.inject('/readyz')).statusCode, 200);
+    assert.match(await readMetrics(), /^sluice_ready\{\} 1$/m);
   });
+
+  const readMetrics = async () =>
+    (await world.server.inject({ url: '/metrics', headers: { 'x-api-token': TOKEN } })).body;
 });
 
 describe('headers for browsers', () => {

@@ -43,6 +43,11 @@ export class Outages {
     if (this.#outages.delete(id)) this.#record(id, undefined, now);
   }
 
+  /** The ids of those that a poll met since `since`. Another server may have read the rest by now. */
+  listSeen(since: Instant): ReadonlySet<string> {
+    return new Set([...this.#outages].flatMap(([id, { seenAt }]) => (seenAt >= since ? [id] : [])));
+  }
+
   find(id: string): Outage | undefined {
     return this.#outages.get(id);
   }

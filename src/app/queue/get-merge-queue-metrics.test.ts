@@ -144,6 +144,23 @@ describe('the metrics of a server', () => {
     await world.stop();
   });
 
+  it('count the repositories of each host that cannot be read now [M27]', async () => {
+    const { world, repository } = await createWorld();
+    const { app } = world;
+    const unread = async () =>
+      readStrictly(await describeServer(app, [])).get(`sluice_forge_outages{repo_host="${repository.host}"}`);
+    assert.equal(await unread(), 0);
+    app.outages.begin(repository.id, new Error('no answer'), world.now);
+    app.outages.begin('an entry', new Error('no answer'), world.now);
+    assert.equal(await unread(), 1);
+    app.outages.end(repository.id, world.now);
+    assert.equal(await unread(), 0);
+    // Another server reads the repository by now.
+    app.outages.begin(repository.id, new Error('no answer'), world.now - 200_000);
+    assert.equal(await unread(), 0);
+    await world.stop();
+  });
+
   it('count the hints that are due on each forge, with the age of the oldest [M4]', async () => {
     const { world, repository, read } = await createWorld();
     const { host } = repository;

@@ -48,7 +48,8 @@ export async function getMergeQueueMetrics(
     queues.map((found) => ({ ...found, labels: labelsOf(found), isIdle: !busy.has(found.id) })),
   );
   const tests = await describeTests(app, repositories);
-  return formatExposition([...families, await countAlarms(app, queues), gaugeHolds(queues), ...counters, ...tests]);
+  const alarms = await countAlarms(app, queues);
+  return formatExposition([...families, alarms, ...gaugeStops(queues), ...counters, ...tests]);
 }
 
 function linesOf({ repository, queue }: FoundQueue, transitions: readonly TransitionRow[]): MetricLine[] {
@@ -202,14 +203,24 @@ async function countAlarms({ store }: App, queues: readonly FoundQueue[]): Promi
   };
 }
 
-// SPEC N13
-function gaugeHolds(queues: readonly FoundQueue[]): Gauge {
-  return gauge(
-    'mq_queue_held',
-    'Whether the queue holds because its target branch fails without any pull request, or its configuration cannot be used.',
-    queues.map((found) => ({ labels: labelsOf(found), queue: found.queue })),
-    ({ queue }) => (queue.hold === undefined ? 0 : 1),
-  );
+/** Whether a queue stands still, and why. */
+// SPEC N13, M26
+function gaugeStops(queues: readonly FoundQueue[]): readonly Gauge[] {
+  const all = queues.map((found) => ({ labels: labelsOf(found), queue: found.queue }));
+  return [
+    gauge(
+      'mq_queue_held',
+      'Whether the queue holds because its target branch fails without any pull request, or its configuration cannot be used.',
+      all,
+      ({ queue }) => (queue.hold === undefined ? 0 : 1),
+    ),
+    gauge('sluice_queue_paused', 'Whether somebody paused the queue.', all, ({ queue }) =>
+      queue.state === 'PAUSED' ? 1 : 0,
+    ),
+    gauge('sluice_queue_frozen', 'Whether a freeze keeps the queue from landing.', all, ({ queue }) =>
+      queue.frozen === undefined ? 0 : 1,
+    ),
+  ];
 }
 
 function labelsOf({ repository, queue }: FoundQueue): Labels {

@@ -1,4 +1,4 @@
-import { rm, writeFile } from 'node:fs/promises';
+import { rm, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Timing } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
@@ -12,7 +12,7 @@ const REMEMBERED_MS = 2_000;
 /** Load balancers wait 5 s or longer: they must get the sentence. */
 const PATIENCE_MS = 4_000;
 
-type Probe = () => Promise<void>;
+type Probe<T = void> = () => Promise<T>;
 
 /**
  * Whether this server can do work. The answers need no token, and therefore name neither hosts nor folders; the log has
@@ -29,10 +29,24 @@ export function createReadiness({ store, clock }: Pick<App, 'store' | 'clock'>, 
   };
 }
 
+/** The room on the disk of the data folder. The answer may be some seconds old. */
+export function createDiskMeasure(clock: Timing, dataFolder: string): Probe<DiskRoom> {
+  return boundProbe(clock, 'The disk of the data folder', async () => {
+    const { bavail, blocks, bsize } = await statfs(dataFolder);
+    return { freeBytes: bavail * bsize, sizeBytes: blocks * bsize };
+  });
+}
+
+interface DiskRoom {
+  /** For a process without privileges. */
+  readonly freeBytes: number;
+  readonly sizeBytes: number;
+}
+
 /** A probe that hangs is waited for and never started again, because each one would take another thread or connection. */
 // SPEC D27
-function boundProbe(clock: Timing, subject: string, probe: Probe): Probe {
-  let last: { readonly at: number; readonly answer: Promise<void>; isRunning: boolean } | undefined;
+function boundProbe<T>(clock: Timing, subject: string, probe: Probe<T>): Probe<T> {
+  let last: { readonly at: number; readonly answer: Promise<T>; isRunning: boolean } | undefined;
   const begin = () => {
     const answer = probe();
     const begun = { at: clock.now(), answer, isRunning: true };
@@ -44,16 +58,16 @@ function boundProbe(clock: Timing, subject: string, probe: Probe): Probe {
   };
   return async () => {
     if (last === undefined || (!last.isRunning && Math.abs(clock.now() - last.at) > REMEMBERED_MS)) last = begin();
-    await within(clock, last.answer, () => unavailable(`${subject} did not answer within ${PATIENCE_MS / 1_000} s.`));
+    return within(clock, last.answer, () => unavailable(`${subject} did not answer within ${PATIENCE_MS / 1_000} s.`));
   };
 }
 
-async function within(clock: Timing, answer: Promise<void>, late: () => Fault): Promise<void> {
+async function within<T>(clock: Timing, answer: Promise<T>, late: () => Fault): Promise<T> {
   let cancel = () => {};
   const deadline = new Promise<never>((_, reject) => {
     cancel = clock.after(PATIENCE_MS, () => reject(late()));
   });
-  await Promise.race([answer, deadline]).finally(() => cancel());
+  return Promise.race([answer, deadline]).finally(() => cancel());
 }
 
 async function pingStore(store: App['store']): Promise<void> {

@@ -7,10 +7,10 @@ import type { App } from '../core/app.ts';
  * one organization is none of the business of another.
  */
 // SPEC M16
-export async function describeServer(app: App, requests: readonly (Gauge | Histogram)[]): Promise<string> {
+export async function describeServer(app: App, ofHttp: readonly (Gauge | Histogram)[]): Promise<string> {
   const [store, webhooks, hints] = await Promise.all([describeStore(app), describeWebhooks(app), describeHints(app)]);
-  const own = [...describeBackups(app), ...describeTraces(app)];
-  const series = [...describeProcess(), ...requests, ...store, ...webhooks, ...hints, ...own];
+  const own = [...describeBackups(app), ...describeTraces(app), await describeOutages(app)];
+  const series = [...describeProcess(), ...ofHttp, ...store, ...webhooks, ...hints, ...own];
   return formatExposition(series);
 }
 
@@ -98,6 +98,23 @@ function describeBackups({ store, backups, clock }: App): readonly Gauge[] {
     one('mq_backup_age_seconds', 'Time since the last good backup began.', age),
     one('mq_backup_size_bytes', 'Size of the last good backup.', last.sizeBytes),
   ];
+}
+
+/** Polls that fail are repeated within a minute, by any of the servers. */
+const OUTAGE_MS = 3 * 60_000;
+
+// SPEC M27
+async function describeOutages({ store, forges, outages, clock }: App): Promise<Gauge> {
+  const seen = outages.listSeen(clock.now() - OUTAGE_MS);
+  const repositories = seen.size === 0 ? [] : await store.repositories.listAll();
+  const unread = repositories.filter(({ id }) => seen.has(id));
+  return {
+    ...{ type: 'gauge', name: 'sluice_forge_outages' },
+    help: 'Repositories that this server cannot read now, by their host.',
+    samples: [...forges.keys()].map((host) => ({
+      ...{ labels: { repo_host: host }, value: unread.filter((repository) => repository.host === host).length },
+    })),
+  };
 }
 
 function describeTraces({ tracing }: App): readonly Gauge[] {

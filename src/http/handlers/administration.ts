@@ -13,6 +13,7 @@ import * as repositoriesContract from '../../contract/repositories.ts';
 import * as serverContract from '../../contract/server.ts';
 import { formatInstant } from '../../lib/clock.ts';
 import { readVersion } from '../../lib/version.ts';
+import { describeHealth } from '../core/health-metrics.ts';
 import { instant } from '../core/parse.ts';
 import { requestCountsOf } from '../core/request-counts.ts';
 import { type Route, route } from '../core/route.ts';
@@ -79,7 +80,9 @@ export const SERVER_ROUTES: readonly Route[] = [
     const runner = { protection, sentence, runsUntrusted };
     return { version: readVersion(), runner, ...backup, caller: viewCaller(caller) };
   }),
-  route(serverContract.getServerMetrics, ({ app }) => describeServer(app, requestCountsOf(app).describe())),
+  route(serverContract.getServerMetrics, async ({ app }) =>
+    describeServer(app, [...requestCountsOf(app).describe(), ...(await describeHealth(app))]),
+  ),
   route(serverContract.createBackup, ({ app }, { file }) => createBackup(app, { file })),
   route(serverContract.restoreBackup, ({ app }, { file }) => restoreBackup(app, { file })),
 ];

@@ -30,4 +30,29 @@ describe('GET /metrics', () => {
     assert.doesNotMatch(queues, /process_|http|store_size|backup|notices|effects/);
     assert.equal((await get('/trunk/v1/metrics', world.server.token)).status, 404);
   });
+
+  test('tells whether the server is ready, and how much room its disk has [M28]', async () => {
+    const text = await (await get('/metrics', world.server.token)).text();
+    assert.match(text, /^sluice_ready\{\} 1$/m);
+    const [free = 0, size = 0] = ['free', 'size'].map((what) =>
+      Number(new RegExp(`^sluice_data_disk_${what}_bytes\\{\\} (\\d+)$`, 'm').exec(text)?.[1]),
+    );
+    assert.ok(free > 0 && free <= size, `${free} of ${size}`);
+  });
+
+  test('of a queue tells whether it is paused or frozen [M26]', async () => {
+    const queue = await world.aQueue();
+    const read = async () => {
+      const text = await (await get('/v1/getMergeQueueMetrics', world.server.token)).text();
+      return ['paused', 'frozen'].map(
+        (what) => new RegExp(`^sluice_queue_${what}\\{.+\\} (\\d)$`, 'm').exec(text)?.[1],
+      );
+    };
+    assert.deepEqual(await read(), ['0', '0']);
+    await queue.update({ state: 'PAUSED' });
+    assert.deepEqual(await read(), ['1', '0']);
+    const [from, until] = [-3_600_000, 3_600_000].map((ms) => new Date(Date.now() + ms).toISOString().slice(0, 16));
+    await queue.update({ state: 'RUNNING', freezes: [{ name: 'release', from, until }] });
+    assert.deepEqual(await read(), ['0', '1']);
+  });
 });
