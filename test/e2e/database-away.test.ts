@@ -1,0 +1,99 @@
+// A server whose PostgreSQL is away, or has no connection left: every request says so at once, and clients come back.
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, type TestContext, test } from 'node:test';
+import pg from 'pg';
+import { createDatabase } from '../helpers/postgres.ts';
+import { startProxy } from '../helpers/postgres-proxy.ts';
+import { type Answer, type Client, makeFolder, problemOf, startHere, type TestServer, until } from './harness.ts';
+import { type Running, runSluice } from './run-sluice.ts';
+import { createQueue, type TestQueue } from './test-queue.ts';
+
+const PATIENCE_MS = 60_000;
+
+describe('a database that cannot answer', { concurrency: 2 }, () => {
+  test('while the database is away, requests are 503 with Retry-After, and commands and uploads wait for it [D26] [W17] [W21]', async (t) => {
+    const proxy = await startProxy(t, await createDatabase());
+    const { server, queue } = await open(t, { SLUICE_DATABASE_URL: proxy.url });
+    const number = await queue.openPullRequest();
+    await proxy.stop();
+    await assertUnavailable(server.api, 'getQueue', queue.ref);
+    await assertUnavailable(server.api, 'submitPullRequest', queue.entry(number));
+    const ready = await server.api.send('../readyz');
+    assert.equal(problemOf(ready, '503 UNAVAILABLE').detail, 'The store does not answer.');
+    assert.equal(ready.headers.get('retry-after'), '5');
+    assert.equal((await server.api.send('../healthz')).status, 200);
+
+    const submission = runSluice(
+      ['pr', 'submit', String(number), '--repo', queue.name, '--branch', 'main'],
+      server.env,
+    );
+    const upload = await startUpload(server, queue, number);
+    for (const { output } of [submission, upload]) await untilWaiting(output);
+    await proxy.start();
+    assert.equal((await submission.ended).code, 0, submission.output.err);
+    assert.equal((await upload.ended).code, 0, upload.output.err);
+    assert.equal((await queue.get(number)).state, 'TESTING');
+    const { uploads } = await server.api.ok<{ uploads: object[] }>('flaky-tests/list-uploads', {
+      repo: queue.repo,
+      org_url_slug: 'default',
+      page_query: { page_size: 10, page_token: '' },
+    });
+    assert.equal(uploads.length, 1);
+  });
+
+  test('a request that gets no connection is 503 with Retry-After, and a command waits for one [D36] [W21]', async (t) => {
+    const url = await createDatabase();
+    const { server } = await open(t, { SLUICE_DATABASE_URL: url, SLUICE_DATABASE_CONNECTIONS: '2' });
+    const other = new pg.Client({ connectionString: url });
+    await other.connect();
+    await other.query('begin');
+    await other.query('lock table repositories in access exclusive mode');
+    // It waits for the lock, and has the only connection for requests meanwhile.
+    const holder = server.api.post('listRepositories', {});
+    const answer = await until('no connection is left', PATIENCE_MS, async () => {
+      const each = await server.api.post('listApiTokens', {});
+      return each.status === 200 ? undefined : each;
+    });
+    checkUnavailable(answer);
+    const list = runSluice(['token', 'list'], server.env);
+    await untilWaiting(list.output);
+    await other.query('rollback');
+    await other.end();
+    await holder;
+    const { code, out, err } = await list.ended;
+    assert.equal(code, 0, err);
+    assert.match(out, /\tadmin,instance\t/);
+  });
+});
+
+async function open(t: TestContext, environment: Record<string, string>) {
+  const server = await startHere({ ...environment, SLUICE_ADMIN_TOKEN: 'the-administrator-of-all' });
+  t.after(() => server.stop());
+  const queue = await createQueue(server.api);
+  t.after(() => queue.close());
+  return { server, queue };
+}
+
+async function assertUnavailable(api: Client, operation: string, body: unknown): Promise<void> {
+  checkUnavailable(await api.post(operation, body));
+}
+
+/** It names no host of the database. */
+function checkUnavailable(answer: Answer): void {
+  assert.equal(problemOf(answer, '503 UNAVAILABLE').detail, 'Sluice cannot do this now. Try again in a moment.');
+  assert.equal(answer.headers.get('retry-after'), '5');
+}
+
+async function startUpload(server: TestServer, queue: TestQueue, number: number): Promise<Running> {
+  const folder = await makeFolder();
+  await writeFile(join(folder, 'junit.xml'), '<testsuite name="s"><testcase name="a" classname="b"/></testsuite>');
+  const place = ['--repo', queue.name, '--sha', await queue.headOf(number), '--branch', 'main', '--org', 'default'];
+  return runSluice(['upload', 'junit.xml', ...place, '--exit-code', '0'], server.env, folder);
+}
+
+/** It says once that it waits, and for how long. */
+async function untilWaiting(output: Running['output']): Promise<void> {
+  await until('it waits', PATIENCE_MS, async () => /Trying again in 5 s\./.test(output.err) || undefined);
+}
