@@ -4,6 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { parseCommand } from '../../src/app/forge-events/commands/parse-command.ts';
+import { traceIdOf } from '../../src/app/queue/entry-trace.ts';
 import { SETTING_NAMES } from '../../src/engine/settings.ts';
 import { inlineCommands, readPage, shellBlocks } from '../helpers/doc-pages.ts';
 import { WebhookReceiver } from '../helpers/webhook-receiver.ts';
@@ -250,6 +251,8 @@ describe('the pages for administrators', PATIENCE, () => {
     const { follow } = await open(t, 'backups');
     const page = 'docs/operating.md';
     await follow(shellBlocks(page, 'A lost admin token') + shellBlocks(page, 'Prometheus') + inlineCommands(page));
+    const shownId = /^\w{32}$/m.exec(await follow(shellBlocks(page, 'Traces')))?.[0];
+    assert.equal(shownId, traceIdOf('5f0c7a3e-6b1d-8a42-8d17-3c9e2b4f6a10', 1));
     const date = { 'sluice-$(date +%F).db': 'sluice-2027-01-31.db' };
     const shown = shellBlocks('docs/cli.md', 'Server') + shellBlocks(page, 'Backups');
     const restored = await follow(shown.replaceAll(/^(sluice restore \S+).*$/gm, '$1 --yes'), date);
