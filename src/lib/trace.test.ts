@@ -1,22 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
+import { keepSpans } from '../../test/helpers/record-spans.ts';
 import { Fault } from './fault.ts';
-import { activeSpan, inBegun, inSpan, parseTraceparent, runIn, runOutside, Span, type SpanRecord } from './trace.ts';
+import { activeSpan, inBegun, inSpan, parseTraceparent, runIn, runOutside, Span } from './trace.ts';
 
-function begin(spans: SpanRecord[]): Span {
-  const tracing = {
-    isSampled: () => true,
-    record: (span: SpanRecord) => spans.push(span),
-    counts: { sent: 0, dropped: 0 },
-  };
-  return Span.begin(tracing, { name: 'root', kind: 'server' }) ?? assert.fail();
+function begin() {
+  const { tracing, spans } = keepSpans();
+  return { root: Span.begin(tracing, { name: 'root', kind: 'server' }) ?? assert.fail(), spans };
 }
 
 describe('spans', () => {
   it('nest along asynchronous calls, and tell of errors by their codes [M22]', async () => {
-    const spans: SpanRecord[] = [];
-    const root = begin(spans);
+    const { root, spans } = begin();
     const act = async () => {
       await turn();
       await inSpan({ name: 'inner', kind: 'client' }, async () => {
@@ -35,8 +31,7 @@ describe('spans', () => {
   });
 
   it('have no children after their end, nor in work for others [M22]', async () => {
-    const spans: SpanRecord[] = [];
-    const root = begin(spans);
+    const { root, spans } = begin();
     const seen = await runIn(root, async () => {
       const inside = activeSpan();
       const outside = runOutside(activeSpan);

@@ -175,15 +175,25 @@ const STATE_NAMES: Readonly<Record<string, string>> = {
   PENDING_FAILURE: 'failure pending',
 };
 
-/** A row tells of the search in which the state before it was. */
+const SEARCH = 'search for a culprit';
+
+/** States that lasted. A search is one part, whatever states it goes through; a row tells of the state before it. */
 function stateParts({ rows }: Stay): Part[] {
-  return rows.slice(1).map((next, index) => {
+  const parts: Part[] = [];
+  for (const [index, next] of rows.slice(1).entries()) {
     const row = rows[index] as TransitionRow;
-    const { reason, prNumber: causedBy } = decodeTransition(row);
-    const attributes: Attributes = { 'sluice.state': row.to, 'sluice.reason': reason, 'sluice.caused_by': causedBy };
-    const name = next.isBisection ? 'search for a culprit' : (STATE_NAMES[row.to] ?? row.to);
-    return { name, startMs: row.at, endMs: next.at, attributes };
-  });
+    const last = parts.at(-1);
+    if (next.isBisection && last?.name === SEARCH) parts[parts.length - 1] = { ...last, endMs: next.at };
+    else if (next.isBisection || next.at > row.at) parts.push(statePart(row, next));
+  }
+  return parts;
+}
+
+function statePart(row: TransitionRow, next: TransitionRow): Part {
+  const { reason, prNumber: causedBy } = decodeTransition(row);
+  const attributes: Attributes = { 'sluice.state': row.to, 'sluice.reason': reason, 'sluice.caused_by': causedBy };
+  const name = next.isBisection ? SEARCH : (STATE_NAMES[row.to] ?? row.to);
+  return { name, startMs: row.at, endMs: next.at, attributes };
 }
 
 function testPart(row: CandidateRow): Part {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
 import { listen } from '../../../../test/helpers/listen.ts';
+import { recordSpans } from '../../../../test/helpers/record-spans.ts';
 import { silentLog } from '../../../../test/helpers/silent-log.ts';
 import { systemClock } from '../../../lib/clock.ts';
 import { isKnownNotApplied } from '../../known-not-applied.ts';
@@ -54,6 +55,20 @@ describe('requests to Gitea', () => {
     await assert.rejects(client.request({ repository: APP, path: '/pulls' }), /Gitea answered 502 on acme\/app/);
     await assert.rejects(client.request({ repository: APP, method: 'POST', path: '/pulls' }), /502/);
     assert.deepEqual(seen, ['GET', 'GET', 'POST']);
+  });
+
+  it('are spans of the request that needs them, without names and tokens [M22]', async (t) => {
+    const client = await clientOf(t, (_request, response) => response.writeHead(404).end('{}'));
+    const spans = await recordSpans(() => client.request({ repository: APP, path: '/pulls/7', accept: [404] }));
+    const attributes = {
+      'http.request.method': 'GET',
+      'server.address': '127.0.0.1',
+      'http.response.status_code': 404,
+    };
+    assert.deepEqual(
+      spans.map((span) => [span.name, span.kind, span.attributes]),
+      [['GET gitea', 'client', attributes]],
+    );
   });
 
   it('read every page of a list, also where an operator allows only short ones [G160]', async (t) => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
+import { recordSpans } from '../../../../test/helpers/record-spans.ts';
 import {
   type Asked,
   anAppKey,
@@ -100,6 +101,17 @@ async function faultOrStop(asked: Promise<unknown>): Promise<string> {
 }
 
 describe('the connection to GitHub', () => {
+  it('has a span for each request, with its route and without names and tokens [M22]', async () => {
+    const { client } = await world({ 'GET /repos/acme/app': inTurn({ status: 502, body: {} }, { body: { id: 1 } }) });
+    const spans = await recordSpans(() => read(client));
+    assert.deepEqual(
+      spans.map(({ name, attributes }) => `${name} ${attributes['http.response.status_code']}`).slice(-2),
+      ['GitHub GET /repos/{owner}/{repo} 502', 'GitHub GET /repos/{owner}/{repo} 200'],
+    );
+    assert.ok(spans.every(({ kind, parentId }) => kind === 'client' && parentId !== undefined));
+    assert.doesNotMatch(JSON.stringify(spans), /acme|ghs_/);
+  });
+
   it('GraphQL is beside REST on Enterprise hosts', () => {
     const auth = { kind: 'token', token: 'x' } as const;
     assert.equal(githubConnection({ host: 'GitHub.com', auth }).apiUrl, 'https://api.github.com');
