@@ -45,12 +45,22 @@ interface Origin {
   readonly steadyMs: number;
 }
 
+/** Random bytes cost a system call, so they are drawn for many ids at once. */
+let drawn = Buffer.alloc(0);
+
+function randomId(bytes: number): string {
+  if (drawn.length < bytes) drawn = randomBytes(4_096);
+  const id = drawn.toString('hex', 0, bytes);
+  drawn = drawn.subarray(bytes);
+  return id;
+}
+
 const active = new AsyncLocalStorage<Span | undefined>();
 
 /** A span under way. */
 export class Span implements SpanContext {
   readonly traceId: string;
-  readonly spanId = randomBytes(8).toString('hex');
+  readonly spanId = randomId(8);
   readonly isSampled = true;
   readonly #tracing: Tracing;
   readonly #parentId: string | undefined;
@@ -81,7 +91,7 @@ export class Span implements SpanContext {
 
   /** Undefined if the trace is not sampled. */
   static begin(tracing: Tracing, begun: Begun, parent?: SpanContext): Span | undefined {
-    const traceId = parent?.traceId ?? randomBytes(16).toString('hex');
+    const traceId = parent?.traceId ?? randomId(16);
     if (!tracing.isSampled(traceId, parent)) return undefined;
     const origin = { wallMs: Date.now(), steadyMs: performance.now() };
     return new Span(begun, { tracing, traceId, parentId: parent?.spanId, origin });

@@ -10,8 +10,6 @@ type Answering = (response: ServerResponse, request: IncomingMessage) => void;
 
 export class TraceReceiver {
   readonly spans: DecodedSpan[] = [];
-  /** The bodies as they came. */
-  readonly bodies: Buffer[] = [];
   readonly headers: IncomingMessage['headers'][] = [];
   readonly problems: unknown[] = [];
   requests = 0;
@@ -26,7 +24,6 @@ export class TraceReceiver {
       assert.equal(request.headers['content-type'], 'application/x-protobuf');
       assert.deepEqual([request.method, request.url], ['POST', '/v1/traces']);
       this.spans.push(...decodeOtlp(body));
-      this.bodies.push(body);
       response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end();
     } catch (error) {
       this.problems.push(error);

@@ -60,6 +60,7 @@ describe('the sender of spans', () => {
       no: false,
       count: -5,
       large: 2 ** 40,
+      long: 'x'.repeat(100_000),
       part: 0.5,
       list: ['a', ''],
     };
