@@ -39,13 +39,15 @@ export interface Check extends Reporter {
   readonly repeatedAt?: Instant;
   /** Whether quarantine excuses the failure of this attempt. Absent if no judgement was asked for. */
   readonly judgement?: Judgement;
+  /** A webhook said so, and the forge has not been asked. It is shown, but decides nothing. */
+  readonly isUnconfirmed?: true;
 }
 
 export type CheckVerdict = 'pending' | 'passed' | 'failed' | 'inconclusive';
 
-// SPEC V22
+// SPEC V22, G173
 export function verdictOfCheck(check: Check | undefined): CheckVerdict {
-  if (check?.status !== 'COMPLETED') return 'pending';
+  if (check?.status !== 'COMPLETED' || check.isUnconfirmed === true) return 'pending';
   switch (check.conclusion) {
     case 'SUCCESS':
     case 'NEUTRAL':
@@ -99,8 +101,11 @@ function isRepetition(known: Check, report: Check): boolean {
   return isOtherAttempt(known, report) && known.status !== 'QUEUED';
 }
 
+/** The start of an unconfirmed attempt has whole seconds. */
 function isOtherAttempt(known: Check, report: Check): boolean {
-  return known.startedAt !== undefined && report.startedAt !== undefined && known.startedAt !== report.startedAt;
+  if (known.startedAt === undefined || report.startedAt === undefined) return false;
+  const apartMs = Math.abs(known.startedAt - report.startedAt);
+  return apartMs >= (known.isUnconfirmed === true ? 1_000 : 1);
 }
 
 // SPEC V2
@@ -109,8 +114,9 @@ function supersedes(known: Check, report: Check): boolean {
   return rank(report) > rank(known);
 }
 
-function rank({ status }: Check): number {
-  return CHECK_STATUSES.indexOf(status);
+/** Each status twice: unconfirmed, and confirmed. */
+function rank({ status, isUnconfirmed }: Check): number {
+  return 2 * CHECK_STATUSES.indexOf(status) + (isUnconfirmed === true ? 0 : 1);
 }
 
 /** The name of a check. With `app`, only reports of that app or account count; it is a name or an id. */

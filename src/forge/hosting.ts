@@ -132,8 +132,17 @@ export type HintSubject =
       readonly author?: string;
     }
   | { readonly kind: 'branch'; readonly branch: string }
-  /** With `check`: that check finished, in the attempt that started at `startedAt`. */
-  | { readonly kind: 'checks'; readonly sha: Sha; readonly check?: string; readonly startedAt?: Instant }
+  /**
+   * With `check`: that check finished, in the attempt that started at `startedAt`. With `report`: the webhook tells all
+   * that a read would.
+   */
+  | {
+      readonly kind: 'checks';
+      readonly sha: Sha;
+      readonly check?: string;
+      readonly startedAt?: Instant;
+      readonly report?: CheckReport;
+    }
   /** Protection, rulesets or permissions changed. */
   | { readonly kind: 'rules' }
   /**

@@ -1,6 +1,7 @@
 // A server as users run it, connected to a Gitea, real or fake, with a repository, a queue, people and a CI.
 
 import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
 import { after, before, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EntryView } from '../../src/app/queue/entry-view.ts';
@@ -160,9 +161,25 @@ export class GiteaWorld {
   }
 
   async #hookUp(): Promise<void> {
-    const url = `${this.server.url}/webhooks/gitea/${this.ref.repo.host}`;
-    const hook = { type: 'gitea', active: true, events: EVENTS, config: { url, content_type: 'json', secret: SECRET } };
+    const config = { url: this.#hook, content_type: 'json', secret: SECRET };
+    const hook = { type: 'gitea', active: true, events: EVENTS, config };
     await this.people.get('root', 'POST', `${this.path}/hooks`, hook);
+  }
+
+  /** A delivery with the true secret, as Gitea sends it. */
+  async deliver(event: string, facts: object): Promise<void> {
+    const body = JSON.stringify({ ...facts, repository: { name: this.name, owner: { login: 'acme' } } });
+    const headers = {
+      'content-type': 'application/json',
+      'x-gitea-event': event,
+      'x-gitea-signature': createHmac('sha256', SECRET).update(body).digest('hex'),
+    };
+    const { status } = await fetch(this.#hook, { method: 'POST', headers, body });
+    assert.equal(status, 202);
+  }
+
+  get #hook(): string {
+    return `${this.server.url}/webhooks/gitea/${this.ref.repo.host}`;
   }
 
   /** A pull request of a branch of the repository. */

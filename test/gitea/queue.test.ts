@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { CandidateView } from '../../src/app/queue/candidate-view.ts';
 import { runGit } from '../contract/plain-repository.ts';
 import { type GiteaWorld, type OpenRequest, shareGitea } from './gitea-world.ts';
 
@@ -38,6 +39,36 @@ describe('a queue on Gitea', { concurrency: 4 }, () => {
     await world.untilState(pr, 'FAILED');
     assert.match(await world.untilTold(pr, 'Failed and removed'), /`build` failed/);
     assert.equal((await show(world, pr)).state, 'open');
+  });
+
+  test('a pass that a webhook tells of is shown, but lands nothing before Gitea confirms it [G173] [G31]', async () => {
+    const requiredStatuses = ['build', 'lint', 'unit'].map((name) => ({ name, app: 'ci' }));
+    const world = await aWorld({ settings: { requiredStatuses } });
+    const pr = await world.open();
+    await world.say(pr, '/sluice merge');
+    const { sha } = await world.untilTestBranch(pr);
+    const before = await world.head('main');
+    const { id } = (await world.people.ask('ci', 'GET', '/user')).body;
+    const created_at = new Date().toISOString();
+    const sender = { id, login: 'ci' };
+    for (const context of ['lint', 'unit', 'build']) {
+      await world.deliver('status', { id: 1, sha, state: 'success', context, created_at, sender });
+    }
+    const untilShown = (name: string) =>
+      world.until(`${name} is shown as passed`, async () => {
+        type Shown = { readonly testRuns: readonly CandidateView[] };
+        const { testRuns } = await world.api.ok<Shown>('getMergeQueueTestingDetails', world.ref);
+        const checks = testRuns.flatMap(({ checkSuites }) => checkSuites.flatMap(({ checkRuns }) => checkRuns));
+        return checks.find((check) => check.name === name && check.conclusion === 'SUCCESS');
+      });
+    await untilShown('unit');
+    await world.report(sha, 'success', 'ci', 'build');
+    await untilShown('build');
+    assert.equal((await world.untilState(pr, 'TESTING')).state, 'TESTING');
+    assert.equal(await world.head('main'), before);
+    await world.report(sha, 'success', 'ci', 'lint');
+    await world.report(sha, 'success', 'ci', 'unit');
+    await world.untilState(pr, 'MERGED');
   });
 
   test('a batch lands in one push, and every pull request shows as merged with its own commit [G167]', async () => {

@@ -150,7 +150,7 @@ describe('the page of a pull request', () => {
     assert.deepEqual(more, []);
     assert.deepEqual([check?.name, check?.headSha, check?.conclusion], ['Sluice (main)', pr.headSha, 'CANCELLED']);
     await world.enter({ ...ready, headSha: OTHER_HEAD });
-    await world.pagesUpdated();
+    await world.pass(10_000);
     const heads = [...world.pages.checks.values()].map(({ headSha }) => headSha);
     assert.deepEqual(heads, [pr.headSha, OTHER_HEAD]);
   });

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { compositionOf } from '../../engine/candidate.ts';
 import type { UpdatePage } from '../../engine/effect.ts';
 import { type Entry, findCandidate, findEntry, isLive, type Queue } from '../../engine/queue.ts';
+import { freeSlots } from '../../engine/slots.ts';
 import type { Hosting } from '../../forge/hosting.ts';
 import { isKnownNotApplied } from '../../forge/known-not-applied.ts';
 import type { Instant } from '../../lib/clock.ts';
@@ -140,7 +141,10 @@ async function recordQueue(app: App, key: NoteKey, queueId: QueueId): Promise<St
   return findNote(app, key);
 }
 
-/** The entry lands right now, or its mergeability is being computed: one write a moment later replaces two. */
+/**
+ * The entry lands right now, its mergeability is being computed, or the commit to test is being built: one write a
+ * moment later replaces two.
+ */
 function isAboutToChange(queue: Queue, entry: Entry, now: Instant): boolean {
   if (entry.state === 'TESTS_PASSED' && now - entry.stateChangedAt < PASSED_MS) return true;
   const { landing } = queue;
@@ -150,14 +154,18 @@ function isAboutToChange(queue: Queue, entry: Entry, now: Instant): boolean {
       candidate !== undefined && compositionOf(candidate).some(({ submission }) => submission === entry.submission)
     );
   }
+  const building = entry.candidate === undefined ? undefined : findCandidate(queue, entry.candidate);
+  if (building?.state === 'building' && now - building.plannedAt < BEGINNING_MS) return true;
   const { mergeability } = entry.pr;
   const isOpen = mergeability === 'IN_PROGRESS' || mergeability === 'UNSPECIFIED';
-  return entry.state === 'NOT_READY' && isOpen && now - entry.submittedAt < FINDING_OUT_MS;
+  const isNext = queue.state === 'RUNNING' && freeSlots(queue) > 0;
+  const isBeginning = (entry.state === 'NOT_READY' && isOpen) || (entry.state === 'PENDING' && isNext);
+  return isBeginning && now - entry.submittedAt < BEGINNING_MS;
 }
 
 const ABOUT_TO_CHANGE_MS = 1_000;
 const LANDING_MS = 30_000;
-const FINDING_OUT_MS = 6_000;
+const BEGINNING_MS = 6_000;
 /** Entries ahead usually land first. One that waits for longer gets an update. */
 const PASSED_MS = 30_000;
 

@@ -1,4 +1,5 @@
 import type { Candidate } from '../../engine/candidate.ts';
+import type { Check } from '../../engine/check.ts';
 import { type Entry, isAdmitted } from '../../engine/queue.ts';
 import type { CheckReport } from '../../forge/hosting.ts';
 import { valuesOf } from '../../lib/int-map.ts';
@@ -6,7 +7,7 @@ import { type FoundQueue, toForgeRepository } from '../core/find-queue.ts';
 import { requestPullRequestPoll } from '../core/request-poll.ts';
 import { loadQueues } from '../queue/list-queues.ts';
 import type { HintOf, HintOutcome, HintRun } from './hint-run.ts';
-import { findOpenCandidates, reportChecks } from './report-checks.ts';
+import { findOpenCandidates, notePass, reportChecks, unconfirmedIn } from './report-checks.ts';
 
 type ChecksHint = HintOf<'checks'>;
 
@@ -18,10 +19,15 @@ export async function readReportedChecks(run: HintRun, hint: ChecksHint): Promis
     findOpenCandidates(found.queue, hint.sha).map((candidate) => ({ found, candidate })),
   );
   if (!tested.some(({ candidate }) => mayDecide(candidate, hint))) return 'done';
+  const noted = await Promise.all(
+    tested.map(({ found, candidate }) => notePass(run.app, found, candidate.number, hint.report)),
+  );
+  if (noted.every((isNoted) => isNoted)) return 'done';
   const answer = await run.hosting.readChecks(toForgeRepository(run.repository), [hint.sha]);
   const reports = answer.get(hint.sha) ?? [];
   for (const { found, candidate } of tested) await reportChecks(run.app, found, candidate, reports);
-  return isThere(reports, hint) ? 'done' : 'later';
+  const unconfirmed = tested.flatMap(({ candidate }) => unconfirmedIn(candidate));
+  return [hint.check ?? [], unconfirmed].flat().every((name) => isThere(reports, name)) ? 'done' : 'later';
 }
 
 /** An open candidate or a waiting entry depends on these checks. */
@@ -57,13 +63,16 @@ function isWaiting(entry: Entry): boolean {
 function mayDecide({ required, checks }: Candidate, { check: name, startedAt }: ChecksHint): boolean {
   const names = required?.names ?? [];
   const isFinished = (each: string, since = 0) =>
-    checks.some((check) => check.name === each && check.status === 'COMPLETED' && (check.startedAt ?? 0) >= since);
+    checks.some((check) => check.name === each && isConfirmed(check) && (check.startedAt ?? 0) >= since);
   if (name === undefined) return names.some((each) => !isFinished(each));
   return names.includes(name) && !(startedAt !== undefined && isFinished(name, startedAt));
 }
 
+function isConfirmed({ status, isUnconfirmed }: Check): boolean {
+  return status === 'COMPLETED' && isUnconfirmed !== true;
+}
+
 /** GitHub may announce the end of a check a moment before its API shows it. */
-function isThere(reports: readonly CheckReport[], { check: name }: ChecksHint): boolean {
-  if (name === undefined) return true;
+function isThere(reports: readonly CheckReport[], name: string): boolean {
   return reports.some((report) => report.name === name && report.status === 'COMPLETED');
 }

@@ -1,7 +1,7 @@
 import type { Candidate } from '../../engine/candidate.ts';
 import { type Check, verdictOfCheck, withReport } from '../../engine/check.ts';
 import { findCandidate, type Queue } from '../../engine/queue.ts';
-import { appFor } from '../../engine/required.ts';
+import { appFor, isReportedBy } from '../../engine/required.ts';
 import type { CheckReport } from '../../forge/hosting.ts';
 import { reportOfCheck } from '../../forge/report-of-check.ts';
 import { valuesOf } from '../../lib/int-map.ts';
@@ -46,6 +46,43 @@ export async function reportChecks(
       }),
     ),
   );
+}
+
+/**
+ * Stores a pass as the webhook tells it, if the test goes on after it anyway: the forge is asked when the test may end.
+ * Returns false if it has to be asked now.
+ */
+// SPEC G173
+export async function notePass(
+  app: App,
+  found: FoundQueue,
+  number: Candidate['number'],
+  check: CheckReport | undefined,
+): Promise<boolean> {
+  if (check === undefined || !hasPassed(check, 0)) return false;
+  let isEnough = false;
+  await app.queues.run(found.id, (queue) => {
+    const candidate = findCandidate(queue, number);
+    isEnough = candidate !== undefined && goesOnAfter(candidate, check);
+    const unconfirmed = { ...check, isUnconfirmed: true } as const;
+    const at = app.clock.now();
+    if (!isEnough || candidate === undefined || !isNews(candidate, { ...unconfirmed, reportedAt: at }))
+      return undefined;
+    return { kind: 'check_reported', at, candidate: number, check: unconfirmed };
+  });
+  return isEnough;
+}
+
+function goesOnAfter({ state, sameTreeAs, required, checks }: Candidate, { name, ...check }: CheckReport): boolean {
+  if (state !== 'testing' || sameTreeAs !== undefined || required === undefined) return false;
+  const app = appFor(required, name);
+  if (app !== undefined && !isReportedBy(app, check)) return false;
+  const isCompleted = (other: string) => checks.some((each) => each.name === other && each.status === 'COMPLETED');
+  return required.names.some((other) => other !== name && !isCompleted(other));
+}
+
+export function unconfirmedIn({ checks }: Candidate): readonly string[] {
+  return checks.flatMap(({ name, isUnconfirmed }) => (isUnconfirmed === true ? name : []));
 }
 
 /** Required checks come first, and are never cut off by the limit. */

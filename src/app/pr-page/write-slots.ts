@@ -1,7 +1,7 @@
 import { Semaphore } from '../../lib/semaphore.ts';
 
-/** More parallel writes would only make the forge throttle us. */
-const AT_ONCE = 4;
+/** A batch is written at once. More parallel writes would only make the forge throttle us. */
+const AT_ONCE = 8;
 /** When this many writes wait, further effects wait in the store. */
 const MAX_WAITING = 100;
 

@@ -50,7 +50,7 @@ const STATES: Readonly<Record<string, CheckConclusion | undefined>> = {
   cancelled: 'CANCELLED',
 };
 
-function reportOf(status: StatusData, older: readonly StatusData[]): CheckReport {
+export function reportOf(status: StatusData, older: readonly StatusData[]): CheckReport {
   const conclusion = Object.hasOwn(STATES, status.status) ? STATES[status.status] : 'ERROR';
   const { creator } = status;
   return {

@@ -23,6 +23,19 @@ describe('webhooks of Gitea', () => {
     assert.deepEqual(about('create', { ref: 'v1', ref_type: 'tag' }), []);
     assert.deepEqual(about('status', { sha, state: 'success', context: 'ci' }), [{ kind: 'checks', sha, check: 'ci' }]);
     assert.deepEqual(about('status', { sha, state: 'pending', context: 'ci' }), []);
+    const sender = { id: 4, login: 'bot' };
+    const told = { sha, state: 'success', context: 'ci', id: 9, created_at: '2026-01-02T03:04:05Z', sender };
+    const report = {
+      name: 'ci',
+      reporter: 'bot',
+      reporterId: '4',
+      status: 'COMPLETED',
+      conclusion: 'SUCCESS',
+      startedAt: changedAt,
+      url: undefined,
+      summary: undefined,
+    };
+    assert.deepEqual(about('status', told), [{ kind: 'checks', sha, check: 'ci', report }]);
     assert.deepEqual(about('repository', { action: 'deleted' }), [{ kind: 'access' }]);
     assert.deepEqual(about('fork', {}), []);
     assert.deepEqual(about('toString', {}), []);

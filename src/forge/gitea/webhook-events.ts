@@ -13,7 +13,8 @@ import {
   shaAt,
   textAt,
 } from '../hosted/webhook-payload.ts';
-import type { WebhookHint } from '../hosting.ts';
+import type { CheckReport, WebhookHint } from '../hosting.ts';
+import { reportOf } from './statuses.ts';
 
 interface Event {
   readonly payload: Payload;
@@ -82,8 +83,34 @@ function ofBranch({ payload }: Event): readonly WebhookHint[] {
 }
 
 function ofStatus({ payload, isOwn }: Event): readonly WebhookHint[] {
-  if (isOwn || textAt(payload, 'state') === 'pending') return [];
-  return ofCheck(payload, { sha: shaAt(payload, 'sha'), check: textAt(payload, 'context'), startedAt: undefined });
+  const state = textAt(payload, 'state');
+  if (isOwn || state === 'pending') return [];
+  const check = textAt(payload, 'context');
+  const report = check === undefined || state === undefined ? undefined : reportIn(payload, check, state);
+  return ofCheck(payload, { sha: shaAt(payload, 'sha'), check, startedAt: undefined, report });
+}
+
+/** The account that set the status is the sender. */
+function reportIn(payload: Payload, context: string, status: string): CheckReport | undefined {
+  const [id, senderId, login] = [
+    countAt(payload, 'id'),
+    countAt(payload, 'sender', 'id'),
+    textAt(payload, 'sender', 'login'),
+  ];
+  const created = textAt(payload, 'created_at');
+  if (id === undefined || senderId === undefined || login === undefined || created === undefined) return undefined;
+  return reportOf(
+    {
+      id,
+      status,
+      context,
+      description: textAt(payload, 'description') ?? null,
+      target_url: textAt(payload, 'target_url') ?? null,
+      creator: { id: senderId, login },
+      created_at: created,
+    },
+    [],
+  );
 }
 
 function ofRepository({ payload }: Event): readonly WebhookHint[] {

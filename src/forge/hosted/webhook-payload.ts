@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { PrNumber } from '../../engine/pull-request.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { Sha } from '../../lib/sha.ts';
-import type { HintSubject, RepositoryName, WebhookHint } from '../hosting.ts';
+import type { CheckReport, HintSubject, RepositoryName, WebhookHint } from '../hosting.ts';
 import { instantOf } from './forge-text.ts';
 
 /** One repository, or all of an owner with the name `*`. */
@@ -33,12 +33,14 @@ interface FinishedCheck {
   readonly sha: Sha | undefined;
   readonly check: string | undefined;
   readonly startedAt: Instant | undefined;
+  readonly report?: CheckReport | undefined;
 }
 
-export function ofCheck(payload: Payload, { sha, check, startedAt }: FinishedCheck): readonly WebhookHint[] {
+export function ofCheck(payload: Payload, finished: FinishedCheck): readonly WebhookHint[] {
+  const { sha, check, startedAt, report } = finished;
   const place = placeOf(payload);
   if (place === undefined || sha === undefined) return [];
-  const attempt = startedAt === undefined ? {} : { startedAt };
+  const attempt = { ...(startedAt !== undefined && { startedAt }), ...(report !== undefined && { report }) };
   const about = { kind: 'checks', sha, ...(check === undefined ? {} : { check, ...attempt }) } as const;
   return [hint(place, `checks ${sha}${check === undefined ? '' : ` ${check}`}`, about)];
 }
