@@ -228,6 +228,13 @@ module.exports = {
       from: { path: '^src/cli/', pathNot: test },
       to: { path: '^src/main\\.ts$', dynamic: false },
     },
+    {
+      name: 'traces-are-loaded-late',
+      severity: 'error',
+      comment: 'A server without traces must not pay for them: import() their sender.',
+      from: { path: '^src/', pathNot: [test, '^src/outgoing/otlp/'] },
+      to: { path: '^src/outgoing/otlp/', dynamic: false, dependencyTypesNot: ['type-only'] },
+    },
 
     {
       name: 'only-the-demo-knows-the-example',

@@ -492,6 +492,8 @@ describe('queues over /v1', () => {
           'sluice_ci_seconds_total counter',
           'sluice_flaky_tests gauge',
           'sluice_pull_requests_total counter',
+          'sluice_queue_frozen gauge',
+          'sluice_queue_paused gauge',
           'sluice_reused_trees_total counter',
           'sluice_tests gauge',
           'sluice_time_in_queue_seconds histogram',
