@@ -102,6 +102,8 @@ export interface LineCommit {
   /** Author name and first line of the message, both shortened. */
   readonly author: string;
   readonly subject: string;
+  /** The pull request whose landing by Sluice ends with this commit, as its message says. */
+  readonly prNumber?: PrNumber;
 }
 
 export interface CandidateEntry {

@@ -142,6 +142,8 @@ export interface LineRange {
   readonly tip: Sha;
   readonly since: Sha;
   readonly limit: number;
+  /** The name of a trailer that is read of each commit. */
+  readonly trailer: string;
 }
 
 export interface LineCommit {
@@ -151,6 +153,8 @@ export interface LineCommit {
   /** Author and subject are shortened. */
   readonly author: string;
   readonly subject: string;
+  /** The value of the trailer that was asked for; empty if the commit has none. */
+  readonly trailer: string;
 }
 
 /** Trees, or commits that stand for their trees. */

@@ -33,16 +33,27 @@ async function revList(mirror: Mirror, args: readonly string[], range: CommitRan
 }
 
 /** First-parent commits of the tip that `since` lacks, newest first, at most `limit`. */
-export async function listLine(mirror: Mirror, { tip, since, limit }: LineRange): Promise<readonly LineCommit[]> {
-  const format = ['--no-commit-header', `--format=${FIELDS.join('%n')}`, '--encoding=UTF-8'];
+export async function listLine(
+  mirror: Mirror,
+  { tip, since, limit, trailer }: LineRange,
+): Promise<readonly LineCommit[]> {
+  const fields = [...FIELDS, `%(trailers:key=${trailer},valueonly,separator=%x20)`];
+  const format = ['--no-commit-header', `--format=${fields.join('%n')}`, '--encoding=UTF-8'];
   const revisions = ['--end-of-options', tip, `^${since}`, '--'];
   const args = ['rev-list', '--first-parent', `--max-count=${limit}`, ...format, ...revisions];
   const lines = (await read(mirror, args)).stdout.toString().split('\n');
-  const count = Math.floor(lines.length / FIELDS.length);
-  return Array.from({ length: count }, (_, index) => parseCommit(lines.slice(index * FIELDS.length)));
+  const count = Math.floor(lines.length / fields.length);
+  return Array.from({ length: count }, (_, index) => parseCommit(lines.slice(index * fields.length)));
 }
 
-function parseCommit([sha, tree, parents = '', author = '', subject = '']: readonly string[]): LineCommit {
+function parseCommit([
+  sha,
+  tree,
+  parents = '',
+  author = '',
+  subject = '',
+  trailer = '',
+]: readonly string[]): LineCommit {
   const [parent] = parents.split(' ');
   return {
     sha: sha as Sha,
@@ -50,6 +61,7 @@ function parseCommit([sha, tree, parents = '', author = '', subject = '']: reado
     parent: parent === '' ? undefined : (parent as Sha),
     author: author.trim(),
     subject: subject.trim(),
+    trailer: trailer.trim(),
   };
 }
 

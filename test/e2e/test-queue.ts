@@ -113,6 +113,12 @@ export async function createQueue(api: Client, settings: object = {}): Promise<T
   await api.ok('registerRepository', { repo, git: git.path });
   // Without a required check, every submitted pull request would land at once.
   await api.ok('createQueue', { ...ref, requiredStatuses: ['test'], ...settings });
+  return describeQueue({ git, repo }, api);
+}
+
+/** The queue of a repository on any server that has it. */
+export function describeQueue({ git, repo }: Pick<TestQueue, 'git' | 'repo'>, api: Client): TestQueue {
+  const ref = { repo, targetBranch: 'main' };
   let changes = 0;
   const entry = (prNumber: number, more: object = {}) => ({ ...ref, pr: { number: prNumber }, ...more });
   const get = async (prNumber: number, more: object = {}) =>

@@ -1,6 +1,9 @@
+import { findEntry } from '../../engine/queue.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { App } from '../core/app.ts';
 import { type FoundQueue, getForge, toForgeRepository } from '../core/find-queue.ts';
+import { MAX_COMMITS } from '../core/format-audit.ts';
+import { observePullRequest } from './pull-request-facts.ts';
 
 /** Reads the head of the target branch from the forge, and records it in the queue if it changed. */
 export async function readTargetBranch(app: App, found: FoundQueue): Promise<void> {
@@ -17,6 +20,7 @@ export async function observeTargetBranch(app: App, found: FoundQueue, seen: Sha
   const { head, landing, heads } = found.queue;
   if (seen === head?.sha || landing?.isBegun) return;
   const isDescendant = seen !== undefined && head !== undefined && (await isAncestor(app, found, head.sha, seen));
+  if (isDescendant) await endLanded(app, found, { head: seen, since: head.sha });
   await app.queues.run(found.id, () => ({
     kind: 'target_observed',
     at: app.clock.now(),
@@ -29,4 +33,26 @@ export async function observeTargetBranch(app: App, found: FoundQueue, seen: Sha
 function isAncestor(app: App, { repository }: FoundQueue, ancestor: Sha, descendant: Sha): Promise<boolean> {
   const forge = getForge(app, repository.host);
   return forge.isAncestor({ repository: toForgeRepository(repository), ancestor, descendant });
+}
+
+/**
+ * The branch may have landings of this queue that the store does not know: it was restored from a backup, or a standby that lacked
+ * the last commits took over. Their commits name the pull requests.
+ */
+// SPEC L35
+async function endLanded(
+  app: App,
+  found: FoundQueue,
+  range: { readonly head: Sha; readonly since: Sha },
+): Promise<void> {
+  const { repository, queue } = found;
+  if (queue.entries.size === 0) return;
+  const question = { repository: toForgeRepository(repository), ...range, limit: MAX_COMMITS };
+  const line = await getForge(app, repository.host).listLine(question);
+  const numbers = line.kind === 'line' ? line.commits.flatMap(({ prNumber }) => prNumber ?? []) : [];
+  for (const number of numbers.reverse()) {
+    const entry = findEntry(queue, number);
+    if (entry === undefined) continue;
+    await observePullRequest(app, found, entry, { ...entry.pr, baseBranch: queue.branch, status: 'merged' });
+  }
 }

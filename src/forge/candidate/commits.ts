@@ -1,7 +1,9 @@
-import type { GitRepository } from '../../git/git.ts';
+import type { GitRepository, LineCommit } from '../../git/git.ts';
 import { assert } from '../../lib/assert.ts';
 import type { Sha } from '../../lib/sha.ts';
-import type { LineAnswer, LineQuestion } from '../forge.ts';
+import type { LineCommit as ForgeLineCommit, LineAnswer, LineQuestion } from '../forge.ts';
+import { isPullRequestNumber } from './pull-request-ref.ts';
+import { PULL_REQUEST } from './trailers.ts';
 
 /** Commit ids become arguments of git commands, so nothing else may pass for one. */
 export function checkShas(shas: readonly Sha[]): void {
@@ -26,10 +28,15 @@ export async function listLine(git: GitRepository, { head, since, limit }: LineQ
     found = await find();
   }
   if (found.includes(undefined)) return { kind: 'lost' };
-  const commits = await git.listLine({ tip: head, since, limit });
+  const commits = await git.listLine({ tip: head, since, limit, trailer: PULL_REQUEST });
   const isWhole = head === since || commits.at(-1)?.parent === since;
-  if (isWhole) return { kind: 'line', commits };
+  if (isWhole) return { kind: 'line', commits: commits.map(withPullRequest) };
   if (commits.length >= limit) return { kind: 'too_long' };
   const isMerged = await git.isAncestor({ ancestor: since, descendant: head });
   return { kind: isMerged ? 'merged' : 'broken' };
+}
+
+function withPullRequest({ sha, tree, author, subject, trailer }: LineCommit): ForgeLineCommit {
+  const prNumber = Number(trailer);
+  return { sha, tree, author, subject, ...(isPullRequestNumber(prNumber) ? { prNumber } : {}) };
 }

@@ -11,7 +11,7 @@ export interface Origin {
 }
 
 const CANDIDATE = 'Sluice-Candidate';
-const PULL_REQUEST = 'Sluice-Pull-Request';
+export const PULL_REQUEST = 'Sluice-Pull-Request';
 const OURS = new RegExp(`^(?:${CANDIDATE}|${PULL_REQUEST}):`, 'i');
 const TRAILER = /^[A-Za-z0-9][A-Za-z0-9-]*: /;
 const CONTINUATION = /^[ \t]+\S/;

@@ -18,6 +18,7 @@ import {
   printable,
   pullRequestRef,
 } from '../candidate/pull-request-ref.ts';
+import { PULL_REQUEST } from '../candidate/trailers.ts';
 import type { Forge, ForgeRepository } from '../forge.ts';
 
 /** The pollers list often. A change that this list misses is in the next one. */
@@ -25,6 +26,9 @@ const LIST_MAX_AGE_MS = 1_000;
 
 /** Commits never change, so a copy that has them is fresh enough at any age. */
 const ANY_AGE = Infinity;
+
+/** Landings further back are not looked for. */
+const MAX_LINE = 10_000;
 
 export interface PlainForgeOptions extends Omit<GitOptions, 'onHooks'> {
   /** Prefix of the test branch names. */
@@ -85,7 +89,7 @@ function refReads(read: Read) {
         const ref = pullRequestRef(number);
         const [head, target] = await Promise.all([git.findCommit(ref), findBranch(git, targetBranch)]);
         if (head === undefined) return undefined;
-        const standing = target === undefined ? NO_TARGET : await getStanding(git, { head, target });
+        const standing = target === undefined ? NO_TARGET : await getStanding(git, { number, head, target });
         return pullRequestFacts({ number, targetBranch, head, ...standing });
       });
     },
@@ -193,13 +197,27 @@ async function findBranch(git: GitRepository, branch: string): Promise<Commit | 
  * The ancestry question starts a git process, so it is asked only where the answer can be yes: a merge of an ancestor
  * changes nothing. An empty commit changes nothing either, so that alone is no proof.
  */
-async function getStanding(git: GitRepository, { head, target }: { head: Commit; target: Commit }): Promise<Standing> {
+async function getStanding(git: GitRepository, question: StandingQuestion): Promise<Standing> {
+  const { head, target } = question;
   if (head.sha === target.sha) return { standing: 'merged' };
   const merge = await git.testMerge({ target: target.sha, head: head.sha });
   if (merge.kind === 'conflict') return { standing: 'conflict', conflictFiles: merge.files };
   if (merge.kind !== 'clean' || merge.tree !== target.tree) return { standing: merge.kind };
   const isMerged = await git.isAncestor({ ancestor: head.sha, descendant: target.sha });
-  return { standing: isMerged ? 'merged' : 'clean' };
+  return { standing: isMerged || (await hasLanded(git, question)) ? 'merged' : 'clean' };
+}
+
+/** A squash or a rebase leaves the head out of the history of the target. Its commit names the pull request. */
+// SPEC L35
+async function hasLanded(git: GitRepository, { number, head, target }: StandingQuestion): Promise<boolean> {
+  const range = { tip: target.sha, since: head.sha, limit: MAX_LINE, trailer: PULL_REQUEST };
+  return (await git.listLine(range)).some(({ trailer }) => trailer === `${number}`);
+}
+
+interface StandingQuestion {
+  readonly number: PrNumber;
+  readonly head: Commit;
+  readonly target: Commit;
 }
 
 interface Standing {

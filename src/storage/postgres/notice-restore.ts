@@ -1,10 +1,15 @@
 import { all, type Operation, run, type SqlEngine } from '../sql/operation.ts';
-import { renumberFeed } from '../sql/renumber-feed.ts';
+import { renumberCandidates, renumberFeed } from '../sql/renumber.ts';
 import type { StatementCompiler } from '../sql/statement.ts';
 
 /** A dump makes its tables anew, on this server or another. A recovery from an archive begins a timeline. */
 const ORIGIN = `(select system_identifier::text from pg_control_system()) || '/' ||
   substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) || '/' || 'feed_heads'::regclass::oid::text`;
+
+const CANDIDATE_COUNT = {
+  read: "(body::jsonb ->> 'candidatesEver')::bigint",
+  set: (count: number) => `jsonb_set(body::jsonb, '{candidatesEver}', '${count}')::text`,
+};
 
 /**
  * PostgreSQL is restored by its own means. The row of `meta` comes from before the restore and tells another origin than
@@ -17,6 +22,9 @@ export function noticeRestore(engine: SqlEngine, compiler: StatementCompiler): P
   );
   return engine.write(function* (): Operation<void> {
     yield* run(keep, {});
-    if ((yield* all(change, {})).length > 0) yield* run(compiler.raw(renumberFeed(Date.now())), {});
+    if ((yield* all(change, {})).length === 0) return;
+    for (const renumber of [renumberFeed(Date.now()), renumberCandidates(Date.now(), CANDIDATE_COUNT)]) {
+      yield* run(compiler.raw(renumber), {});
+    }
   });
 }

@@ -4,7 +4,7 @@ import { backup, type DatabaseSync } from 'node:sqlite';
 import { formatInstant } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
 import { codeOf } from '../../lib/file-error.ts';
-import { renumberFeed } from '../sql/renumber-feed.ts';
+import { renumberCandidates, renumberFeed } from '../sql/renumber.ts';
 import type { KeptToken, SnapshotStore } from '../store.ts';
 import { carryToken, checkHeader, noRoom, openChecked, refuseOwnFiles } from './check-backup.ts';
 import { logFilesOf } from './database.ts';
@@ -66,6 +66,7 @@ async function restore(options: SnapshotOptions, backupFile: string, kept?: Kept
     try {
       if (kept !== undefined) await carryToken(source, kept);
       source.exec(renumberFeed(Date.now()));
+      source.exec(renumberCandidates(Date.now(), CANDIDATE_COUNT));
       await engine.holdWrites(() => replace(options, source));
     } finally {
       source.close();
@@ -75,6 +76,11 @@ async function restore(options: SnapshotOptions, backupFile: string, kept?: Kept
   }
   await options.afterRestore();
 }
+
+const CANDIDATE_COUNT = {
+  read: "json_extract(body, '$.candidatesEver')",
+  set: (count: number) => `json_set(body, '$.candidatesEver', ${count})`,
+};
 
 async function copyBackup(backupFile: string, copy: string): Promise<void> {
   try {

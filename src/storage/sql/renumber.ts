@@ -14,3 +14,22 @@ export function renumberFeed(now: Instant): string {
     on conflict (organization_id) do update set last_seq = excluded.last_seq
     where feed_heads.last_seq < excluded.last_seq`;
 }
+
+/** Candidates are fewer than seconds, and their numbers have 32 bits. */
+const FIRST_SECOND = Date.UTC(2020, 0, 1) / 1_000;
+
+/** The count of candidates in the body of a queue, in the SQL of a store. */
+interface CandidateCount {
+  readonly read: string;
+  set(count: number): string;
+}
+
+/**
+ * The statement after which candidates get numbers that none ever had: CI may still report on those that are gone now, and names
+ * them by ids that follow from their numbers.
+ */
+// SPEC C11
+export function renumberCandidates(now: Instant, { read, set }: CandidateCount): string {
+  const count = Math.floor(now / 1_000) - FIRST_SECOND;
+  return `update queues set body = ${set(count)} where ${read} < ${count}`;
+}
