@@ -2,7 +2,6 @@ import { hostname } from 'node:os';
 import type { App } from './app/core/app.ts';
 import { traceEntries } from './app/queue/entry-trace.ts';
 import type { Config } from './config/config.ts';
-import { pause } from './lib/clock.ts';
 import type { Log } from './lib/log.ts';
 import { readVersion } from './lib/version.ts';
 import type { OpenTracing } from './outgoing/otlp/create-tracing.ts';
@@ -28,7 +27,10 @@ export function startTraces(app: App, tracing: OpenTracing | undefined): () => P
   const untilMade = traceEntries(app, tracing);
   return async () => {
     const endAt = performance.now() + STOP_MS;
-    await Promise.race([untilMade(), pause(app.clock, STOP_MS / 2)]);
+    await new Promise<void>((resolve) => {
+      const cancel = app.clock.after(STOP_MS / 2, resolve);
+      void untilMade().then(cancel).then(resolve);
+    });
     await tracing.stop(endAt - performance.now());
   };
 }

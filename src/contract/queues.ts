@@ -354,7 +354,7 @@ export const getMergeQueueMetrics = operation({
     },
     bothOrNone('repo', 'repoHost'),
   ),
-  reply: text('Nine families of metrics; on /v1 also mq_alarms_total, mq_queue_held and counters named sluice_.'),
+  reply: text('Nine families of metrics; on /v1 also mq_alarms_total, mq_queue_held and metrics named sluice_.'),
   replyType: EXPOSITION_CONTENT_TYPE,
   errors: ['REPOSITORY_NOT_FOUND'],
   example: {
