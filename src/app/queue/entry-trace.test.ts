@@ -65,4 +65,28 @@ describe('the trace of a stay', () => {
       'queue paused 0-30',
     ]);
   });
+
+  it('has holds, also one that lasts when it ends [M23]', async (t) => {
+    const { world, traceOf } = await open(t);
+    const { id: repositoryId } = await world.repository();
+    const body = JSON.stringify({ actor: { kind: 'sluice', name: 'sluice' }, text: 'It holds.', data: {} });
+    const tell = (type: string) =>
+      world.store.feed.add([
+        {
+          ...{ source: 'the test', version: world.now, ordinal: 0, at: world.now, type, organizationId: null },
+          ...{ repositoryId, queueId: world.queueId, targetBranch: 'main', prNumber: null, testId: null, body },
+        },
+      ]);
+    const { number } = await world.submit();
+    await world.pass(10_000);
+    await tell('queue.held');
+    await world.pass(10_000);
+    await tell('queue.released');
+    await world.pass(10_000);
+    await tell('queue.held');
+    await world.pass(10_000);
+    await world.cancel(number);
+    const held = (await traceOf(number)).filter((span) => span.startsWith('queue held'));
+    assert.deepEqual(held, ['queue held 10-20', 'queue held 30-40']);
+  });
 });
