@@ -247,6 +247,12 @@ describe('the pages for administrators', PATIENCE, () => {
     await untilState('MERGED');
   });
 
+  it('operating.md: the first day', async (t) => {
+    const { follow } = await open(t, 'first-day');
+    const told = await follow(shellBlocks('docs/operating.md', 'The first day'));
+    assert.match(told, /\{"status":"ready"\}[\s\S]*MERGED[\s\S]*records, none changed/);
+  });
+
   it('operating.md: backups at the end, as a restore takes back everything', async (t) => {
     const { follow } = await open(t, 'backups');
     const page = 'docs/operating.md';
@@ -254,7 +260,10 @@ describe('the pages for administrators', PATIENCE, () => {
     const shownId = /^\w{32}$/m.exec(await follow(shellBlocks(page, 'Traces')))?.[0];
     assert.equal(shownId, traceIdOf('5f0c7a3e-6b1d-8a42-8d17-3c9e2b4f6a10', 1));
     const date = { 'sluice-$(date +%F).db': 'sluice-2027-01-31.db' };
-    const shown = shellBlocks('docs/cli.md', 'Server') + shellBlocks(page, 'Backups');
+    const shown = ['Backups', 'A lost machine'].reduce(
+      (text, heading) => text + shellBlocks(page, heading),
+      shellBlocks('docs/cli.md', 'Server'),
+    );
     const restored = await follow(shown.replaceAll(/^(sluice restore \S+).*$/gm, '$1 --yes'), date);
     assert.match(restored, /as in before-upgrade\.db now[\s\S]*as in .*sluice-2027-01-31\.db now/);
     await follow(shellBlocks(page, 'Upgrades'), { 'before-upgrade': 'before-another-upgrade' });
