@@ -70,7 +70,7 @@ export async function openChecked(copy: string, names: { file: string; backupFil
 }
 
 /** A copy of a live database without its log may lack every table, and migrating it would create them, all empty. */
-function hasMigrations(db: DatabaseSync): boolean {
+export function hasMigrations(db: DatabaseSync): boolean {
   const table = db.prepare("select name from sqlite_master where type = 'table' and name = 'migrations'").get();
   return table !== undefined && db.prepare('select version from migrations limit 1').get() !== undefined;
 }

@@ -9,6 +9,7 @@ import type { Store } from '../store.ts';
 import { ensureDatabase, INGESTING, openDatabase } from './database.ts';
 import { SqliteEngine } from './engine.ts';
 import { type FolderLock, lockFolder } from './folder.ts';
+import { noticeRestore } from './notice-restore.ts';
 import { createSnapshots, restoreFilesIn } from './snapshots.ts';
 import { createWriteTurn, type WriteTurn } from './write-turn.ts';
 
@@ -55,6 +56,7 @@ async function openLocked(options: SqliteOptions, lock: FolderLock): Promise<Sto
   const { directory } = options;
   const file = fileIn(directory);
   ensureDatabase(file);
+  await noticeRestore(file);
   const engine = new SqliteEngine(openDatabase(file), turnOf(options));
   try {
     const compiler = new StatementCompiler(sqliteDialect);

@@ -121,6 +121,29 @@ describe('a restore of a SQLite store', () => {
     }
   });
 
+  test('gives later candidates numbers that none had before it, also when the file was put in place by hand [C11]', async (t) => {
+    const folder = await createFolder(t);
+    const directory = join(folder, 'data');
+    const store = await openStore(t, directory);
+    const { id } = await storeQueue(store, { body: '{"candidatesEver":3,"more":[1.5]}' });
+    const { id: organizationId } = await storeOrganization(store);
+    await store.accounts.insertToken(aToken({ organizationId, scopes: ['instance'] }));
+    const file = join(folder, 'backup');
+    await snapshotsOf(store).backup(file);
+    const read = async (on: Store) => JSON.parse((await on.queues.load(id))?.queue.body ?? '{}');
+    assert.equal((await read(store)).candidatesEver, 3);
+    await snapshotsOf(store).restore(file);
+    const { candidatesEver, more } = await read(store);
+    assert.ok(candidatesEver > 2e8 && candidatesEver < 2 ** 32, `${candidatesEver}`);
+    assert.deepEqual(more, [1.5]);
+
+    const other = join(folder, 'other');
+    await (await openSqliteStore({ directory: other })).close();
+    await copyFile(file, join(other, 'sluice.db'));
+    const copied = await openStore(t, other);
+    assert.ok((await read(copied)).candidatesEver > 2e8);
+  });
+
   test('brings everything back, and is there after a restart', async (t) => {
     const folder = await createFolder(t);
     const other = await openStore(t, join(folder, 'other'));

@@ -4,13 +4,13 @@ import { backup, type DatabaseSync } from 'node:sqlite';
 import { formatInstant } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
 import { codeOf } from '../../lib/file-error.ts';
-import { renumberCandidates, renumberFeed } from '../sql/renumber.ts';
 import type { KeptToken, SnapshotStore } from '../store.ts';
 import { carryToken, checkHeader, noRoom, openChecked, refuseOwnFiles } from './check-backup.ts';
 import { logFilesOf } from './database.ts';
 import type { SqliteEngine } from './engine.ts';
 import { isOutOfRoom, toStoreError } from './errors.ts';
 import { lockFileIn } from './folder.ts';
+import { renumber } from './notice-restore.ts';
 import { closeToOthers } from './private-files.ts';
 import { exists, PAGES_PER_STEP, unusable, writeBackup } from './write-backup.ts';
 
@@ -65,8 +65,7 @@ async function restore(options: SnapshotOptions, backupFile: string, kept?: Kept
     const source = await openChecked(copy, { file, backupFile });
     try {
       if (kept !== undefined) await carryToken(source, kept);
-      source.exec(renumberFeed(Date.now()));
-      source.exec(renumberCandidates(Date.now(), CANDIDATE_COUNT));
+      renumber(source);
       await engine.holdWrites(() => replace(options, source));
     } finally {
       source.close();
@@ -76,11 +75,6 @@ async function restore(options: SnapshotOptions, backupFile: string, kept?: Kept
   }
   await options.afterRestore();
 }
-
-const CANDIDATE_COUNT = {
-  read: "json_extract(body, '$.candidatesEver')",
-  set: (count: number) => `json_set(body, '$.candidatesEver', ${count})`,
-};
 
 async function copyBackup(backupFile: string, copy: string): Promise<void> {
   try {
