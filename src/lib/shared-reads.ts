@@ -1,10 +1,12 @@
 import { pause, type Timing } from './clock.ts';
+import { gatherMs } from './gather.ts';
 
-/** Callers that come during a read wait this long for each other. A read costs more than a request that shares it. */
+/** Callers that come during a read wait at least this long for each other. A read costs more than a request that shares it. */
 const GATHER_MS = 8;
 
 interface Turn<T> {
   readonly running: Promise<T>;
+  readonly begunMs: number;
   next: Promise<T> | undefined;
 }
 
@@ -27,14 +29,15 @@ export class SharedReads<Key, T> {
     return present.next;
   }
 
-  async #follow(key: Key, { running }: Turn<T>, read: () => Promise<T>): Promise<T> {
-    await Promise.allSettled([running, pause(this.#clock, GATHER_MS)]);
+  async #follow(key: Key, { running, begunMs }: Turn<T>, read: () => Promise<T>): Promise<T> {
+    await running.catch(() => undefined);
+    await pause(this.#clock, gatherMs(GATHER_MS, performance.now() - begunMs));
     return this.#begin(key, read);
   }
 
   #begin(key: Key, read: () => Promise<T>): Promise<T> {
     // A read that throws at once must end its turn too.
-    const turn: Turn<T> = { running: (async () => read())(), next: undefined };
+    const turn: Turn<T> = { running: (async () => read())(), begunMs: performance.now(), next: undefined };
     this.#underWay.set(key, turn);
     const end = () => {
       if (turn.next === undefined) this.#underWay.delete(key);

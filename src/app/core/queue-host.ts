@@ -4,6 +4,7 @@ import { type Step, step } from '../../engine/step.ts';
 import { APPLIED, type Outcome } from '../../engine/work.ts';
 import { pause, type Timing } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
+import { gatherMs } from '../../lib/gather.ts';
 import { SharedReads } from '../../lib/shared-reads.ts';
 import { activeSpan, inSpan, runOutside } from '../../lib/trace.ts';
 import type { FeedDraft } from '../../storage/feed-draft.ts';
@@ -217,8 +218,11 @@ export class QueueHost {
     while (line.waiting.length > 0) {
       while (this.#gate !== undefined) await this.#gate;
       const batch = line.waiting.splice(0, BATCH_LIMIT);
+      const begunMs = performance.now();
       await this.#settle(queueId, line, batch);
-      if (batch.length > 1) await pause(this.#clock, this.#store.isShared ? SHARED_GATHER_MS : GATHER_MS);
+      const tookMs = performance.now() - begunMs;
+      const waitMs = this.#store.isShared ? gatherMs(SHARED_GATHER_MS, tookMs) : GATHER_MS;
+      if (batch.length > 1) await pause(this.#clock, waitMs);
     }
     line.isRunning = false;
   }
