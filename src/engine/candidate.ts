@@ -100,6 +100,8 @@ export interface Candidate {
    */
   readonly isPutOff?: true;
   readonly reviewedAt?: Instant;
+  /** Its required checks are being read again. Until then nobody is blamed for its failure. */
+  readonly isUnderReview?: true;
   /** The pages of its pull requests show that CI is silent. */
   readonly isSilenceTold?: true;
   /** The last passes on the target branch when it was planned. Absent if there were none. */

@@ -20,13 +20,18 @@ export function reviewUnheard(work: Work): void {
   }
 }
 
-/** The required checks of the queue changed: no candidate waits for the old ones. */
+/** The required checks of the queue changed: no candidate waits for the old ones, or fails by them. */
+// SPEC C28
 export function reviewAll(work: Work): void {
-  for (const candidate of candidatesOf(work.queue)) if (candidate.state === 'testing') review(work, candidate);
+  for (const candidate of candidatesOf(work.queue)) if (isReviewable(candidate)) review(work, candidate);
+}
+
+function isReviewable({ state, failure }: Candidate): boolean {
+  return state === 'testing' || (state === 'failed' && failure?.reason === 'TEST_RUN_REQUIRED_STATUS_FAILED');
 }
 
 function review(work: Work, candidate: Candidate): void {
-  keepCandidate(work, { ...candidate, reviewedAt: work.at });
+  keepCandidate(work, { ...candidate, reviewedAt: work.at, isUnderReview: true });
   work.effects.push({ kind: 'review_required', candidate: candidate.number });
 }
 
@@ -44,21 +49,26 @@ export function reviewDueAt(candidate: Candidate): Instant | undefined {
 }
 
 /**
- * Drops required checks that no longer exist, and judges the candidate by the rest. If the required checks cannot be
+ * Drops required checks that no longer exist, and judges the candidate by the rest, also one that they failed. If the required checks cannot be
  * read, the candidate keeps the old ones.
  */
 // SPEC C28
 export function concludeReview(work: Work, candidate: Candidate, { sources }: RequiredReviewed): Outcome {
   const required = requiredChecks(work.queue.settings, sources, work.queue.lastPasses);
-  const isOpen = candidate.state === 'testing' && candidate.required !== undefined;
-  if (!isOpen) return ignored(`Candidate ${candidate.number} is ${candidate.state}.`);
+  if (!isReviewable(candidate) || candidate.required === undefined)
+    return ignored(`Candidate ${candidate.number} is ${candidate.state}.`);
+  const { isUnderReview, ...known } = candidate;
   const isNeeded = (name: string) => typeof required === 'string' || required.names.includes(name);
-  if (typeof required === 'string' || openChecks(candidate).every(isNeeded)) {
-    return ignored(`Candidate ${candidate.number} waits for nothing that is not required any more.`);
+  const decisive = candidate.failure?.checks ?? openChecks(candidate);
+  if (typeof required === 'string' || decisive.every(isNeeded)) {
+    if (isUnderReview !== true)
+      return ignored(`Candidate ${candidate.number} waits for nothing that is not required any more.`);
+    keepCandidate(work, known);
+    return APPLIED;
   }
   // The tree that it waited for is tested for other checks. Pointing at itself makes it look for another equal tree.
   const waits = candidate.sameTreeAs === undefined ? {} : { sameTreeAs: candidate.number };
-  const reviewed = { ...candidate, required, ...waits };
+  const reviewed = { ...known, required, ...waits };
   keepCandidate(work, reviewed);
   if (required.names.length === 0) passCandidate(work, reviewed, 'nothing_required');
   else if (reviewed.sameTreeAs === undefined) judge(work, reviewed);

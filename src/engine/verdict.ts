@@ -151,7 +151,7 @@ export function blame(work: Work): void {
 // SPEC V4
 function isToBlame(work: Work, candidate: Candidate): boolean {
   const { queue } = work;
-  if (!isFailure(queue, candidate) || isRunAgain(candidate)) return false;
+  if (!isFailure(queue, candidate) || isRunAgain(candidate) || candidate.isUnderReview === true) return false;
   const ahead = unlanded(queue, candidate.beneath);
   if (ahead.some(({ state }) => state !== 'TESTS_PASSED')) return false;
   // A batch is bisected on the head, so everything it failed on top of has to land first.

@@ -84,6 +84,8 @@ export interface LineQuestion {
   readonly since: Sha;
   /** The answer is `too_long` beyond this many commits. */
   readonly limit: number;
+  /** Heads of pull requests whose landings are looked for. */
+  readonly heads?: ReadonlyMap<PrNumber, Sha>;
 }
 
 export type LineAnswer =
@@ -102,7 +104,7 @@ export interface LineCommit {
   /** Author name and first line of the message, both shortened. */
   readonly author: string;
   readonly subject: string;
-  /** The pull request whose landing by Sluice ends with this commit, as its message says. */
+  /** The pull request, of those asked for, whose landing by Sluice ends with this commit: it contains the head. */
   readonly prNumber?: PrNumber;
 }
 

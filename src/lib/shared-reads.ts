@@ -1,4 +1,4 @@
-import { pause, type Timing } from './clock.ts';
+import { type Instant, pause, type Timing } from './clock.ts';
 import { gatherMs } from './gather.ts';
 
 /** Callers that come during a read wait at least this long for each other. A read costs more than a request that shares it. */
@@ -6,7 +6,7 @@ const GATHER_MS = 8;
 
 interface Turn<T> {
   readonly running: Promise<T>;
-  readonly begunMs: number;
+  readonly begunAt: Instant;
   next: Promise<T> | undefined;
 }
 
@@ -29,15 +29,15 @@ export class SharedReads<Key, T> {
     return present.next;
   }
 
-  async #follow(key: Key, { running, begunMs }: Turn<T>, read: () => Promise<T>): Promise<T> {
+  async #follow(key: Key, { running, begunAt }: Turn<T>, read: () => Promise<T>): Promise<T> {
     await running.catch(() => undefined);
-    await pause(this.#clock, gatherMs(GATHER_MS, performance.now() - begunMs));
+    await pause(this.#clock, gatherMs(GATHER_MS, this.#clock.now() - begunAt));
     return this.#begin(key, read);
   }
 
   #begin(key: Key, read: () => Promise<T>): Promise<T> {
     // A read that throws at once must end its turn too.
-    const turn: Turn<T> = { running: (async () => read())(), begunMs: performance.now(), next: undefined };
+    const turn: Turn<T> = { running: (async () => read())(), begunAt: this.#clock.now(), next: undefined };
     this.#underWay.set(key, turn);
     const end = () => {
       if (turn.next === undefined) this.#underWay.delete(key);

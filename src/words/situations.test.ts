@@ -239,7 +239,7 @@ async function tellOfRefusal(book: Book): Promise<void> {
 async function tellOfBatches(book: Book): Promise<void> {
   const world = await PageWorld.create({ batch: true, batchingMinSize: 2, batchingMaxWaitTimeMinutes: 5 });
   const first = await world.submit();
-  await world.pagesUpdated();
+  await world.pass(10_000);
   await book.add(world, 'Waiting for others to be tested with', first.number);
   const second = await world.submit();
   await world.pagesUpdated();
@@ -306,7 +306,7 @@ async function tellOfRedBranch(book: Book): Promise<void> {
   await world.pagesUpdated();
   await book.add(world, 'Tested as a repair of the branch', repair.number);
   await world.report(4, 'ci', 'FAILURE');
-  await world.pagesUpdated();
+  await world.pass(10_000);
   await book.add(world, 'No repair after all', repair.number);
   await world.stop();
 }
@@ -347,7 +347,7 @@ async function tellOfConflicts(book: Book): Promise<void> {
   const [ahead, behind] = [world.openChanging({ 'src/cart.ts': 'one' }), world.openChanging({ 'src/cart.ts': 'two' })];
   await world.enter(ahead);
   await world.enter(behind);
-  await world.pagesUpdated();
+  await world.pass(10_000);
   await book.add(world, 'Conflicts with a pull request ahead of it', behind.number);
   await world.report(1, 'ci', 'SUCCESS');
   await world.pagesUpdated();

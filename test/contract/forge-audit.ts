@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
+import type { PrNumber } from '../../src/engine/pull-request.ts';
 import type { BuildRequest } from '../../src/forge/forge.ts';
 import type { Sha } from '../../src/lib/sha.ts';
 import { pluck } from '../helpers/pluck.ts';
@@ -64,6 +65,23 @@ export function auditContract(name: string, createWorld: () => Promise<ForgeWorl
       const built = await listLine(sha, base);
       assert.ok(built.kind === 'line');
       assert.deepEqual(pluck(built.commits, 'sha', 'tree'), [[sha, tree]]);
+    });
+
+    test('a landing is recognized by its message and its content, not by its message alone [L35]', async () => {
+      const { sha, base, headSha, members } = await build();
+      const prNumber = members[0]?.prNumber as PrNumber;
+      const find = async (head: Sha, since: Sha, heads: ReadonlyMap<PrNumber, Sha>) => {
+        const line = await world.forge.listLine({ repository: world.repository, head, since, limit: LIMIT, heads });
+        return line.kind === 'line' && line.commits[0]?.prNumber;
+      };
+      assert.equal(await find(sha, base, new Map([[prNumber, headSha]])), prNumber);
+      assert.equal(await find(sha, base, new Map()), undefined);
+      const gone = 'd'.repeat(40) as Sha;
+      assert.equal(await find(sha, base, new Map([[prNumber, gone]])), undefined);
+      const message = `Picked\n\nSluice-Pull-Request: ${prNumber}\n`;
+      const before = await world.commit('main', { files: { 'before.txt': 'x\n' } });
+      const picked = await world.commit('main', { files: { 'picked.txt': 'x\n' }, message });
+      assert.equal(await find(picked, before, new Map([[prNumber, headSha]])), undefined);
     });
 
     test('no way is the way from a commit to itself, and back there is none [N4]', async () => {

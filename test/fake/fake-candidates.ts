@@ -213,7 +213,7 @@ function withoutTrailers(message: string): string {
   return message.replace(/\n\nSluice-Pull-Request: [\s\S]*$/, '');
 }
 
-function findPrNumber({ message }: ModelCommit): PrNumber | undefined {
+export function findPrNumber({ message }: ModelCommit): PrNumber | undefined {
   const number = /\nSluice-Pull-Request: (\d+)\n/.exec(message)?.[1];
   return number === undefined ? undefined : (Number(number) as PrNumber);
 }

@@ -24,7 +24,7 @@ import type {
 } from '../../src/forge/forge.ts';
 import { Fault } from '../../src/lib/fault.ts';
 import type { Sha } from '../../src/lib/sha.ts';
-import { buildCommit, findByTrailers, type Landed, planLanding } from './fake-candidates.ts';
+import { buildCommit, findByTrailers, findPrNumber, type Landed, planLanding } from './fake-candidates.ts';
 import { createMergeApi, type MergeHooks } from './fake-merge-api.ts';
 import { branchRef, type FakePullRequest, type FakeRepository } from './fake-repository.ts';
 import type { ModelCommit } from './git-model.ts';
@@ -104,16 +104,20 @@ export class FakeForge implements Forge {
     return this.#answer().findCommit(sha) !== undefined;
   }
 
-  async listLine({ head, since, limit }: LineQuestion): Promise<LineAnswer> {
+  async listLine({ head, since, limit, heads }: LineQuestion): Promise<LineAnswer> {
     const git = this.#answer();
     if ([head, since].some((sha) => git.findCommit(sha) === undefined)) return { kind: 'lost' };
     const line = git.listFirstParents(head, since).toReversed();
-    const view = ({ sha, tree, author, message }: ModelCommit) => ({
-      sha,
-      tree,
-      author,
-      subject: firstLineOf(message),
-    });
+    const contains = ({ sha, tree }: ModelCommit, pr: Sha | undefined) => {
+      const merge = pr === undefined || git.findCommit(pr) === undefined ? undefined : git.merge(sha, pr);
+      return merge?.kind === 'clean' && merge.tree === tree;
+    };
+    const view = (commit: ModelCommit) => {
+      const { sha, tree, author, message } = commit;
+      const prNumber = findPrNumber(commit);
+      const isLanding = prNumber !== undefined && contains(commit, heads?.get(prNumber));
+      return { sha, tree, author, subject: firstLineOf(message), ...(isLanding ? { prNumber } : {}) };
+    };
     const isWhole = head === since || line.at(-1)?.parents[0] === since;
     if (line.length > limit || (line.length === limit && !isWhole)) return { kind: 'too_long' };
     if (!git.isAncestor(since, head)) return { kind: 'broken' };

@@ -63,6 +63,23 @@ describe('which checks are required', () => {
     play()`submit A; set requiredStatuses=[] → A=merged`;
   });
 
+  it('blames nobody for a check that is not required any more [C28]', () => {
+    play()`
+      submit A B; fail A+B        → A=testing B=held
+      set requiredStatuses=[]     → AB=merged
+    `;
+    play()`
+      submit A B; fail A+B; pass A+B by=new → A=testing B=held
+      set requiredStatuses=["new"]          → A=testing B=passed
+      pass A by=new                         → AB=merged
+    `;
+    play()`
+      submit A B; fail A+B                   → A=testing B=held
+      set requiredStatuses=["ci","new"]      → A=testing B=held
+      pass A by=ci                           → A=merged B=failed
+    `;
+  });
+
   it('reads again what is required when CI is done and a required check was not heard of [C29]', () => {
     play()`
       submit A                         → wake 5h

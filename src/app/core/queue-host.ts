@@ -218,9 +218,9 @@ export class QueueHost {
     while (line.waiting.length > 0) {
       while (this.#gate !== undefined) await this.#gate;
       const batch = line.waiting.splice(0, BATCH_LIMIT);
-      const begunMs = performance.now();
+      const begunAt = this.#clock.now();
       await this.#settle(queueId, line, batch);
-      const tookMs = performance.now() - begunMs;
+      const tookMs = this.#clock.now() - begunAt;
       const waitMs = this.#store.isShared ? gatherMs(SHARED_GATHER_MS, tookMs) : GATHER_MS;
       if (batch.length > 1) await pause(this.#clock, waitMs);
     }

@@ -1,4 +1,5 @@
 import { findEntry } from '../../engine/queue.ts';
+import { valuesOf } from '../../lib/int-map.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { App } from '../core/app.ts';
 import { type FoundQueue, getForge, toForgeRepository } from '../core/find-queue.ts';
@@ -36,8 +37,8 @@ function isAncestor(app: App, { repository }: FoundQueue, ancestor: Sha, descend
 }
 
 /**
- * The branch may have landings of this queue that the store does not know: it was restored from a backup, or a standby that lacked
- * the last commits took over. Their commits name the pull requests.
+ * The branch may have landings of this queue that the store does not know: it was restored from a backup, or a standby
+ * that lacked the last commits took over. Their commits name the pull requests.
  */
 // SPEC L35
 async function endLanded(
@@ -47,7 +48,8 @@ async function endLanded(
 ): Promise<void> {
   const { repository, queue } = found;
   if (queue.entries.size === 0) return;
-  const question = { repository: toForgeRepository(repository), ...range, limit: MAX_COMMITS };
+  const heads = new Map([...valuesOf(queue.entries)].map(({ prNumber, pr }) => [prNumber, pr.headSha]));
+  const question = { repository: toForgeRepository(repository), ...range, heads, limit: MAX_COMMITS };
   const line = await getForge(app, repository.host).listLine(question);
   const numbers = line.kind === 'line' ? line.commits.flatMap(({ prNumber }) => prNumber ?? []) : [];
   for (const number of numbers.reverse()) {

@@ -1,8 +1,8 @@
+import type { PrNumber } from '../../engine/pull-request.ts';
 import type { GitRepository, LineCommit } from '../../git/git.ts';
 import { assert } from '../../lib/assert.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { LineCommit as ForgeLineCommit, LineAnswer, LineQuestion } from '../forge.ts';
-import { isPullRequestNumber } from './pull-request-ref.ts';
 import { PULL_REQUEST } from './trailers.ts';
 
 /** Commit ids become arguments of git commands, so nothing else may pass for one. */
@@ -20,7 +20,12 @@ export async function listMissing(git: GitRepository, shas: readonly Sha[]): Pro
   return wanted.filter((_, index) => commits[index] === undefined);
 }
 
-export async function listLine(git: GitRepository, { head, since, limit }: LineQuestion): Promise<LineAnswer> {
+/** `obtain` gets commits into the local copy, if they are to be had. */
+export async function listLine(
+  git: GitRepository,
+  { head, since, limit, heads = new Map() }: LineQuestion,
+  obtain: (shas: readonly Sha[]) => Promise<unknown> = async () => {},
+): Promise<LineAnswer> {
   const find = () => Promise.all([head, since].map((sha) => git.findStoredCommit(sha)));
   let found = await find();
   if (found.includes(undefined)) {
@@ -30,13 +35,32 @@ export async function listLine(git: GitRepository, { head, since, limit }: LineQ
   if (found.includes(undefined)) return { kind: 'lost' };
   const commits = await git.listLine({ tip: head, since, limit, trailer: PULL_REQUEST });
   const isWhole = head === since || commits.at(-1)?.parent === since;
-  if (isWhole) return { kind: 'line', commits: commits.map(withPullRequest) };
+  if (isWhole) {
+    await obtain(commits.flatMap(({ trailer }) => heads.get(Number(trailer) as PrNumber) ?? []));
+    return { kind: 'line', commits: await Promise.all(commits.map((each) => viewCommit(git, each, heads))) };
+  }
   if (commits.length >= limit) return { kind: 'too_long' };
   const isMerged = await git.isAncestor({ ancestor: since, descendant: head });
   return { kind: isMerged ? 'merged' : 'broken' };
 }
 
-function withPullRequest({ sha, tree, author, subject, trailer }: LineCommit): ForgeLineCommit {
-  const prNumber = Number(trailer);
-  return { sha, tree, author, subject, ...(isPullRequestNumber(prNumber) ? { prNumber } : {}) };
+async function viewCommit(
+  git: GitRepository,
+  { sha, tree, author, subject, trailer }: LineCommit,
+  heads: ReadonlyMap<PrNumber, Sha>,
+): Promise<ForgeLineCommit> {
+  const prNumber = Number(trailer) as PrNumber;
+  const isLanding = await contains(git, { sha, tree }, heads.get(prNumber));
+  return { sha, tree, author, subject, ...(isLanding ? { prNumber } : {}) };
+}
+
+/** The message of a commit alone proves nothing: a person may have picked it from another branch. */
+async function contains(
+  git: GitRepository,
+  { sha, tree }: Pick<LineCommit, 'sha' | 'tree'>,
+  head: Sha | undefined,
+): Promise<boolean> {
+  if (head === undefined || (await git.findStoredCommit(head)) === undefined) return false;
+  const merge = await git.testMerge({ target: sha, head });
+  return merge.kind === 'clean' && merge.tree === tree;
 }

@@ -33,10 +33,11 @@ export async function hasCommit(access: GitAccess, repository: ForgeRepository, 
 }
 
 export async function listLine(access: GitAccess, question: LineQuestion): Promise<LineAnswer> {
-  const { repository, head, since } = question;
-  checkShas([head, since]);
+  const { repository, head, since, heads = new Map() } = question;
+  checkShas([head, since, ...heads.values()]);
   return access.ask(repository, async (git) => {
     const lost = await fetchMissing(git, [head, since]);
-    return lost.length > 0 ? { kind: 'lost' } : listLineOf(git, question);
+    const obtain = (shas: readonly Sha[]) => fetchMissing(git, shas).catch(() => undefined);
+    return lost.length > 0 ? { kind: 'lost' } : listLineOf(git, question, obtain);
   });
 }

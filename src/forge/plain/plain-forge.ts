@@ -136,7 +136,7 @@ function commitReads(read: Read) {
       return (await read(repository, ask, ANY_AGE)) || read(repository, ask, LIST_MAX_AGE_MS);
     },
     async listLine(question) {
-      checkShas([question.head, question.since]);
+      checkShas([question.head, question.since, ...(question.heads?.values() ?? [])]);
       return read(question.repository, (git) => listLine(git, question), ANY_AGE);
     },
     async checkOut({ repository, sha, folder, isIsolated }) {
