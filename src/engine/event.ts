@@ -164,7 +164,8 @@ export interface CheckJudged extends OfCandidate, JudgementFinding {
 /** The required checks that the repository names now. */
 export interface RequiredReviewed extends OfCandidate {
   readonly kind: 'required_reviewed';
-  readonly sources: RequiredSources;
+  /** Undefined if they cannot be read: the commit cannot be built again. */
+  readonly sources: RequiredSources | undefined;
 }
 
 /** The process that ran the checks is gone, so they will never report. */

@@ -54,23 +54,28 @@ export function reviewDueAt(candidate: Candidate): Instant | undefined {
  */
 // SPEC C28
 export function concludeReview(work: Work, candidate: Candidate, { sources }: RequiredReviewed): Outcome {
+  if (sources === undefined) return leaveAsItIs(work, candidate, 'What is required cannot be read.');
   const required = requiredChecks(work.queue.settings, sources, work.queue.lastPasses);
   if (!isReviewable(candidate) || candidate.required === undefined)
-    return ignored(`Candidate ${candidate.number} is ${candidate.state}.`);
-  const { isUnderReview, ...known } = candidate;
+    return leaveAsItIs(work, candidate, `Candidate ${candidate.number} is ${candidate.state}.`);
   const isNeeded = (name: string) => typeof required === 'string' || required.names.includes(name);
   const decisive = candidate.failure?.checks ?? openChecks(candidate);
   if (typeof required === 'string' || decisive.every(isNeeded)) {
-    if (isUnderReview !== true)
-      return ignored(`Candidate ${candidate.number} waits for nothing that is not required any more.`);
-    keepCandidate(work, known);
-    return APPLIED;
+    const why = `Candidate ${candidate.number} waits for nothing that is not required any more.`;
+    return leaveAsItIs(work, candidate, why);
   }
   // The tree that it waited for is tested for other checks. Pointing at itself makes it look for another equal tree.
   const waits = candidate.sameTreeAs === undefined ? {} : { sameTreeAs: candidate.number };
+  const { isUnderReview: _, ...known } = candidate;
   const reviewed = { ...known, required, ...waits };
   keepCandidate(work, reviewed);
   if (required.names.length === 0) passCandidate(work, reviewed, 'nothing_required');
   else if (reviewed.sameTreeAs === undefined) judge(work, reviewed);
+  return APPLIED;
+}
+
+function leaveAsItIs(work: Work, { isUnderReview, ...candidate }: Candidate, why: string): Outcome {
+  if (isUnderReview !== true) return ignored(why);
+  keepCandidate(work, candidate);
   return APPLIED;
 }

@@ -53,5 +53,7 @@ export const FROZEN_SEEDS: readonly (readonly [seed: number, found: string])[] =
   [1_139_044, 'one that failed beside a landing is no evidence against its base'],
   [1_173_526, 'a run that passes before and after an outage refutes that the head failed by itself in it'],
   [1_201_330, 'a run that passes after an outage refutes a suspicion from the outage'],
+  [40, 'somebody is blamed for a check that is not required any more'],
+  [277, 'a failed candidate waits for the review of its required checks without end'],
   [600_149, 'who fails in a search on top of what it cleared is no evidence against the base'],
 ];

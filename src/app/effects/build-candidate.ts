@@ -32,11 +32,10 @@ export async function buildCandidate(run: EffectRun, effect: BuildCandidate): Pr
 /** The same request builds the same commit, so that a second build only reads what is required of it now. */
 export async function reviewRequired(run: EffectRun, effect: ReviewRequired): Promise<EffectAnswer> {
   const candidate = findCandidate(run.found.queue, effect.candidate);
-  if (candidate?.state !== 'testing') return DONE;
+  if (candidate?.state !== 'testing' && candidate?.isUnderReview !== true) return DONE;
   const answer = await build(run, candidate, await loadParent(run, candidate));
-  if (answer.kind !== 'built') return DONE;
-  const { number } = candidate;
-  return { kind: 'event', event: { kind: 'required_reviewed', candidate: number, sources: answer.sources } };
+  const sources = answer.kind === 'built' ? answer.sources : undefined;
+  return { kind: 'event', event: { kind: 'required_reviewed', candidate: candidate.number, sources } };
 }
 
 async function loadParent(run: EffectRun, { parent }: Candidate): Promise<Candidate | undefined> {
