@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -38,6 +36,7 @@ import { type Config, type Environment, listSecretFiles, parseConfig } from './c
 import { describeStartError } from './config/start-error.ts';
 import { connectForges } from './connect-forges.ts';
 import { connectProviders } from './connect-providers.ts';
+import { findServerId, keepAddress } from './data-folder.ts';
 import type { PlaceQuestion } from './flaky/upload-place.ts';
 import { createServer } from './http/server.ts';
 import { addressForServers } from './http/servers/address.ts';
@@ -99,19 +98,6 @@ export async function start(config: Config, log: Log, options: StartOptions = {}
     await store.close();
     throw error;
   }
-}
-
-/**
- * The id of the server that uses this data folder. It survives a restart, so the server can continue the leases it held
- * before.
- */
-async function findServerId({ dataFolder }: Config): Promise<string> {
-  const file = path.join(dataFolder, 'server-id');
-  const present = (await readFile(file, 'utf8').catch(() => '')).trim();
-  if (/^[0-9a-f-]{36}$/.test(present)) return present;
-  const id = randomUUID();
-  await writeFile(file, `${id}\n`, { mode: 0o600 });
-  return id;
 }
 
 async function startOn(
@@ -237,18 +223,6 @@ async function openWebhooks({ dataFolder, secretKey, webhookNetworks }: Config):
 async function tellOfOtherKey(app: App): Promise<void> {
   const other = await findOtherKey(app);
   if (other !== undefined) app.log.warn({ code: other.code }, other.detail);
-}
-
-/** For the CLI on this machine: a changed port is found. */
-// SPEC W26
-async function keepAddress({ dataFolder }: Config, url: string, log: Log): Promise<void> {
-  const file = path.join(dataFolder, 'url');
-  try {
-    await writeFile(file, `${url}\n`, { mode: 0o600 });
-  } catch (error) {
-    // The address is printed anyway, and SLUICE_URL can replace it.
-    log.warn({ err: error, file }, 'address file not written');
-  }
 }
 
 /** Ingest has its own thread, because parsing a large report must not delay requests. */
