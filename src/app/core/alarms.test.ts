@@ -52,7 +52,7 @@ describe('alarms', LIMIT, () => {
     assert.ok(found && repository);
     const run = {
       app: world.app,
-      found,
+      found: { ...found, repository },
       forge: world.forge,
       checks: [],
       junit: [],

@@ -3,6 +3,7 @@ import type { BuildCandidate, DiscardCandidate, ReviewRequired } from '../../eng
 import { findCandidate } from '../../engine/queue.ts';
 import type { BuildAnswer } from '../../forge/forge.ts';
 import { present } from '../../lib/present.ts';
+import { observeTargetBranch } from '../queue/read-target-branch.ts';
 import {
   DONE,
   type EffectAnswer,
@@ -26,7 +27,17 @@ export async function buildCandidate(run: EffectRun, effect: BuildCandidate): Pr
   const parent = await loadParent(run, candidate);
   if (parent?.state === 'building')
     return { kind: 'later', delayMs: parentDelayMs(run.app.clock.now() - parent.plannedAt) };
-  return { kind: 'event', event: toEvent(candidate, await build(run, candidate, parent)) };
+  const answer = await build(run, candidate, parent);
+  const isByTarget = answer.kind === 'conflict' && answer.culprit === undefined;
+  if (isByTarget && (await hasTargetMoved(run))) return { kind: 'later', delayMs: 0 };
+  return { kind: 'event', event: toEvent(candidate, answer) };
+}
+
+/** The queue learns of the branch's head with a delay. A conflict with a head that the branch has left removes no entry. */
+// SPEC C9
+async function hasTargetMoved({ app, found, forge, repository }: EffectRun): Promise<boolean> {
+  const head = await forge.findBranchHead(repository, found.queue.branch);
+  return observeTargetBranch(app, found, head);
 }
 
 /** The same request builds the same commit, so that a second build only reads what is required of it now. */

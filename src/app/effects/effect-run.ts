@@ -5,14 +5,14 @@ import type { CandidateEntry, Forge, ForgeRepository } from '../../forge/forge.t
 import { getIn } from '../../lib/int-map.ts';
 import type { RunnerCheck } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
-import type { LoadedQueue } from '../core/commit-draft.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
+import type { FoundQueue } from '../core/find-queue.ts';
 import { decodeCandidate, decodeShownEntry } from '../core/queue-codec.ts';
 
 /** The context of one effect, read when it is claimed. */
 export interface EffectRun {
   readonly app: App;
-  readonly found: LoadedQueue;
+  readonly found: FoundQueue;
   readonly forge: Forge;
   readonly repository: ForgeRepository;
   /** The commands that the built-in runner runs for every candidate. */

@@ -71,7 +71,8 @@ async function attempt(app: App, effect: StoredEffect): Promise<Settled | LongRu
   const forge = getForge(app, repository.host);
   const { checks, junit } = repository;
   const checksBlocked = explainBlockedChecks(app, repository);
-  const run = { app, found, forge, repository: toForgeRepository(repository), checks, checksBlocked, junit };
+  const place = { found: { ...found, repository }, forge, repository: toForgeRepository(repository) };
+  const run = { app, ...place, checks, checksBlocked, junit };
   const answer = await runEffect(run, asked, effect.id);
   if (answer.kind !== 'long_running') return conclude(app, effect, answer);
   return { kind: 'long_running', run: async (stop) => conclude(app, effect, await answer.run(stop)) };

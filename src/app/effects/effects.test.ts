@@ -12,7 +12,7 @@ import type { QueueSettings } from '../../engine/settings.ts';
 import type { BuildRequest, LandRequest, PublishRequest } from '../../forge/forge.ts';
 import type { Hosting } from '../../forge/hosting.ts';
 import { Fault } from '../../lib/fault.ts';
-import { setIn } from '../../lib/int-map.ts';
+import { setIn, valuesOf } from '../../lib/int-map.ts';
 import type { Sha } from '../../lib/sha.ts';
 import { createMemoryStore } from '../../storage/sqlite/create-memory-store.ts';
 import type { App } from '../core/app.ts';
@@ -81,7 +81,7 @@ class World extends ShellWorld {
     assert.ok(repository);
     return {
       app: this.app,
-      found,
+      found: { ...found, repository },
       forge: this.forge,
       checks: [],
       junit: [],
@@ -490,6 +490,22 @@ describe('building a candidate', () => {
       kind: 'event',
       event: { kind: 'candidate_conflicted', candidate, prNumber: clashing, culprit: A, files: ['a'] },
     });
+  });
+
+  it('a conflict with a head that the branch has left decides nothing [C9]', async () => {
+    const base = world.head;
+    await world.observe(world.repository.commit('main', { files: { a: 'theirs' } }));
+    world.repository.moveBranch('main', base);
+    const { candidates } = await world.queue();
+    const [candidate] = [...valuesOf(candidates)].filter(({ members }) => members[0]?.prNumber === A);
+    assert.ok(candidate);
+    assert.deepEqual(await build(candidate.number), { kind: 'later', delayMs: 0 });
+    assert.equal((await world.queue()).head?.sha, base);
+    assert.deepEqual(await build(candidate.number), DONE);
+    const again = [...valuesOf((await world.queue()).candidates)].find(({ members }) => members[0]?.prNumber === A);
+    assert.ok(again);
+    await world.build(again.number);
+    assert.equal(findEntry(await world.queue(), A)?.state, 'TESTING');
   });
 });
 

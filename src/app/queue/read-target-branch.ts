@@ -15,11 +15,11 @@ export async function readTargetBranch(app: App, found: FoundQueue): Promise<voi
 
 /**
  * Records the head of the target branch that the forge returned. `found` is the queue as it was before the read: the
- * engine ignores a head that was read before the queue's own last landing.
+ * engine ignores a head that was read before the queue's own last landing. Answers whether the head is new to the queue.
  */
-export async function observeTargetBranch(app: App, found: FoundQueue, seen: Sha | undefined): Promise<void> {
+export async function observeTargetBranch(app: App, found: FoundQueue, seen: Sha | undefined): Promise<boolean> {
   const { head, landing, heads } = found.queue;
-  if (seen === head?.sha || landing?.isBegun) return;
+  if (seen === head?.sha || landing?.isBegun) return false;
   const isDescendant = seen !== undefined && head !== undefined && (await isAncestor(app, found, head.sha, seen));
   if (isDescendant) await endLanded(app, found, { head: seen, since: head.sha });
   await app.queues.run(found.id, () => ({
@@ -29,6 +29,7 @@ export async function observeTargetBranch(app: App, found: FoundQueue, seen: Sha
     since: heads,
     isDescendant,
   }));
+  return true;
 }
 
 function isAncestor(app: App, { repository }: FoundQueue, ancestor: Sha, descendant: Sha): Promise<boolean> {
