@@ -110,6 +110,24 @@ describe('the page of a pull request', () => {
     assert.deepEqual(world.pages.acts.slice(length), ['comment']);
   });
 
+  it('is not written for a step that an earlier update has shown [G141]', async () => {
+    const world = await createWorld({ concurrency: 1 });
+    const turn = (state: 'PAUSED' | 'RUNNING') =>
+      world.send({ kind: 'queue_updated', at: world.now, actor: 'ada', settings: {}, state });
+    const [_, second, third] = [await world.submit(), await world.submit(), await world.submit()];
+    await world.pass(1_000);
+    await turn('PAUSED');
+    await world.pass(1_000);
+    assert.match(textOn(world, third.number), /number 3 of 3/);
+    const { length } = world.pages.acts;
+    await world.cancel(second.number);
+    await world.pass(1_000);
+    assert.deepEqual(world.pages.acts.slice(length), [], 'its second update finds its step shown by the first');
+    await turn('RUNNING');
+    await world.pagesUpdated();
+    assert.match(textOn(world, third.number), /number 2 of 2/);
+  });
+
   it('says nothing that its settings switch off [G47]', async () => {
     const world = await createWorld({
       commentsEnabled: false,

@@ -11,9 +11,9 @@ import type { QueueId } from '../../storage/queues.ts';
 import type { App } from '../core/app.ts';
 import type { LoadedQueue } from '../core/commit-draft.ts';
 import { spreadOf } from '../core/leased-worker.ts';
-import { decodeShownEntry } from '../core/queue-codec.ts';
+import { decodeShownEntry, versionOfEffect } from '../core/queue-codec.ts';
 import { collectPageFacts, type PageHost } from '../pr-page/collect-page-facts.ts';
-import { changeNote, findNote, type NoteKey, type StoredNote } from '../pr-page/note.ts';
+import { changeNote, findNote, type Note, type NoteKey, type StoredNote } from '../pr-page/note.ts';
 import { createPairedWriter } from '../pr-page/paired-writer.ts';
 import { type PageOutcome, waitForPage, writePage } from '../pr-page/write-page.ts';
 import { WriteSlots } from '../pr-page/write-slots.ts';
@@ -116,6 +116,7 @@ async function updateOnce(
   // The note is read before the queues, so that another update that wrote a later state has changed it.
   const stored = await recordQueue(app, key, run.found.id);
   if (hasLostLease && stored.note.lease !== undefined) throw leftToOther();
+  if (isShown(stored.note, run.found.id, effect)) return DONE;
   const waitMs = await waitForPage(page, stored);
   if (waitMs > 0) return { kind: 'later', delayMs: waitMs };
   // The effect waited for its slot, and the queue may have changed.
@@ -129,6 +130,13 @@ async function updateOnce(
   const [first, ...others] = views;
   if (first === undefined || own === undefined) return DONE;
   return writePage(page, stored, { views: [first, ...others], own });
+}
+
+// SPEC G141
+/** Another update wrote the page after the step that this one is about. */
+function isShown({ shown, lease, unansweredAt }: Note, queueId: QueueId, effect: string): boolean {
+  const isKnown = lease === undefined && unansweredAt === undefined;
+  return isKnown && shown?.queueId === queueId && shown.version >= versionOfEffect({ id: effect });
 }
 
 /** The queue that wrote last comes first. */

@@ -16,6 +16,8 @@ export interface Note {
   readonly labels: readonly string[];
   /** A change of the labels was not confirmed: any of them may be missing. */
   readonly areLabelsUnknown: boolean;
+  /** The page was last written from this version of this queue, or from a later one. Absent while that is unknown. */
+  readonly shown?: ShownVersion;
   /** The update that writes to the page now. A crash leaves it behind. */
   readonly lease?: PageLease;
   /** The answer to a write got lost then. The write may still arrive. */
@@ -34,6 +36,11 @@ export interface Note {
   readonly heads: readonly SeenHead[];
   /** Replies to commands, the newest last. They are limited, so that a person cannot make us reply without end. */
   readonly replies: readonly ReplyNote[];
+}
+
+export interface ShownVersion {
+  readonly queueId: QueueId;
+  readonly version: number;
 }
 
 export interface PageLease {

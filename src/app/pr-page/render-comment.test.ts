@@ -138,6 +138,17 @@ describe('the comment on a pull request', () => {
     assert.doesNotMatch(renderComment([{ ...situation, forecast }], forecast.landsAtP95).text, /Lands/, 'it is late');
   });
 
+  it('tells how many are queued, and is not written again for that alone [G141]', () => {
+    const situation = aPlainSituation('TESTING');
+    const queued = { ...situation, explanation: { ...situation.explanation, position: 3 } };
+    const [one, other] = [4, 5].map((admitted) => renderComment([{ ...queued, admitted }], 0));
+    assert.match(one?.text ?? '', /, number 3 of 4\n/);
+    assert.match(other?.text ?? '', /, number 3 of 5\n/);
+    assert.equal(one?.essence, other?.essence);
+    const next = { ...queued, admitted: 4, explanation: { ...queued.explanation, position: 2 } };
+    assert.notEqual(renderComment([next], 0).essence, one?.essence, 'its own place is worth a change');
+  });
+
   it('says the same at another time, and only then', () => {
     const situation = aSituation('TESTING', 1);
     const [one, other] = [renderComment([situation], 0), renderComment([situation], 86_400_000)];

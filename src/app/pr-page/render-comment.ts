@@ -28,12 +28,15 @@ const MAX_DEPTH = 3;
 export function renderComment(queues: readonly PageFacts[], at: Instant): { text: string; essence: string } {
   const [first, ...others] = queues;
   if (first === undefined) return { text: COMMENT_MARKER, essence: '' };
-  const lines = [COMMENT_MARKER, ...renderSituation(first), ...others.flatMap(renderBriefly)];
-  const essence = [joinLines(lines, MAX_COMMENT, REST), ...renderWays(first)].join('\n');
-  // The time of writing and the forecast are no part of the essence: an unchanged comment is not written again.
+  const render = (shown: PageFacts) => {
+    const lines = [COMMENT_MARKER, ...renderSituation(shown), ...others.flatMap(renderBriefly)];
+    return [joinLines(lines, MAX_COMMENT, REST), ...renderWays(shown)].join('\n');
+  };
+  // The time of writing, the forecast and how many others are queued are no part of the essence: an unchanged comment
+  // is not written again.
   return {
-    text: `${essence}\n\n<sub>As of ${minuteOf(at)}.${renderForecast(first, at)}${renderLink(first)}</sub>`,
-    essence,
+    text: `${render(first)}\n\n<sub>As of ${minuteOf(at)}.${renderForecast(first, at)}${renderLink(first)}</sub>`,
+    essence: render({ ...first, admitted: 0 }),
   };
 }
 

@@ -3,7 +3,7 @@ import { type EntryState, isLive } from '../../engine/queue.ts';
 import type { Written } from '../../forge/hosting.ts';
 import { isKnownNotApplied } from '../../forge/known-not-applied.ts';
 import type { Instant } from '../../lib/clock.ts';
-import { type CommentNote, changeNote, type Note, replaceNote, type StoredNote } from './note.ts';
+import { type CommentNote, changeNote, type Note, replaceNote, type ShownVersion, type StoredNote } from './note.ts';
 import { digestOf, type PageOfQueue, type PagePart, type PageWrite } from './page-write.ts';
 import { COMMENT_MARKER, renderComment } from './render-comment.ts';
 import { planCheckRun } from './write-check-run.ts';
@@ -44,15 +44,17 @@ export async function writePage(page: PageWrite, read: StoredNote, views: PageVi
   const parts = planPage(page, read.note, views);
   const different = Object.values(parts).filter((part) => part !== undefined);
   if (different.length === 0) return 'written';
-  const { unansweredAt: _, ...before } = read.note;
+  const { unansweredAt: _, shown: __, ...before } = read.note;
   const lease = { by: page.attempt, effect: page.effect, at: page.app.clock.now() };
   const note = different.reduce<Note>((begun, part) => part.begin(begun), { ...before, lease });
   if (!(await replaceNote(page.app, page.key, { note, version: read.version }))) return 'again';
   const outcomes = await writeParts(page, parts);
-  const isLastWrite = await endLease(page, before, outcomes);
+  const isWhole = different.every(({ isPreliminary }) => isPreliminary !== true);
+  const { id: queueId, version } = views.own.loaded;
+  const isLastWrite = await endLease(page, before, { outcomes, ...(isWhole && { shown: { queueId, version } }) });
   for (const { result } of outcomes) if (result.status === 'rejected') throw result.reason;
   if (isLastWrite === undefined) return 'lost';
-  return isLastWrite && different.every(({ isPreliminary }) => isPreliminary !== true) ? 'written' : 'again';
+  return isLastWrite && isWhole ? 'written' : 'again';
 }
 
 type PageParts = ReturnType<typeof planPage>;
@@ -90,6 +92,12 @@ function planSettling(page: PageWrite, note: Note, { loaded, entry }: PageOfQueu
   };
 }
 
+interface WrittenParts {
+  readonly outcomes: readonly PartOutcome[];
+  /** What the page shows if every part was written. */
+  readonly shown?: ShownVersion;
+}
+
 interface PartOutcome {
   readonly part: PagePart;
   readonly result: PromiseSettledResult<(note: Note) => Note>;
@@ -118,11 +126,12 @@ async function settle(part: PagePart | undefined): Promise<PartOutcome | undefin
 async function endLease(
   { app, key, attempt }: PageWrite,
   before: Note,
-  outcomes: readonly PartOutcome[],
+  { outcomes, shown }: WrittenParts,
 ): Promise<boolean | undefined> {
+  const isAll = shown !== undefined && outcomes.every(({ result }) => result.status === 'fulfilled');
   let isLastWrite: boolean | undefined;
   const now = app.clock.now();
-  await changeNote(app, key, ({ lease, ...present }) => {
+  await changeNote(app, key, ({ lease, shown: _, ...present }) => {
     const isHeld = lease?.by === attempt;
     isLastWrite = isHeld ? lease.isDisturbed !== true : undefined;
     const after = outcomes.reduce<Note>((note, { part, result }) => {
@@ -132,7 +141,8 @@ async function endLease(
       const known = result.status === 'rejected' ? restore(note, before, part.fields) : result.value(note);
       return isLastWrite === true ? known : part.begin(known);
     }, present);
-    return isHeld || lease === undefined ? after : { ...after, lease: { ...lease, isDisturbed: true } };
+    if (!isHeld && lease !== undefined) return { ...after, lease: { ...lease, isDisturbed: true } };
+    return isAll && isLastWrite === true ? { ...after, shown } : after;
   });
   return isLastWrite;
 }
