@@ -15,10 +15,10 @@ import { createTrees, expand, type FactsTools, findPullRequest, findPullRequests
 import { findById, identityOf } from './identity.ts';
 import { inspect } from './inspect.ts';
 import { changeLabels, readLabel } from './labels.ts';
+import { createLandedPulls, type LandedPulls } from './landed-pulls.ts';
 import { createMerging } from './merging.ts';
 import { findPermission } from './people.ts';
 import { createGiteaPoller } from './poll.ts';
-import { createLandedPulls } from './recent-pulls.ts';
 import { createRules, requiredContexts } from './rules.ts';
 import { settleLanded } from './settle-landed.ts';
 import { readChecks, readReports, writeCheck } from './statuses.ts';
@@ -51,11 +51,12 @@ export function createGiteaForge({ testBranchPrefix = 'sluice', ...options }: Gi
     conflicts: createConflictMemory(clock),
     trees: createTrees(),
   };
-  const hosting = createHosting(tools, testBranchPrefix);
+  const landed = createLandedPulls(tools);
+  const hosting = createHosting(tools, landed, testBranchPrefix);
   const adapter: HostedAdapter = {
     hosting,
     remote: remoteOf(client),
-    merging: createMerging({ client, clock }),
+    merging: createMerging({ ...tools, landed }),
     pullRequestRef,
     pinsReporters: true,
     findPullRequest: (query) => findPullRequest(tools, query),
@@ -80,10 +81,9 @@ function remoteOf(client: GiteaClient): HostedRemote {
   };
 }
 
-function createHosting(tools: FactsTools, testBranchPrefix: string): Hosting {
+function createHosting(tools: FactsTools, landed: LandedPulls, testBranchPrefix: string): Hosting {
   const { client, rules } = tools;
   const poller = createGiteaPoller(tools);
-  const landed = createLandedPulls(client, tools.clock);
   return {
     kind: 'gitea',
     usualLanding: 'PUSH',

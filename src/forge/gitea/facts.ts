@@ -49,9 +49,13 @@ export async function findPull(
   return status === 404 ? undefined : data;
 }
 
-/** The open pull requests that changed last: one page of the list. */
+/**
+ * The open pull requests that changed last: one page of the list. A landing reads it before its push, when Gitea has
+ * computed what can be merged, so that one that is submitted after the push is known to have been mergeable.
+ */
+// SPEC G163
 export async function listRecent(
-  client: GiteaClient,
+  { client, conflicts }: FactsTools,
   repository: ForgeRepository,
 ): Promise<ReadonlyMap<PrNumber, PullData>> {
   const query = { state: 'open', sort: 'recentupdate', limit: await client.readPageSize() };
@@ -61,6 +65,7 @@ export async function listRecent(
     query,
     isUrgent: true,
   });
+  for (const pull of data ?? []) if (pull.mergeable !== false) conflicts.judge(repository, pull);
   return new Map((data ?? []).map((pull) => [pull.number, pull]));
 }
 
@@ -78,7 +83,7 @@ export async function findPullRequests(
   repository: ForgeRepository,
   numbers: readonly PrNumber[],
 ): Promise<ReadonlyMap<PrNumber, PullRequestFacts>> {
-  const listed = await listRecent(tools.client, repository);
+  const listed = await listRecent(tools, repository);
   const found = await Promise.all(
     numbers.map(async (number) => {
       const pull = listed.get(number) ?? (await findPull(tools.client, repository, number));

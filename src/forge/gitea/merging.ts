@@ -1,19 +1,17 @@
 import type { PrNumber } from '../../engine/pull-request.ts';
-import type { Timing } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { MergeAnswer, MergeState } from '../candidate/land-one-by-one.ts';
 import type { CandidateEntry, LandRequest } from '../forge.ts';
 import type { HostedMerging, OpenState } from '../hosted/adapter.ts';
 import { bareText } from '../hosted/forge-text.ts';
-import type { GiteaClient } from './api/client.ts';
 import type { PullData } from './api/data.ts';
 import type { Answer } from './api/exchange.ts';
 import { messageIn } from './api/unavailable.ts';
-import { findPull, listRecent } from './facts.ts';
+import { type FactsTools, findPull, listRecent } from './facts.ts';
+import type { LandedPulls } from './landed-pulls.ts';
 
-interface MergingParts {
-  readonly client: GiteaClient;
-  readonly clock: Timing;
+interface MergingParts extends FactsTools {
+  readonly landed: LandedPulls;
 }
 
 /** Git shows a merge at once. The margin allows for clock skew. */
@@ -29,15 +27,17 @@ export function createMerging(parts: MergingParts): HostedMerging {
 }
 
 async function findOpenStates(
-  { client }: MergingParts,
+  parts: MergingParts,
   { repository, entries }: LandRequest,
 ): Promise<ReadonlyMap<PrNumber, OpenState>> {
-  const listed = entries.length > 1 ? await listRecent(client, repository) : new Map<PrNumber, PullData>();
+  const { client, landed } = parts;
+  const listed = entries.length > 1 ? await listRecent(parts, repository) : new Map<PrNumber, PullData>();
   const read = ({ prNumber }: CandidateEntry) => listed.get(prNumber) ?? findPull(client, repository, prNumber, true);
   const pulls = await Promise.all(entries.map(read));
   return new Map(
     pulls.flatMap((pull) => {
       if (pull === undefined) return [];
+      landed.keep(repository, pull);
       const state = pull.merged === true ? 'merged' : pull.state;
       return [[pull.number, { state, baseBranch: pull.base.ref }] as const];
     }),

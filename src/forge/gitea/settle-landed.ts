@@ -6,7 +6,7 @@ import { encodePath, type GiteaClient } from './api/client.ts';
 import type { PullData } from './api/data.ts';
 import { messageIn } from './api/unavailable.ts';
 import { isFork } from './facts.ts';
-import type { LandedPulls } from './recent-pulls.ts';
+import type { LandedPulls } from './landed-pulls.ts';
 
 interface SettleTools {
   readonly client: GiteaClient;
@@ -23,8 +23,8 @@ const MAX_PULL_PAGES = 20;
  */
 // SPEC G167
 export async function settleLanded({ client, landed }: SettleTools, request: SettleRequest): Promise<void> {
-  const { repository, number, headSha } = request;
-  const pull = await landed.find(repository, number);
+  const { repository, headSha } = request;
+  const pull = await landed.find(request);
   if (pull === undefined || pull.head.sha !== headSha) return;
   if (pull.state === 'open') await markMerged(client, request);
   await deleteBranch(client, repository, pull);
