@@ -94,7 +94,7 @@ function planSettling(page: PageWrite, note: Note, { loaded, entry }: PageOfQueu
 
 interface WrittenParts {
   readonly outcomes: readonly PartOutcome[];
-  /** What the page shows if every part was written. */
+  /** The version that the page shows if every part was written. */
   readonly shown?: ShownVersion;
 }
 
