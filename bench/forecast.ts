@@ -14,6 +14,7 @@ const OPTIONS = {
   from: { type: 'string', default: '1' },
   moments: { type: 'string', default: '12' },
   samples: { type: 'string', default: '40' },
+  history: { type: 'string', default: '150' },
   only: { type: 'string', multiple: true },
   outcomes: { type: 'string' },
   cost: { type: 'string' },
@@ -39,17 +40,20 @@ const WORLDS = [
 
 const GIT_MS = 5_000;
 const PRS = 450;
+const QUIET_LOAD = 2;
 const SAME_MS = 1_500;
 
 interface Asked {
   readonly seeds: readonly string[];
   readonly moments: number;
   readonly samples: number;
+  /** How many pull requests came before, in a quiet time. */
+  readonly history: number;
 }
 
 /**
  * How well forecasts come true, on simulated queues and on real outcomes (`--outcomes file.csv.gz`). `--only adaptive`
- * measures one mode, `--from 1001` takes other queues. `--cost 60` measures for 60 seconds what forecasts of 20 watched queues cost.
+ * measures one mode, `--from 1001` takes other queues, `--history 0` young ones. `--cost 60` measures for 60 seconds what forecasts of 20 watched queues cost.
  */
 export async function run(words: readonly string[] = []): Promise<void> {
   const { values } = parseArgs({ args: [...words], options: OPTIONS });
@@ -58,6 +62,7 @@ export async function run(words: readonly string[] = []): Promise<void> {
     seeds: Array.from({ length: Number(values.seeds) }, (_, index) => `forecast-${Number(values.from) + index}`),
     moments: Number(values.moments),
     samples: Number(values.samples),
+    history: Number(values.history),
   };
   const wanted = (values.only ?? Object.keys(MODES)).flatMap((names) => names.split(','));
   const all: Observation[] = [];
@@ -66,7 +71,9 @@ export async function run(words: readonly string[] = []): Promise<void> {
       const name = `forecast.${mode}.load${world.load}.failing${100 * world.failureRate}`;
       progress(name);
       const targets = mode === 'lanes' ? 12 : 0;
-      const workloads = asked.seeds.map((seed) => withGit(draw(seed, { prs: PRS, targets, ...world })));
+      const prs = PRS + asked.history;
+      const drawn = asked.seeds.map((seed) => withGit(draw(seed, { prs, targets, ...world })));
+      const workloads = drawn.map((workload) => withQuietPast(workload, asked.history, world.load / QUIET_LOAD));
       all.push(...tell(name, workloads, settings, asked));
     }
   }
@@ -83,6 +90,16 @@ function withGit(workload: Workload): Workload {
   return { ...workload, chance: { ...workload.chance, gitMs: GIT_MS } };
 }
 
+/** The first pull requests come so much slower: every queue has decided them when the load begins. */
+function withQuietPast(workload: Workload, history: number, slower: number): Workload {
+  const begins = workload.changes[history]?.submittedAt ?? 0;
+  const changes = workload.changes.map((change) => {
+    const { submittedAt } = change;
+    return submittedAt < begins ? { ...change, submittedAt: begins - (begins - submittedAt) * slower } : change;
+  });
+  return { ...workload, changes };
+}
+
 /** One project of each band of failure rates, with durations around its median: the file has none. */
 function replayOutcomes(file: string, mode: string, asked: Asked): Observation[] {
   const parsed = parseOutcomes(gunzipSync(readFileSync(file)).toString());
@@ -92,7 +109,7 @@ function replayOutcomes(file: string, mode: string, asked: Asked): Observation[]
     const name = `forecast.${mode}.travis.${band}`;
     progress(name);
     const workloads = projects.slice(0, asked.seeds.length).map((project, index) => replay(project, `${index}`));
-    return tell(name, workloads, MODES[mode] ?? {}, asked);
+    return tell(name, workloads, MODES[mode] ?? {}, { ...asked, history: 0 });
   });
 }
 
@@ -108,9 +125,9 @@ function replay(project: ProjectOutcomes, seed: string): Workload {
 }
 
 function tell(name: string, workloads: readonly Workload[], settings: Settings, asked: Asked): Observation[] {
-  const { moments, samples } = asked;
+  const { moments, samples, history } = asked;
   const made = workloads.flatMap((workload, index) =>
-    calibrate(workload, { settings, seed: `${name}/${index}`, moments, samples }),
+    calibrate(workload, { settings, seed: `${name}/${index}`, moments, samples, history }),
   );
   tellTimes(
     name,
@@ -121,19 +138,24 @@ function tell(name: string, workloads: readonly Workload[], settings: Settings, 
 
 function tellTimes(name: string, made: readonly Observation[]): void {
   const landed = made.filter((one) => one.landedAt !== undefined && one.landsAtP50 !== undefined);
-  const tellBefore = (limit: 'landsAtP50' | 'landsAtP95', goal: string) => {
-    const { percent, error } = shareOf(landed, (one) => isBefore(one.landedAt ?? 0, one[limit] ?? 0));
+  const tellBefore = (quantile: string, limit: 'landsAtP50' | 'landsAtP95', share: number, goal: string) => {
+    const { percent, error } = shareOf(landed, (one) => creditOf(one, one[limit] ?? 0, share));
     const unit = `% (${goal}) ± ${error.toFixed(1)} of ${landed.length}`;
-    printFigure({ name: `${name}.before_${limit === 'landsAtP50' ? 'p50' : 'p95'}`, value: percent, unit });
+    printFigure({ name: `${name}.before_${quantile}`, value: percent, unit });
   };
-  tellBefore('landsAtP50', '45 to 55');
-  tellBefore('landsAtP95', '92 to 98');
+  tellBefore('p50', 'landsAtP50', 0.5, '45 to 55');
+  tellBefore('p95', 'landsAtP95', 0.95, '92 to 98');
 }
 
-/** A simulated run takes as long again, so some forecasts come true to the second: half of these count as before. */
-function isBefore(landedAt: Instant, told: Instant): number {
-  if (Math.abs(landedAt - told) < SAME_MS) return 0.5;
-  return landedAt < told ? 1 : 0;
+/**
+ * 1 if it landed before the told instant. A simulated run takes as long again, so many landings are at the told instant
+ * to the second, and so are many samples: of these, as many count as before as make up the share that was told.
+ */
+function creditOf({ landedAt = 0, samples }: Observation, told: Instant, share: number): number {
+  if (Math.abs(landedAt - told) >= SAME_MS) return landedAt < told ? 1 : 0;
+  const before = samples.filter((at) => at <= told - SAME_MS).length;
+  const same = samples.filter((at) => Math.abs(at - told) < SAME_MS).length;
+  return Math.min(1, Math.max(0, (share * (samples.length + 1) - before) / (same + 1)));
 }
 
 /** With its standard error. Forecasts of one queue come true together, so queues are what is counted. */

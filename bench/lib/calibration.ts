@@ -18,6 +18,8 @@ export interface Observation extends Forecast {
   /** It was not submitted yet. */
   readonly isNext: boolean;
   readonly landedAt: Instant | undefined;
+  /** When it landed in the samples. */
+  readonly samples: readonly Instant[];
 }
 
 /** A world that remembers its runs, as a server does. */
@@ -49,6 +51,7 @@ interface Made {
   readonly prNumber: PrNumber;
   readonly madeAt: Instant;
   readonly forecast: Forecast;
+  readonly samples: readonly Instant[];
   /** The forecast of one submitted now is compared with the one that came next, so much later. */
   readonly laterMs: number | undefined;
 }
@@ -59,18 +62,22 @@ interface Calibration {
   /** How many times forecasts are made. */
   readonly moments: number;
   readonly samples: number;
+  /** Forecasts are made after this many pull requests. */
+  readonly history: number;
 }
 
 /** Plays a workload, stops it at random for forecasts, and compares them with its end. */
-export function calibrate(workload: Workload, { settings, seed, moments, samples }: Calibration): Observation[] {
+export function calibrate(workload: Workload, asked: Calibration): Observation[] {
+  const { settings, seed, moments, samples, history } = asked;
   const prng = new Prng(`${seed}/moments`);
   const { changes, chance } = workload;
   const world: RememberingWorld = new RememberingWorld(workload, () => run.clock.now);
   const queue = beginQueue({ ...DEFAULT_SETTINGS, ...settings } as QueueSettings);
   const run = beginRun(workload, queue, world);
   // Forecasts expect that pull requests go on to come, so the workload goes on until all told entries are decided.
-  const from = changes[Math.floor(changes.length * 0.12)]?.submittedAt ?? 0;
-  const until = changes[Math.floor(changes.length * 0.42)]?.submittedAt ?? 0;
+  const instantAt = (part: number) =>
+    changes[history + Math.floor((changes.length - history) * part)]?.submittedAt ?? 0;
+  const [from, until] = [instantAt(0.12), instantAt(0.42)];
   const made: Made[] = [];
   const forecast = () => {
     if (world.runs.filter(({ passed }) => passed !== undefined).length < ENOUGH_RUNS) return;
@@ -81,19 +88,25 @@ export function calibrate(workload: Workload, { settings, seed, moments, samples
       landMs: [chance.gitMs],
       arrivalMs: arrivalMsAt(workload, now),
     };
+    const landings: [PrNumber, Instant][] = [];
     const { entries, next } = forecastQueue(run.queue, now, pace, {
       seed: `${seed}/${now}`,
       isEnough: (done) => done >= samples,
+      onSample: (landedAt) => landings.push(...landedAt),
     });
-    for (const [prNumber, forecast] of entries) made.push({ prNumber, madeAt: now, forecast, laterMs: undefined });
+    const samplesOf = Map.groupBy(landings, ([prNumber]) => prNumber);
+    for (const [prNumber, forecast] of entries) {
+      const instants = (samplesOf.get(prNumber) ?? []).map(([, at]) => at);
+      made.push({ prNumber, madeAt: now, forecast, samples: instants, laterMs: undefined });
+    }
     const following = changes.find(({ submittedAt }) => submittedAt > now);
     if (following === undefined || next === undefined) return;
     const laterMs = following.submittedAt - now;
-    made.push({ prNumber: following.number as PrNumber, madeAt: now, forecast: next, laterMs });
+    made.push({ prNumber: following.number as PrNumber, madeAt: now, forecast: next, samples: [], laterMs });
   };
   for (let index = 0; index < moments; index += 1) run.clock.at(from + prng.next() * (until - from), forecast);
   while (run.advance());
-  return made.map(({ prNumber, madeAt, forecast: told, laterMs }) => {
+  return made.map(({ prNumber, madeAt, forecast: told, samples: instants, laterMs }) => {
     const landedAt = world.referee.landedAt.get(prNumber);
     const isNext = laterMs !== undefined;
     return {
@@ -102,6 +115,7 @@ export function calibrate(workload: Workload, { settings, seed, moments, samples
       madeAt,
       isNext,
       landedAt: landedAt === undefined ? undefined : landedAt - (laterMs ?? 0),
+      samples: instants,
     };
   });
 }

@@ -30,6 +30,8 @@ export interface ForecastOptions {
   readonly seed: string;
   /** Asked before each sample, with the number of samples so far. */
   readonly isEnough: (samples: number) => boolean;
+  /** Told when entries landed in each sample. */
+  readonly onSample?: (landedAt: ReadonlyMap<PrNumber, Instant>) => void;
 }
 
 /** With fewer runs than this, the past says too little. */
@@ -52,7 +54,10 @@ export function forecastQueue(queue: Queue, now: Instant, past: Pace, options: F
     // One more pull request may fill a batch, so half of the samples are without it.
     const hasNext = samples % 2 === 1;
     const belief = beliefs.draw(prng);
-    tally.add(new Sample(queue, now, { belief, durations: new Durations(pace, prng), pace, prng, hasNext }).play());
+    const drawing = { belief, durations: new Durations(pace, prng), pace, prng, hasNext };
+    const played = new Sample(queue, now, drawing).play();
+    tally.add(played);
+    options.onSample?.(played.landedAt);
     samples += 1;
   }
   const usual = new Beliefs(queue, USUAL_PRIOR);
