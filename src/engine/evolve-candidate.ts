@@ -89,8 +89,13 @@ function build(work: Work, candidate: Candidate, { sha, tree, sources }: Candida
     beginChecks(work, built, required);
     countEarlyReports(work, built.number);
   }
+  if (work.at - candidate.plannedAt >= LONG_BUILD_MS)
+    for (const { prNumber } of candidate.members) tell(work, prNumber);
   return APPLIED;
 }
+
+/** A page that awaits the commit for some seconds more (update-page.ts) says then that it is being built. */
+const LONG_BUILD_MS = 5_000;
 
 function fail(work: Work, candidate: Candidate, { reason, detail }: CandidateUnbuildable): Outcome {
   if (candidate.state !== 'building' && candidate.state !== 'testing') return notBuilding(candidate);

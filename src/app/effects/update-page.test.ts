@@ -3,6 +3,7 @@ import { afterEach, describe, it } from 'node:test';
 import { PageWorld } from '../../../test/worlds/shell/page-world.ts';
 import type { PrNumber, PullRequestFacts } from '../../engine/pull-request.ts';
 import type { QueueSettings } from '../../engine/settings.ts';
+import type { BuildRequest } from '../../forge/forge.ts';
 import type { Sha } from '../../lib/sha.ts';
 import { changeNote, readNote } from '../pr-page/note.ts';
 
@@ -19,6 +20,14 @@ async function createWorld(settings: Partial<QueueSettings> = {}): Promise<PageW
   const world = await PageWorld.create(settings);
   started.push(world);
   return world;
+}
+
+/** Commits are built only once the returned function is called. */
+function holdBuilds({ forge }: PageWorld): () => void {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const build = forge.buildCandidate.bind(forge);
+  Object.assign(forge, { buildCandidate: (request: BuildRequest) => promise.then(() => build(request)) });
+  return resolve;
 }
 
 /** The server hangs while it writes what follows from `act`, and another takes over. Returns the end of the hang. */
@@ -126,6 +135,34 @@ describe('the page of a pull request', () => {
     await turn('RUNNING');
     await world.pagesUpdated();
     assert.match(textOn(world, third.number), /number 2 of 2/);
+  });
+
+  it('says that the commit is being built if that takes long, and not any more once it is built [G45]', async () => {
+    const world = await createWorld();
+    const build = holdBuilds(world);
+    const pr = await world.submit();
+    await world.pass(5_000);
+    assert.deepEqual(world.pages.acts, [], 'a usual build is awaited');
+    await world.pass(3_000);
+    assert.match(textOn(world, pr.number), /Sluice builds the commit to test/);
+    build();
+    await world.pagesUpdated();
+    assert.match(textOn(world, pr.number), /Required: `ci`/);
+  });
+
+  it('goes on to say that it is queued while its commit is built [G45]', async () => {
+    const world = await createWorld({ concurrency: 1 });
+    await world.submit();
+    const pr = await world.submit();
+    await world.pass(10_000);
+    assert.match(textOn(world, pr.number), /waiting to be tested/);
+    const build = holdBuilds(world);
+    await world.report(1, 'ci', 'SUCCESS');
+    await world.pass(20_000);
+    assert.match(textOn(world, pr.number), /waiting to be tested/);
+    build();
+    await world.pagesUpdated();
+    assert.match(textOn(world, pr.number), /Required: `ci`/);
   });
 
   it('says nothing that its settings switch off [G47]', async () => {

@@ -163,7 +163,10 @@ function isAboutToChange(queue: Queue, entry: Entry, now: Instant): boolean {
     );
   }
   const building = entry.candidate === undefined ? undefined : findCandidate(queue, entry.candidate);
-  if (building?.state === 'building' && now - building.plannedAt < BEGINNING_MS) return true;
+  if (building?.state === 'building') {
+    const hadToWait = building.plannedAt - entry.submittedAt > BEGINNING_MS;
+    if (now - building.plannedAt < (hadToWait ? BUILDING_MS : BEGINNING_MS)) return true;
+  }
   const { mergeability } = entry.pr;
   const isOpen = mergeability === 'IN_PROGRESS' || mergeability === 'UNSPECIFIED';
   const isNext = queue.state === 'RUNNING' && freeSlots(queue) > 0;
@@ -173,7 +176,10 @@ function isAboutToChange(queue: Queue, entry: Entry, now: Instant): boolean {
 
 const ABOUT_TO_CHANGE_MS = 1_000;
 const LANDING_MS = 30_000;
+/** A person who submitted it looks for an answer. */
 const BEGINNING_MS = 6_000;
+/** Until the commit is built, the comment says of an entry that had to wait that it is queued. */
+const BUILDING_MS = 30_000;
 /** Entries ahead usually land first. One that waits for longer gets an update. */
 const PASSED_MS = 30_000;
 
