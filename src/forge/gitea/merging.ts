@@ -31,7 +31,7 @@ async function findOpenStates(
   { repository, entries }: LandRequest,
 ): Promise<ReadonlyMap<PrNumber, OpenState>> {
   const { client, landed } = parts;
-  const listed = entries.length > 1 ? await listRecent(parts, repository) : new Map<PrNumber, PullData>();
+  const listed = await listRecent(parts, repository);
   const read = ({ prNumber }: CandidateEntry) => listed.get(prNumber) ?? findPull(client, repository, prNumber, true);
   const pulls = await Promise.all(entries.map(read));
   return new Map(
