@@ -18,13 +18,18 @@ export function createAdmission({ app }: ServerDeps, limit: RateLimit | undefine
       request.caller = caller;
       done(refusalOf(caller, { operation, limit, reply }));
     };
-    request.readmit = async () => app.auth.find(secret);
+    request.readmit = finderOf(app, secret);
     const found = app.auth.find(secret);
     const slug = findOrganization(request);
     if (slug !== undefined) actFor(app, slug, found).then(admit, done);
     else if (found instanceof Promise) found.then(admit, done);
     else admit(found);
   };
+}
+
+/** Apart from the hook: with a closure that holds the hook's variables, every request survives the minor collections. */
+function finderOf({ auth }: App, secret: string): () => Promise<Caller | undefined> {
+  return async () => auth.find(secret);
 }
 
 // SPEC A13
