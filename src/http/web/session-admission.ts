@@ -24,8 +24,7 @@ export function createSessionAdmission(
   return (operation) => (request, reply, done) => {
     const foreign = findForeignOrigin(request, deps.baseUrlOf);
     if (foreign !== undefined) return done(foreign);
-    const findStranger = () => strangers.find(operation, findOrganization(request));
-    request.readmit = async () => (await findPerson(app, request)) ?? findStranger();
+    request.readmit = finderOf(request, { app, strangers, operation });
     request.readmit().then(
       (caller) => {
         request.caller = caller;
@@ -36,6 +35,14 @@ export function createSessionAdmission(
       (error) => done(error),
     );
   };
+}
+
+/** Apart from the hook, for the reason that `finderOf` in admission.ts has. */
+function finderOf(
+  request: FastifyRequest,
+  { app, strangers, operation }: { readonly app: App; readonly strangers: Strangers; readonly operation: Operation },
+): () => Promise<Caller | undefined> {
+  return async () => (await findPerson(app, request)) ?? strangers.find(operation, findOrganization(request));
 }
 
 /** The session of the organization that the page shows. One with the scope `instance` admits to any organization. */
