@@ -40,15 +40,16 @@ function formatJson(level: LogLevel, facts: object, text: string): string {
   return `${JSON.stringify({ level, time: formatNow(), ...withoutErrors(facts), trace_id, text })}\n`;
 }
 
-let lastMs = 0;
+let lastSecond = 0;
 let lastText = '';
 
-/** Lines of the same millisecond share the formatted instant. */
+/** Lines of the same second share the formatted instant up to its point. */
 function formatNow(): string {
   const now = Date.now();
-  if (now !== lastMs) lastText = formatInstant(now);
-  lastMs = now;
-  return lastText;
+  const second = Math.floor(now / 1_000);
+  if (second !== lastSecond) lastText = formatInstant(now).slice(0, -'000Z'.length);
+  lastSecond = second;
+  return `${lastText}${String(now % 1_000).padStart(3, '0')}Z`;
 }
 
 /** JSON.stringify shows nothing of an error, so its message, stack and cause are copied. */
