@@ -15,6 +15,10 @@ interface QueuePlace {
   readonly queueId: QueueId;
 }
 
+type GuessedPlace = QueuePlace & { readonly isGuess?: boolean };
+
+type MaybeLater<T> = T | Promise<T>;
+
 /** Hosts are stored in lower case. The host of plain git is case-sensitive: "LOCAL" must not become "local". */
 // SPEC G118
 export function withSmallHost(ref: RepositoryRef): RepositoryRef {
@@ -85,31 +89,46 @@ export class Directory {
     return all.filter((repository) => repository.host === host && repository.forgeId === forgeId);
   }
 
-  findRepositoryById(id: RepositoryId): Promise<Repository | undefined> {
+  async findRepositoryById(id: RepositoryId): Promise<Repository | undefined> {
     return this.#remember(`i\n${id}`, async () => (await this.#store.repositories.listAll()).find((r) => r.id === id));
   }
 
-  async findQueue(organizationId: OrganizationId, ref: RepositoryRef, branch: string): Promise<QueuePlace | undefined> {
+  /** Synchronous when it is cached. */
+  findQueue(organizationId: OrganizationId, ref: RepositoryRef, branch: string): MaybeLater<QueuePlace | undefined> {
+    const key = `q\n${organizationId}\n${ref.host}\n${ref.owner}\n${ref.name}\n${branch}`;
+    return (this.#known.get(key) as QueuePlace | undefined) ?? this.#readQueue(key, organizationId, ref, branch);
+  }
+
+  async #readQueue(
+    key: string,
+    organizationId: OrganizationId,
+    ref: RepositoryRef,
+    branch: string,
+  ): Promise<QueuePlace | undefined> {
+    const generation = this.#generation;
     const repository = await this.findRepository(organizationId, ref);
     if (repository === undefined) return undefined;
-    // Only the id is cached: the repository may have been read before another request changed it.
     const queueId = await this.#remember(`q\n${repository.id}\n${branch}`, async () => {
       const row = await this.#store.queues.find(repository.id, branch);
       return row?.id;
     });
-    return queueId && { repository, queueId };
+    const place = queueId && { repository, queueId };
+    const { host, owner, name } = repository;
+    const isSpelledSo = host === ref.host && owner === ref.owner && name === ref.name;
+    if (place && isSpelledSo && generation === this.#generation && !this.#store.isShared) this.#known.set(key, place);
+    return place;
   }
 
   /**
    * The same, but the queue may have been deleted, and another one created, since this server saw it. The caller finds
    * out by reading it, and then calls `forgetQueue`.
    */
-  async guessQueue(
-    organizationId: OrganizationId,
-    ref: RepositoryRef,
-    branch: string,
-  ): Promise<(QueuePlace & { readonly isGuess?: boolean }) | undefined> {
+  guessQueue(organizationId: OrganizationId, ref: RepositoryRef, branch: string): MaybeLater<GuessedPlace | undefined> {
     if (!this.#store.isShared) return this.findQueue(organizationId, ref, branch);
+    return this.#guess(organizationId, ref, branch);
+  }
+
+  async #guess(organizationId: OrganizationId, ref: RepositoryRef, branch: string): Promise<GuessedPlace | undefined> {
     const repository = await this.findRepository(organizationId, ref);
     if (repository === undefined) return undefined;
     const key = `${repository.id}\n${branch}`;
@@ -125,11 +144,11 @@ export class Directory {
     this.#guesses.delete(`${repository.id}\n${branch}`);
   }
 
-  listRepositories(organizationId: OrganizationId): Promise<readonly Repository[]> {
+  listRepositories(organizationId: OrganizationId): MaybeLater<readonly Repository[]> {
     return this.#remember(`R\n${organizationId}`, () => this.#store.repositories.list(organizationId));
   }
 
-  listQueueIds(repositoryId: RepositoryId): Promise<readonly QueueId[]> {
+  listQueueIds(repositoryId: RepositoryId): MaybeLater<readonly QueueId[]> {
     return this.#remember(`Q\n${repositoryId}`, async () => {
       const rows = await this.#store.queues.listByRepository(repositoryId);
       return rows.map((row) => row.id);
@@ -146,10 +165,12 @@ export class Directory {
     this.#generation += 1;
   }
 
-  async #remember<T>(key: string, read: () => Promise<T>): Promise<T> {
+  #remember<T>(key: string, read: () => Promise<T>): MaybeLater<T> {
     if (this.#store.isShared) return this.#reads.get(key, read) as Promise<T>;
-    const known = this.#known.get(key);
-    if (known !== undefined) return known as T;
+    return (this.#known.get(key) as T | undefined) ?? this.#read(key, read);
+  }
+
+  async #read<T>(key: string, read: () => Promise<T>): Promise<T> {
     const generation = this.#generation;
     const answer = await read();
     // An answer that was read before `forget` may be outdated, and a missing row may be stored a moment later.

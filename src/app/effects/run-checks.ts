@@ -62,12 +62,10 @@ function watchCandidate({ app, found }: EffectRun, { number }: Candidate) {
   const stopListening = app.queues.listen((loaded) => {
     if (loaded.id === found.id) check(loaded.queue);
   });
+  const look = async () => check((await app.queues.find(found.id))?.queue);
   const poll = () => {
-    app.queues.find(found.id).then(
-      (loaded) => check(loaded?.queue),
-      // The store is away for a moment; the next poll reads again.
-      () => undefined,
-    );
+    // The store is away for a moment; the next poll reads again.
+    look().catch(() => undefined);
     cancel = app.clock.after(POLL_EVERY_MS, poll);
   };
   let cancel = app.clock.after(0, poll);

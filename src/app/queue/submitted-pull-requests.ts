@@ -29,7 +29,7 @@ import {
   viewTimeline,
 } from './entry-view.ts';
 import { explainTrouble } from './explain-trouble.ts';
-import { findAnyEntries, findAnyEntry, neverSubmitted } from './find-entry.ts';
+import { findAnyEntries, findEndedEntry, neverSubmitted } from './find-entry.ts';
 import { addForecasts, viewForecast } from './forecast-view.ts';
 import { answerAt } from './past.ts';
 
@@ -44,15 +44,11 @@ interface GetSubmittedPullRequest extends QueueRef, EntryDetail {
   readonly at: Instant | undefined;
 }
 
-export async function getSubmittedPullRequest(
-  app: App,
-  caller: Caller,
-  input: GetSubmittedPullRequest,
-): Answer<EntryView> {
+export function getSubmittedPullRequest(app: App, caller: Caller, input: GetSubmittedPullRequest): Answer<EntryView> {
   const describe = async (then: App, found: FoundQueue): Answer<EntryView> => {
     const prNumber = 'branch' in input.pr ? await findByBranch(app, found, input.pr.branch) : input.pr.number;
     if (isRefusal(prNumber)) return prNumber;
-    const entry = await findAnyEntry(then, found, prNumber);
+    const entry = findEntry(found.queue, prNumber) ?? (await findEndedEntry(then, found, prNumber));
     return entry === undefined ? neverSubmitted({ ...input, prNumber }) : describeEntry(then, found, entry, input);
   };
   const prNumber = 'number' in input.pr ? input.pr.number : undefined;
