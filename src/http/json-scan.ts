@@ -46,8 +46,8 @@ export class JsonScan {
   readonly cuts: Cut[] = [];
 
   readonly #longList: LongList | undefined;
-  /** Whether each open level is an object. */
-  readonly #isObject = new Uint8Array(MAX_DEPTH + 1);
+  /** Whether each open level is an object. Level 0 is around the body. */
+  readonly #isObject = [false];
   #level = 0;
   #values = 0;
   #expectsValue = true;
@@ -161,7 +161,7 @@ export class JsonScan {
 
   #comma(at: number): void {
     this.#isInWord = false;
-    this.#expectsValue = this.#isObject[this.#level] === 0;
+    this.#expectsValue = !this.#isObject[this.#level];
     this.#isLongListNext = false;
     if (this.#level !== this.#longLevel || this.#cutStart !== -1) return;
     this.#items += 1;
@@ -176,7 +176,7 @@ export class JsonScan {
     if (this.#isLongListNext && !isObject) this.#longLevel = 2;
     this.#isLongListNext = false;
     if (this.#longLevel === 2 && this.#level === 3) this.#fieldsLeft = this.#longList?.fields ?? 0;
-    this.#isObject[this.#level] = isObject ? 1 : 0;
+    this.#isObject[this.#level] = isObject;
     this.#expectsValue = !isObject;
   }
 

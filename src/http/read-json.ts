@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { FastifyRequest } from 'fastify';
 import { type BodyBudget, STRANGER } from './core/body-budget.ts';
 import { HttpProblem } from './core/problem.ts';
-import { type BodyReading, readBody } from './core/read-body.ts';
+import { type BodyReading, encodingOf, readBody, takeArrived } from './core/read-body.ts';
 import { type Cut, JsonScan, MAX_TEXT_LENGTH, malformed, textTooLong } from './json-scan.ts';
 
 export interface BodyDeps {
@@ -18,14 +18,26 @@ type Done = (error: Error | null, value?: unknown) => void;
 
 /** Reads the body of an operation. It is scanned while it arrives, and parsed when it is complete. */
 // SPEC G88, H5
-export function readJson(request: FastifyRequest, { requestTimeoutMs, budget, turns }: BodyDeps, done: Done): void {
-  const { caller, raw } = request;
-  if (caller === undefined && isEncoded(request)) {
+export function readJson(request: FastifyRequest, deps: BodyDeps, done: Done): void {
+  if (request.caller === undefined && encodingOf(request) !== '') {
     return done(
       new HttpProblem('UNSUPPORTED_MEDIA_TYPE', 'Without a token, send the body without a content encoding.'),
     );
   }
-  const scan = new JsonScan(request.routeOptions.config.operation?.longList);
+  process.nextTick(() => readArriving(request, deps, done));
+}
+
+/** Runs in the tick after the headers: a body that came together with them is complete by then. */
+function readArriving(request: FastifyRequest, { requestTimeoutMs, budget, turns }: BodyDeps, done: Done): void {
+  const { caller, raw } = request;
+  const scan = new JsonScan(request.route.operation?.longList);
+  const arrived = takeArrived(raw);
+  if (arrived !== undefined) {
+    return parseInto(done, () => {
+      scan.feed(arrived);
+      return parseJson(arrived, scan);
+    });
+  }
   const reading: BodyReading = {
     timeoutMs: requestTimeoutMs,
     ...(caller === undefined ? { limitBytes: STRANGER_LIMIT_BYTES } : {}),
@@ -36,19 +48,18 @@ export function readJson(request: FastifyRequest, { requestTimeoutMs, budget, tu
   readBody(raw, reading, (error, body) => {
     if (body === undefined) return done(error);
     body.held.releaseAfter(request.answer);
-    turns.run(body.length, () => {
-      try {
-        done(null, parseJson(body.take(), scan));
-      } catch (problem) {
-        done(problem as Error);
-      }
-    });
+    turns.run(body.length, () => parseInto(done, () => parseJson(body.take(), scan)));
   });
 }
 
-function isEncoded({ headers }: FastifyRequest): boolean {
-  const encoding = headers['content-encoding']?.trim().toLowerCase() ?? '';
-  return encoding !== '' && encoding !== 'identity';
+function parseInto(done: Done, parse: () => unknown): void {
+  let value: unknown;
+  try {
+    value = parse();
+  } catch (problem) {
+    return done(problem as Error);
+  }
+  done(null, value);
 }
 
 /** A body up to this size parses within a millisecond, so that it need not wait. */

@@ -30,7 +30,7 @@ export function traceRequests(server: FastifyInstance, tracing: Tracing): void {
 /** Scrapes and streams are not traced: the ones are noise, the others last for hours. */
 function begin(tracing: Tracing, request: FastifyRequest): Span | undefined {
   const route = routeOf(request);
-  const { operation } = request.routeOptions.config;
+  const { operation } = request.route;
   const isTraced =
     operation === undefined ? /^\/(?:webhooks|uploads)\//.test(route) : operation.replyType === undefined;
   if (!isTraced) return undefined;

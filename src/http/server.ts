@@ -46,6 +46,8 @@ declare module 'fastify' {
     readmit: () => Promise<Caller | undefined>;
     /** The response of this request. */
     answer: ServerResponse;
+    /** What was said of the route when it was added. `routeOptions` would be made anew with each look. */
+    route: FastifyRequest['routeOptions']['config'];
   }
   interface FastifyContextConfig {
     dialect?: Dialect;
@@ -100,6 +102,7 @@ export function createServer(deps: ServerDeps): FastifyInstance {
   server.decorateRequest('readmit', nobody);
   server.decorateRequest('arrivedAt', 0);
   server.decorateRequest('answer', null as never);
+  server.decorateRequest('route', null as never);
   server.decorateRequest('span', undefined);
   addHooks(server, deps);
   if (deps.app.tracing !== undefined) traceRequests(server, deps.app.tracing);
@@ -152,6 +155,7 @@ function addHooks(server: FastifyInstance, { app, requestTimeoutMs, version }: S
   server.addHook('onRequest', (request, reply, done) => {
     request.arrivedAt = performance.now();
     request.answer = reply.raw;
+    request.route = request.routeOptions.config;
     setCommonHeaders(request, reply, version);
     done(rejectMalformed(server, request, reply));
   });
@@ -169,11 +173,11 @@ function addHooks(server: FastifyInstance, { app, requestTimeoutMs, version }: S
 function addBodyParser(server: FastifyInstance, deps: BodyDeps): void {
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', (request, _payload, done) => {
-    if (request.routeOptions.config.readsBody) return done(null);
+    if (request.route.readsBody) return done(null);
     done(new HttpProblem('UNSUPPORTED_MEDIA_TYPE', NOT_JSON));
   });
   server.addContentTypeParser('application/json', (request, _payload, done) => {
-    if (request.routeOptions.config.readsBody) return done(null);
+    if (request.route.readsBody) return done(null);
     const charset = /charset\s*=\s*"?([^";\s]+)/i.exec(request.headers['content-type'] ?? '')?.[1]?.toLowerCase();
     if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') {
       return done(new HttpProblem('UNSUPPORTED_MEDIA_TYPE', 'JSON is always UTF-8: send it without another charset.'));
@@ -223,13 +227,18 @@ function createHandler(server: FastifyInstance, deps: RouteDeps, route: Route, d
     const context = new Context(deps, request, dialect);
     const body = operation.hasFiles ? toIncomingUpload(deps, request) : validated(request);
     if (needsBody(operation, request.caller)) await admitWithBody(deps, request, { operation, body });
-    const act = async () => {
-      const answer = orThrow(await handle(context, body as never));
+    const formed = (given: unknown): unknown => {
+      const answer = orThrow(given);
       const isWritten = write === undefined || typeof answer === 'string';
       return isWritten ? translate(answer) : write(answer as Reply, { reply, body });
     };
     const key = findIdempotencyKey(operation, request);
-    const answer = key === undefined ? await act() : await actOnce(context, { key, operation, body, reply }, act);
+    const answer =
+      key === undefined
+        ? formed(await handle(context, body as never))
+        : await actOnce(context, { key, operation, body, reply }, async () =>
+            formed(await handle(context, body as never)),
+          );
     reply.code(status).type(contentType);
     closeIfStopping(server, reply);
     logRequest(deps.log, request, status);
@@ -327,7 +336,7 @@ function sendError({ log }: ServerDeps, error: unknown, request: FastifyRequest,
   const facts = { err: error, requestId: request.id, path: pathOf(request) };
   if (problem.code === 'INTERNAL') log.error(facts, 'request failed by a bug');
   else if (error instanceof Fault) log.warn(facts, 'request failed by a fault');
-  const { dialect = sluiceDialect, operation } = request.routeOptions.config;
+  const { dialect = sluiceDialect, operation } = request.route;
   const status = dialect.statusOf(problem.code, operation);
   // Fastify would close the connection. That resets it for a client that is still sending, and the answer is lost.
   reply.removeHeader('connection');

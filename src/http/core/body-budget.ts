@@ -4,7 +4,7 @@ import { finished } from 'node:stream';
 /** For all bodies from their first byte to their answer. With the extras below it is 64 MiB. */
 const SHARED_BYTES = 24 * 1024 * 1024;
 /** A body up to this size never waits. Nearly every request is that small. */
-const SMALL_BODY_BYTES = 16 * 1024;
+export const SMALL_BODY_BYTES = 16 * 1024;
 /** For all unauthenticated bodies together. It leaves room for webhooks, which are nearly always small. */
 const STRANGERS_BYTES = 22 * 1024 * 1024;
 const STRANGERS_LARGE_BYTES = 21 * 1024 * 1024;

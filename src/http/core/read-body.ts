@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import zlib from 'node:zlib';
-import type { BodyBudget, HeldBody } from './body-budget.ts';
+import { type BodyBudget, type HeldBody, SMALL_BODY_BYTES } from './body-budget.ts';
 import { HttpProblem } from './problem.ts';
 
 /** For every operation and webhook, also after decompression. */
@@ -49,6 +49,17 @@ export function readBody(request: IncomingMessage, reading: BodyReading, done: D
   } catch (error) {
     done(error as Error);
   }
+}
+
+/** The body, if it is small and all of it is here: it needs no timer, and never waits for the budget. */
+export function takeArrived(request: IncomingMessage): Buffer | undefined {
+  const { readableLength: length, headers } = request;
+  const isWhole = length > 0 && headers['content-length'] === String(length);
+  if (!isWhole || length > SMALL_BODY_BYTES || encodingOf(request) !== '') return undefined;
+  const body = request.read() as Buffer;
+  // Node ends the request when it has read to the end of the stream.
+  request.resume();
+  return body;
 }
 
 class Reading {
@@ -159,8 +170,8 @@ function late(): HttpProblem {
 
 /** The returned stream reports errors of both. */
 function decode(request: IncomingMessage): Readable {
-  const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? '';
-  if (encoding === '' || encoding === 'identity') return request;
+  const encoding = encodingOf(request);
+  if (encoding === '') return request;
   const decoder = createDecoder(encoding);
   let encodedLength = 0;
   request.on('data', (chunk: Buffer) => {
@@ -172,6 +183,12 @@ function decode(request: IncomingMessage): Readable {
   // A decoder that is destroyed at work may emit one more error.
   decoder.on('error', () => request.unpipe(decoder));
   return request.pipe(decoder);
+}
+
+/** Empty: the body comes as it is. */
+export function encodingOf({ headers }: { readonly headers: IncomingMessage['headers'] }): string {
+  const encoding = headers['content-encoding']?.trim().toLowerCase() ?? '';
+  return encoding === 'identity' ? '' : encoding;
 }
 
 function createDecoder(encoding: string): ReturnType<typeof zlib.createGunzip> {

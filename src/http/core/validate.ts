@@ -9,8 +9,10 @@ export type Validator = (value: unknown) => void;
 
 // SPEC H19
 export function createValidator(schema: TSchema): Validator {
+  let own: Compiled | undefined;
   return (value) => {
-    if (fits(schema, value)) return;
+    own ??= compile(schema);
+    if (own.Check(value)) return;
     const errors: FieldError[] = [];
     collect(schema as Node, value, '', errors);
     throw new HttpProblem('VALIDATION_FAILED', summarize(errors), errors);
