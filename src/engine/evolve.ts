@@ -1,4 +1,5 @@
 import { unreachable } from '../lib/assert.ts';
+import { isSame } from '../lib/is-same.ts';
 import { present } from '../lib/present.ts';
 import { withMode } from './entry-index.ts';
 import type {
@@ -178,7 +179,11 @@ function submit(work: Work, event: PullRequestSubmitted): Outcome {
   if (known !== undefined) {
     const { priority = known.priority, noBatch = known.noBatch, repair: isRepair = known.isRepair } = event;
     // A new submission revokes the cancellation.
-    keep(work, { ...known, priority, noBatch, isRepair, removalAskedBy: undefined });
+    const asked = { ...known, priority, noBatch, isRepair, removalAskedBy: undefined };
+    if (event.targets === undefined && isSame(known, { ...asked, pr })) {
+      return ignored(`Pull request #${pr.number} is in the queue exactly so.`);
+    }
+    keep(work, asked);
     observe(work, { kind: 'pull_request_observed', at: event.at, prNumber: pr.number, pr, targets: event.targets });
     // The pull request was pushed to while in the queue. Submitting it again means the new head, so a new stay begins.
     if (findEntry(work.queue, pr.number) !== undefined) return APPLIED;

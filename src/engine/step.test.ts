@@ -143,6 +143,16 @@ describe('submitting', () => {
     assert.equal(story.transitions.length, 2);
   });
 
+  it('changes nothing when a live entry is submitted again with what is known of it [E4]', () => {
+    const story = new Story();
+    story.submit(1, { priority: 'high' });
+    const before = story.queue;
+    assert.equal(story.submit(1).outcome.kind, 'ignored');
+    assert.equal(story.submit(1, { priority: 'high' }).outcome.kind, 'ignored');
+    assert.equal(story.queue, before);
+    assert.equal(story.submit(1, { title: 'Another title' }).outcome.kind, 'applied');
+  });
+
   it('keeps the id of an entry that left, and begins from scratch [E3]', () => {
     const story = new Story();
     story.submit(1, { priority: 'low', noBatch: true });

@@ -1,6 +1,7 @@
 import type { PrNumber, PullRequestFacts } from '../../engine/pull-request.ts';
 import { type Entry, findEntry, isAdmitted } from '../../engine/queue.ts';
 import type { ImpactedTargets } from '../../engine/targets.ts';
+import { isSame } from '../../lib/is-same.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { QueueId } from '../../storage/queues.ts';
 import type { App } from '../core/app.ts';
@@ -33,7 +34,7 @@ export async function observePullRequest(
   entry: Entry,
   pr: PullRequestFacts | undefined,
 ): Promise<void> {
-  if (pr !== undefined && isSame(entry, pr)) return;
+  if (pr !== undefined && isSame(entry.pr, isAdmitted(entry) ? asItWas(entry.pr, pr) : pr)) return;
   const { prNumber } = entry;
   const targets = pr === undefined ? undefined : await findTargets(app, found.id, { prNumber, sha: pr.headSha });
   await app.queues.run(found.id, (queue) => {
@@ -41,10 +42,6 @@ export async function observePullRequest(
     if (findEntry(queue, prNumber)?.pr !== entry.pr) return undefined;
     return { kind: 'pull_request_observed', at: app.clock.now(), prNumber, pr, targets };
   });
-}
-
-function isSame(entry: Entry, pr: PullRequestFacts): boolean {
-  return JSON.stringify(entry.pr) === JSON.stringify(isAdmitted(entry) ? asItWas(entry.pr, pr) : pr);
 }
 
 /** Each landing makes the forge recompute mergeability of every pull request, which an admitted entry does not need. */

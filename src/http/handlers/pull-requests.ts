@@ -32,7 +32,7 @@ export const PULL_REQUESTS_ROUTES: readonly Route[] = [
         }),
       );
     },
-    { isPassedOn: true },
+    { isPassedOn: true, isReused: true },
   ),
   route(pullRequestsContract.setImpactedTargets, ({ app, caller, fork }, body) => {
     const input = {
