@@ -46,7 +46,7 @@ declare module 'fastify' {
     readmit: () => Promise<Caller | undefined>;
     /** The response of this request. */
     answer: ServerResponse;
-    /** What was said of the route when it was added. `routeOptions` would be made anew with each look. */
+    /** The configuration of the route. `routeOptions` has it too, and is made anew each time. */
     route: FastifyRequest['routeOptions']['config'];
   }
   interface FastifyContextConfig {
