@@ -40,6 +40,7 @@ async function markMerged(
     path: `/pulls/${number}/merge`,
     body: { Do: 'manually-merged', MergeCommitID: landedSha, head_commit_id: headSha },
     accept: [404, 405, 409],
+    isUrgent: true,
   });
   const detail = bareText(messageIn(data));
   if (status === 200 || status === 404 || /already merged/i.test(detail)) return;
