@@ -7,6 +7,7 @@ import type { Repository, RepositoryRef } from '../../storage/repositories.ts';
 import { listRecentAlarms, type RecentAlarms } from '../core/alarms.ts';
 import type { App } from '../core/app.ts';
 import { type Caller, maySee } from '../core/caller.ts';
+import type { LoadedQueue } from '../core/commit-draft.ts';
 import { type FoundQueue, findRepository } from '../core/find-queue.ts';
 import { type Answer, isRefusal } from '../core/refusal.ts';
 import { viewAlarms, viewQueueConfig } from './queue-view.ts';
@@ -68,13 +69,18 @@ export async function selectRepositories(
 export async function loadQueues(app: App, repositories: readonly Repository[]): Promise<FoundQueue[]> {
   const found: FoundQueue[] = [];
   for (const repository of repositories) {
-    // In parallel: on a shared store each of them is a query.
     const queueIds = await app.directory.listQueueIds(repository.id);
-    for (const loaded of await Promise.all(queueIds.map((queueId) => app.queues.find(queueId)))) {
+    const queues = queueIds.map((queueId) => app.queues.find(queueId));
+    // In parallel: on a shared store each of them is a query. In memory there is nothing to wait for.
+    for (const loaded of queues.every(isLoaded) ? queues : await Promise.all(queues)) {
       if (loaded !== undefined) found.push({ ...loaded, repository });
     }
   }
   return found;
+}
+
+function isLoaded(queue: ReturnType<App['queues']['find']>): queue is LoadedQueue {
+  return !(queue instanceof Promise);
 }
 
 /** A queue is immutable and belongs to one repository for good. */
