@@ -40,7 +40,7 @@ const isMalformed = (error: unknown): boolean => error instanceof HttpProblem &&
 
 describe('parseJson', () => {
   it('reads what JSON.parse reads, strings full of colons and brackets included [H21]', () => {
-    const text = fc.string({ unit: fc.constantFrom('a', ':', '{', '[', '"', '\\', ']', '}', 'é', '😀') });
+    const text = fc.string({ unit: fc.constantFrom('a', ':', '{', '[', '"', '\\', ']', '}', 'é', '😀', '\ufffd') });
     const value = fc.letrec((tie) => ({
       value: fc.oneof({ depthSize: 'small' }, text, fc.integer(), fc.constant(null), tie('list'), tie('object')),
       list: fc.array(tie('value'), { maxLength: 4 }),

@@ -95,8 +95,11 @@ export class ParseTurns {
 // SPEC H21
 export function parseJson(bytes: Buffer, { keys, hasEscapes, cuts }: JsonScan): unknown {
   if (bytes.length === 0) throw malformed('The body is empty. Send a JSON object.');
-  if (!isUtf8(bytes)) throw malformed('The body is not valid UTF-8.');
-  const value = parse(cuts.length === 0 ? bytes : without(bytes, cuts));
+  const text = (cuts.length === 0 ? bytes : without(bytes, cuts)).toString('utf8');
+  // Invalid bytes are decoded as this character, which nearly no body has.
+  const isInDoubt = cuts.length > 0 || text.includes('\ufffd');
+  if (isInDoubt && !isUtf8(bytes)) throw malformed('The body is not valid UTF-8.');
+  const value = parse(text);
   // A repeated key leaves fewer keys than colons.
   if (countKeys(value) !== keys) throw malformed('The body has an object in which a key occurs twice.');
   // In valid UTF-8 and valid JSON, both are possible only by an escape.
@@ -104,9 +107,9 @@ export function parseJson(bytes: Buffer, { keys, hasEscapes, cuts }: JsonScan): 
   return value;
 }
 
-function parse(bytes: Buffer): unknown {
+function parse(text: string): unknown {
   try {
-    return JSON.parse(bytes.toString('utf8')) as unknown;
+    return JSON.parse(text) as unknown;
   } catch (error) {
     throw malformed(`The body is not valid JSON: ${(error as Error).message}.`);
   }
@@ -131,7 +134,7 @@ function countKeys(value: unknown): number {
     for (const item of value) count += countKeys(item);
     return count;
   }
-  for (const key of Object.keys(value)) {
+  for (const key in value) {
     if (key === '__proto__') throw malformed('The body has a key "__proto__".');
     checkLength(key);
     count += 1 + countKeys((value as Record<string, unknown>)[key]);

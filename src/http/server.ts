@@ -372,9 +372,9 @@ const MAX_LENGTH = 255;
 /** Undefined without a key, or for an operation that has none. A blank header counts as absent. */
 // SPEC H39
 function findIdempotencyKey({ isIdempotent }: Operation, { headers }: FastifyRequest): string | undefined {
-  const given = headers['idempotency-key'];
+  const given = isIdempotent === true ? headers['idempotency-key'] : undefined;
   const key = typeof given === 'string' ? given.trim() : '';
-  if (isIdempotent !== true || key === '') return undefined;
+  if (key === '') return undefined;
   if (key.length <= MAX_LENGTH && /^[\x20-\x7e]+$/.test(key)) return key;
   throw invalidField('/Idempotency-Key', `must be a header of 1 to ${MAX_LENGTH} visible characters`);
 }

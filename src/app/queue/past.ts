@@ -50,7 +50,7 @@ export async function answerAt<T extends object>(
 ): Answer<T | (T & { readonly asOf: AsOf })> {
   if (at === undefined) {
     const found = await findQueue(app, caller, { repo, targetBranch }, prNumber);
-    return isRefusal(found) ? found : describe(app, found);
+    return isRefusal(found) ? found : await describe(app, found);
   }
   const past = await findPast(app, caller, { repo, targetBranch, at });
   if (isRefusal(past)) return past;

@@ -76,17 +76,24 @@ export async function getSubmittedPullRequests(
   return { pullRequests, notFound: prNumbers.filter((prNumber) => !entries.has(prNumber)) };
 }
 
-async function describeEntry(
+/** Most ask for no detail, and get the cached view at once. */
+function describeEntry(
   app: App,
   found: FoundQueue,
   entry: Entry,
   detail: EntryDetail & { readonly at?: Instant | undefined },
-): Promise<EntryView> {
-  const view = viewEntry(found.id, found.queue, entry);
+): EntryView | Promise<EntryView> {
   const includeForecast = detail.includeForecast === true && detail.at === undefined && isLive(entry.state);
-  if (!detail.includeTimeline && !detail.includeExplanation && !includeForecast) return view;
+  if (detail.includeTimeline || detail.includeExplanation || includeForecast) {
+    return detailEntry(app, found, entry, { ...detail, includeForecast });
+  }
+  return viewEntry(found.id, found.queue, entry);
+}
+
+async function detailEntry(app: App, found: FoundQueue, entry: Entry, detail: EntryDetail): Promise<EntryView> {
+  const { includeForecast } = detail;
   return {
-    ...view,
+    ...viewEntry(found.id, found.queue, entry),
     ...(includeForecast ? { forecast: viewForecast(app, found, app.clock.now(), entry) } : {}),
     ...(detail.includeTimeline ? { timeline: viewTimeline(await app.store.queues.listTransitions(entry.id)) } : {}),
     ...(detail.includeExplanation ? { explanation: await explainEntry(app, found, entry, app.clock.now()) } : {}),

@@ -4,7 +4,7 @@ import { PassThrough } from 'node:stream';
 import { describe, it } from 'node:test';
 import { BodyBudget } from './body-budget.ts';
 import { HttpProblem } from './problem.ts';
-import { type BodyReading, type ReadBody, readBody } from './read-body.ts';
+import { type BodyReading, type ReadBody, readBody, takeArrived } from './read-body.ts';
 
 const MIB = 1024 * 1024;
 
@@ -73,4 +73,28 @@ describe('reading a body', () => {
     last.end(Buffer.alloc(20 * MIB));
     assert.equal((await body).take().length, 20 * MIB);
   });
+});
+
+describe('a body that came with its headers', () => {
+  function arrived(body: string, headers: Record<string, string>): Buffer | undefined {
+    const request = arriving(headers);
+    request.write(body);
+    return takeArrived(request);
+  }
+
+  it('is taken at once if it is whole and small', () => {
+    assert.equal(arrived('{"a":1}', { 'content-length': '7' })?.toString(), '{"a":1}');
+  });
+
+  for (const [what, body, headers] of [
+    ['a half', '{"a":', { 'content-length': '7' }],
+    ['one of unknown length', '{"a":1}', { 'transfer-encoding': 'chunked' }],
+    ['an empty one', '', { 'content-length': '0' }],
+    ['a large one', 'x'.repeat(16_385), { 'content-length': '16385' }],
+    ['a compressed one', '{"a":1}', { 'content-length': '7', 'content-encoding': 'gzip' }],
+  ] as const) {
+    it(`is left where it is: ${what}`, () => {
+      assert.equal(arrived(body, headers), undefined);
+    });
+  }
 });
