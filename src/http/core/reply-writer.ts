@@ -31,10 +31,15 @@ export function createReplyWriter(
   const toWritten = (text: string): Written => (operation.isPolled ? withVersion(text) : { text, version: '' });
   const known = new WeakMap<Reply, Written>();
   return (answer, asked) => {
-    const written = (isReused ? known.get(answer) : undefined) ?? toWritten(serialize(answer, asked));
-    if (isReused) known.set(answer, written);
+    const written = known.get(answer) ?? toWritten(serialize(answer, asked));
+    if (isReused && !known.has(answer)) known.set(answer, { ...written, text: inOnePiece(written.text) });
     return operation.isPolled ? unlessKnown(written, asked.body) : written.text;
   };
+}
+
+/** A text that was put together of hundreds of pieces is put together again by every write of it. */
+function inOnePiece(text: string): string {
+  return Buffer.from(text).toString();
 }
 
 /** A part of a reply, which its schema would refuse. */
