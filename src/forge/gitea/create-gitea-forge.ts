@@ -92,7 +92,11 @@ function createHosting(tools: FactsTools, landed: LandedPulls, testBranchPrefix:
       {
         findSignature: (headers) => headers['x-gitea-signature'],
         eventHeader: 'x-gitea-event',
-        hintsOf: (event, payload) => hintsOf(event, payload, client.ownId),
+        hintsOf: (event, payload) => {
+          const hints = hintsOf(event, payload, client.ownId);
+          for (const hint of hints) landed.observe(hint);
+          return hints;
+        },
       },
       { secret: () => client.connection.webhookSecret },
     ),

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { pullsOnGitea, REPOSITORY, shaOf } from '../../../test/helpers/pulls-on-gitea.ts';
 import type { PrNumber } from '../../engine/pull-request.ts';
+import type { Sha } from '../../lib/sha.ts';
 import type { LandRequest } from '../forge.ts';
 import { findPullRequest } from './facts.ts';
 import { createLandedPulls } from './landed-pulls.ts';
@@ -25,7 +26,7 @@ async function aLanding(t: TestContext) {
     await Promise.all(requests.map((each) => settleLanded({ client: tools.client, landed }, each)));
     return calls.filter((call) => call !== '');
   };
-  return { ...gitea, settle, land: () => createMerging({ ...tools, landed }).findOpenStates(request) };
+  return { ...gitea, landed, settle, land: () => createMerging({ ...tools, landed }).findOpenStates(request) };
 }
 
 const MARKED = NUMBERS.map((number) => `POST /pulls/${number}/merge`);
@@ -48,6 +49,21 @@ describe('pull requests that landed', () => {
     assert.deepEqual(isMarked, ['/pulls', 'POST /pulls/1/merge', 'POST /pulls/3/merge'].toSorted());
     const another = await aLanding(t);
     assert.deepEqual(await another.settle([2 as PrNumber]), ['/pulls/2', 'POST /pulls/2/merge']);
+  });
+
+  it('are read again where a webhook tells of another head, also while the marking waits [G167]', async (t) => {
+    const { land, settle, landed, pulls } = await aLanding(t);
+    const tell = (number: PrNumber, headSha: Sha) =>
+      landed.observe({ kind: 'pull_request', key: 'k', owner: 'Acme', name: 'app', number, headSha });
+    await land();
+    (pulls[1] as { head: object }).head = { ref: 'b2', sha: shaOf(9), repo_id: 5 };
+    const settling = settle();
+    tell(NUMBERS[0] as PrNumber, shaOf(1));
+    tell(NUMBERS[1] as PrNumber, shaOf(9));
+    assert.deepEqual(
+      (await settling).toSorted(),
+      ['/pulls/2', 'POST /pulls/1/merge', 'POST /pulls/3/merge'].toSorted(),
+    );
   });
 
   it('are read again where Gitea did not show the tested head yet [G167]', async (t) => {

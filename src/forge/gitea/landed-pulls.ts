@@ -2,7 +2,7 @@ import type { PrNumber } from '../../engine/pull-request.ts';
 import { BoundedCache } from '../../git/bounded-cache.ts';
 import { type Instant, pause } from '../../lib/clock.ts';
 import type { ForgeRepository } from '../forge.ts';
-import type { SettleRequest } from '../hosting.ts';
+import type { SettleRequest, WebhookHint } from '../hosting.ts';
 import type { PullData } from './api/data.ts';
 import { type FactsTools, findPull, listRecent } from './facts.ts';
 
@@ -10,9 +10,13 @@ import { type FactsTools, findPull, listRecent } from './facts.ts';
 export interface LandedPulls {
   /** Keeps a pull request as it was right before the push of its landing. */
   keep(repository: ForgeRepository, pull: PullData): void;
+  /** A webhook that names another head makes it read again. */
+  observe(hint: WebhookHint): void;
   /** Answers some time after the landing. Those that have to be read in the meantime share one request. */
-  find(request: Pick<SettleRequest, 'repository' | 'number' | 'headSha'>): Promise<PullData | undefined>;
+  find(request: Asked): Promise<PullData | undefined>;
 }
+
+type Asked = Pick<SettleRequest, 'repository' | 'number' | 'headSha'>;
 
 interface Kept {
   readonly pull: PullData;
@@ -42,24 +46,34 @@ export function createLandedPulls(tools: FactsTools): LandedPulls {
     return numbers.size > 1 ? listRecent(tools, repository) : new Map<PrNumber, PullData>();
   }
 
-  /** It counts once: an attempt that failed is repeated with what Gitea says then. */
-  function take({ id }: ForgeRepository, number: PrNumber): Kept | undefined {
-    const found = kept.find(keyOf(id, number));
-    kept.delete(keyOf(id, number));
-    return found !== undefined && clock.now() - found.at <= KEPT_MS ? found : undefined;
+  async function findKept({ repository, number, headSha }: Asked): Promise<PullData | undefined> {
+    const key = keyOf(repository, number);
+    const known = kept.find(key);
+    if (known === undefined) return undefined;
+    const isUsable =
+      clock.now() - known.at <= KEPT_MS && known.pull.state === 'open' && known.pull.head.sha === headSha;
+    if (isUsable) await pause(clock, Math.max(0, known.at + COMPUTING_MS - clock.now()));
+    const isPresent = kept.find(key) === known;
+    // It counts once: an attempt that failed is repeated with what Gitea says then.
+    if (isPresent) kept.delete(key);
+    return isUsable && isPresent ? known.pull : undefined;
   }
 
   return {
-    keep({ id }, pull) {
-      kept.set(keyOf(id, pull.number), { pull, at: clock.now() });
+    keep(repository, pull) {
+      kept.set(keyOf(repository, pull.number), { pull, at: clock.now() });
     },
 
-    async find({ repository, number, headSha }) {
-      const known = take(repository, number);
-      if (known?.pull.state === 'open' && known.pull.head.sha === headSha) {
-        await pause(clock, Math.max(0, known.at + COMPUTING_MS - clock.now()));
-        return known.pull;
-      }
+    observe(hint) {
+      if (hint.kind !== 'pull_request' || hint.headSha === undefined) return;
+      const key = keyOf(hint, hint.number);
+      if (kept.find(key)?.pull.head.sha !== hint.headSha) kept.delete(key);
+    },
+
+    async find(request) {
+      const known = await findKept(request);
+      if (known !== undefined) return known;
+      const { repository, number } = request;
       const numbers = new Set<PrNumber>();
       const gathering = gatherings.get(repository.id) ?? { numbers, open: read(repository, numbers) };
       gatherings.set(repository.id, gathering);
@@ -69,6 +83,6 @@ export function createLandedPulls(tools: FactsTools): LandedPulls {
   };
 }
 
-function keyOf(id: string, number: PrNumber): string {
-  return `${id} ${number}`;
+function keyOf({ owner, name }: Pick<ForgeRepository, 'owner' | 'name'>, number: PrNumber): string {
+  return `${owner}/${name}`.toLowerCase().concat(` ${number}`);
 }
