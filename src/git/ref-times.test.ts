@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmod, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -53,6 +53,31 @@ describe('the times of refs [E35]', { skip: process.platform !== 'linux' }, () =
     await world.git(['log', '--oneline', 'main']);
     await world.git(['for-each-ref']);
     assert.equal(await times.findVersion(), last);
+  });
+
+  it('of pull requests are looked at less often in a quiet repository, until objects come [E13]', async () => {
+    const other = await world.commitTo('refs/pull/7/head', main, { files: { b: 'b\n' } });
+    await world.git(['update-ref', 'refs/pull/8/head', main]);
+    const times = watch();
+    await times.findVersion();
+    aheadMs += 60_000;
+    const version = await times.findVersion();
+    await sleep(TICK_MS);
+    await world.git(['update-ref', 'refs/pull/7/head', main]);
+    assert.equal(await times.findVersion(), version);
+    aheadMs += 6_000;
+    const moved = await times.findVersion();
+    assert.notEqual(moved, version);
+    // The same, but objects came ten seconds ago.
+    const fresh = watch();
+    aheadMs = -60_000;
+    await fresh.findVersion();
+    aheadMs = LATER_MS;
+    await mkdir(join(world.path, 'objects', 'tmp_objdir-incoming-x'));
+    const before = await fresh.findVersion();
+    await sleep(TICK_MS);
+    await world.git(['update-ref', 'refs/pull/7/head', other]);
+    assert.notEqual(await fresh.findVersion(), before);
   });
 
   it('say nothing about a change of this moment, and are not trusted for long', async () => {

@@ -1,6 +1,6 @@
 import { readdirSync, type Stats, statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 
 /**
  * Tells from the times of folders whether refs may have changed, without a git process. Git renames a file into place
@@ -15,6 +15,9 @@ export interface RefTimes {
 const UNSURE_MS = 2_000;
 /** A file that somebody wrote in place, without git, is noticed after this time. */
 const TRUSTED_MS = 10 * 60_000;
+/** A repository without a change for this long is quiet. Each of its pull requests has a folder, so they are looked at less often. */
+const QUIET_MS = 30_000;
+const REST_MS = 6_000;
 
 /**
  * ext, XFS, Btrfs, tmpfs, overlay, ZFS, F2FS and bcachefs. Their times are exact, and they answer at once: a network
@@ -25,22 +28,35 @@ const LOCAL_FILE_SYSTEMS: ReadonlySet<number> = new Set([
 ]);
 
 export function watchRefTimes(gitDir: string, readClock: () => number = Date.now): RefTimes {
+  const pulls = join(gitDir, 'refs', 'pull', sep);
+  const objects = join(gitDir, 'objects');
   let isLocal: Promise<boolean> | undefined;
   let times: ReadonlyMap<string, number> = new Map();
   let version = 0;
   let readAt = Number.NEGATIVE_INFINITY;
+  let changedAt = Number.NEGATIVE_INFINITY;
+  let seenAllAt = Number.NEGATIVE_INFINITY;
   /** A poll asks for the pull requests and for each branch at the same time. A moment later the answer is too old. */
   let asked: Promise<number | undefined> | undefined;
 
   function find(): number | undefined {
     const now = readClock();
-    const isSame = [...times].every(([path, time]) => timeOf(path) === time);
+    const isNew = times.size === 0;
+    const isResting = !isNew && now - seenAllAt < REST_MS && isQuiet(now);
+    if (!isResting) seenAllAt = now;
+    const isSame = [...times].every(([path, time]) => (isResting && path.startsWith(pulls)) || timeOf(path) === time);
+    if (isNew || !isSame) changedAt = now;
     if (!isSame || now - readAt >= TRUSTED_MS) {
       times = readTimes(gitDir);
       version += 1;
       readAt = now;
     }
     return Math.max(...times.values()) < now - UNSURE_MS ? version : undefined;
+  }
+
+  /** A push brings objects before it moves a ref. */
+  function isQuiet(now: number): boolean {
+    return now - changedAt > QUIET_MS && timeOf(objects) < now - QUIET_MS;
   }
 
   async function ask(): Promise<number | undefined> {
