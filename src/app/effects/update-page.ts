@@ -132,8 +132,8 @@ async function updateOnce(
   return writePage(page, stored, { views: [first, ...others], own });
 }
 
-// SPEC G141
 /** Another update wrote the page after the step that this one is about. */
+// SPEC G141
 function isShown({ shown, lease, unansweredAt }: Note, queueId: QueueId, effect: string): boolean {
   const isKnown = lease === undefined && unansweredAt === undefined;
   return isKnown && shown?.queueId === queueId && shown.version >= versionOfEffect({ id: effect });
