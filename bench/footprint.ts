@@ -15,8 +15,8 @@ const OPTIONS = {
   seconds: { type: 'string', default: '60' },
 } as const;
 
-/** The first poll reads every entry. */
-const SETTLING_MS = 60_000;
+/** The first poll reads every entry. A minute later the git processes that it started end, and their files go. */
+const SETTLING_MS = 90_000;
 const AT_ONCE = 8;
 /** Linux counts CPU time in hundredths of a second. */
 const TICKS_A_SECOND = 100;
