@@ -13,10 +13,13 @@ import type { Forge } from '../../forge/forge.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { QueueId } from '../../storage/queues.ts';
+import type { Repository } from '../../storage/repositories.ts';
 import { createMemoryStore } from '../../storage/sqlite/create-memory-store.ts';
 import type { App } from '../core/app.ts';
+import type { FoundQueue } from '../core/find-queue.ts';
 import { PLAIN_GIT_HOST } from '../core/plain-git-host.ts';
 import { encodeQueue } from '../core/queue-codec.ts';
+import { readTargetBranch } from '../queue/read-target-branch.ts';
 import { PlainGitPoller } from './plain-git-poller.ts';
 
 const NUMBER = 1 as PrNumber;
@@ -101,13 +104,11 @@ describe('Reconciler', () => {
   test('a move of the target branch makes mergeability be read again', LIMIT, async (context) => {
     const { world } = await createWorld(context);
     let asked = 0;
-    const forge = new Proxy(world.forge, {
-      get: (real, name: Exclude<keyof Forge, 'hosting'>) => {
-        if (name === 'findPullRequest') asked += 1;
-        return real[name]?.bind(real);
-      },
-    });
-    const app = createApp(forge);
+    const app = createApp(
+      interrupt(world.forge, 'findPullRequest', async () => {
+        asked += 1;
+      }),
+    );
     const { headSha } = await world.openPullRequest('main', { files: { b: 'b\n' } });
     await addQueue(app, world.path, { headSha });
     const poller = new PlainGitPoller(app);
@@ -119,4 +120,72 @@ describe('Reconciler', () => {
     await poller.pollOnce();
     assert.equal(asked, 2);
   });
+
+  test('a move of the target branch that could not be judged is judged at a later poll', LIMIT, async (context) => {
+    const { world } = await createWorld(context);
+    let failures = 3;
+    const app = createApp(
+      interrupt(world.forge, 'isAncestor', async () => {
+        failures -= 1;
+        if (failures >= 0) throw new Error('the disk is away');
+      }),
+    );
+    const { headSha } = await world.openPullRequest('main', { files: { b: 'b\n' } });
+    const { id } = await addQueue(app, world.path, { headSha });
+    const poller = new PlainGitPoller(app);
+    await poller.pollOnce();
+    await world.commit('main', { files: { c: 'c\n' } });
+    const main = await world.git(['rev-parse', 'main']);
+    // Until the times of the files are sure.
+    await pause(2_100);
+    for (let count = 0; count < 4; count += 1) await poller.pollOnce();
+    assert.equal((await app.queues.find(id))?.queue.head?.sha, main);
+  });
+
+  test(
+    'a landing that the store lacks ends its entry, though its facts change meanwhile [L35]',
+    LIMIT,
+    async (context) => {
+      const { world } = await createWorld(context);
+      const { headSha } = await world.openPullRequest('main', { files: { b: 'b\n' } });
+      const app = createApp(
+        interrupt(world.forge, 'listLine', async () => {
+          const pr = aPullRequest(NUMBER, { headSha, title: 'Another title' });
+          const at = systemClock.now();
+          await app.queues.run(id, () => ({
+            kind: 'pull_request_observed',
+            at,
+            prNumber: NUMBER,
+            pr,
+            targets: undefined,
+          }));
+        }),
+      );
+      const { id, repository } = await addQueue(app, world.path, { headSha });
+      await readTargetBranch(app, await find(app, id, repository));
+      await world.commit('main', { files: { b: 'b\n' }, message: `Squashed\n\nSluice-Pull-Request: ${NUMBER}` });
+      await readTargetBranch(app, await find(app, id, repository));
+      assert.ok(await isEmpty(app, id));
+    },
+  );
 });
+
+/** The forge, with `first` before each call of one of its methods. */
+function interrupt(forge: Forge, method: keyof Forge, first: () => Promise<void>): Forge {
+  return new Proxy(forge, {
+    get: (real, name: Exclude<keyof Forge, 'hosting'>) => {
+      const call = real[name]?.bind(real) as ((...args: unknown[]) => unknown) | undefined;
+      if (name !== method) return call;
+      return async (...args: unknown[]) => {
+        await first();
+        return call?.(...args);
+      };
+    },
+  });
+}
+
+async function find(app: App, id: QueueId, repository: Repository): Promise<FoundQueue> {
+  const loaded = await app.queues.find(id);
+  assert.ok(loaded);
+  return { ...loaded, repository };
+}

@@ -142,15 +142,18 @@ export class PlainGitPoller {
     // The same answers about the same queue: a hundred idle queues cost next to nothing.
     if (last?.quiet?.queue === found.queue && last.quiet.heads === heads && last.head === head) return last;
     const now = this.#app.clock.now();
-    await observeTargetBranch(this.#app, found, head).catch((error) => this.#warn(error, found.repository));
+    const isObserved = await observeTargetBranch(this.#app, found, head).then(
+      () => true,
+      (error) => this.#warn(error, found.repository),
+    );
     const hasMoved = last === undefined || last.head !== head;
     const isOurMove = last !== undefined && head === found.queue.head?.sha;
     const isAllDue = hasMoved && !(isOurMove && now - last.at < READ_ALL_EVERY_MS);
     const isDue = (entry: Entry) => isAllDue || this.#mayHaveChanged(entry, heads) || (hasMoved && conflicts(entry));
     const due = [...valuesOf(found.queue.entries)].filter(isDue);
-    if (due.length === 0 && !hasMoved) return { ...last, quiet: { queue: found.queue, heads } };
+    if (isObserved && due.length === 0 && !hasMoved) return { ...last, quiet: { queue: found.queue, heads } };
     const isSeen = await this.#readEntries(found, due);
-    if (!isSeen) return undefined;
+    if (!isObserved || !isSeen) return undefined;
     return isAllDue ? { head, at: now } : last;
   }
 

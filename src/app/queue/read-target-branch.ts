@@ -4,7 +4,6 @@ import type { Sha } from '../../lib/sha.ts';
 import type { App } from '../core/app.ts';
 import { type FoundQueue, getForge, toForgeRepository } from '../core/find-queue.ts';
 import { MAX_COMMITS } from '../core/format-audit.ts';
-import { observePullRequest } from './pull-request-facts.ts';
 
 /** Reads the head of the target branch from the forge, and records it in the queue if it changed. */
 export async function readTargetBranch(app: App, found: FoundQueue): Promise<void> {
@@ -53,9 +52,13 @@ async function endLanded(
   const question = { repository: toForgeRepository(repository), ...range, heads, limit: MAX_COMMITS };
   const line = await getForge(app, repository.host).listLine(question);
   const numbers = line.kind === 'line' ? line.commits.flatMap(({ prNumber }) => prNumber ?? []) : [];
-  for (const number of numbers.reverse()) {
-    const entry = findEntry(queue, number);
-    if (entry === undefined) continue;
-    await observePullRequest(app, found, entry, { ...entry.pr, baseBranch: queue.branch, status: 'merged' });
+  for (const prNumber of numbers.reverse()) {
+    await app.queues.run(found.id, (present) => {
+      const entry = findEntry(present, prNumber);
+      // Another head has not landed. Other facts may have changed during the read.
+      if (entry === undefined || entry.pr.headSha !== heads.get(prNumber)) return undefined;
+      const pr = { ...entry.pr, baseBranch: present.branch, status: 'merged' as const };
+      return { kind: 'pull_request_observed', at: app.clock.now(), prNumber, pr, targets: entry.targets };
+    });
   }
 }
