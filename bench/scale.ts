@@ -16,6 +16,7 @@ const WARM_UP = 6_000;
 const TOKEN = 'the-administrator-of-the-bench';
 const QUEUES = 8;
 const PULL_REQUESTS = 256;
+const PRIORITIES = 16;
 const CONNECTIONS = 64;
 const AMOUNT = 2_000;
 /** A server and the database each need a core, and so does the client. */
@@ -128,10 +129,10 @@ function rotate<T>(items: readonly T[], by: number): readonly T[] {
   return [...items.slice(by), ...items.slice(0, by)];
 }
 
-/** Each changes a priority, so that each is stored. */
+/** A pull request comes up with another priority each time: a submission that changes nothing is not stored. */
 function submissions(queues: number): readonly Request[] {
-  return Array.from({ length: PULL_REQUESTS }, (_, index) => {
-    const pr = { number: index + 1 };
+  return Array.from({ length: PULL_REQUESTS * PRIORITIES }, (_, index) => {
+    const pr = { number: (index % PULL_REQUESTS) + 1 };
     const body = { repo: REPO, targetBranch: branchOf(index % queues), pr, priority: index % 200 };
     return { method: 'POST', path: '/v1/submitPullRequest', body: JSON.stringify(body) };
   });
