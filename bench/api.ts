@@ -19,7 +19,7 @@ interface Case {
   readonly amount: number;
   /** At most this many times the CPU time of bare Fastify. */
   readonly goal: number;
-  readonly isSpread?: boolean;
+  readonly isDivided?: boolean;
 }
 
 const READS: readonly Case[] = [
@@ -115,7 +115,7 @@ async function measureFirstSubmissions(): Promise<void> {
   const reply = await call(sluice.url, world.token, '/submitPullRequest', { ...QUEUE, pr: { number: 1 } });
   const replies = { '/submitPullRequest': reply };
   const bare = await startChild(new URL('./lib/bare-child.ts', import.meta.url), { replies });
-  const of = { name: 'first', connections: 64, amount: FIRST_SUBMISSIONS, goal: 0, isSpread: true };
+  const of = { name: 'first', connections: 64, amount: FIRST_SUBMISSIONS, goal: 0, isDivided: true };
   const [ours, theirs]: [Measured[], Measured[]] = [[], []];
   for (let round = 0; round <= ROUNDS; round++) {
     const requests = bodies.slice(round * FIRST_SUBMISSIONS, (round + 1) * FIRST_SUBMISSIONS);

@@ -115,7 +115,7 @@ async function send(setting: Setting, { servers }: Cluster, amount: number): Pro
     servers.map(({ url }, index) =>
       load(url, {
         requests: rotate(setting.requests, index),
-        isSpread: true,
+        isDivided: true,
         token: TOKEN,
         connections: CONNECTIONS / servers.length,
         amount: amount / servers.length,

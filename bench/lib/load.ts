@@ -21,8 +21,8 @@ export async function load(
     readonly token: string;
     readonly connections: number;
     readonly amount: number;
-    /** Each connection begins at another of the requests. */
-    readonly isSpread?: boolean;
+    /** Each connection sends a part of the requests again and again. */
+    readonly isDivided?: boolean;
   },
 ): Promise<LoadResult> {
   const headers = { 'x-api-token': of.token, 'content-type': 'application/json' };
@@ -37,10 +37,12 @@ export async function load(
     url,
     connections: of.connections,
     amount: of.amount,
-    requests,
+    // Every client prepares all of these.
+    requests: of.isDivided ? requests.slice(0, 1) : requests,
     setupClient: (client) => {
-      const first = Math.floor((clients++ * requests.length) / of.connections);
-      if (of.isSpread) client.setRequests([...requests.slice(first), ...requests.slice(0, first)]);
+      const size = Math.ceil(requests.length / of.connections);
+      const first = clients++ * size;
+      if (of.isDivided) client.setRequests(requests.slice(first, first + size));
     },
   });
   const failures = result.errors + result.timeouts + result.non2xx;
