@@ -37,6 +37,8 @@ export async function load(
     url,
     connections: of.connections,
     amount: of.amount,
+    // It ends at a sample. The usual second would be a third of a measurement.
+    sampleInt: 10,
     // Every client prepares all of these.
     requests: of.isDivided ? requests.slice(0, 1) : requests,
     setupClient: (client) => {
