@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { hash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
@@ -129,13 +130,23 @@ function rotate<T>(items: readonly T[], by: number): readonly T[] {
   return [...items.slice(by), ...items.slice(0, by)];
 }
 
-/** A pull request comes up with another priority each time: a submission that changes nothing is not stored. */
+/**
+ * A pull request comes up with another priority each time: a submission that changes nothing is not stored. The order
+ * is mixed, or all connections would go from queue to queue together.
+ */
 function submissions(queues: number): readonly Request[] {
-  return Array.from({ length: PULL_REQUESTS * PRIORITIES }, (_, index) => {
+  const mixed = Array.from({ length: PULL_REQUESTS * PRIORITIES }, (_, index) => index).toSorted(
+    (a, b) => mix(a) - mix(b),
+  );
+  return mixed.map((index) => {
     const pr = { number: (index % PULL_REQUESTS) + 1 };
     const body = { repo: REPO, targetBranch: branchOf(index % queues), pr, priority: index % 200 };
     return { method: 'POST', path: '/v1/submitPullRequest', body: JSON.stringify(body) };
   });
+}
+
+function mix(index: number): number {
+  return Number.parseInt(hash('sha1', `${index}`).slice(0, 12), 16);
 }
 
 function branchOf(queue: number): string {
