@@ -121,6 +121,39 @@ describe('Reconciler', () => {
     assert.equal(asked, 2);
   });
 
+  test('a read counts though the queue is loaded again meanwhile', LIMIT, async (context) => {
+    const { world } = await createWorld(context);
+    const app = createApp(interrupt(world.forge, 'findPullRequest', () => app.queues.withWritesPaused(async () => {})));
+    const { number, headSha } = await world.openPullRequest('main', { files: { b: 'b\n' } });
+    const { id } = await addQueue(app, world.path, { headSha });
+    await world.landPullRequest(number, 'main');
+    await new PlainGitPoller(app).pollOnce();
+    assert.ok(await isEmpty(app, id));
+  });
+
+  test(
+    'a read that does not count, because the entry got other facts meanwhile, is repeated',
+    LIMIT,
+    async (context) => {
+      const { world } = await createWorld(context);
+      const titles = ['Another title'];
+      const app = createApp(
+        interrupt(world.forge, 'findPullRequest', async () => {
+          const title = titles.shift();
+          if (title !== undefined) await observe(app, id, { headSha, title });
+        }),
+      );
+      const { number, headSha } = await world.openPullRequest('main', { files: { b: 'b\n' } });
+      const { id } = await addQueue(app, world.path, { headSha });
+      await world.landPullRequest(number, 'main');
+      const poller = new PlainGitPoller(app);
+      await poller.pollOnce();
+      assert.ok(!(await isEmpty(app, id)));
+      await poller.pollOnce();
+      assert.ok(await isEmpty(app, id));
+    },
+  );
+
   test('a move of the target branch that could not be judged is judged at a later poll', LIMIT, async (context) => {
     const { world } = await createWorld(context);
     let failures = 3;
@@ -149,17 +182,7 @@ describe('Reconciler', () => {
       const { world } = await createWorld(context);
       const { headSha } = await world.openPullRequest('main', { files: { b: 'b\n' } });
       const app = createApp(
-        interrupt(world.forge, 'listLine', async () => {
-          const pr = aPullRequest(NUMBER, { headSha, title: 'Another title' });
-          const at = systemClock.now();
-          await app.queues.run(id, () => ({
-            kind: 'pull_request_observed',
-            at,
-            prNumber: NUMBER,
-            pr,
-            targets: undefined,
-          }));
-        }),
+        interrupt(world.forge, 'listLine', () => observe(app, id, { headSha, title: 'Another title' })),
       );
       const { id, repository } = await addQueue(app, world.path, { headSha });
       await readTargetBranch(app, await find(app, id, repository));
@@ -169,6 +192,11 @@ describe('Reconciler', () => {
     },
   );
 });
+
+async function observe(app: App, id: QueueId, facts: Partial<PullRequestFacts>): Promise<void> {
+  const [at, pr] = [systemClock.now(), aPullRequest(NUMBER, facts)];
+  await app.queues.run(id, () => ({ kind: 'pull_request_observed', at, prNumber: NUMBER, pr, targets: undefined }));
+}
 
 /** The forge, with `first` before each call of one of its methods. */
 function interrupt(forge: Forge, method: keyof Forge, first: () => Promise<void>): Forge {

@@ -98,15 +98,19 @@ export class PlainGitPoller {
         repository,
         queues.filter(({ queue }) => queue.entries.size > 0),
       );
+      return true;
     });
   }
 
-  /** Returns false if the forge could not be read: an outage of the repository or entry with this id. */
-  async #read(repository: Repository, id: string, read: () => Promise<void>): Promise<boolean> {
+  /**
+   * Returns false if what was read does not count, or if the forge could not be read: an outage of the repository or
+   * entry with this id.
+   */
+  async #read(repository: Repository, id: string, read: () => Promise<boolean>): Promise<boolean> {
     try {
-      await read();
+      const isSeen = await read();
       this.#app.outages.end(id, this.#app.clock.now());
-      return true;
+      return isSeen;
     } catch (error) {
       this.#warn(error, repository);
       this.#app.outages.begin(id, error, this.#app.clock.now());
@@ -157,7 +161,7 @@ export class PlainGitPoller {
     return isAllDue ? { head, at: now } : last;
   }
 
-  /** Returns whether all due entries could be read. A failed read does not keep the others from being read. */
+  /** Returns whether all due entries were read. A failed read does not keep the others from being read. */
   // SPEC C47
   async #readEntries(found: FoundQueue, due: readonly Entry[]): Promise<boolean> {
     const slots = new Semaphore(ENTRIES_AT_ONCE);
@@ -168,7 +172,8 @@ export class PlainGitPoller {
   async #readEntry(found: FoundQueue, entry: Entry): Promise<boolean> {
     if (this.#isStopped) return false;
     return this.#read(found.repository, entry.id, async () => {
-      await observePullRequest(this.#app, found, entry, await findPullRequest(this.#app, found, entry.prNumber));
+      const pr = await findPullRequest(this.#app, found, entry.prNumber);
+      return observePullRequest(this.#app, found, entry, pr);
     });
   }
 

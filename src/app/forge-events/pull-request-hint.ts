@@ -27,13 +27,16 @@ export async function readPullRequest(run: HintRun, hint: HintOf<'pull_request'>
   if (hint.isUndecided === true && !live.some(({ entry }) => isUndecided(entry))) return 'done';
   const undecided = isWaitedFor ? undecidedIn(queues, hint.number) : [];
   const facts = await readFacts(run, [hint.number, ...undecided], first.found.queue.branch);
+  let isSeen = true;
   for (const number of [hint.number, ...undecided]) {
     for (const { found, entry } of liveOf(queues, number)) {
-      await observePullRequest(app, found, entry, facts.get(number));
+      const isLatest = await observePullRequest(app, found, entry, facts.get(number));
+      if (number === hint.number && !isLatest) isSeen = false;
       app.outages.end(entry.id, app.clock.now());
     }
   }
-  return isWaitedFor && facts.get(hint.number)?.mergeability === 'IN_PROGRESS' ? 'later' : 'done';
+  const isOpen = isWaitedFor && facts.get(hint.number)?.mergeability === 'IN_PROGRESS';
+  return isOpen || !isSeen ? 'later' : 'done';
 }
 
 interface Live {

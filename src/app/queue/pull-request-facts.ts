@@ -27,21 +27,28 @@ export async function findTargets(
   return decodeImpactedTargets(row, set);
 }
 
-/** Records the present state of an entry's pull request if it changed. Undefined: the pull request is gone. */
+/**
+ * Records the present state of an entry's pull request if it changed. Undefined: the pull request is gone. Answers false
+ * if the entry got other facts during the read: what was read may be older than those, and counts for nothing.
+ */
 export async function observePullRequest(
   app: App,
   found: FoundQueue,
   entry: Entry,
   pr: PullRequestFacts | undefined,
-): Promise<void> {
-  if (pr !== undefined && isSame(entry.pr, isAdmitted(entry) ? asItWas(entry.pr, pr) : pr)) return;
+): Promise<boolean> {
+  if (pr !== undefined && isSame(entry.pr, isAdmitted(entry) ? asItWas(entry.pr, pr) : pr)) return true;
   const { prNumber } = entry;
   const targets = pr === undefined ? undefined : await findTargets(app, found.id, { prNumber, sha: pr.headSha });
+  let isLatest = true;
   await app.queues.run(found.id, (queue) => {
-    // The entry got newer facts during the read: the next poll compares with those.
-    if (findEntry(queue, prNumber)?.pr !== entry.pr) return undefined;
+    const present = findEntry(queue, prNumber);
+    // Equal, not identical: a queue that is loaded again has new objects.
+    isLatest = present === undefined || isSame(present.pr, entry.pr);
+    if (present === undefined || !isLatest) return undefined;
     return { kind: 'pull_request_observed', at: app.clock.now(), prNumber, pr, targets };
   });
+  return isLatest;
 }
 
 /** Each landing makes the forge recompute mergeability of every pull request, which an admitted entry does not need. */
