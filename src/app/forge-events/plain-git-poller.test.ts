@@ -65,7 +65,7 @@ async function isEmpty(app: App, id: QueueId): Promise<boolean> {
   return (await app.queues.find(id))?.queue.entries.size === 0;
 }
 
-describe('Reconciler', () => {
+describe('the poller of plain git', () => {
   test('remotes that fall silent do not delay the others, nor the stop', LIMIT, async (context) => {
     const { world, ssh, app } = await createWorld(context);
     for (let count = 0; count < 10; count += 1) await addQueue(app, `git@example.test:/silent-${count}.git`);
