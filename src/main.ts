@@ -14,6 +14,7 @@ import { endOutages, Outages, recordOutages } from './app/core/outages.ts';
 import { QueueHost } from './app/core/queue-host.ts';
 import { WakeSignal } from './app/core/wake-signal.ts';
 import { createEffectWorker, type EffectWorker } from './app/effects/effect-worker.ts';
+import { watchLateReports } from './app/effects/late-reports.ts';
 import { Forecaster } from './app/forecast/forecaster.ts';
 import { createForgePoller } from './app/forge-events/forge-poller.ts';
 import { createHintWatch, createHintWorker, type HintWorker } from './app/forge-events/hint-worker.ts';
@@ -156,6 +157,7 @@ async function startOn(
   app.queues.listen((loaded) => app.feed.noteQueue(loaded));
   const plainGitPoller = new PlainGitPoller(app);
   const worker = createEffectWorker(app, serverId);
+  watchLateReports(app);
   const hintWorker = createHintWorker(app, serverId);
   const deliveryWorker = createDeliveryWorker(app, serverId);
   const deliveryMaker = createDeliveryMaker(app);

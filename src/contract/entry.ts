@@ -153,6 +153,30 @@ const LandedSchema = record(
     testRunId: uuid('The test run that landed.'),
     base: text('Head of the target branch before that push.'),
     composedWith: list(Type.Integer(), 'Pull requests that landed meanwhile and were not in the test run.'),
+    excused: list(
+      object('A required check with failed tests.', {
+        check: text('Name of the check.'),
+        conclusion: outputEnum(
+          ['SUCCESS', 'FAILURE'],
+          'FAILURE: the check failed, and counts as passed because every failed test is excused.',
+        ),
+        tests: list(
+          object('A test that failed in it.', {
+            id: text('Id.'),
+            name: text('Name.'),
+            suites: Type.Optional(list(text('A suite.'), 'The suites in which it failed, below the outermost one.')),
+            excusedBy: outputEnum(
+              ['PERSON', 'TEST_RUN', 'CHECK', 'NONE'],
+              'PERSON: somebody quarantined it. TEST_RUN: it is flaky, and passed in another run of the same tree. CHECK: it is not quarantined, and the check passed in spite of it. NONE: it is flaky, and its report arrived after the landing; an alarm says so.',
+            ),
+            person: Type.Optional(text('Who quarantined it.')),
+            testRunId: Type.Optional(uuid('The run in which it passed.')),
+          }),
+          'Every test that failed in the reports of the run, at most 1,000.',
+        ),
+      }),
+      'Required checks of the run that landed in whose reports tests failed, and what excuses each of them.',
+    ),
     waived: list(
       object('A required check that failed and was waived.', {
         check: text('Name of the check.'),
@@ -161,7 +185,7 @@ const LandedSchema = record(
           'The quarantined tests that failed in it.',
         ),
       }),
-      'Required checks whose failure was waived, because only quarantined tests failed.',
+      'Deprecated: those of excused whose conclusion is FAILURE. It goes with the next release.',
     ),
     at: instant('When.'),
   },
@@ -240,6 +264,7 @@ export const EXAMPLE_LANDED_RECORD = {
     testRunId: '0f6fd6c4-5b1f-8d0e-8c0b-7b9f2f0a1c55',
     base: 'e0b9828b9a780b0e40ca8f3ef78420ee5c332510',
     composedWith: [],
+    excused: [],
     waived: [],
     at: '2026-09-17T10:20:04.000Z',
   },

@@ -38,18 +38,20 @@ const CONCLUSIONS = [
 
 const CheckQuarantine = record(
   'CheckQuarantine',
-  'What quarantine makes of the failure of a required check (queue setting honorQuarantine).',
+  'What quarantine makes of the failed tests of a required check (of a failed check: queue setting honorQuarantine).',
   {
     verdict: outputEnum(
       QUARANTINE_VERDICTS,
-      'WAIVED: only quarantined tests failed, and the check counts as passed. WOULD_BE_WAIVED, WOULD_NOT_BE_WAIVED: nothing follows from it, because the queue does not honor quarantine or the test run was decided before. PENDING: not known yet.',
+      'WAIVED: every failed test is excused, and the check counts as passed. REPEATED: failed tests are flaky and have not passed on this tree, so the test run is repeated. NOT_WAIVED: the check counts as failed. WOULD_BE_WAIVED, WOULD_BE_REPEATED, WOULD_NOT_BE_WAIVED: nothing follows from it, because the queue does not honor quarantine or the test run was decided before. PENDING: not known yet.',
     ),
     reason: Type.Optional(text('Why, as a sentence.')),
     failedTests: list(
       object('A test that failed.', {
         id: text('Id of the test.'),
         name: text('Its name.'),
-        isExcused: boolean('It was quarantined before, for what others saw of it.'),
+        isExcused: boolean(
+          'A person quarantined it, it passed in another run of the tree, or the check passed in spite of it.',
+        ),
         reason: Type.Optional(text('Why it is not excused.')),
       }),
       'Tests that failed in the check, at most 1,000; those that are not excused first.',

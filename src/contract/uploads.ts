@@ -63,10 +63,7 @@ const Upload = record('Upload', 'One delivery of test results.', {
   check: nullableText('The check of it; null where there is none.'),
   fork: nullable('boolean', 'Whether the commit is a fork\u2019s; null where it is not known yet.'),
   job_attempt: nullable('integer', 'Which try of the job it was; null where nobody said.'),
-  evidence: fixedEnum(
-    EVIDENCE_WORTHS,
-    'What its runs may be evidence for: NOTHING; STATUSES of tests; or WAIVERS, statuses and waivers in a queue.',
-  ),
+  evidence: fixedEnum(EVIDENCE_WORTHS, 'What its runs may be evidence for: NOTHING, or STATUSES of tests.'),
   no_evidence_because: nullableText(
     'Why for NOTHING: FORK, UNKNOWN_COMMIT, OUTAGE or IGNORED; null where it is evidence, or not processed yet.',
   ),

@@ -2,6 +2,7 @@ import type { Brand } from '../lib/brand.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { Sha } from '../lib/sha.ts';
 import { type Check, type CheckVerdict, verdictOfCheck } from './check.ts';
+import type { JudgedTest } from './judgement.ts';
 import type { PrNumber } from './pull-request.ts';
 import type { ReasonCode } from './reason.ts';
 import type { RequiredChecks } from './required.ts';
@@ -77,6 +78,8 @@ export interface Candidate {
   readonly mergeMethod: QueueSettings['mergeMethod'];
   /** How many candidates before it, with the same composition, ended without a usable result. */
   readonly tries: number;
+  /** Earlier runs of the same tree, in which tests failed that are quarantined automatically. */
+  readonly repeats?: readonly CandidateNumber[];
   readonly state: CandidateState;
   readonly plannedAt: Instant;
   readonly commit: BuiltCommit | undefined;
@@ -122,13 +125,15 @@ export interface Pass {
   readonly provenBy: CandidateNumber;
   readonly provenSha: Sha;
   /** The waivers it passed by. It lands, and it proves nothing for other candidates. */
-  readonly waived?: readonly WaivedCheck[];
+  readonly waived?: readonly ExcusedCheck[];
+  /** Checks that passed although tests failed in their reports. */
+  readonly excused?: readonly ExcusedCheck[];
 }
 
-/** A required check that failed only in quarantined tests, and therefore counts as passed. */
-export interface WaivedCheck {
+/** A required check in which only tests failed that are excused. In `waived` the check failed and counts as passed. */
+export interface ExcusedCheck {
   readonly check: string;
-  readonly tests: readonly { readonly id: string; readonly name: string }[];
+  readonly tests: readonly Omit<JudgedTest, 'why'>[];
 }
 
 /** The run that passed a check and landed last. */
@@ -211,8 +216,9 @@ export interface Landed {
   /** The head of the target branch before that push. */
   readonly base: Sha;
   readonly composedWith: readonly PrNumber[];
-  /** Absent if nothing was waived. */
-  readonly waived?: readonly WaivedCheck[];
+  /** As in the pass that it landed by. */
+  readonly waived?: readonly ExcusedCheck[];
+  readonly excused?: readonly ExcusedCheck[];
   readonly at: Instant;
 }
 
@@ -262,16 +268,18 @@ export function verdictOf(candidate: Candidate): CheckVerdict {
   if (required === undefined) return 'pending';
   const verdicts = required.names.map((name) => verdictOfCheck(checks.find((check) => check.name === name)));
   if (verdicts.includes('failed')) return 'failed';
-  if (verdicts.includes('pending')) return 'pending';
-  return verdicts.includes('inconclusive') ? 'inconclusive' : 'passed';
+  const undecided = (['pending', 'inconclusive', 'flaky'] as const).find((verdict) => verdicts.includes(verdict));
+  return undecided ?? 'passed';
 }
 
-/** The required checks that failed or, if none did, those that were inconclusive. */
+/** The required checks that failed or, if none did, those without a result that counts. */
 export function failedChecks({ required, checks }: Candidate): string[] {
-  const having = (verdict: CheckVerdict) =>
-    (required?.names ?? []).filter((name) => verdictOfCheck(checks.find((check) => check.name === name)) === verdict);
+  const having = (...verdicts: CheckVerdict[]) =>
+    (required?.names ?? []).filter((name) =>
+      verdicts.includes(verdictOfCheck(checks.find((check) => check.name === name))),
+    );
   const failed = having('failed');
-  return failed.length > 0 ? failed : having('inconclusive');
+  return failed.length > 0 ? failed : having('inconclusive', 'flaky');
 }
 
 /** A failed check runs again, so the failure is open. This also holds while the candidate waits for a slot. */

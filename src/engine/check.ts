@@ -1,5 +1,5 @@
 import type { Instant } from '../lib/clock.ts';
-import { isAwaited, isWaived, type Judgement } from './judgement.ts';
+import { isAwaited, type Judgement, rulingOf } from './judgement.ts';
 
 export const CHECK_STATUSES = ['QUEUED', 'IN_PROGRESS', 'COMPLETED'] as const;
 export type CheckStatus = (typeof CHECK_STATUSES)[number];
@@ -37,19 +37,28 @@ export interface Check extends Reporter {
   readonly isRepeated?: true;
   /** When a second or later attempt was first reported. The testing timeout starts again then. */
   readonly repeatedAt?: Instant;
-  /** Whether quarantine excuses the failure of this attempt. Absent if no judgement was asked for. */
+  /** What quarantine makes of the failed tests of this attempt. Absent if no judgement was asked for, or none failed. */
   readonly judgement?: Judgement;
+  /** The repository has uploads, so that reports may tell of failed tests though the check passed. */
+  readonly hasUploads?: true;
+  /** How long after the result its reports were there. */
+  readonly reportsAfterMs?: number;
   /** A webhook said so, and the forge has not been asked. It is shown, but decides nothing. */
   readonly isUnconfirmed?: true;
 }
 
-export type CheckVerdict = 'pending' | 'passed' | 'failed' | 'inconclusive';
+/** flaky: the candidate has to be repeated before the check counts. */
+export type CheckVerdict = 'pending' | 'passed' | 'failed' | 'inconclusive' | 'flaky';
 
-// SPEC V22, G173
+// SPEC V22, V55, G173
 export function verdictOfCheck(check: Check | undefined): CheckVerdict {
   if (check?.status !== 'COMPLETED' || check.isUnconfirmed === true) return 'pending';
+  const ruling = rulingOf(check);
+  if (ruling?.isRepeat) return 'flaky';
   switch (check.conclusion) {
     case 'SUCCESS':
+      if (isAwaited(check)) return 'pending';
+      return ruling?.isWaived === false ? 'failed' : 'passed';
     case 'NEUTRAL':
     case 'SKIPPED':
       return 'passed';
@@ -58,7 +67,7 @@ export function verdictOfCheck(check: Check | undefined): CheckVerdict {
       return 'inconclusive';
     case 'FAILURE':
       if (isAwaited(check)) return 'pending';
-      return isWaived(check) ? 'passed' : 'failed';
+      return ruling?.isWaived ? 'passed' : 'failed';
     case 'ERROR':
     case 'TIMED_OUT':
     case 'ACTION_REQUIRED':

@@ -33,17 +33,17 @@ export interface StartChecks {
   readonly candidate: CandidateNumber;
 }
 
-/**
- * Finds out whether quarantine excuses a failure. Answered by check_judged as soon as the test results are processed.
- */
+/** Finds out what quarantine makes of failed tests. Answered by check_judged as soon as the results are processed. */
 export interface JudgeCheck {
   readonly kind: 'judge_check';
   readonly candidate: CandidateNumber;
   readonly check: string;
-  /** The start of the attempt that failed. */
+  /** The start of the attempt. */
   readonly attempt: Instant | undefined;
-  /** After this instant the engine denies the waiver by itself. */
+  /** After this instant the engine goes on without the judgement. */
   readonly until: Instant;
+  /** Reports that have not arrived by then are not waited for. Absent: until the end. */
+  readonly reportsUntil?: Instant;
 }
 
 /** Reads the required checks of a candidate under test again. Answered by required_reviewed. */
@@ -104,6 +104,7 @@ export const ALARM_CODES = [
   'TARGET_GONE',
   'UNPROVEN_LANDING',
   'RED_TARGET',
+  'LATE_REPORTS',
   'BROKEN_CONFIGURATION',
   'QUEUE_PARKED',
   'WORK_PARKED',

@@ -5,7 +5,7 @@ import type { Check } from './check.ts';
 import type { JudgementFinding } from './judgement.ts';
 import type { Priority } from './priority.ts';
 import type { PrNumber, PullRequestFacts } from './pull-request.ts';
-import type { EntryId, RequestableQueueState } from './queue.ts';
+import type { Entry, EntryId, RequestableQueueState } from './queue.ts';
 import type { ReasonCode } from './reason.ts';
 import type { RequiredSources, StartProblem } from './required.ts';
 import type { QueueSettings } from './settings.ts';
@@ -151,7 +151,7 @@ export interface CheckReported extends OfCandidate {
   readonly check: Omit<Check, 'reportedAt'>;
 }
 
-/** The judgement whether quarantine excuses the failure of a check. */
+/** What quarantine makes of the failed tests of a check. */
 export interface CheckJudged extends OfCandidate, JudgementFinding {
   readonly kind: 'check_judged';
   readonly check: string;
@@ -159,6 +159,8 @@ export interface CheckJudged extends OfCandidate, JudgementFinding {
   readonly attempt: Instant | undefined;
   /** The last state of the candidate if it has left the queue by now. Only its record changes. */
   readonly ended?: Candidate;
+  /** The entries that it landed, if its reports arrived after that. */
+  readonly landed?: readonly Entry[];
 }
 
 /** The required checks that the repository names now. */

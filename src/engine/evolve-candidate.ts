@@ -21,6 +21,7 @@ import {
   isReadable,
   retestHeld,
 } from './hold.ts';
+import { concludeLateReports } from './late-reports.ts';
 import { abandon, isBeingLanded, takeOut } from './line.ts';
 import { type Because, type Entry, findCandidate, findLiveMember, type Queue } from './queue.ts';
 import { removeEntry } from './remove-entry.ts';
@@ -232,6 +233,7 @@ function judgeEnded(work: Work, event: CheckJudged): Outcome {
     work.queue = { ...work.queue, passes };
   }
   for (const { prNumber } of ended.members) tell(work, prNumber);
+  if (event.landed !== undefined) concludeLateReports(work, ended, event);
   return APPLIED;
 }
 
@@ -245,7 +247,7 @@ function loseChecks(work: Work, candidate: Candidate, { cause }: ChecksLost): Ou
   if (cause === 'runner_lost') concludeInconclusive(work, candidate);
   else {
     const because = { reason: 'TEST_RUN_INCONCLUSIVE' as const, candidate: candidate.number };
-    replaceCandidate(work, candidate, because, candidate.tries);
+    replaceCandidate(work, candidate, because, candidate.tries, candidate.repeats);
   }
   return APPLIED;
 }

@@ -1,5 +1,6 @@
 import { assert } from '../lib/assert.ts';
 import { deleteIn, listOf } from '../lib/int-map.ts';
+import { present } from '../lib/present.ts';
 import type { Sha } from '../lib/sha.ts';
 import { noteTargetMoved } from './bisection-runs.ts';
 import { type Candidate, compositionOf, type Landed, type Landing, type LastPass } from './candidate.ts';
@@ -13,6 +14,7 @@ import { learnDecision } from './learn.ts';
 import { abandon } from './line.ts';
 import { type Entry, findCandidate, findEntry, mustBeExact, type Queue } from './queue.ts';
 import { removeEntry } from './remove-entry.ts';
+import { withReportDelays } from './report-delays.ts';
 import { candidatesFor, composedWithOf, isFrozen, lineOf, unlanded } from './roster.ts';
 import { carryRemovals, giveUpSearches, leaveHead, mayBlame } from './suspicion.ts';
 import { replaceCandidate } from './test-run.ts';
@@ -49,6 +51,7 @@ export function concludeLanding(work: Work, candidate: Candidate, event: Candida
     noteTargetMoved(work, landed);
     for (const entry of listMoves(event, landing)) mergeEntry(work, candidate, entry);
     notePasses(work, candidate);
+    work.queue = withReportDelays(work.queue, candidate);
     endHold(work, { reason: 'MERGE_GRAPH_MERGE' });
     retestSuspects(work, suspects);
   }
@@ -186,7 +189,7 @@ function mergeEntry(
     candidate: provenBy,
     base,
     composedWith: composedWithOf(work.queue, candidate),
-    ...(candidate.pass.waived === undefined ? {} : { waived: candidate.pass.waived }),
+    ...present({ waived: candidate.pass.waived, excused: candidate.pass.excused }),
     at: work.at,
   };
   const reason = isDirect ? 'MERGE_GRAPH_DIRECT_MERGE' : 'MERGE_GRAPH_MERGE';

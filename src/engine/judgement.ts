@@ -1,10 +1,15 @@
 import type { Instant } from '../lib/clock.ts';
+import type { CandidateNumber } from './candidate.ts';
 
 /**
- * A check may have failed in quarantined tests only. The shell judges that from the uploaded test results. A candidate
- * waits for the judgement no longer than this, and only if the queue honors quarantine.
+ * Tests may have failed that quarantine excuses. The shell judges that from the uploaded test results. A candidate waits
+ * for the judgement no longer than this.
  */
 export const JUDGEMENT_MS = 60_000;
+
+/** How often a candidate is repeated because of tests that are quarantined automatically. */
+// SPEC V56
+export const MAX_REPETITIONS = 2;
 
 /** How many failing tests a judgement names. More failures at once are not flakiness, so they are not waived. */
 export const MAX_JUDGED_TESTS = 1_000;
@@ -12,16 +17,30 @@ export const MAX_JUDGED_TESTS = 1_000;
 export interface JudgedTest {
   readonly id: string;
   readonly name: string;
-  /** Why its failure counts; absent if its quarantine excuses the failure. */
+  /** The suites in which it failed, if its id stands for tests in several suites. */
+  readonly suites?: readonly string[];
+  /** Why its failure counts; absent if the failure is excused. */
   readonly why?: string;
+  readonly excusedBy?: Excuse;
 }
 
+/** A person quarantined the test; or it passed in another run of the tree; or the check passed in spite of it. */
+export type Excuse =
+  | { readonly kind: 'person'; readonly name?: string }
+  | { readonly kind: 'run'; readonly candidate: CandidateNumber }
+  | { readonly kind: 'check' };
+
 export interface JudgementFinding {
+  /** The check passes. */
   readonly isWaived: boolean;
+  /** The candidate is to be repeated: failed tests are quarantined automatically, and have not passed on its tree. */
+  readonly isRepeat?: true;
   readonly reason: string;
   /** At most MAX_JUDGED_TESTS. Tests that are not excused come first. */
   readonly tests: readonly JudgedTest[];
   readonly failing: number;
+  /** How long after the result of the check its reports were there; absent if there were none. */
+  readonly reportsAfterMs?: number;
 }
 
 export type Judgement =
@@ -35,16 +54,20 @@ export type Judged = Extract<Judgement, { readonly kind: 'judged' }>;
 export const QUARANTINE_VERDICTS = [
   'PENDING',
   'WAIVED',
+  'REPEATED',
   'NOT_WAIVED',
   'WOULD_BE_WAIVED',
+  'WOULD_BE_REPEATED',
   'WOULD_NOT_BE_WAIVED',
 ] as const;
 export type QuarantineVerdict = (typeof QUARANTINE_VERDICTS)[number];
 
 export function quarantineVerdictOf(judgement: Judgement): QuarantineVerdict {
   if (judgement.kind === 'awaited') return 'PENDING';
-  if (judgement.isShadow) return judgement.isWaived ? 'WOULD_BE_WAIVED' : 'WOULD_NOT_BE_WAIVED';
-  return judgement.isWaived ? 'WAIVED' : 'NOT_WAIVED';
+  const { isShadow, isWaived: isExcused, isRepeat } = judgement;
+  if (isExcused) return isShadow ? 'WOULD_BE_WAIVED' : 'WAIVED';
+  if (isRepeat) return isShadow ? 'WOULD_BE_REPEATED' : 'REPEATED';
+  return isShadow ? 'WOULD_NOT_BE_WAIVED' : 'NOT_WAIVED';
 }
 
 export const NOT_JUDGED: JudgementFinding = {
@@ -54,6 +77,8 @@ export const NOT_JUDGED: JudgementFinding = {
   failing: 0,
 };
 
+export const NOTHING_FAILED: JudgementFinding = { isWaived: true, reason: '', tests: [], failing: 0 };
+
 interface Judgeable {
   readonly judgement?: Judgement;
 }
@@ -62,7 +87,13 @@ export function isAwaited({ judgement }: Judgeable): boolean {
   return judgement?.kind === 'awaited';
 }
 
+/** The judgement of an attempt, if it decides something. */
+export function rulingOf({ judgement }: Judgeable): Judged | undefined {
+  return judgement?.kind === 'judged' && !judgement.isShadow ? judgement : undefined;
+}
+
+/** Its failure is excused. */
 // SPEC V13
-export function isWaived({ judgement }: Judgeable): boolean {
-  return judgement?.kind === 'judged' && judgement.isWaived && !judgement.isShadow;
+export function isWaived(check: Judgeable & { readonly conclusion?: string | undefined }): boolean {
+  return check.conclusion === 'FAILURE' && rulingOf(check)?.isWaived === true;
 }

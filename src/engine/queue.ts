@@ -9,6 +9,7 @@ import type {
   Candidate,
   CandidateNumber,
   DeniedWaiver,
+  ExcusedCheck,
   Failure,
   Landed,
   Landing,
@@ -16,13 +17,13 @@ import type {
   Member,
   RecentLanding,
   Timeout,
-  WaivedCheck,
 } from './candidate.ts';
 import type { Frozen } from './freeze.ts';
 import { type Learned, NOTHING_LEARNED } from './learned.ts';
 import type { Priority } from './priority.ts';
 import type { PrNumber, PullRequestFacts } from './pull-request.ts';
 import type { ReasonCode } from './reason.ts';
+import type { ReportDelays } from './report-delays.ts';
 import type { StartProblem } from './required.ts';
 import type { QueueMode, QueueSettings } from './settings.ts';
 import type { ImpactedTargets } from './targets.ts';
@@ -66,6 +67,8 @@ export interface Queue {
   readonly passes: IntMap<Candidate>;
   /** For every check that the last landing required: the run that passed it. Later runs are compared with it. */
   readonly lastPasses: readonly LastPass[];
+  /** Of the checks that the last landing required. Empty if the repository has no uploads. */
+  readonly reportDelays: readonly ReportDelays[];
   readonly bisections: readonly Bisection[];
   readonly bisectionsEver: number;
   readonly learned: Learned;
@@ -279,9 +282,18 @@ export interface Because {
   readonly timeout?: Timeout;
   readonly denied?: readonly DeniedWaiver[];
   /** The waivers that it passed by. */
-  readonly waived?: readonly WaivedCheck[];
+  readonly waived?: readonly ExcusedCheck[];
+  /** The tests whose failures made a run be repeated, and how many runs there may be in all. */
+  readonly repeated?: Repetition;
   /** The files that conflict, as far as the forge names them. */
   readonly files?: readonly string[];
+}
+
+export interface Repetition {
+  readonly tests: readonly string[];
+  /** 2 for the first repetition. */
+  readonly run: number;
+  readonly of: number;
 }
 
 export interface Admission {
@@ -315,6 +327,7 @@ export function createQueue(
     candidatesEver: 0,
     passes: emptyIntMap(),
     lastPasses: [],
+    reportDelays: [],
     bisections: [],
     bisectionsEver: 0,
     learned: NOTHING_LEARNED,

@@ -4,6 +4,7 @@ import { type Check, withReport } from './check.ts';
 import type { CheckReported } from './event.ts';
 import { JUDGEMENT_MS } from './judgement.ts';
 import { findCandidate } from './queue.ts';
+import { reportDelayMs } from './report-delays.ts';
 import { appFor, isReportedBy } from './required.ts';
 import { judge } from './verdict.ts';
 import { isJudgeable } from './waiver.ts';
@@ -67,17 +68,22 @@ function notTheApp({ name, reporter }: CheckReported['check'], required: string)
 }
 
 /**
- * The failure may be one of quarantined tests only, so a judgement is requested. The candidate waits for it only if the
- * queue honors quarantine.
+ * Requests a judgement of the failed tests. The candidate waits for it if the check passed, or if the queue honors
+ * quarantine.
  */
-// SPEC V12, V14
+// SPEC V12, V14, V55
 function askForJudgement(work: Work, candidate: Candidate, checks: readonly Check[], name: string): readonly Check[] {
   const mode = work.queue.settings.honorQuarantine;
   const index = checks.findIndex((check) => check.name === name);
   const check = checks[index];
-  if (mode === 'OFF' || check === undefined || !isJudgeable(candidate, check)) return checks;
+  if (check === undefined || !isJudgeable(candidate, check)) return checks;
+  const hasPassed = check.conclusion === 'SUCCESS';
+  if (mode === 'OFF' && !hasPassed) return checks;
   const until = work.at + JUDGEMENT_MS;
+  const reportsUntil = hasPassed ? work.at + reportDelayMs(work.queue, name) : until;
   const { number } = candidate;
-  work.effects.push({ kind: 'judge_check', candidate: number, check: name, attempt: check.startedAt, until });
-  return mode === 'ON' ? checks.with(index, { ...check, judgement: { kind: 'awaited', until } }) : checks;
+  const attempt = check.startedAt;
+  work.effects.push({ kind: 'judge_check', candidate: number, check: name, attempt, until, reportsUntil });
+  if (!hasPassed && mode !== 'ON') return checks;
+  return checks.with(index, { ...check, judgement: { kind: 'awaited', until } });
 }

@@ -1,13 +1,14 @@
 import { assert } from '../lib/assert.ts';
 import { listOf } from '../lib/int-map.ts';
 import { repointPart } from './bisection-runs.ts';
-import type { Candidate, CandidateNumber, Failure, Pass } from './candidate.ts';
+import { type Candidate, type CandidateNumber, type Failure, failedChecks, type Pass } from './candidate.ts';
+import { MAX_REPETITIONS, rulingOf } from './judgement.ts';
 import { learnPass } from './learn.ts';
 import { type Because, findCandidate, mayTest, type Queue } from './queue.ts';
 import { areSameChecks, type RequiredChecks } from './required.ts';
 import { candidatesOf, unlanded } from './roster.ts';
 import { voucherOf } from './vouch.ts';
-import { waivedIn } from './waiver.ts';
+import { excusedIn, waivedIn } from './waiver.ts';
 import { addCandidate, endCandidate, keep, keepCandidate, move, type Work } from './work.ts';
 
 /** Starts a planned candidate. Its members are TESTING from now on. */
@@ -32,8 +33,9 @@ export function beginChecks(work: Work, candidate: Candidate, required: Required
     passCandidate(work, built, 'nothing_required');
     return;
   }
-  // The head passed once. Its test asks whether it still passes.
-  const isReusing = work.queue.settings.reusePassedTrees && candidate.purpose.kind !== 'head';
+  // The head passed once. Its test asks whether it still passes. A repetition asks the same of its tree.
+  const isAsked = candidate.purpose.kind === 'head' || candidate.repeats !== undefined;
+  const isReusing = work.queue.settings.reusePassedTrees && !isAsked;
   const proof = isReusing ? findEqualTree(work.queue, built) : undefined;
   if (proof?.pass !== undefined) passCandidate(work, built, 'reused_run', proof);
   else if (proof !== undefined) keepCandidate(work, { ...built, sameTreeAs: proof.number });
@@ -87,7 +89,9 @@ export function passCandidate(work: Work, candidate: Candidate, by: Pass['by'], 
   assert(proof.commit !== undefined, 'only a commit can pass');
   const waived = by === 'own_run' ? waivedIn(candidate) : [];
   const waivers = waived.length === 0 ? {} : { waived };
-  const pass: Pass = { at: work.at, by, provenBy: proof.number, provenSha: proof.commit.sha, ...waivers };
+  const excused = excusedIn(proof);
+  const excuses = excused.length === 0 ? waivers : { ...waivers, excused };
+  const pass: Pass = { at: work.at, by, provenBy: proof.number, provenSha: proof.commit.sha, ...excuses };
   keepCandidate(work, { ...candidate, state: 'passed', sameTreeAs: undefined, failure: undefined, pass });
   if (by === 'own_run' && waived.length === 0) learnPass(work, candidate);
   if (candidate.purpose.kind === 'main' || candidate.purpose.kind === 'repair') {
@@ -158,10 +162,17 @@ export const MAX_TRIES = 2;
  * The new candidate keeps the place in the line. Candidates built on it stay as they are.
  */
 // SPEC C11
-export function replaceCandidate(work: Work, candidate: Candidate, because: Because, tries: number): void {
+export function replaceCandidate(
+  work: Work,
+  candidate: Candidate,
+  because: Because,
+  tries: number,
+  repeats = tries === 0 ? undefined : candidate.repeats,
+): void {
   const { purpose, base, beneath, members, parent } = candidate;
   endCandidate(work, candidate, { reason: because.reason, prNumber: because.prNumber });
-  const next = addCandidate(work, { purpose, base, beneath, members, parent }, { ...candidate, tries });
+  const plan = { purpose, base, beneath, members, parent, ...(repeats === undefined ? {} : { repeats }) };
+  const next = addCandidate(work, plan, { place: candidate.place, tries });
   if (purpose.kind === 'bisection') repointPart(work, candidate.number, next.number);
   for (const entry of unlanded(work.queue, members)) {
     const own = purpose.kind === 'bisection' ? entry : { ...entry, candidate: next.number };
@@ -169,3 +180,24 @@ export function replaceCandidate(work: Work, candidate: Candidate, because: Beca
     else move(work, own, { to: 'PENDING', ...because });
   }
 }
+
+/**
+ * Runs a candidate again, because tests failed that are quarantined automatically and have not passed on its tree. Its
+ * own run stays on record as failed. Candidates built on it stay as they are.
+ */
+// SPEC V56
+export function repeatCandidate(work: Work, candidate: Candidate): void {
+  const repeats = [...(candidate.repeats ?? []), candidate.number];
+  const checks = failedChecks(candidate);
+  const failure = { at: work.at, reason: 'TEST_RUN_REQUIRED_STATUS_FAILED' as const, checks };
+  const tests = candidate.checks.flatMap((check) =>
+    checks.includes(check.name) ? (rulingOf(check)?.tests.filter(({ why }) => why !== undefined) ?? []) : [],
+  );
+  const names = tests.slice(0, NAMED_TESTS).map(({ name }) => name);
+  const repeated = { tests: names, run: repeats.length + 1, of: MAX_REPETITIONS + 1 };
+  const because = { reason: 'TEST_RUN_REPEATED' as const, candidate: candidate.number, checks, repeated };
+  replaceCandidate(work, { ...candidate, state: 'failed', failure }, because, candidate.tries, repeats);
+}
+
+/** Timelines name no more. */
+const NAMED_TESTS = 5;

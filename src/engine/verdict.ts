@@ -11,7 +11,7 @@ import {
   verdictOf,
 } from './candidate.ts';
 import type { Check } from './check.ts';
-import { isAwaited, isWaived, NOT_JUDGED } from './judgement.ts';
+import { isAwaited, MAX_REPETITIONS, NOT_JUDGED, NOTHING_FAILED } from './judgement.ts';
 import { learnFailure } from './learn.ts';
 import { abandonBehind, behindFailedRun } from './line.ts';
 import { searchCandidate } from './prefix-search.ts';
@@ -21,9 +21,9 @@ import { removeEntry } from './remove-entry.ts';
 import { candidatesOf, lineOf, unlanded } from './roster.ts';
 import { inForce } from './settings.ts';
 import { mayBlame, noteFailure } from './suspicion.ts';
-import { failCandidate, MAX_TRIES, passCandidate, replaceCandidate } from './test-run.ts';
+import { failCandidate, MAX_TRIES, passCandidate, repeatCandidate, replaceCandidate } from './test-run.ts';
 import { voucherOf } from './vouch.ts';
-import { deniedIn, withFinding, withoutWaiver } from './waiver.ts';
+import { deniedIn, needsHonor, withFinding, withoutWaiver } from './waiver.ts';
 import { keepCandidate, type Work } from './work.ts';
 
 /** A failed entry is held for its successors no longer than this. */
@@ -35,6 +35,7 @@ export function judge(work: Work, candidate: Candidate): void {
   const verdict = verdictOf(candidate);
   if (verdict === 'passed') passCandidate(work, candidate, 'own_run');
   else if (verdict === 'inconclusive') concludeInconclusive(work, candidate);
+  else if (verdict === 'flaky') concludeFlaky(work, candidate);
   else if (verdict === 'failed' && candidate.state !== 'failed') failByChecks(work, candidate);
   // A failed candidate whose checks run again is reopened by the plan, as soon as a slot is free.
 }
@@ -49,6 +50,13 @@ export function concludeInconclusive(work: Work, candidate: Candidate): void {
   replaceCandidate(work, candidate, inconclusive(candidate), candidate.tries + 1);
 }
 
+/** Only tests failed that are quarantined automatically. The candidate is repeated, and fails after MAX_REPETITIONS. */
+// SPEC V56
+function concludeFlaky(work: Work, candidate: Candidate): void {
+  if ((candidate.repeats?.length ?? 0) < MAX_REPETITIONS) repeatCandidate(work, candidate);
+  else if (candidate.state !== 'failed') failByChecks(work, candidate);
+}
+
 function inconclusive({ number }: Candidate) {
   return { reason: 'TEST_RUN_INCONCLUSIVE' as const, candidate: number };
 }
@@ -60,17 +68,17 @@ function failByChecks(work: Work, candidate: Candidate): void {
   failCandidate(work, candidate, { reason: 'TEST_RUN_REQUIRED_STATUS_FAILED', checks, ...more });
 }
 
-/** A failure that was not judged in time is not waived. */
-// SPEC V12
+/** A failure that was not judged in time is not waived. A pass counts. */
+// SPEC V12, V58
 export function denyOverdue(work: Work): void {
   for (const { number } of candidatesOf(work.queue)) {
     const candidate = findCandidate(work.queue, number);
     const overdue = candidate?.checks.filter((check) => awaitedUntil(check) <= work.at) ?? [];
     if (candidate === undefined || overdue.length === 0) continue;
     let { checks } = candidate;
-    for (const { name, startedAt } of overdue) {
+    for (const { name, startedAt, conclusion } of overdue) {
       const of = { check: name, attempt: startedAt, at: work.at, mode: work.queue.settings.honorQuarantine };
-      checks = withFinding(checks, NOT_JUDGED, of) ?? checks;
+      checks = withFinding(checks, conclusion === 'SUCCESS' ? NOTHING_FAILED : NOT_JUDGED, of) ?? checks;
     }
     const judged = { ...candidate, checks };
     keepCandidate(work, judged);
@@ -85,7 +93,7 @@ export function takeBackWaivers(work: Work): void {
   for (const { number } of candidatesOf(work.queue)) {
     const candidate = findCandidate(work.queue, number);
     const isOpen = candidate?.state === 'testing' || candidate?.state === 'failed';
-    if (candidate === undefined || !isOpen || !candidate.checks.some(isWaived)) continue;
+    if (candidate === undefined || !isOpen || !candidate.checks.some(needsHonor)) continue;
     const judged = { ...candidate, checks: candidate.checks.map(withoutWaiver) };
     keepCandidate(work, judged);
     judge(work, judged);

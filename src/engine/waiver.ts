@@ -1,14 +1,19 @@
 import type { Instant } from '../lib/clock.ts';
-import type { Candidate, DeniedWaiver, WaivedCheck } from './candidate.ts';
+import type { Candidate, DeniedWaiver, ExcusedCheck } from './candidate.ts';
 import type { Check } from './check.ts';
-import { isAwaited, isWaived, type Judged, type JudgementFinding } from './judgement.ts';
+import { isAwaited, isWaived, type Judged, type JudgementFinding, rulingOf } from './judgement.ts';
 import type { QueueSettings } from './settings.ts';
 
-/** Only a plain failure of a required check can be waived. A cancelled or timed-out check says nothing about tests. */
-// SPEC V44
+/**
+ * A plain failure of a required check may be one of excused tests only, and reports of a passed one may hold failures
+ * that it ignored. A cancelled or timed-out check says nothing about tests.
+ */
+// SPEC V44, V55
 export function isJudgeable({ required, purpose }: Candidate, check: Check): boolean {
-  if (check.status !== 'COMPLETED' || check.conclusion !== 'FAILURE') return false;
-  return purpose.kind !== 'direct' && required?.names.includes(check.name) === true;
+  const { status, conclusion, isUnconfirmed, hasUploads } = check;
+  if (status !== 'COMPLETED' || isUnconfirmed === true || purpose.kind === 'direct') return false;
+  if (conclusion !== 'FAILURE' && (conclusion !== 'SUCCESS' || hasUploads !== true)) return false;
+  return required?.names.includes(check.name) === true;
 }
 
 /** Stores the judgement of one check. Undefined if the judgement is about an older attempt of that check. */
@@ -25,36 +30,54 @@ export function withFinding(
 ): readonly Check[] | undefined {
   const index = checks.findIndex(({ name }) => name === of.check);
   const known = checks[index];
-  if (known === undefined || known.startedAt !== of.attempt || known.conclusion !== 'FAILURE') return undefined;
-  if (known.judgement?.kind === 'judged') return undefined;
-  const { isWaived: isExcused, reason, tests, failing } = finding;
-  const isShadow = !isAwaited(known) || of.mode !== 'ON';
-  const judgement: Judged = { kind: 'judged', at: of.at, isShadow, isWaived: isExcused, reason, tests, failing };
-  return checks.with(index, { ...known, judgement });
+  if (known === undefined || known.startedAt !== of.attempt || known.judgement?.kind === 'judged') return undefined;
+  const { conclusion } = known;
+  if (conclusion !== 'FAILURE' && conclusion !== 'SUCCESS') return undefined;
+  const { isWaived: isExcused, isRepeat, reason, tests, failing, reportsAfterMs } = finding;
+  const { judgement: _awaited, ...plain } = known;
+  const reported: Check = { ...plain, ...(reportsAfterMs !== undefined && { reportsAfterMs }) };
+  // A pass without a failed test needs no word.
+  if (conclusion === 'SUCCESS' && isExcused && failing === 0) return checks.with(index, reported);
+  const isShadow = !isAwaited(known) || (conclusion === 'FAILURE' && of.mode !== 'ON');
+  const common = { kind: 'judged', at: of.at, isShadow, isWaived: isExcused, reason, tests, failing } as const;
+  const judgement: Judged = { ...common, ...(isRepeat === true && { isRepeat }) };
+  return checks.with(index, { ...reported, judgement });
+}
+
+/** A failed check is waived, or makes the candidate be repeated, only while the queue honors quarantine. */
+export function needsHonor(check: Check): boolean {
+  const ruling = rulingOf(check);
+  return check.conclusion === 'FAILURE' && (ruling?.isWaived === true || ruling?.isRepeat === true);
 }
 
 /** The judgement stays on record in shadow mode: it says what would have been waived, and waives nothing. */
 export function withoutWaiver(check: Check): Check {
-  if (check.judgement?.kind !== 'judged' || !isWaived(check)) return check;
+  if (check.judgement?.kind !== 'judged' || !needsHonor(check)) return check;
   return { ...check, judgement: { ...check.judgement, isShadow: true } };
 }
 
 /** The waivers that a pass by these checks depends on. A check that is no longer required adds none. */
 // SPEC V13
-export function waivedIn({ checks, required }: Candidate): WaivedCheck[] {
-  const waived = checks.filter((check) => isWaived(check) && required?.names.includes(check.name) === true);
-  return waived.map(({ name, judgement }) => ({
-    check: name,
-    tests: judgement?.kind === 'judged' ? judgement.tests.map((test) => ({ id: test.id, name: test.name })) : [],
-  }));
+export function waivedIn(candidate: Candidate): ExcusedCheck[] {
+  return excusesIn(candidate, isWaived);
+}
+
+/** Required checks that passed although tests failed in their reports. */
+// SPEC V57
+export function excusedIn(candidate: Candidate): ExcusedCheck[] {
+  return excusesIn(candidate, (check) => check.conclusion === 'SUCCESS' && rulingOf(check)?.isWaived === true);
+}
+
+function excusesIn({ checks, required }: Candidate, isExcused: (check: Check) => boolean): ExcusedCheck[] {
+  const excused = checks.filter((check) => isExcused(check) && required?.names.includes(check.name) === true);
+  return excused.map((check) => ({ check: check.name, tests: rulingOf(check)?.tests ?? [] }));
 }
 
 /** The reasons why judged failures were not waived. */
 // SPEC V46
 export function deniedIn({ checks }: Candidate, names: readonly string[]): DeniedWaiver[] {
-  return checks.flatMap(({ name, judgement }) =>
-    names.includes(name) && judgement?.kind === 'judged' && !judgement.isShadow && !judgement.isWaived
-      ? [{ check: name, why: judgement.reason }]
-      : [],
-  );
+  return checks.flatMap((check) => {
+    const ruling = names.includes(check.name) ? rulingOf(check) : undefined;
+    return ruling === undefined || ruling.isWaived ? [] : [{ check: check.name, why: ruling.reason }];
+  });
 }

@@ -153,10 +153,14 @@ export function keepCandidate(work: Work, candidate: Candidate): void {
   work.queue = { ...work.queue, candidates: setIn(work.queue.candidates, candidate.number, candidate) };
 }
 
-export type CandidatePlan = Pick<Candidate, 'purpose' | 'base' | 'beneath' | 'members' | 'parent'>;
+export type CandidatePlan = Pick<Candidate, 'purpose' | 'base' | 'beneath' | 'members' | 'parent' | 'repeats'>;
 
 /** Adds a candidate at the end of the line. It inherits the place and the history of `replaced`. */
-export function addCandidate(work: Work, plan: CandidatePlan, replaced?: Candidate): Candidate {
+export function addCandidate(
+  work: Work,
+  plan: CandidatePlan,
+  replaced?: Pick<Candidate, 'place' | 'tries'>,
+): Candidate {
   const number = (work.queue.candidatesEver + 1) as CandidateNumber;
   const candidate: Candidate = {
     ...plan,

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { aMonitor, anUpload, aRun, DAY, FlakyWorld, HOUR, MINUTE, START } from '../../test/helpers/test-history.ts';
+import { aMonitor, anUpload, aRun, FlakyWorld, HOUR, MINUTE, START } from '../../test/helpers/test-history.ts';
 import type { Monitor } from './core/monitor.ts';
 import { expire } from './evaluate.ts';
-import { isFlakyBy } from './judge-failure.ts';
 import { labelsOf } from './labels.ts';
 import { seedMonitors } from './settings.ts';
 
@@ -321,33 +320,5 @@ describe('status', () => {
     assert.ok(tell('SUCCESS', START));
     assert.ok(!tell('SUCCESS', START + MINUTE));
     assert.ok(tell('FAILURE', START + 2 * MINUTE));
-  });
-});
-
-describe('evidence from outside', () => {
-  const isFlaky = ({ state, monitors, past }: FlakyWorld, sha: string) => {
-    const others = past.filter(({ upload }) => upload.sha !== sha);
-    return state !== undefined && isFlakyBy(state, monitors, { past: others, by: past.at(-1)?.at ?? 0 });
-  };
-
-  it('is a retry on another commit, or enough failures without theirs [F23]', () => {
-    const story = new Story(count()).play(FAILS).play(PASSES).play(FAILS).play(PASSES).play(FAILS).play(PASSES);
-    assert.ok(!isFlaky(story.world, 'sha1'));
-    assert.ok(isFlaky(story.world, 'elsewhere'));
-    story.play({ runs: '-' });
-    assert.ok(isFlaky(story.world, 'sha1'));
-
-    const world = new FlakyWorld([aMonitor({ type: 'pass_on_retry' })]);
-    const retry = (sha: string) => {
-      for (const conclusion of ['FAILURE', 'SUCCESS'] as const) {
-        world.tell(
-          { upload: anUpload({ id: `${sha} ${conclusion}`, sha }), runs: [aRun(conclusion, START)] },
-          START + DAY,
-        );
-      }
-      return isFlaky(world, 'mine');
-    };
-    assert.ok(!retry('mine'));
-    assert.ok(retry('other'));
   });
 });

@@ -38,8 +38,7 @@ export async function endWithoutRuns(
     counts: null,
   };
   const problem = isWhole ? null : (of.summary.problem ?? issues.at(-1)?.message ?? null);
-  const { isProven } = upload;
-  return { status, testRuns: 0, checkResults: await endUpload(deps, outcome, { isWhole, problem, isProven, at }) };
+  return { status, testRuns: 0, checkResults: await endUpload(deps, outcome, { isWhole, problem, at }) };
 }
 
 /** Stores no more of the upload. Checks that wait for its results learn whether they are whole. */
@@ -49,14 +48,13 @@ export async function endUpload(
   of: {
     readonly isWhole?: boolean;
     readonly problem: string | null;
-    readonly isProven?: boolean;
     readonly at: Instant;
   },
 ): Promise<CheckResults | undefined> {
   const { fields, uploadId } = upload;
-  const { at, isProven = false } = of;
-  const standing = { flaw: upload.flaw, isProven };
-  const checkResults = fields && new CheckTally().results(uploadId, { fields }, { isWhole: false, ...of, standing });
+  const { at } = of;
+  const { flaw } = upload;
+  const checkResults = fields && new CheckTally().results(uploadId, { fields }, { isWhole: false, ...of, flaw });
   if (!checkResults) {
     await deps.store.uploads.finish(upload);
     return undefined;

@@ -148,17 +148,15 @@ function places(): void {
     assert.equal(results?.failing.length, 1);
   });
 
-  it('of results without a proven origin only the failures count [V21]', async () => {
+  it('of results that are evidence for nothing only the failures count [V60]', async () => {
     const world = await aWorld({ candidateId: 'c-1', check: 'unit' });
-    const of = { isProven: false };
-    await world.accept(junitOf({ a: 'fail', b: 'pass' }), {}, of);
-    await world.loop.runUntilIdle();
+    const tied = { candidateId: 'c-1', check: 'unit' };
+    await world.upload({ a: 'fail', b: 'pass' }, { isFork: true, ...tied });
     const find = () => world.store.testIngest.findCheckResults(world.repository.id, 'c-1', 'unit');
-    const unproven = await find();
-    assert.deepEqual([unproven?.uploadIds, unproven?.testNos, unproven?.failing.length], [[], [], 1]);
-    const proven = await world.upload({ b: 'pass', c: 'pass' });
+    const flawed = await find();
+    assert.deepEqual([flawed?.uploadIds, flawed?.testNos, flawed?.failing.length], [[], [], 1]);
+    const whole = await world.upload({ b: 'pass', c: 'pass' });
     const both = await find();
-    assert.deepEqual([both?.uploadIds, both?.unprovenIds?.length], [[proven.id], 1]);
-    assert.deepEqual([both?.testNos.length, both?.failing.length], [2, 1]);
+    assert.deepEqual([both?.uploadIds, both?.testNos.length, both?.failing.length], [[whole.id], 2, 1]);
   });
 }

@@ -2,7 +2,7 @@
  * Decides what an upload may be evidence for. The main thread answers whether its commit is known. An outage shows only
  * when all of the upload was read, and nothing of it may be stored before.
  */
-import { type EvidenceFlaw, flawOf, type Standing } from '../flaky/core/evidence.ts';
+import { type EvidenceFlaw, flawOf } from '../flaky/core/evidence.ts';
 import type { Issue } from '../flaky/identity/issue.ts';
 import { isOutage, mayBeOutage, type OutageProtection, type TestCounts, USUAL_UPLOADS } from '../flaky/outage.ts';
 import type { TestSettings } from '../flaky/settings.ts';
@@ -14,7 +14,9 @@ import type { ReadFacts, ReadRun, ReadSummary } from './read/read-run.ts';
 import type { UploadPart } from './upload-parts.ts';
 import { TestCount } from './upload-tally.ts';
 
-export interface JudgedUpload extends Standing {
+export interface JudgedUpload {
+  /** Null: its runs are evidence. */
+  readonly flaw: EvidenceFlaw | null;
   readonly counts: TestCounts | null;
 }
 
@@ -62,7 +64,7 @@ async function judgeUpload(
   const isOut =
     counts !== null && mayBeOutage(counts, protection) && (await isOutageOf(store, upload, { ...of, counts }));
   const flaw = flawOf({ isFork: facts.isFork, hasCommit: place.hasCommit, isOutage: isOut });
-  return { flaw, isProven: upload.isProven, counts };
+  return { flaw, counts };
 }
 
 // SPEC U31

@@ -62,7 +62,7 @@ async function commitPart(deps: ProcessingDeps, upload: Upload, to: PartToCommit
   if (isTied(part.facts)) tally.checks.note(kept, to.groups);
   const isLast = part.summary !== undefined;
   const flawed = flawIssue(judged.flaw, fields);
-  const ended = { standing: judged, at };
+  const ended = { flaw: judged.flaw, at };
   const checkResults = isLast ? tally.checks.results(upload.id, part.facts, { ...wholeness(to), ...ended }) : undefined;
   const change: TestChange = {
     repositoryId: upload.repositoryId,

@@ -1,4 +1,4 @@
-import type { Standing } from '../flaky/core/evidence.ts';
+import type { EvidenceFlaw } from '../flaky/core/evidence.ts';
 import type { UploadFacts } from '../flaky/core/run.ts';
 import type { Repository } from '../storage/repositories.ts';
 import type { Store } from '../storage/store.ts';
@@ -7,10 +7,13 @@ import type { BatchFacts } from '../storage/test-ingest.ts';
 import type { StoredTestSettings } from '../storage/test-settings.ts';
 import type { ReadFacts } from './read/read-run.ts';
 
-export function batchFactsOf(uploadId: string, { fields, job, jobAttempt }: ReadFacts, standing: Standing): BatchFacts {
+export function batchFactsOf(
+  uploadId: string,
+  { fields, job, jobAttempt }: ReadFacts,
+  { flaw }: { readonly flaw: EvidenceFlaw | null },
+): BatchFacts {
   const { branch, sha, jobName, jobUrl, prNumber } = fields;
-  const { flaw, isProven } = standing;
-  return { uploadId, branch, sha, job, jobAttempt, jobName: jobName ?? '', jobUrl, prNumber, flaw, isProven };
+  return { uploadId, branch, sha, job, jobAttempt, jobName: jobName ?? '', jobUrl, prNumber, flaw };
 }
 
 export function uploadFactsOf({ uploadId, branch, sha, job, jobAttempt, prNumber, flaw }: BatchFacts): UploadFacts {

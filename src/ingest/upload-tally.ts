@@ -1,4 +1,4 @@
-import { type Standing, worthOf } from '../flaky/core/evidence.ts';
+import type { EvidenceFlaw } from '../flaky/core/evidence.ts';
 import { groupByPath } from '../flaky/core/paths.ts';
 import type { Issue } from '../flaky/identity/issue.ts';
 import { failsInTheEnd, NO_TRIES, noteTry, type Tries } from '../junit/junit-case.ts';
@@ -34,11 +34,11 @@ export class CheckTally {
     else known.add(path);
   }
 
-  /** A failure counts from any origin. Only a proven origin shows that nothing else failed. */
+  /** A failure counts in any upload. Of one that is evidence for nothing, a pass does not. */
   results(
     uploadId: string,
     { fields }: Pick<ReadFacts, 'fields'>,
-    of: Pick<ReadSummary, 'isWhole' | 'problem'> & { readonly standing: Standing; readonly at: Instant },
+    of: Pick<ReadSummary, 'isWhole' | 'problem'> & { readonly flaw: EvidenceFlaw | null; readonly at: Instant },
   ): CheckResults | undefined {
     const { candidateId, check } = fields;
     if (candidateId === null || check === null) return undefined;
@@ -49,7 +49,7 @@ export class CheckTally {
       paths: [...paths],
     }));
     const common = { candidateId, check, isWhole, problem, failing, at };
-    if (worthOf(of.standing) !== 'WAIVERS') return { ...common, uploadIds: [], unprovenIds: [uploadId], testNos: [] };
+    if (of.flaw !== null) return { ...common, uploadIds: [], testNos: [] };
     const skipped = [...this.#seen].filter(([testId]) => !this.#ran.has(testId)).map(([, no]) => no);
     return {
       ...common,

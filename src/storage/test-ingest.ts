@@ -53,7 +53,6 @@ export interface BatchFacts {
   readonly prNumber: number | null;
   /** Why it is evidence for nothing; null: it is evidence. */
   readonly flaw: EvidenceFlaw | null;
-  readonly isProven: boolean;
 }
 
 export interface StoredRun {
@@ -96,9 +95,8 @@ export interface CheckResults {
   readonly isWhole: boolean;
   /** Why the results are incomplete, as a sentence. */
   readonly problem: string | null;
+  /** The uploads that are evidence. Of others only the failures count. */
   readonly uploadIds: readonly string[];
-  /** Uploads whose origin is not proven. Only their failures count, and they are not among `uploadIds`. */
-  readonly unprovenIds?: readonly string[];
   /** Every test that ran or was skipped, ascending. */
   readonly testNos: readonly number[];
   /** The skipped tests among them, ascending; absent: all ran. */

@@ -58,8 +58,6 @@ export interface Upload {
   readonly id: string;
   readonly repositoryId: RepositoryId;
   readonly kind: UploadKind;
-  /** It came with a token, or from a part of Sluice, that no code of a pull request has. */
-  readonly isProven: boolean;
   /** Why it is evidence for nothing; null: it is evidence, or that is not known yet. */
   readonly flaw: EvidenceFlaw | null;
   /** Null: not known yet. */

@@ -55,6 +55,7 @@ const TELLINGS: { readonly [Code in ReasonCode]: Telling } = {
   TESTS_RESTARTED_BY_USER: (facts) => `Its tests were restarted${by(facts)}.`,
   TESTS_RESTARTED_BY_API_REQUEST: (facts) => `Its tests were restarted${by(facts)} over the API.`,
   TEST_RUN_INCONCLUSIVE: 'CI ended its checks without a result. They run again.',
+  TEST_RUN_REPEATED: (facts) => repetitionText(facts),
   IMPACTED_TARGETS_CHANGED: (facts) =>
     `The impacted targets of ${facts.prNumber === undefined ? 'a pull request' : `#${facts.prNumber}`} changed. It is tested again.`,
   CONFLICTS_WITH_PREREQUISITE: (facts) => conflictAheadText(facts.prNumber, facts.files),
@@ -213,6 +214,21 @@ function timeoutAdvice(facts: Facts): string {
 }
 
 const NAMED_TESTS = 3;
+
+/** "ci is repeated, run 2 of 3: checkout adds up failed, and is flaky." */
+// SPEC V59
+function repetitionText({ checks, repeated }: Facts): string {
+  const { tests = [], run = 2, of = 3 } = repeated ?? {};
+  const names =
+    tests.length === 0
+      ? 'tests'
+      : listOf(
+          tests.map((name) => name.slice(0, 200)),
+          NAMED_TESTS,
+        );
+  const flaky = tests.length === 1 ? 'is flaky and must pass once' : 'are flaky and must each pass once';
+  return `${theChecks(checks)} ${checks?.length === 1 ? 'is' : 'are'} repeated (run ${run} of ${of}): ${names} failed, ${flaky}.`;
+}
 
 function waiverText({ waived = [] }: Facts): string {
   if (waived.length === 0) return '';

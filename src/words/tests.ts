@@ -1,5 +1,6 @@
 import type { Candidate } from '../engine/candidate.ts';
-import { type Judged, quarantineVerdictOf } from '../engine/judgement.ts';
+import type { Check } from '../engine/check.ts';
+import { type Excuse, type Judged, quarantineVerdictOf } from '../engine/judgement.ts';
 import { appFor } from '../engine/required.ts';
 import { type ExplanationReason, type FailedCheck, type FailedTest, reason } from './explanation.ts';
 import { clockTime, count } from './phrases.ts';
@@ -80,12 +81,12 @@ export function isWithoutResult(failed: readonly FailedCheck[]): boolean {
 
 /** Explains the effect of quarantine on the failures of a candidate's checks. */
 export function judgementReasons({ checks, number: testRun }: Candidate): ExplanationReason[] {
-  return checks.flatMap(({ name: check, judgement }) => {
+  return checks.flatMap(({ name: check, conclusion, judgement }) => {
     if (judgement?.kind !== 'judged' || isUnreported(judgement)) return [];
     const about = { check, testRun, since: judgement.at };
     return [
       {
-        ...reason(quarantineVerdictOf(judgement), judgementText(check, judgement), about),
+        ...reason(quarantineVerdictOf(judgement), judgementText({ name: check, conclusion }, judgement), about),
         reasons: testReasons(judgement),
       },
     ];
@@ -97,8 +98,14 @@ function isUnreported({ isShadow, isWaived, tests, failing }: Judged): boolean {
   return isShadow && !isWaived && tests.length === 0 && failing === 0;
 }
 
-function judgementText(check: string, judged: Judged): string {
-  const { isShadow, isWaived, reason: why, tests } = judged;
+function judgementText({ name: check, conclusion }: Pick<Check, 'name' | 'conclusion'>, judged: Judged): string {
+  const { isShadow, isWaived, isRepeat, reason: why, tests } = judged;
+  if (isRepeat) {
+    const would = isShadow ? '(Administrators: honorQuarantine ON would have repeated it.)' : 'It is repeated.';
+    return `${check} failed only in flaky tests. ${would} ${why}`;
+  }
+  if (conclusion === 'SUCCESS')
+    return isWaived ? `${check} passed. ${why}` : `${check} passed, but does not count. ${why}`;
   if (isShadow && isWaived) {
     const which = tests.length === 1 ? `the quarantined test ${tests[0]?.name}` : 'quarantined tests';
     return `${check} failed only in ${which}. (Administrators: honorQuarantine ON would have let it pass.)`;
@@ -107,12 +114,18 @@ function judgementText(check: string, judged: Judged): string {
   return isWaived ? `The failure of ${check} is waived. ${why}` : `The failure of ${check} is not waived. ${why}`;
 }
 
+const EXCUSES: { readonly [Kind in Excuse['kind']]: string } = {
+  person: 'is quarantined',
+  run: 'passed in another run of the same tree',
+  check: 'the check passed in spite of it',
+};
+
 function testReasons({ tests, failing }: Judged): ExplanationReason[] {
   const named = tests
     .slice(0, NAMED)
-    .map(({ name, why }) =>
+    .map(({ name, why, excusedBy }) =>
       why === undefined
-        ? reason('TEST_QUARANTINED', `${name} failed, and is quarantined.`)
+        ? reason('TEST_QUARANTINED', `${name} failed, and ${EXCUSES[excusedBy?.kind ?? 'person']}.`)
         : reason('TEST_FAILED', `${name} failed. ${why}`),
     );
   const more = failing - named.length;
@@ -137,12 +150,16 @@ export function shadowedTests({ checks, failure }: Candidate): readonly string[]
 }
 
 export function openReason({ checks, required, number: testRun }: Candidate, check: string): ExplanationReason {
-  const judgement = checks.find(({ name }) => name === check)?.judgement;
+  const { judgement, conclusion } = checks.find(({ name }) => name === check) ?? {};
   if (judgement?.kind !== 'awaited') {
     const app = required && appFor(required, check);
     const only = app === undefined ? '' : ` It counts only when the app ${app} reports it.`;
     return reason('CHECK_OPEN', `${check} has not reported a result yet.${only}`, { check, testRun });
   }
-  const text = `${check} failed. Sluice waits until ${clockTime(judgement.until)} for its test report, which may show that only quarantined tests failed.`;
+  const until = clockTime(judgement.until);
+  const text =
+    conclusion === 'SUCCESS'
+      ? `${check} passed. Sluice reads its test reports, until ${until} at the latest.`
+      : `${check} failed. Sluice waits until ${until} for its test report, which may show that only quarantined tests failed.`;
   return reason('JUDGEMENT_OPEN', text, { check, testRun });
 }

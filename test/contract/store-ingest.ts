@@ -43,7 +43,6 @@ export function facts(values: Partial<BatchFacts> = {}): BatchFacts {
     jobUrl: null,
     prNumber: null,
     flaw: null,
-    isProven: false,
     ...values,
   };
 }
@@ -171,15 +170,15 @@ function ignorePromises({ inStore }: StoreTests): void {
     'an upload that is taken back is evidence for nothing, once, also when its runs are counted [U48]',
     async ({ store, testIngest, uploads, tests }) => {
       const { id } = await storeTests(store, 40);
-      const upload = await uploads.create(anUpload(id, { isProven: true }), 0);
-      const batch = { facts: facts({ uploadId: upload.id, isProven: true }), runs: [aStoredRun(1), aStoredRun(33)] };
+      const upload = await uploads.create(anUpload(id), 0);
+      const batch = { facts: facts({ uploadId: upload.id }), runs: [aStoredRun(1), aStoredRun(33)] };
       const ended = anOutcome(upload.id, { counts: { ran: 2, failed: 1 } });
       assert.equal(await testIngest.commit(aChange(id, 1, { batch, upload: ended }), NOON), 2);
       await testIngest.commit(aChange(id, 2, { batch: { facts: facts(), runs: [aStoredRun(2)] } }), NOON);
       const ignore = { uploadId: upload.id, at: NOON + 1, actor: 'ada', reason: 'An outage.' };
       assert.equal(await testIngest.commit(aChange(id, 3, { ignore }), NOON + 1), 4);
       const taken = await uploads.find(upload.id);
-      assert.deepEqual([taken?.status, taken?.flaw, taken?.isProven], ['SKIPPED', 'IGNORED', true]);
+      assert.deepEqual([taken?.status, taken?.flaw], ['SKIPPED', 'IGNORED']);
       assert.deepEqual([taken?.counts, taken?.ignored?.actor], [{ ran: 2, failed: 1 }, 'ada']);
       const place = { sha: batch.facts.sha, job: 'unit', exceptUploadId: 'other' };
       assert.equal(

@@ -38,7 +38,6 @@ export function anUpload(repositoryId: RepositoryId, values: Partial<Upload> = {
     clientVersion: null,
     attempts: 0,
     trouble: null,
-    isProven: true,
     flaw: null,
     counts: null,
     ignored: null,

@@ -88,7 +88,7 @@ async function tryStore(
         },
       ],
       batch: {
-        facts: { ...upload, isProven: false, uploadId: upload.id, jobName: 'unit', jobUrl: 'https://ci.test/1' },
+        facts: { ...upload, uploadId: upload.id, jobName: 'unit', jobUrl: 'https://ci.test/1' },
         runs: ran,
       },
       failures: ran

@@ -248,4 +248,52 @@ export const MUTATIONS: readonly Mutation[] = [
     'if (!search.isOnHead && !search.accused.isLast) return rebase(work, search);',
     'if (!search.isOnHead && search.number < 0) return rebase(work, search);',
   ),
+  engine(
+    'waiver: a prefix that passed by a waiver is grouped to land without a run',
+    'prefix-search.ts',
+    'const clearedBySearch = isOnHead && proof.pass?.waived === undefined ? number : undefined;',
+    'const clearedBySearch = isOnHead ? number : undefined;',
+  ),
+  engine(
+    'waiver: a head that passed by a waiver counts as proven',
+    'hold.ts',
+    'if (run.pass?.waived === undefined) proveBase(work, run.base);',
+    'proveBase(work, run.base);',
+  ),
+  engine(
+    'urgent: an urgent entry interrupts a landing',
+    'interrupt.ts',
+    'if (isUrgent(queue, candidate) || isBeingLanded(queue, candidate)) return false;',
+    'if (isUrgent(queue, candidate)) return false;',
+  ),
+  engine(
+    'adaptive: a search begins before what is beneath the failed run landed',
+    'verdict.ts',
+    'if ((candidate.members.length > 1 || isAdaptive(queue)) && ahead.length > 0) return false;',
+    'if (candidate.members.length > 1 && ahead.length > 0) return false;',
+  ),
+  engine(
+    'adaptive: an accused entry waits for entries that came later',
+    'prefixes.ts',
+    '(other.admission?.ordinal ?? 0) <= admissions &&',
+    'admissions >= 0 &&',
+  ),
+  engine(
+    'excuses: a check that passed in spite of flaky failures counts at once',
+    'check.ts',
+    "if (isAwaited(check)) return 'pending';\n      return ruling?.isWaived === false ? 'failed' : 'passed';",
+    "return 'passed';",
+  ),
+  engine(
+    'excuses: a candidate is repeated without end',
+    'verdict.ts',
+    'if ((candidate.repeats?.length ?? 0) < MAX_REPETITIONS) repeatCandidate(work, candidate);',
+    'if ((candidate.repeats?.length ?? 0) >= 0) repeatCandidate(work, candidate);',
+  ),
+  engine(
+    'excuses: a failure that is to be repeated counts as waived',
+    'check.ts',
+    "if (ruling?.isRepeat) return 'flaky';",
+    "if (ruling?.isRepeat) return 'passed';",
+  ),
 ];

@@ -98,6 +98,11 @@ describe('ADAPTIVE searches a failed group in prefixes', () => {
     fail A             → testing B ~A HEAD
   `;
 
+  story('begins only when what is beneath the failed run has landed [K7]', FAST)`
+    hold landings; submit A; submit B; pass A; fail A+B → B=held; testing nothing
+    release landings                                    → A=merged; testing ~B
+  `;
+
   story('never removes for a failure on a branch that never passed by itself [K13]', ONE)`
     submit A; fail A ~A → testing HEAD; A=held
     fail HEAD           → A=pending; alarm RED_TARGET
@@ -158,6 +163,11 @@ describe('ADAPTIVE tests ahead of the turn', () => {
 });
 
 describe('accused entries', () => {
+  story('wait for no entry that was admitted after the search began [K11]', ONE)`
+    submit A; fail A ~A; submit B high → A=held; testing B HEAD
+    pass HEAD                          → A=failed; testing B
+  `;
+
   story('are decided in queue order: one that is cleared may be what the next one needs [K30]', FAST)`
     with concurrency=4
     together A B C D E F G; submit H; submit I → testing ABCDEFG ~H ~I

@@ -45,6 +45,12 @@ describe('priorities: they reorder what is not under test, and only urgent inter
     submit C urgent           → testing BA BA+C; path A waiting pending testing
   `;
 
+  story('takes no slot of a run whose members are being landed by another [O7] [L7]', { mode: 'PARALLEL' })`
+    with canOptimisticallyMerge=true concurrency=2
+    hold landings; submit A[x] B[x]; pass A+B; set concurrency=1; submit C[y] urgent → C=pending; testing A
+    release landings                                                                → AB=merged; testing C
+  `;
+
   story('waits for a slot where all are taken by urgent entries [O7] [C3]')`
     with concurrency=2
     submit A urgent; submit B urgent; submit C urgent → testing A A+B; C=pending

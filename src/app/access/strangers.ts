@@ -1,7 +1,8 @@
-import type { Candidate } from '../../engine/candidate.ts';
+import type { Candidate, Pass } from '../../engine/candidate.ts';
 import type { Check } from '../../engine/check.ts';
 import type { Because, Entry, Queue, StateChange } from '../../engine/queue.ts';
 import { type IntMap, intMapOf, valuesOf } from '../../lib/int-map.ts';
+import { present } from '../../lib/present.ts';
 import type { CandidateRow, EntryRow, QueueId, TransitionRow } from '../../storage/queues.ts';
 import type { Repository } from '../../storage/repositories.ts';
 import type { Store } from '../../storage/store.ts';
@@ -122,17 +123,23 @@ function mapValues<V>(map: IntMap<V>, change: (value: V) => V, keyOf: (value: V)
 
 function shownEntry(entry: Entry): Entry {
   const { because, landed } = entry;
-  const shown = landed && { ...landed, ...(landed.waived === undefined ? {} : { waived: checksOf(landed.waived) }) };
-  return { ...entry, because: shownBecause(because), removalAskedBy: undefined, landed: shown };
+  return {
+    ...entry,
+    because: shownBecause(because),
+    removalAskedBy: undefined,
+    landed: landed && withoutTests(landed),
+  };
 }
 
-function shownBecause({ actor: _1, detail: _2, denied: _3, waived, ...because }: Because): Because {
-  return { ...because, ...(waived === undefined ? {} : { waived: checksOf(waived) }) };
+function shownBecause({ actor: _1, detail: _2, denied: _3, repeated, ...because }: Because): Because {
+  return { ...withoutTests(because), ...(repeated === undefined ? {} : { repeated: { ...repeated, tests: [] } }) };
 }
 
 /** Which tests failed is for those who are signed in. */
-function checksOf(waived: NonNullable<Because['waived']>): NonNullable<Because['waived']> {
-  return waived.map(({ check }) => ({ check, tests: [] }));
+function withoutTests<T extends Pick<Pass, 'waived' | 'excused'>>({ waived, excused, ...of }: T): T {
+  const checksOf = (checks: Pass['waived']) => checks?.map(({ check }) => ({ check, tests: [] }));
+  const shown = { ...of, ...present({ waived: checksOf(waived), excused: checksOf(excused) }) };
+  return shown as unknown as T;
 }
 
 function shownCandidate(candidate: Candidate): Candidate {
@@ -142,7 +149,7 @@ function shownCandidate(candidate: Candidate): Candidate {
     ...candidate,
     checks: checks.map(shownCheck),
     failure: failure && shownFailure,
-    pass: pass && { ...pass, ...(pass.waived === undefined ? {} : { waived: checksOf(pass.waived) }) },
+    pass: pass && withoutTests(pass),
   };
 }
 
@@ -150,8 +157,10 @@ function shownCandidate(candidate: Candidate): Candidate {
 function shownCheck({ judgement, ...check }: Check): Check {
   const shown = { ...check, summary: undefined };
   if (judgement?.kind === 'awaited') return { ...shown, judgement };
-  if (judgement === undefined || judgement.isShadow || !judgement.isWaived) return shown;
-  return { ...shown, judgement: { ...judgement, reason: 'Only quarantined tests failed.', tests: [], failing: 0 } };
+  const decides = judgement?.isWaived === true || judgement?.isRepeat === true || check.conclusion === 'SUCCESS';
+  if (judgement === undefined || judgement.isShadow || !decides) return shown;
+  const reason = judgement.isWaived ? 'Only quarantined tests failed.' : 'Tests failed.';
+  return { ...shown, judgement: { ...judgement, reason, tests: [], failing: 0 } };
 }
 
 function shownEntryRow(row: EntryRow): EntryRow {

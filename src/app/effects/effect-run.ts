@@ -3,11 +3,13 @@ import type { CandidateEvent, RemovedPullRequestObserved } from '../../engine/ev
 import { findCandidate } from '../../engine/queue.ts';
 import type { CandidateEntry, Forge, ForgeRepository } from '../../forge/forge.ts';
 import { getIn } from '../../lib/int-map.ts';
+import type { QueueId } from '../../storage/queues.ts';
 import type { RunnerCheck } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
-import type { FoundQueue } from '../core/find-queue.ts';
+import { type FoundQueue, getForge, toForgeRepository } from '../core/find-queue.ts';
 import { decodeCandidate, decodeShownEntry } from '../core/queue-codec.ts';
+import { explainBlockedChecks } from '../repositories/repositories.ts';
 
 /** The context of one effect, read when it is claimed. */
 export interface EffectRun {
@@ -21,6 +23,23 @@ export interface EffectRun {
   readonly checksBlocked: string | undefined;
   /** Globs of the test reports that the commands write. */
   readonly junit: readonly string[];
+}
+
+/** Undefined if the queue or its repository is gone. */
+export async function findEffectRun(app: App, queueId: QueueId): Promise<EffectRun | undefined> {
+  const found = await app.queues.find(queueId);
+  const repository = found && (await app.directory.findRepositoryById(found.repositoryId));
+  if (found === undefined || repository === undefined) return undefined;
+  const { checks, junit } = repository;
+  return {
+    app,
+    found: { ...found, repository },
+    forge: getForge(app, repository.host),
+    repository: toForgeRepository(repository),
+    checks,
+    checksBlocked: explainBlockedChecks(app, repository),
+    junit,
+  };
 }
 
 /** The outcome: an event for the queue, nothing, or another attempt later. */

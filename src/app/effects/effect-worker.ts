@@ -5,14 +5,12 @@ import type { EffectSettlement, StoredEffect } from '../../storage/queues.ts';
 import { holdAlarmText } from '../../words/queue.ts';
 import { endAlarms, raise } from '../core/alarms.ts';
 import type { App } from '../core/app.ts';
-import { getForge, toForgeRepository } from '../core/find-queue.ts';
 import { describeMove } from '../core/format-audit.ts';
 import { delayOf, LeasedWorker, type LongRun } from '../core/leased-worker.ts';
 import { decodeEffect, versionOfEffect } from '../core/queue-codec.ts';
 import { findTargets } from '../queue/pull-request-facts.ts';
-import { explainBlockedChecks } from '../repositories/repositories.ts';
 import { buildCandidate, discardCandidate, reviewRequired } from './build-candidate.ts';
-import { DONE, type EffectAnswer, type EffectRun, type LongEffect } from './effect-run.ts';
+import { DONE, type EffectAnswer, type EffectRun, findEffectRun, type LongEffect } from './effect-run.ts';
 import { judgeCheck } from './judge-check.ts';
 import { answerWhereBlocked, landCandidate } from './land-candidate.ts';
 import { startChecks } from './start-checks.ts';
@@ -60,19 +58,14 @@ type Settled = EffectSettlement | undefined;
 
 // SPEC C16
 async function attempt(app: App, effect: StoredEffect): Promise<Settled | LongRun<Settled>> {
-  const found = await app.queues.find(effect.queueId);
-  const repository = found && (await app.directory.findRepositoryById(found.repositoryId));
-  if (found === undefined || repository === undefined) return { kind: 'done' };
+  const run = await findEffectRun(app, effect.queueId);
+  if (run === undefined) return { kind: 'done' };
+  const { found } = run;
   // The store already shows the effect, but the queue in memory is not updated yet.
   if (found.version < versionOfEffect(effect)) return { kind: 'postpone', dueAt: app.clock.now() + COMMIT_MS };
   const asked = decodeEffect(effect);
-  const blocked = repository.blockedReason === null ? undefined : answerWhereBlocked(found.queue, asked);
+  const blocked = found.repository.blockedReason === null ? undefined : answerWhereBlocked(found.queue, asked);
   if (blocked !== undefined) return conclude(app, effect, blocked);
-  const forge = getForge(app, repository.host);
-  const { checks, junit } = repository;
-  const checksBlocked = explainBlockedChecks(app, repository);
-  const place = { found: { ...found, repository }, forge, repository: toForgeRepository(repository) };
-  const run = { app, ...place, checks, checksBlocked, junit };
   const answer = await runEffect(run, asked, effect.id);
   if (answer.kind !== 'long_running') return conclude(app, effect, answer);
   return { kind: 'long_running', run: async (stop) => conclude(app, effect, await answer.run(stop)) };

@@ -63,7 +63,7 @@ async function store(
   const isTied = left.problems.length === 0;
   const fields = { ...fieldsOf(run, { candidate, check, isTied }), checkoutRoot: left.root };
   const { repositoryId } = run.found;
-  const upload = newUpload({ repositoryId, kind: 'runner', isProven: true, fields, at: app.clock.now(), body });
+  const upload = newUpload({ repositoryId, kind: 'runner', fields, at: app.clock.now(), body });
   await app.store.uploads.create(upload, upload.receivedAt);
 }
 

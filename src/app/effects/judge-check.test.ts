@@ -18,6 +18,10 @@ import { getTestSettings } from '../tests/stored-test-settings.ts';
 
 const FLAKY = 'flaky-test';
 const SOLID = 'solid-test';
+const OVERRIDE = { actor: 'ada', at: 0, reason: 'It is known.', expiresAt: null };
+const DECIDED: Partial<TestRow> = { quarantinedAt: 0, quarantineOverride: 'ALWAYS_QUARANTINE', override: OVERRIDE };
+/** It is quarantined because of its status, and nobody decided. */
+const AUTOMATIC: Partial<TestRow> = { quarantinedAt: 0, quarantineOverride: 'UNSPECIFIED', override: null };
 const [FIRST, SECOND, THIRD] = [1, 2, 3] as CandidateNumber[] as [CandidateNumber, CandidateNumber, CandidateNumber];
 
 /** A queue on which one pull request has landed, with results, and another one is under test. */
@@ -64,10 +68,10 @@ class Judged {
     await settle();
   }
 
-  /** A person called them flaky long ago, and they are quarantined since then. */
+  /** A person quarantined the flaky one long ago. */
   async storeTests(...ids: readonly string[]): Promise<void> {
     await this.setTests({ autoQuarantine: true });
-    for (const id of ids) await this.change(id, { quarantinedAt: id === FLAKY ? 0 : null });
+    for (const id of ids) await this.change(id, id === FLAKY ? DECIDED : { quarantinedAt: null, status: 'HEALTHY' });
   }
 
   async setTests(changes: Partial<TestSettings>): Promise<void> {
@@ -88,8 +92,8 @@ class Judged {
       ...known[0]?.test,
       ...row,
     };
-    const flagged = { ...newTestState(0), status: 'FLAKY', flag: { at: 0, actor: 'ada', reason: null }, ...state };
-    const memory = { testNo: no, seq, state: JSON.stringify(flagged), nextCheckAt: null, settingsVersion: 0 };
+    const stored = { ...newTestState(0), status: test.status, ...state };
+    const memory = { testNo: no, seq, state: JSON.stringify(stored), nextCheckAt: null, settingsVersion: 0 };
     await store.testIngest.commit(
       {
         repositoryId,
@@ -155,7 +159,7 @@ describe('judging a failed check', () => {
     await world.clock.pass(100);
     const row = await world.store.queues.findEntry(world.queueId, 2);
     assert.ok(row);
-    const tests = [{ id: FLAKY, name: `the ${FLAKY}` }];
+    const tests = [{ id: FLAKY, name: `the ${FLAKY}`, excusedBy: { kind: 'person', name: 'ada' } }];
     assert.deepEqual(decodeShownEntry(row).landed?.waived, [{ check: 'ci', tests }]);
     assert.deepEqual(await world.effects(), []);
     await world.worker.stop();
@@ -284,95 +288,6 @@ describe('the facts of a judgement', () => {
     ],
     ['no test failed', /No test failed in its results/, (judged) => judged.storeResults(SECOND, { failing: [] })],
     [
-      'the commits under test are the only evidence',
-      /was not seen before the admission on the target/,
-      async (judged, world) => {
-        await judged.change(
-          FLAKY,
-          {},
-          await stateWith(world, { sha: (await judged.candidate(SECOND)).commit?.sha ?? '' }),
-        );
-        await judged.storeResults(SECOND);
-      },
-    ],
-    [
-      'the pull request is named by the only evidence',
-      /was not seen before the admission on the target/,
-      async (judged, world) => {
-        await judged.change(FLAKY, {}, await stateWith(world, { prNumber: 2 }));
-        await judged.storeResults(SECOND);
-      },
-    ],
-    [
-      'the only evidence is of a candidate with the same pull request',
-      /was not seen before the admission on the target/,
-      async (judged, world) => {
-        const branch = `sluice/pr-9/${candidateIdOf(world.queueId, SECOND)}-bisection`;
-        await judged.change(FLAKY, {}, await stateWith(world, { branch }));
-        await judged.storeResults(SECOND);
-      },
-    ],
-    [
-      'the only evidence is an upload that is tied to a candidate with the same pull request',
-      /was not seen before the admission on the target/,
-      async (judged, world) => {
-        await storeUpload(world, SECOND);
-        await finishUpload(world, SECOND);
-        await judged.change(FLAKY, {}, await stateWith(world, { uploadId: `upload of ${SECOND}` }));
-        await judged.storeResults(SECOND, { uploadIds: ['another'] });
-      },
-    ],
-    [
-      'the only evidence names half of a commit',
-      /was not seen before the admission on the target/,
-      async (judged, world) => {
-        const sha = `${(await judged.candidate(SECOND)).members[0]?.headSha}`.slice(0, 12);
-        await judged.change(FLAKY, {}, await stateWith(world, { sha }));
-        await judged.storeResults(SECOND);
-      },
-    ],
-    [
-      'the only evidence is of a test run that nobody remembers',
-      /was not seen before the admission on the target/,
-      async (judged, world) => {
-        const branch = 'sluice/pr-9/0b5ae0d6-7a3c-4f7e-9f0e-111111111111';
-        await judged.change(FLAKY, {}, await stateWith(world, { branch }));
-        await judged.storeResults(SECOND);
-      },
-    ],
-    [
-      'the only evidence has no proven origin',
-      /came only in uploads whose origin is not proven/,
-      async (judged, world) => {
-        await judged.change(FLAKY, {}, await stateWith(world, { isProven: false }));
-        await judged.storeResults(SECOND);
-      },
-    ],
-    [
-      'the only evidence is an upload that counts for nothing',
-      /was not seen before the admission on the target/,
-      async (judged, world) => {
-        await judged.change(FLAKY, {}, await stateWith(world, { flaw: 'IGNORED' }));
-        await judged.storeResults(SECOND);
-      },
-    ],
-    [
-      'the only evidence is of a commit that the target does not have',
-      /was not seen before the admission on the target/,
-      async (judged, world) => {
-        const { repository } = world;
-        repository.moveBranch('elsewhere', repository.getHead('main'));
-        const sha = repository.commit('elsewhere', { files: { other: '' } });
-        await judged.change(FLAKY, {}, await stateWith(world, { sha, branch: 'main' }));
-        await judged.storeResults(SECOND);
-      },
-    ],
-    [
-      'its results have no proven origin',
-      /Its test results came only in uploads whose origin is not proven/,
-      (judged) => judged.storeResults(SECOND, { uploadIds: [], unprovenIds: ['u'], testNos: [] }),
-    ],
-    [
       'quarantine was switched off a moment ago',
       /the flaky-test: It is not quarantined\./,
       async (judged) => {
@@ -414,62 +329,19 @@ describe('the facts of a judgement', () => {
     });
   }
 
-  it('[V52] waive where others have shown that it is flaky', async () => {
-    const { world, judged } = await begin();
-    await judged.change(FLAKY, {}, await stateWith(world, { prNumber: 77 }));
-    await judged.storeResults(SECOND);
-    await judged.report(SECOND, 'FAILURE');
-    await world.clock.pass(100);
-    assert.equal(await judged.stateOf(2), 'MERGED');
-    await world.worker.stop();
-  });
-
   it('[V52] waive where a person decided before, and not where one did since', async () => {
     for (const [at, state] of [
       [0, 'MERGED'],
       [Number.MAX_SAFE_INTEGER, 'FAILED'],
     ] as const) {
       const { world, judged } = await begin();
-      const override = { actor: 'ada', at, reason: 'It is known to be.', expiresAt: null };
-      await judged.change(FLAKY, { quarantineOverride: 'ALWAYS_QUARANTINE', override }, { flag: null });
+      await judged.change(FLAKY, { override: { ...OVERRIDE, at } });
       await judged.storeResults(SECOND);
       await judged.report(SECOND, 'FAILURE');
       await world.clock.pass(100);
       assert.equal(await judged.stateOf(2), state);
       await world.worker.stop();
     }
-  });
-
-  it('[V54] deny where the only evidence is of a commit of the pull request before its head', async () => {
-    const { world, judged } = await begin();
-    const { repository, queueId } = world;
-    repository.moveBranch('topic', repository.getHead('main'));
-    const sha = repository.commit('topic', { files: { first: '' } });
-    await world.submit(queueId, 'main', 'topic');
-    await world.clock.pass(10);
-    await judged.report(SECOND, 'SUCCESS');
-    await judged.storeResults(SECOND, { failing: [] });
-    await judged.change(FLAKY, {}, await stateWith(world, { sha }));
-    await judged.storeResults(THIRD);
-    await judged.report(THIRD, 'FAILURE');
-    await world.clock.pass(100);
-    assert.match(`${(await judged.verdict(THIRD))?.reason}`, /was not seen before the admission on the target/);
-    await world.worker.stop();
-  });
-
-  it('[V54] deny where the only evidence is of the commit of an earlier candidate', async () => {
-    const { world, judged } = await begin();
-    const { sha } = (await judged.candidate(SECOND)).commit ?? {};
-    // An unknown result: the same entries are tested again, as another candidate.
-    await judged.report(SECOND, 'CANCELLED');
-    await world.clock.pass(10);
-    assert.ok(sha !== undefined && sha !== (await judged.candidate(THIRD)).commit?.sha);
-    await judged.change(FLAKY, {}, await stateWith(world, { sha }));
-    await judged.storeResults(THIRD);
-    await judged.report(THIRD, 'FAILURE');
-    await world.clock.pass(100);
-    assert.match(`${(await judged.verdict(THIRD))?.reason}`, /was not seen before the admission on the target/);
-    await world.worker.stop();
   });
 
   it('[V48] deny where the results may be those of an earlier run of the check', async () => {
@@ -551,43 +423,6 @@ describe('the facts of a judgement', () => {
   });
 });
 
-/** Flaky for one pass on retry, seen on the target branch unless another place is given. */
-async function stateWith(
-  world: WorkerWorld,
-  seen: Partial<Pick<BatchFacts, 'sha' | 'branch' | 'prNumber' | 'uploadId' | 'isProven' | 'flaw'>>,
-): Promise<Partial<TestState>> {
-  const repository = await world.app.directory.findRepositoryById(world.repositoryId);
-  assert.ok(repository);
-  const { monitors } = await getTestSettings(world.app, repository);
-  const monitor = monitors.find(({ type }) => type === 'pass_on_retry');
-  assert.ok(monitor);
-  const given = { sha: world.repository.getHead('main') as string, branch: 'topic', prNumber: null, uploadId: 'u' };
-  const facts = { ...given, isProven: true, flaw: null, ...seen };
-  for (const conclusion of ['FAILURE', 'SUCCESS'] as const) await storeBatch(world, facts, conclusion);
-  const { sha, branch, prNumber, uploadId } = facts;
-  const ref = { at: SEEN, sha, branch, job: 'ci', prNumber, uploadId, otherUploadId: `${uploadId} again` };
-  const event = { ...ref, failedAt: SEEN, passedAt: SEEN, multiplicity: 0, isMarked: false };
-  const own = { ...newMonitorState('pass_on_retry'), data: { certain: [event], repeated: [] }, activeSince: SEEN };
-  return { flag: null, monitors: { [monitor.id]: own } };
-}
-
-const SEEN = NOON - 3_600_000;
-
-async function storeBatch(
-  { store, repositoryId }: WorkerWorld,
-  facts: Pick<BatchFacts, 'sha' | 'branch' | 'prNumber' | 'uploadId' | 'isProven' | 'flaw'>,
-  conclusion: 'SUCCESS' | 'FAILURE',
-): Promise<void> {
-  const { seq } = await store.testIngest.load(repositoryId, []);
-  const uploadId = conclusion === 'FAILURE' ? facts.uploadId : `${facts.uploadId} again`;
-  const batch = {
-    facts: { ...facts, uploadId, job: 'ci', jobAttempt: null, jobName: 'ci', jobUrl: null },
-    runs: [{ testNo: 1, startedAt: SEEN, conclusion, durationMs: 1, isQuarantined: false }],
-  };
-  const nothing = { tests: [], memories: [], failures: [], events: [] };
-  assert.ok(await store.testIngest.commit({ repositoryId, expectedSeq: seq, ...nothing, batch }, SEEN));
-}
-
 async function finishUpload({ store }: WorkerWorld, candidate: CandidateNumber): Promise<void> {
   const ended = { partsDone: 1, status: 'PROCESSED', processedAt: 0, testRuns: 1, fields: null, issues: [] } as const;
   await store.uploads.finish({ ...ended, flaw: null, counts: null, uploadId: `upload of ${candidate}` });
@@ -629,7 +464,6 @@ async function storeUpload(
       clientVersion: null,
       attempts: 0,
       trouble: null,
-      isProven: true,
       flaw: null,
       counts: null,
       ignored: null,

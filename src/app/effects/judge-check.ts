@@ -1,14 +1,13 @@
 import type { Candidate, CandidateNumber } from '../../engine/candidate.ts';
 import type { JudgeCheck } from '../../engine/effect.ts';
 import type { CheckJudged } from '../../engine/event.ts';
-import { JUDGEMENT_MS, type JudgementFinding, MAX_JUDGED_TESTS } from '../../engine/judgement.ts';
+import { JUDGEMENT_MS, type JudgementFinding } from '../../engine/judgement.ts';
 import { findCandidate } from '../../engine/queue.ts';
-import { type FailureJudgement, judgeFailure } from '../../flaky/judge-failure.ts';
+import { type CheckJudgement, judgeCheck as judgeFacts } from '../../flaky/judge-check.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
-import { decodeCandidate } from '../core/queue-codec.ts';
+import { decodeCandidate, decodeShownEntry } from '../core/queue-codec.ts';
+import { collectCheckFacts } from './check-facts.ts';
 import { DONE, type EffectAnswer, type EffectRun, type LongEffect } from './effect-run.ts';
-import { collectFailureFacts } from './failure-facts.ts';
-import { findWaiverEvidence } from './waiver-evidence.ts';
 
 /** Another server may store the results: this one polls for them. */
 const POLL_EVERY_MS = 1_000;
@@ -18,7 +17,7 @@ const MARGIN_MS = 2_000;
 const MOST_LEFT_MS = 2 * JUDGEMENT_MS;
 const MAX_TRIES = 5;
 
-/** Waits for the results of a failed check until the queue's deadline, and stores what they mean. */
+/** Waits for the results of a check until the queue's deadline, and stores what they mean. */
 export async function judgeCheck(run: EffectRun, effect: JudgeCheck): Promise<LongEffect> {
   return { kind: 'long_running', run: (stop) => judge(run, effect, stop) };
 }
@@ -29,15 +28,16 @@ async function judge(run: EffectRun, effect: JudgeCheck, stop: AbortSignal): Pro
   try {
     for (;;) {
       const stored = news.next();
-      const judgement = await judgeNow(run, effect);
-      if (judgement === undefined) return DONE;
-      const leftMs = effect.until - MARGIN_MS - app.clock.now();
-      if (judgement.kind !== 'open' || leftMs <= 0 || leftMs > MOST_LEFT_MS) {
-        await storeFinding(run, effect, toFinding(judgement));
+      const finding = await judgeNow(run, effect);
+      if (finding === 'nothing to judge') return DONE;
+      if (finding !== undefined) {
+        await storeFinding(run, effect, finding);
         return DONE;
       }
       if (stop.aborted) return { kind: 'later', delayMs: 0 };
-      await waitFor(run, stored, stop, Math.min(POLL_EVERY_MS, leftMs));
+      const { until, reportsUntil = until } = effect;
+      const waits = [until - MARGIN_MS, reportsUntil].map((at) => at - app.clock.now()).filter((ms) => ms > 0);
+      await waitFor(run, stored, stop, Math.min(POLL_EVERY_MS, ...waits));
       if (stop.aborted) return { kind: 'later', delayMs: 0 };
     }
   } finally {
@@ -45,22 +45,33 @@ async function judge(run: EffectRun, effect: JudgeCheck, stop: AbortSignal): Pro
   }
 }
 
-/** Undefined where nothing is left to judge. */
-async function judgeNow(run: EffectRun, effect: JudgeCheck): Promise<FailureJudgement | undefined> {
+/** Undefined where more results are waited for. */
+async function judgeNow(
+  run: EffectRun,
+  effect: JudgeCheck,
+): Promise<JudgementFinding | 'nothing to judge' | undefined> {
+  const { app } = run;
   const candidate = await findAny(run, effect.candidate);
   const check = candidate?.checks.find(({ name }) => name === effect.check);
-  if (candidate === undefined || check?.startedAt !== effect.attempt || check?.conclusion !== 'FAILURE')
-    return undefined;
-  if (check.judgement?.kind === 'judged') return undefined;
-  const facts = { ...(await collectFailureFacts(run, candidate, effect.check)), maxFailing: MAX_JUDGED_TESTS };
-  const judgement = judgeFailure(facts);
-  if (judgement.kind !== 'waived') return judgement;
-  // Evidence costs many queries, so that it is collected only when everything else excuses the failure.
-  return judgeFailure({ ...facts, evidence: await findWaiverEvidence(run, candidate, facts) });
+  if (candidate === undefined || check === undefined || check.startedAt !== effect.attempt) return 'nothing to judge';
+  const { conclusion } = check;
+  if (conclusion !== 'FAILURE' && conclusion !== 'SUCCESS') return 'nothing to judge';
+  if (check.judgement?.kind === 'judged') return 'nothing to judge';
+  const leftMs = effect.until - MARGIN_MS - app.clock.now();
+  const isOver = leftMs <= 0 || leftMs > MOST_LEFT_MS;
+  const facts = await collectCheckFacts(run, candidate, { check: effect.check, conclusion });
+  const isComplete = facts.isComplete || isOver || app.clock.now() >= (effect.reportsUntil ?? effect.until);
+  const judgement = judgeFacts({ ...facts, isComplete });
+  if (judgement.kind === 'open' && !isOver) return undefined;
+  const hasReports = facts.results !== undefined && !facts.isWaiting;
+  const reportsAfterMs = Math.max(0, app.clock.now() - check.reportedAt);
+  return { ...toFinding(judgement, conclusion), ...(hasReports && { reportsAfterMs }) };
 }
 
-function toFinding({ kind, reason, tests, failing }: FailureJudgement): JudgementFinding {
-  return { isWaived: kind === 'waived', reason, tests, failing };
+/** A pass counts if its reports are still being processed at the end. */
+function toFinding({ kind, reason, tests, failing }: CheckJudgement, conclusion: string): JudgementFinding {
+  const isWaived = kind === 'excused' || (kind === 'open' && conclusion === 'SUCCESS');
+  return { isWaived, reason, tests, failing, ...(kind === 'repeat' && { isRepeat: true }) };
 }
 
 /** The candidate from the queue, or from the store after it ended. */
@@ -98,6 +109,24 @@ async function storeForEnded({ app, found }: EffectRun, event: Omit<CheckJudged,
     if (ended?.endedAt === undefined || check?.judgement?.kind === 'judged') return;
     await app.queues.run(found.id, () => ({ ...event, at: app.clock.now(), ended }));
   }
+}
+
+/** Judges results of a passed check that came after its candidate landed. */
+// SPEC V61
+export async function judgeLate(run: EffectRun, number: CandidateNumber, name: string): Promise<void> {
+  const candidate = await findEnded(run, number);
+  const check = candidate?.checks.find((each) => each.name === name);
+  if (candidate === undefined || check?.conclusion !== 'SUCCESS' || check.judgement !== undefined) return;
+  const facts = await collectCheckFacts(run, candidate, { check: name, conclusion: 'SUCCESS' });
+  const judgement = judgeFacts({ ...facts, isComplete: true });
+  if (judgement.kind === 'open' || judgement.failing === 0) return;
+  const rows = await run.app.store.queues.findEntries(
+    run.found.id,
+    candidate.members.map(({ prNumber }) => prNumber),
+  );
+  const landed = rows.map(decodeShownEntry).filter((entry) => entry.landed?.candidate === number);
+  const event = { kind: 'check_judged' as const, candidate: number, check: name, attempt: check.startedAt };
+  await storeForEnded(run, { ...event, ...toFinding(judgement, 'SUCCESS'), landed });
 }
 
 /** Resolves when this server has stored results of the check. */

@@ -8,6 +8,7 @@ import { type Instant, pause } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
 import { getIn } from '../../lib/int-map.ts';
 import type { RunnerCheck } from '../../storage/repositories.ts';
+import { uploadsOf } from '../core/check-uploads.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
 import { formatRef } from '../core/find-queue.ts';
 import { CheckLog } from './check-log.ts';
@@ -195,9 +196,10 @@ interface Progress {
 async function report(run: CheckRun, { name }: RunnerCheck, progress: Progress): Promise<void> {
   const { app, found, candidate, stop } = run;
   const { startedAt, status, conclusion, summary } = progress;
-  const check = { name, status, conclusion, startedAt, url: undefined, summary };
+  const reported = { name, status, conclusion, startedAt, url: undefined, summary };
   for (let attempts = 0; ; attempts += 1) {
     try {
+      const check = { ...reported, ...(await uploadsOf(app, found.repositoryId, [reported])) };
       await app.queues.run(found.id, () => ({
         kind: 'check_reported',
         at: app.clock.now(),

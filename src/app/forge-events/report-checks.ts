@@ -7,6 +7,7 @@ import { reportOfCheck } from '../../forge/report-of-check.ts';
 import { valuesOf } from '../../lib/int-map.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { App } from '../core/app.ts';
+import { uploadsOf } from '../core/check-uploads.ts';
 import type { FoundQueue } from '../core/find-queue.ts';
 
 /** Checks that are not required are only shown, so that a limit does no harm. */
@@ -32,7 +33,9 @@ export async function reportChecks(
   reports: readonly CheckReport[],
 ): Promise<void> {
   const at = app.clock.now();
-  const news = checksOf(candidate, reports).filter((check) => isNews(candidate, { ...check, reportedAt: at }));
+  const known = checksOf(candidate, reports).filter((check) => isNews(candidate, { ...check, reportedAt: at }));
+  const uploads = await uploadsOf(app, found.repositoryId, known);
+  const news = known.map((check) => ({ ...check, ...uploads }));
   // A pass that ends the test must come after known failures and reruns.
   const inOrder = news.toSorted((a, b) => Number(hasPassed(a, at)) - Number(hasPassed(b, at)));
   await Promise.all(

@@ -178,13 +178,16 @@ function renderLanded({ entry, branch, page, linkable }: PageFacts): string[] {
   return ['', `It is on ${code(branch)}. Its commit ${commit} ${proof}.`, ...renderWaived(landed)];
 }
 
-function renderWaived({ waived = [] }: Landed): string[] {
-  return waived
-    .slice(0, MAX_LISTED)
-    .map(
-      ({ check, tests }) =>
-        `\n${code(check)} failed only in quarantined tests, which do not count: ${listNames(tests.map(({ name }) => name))}.`,
-    );
+function renderWaived({ waived = [], excused = [] }: Landed): string[] {
+  const lines = [
+    ...waived.map(({ check, tests }) => `${code(check)} failed only in tests that are excused: ${listTests(tests)}.`),
+    ...excused.map(({ check, tests }) => `${code(check)} passed; failed tests are excused: ${listTests(tests)}.`),
+  ];
+  return lines.slice(0, MAX_LISTED).map((line) => `\n${line}`);
+}
+
+function listTests(tests: readonly { readonly name: string }[]): string {
+  return listNames(tests.map(({ name }) => name));
 }
 
 function renderNext({ entry, explanation, linkable, howToSubmit }: PageFacts): string[] {

@@ -1,6 +1,7 @@
 import type { EntryRecord, ListEntry } from '../../contract/entry.ts';
 import type { View } from '../../contract/schema.ts';
-import type { Landed } from '../../engine/candidate.ts';
+import type { ExcusedCheck, Landed } from '../../engine/candidate.ts';
+import type { Excuse } from '../../engine/judgement.ts';
 import { type Entry, type EntryState, isLive, type Queue } from '../../engine/queue.ts';
 import { readinessOf } from '../../engine/readiness.ts';
 import { formatInstant, type Instant } from '../../lib/clock.ts';
@@ -71,9 +72,44 @@ function findVerifyingRun(queueId: QueueId, { landed, because }: Entry): string 
   return candidateIdOf(queueId, landed.candidate);
 }
 
-function viewLanded(queueId: QueueId, { candidate, at, waived = [], ...landed }: Landed): LandedView {
-  return { ...landed, testRunId: candidateIdOf(queueId, candidate), waived, at: formatInstant(at) };
+function viewLanded(queueId: QueueId, { candidate, at, waived = [], excused = [], ...landed }: Landed): LandedView {
+  return {
+    ...landed,
+    testRunId: candidateIdOf(queueId, candidate),
+    excused: [
+      ...waived.map((check) => viewExcused(queueId, check, 'FAILURE')),
+      ...excused.map((check) => viewExcused(queueId, check, 'SUCCESS')),
+    ],
+    waived: waived.map(({ check, tests }) => ({ check, tests: tests.map(({ id, name }) => ({ id, name })) })),
+    at: formatInstant(at),
+  };
 }
+
+/** Before version 0.3 a waiver did not say who excused a test, and only quarantined ones were excused. */
+// SPEC V57
+function viewExcused(
+  queueId: QueueId,
+  { check, tests }: ExcusedCheck,
+  conclusion: 'SUCCESS' | 'FAILURE',
+): LandedView['excused'][number] {
+  return {
+    check,
+    conclusion,
+    tests: tests.map(
+      ({ id, name, suites, excusedBy: by = UNTOLD[conclusion] as Excuse | { readonly kind: 'none' } }) => ({
+        ...{ id, name, ...(suites === undefined ? {} : { suites: [...suites] }) },
+        excusedBy: EXCUSES[by.kind],
+        ...(by.kind === 'person' && by.name !== undefined && { person: by.name }),
+        ...(by.kind === 'run' && { testRunId: candidateIdOf(queueId, by.candidate) }),
+      }),
+    ),
+  };
+}
+
+/** A report that came after the landing may hold a failure that nothing excuses. */
+const UNTOLD = { FAILURE: { kind: 'person' }, SUCCESS: { kind: 'none' } } as const;
+
+const EXCUSES = { person: 'PERSON', run: 'TEST_RUN', check: 'CHECK', none: 'NONE' } as const;
 
 export function viewTargets(targets: NonNullable<Entry['targets']>): ImpactedTargetsView {
   if (targets.kind === 'list') {

@@ -7,6 +7,7 @@ import type { CandidateRow, QueueId } from '../../storage/queues.ts';
 import type { Repository, RepositoryRef } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
+import { uploadsOf } from '../core/check-uploads.ts';
 import { findRepository } from '../core/find-queue.ts';
 import { decodeCandidate } from '../core/queue-codec.ts';
 import { type Answer, isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
@@ -32,11 +33,12 @@ export async function reportCheck(app: App, caller: Caller, input: ReportCheck):
   const reporter = findApp(row, input.check.name);
   if (reporter !== undefined) return ofApp(input.check.name, reporter);
   const number = row.number as CandidateNumber;
+  const check = { ...input.check, ...(await uploadsOf(app, repository.id, [input.check])) };
   const result = await app.queues.run(row.queueId, () => ({
     kind: 'check_reported',
     at: app.clock.now(),
     candidate: number,
-    check: input.check,
+    check,
   }));
   const found = result && (await app.queues.find(row.queueId));
   if (result === undefined || found === undefined) return notFound(input.of);

@@ -4,7 +4,7 @@ import type * as uploaderContract from '../../contract/uploader.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { RepositoryRef } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
-import { type Caller, hasScope } from '../core/caller.ts';
+import type { Caller } from '../core/caller.ts';
 import { organizationNotFound } from '../core/list-page.ts';
 import { type Answer, isRefusal, refuse } from '../core/refusal.ts';
 import { ensureRepository } from '../repositories/ensure-repository.ts';
@@ -32,7 +32,6 @@ export async function createBundleUpload(
   const upload = newUpload({
     repositoryId: repository.id,
     kind: 'bundle',
-    isProven: hasScope(caller, 'evidence'),
     fields: null,
     at: now,
     clientVersion: input.clientVersion?.slice(0, 255),

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Instant } from '../../lib/clock.ts';
 import type { Upload } from '../../storage/uploads.ts';
 
-type Given = Pick<Upload, 'repositoryId' | 'kind' | 'fields' | 'isProven'> & {
+type Given = Pick<Upload, 'repositoryId' | 'kind' | 'fields'> & {
   readonly at: Instant;
   /** Absent where it has not arrived yet. */
   readonly body?: Pick<Upload, 'bodyId' | 'files' | 'sizeBytes'>;

@@ -4,7 +4,7 @@ import { cutVariant } from '../../flaky/identity/test-id.ts';
 import type { Repository, RepositoryRef } from '../../storage/repositories.ts';
 import type { Upload, UploadFields } from '../../storage/uploads.ts';
 import type { App } from '../core/app.ts';
-import { type Caller, hasScope } from '../core/caller.ts';
+import type { Caller } from '../core/caller.ts';
 import { organizationNotFound } from '../core/list-page.ts';
 import { type Answer, isRefusal, type Refusal } from '../core/refusal.ts';
 import { candidateNotFound, parseCandidateId } from '../queue/get-merge-queue-testing-details.ts';
@@ -37,17 +37,8 @@ export async function receiveUpload(app: App, caller: Caller, input: UploadInput
   const repository = await ensureRepository(app, caller, input.repo);
   if (isRefusal(repository)) return repository;
   const { fields } = input;
-  const isProven = hasScope(caller, 'evidence');
-  const digest = digestOf(fields, { body, isProven });
-  const upload = newUpload({
-    repositoryId: repository.id,
-    kind: 'reports',
-    isProven,
-    fields,
-    at: app.clock.now(),
-    body,
-    digest,
-  });
+  const digest = digestOf(fields, body);
+  const upload = newUpload({ repositoryId: repository.id, kind: 'reports', fields, at: app.clock.now(), body, digest });
   const stored = await app.store.uploads.create(upload, upload.receivedAt - SAME_MS);
   app.ingest.wake();
   return stored;
@@ -64,14 +55,9 @@ async function checkCandidate(
   return isHere ? undefined : candidateNotFound(candidateId);
 }
 
-/** The same results with a token that proves their origin are worth more, so that they are another upload. */
 // SPEC U16
-function digestOf(
-  fields: UploadFields,
-  { body, isProven }: { readonly body: ReceivedBody; readonly isProven: boolean },
-): string {
-  const values = isProven ? [...fieldValues(fields), 'proven'] : fieldValues(fields);
-  const hash = createHash('sha256').update(JSON.stringify(values));
+function digestOf(fields: UploadFields, body: ReceivedBody): string {
+  const hash = createHash('sha256').update(JSON.stringify(fieldValues(fields)));
   return hash.update(body.digest).digest('hex');
 }
 

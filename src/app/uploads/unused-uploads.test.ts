@@ -25,14 +25,7 @@ class Place {
     const { id: organizationId } = await storeOrganization(this.store);
     const { id: repositoryId } = await this.store.repositories.save(aRepository({ organizationId }));
     const at = this.clock.now();
-    const upload = newUpload({
-      repositoryId,
-      kind: 'bundle',
-      fields: null,
-      isProven: false,
-      at,
-      clientVersion: undefined,
-    });
+    const upload = newUpload({ repositoryId, kind: 'bundle', fields: null, at, clientVersion: undefined });
     await this.store.uploads.create(upload, at);
     const given = { uploadId: upload.id, expiresAt: at + HOUR, organization: 'acme', address: 'http://sluice.dev' };
     this.unused.watch({ ...given, ...of });

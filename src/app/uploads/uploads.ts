@@ -1,6 +1,5 @@
 import type { ReplyOf } from '../../contract/operation.ts';
 import type * as uploadsContract from '../../contract/uploads.ts';
-import { worthOf } from '../../flaky/core/evidence.ts';
 import type { Issue } from '../../flaky/identity/issue.ts';
 import { formatInstant } from '../../lib/clock.ts';
 import type { Repository } from '../../storage/repositories.ts';
@@ -117,7 +116,7 @@ function viewUpload(upload: Upload): UploadView {
     check: fields?.check ?? null,
     fork: fields?.isFork ?? null,
     job_attempt: fields?.jobAttempt ?? null,
-    evidence: worthOf(upload),
+    evidence: upload.flaw === null ? ('STATUSES' as const) : ('NOTHING' as const),
     no_evidence_because: upload.flaw,
     ...(upload.ignored !== null && { ignored: { ...upload.ignored, at: formatInstant(upload.ignored.at) } }),
     files: upload.files.filter(({ role }) => role === undefined).length,

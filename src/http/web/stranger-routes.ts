@@ -160,12 +160,13 @@ function showCheck({ name, url, status, conclusion, startedAt }: CheckRun) {
 /** The proof of a landing, which anybody can repeat with git. */
 function showLanding({ id, type, at, repo, targetBranch, prNumber, data }: Event) {
   const { kind, sha, tree, pushedSha, pushedTree, testedSha, testedTree, base, composedWith, testRunId } = data as Body;
-  const waived = (data as { readonly waived?: readonly { readonly check: string }[] }).waived ?? [];
+  const { waived = [], excused = [] } = data as Record<'waived' | 'excused', readonly { readonly check: string }[]>;
   return {
     ...{ id, type, at, repo, targetBranch, prNumber },
     data: {
       ...{ kind, sha, tree, pushedSha, pushedTree, testedSha, testedTree, base, composedWith, testRunId },
       waived: waived.map(({ check }) => ({ check })),
+      excused: excused.map(({ check }) => ({ check })),
     },
   };
 }

@@ -262,15 +262,13 @@ function mergeCheckResults(before: CheckResults | undefined, added: CheckResults
   }
   const testNos = ascending([...before.testNos, ...added.testNos]);
   const ran = new Set([...ranIn(before), ...ranIn(added)]);
-  const unprovenIds = [...new Set([...(before.unprovenIds ?? []), ...(added.unprovenIds ?? [])])];
-  const { skippedNos: _skipped, unprovenIds: _unproven, ...more } = added;
+  const { skippedNos: _skipped, ...more } = added;
   const skippedNos = testNos.filter((no) => !ran.has(no));
   return {
     ...more,
     isWhole: before.isWhole && added.isWhole,
     problem: before.problem ?? added.problem,
     uploadIds: [...new Set([...before.uploadIds, ...added.uploadIds])],
-    ...(unprovenIds.length > 0 && { unprovenIds }),
     testNos,
     ...(skippedNos.length > 0 && { skippedNos }),
     failing: ascending([...failing.keys()]).map((no) => failing.get(no) as FailingTest),

@@ -49,7 +49,6 @@ export const BATCH_FACTS = {
   job_url: orNull(text),
   pr_number: orNull(number),
   flaw: orNull(oneOf<EvidenceFlaw>()),
-  is_proven: flag,
 };
 
 export const TEST_EVENT = { test_id: text, at: number, kind: text, actor: orNull(text), detail: text };
@@ -72,7 +71,6 @@ export const UPLOAD = {
   client_version: orNull(text),
   attempts: number,
   trouble: orNull(text),
-  is_proven: flag,
   flaw: orNull(oneOf<EvidenceFlaw>()),
   ignored: orNull(json<UploadIgnored>()),
 };

@@ -35,9 +35,9 @@ function observed(changes: Partial<PullRequestFacts>): Act {
 }
 
 /** `pass A A+B by=lint`: a check of each candidate that is named completes. */
-function reported(conclusion: CheckConclusion): Act {
+function reported(conclusion: CheckConclusion, more: { readonly hasUploads?: true } = {}): Act {
   return (told, words) => {
-    const check = { ...parseReporter(optionOf(words, 'by') ?? 'ci'), conclusion };
+    const check = { ...parseReporter(optionOf(words, 'by') ?? 'ci'), conclusion, ...more };
     for (const label of words.filter((word) => !word.startsWith('by='))) {
       told.reportCheck(told.candidate(label).number, check);
     }
@@ -49,9 +49,9 @@ function lost(cause: 'runner_lost' | 'server_restarted'): Act {
     told.tell({ kind: 'checks_lost', at: told.now, candidate: told.candidate(label).number, cause });
 }
 
-function judged(isWaived: boolean): Act {
+function judged(isWaived: boolean, more: Partial<JudgedCheck> = {}): Act {
   return (told, words) =>
-    told.judgeCheck(told.candidate(words[0] ?? '').number, { ...judgement(told, words), isWaived });
+    told.judgeCheck(told.candidate(words[0] ?? '').number, { ...judgement(told, words), isWaived, ...more });
 }
 
 /** `waive A+B tests=t1,t2 by=lint started=-5m`, and `deny` likewise. */
@@ -87,6 +87,12 @@ export const ACTS: { readonly [verb: string]: Act } = {
   report: reportOne,
   waive: judged(true),
   deny: judged(false),
+  /** Only tests failed that are quarantined automatically. */
+  repeat: judged(false, { isRepeat: true }),
+  /** Passes in a repository with uploads, whose reports are read first. */
+  green: reported('SUCCESS', { hasUploads: true }),
+  /** Nothing failed in the reports, which came 3 seconds after the result. */
+  clean: judged(true, { tests: [], reportsAfterMs: 3_000 }),
   lose: lost('runner_lost'),
   interrupt: lost('server_restarted'),
   cancel: forEach((told, prNumber) => told.tell({ kind: 'pull_request_cancelled', ...told.byAda, prNumber })),

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { type Candidate, compositionOf } from '../../../src/engine/candidate.ts';
+import type { Check } from '../../../src/engine/check.ts';
 import { landingEntries } from '../../../src/engine/evolve-landing.ts';
 import type { PrNumber } from '../../../src/engine/pull-request.ts';
 import { isAdmitted } from '../../../src/engine/queue.ts';
@@ -36,7 +37,9 @@ const ACTS = {
   fail: (story, { pick }) => report(story, pick, 'FAILURE'),
   cut: (story, { pick }) => report(story, pick, 'CANCELLED'),
   unbuildable: (story, { pick }) => makeUnbuildable(story, pick),
+  green: (story, { pick }) => report(story, pick, 'SUCCESS', true),
   waive: (story, { pick }) => judge(story, pick, true),
+  repeat: (story, { pick }) => judge(story, pick, false, true),
   deny: (story, { pick }) => judge(story, pick, false),
   rerun: (story, { pick }) => rerun(story, pick),
   cancel: plays((name) => `cancel ${name}`),
@@ -132,10 +135,15 @@ function underTest(story: Scenario): Candidate[] {
   return story.candidates().filter(({ state, sameTreeAs }) => state === 'testing' && sameTreeAs === undefined);
 }
 
-function report(story: Scenario, pick: number, conclusion: 'SUCCESS' | 'FAILURE' | 'CANCELLED'): void {
+function report(
+  story: Scenario,
+  pick: number,
+  conclusion: 'SUCCESS' | 'FAILURE' | 'CANCELLED',
+  hasUploads = false,
+): void {
   const open = underTest(story);
   const candidate = open[pick % Math.max(1, open.length)];
-  if (candidate !== undefined) story.reportCheck(candidate.number, { conclusion });
+  if (candidate !== undefined) story.reportCheck(candidate.number, { conclusion, ...(hasUploads && { hasUploads }) });
 }
 
 /** The candidate cannot be built, or its test branch cannot be pushed. */
@@ -148,18 +156,20 @@ function makeUnbuildable(story: Scenario, pick: number): void {
 }
 
 /** A judgement of a failure arrives, for a live or an ended candidate. */
-function judge(story: Scenario, pick: number, isWaived: boolean): void {
+function judge(story: Scenario, pick: number, isWaived: boolean, isRepeat = false): void {
   const failed = [...story.candidates(), ...story.endedCandidates.values()].filter(({ checks }) =>
-    checks.some(({ conclusion, judgement }) => conclusion === 'FAILURE' && judgement?.kind !== 'judged'),
+    checks.some(isUnjudged),
   );
   const candidate = failed[pick % Math.max(1, failed.length)];
-  if (candidate !== undefined) judgeOne(story, candidate, isWaived);
+  const check = candidate?.checks.find(isUnjudged);
+  if (candidate === undefined || check === undefined) return;
+  const isLate = check.conclusion === 'SUCCESS' && candidate.endedAt !== undefined;
+  const given = { check: check.name, attempt: check.startedAt, tests: ['t'], isWaived };
+  story.judgeCheck(candidate.number, { ...given, ...(isRepeat && { isRepeat }), ...(isLate && { isLate }) });
 }
 
-function judgeOne(story: Scenario, { number, checks }: Candidate, isWaived: boolean): void {
-  const check = checks.find(({ conclusion }) => conclusion === 'FAILURE');
-  if (check === undefined) return;
-  story.judgeCheck(number, { check: check.name, attempt: check.startedAt, tests: ['t'], isWaived });
+function isUnjudged({ conclusion, hasUploads, judgement }: Check): boolean {
+  return (conclusion === 'FAILURE' || hasUploads === true) && judgement?.kind !== 'judged';
 }
 
 /** A reported check runs and reports again. */
@@ -216,8 +226,10 @@ export function settle(story: Scenario, isGreen: (tree: string) => boolean): voi
   const mended = new Set<string>();
   for (let round = 0; round < 2_000; round += 1) {
     const [candidate] = underTest(story);
-    if (candidate?.checks.some(({ judgement }) => judgement?.kind === 'awaited')) {
-      judgeOne(story, candidate, false);
+    const awaited = candidate?.checks.find(({ judgement }) => judgement?.kind === 'awaited');
+    if (candidate !== undefined && awaited !== undefined) {
+      const { name: check, startedAt: attempt, conclusion } = awaited;
+      story.judgeCheck(candidate.number, { check, attempt, tests: ['t'], isWaived: conclusion === 'SUCCESS' });
     } else if (candidate !== undefined) {
       const parts = story.branch.treeOf(candidate).replace('tree:', '').split('+');
       const left = parts.filter((part) => !mended.has(part)).join('+');

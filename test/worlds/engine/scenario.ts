@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Candidate, CandidateNumber } from '../../../src/engine/candidate.ts';
 import { isUnderTest } from '../../../src/engine/candidate.ts';
 import type { CheckConclusion, CheckStatus } from '../../../src/engine/check.ts';
-import type { Effect } from '../../../src/engine/effect.ts';
+import type { Effect, JudgeCheck } from '../../../src/engine/effect.ts';
 import type { QueueEvent, QueueUpdated } from '../../../src/engine/event.ts';
 import { findBreachAnywhere } from '../../../src/engine/invariants.ts';
 import { parsePriority } from '../../../src/engine/priority.ts';
@@ -38,6 +38,10 @@ export interface JudgedCheck {
   readonly attempt: number | undefined;
   readonly tests: readonly string[];
   readonly isWaived: boolean;
+  readonly isRepeat?: true;
+  readonly reportsAfterMs?: number;
+  /** The reports came after the landing. */
+  readonly isLate?: true;
 }
 
 /**
@@ -64,6 +68,7 @@ export class Scenario {
   readonly runs: string[] = [];
   /** The candidate and check of every requested judgement. */
   readonly asked: string[] = [];
+  readonly judgements: JudgeCheck[] = [];
   readonly closed = new Set<PrNumber>();
   readonly targets = new Map<number, ImpactedTargets>();
   sources: RequiredSources = { file: undefined, fileProblem: undefined, protection: ['ci'], commands: '' };
@@ -165,7 +170,14 @@ export class Scenario {
 
   reportCheck(
     candidate: CandidateNumber,
-    check: { name?: string; reporter?: string; conclusion?: CheckConclusion; startedAt?: number; status?: CheckStatus },
+    check: {
+      name?: string;
+      reporter?: string;
+      conclusion?: CheckConclusion;
+      startedAt?: number;
+      status?: CheckStatus;
+      hasUploads?: true;
+    },
   ): Step {
     const { status = 'COMPLETED' } = check;
     return this.tell({
@@ -178,6 +190,7 @@ export class Scenario {
         status,
         conclusion: status === 'COMPLETED' ? (check.conclusion ?? 'SUCCESS') : undefined,
         startedAt: check.startedAt,
+        ...(check.hasUploads === true && { hasUploads: true }),
         url: undefined,
         summary: undefined,
       },
@@ -185,7 +198,7 @@ export class Scenario {
   }
 
   /** An ended candidate comes with its record, as the shell sends it. */
-  judgeCheck(candidate: CandidateNumber, { check, attempt, tests, isWaived }: JudgedCheck): Step {
+  judgeCheck(candidate: CandidateNumber, { check, attempt, tests, isWaived, isLate, ...more }: JudgedCheck): Step {
     const isLive = getIn(this.queue.candidates, candidate) !== undefined;
     const ended = isLive ? undefined : this.endedCandidates.get(candidate);
     return this.tell({
@@ -195,10 +208,14 @@ export class Scenario {
       check,
       attempt,
       isWaived,
+      ...more,
       reason: isWaived ? 'All that failed are quarantined.' : 'Some that failed are not quarantined.',
       tests: tests.map((name) => ({ id: name, name, ...(isWaived ? {} : { why: 'It is not quarantined.' }) })),
       failing: tests.length,
       ...(ended === undefined ? {} : { ended }),
+      ...(isLate === true && {
+        landed: [...this.ended.values()].filter((each) => each.landed?.candidate === candidate),
+      }),
     });
   }
 
@@ -227,6 +244,7 @@ export class Scenario {
         this.alarms.push(effect.code);
         return;
       case 'judge_check':
+        this.judgements.push(effect);
         this.asked.push(`${this.#labelOf(effect.candidate)} ${effect.check}`);
         return;
       case 'review_required': {

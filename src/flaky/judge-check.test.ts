@@ -1,27 +1,32 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { aMonitor, anUpload, aRun, FlakyWorld } from '../../test/helpers/test-history.ts';
+import type { CandidateNumber } from '../engine/candidate.ts';
 import { newTestState } from './core/state.ts';
-import { type FailedTest, type FailureFacts, judgeFailure, type TestEvidence } from './judge-failure.ts';
+import { type CheckFacts, type FailedTest, judgeCheck } from './judge-check.ts';
 
 const ADMITTED = Date.UTC(2026, 8, 17, 12);
 const BEFORE = ADMITTED - 1;
 const AFTER = ADMITTED + 1;
 
-/** A person flagged it as flaky long ago. */
+/** A person quarantined it long ago. */
 const FLAKY: FailedTest = {
   name: 'spins',
   quarantinedAt: BEFORE,
-  alwaysSince: null,
-  state: { ...newTestState(0), flag: { at: 0, actor: 'ada', reason: null } },
+  isAutomatic: false,
+  alwaysSince: 0,
+  decidedBy: 'ada',
+  state: newTestState(0),
   monitors: [],
 };
 
+const AUTOMATIC: Partial<FailedTest> = { isAutomatic: true, alwaysSince: null };
+
 const LAST_PASS = { isWhole: true, isWaiting: false, uploadIds: ['p'], testNos: [1, 2, 3] };
 
-function judge(facts: Partial<FailureFacts> = {}, test: Partial<FailedTest> = {}) {
+function judge(facts: Partial<CheckFacts> = {}, test: Partial<FailedTest> = {}) {
   const failing = [{ testNo: 2, testId: 'b' }];
-  return judgeFailure({
+  return judgeCheck({
+    conclusion: 'FAILURE',
     isWaiting: false,
     isComplete: false,
     isOfSeveralRuns: false,
@@ -29,13 +34,14 @@ function judge(facts: Partial<FailureFacts> = {}, test: Partial<FailedTest> = {}
     lastPass: LAST_PASS,
     admittedAt: ADMITTED,
     tests: new Map([['b', { ...FLAKY, ...test }]]),
-    evidence: new Map(),
+    others: [],
+    repetitionsLeft: 2,
     maxFailing: 1_000,
     ...facts,
   });
 }
 
-function results(changes: Partial<NonNullable<FailureFacts['results']>>): Partial<FailureFacts> {
+function results(changes: Partial<NonNullable<CheckFacts['results']>>): Partial<CheckFacts> {
   const failing = [{ testNo: 2, testId: 'b' }];
   return { results: { isWhole: true, problem: null, uploadIds: ['u'], testNos: [1, 2, 3], failing, ...changes } };
 }
@@ -43,29 +49,29 @@ function results(changes: Partial<NonNullable<FailureFacts['results']>>): Partia
 describe('a failure of quarantined tests only', () => {
   it('[V15] is waived, and says which', () => {
     const { kind, reason, tests, failing } = judge();
-    assert.deepEqual([kind, reason], ['waived', 'Only quarantined tests failed (1 test).']);
-    assert.deepEqual([tests, failing], [[{ id: 'b', name: 'spins' }], 1]);
+    assert.deepEqual([kind, reason], ['excused', 'Only quarantined tests failed (1 test).']);
+    assert.deepEqual([tests, failing], [[{ id: 'b', name: 'spins', excusedBy: { kind: 'person', name: 'ada' } }], 1]);
   });
 
   it('[V50] is waived where tests have come that the last pass did not have', () => {
-    assert.equal(judge(results({ testNos: [1, 2, 3, 4] })).kind, 'waived');
+    assert.equal(judge(results({ testNos: [1, 2, 3, 4] })).kind, 'excused');
   });
 });
 
 describe('a failure is not waived', () => {
   it('[F50] where the test failed in another suite than the one it is quarantined for', () => {
     const state = {
-      ...FLAKY.state,
+      ...newTestState(0),
       paths: [
         ['', 0],
         ['with coupon', AFTER],
       ] as const,
     };
     const failing = (path: string) => results({ failing: [{ testNo: 2, testId: 'b', paths: [path] }] });
-    assert.equal(judge(failing(''), { state }).kind, 'waived');
+    assert.equal(judge(failing(''), { state }).kind, 'excused');
     const [kind, reason] = pick(judge(failing('with coupon'), { state }));
     assert.equal(kind, 'denied');
-    assert.match(reason, /several suites, and what it is quarantined for was not seen in the suite "with coupon"/);
+    assert.match(reason, /several suites, and it is not quarantined in the suite "with coupon"/);
     assert.equal(judge(results({}), { state }).kind, 'denied');
   });
 
@@ -103,7 +109,7 @@ describe('a failure is not waived', () => {
     assert.deepEqual(pick(judge(results({ skippedNos: [3] }))), ['open', reason]);
     assert.equal(
       judge({ ...results({ skippedNos: [3] }), lastPass: { ...LAST_PASS, skippedNos: [3] } }).kind,
-      'waived',
+      'excused',
     );
   });
 
@@ -143,7 +149,7 @@ describe('a failure is not waived', () => {
 });
 
 describe('a failing test is no excuse', () => {
-  const why = (facts: Partial<FailureFacts>, test: Partial<FailedTest>) => {
+  const why = (facts: Partial<CheckFacts>, test: Partial<FailedTest>) => {
     const judged = judge(facts, test);
     assert.equal(judged.kind, 'denied');
     assert.equal(judged.reason, `spins: ${judged.tests[0]?.why}`);
@@ -158,44 +164,12 @@ describe('a failing test is no excuse', () => {
     const late = 'It was quarantined only after the pull request had been admitted.';
     assert.equal(why({}, { quarantinedAt: AFTER }), late);
     assert.equal(why({}, { quarantinedAt: AFTER, alwaysSince: AFTER }), late);
-    assert.equal(judge({}, { quarantinedAt: ADMITTED }).kind, 'waived');
+    assert.equal(judge({}, { quarantinedAt: ADMITTED }).kind, 'excused');
   });
 
-  const NOT_SEEN =
-    'What it is quarantined for was not seen before the admission on the target, or in test runs without these pull requests.';
-
-  it('[V52] where nothing that counts has shown that it is flaky', () => {
-    const state = newTestState(0);
-    assert.equal(why({}, { state }), NOT_SEEN);
-    // A person who decided before knew of it from elsewhere; one who decided since may not have.
-    assert.equal(judge({}, { state, alwaysSince: BEFORE }).kind, 'waived');
-    assert.equal(why({}, { state, alwaysSince: AFTER }), NOT_SEEN);
-    assert.equal(why({}, { state: { ...state, flag: { at: AFTER, actor: 'ada', reason: null } } }), NOT_SEEN);
-  });
-
-  it('[V52] [V21] where what has shown it came only since the admission, or without a proven origin', () => {
-    const world = new FlakyWorld([aMonitor({ type: 'pass_on_retry' })]);
-    for (const [id, conclusion] of [
-      ['failed', 'FAILURE'],
-      ['passed', 'SUCCESS'],
-    ] as const)
-      world.tell({ upload: anUpload({ id }), runs: [aRun(conclusion, BEFORE)] }, BEFORE);
-    const { monitors, past } = world;
-    const state = world.state ?? newTestState(0);
-    const given = (evidence: Partial<TestEvidence>) => ({
-      evidence: new Map([['b', { past, hasUnproven: false, ...evidence }]]),
-    });
-    assert.equal(judge(given({}), { state, monitors }).kind, 'waived');
-    assert.equal(why(given({ past: past.map((each) => ({ ...each, at: AFTER })) }), { state, monitors }), NOT_SEEN);
-    const unproven = /came only in uploads whose origin is not proven/;
-    assert.match(`${why(given({ past: past.slice(1), hasUnproven: true }), { state, monitors })}`, unproven);
-  });
-
-  it('[V21] where its results, or those of the last pass, came without a proven origin', () => {
-    const withoutProof = results({ uploadIds: [], unprovenIds: ['u'], testNos: [] });
-    assert.match(judge(withoutProof).reason, /^Its test results came only in uploads whose origin is not proven/);
-    const lastPass = { ...LAST_PASS, uploadIds: [], testNos: [] };
-    assert.match(judge({ lastPass }).reason, /^The results of the last pass of this check came only in uploads/);
+  it('[V52] where a person decided only since the admission', () => {
+    const late = 'It was quarantined only after the pull request had been admitted.';
+    assert.equal(why({}, { alwaysSince: AFTER }), late);
   });
 
   it('[V52] where nobody knows it', () => {
@@ -216,6 +190,95 @@ describe('a failing test is no excuse', () => {
       ['b', 'c', 'a'],
     );
     assert.equal(judged.reason, 'breaks: It is not quarantined. 1 other test failed likewise.');
+  });
+});
+
+/** Another run of the tree: the tests 1, 2 and 3 ran, and these failed. */
+function aRun(candidate: number, ...failed: readonly number[]): CheckFacts['others'][number] {
+  const failing = failed.map((testNo) => ({ testNo, testId: 'abc'[testNo - 1] as string }));
+  const results = { isWhole: true, problem: null, uploadIds: ['o'], testNos: [1, 2, 3], failing };
+  return { candidate: candidate as CandidateNumber, results };
+}
+
+describe('automatic quarantine', () => {
+  it('[V56] is a right to be repeated, and no excuse', () => {
+    const judged = judge({}, AUTOMATIC);
+    assert.deepEqual(pick(judged), ['repeat', 'spins: It is flaky, and has not passed on this tree yet.']);
+    assert.equal(judge({ repetitionsLeft: 0, others: [aRun(7, 2)] }, AUTOMATIC).kind, 'denied');
+  });
+
+  it('[V56] excuses a test that passed in another run of the tree, and names that run', () => {
+    const judged = judge({ others: [aRun(7, 2), aRun(8, 1)] }, AUTOMATIC);
+    assert.deepEqual([judged.kind, judged.tests[0]?.excusedBy], ['excused', { kind: 'run', candidate: 8 }]);
+  });
+
+  it('[V56] counts no run in which the test was skipped or is missing', () => {
+    const { candidate, results: other } = aRun(7);
+    const skipped = { candidate, results: { ...other, skippedNos: [2] } };
+    const absent = { candidate, results: { ...other, testNos: [1, 3] } };
+    assert.equal(judge({ others: [skipped, absent] }, AUTOMATIC).kind, 'repeat');
+  });
+
+  it('[V56] [F50] cannot tell which test passed where the id stands for several', () => {
+    const state = { ...newTestState(0), paths: ['', 'inner'].map((path) => [path, 0] as const) };
+    assert.equal(judge({ others: [aRun(7)] }, { ...AUTOMATIC, state }).kind, 'repeat');
+  });
+
+  it('[V56] gives a run that was cut short another try, and no excuse', () => {
+    const cut = { ...results({ testNos: [2] }), isComplete: true };
+    assert.equal(judge(cut, AUTOMATIC).kind, 'repeat');
+    assert.equal(judge({ ...cut, others: [aRun(7)] }, AUTOMATIC).kind, 'denied');
+    assert.equal(judge(results({ testNos: [2] }), AUTOMATIC).kind, 'open', 'another upload may hold a failure');
+  });
+
+  it('[V56] says at the end that the test never passed', () => {
+    const judged = judge({ repetitionsLeft: 0, others: [aRun(7, 2), aRun(8, 2)] }, AUTOMATIC);
+    assert.deepEqual(pick(judged), ['denied', 'spins: It is flaky, and passed in none of 3 runs of this tree.']);
+  });
+});
+
+describe('a check that passed although tests failed', () => {
+  const passed = (facts: Partial<CheckFacts> = {}, test: Partial<FailedTest> = {}) =>
+    judge({ conclusion: 'SUCCESS', ...facts }, test);
+
+  it('[V55] is repeated for a test that is quarantined automatically, until it passed in another run', () => {
+    assert.equal(passed({}, AUTOMATIC).kind, 'repeat');
+    assert.equal(passed({ others: [aRun(7)] }, AUTOMATIC).kind, 'excused');
+    const never = passed({ others: [aRun(7, 2), aRun(8, 2)], repetitionsLeft: 0 }, AUTOMATIC);
+    assert.deepEqual(pick(never), ['denied', 'spins: It is flaky, and passed in none of 3 runs of this tree.']);
+  });
+
+  it('[V55] passes by the decision of a person, also by one since the admission', () => {
+    assert.deepEqual(passed({}, { alwaysSince: AFTER }).tests[0]?.excusedBy, { kind: 'person', name: 'ada' });
+  });
+
+  it('[V55] passes where the test is not quarantined: that is the business of the check', () => {
+    const judged = passed({}, { quarantinedAt: null, alwaysSince: null });
+    assert.deepEqual([judged.kind, judged.tests[0]?.excusedBy], ['excused', { kind: 'check' }]);
+  });
+
+  it('[V55] is repeated where the test stopped to be flaky during the run', () => {
+    assert.equal(passed({}, { ...AUTOMATIC, quarantinedAt: null }).kind, 'repeat');
+  });
+
+  it('[V55] is repeated where a person quarantined the test of another suite only', () => {
+    const state = {
+      ...newTestState(0),
+      paths: [
+        ['', 0],
+        ['inner', AFTER],
+      ] as const,
+    };
+    const failing = [{ testNo: 2, testId: 'b', paths: ['inner'] }];
+    assert.equal(passed(results({ failing }), { state }).kind, 'repeat');
+  });
+
+  it('[V58] waits for as many uploads as the last pass had, and passes without them at the end', () => {
+    const lastPass = { ...LAST_PASS, uploadIds: ['p', 'q'] };
+    assert.equal(passed({ lastPass }).kind, 'open');
+    assert.equal(passed({ results: undefined }).kind, 'open');
+    assert.equal(passed({ results: undefined, isComplete: true }).kind, 'excused');
+    assert.equal(passed({ ...results({ failing: [] }), lastPass, isComplete: true }).kind, 'excused');
   });
 });
 

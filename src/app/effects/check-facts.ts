@@ -1,6 +1,9 @@
 import { type Candidate, compositionOf } from '../../engine/candidate.ts';
+import { MAX_JUDGED_TESTS, MAX_REPETITIONS } from '../../engine/judgement.ts';
 import { findLiveMember } from '../../engine/queue.ts';
-import type { FailedTest, FailureFacts, LastPass } from '../../flaky/judge-failure.ts';
+import { areSameChecks } from '../../engine/required.ts';
+import { candidatesOf } from '../../engine/roster.ts';
+import type { CheckFacts, FailedTest, LastPass, OtherRun } from '../../flaky/judge-check.ts';
 import { quarantineOf } from '../../flaky/quarantine.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { Repository } from '../../storage/repositories.ts';
@@ -8,15 +11,17 @@ import { decodeState, overrideOf, quarantineSettingsOf } from '../../storage/tes
 import type { CheckResults, KnownTest } from '../../storage/test-ingest.ts';
 import type { StoredTestSettings } from '../../storage/test-settings.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
-import { decodeShownEntry } from '../core/queue-codec.ts';
-import { getRetentionStart, getTestSettings } from '../tests/stored-test-settings.ts';
+import { decodeCandidate, decodeShownEntry } from '../core/queue-codec.ts';
+import { getTestSettings } from '../tests/stored-test-settings.ts';
 import type { EffectRun } from './effect-run.ts';
-import type { WantedEvidence } from './waiver-evidence.ts';
 
-type Facts = Omit<FailureFacts, 'maxFailing' | 'evidence'> & WantedEvidence;
-
-/** Collects everything that the judgement of a failed check needs. */
-export async function collectFailureFacts(run: EffectRun, candidate: Candidate, check: string): Promise<Facts> {
+/** Collects everything that the judgement of a check needs. */
+export async function collectCheckFacts(
+  run: EffectRun,
+  candidate: Candidate,
+  of: { readonly check: string; readonly conclusion: CheckFacts['conclusion'] },
+): Promise<CheckFacts> {
+  const { check, conclusion } = of;
   const { app, found } = run;
   const repository = await app.directory.findRepositoryById(found.repositoryId);
   const candidateId = candidateIdOf(found.id, candidate.number);
@@ -24,17 +29,46 @@ export async function collectFailureFacts(run: EffectRun, candidate: Candidate, 
   // poll.
   const isWaiting = await app.store.uploads.hasWaiting(found.repositoryId, candidateId, check);
   const results = await app.store.testIngest.findCheckResults(found.repositoryId, candidateId, check);
-  const tests = repository === undefined ? new Map() : await loadTests(run, repository, results);
+  const loaded = { results, plannedAt: candidate.plannedAt };
+  const tests = repository === undefined ? new Map() : await loadTests(run, repository, loaded);
   return {
+    conclusion,
     isWaiting,
     isComplete: isOfRunner(run, candidate, check) || (await isWithoutResults(run)),
     isOfSeveralRuns: await isOfSeveralRuns(run, candidate, { check, results }),
     results,
     lastPass: await findLastPass(run, candidate, check),
+    others: await findOtherRuns(run, candidate, check),
+    repetitionsLeft: MAX_REPETITIONS - (candidate.repeats?.length ?? 0),
     admittedAt: await findAdmission(run, candidate),
     tests,
-    since: repository === undefined ? 0 : await getRetentionStart(app, repository, app.clock.now()),
+    maxFailing: MAX_JUDGED_TESTS,
   };
+}
+
+/** Results of the same check on the same tree: of the runs that this one repeats, and of others in the queue. */
+// SPEC V56
+async function findOtherRuns({ app, found }: EffectRun, candidate: Candidate, check: string): Promise<OtherRun[]> {
+  const queue = (await app.queues.find(found.id))?.queue ?? found.queue;
+  const rows = await Promise.all(
+    (candidate.repeats ?? []).map((number) => app.store.queues.findCandidate(found.id, number)),
+  );
+  const runs = [...rows.flatMap((row) => (row === undefined ? [] : decodeCandidate(row))), ...candidatesOf(queue)];
+  const others: OtherRun[] = [];
+  for (const other of runs.filter((run) => isOfTree(run, candidate, check))) {
+    const id = candidateIdOf(found.id, other.number);
+    const results = await app.store.testIngest.findCheckResults(found.repositoryId, id, check);
+    if (results !== undefined) others.push({ candidate: other.number, results });
+  }
+  return others;
+}
+
+/** The same command ran, or the same reporter reported it. */
+function isOfTree(other: Candidate, { number, commit, required, checks }: Candidate, check: string): boolean {
+  if (other.number === number || other.commit === undefined || other.commit.tree !== commit?.tree) return false;
+  if (other.required === undefined || required === undefined || !areSameChecks(other.required, required)) return false;
+  const reporterOf = (all: Candidate['checks']) => all.find(({ name }) => name === check)?.reporter;
+  return reporterOf(other.checks) === reporterOf(checks);
 }
 
 /** The built-in runner stores the reports before it reports the result of the check. */
@@ -102,25 +136,36 @@ async function findAdmission({ app, found }: EffectRun, candidate: Candidate): P
 async function loadTests(
   { app, found }: EffectRun,
   repository: Repository,
-  results: CheckResults | undefined,
+  { results, plannedAt }: { readonly results: CheckResults | undefined; readonly plannedAt: Instant },
 ): Promise<ReadonlyMap<string, FailedTest>> {
   const ids = results?.failing.map(({ testId }) => testId) ?? [];
   if (ids.length === 0) return new Map();
   const settings = await getTestSettings(app, repository);
   const { known } = await app.store.testIngest.load(found.repositoryId, ids);
-  return new Map(known.map((each) => [each.test.id, toFailedTest(each, settings, app.clock.now())]));
+  const at = { now: app.clock.now(), plannedAt };
+  return new Map(known.map((each) => [each.test.id, toFailedTest(each, settings, at)]));
 }
 
 /** Changed settings and expired decisions count at once, also before the stored state of the test follows them. */
-function toFailedTest({ test, memory }: KnownTest, settings: StoredTestSettings, now: Instant): FailedTest {
+function toFailedTest(
+  { test, memory }: KnownTest,
+  settings: StoredTestSettings,
+  { now, plannedAt }: { readonly now: Instant; readonly plannedAt: Instant },
+): FailedTest {
   const isBehind = memory.settingsVersion !== settings.version;
   const state = decodeState(memory.state);
-  const quarantine = quarantineOf(state.status, overrideOf(test), quarantineSettingsOf(settings.settings), now);
+  const override = overrideOf(test);
+  const ruled = quarantineSettingsOf(settings.settings);
+  const quarantine = quarantineOf(state.status, override, ruled, now);
   const isAlways = quarantine.isQuarantined && quarantine.by === 'ALWAYS_QUARANTINE';
+  // The status of a test may change between its upload, whose exit code followed it, and this judgement.
+  const hasChanged = !quarantine.isQuarantined && override === null && test.statusAt >= plannedAt;
   return {
     name: test.name,
     quarantinedAt: quarantine.isQuarantined ? test.quarantinedAt : null,
+    isAutomatic: (quarantine.isQuarantined && !isAlways) || (hasChanged && ruled.isEnabled && ruled.isAutomatic),
     alwaysSince: isAlways ? (test.override?.at ?? null) : null,
+    ...(isAlways && test.override !== null && { decidedBy: test.override.actor }),
     state,
     monitors: isBehind ? settings.appliedMonitors : settings.monitors,
   };

@@ -1,0 +1,14 @@
+import type { Check } from '../../engine/check.ts';
+import type { RepositoryId } from '../../storage/repositories.ts';
+import type { App } from './app.ts';
+
+/** What a report of passed checks says about uploads: without any, no reports are waited for. */
+// SPEC V55
+export async function uploadsOf(
+  { store }: Pick<App, 'store'>,
+  repositoryId: RepositoryId,
+  checks: readonly Pick<Check, 'conclusion'>[],
+): Promise<Pick<Check, 'hasUploads'>> {
+  if (!checks.some(({ conclusion }) => conclusion === 'SUCCESS')) return {};
+  return (await store.uploads.getWatermark(repositoryId)) === 0 ? {} : { hasUploads: true };
+}

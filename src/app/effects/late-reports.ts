@@ -1,0 +1,22 @@
+import type { CandidateNumber } from '../../engine/candidate.ts';
+import type { App } from '../core/app.ts';
+import { decodeCandidate } from '../core/queue-codec.ts';
+import { findEffectRun } from './effect-run.ts';
+import { judgeLate } from './judge-check.ts';
+
+/** Judges reports that this server stores for a check whose candidate has landed. Returns how to stop. */
+// SPEC V61
+export function watchLateReports(app: App): () => void {
+  return app.ingest.onCheckResults(({ candidateId, check }) => {
+    void judge(app, candidateId, check).catch((err: unknown) => {
+      app.log.warn({ err, testRun: candidateId, check }, 'could not judge reports that arrived late');
+    });
+  });
+}
+
+async function judge(app: App, candidateId: string, check: string): Promise<void> {
+  const row = await app.store.queues.findCandidateById(candidateId);
+  if (row === undefined || decodeCandidate(row).ending?.reason !== 'MERGE_GRAPH_MERGE') return;
+  const run = await findEffectRun(app, row.queueId);
+  if (run !== undefined) await judgeLate(run, row.number as CandidateNumber, check);
+}
