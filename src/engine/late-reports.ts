@@ -16,7 +16,7 @@ export function concludeLateReports(work: Work, run: Candidate, { check, tests, 
     const excused = [...(entry.landed.excused ?? []), { check, tests }];
     work.ended.push({ ...entry, landed: { ...entry.landed, excused } });
   }
-  if (isWaived) return;
+  if (isWaived || landed.length === 0) return;
   const numbers = run.members.map(({ prNumber }) => `#${prNumber}`).join(', ');
   const names = tests.slice(0, 3).map(({ name }) => name.slice(0, 200));
   const more = tests.length > names.length ? ` and ${tests.length - names.length} more` : '';

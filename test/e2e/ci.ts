@@ -15,6 +15,8 @@ export interface Ci {
   untilRuns(expected: readonly string[]): Promise<readonly CandidateView[]>;
   /** The run that tests the pull request, once its commit is built. */
   runOf(prNumber: number): Promise<CandidateView>;
+  /** The run that repeats this one. */
+  untilOtherRun(prNumber: number, testRunId: string): Promise<CandidateView>;
   read(testRunId: string): Promise<CandidateView>;
   report(run: CandidateView, conclusion: string, more?: object): Promise<CandidateView>;
   pass(prNumber: number): Promise<CandidateView>;
@@ -39,13 +41,16 @@ export function createCi(queue: Pick<TestQueue, 'api' | 'ref' | 'repo' | 'git' |
       conclusion,
       ...more,
     });
-  const runOf = (prNumber: number) =>
+  const runOf = (prNumber: number, but = '') =>
     until(`#${prNumber} has a run with a commit`, PATIENCE_MS, async () =>
-      (await runs()).find((run) => run.testBranchSha !== '' && testedBy(run).includes(prNumber)),
+      (await runs()).find(
+        (run) => run.testBranchSha !== '' && testedBy(run).includes(prNumber) && run.testRunId !== but,
+      ),
     );
   return {
     runs,
-    runOf,
+    runOf: (prNumber) => runOf(prNumber),
+    untilOtherRun: runOf,
     report,
     untilRuns: async (expected) => {
       let seen: readonly CandidateView[] = [];
@@ -72,7 +77,7 @@ export function createCi(queue: Pick<TestQueue, 'api' | 'ref' | 'repo' | 'git' |
     untilState: async (prNumber, state) => {
       let seen: EntryView | undefined;
       const isThere = async () => {
-        seen = await queue.get(prNumber, { includeExplanation: true });
+        seen = await queue.get(prNumber, { includeExplanation: true, includeTimeline: true });
         return seen.state === state ? seen : undefined;
       };
       return until(`#${prNumber} is ${state}`, PATIENCE_MS, isThere).catch((error: Error) => {

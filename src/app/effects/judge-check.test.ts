@@ -1,20 +1,21 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { aTest } from '../../../test/helpers/store-rows.ts';
-import { NOON, settle } from '../../../test/worlds/shell/manual-clock.ts';
+import { settle } from '../../../test/worlds/shell/manual-clock.ts';
 import { WorkerWorld } from '../../../test/worlds/shell/worker-world.ts';
 import type { Candidate, CandidateNumber } from '../../engine/candidate.ts';
 import type { CheckConclusion } from '../../engine/check.ts';
 import { findCandidate } from '../../engine/queue.ts';
 import type { QueueSettings } from '../../engine/settings.ts';
-import { newMonitorState, newTestState, type TestState } from '../../flaky/core/state.ts';
+import { newTestState, type TestState } from '../../flaky/core/state.ts';
 import type { TestSettings } from '../../flaky/settings.ts';
 import type { Instant } from '../../lib/clock.ts';
-import type { BatchFacts, CheckResults } from '../../storage/test-ingest.ts';
+import type { CheckResults } from '../../storage/test-ingest.ts';
 import type { TestRow } from '../../storage/tests.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
 import { decodeCandidate, decodeShownEntry } from '../core/queue-codec.ts';
 import { getTestSettings } from '../tests/stored-test-settings.ts';
+import { watchLateReports } from './late-reports.ts';
 
 const FLAKY = 'flaky-test';
 const SOLID = 'solid-test';
@@ -22,7 +23,12 @@ const OVERRIDE = { actor: 'ada', at: 0, reason: 'It is known.', expiresAt: null 
 const DECIDED: Partial<TestRow> = { quarantinedAt: 0, quarantineOverride: 'ALWAYS_QUARANTINE', override: OVERRIDE };
 /** It is quarantined because of its status, and nobody decided. */
 const AUTOMATIC: Partial<TestRow> = { quarantinedAt: 0, quarantineOverride: 'UNSPECIFIED', override: null };
-const [FIRST, SECOND, THIRD] = [1, 2, 3] as CandidateNumber[] as [CandidateNumber, CandidateNumber, CandidateNumber];
+const [FIRST, SECOND, THIRD, FOURTH] = [1, 2, 3, 4].map((number) => number as CandidateNumber) as [
+  CandidateNumber,
+  CandidateNumber,
+  CandidateNumber,
+  CandidateNumber,
+];
 
 /** A queue on which one pull request has landed, with results, and another one is under test. */
 async function begin(mode: QueueSettings['honorQuarantine'] = 'ON', settings: Partial<QueueSettings> = {}) {
@@ -59,11 +65,12 @@ class Judged {
     candidate: CandidateNumber,
     conclusion: CheckConclusion | undefined,
     startedAt?: Instant,
+    hasUploads = false,
   ): Promise<void> {
     const { app, clock, queueId } = this.#world;
     const nothing = { startedAt, url: undefined, summary: undefined };
     const status = conclusion === undefined ? ('IN_PROGRESS' as const) : ('COMPLETED' as const);
-    const check = { name: 'ci', status, conclusion, ...nothing };
+    const check = { name: 'ci', status, conclusion, ...nothing, ...(hasUploads && { hasUploads }) };
     await app.queues.run(queueId, () => ({ kind: 'check_reported', at: clock.now(), candidate, check }));
     await settle();
   }
@@ -254,6 +261,63 @@ describe('judging a failed check', () => {
       ['judge_check'],
     );
     assert.equal(world.resultListeners.size, 0);
+  });
+});
+
+describe('judging tests that are quarantined automatically', () => {
+  it('[V56] repeats the run, and lands what each failed test passed in', async () => {
+    const { world, judged } = await begin();
+    await judged.change(FLAKY, AUTOMATIC);
+    await judged.change(SOLID, { ...AUTOMATIC, status: 'FLAKY' });
+    await judged.storeResults(SECOND);
+    await judged.report(SECOND, 'FAILURE');
+    await world.clock.pass(100);
+    assert.equal(await world.stateOf(THIRD), 'testing', 'the same tree is tested again');
+    assert.equal((await judged.verdict(SECOND))?.isRepeat, true);
+    await judged.storeResults(THIRD, { failing: [{ testNo: 2, testId: SOLID }] });
+    await judged.report(THIRD, 'FAILURE');
+    await world.clock.pass(100);
+    const row = await world.store.queues.findEntry(world.queueId, 2);
+    assert.ok(row);
+    const [waived] = decodeShownEntry(row).landed?.waived ?? [];
+    assert.deepEqual(waived?.tests, [{ id: SOLID, name: `the ${SOLID}`, excusedBy: { kind: 'run', candidate: SECOND } }]);
+    await world.worker.stop();
+  });
+
+  it('[V55] repeats a run whose check passed, until the test passed or the repetitions are over', async () => {
+    const { world, judged } = await begin('OFF');
+    await judged.change(FLAKY, AUTOMATIC);
+    for (const candidate of [SECOND, THIRD, FOURTH]) {
+      await judged.storeResults(candidate);
+      await judged.report(candidate, 'SUCCESS', undefined, true);
+      await world.clock.pass(100);
+    }
+    assert.equal(await judged.stateOf(2), 'FAILED');
+    assert.match(`${(await judged.verdict(FOURTH))?.reason}`, /passed in none of 3 runs of this tree/);
+    await world.worker.stop();
+  });
+
+  it('[V58] lets a check pass at once where nobody expects reports', async () => {
+    const { world, judged } = await begin();
+    await judged.report(SECOND, 'SUCCESS', undefined, true);
+    await world.clock.pass(100);
+    assert.equal(await judged.stateOf(2), 'MERGED');
+    await world.worker.stop();
+  });
+
+  it('[V61] judges reports that come after the landing', async () => {
+    const { world, judged } = await begin();
+    watchLateReports(world.app);
+    await judged.change(FLAKY, AUTOMATIC);
+    await judged.report(SECOND, 'SUCCESS', undefined, true);
+    await world.clock.pass(100);
+    await judged.storeResults(SECOND);
+    await world.clock.pass(100);
+    const row = await world.store.queues.findEntry(world.queueId, 2);
+    assert.ok(row);
+    assert.deepEqual(decodeShownEntry(row).landed?.excused?.[0]?.tests[0]?.id, FLAKY);
+    assert.equal((await judged.candidate(THIRD)).purpose.kind, 'head');
+    await world.worker.stop();
   });
 });
 

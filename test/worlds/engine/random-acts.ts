@@ -163,9 +163,8 @@ function judge(story: Scenario, pick: number, isWaived: boolean, isRepeat = fals
   const candidate = failed[pick % Math.max(1, failed.length)];
   const check = candidate?.checks.find(isUnjudged);
   if (candidate === undefined || check === undefined) return;
-  const isLate = check.conclusion === 'SUCCESS' && candidate.endedAt !== undefined;
   const given = { check: check.name, attempt: check.startedAt, tests: ['t'], isWaived };
-  story.judgeCheck(candidate.number, { ...given, ...(isRepeat && { isRepeat }), ...(isLate && { isLate }) });
+  story.judgeCheck(candidate.number, { ...given, ...(isRepeat && { isRepeat }) });
 }
 
 function isUnjudged({ conclusion, hasUploads, judgement }: Check): boolean {

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { CandidateView } from '../../src/app/queue/candidate-view.ts';
+import type { EntryView } from '../../src/app/queue/entry-view.ts';
+import type { UploadView } from '../../src/app/uploads/uploads.ts';
+import { until } from './harness.ts';
+import { aReportingQueue, caseOf, FAILURE, reportOf, submitFiles, upload } from './quarantine-world.ts';
+import { type TestQueue, useServer } from './test-queue.ts';
+
+const quarantineItself = ({ api, repo }: TestQueue) =>
+  api.ok('flaky-tests/update-settings', { repo, org_url_slug: 'default', auto_quarantine: true });
+
+async function processed({ api, repo }: TestQueue): Promise<void> {
+  const body = { repo, org_url_slug: 'default', page_query: {} };
+  await until('every upload is processed', 20_000, async () => {
+    const { uploads } = await api.ok<{ uploads: readonly UploadView[] }>('flaky-tests/list-uploads', body);
+    return uploads.every(({ status }) => status !== 'ACCEPTED') ? true : undefined;
+  });
+}
+
+/** How many tests are quarantined now. */
+async function quarantined({ api, repo }: TestQueue): Promise<number> {
+  const body = { repo, org_url_slug: 'default', page_query: {} };
+  const found = await api.ok<{ quarantined_tests: unknown[] }>('flaky-tests/list-quarantined-tests', body);
+  return found.quarantined_tests.length;
+}
+
+function repetitionsOf({ timeline = [] }: EntryView): readonly string[] {
+  return timeline.filter(({ reason }) => reason === 'TEST_RUN_REPEATED').map(({ text }) => text);
+}
+
+function jobOf({ testBranchSha: sha, testBranch: branch }: CandidateView, name = 'test') {
+  return { sha, branch, job_name: name };
+}
+
+describe('forged flakiness', () => {
+  const world = useServer();
+
+  it('of a pull request that is removed lets no later one land red [V56] [V5]', async () => {
+    const queue = await aReportingQueue(world, ['a', 'b', 'c'], { honorQuarantine: 'ON' });
+    await quarantineItself(queue);
+    assert.equal((await submitFiles(queue)).state, 'MERGED');
+    const poison = await submitFiles(queue, { 'poison.txt': 'x\n', 'break-z.txt': 'x\n' });
+    assert.equal(poison.state, 'FAILED');
+    await processed(queue);
+    assert.equal(await quarantined(queue), 3, 'uploaders are told so');
+    const guilty = await submitFiles(queue, { 'break-a.txt': 'x\n', 'break-b.txt': 'x\n' });
+    assert.equal(guilty.state, 'FAILED');
+    assert.equal(repetitionsOf(guilty).length, 2);
+    assert.match(JSON.stringify(guilty.explanation), /It is flaky, and passed in none of 3 runs of this tree/);
+  });
+
+  it('of a pull request that lands does not, either, whoever helps it [V56]', async () => {
+    const queue = await aReportingQueue(world, ['a', 'b'], { honorQuarantine: 'ON' });
+    await quarantineItself(queue);
+    for (const name of ['one', 'two']) {
+      const files = { 'poison.txt': `${name}\n` };
+      assert.equal((await submitFiles(queue, files)).state, 'MERGED', 'its tests passed in the end');
+    }
+    await processed(queue);
+    assert.equal(await quarantined(queue), 2);
+    assert.equal((await submitFiles(queue, { 'break-a.txt': 'x\n' })).state, 'FAILED');
+  });
+
+  it('by any token lands nothing through an outside CI that ignores quarantined failures [V55]', async () => {
+    const queue = await world.aQueue({});
+    await quarantineItself(queue);
+    const first = await queue.submitOne();
+    const attacker = await queue.api.withScopes('upload');
+    const passed = await queue.ci.runOf(first);
+    await upload(attacker, queue, jobOf(passed), reportOf(caseOf('a'), caseOf('b')));
+    await queue.ci.pass(first);
+    await queue.ci.untilState(first, 'MERGED');
+    const head = await queue.git.git(['rev-parse', 'main']);
+    for (const [attempt, inside] of [FAILURE, ''].entries()) {
+      const fields = { sha: head, branch: 'main', job_name: 'forged', job_attempt: String(attempt + 1) };
+      await upload(attacker, queue, fields, reportOf(caseOf('a', inside)));
+    }
+    await processed(queue);
+    assert.equal(await quarantined(queue), 1);
+
+    const guilty = await queue.submitOne();
+    for (let run = 1; run <= 3; run += 1) {
+      const tested = await queue.ci.runOf(guilty);
+      await upload(attacker, queue, jobOf(tested), reportOf(caseOf('a', FAILURE), caseOf('b')));
+      await queue.ci.pass(guilty);
+      if (run < 3) await queue.ci.untilOtherRun(guilty, tested.testRunId);
+    }
+    const removed = await queue.ci.untilState(guilty, 'FAILED');
+    assert.equal(repetitionsOf(removed).length, 2);
+  });
+});
+
+describe('a flaky test', () => {
+  const world = useServer();
+
+  it('costs a repetition, and the landing says in which run it passed [V55] [V57]', async () => {
+    const queue = await world.aQueue({});
+    await quarantineItself(queue);
+    const api = await queue.api.withScopes('upload');
+    const first = await queue.submitOne();
+    await upload(api, queue, jobOf(await queue.ci.runOf(first)), reportOf(caseOf('a', '<flakyFailure/>'), caseOf('b')));
+    await queue.ci.pass(first);
+    await queue.ci.untilState(first, 'MERGED');
+    await processed(queue);
+    const lucky = await queue.submitOne();
+    const bad = await queue.ci.runOf(lucky);
+    await upload(api, queue, jobOf(bad), reportOf(caseOf('a', FAILURE), caseOf('b')));
+    await queue.ci.pass(lucky);
+    const again = await queue.ci.untilOtherRun(lucky, bad.testRunId);
+    assert.notEqual(again.testBranchSha, bad.testBranchSha, 'another commit of the same tree');
+    await upload(api, queue, jobOf(again), reportOf(caseOf('a'), caseOf('b')));
+    await queue.ci.pass(lucky);
+    const landed = await queue.ci.untilState(lucky, 'MERGED');
+    assert.deepEqual(repetitionsOf(landed), [
+      'The check test is repeated (run 2 of 3): a failed, is flaky and must pass once.',
+    ]);
+    assert.deepEqual(landed.landed?.excused, [], 'nothing failed in the run that landed');
+  });
+
+  it('that a person quarantined is named by every landing in spite of it [V57]', async () => {
+    const queue = await aReportingQueue(world, ['a', 'b'], { honorQuarantine: 'ON' });
+    assert.equal((await submitFiles(queue)).state, 'MERGED');
+    await processed(queue);
+    const scope = { repo: queue.repo, org_url_slug: 'default' };
+    const { tests } = await queue.api.ok<{ tests: { id: string; name: string }[] }>('flaky-tests/search-tests', {
+      ...scope,
+      query: 'a',
+    });
+    const test_id = tests.find(({ name }) => name === 'a')?.id;
+    await queue.api.ok('flaky-tests/set-quarantine', {
+      ...scope,
+      test_id,
+      setting: 'ALWAYS_QUARANTINE',
+      reason: 'It is known.',
+    });
+    const excused = await submitFiles(queue, { 'break-a.txt': 'x\n' });
+    const [check] = excused.landed?.excused ?? [];
+    assert.deepEqual(
+      [check?.check, check?.conclusion, check?.tests.map(({ name, excusedBy }) => [name, excusedBy])],
+      ['test', 'FAILURE', [['a', 'PERSON']]],
+    );
+  });
+});
