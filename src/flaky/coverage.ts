@@ -54,7 +54,7 @@ function coversAny({ state, monitors, alwaysSince }: QuarantinedFor, { isTheirs,
  * request's own failures do not excuse it. The answer in doubt is no. A failure rate keeps only its latest failures, so
  * one of theirs among them decides against it.
  */
-// SPEC F23
+// SPEC F50
 function isFlakyWithout(
   state: TestState,
   monitors: readonly Monitor[],

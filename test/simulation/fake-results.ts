@@ -1,3 +1,4 @@
+import { decodeCandidate } from '../../src/app/core/queue-codec.ts';
 import { newTestState, type TestState } from '../../src/flaky/core/state.ts';
 import { DEFAULT_TEST_SETTINGS } from '../../src/flaky/settings.ts';
 import type { Instant } from '../../src/lib/clock.ts';
@@ -17,12 +18,17 @@ const WAYS = [
   'excused',
   'excused',
   'excused',
+  'flaked',
+  'flaked',
   'blamed',
   'broken',
   'missing',
   'none',
 ] as const;
+/** A person quarantined it. */
 const QUARANTINED = 'quarantined';
+/** It is quarantined because of its status. */
+const FLAKY = 'flaky';
 const HEALTHY = 'healthy';
 const SETTINGS: StoredTestSettings = {
   version: 1,
@@ -36,7 +42,8 @@ const SETTINGS: StoredTestSettings = {
 
 /**
  * The same store with test results for every check of every candidate. Some are processed at once, some late, some
- * never. Some excuse a failure and some do not. The outcome depends on the seed and the check alone.
+ * never. Some excuse a failure and some do not, some make the run be repeated. In a check that passed only a flaky test
+ * may have failed, which passes in the repetition. The outcome depends on the seed and the check alone.
  */
 export function withFakeResults(store: Store, of: { readonly seed: number; readonly now: () => Instant }): Store {
   const firstAsked = new Map<string, Instant>();
@@ -51,7 +58,13 @@ export function withFakeResults(store: Store, of: { readonly seed: number; reado
   };
   const findCheckResults = async (_id: string, candidateId: string, check: string) => {
     const { way, isWaiting } = drawFor(candidateId, check);
-    return isWaiting || way === 'none' ? undefined : makeResults(candidateId, check, way);
+    if (isWaiting || way === 'none') return undefined;
+    const row = await store.queues.findCandidateById(candidateId);
+    const candidate = row && decodeCandidate(row);
+    const hasPassed = candidate?.checks.find(({ name }) => name === check)?.conclusion === 'SUCCESS';
+    const isClean = hasPassed && (way !== 'flaked' || candidate?.repeats !== undefined);
+    const results = makeResults(candidateId, check, way);
+    return isClean ? { ...results, failing: [] } : results;
   };
   const load = async (_id: string, ids: readonly string[]) => ({ seq: 1, nextTestNo: 9, known: ids.map(makeTest) });
   const hasWaiting = async (_id: string, candidateId: string, check: string) => drawFor(candidateId, check).isWaiting;
@@ -71,21 +84,26 @@ function makeResults(candidateId: string, check: string, way: (typeof WAYS)[numb
     problem: way === 'broken' ? 'A report ends too early.' : null,
     uploadIds: ['upload'],
     testNos: way === 'missing' ? TESTS.slice(1) : TESTS,
-    failing: [{ testNo: 2, testId: way === 'blamed' ? HEALTHY : QUARANTINED }],
+    failing: [{ testNo: 2, testId: way === 'blamed' ? HEALTHY : way === 'flaked' ? FLAKY : QUARANTINED }],
     at: 0,
   };
 }
 
 function makeTest(id: string): KnownTest {
-  const state: TestState = { ...newTestState(0), status: 'FLAKY', flag: { at: 0, actor: 'ada', reason: null } };
+  const isDecided = id === QUARANTINED;
+  const state: TestState = { ...newTestState(0), status: id === HEALTHY ? 'HEALTHY' : 'FLAKY' };
   return {
     test: aTest('repository' as RepositoryId, {
       id,
       no: 2,
       name: id,
-      status: 'FLAKY',
-      quarantinedAt: id === QUARANTINED ? 0 : null,
-      isFlagged: true,
+      status: state.status,
+      quarantinedAt: id === HEALTHY ? null : 0,
+      statusAt: 0,
+      ...(isDecided && {
+        quarantineOverride: 'ALWAYS_QUARANTINE' as const,
+        override: { actor: 'ada', at: 0, reason: 'It is known.', expiresAt: null },
+      }),
     }),
     memory: { testNo: 2, seq: 1, state: JSON.stringify(state), nextCheckAt: null, settingsVersion: 1, lastRunAt: 0 },
   };

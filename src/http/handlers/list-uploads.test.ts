@@ -122,7 +122,7 @@ describe('list-uploads', () => {
     );
   });
 
-  test('an upload is the same with any token that may upload, also one with the old scope evidence [U16] [U47] [A49]', async () => {
+  test('an upload is the same with any token that may upload, also one with the old scope evidence [U16] [U47] [A14]', async () => {
     const worths: unknown[] = [];
     for (const [index, scopes] of [['upload'], ['evidence'], ['admin']].entries()) {
       const token = await world.makeToken({ name: `t${index}`, scopes });
