@@ -13,7 +13,15 @@ import {
   record,
   text,
 } from './schema.ts';
-import { EXAMPLE_DETAILS, EXAMPLE_LISTED, EXAMPLE_TEST, ListedTest, TestCase, TestDetails } from './test-details.ts';
+import {
+  EXAMPLE_DETAILS,
+  EXAMPLE_LISTED,
+  EXAMPLE_TEST,
+  ListedTest,
+  quarantinedSuites,
+  TestCase,
+  TestDetails,
+} from './test-details.ts';
 import {
   EXAMPLE_PAGE,
   EXAMPLE_SCOPE,
@@ -82,6 +90,7 @@ export const listQuarantinedTests = testOperation({
         expires_at: Type.Optional(
           instant('When somebody decided that it ends; absent where nobody did, and on /trunk/v1.'),
         ),
+        quarantined_suites: quarantinedSuites,
         review: Type.Optional(
           fixedEnum(
             ['ALWAYS_PASSES', 'NEVER_RUNS'],
@@ -109,6 +118,7 @@ export const listQuarantinedTests = testOperation({
           test_case_id: EXAMPLE_TEST.id,
           variant: '',
           expires_at: '2026-10-01T00:00:00.000Z',
+          quarantined_suites: ['connection > pooled'],
           review: 'ALWAYS_PASSES',
         },
       ],

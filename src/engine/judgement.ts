@@ -12,6 +12,8 @@ export const MAX_JUDGED_TESTS = 1_000;
 export interface JudgedTest {
   readonly id: string;
   readonly name: string;
+  /** The suites in which it failed, at most 10; absent if one of them is not known. */
+  readonly suites?: readonly string[];
   /** Why its failure counts; absent if its quarantine excuses the failure. */
   readonly why?: string;
 }

@@ -11,11 +11,14 @@ const AFTER = ADMITTED + 1;
 /** A person flagged it as flaky long ago. */
 const FLAKY: FailedTest = {
   name: 'spins',
+  parent: 'wheel',
   quarantinedAt: BEFORE,
-  alwaysSince: null,
+  quarantine: { by: 'auto' },
   state: { ...newTestState(0), flag: { at: 0, actor: 'ada', reason: null } },
   monitors: [],
 };
+
+const byPerson = (at: number, ...suites: string[]) => ({ by: 'person' as const, at, suites });
 
 const LAST_PASS = { isWhole: true, isWaiting: false, uploadIds: ['p'], testNos: [1, 2, 3] };
 
@@ -157,7 +160,7 @@ describe('a failing test is no excuse', () => {
   it('[V52] where it was quarantined after the admission', () => {
     const late = 'It was quarantined only after the pull request had been admitted.';
     assert.equal(why({}, { quarantinedAt: AFTER }), late);
-    assert.equal(why({}, { quarantinedAt: AFTER, alwaysSince: AFTER }), late);
+    assert.equal(why({}, { quarantinedAt: AFTER, quarantine: byPerson(AFTER) }), late);
     assert.equal(judge({}, { quarantinedAt: ADMITTED }).kind, 'waived');
   });
 
@@ -168,8 +171,8 @@ describe('a failing test is no excuse', () => {
     const state = newTestState(0);
     assert.equal(why({}, { state }), NOT_SEEN);
     // A person who decided before knew of it from elsewhere; one who decided since may not have.
-    assert.equal(judge({}, { state, alwaysSince: BEFORE }).kind, 'waived');
-    assert.equal(why({}, { state, alwaysSince: AFTER }), NOT_SEEN);
+    assert.equal(judge({}, { state, quarantine: byPerson(BEFORE) }).kind, 'waived');
+    assert.equal(why({}, { state, quarantine: byPerson(AFTER) }), NOT_SEEN);
     assert.equal(why({}, { state: { ...state, flag: { at: AFTER, actor: 'ada', reason: null } } }), NOT_SEEN);
   });
 
@@ -201,6 +204,23 @@ describe('a failing test is no excuse', () => {
   it('[V52] where nobody knows it', () => {
     const judged = judge({ tests: new Map() });
     assert.deepEqual([judged.kind, judged.tests[0]?.why], ['denied', 'It is not known.']);
+  });
+
+  it('[F80] [V55] where a person quarantined it in another suite', () => {
+    const state = {
+      ...FLAKY.state,
+      paths: [
+        ['a', 0],
+        ['b', 0],
+      ],
+    } as const;
+    const failedIn = (...paths: (string | null)[]) => results({ failing: [{ testNo: 2, testId: 'b', paths }] });
+    const test = { state, quarantine: byPerson(BEFORE, 'a') };
+    assert.equal(why(failedIn('a', 'b'), test), 'It is quarantined in wheel > a, and failed in wheel > b.');
+    assert.match(`${why(failedIn(null), test)}`, /in wheel > a, and failed in a suite that is not known\.$/);
+    assert.match(`${why(failedIn('c'), { state, quarantine: byPerson(BEFORE) })}`, /since before any results named/);
+    const [excused] = judge(failedIn('a'), test).tests;
+    assert.deepEqual(excused, { id: 'b', name: 'spins', suites: ['wheel > a'] });
   });
 
   it('[V53] and is named before those that are one', () => {

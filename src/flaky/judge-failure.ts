@@ -1,11 +1,11 @@
 import type { Instant } from '../lib/clock.ts';
 import { counted } from './core/detector.ts';
 import type { Monitor } from './core/monitor.ts';
-import { pathsOf } from './core/paths.ts';
+import { inSuites, pathsOf, suiteNameOf } from './core/paths.ts';
 import type { RetryEvent } from './core/retry.ts';
 import type { RunRef } from './core/run.ts';
 import type { TestState } from './core/state.ts';
-import { isCovered, type QuarantinedFor } from './coverage.ts';
+import { isCovered, isDecidedFor, type QuarantinedFor } from './coverage.ts';
 import { type PastRuns, replay } from './replay.ts';
 
 interface SeenTests {
@@ -37,6 +37,8 @@ export interface FailureResults extends SeenTests {
 /** A failed test as the store knows it. */
 export interface FailedTest extends QuarantinedFor {
   readonly name: string;
+  /** The outermost suite. */
+  readonly parent: string | null;
   readonly quarantinedAt: Instant | null;
 }
 
@@ -72,8 +74,16 @@ export interface FailureJudgement {
   readonly kind: 'waived' | 'denied' | 'open';
   readonly reason: string;
   /** Tests that do not excuse the failure come first. */
-  readonly tests: readonly { readonly id: string; readonly name: string; readonly why?: string }[];
+  readonly tests: readonly JudgedTest[];
   readonly failing: number;
+}
+
+interface JudgedTest {
+  readonly id: string;
+  readonly name: string;
+  /** The suites in which it failed, at most 10; absent if one of them is not known. */
+  readonly suites?: readonly string[];
+  readonly why?: string;
 }
 
 /**
@@ -134,12 +144,26 @@ function nothing(kind: FailureJudgement['kind'], reason: string): FailureJudgeme
 
 const UNTOLD: readonly (string | null)[] = [null];
 
-function judgeTest({ testId: id, paths = UNTOLD }: FailureResults['failing'][number], facts: FailureFacts) {
+// SPEC V55
+function judgeTest({ testId: id, paths = UNTOLD }: FailureResults['failing'][number], facts: FailureFacts): JudgedTest {
   const test = facts.tests.get(id);
   if (test === undefined) return { id, name: id, why: 'It is not known.' };
   const given = { by: facts.admittedAt, evidence: facts.evidence && (facts.evidence.get(id) ?? NO_EVIDENCE) };
   const why = paths.map((path) => whyNot(test, path, given)).find((each) => each !== undefined);
-  return why === undefined ? { id, name: test.name } : { id, name: test.name, why };
+  const suites = suitesOf(test, paths);
+  return { id, name: test.name, ...(suites !== undefined && { suites }), ...(why !== undefined && { why }) };
+}
+
+/** Bounds the size of a stored judgement. */
+const MAX_SUITES = 10;
+
+/** The names of the suites, at most 10; undefined if one of them is not known. */
+export function suitesOf(
+  { parent }: Pick<FailedTest, 'parent'>,
+  paths: readonly (string | null)[] = UNTOLD,
+): readonly string[] | undefined {
+  if (paths.includes(null)) return undefined;
+  return paths.slice(0, MAX_SUITES).map((path) => suiteNameOf(parent, path as string));
 }
 
 const NO_EVIDENCE: TestEvidence = { past: [], hasUnproven: false };
@@ -155,6 +179,7 @@ function whyNot(test: FailedTest, path: string | null, given: Given): string | u
   if (quarantinedAt === null) return 'It is not quarantined.';
   if (quarantinedAt > given.by) return 'It was quarantined only after the pull request had been admitted.';
   if (isExcused(test, path, given)) return undefined;
+  if (isDecidedFor(test, path, given.by) === false) return whyOutside(test, path);
   if (pathsOf(test.state).some(([other]) => isExcused(test, other, given))) {
     const suite = path === null || path === '' ? 'this suite' : `the suite "${path.slice(0, 200)}"`;
     return `Its id stands for tests in several suites, and what it is quarantined for was not seen in ${suite}.`;
@@ -163,6 +188,13 @@ function whyNot(test: FailedTest, path: string | null, given: Given): string | u
     return `${unprovenText('What it is quarantined for')} It excuses no failure.`;
   }
   return 'What it is quarantined for was not seen before the admission on the target, or in test runs without these pull requests.';
+}
+
+function whyOutside({ parent, quarantine }: FailedTest, path: string | null): string {
+  const named = quarantine.by === 'person' ? quarantine.suites.map((each) => suiteNameOf(parent, each)) : [];
+  const where = inSuites(named) || ' since before any results named its suite';
+  const failed = path === null ? ' in a suite that is not known' : inSuites([suiteNameOf(parent, path)]);
+  return `It is quarantined${where}, and failed${failed}.`;
 }
 
 /** By a person's decision, or by evidence that counts and suffices on its own. */

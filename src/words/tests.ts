@@ -110,13 +110,17 @@ function judgementText(check: string, judged: Judged): string {
 function testReasons({ tests, failing }: Judged): ExplanationReason[] {
   const named = tests
     .slice(0, NAMED)
-    .map(({ name, why }) =>
+    .map(({ name, suites, why }) =>
       why === undefined
-        ? reason('TEST_QUARANTINED', `${name} failed, and is quarantined.`)
+        ? reason('TEST_QUARANTINED', `${name} failed${quarantinedText(suites)}`)
         : reason('TEST_FAILED', `${name} failed. ${why}`),
     );
   const more = failing - named.length;
   return more <= 0 ? named : [...named, reason('AND_MORE', `${count(more, 'more test')} failed.`)];
+}
+
+function quarantinedText(suites: readonly string[] = []): string {
+  return suites.length === 0 ? ', and is quarantined.' : ` in ${suites.join(', ')}, and is quarantined there.`;
 }
 
 /** Every failed check failed only in quarantined tests, but the queue does not honor quarantine. */

@@ -4,11 +4,12 @@ import type { FailedTest, FailureFacts, LastPass } from '../../flaky/judge-failu
 import { quarantineOf } from '../../flaky/quarantine.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { Repository } from '../../storage/repositories.ts';
-import { decodeState, overrideOf, quarantineSettingsOf } from '../../storage/test-codec.ts';
+import { overrideOf, quarantineSettingsOf } from '../../storage/test-codec.ts';
 import type { CheckResults, KnownTest } from '../../storage/test-ingest.ts';
 import type { StoredTestSettings } from '../../storage/test-settings.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
 import { decodeShownEntry } from '../core/queue-codec.ts';
+import { quarantinedFor } from '../tests/quarantined-for.ts';
 import { getRetentionStart, getTestSettings } from '../tests/stored-test-settings.ts';
 import type { EffectRun } from './effect-run.ts';
 import type { WantedEvidence } from './waiver-evidence.ts';
@@ -112,16 +113,14 @@ async function loadTests(
 }
 
 /** Changed settings and expired decisions count at once, also before the stored state of the test follows them. */
-function toFailedTest({ test, memory }: KnownTest, settings: StoredTestSettings, now: Instant): FailedTest {
-  const isBehind = memory.settingsVersion !== settings.version;
-  const state = decodeState(memory.state);
-  const quarantine = quarantineOf(state.status, overrideOf(test), quarantineSettingsOf(settings.settings), now);
-  const isAlways = quarantine.isQuarantined && quarantine.by === 'ALWAYS_QUARANTINE';
+function toFailedTest(known: KnownTest, settings: StoredTestSettings, now: Instant): FailedTest {
+  const { test } = known;
+  const judged = quarantinedFor(known, settings, now);
+  const quarantine = quarantineOf(judged.state.status, overrideOf(test), quarantineSettingsOf(settings.settings), now);
   return {
     name: test.name,
+    parent: test.parent,
     quarantinedAt: quarantine.isQuarantined ? test.quarantinedAt : null,
-    alwaysSince: isAlways ? (test.override?.at ?? null) : null,
-    state,
-    monitors: isBehind ? settings.appliedMonitors : settings.monitors,
+    ...judged,
   };
 }

@@ -41,8 +41,8 @@ export async function findWaiverEvidence(
   const found = new Map<string, TestEvidence>();
   // A test that a person quarantined needs no evidence.
   const failing = (results?.failing ?? []).filter(({ testId }) => {
-    const always = tests.get(testId)?.alwaysSince ?? null;
-    return always === null || always > admittedAt;
+    const quarantine = tests.get(testId)?.quarantine;
+    return quarantine?.by !== 'person' || quarantine.at > admittedAt;
   });
   for (let from = 0; from < failing.length; from += TESTS_AT_ONCE) {
     const some = failing.slice(from, from + TESTS_AT_ONCE);

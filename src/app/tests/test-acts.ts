@@ -1,11 +1,13 @@
 import { flag, mute, unflag, unmute } from '../../flaky/acts.ts';
+import { pathsOf, suiteNameOf } from '../../flaky/core/paths.ts';
+import type { TestState } from '../../flaky/core/state.ts';
 import { labelsOf, setLabel as putLabel } from '../../flaky/labels.ts';
 import { findTicketUrl } from '../../flaky/settings.ts';
 import type { Instant } from '../../lib/clock.ts';
-import type { QuarantineOverride } from '../../storage/tests.ts';
+import type { QuarantineOverride, TestRow } from '../../storage/tests.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
-import { type Answer, type Refusal, refuse, refuseField } from '../core/refusal.ts';
+import { type Answer, isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
 import { type ActedTest, type ChangedTest, type ChangeTest, changeTest } from './change-test.ts';
 import { monitorNotFound } from './monitors.ts';
 
@@ -17,22 +19,45 @@ interface SetQuarantine extends ChangeTest {
   readonly reason: string;
   /** Null: never. */
   readonly expiresAt: Instant | null;
+  /** The suites to quarantine it in, by name; null: all that are known now. */
+  readonly suites: readonly string[] | null;
 }
 
-// SPEC F53
+// SPEC F53, F80
 export function setQuarantine(app: App, caller: Caller, input: SetQuarantine): Answer<ChangedTest> {
   const { setting, reason, expiresAt } = input;
   const actor = caller.name;
   return changeTest(app, caller, input, ({ test, state, at }): ActedTest | Refusal => {
     if (expiresAt !== null && expiresAt <= at) return refuseField('/expires_at', 'must be in the future');
-    const facts = setting === 'UNSPECIFIED' ? null : { actor, at, reason, expiresAt };
+    const isAlways = setting === 'ALWAYS_QUARANTINE';
+    if (!isAlways && input.suites !== null) return refuseField('/suites', 'goes with ALWAYS_QUARANTINE alone');
+    const suites = chooseSuites(test, state, input.suites);
+    if (isRefusal(suites)) return suites;
+    const [paths, names] = [suites.map(({ path }) => path), suites.map(({ name }) => name)];
+    const facts = { actor, at, reason, expiresAt, ...(isAlways && { suites: paths }) };
     const { quarantineOverride: from } = test;
+    const change = { from, to: setting, reason, expiresAt, ...(isAlways && names.length > 0 && { suites: names }) };
     return {
-      test: { ...test, quarantineOverride: setting, override: facts },
+      test: { ...test, quarantineOverride: setting, override: setting === 'UNSPECIFIED' ? null : facts },
       state,
-      events: [{ kind: 'override_changed', at, actor, ...{ from, to: setting, reason, expiresAt } }],
+      events: [{ kind: 'override_changed', at, actor, ...change }],
     };
   });
+}
+
+interface Suite {
+  readonly path: string;
+  readonly name: string;
+}
+
+/** The suites of these names; all known ones if none is named. */
+function chooseSuites(test: TestRow, state: TestState, names: readonly string[] | null): readonly Suite[] | Refusal {
+  const known = pathsOf(state).map(([path]) => ({ path, name: suiteNameOf(test.parent, path) }));
+  const unknown = names?.find((name) => !known.some((suite) => suite.name === name));
+  if (unknown === undefined) return names === null ? known : known.filter(({ name }) => names.includes(name));
+  if (known.length === 0) return refuseField('/suites', 'must be absent: no results have named a suite of the test');
+  const all = known.map(({ name }) => JSON.stringify(name)).join(', ');
+  return refuseField('/suites', `must be suites of the test: there is no ${JSON.stringify(unknown)}, but ${all}`);
 }
 
 interface FlagTest extends ChangeTest {

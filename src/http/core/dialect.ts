@@ -141,6 +141,8 @@ function withoutDecisions(test: Json): Json {
     pull_requests_impacted_last_30d: _8,
     average_duration_ms: _9,
     last_failure_at: _10,
+    suites: _11,
+    quarantined_suites: _12,
     ...rest
   } = test;
   return rest;
