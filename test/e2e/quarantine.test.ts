@@ -80,6 +80,8 @@ describe('quarantine and the queue', () => {
       failedTests?.map(({ suites, reason }) => [suites, reason]),
       [[['math > a', 'math > b'], 'It is quarantined in math > a, and failed in math > b.']],
     );
+    const { explanation } = await queue.get(guilty, { includeExplanation: true });
+    assert.match(JSON.stringify(explanation), /"TEST_FAILED","text":"math > a, math > b › flaky failed\./);
     const excused = await queue.submitOne();
     await uploadOf(queue, await queue.ci.fail(excused), reportOf(inner('a', FAILURE), inner('b')));
     await queue.ci.untilState(excused, 'MERGED');

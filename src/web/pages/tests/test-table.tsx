@@ -56,6 +56,7 @@ function Sorted({ by, asked, text }: { readonly by: Sort; readonly asked: ListQu
 
 function TestRow({ place, test }: { readonly place: RepoPlace; readonly test: Test }) {
   const { id, name, variant, status, quarantined, codeowners, file_path, classname, parent, daily } = test;
+  const where = test.quarantined_suites?.join(', ');
   return (
     <tr>
       <th scope="row">
@@ -72,7 +73,11 @@ function TestRow({ place, test }: { readonly place: RepoPlace; readonly test: Te
       </th>
       <td class="status" title={status.reason}>
         <State look={lookOfTest(status.value)} />
-        {quarantined && <span class="tag">quarantined</span>}
+        {quarantined && (
+          <span class="tag" title={where}>
+            quarantined
+          </span>
+        )}
       </td>
       <td class="picture">
         <DayBars days={daily} />
