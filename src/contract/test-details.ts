@@ -92,19 +92,14 @@ const figureFields = {
   }),
 };
 
-export const quarantinedSuites = Type.Optional(
-  list(
-    Type.String(),
-    'The suites in which it is quarantined; absent where it is not, where no results named a suite, and on /trunk/v1.',
-  ),
-);
-
 export const ListedTest = record('ListedTest', 'A test and its figures of the last 30 days, without skipped runs.', {
   ...listedIdentity,
   runs_last_30d: integer('Its runs.'),
   failures_last_30d: integer('Those that failed.'),
   failure_rate_last_30d: number('These as a fraction of its runs, 0 to 1.'),
-  quarantined_suites: quarantinedSuites,
+  quarantined_suites: Type.Optional(
+    list(Type.String(), 'The suites that a person quarantined it in; absent where none is known.'),
+  ),
   ...figureFields,
 });
 
@@ -192,7 +187,6 @@ export const TestDetails = record(
       Type.String(),
       'The suites in which it was seen, as `outermost > inner`, at most 50; empty where no results named one. Its id stands for the tests of its name in all of them.',
     ),
-    quarantined_suites: quarantinedSuites,
     quarantined_at: Type.Optional(instant('Since when it is quarantined; absent where it is not.')),
     quarantine_override: Type.Optional(
       object("Decided for this test, whatever the repository's settings are. Absent where nobody did.", {
@@ -237,7 +231,6 @@ export const EXAMPLE_DETAILS = {
   quarantined: true,
   first_seen_at: '2026-08-02T08:00:00.000Z',
   suites: ['connection > pooled', 'connection > single'],
-  quarantined_suites: ['connection > pooled'],
   quarantined_at: '2026-09-17T11:00:00.000Z',
   quarantine_override: {
     setting: 'ALWAYS_QUARANTINE',

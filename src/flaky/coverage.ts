@@ -50,13 +50,6 @@ export function isDecidedFor(
   return path === null ? pathsOf(state).every(([each]) => suites.includes(each)) : suites.includes(path);
 }
 
-/** The known paths that the quarantine covers. */
-export function coveredPaths(test: QuarantinedFor): readonly string[] {
-  if (test.quarantine.by === 'person') return test.quarantine.suites;
-  const known = pathsOf(test.state).map(([path]) => path);
-  return known.length === 1 ? known : known.filter((path) => isCovered(test, path));
-}
-
 function coversPath(test: QuarantinedFor, path: string, { isTheirs, by }: Excluded): boolean {
   const { state, monitors } = test;
   const isDecided = isDecidedFor(test, path, by);

@@ -206,7 +206,7 @@ describe('a failing test is no excuse', () => {
     assert.deepEqual([judged.kind, judged.tests[0]?.why], ['denied', 'It is not known.']);
   });
 
-  it('[F80] [V55] where a person quarantined it in another suite', () => {
+  it('[F80] [V65] where a person quarantined it in another suite', () => {
     const state = {
       ...FLAKY.state,
       paths: [

@@ -144,7 +144,7 @@ function nothing(kind: FailureJudgement['kind'], reason: string): FailureJudgeme
 
 const UNTOLD: readonly (string | null)[] = [null];
 
-// SPEC V55
+// SPEC V65
 function judgeTest({ testId: id, paths = UNTOLD }: FailureResults['failing'][number], facts: FailureFacts): JudgedTest {
   const test = facts.tests.get(id);
   if (test === undefined) return { id, name: id, why: 'It is not known.' };

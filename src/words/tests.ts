@@ -112,15 +112,14 @@ function testReasons({ tests, failing }: Judged): ExplanationReason[] {
     .slice(0, NAMED)
     .map(({ name, suites, why }) =>
       why === undefined
-        ? reason('TEST_QUARANTINED', `${name} failed${quarantinedText(suites)}`)
+        ? reason(
+            'TEST_QUARANTINED',
+            `${name} failed${suites === undefined ? '' : ` in ${suites.join(', ')}`}, and is quarantined.`,
+          )
         : reason('TEST_FAILED', `${name} failed. ${why}`),
     );
   const more = failing - named.length;
   return more <= 0 ? named : [...named, reason('AND_MORE', `${count(more, 'more test')} failed.`)];
-}
-
-function quarantinedText(suites: readonly string[] = []): string {
-  return suites.length === 0 ? ', and is quarantined.' : ` in ${suites.join(', ')}, and is quarantined there.`;
 }
 
 /** Every failed check failed only in quarantined tests, but the queue does not honor quarantine. */

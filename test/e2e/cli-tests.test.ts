@@ -172,7 +172,7 @@ describe('sluice tests [W7] [W8]', () => {
     assert.deepEqual([missing.code, /-R host\/owner\/name/.test(missing.err)], [2, true]);
   });
 
-  it('asks in which suites a test is to be quarantined, and refuses where it cannot ask [W60]', async () => {
+  it('asks in which suites a test is to be quarantined, and refuses where it cannot ask [W70]', async () => {
     const inner = ['old', 'new'].map((name) => `<testsuite name="${name}">${testCase('twice', TIME)}</testsuite>`);
     writeFileSync(join(folder, 'twice.xml'), `<testsuite name="net">${inner.join('')}</testsuite>`);
     const args = ['upload', 'twice.xml', '--repo', REPO, '--sha', SHA, '--branch', 'main', '--job', 'unit', '--wait'];
@@ -183,7 +183,7 @@ describe('sluice tests [W7] [W8]', () => {
     assert.match(open.err, /in 2 suites:\n {2}1 {2}net > old\n {2}2 {2}net > new\nSay --suite '\.\.\.' .*--all-suites/);
     assert.equal((await run([...decide, '--suite', 'net > old', '--all-suites'])).code, 2);
     assert.equal((await run([...decide, '--never', '--all-suites'])).code, 2);
-    assert.match((await run([...decide, '--suite', 'net'])).err, /there is no "net", but "net > old", "net > new"/);
+    assert.match((await run([...decide, '--suite', 'net'])).err, /there is no "net"\. It has "net > old", "net > new"/);
     assert.match(await words(...decide, '--suite', 'net > new'), /quarantined, since .*\(always in net > new, by/);
     assert.match(await words('list', '--quarantined'), /net > twice.*\tnet > new\n/);
     assert.match(await words(...decide, '--all-suites'), /\(always in net > old, net > new, by/);

@@ -63,7 +63,7 @@ describe('quarantine and the queue', () => {
     );
   });
 
-  it('[F80] [V55] a quarantine in one suite excuses no failure of the same id in another suite', async () => {
+  it('[F80] [V65] a quarantine in one suite excuses no failure of the same id in another suite', async () => {
     const inner = (suite: string, end = '') => `<testsuite name="${suite}">${caseOf('flaky', end)}</testsuite>`;
     const queue = await world.aQueue({ honorQuarantine: 'ON' });
     const first = await queue.submitOne();

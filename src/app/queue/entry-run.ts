@@ -129,12 +129,10 @@ async function collectFailedTests(
   return { failing, tests: await describeTests(place, sorted) };
 }
 
-interface NamedTest extends Pick<FailedTest, 'name' | 'kind'> {
-  readonly id: string;
-}
+type NamedTest = Pick<FailedTest, 'name' | 'kind'> & { readonly id: string };
 
 /** A test in several suites is named with those in which it failed. It is quarantined only if its decision covers them. */
-// SPEC V55
+// SPEC V65
 function nameFailed({ test, memory }: KnownTest, paths: FailingTest['paths'] = [null], now: Instant): NamedTest {
   const state = decodeState(memory.state);
   const of = { state, quarantine: quarantineBy(test, state, now) };

@@ -4,7 +4,6 @@ import type { Monitor } from '../../flaky/core/monitor.ts';
 import { pathsOf, suiteNameOf } from '../../flaky/core/paths.ts';
 import type { Flag, LabelSource, MonitorState, Mute, TestState } from '../../flaky/core/state.ts';
 import { dayOf } from '../../flaky/daily-counts.ts';
-import type { Quarantine } from '../../flaky/quarantine.ts';
 import { formatInstant, type Instant } from '../../lib/clock.ts';
 import type { Repository } from '../../storage/repositories.ts';
 import { decodeState, overrideOf, quarantineBy } from '../../storage/test-codec.ts';
@@ -14,7 +13,6 @@ import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { findTestScope, type TestScope } from '../core/list-page.ts';
 import { type Answer, isRefusal, type Refusal, refuse } from '../core/refusal.ts';
-import { viewSuites } from './quarantined-for.ts';
 import { getTestSettings } from './stored-test-settings.ts';
 import { type TestLinks, type TestView, viewEvidence, viewFigures, viewTests } from './test-view.ts';
 
@@ -62,15 +60,13 @@ export async function viewTestDetails(app: App, of: TestDetails): Promise<TestDe
   const { repository, test, state, settings, links } = of;
   const [view] = await viewTests(app, { repository, tests: [test], links });
   const now = app.clock.now();
-  const quarantine = quarantineBy(test, state, now);
-  const override = viewOverride(test, quarantine, now);
+  const override = viewOverride(test, state, now);
   const figures = await app.store.tests.getFigures(repository.id, test.no);
   return {
     ...(view as TestView),
     ...viewFigures(figures ?? NO_FIGURES, dayOf(now)),
     first_seen_at: formatInstant(test.firstSeenAt),
     suites: pathsOf(state).map(([path]) => suiteNameOf(test.parent, path)),
-    ...viewSuites(test, { state, monitors: settings.monitors, quarantine }),
     ...(test.quarantinedAt === null ? {} : { quarantined_at: formatInstant(test.quarantinedAt) }),
     ...(override === undefined ? {} : { quarantine_override: override }),
     ...(state.flag === null ? {} : { flag: viewFlag(state.flag) }),
@@ -80,10 +76,11 @@ export async function viewTestDetails(app: App, of: TestDetails): Promise<TestDe
 }
 
 /** An expired override counts as none, also before the stored test follows. */
-function viewOverride(test: TestRow, quarantine: Quarantine, now: Instant): TestDetailsView['quarantine_override'] {
+function viewOverride(test: TestRow, state: TestState, now: Instant): TestDetailsView['quarantine_override'] {
   const override = overrideOf(test);
   if (override === null || test.override === null || (override.expiresAt ?? Infinity) <= now) return undefined;
   const { actor, at, reason } = test.override;
+  const quarantine = quarantineBy(test, state, now);
   const suites = quarantine.by === 'person' ? quarantine.suites.map((path) => suiteNameOf(test.parent, path)) : [];
   return {
     setting: override.mode,

@@ -10,8 +10,8 @@ import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { findTestScope, listPage, type PageQuery, type TestScope } from '../core/list-page.ts';
 import { type Answer, isRefusal } from '../core/refusal.ts';
-import { loadSuites } from './quarantined-for.ts';
 import { getRetentionStart } from './stored-test-settings.ts';
+import { viewSuites } from './test-view.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -43,13 +43,11 @@ export async function listQuarantinedTests(
   const now = app.clock.now();
   const reviews = input.hasReview || input.onlyToReview ? await reviewAll(app, { repository, tests, now }) : [];
   const rows = tests.map((test, index) => ({ test, review: reviews[index] }));
-  const suites = input.hasReview ? await loadSuites(app, repository, tests) : undefined;
   const shown = input.onlyToReview ? rows.filter(({ review }) => review !== undefined) : rows;
   return {
-    quarantined_tests: shown.map(({ test, review }) => ({
-      ...viewQuarantined(test, review, { now, hasReview: input.hasReview }),
-      ...suites?.get(test.id),
-    })),
+    quarantined_tests: shown.map(({ test, review }) =>
+      viewQuarantined(test, review, { now, hasReview: input.hasReview }),
+    ),
     page: read.page,
   };
 }
@@ -97,5 +95,6 @@ function viewQuarantined(
     test_case_id: test.id,
     variant: test.variant,
     ...(expiresAt === null ? {} : { expires_at: formatInstant(expiresAt) }),
+    ...(hasReview && viewSuites(test)),
   };
 }

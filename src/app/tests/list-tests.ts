@@ -5,7 +5,6 @@ import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { findTestScope, listPage, type PageQuery, type PageView, type TestScope } from '../core/list-page.ts';
 import { type Answer, isRefusal, type Refusal, refuseField } from '../core/refusal.ts';
-import { loadSuites } from './quarantined-for.ts';
 import { getRetentionStart } from './stored-test-settings.ts';
 import { type ListedTestView, type TestView, viewListed, viewTests } from './test-view.ts';
 
@@ -111,11 +110,5 @@ export async function listTests(
   if (isRefusal(read)) return read;
   const links = { baseUrl: input.baseUrl, orgSlug: caller.organization.slug };
   const shown = { repository, links, today: dayOf(app.clock.now()) };
-  const ranked = read.list.tests;
-  const rows = ranked.map(({ test }) => test);
-  const suites = await loadSuites(app, repository, rows);
-  return {
-    tests: ranked.map((each) => ({ ...viewListed(each, shown), ...suites.get(each.test.id) })),
-    page: read.page,
-  };
+  return { tests: read.list.tests.map((test) => viewListed(test, shown)), page: read.page };
 }

@@ -33,9 +33,9 @@ export function setQuarantine(app: App, caller: Caller, input: SetQuarantine): A
     if (!isAlways && input.suites !== null) return refuseField('/suites', 'goes with ALWAYS_QUARANTINE alone');
     const suites = chooseSuites(test, state, input.suites);
     if (isRefusal(suites)) return suites;
-    const [paths, names] = [suites.map(({ path }) => path), suites.map(({ name }) => name)];
-    const facts = { actor, at, reason, expiresAt, ...(isAlways && { suites: paths }) };
+    const facts = { actor, at, reason, expiresAt, ...(isAlways && { suites }) };
     const { quarantineOverride: from } = test;
+    const names = suites.map((path) => suiteNameOf(test.parent, path));
     const change = { from, to: setting, reason, expiresAt, ...(isAlways && names.length > 0 && { suites: names }) };
     return {
       test: { ...test, quarantineOverride: setting, override: setting === 'UNSPECIFIED' ? null : facts },
@@ -45,19 +45,14 @@ export function setQuarantine(app: App, caller: Caller, input: SetQuarantine): A
   });
 }
 
-interface Suite {
-  readonly path: string;
-  readonly name: string;
-}
-
-/** The suites of these names; all known ones if none is named. */
-function chooseSuites(test: TestRow, state: TestState, names: readonly string[] | null): readonly Suite[] | Refusal {
-  const known = pathsOf(state).map(([path]) => ({ path, name: suiteNameOf(test.parent, path) }));
-  const unknown = names?.find((name) => !known.some((suite) => suite.name === name));
-  if (unknown === undefined) return names === null ? known : known.filter(({ name }) => names.includes(name));
-  if (known.length === 0) return refuseField('/suites', 'must be absent: no results have named a suite of the test');
-  const all = known.map(({ name }) => JSON.stringify(name)).join(', ');
-  return refuseField('/suites', `must be suites of the test: there is no ${JSON.stringify(unknown)}, but ${all}`);
+/** The paths of the suites of these names; all known ones if none is named. */
+function chooseSuites(test: TestRow, state: TestState, names: readonly string[] | null): readonly string[] | Refusal {
+  const known = new Map(pathsOf(state).map(([path]) => [suiteNameOf(test.parent, path), path]));
+  if (names === null) return [...known.values()];
+  const unknown = names.find((name) => !known.has(name));
+  if (unknown === undefined) return [...new Set(names)].map((name) => known.get(name) as string);
+  const all = [...known.keys()].map((name) => JSON.stringify(name)).join(', ') || 'none';
+  return refuseField('/suites', `must be suites of the test: there is no ${JSON.stringify(unknown)}. It has ${all}`);
 }
 
 interface FlagTest extends ChangeTest {

@@ -7,7 +7,7 @@ import type { TestScope } from './scope.ts';
 type TestRef = TestScope & { readonly test_id: string };
 
 /** The suites to quarantine a test in. `choose` is called if there are several. */
-// SPEC W60
+// SPEC W70
 export async function findSuites(
   context: Context,
   test: TestRef,

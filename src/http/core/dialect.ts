@@ -142,7 +142,6 @@ function withoutDecisions(test: Json): Json {
     average_duration_ms: _9,
     last_failure_at: _10,
     suites: _11,
-    quarantined_suites: _12,
     ...rest
   } = test;
   return rest;

@@ -46,7 +46,7 @@ export function TestActions({ place, test, onChange }: Props) {
         </button>
       ))}
       {(asked.value === 'quarantine' || asked.value === 'never') && (
-        <Decide {...own} isNever={asked.value === 'never'} suites={test.suites} />
+        <Decide {...own} key={test.suites.length} isNever={asked.value === 'never'} suites={test.suites} />
       )}
       {(asked.value === 'end' || asked.value === 'allow') && <Clear {...own} act={asked.value} />}
       {(asked.value === 'flag' || asked.value === 'unflag') && <Flag {...own} isFlagged={asked.value === 'flag'} />}

@@ -109,8 +109,6 @@ function Identity({ place, test }: { readonly place: TestPlace; readonly test: T
   );
 }
 
-const inSuites = (names?: readonly string[]) => (names === undefined ? '' : ` in ${names.join(', ')}`);
-
 /** The decision about its quarantine, by whom, and when it ends. */
 function Quarantine({ test }: { readonly test: Test }) {
   const { quarantine_override: decided, quarantined_at } = test;
@@ -118,15 +116,15 @@ function Quarantine({ test }: { readonly test: Test }) {
     if (quarantined_at === undefined) return null;
     return (
       <p>
-        Its failures{inSuites(test.quarantined_suites)} block nobody since <Ago at={quarantined_at} />, as the
-        repository quarantines flaky tests automatically.
+        Its failures block nobody since <Ago at={quarantined_at} />, as the repository quarantines flaky tests
+        automatically.
       </p>
     );
   }
   return (
     <p>
       {decided.setting === 'ALWAYS_QUARANTINE' ? 'Quarantined' : 'Never quarantined'}
-      {inSuites(decided.suites)} by {decided.actor} <Ago at={decided.at} />,{' '}
+      {decided.suites !== undefined && ` in ${decided.suites.join(', ')}`} by {decided.actor} <Ago at={decided.at} />,{' '}
       {decided.expires_at === undefined ? (
         'until somebody decides otherwise'
       ) : (
