@@ -82,6 +82,12 @@ export const listQuarantinedTests = testOperation({
         expires_at: Type.Optional(
           instant('When somebody decided that it ends; absent where nobody did, and on /trunk/v1.'),
         ),
+        quarantined_suites: Type.Optional(
+          list(
+            Type.String(),
+            'The suites that a person quarantined it in; absent where none is known, and on /trunk/v1.',
+          ),
+        ),
         review: Type.Optional(
           fixedEnum(
             ['ALWAYS_PASSES', 'NEVER_RUNS'],

@@ -18,7 +18,7 @@ export const setQuarantine = testOperation({
   scope: 'maintain',
   summary: 'Decide whether a test is quarantined',
   description:
-    "ALWAYS_QUARANTINE and NEVER_QUARANTINE outrank the repository's automatic quarantine, whatever the status is; UNSPECIFIED ends such a decision. Nothing is quarantined while quarantine is switched off for the repository.",
+    "ALWAYS_QUARANTINE and NEVER_QUARANTINE outrank the repository's automatic quarantine, whatever the status is; UNSPECIFIED ends such a decision. Nothing is quarantined while quarantine is switched off for the repository. A test in several suites is quarantined in those that `suites` names: a failure in another suite, or in one that is first seen later, still blocks.",
   body: Type.Object(
     {
       ...testRef,
@@ -26,6 +26,14 @@ export const setQuarantine = testOperation({
       reason: plainText(1000, 'Why, for whoever reads it later.'),
       expires_at: Type.Optional(
         inputInstant('When the decision ends automatically; absent: never. Not with UNSPECIFIED.'),
+      ),
+      suites: Type.Optional(
+        Type.Array(Type.String({ minLength: 1, maxLength: 1000 }), {
+          minItems: 1,
+          maxItems: 50,
+          description:
+            'With ALWAYS_QUARANTINE: the suites to quarantine it in, named as `suites` of its details; absent: all that are known now.',
+        }),
       ),
     },
     whenKeyIs(
@@ -42,6 +50,7 @@ export const setQuarantine = testOperation({
       setting: 'ALWAYS_QUARANTINE',
       reason: 'Blocks everybody; see NET-12.',
       expires_at: '2026-10-01T00:00:00Z',
+      suites: ['connection > pooled'],
     },
     reply: { test: EXAMPLE_DETAILS },
   },

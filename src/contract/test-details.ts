@@ -97,6 +97,9 @@ export const ListedTest = record('ListedTest', 'A test and its figures of the la
   runs_last_30d: integer('Its runs.'),
   failures_last_30d: integer('Those that failed.'),
   failure_rate_last_30d: number('These as a fraction of its runs, 0 to 1.'),
+  quarantined_suites: Type.Optional(
+    list(Type.String(), 'The suites that a person quarantined it in; absent where none is known.'),
+  ),
   ...figureFields,
 });
 
@@ -180,6 +183,10 @@ export const TestDetails = record(
     ...testCaseFields,
     ...figureFields,
     first_seen_at: instant('When the first results of it came.'),
+    suites: list(
+      Type.String(),
+      'The suites in which it was seen, as `outermost > inner`, at most 50; empty where no results named one. Its id stands for the tests of its name in all of them.',
+    ),
     quarantined_at: Type.Optional(instant('Since when it is quarantined; absent where it is not.')),
     quarantine_override: Type.Optional(
       object("Decided for this test, whatever the repository's settings are. Absent where nobody did.", {
@@ -188,6 +195,9 @@ export const TestDetails = record(
         at: instant('When.'),
         reason: text('Why.'),
         expires_at: Type.Optional(instant('Until when; absent: until somebody decides otherwise.')),
+        suites: Type.Optional(
+          list(Type.String(), 'The suites that ALWAYS_QUARANTINE names; absent where none was known then.'),
+        ),
       }),
     ),
     flag: Type.Optional(
@@ -220,6 +230,7 @@ export const EXAMPLE_DETAILS = {
   ...EXAMPLE_FIGURES,
   quarantined: true,
   first_seen_at: '2026-08-02T08:00:00.000Z',
+  suites: ['connection > pooled', 'connection > single'],
   quarantined_at: '2026-09-17T11:00:00.000Z',
   quarantine_override: {
     setting: 'ALWAYS_QUARANTINE',
@@ -227,6 +238,7 @@ export const EXAMPLE_DETAILS = {
     at: '2026-09-17T11:00:00.000Z',
     reason: 'Blocks everybody; see NET-12.',
     expires_at: '2026-10-01T00:00:00.000Z',
+    suites: ['connection > pooled'],
   },
   labels: [{ name: 'network', sources: [{ since: '2026-09-17T11:02:00.000Z', actor: 'ada' }] }],
   monitors: [

@@ -100,6 +100,7 @@ const TestEvent = record('TestEvent', 'Something that happened to a test.', {
   monitor_id: Type.Optional(text('The monitor that it is about.')),
   monitor_type: Type.Optional(text('Its type.')),
   label: Type.Optional(text('The label that it is about.')),
+  suites: Type.Optional(list(Type.String(), 'The suites that a person quarantined it in.')),
   until: Type.Optional(instant('When a mute or an override ends automatically.')),
   url: Type.Optional(text('Address of the ticket.')),
   evidence: Type.Optional(Evidence),

@@ -49,6 +49,9 @@ const CheckQuarantine = record(
       object('A test that failed.', {
         id: text('Id of the test.'),
         name: text('Its name.'),
+        suites: Type.Optional(
+          list(Type.String(), 'The suites in which it failed, at most 10; absent where one of them is not known.'),
+        ),
         isExcused: boolean(
           'A person quarantined it, it passed in another run of the tree, or the check passed in spite of it.',
         ),

@@ -50,7 +50,7 @@ export interface Check extends Reporter {
 /** flaky: the candidate has to be repeated before the check counts. */
 export type CheckVerdict = 'pending' | 'passed' | 'failed' | 'inconclusive' | 'flaky';
 
-// SPEC V22, V55, G173
+// SPEC V22, G173
 export function verdictOfCheck(check: Check | undefined): CheckVerdict {
   if (check?.status !== 'COMPLETED' || check.isUnconfirmed === true) return 'pending';
   const ruling = rulingOf(check);

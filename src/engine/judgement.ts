@@ -8,7 +8,6 @@ import type { CandidateNumber } from './candidate.ts';
 export const JUDGEMENT_MS = 60_000;
 
 /** How often a candidate is repeated because of tests that are quarantined automatically. */
-// SPEC V56
 export const MAX_REPETITIONS = 2;
 
 /** How many failing tests a judgement names. More failures at once are not flakiness, so they are not waived. */
@@ -17,7 +16,7 @@ export const MAX_JUDGED_TESTS = 1_000;
 export interface JudgedTest {
   readonly id: string;
   readonly name: string;
-  /** The suites in which it failed, if its id stands for tests in several suites. */
+  /** The suites in which it failed, at most 10; absent if one of them is not known. */
   readonly suites?: readonly string[];
   /** Why its failure counts; absent if the failure is excused. */
   readonly why?: string;

@@ -71,7 +71,7 @@ function notTheApp({ name, reporter }: CheckReported['check'], required: string)
  * Requests a judgement of the failed tests. The candidate waits for it if the check passed, or if the queue honors
  * quarantine.
  */
-// SPEC V12, V14, V55
+// SPEC V12, V14
 function askForJudgement(work: Work, candidate: Candidate, checks: readonly Check[], name: string): readonly Check[] {
   const mode = work.queue.settings.honorQuarantine;
   const index = checks.findIndex((check) => check.name === name);

@@ -185,7 +185,7 @@ export function replaceCandidate(
  * Runs a candidate again, because tests failed that are quarantined automatically and have not passed on its tree. Its
  * own run stays on record as failed. Candidates built on it stay as they are.
  */
-// SPEC V56
+// SPEC V56, V62
 export function repeatCandidate(work: Work, candidate: Candidate): void {
   const repeats = [...(candidate.repeats ?? []), candidate.number];
   const checks = failedChecks(candidate);

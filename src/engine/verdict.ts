@@ -51,7 +51,6 @@ export function concludeInconclusive(work: Work, candidate: Candidate): void {
 }
 
 /** Only tests failed that are quarantined automatically. The candidate is repeated, and fails after MAX_REPETITIONS. */
-// SPEC V56
 function concludeFlaky(work: Work, candidate: Candidate): void {
   if ((candidate.repeats?.length ?? 0) < MAX_REPETITIONS) repeatCandidate(work, candidate);
   else if (candidate.state !== 'failed') failByChecks(work, candidate);

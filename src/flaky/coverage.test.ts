@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { aTest } from '../../test/helpers/store-rows.ts';
 import { aMonitor } from '../../test/helpers/test-history.ts';
+import type { RepositoryId } from '../storage/repositories.ts';
+import { quarantineBy } from '../storage/test-codec.ts';
+import { pathsOf } from './core/paths.ts';
 import type { EarlierOutcome, ObservedRun, UploadFacts } from './core/run.ts';
 import type { TestState } from './core/state.ts';
 import { isCovered } from './coverage.ts';
@@ -37,7 +41,7 @@ function fold(...uploads: readonly { of: UploadFacts; at: number; runs: Observed
   for (const { of, at, runs, earlier } of uploads) {
     state = observe(state, runs, scopeOf(of, [RETRY, COUNT], at), earlier).state;
   }
-  return { state: state as TestState, monitors: [RETRY, COUNT], alwaysSince: null };
+  return { state: state as TestState, monitors: [RETRY, COUNT], quarantine: { by: 'auto' as const } };
 }
 
 const failedThere = (...failedPaths: (string | null)[]): EarlierOutcome[] => [
@@ -75,16 +79,39 @@ describe('tests of one id in several suites [F50]', () => {
     assert.equal(test.state.status, 'HEALTHY');
   });
 
-  it('a decision of a person covers the suites that were known then', () => {
+  it('a decision of a person covers the suites that it names, else those known then [F80] [F82]', () => {
     const test = fold(
       { of: upload('u1'), at: NOON, runs: [run('', 'SUCCESS')] },
       { of: upload('u2'), at: NOON + HOUR, runs: [run(INNER, 'FAILURE')] },
     );
-    const decided = { ...test, alwaysSince: NOON + 1 };
+    const row = { ...aTest('r' as RepositoryId), quarantineOverride: 'ALWAYS_QUARANTINE' as const };
+    const decidedAt = (at: number, more = {}) => {
+      const override = { actor: 'ada', at, reason: 'so', expiresAt: null, ...more };
+      return { ...test, quarantine: quarantineBy({ ...row, override }, test.state, NOON) };
+    };
+    const decided = decidedAt(NOON + 1);
     assert.deepEqual([isCovered(decided, ''), isCovered(decided, INNER)], [true, false]);
-    assert.equal(isCovered({ ...test, alwaysSince: NOON + 2 * HOUR }, INNER), true);
+    assert.equal(isCovered(decidedAt(NOON + 2 * HOUR), INNER), true);
+    const named = decidedAt(NOON + 2 * HOUR, { suites: [INNER] });
+    assert.deepEqual([isCovered(named, ''), isCovered(named, INNER), isCovered(named, null)], [false, true, false]);
     const flagged = { ...test, state: { ...test.state, flag: { at: NOON + 1, actor: 'ada', reason: null } } };
     assert.deepEqual([isCovered(flagged, ''), isCovered(flagged, INNER)], [true, false]);
+  });
+
+  it('evidence in another suite does not widen the decision of a person [F80]', () => {
+    const test = fold(
+      { of: upload('u1', 'c'), at: NOON, runs: [run('', 'SUCCESS'), run(INNER, 'FAILURE')] },
+      { of: upload('u2', 'c'), at: NOON, runs: [run(INNER, 'SUCCESS')], earlier: failedThere(INNER) },
+    );
+    assert.equal(isCovered(test, INNER), true);
+    const decided = { ...test, quarantine: { by: 'person' as const, at: NOON, suites: [''] } };
+    assert.deepEqual([isCovered(decided, ''), isCovered(decided, INNER)], [true, false]);
+  });
+
+  it('the suites beyond the fiftieth are never covered [F81]', () => {
+    const runs = Array.from({ length: 51 }, (_, index) => run(`s${index}`, 'SUCCESS'));
+    const { state } = fold({ of: upload('u1'), at: NOON, runs });
+    assert.deepEqual([pathsOf(state).length, pathsOf(state).at(-1)?.[0]], [50, 's49']);
   });
 
   it('a test in one suite only is covered as ever, whether or not its runs tell the suite', () => {

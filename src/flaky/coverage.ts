@@ -1,18 +1,18 @@
 import type { Instant } from '../lib/clock.ts';
 import type { Monitor } from './core/monitor.ts';
 import { findOccasions } from './core/occasions.ts';
-import { isOfPath, pathsOf, wasKnown } from './core/paths.ts';
+import { isOfPath, pathsKnownAt, pathsOf } from './core/paths.ts';
 import type { RunRef } from './core/run.ts';
 import type { MonitorData, MonitorState, TestState } from './core/state.ts';
 import { standing } from './detectors/pass-on-retry.ts';
 import { dataOf } from './evaluate.ts';
+import type { Quarantine } from './quarantine.ts';
 
 /** A quarantined test, with the reasons for its quarantine. */
 export interface QuarantinedFor {
   readonly state: TestState;
   readonly monitors: readonly Monitor[];
-  /** When a person set it to be always quarantined; null if no person did. */
-  readonly alwaysSince: Instant | null;
+  readonly quarantine: Quarantine;
 }
 
 export interface Excluded {
@@ -35,18 +35,33 @@ export function isCovered(test: QuarantinedFor, path: string | null, excluded: E
   return known.length === 0 ? coversAny(test, excluded) : known.every(([each]) => coversPath(test, each, excluded));
 }
 
-function coversPath({ state, monitors, alwaysSince }: QuarantinedFor, path: string, excluded: Excluded): boolean {
-  const { isTheirs, by } = excluded;
-  const isDecided = (at: Instant | undefined | null) =>
-    at !== undefined && at !== null && at <= by && wasKnown(state, path, at);
-  if (isDecided(alwaysSince) || isDecided(state.flag?.at)) return true;
+/**
+ * Tells whether a person's decision covers a run of this path; undefined if there was no decision up to `by`. A run
+ * without a path may belong to any path, so the decision must name all of them.
+ */
+// SPEC F80
+export function isDecidedFor(
+  { state, quarantine }: Pick<QuarantinedFor, 'state' | 'quarantine'>,
+  path: string | null,
+  by: Instant,
+): boolean | undefined {
+  if (quarantine.by !== 'person' || quarantine.at > by) return undefined;
+  const { suites } = quarantine;
+  return path === null ? pathsOf(state).every(([each]) => suites.includes(each)) : suites.includes(path);
+}
+
+function coversPath(test: QuarantinedFor, path: string, { isTheirs, by }: Excluded): boolean {
+  const { state, monitors } = test;
+  const isDecided = isDecidedFor(test, path, by);
+  if (isDecided !== undefined) return isDecided;
+  const { flag } = state;
+  if (flag !== null && flag.at <= by && pathsKnownAt(state, flag.at).includes(path)) return true;
   const isNoEvidence = (run: RunRef) => isTheirs(run) || !isOfPath(state, run, path);
   return isFlakyWithout({ ...state, flag: null }, monitors, isNoEvidence, by);
 }
 
-function coversAny({ state, monitors, alwaysSince }: QuarantinedFor, { isTheirs, by }: Excluded): boolean {
-  if (alwaysSince !== null && alwaysSince <= by) return true;
-  return isFlakyWithout(state, monitors, isTheirs, by);
+function coversAny(test: QuarantinedFor, { isTheirs, by }: Excluded): boolean {
+  return isDecidedFor(test, null, by) ?? isFlakyWithout(test.state, test.monitors, isTheirs, by);
 }
 
 /**

@@ -11,15 +11,17 @@ const AFTER = ADMITTED + 1;
 /** A person quarantined it long ago. */
 const FLAKY: FailedTest = {
   name: 'spins',
+  parent: 'wheel',
   quarantinedAt: BEFORE,
   isAutomatic: false,
-  alwaysSince: 0,
+  quarantine: { by: 'person', at: 0, suites: [''] },
   decidedBy: 'ada',
   state: newTestState(0),
   monitors: [],
 };
 
-const AUTOMATIC: Partial<FailedTest> = { isAutomatic: true, alwaysSince: null };
+const AUTOMATIC: Partial<FailedTest> = { isAutomatic: true, quarantine: { by: 'auto' } };
+const byPerson = (at: number, ...suites: string[]) => ({ by: 'person' as const, at, suites });
 
 const LAST_PASS = { isWhole: true, isWaiting: false, uploadIds: ['p'], testNos: [1, 2, 3] };
 
@@ -71,7 +73,7 @@ describe('a failure is not waived', () => {
     assert.equal(judge(failing(''), { state }).kind, 'excused');
     const [kind, reason] = pick(judge(failing('with coupon'), { state }));
     assert.equal(kind, 'denied');
-    assert.match(reason, /several suites, and it is not quarantined in the suite "with coupon"/);
+    assert.match(reason, /It is quarantined in wheel, and failed in wheel > with coupon/);
     assert.equal(judge(results({}), { state }).kind, 'denied');
   });
 
@@ -163,18 +165,35 @@ describe('a failing test is no excuse', () => {
   it('[V52] where it was quarantined after the admission', () => {
     const late = 'It was quarantined only after the pull request had been admitted.';
     assert.equal(why({}, { quarantinedAt: AFTER }), late);
-    assert.equal(why({}, { quarantinedAt: AFTER, alwaysSince: AFTER }), late);
+    assert.equal(why({}, { quarantinedAt: AFTER, quarantine: byPerson(AFTER) }), late);
     assert.equal(judge({}, { quarantinedAt: ADMITTED }).kind, 'excused');
   });
 
   it('[V52] where a person decided only since the admission', () => {
     const late = 'It was quarantined only after the pull request had been admitted.';
-    assert.equal(why({}, { alwaysSince: AFTER }), late);
+    assert.equal(why({}, { quarantine: byPerson(AFTER) }), late);
   });
 
   it('[V52] where nobody knows it', () => {
     const judged = judge({ tests: new Map() });
     assert.deepEqual([judged.kind, judged.tests[0]?.why], ['denied', 'It is not known.']);
+  });
+
+  it('[F80] [V65] where a person quarantined it in another suite', () => {
+    const state = {
+      ...FLAKY.state,
+      paths: [
+        ['a', 0],
+        ['b', 0],
+      ],
+    } as const;
+    const failedIn = (...paths: (string | null)[]) => results({ failing: [{ testNo: 2, testId: 'b', paths }] });
+    const test = { state, quarantine: byPerson(BEFORE, 'a') };
+    assert.equal(why(failedIn('a', 'b'), test), 'It is quarantined in wheel > a, and failed in wheel > b.');
+    assert.match(`${why(failedIn(null), test)}`, /in wheel > a, and failed in a suite that is not known\.$/);
+    assert.match(`${why(failedIn('c'), { state, quarantine: byPerson(BEFORE) })}`, /since before any results named/);
+    const [excused] = judge(failedIn('a'), test).tests;
+    assert.deepEqual([excused?.suites, excused?.why], [['wheel > a'], undefined]);
   });
 
   it('[V53] and is named before those that are one', () => {
@@ -249,11 +268,14 @@ describe('a check that passed although tests failed', () => {
   });
 
   it('[V55] passes by the decision of a person, also by one since the admission', () => {
-    assert.deepEqual(passed({}, { alwaysSince: AFTER }).tests[0]?.excusedBy, { kind: 'person', name: 'ada' });
+    assert.deepEqual(passed({}, { quarantine: byPerson(AFTER, '') }).tests[0]?.excusedBy, {
+      kind: 'person',
+      name: 'ada',
+    });
   });
 
   it('[V55] passes where the test is not quarantined: that is the business of the check', () => {
-    const judged = passed({}, { quarantinedAt: null, alwaysSince: null });
+    const judged = passed({}, { quarantinedAt: null, quarantine: { by: 'auto' } });
     assert.deepEqual([judged.kind, judged.tests[0]?.excusedBy], ['excused', { kind: 'check' }]);
   });
 

@@ -1,8 +1,8 @@
 import type { Excuse, JudgedTest } from '../engine/judgement.ts';
 import type { Instant } from '../lib/clock.ts';
 import { counted } from './core/detector.ts';
-import { pathsOf } from './core/paths.ts';
-import { isCovered, type QuarantinedFor } from './coverage.ts';
+import { inSuites, pathsOf, suiteNameOf } from './core/paths.ts';
+import { isDecidedFor, type QuarantinedFor } from './coverage.ts';
 
 interface SeenTests {
   readonly uploadIds: readonly string[];
@@ -33,6 +33,8 @@ interface FailingTest {
 /** A failed test as the store knows it. */
 export interface FailedTest extends QuarantinedFor {
   readonly name: string;
+  /** The outermost suite. */
+  readonly parent: string | null;
   readonly quarantinedAt: Instant | null;
   /** Nobody decided, and it was quarantined because of its status at some time since the run was planned. */
   readonly isAutomatic: boolean;
@@ -198,34 +200,53 @@ function countMissing(expected: SeenTests, present: SeenTests): number {
   return expected.testNos.reduce((count, no) => (isMissing(no) ? count + 1 : count), 0);
 }
 
-function nameOf({ testId: id, paths = [] }: FailingTest, { tests }: CheckFacts) {
+const UNTOLD: readonly (string | null)[] = [null];
+
+// SPEC V65
+function nameOf({ testId: id, paths }: FailingTest, { tests }: CheckFacts) {
   const test = tests.get(id);
-  const suites = paths.flatMap((path) => (path === null || path === '' ? [] : path));
-  return { id, name: test?.name ?? id, ...(suites.length > 0 && { suites }), test };
+  const suites = test && suitesOf(test, paths);
+  return { id, name: test?.name ?? id, ...(suites !== undefined && { suites }), test };
+}
+
+/** Bounds the size of a stored judgement. */
+const MAX_SUITES = 10;
+
+/** The names of the suites, at most 10; undefined if one of them is not known. */
+export function suitesOf(
+  { parent }: Pick<FailedTest, 'parent'>,
+  paths: readonly (string | null)[] = UNTOLD,
+): readonly string[] | undefined {
+  if (paths.includes(null)) return undefined;
+  return paths.slice(0, MAX_SUITES).map((path) => suiteNameOf(parent, path as string));
 }
 
 // SPEC V52
 function judgeTest(failed: FailingTest, facts: CheckFacts): Judging {
   const { test, ...named } = nameOf(failed, facts);
   if (test === undefined) return { ...named, why: 'It is not known.' };
-  const { quarantinedAt, alwaysSince } = test;
+  const { quarantinedAt, quarantine } = test;
   if (quarantinedAt === null) return { ...named, why: 'It is not quarantined.' };
-  if (Math.max(quarantinedAt, alwaysSince ?? 0) > facts.admittedAt) {
+  if (Math.max(quarantinedAt, quarantine.by === 'person' ? quarantine.at : 0) > facts.admittedAt) {
     return { ...named, why: 'It was quarantined only after the pull request had been admitted.' };
   }
   if (isByPerson(test, failed, facts.admittedAt)) return excused(named, test);
-  if (test.isAutomatic) return excusedByRun(named, failed, test, facts);
-  const suite = named.suites?.[0] === undefined ? 'this suite' : `the suite "${named.suites[0].slice(0, 200)}"`;
-  return { ...named, why: `Its id stands for tests in several suites, and it is not quarantined in ${suite}.` };
+  return test.isAutomatic ? excusedByRun(named, failed, test, facts) : { ...named, why: whyOutside(test, failed) };
 }
-
-const UNTOLD: readonly (string | null)[] = [null];
 
 /** A person quarantined it by then, in every suite in which it failed. */
 // SPEC F50
 function isByPerson(test: FailedTest, { paths = UNTOLD }: FailingTest, by: Instant): boolean {
-  const decided = { alwaysSince: test.alwaysSince, monitors: [], state: { ...test.state, flag: null } };
-  return paths.every((path) => isCovered(decided, path, { by, isTheirs: () => false }));
+  return test.quarantinedAt !== null && paths.every((path) => isDecidedFor(test, path, by) === true);
+}
+
+function whyOutside(test: FailedTest, { paths = UNTOLD }: FailingTest): string {
+  const { parent, quarantine } = test;
+  const named = quarantine.by === 'person' ? quarantine.suites.map((each) => suiteNameOf(parent, each)) : [];
+  const where = inSuites(named) || ' since before any results named its suite';
+  const path = paths.find((each) => isDecidedFor(test, each, Number.POSITIVE_INFINITY) !== true) ?? null;
+  const failed = path === null ? ' in a suite that is not known' : inSuites([suiteNameOf(parent, path)]);
+  return `It is quarantined${where}, and failed${failed}.`;
 }
 
 function excused(named: JudgedTest, { decidedBy }: FailedTest): Judging {

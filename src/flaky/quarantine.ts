@@ -14,6 +14,11 @@ export interface QuarantineOverride {
   readonly expiresAt: Instant | null;
 }
 
+/** Who quarantined a test. A person decides for suites, given by their paths; automatic quarantine follows evidence. */
+export type Quarantine =
+  | { readonly by: 'person'; readonly at: Instant; readonly suites: readonly string[] }
+  | { readonly by: 'auto' };
+
 export type QuarantineState =
   | { readonly isQuarantined: true; readonly by: 'ALWAYS_QUARANTINE' | 'AUTO_QUARANTINE'; readonly reason: string }
   | { readonly isQuarantined: false; readonly reason: string };

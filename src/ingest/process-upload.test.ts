@@ -90,7 +90,7 @@ describe('processing uploads', () => {
     const { id } = await world.test('adds');
     const { known } = await world.store.testIngest.load(world.repository.id, [id]);
     const monitors = defaultMonitors(world.repository.id, 0);
-    const test = { state: decodeState(known[0]?.memory.state ?? ''), monitors, alwaysSince: null };
+    const test = { state: decodeState(known[0]?.memory.state ?? ''), monitors, quarantine: { by: 'auto' as const } };
     assert.equal(test.state.status, 'FLAKY');
     assert.deepEqual([isCovered(test, ''), isCovered(test, 'with coupon')], [true, false]);
     await upload('', '<failure/>', { candidateId: 'c-1', check: 'unit', sha: 'd'.repeat(40) });

@@ -35,6 +35,7 @@ export class CheckTally {
   }
 
   /** A failure counts in any upload. Of one that is evidence for nothing, a pass does not. */
+  // SPEC V60
   results(
     uploadId: string,
     { fields }: Pick<ReadFacts, 'fields'>,

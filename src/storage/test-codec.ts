@@ -1,7 +1,8 @@
 /** Converts between stored tests and the types of the pure rooms. */
 
+import { pathsKnownAt } from '../flaky/core/paths.ts';
 import type { TestState } from '../flaky/core/state.ts';
-import type { QuarantineOverride, QuarantineSettings } from '../flaky/quarantine.ts';
+import type { Quarantine, QuarantineOverride, QuarantineSettings } from '../flaky/quarantine.ts';
 import { DEFAULT_TEST_SETTINGS, defaultMonitors, type TestSettings } from '../flaky/settings.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { Repository } from './repositories.ts';
@@ -34,6 +35,14 @@ export function quarantineSettingsOf({ quarantineEnabled, autoQuarantine }: Test
 export function overrideOf(test: Pick<TestRow, 'quarantineOverride' | 'override'>): QuarantineOverride | null {
   const { quarantineOverride: mode, override } = test;
   return mode === 'UNSPECIFIED' ? null : { mode, expiresAt: override?.expiresAt ?? null };
+}
+
+/** Who quarantined the test, if it is quarantined. A decision that names no suites covers those known when it was made. */
+// SPEC F82
+export function quarantineBy({ quarantineOverride, override }: TestRow, state: TestState, now: Instant): Quarantine {
+  if (quarantineOverride !== 'ALWAYS_QUARANTINE' || override === null) return { by: 'auto' };
+  const { at, expiresAt, suites = pathsKnownAt(state, at) } = override;
+  return (expiresAt ?? Number.POSITIVE_INFINITY) <= now ? { by: 'auto' } : { by: 'person', at, suites };
 }
 
 /** When the test must be evaluated without a new run. An override that has ended stays due until it is removed. */

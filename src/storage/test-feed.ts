@@ -1,3 +1,4 @@
+import { inSuites } from '../flaky/core/paths.ts';
 import { isPersonName } from '../lib/actor-name.ts';
 import type { FeedDraft } from './feed-draft.ts';
 import type { TestChange } from './test-ingest.ts';
@@ -42,6 +43,7 @@ interface Detail {
   readonly setting?: string;
   readonly reason?: string | null;
   readonly monitorName?: string;
+  readonly suites?: readonly string[];
   readonly active?: readonly object[];
 }
 
@@ -74,7 +76,7 @@ function tell(event: TestEventRow, test: TestRow | undefined): Told | undefined 
       const who = event.actor ?? 'Its end';
       return {
         type: 'test_case.quarantining_setting_changed',
-        text: `${who} set the quarantine of ${name} from ${from} to ${to}.${because}`,
+        text: `${who} set the quarantine of ${name} from ${from} to ${to}${inSuites(detail.suites)}.${because}`,
         data: { ...about, ...detail, from, to },
       };
     }

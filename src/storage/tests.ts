@@ -47,6 +47,8 @@ export interface OverrideFacts {
   readonly at: Instant;
   readonly reason: string;
   readonly expiresAt: Instant | null;
+  /** The suite paths that ALWAYS_QUARANTINE covers. Decisions of earlier versions have none. */
+  readonly suites?: readonly string[];
 }
 
 /** Lists are as of a watermark: later changes do not show in them. */

@@ -123,9 +123,12 @@ const EXCUSES: { readonly [Kind in Excuse['kind']]: string } = {
 function testReasons({ tests, failing }: Judged): ExplanationReason[] {
   const named = tests
     .slice(0, NAMED)
-    .map(({ name, why, excusedBy }) =>
+    .map(({ name, suites, why, excusedBy }) =>
       why === undefined
-        ? reason('TEST_QUARANTINED', `${name} failed, and ${EXCUSES[excusedBy?.kind ?? 'person']}.`)
+        ? reason(
+            'TEST_QUARANTINED',
+            `${name} failed${suites === undefined ? '' : ` in ${suites.join(', ')}`}, and ${EXCUSES[excusedBy?.kind ?? 'person']}.`,
+          )
         : reason('TEST_FAILED', `${name} failed. ${why}`),
     );
   const more = failing - named.length;

@@ -129,6 +129,27 @@ describe('the pages of tests', () => {
     await page.close();
   });
 
+  story('asks in which suites a test is to be quarantined [F83]', async (t) => {
+    const sha = await queue.git.git(['rev-parse', 'main']);
+    const inner = (name: string) => `<testsuite name="${name}">${caseOf('twice')}</testsuite>`;
+    await upload(server.api, queue, { sha, branch: 'main', job_name: 'twice' }, reportOf(inner('old'), inner('new')));
+    const id = await until('the test is known', 30_000, async () => {
+      const { tests } = await server.api.ok<Listed>('flaky-tests/search-tests', { ...scope(), query: 'twice' });
+      return tests[0]?.id;
+    });
+    const page = await open(t, pathOf('tests', id));
+    await page.getByRole('button', { name: 'Quarantine' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Reason').fill('Only the new one');
+    await dialog.getByRole('button', { name: 'Quarantine' }).click();
+    assert.equal(await dialog.isVisible(), true, 'a suite must be chosen');
+    await dialog.getByRole('group', { name: 'In which of its suites' }).getByLabel('math > new').check();
+    assert.deepEqual(await violationsOf(page), []);
+    await dialog.getByRole('button', { name: 'Quarantine' }).click();
+    await page.getByRole('region', { name: 'Status' }).getByText('Quarantined in math > new by').waitFor();
+    await page.close();
+  });
+
   story('says what is wrong with an upload, and takes one back', async (t) => {
     const page = await open(t, pathOf('uploads'));
     const broken = page.getByRole('listitem').filter({ hasText: 'lint' });

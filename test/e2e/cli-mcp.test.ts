@@ -106,14 +106,16 @@ describe('sluice mcp', () => {
     assert.match(await tell(writer, 'pull_request_history', { pr: number }), /"timeline"[\s\S]*"landed"/);
   });
 
-  it('explains a failure by its run, the tests that failed in it, and the log [W53]', async () => {
+  it('explains a failure by its run, the tests that failed in it, and the log [W53] [W70]', async () => {
     const testRun = await testRunOf(queue, failed);
     const { testBranch, testBranchSha } = await queue.ci.read(testRun);
     const folder = await makeFolder();
     const report =
       '<testsuite name="net"><testcase name="closes" file="a.ts"><failure message="503"/></testcase></testsuite>';
     writeFileSync(join(folder, 'a.xml'), report);
-    const upload = ['upload', 'a.xml', '--repo', queue.name, '--sha', testBranchSha, '--branch', testBranch];
+    const inner = (name: string) => `<testsuite name="${name}"><testcase name="twice" file="b.ts"/></testsuite>`;
+    writeFileSync(join(folder, 'b.xml'), `<testsuite name="net">${inner('old')}${inner('new')}</testsuite>`);
+    const upload = ['upload', 'a.xml', 'b.xml', '--repo', queue.name, '--sha', testBranchSha, '--branch', testBranch];
     const { code, err } = await sluice([...upload, '--wait', '--exit-code', '0'], {
       env: world.server.env,
       cwd: folder,
@@ -128,6 +130,12 @@ describe('sluice mcp', () => {
     const decision = { test_id: id, reason: 'It fails at random.' };
     assert.match(await tell(writer, 'quarantine_test', decision), /The test is quarantined now/);
     assert.match(await tell(reader, 'list_tests', { repo: queue.name, kind: 'quarantined' }), /"closes"/);
+    const twice = await tell(reader, 'list_tests', { repo: queue.name, kind: 'all', text: 'twice' });
+    const [, test_id] = /"id": "([0-9a-f-]{36})"/.exec(twice) ?? assert.fail(twice);
+    const open = await ask(writer, 'quarantine_test', { test_id, reason: 'So.' });
+    assert.ok(open.isError && /in 2 suites:\n {2}1 {2}net > old\n/.test(open.text), open.text);
+    const chosen = { test_id, reason: 'So.', suites: ['net > new'] };
+    assert.match(await tell(writer, 'quarantine_test', chosen), /quarantined now[\s\S]*"suites": \[\s*"net > new"/);
   });
 
   it('explains a failure also where the tests cannot be read [W53]', async () => {

@@ -16,6 +16,8 @@ function testCase(name: string, at: string, isFailing = false): string {
     : `<testcase ${attributes}/>`;
 }
 
+const TIME = new Date(Date.now() - 60_000).toISOString();
+
 describe('sluice tests [W7] [W8]', () => {
   const world = useServer();
   let folder: string;
@@ -95,7 +97,7 @@ describe('sluice tests [W7] [W8]', () => {
   it('quarantines, says who did and why, and ends it', async () => {
     assert.equal((await run(['quarantine', flakyId])).code, 2, 'a reason is needed');
     const done = await words('quarantine', flakyId, '--reason', 'See NET-12', '--until', '7d');
-    assert.match(done, /quarantined, since .*\(always, by .*: See NET-12; ends /);
+    assert.match(done, /quarantined, since .*\(always in net, by .*: See NET-12; ends /);
     assert.match(await words('list', '--quarantined'), new RegExp(`somebody\\t.*${flakyId}`));
     assert.equal(await words('list', '--review'), 'No quarantined test is to be reviewed.\n');
     assert.match(await words('quarantine', flakyId, '--never', '--reason', 'No'), /not quarantined \(never/);
@@ -168,5 +170,23 @@ describe('sluice tests [W7] [W8]', () => {
     assert.match(stranger.err, /Check --org \(or SLUICE_ORG\)\./);
     const missing = await sluice(['tests', 'list'], { env, cwd: folder });
     assert.deepEqual([missing.code, /-R host\/owner\/name/.test(missing.err)], [2, true]);
+  });
+
+  it('asks in which suites a test is to be quarantined, and refuses where it cannot ask [W70]', async () => {
+    const inner = ['old', 'new'].map((name) => `<testsuite name="${name}">${testCase('twice', TIME)}</testsuite>`);
+    writeFileSync(join(folder, 'twice.xml'), `<testsuite name="net">${inner.join('')}</testsuite>`);
+    const args = ['upload', 'twice.xml', '--repo', REPO, '--sha', SHA, '--branch', 'main', '--job', 'unit', '--wait'];
+    assert.match((await sluice(args, { env, cwd: folder })).err, /It has been processed/);
+    const decide = ['quarantine', 'twice', '--reason', 'Known'];
+    const open = await run(decide);
+    assert.equal(open.code, 2);
+    assert.match(open.err, /in 2 suites:\n {2}1 {2}net > old\n {2}2 {2}net > new\nSay --suite '\.\.\.' .*--all-suites/);
+    assert.equal((await run([...decide, '--suite', 'net > old', '--all-suites'])).code, 2);
+    assert.equal((await run([...decide, '--never', '--all-suites'])).code, 2);
+    assert.match((await run([...decide, '--suite', 'net'])).err, /there is no "net"\. It has "net > old", "net > new"/);
+    assert.match(await words(...decide, '--suite', 'net > new'), /quarantined, since .*\(always in net > new, by/);
+    assert.match(await words('list', '--quarantined'), /net > twice.*\tnet > new\n/);
+    assert.match(await words(...decide, '--all-suites'), /\(always in net > old, net > new, by/);
+    assert.match(await words('show', 'twice'), /Suites +net > old, net > new\n/);
   });
 });

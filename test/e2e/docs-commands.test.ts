@@ -107,7 +107,7 @@ async function uploadResults({
   const testCase = (name: string, more = '/>') =>
     `<testcase name='${name}' classname='net' file='net.test.js' time='0.1' ${more}`;
   const suite = (more?: string) =>
-    `<testsuite name='net'>${testCase('retries on a closed connection', more)}${testCase('sums a cart')}</testsuite>`;
+    `<testsuite name='connection'><testsuite name='pooled'>${testCase('retries on a closed connection', more)}${testCase('sums a cart')}</testsuite></testsuite>`;
   await mkdir(join(folder, 'reports'));
   for (const [file, more] of [
     ['red.xml', "><failure message='503'/></testcase>"],

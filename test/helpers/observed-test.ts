@@ -25,6 +25,8 @@ export interface Told {
   readonly runs: readonly (RunConclusion | 'RETRIED')[];
   readonly branch?: string;
   readonly prNumber?: number;
+  /** The suite path of its runs. */
+  readonly path?: string;
 }
 
 /** Stores one upload with runs of one test, and applies its monitors as the ingest thread does. */
@@ -42,14 +44,14 @@ async function tryStore(
   repository: Repository,
   told: Told & { readonly id: string },
 ): Promise<TestRow | undefined> {
-  const { id, at, branch = 'main', prNumber = null } = told;
+  const { id, at, branch = 'main', prNumber = null, path = null } = told;
   const stored = currentTestSettings(repository, await store.testSettings.find(repository.id));
   const { seq, nextTestNo, known } = await store.testIngest.load(repository.id, [id]);
   const before = known[0];
   const runs = told.runs.flatMap((run, index) =>
     run === 'RETRIED'
-      ? [aRun('FAILURE', at + index, { rerunOf: 'SUCCESS' }), aRun('SUCCESS', at + index)]
-      : [aRun(run, at + index)],
+      ? [aRun('FAILURE', at + index, { rerunOf: 'SUCCESS', path }), aRun('SUCCESS', at + index, { path })]
+      : [aRun(run, at + index, { path })],
   );
   const upload = anUpload({ id: randomUUID(), branch, sha: 'c'.repeat(40), prNumber });
   const memory = before && decodeState(before.memory.state);

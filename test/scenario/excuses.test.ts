@@ -49,7 +49,7 @@ describe('a run in which only tests failed that are quarantined automatically', 
     submit A; fail A; repeat A; pass A by=lint → A=testing; runs A A
   `;
 
-  story('waits in a paused queue [V56] [V11]', ON)`
+  story('waits in a paused queue [V62] [V11]', ON)`
     submit A; fail A; pause; repeat A → A=pending; runs A
     resume; pass A                    → A=merged
   `;
@@ -70,7 +70,7 @@ describe('a run in which only tests failed that are quarantined automatically', 
     pass HEAD                                                    → ABC=failed
   `;
 
-  it('neither takes over nor waits for an equal tree [V56] [C10]', () => {
+  it('neither takes over nor waits for an equal tree [V62] [C10]', () => {
     const told = play(ON)`with mode=PARALLEL; empty E; submit A[x]; fail A; submit E[y]; repeat A`;
     told.play('→ A=testing E=testing; runs A E A');
   });

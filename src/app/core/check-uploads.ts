@@ -3,7 +3,7 @@ import type { RepositoryId } from '../../storage/repositories.ts';
 import type { App } from './app.ts';
 
 /** What a report of passed checks says about uploads: without any, no reports are waited for. */
-// SPEC V55
+// SPEC V58
 export async function uploadsOf(
   { store }: Pick<App, 'store'>,
   repositoryId: RepositoryId,

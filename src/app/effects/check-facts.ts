@@ -7,11 +7,12 @@ import type { CheckFacts, FailedTest, LastPass, OtherRun } from '../../flaky/jud
 import { quarantineOf } from '../../flaky/quarantine.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { Repository } from '../../storage/repositories.ts';
-import { decodeState, overrideOf, quarantineSettingsOf } from '../../storage/test-codec.ts';
+import { overrideOf, quarantineSettingsOf } from '../../storage/test-codec.ts';
 import type { CheckResults, KnownTest } from '../../storage/test-ingest.ts';
 import type { StoredTestSettings } from '../../storage/test-settings.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
 import { decodeCandidate, decodeShownEntry } from '../core/queue-codec.ts';
+import { quarantinedFor } from '../tests/quarantined-for.ts';
 import { getTestSettings } from '../tests/stored-test-settings.ts';
 import type { EffectRun } from './effect-run.ts';
 
@@ -47,7 +48,6 @@ export async function collectCheckFacts(
 }
 
 /** Results of the same check on the same tree: of the runs that this one repeats, and of others in the queue. */
-// SPEC V56
 async function findOtherRuns({ app, found }: EffectRun, candidate: Candidate, check: string): Promise<OtherRun[]> {
   const queue = (await app.queues.find(found.id))?.queue ?? found.queue;
   const rows = await Promise.all(
@@ -148,25 +148,24 @@ async function loadTests(
 
 /** Changed settings and expired decisions count at once, also before the stored state of the test follows them. */
 function toFailedTest(
-  { test, memory }: KnownTest,
+  known: KnownTest,
   settings: StoredTestSettings,
   { now, plannedAt }: { readonly now: Instant; readonly plannedAt: Instant },
 ): FailedTest {
-  const isBehind = memory.settingsVersion !== settings.version;
-  const state = decodeState(memory.state);
+  const { test } = known;
+  const judged = quarantinedFor(known, settings, now);
   const override = overrideOf(test);
   const ruled = quarantineSettingsOf(settings.settings);
-  const quarantine = quarantineOf(state.status, override, ruled, now);
+  const quarantine = quarantineOf(judged.state.status, override, ruled, now);
   const isAlways = quarantine.isQuarantined && quarantine.by === 'ALWAYS_QUARANTINE';
   // The status of a test may change between its upload, whose exit code followed it, and this judgement.
   const hasChanged = !quarantine.isQuarantined && override === null && test.statusAt >= plannedAt;
   return {
     name: test.name,
+    parent: test.parent,
     quarantinedAt: quarantine.isQuarantined ? test.quarantinedAt : null,
     isAutomatic: (quarantine.isQuarantined && !isAlways) || (hasChanged && ruled.isEnabled && ruled.isAutomatic),
-    alwaysSince: isAlways ? (test.override?.at ?? null) : null,
     ...(isAlways && test.override !== null && { decidedBy: test.override.actor }),
-    state,
-    monitors: isBehind ? settings.appliedMonitors : settings.monitors,
+    ...judged,
   };
 }

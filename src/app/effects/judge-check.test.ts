@@ -280,7 +280,9 @@ describe('judging tests that are quarantined automatically', () => {
     const row = await world.store.queues.findEntry(world.queueId, 2);
     assert.ok(row);
     const [waived] = decodeShownEntry(row).landed?.waived ?? [];
-    assert.deepEqual(waived?.tests, [{ id: SOLID, name: `the ${SOLID}`, excusedBy: { kind: 'run', candidate: SECOND } }]);
+    assert.deepEqual(waived?.tests, [
+      { id: SOLID, name: `the ${SOLID}`, excusedBy: { kind: 'run', candidate: SECOND } },
+    ]);
     await world.worker.stop();
   });
 

@@ -93,9 +93,10 @@ function viewJudgement(judgement: Judgement): NonNullable<CheckRunView['quaranti
   return {
     verdict,
     reason,
-    failedTests: tests.map(({ id, name, why }) => ({
+    failedTests: tests.map(({ id, name, suites, why }) => ({
       id,
       name,
+      ...present({ suites }),
       isExcused: why === undefined,
       ...(why === undefined ? {} : { reason: why }),
     })),

@@ -2,8 +2,14 @@ import { branchSubjectOf, type Candidate } from '../../engine/candidate.ts';
 import { verdictOfCheck } from '../../engine/check.ts';
 import { isWaived } from '../../engine/judgement.ts';
 import { type Entry, findCandidate, isLive, type Queue } from '../../engine/queue.ts';
+import { pathsOf } from '../../flaky/core/paths.ts';
+import { isDecidedFor } from '../../flaky/coverage.ts';
+import { suitesOf } from '../../flaky/judge-check.ts';
 import type { Forge } from '../../forge/forge.ts';
+import type { Instant } from '../../lib/clock.ts';
 import type { Repository } from '../../storage/repositories.ts';
+import { decodeState, quarantineBy } from '../../storage/test-codec.ts';
+import type { FailingTest, KnownTest } from '../../storage/test-ingest.ts';
 import type { TestRow } from '../../storage/tests.ts';
 import type { Beyond, FailedCheck, FailedTest, GonePr } from '../../words/explanation.ts';
 import type { App } from '../core/app.ts';
@@ -115,13 +121,28 @@ async function collectFailedTests(
   const results = await app.store.testIngest.findCheckResults(repository.id, candidateId, check);
   const failing = results?.failing.length ?? 0;
   if (results === undefined || failing === 0) return { tests: [], failing };
-  const ids = results.failing.slice(0, MAX_TESTS).map(({ testId }) => testId);
-  const { known } = await app.store.testIngest.load(repository.id, ids);
-  const sorted = known.map(({ test }) => test).toSorted((a, b) => ORDER.indexOf(kindOf(a)) - ORDER.indexOf(kindOf(b)));
+  const paths = new Map(results.failing.slice(0, MAX_TESTS).map((each) => [each.testId, each.paths]));
+  const { known } = await app.store.testIngest.load(repository.id, [...paths.keys()]);
+  const now = app.clock.now();
+  const tests = known.map((each) => nameFailed(each, paths.get(each.test.id), now));
+  const sorted = tests.toSorted((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind));
   return { failing, tests: await describeTests(place, sorted) };
 }
 
-async function describeTests({ app, repository }: Place, tests: readonly TestRow[]): Promise<readonly FailedTest[]> {
+type NamedTest = Pick<FailedTest, 'name' | 'kind'> & { readonly id: string };
+
+/** A test in several suites is named with those in which it failed. It is quarantined only if its decision covers them. */
+// SPEC V65
+function nameFailed({ test, memory }: KnownTest, paths: FailingTest['paths'] = [null], now: Instant): NamedTest {
+  const state = decodeState(memory.state);
+  const of = { state, quarantine: quarantineBy(test, state, now) };
+  const isOutside = paths.some((path) => isDecidedFor(of, path, now) === false);
+  const suites = pathsOf(state).length > 1 ? suitesOf(test, paths) : undefined;
+  const kind = kindOf(isOutside ? { ...test, quarantinedAt: null } : test);
+  return { id: test.id, name: suites === undefined ? fullName(test) : `${suites.join(', ')} › ${test.name}`, kind };
+}
+
+async function describeTests({ app, repository }: Place, tests: readonly NamedTest[]): Promise<readonly FailedTest[]> {
   const organization = await app.store.accounts.findOrganizationById(repository.organizationId);
   const linkOf = (testId: string) =>
     app.publicUrl === undefined || organization === undefined
@@ -131,10 +152,10 @@ async function describeTests({ app, repository }: Place, tests: readonly TestRow
   const testIds = tests.slice(0, MAX_COUNTED).map(({ id }) => id);
   const since = await getRetentionStart(app, repository, now);
   const stats = await app.store.tests.getStats({ repositoryId: repository.id, testIds, now, since });
-  return tests.map((test, index) => {
+  return tests.map(({ id, name, kind }, index) => {
     const { runs7d = 0, failures7d = 0, pullRequestsImpacted7d = 0 } = stats[index] ?? {};
     const lately = runs7d === 0 ? undefined : { runs: runs7d, failures: failures7d, prs: pullRequestsImpacted7d };
-    return { name: fullName(test), kind: kindOf(test), url: linkOf(test.id), lately };
+    return { name, kind, url: linkOf(id), lately };
   });
 }
 

@@ -4,13 +4,11 @@ import { onlyPathOf } from '../../flaky/core/paths.ts';
 import { isCovered, type QuarantinedFor } from '../../flaky/coverage.ts';
 import { createLookupIds, type LookupIdentifier } from '../../flaky/identity/test-id.ts';
 import type { Repository, RepositoryRef } from '../../storage/repositories.ts';
-import { decodeState } from '../../storage/test-codec.ts';
-import type { KnownTest } from '../../storage/test-ingest.ts';
-import type { StoredTestSettings } from '../../storage/test-settings.ts';
 import type { App } from '../core/app.ts';
 import { type Caller, maySee } from '../core/caller.ts';
 import { organizationNotFound } from '../core/list-page.ts';
 import type { Answer } from '../core/refusal.ts';
+import { quarantinedFor } from './quarantined-for.ts';
 import { getTestSettings } from './stored-test-settings.ts';
 
 interface GetQuarantineConfig {
@@ -68,7 +66,7 @@ async function loadCoverage(app: App, repository: Repository, ids: readonly stri
   for (let from = 0; from < ids.length; from += LOAD_AT_ONCE) {
     const some = ids.slice(from, from + LOAD_AT_ONCE);
     const { known } = await app.store.testIngest.load(repository.id, some);
-    for (const each of known) tests.set(each.test.id, describeQuarantine(each, settings));
+    for (const each of known) tests.set(each.test.id, quarantinedFor(each, settings, app.clock.now()));
   }
   return (testId, suitePaths) => {
     const test = tests.get(testId);
@@ -82,14 +80,4 @@ function holds(test: QuarantinedFor, path: string | null): boolean {
   if (paths === undefined || paths.length === 0) return true;
   const only = onlyPathOf(test.state);
   return only !== null && (path === null || path === only) ? true : isCovered(test, path);
-}
-
-function describeQuarantine({ test, memory }: KnownTest, settings: StoredTestSettings): QuarantinedFor {
-  const isBehind = memory.settingsVersion !== settings.version;
-  const isAlways = test.quarantineOverride === 'ALWAYS_QUARANTINE';
-  return {
-    state: decodeState(memory.state),
-    monitors: isBehind ? settings.appliedMonitors : settings.monitors,
-    alwaysSince: isAlways ? (test.override?.at ?? null) : null,
-  };
 }

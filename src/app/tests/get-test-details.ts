@@ -1,11 +1,12 @@
 import type { View } from '../../contract/schema.ts';
 import type { TestDetails as TestDetailsSchema } from '../../contract/test-details.ts';
 import type { Monitor } from '../../flaky/core/monitor.ts';
+import { pathsOf, suiteNameOf } from '../../flaky/core/paths.ts';
 import type { Flag, LabelSource, MonitorState, Mute, TestState } from '../../flaky/core/state.ts';
 import { dayOf } from '../../flaky/daily-counts.ts';
 import { formatInstant, type Instant } from '../../lib/clock.ts';
 import type { Repository } from '../../storage/repositories.ts';
-import { decodeState, overrideOf } from '../../storage/test-codec.ts';
+import { decodeState, overrideOf, quarantineBy } from '../../storage/test-codec.ts';
 import type { StoredTestSettings } from '../../storage/test-settings.ts';
 import type { TestRow } from '../../storage/tests.ts';
 import type { App } from '../core/app.ts';
@@ -59,12 +60,13 @@ export async function viewTestDetails(app: App, of: TestDetails): Promise<TestDe
   const { repository, test, state, settings, links } = of;
   const [view] = await viewTests(app, { repository, tests: [test], links });
   const now = app.clock.now();
-  const override = viewOverride(test, now);
+  const override = viewOverride(test, state, now);
   const figures = await app.store.tests.getFigures(repository.id, test.no);
   return {
     ...(view as TestView),
     ...viewFigures(figures ?? NO_FIGURES, dayOf(now)),
     first_seen_at: formatInstant(test.firstSeenAt),
+    suites: pathsOf(state).map(([path]) => suiteNameOf(test.parent, path)),
     ...(test.quarantinedAt === null ? {} : { quarantined_at: formatInstant(test.quarantinedAt) }),
     ...(override === undefined ? {} : { quarantine_override: override }),
     ...(state.flag === null ? {} : { flag: viewFlag(state.flag) }),
@@ -74,16 +76,19 @@ export async function viewTestDetails(app: App, of: TestDetails): Promise<TestDe
 }
 
 /** An expired override counts as none, also before the stored test follows. */
-function viewOverride(test: TestRow, now: Instant): TestDetailsView['quarantine_override'] {
+function viewOverride(test: TestRow, state: TestState, now: Instant): TestDetailsView['quarantine_override'] {
   const override = overrideOf(test);
   if (override === null || test.override === null || (override.expiresAt ?? Infinity) <= now) return undefined;
   const { actor, at, reason } = test.override;
+  const quarantine = quarantineBy(test, state, now);
+  const suites = quarantine.by === 'person' ? quarantine.suites.map((path) => suiteNameOf(test.parent, path)) : [];
   return {
     setting: override.mode,
     actor,
     at: formatInstant(at),
     reason,
     ...(override.expiresAt === null ? {} : { expires_at: formatInstant(override.expiresAt) }),
+    ...(suites.length > 0 && { suites }),
   };
 }
 

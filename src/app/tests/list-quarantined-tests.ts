@@ -11,6 +11,7 @@ import type { Caller } from '../core/caller.ts';
 import { findTestScope, listPage, type PageQuery, type TestScope } from '../core/list-page.ts';
 import { type Answer, isRefusal } from '../core/refusal.ts';
 import { getRetentionStart } from './stored-test-settings.ts';
+import { viewSuites } from './test-view.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -94,5 +95,6 @@ function viewQuarantined(
     test_case_id: test.id,
     variant: test.variant,
     ...(expiresAt === null ? {} : { expires_at: formatInstant(expiresAt) }),
+    ...(hasReview && viewSuites(test)),
   };
 }

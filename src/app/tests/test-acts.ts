@@ -1,11 +1,13 @@
 import { flag, mute, unflag, unmute } from '../../flaky/acts.ts';
+import { pathsOf, suiteNameOf } from '../../flaky/core/paths.ts';
+import type { TestState } from '../../flaky/core/state.ts';
 import { labelsOf, setLabel as putLabel } from '../../flaky/labels.ts';
 import { findTicketUrl } from '../../flaky/settings.ts';
 import type { Instant } from '../../lib/clock.ts';
-import type { QuarantineOverride } from '../../storage/tests.ts';
+import type { QuarantineOverride, TestRow } from '../../storage/tests.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
-import { type Answer, type Refusal, refuse, refuseField } from '../core/refusal.ts';
+import { type Answer, isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
 import { type ActedTest, type ChangedTest, type ChangeTest, changeTest } from './change-test.ts';
 import { monitorNotFound } from './monitors.ts';
 
@@ -17,22 +19,40 @@ interface SetQuarantine extends ChangeTest {
   readonly reason: string;
   /** Null: never. */
   readonly expiresAt: Instant | null;
+  /** The suites to quarantine it in, by name; null: all that are known now. */
+  readonly suites: readonly string[] | null;
 }
 
-// SPEC F53
+// SPEC F53, F80
 export function setQuarantine(app: App, caller: Caller, input: SetQuarantine): Answer<ChangedTest> {
   const { setting, reason, expiresAt } = input;
   const actor = caller.name;
   return changeTest(app, caller, input, ({ test, state, at }): ActedTest | Refusal => {
     if (expiresAt !== null && expiresAt <= at) return refuseField('/expires_at', 'must be in the future');
-    const facts = setting === 'UNSPECIFIED' ? null : { actor, at, reason, expiresAt };
+    const isAlways = setting === 'ALWAYS_QUARANTINE';
+    if (!isAlways && input.suites !== null) return refuseField('/suites', 'goes with ALWAYS_QUARANTINE alone');
+    const suites = chooseSuites(test, state, input.suites);
+    if (isRefusal(suites)) return suites;
+    const facts = { actor, at, reason, expiresAt, ...(isAlways && { suites }) };
     const { quarantineOverride: from } = test;
+    const names = suites.map((path) => suiteNameOf(test.parent, path));
+    const change = { from, to: setting, reason, expiresAt, ...(isAlways && names.length > 0 && { suites: names }) };
     return {
-      test: { ...test, quarantineOverride: setting, override: facts },
+      test: { ...test, quarantineOverride: setting, override: setting === 'UNSPECIFIED' ? null : facts },
       state,
-      events: [{ kind: 'override_changed', at, actor, ...{ from, to: setting, reason, expiresAt } }],
+      events: [{ kind: 'override_changed', at, actor, ...change }],
     };
   });
+}
+
+/** The paths of the suites of these names; all known ones if none is named. */
+function chooseSuites(test: TestRow, state: TestState, names: readonly string[] | null): readonly string[] | Refusal {
+  const known = new Map(pathsOf(state).map(([path]) => [suiteNameOf(test.parent, path), path]));
+  if (names === null) return [...known.values()];
+  const unknown = names.find((name) => !known.has(name));
+  if (unknown === undefined) return [...new Set(names)].map((name) => known.get(name) as string);
+  const all = [...known.keys()].map((name) => JSON.stringify(name)).join(', ') || 'none';
+  return refuseField('/suites', `must be suites of the test: there is no ${JSON.stringify(unknown)}. It has ${all}`);
 }
 
 interface FlagTest extends ChangeTest {

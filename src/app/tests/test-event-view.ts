@@ -1,5 +1,6 @@
 import type { ReplyOf } from '../../contract/operation.ts';
 import type { listTestEvents } from '../../contract/test-history.ts';
+import { inSuites } from '../../flaky/core/paths.ts';
 import type { Evidence, LabelSource } from '../../flaky/core/state.ts';
 import { formatInstant, type Instant } from '../../lib/clock.ts';
 import { present } from '../../lib/present.ts';
@@ -25,6 +26,7 @@ interface Detail {
   readonly setting?: string;
   readonly hasExpired?: boolean;
   readonly isQuarantined?: boolean;
+  readonly suites?: readonly string[];
   readonly url?: string;
   readonly previousUrl?: string | null;
   readonly evidence?: Evidence;
@@ -42,7 +44,7 @@ export function viewTestEvent(row: TestEventRow, monitorNames: ReadonlyMap<strin
     kind: row.kind.toUpperCase(),
     text: capitalized(describe(row, detail, monitor)),
     ...present({ actor: row.actor, reason: reason || null, from, to, monitor_id: monitorId, monitor_type: type }),
-    ...present({ label, until: until === undefined ? null : formatInstant(until), url }),
+    ...present({ label, suites: detail.suites, until: until === undefined ? null : formatInstant(until), url }),
     ...(detail.evidence === undefined ? {} : { evidence: viewEvidence(detail.evidence) }),
   };
 }
@@ -84,7 +86,7 @@ function describeDecision(kind: string, who: string, detail: Detail): string {
     case 'quarantine_changed':
       return detail.isQuarantined === true ? 'it is quarantined.' : 'it is no longer quarantined.';
     case 'override_changed':
-      return `${who} set the quarantine from ${detail.from} to ${detail.to}.`;
+      return `${who} set the quarantine from ${detail.from} to ${detail.to}${inSuites(detail.suites)}.`;
     case 'override_expired':
       return `the setting ${detail.setting} of its quarantine has ended.`;
     case 'ticket_linked':

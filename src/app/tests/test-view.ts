@@ -1,6 +1,7 @@
 import type { View } from '../../contract/schema.ts';
 import type { Evidence as EvidenceSchema, ListedTest, TestCase } from '../../contract/test-details.ts';
 import { DAY_MS } from '../../flaky/core/detector.ts';
+import { suiteNameOf } from '../../flaky/core/paths.ts';
 import type { Evidence } from '../../flaky/core/state.ts';
 import { dropBefore, firstFigureDay, lastDays, sumCounts } from '../../flaky/daily-counts.ts';
 import { formatInstant } from '../../lib/clock.ts';
@@ -73,8 +74,17 @@ export function viewListed(ranked: RankedTest, of: Shown & { readonly today: num
     runs_last_30d: runs,
     failures_last_30d: failures,
     failure_rate_last_30d: rate(failures, runs),
+    ...viewSuites(ranked.test),
     ...viewFigures(ranked, of.today),
   };
+}
+
+/** Decisions of earlier versions name no suites; the details of a test tell what these cover. */
+// SPEC F83
+export function viewSuites({ quarantinedAt, parent, override }: TestRow): { quarantined_suites?: readonly string[] } {
+  const { suites = [] } = override ?? {};
+  if (quarantinedAt === null || suites.length === 0) return {};
+  return { quarantined_suites: suites.map((path) => suiteNameOf(parent, path)) };
 }
 
 /** Days that have left the window since the figures were stored do not count. */

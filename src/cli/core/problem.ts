@@ -100,6 +100,7 @@ const NAMES: Readonly<Record<string, string>> = {
   check: '<check>',
   take: '--limit',
   scopes: '--scope',
+  suites: '--suite',
   repositories: '--repo',
   expiresAt: '--expires',
   checks: '--check',

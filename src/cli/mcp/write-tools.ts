@@ -1,5 +1,7 @@
 import { Type } from 'typebox';
 import { present } from '../../lib/present.ts';
+import { usageError } from '../core/exit.ts';
+import { findSuites } from '../tests/suites.ts';
 import { shorten } from './read-tools.ts';
 import { choice, prFields, repoFields, type Tool, tool, words } from './tool.ts';
 
@@ -63,14 +65,21 @@ const quarantine = tool({
       ),
     ),
     reason: words('Why, for people who read it later.', 1000),
+    suites: Type.Optional(
+      Type.Array(Type.String(), {
+        description: 'The suites to quarantine it in. Needed if its id stands for tests in several suites.',
+      }),
+    ),
     until: Type.Optional(words('When the decision ends by itself: an instant such as 2027-01-31T00:00:00Z.')),
   },
   run: async ({ context, findScope }, given) => {
-    const { test_id, setting = 'ALWAYS_QUARANTINE', reason, until: expires_at } = given;
-    const scope = await findScope(given);
+    const { test_id, setting = 'ALWAYS_QUARANTINE', reason, until: expires_at, suites } = given;
+    const ref = { ...(await findScope(given)), test_id };
+    const isOpen = setting === 'ALWAYS_QUARANTINE' && suites === undefined;
+    const where = isOpen ? await findSuites(context, ref, needSuites) : present({ suites });
     const { test } = await context.call('setQuarantine', {
-      ...scope,
-      test_id,
+      ...ref,
+      ...where,
       setting,
       reason,
       ...present({ expires_at }),
@@ -78,6 +87,10 @@ const quarantine = tool({
     return [{ title: `The test is ${test.quarantined ? '' : 'not '}quarantined now:`, data: test }];
   },
 });
+
+async function needSuites(_suites: readonly string[], list: string): Promise<never> {
+  throw usageError(`${list}Ask the person in which of them it should be quarantined, and name these in \`suites\`.`);
+}
 
 // SPEC W54
 export const WRITE_TOOLS: readonly Tool[] = [

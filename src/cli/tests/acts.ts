@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { present } from '../../lib/present.ts';
-import { addExamples, parseInstant } from '../core/arguments.ts';
+import { addExamples, collect, parseInstant } from '../core/arguments.ts';
 import { type Context, withContext } from '../core/context.ts';
 import { usageError } from '../core/exit.ts';
 import { clean, formatTime, paint } from '../core/terminal.ts';
@@ -14,6 +14,7 @@ import {
   type TestScope,
   testCommand,
 } from './scope.ts';
+import { askForSuites, findSuites } from './suites.ts';
 
 // SPEC W8
 export function defineActs(tests: Command): void {
@@ -41,6 +42,8 @@ interface QuarantineOptions extends ScopeOptions {
   readonly clear?: true;
   readonly reason: string;
   readonly until?: string;
+  readonly suite?: string[];
+  readonly allSuites?: true;
 }
 
 function defineQuarantine(tests: Command): void {
@@ -55,20 +58,30 @@ function defineQuarantine(tests: Command): void {
       'When it ends automatically: 7d (also m, h, w) from now, or an instant.',
       parseInstant('future'),
     )
+    .option('--suite <suite>', 'Quarantine it in this suite alone; repeat it for several.', collect)
+    .option('--all-suites', 'Quarantine it in every suite in which it is known now.')
     .action(
       withContext(async (context, words: string, options: QuarantineOptions) => {
-        const { never, clear, reason, until } = options;
+        const { never, clear, reason, until, suite, allSuites } = options;
         if (never && clear) throw usageError('Say only one of --never and --clear.');
         if (clear && until !== undefined) throw usageError('--until says when a decision ends; --clear ends it now.');
+        if (suite && allSuites) throw usageError('Say only one of --suite and --all-suites.');
+        if ((suite || allSuites) && (never || clear))
+          throw usageError('--suite and --all-suites say where a test is quarantined, and go with no other decision.');
         const setting = never ? 'NEVER_QUARANTINE' : clear ? 'UNSPECIFIED' : 'ALWAYS_QUARANTINE';
         const { scope, test_id } = await find(context, words, options);
         const expiry = until === undefined ? {} : { expires_at: until };
-        const reply = await context.call('setQuarantine', { ...scope, test_id, setting, reason, ...expiry });
+        const isOpen = setting === 'ALWAYS_QUARANTINE' && !suite && !allSuites;
+        const where = isOpen
+          ? await findSuites(context, { ...scope, test_id }, askForSuites)
+          : present({ suites: suite });
+        const reply = await context.call('setQuarantine', { ...scope, test_id, setting, reason, ...expiry, ...where });
         context.show(reply, () => `${formatTitle(reply.test)}: ${describeQuarantine(reply.test)}.`);
       }),
     );
   addExamples(command, [
     `sluice tests quarantine ${EXAMPLE_ID} --reason 'Blocks everybody; see NET-12' --until 7d`,
+    `sluice tests quarantine ${EXAMPLE_ID} --reason 'See NET-12' --suite 'connection > pooled'`,
     `sluice tests quarantine ${EXAMPLE_ID} --never --reason 'Guards the payments'`,
     `sluice tests quarantine ${EXAMPLE_ID} --clear --reason 'Fixed by #71'`,
   ]);

@@ -70,6 +70,7 @@ function optionalFacts(test: DetailsView): [string, string][] {
   return [
     ['File', test.file_path ?? ''],
     ['Class', test.classname ?? ''],
+    ['Suites', test.suites.join(', ')],
     ['Owners', test.codeowners.join(', ')],
     ['Labels', test.labels.map(({ name }) => name).join(', ')],
     ['Ticket', test.ticket?.html_url ?? ''],
@@ -84,9 +85,10 @@ export function describeQuarantine(test: DetailsView): string {
     : 'not quarantined';
   const override = test.quarantine_override;
   if (override === undefined) return state;
+  const where = override.suites === undefined ? '' : ` in ${clean(override.suites.join(', '))}`;
   const word = override.setting === 'ALWAYS_QUARANTINE' ? 'always' : 'never';
   const end = override.expires_at === undefined ? '' : `; ends ${formatTime(override.expires_at)}`;
-  return `${state} (${word}, ${describeAct(override)}${end})`;
+  return `${state} (${word}${where}, ${describeAct(override)}${end})`;
 }
 
 interface Act {

@@ -205,5 +205,6 @@ function formatQuarantined(tests: readonly QuarantinedView[], none: string): str
     { title: 'REVIEW', cell: ({ review }) => (review === undefined ? '-' : REVIEWS[review]) },
     { title: 'ID', keeps: true, cell: (test) => test.test_case_id },
     { title: 'TEST', shrinks: true, cell: (test) => formatName({ ...test, file_path: test.file ?? null }) },
+    { title: 'SUITES', shrinks: true, cell: ({ quarantined_suites: suites = [] }) => suites.join(', ') || '-' },
   ]);
 }

@@ -13,7 +13,8 @@ interface WithPaths {
 }
 
 /** Paths beyond the limit are not told apart and never covered by a quarantine. */
-const MAX_PATHS = 16;
+// SPEC F81
+const MAX_PATHS = 50;
 
 export function pathsOf({ paths }: WithPaths): readonly KnownPath[] {
   return paths ?? NO_PATHS;
@@ -64,7 +65,25 @@ export function isOfPath(state: WithPaths, run: Pick<RunRef, 'path'>, path: stri
   return pathsOf(state).every(([known]) => known === path);
 }
 
-/** Tells whether a person's decision at this instant was about this path too. */
-export function wasKnown(state: WithPaths, path: string, at: Instant): boolean {
-  return pathsOf(state).some(([known, since]) => known === path && since <= at);
+/** The paths that a person could know of at this instant. */
+export function pathsKnownAt(state: WithPaths, at: Instant): readonly string[] {
+  return pathsOf(state).flatMap(([path, since]) => (since <= at ? [path] : []));
+}
+
+/**
+ * A suite as people read and name it: the outermost suite of the test, then the path. The outermost one is the same in
+ * all suites of a test, so that cutting it leaves their names different.
+ */
+export function suiteNameOf(parent: string | null, path: string): string {
+  return [parent?.slice(0, 200).toWellFormed(), path].filter(Boolean).join(' > ') || '(no suite)';
+}
+
+const MAX_NAMED = 3;
+
+/** ` in s > a, s > b`; a longer list ends in the number of the others. Empty if there are none. */
+export function inSuites(names: readonly string[] = []): string {
+  if (names.length === 0) return '';
+  const more = names.length - MAX_NAMED;
+  const shown = names.slice(0, MAX_NAMED).map((name) => name.slice(0, 200).toWellFormed());
+  return ` in ${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

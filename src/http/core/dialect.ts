@@ -141,6 +141,7 @@ function withoutDecisions(test: Json): Json {
     pull_requests_impacted_last_30d: _8,
     average_duration_ms: _9,
     last_failure_at: _10,
+    suites: _11,
     ...rest
   } = test;
   return rest;

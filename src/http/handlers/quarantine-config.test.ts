@@ -61,7 +61,7 @@ describe('getQuarantineConfig', () => {
     assert.deepEqual((await lookUp(...sent)).testIds, ['trunk:x', '7']);
   });
 
-  test('leaves an id out that stands for tests in several suites, unless all that failed are covered [F50]', async () => {
+  test('leaves an id out that stands for tests in several suites, unless all that failed are covered [F50] [F80]', async () => {
     await quarantine(idOf());
     const { known } = await world.store.testIngest.load(world.repository.id, [idOf()]);
     const seq = await world.store.tests.getWatermark(world.repository.id);
@@ -83,6 +83,11 @@ describe('getQuarantineConfig', () => {
     assert.deepEqual(await found({ ...failing(), suitePaths: ['', 'with coupon'] }), []);
     assert.deepEqual(await found(failing()), []);
     assert.deepEqual(await found(), []);
+    const scope = { ...world.scope, test_id: idOf(), setting: 'ALWAYS_QUARANTINE', reason: 'So.' };
+    await world.ok('/v1/flaky-tests/set-quarantine', { ...scope, suites: [`${test.parent} > with coupon`] });
+    assert.deepEqual(await found({ ...failing(), suitePaths: ['with coupon'] }), [idOf()]);
+    assert.deepEqual(await found({ ...failing(), suitePaths: [''] }), [], 'the flag does not widen the decision');
+    assert.deepEqual(await found(failing()), []);
   });
 
   test('answers all quarantined ids where no test is named, as they are now [U20]', async () => {

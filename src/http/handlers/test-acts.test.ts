@@ -11,6 +11,7 @@ import { defaultMonitors } from '../../flaky/settings.ts';
 import type { TestRow } from '../../storage/tests.ts';
 
 const at = (instant: number) => new Date(instant).toISOString();
+const DECISION = { setting: 'ALWAYS_QUARANTINE', reason: 'So.' };
 const path = (name: string) => `/v1/flaky-tests/${name}`;
 
 describe('decisions of people about a test', () => {
@@ -97,7 +98,64 @@ describe('decisions of people about a test', () => {
       );
     });
 
+    describe('of a test in several suites', () => {
+      const always = { setting: 'ALWAYS_QUARANTINE', reason: 'Noise.' };
+      const inTwo = async () => {
+        const test = await told({ path: 'a' });
+        return told({ test, path: 'b' });
+      };
+      const list = (name: string) =>
+        world.ok<Record<string, { quarantined_suites?: string[] }[]>>(path(name), { ...world.scope, page_query: {} });
+
+      test('names the suites in its answer, in lists, events and the feed [F80] [F83]', async () => {
+        const test = await inTwo();
+        const shown = await act('set-quarantine', test, { ...always, suites: ['math > b'] });
+        assert.deepEqual(shown.suites, ['math > a', 'math > b']);
+        assert.deepEqual(shown.quarantine_override?.suites, ['math > b']);
+        assert.deepEqual((await list('list-quarantined-tests'))['quarantined_tests']?.[0]?.quarantined_suites, [
+          'math > b',
+        ]);
+        assert.deepEqual((await list('list-tests'))['tests']?.[0]?.quarantined_suites, ['math > b']);
+        const [, changed] = await events(test);
+        assert.deepEqual(changed?.suites, ['math > b']);
+        assert.match(`${changed?.text}`, /from UNSPECIFIED to ALWAYS_QUARANTINE in math > b\.$/);
+        const feed = await world.ok<{ events: { type: string; text: string; data: { suites?: string[] } }[] }>(
+          '/v1/listEvents',
+          { types: ['test_case.quarantining_setting_changed'] },
+        );
+        assert.deepEqual(feed.events[0]?.data.suites, ['math > b']);
+        assert.match(`${feed.events[0]?.text}`, / to ALWAYS_QUARANTINE in math > b\. Noise\.$/);
+        const trunk = await world.ok<{ test: object }>('/trunk/v1/flaky-tests/get-test-details', body(test, {}));
+        assert.equal(Object.keys(trunk.test).filter((key) => key.endsWith('suites')).length, 0);
+        const lists = await world.ok<{ quarantined_tests: object[] }>('/trunk/v1/flaky-tests/list-quarantined-tests', {
+          ...world.scope,
+          page_query: {},
+        });
+        assert.equal('quarantined_suites' in (lists.quarantined_tests[0] ?? {}), false);
+      });
+
+      test('covers all suites that are known then if none is named, and no later one [F80]', async () => {
+        const test = await inTwo();
+        await act('set-quarantine', test, always);
+        await told({ test, path: 'c' });
+        const shown = await details(test);
+        assert.deepEqual(shown.suites, ['math > a', 'math > b', 'math > c']);
+        assert.deepEqual(shown.quarantine_override?.suites, ['math > a', 'math > b']);
+      });
+
+      test('refuses a suite that the test is not in, and names those it is in [F80]', async () => {
+        const more = { ...always, suites: ['math > a', 'math > d'] };
+        const { errors } = await refused('400 VALIDATION_FAILED', 'set-quarantine', await inTwo(), more);
+        assert.deepEqual(pluck(errors, 'message'), [
+          'must be suites of the test: there is no "math > d". It has "math > a", "math > b"',
+        ]);
+      });
+    });
+
     for (const [what, more, where] of [
+      ['a suite of a test whose results name none', { ...DECISION, suites: ['math'] }, '/suites'],
+      ['a suite to never quarantine it in', { ...DECISION, setting: 'NEVER_QUARANTINE', suites: ['math'] }, '/suites'],
+      ['an empty list of suites', { ...DECISION, suites: [] }, '/suites'],
       ['no reason', { setting: 'ALWAYS_QUARANTINE' }, '/reason'],
       ['an empty reason', { setting: 'ALWAYS_QUARANTINE', reason: '' }, '/reason'],
       ['a blank reason', { setting: 'ALWAYS_QUARANTINE', reason: ' \n\t' }, '/reason'],

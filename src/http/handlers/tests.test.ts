@@ -63,6 +63,7 @@ describe('flaky tests over HTTP', () => {
       pull_requests_impacted_last_30d: _8,
       average_duration_ms: _9,
       last_failure_at: _10,
+      suites: _11,
       ...rest
     } = await details(id);
     return rest;
@@ -103,6 +104,7 @@ describe('flaky tests over HTTP', () => {
         classname: 'MathTest',
         ticket: { html_url: 'https://tickets.test/1' },
         first_seen_at: at(NOON),
+        suites: [],
         quarantined_at: at(NOON),
         quarantine_override: {
           setting: 'ALWAYS_QUARANTINE',
@@ -134,6 +136,7 @@ describe('flaky tests over HTTP', () => {
         pull_requests_impacted_last_30d: 0,
         quarantined: false,
         first_seen_at: at(NOON),
+        suites: [],
         labels: [],
         monitors: [],
       });

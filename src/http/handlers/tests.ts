@@ -104,6 +104,7 @@ export const TESTS_ROUTES: readonly Route[] = [
       setting: upper(body.setting),
       reason: body.reason,
       expiresAt: body.expires_at === undefined ? null : instant('/expires_at', body.expires_at),
+      suites: body.suites ?? null,
       baseUrl,
     }),
   ),

@@ -41,10 +41,10 @@ export const FACT_COLUMNS = Object.keys(BATCH_FACTS) as (keyof typeof BATCH_FACT
 const facts = rowsOf(BATCH_FACTS);
 export const toFacts = facts.to;
 
-type BatchPlace = Omit<Schema['test_batches'], keyof typeof BATCH_FACTS>;
+type BatchPlace = Omit<Schema['test_batches'], keyof typeof BATCH_FACTS | 'is_proven'>;
 
 export function fromBatch(place: BatchPlace, batch: BatchFacts): Schema['test_batches'] {
-  return { ...place, ...facts.from(batch) };
+  return { ...place, ...facts.from(batch), is_proven: false };
 }
 
 export type RowPlace = Pick<Schema['test_events'], 'repository_id' | 'seq' | 'ordinal'>;

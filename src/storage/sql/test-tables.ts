@@ -149,6 +149,8 @@ export const TEST_TABLES = {
     repository_id: text,
     seq: number,
     ...BATCH_FACTS,
+    /** Of version 0.2, which may write beside this one. */
+    is_proven: flag,
     received_at: number,
     /** The part that holds its runs; null: it has none. */
     part: orNull(number),
@@ -217,6 +219,8 @@ export const TEST_TABLES = {
     retry_at: orNull(number),
     /** Its evidence was taken back, and its tests are not counted again yet. */
     is_to_recount: flag,
+    /** Of version 0.2, which may write beside this one. */
+    is_proven: flag,
   },
   upload_sequences: { repository_id: text, last_no: number },
   upload_bodies: { id: text, pieces: number, size_bytes: number, last_at: number },

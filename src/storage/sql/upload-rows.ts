@@ -20,5 +20,6 @@ export function fromUpload({ counts, ...upload }: Upload, no: number | null): Sc
     tests_failed: counts?.failed ?? null,
     retry_at: null,
     is_to_recount: false,
+    is_proven: false,
   };
 }

@@ -23,6 +23,23 @@ export function ReasonField({ value, isNeeded = false }: ReasonProps) {
   );
 }
 
+/** A choice of at least one. */
+export function SuitesField({ suites, chosen }: { suites: readonly string[]; chosen: Signal<readonly string[]> }) {
+  const choose = (suite: string) => {
+    chosen.value = suites.filter((each) => (each === suite) !== chosen.value.includes(each));
+  };
+  return (
+    <fieldset>
+      <legend>In which of its suites</legend>
+      {suites.map((suite) => (
+        <label key={suite}>
+          <input type="checkbox" required={chosen.value.length === 0} onChange={() => choose(suite)} /> {suite}
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
 const DAYS = [
   ['1', 'a day'],
   ['7', '7 days'],

@@ -7,7 +7,6 @@ import { markedTests } from './006-marked-tests.ts';
 import { feedInChanges } from './007-feed-in-changes.ts';
 import { people } from './008-people.ts';
 import { servers } from './009-servers.ts';
-import { unprovenUploads } from './010-unproven-uploads.ts';
 import type { Migration } from './migration.ts';
 
 /** In order: the first is version 1. */
@@ -21,5 +20,4 @@ export const MIGRATIONS: readonly Migration[] = [
   feedInChanges,
   people,
   servers,
-  unprovenUploads,
 ];

@@ -82,9 +82,10 @@ function CheckLine({ place, testRunId, check, isOver }: LineProps) {
       {check.summary !== undefined && check.summary !== '' && <p class="muted">{check.summary}</p>}
       {failed.length > 0 && (
         <ul class="failed-tests">
-          {failed.slice(0, 20).map(({ id, name, isExcused, reason }) => (
+          {failed.slice(0, 20).map(({ id, name, suites, isExcused, reason }) => (
             <li key={id}>
               <a href={toPath({ page: 'test', org: place.org, repo: place.repo, testId: id })}>{name}</a>
+              {suites !== undefined && <span class="muted"> {suites.join(', ')}</span>}
               {isExcused && <span class="tag">quarantined</span>}
               {reason !== undefined && <span class="muted"> {reason}</span>}
             </li>

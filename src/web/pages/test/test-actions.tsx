@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { call } from '../../core/api.ts';
 import { may } from '../../core/session.ts';
 import { Dialog } from '../../ui/dialog.tsx';
-import { ReasonField, UntilField, untilOf } from '../../ui/fields.tsx';
+import { ReasonField, SuitesField, UntilField, untilOf } from '../../ui/fields.tsx';
 import { type Test, type TestPlace, testBody } from './place.ts';
 
 interface Props {
@@ -46,7 +46,7 @@ export function TestActions({ place, test, onChange }: Props) {
         </button>
       ))}
       {(asked.value === 'quarantine' || asked.value === 'never') && (
-        <Decide {...own} isNever={asked.value === 'never'} />
+        <Decide {...own} key={test.suites.length} isNever={asked.value === 'never'} suites={test.suites} />
       )}
       {(asked.value === 'end' || asked.value === 'allow') && <Clear {...own} act={asked.value} />}
       {(asked.value === 'flag' || asked.value === 'unflag') && <Flag {...own} isFlagged={asked.value === 'flag'} />}
@@ -65,8 +65,9 @@ interface AskProps {
   readonly onDone: () => void;
 }
 
-function Decide({ place, onDone, isNever }: AskProps & { readonly isNever: boolean }) {
+function Decide({ place, onDone, isNever, suites }: AskProps & { isNever: boolean; suites: readonly string[] }) {
   const reason = useSignal('');
+  const chosen = useSignal<readonly string[]>(suites.length > 1 ? [] : suites);
   const days = useSignal('14');
   const act = () => {
     const until = untilOf(days.value);
@@ -75,6 +76,7 @@ function Decide({ place, onDone, isNever }: AskProps & { readonly isNever: boole
       setting: isNever ? 'NEVER_QUARANTINE' : 'ALWAYS_QUARANTINE',
       reason: reason.value.trim(),
       ...(until === undefined ? {} : { expires_at: until }),
+      ...(isNever || suites.length === 0 ? {} : { suites: [...chosen.value] }),
     });
   };
   return (
@@ -89,6 +91,7 @@ function Decide({ place, onDone, isNever }: AskProps & { readonly isNever: boole
           ? 'Its failures block pull requests again, even if it is flaky.'
           : 'It still runs. Its failures block nobody until the quarantine ends.'}
       </p>
+      {!isNever && suites.length > 1 && <SuitesField suites={suites} chosen={chosen} />}
       <ReasonField value={reason} isNeeded />
       <UntilField value={days} ends="until somebody decides otherwise" />
     </Dialog>

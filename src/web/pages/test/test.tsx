@@ -123,8 +123,8 @@ function Quarantine({ test }: { readonly test: Test }) {
   }
   return (
     <p>
-      {decided.setting === 'ALWAYS_QUARANTINE' ? 'Quarantined' : 'Never quarantined'} by {decided.actor}{' '}
-      <Ago at={decided.at} />,{' '}
+      {decided.setting === 'ALWAYS_QUARANTINE' ? 'Quarantined' : 'Never quarantined'}
+      {decided.suites !== undefined && ` in ${decided.suites.join(', ')}`} by {decided.actor} <Ago at={decided.at} />,{' '}
       {decided.expires_at === undefined ? (
         'until somebody decides otherwise'
       ) : (

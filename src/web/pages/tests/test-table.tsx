@@ -56,6 +56,7 @@ function Sorted({ by, asked, text }: { readonly by: Sort; readonly asked: ListQu
 
 function TestRow({ place, test }: { readonly place: RepoPlace; readonly test: Test }) {
   const { id, name, variant, status, quarantined, codeowners, file_path, classname, parent, daily } = test;
+  const where = test.quarantined_suites === undefined ? '' : ` Quarantined in ${test.quarantined_suites.join(', ')}.`;
   return (
     <tr>
       <th scope="row">
@@ -70,7 +71,7 @@ function TestRow({ place, test }: { readonly place: RepoPlace; readonly test: Te
           ))}
         </span>
       </th>
-      <td class="status" title={status.reason}>
+      <td class="status" title={status.reason + where}>
         <State look={lookOfTest(status.value)} />
         {quarantined && <span class="tag">quarantined</span>}
       </td>
