@@ -160,8 +160,11 @@ export interface UploadStore {
   getWatermark(repositoryId: RepositoryId): Promise<number>;
   /** Newest first. */
   list(query: UploadListQuery): Promise<{ readonly totalRows: number; readonly uploads: readonly Upload[] }>;
-  /** True if an ACCEPTED upload is tied to the candidate and check. */
-  hasWaiting(repositoryId: RepositoryId, candidateId: string, check: string): Promise<boolean>;
+  /**
+   * True if an ACCEPTED upload is tied to the candidate and check, or was received by the given instant and names no
+   * candidate: its processing may tie it.
+   */
+  hasWaiting(repositoryId: RepositoryId, candidateId: string, check: string, untiedBy?: Instant): Promise<boolean>;
   /** Accepted and unprocessed uploads; none for a repository without any. */
   countWaiting(
     repositoryIds: readonly RepositoryId[],

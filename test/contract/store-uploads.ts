@@ -200,6 +200,13 @@ function listPromises({ inRepository }: StoreTests): void {
     await uploads.finish(anOutcome(upload.id));
     assert.equal(await uploads.hasWaiting(id, 'c', 'unit'), false);
   });
+
+  inRepository('an upload that names no candidate may turn out to be of any [V58]', async ({ uploads, id }) => {
+    const { receivedAt } = await uploads.create(anUpload(id, { fields: someFields({ candidateId: null }) }), 0);
+    assert.equal(await uploads.hasWaiting(id, 'c', 'unit'), false);
+    assert.equal(await uploads.hasWaiting(id, 'c', 'unit', receivedAt - 1), false);
+    assert.equal(await uploads.hasWaiting(id, 'c', 'unit', receivedAt), true);
+  });
 }
 
 /** Over all repositories, so each in a store of its own. */

@@ -2,21 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { CandidateView } from '../../src/app/queue/candidate-view.ts';
 import type { EntryView } from '../../src/app/queue/entry-view.ts';
-import type { UploadView } from '../../src/app/uploads/uploads.ts';
-import { until } from './harness.ts';
-import { aReportingQueue, caseOf, FAILURE, reportOf, submitFiles, upload } from './quarantine-world.ts';
+import { aReportingQueue, caseOf, FAILURE, processed, reportOf, submitFiles, upload } from './quarantine-world.ts';
 import { type TestQueue, useServer } from './test-queue.ts';
 
 const quarantineItself = ({ api, repo }: TestQueue) =>
   api.ok('flaky-tests/update-settings', { repo, org_url_slug: 'default', auto_quarantine: true });
-
-async function processed({ api, repo }: TestQueue): Promise<void> {
-  const body = { repo, org_url_slug: 'default', page_query: {} };
-  await until('every upload is processed', 20_000, async () => {
-    const { uploads } = await api.ok<{ uploads: readonly UploadView[] }>('flaky-tests/list-uploads', body);
-    return uploads.every(({ status }) => status !== 'ACCEPTED') ? true : undefined;
-  });
-}
 
 /** How many tests are quarantined now. */
 async function quarantined({ api, repo }: TestQueue): Promise<number> {

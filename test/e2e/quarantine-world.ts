@@ -1,8 +1,9 @@
 // Queues whose checks leave reports of tests, and uploads of such reports by others.
 import assert from 'node:assert/strict';
 import type { EntryView } from '../../src/app/queue/entry-view.ts';
+import type { UploadView } from '../../src/app/uploads/uploads.ts';
 import { aCheckedQueue, untilLeft } from './checks.ts';
-import type { Client } from './harness.ts';
+import { type Client, until } from './harness.ts';
 import type { ServerWorld, TestQueue } from './test-queue.ts';
 
 export const FAILURE = '<failure message="no">no</failure>';
@@ -64,4 +65,13 @@ export async function upload(
   const init = { method: 'POST', headers: { 'content-type': 'application/xml' }, body: report };
   const { status, text } = await api.send(`flaky-tests/upload-results?${fields}`, init);
   assert.equal(status, 202, text);
+}
+
+/** Waits until every upload of the repository is processed. */
+export async function processed({ api, repo }: TestQueue): Promise<void> {
+  const body = { repo, org_url_slug: 'default', page_query: {} };
+  await until('every upload is processed', 20_000, async () => {
+    const { uploads } = await api.ok<{ uploads: readonly UploadView[] }>('flaky-tests/list-uploads', body);
+    return uploads.every(({ status }) => status !== 'ACCEPTED') ? true : undefined;
+  });
 }

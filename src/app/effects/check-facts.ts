@@ -28,7 +28,8 @@ export async function collectCheckFacts(
   const candidateId = candidateIdOf(found.id, candidate.number);
   // Waiting uploads are counted before the results are read: one that is processed in between is found by the next
   // poll.
-  const isWaiting = await app.store.uploads.hasWaiting(found.repositoryId, candidateId, check);
+  const reportedAt = candidate.checks.find(({ name }) => name === check)?.reportedAt;
+  const isWaiting = await app.store.uploads.hasWaiting(found.repositoryId, candidateId, check, reportedAt);
   const results = await app.store.testIngest.findCheckResults(found.repositoryId, candidateId, check);
   const loaded = { results, plannedAt: candidate.plannedAt };
   const tests = repository === undefined ? new Map() : await loadTests(run, repository, loaded);

@@ -37,6 +37,7 @@ async function begin(mode: QueueSettings['honorQuarantine'] = 'ON', settings: Pa
   await judged.set({ ...settings, honorQuarantine: mode });
   await judged.storeTests(FLAKY, SOLID);
   await storeUpload(world, undefined);
+  await finishUpload(world, undefined);
   world.worker.start();
   await world.submit();
   await world.clock.pass(10);
@@ -489,7 +490,7 @@ describe('the facts of a judgement', () => {
   });
 });
 
-async function finishUpload({ store }: WorkerWorld, candidate: CandidateNumber): Promise<void> {
+async function finishUpload({ store }: WorkerWorld, candidate: CandidateNumber | undefined): Promise<void> {
   const ended = { partsDone: 1, status: 'PROCESSED', processedAt: 0, testRuns: 1, fields: null, issues: [] } as const;
   await store.uploads.finish({ ...ended, flaw: null, counts: null, uploadId: `upload of ${candidate}` });
 }

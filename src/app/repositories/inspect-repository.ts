@@ -1,11 +1,13 @@
 import type { ReplyOf } from '../../contract/operation.ts';
 import type * as repositoriesContract from '../../contract/repositories.ts';
+import type { Queue } from '../../engine/queue.ts';
 import type { SetupFinding } from '../../forge/hosting.ts';
 import type { Repository } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { findRepository, getForge, type QueueRef, toForgeRepository } from '../core/find-queue.ts';
 import { type Answer, isRefusal } from '../core/refusal.ts';
+import { getTestSettings } from '../tests/stored-test-settings.ts';
 import { checkPlace } from './settle-identity.ts';
 
 type Inspection = ReplyOf<typeof repositoriesContract.inspectRepository>;
@@ -28,7 +30,28 @@ export async function inspectRepository(
     hosting === undefined
       ? await inspectPlain(app, repository, targetBranch)
       : await hosting.inspect(toForgeRepository(repository), targetBranch, found?.queue.settings);
-  return { findings: findings.map(({ level, code, text }) => ({ level: upper(level), code, text })) };
+  const all = [...findings, ...(await inspectReports(app, repository, found?.queue))];
+  return { findings: all.map(({ level, code, text }) => ({ level: upper(level), code, text })) };
+}
+
+/** Where quarantine decides something, reports must come with the runs of required checks. */
+// SPEC F84
+async function inspectReports(app: App, repository: Repository, queue: Queue | undefined): Promise<SetupFinding[]> {
+  const { autoQuarantine } = (await getTestSettings(app, repository)).settings;
+  if (queue === undefined || (!autoQuarantine && queue.settings.honorQuarantine !== 'ON')) return [];
+  const how = 'Let CI upload them, also on test branches: docs/uploading.md has a workflow to copy.';
+  if ((await app.store.uploads.getWatermark(repository.id)) === 0) {
+    const text = `Quarantine is on, and no test results have been uploaded. ${how}`;
+    return [{ level: 'warning', code: 'NO_REPORTS', text }];
+  }
+  const hasSome = (name: string) =>
+    queue.reportDelays.some(({ check, delaysMs }) => check === name && delaysMs.some((ms) => ms !== null));
+  const names = queue.lastPasses.map(({ check }) => check);
+  if (names.length === 0) return [];
+  const text = names.some(hasSome)
+    ? `Test results of ${names.filter(hasSome).join(', ')} come with its runs, so that quarantine counts.`
+    : `Quarantine is on, and no test results came with the last landed runs of ${names.join(', ')}. ${how}`;
+  return [{ level: names.some(hasSome) ? 'ok' : 'warning', code: 'REPORTS', text }];
 }
 
 /** Plain git has no rules and permissions to check. */

@@ -30,14 +30,18 @@ export function uploadStatements(compiler: StatementCompiler) {
         .orderBy('received_at', 'desc')
         .limit(1),
     ),
-    findWaiting: compiler.statement<Repository & { candidateId: string; check: string }>()((param) =>
+    findWaiting: compiler.statement<Repository & { candidateId: string; check: string; untiedBy: number }>()((param) =>
       builder
         .selectFrom('uploads')
         .select('id')
         .where('repository_id', '=', param('repositoryId'))
         .where(IS_WAITING)
-        .where('candidate_id', '=', param('candidateId'))
-        .where('check_name', '=', param('check'))
+        .where((eb) =>
+          eb.or([
+            eb.and([eb('candidate_id', '=', param('candidateId')), eb('check_name', '=', param('check'))]),
+            eb.and([eb('candidate_id', 'is', null), eb('received_at', '<=', param('untiedBy'))]),
+          ]),
+        )
         .limit(1),
     ),
     listToRecount: compiler.statement<object>()(() =>

@@ -99,9 +99,9 @@ function listOperations(
         const uploads = (yield* all(statements.list, query)).map(toUpload);
         return { totalRows: (yield* first(statements.count, query))?.total ?? 0, uploads };
       }),
-    hasWaiting: (repositoryId, candidateId, check) =>
+    hasWaiting: (repositoryId, candidateId, check, untiedBy = -1) =>
       engine.read(function* () {
-        return (yield* first(statements.findWaiting, { repositoryId, candidateId, check })) !== undefined;
+        return (yield* first(statements.findWaiting, { repositoryId, candidateId, check, untiedBy })) !== undefined;
       }),
     countWaiting: (repositoryIds) =>
       engine.read(function* () {
