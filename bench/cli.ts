@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { getSubmittedPullRequest, submitPullRequest } from '../src/contract/pull-requests.ts';
-import { getQueue } from '../src/contract/queues.ts';
+import { pollPullRequest, submitPullRequest } from '../src/contract/pull-requests.ts';
+import { pollQueue } from '../src/contract/queues.ts';
 import { uploadResults } from '../src/contract/uploads.ts';
 import { readVersion } from '../src/lib/version.ts';
 import { SLUICE_SOURCE } from '../test/helpers/sluice-command.ts';
@@ -15,7 +15,7 @@ import { median, printFigure, progress } from './lib/figure.ts';
 const RUNS = 20;
 /** CPU seconds of one command, Node's own start included. */
 const GOAL = 0.2;
-/** Seconds of `npx sluice upload` in a CI job that has installed sluice-cli. */
+/** Seconds of `npx sluice upload` in a CI job that has installed the package of the command line. */
 const UPLOAD_GOAL = 3;
 const UPLOADS = 5;
 
@@ -48,12 +48,12 @@ export async function run(): Promise<void> {
 
 /** As a CI job does it: with the package, through npx, and under the Node of the PATH. */
 async function measureUpload(url: string): Promise<void> {
-  progress(`cli: ${UPLOADS} times npx sluice upload, of the package sluice-cli`);
+  progress(`cli: ${UPLOADS} times npx sluice upload, of the package of the command line`);
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
   try {
     const release = new URL('../scripts/release.mjs', import.meta.url).pathname;
     await promisify(execFile)(process.execPath, [release, '--draft', '--to', folder]);
-    const archive = join(folder, `sluice-cli-${readVersion()}.tgz`);
+    const archive = join(folder, `sluice-queue-cli-${readVersion()}.tgz`);
     await promisify(execFile)('npm', ['install', '--offline', '--no-audit', '--no-fund', archive], { cwd: folder });
     const report = '<testsuite name="net"><testcase name="adds" classname="net" time="0.1"/></testsuite>';
     await writeFile(join(folder, 'junit.xml'), report);
@@ -72,7 +72,7 @@ async function measureUpload(url: string): Promise<void> {
   }
 }
 
-const OPERATIONS = [getSubmittedPullRequest, submitPullRequest, getQueue, uploadResults];
+const OPERATIONS = [pollPullRequest, submitPullRequest, pollQueue, uploadResults];
 
 function replyTo(url = ''): string {
   const operation = OPERATIONS.find(({ path }) => url.split('?')[0] === `/v1${path}`);

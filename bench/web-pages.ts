@@ -150,7 +150,7 @@ async function measureFlood(context: BrowserContext, world: WebWorld, seconds: n
   await page.getByText('live', { exact: true }).waitFor();
   let reads = 0;
   page.on('request', (request) => {
-    if (request.url().endsWith('/getQueue')) reads += 1;
+    if (request.url().endsWith('/pollQueue')) reads += 1;
   });
   await page.evaluate(WATCH_TASKS);
   const sent = await sendEvents(world, seconds);

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The command `sluice` of the package sluice-cli. It is bundled; any Node from 20 on runs the bundle.
+// The command `sluice` of the package of the command line alone. It is bundled; any Node from 20 on runs the bundle.
 import { keepCompiledCode } from '../scripts/lib/compile-cache.mjs';
 
 keepCompiledCode();

@@ -1,5 +1,5 @@
-// `npm run release`: makes the packages `sluice` and `sluice-cli` of this version in dist/, each with its bill of materials,
-// and their checksums. It publishes nothing, and needs no network once the packages of the clone are installed.
+// `npm run release`: makes the packages of this version in dist/, of the server and of the command line, each with its
+// bill of materials, and their checksums. It publishes nothing, and needs no network once the packages of the clone are installed.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { createSbom } from './sbom.mjs';
 
 const usage = `usage: npm run release [-- options]
 
-Makes sluice-VERSION.tgz and sluice-cli-VERSION.tgz, each with a bill of materials, and SHA256SUMS.
+Makes sluice-queue-server-VERSION.tgz and sluice-queue-cli-VERSION.tgz, each with a bill of materials, and SHA256SUMS.
 
   --to <folder>  where, instead of dist/; its earlier packages are replaced
   --draft        also from files that are not committed, and without a date in CHANGELOG.md
@@ -20,7 +20,7 @@ Makes sluice-VERSION.tgz and sluice-cli-VERSION.tgz, each with a bill of materia
 `;
 
 /** Files of an earlier release. */
-const MADE = /^(?:sluice(?:-cli)?-\d+\.\d+\.\d+.*\.(?:tgz|cdx\.json)|SHA256SUMS)$/;
+const MADE = /^(?:sluice-queue-(?:server|cli)-\d+\.\d+\.\d+.*\.(?:tgz|cdx\.json)|SHA256SUMS)$/;
 
 const { to, draft } = parseArguments(
   { to: { type: 'string', default: join(projectRoot, 'dist') }, draft: { type: 'boolean' } },
@@ -49,13 +49,10 @@ function findProblems() {
 
 async function release(folder) {
   // Loaded now that its packages are installed.
-  const { buildCli, buildSluice } = await import('./lib/build.mjs');
+  const { buildCli, buildSluice, CLI, SERVER } = await import('./lib/build.mjs');
   mkdirSync(folder, { recursive: true });
   for (const file of readdirSync(folder)) if (MADE.test(file)) rmSync(join(folder, file));
-  const made = [
-    ...(await makePackage(folder, 'sluice', buildSluice)),
-    ...(await makePackage(folder, 'sluice-cli', buildCli)),
-  ];
+  const made = [...(await makePackage(folder, SERVER, buildSluice)), ...(await makePackage(folder, CLI, buildCli))];
   const sums = made.map(
     (file) =>
       `${createHash('sha256')
@@ -76,8 +73,10 @@ async function makePackage(folder, name, build) {
     shell: process.platform === 'win32',
   });
   rmSync(source, { recursive: true });
-  const sbom = `${name}-${version}.cdx.json`;
+  // As npm calls the file of a scoped package.
+  const file = `${name.slice(1).replace('/', '-')}-${version}`;
+  const sbom = `${file}.cdx.json`;
   const lock = JSON.parse(readFileSync(join(projectRoot, 'package-lock.json'), 'utf8'));
   writeFileSync(join(folder, sbom), `${JSON.stringify(createSbom(lock, { name, packages }), null, 2)}\n`);
-  return [`${name}-${version}.tgz`, sbom];
+  return [`${file}.tgz`, sbom];
 }

@@ -48,7 +48,7 @@ export function createSbom(lock, of) {
   };
 }
 
-/** Only the package `sluice` brings Node 24 along. */
+/** Only the package of the server brings Node 24 along. */
 function ownOf({ dependencies, optionalDependencies, ...root }, { name }) {
   return { ...root, name, dependencies, optionalDependencies: name === root.name ? optionalDependencies : {} };
 }

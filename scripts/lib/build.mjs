@@ -1,10 +1,14 @@
-// Bundles what is installed: the package `sluice`, which is everything, and `sluice-cli`, the command line alone. The
-// bundles load in a third of the time of the sources, and need neither packages nor TypeScript.
+// Bundles what is installed: the package SERVER, which is everything, and CLI, the command line alone. Both install the
+// command `sluice`. The bundles load in a third of the time of the sources, and need neither packages nor TypeScript.
 import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { ensureWeb, packagesOf } from './build-web.mjs';
 import { projectRoot } from './node24.mjs';
+
+/** The names of the packages. On the public registry, `sluice` and `sluice-cli` are not ours. */
+export const SERVER = '@sluice-queue/server';
+export const CLI = '@sluice-queue/cli';
 
 /** Packages in CommonJS call it. */
 const banner =
@@ -26,7 +30,7 @@ const common = {
 };
 
 /**
- * Writes the package `sluice` into `folder`. The bundles are two folders deep, as the sources are: their paths to
+ * Writes the package SERVER into `folder`. The bundles are two folders deep, as the sources are: their paths to
  * package.json and to bin/ stay true. Of the demo, the stages that need the packages for tests are left out.
  *
  * @param {string} folder
@@ -45,16 +49,16 @@ export async function buildSluice(folder) {
   for (const part of ['shop', 'pull-requests']) {
     cpSync(join(projectRoot, 'examples', 'demo', part), join(lib, part), { recursive: true });
   }
-  cpSync(join(projectRoot, 'deploy'), join(folder, 'deploy'), { recursive: true });
+  for (const part of ['deploy', 'docs']) cpSync(join(projectRoot, part), join(folder, part), { recursive: true });
   const ofWeb = JSON.parse(readFileSync(join(web, 'manifest.json'), 'utf8')).packages;
   const packages = [...new Set([...packagesOf(metafile), ...ofWeb])].sort();
   const { optionalDependencies } = readManifest();
-  writePackage(folder, { name: 'sluice', entry: 'sluice.mjs', packages, more: { optionalDependencies } });
+  writePackage(folder, { name: SERVER, entry: 'sluice.mjs', packages, more: { optionalDependencies } });
   return packages;
 }
 
 /**
- * Writes the package `sluice-cli` into `folder`: every command that talks to a server, and nothing that Node 20 lacks.
+ * Writes the package CLI into `folder`: every command that talks to a server, and nothing that Node 20 lacks.
  *
  * @param {string} folder
  * @returns {Promise<string[]>} the paths in node_modules of the packages that are part of it
@@ -70,27 +74,31 @@ export async function buildCli(folder) {
     plugins: [{ name: 'without-server', setup: leaveOutServer }],
   });
   const packages = packagesOf(metafile);
+  const isText = (path) => !/\.(?:png|yml)$/.test(path);
+  cpSync(join(projectRoot, 'docs'), join(folder, 'docs'), { recursive: true, filter: isText });
   const description = 'The command line of Sluice, without the server: for CI jobs and people.';
-  writePackage(folder, { name: 'sluice-cli', entry: 'sluice-cli.mjs', packages, more: { description } });
+  writePackage(folder, { name: CLI, entry: 'sluice-cli.mjs', packages, more: { description } });
   return packages;
 }
 
-/** Modules of commands that do not talk to a server, and what the command calls. */
+const refusal = (name) => `import { usageError } from './src/cli/core/exit.ts';
+export function ${name}() {
+  throw usageError('This is ${CLI}, which only talks to a server. Install the package ${SERVER} for this command.');
+}`;
+
+/** Modules of commands that do not talk to a server, and texts about them: what stands in their place. */
 const SERVER_PARTS = {
-  [join(projectRoot, 'src', 'main.ts')]: 'serve',
-  [join(projectRoot, 'examples', 'demo', 'run-demo.ts')]: 'runDemo',
-  [join(projectRoot, 'src', 'cli', 'simulate', 'simulate.ts')]: 'runSimulate',
+  [join(projectRoot, 'src', 'main.ts')]: refusal('serve'),
+  [join(projectRoot, 'examples', 'demo', 'run-demo.ts')]: refusal('runDemo'),
+  [join(projectRoot, 'src', 'cli', 'simulate', 'simulate.ts')]: refusal('runSimulate'),
+  [join(projectRoot, 'src', 'cli', 'core', 'start-text.ts')]:
+    "export const START_TEXT = 'Set SLUICE_URL to the address of your server.';",
 };
 
 function leaveOutServer(esbuild) {
-  esbuild.onLoad({ filter: /[\\/](?:main|run-demo|simulate)\.ts$/ }, ({ path }) => {
-    const name = SERVER_PARTS[path];
-    if (name === undefined) return undefined;
-    const contents = `import { usageError } from './src/cli/core/exit.ts';
-export function ${name}() {
-  throw usageError('This is sluice-cli, which only talks to a server. Install the package sluice for this command.');
-}`;
-    return { contents, resolveDir: projectRoot };
+  esbuild.onLoad({ filter: /[\\/](?:main|run-demo|simulate|start-text)\.ts$/ }, ({ path }) => {
+    const contents = SERVER_PARTS[path];
+    return contents === undefined ? undefined : { contents, resolveDir: projectRoot };
   });
 }
 
@@ -100,7 +108,7 @@ function readManifest() {
 
 function writePackage(folder, { name, entry, packages, more }) {
   const { version, description, license, type, engines } = readManifest();
-  const files = ['bin', 'lib', 'CHANGELOG.md', 'NOTICES.md', ...(name === 'sluice' ? ['deploy'] : [])];
+  const files = ['bin', 'lib', 'docs', 'CHANGELOG.md', 'NOTICES.md', ...(name === SERVER ? ['deploy'] : [])];
   const bin = { sluice: 'bin/sluice.mjs' };
   const manifest = { name, version, description, license, type, engines, bin, files, ...more };
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
@@ -114,11 +122,13 @@ function writePackage(folder, { name, entry, packages, more }) {
 }
 
 const READ_ON = {
-  sluice: `\`npx sluice serve\` runs the server with its dashboard, \`npx sluice demo\` shows a queue at work,
+  [SERVER]: `\`npx sluice serve\` runs the server with its dashboard, \`npx sluice demo\` shows a queue at work,
 and \`npx sluice --help\` lists the other commands. It needs git. On a Node before 24 it uses the Node 24 that npm
-installed with it. \`deploy/\` has a systemd unit, a container, a chart for Kubernetes and alerts.`,
-  'sluice-cli': `\`npx sluice --help\` lists the commands; \`npx sluice upload\` is the one for CI jobs. It has no
-dependencies and runs on Node 20 or newer. The package \`sluice\` has the same commands and the server.`,
+installed with it. \`deploy/\` has a systemd unit, a container, a chart for Kubernetes and alerts, and \`docs/\` the
+documentation, which the server shows at \`/docs\`.`,
+  [CLI]: `\`npx sluice --help\` lists the commands; \`npx sluice upload\` is the one for CI jobs. It has no
+dependencies and runs on Node 20 or newer. The package \`${SERVER}\` has the same commands and the server; \`docs/\` is
+the documentation of both.`,
 };
 
 /** The licences of what is bundled ask to be shown. */

@@ -2,7 +2,7 @@ import type { ReplyOf } from '../contract/operation.ts';
 import type { adviseQueue, listQueues } from '../contract/queues.ts';
 import { formatRepo } from './core/arguments.ts';
 import { formatRows } from './core/table.ts';
-import { clean, formatTime, paint, styleOfState, terminalWidth } from './core/terminal.ts';
+import { clean, formatTime, paint, shownState, styleOfState, terminalWidth } from './core/terminal.ts';
 import { wrapWords } from './core/text-width.ts';
 
 type QueueSummary = ReplyOf<typeof listQueues>['queues'][number];
@@ -25,7 +25,7 @@ export function formatQueues(queues: readonly QueueSummary[], limit = queues.len
   const table = formatRows(queues.slice(0, limit), [
     { title: 'QUEUE', shrinks: true, cell: ({ repo }) => formatRepo(repo) },
     { title: 'BRANCH', shrinks: true, cell: ({ branch }) => branch },
-    { title: 'STATE', style: styleOfState, cell: ({ state }) => state },
+    { title: 'STATE', style: styleOfState, cell: shownState },
     ...states.map((state) => ({
       title: TITLES[state] ?? state.replaceAll('_', ' '),
       align: 'right' as const,

@@ -6,6 +6,7 @@ import type { Context } from './core/context.ts';
 import { CliError, EXIT } from './core/exit.ts';
 import { createPatience } from './core/patience.ts';
 import { addEntryArguments, type EntryPlace, withEntry } from './core/place.ts';
+import { readAgain } from './core/poll.ts';
 import { clean, say } from './core/terminal.ts';
 import { cut } from './core/text-width.ts';
 import { formatEnd } from './format-entry.ts';
@@ -72,13 +73,14 @@ async function pollUntilEnd(
   const { repo, targetBranch, number } = entry;
   const body = { repo, targetBranch, pr: { number }, includeExplanation: true };
   const patience = createPatience({ failed: progress.note, back: progress.note });
-  const ask = () => context.call('getSubmittedPullRequest', body);
-  let record: EntryRecord | undefined = await ask();
+  let record: EntryRecord | undefined;
+  const ask = () => readAgain((asked: typeof body) => context.call('pollPullRequest', asked), body, record);
+  record = await ask();
   while (!hasEnded(record)) {
     if (record !== undefined) progress.show(describe(record));
     if (Date.now() >= until) return undefined;
     await delay(Math.min(POLL_MS, until - Date.now()));
-    record = await patience.ask(ask);
+    record = (await patience.ask(ask)) ?? record;
   }
   return record;
 }

@@ -98,10 +98,11 @@ function defineStatus(pr: Command): void {
           const parts = [targetBranch, 'pr', String(number)];
           return openPage(await findPage(context, { repo, forgePath: `pull/${number}`, parts, at }));
         }
-        const body = { repo, targetBranch, pr: { number }, ...present({ at }) };
-        const detail = { includeTimeline: true, includeExplanation: true, includeForecast: at === undefined };
-        const read = () => context.call('getSubmittedPullRequest', { ...body, ...detail });
-        const record = await readForetold(context, read);
+        const body = { repo, targetBranch, pr: { number }, includeTimeline: true, includeExplanation: true };
+        const record =
+          at === undefined
+            ? await readForetold(context, 'pollPullRequest', { ...body, includeForecast: true })
+            : await context.call('getSubmittedPullRequest', { ...body, at });
         context.show(record, () => formatRecord(record));
       }),
     );

@@ -16,7 +16,7 @@ import { CliError, usageError } from './core/exit.ts';
 import { readForetold, tellForecast } from './core/forecast.ts';
 import { addQueueArguments, withNewQueue, withQueue } from './core/place.ts';
 import { formatFacts } from './core/table.ts';
-import { clean, formatTime, paint, styleOfState } from './core/terminal.ts';
+import { clean, formatTime, paint, shownState, styleOfState } from './core/terminal.ts';
 import { findPage, openPage, WEB_TEXT } from './core/web.ts';
 import { formatFindings, INSPECTION_MS } from './forge/check.ts';
 import { formatExplained } from './format-entry.ts';
@@ -53,10 +53,8 @@ function defineCreate(queue: Command): void {
   addSettingOptions(command).action(
     withNewQueue(async (context, { repo, targetBranch }, options: Options) => {
       const reply = await context.call('createQueue', { repo, targetBranch, ...readSettings(options) });
-      const missing = context.isJson ? '' : await describeMissing(context, repo, targetBranch);
-      const next = `\nNext: sluice pr submit ${formatRepo(repo)} ${targetBranch} NUMBER\n`;
-      const text = () => `Created.\n\n${describeQueue(repo, reply)}${missing}${next}${proposeAdaptive(repo, reply)}`;
-      context.show(reply, text);
+      const next = context.isJson ? '' : await describeNext(context, repo, targetBranch);
+      context.show(reply, () => `Created.\n\n${describeQueue(repo, reply)}${next}${proposeAdaptive(repo, reply)}`);
     }),
   );
   addExamples(command, [
@@ -74,18 +72,23 @@ function proposeAdaptive(repo: RepoRef, { branch, optimizationMode }: DescribedQ
   return `Let the queue size its own groups: ${command}\n`;
 }
 
-/** On a forge with rules of its own: reports at once any setup fault that would block the first pull request. */
-// SPEC G97
-async function describeMissing(context: Context, repo: RepoRef, targetBranch: string): Promise<string> {
-  if (repo.host === 'local') return '';
-  const again = `sluice forge check ${formatRepo(repo)} ${targetBranch}`;
+/** Reports at once any setup fault that would block the first pull request; without one, the next step. */
+// SPEC G97, Q41
+async function describeNext(context: Context, repo: RepoRef, targetBranch: string): Promise<string> {
+  const place = `${formatRepo(repo)} ${targetBranch}`;
+  const again = `sluice forge check ${place}`;
+  const submit = `\nNext: sluice pr submit ${place} NUMBER\n`;
   try {
     const { findings } = await context.call('inspectRepository', { repo, targetBranch }, { timeoutMs: INSPECTION_MS });
     const missing = findings.filter(({ level }) => level !== 'OK');
-    if (missing.length === 0) return '\nNothing is missing on the forge.\n';
-    return `\nWhat is missing on the forge:\n${formatFindings(missing)}\n\nLook again: ${again}\n`;
+    if (missing.length === 0) return repo.host === 'local' ? submit : `\nNothing is missing on the forge.\n${submit}`;
+    const hasNoCheck = missing.some(({ code }) => code === 'NO_REQUIRED_CHECKS');
+    const next = hasNoCheck
+      ? `\nNext, with the names of your checks: sluice queue update ${place} --required-statuses test\n`
+      : submit;
+    return `\nWhat is missing${repo.host === 'local' ? '' : ' on the forge'}:\n${formatFindings(missing)}\n${next}Look again: ${again}\n`;
   } catch (error) {
-    if (error instanceof CliError) return `\nSee what is missing on the forge: ${again}\n`;
+    if (error instanceof CliError) return `\nSee what is missing: ${again}\n${submit}`;
     throw error;
   }
 }
@@ -102,12 +105,11 @@ function defineShow(queue: Command): void {
           const page = { repo, forgePath: `tree/${targetBranch}`, parts: [targetBranch], at: options.at };
           return openPage(await findPage(context, page));
         }
-        const detail = {
-          includeExplanation: !context.isJson,
-          includeForecast: !context.isJson && options.at === undefined,
-        };
-        const body = { repo, targetBranch, ...detail, ...present({ at: options.at }) };
-        const reply = await readForetold(context, () => context.call('getQueue', body));
+        const body = { repo, targetBranch, includeExplanation: !context.isJson };
+        const reply =
+          options.at === undefined
+            ? await readForetold(context, 'pollQueue', { ...body, includeForecast: !context.isJson })
+            : await context.call('getQueue', { ...body, at: options.at });
         context.show(
           reply,
           () => `${describeQueue(repo, reply, options.settings)}\n${formatExplained(reply.enqueuedPullRequests)}`,
@@ -239,7 +241,8 @@ function describeQueue(repo: RepoRef, queue: DescribedQueue, all = false): strin
     name,
     unused.has(name) ? `${value} (not used in this mode)` : value,
   ]);
-  const title = `${paint('bold', `${formatRepo(repo)} ${queue.branch}`)}  ${paint(styleOfState(queue.state), queue.state)}\n`;
+  const state = shownState(queue);
+  const title = `${paint('bold', `${formatRepo(repo)} ${queue.branch}`)}  ${paint(styleOfState(state), state)}\n`;
   const facts = settings.length === 0 ? 'All settings have their defaults.\n' : formatFacts(settings);
   return (
     title +

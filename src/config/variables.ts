@@ -237,7 +237,7 @@ export const VARIABLES = {
   ),
   OTEL_EXPORTER_OTLP_ENDPOINT: url(
     'unset: no traces',
-    'Address of a receiver of OpenTelemetry, such as http://collector:4318. Traces are sent to /v1/traces below it. See operating.md.',
+    'Address of a receiver of OpenTelemetry, such as http://collector:4318. Traces are sent to /v1/traces below it. See operating/metrics-and-alerts.md.',
   ),
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: url(
     'from OTEL_EXPORTER_OTLP_ENDPOINT',

@@ -33,6 +33,8 @@ export interface Operation<Body extends TSchema = TSchema, Reply extends TSchema
   readonly longList?: LongList;
   /** Clients repeat this read: the body has `polled`, the reply `versioned`, and an unchanged reply is not repeated. */
   readonly isPolled?: true;
+  /** The operation that repeats this read. The documented reply is the answer alone, and `ifVersion` is deprecated. */
+  readonly polledBy?: string;
   readonly reply: Reply;
   /** The reply where the body has `prs`. */
   readonly bulkReply?: TSchema;

@@ -1,17 +1,21 @@
 import { Type } from 'typebox';
 import { inputInstant, integer, nullable, record, text } from './schema.ts';
 
-/** The field of the body of a read that clients repeat. */
-export const polled = {
-  ifVersion: Type.Optional(
-    Type.String({
-      maxLength: 100,
-      description:
-        'The version of the answer before. If the answer is still the same, only { unchanged: true, version } comes back.',
-      'x-sluice-message': 'must be the version of an answer, a text of at most 100 characters',
-    }),
-  ),
+const IF_VERSION = {
+  maxLength: 100,
+  description:
+    'The version of the answer before. If the answer is still the same, only { unchanged: true, version } comes back.',
+  'x-sluice-message': 'must be the version of an answer, a text of at most 100 characters',
 };
+
+/** The field of the body of a read that clients repeat. */
+export const polled = { ifVersion: Type.Optional(Type.String(IF_VERSION)) };
+
+/** The same field of a read whose conditional form is an operation of its own. */
+export function polledAs(form: string) {
+  const description = `Deprecated: use ${form}. The next version ignores this field, and always sends the answer.`;
+  return { ifVersion: Type.Optional(Type.String({ ...IF_VERSION, description, deprecated: true })) };
+}
 
 /** The field of the answer. Answers of acts have the same shape without it. */
 export const versioned = {

@@ -4,7 +4,7 @@ import { BulkResults, ONE_OR_SEVERAL, oneOrSeveral } from './bulk.ts';
 import { commitId, EXAMPLE_ENTRY, EXAMPLE_QUEUE, entryRef, Pr, PrNumber, queueRef } from './common.ts';
 import { EntryRecord, EXAMPLE_LANDED_RECORD, EXAMPLE_LIST_ENTRY, EXAMPLE_RECORD, ListEntry } from './entry.ts';
 import { operation } from './operation.ts';
-import { lookingBack, polled, versioned } from './polled.ts';
+import { lookingBack, polled, polledAs, versioned } from './polled.ts';
 import {
   boolean,
   component,
@@ -107,6 +107,17 @@ const detail = {
   includeForecast: Type.Optional(boolean('Add when it will land. Not with at.')),
 };
 
+const PrOrBranch = Type.Unsafe<{ number: number | string } | { branch: string }>({
+  type: 'object',
+  'x-sluice-component': 'PrOrBranch',
+  properties: {
+    number: PrNumber,
+    branch: Type.String({ minLength: 1, maxLength: 255, description: 'Head branch of the pull request.' }),
+  },
+  ...exactlyOneOf('number', 'branch'),
+  description: 'The pull request, by number or by head branch: exactly one of them.',
+});
+
 export const getSubmittedPullRequest = operation({
   name: 'getSubmittedPullRequest',
   tag: 'Pull requests',
@@ -114,25 +125,32 @@ export const getSubmittedPullRequest = operation({
   summary: 'Read the status of a submitted pull request',
   description: 'By its number or, on forges where pull requests have one, by its head branch.',
   isPolled: true,
+  polledBy: 'pollPullRequest',
   body: Type.Object({
     ...queueRef,
-    pr: Type.Unsafe<{ number: number | string } | { branch: string }>({
-      type: 'object',
-      'x-sluice-component': 'PrOrBranch',
-      properties: {
-        number: PrNumber,
-        branch: Type.String({ minLength: 1, maxLength: 255, description: 'Head branch of the pull request.' }),
-      },
-      ...exactlyOneOf('number', 'branch'),
-      description: 'The pull request, by number or by head branch: exactly one of them.',
-    }),
+    pr: PrOrBranch,
     ...detail,
     ...lookingBack,
-    ...polled,
+    ...polledAs('pollPullRequest'),
   }),
   reply: EntryRecord,
   errors: [...NOT_FOUND, 'PAST_NOT_KEPT', 'FORGE_UNAVAILABLE'],
   example: { body: { ...EXAMPLE_ENTRY, includeTimeline: true }, reply: EXAMPLE_LANDED_RECORD },
+});
+
+export const pollPullRequest = operation({
+  name: 'pollPullRequest',
+  tag: 'Pull requests',
+  scope: 'read',
+  summary: 'Read the status of a submitted pull request again, if it changed',
+  description:
+    'As getSubmittedPullRequest. With the version of the answer before, an answer that is still the same is not sent again.',
+  isPolled: true,
+  isOnlyOnV1: true,
+  body: Type.Object({ ...queueRef, pr: PrOrBranch, ...detail, ...polled }),
+  reply: EntryRecord,
+  errors: [...NOT_FOUND, 'FORGE_UNAVAILABLE'],
+  example: { body: { ...EXAMPLE_ENTRY, ifVersion: 'Bq2ZyJ0q3nU1dZ7mE1s8Qw' }, reply: EXAMPLE_RECORD },
 });
 
 export const getSubmittedPullRequests = operation({

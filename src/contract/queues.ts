@@ -6,7 +6,7 @@ import { EXPOSITION_CONTENT_TYPE } from '../lib/exposition.ts';
 import { Empty, EXAMPLE_QUEUE, EXAMPLE_REPO, queueRef, Repo } from './common.ts';
 import { EXAMPLE_LIST_ENTRY, Forecast, ListEntry } from './entry.ts';
 import { operation } from './operation.ts';
-import { lookedBack, lookingBack, polled, versioned } from './polled.ts';
+import { lookedBack, lookingBack, polled, polledAs, versioned } from './polled.ts';
 import {
   boolean,
   bothOrNone,
@@ -168,6 +168,13 @@ export const updateQueue = operation({
   },
 });
 
+const queueDetail = {
+  includeExplanation: Type.Optional(boolean('Add to each of the first 100 entries why it is where it is, in words.')),
+  includeForecast: Type.Optional(
+    boolean('Add when each entry will land, and when a pull request would that is submitted now. Not with at.'),
+  ),
+};
+
 export const getQueue = operation({
   name: 'getQueue',
   tag: 'Queues',
@@ -175,18 +182,26 @@ export const getQueue = operation({
   summary: 'Read the state and settings of a queue and the pull requests in it',
   description: 'The entries are listed in queue order.',
   isPolled: true,
-  body: Type.Object({
-    ...queueRef,
-    includeExplanation: Type.Optional(boolean('Add to each of the first 100 entries why it is where it is, in words.')),
-    includeForecast: Type.Optional(
-      boolean('Add when each entry will land, and when a pull request would that is submitted now. Not with at.'),
-    ),
-    ...lookingBack,
-    ...polled,
-  }),
+  polledBy: 'pollQueue',
+  body: Type.Object({ ...queueRef, ...queueDetail, ...lookingBack, ...polledAs('pollQueue') }),
   reply: Queue,
   errors: ['REPOSITORY_NOT_FOUND', 'QUEUE_NOT_FOUND', 'PAST_NOT_KEPT'],
   example: { body: EXAMPLE_QUEUE, reply: EXAMPLE_QUEUE_REPLY },
+});
+
+export const pollQueue = operation({
+  name: 'pollQueue',
+  tag: 'Queues',
+  scope: 'read',
+  summary: 'Read a queue again, if it changed',
+  description:
+    'As getQueue. With the version of the answer before, an answer that is still the same is not sent again.',
+  isPolled: true,
+  isOnlyOnV1: true,
+  body: Type.Object({ ...queueRef, ...queueDetail, ...polled }),
+  reply: Queue,
+  errors: ['REPOSITORY_NOT_FOUND', 'QUEUE_NOT_FOUND'],
+  example: { body: { ...EXAMPLE_QUEUE, ifVersion: 'Bq2ZyJ0q3nU1dZ7mE1s8Qw' }, reply: EXAMPLE_QUEUE_REPLY },
 });
 
 export const listQueueMoments = operation({

@@ -53,6 +53,8 @@ export interface Forge {
   landCandidate(request: LandRequest): Promise<LandAnswer>;
   /** Answers a sentence for the operator when the repository cannot be used, or undefined when it can. */
   checkAccess(repository: ForgeRepository): Promise<string | undefined>;
+  /** The sources of required checks on this commit of a branch. Absent where `hosting.inspect` reads them. */
+  findRequired?(repository: ForgeRepository, base: Sha): Promise<RequiredSources>;
   /**
    * The repository's hooks that this server would run. Undefined when there are none, or when they run on another
    * machine.

@@ -17,7 +17,7 @@ export function renderDocsPage(document: OpenApi): string {
   );
   const { title, summary } = document.info;
   const body = html`<a class="skip" href="#introduction">Skip to the content</a>
-<header><a class="brand" href="#introduction">${title} <span>API</span></a><span class="tagline">${summary}</span><a class="download" href="openapi.json">openapi.json</a></header>
+<header><a class="brand" href="#introduction">${title} <span>API</span></a><span class="tagline">${summary}</span><a class="download" href="/docs/README.md">Guides</a><a href="openapi.json">openapi.json</a></header>
 <div class="page">
 <input type="checkbox" id="menu"><label class="menu" for="menu">Contents</label>
 <nav aria-label="Operations">${renderNavigation(document, shown)}</nav>

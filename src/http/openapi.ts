@@ -168,7 +168,7 @@ function errorsOf({ errors, isIdempotent }: Operation): readonly ErrorCode[] {
 
 function describeReply(operation: Operation, { named }: DescribedComponents): ApiSchema {
   const name = `${pascalCase(operation.name)}Reply`;
-  if (operation.isPolled) {
+  if (operation.isPolled && operation.polledBy === undefined) {
     const { anyOf = [operation.reply] } = operation.reply as ApiSchema;
     const description = 'The answer; or, where ifVersion is its version, that it is unchanged.';
     return named.describeWhole({ anyOf: [...anyOf, Unchanged], description }, name);

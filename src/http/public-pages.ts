@@ -5,6 +5,7 @@ import { keepHealth } from './core/health-metrics.ts';
 import { HttpProblem } from './core/problem.ts';
 import type { ServerDeps } from './core/server-deps.ts';
 import { renderDocsPage } from './docs-page.ts';
+import { registerGuides } from './guides.ts';
 import { asPage } from './link-pages.ts';
 import { createOpenApi } from './openapi.ts';
 import { ROUTES } from './routes.ts';
@@ -43,6 +44,7 @@ export function registerPublicPages(
     const address = JSON.stringify(baseUrlOf(request)).slice(1, -1);
     return reply.type('application/json; charset=utf-8').send(openApiText().replaceAll(ADDRESS, () => address));
   });
+  registerGuides(server);
   server.get('/docs', (request, reply) => {
     asPage(reply);
     return docsPage().replaceAll(ADDRESS, () => escapeForPage(baseUrlOf(request)));

@@ -135,6 +135,8 @@ describe('headers for browsers', () => {
   const PAGES = [
     '/acme/pull-requests/7?repo=acme%2Fapp&host=local',
     '/docs',
+    '/docs/dashboard.md',
+    '/docs/operating/backups.md',
     '/acme/flaky-tests/test/4a4f1d3e-5a0b-5c8e-9a7f-0123456789ab',
     '/acme/settings',
   ];
@@ -146,8 +148,22 @@ describe('headers for browsers', () => {
     });
   }
 
+  test('the documentation is served without a token, with its links, anchors and pictures [H52]', async () => {
+    const read = async (path: string) => (await world.server.inject(`/docs/${path}`)).body;
+    const page = await read('troubleshooting.md');
+    assert.match(page, /<h2 id="a-pull-request-was-removed">[\s\S]*<a href="removed\.md">/);
+    assert.equal(await read(''), await read('README.md'));
+    assert.doesNotMatch(await read('operating/upgrades.md'), /CHANGELOG\.md"/, 'a file that no server shows');
+    const picture = await world.server.inject('/docs/pictures/queue.png');
+    assert.equal(picture.headers['content-type'], 'image/png');
+    for (const path of ['nothing.md', '../package.json', '%2e%2e/package.json', 'pictures', '%00']) {
+      const { statusCode } = await world.server.inject(`/docs/${path}`);
+      assert.ok(statusCode === 404 || statusCode === 400, `${path}: ${statusCode}`);
+    }
+  });
+
   for (const url of PAGES) {
-    test(`the page ${url.slice(0, 6)} is shown in no other page, and runs nothing [H34] [A19]`, async () => {
+    test(`the page ${url.slice(0, 20)} is shown in no other page, and runs nothing [H34] [A19]`, async () => {
       const { statusCode, headers } = await world.server.inject(url);
       assert.deepEqual([statusCode, headers['content-type']], [200, 'text/html; charset=utf-8']);
       const policy = String(headers['content-security-policy']);

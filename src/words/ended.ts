@@ -3,7 +3,7 @@ import { findBaseTest } from '../engine/suspicion.ts';
 import { type Beyond, commandsOf, type Explanation, reason } from './explanation.ts';
 import { headlineOf } from './headlines.ts';
 import { listOf, prName, shortSha, theChecks } from './phrases.ts';
-import { type Told, tellChange } from './reasons.ts';
+import { type Told, tellChange, withCode } from './reasons.ts';
 import {
   failureReasons,
   isHopeful,
@@ -21,6 +21,7 @@ export function explainEnded(queue: Queue, entry: Entry, beyond: Beyond): Explan
   const { branch } = queue;
   const { state, because, prNumber, landed } = entry;
   const told = tellEnd(branch, entry, beyond);
+  const text = withCode({ to: state, because }, told.text);
   const { last, failed = [] } = beyond;
   const headline = headlineOf({ branch }, entry).text;
   const about = {
@@ -29,7 +30,7 @@ export function explainEnded(queue: Queue, entry: Entry, beyond: Beyond): Explan
     ...(because.checks?.[0] === undefined ? {} : { check: because.checks[0] }),
   };
   const why = {
-    ...reason(because.reason, told.text, about),
+    ...reason(because.reason, text, about),
     reasons: state === 'FAILED' ? failureReasons(failed) : [],
   };
   const isOver = state === 'MERGED' || landed !== undefined;
@@ -37,8 +38,8 @@ export function explainEnded(queue: Queue, entry: Entry, beyond: Beyond): Explan
     headline,
     summary:
       state === 'MERGED'
-        ? `Pull request #${prNumber} (MERGED): ${told.text}`
-        : `Pull request #${prNumber}: ${headline} (${state}). ${told.text}`,
+        ? `Pull request #${prNumber} (MERGED): ${text}`
+        : `Pull request #${prNumber}: ${headline} (${state}). ${text}`,
     next: isOver ? `Nothing to do: it is on ${branch}.` : nextAfterEnd(queue, entry, told),
     commands: isOver ? [] : commandsOf(beyond, (place) => [`sluice pr submit ${place} ${prNumber}`]),
     reasons: [why, ...(last === undefined ? [] : judgementReasons(last))],

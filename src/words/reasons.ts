@@ -174,7 +174,13 @@ function tell({ because, to, branch, landed }: Change): string | Told {
 /** The text of a timeline or a log line: facts only. Advice may be outdated by what is learned later. */
 export function changeText(change: Change): string {
   const told = tell(change);
-  return typeof told === 'string' ? told : told.text;
+  return withCode(change, typeof told === 'string' ? told : told.text);
+}
+
+/** Ends the sentence about a removal with its code, by which docs/removed.md and docs/troubleshooting.md are ordered. */
+// SPEC E61
+export function withCode({ to, because }: Pick<Change, 'to' | 'because'>, text: string): string {
+  return to === 'FAILED' || to === 'CANCELLED' ? `${text} [${because.reason}]` : text;
 }
 
 // SPEC E25

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
@@ -8,6 +8,7 @@ import { EXIT_CODES_TEXT } from '../../src/cli/core/exit.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { VARIABLES } from '../../src/config/variables.ts';
 import { settingInputs } from '../../src/contract/settings.ts';
+import { listPages } from '../helpers/doc-pages.ts';
 import { sluice } from './kept-sluice.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -105,8 +106,7 @@ describe('the help', () => {
   it('knows every command and option that the README and the docs show', async () => {
     const commands = (await listCommands()).toSorted((a, b) => b.path.length - a.path.length);
     const everywhere = commands.at(-1)?.command.options.map(({ long }) => long) ?? [];
-    const pages = readdirSync(`${root}/docs`).filter((name) => name.endsWith('.md'));
-    const shown = ['README.md', ...pages.map((name) => `docs/${name}`)].flatMap(readCommands);
+    const shown = listPages().flatMap(readCommands);
     assert.ok(shown.length > 150, `${shown.length} commands are shown`);
     for (const { page, line } of shown) {
       const found = commands.find(({ path }) => line === path || line.startsWith(`${path} `));
@@ -116,6 +116,7 @@ describe('the help', () => {
       if (children.length > 0) assert.doesNotMatch(line.slice(found.path.length), /^ [a-z]+/, `${page}: ${line}`);
       const own = [found.command, ...children].flatMap(({ options }) => options.map(({ long }) => long));
       const known = [...own, ...everywhere, '--help', '--version'];
+      assert.doesNotMatch(line, /--exit-code "?\$\?/, `${page}: a shell with -e ends before the upload`);
       for (const [option] of line.matchAll(/(?<= )--[a-z\d-]+/g)) assert.ok(known.includes(option), `${page}: ${line}`);
     }
   });

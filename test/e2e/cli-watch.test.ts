@@ -48,7 +48,7 @@ describe('sluice watch', { concurrency: 3 }, () => {
     assert.equal(new Set(out.split('\n')).size, out.split('\n').length, 'no line twice');
     assert.match(
       out,
-      /Z #\d+ PENDING_FAILURE -> FAILED: The check test failed when it was tested on top of #1\. It may pass without #1\.\n/,
+      /Z #\d+ PENDING_FAILURE -> FAILED: The check test failed when it was tested on top of #1\. It may pass without #1\. \[TEST_RUN_REQUIRED_STATUS_FAILED\]\n/,
     );
   });
 

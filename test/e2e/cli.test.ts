@@ -67,13 +67,21 @@ describe('sluice against a server', () => {
     return err;
   };
 
-  it('tells the whole story of a pull request [K24] [K25] [K29]', async () => {
+  it('tells the whole story of a pull request [K24] [K25] [K29] [Q41]', async () => {
     assert.match(await ok(['status']), /ready[\s\S]*No queues yet/);
 
     const added = await ok(['repo', 'add', QUEUE[0] as string, '--git', './app.git', '--junit', 'reports/*.xml']);
     assert.ok(added.includes(join(folder, 'app.git')), 'a relative path is resolved here, not by the server');
     assert.match(added, /Next: sluice queue create local\/acme\/app main\n/);
     assert.match(await ok(['repo', 'list']), /^local\/acme\/app\t.*app\.git\t/);
+
+    const bare = await ok(['queue', 'create', ...QUEUE]);
+    assert.match(
+      bare,
+      /error +No check is required, .*\n\nNext, .*: sluice queue update local\/acme\/app main --required/,
+    );
+    assert.doesNotMatch(bare, /pr submit/);
+    await ok(['queue', 'delete', ...QUEUE]);
 
     const settings = ['--mode', 'parallel', '--concurrency', '8', '--batch', '--required-statuses', 'ci,lint'];
     const created = await ok(['queue', 'create', ...QUEUE, ...settings, '--bisection-concurrency', 'none']);
@@ -431,7 +439,7 @@ describe('sluice without a good server', () => {
     );
     for (const args of [['status'], ['queue', 'list']]) {
       const { code, err } = await sluice(args, { env: gone });
-      const text = `sluice: No server answers at ${gone['SLUICE_URL']}. Start one with \`npm start\` or set SLUICE_URL.\n`;
+      const text = `sluice: No server answers at ${gone['SLUICE_URL']}. Start one with \`sluice serve\`, or set SLUICE_URL.\n`;
       assert.deepEqual([code, err], [3, text]);
     }
     const { code, err } = await sluice(['status', '--url', 'http://127.0.0.1:6000']);

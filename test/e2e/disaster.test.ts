@@ -1,4 +1,4 @@
-// The drill of docs/operating.md: the machine is lost, and a new one goes on from the last backup and from git.
+// The drill of docs/operating/recovery.md: the machine is lost, and a new one goes on from the last backup and from git.
 import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -21,7 +21,10 @@ const NOT_RUN: readonly (readonly [command: RegExp, why: string])[] = [
   [/^sluice (?:(?:forge|github) check|repo add (?:github|git\.acme))/, 'needs a forge; github-docs.test.ts runs it'],
   [/^sluice events (?:-f|--follow)/, 'goes on until it is stopped'],
   [/^systemctl|^(?:mv|cp) \/var\/lib\/sluice/, 'changes the installation'],
-  [/^useradd|^cp "\$\(npm root|^install --mode|^echo "SLUICE_URL|^mkdir -p \/etc/, 'changes the installation'],
+  [
+    /^useradd|^userdel|^rm -r|^npm uninstall|^cp "\$\(npm root|^install --mode|^echo "SLUICE_URL|^mkdir -p \/etc/,
+    'changes the installation',
+  ],
   [/^(?:buildah|podman|docker|kubectl|helm) |^cd deploy\/compose|^printf 'POSTGRES/, 'needs an engine or a cluster'],
   [/^pg_restore/, 'needs a PostgreSQL of its own; disaster.test.ts restores one'],
   [/^npm run check:deploy/, 'takes minutes and other programs'],

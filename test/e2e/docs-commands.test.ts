@@ -6,7 +6,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { parseCommand } from '../../src/app/forge-events/commands/parse-command.ts';
 import { traceIdOf } from '../../src/app/queue/entry-trace.ts';
 import { SETTING_NAMES } from '../../src/engine/settings.ts';
-import { inlineCommands, readPage, shellBlocks } from '../helpers/doc-pages.ts';
+import { inlineCommands, listPages, readPage, shellBlocks } from '../helpers/doc-pages.ts';
 import { WebhookReceiver } from '../helpers/webhook-receiver.ts';
 import { beginningOf, type Clone, followed, listStatements, openClone, unused } from './docs-clone.ts';
 import { until } from './harness.ts';
@@ -231,7 +231,7 @@ describe('the pages for administrators', PATIENCE, () => {
     await clone.follow(shellBlocks('docs/hooks.md', 'When they run') + shellBlocks('docs/runner.md'));
   });
 
-  it('operating.md: results of CI', async (t) => {
+  it('operating/results-of-ci.md', async (t) => {
     const { run, follow, untilState } = await open(t, 'operating');
     await follow(
       'sluice repo add local/acme/app --no-check\nsluice queue update --required-statuses test\nsluice pr submit 7',
@@ -243,35 +243,39 @@ describe('the pages for administrators', PATIENCE, () => {
       async () => /sluice\/pr-7\/\S+/.exec(await run('git ls-remote origin'))?.[0],
     );
     await run(`git fetch -q origin ${branch} && git checkout -q FETCH_HEAD`);
-    await follow(shellBlocks('docs/operating.md', 'Results of CI'), { '"app"': '"operating"' });
+    await follow(shellBlocks('docs/operating/results-of-ci.md'), { '"app"': '"operating"' });
     await untilState('MERGED');
   });
 
-  it('operating.md: the first day', async (t) => {
+  it('operating/first-day.md', async (t) => {
     const { follow } = await open(t, 'first-day');
-    const told = await follow(shellBlocks('docs/operating.md', 'The first day'));
+    const told = await follow(shellBlocks('docs/operating/first-day.md'));
     assert.match(told, /\{"status":"ready"\}[\s\S]*MERGED[\s\S]*records, none changed/);
   });
 
-  it('operating.md: backups at the end, as a restore takes back everything', async (t) => {
+  it('operating/: backups at the end, as a restore takes back everything', async (t) => {
     const { follow } = await open(t, 'backups');
-    const page = 'docs/operating.md';
-    await follow(shellBlocks(page, 'A lost admin token') + shellBlocks(page, 'Prometheus') + inlineCommands(page));
-    const shownId = /^\w{32}$/m.exec(await follow(shellBlocks(page, 'Traces')))?.[0];
+    const [metrics, recovery] = ['docs/operating/metrics-and-alerts.md', 'docs/operating/recovery.md'];
+    await follow(shellBlocks(recovery, 'A lost admin token') + shellBlocks(metrics, 'Prometheus'));
+    for (const page of listPages().filter(
+      (each) => /^docs\/operating\//.test(each) && readPage(each).includes('`sluice '),
+    )) {
+      await follow(inlineCommands(page));
+    }
+    const shownId = /^\w{32}$/m.exec(await follow(shellBlocks(metrics, 'Traces')))?.[0];
     assert.equal(shownId, traceIdOf('5f0c7a3e-6b1d-8a42-8d17-3c9e2b4f6a10', 1));
     const date = { 'sluice-$(date +%F).db': 'sluice-2027-01-31.db' };
-    const shown = ['Backups', 'A lost machine'].reduce(
-      (text, heading) => text + shellBlocks(page, heading),
-      shellBlocks('docs/cli.md', 'Server'),
-    );
+    const shown =
+      shellBlocks('docs/cli.md', 'Server') +
+      shellBlocks('docs/operating/backups.md') +
+      shellBlocks(recovery, 'A lost machine');
     const restored = await follow(shown.replaceAll(/^(sluice restore \S+).*$/gm, '$1 --yes'), date);
     assert.match(restored, /as in before-upgrade\.db now[\s\S]*as in .*sluice-2027-01-31\.db now/);
-    await follow(shellBlocks(page, 'Upgrades'), { 'before-upgrade': 'before-another-upgrade' });
-    await follow(shellBlocks('docs/installing.md') + shellBlocks('docs/releasing.md'));
+    await follow(shellBlocks('docs/operating/upgrades.md'), { 'before-upgrade': 'before-another-upgrade' });
+    await follow(['installing', 'releasing', 'uninstalling'].map((name) => shellBlocks(`docs/${name}.md`)).join(''));
     assert.deepEqual([...unused], [], 'each command that is not run is shown somewhere');
     const shownAll = [
       'cli',
-      'operating',
       'flaky-tests',
       'uploading',
       'authors',
@@ -283,6 +287,10 @@ describe('the pages for administrators', PATIENCE, () => {
       'mcp',
       'installing',
       'releasing',
+      'uninstalling',
+      ...['backups', 'first-day', 'metrics-and-alerts', 'recovery', 'results-of-ci', 'upgrades'].map(
+        (name) => `operating/${name}`,
+      ),
     ]
       .flatMap((name) => listStatements(shellBlocks(`docs/${name}.md`)))
       .filter((statement) => !followed.has(beginningOf(statement)));

@@ -1,19 +1,20 @@
 // The commands in the README and in docs/getting-started.md work as shown.
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { it, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import { createPlainWorld } from '../contract/plain-repository.ts';
 import { endWithProcess } from '../helpers/children.ts';
-import { ROOT, readPage, shellBlocks } from '../helpers/doc-pages.ts';
+import { listPages, ROOT, readPage, shellBlocks } from '../helpers/doc-pages.ts';
 import { SLUICE_SOURCE } from '../helpers/sluice-command.ts';
 import { isGone, makeFolder, until } from './harness.ts';
 
 const PAGE = 'docs/getting-started.md';
 const PATIENCE_MS = 300_000;
+const BETWEEN = '-- the next part --';
 const [DEMO_COMMAND, START_COMMAND] = shellBlocks('README.md', 'Two commands').split(/ *#.*\n/) as [string, string];
 
 /** Npm takes ten times as long as the command that it starts; `command npx` is npm itself. */
@@ -60,45 +61,45 @@ async function start(t: TestContext): Promise<{ SLUICE_URL: string; SLUICE_DATA:
   return { SLUICE_URL: url, SLUICE_DATA: data };
 }
 
-it('the first use, command by command', { timeout: PATIENCE_MS }, async () => {
-  const demo = await makeFolder();
+it('getting-started.md, from the first command to the last, in one shell', { timeout: PATIENCE_MS }, async (t) => {
+  const [demo, server, git] = await Promise.all([makeFolder(), start(t), createPlainWorld()]);
+  t.after(() => git.close());
+  await git.commit('main', { files: { 'package.json': '{ "scripts": { "test": "true" } }\n' }, message: 'Begin' });
+  const clone = join(await makeFolder(), 'app');
+  const shown = ['First use', 'Your repository on plain git', 'Flaky tests'].map((heading) =>
+    shellBlocks(PAGE, heading),
+  );
+  const script = shown
+    .join(`echo '${BETWEEN}'\n`)
+    .replace('npx sluice', 'command npx sluice')
+    .replace(/^DEMO=.*$/m, `DEMO=${demo}`)
+    // The demo has a server of its own. The reader goes on in the folder of another one.
+    .replace(
+      /^unset (?=SLUICE_URL SLUICE_DATA$)/m,
+      `SLUICE_URL=${server.SLUICE_URL} SLUICE_DATA=${server.SLUICE_DATA}\nexport `,
+    )
+    .replaceAll('/srv/git/app.git', `'${git.path}'`)
+    .replaceAll(/(?<=-C )app\b|(?<=' )app$/gm, clone);
+  assert.ok(script.includes(`\n${DEMO_COMMAND} -- --keep`), 'the demo of the README, kept');
   try {
-    const script = shellBlocks(PAGE, 'First use').replace(/^DEMO=.*$/m, '');
-    assert.ok(script.includes(`\n${DEMO_COMMAND} -- --keep`), 'the demo of the README, kept');
-    const text = await run(script.replace('npx sluice', 'command npx sluice'), { DEMO: demo });
-    assert.match(text, /^\w+ Count the items of a cart \(#5\)$/m, 'the history');
-    assert.match(text, /^#7 Give tourists their tax back +by Donald$/m, 'why #7 left');
+    const ada = { GIT_AUTHOR_NAME: 'Ada', GIT_COMMITTER_NAME: 'Ada', EMAIL: 'ada@acme.test' };
+    const text = await run(`exec 2>&1\n${script}`, ada);
+    const [first = '', plain = '', flaky = ''] = text.split(BETWEEN);
+    assert.match(first, /^\w+ Count the items of a cart \(#5\)$/m, 'the history');
+    assert.match(first, /^#7 Give tourists their tax back +by Donald$/m, 'why #7 left');
     // If it has landed before the watch starts, there is nothing to watch.
-    assert.match(text, /^#11 Thank the customer +by Ada\nState +Landed \(MERGED\), /m, 'where it stands');
-    assert.match(text, /^Landed +[0-9a-f]{40}$/m);
+    assert.match(first, /^#11 Thank the customer +by Ada\nState +Landed \(MERGED\), /m, 'where it stands');
+    assert.match(plain, /Created\.[\s\S]*local\/acme\/app main +RUNNING[\s\S]*^State +Landed \(MERGED\), /m);
+    assert.match(flaky, /1 failing test is not quarantined\.\nThe job is red\./);
+    assert.match(
+      flaky,
+      /^Status +FLAKY, since .*\nWhy +Pass on retry: It failed and passed on commit [0-9a-f]{12} in unit\.$/m,
+    );
+    assert.match(flaky, /every failing test is quarantined\.\nThe job is green\./);
+    assert.doesNotMatch(flaky, /warning/, 'the report is a good one');
   } finally {
     await untilStopped(demo);
   }
-});
-
-it('a repository of your own on plain git', { timeout: PATIENCE_MS }, async (t) => {
-  const server = await start(t);
-  const git = await createPlainWorld();
-  t.after(() => git.close());
-  const files = { 'package.json': '{ "scripts": { "test": "true" } }\n' };
-  await git.commit('main', { files, message: 'Begin' });
-  const clone = join(await makeFolder(), 'app');
-  const ada = { GIT_AUTHOR_NAME: 'Ada', GIT_COMMITTER_NAME: 'Ada', EMAIL: 'ada@acme.test' };
-  const script = shellBlocks(PAGE, 'Your repository on plain git')
-    .replaceAll('/srv/git/app.git', `'${git.path}'`)
-    .replaceAll(/(?<=-C )app\b|(?<=' )app$/gm, clone);
-  const text = await run(script, { ...server, ...ada });
-  assert.match(text, /local\/acme\/app is registered\.[\s\S]*Created\.[\s\S]*local\/acme\/app main +RUNNING/);
-  assert.match(text, /^State +Landed \(MERGED\), /m);
-});
-
-it('a flaky test', { timeout: PATIENCE_MS }, async (t) => {
-  const script = `exec 2>&1\n${shellBlocks(PAGE, 'Flaky tests')}`.replace(/^REPORTS=.*$/m, '');
-  const text = await run(script, { ...(await start(t)), REPORTS: await makeFolder() });
-  assert.match(text, /1 failing test is not quarantined\.\nThe job is red\./);
-  assert.match(text, /^Status +FLAKY, since .*\nWhy +Pass on retry: It failed and passed on commit 1+ in unit\.$/m);
-  assert.match(text, /every failing test is quarantined\.\nThe job is green\./);
-  assert.doesNotMatch(text, /warning/, 'the report is a good one');
 });
 
 it('the README is read in two minutes', () => {
@@ -107,16 +108,16 @@ it('the README is read in two minutes', () => {
 });
 
 it('links between the pages lead to a file, and to a heading in it', () => {
-  const pages = [
-    'README.md',
-    ...readdirSync(`${ROOT}docs`).flatMap((name) => (/\.md$/.test(name) ? `docs/${name}` : [])),
-  ];
-  for (const page of pages) {
+  for (const page of listPages()) {
     for (const [link, path, anchor] of readPage(page).matchAll(/\]\((?!https?:)([^)#]*)#?([^)]*)\)/g)) {
       const file = join(dirname(page), path === '' ? basename(page) : (path as string));
       assert.ok(existsSync(ROOT + file), `${page}: ${link}`);
       const headings =
-        anchor === '' ? [''] : [...readPage(file).matchAll(/^#+ (.*)$/gm)].map(([, text = '']) => slug(text));
+        anchor === ''
+          ? ['']
+          : [...readPage(file).matchAll(/^#+ (.*)$|<a id="(\w[\w-]*)">/gm)].map(
+              ([, text, id]) => id ?? slug(text as string),
+            );
       assert.ok(headings.includes(anchor as string), `${page}: ${link}`);
     }
   }

@@ -12,7 +12,7 @@ describe('a red branch', { timeout: 120_000 }, () => {
 
   const print = async (...args: readonly string[]) => (await sluice(args, { env: world.server.env })).out;
 
-  it('holds the queue, takes back who was removed for it, and lands a repair [V16] [V17] [V18] [N7] [N13] [N12]', async () => {
+  it('holds the queue, takes back who was removed for it, and lands a repair [V16] [V17] [V18] [N7] [N13] [N12] [W60]', async () => {
     const queue = await world.aQueue({ concurrency: 1 });
     const [first, second] = [await queue.openPullRequest(), await queue.openPullRequest()];
     for (const number of [first, second]) {
@@ -37,7 +37,9 @@ describe('a red branch', { timeout: 120_000 }, () => {
     assert.deepEqual(held.held?.checks, ['test']);
     assert.ok(Date.parse(held.held?.nextTestAt ?? '') > Date.parse(held.held?.since ?? ''));
     assert.match(await print('status'), /The queue is held: the head of main itself fails test/);
-    assert.match(await print('queue', 'show', queue.name, 'main'), /The queue is held: /);
+    assert.match(await print('queue', 'show', queue.name, 'main'), / HELD\nThe queue is held: /);
+    assert.match(await print('queue', 'list'), new RegExp(`^${queue.name}\\tmain\\tHELD\\t`, 'm'));
+    assert.equal(held.state, 'RUNNING', 'the states of the API stay as they are');
     const labels = `repo="acme/${queue.repo.name}",branch="main",repo_host="local"`;
     assert.ok((await queue.api.send('getMergeQueueMetrics')).text.includes(`mq_queue_held{${labels}} 1\n`));
     const { trunk } = world.server;

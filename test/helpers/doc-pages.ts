@@ -1,9 +1,15 @@
 // The README and the pages in docs/, and the commands that they show.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Every page that people read, by its path in the clone. */
+export function listPages(): string[] {
+  const pages = globSync('{README.md,bench/README.md,docs/**/*.md}', { cwd: ROOT });
+  return pages.map((page) => page.replaceAll('\\', '/')).sort();
+}
 
 export function readPage(page: string): string {
   return readFileSync(`${ROOT}${page}`, 'utf8');

@@ -150,7 +150,9 @@ describe('why an entry is where it is', () => {
 
   it('says why it left [E12] [E11]', () => {
     const told = play()`submit A B; cancel A; fail B`;
-    assert.deepEqual(why(told, 'B'), ['TEST_RUN_REQUIRED_STATUS_FAILED: The check ci failed.']);
+    assert.deepEqual(why(told, 'B'), [
+      'TEST_RUN_REQUIRED_STATUS_FAILED: The check ci failed. [TEST_RUN_REQUIRED_STATUS_FAILED]',
+    ]);
     assert.match(why(told, 'A')[0] ?? '', /^USER_REQUESTED: Removed from the queue/);
   });
 

@@ -4,7 +4,7 @@ import type { Instant } from '../../lib/clock.ts';
 import type { ExplanationReason } from '../../words/explanation.ts';
 import { isUntested } from '../../words/headlines.ts';
 import { landingProof } from '../../words/landing.ts';
-import { minuteOf, theChecks } from '../../words/phrases.ts';
+import { minuteOf } from '../../words/phrases.ts';
 import { heardText } from '../../words/testing.ts';
 import { renderHeadline } from './headline.ts';
 import { code, joinLines, link, words } from './markdown.ts';
@@ -91,25 +91,25 @@ function renderTree({ entry, explanation, linkable }: PageFacts): string[] {
   return tree.length === 0 ? [] : ['', ...tree];
 }
 
-/** The reason why it left. The proof of a landing and the list of failed checks say more than this sentence. */
+/** The reason why it left. The proof of a landing says more than this sentence. */
 function renderEnd(situation: PageFacts): string[] {
-  const { entry, run, explanation, linkable } = situation;
-  const { actor, checks } = entry.because;
+  const { entry, explanation, linkable } = situation;
   if (entry.landed !== undefined) return [];
   const text = explanation.reasons[0]?.text ?? explanation.summary;
-  const isListed = run !== undefined && run.failed.length > 0;
-  if (isListed && text === `${theChecks(checks)} failed.`) return [];
-  return ['', renderSaid({ text, actor }, linkable)];
+  return ['', renderSaid({ text, actor: entry.because.actor }, linkable)];
 }
 
-/** A name is shown as code, so that it mentions nobody. */
-function renderSaid({ text, actor = '' }: TimelineSentence, ours: ReadonlySet<number>): string {
+/** A name is shown as code, so that it mentions nobody; so is the code of a removal. */
+function renderSaid({ text: whole, actor = '' }: TimelineSentence, ours: ReadonlySet<number>): string {
+  const [ending = '', reason = ''] = / \[([A-Z_]+)\]$/.exec(whole) ?? [];
+  const text = whole.slice(0, whole.length - ending.length);
+  const end = reason === '' ? '' : ` [${code(reason)}]`;
   const shown = (part: string) => words(part, { ours, maxLength: 2_000 });
   const name = ` by ${actor}.`;
   const at = actor === '' ? -1 : text.indexOf(name);
-  if (at < 0) return shown(text);
+  if (at < 0) return shown(text) + end;
   const rest = shown(text.slice(at + name.length));
-  return `${shown(text.slice(0, at))} by ${code(actor)}.${rest === '' ? '' : ` ${rest}`}`;
+  return `${shown(text.slice(0, at))} by ${code(actor)}.${rest === '' ? '' : ` ${rest}`}${end}`;
 }
 
 function renderRun({ entry, run, page, linkable }: PageFacts): string[] {

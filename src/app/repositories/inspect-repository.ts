@@ -1,8 +1,11 @@
 import type { ReplyOf } from '../../contract/operation.ts';
 import type * as repositoriesContract from '../../contract/repositories.ts';
 import type { Queue } from '../../engine/queue.ts';
+import { requiredChecks } from '../../engine/required.ts';
+import { DEFAULT_SETTINGS, type QueueSettings } from '../../engine/settings.ts';
 import type { SetupFinding } from '../../forge/hosting.ts';
 import type { Repository } from '../../storage/repositories.ts';
+import { tellChange } from '../../words/reasons.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { findRepository, getForge, type QueueRef, toForgeRepository } from '../core/find-queue.ts';
@@ -26,10 +29,11 @@ export async function inspectRepository(
   const { hosting } = getForge(app, repository.host);
   const place = await app.directory.findQueue(caller.organization.id, repo, targetBranch);
   const found = place && (await app.queues.find(place.queueId));
+  const settings = found?.queue.settings;
   const findings =
     hosting === undefined
-      ? await inspectPlain(app, repository, targetBranch)
-      : await hosting.inspect(toForgeRepository(repository), targetBranch, found?.queue.settings);
+      ? await inspectPlain(app, repository, { targetBranch, settings })
+      : await hosting.inspect(toForgeRepository(repository), targetBranch, settings);
   const all = [...findings, ...(await inspectReports(app, repository, found?.queue))];
   return { findings: all.map(({ level, code, text }) => ({ level: upper(level), code, text })) };
 }
@@ -54,21 +58,36 @@ async function inspectReports(app: App, repository: Repository, queue: Queue | u
   return [{ level: names.some(hasSome) ? 'ok' : 'warning', code: 'REPORTS', text }];
 }
 
+interface InspectedQueue {
+  readonly targetBranch: string;
+  /** Undefined before the queue is created. */
+  readonly settings: QueueSettings | undefined;
+}
+
 /** Plain git has no rules and permissions to check. */
-async function inspectPlain(app: App, repository: Repository, branch: string): Promise<readonly SetupFinding[]> {
+// SPEC Q41
+async function inspectPlain(
+  app: App,
+  repository: Repository,
+  { targetBranch: branch, settings = DEFAULT_SETTINGS }: InspectedQueue,
+): Promise<readonly SetupFinding[]> {
   const forge = getForge(app, repository.host);
-  const trouble = await forge.checkAccess(toForgeRepository(repository));
+  const place = toForgeRepository(repository);
+  const trouble = await forge.checkAccess(place);
   if (trouble !== undefined) return [{ level: 'error', code: 'NOT_REACHABLE', text: trouble }];
-  const head = await forge.findBranchHead(toForgeRepository(repository), branch);
-  return head === undefined
-    ? [
-        {
-          level: 'error',
-          code: 'BRANCH_NOT_FOUND',
-          text: `There is no branch ${branch}. Push it first, or check its spelling.`,
-        },
-      ]
-    : [{ level: 'ok', code: 'REACHABLE', text: `The repository can be read, and has the branch ${branch}.` }];
+  const head = await forge.findBranchHead(place, branch);
+  if (head === undefined) {
+    const text = `There is no branch ${branch}. Push it first, or check its spelling.`;
+    return [{ level: 'error', code: 'BRANCH_NOT_FOUND', text }];
+  }
+  const text = `The repository can be read, and has the branch ${branch}.`;
+  const reachable: SetupFinding = { level: 'ok', code: 'REACHABLE', text };
+  const sources = await forge.findRequired?.(place, head);
+  const required = sources === undefined ? undefined : requiredChecks(settings, sources, []);
+  if (typeof required !== 'string') return [reachable];
+  const told = tellChange({ to: 'FAILED', branch, because: { reason: required } });
+  const why = `${told.text} Every pull request would be removed at its start.`;
+  return [reachable, { level: 'error', code: 'NO_REQUIRED_CHECKS', text: why }];
 }
 
 function upper(level: SetupFinding['level']): FindingView['level'] {

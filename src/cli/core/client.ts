@@ -4,6 +4,7 @@ import { type Answer, exchange, TimeoutError } from './exchange.ts';
 import { CliError, EXIT } from './exit.ts';
 import { type AnswerOf, type BodyOf, type OperationName, routeOf } from './operations.ts';
 import { describeProblem, type ProblemDocument } from './problem.ts';
+import { START_TEXT } from './start-text.ts';
 import { say } from './terminal.ts';
 import type { Token } from './token-source.ts';
 import { describeVersionGap } from './version-gap.ts';
@@ -218,7 +219,7 @@ function describeConnectionError(error: unknown, url: string, timeoutMs: number)
   if (isReset(error))
     return `The server at ${url} closed the connection before it answered. Look at its log, or try again.`;
   const code = codeOf(error);
-  if (code === 'ECONNREFUSED') return `No server answers at ${url}. Start one with \`npm start\` or set SLUICE_URL.`;
+  if (code === 'ECONNREFUSED') return `No server answers at ${url}. ${START_TEXT}`;
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
     return `The host of ${url} is not known here (${code}). Check SLUICE_URL or --url, and the network.`;
   }

@@ -1,5 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Context } from './context.ts';
+import type { AnswerOf, BodyOf } from './operations.ts';
+import { readAgain } from './poll.ts';
 
 interface Foretold {
   readonly forecast?: { readonly isBeingMade?: boolean; readonly text: string };
@@ -10,11 +12,16 @@ const MAKING_MS = 700;
 
 /** Reads once more if the forecast is being made. A person waits for it, and a script does not. */
 // SPEC W50
-export async function readForetold<T extends Foretold>(context: Context, read: () => Promise<T>): Promise<T> {
-  const reply = await read();
+export async function readForetold<Name extends 'pollQueue' | 'pollPullRequest'>(
+  context: Context,
+  name: Name,
+  body: BodyOf<Name>,
+): Promise<AnswerOf<Name>> {
+  const read = (asked: BodyOf<Name>) => context.call(name, asked);
+  const reply = await read(body);
   if (reply.forecast?.isBeingMade !== true || context.isJson) return reply;
   await pause(MAKING_MS);
-  return read();
+  return readAgain(read, body, reply);
 }
 
 /** Undefined if there is nothing to tell yet. */

@@ -14,6 +14,7 @@ export function paintNote(style: Style, text: string): string {
 
 const STATE_STYLES: Readonly<Record<string, Style>> = {
   RUNNING: 'green',
+  HELD: 'red',
   PAUSED: 'yellow',
   DRAINING: 'yellow',
   SWITCHING_MODES: 'yellow',
@@ -29,6 +30,12 @@ const STATE_STYLES: Readonly<Record<string, Style>> = {
 
 export function styleOfState(state: string): Style | undefined {
   return STATE_STYLES[state.trimEnd()];
+}
+
+/** The API keeps RUNNING for a queue that holds, because other clients know no other state. */
+// SPEC W60
+export function shownState({ state, held }: { readonly state: string; readonly held?: unknown }): string {
+  return state === 'RUNNING' && held !== undefined ? 'HELD' : state;
 }
 
 // Escape sequences and marks that reorder text: a title could use them to deceive the reader.

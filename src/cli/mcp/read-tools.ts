@@ -40,7 +40,7 @@ const queueStatus = tool({
   fields: { ...queueFields, limit: pageFields.limit },
   run: async ({ context, findPlace }, given) => {
     const body = { ...(await findPlace(given)), includeExplanation: true, includeForecast: true };
-    const queue = await readForetold(context, () => context.call('getQueue', body));
+    const queue = await readForetold(context, 'pollQueue', body);
     const { enqueuedPullRequests: all, version: _, ...about } = queue;
     const entries = all.slice(0, given.limit ?? DEFAULT_TAKE).map(({ explanation, forecast, ...entry }) => ({
       ...shorten(entry),
@@ -62,7 +62,7 @@ const whyWaiting = tool({
   run: async ({ context, findPlace }, given) => {
     const body = { ...(await findPlace(given)), pr: { number: given.pr } };
     const detail = { includeExplanation: true, includeForecast: true };
-    const entry = await readForetold(context, () => context.call('getSubmittedPullRequest', { ...body, ...detail }));
+    const entry = await readForetold(context, 'pollPullRequest', { ...body, ...detail });
     return [{ title: `Pull request ${given.pr}:`, data: shorten(entry) }];
   },
 });

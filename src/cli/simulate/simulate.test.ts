@@ -113,7 +113,7 @@ describe('sluice simulate', () => {
   });
 
   it('knows the options of every command in the docs', () => {
-    const shown = ['docs/simulating.md', 'docs/adaptive.md'].flatMap((page) => [
+    const shown = ['docs/simulating.md', 'bench/README.md'].flatMap((page) => [
       ...readPage(page).matchAll(/^(?:sluice simulate) (.*)$|`sluice simulate (.+?)`/gm),
     ]);
     assert.ok(shown.length > 10);

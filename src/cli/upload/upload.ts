@@ -50,7 +50,7 @@ export function defineUpload(command: Command): void {
   command.addOption(command.createOption('--allow-empty').hideHelp());
   addExamples(command, [
     "sluice upload 'reports/**/*.xml'",
-    'npm test; sluice upload reports --exit-code $?          # the job fails only for what is not quarantined',
+    'code=0; npm test || code=$?; sluice upload reports --exit-code $code   # fails only for what is not quarantined',
     'sluice upload junit.xml --repo github.com/acme/app --sha "$(git rev-parse HEAD)" --branch main --variant arm64',
     'sluice upload junit.xml --test-run-id 0f6fd6c4-5b1f-8d0e-8c0b-7b9f2f0a1c55 --check test',
     'sluice upload reports --dry-run',

@@ -6,6 +6,7 @@ import type { AnswerOf, BodyOf, OperationName } from '../core/operations.ts';
 /** The same server as it was at an instant, for readers that know nothing of the past. */
 export function contextAt(context: Context, at: string): Context {
   const readOne = (body: BodyOf<'getSubmittedPullRequest'>) => context.call('getSubmittedPullRequest', { ...body, at });
+  const readQueue = ({ ifVersion: _, ...body }: BodyOf<'pollQueue'>) => context.call('getQueue', { ...body, at });
   const readEach = async ({ prs, ...body }: BodyOf<'getSubmittedPullRequests'>) => {
     const pullRequests: AnswerOf<'getSubmittedPullRequest'>[] = [];
     for (const pr of prs) {
@@ -25,6 +26,7 @@ export function contextAt(context: Context, at: string): Context {
   const call = (name: OperationName, body: object): Promise<unknown> => {
     if (name === 'getSubmittedPullRequests') return readEach(body as BodyOf<'getSubmittedPullRequests'>);
     if (name === 'listPullRequests') return list(body as BodyOf<'listPullRequests'>);
+    if (name === 'pollQueue') return readQueue(body as BodyOf<'pollQueue'>);
     return context.call(name, { ...body, at } as BodyOf<typeof name>);
   };
   return { ...context, call: call as Context['call'] };

@@ -1,8 +1,10 @@
 import type { Static } from 'typebox';
 import type { EntryRecord } from '../../contract/entry.ts';
-import type { getQueue } from '../../contract/queues.ts';
+import type { pollQueue } from '../../contract/queues.ts';
 import type { RepoRef } from '../core/arguments.ts';
 import type { Context } from '../core/context.ts';
+import { readAgain } from '../core/poll.ts';
+import { shownState } from '../core/terminal.ts';
 import {
   type Change,
   changesSince,
@@ -22,6 +24,8 @@ export interface QueueName {
   readonly targetBranch: string;
 }
 
+type Reply = Static<typeof pollQueue.reply>;
+
 /** The previous reading: the next one asks only for news, and a failed one changes nothing. */
 export interface Memory {
   /** State and instant of every pull request seen. */
@@ -31,6 +35,8 @@ export interface Memory {
   readonly left: readonly Left[];
   /** By the server's clock: earlier departures are known. */
   readonly leftSince: number;
+  /** An answer that is still the same is not sent again. */
+  readonly reply?: Reply;
 }
 
 export interface Reading {
@@ -56,9 +62,10 @@ export async function readQueue(
   before?: Memory,
   now = Date.now(),
 ): Promise<Reading> {
-  const memory = before ?? { known: new Map(), told: new Map(), left: [], leftSince: now - LOOK_BACK_MS };
+  const memory: Memory = before ?? { known: new Map(), told: new Map(), left: [], leftSince: now - LOOK_BACK_MS };
   const isFirst = before === undefined;
-  const reply = await context.call('getQueue', { ...name, includeForecast: want.waits });
+  const asked = { ...name, includeForecast: want.waits };
+  const reply = await readAgain((body: typeof asked) => context.call('pollQueue', body), asked, memory.reply);
   const runs = await readRuns(context, name);
   // Read last: an entry that is missing in the queue has left, and is found here.
   const ended = await readEnded(context, name, memory.leftSince, isFirst);
@@ -74,14 +81,14 @@ export async function readQueue(
   return {
     snapshot: { repo: name.repo, queue: describeQueue(reply, live), runs, waits, left },
     changes: want.changes ? inOrder(changes) : [],
-    memory: remember(memory, { seen: [...live, ...ended], records, left, ended }),
+    memory: { ...remember(memory, { seen: [...live, ...ended], records, left, ended }), reply },
   };
 }
 
-function describeQueue(reply: Static<typeof getQueue.reply>, live: readonly Entry[]): WatchedQueue {
+function describeQueue(reply: Reply, live: readonly Entry[]): WatchedQueue {
   return {
     branch: reply.branch,
-    state: reply.state,
+    state: shownState(reply),
     mode: String(reply['mode']),
     concurrency: Number(reply['concurrency']),
     parked: reply.parked,

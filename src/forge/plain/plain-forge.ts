@@ -18,6 +18,7 @@ import {
   printable,
   pullRequestRef,
 } from '../candidate/pull-request-ref.ts';
+import { readRequiredSources } from '../candidate/required-sources.ts';
 import { PULL_REQUEST } from '../candidate/trailers.ts';
 import type { Forge, ForgeRepository } from '../forge.ts';
 
@@ -52,6 +53,7 @@ export function createPlainForge({ testBranchPrefix = 'sluice', ...options }: Pl
       if (location.kind === 'refused') return location.sentence;
       return git.findProblem({ id: repository.id, location });
     },
+    findRequired: (repository, base) => read(repository, (opened) => readRequiredSources(opened, { repository, base })),
     async findHooks(repository) {
       const location = locationOf(repository.git ?? '');
       return location.kind === 'path' ? git.findHooks(location) : undefined;

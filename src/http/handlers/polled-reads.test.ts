@@ -18,9 +18,11 @@ describe('reads that clients repeat', () => {
   const READS: readonly (readonly [string, () => object])[] = [
     ['getQueue', () => world.ref],
     ['getQueue', () => ({ ...world.ref, includeExplanation: true })],
+    ['pollQueue', () => ({ ...world.ref, includeExplanation: true })],
     ['listQueues', () => ({})],
     ['getSubmittedPullRequest', () => ({ ...world.ref, pr: { number: 1 } })],
     ['getSubmittedPullRequest', () => ({ ...world.ref, pr: { number: 1 }, includeTimeline: true })],
+    ['pollPullRequest', () => ({ ...world.ref, pr: { number: 1 }, includeTimeline: true })],
     ['getSubmittedPullRequests', () => ({ ...world.ref, prs: [{ number: 1 }, { number: 99 }] })],
     ['listPullRequests', () => ({ ...world.ref, take: 3 })],
   ];
@@ -52,6 +54,21 @@ describe('reads that clients repeat', () => {
       assert.notEqual(next.version, version);
     });
   }
+
+  test('a poll answers as the read does, and only the poll is documented with two answers [H51]', async () => {
+    const { paths } = JSON.parse((await world.server.inject('/openapi.json')).body);
+    const answersOf = (name: string) =>
+      paths[`/${name}`].post.responses[200].content['application/json'].schema.$ref.split('/').at(-1);
+    const pr = { ...world.ref, pr: { number: 1 } };
+    for (const [readName, pollName, body] of [
+      ['getQueue', 'pollQueue', world.ref],
+      ['getSubmittedPullRequest', 'pollPullRequest', pr],
+    ] as const) {
+      assert.deepEqual(await read(pollName, body), await read(readName, body));
+      assert.notEqual(answersOf(readName), answersOf(pollName));
+      await world.refused('404 ROUTE_NOT_FOUND', `/trunk/v1/${pollName}`, body);
+    }
+  });
 
   test('the version of another queue, or of another read, is not that of this one [H37]', async () => {
     world.forgeRepository.commit('next', { files: { other: 'x' } });

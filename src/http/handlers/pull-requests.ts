@@ -1,3 +1,4 @@
+import type { Static } from 'typebox';
 import { findQueue, type QueueRef } from '../../app/core/find-queue.ts';
 import { type Answer, isRefusal } from '../../app/core/refusal.ts';
 import type { EntryView } from '../../app/queue/entry-view.ts';
@@ -43,19 +44,8 @@ export const PULL_REQUESTS_ROUTES: readonly Route[] = [
     };
     return fork === undefined ? setImpactedTargets(app, caller, input) : setImpactedTargetsOfFork(app, fork, input);
   }),
-  route(
-    pullRequestsContract.getSubmittedPullRequest,
-    ({ app, caller }, body) =>
-      getSubmittedPullRequest(app, caller, {
-        ...queueRef(body),
-        pr: 'branch' in body.pr ? { branch: body.pr.branch } : { number: prNumber(body.pr.number) },
-        includeTimeline: body.includeTimeline === true,
-        includeExplanation: body.includeExplanation === true,
-        includeForecast: body.includeForecast === true,
-        at: optionalInstant('/at', body.at),
-      }),
-    { isReused: true },
-  ),
+  route(pullRequestsContract.getSubmittedPullRequest, readPullRequest, { isReused: true }),
+  route(pullRequestsContract.pollPullRequest, readPullRequest, { isReused: true }),
   route(pullRequestsContract.getSubmittedPullRequests, ({ app, caller }, body) =>
     getSubmittedPullRequests(app, caller, {
       ...queueRef(body),
@@ -120,6 +110,20 @@ async function actOnEach<Pr extends GivenPr>(
     results.push({ prNumber: one.prNumber, ...(await resultOf(act(one))) });
   }
   return { results };
+}
+
+function readPullRequest(
+  { app, caller }: RequestContext,
+  body: Static<typeof pullRequestsContract.getSubmittedPullRequest.body>,
+) {
+  return getSubmittedPullRequest(app, caller, {
+    ...queueRef(body),
+    pr: 'branch' in body.pr ? { branch: body.pr.branch } : { number: prNumber(body.pr.number) },
+    includeTimeline: body.includeTimeline === true,
+    includeExplanation: body.includeExplanation === true,
+    includeForecast: body.includeForecast === true,
+    at: optionalInstant('/at', body.at),
+  });
 }
 
 function named<Pr extends GivenPr>({ number, ...rest }: Pr): Omit<Pr, 'number'> & { readonly prNumber: PrNumber } {

@@ -1,3 +1,4 @@
+import type { Static } from 'typebox';
 import { adviseQueue, type TriedSettings } from '../../app/advice/advise-queue.ts';
 import { getCandidateLog } from '../../app/queue/get-candidate-log.ts';
 import { getMergeQueueMetrics } from '../../app/queue/get-merge-queue-metrics.ts';
@@ -18,21 +19,14 @@ import type { CheckConclusion, CheckStatus } from '../../engine/check.ts';
 import { present } from '../../lib/present.ts';
 import type { Sha } from '../../lib/sha.ts';
 import { instant, optionalInstant, queueChanges, queueRef } from '../core/parse.ts';
-import { type Route, route } from '../core/route.ts';
+import { type RequestContext, type Route, route } from '../core/route.ts';
 
 export const QUEUES_ROUTES: readonly Route[] = [
   route(queuesContract.createQueue, ({ app, caller }, body) =>
     createQueue(app, caller, { ...queueRef(body), ...queueChanges(body) }),
   ),
-  route(
-    queuesContract.getQueue,
-    ({ app, caller }, { repo, targetBranch, includeExplanation = false, includeForecast = false, at }) =>
-      getQueue(app, caller, {
-        ...{ repo, targetBranch, includeExplanation, includeForecast },
-        at: optionalInstant('/at', at),
-      }),
-    { isReused: true },
-  ),
+  route(queuesContract.getQueue, readQueue, { isReused: true }),
+  route(queuesContract.pollQueue, readQueue, { isReused: true }),
   route(queuesContract.listQueues, ({ app, caller }, { repo }) => listQueues(app, caller, { repo }), {
     isReused: true,
   }),
@@ -113,6 +107,12 @@ export const CANDIDATES_ROUTES: readonly Route[] = [
     return reportCheck(app, caller, { repo, of: parseName(body), check });
   }),
 ];
+
+function readQueue({ app, caller }: RequestContext, body: Static<typeof queuesContract.getQueue.body>) {
+  const { repo, targetBranch, includeExplanation = false, includeForecast = false, at } = body;
+  const asked = { repo, targetBranch, includeExplanation, includeForecast };
+  return getQueue(app, caller, { ...asked, at: optionalInstant('/at', at) });
+}
 
 function parseStatus(given: string): CheckStatus {
   const status = given.toUpperCase();

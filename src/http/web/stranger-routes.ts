@@ -30,19 +30,20 @@ interface Opened {
 }
 
 const isOfNow = ({ at }: Body) => at === undefined;
+const OF_QUEUE: Opened = { allows: isOfNow, show: showQueue };
+/** A branch is looked up at the forge, which counts requests. */
+const OF_ENTRY: Opened = { allows: (body) => isOfNow(body) && 'number' in (body['pr'] as object), show: showEntry };
 
 /** The operations that are open to strangers. A field that is not named here stays with those who are signed in. */
 // SPEC A43
 const OPENED: Readonly<Record<string, Opened>> = {
-  getQueue: { allows: isOfNow, show: showQueue },
+  getQueue: OF_QUEUE,
+  pollQueue: OF_QUEUE,
   listQueues: {
     show: ({ queues }: { readonly queues: readonly Summary[] }) => ({ queues: queues.map(showSummary) }),
   },
-  getSubmittedPullRequest: {
-    // A branch is looked up at the forge, which counts requests.
-    allows: (body) => isOfNow(body) && 'number' in (body['pr'] as object),
-    show: showEntry,
-  },
+  getSubmittedPullRequest: OF_ENTRY,
+  pollPullRequest: OF_ENTRY,
   getSubmittedPullRequests: {
     show: ({ pullRequests, notFound }: ReplyOf<typeof pullRequestsContract.getSubmittedPullRequests>) => ({
       pullRequests: pullRequests.map(showEntry),

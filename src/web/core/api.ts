@@ -72,6 +72,19 @@ export async function call<Name extends Named>(
   return (await send(`/web/v1/${name}`, { org, body, ...(signal === undefined ? {} : { signal }) })) as Reply<Name>;
 }
 
+/** Reads again what may have changed: the server sends an answer only if it differs from the last one. */
+// SPEC H51
+export async function callAgain<Name extends 'pollQueue' | 'pollPullRequest'>(
+  org: string,
+  name: Name,
+  body: object,
+  { signal, last }: { readonly signal: AbortSignal; readonly last: Reply<Name> | undefined },
+): Promise<Reply<Name>> {
+  const known = last?.version === undefined ? {} : { ifVersion: last.version };
+  const answer = await call(org, name, { ...body, ...known }, { signal });
+  return last !== undefined && 'unchanged' in answer ? last : answer;
+}
+
 interface Sent extends Asked {
   readonly org?: string;
   readonly body?: object;

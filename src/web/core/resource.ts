@@ -26,12 +26,11 @@ const ANYWAY_MS = 30_000;
 /** A missing session, and too many requests. */
 const WAITING = [401, 429];
 
+/** Reads an answer. It may repeat the last one. */
+type Read<T> = (signal: AbortSignal, last: T | undefined) => Promise<T>;
+
 /** Reads something from the server, and reads it again when an event says that it changed. */
-export function useResource<T>(
-  key: string,
-  read: (signal: AbortSignal) => Promise<T>,
-  { isTouchedBy }: Options = {},
-): Resource<T> {
+export function useResource<T>(key: string, read: Read<T>, { isTouchedBy }: Options = {}): Resource<T> {
   // biome-ignore lint/correctness/useExhaustiveDependencies: the key names what is read
   const reading = useMemo(() => new Reading(read, isTouchedBy), [key]);
   useEffect(() => reading.start(), [reading]);
@@ -51,7 +50,7 @@ class Reading<T> {
     value: undefined,
     problem: undefined,
   });
-  readonly #read: (signal: AbortSignal) => Promise<T>;
+  readonly #read: Read<T>;
   readonly #isTouchedBy: ((event: StreamEvent) => boolean) | undefined;
   #abort = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -60,7 +59,7 @@ class Reading<T> {
   #isReading = false;
   #isAsked = false;
 
-  constructor(read: (signal: AbortSignal) => Promise<T>, isTouchedBy: ((event: StreamEvent) => boolean) | undefined) {
+  constructor(read: Read<T>, isTouchedBy: ((event: StreamEvent) => boolean) | undefined) {
     this.#read = read;
     this.#isTouchedBy = isTouchedBy;
   }
@@ -103,7 +102,7 @@ class Reading<T> {
     this.#isAsked = false;
     this.#readAt = Date.now();
     try {
-      const value = await this.#read(stopped);
+      const value = await this.#read(stopped, this.#state.value.value);
       if (!stopped.aborted) this.#state.value = { value, problem: undefined };
     } catch (error) {
       if (stopped.aborted) return;

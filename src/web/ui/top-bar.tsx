@@ -64,8 +64,8 @@ export function TopBar() {
       <button type="button" class="plain" onClick={switchTheme} title="Switch between system, light and dark">
         {theme.value === 'system' ? 'auto' : theme.value}
       </button>
-      <a class="plain" href="/docs">
-        API
+      <a class="plain" href="/docs/README.md">
+        Docs
       </a>
       {isStranger.value && (
         <a class="plain" href={`/login?back=${encodeURIComponent(location.pathname + location.search)}`}>

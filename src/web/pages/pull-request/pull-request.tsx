@@ -1,4 +1,4 @@
-import { call } from '../../core/api.ts';
+import { call, callAgain } from '../../core/api.ts';
 import { query } from '../../core/location.ts';
 import { keyOf, queueBody, touches } from '../../core/places.ts';
 import type { PullRequest } from '../../core/replies.ts';
@@ -23,19 +23,13 @@ interface Props extends QueuePlace {
 /** Shows where a pull request is, why, and what to do about it. Every comment and check leads here. */
 export function PullRequestPage({ prNumber, ...place }: Props) {
   const at = query.value.get('at') ?? undefined;
-  const entry = useResource(
+  const body = { ...queueBody(place), pr: { number: prNumber }, includeTimeline: true, includeExplanation: true };
+  const entry = useResource<PullRequest>(
     `pr ${keyOf(place)} ${prNumber} ${at}`,
-    (signal) => {
-      const back = at === undefined ? { includeForecast: true } : { at };
-      const body = {
-        ...queueBody(place),
-        pr: { number: prNumber },
-        includeTimeline: true,
-        includeExplanation: true,
-        ...back,
-      };
-      return call(place.org, 'getSubmittedPullRequest', body, { signal });
-    },
+    (signal, last) =>
+      at === undefined
+        ? callAgain(place.org, 'pollPullRequest', { ...body, includeForecast: true }, { signal, last })
+        : call(place.org, 'getSubmittedPullRequest', { ...body, at }, { signal }),
     { isTouchedBy: (event) => touches(place, event) },
   );
   const look = lookOfEntry(entry.value?.state);

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { call } from '../../core/api.ts';
+import { call, callAgain } from '../../core/api.ts';
 import { now } from '../../core/clock.ts';
 import { query } from '../../core/location.ts';
 import { keyOf, nameOf, queueBody, touches } from '../../core/places.ts';
@@ -48,10 +48,13 @@ function QueueTab({ place, tab }: { readonly place: QueuePlace; readonly tab: Ta
 
 /** Reads the queue as it is, or as it was. */
 export function useQueue(place: QueuePlace, at: string | undefined): Resource<Queue> {
-  const back = at === undefined ? { includeForecast: true } : { at };
-  return useResource(
+  const body = { ...queueBody(place), includeExplanation: true };
+  return useResource<Queue>(
     `queue ${keyOf(place)} ${at}`,
-    (signal) => call(place.org, 'getQueue', { ...queueBody(place), includeExplanation: true, ...back }, { signal }),
+    (signal, last) =>
+      at === undefined
+        ? callAgain(place.org, 'pollQueue', { ...body, includeForecast: true }, { signal, last })
+        : call(place.org, 'getQueue', { ...body, at }, { signal }),
     { isTouchedBy: (event) => at === undefined && touches(place, event) },
   );
 }

@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { REASON_CODES } from '../engine/reason.ts';
+import { changeText } from './reasons.ts';
+
+const LEFT = REASON_CODES.slice(REASON_CODES.indexOf('TEST_RUN_REQUIRED_STATUS_FAILED'));
+const REMOVED = [...LEFT.filter((code) => !/MERGE_GRAPH|MANUAL_MERGE/.test(code)), 'USER_REQUESTED'] as const;
+
+test('the sentence of a removal ends with its code, and a page says what to do about it [E61]', () => {
+  const index = readFileSync(new URL('../../docs/troubleshooting.md', import.meta.url), 'utf8');
+  for (const reason of REMOVED) {
+    assert.match(changeText({ to: 'FAILED', branch: 'main', because: { reason } }), new RegExp(` \\[${reason}\\]$`));
+    assert.ok(index.includes(`\`${reason}\``), reason);
+  }
+  assert.doesNotMatch(changeText({ to: 'PENDING', branch: 'main', because: { reason: 'TARGET_BRANCH_RED' } }), /\[/);
+});
