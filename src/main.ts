@@ -172,6 +172,7 @@ async function startOn(
     webFolder: fileURLToPath(new URL('../.cache/web', import.meta.url)),
     publicUrl: config.publicUrl,
     trustedProxies: config.trustedProxies,
+    metricsToken: config.metricsToken,
     rateLimit: config.rateLimit,
     requestTimeoutMs: REQUEST_TIMEOUT_MS,
   });

@@ -70,6 +70,8 @@ export interface Config extends RunnerConfig {
   /** How long the server serves on after it was asked to stop. */
   readonly drainSeconds: number;
   readonly adminToken: string | undefined;
+  /** Opens /metrics alone. */
+  readonly metricsToken: string | undefined;
   readonly organization: string;
   readonly rateLimit: number;
   readonly testBranchPrefix: string;
@@ -130,6 +132,7 @@ export function parseConfig(environment: Environment): ParsedConfig {
     serverUrl: read('SLUICE_SERVER_URL')?.replace(/\/+$/, ''),
     drainSeconds: Number(read('SLUICE_DRAIN') ?? VARIABLES.SLUICE_DRAIN.default),
     adminToken: read('SLUICE_ADMIN_TOKEN'),
+    metricsToken: read('SLUICE_METRICS_TOKEN'),
     organization: read('SLUICE_ORG') ?? VARIABLES.SLUICE_ORG.default,
     rateLimit: Number(read('SLUICE_RATE_LIMIT') ?? VARIABLES.SLUICE_RATE_LIMIT.default),
     ...parseRunner(read),
@@ -220,8 +223,8 @@ const RULES: { readonly [Name in VariableName]?: (given: string) => string | und
     /^postgres(?:ql)?:\/\//.test(given) && URL.canParse(given)
       ? undefined
       : 'must be an address that begins with postgres://',
-  SLUICE_ADMIN_TOKEN: (given) =>
-    /^[\x21-\x7e]{20,200}$/.test(given) ? undefined : 'must be 20 to 200 visible characters without spaces',
+  SLUICE_ADMIN_TOKEN: checkToken,
+  SLUICE_METRICS_TOKEN: checkToken,
   SLUICE_ORG: checkSlug,
   SLUICE_TRUSTED_PROXIES: checkNetworks,
   SLUICE_WEBHOOK_NETWORKS: checkNetworks,
@@ -242,6 +245,10 @@ const RULES: { readonly [Name in VariableName]?: (given: string) => string | und
       ? undefined
       : `must be the beginning of a branch name, not "${given}"`,
 };
+
+function checkToken(given: string): string | undefined {
+  return /^[\x21-\x7e]{20,200}$/.test(given) ? undefined : 'must be 20 to 200 visible characters without spaces';
+}
 
 /** A removed variable is refused, because the operator would believe that it still protects the server. */
 // SPEC R41

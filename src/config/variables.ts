@@ -77,6 +77,10 @@ export const VARIABLES = {
     'unset: one is made and printed at the first start',
     'The admin token, 20 to 200 visible characters. A new value replaces the token that came from the old one.',
   ),
+  SLUICE_METRICS_TOKEN: secret(
+    'unset: only tokens of the scope instance',
+    'A token for /metrics and nothing else, 20 to 200 visible characters. It counts without the database.',
+  ),
   SLUICE_ORG: text('default', 'Slug of the first organization.'),
   SLUICE_GITHUB_HOST: text(
     'github.com',

@@ -59,7 +59,7 @@ export const getServerMetrics = operation({
   scope: 'instance',
   summary: 'Read metrics of the server and of everything on it',
   description:
-    'In the Prometheus text exposition format, also at GET /metrics: process, requests, store, uploads, effects and hints that wait, backups. Counters of the process and of requests are those of the server that answers.',
+    'In the Prometheus text exposition format, also at GET /metrics: process, requests, store, uploads, effects and hints that wait, backups. `SLUICE_METRICS_TOKEN` opens it too. While the store does not answer, values that come from it are those that were read last. Counters of the process and of requests are those of the server that answers.',
   isOnlyOnV1: true,
   body: Type.Object({}),
   reply: text('The metrics.'),
