@@ -45,7 +45,7 @@ export async function buildSluice(folder) {
   for (const part of ['shop', 'pull-requests']) {
     cpSync(join(projectRoot, 'examples', 'demo', part), join(lib, part), { recursive: true });
   }
-  cpSync(join(projectRoot, 'deploy'), join(folder, 'deploy'), { recursive: true });
+  cpSync(join(projectRoot, 'deploy'), join(folder, 'deploy'), { recursive: true, dereference: true });
   const ofWeb = JSON.parse(readFileSync(join(web, 'manifest.json'), 'utf8')).packages;
   const packages = [...new Set([...packagesOf(metafile), ...ofWeb])].sort();
   const { optionalDependencies } = readManifest();
@@ -78,12 +78,13 @@ export async function buildCli(folder) {
 /** Modules of commands that do not talk to a server, and what the command calls. */
 const SERVER_PARTS = {
   [join(projectRoot, 'src', 'main.ts')]: 'serve',
+  [join(projectRoot, 'src', 'move-store.ts')]: 'moveStore',
   [join(projectRoot, 'examples', 'demo', 'run-demo.ts')]: 'runDemo',
   [join(projectRoot, 'src', 'cli', 'simulate', 'simulate.ts')]: 'runSimulate',
 };
 
 function leaveOutServer(esbuild) {
-  esbuild.onLoad({ filter: /[\\/](?:main|run-demo|simulate)\.ts$/ }, ({ path }) => {
+  esbuild.onLoad({ filter: /[\\/](?:main|move-store|run-demo|simulate)\.ts$/ }, ({ path }) => {
     const name = SERVER_PARTS[path];
     if (name === undefined) return undefined;
     const contents = `import { usageError } from './src/cli/core/exit.ts';
