@@ -56,13 +56,6 @@ describe('configuration', () => {
     }
   });
 
-  it('refuses backups of a store that is in PostgreSQL [D23]', () => {
-    const given = { SLUICE_BACKUP_EVERY: '1d', SLUICE_BACKUP_DIR: '/b', SLUICE_BACKUP_KEEP: '3' };
-    const problems = problemsOf({ ...given, SLUICE_DATABASE_URL: 'postgres://db/sluice' });
-    assert.equal(problems.length, 3);
-    assert.ok(problems.every((problem) => /^SLUICE_BACKUP_\w+ is for the embedded store\. .*pg_dump\.$/.test(problem)));
-  });
-
   it('takes public repositories by organization and name, and refuses anything else in words [A41]', () => {
     const of = (SLUICE_PUBLIC_READ: string) => parseConfig({ SLUICE_PUBLIC_READ });
     const parsed = of('acme/github.com/acme/app, acme/git.acme.dev/group/deep/lib');

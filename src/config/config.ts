@@ -38,16 +38,6 @@ function parseDuration(given: string): number | undefined {
   return count === undefined || unit === undefined ? undefined : Number(count) * (UNITS_MS[unit] ?? 0);
 }
 
-/** A variable without effect is refused: the operator would believe that there are backups. */
-// SPEC D23
-function checkBackups(read: Read): string[] {
-  if (read('SLUICE_DATABASE_URL') === undefined) return [];
-  const names = ['SLUICE_BACKUP_EVERY', 'SLUICE_BACKUP_DIR', 'SLUICE_BACKUP_KEEP'] as const;
-  return names
-    .filter((name) => read(name) !== undefined)
-    .map((name) => `${name} is for the embedded store. This server keeps its data in PostgreSQL: use pg_dump.`);
-}
-
 function parseSchedule(read: Read): BackupSchedule | undefined {
   const everyMs = parseDuration(read('SLUICE_BACKUP_EVERY') ?? '');
   if (everyMs === undefined) return undefined;
@@ -115,7 +105,6 @@ export function parseConfig(environment: Environment): ParsedConfig {
     ...checkVariables(environment),
     ...checkGithub(read),
     ...checkGitea(read),
-    ...checkBackups(read),
     ...checkOidc(read),
     ...findRemoved(environment),
   ];

@@ -222,7 +222,7 @@ export const VARIABLES = {
   ),
   SLUICE_BACKUP_EVERY: text(
     'unset: no scheduled backups',
-    'How often the server backs up its embedded store, such as 30m, 6h or 1d.',
+    'How often the server backs up its store, such as 30m, 6h or 1d. On PostgreSQL by pg_dump: set it on one of the servers.',
   ),
   SLUICE_BACKUP_DIR: text(
     'the folder backups of the data folder',

@@ -81,9 +81,9 @@ export const createBackup = operation({
   name: 'createBackup',
   tag: 'Operations',
   scope: 'instance',
-  summary: 'Copy the embedded store to a file, while it is used',
+  summary: 'Copy the store to a file, while it is used',
   description:
-    'One consistent copy. Nothing is overwritten, and no folder is created. On PostgreSQL, use its own tools.',
+    'One consistent copy: of the embedded store, or of PostgreSQL by the `pg_dump` of the machine of the server that answers. Nothing is overwritten, and no folder is created.',
   isIdempotent: true,
   body: Type.Object({ file: Type.Optional(file) }),
   reply: Type.Object({

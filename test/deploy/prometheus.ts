@@ -265,7 +265,14 @@ async function renderChart({ servers, balancer, tokens }: Place) {
     ...['existingSecret=sluice', `serviceMonitor.enabled=true,serviceMonitor.interval=${INTERVAL}`],
     ...['serviceMonitor.tokenSecret.name=prometheus', 'prometheusRule.enabled=true'],
   ].flatMap((value) => ['--set', value]);
-  const rendered = await run('helm', ['template', 'release', join(ROOT, 'deploy/helm/sluice'), ...set]);
+  const rendered = await run('helm', [
+    'template',
+    'release',
+    join(ROOT, 'deploy/helm/sluice'),
+    '--kube-version',
+    '1.31.0',
+    ...set,
+  ]);
   const objects = parseAllDocuments(rendered).map((document) => document.toJS());
   const ofKind = (kind: string) => objects.find((object) => object?.kind === kind)?.spec;
   const files: Record<string, string> = { token: tokens.read, SLUICE_METRICS_TOKEN: tokens.metrics };

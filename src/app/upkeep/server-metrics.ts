@@ -133,10 +133,11 @@ function by(label: string, counts: Readonly<Record<string, number>>): Gauge['sam
   return Object.entries(counts).map(([name, value]) => ({ labels: { [label]: name } satisfies Labels, value }));
 }
 
-/** Of the server that answers. None on PostgreSQL, which is backed up by other means. */
+/** Of the server that answers. On PostgreSQL, which may be backed up by other means, only if it is meant to make backups. */
 // SPEC M10
 function describeBackups({ store, backups, clock }: App): readonly Gauge[] {
-  if (store.snapshots === undefined) return [];
+  const { isChosen, isScheduled } = backups.place;
+  if (store.snapshots === undefined && !isChosen && isScheduled !== true) return [];
   const help = 'Scheduled backups that failed since the server started.';
   const failures = one('mq_backup_failures_total', help, backups.failures, 'counter');
   const { last } = backups;
