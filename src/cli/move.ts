@@ -1,9 +1,10 @@
 import path from 'node:path';
 import type { Command } from 'commander';
+import { isDatabaseUrl, splitPassword } from '../lib/database-url.ts';
 import { Fault } from '../lib/fault.ts';
 import { addExamples } from './core/arguments.ts';
 import { CliError, EXIT, usageError } from './core/exit.ts';
-import { clean, say, write } from './core/terminal.ts';
+import { say, write } from './core/terminal.ts';
 
 export function defineMove(command: Command): void {
   command
@@ -24,15 +25,14 @@ export function defineMove(command: Command): void {
 async function move(to: string | undefined): Promise<void> {
   const url = to ?? process.env['SLUICE_DATABASE_URL']?.trim();
   if (!url) throw usageError('Name the database: --to postgres://user@host/database, or SLUICE_DATABASE_URL.');
-  if (!/^postgres(?:ql)?:\/\//.test(url) || !URL.canParse(url)) {
-    throw usageError('The address of the database must begin with postgres://.');
-  }
-  if (to !== undefined && new URL(to).password !== '') {
+  if (!isDatabaseUrl(url)) throw usageError('The address of the database must begin with postgres://.');
+  const { address, password } = splitPassword(url, ':PASSWORD');
+  if (to !== undefined && password !== undefined) {
     say('Everybody on this machine can read the password in the list of processes. SLUICE_DATABASE_URL avoids that.');
   }
   const dataFolder = path.resolve(process.env['SLUICE_DATA'] || 'data');
   const { moveStore } = await import('../move-store.ts');
-  const moved = await moveStore({ dataFolder, url, onProgress: showTable }).catch((error: unknown) => {
+  const moved = await moveStore({ dataFolder, url, onProgress: createProgress() }).catch((error: unknown) => {
     if (error instanceof Fault) throw new CliError(EXIT.refused, sentenceOf(error));
     throw error;
   });
@@ -43,7 +43,7 @@ async function move(to: string | undefined): Promise<void> {
   write(
     `${moved.rows} rows of ${moved.tables} tables are in ${moved.database} now, counted in both.\n${audits.join('')}` +
       `${path.join(dataFolder, 'sluice.db')} is as it was. The other files of ${dataFolder} stay in use: keys, connections to forges, copies of repositories.\n` +
-      `Next: SLUICE_DATA=${dataFolder} SLUICE_DATABASE_URL=${withoutPassword(url)} sluice serve\n`,
+      `Next: SLUICE_DATA=${dataFolder} SLUICE_DATABASE_URL='${address}' sluice serve\n`,
   );
 }
 
@@ -51,18 +51,24 @@ function sentenceOf({ code, detail }: Fault): string {
   return code === 'STORE_LOCKED' ? `${detail} Stop it first.` : detail;
 }
 
-function withoutPassword(url: string): string {
-  const { password } = new URL(url);
-  return password === '' ? url : url.replace(`:${password}@`, ':PASSWORD@');
+const CLEAR_LINE = '\r\u001b[K';
+const LINE_EVERY_MS = 10_000;
+
+interface TableProgress {
+  readonly table: string;
+  readonly copied: number;
+  readonly total: number;
 }
 
-const CLEAR_LINE = '\r\u001b[K';
-
-/** One line of a terminal; elsewhere nothing. */
-function showTable({ table, copied, total }: { table: string; copied: number; total: number }): void {
-  if (!process.stderr.isTTY) return;
-  const percent = Math.floor((100 * copied) / Math.max(1, total));
-  process.stderr.write(
-    `${CLEAR_LINE}${clean(table)}: ${copied} of ${total} rows (${percent}%)${copied < total ? '' : CLEAR_LINE}`,
-  );
+/** Shows how far the copy is: on one line of a terminal, elsewhere as a line now and then. */
+function createProgress(): (progress: TableProgress) => void {
+  let toldAt = performance.now();
+  return ({ table, copied, total }) => {
+    const text = `${table}: ${copied} of ${total} rows (${Math.floor((100 * copied) / Math.max(1, total))}%)`;
+    if (process.stderr.isTTY) process.stderr.write(`${CLEAR_LINE}${text}${copied < total ? '' : CLEAR_LINE}`);
+    else if (performance.now() - toldAt > LINE_EVERY_MS) {
+      toldAt = performance.now();
+      say(text);
+    }
+  };
 }

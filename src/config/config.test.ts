@@ -56,6 +56,16 @@ describe('configuration', () => {
     }
   });
 
+  it('takes a database with several hosts, and backups of it [D23] [D33]', () => {
+    const url = 'postgres://sluice:a%2Fb@db1:5432,db2:5433/sluice?sslmode=require';
+    const parsed = parseConfig({ SLUICE_DATABASE_URL: url, SLUICE_BACKUP_EVERY: '1d' });
+    assert.ok('config' in parsed, JSON.stringify(parsed));
+    assert.equal(parsed.config.databaseUrl, url);
+    for (const wrong of ['mysql://db/sluice', 'postgres://db:port/sluice']) {
+      assert.match(String(problemsOf({ SLUICE_DATABASE_URL: wrong })), /must be an address/, wrong);
+    }
+  });
+
   it('takes public repositories by organization and name, and refuses anything else in words [A41]', () => {
     const of = (SLUICE_PUBLIC_READ: string) => parseConfig({ SLUICE_PUBLIC_READ });
     const parsed = of('acme/github.com/acme/app, acme/git.acme.dev/group/deep/lib');

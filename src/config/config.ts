@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import path from 'node:path';
+import { isDatabaseUrl } from '../lib/database-url.ts';
 import type { LogLevel } from '../lib/log.ts';
 import { checkSlug } from '../lib/text.ts';
 import { checkGitea, GITEA_RULES, type GiteaEnvironment, parseGitea, warnOfGitea } from './gitea.ts';
@@ -209,9 +210,7 @@ const RULES: { readonly [Name in VariableName]?: (given: string) => string | und
   ...OIDC_RULES,
   ...OTEL_RULES,
   SLUICE_DATABASE_URL: (given) =>
-    /^postgres(?:ql)?:\/\//.test(given) && URL.canParse(given)
-      ? undefined
-      : 'must be an address that begins with postgres://',
+    isDatabaseUrl(given) ? undefined : 'must be an address that begins with postgres://',
   SLUICE_ADMIN_TOKEN: checkToken,
   SLUICE_METRICS_TOKEN: checkToken,
   SLUICE_ORG: checkSlug,

@@ -9,7 +9,7 @@ import { TABLES } from '../../src/storage/sql/schema.ts';
 import { createDatabase, createEmptyDatabase, query } from '../helpers/postgres.ts';
 import { startProxy } from '../helpers/postgres-proxy.ts';
 import { makeFolder, startServer, type TestServer, until } from './harness.ts';
-import { runSluice } from './run-sluice.ts';
+import { HAS_TERMINAL, runOnTerminal, runSluice } from './run-sluice.ts';
 import { createQueue, describeQueue } from './test-queue.ts';
 
 const REPORT = `<testsuite name="s"><testcase name="works" classname="b" time="0.1"/>
@@ -96,8 +96,8 @@ describe('sluice move', { concurrency: 2 }, () => {
     await compareTables(folder, url);
 
     const variables = Object.fromEntries(next.split(' ').map((each) => each.split(/=(.*)/s).slice(0, 2)));
-    assert.deepEqual(variables, { SLUICE_DATA: folder, SLUICE_DATABASE_URL: url });
-    const server = await startServer({ ...variables, SLUICE_ADMIN_TOKEN: TOKEN });
+    assert.deepEqual(variables, { SLUICE_DATA: folder, SLUICE_DATABASE_URL: `'${url}'` });
+    const server = await startServer({ SLUICE_DATA: folder, SLUICE_DATABASE_URL: url, SLUICE_ADMIN_TOKEN: TOKEN });
     t.after(() => server.stop());
     const moved = describeQueue(queue, server.api);
     assert.equal((await moved.get(landed)).state, 'MERGED');
@@ -112,7 +112,7 @@ describe('sluice move', { concurrency: 2 }, () => {
     assert.match(again.err, /Another Sluice server already uses the data folder .+ Stop it first\./);
   });
 
-  test('a command that is killed half way leaves the database empty, and can be run again [D50]', async (t) => {
+  test('a command that is killed half way leaves the database empty, and can be run again [D50] [W60]', async (t) => {
     const { folder, queue } = await createUsedFolder();
     t.after(() => queue.close());
     const url = await createEmptyDatabase();
@@ -124,8 +124,10 @@ describe('sluice move', { concurrency: 2 }, () => {
     await killed.ended;
     await proxy.stop();
     await until('the transaction is gone', 30_000, async () => (await countTables(url)) === 0 || undefined);
-    const { code, err } = await move(folder, url).ended;
-    assert.equal(code, 0, err);
+    const run = HAS_TERMINAL ? runOnTerminal : runSluice;
+    const { code, out, err } = await run(['move', '--to', url], { SLUICE_DATA: folder }).ended;
+    assert.equal(code, 0, out + err);
+    if (HAS_TERMINAL) assert.match(out, /organizations: 1 of 1 rows \(100%\)/);
     await compareTables(folder, url);
   });
 

@@ -1,5 +1,6 @@
 import { type SpawnOptions, spawn } from 'node:child_process';
 import { writeBackupFile } from '../../lib/backup-file.ts';
+import { splitPassword } from '../../lib/database-url.ts';
 import { Fault } from '../../lib/fault.ts';
 import { toStoreError } from './errors.ts';
 import type { Server } from './pool.ts';
@@ -15,8 +16,12 @@ export async function writeDump(
   { url, file, signal }: { readonly url: string; readonly file: string; readonly signal: AbortSignal | undefined },
 ): Promise<{ readonly sizeBytes: number }> {
   await checkVersions(server);
-  const { address, environment } = splitPassword(url);
-  const options = { env: { ...publicEnvironment(), ...environment }, ...(signal === undefined ? {} : { signal }) };
+  // Everybody on the machine can read arguments, and only the server's user its environment.
+  const { address, password } = splitPassword(url, '');
+  const options = {
+    env: { ...publicEnvironment(), ...(password === undefined ? {} : { PGPASSWORD: password }) },
+    ...(signal === undefined ? {} : { signal }),
+  };
   return writeBackupFile(file, async (partial) => {
     const args = ['--format=custom', '--no-password', `--file=${partial}`, `--dbname=${address}`];
     const { code, said } = await run(args, options);
@@ -40,17 +45,6 @@ async function checkVersions({ connect, name }: Server): Promise<void> {
     'BACKUP_UNUSABLE',
     `${PROGRAM} ${program} of the server's machine cannot read PostgreSQL ${database}. Install the client programs of version ${Number.parseInt(database, 10)} or newer.`,
   );
-}
-
-/** Everybody on the machine can read arguments, and nobody else the environment. */
-function splitPassword(url: string): { readonly address: string; readonly environment: NodeJS.ProcessEnv } {
-  let password: string | undefined;
-  const take = (_: string, before: string, given: string) => {
-    password = decodeURIComponent(given);
-    return before;
-  };
-  const address = url.replace(/^(\w+:\/\/[^:@/]*):([^@/]*)(?=@)/, take).replace(/([?&])password=([^&]*)/, take);
-  return { address, environment: password === undefined ? {} : { PGPASSWORD: password } };
 }
 
 /** Without secrets of Sluice. Of several hosts, the one that takes writes. */
