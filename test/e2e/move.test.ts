@@ -131,7 +131,7 @@ describe('sluice move', { concurrency: 2 }, () => {
     await compareTables(folder, url);
   });
 
-  test('a database with tables, a folder without a store and an unusable address are refused with a sentence [D50] [W60]', async () => {
+  test('a database with tables, a folder without a store and an unusable address are refused with a sentence [D51] [W60]', async () => {
     const folder = await makeFolder();
     const refused = async (to: string, code: number, sentence: RegExp) => {
       const ended = await move(folder, to).ended;
@@ -148,5 +148,9 @@ describe('sluice move', { concurrency: 2 }, () => {
       /is not empty: it has \d+ tables\. Nothing was moved\. Name an empty database\./,
     );
     await refused('postgres://a:secret@127.0.0.1:1/none', 1, /list of processes[\s\S]+nothing listens there/);
+    const backup = new DatabaseSync(join(folder, 'sluice.db'));
+    backup.exec('pragma journal_mode = delete');
+    backup.close();
+    await refused(await createEmptyDatabase(), 1, /was not opened by this version of Sluice yet\. Start the server/);
   });
 });

@@ -71,6 +71,7 @@ export async function fillDatabase(url: string, filling: Filling): Promise<Fille
   }
 }
 
+// SPEC D51
 async function refuseTables(client: PoolClient, name: string): Promise<void> {
   const tables = `select count(*) as count from pg_class
     where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p', 'v', 'm')`;
