@@ -9,7 +9,7 @@ import { parse, parseAllDocuments, stringify } from 'yaml';
 import { makeFolder, type ServerProcess, startServer, until } from '../e2e/harness.ts';
 import { runSluice } from '../e2e/run-sluice.ts';
 import { createSmallDisk, findMountProblem } from '../e2e/small-disk.ts';
-import { createQueue, describeQueue, type TestQueue } from '../e2e/test-queue.ts';
+import { createQueue, type TestQueue } from '../e2e/test-queue.ts';
 import { collectOutput, endWithProcess } from '../helpers/children.ts';
 import { ROOT, readPage } from '../helpers/doc-pages.ts';
 import { listen } from '../helpers/listen.ts';
@@ -34,222 +34,157 @@ interface Alert {
 export async function checkMonitoring(): Promise<string> {
   need('prometheus', "it is Debian's package prometheus.");
   const database = await startOwnPostgres();
-  const world = await World.open(await database.createDatabase());
-  const { prometheus, queue } = world;
+  const world = await openWorld(await database.createDatabase());
+  const { prometheus, names, servers, disk } = world;
+  const [first = ''] = names;
   await world.land(4);
   await until('Prometheus reads both servers', SLACK_MS, async () => {
-    const isRead = (await prometheus.count('up{job="sluice-server"} == 1')) === 2;
+    const isRead = (await prometheus.ask('count(up{job="sluice-server"} == 1)')) === 2;
     // Before the first scrape, a server seems to be missing.
-    return (isRead && (await prometheus.firing()).length === 0) || undefined;
+    return (isRead && (await prometheus.listFiring()).length === 0) || undefined;
   });
-  assert.equal(await prometheus.count('up{job="sluice"}'), 1);
+  assert.equal(await prometheus.ask('count(up{job="sluice"})'), 1);
 
-  await world.expect('a killed server', 2, [`SluiceServerDown ${world.names[0]}`], async () => {
-    world.servers[0].child.kill('SIGKILL');
-    await world.servers[0].exited;
+  const killed = { fault: 'a killed server', minutes: 2, alerts: [`SluiceServerDown ${first}`] };
+  await expectAlerts(world, killed, async () => {
+    servers[0].child.kill('SIGKILL');
+    await servers[0].exited;
     await world.land(2);
     return () => world.restart();
   });
-  await world.expect(
-    'a frozen database',
-    2,
-    world.names.map((name) => `SluiceNotReady ${name}`),
-    async () => {
-      const pids = await findProcesses(database.url);
-      for (const pid of pids) process.kill(pid, 'SIGSTOP');
-      return async () => {
-        for (const pid of pids) process.kill(pid, 'SIGCONT');
-      };
-    },
-  );
-  if (world.disk !== undefined) {
-    const { disk } = world;
-    const told = ['SluiceDiskFull', 'SluiceNotReady'].map((name) => `${name} ${world.names[0]}`);
-    await world.expect('a full disk', 15, told, () => disk.fill());
+  const frozen = { fault: 'a frozen database', minutes: 2, alerts: names.map((name) => `SluiceNotReady ${name}`) };
+  await expectAlerts(world, frozen, async () => {
+    const pids = await findProcesses(database.url);
+    for (const pid of pids) process.kill(pid, 'SIGSTOP');
+    return async () => pids.map((pid) => process.kill(pid, 'SIGCONT'));
+  });
+  const full = ['SluiceDiskFull', 'SluiceNotReady'].map((name) => `${name} ${first}`);
+  if (disk !== undefined) {
+    await expectAlerts(world, { fault: 'a full disk', minutes: 15, alerts: full }, () => disk.fill());
   }
-  await world.expect('ingest that is stuck', 10 + 5, ['SluiceUploadsWait all'], async () => {
+  const stuck = { fault: 'ingest that is stuck', minutes: 10 + 5, alerts: ['SluiceUploadsWait all'] };
+  await expectAlerts(world, stuck, async () => {
     const client = new pg.Client({ connectionString: world.databaseUrl });
     await client.connect();
     await client.query('begin; lock table test_sequences in exclusive mode');
-    await upload(world.servers[1], queue);
-    return async () => {
-      await client.query('rollback');
-      await client.end();
-    };
+    await upload(servers[1], world.queue);
+    return () => client.end();
   });
   await world.close();
   const version = /version (\S+)/.exec(await run('prometheus', ['--version']))?.[1];
   const source = has('helm') ? 'the chart as helm renders it' : 'scrape.yml and rules.yml, for helm is not installed';
-  const disk = world.disk === undefined ? ', but no full disk, which only root can make' : '';
-  return `Prometheus ${version} on ${source} counts each landing once, and tells each fault by its alerts and no other${disk}.`;
+  const but = disk === undefined ? ', but no full disk, which only root can make' : '';
+  return `Prometheus ${version} on ${source} counts each landing once, and tells each fault by its alerts and no other${but}.`;
 }
 
-class World {
-  readonly databaseUrl: string;
-  readonly disk: Awaited<ReturnType<typeof createSmallDisk>> | undefined;
-  readonly servers: [ServerProcess, ServerProcess];
+type World = Awaited<ReturnType<typeof openWorld>>;
+
+async function openWorld(databaseUrl: string) {
+  const disk = (await findMountProblem()) === false ? await createSmallDisk(64) : undefined;
+  const tokens = { SLUICE_ADMIN_TOKEN: ADMIN_TOKEN, SLUICE_METRICS_TOKEN: METRICS_TOKEN };
+  const start = (folder: string, more = {}) =>
+    startServer({ ...tokens, SLUICE_DATABASE_URL: databaseUrl, SLUICE_DATA: folder, ...more });
+  const servers: [ServerProcess, ServerProcess] = [
+    await start(disk?.folder ?? (await makeFolder())),
+    await start(await makeFolder()),
+  ];
   /** As Prometheus names them. */
-  readonly names: readonly string[];
-  readonly #environments: readonly Record<string, string>[];
-  prometheus: Prometheus = null as never;
-  queue: TestQueue = null as never;
-  landed = 0;
-
-  private constructor(
-    databaseUrl: string,
-    servers: [ServerProcess, ServerProcess],
-    { disk, environments }: { disk: World['disk']; environments: readonly Record<string, string>[] },
-  ) {
-    this.databaseUrl = databaseUrl;
-    this.servers = servers;
-    this.disk = disk;
-    this.#environments = environments;
-    this.names = servers.map(({ port }) => `127.0.0.1:${port}`);
-  }
-
-  static async open(databaseUrl: string): Promise<World> {
-    const disk = (await findMountProblem()) === false ? await createSmallDisk(64) : undefined;
-    const folders = [disk?.folder ?? (await makeFolder()), await makeFolder()];
-    const environments = folders.map((folder) => ({
-      SLUICE_DATA: folder,
-      SLUICE_DATABASE_URL: databaseUrl,
-      SLUICE_ADMIN_TOKEN: ADMIN_TOKEN,
-      SLUICE_METRICS_TOKEN: METRICS_TOKEN,
-    }));
-    const servers: [ServerProcess, ServerProcess] = [
-      await startServer(environments[0]),
-      await startServer(environments[1]),
-    ];
-    const world = new World(databaseUrl, servers, { disk, environments });
-    const balancer = await startBalancer(world.names);
-    const { token: readToken } = await servers[0].api.withScopes('read');
-    world.queue = await createQueue(servers[1].api, { requiredStatuses: [] });
-    world.prometheus = await Prometheus.start(world.names, { balancer, readToken: String(readToken) });
-    return world;
-  }
-
-  async restart(): Promise<void> {
-    const { port } = this.servers[0];
-    this.servers[0] = await startServer({ ...this.#environments[0], SLUICE_PORT: String(port) });
-  }
-
-  /** Lands pull requests through the second server, and waits until Prometheus counts each of them once. */
-  async land(count: number): Promise<void> {
-    const queue = describeQueue(this.queue, this.servers[1].api);
-    for (let index = 0; index < count; index += 1) {
-      const number = await this.queue.openPullRequest();
-      await queue.submit(number);
-      await queue.untilEntry(number, ({ state }) => state === 'MERGED');
-    }
-    this.landed += count;
-    await until(`${this.landed} landings are counted`, SLACK_MS, async () => {
-      const counted = await this.prometheus.sum('sluice_pull_requests_total{conclusion="merged"}');
-      assert.ok(counted <= this.landed, `${counted} landings instead of ${this.landed}`);
-      return counted === this.landed || undefined;
-    });
-  }
-
-  /** Makes a fault, waits for exactly these alerts for the minutes that the rules say, and mends it. */
-  async expect(
-    fault: string,
-    minutes: number,
-    alerts: readonly string[],
-    make: () => Promise<() => Promise<unknown>>,
-  ): Promise<void> {
-    const wanted = alerts.toSorted().join();
-    const untilFiring = (what: string, names: string) =>
-      until(`${fault}: ${what}`, (minutes * 60_000) / FASTER + SLACK_MS, async () => {
-        const firing = await this.prometheus.firing();
-        const wrong = firing.filter((name) => !alerts.includes(name));
-        assert.deepEqual(wrong, [], `${fault} must not fire these`);
-        return firing.join() === names || undefined;
+  const names = servers.map(({ port }) => `127.0.0.1:${port}`);
+  const { token: readToken = '' } = await servers[0].api.withScopes('read');
+  // Only the second one runs all the time.
+  const queue = await createQueue(servers[1].api, { requiredStatuses: [] });
+  const prometheus = await startPrometheus(names, { balancer: await startBalancer(names), readToken });
+  let landed = 0;
+  return {
+    ...{ databaseUrl, disk, servers, names, queue, prometheus },
+    restart: async () => {
+      servers[0] = await start(servers[0].dataFolder, { SLUICE_PORT: String(servers[0].port) });
+    },
+    /** Waits until Prometheus counts each landing, and none twice. */
+    land: async (count: number) => {
+      for (const number of await queue.submitAll(count)) {
+        await queue.untilEntry(number, ({ state }) => state === 'MERGED');
+      }
+      landed += count;
+      await until(`${landed} landings are counted`, SLACK_MS, async () => {
+        const counted = await prometheus.ask('sum(sluice_pull_requests_total{conclusion="merged"})');
+        assert.ok(counted <= landed, `${counted} landings instead of ${landed}`);
+        return counted === landed || undefined;
       });
-    await untilFiring('nothing fires before', '');
-    const startedAt = performance.now();
-    const mend = await make();
-    await untilFiring(`${wanted} fires`, wanted);
-    const seconds = Math.round((performance.now() - startedAt) / 1_000);
-    process.stdout.write(`prometheus: ${fault} fires ${wanted} after ${seconds} s.\n`);
-    await mend();
-    await untilFiring('nothing fires afterwards', '');
-  }
-
-  async close(): Promise<void> {
-    this.prometheus.stop();
-    for (const server of this.servers) await server.stop();
-    await this.queue.close();
-    await this.disk?.close();
-  }
+    },
+    close: async () => {
+      prometheus.stop();
+      for (const server of servers) await server.stop();
+      await queue.close();
+      await disk?.close();
+    },
+  };
 }
 
-class Prometheus {
-  readonly #url: string;
-  readonly stop: () => void;
-
-  private constructor(url: string, stop: () => void) {
-    this.#url = url;
-    this.stop = stop;
-  }
-
-  static async start(
-    servers: readonly string[],
-    { balancer, readToken }: { readonly balancer: string; readonly readToken: string },
-  ): Promise<Prometheus> {
-    const folder = await makeFolder();
-    const tokens = { read: join(folder, 'read'), metrics: join(folder, 'metrics') };
-    await writeFile(tokens.read, readToken);
-    await writeFile(tokens.metrics, METRICS_TOKEN);
-    const { rules, scrapes } = has('helm')
-      ? await renderChart({ servers, balancer, tokens })
-      : readShipped({ servers, balancer, tokens });
-    await writeFile(join(folder, 'rules.yml'), stringify(hasten(rules)));
-    const global = { scrape_interval: INTERVAL, scrape_timeout: INTERVAL, evaluation_interval: '1s' };
-    const file = join(folder, 'prometheus.yml');
-    await writeFile(file, stringify({ global, rule_files: ['rules.yml'], scrape_configs: scrapes }));
-    await run('promtool', ['check', 'config', file]);
-    const address = new URL(await freeAddress()).host;
-    const options = [`--config.file=${file}`, `--storage.tsdb.path=${folder}/data`, `--web.listen-address=${address}`];
-    const child = spawn('prometheus', [...options, '--query.lookback-delta=15s'], {
-      stdio: ['ignore', 'pipe', 'pipe'],
+/** Makes a fault, waits for exactly these alerts for the minutes that the rules say, and mends it. */
+async function expectAlerts(
+  { prometheus }: World,
+  { fault, minutes, alerts }: { readonly fault: string; readonly minutes: number; readonly alerts: readonly string[] },
+  make: () => Promise<() => Promise<unknown>>,
+): Promise<void> {
+  const wanted = alerts.toSorted().join();
+  const untilFiring = (names: string) =>
+    until(`${fault} fires ${names || 'nothing'}`, (minutes * 60_000) / FASTER + SLACK_MS, async () => {
+      const firing = await prometheus.listFiring();
+      assert.deepEqual(
+        firing.filter((name) => !alerts.includes(name)),
+        [],
+        `${fault} must not fire these`,
+      );
+      return firing.join() === names || undefined;
     });
-    endWithProcess(child);
-    const output = collectOutput(child);
-    await until('Prometheus is ready', 60_000, async () => {
-      assert.equal(child.exitCode, null, output.err);
-      const isReady = fetch(`http://${address}/-/ready`).then(({ ok }) => ok);
-      return (await isReady.catch(() => false)) || undefined;
-    });
-    return new Prometheus(`http://${address}`, () => child.kill());
-  }
+  await untilFiring('');
+  const startedAt = performance.now();
+  const mend = await make();
+  await untilFiring(wanted);
+  const seconds = Math.round((performance.now() - startedAt) / 1_000);
+  process.stdout.write(`prometheus: ${fault} fires ${wanted} after ${seconds} s.\n`);
+  await mend();
+  await untilFiring('');
+}
 
-  count(expression: string): Promise<number> {
-    return this.#value(`count(${expression})`);
-  }
-
-  sum(expression: string): Promise<number> {
-    return this.#value(`sum(${expression})`);
-  }
-
-  /** `Alert instance` of each alert that fires. */
-  async firing(): Promise<readonly string[]> {
-    const { alerts } = await this.#ask<{ alerts: readonly Alert[] }>('alerts');
-    const firing = alerts.filter(({ state }) => state === 'firing');
-    return firing.map(({ labels }) => `${labels['alertname']} ${labels['instance'] ?? 'all'}`).sort();
-  }
-
-  async #value(query: string): Promise<number> {
-    const { result } = await this.#ask<{ result: readonly { value: readonly [number, string] }[] }>(
-      `query?query=${encodeURIComponent(query)}`,
-    );
-    return Number(result[0]?.value[1] ?? 0);
-  }
-
-  async #ask<T>(path: string): Promise<T> {
-    const answer = await fetch(`${this.#url}/api/v1/${path}`);
-    const { data, error } = (await answer.json()) as { data: T; error?: string };
-    assert.ok(answer.ok, error);
-    return data;
-  }
+async function startPrometheus(
+  servers: readonly string[],
+  { balancer, readToken }: { readonly balancer: string; readonly readToken: string },
+) {
+  const folder = await makeFolder();
+  const tokens = { read: join(folder, 'read'), metrics: join(folder, 'metrics') };
+  await writeFile(tokens.read, readToken);
+  await writeFile(tokens.metrics, METRICS_TOKEN);
+  const place = { servers, balancer, tokens };
+  const { rules, scrapes } = has('helm') ? await renderChart(place) : readShipped(place);
+  await writeFile(join(folder, 'rules.yml'), stringify(hasten(rules)));
+  const global = { scrape_interval: INTERVAL, scrape_timeout: INTERVAL, evaluation_interval: '1s' };
+  const file = join(folder, 'prometheus.yml');
+  await writeFile(file, stringify({ global, rule_files: ['rules.yml'], scrape_configs: scrapes }));
+  await run('promtool', ['check', 'config', file]);
+  const url = await freeAddress();
+  const options = [`--config.file=${file}`, `--storage.tsdb.path=${folder}/data`, '--query.lookback-delta=15s'];
+  const child = spawn('prometheus', [...options, `--web.listen-address=${new URL(url).host}`]);
+  endWithProcess(child);
+  const output = collectOutput(child);
+  const get = async (path: string) => (await (await fetch(`${url}/api/v1/${path}`)).json()).data;
+  await until('Prometheus is ready', 60_000, async () => {
+    assert.equal(child.exitCode, null, output.err);
+    return get('alerts').catch(() => undefined);
+  });
+  return {
+    stop: () => child.kill(),
+    /** The value of a query; 0 if it has none. */
+    ask: async (query: string) =>
+      Number((await get(`query?query=${encodeURIComponent(query)}`)).result[0]?.value[1] ?? 0),
+    /** `Alert instance` of each alert that fires. */
+    listFiring: async (): Promise<readonly string[]> => {
+      const { alerts }: { alerts: readonly Alert[] } = await get('alerts');
+      const firing = alerts.filter(({ state }) => state === 'firing');
+      return firing.map(({ labels }) => `${labels['alertname']} ${labels['instance'] ?? 'all'}`).sort();
+    },
+  };
 }
 
 interface Place {
@@ -364,8 +299,7 @@ async function startBalancer(servers: readonly string[]): Promise<string> {
       client.pipe(upstream).pipe(client);
     });
   });
-  server.unref();
-  return new URL(await listen(server)).host;
+  return new URL(await listen(server.unref())).host;
 }
 
 async function findReady(servers: readonly string[]): Promise<string | undefined> {
