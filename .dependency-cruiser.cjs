@@ -179,7 +179,7 @@ module.exports = {
     room(
       'cli-speaks-http',
       '^src/cli/(?!core/checkout\\.ts|upload/|simulate/|forge/(manifest|run-gitea-setup|gitea-plan)\\.ts)',
-      ['^src/cli/', contract, '^src/config/', lib, '^src/main\\.ts$'],
+      ['^src/cli/', contract, '^src/config/', lib, '^src/(main|move-store)\\.ts$'],
       'The cli speaks HTTP through the contract only.',
     ),
     room(
@@ -226,7 +226,7 @@ module.exports = {
       severity: 'error',
       comment: 'The other commands must not pay for the server: import() it.',
       from: { path: '^src/cli/', pathNot: test },
-      to: { path: '^src/main\\.ts$', dynamic: false },
+      to: { path: '^src/(main|move-store)\\.ts$', dynamic: false },
     },
     {
       name: 'traces-are-loaded-late',

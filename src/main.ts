@@ -174,6 +174,7 @@ async function startOn(
     webFolder: fileURLToPath(new URL('../.cache/web', import.meta.url)),
     publicUrl: config.publicUrl,
     trustedProxies: config.trustedProxies,
+    metricsToken: config.metricsToken,
     rateLimit: config.rateLimit,
     requestTimeoutMs: REQUEST_TIMEOUT_MS,
   });
@@ -266,9 +267,12 @@ function createRunner(config: Config, log: Log): Promise<CheckRunner> {
 
 /** A chosen folder that is not there is refused now: the first backup may be due at night. */
 // SPEC D25
-async function openBackups({ dataFolder, backupFolder }: Config): Promise<Backups> {
+async function openBackups({ dataFolder, backupFolder, backupSchedule }: Config): Promise<Backups> {
   const folder = backupFolder ?? path.join(dataFolder, 'backups');
-  const backups = new Backups({ folder, isChosen: backupFolder !== undefined });
+  const backups = new Backups({
+    ...{ folder, isChosen: backupFolder !== undefined },
+    isScheduled: backupSchedule !== undefined,
+  });
   const problem = await backups.findFolderProblem(path.join(folder, 'any'));
   if (problem !== undefined) throw new Fault('MISCONFIGURED', `SLUICE_BACKUP_DIR cannot be used. ${problem}`);
   await backups.load();
@@ -302,6 +306,7 @@ async function stop(parts: {
 }): Promise<void> {
   const { plainGitPoller, worker, hintWorker, deliveryWorker, timers, ingest, rounds } = parts;
   const { feed, simulator } = parts.app;
+  parts.app.backups.stop();
   const workers = [worker, hintWorker, deliveryWorker];
   const stopping = [plainGitPoller, ...workers, timers, ingest, feed, simulator, ...rounds].map((part) => part.stop());
   const ended = Promise.all(stopping);

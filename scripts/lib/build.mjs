@@ -49,7 +49,9 @@ export async function buildSluice(folder) {
   for (const part of ['shop', 'pull-requests']) {
     cpSync(join(projectRoot, 'examples', 'demo', part), join(lib, part), { recursive: true });
   }
-  for (const part of ['deploy', 'docs']) cpSync(join(projectRoot, part), join(folder, part), { recursive: true });
+  for (const part of ['deploy', 'docs']) {
+    cpSync(join(projectRoot, part), join(folder, part), { recursive: true, dereference: true });
+  }
   const ofWeb = JSON.parse(readFileSync(join(web, 'manifest.json'), 'utf8')).packages;
   const packages = [...new Set([...packagesOf(metafile), ...ofWeb])].sort();
   const { optionalDependencies } = readManifest();
@@ -89,6 +91,7 @@ export function ${name}() {
 /** Modules of commands that do not talk to a server, and texts about them: what stands in their place. */
 const SERVER_PARTS = {
   [join(projectRoot, 'src', 'main.ts')]: refusal('serve'),
+  [join(projectRoot, 'src', 'move-store.ts')]: refusal('moveStore'),
   [join(projectRoot, 'examples', 'demo', 'run-demo.ts')]: refusal('runDemo'),
   [join(projectRoot, 'src', 'cli', 'simulate', 'simulate.ts')]: refusal('runSimulate'),
   [join(projectRoot, 'src', 'cli', 'core', 'start-text.ts')]:
@@ -96,7 +99,7 @@ const SERVER_PARTS = {
 };
 
 function leaveOutServer(esbuild) {
-  esbuild.onLoad({ filter: /[\\/](?:main|run-demo|simulate|start-text)\.ts$/ }, ({ path }) => {
+  esbuild.onLoad({ filter: /[\\/](?:main|move-store|run-demo|simulate|start-text)\.ts$/ }, ({ path }) => {
     const contents = SERVER_PARTS[path];
     return contents === undefined ? undefined : { contents, resolveDir: projectRoot };
   });

@@ -14,7 +14,9 @@ const BACKUP_TIMEOUT_MS = 290_000;
 
 export function defineBackup(command: Command): void {
   command
-    .description('Copy the embedded store to a file, while the server goes on. Nothing is overwritten.')
+    .description(
+      'Copy the store to a file, while the server goes on. Nothing is overwritten. On PostgreSQL, the server runs pg_dump.',
+    )
     .argument('[file]', `${BACKUP_FILE_TEXT} Default: a name with the time.`)
     .action(
       withContext(async (context, file: string | undefined) => {

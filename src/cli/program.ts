@@ -81,8 +81,9 @@ export function createProgram(): Program {
   add('session', 'List and end the sessions of people', async () => (await import('./session.ts')).defineSession);
   add('webhook', 'Tell endpoints of events', async () => (await import('./webhook.ts')).defineWebhook);
   add('org', 'Create organizations', async () => (await import('./org.ts')).defineOrg);
-  add('backup', 'Copy the embedded store to a file', async () => (await import('./backup.ts')).defineBackup);
+  add('backup', 'Copy the store to a file', async () => (await import('./backup.ts')).defineBackup);
   add('restore', 'Replace the embedded store by a backup', async () => (await import('./backup.ts')).defineRestore);
+  add('move', 'Copy the embedded store into an empty PostgreSQL', async () => (await import('./move.ts')).defineMove);
   add('version', 'Print the version, and compare it with that of the server', async () => {
     const { defineVersion } = await import('./version.ts');
     return defineVersion;

@@ -56,11 +56,14 @@ describe('configuration', () => {
     }
   });
 
-  it('refuses backups of a store that is in PostgreSQL [D23]', () => {
-    const given = { SLUICE_BACKUP_EVERY: '1d', SLUICE_BACKUP_DIR: '/b', SLUICE_BACKUP_KEEP: '3' };
-    const problems = problemsOf({ ...given, SLUICE_DATABASE_URL: 'postgres://db/sluice' });
-    assert.equal(problems.length, 3);
-    assert.ok(problems.every((problem) => /^SLUICE_BACKUP_\w+ is for the embedded store\. .*pg_dump\.$/.test(problem)));
+  it('takes a database with several hosts, and backups of it [D23] [D33]', () => {
+    const url = 'postgres://sluice:a%2Fb@db1:5432,db2:5433/sluice?sslmode=require';
+    const parsed = parseConfig({ SLUICE_DATABASE_URL: url, SLUICE_BACKUP_EVERY: '1d' });
+    assert.ok('config' in parsed, JSON.stringify(parsed));
+    assert.equal(parsed.config.databaseUrl, url);
+    for (const wrong of ['mysql://db/sluice', 'postgres://db:port/sluice']) {
+      assert.match(String(problemsOf({ SLUICE_DATABASE_URL: wrong })), /must be an address/, wrong);
+    }
   });
 
   it('takes public repositories by organization and name, and refuses anything else in words [A41]', () => {

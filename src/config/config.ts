@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import path from 'node:path';
+import { isDatabaseUrl } from '../lib/database-url.ts';
 import type { LogLevel } from '../lib/log.ts';
 import { checkSlug } from '../lib/text.ts';
 import { checkGitea, GITEA_RULES, type GiteaEnvironment, parseGitea, warnOfGitea } from './gitea.ts';
@@ -38,16 +39,6 @@ function parseDuration(given: string): number | undefined {
   return count === undefined || unit === undefined ? undefined : Number(count) * (UNITS_MS[unit] ?? 0);
 }
 
-/** A variable without effect is refused: the operator would believe that there are backups. */
-// SPEC D23
-function checkBackups(read: Read): string[] {
-  if (read('SLUICE_DATABASE_URL') === undefined) return [];
-  const names = ['SLUICE_BACKUP_EVERY', 'SLUICE_BACKUP_DIR', 'SLUICE_BACKUP_KEEP'] as const;
-  return names
-    .filter((name) => read(name) !== undefined)
-    .map((name) => `${name} is for the embedded store. This server keeps its data in PostgreSQL: use pg_dump.`);
-}
-
 function parseSchedule(read: Read): BackupSchedule | undefined {
   const everyMs = parseDuration(read('SLUICE_BACKUP_EVERY') ?? '');
   if (everyMs === undefined) return undefined;
@@ -70,6 +61,8 @@ export interface Config extends RunnerConfig {
   /** How long the server serves on after it was asked to stop. */
   readonly drainSeconds: number;
   readonly adminToken: string | undefined;
+  /** Opens /metrics alone. */
+  readonly metricsToken: string | undefined;
   readonly organization: string;
   readonly rateLimit: number;
   readonly testBranchPrefix: string;
@@ -113,7 +106,6 @@ export function parseConfig(environment: Environment): ParsedConfig {
     ...checkVariables(environment),
     ...checkGithub(read),
     ...checkGitea(read),
-    ...checkBackups(read),
     ...checkOidc(read),
     ...findRemoved(environment),
   ];
@@ -130,6 +122,7 @@ export function parseConfig(environment: Environment): ParsedConfig {
     serverUrl: read('SLUICE_SERVER_URL')?.replace(/\/+$/, ''),
     drainSeconds: Number(read('SLUICE_DRAIN') ?? VARIABLES.SLUICE_DRAIN.default),
     adminToken: read('SLUICE_ADMIN_TOKEN'),
+    metricsToken: read('SLUICE_METRICS_TOKEN'),
     organization: read('SLUICE_ORG') ?? VARIABLES.SLUICE_ORG.default,
     rateLimit: Number(read('SLUICE_RATE_LIMIT') ?? VARIABLES.SLUICE_RATE_LIMIT.default),
     ...parseRunner(read),
@@ -217,11 +210,9 @@ const RULES: { readonly [Name in VariableName]?: (given: string) => string | und
   ...OIDC_RULES,
   ...OTEL_RULES,
   SLUICE_DATABASE_URL: (given) =>
-    /^postgres(?:ql)?:\/\//.test(given) && URL.canParse(given)
-      ? undefined
-      : 'must be an address that begins with postgres://',
-  SLUICE_ADMIN_TOKEN: (given) =>
-    /^[\x21-\x7e]{20,200}$/.test(given) ? undefined : 'must be 20 to 200 visible characters without spaces',
+    isDatabaseUrl(given) ? undefined : 'must be an address that begins with postgres://',
+  SLUICE_ADMIN_TOKEN: checkToken,
+  SLUICE_METRICS_TOKEN: checkToken,
   SLUICE_ORG: checkSlug,
   SLUICE_TRUSTED_PROXIES: checkNetworks,
   SLUICE_WEBHOOK_NETWORKS: checkNetworks,
@@ -242,6 +233,10 @@ const RULES: { readonly [Name in VariableName]?: (given: string) => string | und
       ? undefined
       : `must be the beginning of a branch name, not "${given}"`,
 };
+
+function checkToken(given: string): string | undefined {
+  return /^[\x21-\x7e]{20,200}$/.test(given) ? undefined : 'must be 20 to 200 visible characters without spaces';
+}
 
 /** A removed variable is refused, because the operator would believe that it still protects the server. */
 // SPEC R41

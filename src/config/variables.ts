@@ -77,6 +77,10 @@ export const VARIABLES = {
     'unset: one is made and printed at the first start',
     'The admin token, 20 to 200 visible characters. A new value replaces the token that came from the old one.',
   ),
+  SLUICE_METRICS_TOKEN: secret(
+    'unset: only tokens of the scope instance',
+    'A token for /metrics and nothing else, 20 to 200 visible characters. It counts without the database.',
+  ),
   SLUICE_ORG: text('default', 'Slug of the first organization.'),
   SLUICE_GITHUB_HOST: text(
     'github.com',
@@ -218,7 +222,7 @@ export const VARIABLES = {
   ),
   SLUICE_BACKUP_EVERY: text(
     'unset: no scheduled backups',
-    'How often the server backs up its embedded store, such as 30m, 6h or 1d.',
+    'How often the server backs up its store, such as 30m, 6h or 1d. On PostgreSQL by pg_dump: set it on one of the servers.',
   ),
   SLUICE_BACKUP_DIR: text(
     'the folder backups of the data folder',

@@ -59,7 +59,7 @@ export const getServerMetrics = operation({
   scope: 'instance',
   summary: 'Read metrics of the server and of everything on it',
   description:
-    'In the Prometheus text exposition format, also at GET /metrics: process, requests, store, uploads, effects and hints that wait, backups. Counters of the process and of requests are those of the server that answers.',
+    'In the Prometheus text exposition format, also at GET /metrics: process, requests, store, uploads, effects and hints that wait, backups. `SLUICE_METRICS_TOKEN` opens it too. While the store does not answer, values that come from it are those that were read last. Counters of the process and of requests are those of the server that answers.',
   isOnlyOnV1: true,
   body: Type.Object({}),
   reply: text('The metrics.'),
@@ -81,9 +81,9 @@ export const createBackup = operation({
   name: 'createBackup',
   tag: 'Operations',
   scope: 'instance',
-  summary: 'Copy the embedded store to a file, while it is used',
+  summary: 'Copy the store to a file, while it is used',
   description:
-    'One consistent copy. Nothing is overwritten, and no folder is created. On PostgreSQL, use its own tools.',
+    'One consistent copy: of the embedded store, or of PostgreSQL by the `pg_dump` of the machine of the server that answers. Nothing is overwritten, and no folder is created.',
   isIdempotent: true,
   body: Type.Object({ file: Type.Optional(file) }),
   reply: Type.Object({

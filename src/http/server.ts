@@ -9,7 +9,13 @@ import { UploadBodies } from '../app/uploads/upload-body.ts';
 import type { Operation } from '../contract/operation.ts';
 import { Fault } from '../lib/fault.ts';
 import { runIn } from '../lib/trace.ts';
-import { createAdmission, createRateLimit, findForkRunId, type Hook } from './core/admission.ts';
+import {
+  createAdmission,
+  createMetricsAdmission,
+  createRateLimit,
+  findForkRunId,
+  type Hook,
+} from './core/admission.ts';
 import { type BaseUrlOf, createBaseUrl } from './core/base-url.ts';
 import { BodyBudget } from './core/body-budget.ts';
 import { type Dialect, sluiceDialect, trunkDialect, webDialect } from './core/dialect.ts';
@@ -113,6 +119,7 @@ export function createServer(deps: ServerDeps): FastifyInstance {
   registerPublicPages(server, { ...deps, baseUrlOf });
   const limit = createRateLimit(deps);
   const admission = createAdmission(deps, limit);
+  const ofScrapers = createMetricsAdmission(deps, limit);
   const bodies = new UploadBodies(deps.app);
   registerUploader(server, { ...deps, admission, bodies });
   registerWebhooks(server, { ...deps, budget, turns });
@@ -121,11 +128,12 @@ export function createServer(deps: ServerDeps): FastifyInstance {
   const openToStrangers = createStrangerRoutes(deps);
   for (const route of ROUTES) {
     const { operation } = route;
-    addRoute(route, sluiceDialect, admission(operation));
+    const isOfServer = operation.path === '/metrics';
+    addRoute(route, sluiceDialect, (isOfServer ? ofScrapers : admission)(operation));
     if (operation.isOnlyOnV1 !== true) addRoute(route, trunkDialect, admission(operation));
     if (operation.hasFiles !== true) addRoute(openToStrangers(route), webDialect, ofSession(operation));
     // Scrapers look for metrics at this path.
-    if (operation.path === '/metrics') addRoute(route, { ...sluiceDialect, mount: '' }, admission(operation));
+    if (isOfServer) addRoute(route, { ...sluiceDialect, mount: '' }, ofScrapers(operation));
   }
   registerSessions(server, { ...deps, baseUrlOf });
   registerSignIn(server, { ...deps, baseUrlOf });

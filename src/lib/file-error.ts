@@ -32,3 +32,12 @@ export function fileErrorReason(error: unknown): string {
 export function isFullFileError(error: unknown): boolean {
   return ['ENOSPC', 'EDQUOT', 'EFBIG'].includes(codeOf(error));
 }
+
+/** True if writing a file failed because of its path: another path may well work. */
+export function isErrorOfPlace(error: unknown): boolean {
+  return CODES_OF_PLACE.includes(codeOf(error));
+}
+
+const CODES_OF_PLACE: readonly string[] = [
+  ...['EACCES', 'EPERM', 'EROFS', 'EEXIST', 'ENOTDIR', 'EISDIR', 'ENOENT', 'ENAMETOOLONG', 'ELOOP', 'EINVAL'],
+];

@@ -51,6 +51,8 @@ export interface Store {
   ping(): Promise<void>;
   /** The embedded store can be copied while it is used; undefined if the database has tools of its own. */
   readonly snapshots: SnapshotStore | undefined;
+  /** Writes one consistent copy with the program of the database. Absent: the store has none. */
+  readonly writeDump?: (file: string, signal?: AbortSignal) => Promise<{ readonly sizeBytes: number }>;
   close(): Promise<void>;
 }
 

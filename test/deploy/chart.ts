@@ -13,7 +13,7 @@ const ALL = [
   ...['--set', 'networkPolicy.enabled=true,networkPolicy.from[0].namespaceSelector.matchLabels.name=web'],
   ...['--set', 'runner.enabled=true,persistence.enabled=false'],
   ...['--set', 'ingress.enabled=true,ingress.host=sluice.acme.dev,ingress.tlsSecretName=tls'],
-  ...['--set', 'serviceMonitor.enabled=true,serviceMonitor.tokenSecret.name=prometheus'],
+  ...['--set', 'serviceMonitor.enabled=true,serviceMonitor.tokenSecret.name=prometheus,prometheusRule.enabled=true'],
   ...['--set', 'config.SLUICE_URL=https://sluice.acme.dev'],
 ];
 const WRONG: readonly (readonly [values: readonly string[], sentence: RegExp])[] = [

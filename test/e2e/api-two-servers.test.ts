@@ -126,11 +126,11 @@ describe('two servers on one PostgreSQL', () => {
     problemOf(refused, '401 INVALID_TOKEN');
   });
 
-  test('a NUL in an address and a backup are refused with reasons', async () => {
+  test('a NUL in an address and a restore are refused with reasons [D23]', async () => {
     const answer = await one.api.send('getMergeQueueMetrics?repo=a/%00&repoHost=local');
     problemOf(answer, '400 VALIDATION_FAILED');
-    const problem = await one.api.refused('400 VALIDATION_FAILED', 'createBackup', {});
-    assert.match(problem.detail, /pg_dump/);
+    const problem = await one.api.refused('400 VALIDATION_FAILED', 'restoreBackup', { file: 'x.dump' });
+    assert.match(problem.detail, /pg_restore/);
   });
 
   test('without a given token one of two prints one, and it works on both', async () => {

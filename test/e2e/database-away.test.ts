@@ -43,6 +43,44 @@ describe('a database that cannot answer', { concurrency: 2 }, () => {
     assert.equal(uploads.length, 1);
   });
 
+  test('the metrics are read while the database is away or frozen, with the age of what came from it [M16] [M40] [M41]', async (t) => {
+    const proxy = await startProxy(t, await createDatabase());
+    const own = 'token-of-prometheus-alone';
+    const { server } = await open(t, { SLUICE_DATABASE_URL: proxy.url, SLUICE_METRICS_TOKEN: own });
+    const read = (token?: string) => server.api.withToken(token).send('../metrics');
+    const numberOf = (text: string, name: string) => Number(new RegExp(`^${name}\\{\\} (\\S+)$`, 'm').exec(text)?.[1]);
+    const size = numberOf((await read(server.token)).text, 'sluice_store_size_bytes');
+    assert.ok(size > 0);
+    // Its own token opens nothing else.
+    problemOf(await server.api.withToken(own).post('getServer', {}), '401 INVALID_TOKEN');
+    const isReady = async (wanted: number) =>
+      until('readiness is as wanted', PATIENCE_MS, async () => {
+        const { text } = await read(own);
+        return numberOf(text, 'sluice_ready') === wanted ? text : undefined;
+      });
+    const assertRead = async () => {
+      await isReady(0);
+      // A token of the scope instance that this server knows, and the one of the variable.
+      for (const token of [own, server.token]) {
+        const { status, text } = await read(token);
+        assert.equal(status, 200, text);
+        assert.equal(numberOf(text, 'sluice_ready'), 0);
+        assert.equal(numberOf(text, 'sluice_store_size_bytes'), size);
+        assert.ok(numberOf(text, 'sluice_store_reading_age_seconds') > 0);
+      }
+      problemOf(await read(), '401 AUTHENTICATION_REQUIRED');
+      const { detail } = problemOf(await read('another-token-of-somebody'), '401 INVALID_TOKEN');
+      assert.match(detail, /The store does not answer/);
+    };
+    await proxy.stop();
+    await assertRead();
+    await proxy.start();
+    assert.equal(numberOf(await isReady(1), 'sluice_store_reading_age_seconds'), 0);
+    problemOf(await read('another-token-of-somebody'), '401 INVALID_TOKEN');
+    proxy.freeze();
+    await assertRead();
+  });
+
   test('a request that gets no connection is 503 with Retry-After, and a command waits for one [D36] [W21]', async (t) => {
     const url = await createDatabase();
     const { server } = await open(t, { SLUICE_DATABASE_URL: url, SLUICE_DATABASE_CONNECTIONS: '2' });

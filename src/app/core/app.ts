@@ -96,6 +96,8 @@ export interface WebhookAccess {
 export interface Auth {
   /** Undefined for a secret that is unknown, revoked or expired. Synchronous when the token is cached. */
   find(secret: string): Caller | undefined | Promise<Caller | undefined>;
+  /** The caller that the cache has for a secret, however old it is: for a reader that must not wait for the store. */
+  findLast(secret: string): Caller | undefined;
   /** Empties the cache: a token was created, revoked or replaced. */
   forget(): void;
   close(): Promise<void>;

@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { formatInstant, type Instant } from '../../lib/clock.ts';
-import type { CopyProgress } from '../../storage/store.ts';
+import type { CopyProgress, Store } from '../../storage/store.ts';
 
 interface WrittenBackup {
   /** The state of this instant is in it. */
@@ -13,14 +13,23 @@ export interface BackupPlace {
   readonly folder: string;
   /** The operator named the folder. It is not created: it may be on a disk that is not mounted now. */
   readonly isChosen: boolean;
+  /** The server makes backups by itself. */
+  readonly isScheduled?: boolean;
 }
 
 const TIME = String.raw`(\d{4}-\d\d-\d\dT\d\d)-(\d\d)-(\d\d\.\d{3}Z)`;
 /** Names that `nameBackup` makes, with or without the prefix of scheduled backups. */
-const NAME = new RegExp(`^(?:sluice-)?${TIME}\\.db$`);
+const NAME = new RegExp(`^(?:sluice-)?${TIME}\\.(?:db|dump)$`);
 
-export function nameBackup(at: Instant, prefix = ''): string {
-  return `${prefix}${formatInstant(at).replaceAll(':', '-')}.db`;
+/** A copy of the embedded store, or a dump of PostgreSQL. */
+type BackupKind = 'db' | 'dump';
+
+export function nameBackup(at: Instant, prefix = '', kind: BackupKind = 'db'): string {
+  return `${prefix}${formatInstant(at).replaceAll(':', '-')}.${kind}`;
+}
+
+export function kindOfBackups({ writeDump }: Pick<Store, 'writeDump'>): BackupKind {
+  return writeDump === undefined ? 'db' : 'dump';
 }
 
 /** The folder of backups, and what is known of the backups of this server. */
@@ -29,11 +38,21 @@ export class Backups {
   /** The backup that is being written; undefined while none is. */
   underWay: CopyProgress | undefined;
   last: WrittenBackup | undefined;
+  readonly #stopping = new AbortController();
   /** Scheduled backups that failed since the start. */
   failures = 0;
 
   constructor(place: BackupPlace) {
     this.place = place;
+  }
+
+  /** Ends a dump that is under way: the server stops. */
+  stop(): void {
+    this.#stopping.abort();
+  }
+
+  get stopping(): AbortSignal {
+    return this.#stopping.signal;
   }
 
   /** Finds the latest backup of an earlier life of the server. */

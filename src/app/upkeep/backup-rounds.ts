@@ -2,7 +2,7 @@ import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { PeriodicTask } from '../../lib/periodic.ts';
 import type { App } from '../core/app.ts';
-import { nameBackup } from '../core/backups.ts';
+import { kindOfBackups, nameBackup } from '../core/backups.ts';
 import { isRefusal } from '../core/refusal.ts';
 import { createBackup } from './backup.ts';
 
@@ -19,7 +19,8 @@ const LONGEST_SLEEP_MS = 3_600_000;
 
 const PREFIX = 'sluice-';
 /** Strict, because matching files are removed. Killed servers leave unfinished ones. */
-const SCHEDULED = /^sluice-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z\.db(\.[0-9a-f-]{36}\.partial(-\w+)?)?$/;
+const SCHEDULED = /^sluice-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z\.(?:db|dump)(\.[0-9a-f-]{36}\.partial(-\w+)?)?$/;
+const FINISHED = /\.(?:db|dump)$/;
 
 /** Backs up the store on a schedule. A server that was off when a backup was due makes it when it is back. */
 // SPEC D20
@@ -43,7 +44,10 @@ function isFromTheFuture({ backups, clock }: App): boolean {
 /** False if no backup was written. */
 async function backUp(app: App, { keep }: Schedule): Promise<boolean> {
   const { folder } = app.backups.place;
-  const problem = await tryBackup(app, path.join(folder, nameBackup(app.clock.now(), PREFIX)));
+  const problem = await tryBackup(
+    app,
+    path.join(folder, nameBackup(app.clock.now(), PREFIX, kindOfBackups(app.store))),
+  );
   if (problem === undefined) {
     await removeOldest(folder, keep);
     return true;
@@ -65,7 +69,7 @@ async function tryBackup(app: App, file: string): Promise<unknown> {
 // SPEC D21
 async function removeOldest(folder: string, keep: number): Promise<void> {
   const names = (await readdir(folder)).filter((name) => SCHEDULED.test(name)).sort();
-  const finished = names.filter((name) => name.endsWith('.db'));
-  const unfinished = names.filter((name) => !name.endsWith('.db'));
+  const finished = names.filter((name) => FINISHED.test(name));
+  const unfinished = names.filter((name) => !FINISHED.test(name));
   for (const name of [...unfinished, ...finished.slice(0, -keep)]) await rm(path.join(folder, name), { force: true });
 }

@@ -1,7 +1,8 @@
 import path from 'node:path';
+import { assert } from '../../lib/assert.ts';
 import { findFileToken, restoreAccess } from '../access/admin-token.ts';
 import type { App } from '../core/app.ts';
-import { nameBackup } from '../core/backups.ts';
+import { kindOfBackups, nameBackup } from '../core/backups.ts';
 import { type Answer, isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
 
 export interface Backup {
@@ -11,22 +12,23 @@ export interface Backup {
 
 // SPEC D24
 export async function createBackup(app: App, input: { readonly file: string | undefined }): Answer<Backup> {
-  const { snapshots } = app.store;
-  if (snapshots === undefined) return noSnapshots();
   const at = app.clock.now();
-  const file = resolveBackup(app, input.file ?? nameBackup(at));
+  const file = resolveBackup(app, input.file ?? nameBackup(at, '', kindOfBackups(app.store)));
   if (isRefusal(file)) return file;
   const problem = await app.backups.findFolderProblem(file);
   if (problem !== undefined) return refuse('VALIDATION_FAILED', problem);
-  const sizeBytes = await copyStore(app, () => snapshots.backup(file, (progress) => (app.backups.underWay = progress)));
+  const sizeBytes = await copyStore(app, file);
   app.backups.last = { at, sizeBytes };
   app.log.info({ file, sizeBytes }, 'backup written');
   return { file, sizeBytes };
 }
 
-async function copyStore({ backups }: App, copy: () => Promise<{ readonly sizeBytes: number }>): Promise<number> {
+async function copyStore({ backups, store }: App, file: string): Promise<number> {
+  const { snapshots, writeDump } = store;
   try {
-    return (await copy()).sizeBytes;
+    if (writeDump !== undefined) return (await writeDump(file, backups.stopping)).sizeBytes;
+    assert(snapshots !== undefined, 'a store on the disk can be copied');
+    return (await snapshots.backup(file, (progress) => (backups.underWay = progress))).sizeBytes;
   } finally {
     backups.underWay = undefined;
   }
@@ -39,11 +41,9 @@ function resolveBackup(app: App, name: string): string | Refusal {
   return refuseField('/file', 'must be a name without a folder, or an absolute path');
 }
 
-function noSnapshots(): Refusal {
-  return refuse(
-    'VALIDATION_FAILED',
-    'This server keeps its data in PostgreSQL. Back it up with pg_dump and pg_restore.',
-  );
+function noRestore(): Refusal {
+  const sentence = 'This server keeps its data in PostgreSQL. Stop all servers, and restore it with pg_restore.';
+  return refuse('VALIDATION_FAILED', sentence);
 }
 
 interface Restored {
@@ -54,7 +54,7 @@ interface Restored {
 // SPEC A30
 export async function restoreBackup(app: App, input: { readonly file: string }): Answer<Restored> {
   const { snapshots } = app.store;
-  if (snapshots === undefined) return noSnapshots();
+  if (snapshots === undefined) return noRestore();
   const file = resolveBackup(app, input.file);
   if (isRefusal(file)) return file;
   const kept = await findFileToken(app);

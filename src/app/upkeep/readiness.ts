@@ -45,7 +45,7 @@ interface DiskRoom {
 
 /** A probe that hangs is waited for and never started again, because each one would take another thread or connection. */
 // SPEC D27
-function boundProbe<T>(clock: Timing, subject: string, probe: Probe<T>): Probe<T> {
+export function boundProbe<T>(clock: Timing, subject: string, probe: Probe<T>, rememberedMs = REMEMBERED_MS): Probe<T> {
   let last: { readonly at: number; readonly answer: Promise<T>; isRunning: boolean } | undefined;
   const begin = () => {
     const answer = probe();
@@ -57,15 +57,21 @@ function boundProbe<T>(clock: Timing, subject: string, probe: Probe<T>): Probe<T
     return begun;
   };
   return async () => {
-    if (last === undefined || (!last.isRunning && Math.abs(clock.now() - last.at) > REMEMBERED_MS)) last = begin();
-    return within(clock, last.answer, () => unavailable(`${subject} did not answer within ${PATIENCE_MS / 1_000} s.`));
+    if (last === undefined || (!last.isRunning && Math.abs(clock.now() - last.at) >= rememberedMs)) last = begin();
+    return within(clock, last.answer, subject);
   };
 }
 
-async function within<T>(clock: Timing, answer: Promise<T>, late: () => Fault): Promise<T> {
+export async function within<T>(
+  clock: Timing,
+  answer: Promise<T>,
+  subject: string,
+  patienceMs = PATIENCE_MS,
+): Promise<T> {
   let cancel = () => {};
   const deadline = new Promise<never>((_, reject) => {
-    cancel = clock.after(PATIENCE_MS, () => reject(late()));
+    const late = () => reject(unavailable(`${subject} did not answer within ${patienceMs / 1_000} s.`));
+    cancel = clock.after(patienceMs, late);
   });
   return Promise.race([answer, deadline]).finally(() => cancel());
 }

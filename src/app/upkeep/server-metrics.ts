@@ -1,17 +1,64 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { formatExposition, type Gauge, type Histogram, type Labels } from '../../lib/exposition.ts';
 import type { App } from '../core/app.ts';
+import { boundProbe } from './readiness.ts';
 
 /**
  * Metrics of this server and of everything on it, whoever owns it: only an operator may read them, because the load of
  * one organization is none of the business of another.
  */
 // SPEC M16
-export async function describeServer(app: App, ofHttp: readonly (Gauge | Histogram)[]): Promise<string> {
-  const [store, webhooks, hints] = await Promise.all([describeStore(app), describeWebhooks(app), describeHints(app)]);
-  const own = [...describeBackups(app), ...describeTraces(app), await describeOutages(app)];
-  const series = [...describeProcess(), ...ofHttp, ...store, ...webhooks, ...hints, ...own];
-  return formatExposition(series);
+export async function describeServer(app: App, ofHttp: Serving | Promise<Serving>): Promise<string> {
+  const [stored, serving] = await Promise.all([storedSeriesOf(app).read(), ofHttp]);
+  const own = [describeAttempts(app), ...describeBackups(app), ...describeTraces(app)];
+  return formatExposition([...describeProcess(), ...serving, ...stored, ...own]);
+}
+
+/** The series of the part that serves requests. */
+type Serving = readonly (Gauge | Histogram)[];
+
+const storedSeries = new WeakMap<App, StoredSeries>();
+
+function storedSeriesOf(app: App): StoredSeries {
+  const series = storedSeries.get(app) ?? new StoredSeries(app);
+  storedSeries.set(app, series);
+  return series;
+}
+
+/** The series that come from the store: as they are now, or as they were read last while the store does not answer. */
+// SPEC M41
+class StoredSeries {
+  readonly #app: App;
+  readonly #ask: () => Promise<readonly Gauge[]>;
+  #last: readonly Gauge[] = [];
+  #readAt: number;
+
+  constructor(app: App) {
+    this.#app = app;
+    this.#readAt = app.clock.now();
+    this.#ask = boundProbe(app.clock, 'The store', () => describeStored(app), 0);
+  }
+
+  async read(): Promise<readonly Gauge[]> {
+    const { clock, log } = this.#app;
+    const askedAt = clock.now();
+    try {
+      this.#last = await this.#ask();
+      this.#readAt = clock.now();
+    } catch (error) {
+      log.debug({ err: error }, 'metrics of the store are not read');
+    }
+    const age = this.#readAt >= askedAt ? 0 : (clock.now() - this.#readAt) / 1_000;
+    return [
+      ...this.#last,
+      one('sluice_store_reading_age_seconds', 'How old the values are that come from the store.', age),
+    ];
+  }
+}
+
+async function describeStored(app: App): Promise<readonly Gauge[]> {
+  const described = [describeStore(app), describeWebhooks(app), describeHints(app), describeOutages(app)];
+  return (await Promise.all(described)).flat();
 }
 
 function one(name: string, help: string, value: number, type: Gauge['type'] = 'gauge'): Gauge {
@@ -64,11 +111,9 @@ async function describeStore({ store, clock }: App): Promise<readonly Gauge[]> {
 }
 
 // SPEC X49
-async function describeWebhooks({ store, webhooks, clock }: App): Promise<readonly Gauge[]> {
+async function describeWebhooks({ store, clock }: App): Promise<readonly Gauge[]> {
   const { untried, retrying, oldestAt } = await store.webhookDeliveries.measure();
   const age = oldestAt === null ? 0 : Math.max(0, clock.now() - oldestAt) / 1_000;
-  const by = (label: string, counts: Readonly<Record<string, number>>) =>
-    Object.entries(counts).map(([name, value]) => ({ labels: { [label]: name } satisfies Labels, value }));
   return [
     {
       ...{ type: 'gauge', name: 'sluice_webhook_deliveries_waiting' },
@@ -76,18 +121,23 @@ async function describeWebhooks({ store, webhooks, clock }: App): Promise<readon
       samples: by('state', { untried, retrying }),
     },
     one('sluice_webhook_deliveries_oldest_seconds', 'How long the oldest of them has waited.', age),
-    {
-      ...{ type: 'counter', name: 'sluice_webhook_attempts_total' },
-      help: 'Attempts of this server since it started, by their result.',
-      samples: by('result', webhooks.attempts),
-    },
   ];
 }
 
-/** Of the server that answers. None on PostgreSQL, which is backed up by other means. */
+function describeAttempts({ webhooks }: App): Gauge {
+  const help = 'Attempts of this server since it started, by their result.';
+  return { type: 'counter', name: 'sluice_webhook_attempts_total', help, samples: by('result', webhooks.attempts) };
+}
+
+function by(label: string, counts: Readonly<Record<string, number>>): Gauge['samples'] {
+  return Object.entries(counts).map(([name, value]) => ({ labels: { [label]: name } satisfies Labels, value }));
+}
+
+/** Of the server that answers. On PostgreSQL, which may be backed up by other means, only if it is meant to make backups. */
 // SPEC M10
 function describeBackups({ store, backups, clock }: App): readonly Gauge[] {
-  if (store.snapshots === undefined) return [];
+  const { isChosen, isScheduled } = backups.place;
+  if (store.snapshots === undefined && !isChosen && isScheduled !== true) return [];
   const help = 'Scheduled backups that failed since the server started.';
   const failures = one('mq_backup_failures_total', help, backups.failures, 'counter');
   const { last } = backups;
@@ -104,25 +154,22 @@ function describeBackups({ store, backups, clock }: App): readonly Gauge[] {
 const OUTAGE_MS = 3 * 60_000;
 
 // SPEC M27
-async function describeOutages({ store, forges, outages, clock }: App): Promise<Gauge> {
+async function describeOutages({ store, forges, outages, clock }: App): Promise<readonly Gauge[]> {
   const seen = outages.listSeen(clock.now() - OUTAGE_MS);
   const repositories = seen.size === 0 ? [] : await store.repositories.listAll();
   const unread = repositories.filter(({ id }) => seen.has(id));
-  return {
-    ...{ type: 'gauge', name: 'sluice_forge_outages' },
-    help: 'Repositories that this server cannot read now, by their host.',
-    samples: [...forges.keys()].map((host) => ({
-      ...{ labels: { repo_host: host }, value: unread.filter((repository) => repository.host === host).length },
-    })),
-  };
+  const samples = [...forges.keys()].map((host) => ({
+    ...{ labels: { repo_host: host }, value: unread.filter((repository) => repository.host === host).length },
+  }));
+  const help = 'Repositories that this server cannot read now, by their host.';
+  return [{ type: 'gauge', name: 'sluice_forge_outages', help, samples }];
 }
 
 function describeTraces({ tracing }: App): readonly Gauge[] {
   if (tracing === undefined) return [];
   const { sent, dropped } = tracing.counts;
-  const samples = Object.entries({ sent, dropped }).map(([result, value]) => ({ labels: { result }, value }));
   const help = 'Spans of traces that the receiver took, and that were dropped.';
-  return [{ type: 'counter', name: 'sluice_trace_spans_total', help, samples }];
+  return [{ type: 'counter', name: 'sluice_trace_spans_total', help, samples: by('result', { sent, dropped }) }];
 }
 
 /** Shows whether the workers keep up with webhooks. None if no hosted forge is connected. */

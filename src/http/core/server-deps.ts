@@ -20,6 +20,8 @@ export interface ServerDeps {
   readonly publicUrl: string | undefined;
   /** Proxies whose header for the scheme of a request is believed. */
   readonly trustedProxies: readonly string[];
+  /** A token for /metrics alone. Undefined: none. */
+  readonly metricsToken?: string | undefined;
   /** Requests a second for each token; 0: no limit. */
   readonly rateLimit: number;
   /** How long a whole request may take to arrive. */

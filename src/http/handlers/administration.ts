@@ -81,7 +81,10 @@ export const SERVER_ROUTES: readonly Route[] = [
     return { version: readVersion(), runner, ...backup, caller: viewCaller(caller) };
   }),
   route(serverContract.getServerMetrics, async ({ app }) =>
-    describeServer(app, [...requestCountsOf(app).describe(), ...(await describeHealth(app))]),
+    describeServer(
+      app,
+      describeHealth(app).then((health) => [...requestCountsOf(app).describe(), ...health]),
+    ),
   ),
   route(serverContract.createBackup, ({ app }, { file }) => createBackup(app, { file })),
   route(serverContract.restoreBackup, ({ app }, { file }) => restoreBackup(app, { file })),

@@ -26,7 +26,7 @@ export class PostgresEngine implements SqlEngine {
   }
 
   read<T>(operation: () => Operation<T>): Promise<T> {
-    return this.#retrying((client) => this.#drive(client, operation));
+    return this.#retrying((client) => drive(client, operation, this.#server.isPooled(client)));
   }
 
   snapshot<T>(operation: () => Operation<T>): Promise<T> {
@@ -121,7 +121,7 @@ export class PostgresEngine implements SqlEngine {
     // Awaited below. If the operation fails first, its error is the one that counts.
     beginning.catch(() => {});
     try {
-      const value = await this.#drive(client, operation);
+      const value = await drive(client, operation, this.#server.isPooled(client));
       return { value, begun: (await beginning) as unknown };
     } catch (error) {
       if (!isBroken(error)) await client.query('ROLLBACK');
@@ -129,18 +129,18 @@ export class PostgresEngine implements SqlEngine {
     }
   }
 
-  async #drive<T>(client: PoolClient, operation: () => Operation<T>): Promise<T> {
-    const steps = operation();
-    const isPooled = this.#server.isPooled(client);
-    let step = steps.next([]);
-    while (!step.done) step = steps.next(await send(client, step.value, isPooled));
-    return step.value;
-  }
-
   #unknownOutcome(cause: unknown): Fault {
     const sentence = `${this.#server.name} was lost during a commit, and whether that is stored cannot be asked.`;
     return new Fault('STORE_UNAVAILABLE', sentence, { cause });
   }
+}
+
+/** The caller begins and ends the transaction, if there is one. */
+export async function drive<T>(client: PoolClient, operation: () => Operation<T>, isPooled: boolean): Promise<T> {
+  const steps = operation();
+  let step = steps.next([]);
+  while (!step.done) step = steps.next(await send(client, step.value, isPooled));
+  return step.value;
 }
 
 /** A connection that died in use, unlike one that cannot be made: another one of the pool may still work. */

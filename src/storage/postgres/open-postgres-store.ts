@@ -8,6 +8,7 @@ import { PostgresEngine } from './engine.ts';
 import { toStoreError } from './errors.ts';
 import { noticeRestore } from './notice-restore.ts';
 import { createServer, type Server } from './pool.ts';
+import { writeDump } from './write-dump.ts';
 
 const OLDEST_VERSION = 14;
 
@@ -34,6 +35,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
       ...createSqlParts(engine, compiler),
       signingKey: await ensureSigningKey(engine, compiler),
       snapshots: undefined,
+      writeDump: (file, signal) => writeDump(server, { url: options.url, file, signal }),
       close: () => engine.close(),
     };
   } catch (error) {

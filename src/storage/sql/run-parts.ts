@@ -48,7 +48,11 @@ export function* takePart(
 }
 
 function hasRoom({ part, batch_count, run_count }: Schema['run_parts'], at: number): boolean {
-  return batch_count < MAX_BATCHES && run_count < MAX_RUNS && Math.floor(part / PARTS_PER_PERIOD) >= periodOf(at);
+  return batch_count < MAX_BATCHES && run_count < MAX_RUNS && periodOfPart(part) >= periodOf(at);
+}
+
+export function periodOfPart(part: number): number {
+  return Math.floor(part / PARTS_PER_PERIOD);
 }
 
 function periodOf(at: number): number {
@@ -60,7 +64,7 @@ function* beginPart(statements: PartStatements, repositoryId: string, at: number
   yield* executeAll(statements.lockPartitions());
   const last = (yield* first(statements.findLastPart, {}))?.part ?? 0;
   const part = Math.max(last + 1, periodOf(at) * PARTS_PER_PERIOD);
-  yield* executeAll(statements.ensurePartition(Math.floor(part / PARTS_PER_PERIOD)));
+  yield* executeAll(statements.ensurePartition(periodOfPart(part)));
   const starts = { first_started_at: Number.MAX_SAFE_INTEGER, last_started_at: Number.MIN_SAFE_INTEGER };
   return {
     part,

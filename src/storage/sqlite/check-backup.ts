@@ -1,5 +1,6 @@
 import { open, stat } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
+import { unusable } from '../../lib/backup-file.ts';
 import { Fault } from '../../lib/fault.ts';
 import { codeOf } from '../../lib/file-error.ts';
 import type { OrganizationId } from '../accounts.ts';
@@ -11,7 +12,6 @@ import type { KeptToken } from '../store.ts';
 import { APPLICATION_ID, readPragma } from './database.ts';
 import { SqliteEngine } from './engine.ts';
 import { fileReasonOf, isOutOfRoom, reasonOf } from './errors.ts';
-import { unusable } from './write-backup.ts';
 
 const HEADER = 'SQLite format 3\0';
 

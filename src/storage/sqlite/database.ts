@@ -1,8 +1,8 @@
 import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { Fault } from '../../lib/fault.ts';
+import { closeToOthers, createPrivateFile, ensurePrivateFile } from '../../lib/private-files.ts';
 import { fileReasonOf } from './errors.ts';
-import { closeToOthers, createPrivateFile, ensurePrivateFile } from './private-files.ts';
 
 /** "Slui" in ASCII: tells a database of Sluice from any other. */
 export const APPLICATION_ID = 0x536c7569;

@@ -1,6 +1,6 @@
 import { AssertionError } from '../../lib/assert.ts';
 import { Fault } from '../../lib/fault.ts';
-import { codeOf, FULL_DISK_TEXT, fileErrorReason, isFullFileError } from '../../lib/file-error.ts';
+import { codeOf, FULL_DISK_TEXT, fileErrorReason, isErrorOfPlace, isFullFileError } from '../../lib/file-error.ts';
 
 interface SqliteError extends Error {
   readonly errcode: number;
@@ -23,11 +23,7 @@ const REASONS: ReadonlyMap<number, string> = new Map([
   [26, 'its file is not a database'],
 ]);
 
-/** Errors caused by the chosen path: another path may well work. */
-const CODES_OF_PLACE: readonly string[] = [
-  ...['EACCES', 'EPERM', 'EROFS', 'EEXIST', 'ENOTDIR', 'EISDIR', 'ENOENT', 'ENAMETOOLONG', 'ELOOP', 'EINVAL'],
-];
-/** The same for SQLite: no permission, read-only, cannot be opened. */
+/** Errors caused by the chosen path: no permission, read-only, cannot be opened. */
 const RESULTS_OF_PLACE: readonly number[] = [3, 8, 14];
 /** Out of memory, or a full disk. */
 const RESULTS_OF_MACHINE: readonly number[] = [7, 13];
@@ -43,7 +39,7 @@ export function fileReasonOf(error: unknown): string {
 /** True if writing a file failed because of its path, rather than because of the machine. */
 export function isOfPlace(error: unknown): boolean {
   if (isSqliteError(error)) return RESULTS_OF_PLACE.includes(error.errcode & 0xff);
-  return CODES_OF_PLACE.includes(codeOf(error));
+  return isErrorOfPlace(error);
 }
 
 /** True if the machine lacks room for a valid file. */

@@ -2,8 +2,8 @@ import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Fault } from '../../lib/fault.ts';
+import { ensurePrivateFile, ensurePrivateFolder } from '../../lib/private-files.ts';
 import { fileReasonOf, isBusy } from './errors.ts';
-import { ensurePrivateFile, ensurePrivateFolder } from './private-files.ts';
 
 export interface FolderLock {
   release(): void;

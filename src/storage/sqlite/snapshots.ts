@@ -1,9 +1,11 @@
 import { copyFile, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { backup, type DatabaseSync } from 'node:sqlite';
+import { exists, unusable } from '../../lib/backup-file.ts';
 import { formatInstant } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
 import { codeOf } from '../../lib/file-error.ts';
+import { closeToOthers } from '../../lib/private-files.ts';
 import type { KeptToken, SnapshotStore } from '../store.ts';
 import { carryToken, checkHeader, noRoom, openChecked, refuseOwnFiles } from './check-backup.ts';
 import { logFilesOf } from './database.ts';
@@ -11,8 +13,7 @@ import type { SqliteEngine } from './engine.ts';
 import { isOutOfRoom, toStoreError } from './errors.ts';
 import { lockFileIn } from './folder.ts';
 import { renumber } from './notice-restore.ts';
-import { closeToOthers } from './private-files.ts';
-import { exists, PAGES_PER_STEP, unusable, writeBackup } from './write-backup.ts';
+import { PAGES_PER_STEP, writeBackup } from './write-backup.ts';
 
 /** The databases that the latest restores replaced, in case a restore was a mistake. */
 const KEPT_BEFORE_RESTORE = 3;

@@ -1,53 +1,29 @@
-import { randomUUID } from 'node:crypto';
-import { constants } from 'node:fs';
-import { access, link, open, rename, rm, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { backup, DatabaseSync } from 'node:sqlite';
-import { Fault } from '../../lib/fault.ts';
-import { codeOf } from '../../lib/file-error.ts';
+import { writeBackupFile } from '../../lib/backup-file.ts';
 import type { CopyProgress } from '../store.ts';
 import { logFilesOf } from './database.ts';
 import { fileReasonOf, isOfPlace, toStoreError } from './errors.ts';
-import { createPrivateFile, ensurePrivateFolder } from './private-files.ts';
 
 /** Pages per step: a megabyte, a few milliseconds. Requests are served between steps. */
 export const PAGES_PER_STEP = 256;
 
 type OnProgress = (progress: CopyProgress) => void;
 
-const NAME_TAKEN = 'there is already a file of this name';
-
-// SPEC D5, D22
-export async function writeBackup(
+// SPEC D5
+export function writeBackup(
   live: string,
   target: string,
   onProgress?: OnProgress,
 ): Promise<{ readonly sizeBytes: number }> {
-  const partial = `${target}.${randomUUID()}.partial`;
-  try {
-    ensurePrivateFolder(dirname(target));
-    if (await exists(target)) throw unusable(target, NAME_TAKEN);
-    createPrivateFile(partial);
-    await copyLive(live, partial, onProgress);
-    await sync(partial);
-    const { size } = await stat(partial);
-    await publish(partial, target);
-    return { sizeBytes: size };
-  } catch (error) {
-    if (error instanceof Fault) throw error;
-    const code = isOfPlace(error) ? 'BACKUP_UNUSABLE' : 'STORE_UNAVAILABLE';
-    throw new Fault(code, `The backup ${target} cannot be written: ${fileReasonOf(error)}.`, { cause: error });
-  } finally {
-    // A leftover file is harmless, and the answer is already on its way.
-    for (const file of [partial, ...logFilesOf(partial)]) await rm(file, { force: true }).catch(() => {});
-  }
-}
-
-export async function exists(file: string): Promise<boolean> {
-  return access(file, constants.F_OK).then(
-    () => true,
-    () => false,
-  );
+  const write = async (partial: string) => {
+    try {
+      await copyLive(live, partial, onProgress);
+    } finally {
+      for (const file of logFilesOf(partial)) await rm(file, { force: true }).catch(() => {});
+    }
+  };
+  return writeBackupFile(target, write, { reasonOf: fileReasonOf, isOfPlace });
 }
 
 /**
@@ -85,30 +61,4 @@ function openLive(live: string): DatabaseSync {
     source?.close();
     throw toStoreError(error);
   }
-}
-
-/** A link fails if the target exists, where a rename would replace it; some file systems have no links. */
-async function publish(partial: string, target: string): Promise<void> {
-  try {
-    await link(partial, target);
-  } catch (error) {
-    if (codeOf(error) === 'EEXIST') throw unusable(target, NAME_TAKEN, error);
-    if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].includes(codeOf(error))) throw error;
-    if (await exists(target)) throw unusable(target, NAME_TAKEN, error);
-    await rename(partial, target);
-  }
-  await sync(dirname(target));
-}
-
-async function sync(path: string): Promise<void> {
-  const handle = await open(path, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-export function unusable(file: string, reason: string, cause?: unknown): Fault {
-  return new Fault('BACKUP_UNUSABLE', `The backup ${file} cannot be used: ${reason}.`, { cause });
 }

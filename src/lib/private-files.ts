@@ -1,6 +1,6 @@
 import { accessSync, chmodSync, closeSync, constants, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { codeOf } from '../../lib/file-error.ts';
+import { codeOf } from './file-error.ts';
 
 /** The store holds hashes of tokens and the signing key, so only its owner may read it, under any umask. */
 const FILE_MODE = 0o600;
