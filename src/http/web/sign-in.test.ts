@@ -79,7 +79,8 @@ describe('a person signs in with an OpenID Connect provider', () => {
       ...{ scopes: 'openid profile', groupsClaim: 'groups', loginClaim: undefined },
     };
     const sso = createOidcProvider(settings, { clock, log: silentLog });
-    made = await createInProcess({ store, roles: ROLES, providers: new Map([['sso', sso]]) });
+    const providers = new Map([['sso', sso]]);
+    made = await createInProcess({ store, roles: ROLES, providers, trustedProxies: ['10.0.0.1'] });
     return made;
   }
 
@@ -235,11 +236,16 @@ describe('a person signs in with an OpenID Connect provider', () => {
       'two audiences, made for the other',
       (claims) => signToken({ ...claims, aud: [CLIENT.id, 'other'], azp: 'other' }, provider.key),
     ],
+    ['made for another client', (claims) => signToken({ ...claims, azp: 'other' }, provider.key)],
     ['another issuer', (claims) => signToken({ ...claims, iss: 'https://evil.example' }, provider.key)],
     ['another nonce', (claims) => signToken({ ...claims, nonce: 'x' }, provider.key)],
     ['no nonce', ({ nonce: _, ...claims }) => signToken(claims, provider.key)],
     ['expired', (claims) => signToken({ ...claims, exp: Math.floor(Date.now() / 1_000) - 90 }, provider.key)],
     ['of the future', (claims) => signToken({ ...claims, nbf: Math.floor(Date.now() / 1_000) + 90 }, provider.key)],
+    [
+      'issued in an hour',
+      (claims) => signToken({ ...claims, iat: Math.floor(Date.now() / 1_000) + 3_600 }, provider.key),
+    ],
     ['signed by another provider', (claims) => signToken(claims, { ...makeKey(), kid: provider.key.kid })],
     ['signed with an unpublished key', (claims) => signToken(claims, makeKey())],
     [
@@ -353,6 +359,19 @@ describe('a person signs in with an OpenID Connect provider', () => {
       '/acme/local/acme/app/main?at=x',
     );
     assert.equal((await get('/web/sign-in/other', OWN)).status, 404);
+  });
+
+  it('is limited to 5 requests a second for the address that a trusted proxy tells [A67]', async () => {
+    const ask = async (client: string, remoteAddress = '10.0.0.1') => {
+      const headers = { ...OWN, 'x-forwarded-for': client };
+      return (await world.server.inject({ url: '/web/sign-in/sso', headers, remoteAddress })).statusCode;
+    };
+    const five = Array.from({ length: 5 }, () => '198.51.100.1');
+    for (const client of five) assert.equal(await ask(client), 303);
+    assert.equal(await ask('198.51.100.1'), 429);
+    assert.equal(await ask('198.51.100.2'), 303);
+    for (const client of five) assert.equal(await ask(client, '203.0.113.9'), 303);
+    assert.equal(await ask('198.51.100.3', '203.0.113.9'), 429, 'others are counted by their own address');
   });
 
   it('the audit names the person by provider and subject, and no token can [A61]', async () => {
