@@ -146,9 +146,9 @@ function shownCandidate(candidate: Candidate): Candidate {
   };
 }
 
-/** A judgement that decides stays, without its tests. */
+/** A judgement that decides stays, without its tests. The CI reports any address, also one that is a secret. */
 function shownCheck({ judgement, ...check }: Check): Check {
-  const shown = { ...check, summary: undefined };
+  const shown = { ...check, summary: undefined, url: undefined };
   if (judgement?.kind === 'awaited') return { ...shown, judgement };
   if (judgement === undefined || judgement.isShadow || !judgement.isWaived) return shown;
   return { ...shown, judgement: { ...judgement, reason: 'Only quarantined tests failed.', tests: [], failing: 0 } };
