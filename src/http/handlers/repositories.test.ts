@@ -22,7 +22,7 @@ describe('repositories over /v1', () => {
       git: git.path,
       checks,
     });
-    const check = { ...checks[0], timeoutMinutes: null, network: false };
+    const check = { ...checks[0], timeoutMinutes: null, network: false, userNamespaces: false };
     const settings = { trustChecks: false, checksBlocked: null, runHooks: true };
     assert.deepEqual([rest, notes], [{ repo, git: git.path, checks: [check], junit: [], ...settings }, []]);
     const { notes: none, ...again } = await world.server.api.ok('registerRepository', { repo, junit: ['out/*.xml'] });
@@ -90,6 +90,8 @@ describe('repositories over /v1', () => {
     const backup = await world.server.api.ok('createBackup', { file: 'before.db' });
     assert.ok(Number(backup['sizeBytes']) > 0);
     await world.server.api.refused('400 VALIDATION_FAILED', 'createBackup', { file: 'before.db' });
+    const unknown = await world.server.api.refused('400 VALIDATION_FAILED', 'createBackup', { fil: 'other.db' });
+    assert.match(unknown.detail, /file/);
     await world.server.api.ok('deleteQueue', ref);
     await world.server.api.refused('400 VALIDATION_FAILED', 'restoreBackup', { file: 'no-such.db' });
     await world.server.api.refused('404 QUEUE_NOT_FOUND', 'getQueue', ref);
