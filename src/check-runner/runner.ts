@@ -8,6 +8,8 @@ export interface Job {
   readonly timeoutMs: number;
   /** True when the command may use the network. Without a sandbox it can use it anyway. */
   readonly network: boolean;
+  /** True when a sandboxed command may make user namespaces of its own. */
+  readonly userNamespaces?: boolean;
   /** Further environment variables, besides PATH, HOME and TMPDIR. */
   readonly variables: Readonly<Record<string, string>>;
   /** Fills the folder, or answers a sentence why that can never succeed. If it throws, the job fails. */

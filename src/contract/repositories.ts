@@ -12,6 +12,7 @@ const Check = record('RunnerCheck', 'A check of the built-in runner.', {
   ...checkFields,
   timeoutMinutes: nullable('integer', 'When it is killed; null for the default.'),
   network: boolean("Whether it may use the network of the server's machine."),
+  userNamespaces: boolean('Whether it may make user namespaces, as the sandboxes of browsers do.'),
 });
 
 const repositoryFields = {
@@ -36,7 +37,7 @@ const Repository = record('Repository', 'A repository that Sluice knows.', repos
 const EXAMPLE = {
   repo: EXAMPLE_REPO,
   git: '/srv/git/app.git',
-  checks: [{ name: 'test', command: 'npm test', timeoutMinutes: null, network: false }],
+  checks: [{ name: 'test', command: 'npm test', timeoutMinutes: null, network: false, userNamespaces: false }],
   junit: ['reports/*.xml'],
   trustChecks: false,
   checksBlocked: null,
@@ -67,6 +68,7 @@ export const registerRepository = operation({
             }),
           ),
           network: Type.Optional(boolean("Whether it may use the network of the server's machine; false unless said.")),
+          userNamespaces: Type.Optional(boolean('Whether it may make user namespaces; false unless said.')),
         }),
         { maxItems: 100, description: 'Checks of the built-in runner.' },
       ),

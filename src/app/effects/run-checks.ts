@@ -93,6 +93,7 @@ async function runCheck(run: CheckRun, check: RunnerCheck): Promise<void> {
       command: check.command,
       timeoutMs: timeoutMinutes * 60_000,
       network: check.network === true,
+      userNamespaces: check.userNamespaces === true,
       variables: checkVariables(run, candidate, check),
       prepare: ({ folder, isIsolated }) => forge.checkOut({ repository, sha, folder, isIsolated }),
       onStart: async () => {

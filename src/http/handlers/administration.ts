@@ -44,11 +44,12 @@ export const REPOSITORIES_ROUTES: readonly Route[] = [
       registerRepository(app, caller, {
         repo,
         git,
-        checks: checks?.map(({ name, command, timeoutMinutes, network }) => ({
+        checks: checks?.map(({ name, command, timeoutMinutes, network, userNamespaces }) => ({
           name,
           command,
           timeoutMinutes: timeoutMinutes ?? null,
           ...(network === true ? { network } : {}),
+          ...(userNamespaces === true ? { userNamespaces } : {}),
         })),
         junit,
         trustChecks,
