@@ -25,6 +25,8 @@ export interface Job {
 export interface JobReports {
   /** Globs of paths within the folder. */
   readonly globs: readonly string[];
+  /** Called before the files are searched. False: they are not. */
+  begin?(): Promise<boolean>;
   /** Called once, when the command ended by itself, before the folder is removed. If it throws, the job fails. */
   take(left: LeftFiles): Promise<void>;
 }

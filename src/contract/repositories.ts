@@ -72,7 +72,10 @@ export const registerRepository = operation({
         }),
         { maxItems: 100, description: 'Checks of the built-in runner.' },
       ),
-      junit: Type.Array(nameText(1000, 'A glob.'), { maxItems: 100, description: 'Globs of the test reports.' }),
+      junit: Type.Array(nameText(250, 'A glob: * ? [a-z] {a,b}, and ** for any folders, with at most 10 stars.'), {
+        maxItems: 100,
+        description: 'Globs of the test reports.',
+      }),
       trustChecks: boolean('Run its checks also where nothing can keep them from the files of the server.'),
       runHooks: boolean('Plain git by a path: whether its hooks run when the queue changes a branch.'),
     }),

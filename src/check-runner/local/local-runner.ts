@@ -213,7 +213,7 @@ async function handOver(
   { tree }: JobFolder,
   { root, ...by }: { readonly since: bigint; readonly user: User | undefined; readonly root: string },
 ): Promise<void> {
-  if (reports === undefined) return;
+  if (reports === undefined || (await reports.begin?.()) === false) return;
   await reports.take({ root, ...(await findLeftFiles({ folder: tree, globs: reports.globs, ...by })) });
 }
 

@@ -52,6 +52,17 @@ describe('repositories over /v1', () => {
     });
   }
 
+  for (const glob of [`${'+(a|aa)'.repeat(30)}b`, '*a'.repeat(50), '/etc/*.xml', 'a/../../*', '{a', 'x'.repeat(300)]) {
+    test(`the glob ${glob.slice(0, 20)} is refused with a sentence [R47]`, async () => {
+      const body = { repo: { ...repo, name: 'other' }, git: git.path, junit: ['reports/*.xml', glob] };
+      const { errors } = await world.server.api.refused('400 VALIDATION_FAILED', 'registerRepository', body);
+      assert.deepEqual(
+        errors?.map((error) => error.path),
+        ['/junit/1'],
+      );
+    });
+  }
+
   test('two checks of one name are refused: each result would be taken for the other [R1]', async () => {
     const checks = ['false', 'true'].map((command) => ({ name: 'test', command }));
     const body = { repo: { ...repo, name: 'other' }, git: git.path, checks };
