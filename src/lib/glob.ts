@@ -33,44 +33,25 @@ function compile(text: string): PathPattern {
   return compilePathPattern(segments.join('/'), { classes: true, hidesDots: true });
 }
 
+/** A brace without another one in it, and what stands around it. */
+const BRACE = /^(.*?)(?<!\\)\{((?:\\.|[^{}\\])*)\}(.*)$/s;
+
 /** `a{b,c}` as `ab` and `ac`. Stops soon after there are too many. Undefined: a brace is unpaired or has no comma. */
 function expandBraces(text: string): readonly string[] | undefined {
-  let done = [''];
-  let from = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    if (text[at] === '\\') at += 1;
-    else if (text[at] === '}') return undefined;
-    else if (text[at] === '{') {
-      const options = readOptions(text, at);
-      const expanded = options?.parts.map(expandBraces);
-      if (options === undefined || expanded === undefined || expanded.includes(undefined)) return undefined;
-      const before = text.slice(from, at);
-      const choices = expanded.flatMap((each) => each ?? []);
-      done = done.flatMap((each) => choices.map((choice) => each + before + choice));
-      if (done.length > MAX_ALTERNATIVES) return done;
-      at = options.end;
-      from = at + 1;
+  const done = new Set<string>();
+  const open = [text];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const found = BRACE.exec(next);
+    if (found === null) {
+      if (/(?<!\\)[{}]/.test(next)) return undefined;
+      done.add(next);
+    } else {
+      const [, before = '', inside = '', after = ''] = found;
+      const options = inside.split(/(?<!\\),/);
+      if (options.length < 2) return undefined;
+      open.push(...options.map((option) => before + option + after));
     }
+    if (done.size + open.length > MAX_ALTERNATIVES) return [...done, ...open];
   }
-  return done.map((each) => each + text.slice(from));
-}
-
-/** The texts between the commas of the brace at `open`. Undefined if it has no comma or no end. */
-function readOptions(
-  text: string,
-  open: number,
-): { readonly parts: readonly string[]; readonly end: number } | undefined {
-  const parts: string[] = [];
-  let depth = 0;
-  let from = open + 1;
-  for (let at = open; at < text.length; at += 1) {
-    if (text[at] === '\\') at += 1;
-    else if (text[at] === '{') depth += 1;
-    else if (depth === 1 && (text[at] === ',' || text[at] === '}')) {
-      parts.push(text.slice(from, at));
-      from = at + 1;
-      if (text[at] === '}') return parts.length > 1 ? { parts, end: at } : undefined;
-    } else if (text[at] === '}') depth -= 1;
-  }
-  return undefined;
+  return [...done];
 }
