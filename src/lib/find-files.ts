@@ -21,6 +21,7 @@ const STEPS_AT_ONCE = 30_000;
 const ENTRIES_AT_ONCE = 256;
 
 /** Finds the files that a glob matches, as paths within the root, in no order. Folders that none can match are left out. */
+// SPEC R49
 export async function* findFiles(search: FileSearch): AsyncGenerator<string> {
   const { root, skips, isOver = () => false } = search;
   const matcher = new Matcher(search.globs);

@@ -66,7 +66,7 @@ function onlyForAll(): Refusal {
 }
 
 /** A token cannot create one with more permissions or a longer life than its own. */
-// SPEC A10, A11, A21, A71
+// SPEC A10, A11, A21, A73
 // SPEC A61
 function findProblem(
   caller: Caller,
@@ -193,6 +193,7 @@ function tokenEvent(
 
 type TokenView = ReplyOf<typeof accessContract.listApiTokens>['tokens'][number];
 
+// SPEC A68
 function viewToken(token: Token, repositories: readonly Repository[]): TokenView {
   const allowed = token.repositoryIds;
   return {

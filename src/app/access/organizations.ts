@@ -46,7 +46,7 @@ export async function createOrganization(
 }
 
 /** What is absent stays as it is. */
-// SPEC A71
+// SPEC A73
 export async function updateOrganization(
   app: App,
   caller: Caller,

@@ -25,7 +25,7 @@ export async function renewTokens(app: App, person: ProvenPerson): Promise<void>
 }
 
 /** Tells once of each token of a person that ends soon. A short-lived one was meant to. */
-// SPEC A71
+// SPEC A74
 export async function tellOfEnds({ store, clock, feed }: App): Promise<void> {
   const now = clock.now();
   for (const token of await store.accounts.listTokensOfPeople()) {

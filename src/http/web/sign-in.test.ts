@@ -476,7 +476,7 @@ describe('a person signs in with an OpenID Connect provider', () => {
       assert.equal(await use(limited, 'createApiToken', asked), 403);
     });
 
-    it('which lasts 90 days, or as the organization says [A71]', async () => {
+    it('which lasts 90 days, or as the organization says [A73]', async () => {
       const owner = await enter('owners');
       const late = await make(owner, { expiresAt: inDays(91) });
       assert.match(late.detail ?? '', /must be within 90 days, as tokens of people last no longer here/);
@@ -487,7 +487,7 @@ describe('a person signs in with an OpenID Connect provider', () => {
       assert.deepEqual(await world.ok('/v1/updateOrganization', { tokenDays: null }), { slug: 'acme', tokenDays: 90 });
     });
 
-    it('which ends with the role of its maker, and 30 days after their last sign-in [A70] [A71]', async () => {
+    it('which ends with the role of its maker, and 30 days after their last sign-in [A70] [A71] [A74]', async () => {
       provider.accounts.set('leaver', { name: 'L', groups: ['owners', 'maintainers'] });
       const own = await make(await enter('leaver'));
       assert.equal(own.expiresAt, inDays(30));
