@@ -8,6 +8,8 @@ export interface Job {
   readonly timeoutMs: number;
   /** True when the command may use the network. Without a sandbox it can use it anyway. */
   readonly network: boolean;
+  /** True when a sandboxed command may make user namespaces of its own. */
+  readonly userNamespaces?: boolean;
   /** Further environment variables, besides PATH, HOME and TMPDIR. */
   readonly variables: Readonly<Record<string, string>>;
   /** Fills the folder, or answers a sentence why that can never succeed. If it throws, the job fails. */
@@ -23,6 +25,8 @@ export interface Job {
 export interface JobReports {
   /** Globs of paths within the folder. */
   readonly globs: readonly string[];
+  /** Called before the files are searched. False: they are not. */
+  begin?(): Promise<boolean>;
   /** Called once, when the command ended by itself, before the folder is removed. If it throws, the job fails. */
   take(left: LeftFiles): Promise<void>;
 }

@@ -29,6 +29,7 @@ interface AddOptions {
   readonly junit?: readonly string[] | false;
   readonly checkTimeout?: number;
   readonly checkNetwork?: true;
+  readonly checkUserNamespaces?: true;
   readonly trustChecks?: boolean;
   readonly runHooks?: boolean;
 }
@@ -62,6 +63,10 @@ function defineAdd(repo: Command): void {
       parseIntegerWithin(1, 10_080),
     )
     .option('--check-network', 'Let the checks use the network of the machine they run on.')
+    .option(
+      '--check-user-namespaces',
+      'Let the checks make user namespaces, as the sandboxes of browsers and of build tools do.',
+    )
     .option('--trust-checks', 'Run the checks even if nothing can keep them from the files of the server.')
     .option('--no-trust-checks', 'Undo --trust-checks.')
     .option('--run-hooks', 'Run hooks of the repository when the queue changes a branch. Only for a path.')
@@ -160,14 +165,15 @@ function collectCheck(text: string, before: readonly Check[] | false | undefined
   return [...(before || []), { name, command }];
 }
 
-function readAddOptions({ git, check, junit, checkTimeout, checkNetwork, trustChecks, runHooks }: AddOptions) {
+function readAddOptions(options: AddOptions) {
+  const { git, check, junit, checkTimeout, checkNetwork, checkUserNamespaces, trustChecks, runHooks } = options;
   if (checkTimeout !== undefined && !check)
     throw usageError('--check-timeout says when the checks are killed: name them with --check.');
   if (checkNetwork !== undefined && !check)
     throw usageError('--check-network is about the checks of the same command: name them with --check.');
-  const more = {
-    ...present({ timeoutMinutes: checkTimeout, network: checkNetwork }),
-  };
+  if (checkUserNamespaces !== undefined && !check)
+    throw usageError('--check-user-namespaces is about the checks of the same command: name them with --check.');
+  const more = present({ timeoutMinutes: checkTimeout, network: checkNetwork, userNamespaces: checkUserNamespaces });
   return {
     ...(git === undefined ? {} : { git: isUrl(git) ? git : path.resolve(git) }),
     ...(check === undefined ? {} : { checks: (check || []).map((one) => ({ ...one, ...more })) }),

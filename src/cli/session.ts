@@ -22,12 +22,16 @@ export function defineSession(session: Command): void {
   addExamples(list, ['sluice session list', 'sluice session list --json']);
   const revoke = session
     .command('revoke')
-    .description('End the session of a person, at once.')
+    .description('End the session of a person at once, and the tokens that the person made for themselves.')
     .argument('<id>', 'The id of the session, as `sluice session list` shows it.')
     .action(
       withContext(async (context, id: string) => {
         const reply = await context.call('revokeSession', { id });
-        context.show(reply, () => 'The session has ended.');
+        context.show(reply, () =>
+          reply.revokedTokens === 0
+            ? 'The session has ended.'
+            : `The session has ended, and ${reply.revokedTokens} tokens of the person with it.`,
+        );
       }),
     );
   addExamples(revoke, ['sluice session revoke b1946ac92492d2347c6235b4d2611184f1c8b1d1f0c1c4ff7c3b3d2f8a1e6d70']);

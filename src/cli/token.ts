@@ -14,6 +14,7 @@ interface CreateOptions {
   readonly scope: readonly string[];
   readonly repo?: readonly RepoRef[];
   readonly expires?: string;
+  readonly service?: true;
 }
 
 type Scopes = Static<typeof createApiToken.body>['scopes'];
@@ -41,12 +42,17 @@ function defineCreate(token: Command): void {
       'When it stops working: 90d (also m, h, w, y) from now, or an instant. Default: as the token in use.',
       parseInstant('future'),
     )
+    .option('--service', 'For a service: it does not end with the rights of the person whose token is in use.')
     .action(
       withContext(async (context, options: CreateOptions) => {
         const reply = await context.call('createApiToken', {
           name: options.name,
           scopes: [...options.scope] as Scopes,
-          ...present({ repositories: options.repo && [...options.repo], expiresAt: options.expires }),
+          ...present({
+            repositories: options.repo && [...options.repo],
+            expiresAt: options.expires,
+            service: options.service,
+          }),
         });
         if (!context.isJson) say(`Token ${reply.id} (${clean(reply.name)}), shown only now:`);
         context.show(reply, () => reply.token);
@@ -93,6 +99,7 @@ function formatTokens(tokens: readonly TokenView[]): string {
     { title: 'NAME', shrinks: true, cell: ({ name }) => name },
     { title: 'SCOPES', shrinks: true, cell: ({ scopes }) => scopes.join(',') },
     { title: 'REPOS', shrinks: true, cell: (one) => one.repositories?.map(formatRepo).join(',') ?? 'all' },
+    { title: 'MADE BY', shrinks: true, cell: ({ madeBy }) => madeBy ?? '-' },
     { title: 'USED', cell: ({ lastUsedAt }) => formatTime(lastUsedAt, 'never') },
     { title: 'EXPIRES', cell: (one) => (one.revokedAt === null ? formatTime(one.expiresAt, 'never') : 'revoked') },
   ]);
@@ -104,10 +111,12 @@ function defineRevoke(token: Command): void {
     .description('Revoke a token. It stops working at once.')
     .argument('<id>', 'The id of the token, as `sluice token list` shows it.')
     .option('--yes', 'Do not ask, even if it may be the token in use.')
+    .option('--even-if-last', 'Revoke it also if no administrator gets in without it.')
     .action(
-      withContext(async (context, id: string, options: { yes?: true }) => {
-        if (!options.yes) await confirmOwn(context, id);
-        const reply = await context.call('revokeApiToken', { id });
+      withContext(async (context, id: string, options: { yes?: true; evenIfLast?: true }) => {
+        const isAsked = !options.yes && !options.evenIfLast;
+        const evenIfLast = isAsked ? await confirmOwn(context, id) : options.evenIfLast;
+        const reply = await context.call('revokeApiToken', { id, ...present({ evenIfLast }) });
         context.show(reply, () => `Token ${id} is revoked.`);
       }),
     );
@@ -118,19 +127,21 @@ const WAY_BACK = 'Without such a token, the way back in is to restart the server
 
 /**
  * Revoking needs the scope admin, but the server does not say which token makes this call. So every usable admin token
- * needs a confirmation.
+ * needs a confirmation. True: the user wants to revoke the only one.
  */
-async function confirmOwn(context: Context, id: string): Promise<void> {
+async function confirmOwn(context: Context, id: string): Promise<true | undefined> {
   const { tokens } = await context.call('listApiTokens', {});
   const able = tokens.filter(
     ({ scopes, revokedAt, expiresAt }) =>
       scopes.includes('admin') && revokedAt === null && (expiresAt === null || Date.parse(expiresAt) > Date.now()),
   );
   const token = able.find((one) => one.id === id.toLowerCase());
-  if (token === undefined) return;
-  const own = able.length === 1 ? 'is the token in use, and the only one' : 'may be the token in use: it is one';
+  if (token === undefined) return undefined;
+  const isOnly = able.length === 1;
+  const own = isOnly ? 'is the token in use, and the only one' : 'may be the token in use: it is one';
   const warning = `Token ${id} (${clean(token.name)}) ${own} with the scope admin. ${WAY_BACK}`;
   await confirm({ warning, question: 'Revoke it?' });
+  return isOnly || undefined;
 }
 
 function collectRepo(text: string, before: readonly RepoRef[] | undefined): readonly RepoRef[] {

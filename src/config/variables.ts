@@ -48,7 +48,7 @@ export const VARIABLES = {
   ),
   SLUICE_TRUSTED_PROXIES: text(
     'none',
-    'Proxies in front of the server, as addresses and CIDRs, separated by commas. If SLUICE_URL is unset, X-Forwarded-Proto or Forwarded of their requests gives the scheme of links and upload URLs. X-Forwarded-For gives the address of strangers (SLUICE_PUBLIC_READ).',
+    'Proxies in front of the server, as addresses and CIDRs, separated by commas. If SLUICE_URL is unset, X-Forwarded-Proto or Forwarded of their requests gives the scheme of links and upload URLs. X-Forwarded-For gives the address by which sign-ins and strangers (SLUICE_PUBLIC_READ) are limited.',
   ),
   SLUICE_PUBLIC_READ: text(
     'none',

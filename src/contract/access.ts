@@ -4,13 +4,16 @@ import { SCOPES } from '../storage/accounts.ts';
 import { Empty, EXAMPLE_REPO, Repo } from './common.ts';
 import { operation } from './operation.ts';
 import {
+  boolean,
   component,
   fixedEnum,
   inputInstant,
   inputUuid,
   instant,
+  integer,
   list,
   nameText,
+  nullable,
   nullableInstant,
   nullableList,
   record,
@@ -32,9 +35,13 @@ const tokenFields = {
   scopes: list(ScopeName, 'What it may do.'),
   repositories: nullableList<Static<typeof Repo>>(Repo, 'What it may see; null for every repository.'),
   createdAt: instant('When it was made.'),
-  expiresAt: nullableInstant('When it stops working; null for never.'),
+  expiresAt: nullableInstant(
+    'When it stops working; null for never. Of a personal one, 30 days after the last sign-in of its maker at the latest.',
+  ),
   lastUsedAt: nullableInstant('When it was used last, to within some seconds; null for never.'),
   revokedAt: nullableInstant('When it was revoked; null if it is not.'),
+  madeBy: nullable('string', 'Who made it, as the audit names them; null if the server did, or nobody recorded it.'),
+  isPersonal: boolean('Whether it allows no more than the person who made it may do now.'),
 };
 
 const EXAMPLE_TOKEN = {
@@ -46,6 +53,8 @@ const EXAMPLE_TOKEN = {
   expiresAt: '2027-09-17T00:00:00.000Z',
   lastUsedAt: null,
   revokedAt: null,
+  madeBy: 'Ada Lovelace (sso:248289761001)',
+  isPersonal: false,
 };
 
 /** Only a repeated answer lacks the secret, and only a client that sends an idempotency key gets one. */
@@ -81,12 +90,39 @@ export const createOrganization = operation({
   example: { body: { slug: 'acme' }, reply: { slug: 'acme', token: 'slc_…' } },
 });
 
+export const updateOrganization = operation({
+  name: 'updateOrganization',
+  tag: 'Access',
+  scope: 'admin',
+  isOnlyOnV1: true,
+  summary: 'Change the organization, or read it',
+  description: 'What is absent stays as it is. Tokens that exist keep their terms.',
+  body: Type.Object(
+    {
+      tokenDays: Type.Optional(
+        Type.Union([Type.Integer({ minimum: 1, maximum: 3650 }), Type.Null()], {
+          description: 'How many days a personal token lasts at most; null for the default of 90.',
+          'x-sluice-message': 'must be a whole number from 1 to 3650, or null',
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  reply: Type.Object({
+    slug: text('Name of the organization.'),
+    tokenDays: integer('How many days a personal token lasts at most.'),
+  }),
+  errors: [],
+  example: { body: { tokenDays: 30 }, reply: { slug: 'acme', tokenDays: 30 } },
+});
+
 export const createApiToken = operation({
   name: 'createApiToken',
   tag: 'Access',
   scope: 'admin',
   summary: 'Make a token',
-  description: 'Give CI a token with upload or targets alone: the code it runs can read the token.',
+  description:
+    'Give CI a token with upload or targets alone: the code it runs can read the token. A person who signed in makes it for themselves: it then allows no more than that person may do at the time, and lasts 90 days at most (updateOrganization).',
   isIdempotent: true,
   secrets: ['token'],
   body: Type.Object({
@@ -101,6 +137,9 @@ export const createApiToken = operation({
     ),
     expiresAt: Type.Optional(
       inputInstant('When it stops working, not after the token that makes it. Absent: with that one.'),
+    ),
+    service: Type.Optional(
+      boolean('For a service: it does not end with the rights of the person who makes it. Only for admins of all.'),
     ),
   }),
   reply: Type.Object({ ...tokenFields, ...secret('The secret. It is not shown again.') }),
@@ -173,7 +212,7 @@ export const revokeSession = operation({
   isOnlyOnV1: true,
   summary: 'End the session of a person',
   description:
-    'At once, on all servers. The person can sign in again unless the provider or the table of roles says no.',
+    'At once, on all servers, together with the personal tokens that the person made in the organization. The person can sign in again unless the provider or the table of roles says no.',
   body: Type.Object({
     id: Type.String({
       pattern: '^[0-9a-f]{64}$',
@@ -181,9 +220,9 @@ export const revokeSession = operation({
       'x-sluice-message': 'must be the id of a session',
     }),
   }),
-  reply: Empty,
+  reply: Type.Object({ revokedTokens: integer('How many tokens ended with it.') }),
   errors: ['SESSION_NOT_FOUND'],
-  example: { body: { id: EXAMPLE_SESSION.id }, reply: {} },
+  example: { body: { id: EXAMPLE_SESSION.id }, reply: { revokedTokens: 0 } },
 });
 
 export const listApiTokens = operation({
@@ -207,8 +246,11 @@ export const revokeApiToken = operation({
   summary: 'Revoke a token',
   description:
     'It stops working at once. Revoking it again changes nothing. One with the scope instance is revoked with another one.',
-  body: Type.Object({ id: inputUuid('Id of the token.') }),
+  body: Type.Object({
+    id: inputUuid('Id of the token.'),
+    evenIfLast: Type.Optional(boolean('Revoke it although no administrator gets in without it.')),
+  }),
   reply: Empty,
-  errors: ['TOKEN_NOT_FOUND'],
+  errors: ['TOKEN_NOT_FOUND', 'LAST_ADMINISTRATOR'],
   example: { body: { id: EXAMPLE_TOKEN.id }, reply: {} },
 });

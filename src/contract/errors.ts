@@ -25,6 +25,7 @@ export type RefusalCode =
   | 'UPLOAD_URL_REFUSED'
   | 'ORGANIZATION_ALREADY_EXISTS'
   | 'REPOSITORY_HAS_QUEUES'
+  | 'LAST_ADMINISTRATOR'
   | 'QUEUE_ALREADY_EXISTS'
   | 'QUEUE_NOT_EMPTY'
   | 'MODE_CHANGE_IN_PROGRESS'
@@ -203,6 +204,11 @@ export const ERRORS: { readonly [Code in ErrorCode]: ErrorKind } = {
     status: 409,
     title: 'The repository has queues',
     help: 'Delete its queues first.',
+  },
+  LAST_ADMINISTRATOR: {
+    status: 409,
+    title: 'No administrator would get in',
+    help: 'Make another token with the scope admin first, or send evenIfLast.',
   },
   QUEUE_ALREADY_EXISTS: {
     status: 409,

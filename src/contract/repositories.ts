@@ -12,6 +12,7 @@ const Check = record('RunnerCheck', 'A check of the built-in runner.', {
   ...checkFields,
   timeoutMinutes: nullable('integer', 'When it is killed; null for the default.'),
   network: boolean("Whether it may use the network of the server's machine."),
+  userNamespaces: boolean('Whether it may make user namespaces, as the sandboxes of browsers do.'),
 });
 
 const repositoryFields = {
@@ -36,7 +37,7 @@ const Repository = record('Repository', 'A repository that Sluice knows.', repos
 const EXAMPLE = {
   repo: EXAMPLE_REPO,
   git: '/srv/git/app.git',
-  checks: [{ name: 'test', command: 'npm test', timeoutMinutes: null, network: false }],
+  checks: [{ name: 'test', command: 'npm test', timeoutMinutes: null, network: false, userNamespaces: false }],
   junit: ['reports/*.xml'],
   trustChecks: false,
   checksBlocked: null,
@@ -67,10 +68,14 @@ export const registerRepository = operation({
             }),
           ),
           network: Type.Optional(boolean("Whether it may use the network of the server's machine; false unless said.")),
+          userNamespaces: Type.Optional(boolean('Whether it may make user namespaces; false unless said.')),
         }),
         { maxItems: 100, description: 'Checks of the built-in runner.' },
       ),
-      junit: Type.Array(nameText(1000, 'A glob.'), { maxItems: 100, description: 'Globs of the test reports.' }),
+      junit: Type.Array(nameText(250, 'A glob: * ? [a-z] {a,b}, and ** for any folders, with at most 10 stars.'), {
+        maxItems: 100,
+        description: 'Globs of the test reports.',
+      }),
       trustChecks: boolean('Run its checks also where nothing can keep them from the files of the server.'),
       runHooks: boolean('Plain git by a path: whether its hooks run when the queue changes a branch.'),
     }),

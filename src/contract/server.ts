@@ -85,7 +85,7 @@ export const createBackup = operation({
   description:
     'One consistent copy: of the embedded store, or of PostgreSQL by the `pg_dump` of the machine of the server that answers. Nothing is overwritten, and no folder is created.',
   isIdempotent: true,
-  body: Type.Object({ file: Type.Optional(file) }),
+  body: Type.Object({ file: Type.Optional(file) }, { additionalProperties: false }),
   reply: Type.Object({
     file: text("Where the copy is, on the server's machine."),
     sizeBytes: integer('How large it is.'),
@@ -101,7 +101,7 @@ export const restoreBackup = operation({
   summary: 'Replace everything in the embedded store by a backup, while it is used',
   description:
     'Afterwards it is all there, or nothing changed. Tokens are those of the backup, and the one in the file admin-token of the server.',
-  body: Type.Object({ file }),
+  body: Type.Object({ file }, { additionalProperties: false }),
   reply: Type.Object({
     tokenFile: nullable(
       'string',

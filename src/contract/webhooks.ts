@@ -203,7 +203,11 @@ export const testWebhook = operation({
   reply: Type.Object({
     delivered: boolean('Whether the endpoint answered with a status of success.'),
     status: Type.Optional(integer('The HTTP status of the endpoint.')),
-    problem: Type.Optional(text('The reason why there was no answer, such as TIMEOUT or ADDRESS_NOT_ALLOWED.')),
+    problem: Type.Optional(
+      text(
+        'The reason why there was no answer, such as TIMEOUT, or NO_ALLOWED_ADDRESS for a name that has no address which messages may go to.',
+      ),
+    ),
   }),
   errors: ['WEBHOOK_NOT_FOUND'],
   example: { body: EXAMPLE_ID, reply: { delivered: true, status: 204 } },

@@ -7,7 +7,9 @@ import type { ForgeRepository } from './forge.ts';
 export function digestCommands(checks: ForgeRepository['checks']): string {
   if (checks.length === 0) return '';
   const commands = checks
-    .map(({ name, command, network }) => [name, command, ...(network ? ['network'] : [])])
+    .map(({ name, command, network, userNamespaces }) => [
+      ...[name, command, ...(network ? ['network'] : []), ...(userNamespaces ? ['userNamespaces'] : [])],
+    ])
     .toSorted();
   return createHash('sha256').update(JSON.stringify(commands)).digest('hex');
 }

@@ -10,5 +10,10 @@ export interface ForgeRepository {
   /** Only for plain git by path: whether the repository's hooks run when the queue changes a branch. */
   readonly runHooks?: boolean;
   /** Commands that the built-in runner runs on candidates. Each is a required check. */
-  readonly checks: readonly { readonly name: string; readonly command: string; readonly network?: boolean }[];
+  readonly checks: readonly {
+    readonly name: string;
+    readonly command: string;
+    readonly network?: boolean;
+    readonly userNamespaces?: boolean;
+  }[];
 }

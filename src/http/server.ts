@@ -256,7 +256,9 @@ function createHandler(server: FastifyInstance, deps: RouteDeps, route: Route, d
 
 /** Most requests are admitted before their body is read. */
 function needsBody({ openFields }: Operation, caller: Caller | undefined): caller is Caller {
-  return caller !== undefined && (caller.person !== undefined || openFields !== undefined);
+  return (
+    caller !== undefined && (caller.person !== undefined || caller.maker !== undefined || openFields !== undefined)
+  );
 }
 
 async function admitWithBody(

@@ -2,6 +2,8 @@
 export interface Starred<Piece, Part> {
   isStar(piece: Piece): boolean;
   matches(piece: Piece, part: Part): boolean;
+  /** Whether a star matches the part. Absent: always. No piece matches both a part that a star may and one it may not. */
+  mayPass?(part: Part): boolean;
   /** Called at every step, so that a caller with many patterns can stop. */
   onStep?(): void;
 }
@@ -13,7 +15,7 @@ export interface Starred<Piece, Part> {
 export function matchesStarred<Piece, Part>(
   pieces: readonly Piece[],
   parts: readonly Part[],
-  { isStar, matches, onStep }: Starred<Piece, Part>,
+  { isStar, matches, mayPass, onStep }: Starred<Piece, Part>,
 ): boolean {
   let at = 0;
   let index = 0;
@@ -29,7 +31,7 @@ export function matchesStarred<Piece, Part>(
     } else if (piece !== undefined && matches(piece, parts[index] as Part)) {
       at += 1;
       index += 1;
-    } else if (star >= 0) {
+    } else if (star >= 0 && (mayPass === undefined || mayPass(parts[retryFrom] as Part))) {
       retryFrom += 1;
       index = retryFrom;
       at = star + 1;

@@ -16,7 +16,7 @@ export interface OutgoingMessage {
   readonly mayReachPrivate: boolean;
 }
 
-export type SendProblem = 'TIMEOUT' | 'ADDRESS_NOT_ALLOWED' | 'NAME_NOT_FOUND' | 'CONNECTION_FAILED' | 'TLS_FAILED';
+export type SendProblem = 'TIMEOUT' | 'NO_ALLOWED_ADDRESS' | 'CONNECTION_FAILED' | 'TLS_FAILED';
 
 /** Nothing of the answer but its status, and whether it asks for no further attempt. */
 export type SendResult =

@@ -1,6 +1,7 @@
 import type { Brand } from '../lib/brand.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { FeedDraft } from './feed-draft.ts';
+import type { ProvenPerson } from './proven-person.ts';
 
 export type OrganizationId = Brand<string, 'OrganizationId'>;
 
@@ -38,6 +39,12 @@ export interface Token {
   readonly expiresAt: Instant | null;
   readonly revokedAt: Instant | null;
   readonly lastUsedAt: Instant | null;
+  /** The one who made it, as the audit names them. Null: the server, or a version that did not record it. */
+  readonly madeBy: string | null;
+  /** The person who made it for themselves, as their last sign-in proved them. Null: it is for a service. */
+  readonly person: ProvenPerson | null;
+  /** The last sign-in of that person. */
+  readonly signedInAt: Instant | null;
 }
 
 export interface AccountStore {
@@ -61,6 +68,13 @@ export interface AccountStore {
   listTokens(organizationId: OrganizationId): Promise<readonly Token[]>;
   /** False (and no event) if the organization has no such token. Revoking again keeps the first instant. */
   revokeToken(organizationId: OrganizationId, id: string, at: Instant, feed?: readonly FeedDraft[]): Promise<boolean>;
+  /** Unrevoked tokens of people, of all organizations. */
+  listTokensOfPeople(): Promise<readonly Token[]>;
+  /** Replaces what is known of the person who made these tokens. */
+  recordSignIn(ids: readonly string[], person: ProvenPerson, at: Instant): Promise<void>;
+  /** How many days tokens of people last at most. Null: the organization says nothing. */
+  findTokenDays(organizationId: OrganizationId): Promise<number | null>;
+  setTokenDays(organizationId: OrganizationId, days: number | null, feed: readonly FeedDraft[]): Promise<void>;
   /** Keeps the latest instant for each token; unknown ids are ignored. */
   recordTokenUse(uses: ReadonlyMap<string, Instant>): Promise<void>;
 }

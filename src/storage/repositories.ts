@@ -17,6 +17,8 @@ export interface RunnerCheck {
   readonly timeoutMinutes: number | null;
   /** Whether the check may use the network of its machine. */
   readonly network?: boolean;
+  /** Whether the check may make user namespaces, as the sandboxes of browsers do. */
+  readonly userNamespaces?: boolean;
 }
 
 export interface Repository extends RepositoryRef {

@@ -67,6 +67,31 @@ function tokenPromises({ inStore }: StoreTests): void {
     assert.deepEqual(await accounts.listTokens(organizationId), [first, early, late]);
   });
 
+  inStore(
+    'a token of a person keeps what the last sign-in proved, until it is revoked',
+    async ({ store, accounts }) => {
+      const { id: organizationId } = await storeOrganization(store);
+      const person = { provider: 'sso', subject: '1', name: 'Ada', groups: ['a'], logins: {} };
+      const token = aToken({ organizationId, madeBy: 'Ada (sso:1)', person, signedInAt: NOON });
+      await accounts.insertToken(token);
+      const later = { ...person, groups: ['b'] };
+      await accounts.recordSignIn([token.id, 'unknown'], later, NOON + 1);
+      const renewed = { ...token, person: later, signedInAt: NOON + 1 };
+      const listed = await accounts.listTokensOfPeople();
+      assert.deepEqual(
+        listed.filter(({ id }) => id === token.id),
+        [renewed],
+      );
+      assert.ok(listed.every((each) => each.person !== null));
+      await accounts.revokeToken(organizationId, token.id, NOON + 2);
+      assert.ok(!(await accounts.listTokensOfPeople()).some(({ id }) => id === token.id));
+      await accounts.setTokenDays(organizationId, 7, []);
+      assert.equal(await accounts.findTokenDays(organizationId), 7);
+      await accounts.setTokenDays(organizationId, null, []);
+      assert.equal(await accounts.findTokenDays(organizationId), null);
+    },
+  );
+
   inStore('a token is revoked once, and only by its organization', async ({ store, accounts }) => {
     const { id: organizationId } = await storeOrganization(store);
     const other = await storeOrganization(store);

@@ -161,7 +161,7 @@ describe('sluice against a server', () => {
       assert.equal(record.explanation.summary.length > 0 && record.timeline[0].actor, 'admin');
       const { repositories } = JSON.parse(await ok(['repo', 'list', '--json']));
       assert.deepEqual(repositories[0].checks, [
-        { name: 'test', command: 'exit 0', timeoutMinutes: 5, network: false },
+        { name: 'test', command: 'exit 0', timeoutMinutes: 5, network: false, userNamespaces: false },
       ]);
       const status = JSON.parse(await ok(['status', '--json']));
       assert.deepEqual([status.url, status.ready, status.queues.length], [world.server.url, true, 1]);
@@ -392,6 +392,14 @@ describe('sluice against a server', () => {
       const { tokens } = JSON.parse(await ok(['token', 'list', '--json']));
       const admin = tokens.find(({ name }: { name: string }) => name === 'admin');
       assert.match(await fails(2, ['token', 'revoke', admin.id]), /is the token in use, and the only one/);
+      assert.match(await fails(1, ['token', 'revoke', admin.id, '--yes']), /no administrator gets in.*--even-if-last/s);
+      assert.equal(tokens.find((token: { id: string }) => token.id === id).madeBy, 'admin');
+      const lonely = {
+        env: { SLUICE_URL: world.server.url, SLUICE_TOKEN: (await ok(['org', 'add', 'lonely'])).trim() },
+      };
+      assert.match(await ok(['org', 'set', '--token-days', '30'], lonely), /tokens of people last 30 days at most/);
+      const [first] = JSON.parse(await ok(['token', 'list', '--json'], lonely)).tokens;
+      assert.match(await ok(['token', 'revoke', first.id, '--even-if-last'], lonely), /is revoked/);
     });
 
     it('backs up and restores', async () => {

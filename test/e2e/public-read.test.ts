@@ -61,6 +61,7 @@ describe('a public repository', () => {
       name: 'test',
       status: 'IN_PROGRESS',
       summary: `${SECRET} progress`,
+      url: `https://ci.test/${SECRET}`,
     });
     await shown.git.git(['branch', 'old', 'main']);
     await api.ok('createQueue', { repo: shown.repo, targetBranch: 'old' });

@@ -31,8 +31,10 @@ export class FakeJobs implements CheckRunner {
       job,
       isStopped: false,
       print: (text) => job.onOutput(Buffer.from(text)),
-      leave: async (files, problems = []) =>
-        job.reports?.take({ root: '/check/tree', files: Object.entries(files).map(toLeftFile), problems }),
+      leave: async (files, problems = []) => {
+        if ((await job.reports?.begin?.()) === false) return;
+        await job.reports?.take({ root: '/check/tree', files: Object.entries(files).map(toLeftFile), problems });
+      },
       end: resolve,
       fail: reject,
     };

@@ -44,6 +44,9 @@ export function aToken(values: Partial<Token> & Pick<Token, 'organizationId'>): 
     expiresAt: null,
     revokedAt: null,
     lastUsedAt: null,
+    madeBy: null,
+    person: null,
+    signedInAt: null,
     ...values,
   };
 }

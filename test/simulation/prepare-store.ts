@@ -25,6 +25,9 @@ export async function prepareStore(
     createdAt: at,
     expiresAt: null,
     lastUsedAt: null,
+    madeBy: null,
+    person: null,
+    signedInAt: null,
     revokedAt: null,
   });
   const registered = {

@@ -1,13 +1,14 @@
 import { type Operation, scopeOf } from '../../contract/operation.ts';
 import type { PrNumber } from '../../engine/pull-request.ts';
+import { personName } from '../../lib/actor-name.ts';
 import type { Role } from '../../lib/role.ts';
-import type { Organization, Scope } from '../../storage/accounts.ts';
+import { type Organization, SCOPES, type Scope } from '../../storage/accounts.ts';
+import type { ProvenPerson } from '../../storage/proven-person.ts';
 import type { Repository, RepositoryRef } from '../../storage/repositories.ts';
-import type { ProvenPerson } from '../../storage/sessions.ts';
 import type { App } from '../core/app.ts';
 import { type Caller, hasScope } from '../core/caller.ts';
 import { formatRef, repositoryNotFound, toForgeRepository } from '../core/find-queue.ts';
-import { type Answer, type Refusal, refuse } from '../core/refusal.ts';
+import { type Answer, isRefusal, type Refusal, refuse } from '../core/refusal.ts';
 import { roleFor, scopesOf } from './roles.ts';
 
 interface Asked {
@@ -25,6 +26,7 @@ interface AskedOf extends Asked {
 export async function admit(app: App, caller: Caller, asked: Asked): Answer<Caller> {
   const scope = scopeOf(asked.operation, asked.body);
   const { person } = caller;
+  if (caller.maker !== undefined && hasScope(caller, scope)) return admitToken(app, caller, asked, caller.maker);
   if (person === undefined) return hasScope(caller, scope) ? caller : needsToken(asked.operation, scope);
   const of = { ...asked, person, scope };
   const everywhere = app.people?.roleIn(caller.organization, person);
@@ -32,6 +34,24 @@ export async function admit(app: App, caller: Caller, asked: Asked): Answer<Call
   const inAll = everywhere === undefined ? undefined : withRole(caller, everywhere, null);
   if (inAll !== undefined && hasScope(inAll, scope) && !isOwnOnly(everywhere, scope)) return inAll;
   return repo === undefined ? admitToSome(app, caller, of) : admitToOne(app, caller, { ...of, repo });
+}
+
+/** A token of a person allows what both the token and the person's present role do. */
+// SPEC A70
+async function admitToken(app: App, token: Caller, asked: Asked, maker: ProvenPerson): Answer<Caller> {
+  const whose = `This token allows no more than ${personName(maker)} may, who made it`;
+  if (app.providers?.has(maker.provider) !== true) {
+    return refuse('INSUFFICIENT_SCOPE', `${whose}: people of ${maker.provider} do not sign in here any more.`);
+  }
+  const { maker: _, ...rest } = token;
+  const person = await admit(app, { ...rest, person: maker }, asked);
+  if (isRefusal(person)) return { ...person, detail: `${whose}. ${person.detail}` };
+  const ids = [token.repositoryIds, person.repositoryIds].filter((each) => each !== null);
+  return {
+    ...token,
+    scopes: new Set(SCOPES.filter((scope) => hasScope(token, scope) && hasScope(person, scope))),
+    repositoryIds: ids.length === 0 ? null : ids.reduce((a, b) => a.intersection(b)),
+  };
 }
 
 /** Whether a caller reaches what it reached before. A reader whose reach shrank begins anew. */
@@ -43,7 +63,8 @@ export function reachesAll(now: Caller, before: Caller): boolean {
 /** The rights of a person, for a page that shows only what would be allowed. */
 export async function describeRights({ people }: App, organization: Organization, person: ProvenPerson) {
   const everywhere = people?.roleIn(organization, person);
-  const roles = (await people?.listRoles(organization, person)) ?? [];
+  const reading = { scope: 'read', isToken: false, within: null } as const;
+  const roles = (await people?.listRoles(organization, person, reading)) ?? [];
   return {
     name: person.name,
     provider: person.provider,
@@ -61,7 +82,8 @@ export async function describeRights({ people }: App, organization: Organization
 async function admitToOne(app: App, caller: Caller, of: AskedOf & { readonly repo: RepositoryRef }): Answer<Caller> {
   const { repo, scope, person, operation } = of;
   const repository = await app.directory.findRepository(caller.organization.id, repo);
-  const role = repository && (await app.people?.findRole(caller.organization, person, { repository, scope }));
+  const role =
+    repository && (await app.people?.findRole(caller.organization, person, { repository, ...queryOf(caller, scope) }));
   if (repository === undefined || role === undefined) {
     return scope === 'read' || scope === 'submit' ? repositoryNotFound(repo) : lacks(operation, scope, formatRef(repo));
   }
@@ -73,7 +95,8 @@ async function admitToOne(app: App, caller: Caller, of: AskedOf & { readonly rep
 
 /** All repositories in which the person has the scope, and nothing but that scope in them. */
 async function admitToSome(app: App, caller: Caller, { person, scope, operation }: AskedOf): Answer<Caller> {
-  const roles = (await app.people?.listRoles(caller.organization, person)) ?? [];
+  const query = { ...queryOf(caller, scope), within: isToken(caller) ? caller.repositoryIds : null };
+  const roles = (await app.people?.listRoles(caller.organization, person, query)) ?? [];
   const reached = roles.filter(({ role }) => hasScope(withRole(caller, role, null), scope) && !isOwnOnly(role, scope));
   if (reached.length === 0 && scope !== 'read') return lacks(operation, scope, caller.organization.slug);
   return {
@@ -81,6 +104,15 @@ async function admitToSome(app: App, caller: Caller, { person, scope, operation 
     scopes: new Set([scope]),
     repositoryIds: new Set(reached.map(({ repository }) => repository.id)),
   };
+}
+
+/** The person of a token has no session. */
+function isToken({ isPerson }: Caller): boolean {
+  return isPerson !== true;
+}
+
+function queryOf(caller: Caller, scope: Scope) {
+  return { scope, isToken: isToken(caller) };
 }
 
 function isOwnOnly(role: Role | undefined, scope: Scope): boolean {

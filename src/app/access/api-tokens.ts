@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type * as accessContract from '../../contract/access.ts';
 import type { ReplyOf } from '../../contract/operation.ts';
 import { isPersonName } from '../../lib/actor-name.ts';
@@ -11,14 +10,19 @@ import { type Caller, hasScope, mayManage } from '../core/caller.ts';
 import { actEvent, actorFor } from '../core/feed-event.ts';
 import { findRepository } from '../core/find-queue.ts';
 import { type Answer, isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
-import { hashTokenSecret, makeTokenSecret } from './authenticate.ts';
+import { endOf, isGood, makeTokenSecret } from './authenticate.ts';
+import { findTokenDays, newToken } from './organizations.ts';
 
 interface CreateApiToken {
   readonly name: string;
   readonly scopes: readonly Scope[];
   readonly repositories: readonly RepositoryRef[] | undefined;
   readonly expiresAt: Instant | undefined;
+  /** A person makes it for a service, and not for themselves. */
+  readonly isForService: boolean;
 }
+
+const DAY_MS = 24 * 3_600_000;
 
 export async function createApiToken(
   app: App,
@@ -26,35 +30,55 @@ export async function createApiToken(
   input: CreateApiToken,
 ): Answer<TokenView & { readonly token: string }> {
   const at = app.clock.now();
-  const problem = findProblem(caller, input, at);
+  const person = input.isForService ? undefined : (caller.person ?? caller.maker);
+  const latest = person && at + (await findTokenDays(app, caller.organization)) * DAY_MS;
+  const problem = findProblem(caller, input, { at, latest });
   if (problem !== undefined) return problem;
   const repositories = await resolveRepositories(app, caller, input.repositories);
   if (isRefusal(repositories)) return repositories;
+  if (person === undefined && caller.repositoryIds !== null) return onlyForAll();
   const secret = makeTokenSecret();
-  const token: Token = {
-    id: randomUUID(),
-    organizationId: caller.organization.id,
+  const ends = [input.expiresAt ?? caller.expiresAt, latest].filter((end) => end !== undefined);
+  const token = newToken({
+    organization: caller.organization,
     name: input.name,
-    hash: hashTokenSecret(secret),
+    secret,
     scopes: [...new Set(input.scopes)],
-    repositoryIds: repositories?.map((repository) => repository.id) ?? null,
     origin: 'api',
-    createdAt: at,
-    expiresAt: input.expiresAt ?? caller.expiresAt ?? null,
-    revokedAt: null,
-    lastUsedAt: null,
-  };
+    at,
+    expiresAt: ends.length === 0 ? undefined : Math.min(...ends),
+    more: {
+      repositoryIds: repositories?.map((repository) => repository.id) ?? null,
+      madeBy: caller.name,
+      person: person ?? null,
+      signedInAt: person === undefined ? null : (caller.signedInAt ?? at),
+    },
+  });
   await app.store.accounts.insertToken(token, [tokenEvent(app, caller, { token, act: 'created' })]);
   app.feed.wake();
   return { ...viewToken(token, repositories ?? []), token: secret };
 }
 
+// SPEC A69
+function onlyForAll(): Refusal {
+  const who = 'administrators of the whole organization';
+  return refuse('INSUFFICIENT_SCOPE', `Only ${who} make tokens that belong to no person.`);
+}
+
 /** A token cannot create one with more permissions or a longer life than its own. */
-// SPEC A10, A11, A21
+// SPEC A10, A11, A21, A73
 // SPEC A61
-function findProblem(caller: Caller, input: CreateApiToken, at: Instant): Refusal | undefined {
+function findProblem(
+  caller: Caller,
+  input: CreateApiToken,
+  { at, latest }: { readonly at: Instant; readonly latest: Instant | undefined },
+): Refusal | undefined {
   if (input.expiresAt !== undefined && input.expiresAt <= at) {
     return refuseField('/expiresAt', 'must be in the future');
+  }
+  if (input.expiresAt !== undefined && latest !== undefined && input.expiresAt > latest) {
+    const days = Math.round((latest - at) / DAY_MS);
+    return refuseField('/expiresAt', `must be within ${days} days, as tokens of people last no longer here`);
   }
   if (isPersonName(input.name)) {
     return refuseField(
@@ -107,10 +131,9 @@ export async function listApiTokens(app: App, caller: Caller): Promise<{ readonl
 export async function revokeApiToken(
   app: App,
   caller: Caller,
-  input: { readonly id: string },
+  input: { readonly id: string; readonly evenIfLast: boolean },
 ): Answer<Record<string, never>> {
-  const { accounts } = app.store;
-  const tokens = await accounts.listTokens(caller.organization.id);
+  const tokens = await app.store.accounts.listTokens(caller.organization.id);
   const token = tokens.find(({ id }) => id === input.id);
   if (token === undefined || !mayManage(caller, token)) {
     return refuse('TOKEN_NOT_FOUND', `This organization has no token with the id ${input.id}.`);
@@ -118,11 +141,38 @@ export async function revokeApiToken(
   if (token.scopes.includes('instance') && !hasScope(caller, 'instance')) {
     return refuse('INSUFFICIENT_SCOPE', 'Only a token with the scope "instance" can revoke another one with it.');
   }
-  const feed = [tokenEvent(app, caller, { token, act: 'revoked' })];
-  await accounts.revokeToken(caller.organization.id, input.id, app.clock.now(), feed);
+  if (!input.evenIfLast && isLastWayIn(app, caller, { token, tokens })) return lastWayIn(token);
+  await revokeTokens(app, caller, [token]);
+  return {};
+}
+
+/** Whether no administrator of the whole organization gets in without this token. */
+// SPEC A72
+function isLastWayIn(
+  { clock, people }: App,
+  { organization }: Caller,
+  { token, tokens }: { readonly token: Token; readonly tokens: readonly Token[] },
+): boolean {
+  const opens = (each: Token) =>
+    each.scopes.includes('admin') && each.repositoryIds === null && isGood(each, clock.now());
+  if (!opens(token) || people?.hasAdministrators(organization) === true) return false;
+  return !tokens.some((each) => each.id !== token.id && opens(each));
+}
+
+function lastWayIn({ name }: Token): Refusal {
+  return refuse(
+    'LAST_ADMINISTRATOR',
+    `Without the token "${name}" no administrator gets into this organization: the way back is a restart of the server with another SLUICE_ADMIN_TOKEN. Make another token with the scope "admin" first, or send evenIfLast (sluice token revoke --even-if-last).`,
+  );
+}
+
+export async function revokeTokens(app: App, caller: Caller, tokens: readonly Token[]): Promise<void> {
+  for (const token of tokens) {
+    const feed = [tokenEvent(app, caller, { token, act: 'revoked' })];
+    await app.store.accounts.revokeToken(caller.organization.id, token.id, app.clock.now(), feed);
+  }
   app.auth.forget();
   app.feed.wake();
-  return {};
 }
 
 /** Neither the secret nor its hash is in it. */
@@ -131,18 +181,19 @@ function tokenEvent(
   caller: Caller,
   { token, act }: { readonly token: Token; readonly act: 'created' | 'revoked' },
 ): FeedDraft {
-  const { id, name, scopes, expiresAt } = token;
+  const { id, name, scopes, madeBy } = token;
   const happening = {
     type: `token.${act}`,
     actor: actorFor(caller),
     text: `${caller.name} ${act} the token "${name}" (${scopes.join(', ')}).`,
-    data: { tokenId: id, name, scopes, expiresAt: optionalInstant(expiresAt) },
+    data: { tokenId: id, name, scopes, expiresAt: optionalInstant(endOf(token)), madeBy },
   };
   return actEvent(app.clock.now(), happening, { organizationId: caller.organization.id });
 }
 
 type TokenView = ReplyOf<typeof accessContract.listApiTokens>['tokens'][number];
 
+// SPEC A68
 function viewToken(token: Token, repositories: readonly Repository[]): TokenView {
   const allowed = token.repositoryIds;
   return {
@@ -156,9 +207,11 @@ function viewToken(token: Token, repositories: readonly Repository[]): TokenView
             .filter((repository) => allowed.includes(repository.id))
             .map(({ host, owner, name }) => ({ host, owner, name })),
     createdAt: formatInstant(token.createdAt),
-    expiresAt: optionalInstant(token.expiresAt),
+    expiresAt: optionalInstant(endOf(token)),
     lastUsedAt: optionalInstant(token.lastUsedAt),
     revokedAt: optionalInstant(token.revokedAt),
+    madeBy: token.madeBy,
+    isPersonal: token.person !== null,
   };
 }
 

@@ -94,10 +94,20 @@ export class Authenticator implements Auth {
   }
 }
 
-/** Neither revoked nor expired. */
+/** Neither revoked nor at its end. */
 // SPEC A20
-export function isGood({ revokedAt, expiresAt }: Token, now: Instant): boolean {
-  return revokedAt === null && (expiresAt === null || expiresAt > now);
+export function isGood(token: Token, now: Instant): boolean {
+  return token.revokedAt === null && (endOf(token) ?? Number.POSITIVE_INFINITY) > now;
+}
+
+/** A provider tells of groups, and of people who left, only when they sign in. */
+const SIGNED_IN_WITHIN_MS = 30 * 24 * 3_600_000;
+
+/** When a token stops working unless it is revoked before. Null: never. */
+// SPEC A71
+export function endOf({ expiresAt, signedInAt }: Token): Instant | null {
+  if (signedInAt === null) return expiresAt;
+  return Math.min(expiresAt ?? Number.POSITIVE_INFINITY, signedInAt + SIGNED_IN_WITHIN_MS);
 }
 
 /** The good token of a secret, from the store. */
@@ -111,7 +121,7 @@ export async function findOfToken(
 
 // SPEC A21
 export function toCaller(token: Token, organization: Organization): Caller {
-  const { repositoryIds, expiresAt } = token;
+  const { repositoryIds, expiresAt, person, signedInAt } = token;
   return {
     organization,
     tokenId: token.id,
@@ -120,6 +130,7 @@ export function toCaller(token: Token, organization: Organization): Caller {
     scopes: new Set(repositoryIds === null ? token.scopes : token.scopes.filter((scope) => scope !== 'instance')),
     repositoryIds: repositoryIds === null ? null : new Set(repositoryIds),
     ...(expiresAt === null ? {} : { expiresAt }),
+    ...(person === null || signedInAt === null ? {} : { maker: person, signedInAt }),
   };
 }
 

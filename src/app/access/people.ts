@@ -4,8 +4,8 @@ import type { Clock } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
 import { highestRole, type Role } from '../../lib/role.ts';
 import type { Organization, Scope } from '../../storage/accounts.ts';
+import type { ProvenPerson } from '../../storage/proven-person.ts';
 import type { Repository } from '../../storage/repositories.ts';
-import type { ProvenPerson } from '../../storage/sessions.ts';
 import type { Store } from '../../storage/store.ts';
 import type { Forges, RoleInRepository, RolesOfPeople } from '../core/app.ts';
 import { toForgeRepository } from '../core/find-queue.ts';
@@ -21,6 +21,9 @@ interface Known {
   readonly role: Role | undefined;
   readonly at: number;
 }
+
+type Query = { readonly scope: Scope; readonly isToken: boolean };
+const READING: Query = { scope: 'read', isToken: false };
 
 const MINUTE_MS = 60_000;
 /** An act is allowed by a permission that is no older than this. */
@@ -61,19 +64,25 @@ export class People implements RolesOfPeople {
   async findRole(
     { slug }: Organization,
     person: ProvenPerson,
-    { repository, scope }: { readonly repository: Repository; readonly scope: Scope },
+    { repository, ...query }: Parameters<RolesOfPeople['findRole']>[2],
   ): Promise<Role | undefined> {
     const byTable = this.#byTable(person, { organization: slug, repo: repository });
-    return highestRole([byTable, await this.#byForge(person, repository, scope)]);
+    return highestRole([byTable, await this.#byForge(person, repository, query)]);
   }
 
-  async listRoles(organization: Organization, person: ProvenPerson): Promise<readonly RoleInRepository[]> {
-    const all = await this.#parts.store.repositories.list(organization.id);
+  async listRoles(
+    organization: Organization,
+    person: ProvenPerson,
+    { within, ...query }: Parameters<RolesOfPeople['listRoles']>[2],
+  ): Promise<readonly RoleInRepository[]> {
+    const all = (await this.#parts.store.repositories.list(organization.id)).filter(
+      ({ id }) => within?.has(id) ?? true,
+    );
     const found: RoleInRepository[] = [];
     for (let index = 0; index < all.length; index += AT_ONCE) {
       const some = all.slice(index, index + AT_ONCE);
       const roles = await Promise.all(
-        some.map((repository) => orNone(this.findRole(organization, person, { repository, scope: 'read' }))),
+        some.map((repository) => orNone(this.findRole(organization, person, { repository, ...query }))),
       );
       found.push(
         ...some.flatMap((repository, at) => (roles[at] === undefined ? [] : [{ repository, role: roles[at] }])),
@@ -89,12 +98,18 @@ export class People implements RolesOfPeople {
     const here = (await repositories.listAll()).filter(({ host }) => host === person.provider);
     for (const [id, some] of Map.groupBy(here, ({ organizationId }) => organizationId)) {
       for (const repository of some) {
-        if ((await orNone(this.#byForge(person, repository, 'read'))) === undefined) continue;
+        if ((await orNone(this.#byForge(person, repository, READING))) === undefined) continue;
         slugs.add((await accounts.findOrganizationById(id))?.slug ?? '');
         break;
       }
     }
     return [...slugs].filter((slug) => slug !== '');
+  }
+
+  hasAdministrators({ slug }: Organization): boolean {
+    return this.#grants.some(
+      ({ organization, place, role }) => organization === slug && place === '' && role === 'admin',
+    );
   }
 
   keepGroups(groups: readonly string[]): readonly string[] {
@@ -108,7 +123,7 @@ export class People implements RolesOfPeople {
 
   /** A person who signed in at a forge has the role that the permission there gives. */
   // SPEC A66
-  async #byForge(person: ProvenPerson, repository: Repository, scope: Scope): Promise<Role | undefined> {
+  async #byForge(person: ProvenPerson, repository: Repository, { scope, isToken }: Query): Promise<Role | undefined> {
     const { host, id, blockedReason } = repository;
     const login = person.logins[host];
     const hosting = this.#parts.forges.get(host)?.hosting;
@@ -119,7 +134,7 @@ export class People implements RolesOfPeople {
     const key = `${id} ${person.subject}`;
     const known = this.#known.get(key);
     const age = known === undefined ? Number.POSITIVE_INFINITY : Math.abs(now - known.at);
-    if (known !== undefined && age < (scope === 'read' ? READ_FRESH_MS : ACT_FRESH_MS)) return known.role;
+    if (known !== undefined && age < (scope === 'read' && !isToken ? READ_FRESH_MS : ACT_FRESH_MS)) return known.role;
     try {
       const role = ROLE_OF[await hosting.findPermission(toForgeRepository(repository), login, person.subject)];
       if (this.#known.size >= MOST_KNOWN) this.#known.clear();

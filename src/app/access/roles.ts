@@ -1,7 +1,7 @@
 import { highestRole, type Role } from '../../lib/role.ts';
 import type { Scope } from '../../storage/accounts.ts';
+import type { ProvenPerson } from '../../storage/proven-person.ts';
 import type { RepositoryRef } from '../../storage/repositories.ts';
-import type { ProvenPerson } from '../../storage/sessions.ts';
 
 /** A line of the table of roles. */
 export interface Grant {

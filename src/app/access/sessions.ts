@@ -4,11 +4,11 @@ import type { ReplyOf } from '../../contract/operation.ts';
 import { personName } from '../../lib/actor-name.ts';
 import { formatInstant, type Instant } from '../../lib/clock.ts';
 import type { Organization, Token } from '../../storage/accounts.ts';
-import type { FoundSession, ProvenPerson, Session } from '../../storage/sessions.ts';
+import type { FoundSession, PersonSession, Session } from '../../storage/sessions.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { type Answer, refuse } from '../core/refusal.ts';
-import { findOfToken, hashTokenSecret, isGood, toCaller } from './authenticate.ts';
+import { endOf as endOfToken, findOfToken, hashTokenSecret, isGood, toCaller } from './authenticate.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -51,15 +51,14 @@ export async function findSession(app: App, secret: string): Promise<SignedIn | 
   if (now - found.session.usedAt >= USE_EVERY_MS) await recordUse(app, found, now);
   const { organization } = found;
   const caller =
-    found.token === undefined
-      ? toPersonCaller(app, organization, found.session.person)
-      : toCaller(found.token, organization);
+    found.token === undefined ? toPersonCaller(app, organization, found.session) : toCaller(found.token, organization);
   return caller && { caller, endsAt };
 }
 
 /** It may do nothing until the request is known. Undefined if people do not sign in with that provider any more. */
 // SPEC A48
-function toPersonCaller({ providers }: App, organization: Organization, person: ProvenPerson): Caller | undefined {
+function toPersonCaller({ providers }: App, organization: Organization, session: PersonSession): Caller | undefined {
+  const { person, createdAt: signedInAt } = session;
   if (providers?.has(person.provider) !== true) return undefined;
   return {
     organization,
@@ -70,6 +69,7 @@ function toPersonCaller({ providers }: App, organization: Organization, person: 
     repositoryIds: new Set(),
     isPerson: true,
     person,
+    signedInAt,
   };
 }
 
@@ -79,7 +79,11 @@ export function personEnd({ createdAt, usedAt }: Session): Instant {
 }
 
 function endOf(session: Session, token: Token): Instant {
-  const ends = [session.usedAt + IDLE_MS, session.createdAt + LONGEST_MS, token.expiresAt ?? Number.POSITIVE_INFINITY];
+  const ends = [
+    session.usedAt + IDLE_MS,
+    session.createdAt + LONGEST_MS,
+    endOfToken(token) ?? Number.POSITIVE_INFINITY,
+  ];
   return Math.min(...ends);
 }
 

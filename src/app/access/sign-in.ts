@@ -5,12 +5,15 @@ import { personName } from '../../lib/actor-name.ts';
 import { formatInstant, type Instant } from '../../lib/clock.ts';
 import type { Organization } from '../../storage/accounts.ts';
 import type { FeedDraft } from '../../storage/feed-draft.ts';
-import type { PersonSession, ProvenPerson } from '../../storage/sessions.ts';
+import type { ProvenPerson } from '../../storage/proven-person.ts';
+import type { PersonSession } from '../../storage/sessions.ts';
 import type { App } from '../core/app.ts';
 import { type Caller, hasScope } from '../core/caller.ts';
 import { type Actor, actEvent, actorFor, type Happening, SLUICE } from '../core/feed-event.ts';
 import { type Answer, refuse } from '../core/refusal.ts';
+import { revokeTokens } from './api-tokens.ts';
 import { hashTokenSecret } from './authenticate.ts';
+import { isOf, renewTokens } from './personal-tokens.ts';
 import { makeSecret, personEnd } from './sessions.ts';
 
 export interface BegunSession {
@@ -29,6 +32,7 @@ export async function beginPersonSessions(
   { subject, name, groups, logins }: Identity,
 ): Promise<readonly BegunSession[]> {
   const person: ProvenPerson = { provider, subject, name, groups: app.people?.keepGroups(groups) ?? [], logins };
+  await renewTokens(app, person);
   const slugs = (await app.people?.listOrganizations(person)) ?? [];
   const begun: BegunSession[] = [];
   for (const slug of slugs.slice(0, MOST_ORGANIZATIONS)) {
@@ -102,7 +106,7 @@ export async function revokeSession(
   app: App,
   caller: Caller,
   { id }: { readonly id: string },
-): Answer<Record<string, never>> {
+): Answer<ReplyOf<typeof accessContract.revokeSession>> {
   if (!isWhole(caller)) return forWhole();
   const { organization } = caller;
   const known = (await app.store.sessions.listPeople(organization.id)).find(({ hash }) => hash === id);
@@ -114,8 +118,11 @@ export async function revokeSession(
     data: { ...factsOf(known.person), sessionId: id },
   });
   await app.store.sessions.revoke(organization.id, id, [event]);
-  app.feed.wake();
-  return {};
+  const own = (await app.store.accounts.listTokens(organization.id)).filter(
+    (token) => token.revokedAt === null && isOf(known.person, token),
+  );
+  await revokeTokens(app, caller, own);
+  return { revokedTokens: own.length };
 }
 
 function isWhole(caller: Caller): boolean {

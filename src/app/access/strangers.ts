@@ -153,9 +153,9 @@ function shownCandidate(candidate: Candidate): Candidate {
   };
 }
 
-/** A judgement that decides stays, without its tests. */
+/** A judgement that decides stays, without its tests. The CI reports any address, also one that is a secret. */
 function shownCheck({ judgement, ...check }: Check): Check {
-  const shown = { ...check, summary: undefined };
+  const shown = { ...check, summary: undefined, url: undefined };
   if (judgement?.kind === 'awaited') return { ...shown, judgement };
   const decides = judgement?.isWaived === true || judgement?.isRepeat === true || check.conclusion === 'SUCCESS';
   if (judgement === undefined || judgement.isShadow || !decides) return shown;

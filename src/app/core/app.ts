@@ -8,8 +8,8 @@ import type { Tracing } from '../../lib/trace.ts';
 import type { SecretBox, WebhookSender } from '../../outgoing/outgoing.ts';
 import type { Simulator } from '../../simulator/simulator.ts';
 import type { Organization, Scope } from '../../storage/accounts.ts';
+import type { ProvenPerson } from '../../storage/proven-person.ts';
 import type { Repository } from '../../storage/repositories.ts';
-import type { ProvenPerson } from '../../storage/sessions.ts';
 import type { Store } from '../../storage/store.ts';
 import type { Backups } from './backups.ts';
 import type { Caller } from './caller.ts';
@@ -57,19 +57,32 @@ export interface RoleInRepository {
 }
 
 /** The roles of people who signed in. */
+interface RoleQuery {
+  /** The scope that the role is wanted for. */
+  readonly scope: Scope;
+  /** A token asks: what the forge said is no older than for an act, whatever the scope. */
+  readonly isToken: boolean;
+}
+
 export interface RolesOfPeople {
   /** The role in the organization as a whole, and so in each of its repositories. */
   roleIn(organization: Organization, person: ProvenPerson): Role | undefined;
-  /** The highest role in a repository. `scope` is what it is wanted for. */
+  /** The highest role in a repository. */
   findRole(
     organization: Organization,
     person: ProvenPerson,
-    of: { readonly repository: Repository; readonly scope: Scope },
+    of: { readonly repository: Repository } & RoleQuery,
   ): Promise<Role | undefined>;
-  /** The repositories in which the person has a role. */
-  listRoles(organization: Organization, person: ProvenPerson): Promise<readonly RoleInRepository[]>;
+  /** The repositories in which the person has a role, of those with an id in `within`; null: of all. */
+  listRoles(
+    organization: Organization,
+    person: ProvenPerson,
+    of: RoleQuery & { readonly within: ReadonlySet<string> | null },
+  ): Promise<readonly RoleInRepository[]>;
   /** The slugs of the organizations in which the person has any role. */
   listOrganizations(person: ProvenPerson): Promise<readonly string[]>;
+  /** Whether the table makes somebody an admin of the whole organization. */
+  hasAdministrators(organization: Organization): boolean;
   /** The groups that can matter. */
   keepGroups(groups: readonly string[]): readonly string[];
 }

@@ -1,7 +1,7 @@
 import type { Instant } from '../../lib/clock.ts';
 import type { Organization, Scope, Token } from '../../storage/accounts.ts';
+import type { ProvenPerson } from '../../storage/proven-person.ts';
 import type { Repository } from '../../storage/repositories.ts';
-import type { ProvenPerson } from '../../storage/sessions.ts';
 
 /** The holder of the token that came with a request, a person who signed in, or a person at the forge. */
 export interface Caller {
@@ -19,6 +19,10 @@ export interface Caller {
   readonly isPerson?: true;
   /** The person signed in. Without scopes until the request is known (`admit`). */
   readonly person?: ProvenPerson;
+  /** The person who made the token: it allows no more than that person may do (`admit`). Absent: it is for a service. */
+  readonly maker?: ProvenPerson;
+  /** The last sign-in of `person` or `maker`. */
+  readonly signedInAt?: Instant;
   /** The caller has no session. The dashboard shows public repositories to anybody. */
   readonly isStranger?: true;
 }

@@ -5,6 +5,7 @@ import { findCandidate } from '../../engine/queue.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { Upload } from '../../storage/uploads.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
+import { createEffectWorker } from './effect-worker.ts';
 
 const CHECKS = [{ name: 'unit', command: 'run unit', timeoutMinutes: null }];
 const REPORTS = { 'reports/a.xml': '<testsuite name="a"/>', 'reports/b.xml': '<testsuite name="b"/>' };
@@ -97,6 +98,27 @@ describe('test reports of a check', () => {
     assert.deepEqual(await uploadsOf(world), []);
     assert.match(await logOf(world), /No test report was found \(reports\/\*\.xml\)\./);
     await world.worker.stop();
+  });
+
+  it('[R48] are read twice where the server ended meanwhile, and then no more', async () => {
+    const world = await begin();
+    await world.jobs.find('unit')?.leave(REPORTS);
+    await world.worker.stop();
+    for (const uploads of [2, 2]) {
+      const next = createEffectWorker(world.app, 'the next one');
+      next.start();
+      await world.clock.pass(10);
+      await world.jobs.find('unit')?.leave(REPORTS);
+      assert.equal((await uploadsOf(world)).length, uploads);
+      if (world.jobs.asked.length === 3) world.jobs.find('unit')?.end(FAILED);
+      await world.clock.pass(1_000);
+      await next.stop();
+    }
+    assert.match(
+      await logOf(world),
+      /Test reports are not read: the server ended twice while it read them\.\n\n\[Sluice\] Failed/,
+    );
+    assert.equal(await world.stateOf(FIRST), undefined, 'its result counts');
   });
 
   it('[R24] are asked for only where the repository names them', async () => {

@@ -94,6 +94,7 @@ async function runCheck(run: CheckRun, check: RunnerCheck): Promise<void> {
       command: check.command,
       timeoutMs: timeoutMinutes * 60_000,
       network: check.network === true,
+      userNamespaces: check.userNamespaces === true,
       variables: checkVariables(run, candidate, check),
       prepare: ({ folder, isIsolated }) => forge.checkOut({ repository, sha, folder, isIsolated }),
       onStart: async () => {
@@ -122,7 +123,35 @@ function reportsOf(run: CheckRun, { name: check }: RunnerCheck, log: CheckLog): 
     const lines = await handInReports(run, { candidate: run.candidate, check, left });
     await log.add(Buffer.from(`\n${lines}`));
   };
-  return { reports: { globs: run.junit, take } };
+  const begin = async () => {
+    const problem = await recordReading(run, check);
+    if (problem !== undefined) await log.add(Buffer.from(`\n[Sluice] Test reports are not read: ${problem}\n`));
+    return problem === undefined;
+  };
+  return { reports: { globs: run.junit, begin, take } };
+}
+
+/** A check of a candidate runs again only if it was interrupted. */
+const MAX_READINGS = 2;
+
+/**
+ * Records that the reports are about to be read: if that ends or hangs the server, the next one must not do the same
+ * for ever. The tally is a log of one byte for each time, which all servers share. Returns why they are not read.
+ */
+// SPEC R48
+async function recordReading({ app, testRunId }: CheckRun, check: string): Promise<string | undefined> {
+  const tally = { candidateId: `${testRunId} readings`, check };
+  try {
+    if (((await app.store.logs.read(tally, 0, 0))?.size ?? 0) < MAX_READINGS) {
+      await app.store.logs.append(tally, Buffer.from('x'), app.clock.now());
+      return undefined;
+    }
+  } catch (error) {
+    if (error instanceof Fault) return error.detail;
+    throw error;
+  }
+  app.log.error({ testRunId, check }, 'the test reports of a check are not read: the server ended twice meanwhile');
+  return 'the server ended twice while it read them.';
 }
 
 /** A shutdown of the machine kills checks and servers in any order: such an end of a check is no result. */

@@ -66,7 +66,7 @@ async function knownPlace({ store }: App, { organization }: Caller, cursor: numb
 export type Reach = Omit<FeedQuery, 'order' | 'limit' | 'from' | 'until' | 'afterSeq' | 'isAuditOnly'>;
 
 /** Events of these families are about access. */
-const GUARDED = EVENT_TYPES.filter((type) => /^(?:token|session|webhook)\./.test(type));
+const GUARDED = EVENT_TYPES.filter((type) => /^(?:organization|token|session|webhook)\./.test(type));
 
 /** The part of a filter that the caller may see. */
 // SPEC X4

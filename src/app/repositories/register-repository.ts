@@ -3,6 +3,7 @@ import type { ReplyOf } from '../../contract/operation.ts';
 import type * as repositoriesContract from '../../contract/repositories.ts';
 import type { Forge } from '../../forge/forge.ts';
 import type { Hosting, RepositoryIdentity } from '../../forge/hosting.ts';
+import { parseGlob } from '../../lib/glob.ts';
 import type { Hooks } from '../../lib/hooks.ts';
 import type { Repository, RepositoryId, RepositoryRef, RunnerCheck } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
@@ -174,6 +175,8 @@ function checkRegistration(
   const twin = input.checks?.findIndex(({ name }, index, all) => all.findIndex((other) => other.name === name) < index);
   // Two checks of one name could not be told apart.
   if (twin !== undefined && twin >= 0) return refuseField(`/checks/${twin}/name`, 'is the name of another check');
+  const badGlob = findBadGlob(input.junit ?? []);
+  if (badGlob !== undefined) return badGlob;
   // The server reads the path, and runs commands and hooks, with its own permissions.
   const needsInstance = [input.git, input.checks, input.trustChecks, input.runHooks].some(
     (given) => given !== undefined,
@@ -181,6 +184,16 @@ function checkRegistration(
   if (needsInstance && !hasScope(caller, 'instance')) {
     const what = 'A plain git path, its hooks, runner commands and trust in them';
     return refuse('INSUFFICIENT_SCOPE', `${what} need a token with the scope "instance".`);
+  }
+  return undefined;
+}
+
+// SPEC R47
+function findBadGlob(junit: readonly string[]): Refusal | undefined {
+  for (const [index, text] of junit.entries()) {
+    const isInside = !text.startsWith('/') && !text.split('/').includes('..');
+    const problem = isInside ? parseGlob(text) : 'leads out of the work tree';
+    if (typeof problem === 'string') return refuseField(`/junit/${index}`, problem);
   }
   return undefined;
 }

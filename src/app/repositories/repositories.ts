@@ -45,7 +45,11 @@ export function viewRepository(app: Pick<App, 'checkRunner'>, repository: Reposi
   return {
     repo: { host, owner, name },
     git: git === null ? null : withoutCredentials(git),
-    checks: checks.map((check) => ({ ...check, network: check.network === true })),
+    checks: checks.map((check) => ({
+      ...check,
+      network: check.network === true,
+      userNamespaces: check.userNamespaces === true,
+    })),
     junit,
     trustChecks,
     checksBlocked: checks.length === 0 ? null : (explainBlockedChecks(app, repository) ?? null),

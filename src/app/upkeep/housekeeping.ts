@@ -2,6 +2,7 @@ import { formatInstant } from '../../lib/clock.ts';
 import type { HookNews } from '../../lib/hooks.ts';
 import { PeriodicTask } from '../../lib/periodic.ts';
 import type { RepositoryId } from '../../storage/repositories.ts';
+import { tellOfEnds } from '../access/personal-tokens.ts';
 import { removeEndedSessions } from '../access/sessions.ts';
 import { raise } from '../core/alarms.ts';
 import type { App } from '../core/app.ts';
@@ -20,7 +21,7 @@ const KEEP_LOGS_MS = 14 * DAY_MS;
 const KEEP_DELIVERIES_MS = 30 * DAY_MS;
 const EXPIRED_AT_ONCE = 1_000;
 
-/** Removes unused data once a day. */
+/** Removes unused data once a day, and tells of tokens that end soon. */
 export function createHousekeeping(app: App, keep: { readonly eventDays: number }): PeriodicTask {
   const failure = 'could not remove unused data';
   const round = async () => {
@@ -28,6 +29,7 @@ export function createHousekeeping(app: App, keep: { readonly eventDays: number 
     await expireEvents(app, keep.eventDays * DAY_MS);
     await expirePast(app, keep.eventDays * DAY_MS);
     await expireDeliveries(app);
+    await tellOfEnds(app);
   };
   return new PeriodicTask(app, { firstMs: FIRST_MS, everyMs: DAY_MS, failure, round });
 }

@@ -27,10 +27,11 @@ const NAMESPACES = ['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unsha
 const INIT = '"$@"; exit $?';
 
 /** A sandbox made by `bwrap`, which also works without root. */
-export function createBubblewrap(options: SandboxOptions): Protection {
+export function createBubblewrap(options: SandboxOptions & { readonly canDisableUserns: boolean }): Protection {
   return createSandbox('bubblewrap', options, async (request, begin) => {
     const mounts = await mountArguments(options.folders, request);
-    return ['bwrap', ...isolation(request), ...mounts, '--', '/bin/sh', '-c', INIT, 'sh', ...begin];
+    const closed = options.canDisableUserns && !request.userNamespaces ? ['--disable-userns'] : [];
+    return ['bwrap', ...isolation(request), ...closed, ...mounts, '--', '/bin/sh', '-c', INIT, 'sh', ...begin];
   });
 }
 

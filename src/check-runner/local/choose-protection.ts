@@ -67,27 +67,38 @@ function makePool(kind: ProtectionKind, uids: UidRange): UserPool | undefined {
 }
 
 /** The protection, or a sentence why it does not work. */
-async function tryKind(kind: ProtectionKind, work: WorkFolder, options: Makings): Promise<Protection | string> {
+async function tryKind(
+  kind: ProtectionKind,
+  work: WorkFolder,
+  options: Omit<Makings, 'canDisableUserns'>,
+): Promise<Protection | string> {
   try {
-    const made = await make(kind, work, options);
-    return typeof made === 'string' ? made : ((await tryOut(made, work)) ?? made);
+    const tried = await tryWith(kind, work, { ...options, canDisableUserns: true });
+    // bwrap has --disable-userns since 0.8, and not where it is setuid.
+    const isOld = kind === 'bubblewrap' && typeof tried === 'string';
+    return isOld ? await tryWith(kind, work, { ...options, canDisableUserns: false }) : tried;
   } catch (error) {
     if (error instanceof Fault && error.code === 'RUNNER_UNAVAILABLE') return error.detail;
     throw error;
   }
 }
 
-type Makings = ProtectionOptions & { readonly users: UserPool | undefined };
+async function tryWith(kind: ProtectionKind, work: WorkFolder, makings: Makings): Promise<Protection | string> {
+  const made = await make(kind, work, makings);
+  return typeof made === 'string' ? made : ((await tryOut(made, work)) ?? made);
+}
+
+type Makings = ProtectionOptions & { readonly users: UserPool | undefined; readonly canDisableUserns: boolean };
 
 /** The protection, or a sentence why it cannot be set up. */
 async function make(kind: ProtectionKind, work: WorkFolder, options: Makings): Promise<Protection | string> {
-  const { users, processes } = options;
+  const { users, processes, canDisableUserns } = options;
   if (kind === 'users') return users === undefined ? 'Only root can use it.' : createUsers({ users, processes });
   const user = await users?.take();
   try {
     const folders = await findSandboxFolders({ ...options, work: work.path, user });
     const create = kind === 'bubblewrap' ? createBubblewrap : createNamespaces;
-    return create({ folders, users, processes });
+    return create({ folders, users, processes, canDisableUserns });
   } finally {
     if (user !== undefined) await users?.giveBack(user);
   }
@@ -121,7 +132,13 @@ interface Trial {
 }
 
 async function tryCommand({ protection, user, command, folder, mark }: Trial): Promise<string | undefined> {
-  const wrapped = await protection.wrap({ command, folder, mark: innerMarkOf(mark), network: false });
+  const wrapped = await protection.wrap({
+    command,
+    folder,
+    mark: innerMarkOf(mark),
+    network: false,
+    userNamespaces: false,
+  });
   const environment = { PATH: process.env['PATH'] ?? '', ...wrapped.variables };
   const tree = new ProcessTree({ wrapped, folder: folder.tree, environment, user, mark, onOutput: async () => {} });
   const timer = setTimeout(() => tree.stop(), TRIAL_MS);

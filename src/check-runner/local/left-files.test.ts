@@ -110,6 +110,9 @@ describe('files that a command leaves behind', () => {
     assert.deepEqual(await find('a/**/*.xml'), ['a/TEST-x.xml', 'a/b/TEST-x.xml', 'a/b/target/TEST-x.xml']);
     assert.deepEqual(await find('{a,x}/{b,c}/*.xml'), ['a/b/TEST-x.xml']);
     assert.deepEqual(await find('*.xml', '/etc/*', '../*', '../../*/*', ''), ['TEST-x.xml']);
+    const { files, problems } = await run(command, { globs: ['*.xml', '+(a|aa)+(a|aa)b'] });
+    assert.deepEqual(Object.keys(files ?? {}), ['TEST-x.xml']);
+    assert.match(problems.join(), /^The glob \+\(a\|aa\)\+\(a\|aa\)b has parentheses/);
   });
 
   it('[R23] is not what was in the commit, unless it was written again', async () => {

@@ -1,15 +1,20 @@
 import { constants } from 'node:fs';
-import { type FileHandle, open, readdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
-import { join, matchesGlob } from 'node:path';
+import { type FileHandle, open, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { findFiles } from '../../lib/find-files.ts';
+import { type Glob, parseGlob } from '../../lib/glob.ts';
 import type { LeftFile, LeftFiles } from '../runner.ts';
 import type { User } from './user.ts';
 
 /** Test results are smaller than this. The limits keep a check from filling the store. */
 const MAX_FILES = 1_000;
 const MAX_BYTES = 100 * 1024 * 1024;
-/** Bounds the search in a very large tree. */
+/** They bound the search in a very large tree. */
 const MAX_SEEN = 1_000_000;
+const MAX_MS = 120_000;
+const MAX_FOUND = 5 * MAX_FILES;
+const CUT_OFF = `The work folder was not searched to its end: it holds more than ${MAX_SEEN} files or ${MAX_FOUND} reports, or it took longer than two minutes.`;
 const PIECE_BYTES = 256 * 1024;
 /** Bounds the wait for the file system's clock to advance. */
 const TICK_TRIES = 20;
@@ -55,36 +60,57 @@ async function touch(file: string): Promise<bigint> {
 export async function findLeftFiles(query: LeftFilesQuery): Promise<Omit<LeftFiles, 'root'>> {
   const root = await realpath(query.folder).catch(() => undefined);
   if (root === undefined) return { files: [], problems: [] };
-  const names: string[] = [];
   const problems: string[] = [];
-  const walk = new Walk(root, query.globs);
-  for await (const name of walk.find()) names.push(name);
-  if (walk.isCutOff)
-    problems.push(`The work folder holds more than ${MAX_SEEN} files: it was not searched to its end.`);
-  return collect({ ...query, root, names: names.toSorted(), problems });
+  const globs = query.globs.flatMap((text) => {
+    const glob = parseGlob(text);
+    if (typeof glob === 'string') problems.push(`The glob ${text} ${glob}.`);
+    return typeof glob === 'string' ? [] : [glob];
+  });
+  return collect({ ...query, root, globs, problems });
+}
+
+interface Found {
+  readonly name: string;
+  readonly sizeBytes: number;
 }
 
 async function collect(
-  of: LeftFilesQuery & { readonly root: string; readonly names: readonly string[]; readonly problems: string[] },
+  of: LeftFilesFolder & { readonly globs: readonly Glob[]; readonly problems: string[] },
 ): Promise<Omit<LeftFiles, 'root'>> {
-  const { problems } = of;
-  const files: LeftFile[] = [];
-  let bytes = 0;
-  for (const name of of.names) {
+  const { root, globs, problems } = of;
+  const found: Found[] = [];
+  const endsAt = performance.now() + MAX_MS;
+  let isCutOff = false;
+  const isOver = (seen: number) => {
+    isCutOff = seen > MAX_SEEN || performance.now() > endsAt || found.length + problems.length > MAX_FOUND;
+    return isCutOff;
+  };
+  const skips = (folder: readonly string[]) => folder.length === 1 && folder[0] === '.git';
+  for await (const name of findFiles({ root, globs, followsLinks: false, skips, isOver })) {
     const size = await measure(of, name);
     if (typeof size === 'string') problems.push(`${name} ${size}`);
-    if (typeof size !== 'number') continue;
-    if (files.length >= MAX_FILES || bytes + size > MAX_BYTES) {
-      problems.push(`There are more than ${MAX_FILES} reports, or more than ${MAX_BYTES / 1024 / 1024} MiB of them.`);
-      break;
-    }
-    bytes += size;
-    files.push({ name, sizeBytes: size, read: () => readPieces(of, name, size) });
+    if (typeof size === 'number') found.push({ name, sizeBytes: size });
   }
-  return { files, problems };
+  problems.sort();
+  if (isCutOff) problems.push(CUT_OFF);
+  return { files: limit(of, found), problems };
 }
 
-type LeftFilesFolder = LeftFilesQuery & { readonly root: string };
+function limit(of: LeftFilesFolder & { readonly problems: string[] }, found: readonly Found[]): readonly LeftFile[] {
+  const inOrder = found.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  let bytes = 0;
+  const end = inOrder.findIndex(({ sizeBytes }, index) => {
+    bytes += sizeBytes;
+    return index >= MAX_FILES || bytes > MAX_BYTES;
+  });
+  if (end >= 0)
+    of.problems.push(`There are more than ${MAX_FILES} reports, or more than ${MAX_BYTES / 1024 / 1024} MiB of them.`);
+  return inOrder
+    .slice(0, end < 0 ? inOrder.length : end)
+    .map((file) => ({ ...file, read: () => readPieces(of, file.name, file.sizeBytes) }));
+}
+
+type LeftFilesFolder = Pick<LeftFilesQuery, 'since' | 'user'> & { readonly root: string };
 
 /** The file's size. Undefined when this command did not write it. A string is the problem. */
 async function measure(of: LeftFilesFolder, name: string): Promise<number | string | undefined> {
@@ -137,15 +163,16 @@ async function openByName(
 }
 
 /** Opens each folder relative to the one before, so no part of the path can be replaced by a link. */
-async function openStepwise(root: string, [first = '', ...rest]: readonly string[]): Promise<FileHandle> {
-  const path = join(root, first);
-  if (rest.length === 0) return open(path, FILE_FLAGS);
-  const folder = await open(path, FOLDER_FLAGS);
-  try {
-    return await openStepwise(`/proc/self/fd/${folder.fd}`, rest);
-  } finally {
-    await folder.close();
+async function openStepwise(root: string, parts: readonly string[]): Promise<FileHandle> {
+  let place = root;
+  let folder: FileHandle | undefined;
+  for (const part of parts.slice(0, -1)) {
+    // A path may have two thousand folders: only one is open at a time.
+    const next: FileHandle = await open(join(place, part), FOLDER_FLAGS).finally(() => folder?.close());
+    folder = next;
+    place = `/proc/self/fd/${next.fd}`;
   }
+  return open(join(place, parts.at(-1) ?? ''), FILE_FLAGS).finally(() => folder?.close());
 }
 
 /** Reads only the measured size, since a process may still append. */
@@ -161,46 +188,5 @@ async function* readPieces(of: LeftFilesFolder, name: string, size: number): Asy
     }
   } finally {
     await handle.close();
-  }
-}
-
-/** Descends only into folders that a glob can match. */
-class Walk {
-  readonly #root: string;
-  readonly #globs: readonly string[];
-  #seen = 0;
-  isCutOff = false;
-
-  constructor(root: string, globs: readonly string[]) {
-    this.#root = root;
-    this.#globs = globs.map((glob) => glob.replace(/^(?:\.\/+)+/, ''));
-  }
-
-  async *find(folder = ''): AsyncGenerator<string> {
-    const entries = await readdir(join(this.#root, folder), { withFileTypes: true }).catch(() => []);
-    for (const entry of entries) {
-      this.#seen += 1;
-      if (this.#seen > MAX_SEEN) {
-        this.isCutOff = true;
-        return;
-      }
-      const name = folder === '' ? entry.name : `${folder}/${entry.name}`;
-      if (entry.isDirectory()) {
-        if (this.#mayHold(name)) yield* this.find(name);
-      } else if (this.#globs.some((glob) => matchesGlob(name, glob))) yield name;
-    }
-  }
-
-  /** Compares as many parts of a glob as the folder has, up to a `**`. */
-  #mayHold(folder: string): boolean {
-    if (folder === '.git') return false;
-    const parts = folder.split('/');
-    return this.#globs.some((glob) => {
-      const wanted = glob.split('/');
-      const open = wanted.findIndex((part) => part.includes('**') || part.includes('{'));
-      const known = parts.slice(0, open === -1 ? wanted.length : open);
-      if (open === -1 && wanted.length <= parts.length) return false;
-      return known.every((part, index) => matchesGlob(part, wanted[index] as string));
-    });
   }
 }

@@ -240,6 +240,15 @@ function testSandbox(kind: ProtectionKind): void {
     assert.deepEqual((await run('exit 255')).end, exited(255));
   });
 
+  it('in which a command makes no user namespace, unless its check may [R46]', async () => {
+    const command = 'unshare --user --map-root-user true 2>/dev/null && echo made || echo refused';
+    const answers = [await run(command), await run(command, { userNamespaces: true })];
+    assert.deepEqual(
+      answers.map(({ output }) => output),
+      ['refused\n', 'made\n'],
+    );
+  });
+
   it('shows folders that the operator names, and lets checks write to caches alone [R39]', async () => {
     const [tool, cache] = [await mkdtemp('/tmp/sluice-tool-'), await mkdtemp('/tmp/sluice-cache-')];
     await Promise.all([chmod(tool, 0o777), chmod(cache, 0o777), writeFile(join(tool, 'tool'), 'a tool\n')]);

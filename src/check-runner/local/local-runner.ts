@@ -190,9 +190,10 @@ class LocalRunner implements CheckRunner {
     }
   }
 
-  async #wrap({ command, network }: Job, folder: JobFolder, mark: string): Promise<Wrapped> {
+  async #wrap(job: Job, folder: JobFolder, mark: string): Promise<Wrapped> {
+    const { command, network, userNamespaces = false } = job;
     try {
-      return await this.#parts.protection.wrap({ command, network, folder, mark: innerMarkOf(mark) });
+      return await this.#parts.protection.wrap({ command, network, userNamespaces, folder, mark: innerMarkOf(mark) });
     } catch (cause) {
       // A folder to be mounted does not exist.
       throw noSandbox((cause as Error).message, cause);
@@ -212,7 +213,7 @@ async function handOver(
   { tree }: JobFolder,
   { root, ...by }: { readonly since: bigint; readonly user: User | undefined; readonly root: string },
 ): Promise<void> {
-  if (reports === undefined) return;
+  if (reports === undefined || (await reports.begin?.()) === false) return;
   await reports.take({ root, ...(await findLeftFiles({ folder: tree, globs: reports.globs, ...by })) });
 }
 

@@ -13,6 +13,10 @@ const SHARED_MEMORY = 'size=512m';
 const LOOPBACK = `ip link set lo up 2>/dev/null || ifconfig lo up 2>/dev/null ||
 perl -e 'socket(S,2,2,0); ioctl(S,0x8914,pack("a16s","lo",0x41))' 2>/dev/null || :`;
 
+/** The command's own user namespace is the one; the limit counts those within it too. */
+// SPEC R46
+const ONE_MORE_NAMESPACE = 'echo 1 2>/dev/null > /proc/sys/user/max_user_namespaces || :';
+
 /** A sandbox made with `unshare` and `mount` of util-linux, for machines without bubblewrap. */
 export function createNamespaces(options: SandboxOptions): Protection {
   return createSandbox('namespaces', options, async (request, begin) => {
@@ -55,6 +59,7 @@ async function writeSetUp(folders: SandboxFolders, request: WrapRequest): Promis
     'umount -l .',
     `cd ${TREE}`,
     'unset OLDPWD; PATH=$path; set +e',
+    request.userNamespaces ? ':' : ONE_MORE_NAMESPACE,
     `unshare --user --map-user=${uid} --map-group=${gid} -- "$@"`,
     'exit $?',
   ].join('\n');

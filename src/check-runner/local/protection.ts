@@ -19,6 +19,7 @@ export interface WrapRequest {
   /** Part of the environment of all the command's processes. */
   readonly mark: string;
   readonly network: boolean;
+  readonly userNamespaces: boolean;
 }
 
 export interface Wrapped {

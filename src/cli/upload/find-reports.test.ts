@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -48,6 +48,25 @@ describe('finding reports [W5]', () => {
       'reports/notes.txt',
     ]);
     assert.deepEqual(await names('node_modules/**/*.xml'), ['node_modules/pkg/junit.xml']);
+  });
+
+  it('takes patterns that begin outside, and follows links, each folder once', async () => {
+    const inner = path.join(folder, 'reports/deep');
+    assert.deepEqual(
+      (await findReports(['../*.xml', `${folder}/j*.xml`], inner)).files.map(({ path: file }) =>
+        path.relative(folder, file),
+      ),
+      ['junit.xml', 'reports/[x].xml', 'reports/b.xml'],
+    );
+    symlinkSync('reports', path.join(folder, 'linked'));
+    symlinkSync('..', path.join(folder, 'reports/deep/up'));
+    assert.deepEqual(await names('linked/**/er/*.xml', 'l*/deep/er/*.xml'), ['linked/deep/er/a.xml']);
+    assert.deepEqual(await names('reports/deep/**/b.xml'), ['reports/deep/up/b.xml']);
+    assert.deepEqual(await names('.*/*.xml', '{junit,x}.xml', '[jk]unit.xm?'), ['junit.xml']);
+  });
+
+  it('refuses a pattern that it does not understand', async () => {
+    await assert.rejects(names('+(a|aa)+(a|aa).xml'), /The pattern \+\(a\|aa\)\+\(a\|aa\)\.xml has parentheses after/);
   });
 
   it('says which patterns fit nothing', async () => {

@@ -1,6 +1,7 @@
 import { open, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { glob } from 'tinyglobby';
+import { findFiles } from '../../lib/find-files.ts';
+import { parseGlob } from '../../lib/glob.ts';
 import { usageError } from '../core/exit.ts';
 
 export interface ReportFile {
@@ -46,15 +47,26 @@ export async function findReports(patterns: readonly string[], folder: string): 
 async function* matchesOf(pattern: string, folder: string): AsyncGenerator<ReportFile> {
   const named = await statOf(path.resolve(folder, pattern));
   if (named?.isFile()) return yield describe(path.resolve(folder, pattern), folder, named.size);
-  const wanted = named?.isDirectory() ? `${pattern.replace(/\/+$/, '')}/**/*.xml` : pattern;
-  const skipped = SKIPPED.filter((name) => !wanted.split('/').includes(name));
-  // `glob` of node:fs is missing in Node 20, which is still common in CI.
-  const ignore = skipped.map((name) => `**/${name}/**`);
-  for (const name of await glob(wanted, { cwd: folder, ignore, expandDirectories: false })) {
-    const file = path.resolve(folder, name);
+  const { root, rest } = named?.isDirectory()
+    ? { root: path.resolve(folder, pattern), rest: '**/*.xml' }
+    : splitPattern(pattern, folder);
+  const glob = parseGlob(rest);
+  if (typeof glob === 'string') throw usageError(`The pattern ${pattern} ${glob}.`);
+  const skipped = SKIPPED.filter((name) => !pattern.split('/').includes(name));
+  const skips = (names: readonly string[]) => skipped.includes(names.at(-1) ?? '');
+  for await (const name of findFiles({ root, globs: [glob], followsLinks: true, skips })) {
+    const file = path.resolve(root, name);
     const found = await statOf(file);
     if (found?.isFile()) yield describe(file, folder, found.size);
   }
+}
+
+/** The folder that a pattern begins with, which may be outside of the searched one, and the rest of the pattern. */
+function splitPattern(pattern: string, folder: string): { readonly root: string; readonly rest: string } {
+  const parts = pattern.split('/');
+  const first = parts.findIndex((part, index) => /[*?[{\\]/.test(part) || index === parts.length - 1);
+  const root = first === 0 ? folder : path.resolve(folder, `${parts.slice(0, first).join('/')}/`);
+  return { root, rest: parts.slice(first).join('/') };
 }
 
 function describe(file: string, folder: string, sizeBytes: number): ReportFile {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { compilePathPattern, matchesPath } from '../../lib/path-pattern.ts';
 import { parseCodeOwners } from './code-owners.ts';
-import { compilePathPattern, matchesPath } from './path-pattern.ts';
 
 describe('CODEOWNERS of GitHub', () => {
   const owners = parseCodeOwners(`\uFEFF# comment

@@ -1,5 +1,5 @@
+import { compilePathPattern, matchesPath, type PathPattern } from '../../lib/path-pattern.ts';
 import { createIssueList, type Issue } from './issue.ts';
-import { compilePathPattern, matchesPath, type PathPattern } from './path-pattern.ts';
 
 /** GitHub: the last matching line owns. GitLab: the last matching line of each section owns, and sections add up. */
 export type CodeOwnersGrammar = 'github' | 'gitlab';
@@ -149,8 +149,8 @@ function compile(pattern: string, grammar: CodeOwnersGrammar): PathPattern {
   const last = inner.slice(inner.lastIndexOf('/') + 1);
   // `docs/*` matches the files of docs and not those of its folders; `docs` matches everything in it.
   const opensFolders = grammar === 'github' && last !== '*';
-  const segments = compilePathPattern(isFolder ? `${name}/**/*` : name, { classes: grammar === 'gitlab' }).segments;
-  return { segments: opensFolders && !isFolder ? [...segments, 'globstar'] : segments };
+  const compiled = compilePathPattern(isFolder ? `${name}/**/*` : name, { classes: grammar === 'gitlab' });
+  return opensFolders && !isFolder ? { ...compiled, segments: [...compiled.segments, 'globstar'] } : compiled;
 }
 
 // SPEC U52

@@ -76,6 +76,8 @@ describe('access to the API', () => {
       expiresAt: '2999-01-01T00:00:00.000Z',
       lastUsedAt: null,
       revokedAt: null,
+      madeBy: 'admin',
+      isPersonal: false,
     });
     const answer = await world.server.api.post('listApiTokens', {});
     assert.ok(!answer.text.includes(token));
@@ -208,6 +210,20 @@ describe('access to the API', () => {
     });
   });
 
+  test('the last token of an administrator is revoked only if the request says so [A72]', async () => {
+    const { token } = await world.server.api.ok<{ token: string }>('createOrganization', { slug: 'lonely' });
+    const lonely = world.server.api.withToken(token);
+    const { tokens } = await lonely.ok<{ tokens: { id: string; madeBy: string }[] }>('listApiTokens', {});
+    const id = tokens[0]?.id;
+    assert.equal(tokens[0]?.madeBy, 'admin');
+    const { detail } = await lonely.refused('409 LAST_ADMINISTRATOR', 'revokeApiToken', { id });
+    assert.match(detail, /Make another token with the scope "admin" first/);
+    await lonely.ok('createApiToken', { name: 'reader', scopes: ['read'] });
+    await lonely.refused('409 LAST_ADMINISTRATOR', 'revokeApiToken', { id });
+    await lonely.ok('revokeApiToken', { id, evenIfLast: true });
+    problemOf(await lonely.post('listApiTokens', {}), '401 INVALID_TOKEN');
+  });
+
   describe('a token limited to a repository', () => {
     let other: TestQueue;
     let api: Client;
@@ -275,6 +291,8 @@ describe('access to the API', () => {
       await api.refused('403 INSUFFICIENT_SCOPE', 'createApiToken', { name: 'all', scopes: ['read'] });
       const foreign = { name: 'other', scopes: ['read'], repositories: [other.repo] };
       await api.refused('404 REPOSITORY_NOT_FOUND', 'createApiToken', foreign);
+      const same = { name: 'same', scopes: ['read'], repositories: [queue.repo] };
+      await api.refused('403 INSUFFICIENT_SCOPE', 'createApiToken', same);
       const repo = { host: 'github.com', owner: 'acme', name: 'new' };
       await api.refused('403 INSUFFICIENT_SCOPE', 'registerRepository', { repo });
     });

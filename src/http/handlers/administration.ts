@@ -1,5 +1,5 @@
 import { createApiToken, listApiTokens, revokeApiToken } from '../../app/access/api-tokens.ts';
-import { createOrganization } from '../../app/access/organizations.ts';
+import { createOrganization, updateOrganization } from '../../app/access/organizations.ts';
 import { createSignInLink } from '../../app/access/sessions.ts';
 import { listSessions, revokeSession } from '../../app/access/sign-in.ts';
 import type { Caller } from '../../app/core/caller.ts';
@@ -20,20 +20,24 @@ import { type Route, route } from '../core/route.ts';
 
 export const ACCESS_ROUTES: readonly Route[] = [
   route(accessContract.createOrganization, ({ app, caller }, { slug }) => createOrganization(app, caller, { slug })),
-  route(accessContract.createApiToken, ({ app, caller }, { name, scopes, repositories, expiresAt }) =>
+  route(accessContract.updateOrganization, ({ app, caller }, { tokenDays }) =>
+    updateOrganization(app, caller, { tokenDays }),
+  ),
+  route(accessContract.createApiToken, ({ app, caller }, { name, scopes, repositories, expiresAt, service }) =>
     createApiToken(app, caller, {
       name,
       scopes,
       repositories,
       expiresAt: expiresAt === undefined ? undefined : instant('/expiresAt', expiresAt),
+      isForService: service === true,
     }),
   ),
   route(accessContract.createSignInLink, ({ app, caller, baseUrl }) => createSignInLink(app, caller, baseUrl)),
   route(accessContract.listSessions, ({ app, caller }) => listSessions(app, caller)),
   route(accessContract.revokeSession, ({ app, caller }, { id }) => revokeSession(app, caller, { id })),
   route(accessContract.listApiTokens, ({ app, caller }) => listApiTokens(app, caller)),
-  route(accessContract.revokeApiToken, ({ app, caller }, { id }) =>
-    revokeApiToken(app, caller, { id: id.toLowerCase() }),
+  route(accessContract.revokeApiToken, ({ app, caller }, { id, evenIfLast }) =>
+    revokeApiToken(app, caller, { id: id.toLowerCase(), evenIfLast: evenIfLast === true }),
   ),
 ];
 
@@ -44,11 +48,12 @@ export const REPOSITORIES_ROUTES: readonly Route[] = [
       registerRepository(app, caller, {
         repo,
         git,
-        checks: checks?.map(({ name, command, timeoutMinutes, network }) => ({
+        checks: checks?.map(({ name, command, timeoutMinutes, network, userNamespaces }) => ({
           name,
           command,
           timeoutMinutes: timeoutMinutes ?? null,
           ...(network === true ? { network } : {}),
+          ...(userNamespaces === true ? { userNamespaces } : {}),
         })),
         junit,
         trustChecks,

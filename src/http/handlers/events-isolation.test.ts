@@ -31,7 +31,7 @@ const READERS: readonly Reader[] = [
 function isVisible({ scopes, isLimited, isStranger }: Reader, type: string, place: Place): boolean {
   if (isStranger || (isLimited && place !== 'own')) return false;
   const isAdmin = scopes.includes('admin');
-  return isAdmin || (scopes.includes('read') && !/^(?:token|session|webhook)\./.test(type));
+  return isAdmin || (scopes.includes('read') && !/^(?:organization|token|session|webhook)\./.test(type));
 }
 
 const expectedFor = (reader: Reader) =>

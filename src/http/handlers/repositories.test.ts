@@ -22,7 +22,7 @@ describe('repositories over /v1', () => {
       git: git.path,
       checks,
     });
-    const check = { ...checks[0], timeoutMinutes: null, network: false };
+    const check = { ...checks[0], timeoutMinutes: null, network: false, userNamespaces: false };
     const settings = { trustChecks: false, checksBlocked: null, runHooks: true };
     assert.deepEqual([rest, notes], [{ repo, git: git.path, checks: [check], junit: [], ...settings }, []]);
     const { notes: none, ...again } = await world.server.api.ok('registerRepository', { repo, junit: ['out/*.xml'] });
@@ -49,6 +49,17 @@ describe('repositories over /v1', () => {
       );
       assert.ok(!JSON.stringify(problem).includes('secret'));
       await world.server.api.refused('404 REPOSITORY_NOT_FOUND', 'removeRepository', { repo: body.repo });
+    });
+  }
+
+  for (const glob of [`${'+(a|aa)'.repeat(30)}b`, '*a'.repeat(50), '/etc/*.xml', 'a/../../*', '{a', 'x'.repeat(300)]) {
+    test(`the glob ${glob.slice(0, 20)} is refused with a sentence [R47]`, async () => {
+      const body = { repo: { ...repo, name: 'other' }, git: git.path, junit: ['reports/*.xml', glob] };
+      const { errors } = await world.server.api.refused('400 VALIDATION_FAILED', 'registerRepository', body);
+      assert.deepEqual(
+        errors?.map((error) => error.path),
+        ['/junit/1'],
+      );
     });
   }
 
@@ -90,6 +101,8 @@ describe('repositories over /v1', () => {
     const backup = await world.server.api.ok('createBackup', { file: 'before.db' });
     assert.ok(Number(backup['sizeBytes']) > 0);
     await world.server.api.refused('400 VALIDATION_FAILED', 'createBackup', { file: 'before.db' });
+    const unknown = await world.server.api.refused('400 VALIDATION_FAILED', 'createBackup', { fil: 'other.db' });
+    assert.match(unknown.detail, /file/);
     await world.server.api.ok('deleteQueue', ref);
     await world.server.api.refused('400 VALIDATION_FAILED', 'restoreBackup', { file: 'no-such.db' });
     await world.server.api.refused('404 QUEUE_NOT_FOUND', 'getQueue', ref);

@@ -373,6 +373,16 @@ describe('decisions of people about a test', () => {
     assert.equal((await post('search-tests', body(some, { query: 'adds' }))).statusCode, 200);
   });
 
+  test('a maintainer decides about tests, and an administrator about monitors and settings [F24]', async () => {
+    const made = await world.ok<{ token: string }>('/v1/createApiToken', { name: 'keeper', scopes: ['maintain'] });
+    const codeOf = async (name: string) => (await world.post(path(name), {}, { 'x-api-token': made.token })).status;
+    for (const name of ['set-quarantine', 'flag-test', 'mute-monitor', 'set-label', 'link-ticket-to-test-case']) {
+      assert.equal(await codeOf(name), 400, name);
+    }
+    for (const name of ['update-settings', 'set-monitor', 'delete-monitor'])
+      assert.equal(await codeOf(name), 403, name);
+  });
+
   test('a test that is not there is 404 everywhere', async () => {
     const nobody = { id: randomUUID() } as TestRow;
     for (const [name, more] of [

@@ -206,6 +206,28 @@ describe('a person signs in with the App of a GitHub', () => {
     assert.equal((await call(eve, 'listRepositories', {})).status, 200);
   });
 
+  it('a token that a person made follows the permission within a minute, also for reading [A70]', async () => {
+    const root = await enter('root');
+    const repositories = [queueOf('app').repo];
+    const made = await call(root, 'createApiToken', { name: 'mine', scopes: ['admin'], repositories });
+    const { token } = made.body as { readonly token?: string };
+    const use = async (operation: string, body: object) =>
+      (await world.post(`/v1/${operation}`, body, { 'x-api-token': token ?? '' })).status;
+    assert.equal(await use('listApiTokens', {}), 200);
+    assert.equal(await use('getQueue', queueOf('app')), 404);
+    const { length } = github.world.requests;
+    assert.equal(await use('listApiTokens', {}), 200);
+    assert.equal(github.world.requests.length, length, 'what GitHub said counts for a minute');
+    github.setPermission(app, 'root', 'read');
+    world.clock.set(world.clock.now() + MINUTE);
+    assert.equal(await use('listApiTokens', {}), 403);
+    assert.equal(await use('listQueues', queueOf('app')), 200);
+    github.setPermission(app, 'root', 'none');
+    world.clock.set(world.clock.now() + MINUTE);
+    assert.equal(await use('listQueues', { repo: queueOf('app').repo }), 404);
+    github.setPermission(app, 'root', 'admin');
+  });
+
   it('while GitHub does not answer, people read for an hour and act on nothing [A66]', async () => {
     const root = await enter('root');
     const mend = github.faults.always('GET /repos/{owner}/{repo}/collaborators/{username}/permission', {

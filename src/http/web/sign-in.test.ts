@@ -15,6 +15,7 @@ import {
 import { silentLog } from '../../../test/helpers/silent-log.ts';
 import { aRepository } from '../../../test/helpers/store-rows.ts';
 import { createInProcess, type InProcess } from '../../../test/worlds/server/in-process.ts';
+import { tellOfEnds } from '../../app/access/personal-tokens.ts';
 import { createOidcProvider } from '../../identity/oidc/create-oidc-provider.ts';
 import { createMemoryStore } from '../../storage/sqlite/create-memory-store.ts';
 
@@ -24,6 +25,7 @@ const OWN = { origin: URL_OF_SERVER, 'sec-fetch-site': 'same-origin' };
 const HOUR = 3_600_000;
 const ROLES = `
 admin      acme/*              group:admins
+admin      acme/local/acme/lib group:owners
 reader     acme/local/acme/*   group:readers
 maintainer acme/local/acme/lib group:maintainers
 author     acme/local/acme/*   group:authors
@@ -46,7 +48,7 @@ describe('a person signs in with an OpenID Connect provider', () => {
 
   before(async () => {
     provider = await startProvider(CALLBACK, `${URL_OF_SERVER}/login`);
-    for (const name of ['admins', 'readers', 'maintainers', 'authors', 'nobodies']) {
+    for (const name of ['admins', 'owners', 'readers', 'maintainers', 'authors', 'nobodies']) {
       provider.accounts.set(name, { name: `One of ${name}`, groups: [name, 'x'], email: 'ada@acme.dev' });
     }
     provider.accounts.set('both', { name: 'A (sso:admins)\u202e', groups: ['readers', 'maintainers'] });
@@ -79,7 +81,8 @@ describe('a person signs in with an OpenID Connect provider', () => {
       ...{ scopes: 'openid profile', groupsClaim: 'groups', loginClaim: undefined },
     };
     const sso = createOidcProvider(settings, { clock, log: silentLog });
-    made = await createInProcess({ store, roles: ROLES, providers: new Map([['sso', sso]]) });
+    const providers = new Map([['sso', sso]]);
+    made = await createInProcess({ store, roles: ROLES, providers, trustedProxies: ['10.0.0.1'] });
     return made;
   }
 
@@ -115,10 +118,10 @@ describe('a person signs in with an OpenID Connect provider', () => {
   }
 
   const queueOf = (name: string, owner = 'acme') => ({ repo: { host: 'local', owner, name }, targetBranch: 'main' });
-  const audit = async () =>
+  const audit = async (limit = 5) =>
     (
       await world.ok<{ events: { type: string; text: string; actor: object }[] }>('/v1/listEvents', {
-        ...{ audit: true, order: 'DESC', types: ['session.*', 'token.*'], limit: 5 },
+        ...{ audit: true, order: 'DESC', types: ['session.*', 'token.*'], limit },
       })
     ).events;
   const problemOf = ({ status, location }: Answer) => {
@@ -235,11 +238,16 @@ describe('a person signs in with an OpenID Connect provider', () => {
       'two audiences, made for the other',
       (claims) => signToken({ ...claims, aud: [CLIENT.id, 'other'], azp: 'other' }, provider.key),
     ],
+    ['made for another client', (claims) => signToken({ ...claims, azp: 'other' }, provider.key)],
     ['another issuer', (claims) => signToken({ ...claims, iss: 'https://evil.example' }, provider.key)],
     ['another nonce', (claims) => signToken({ ...claims, nonce: 'x' }, provider.key)],
     ['no nonce', ({ nonce: _, ...claims }) => signToken(claims, provider.key)],
     ['expired', (claims) => signToken({ ...claims, exp: Math.floor(Date.now() / 1_000) - 90 }, provider.key)],
     ['of the future', (claims) => signToken({ ...claims, nbf: Math.floor(Date.now() / 1_000) + 90 }, provider.key)],
+    [
+      'issued in an hour',
+      (claims) => signToken({ ...claims, iat: Math.floor(Date.now() / 1_000) + 3_600 }, provider.key),
+    ],
     ['signed by another provider', (claims) => signToken(claims, { ...makeKey(), kid: provider.key.kid })],
     ['signed with an unpublished key', (claims) => signToken(claims, makeKey())],
     [
@@ -355,6 +363,19 @@ describe('a person signs in with an OpenID Connect provider', () => {
     assert.equal((await get('/web/sign-in/other', OWN)).status, 404);
   });
 
+  it('is limited to 5 requests a second for the address that a trusted proxy tells [A67]', async () => {
+    const ask = async (client: string, remoteAddress = '10.0.0.1') => {
+      const headers = { ...OWN, 'x-forwarded-for': client };
+      return (await world.server.inject({ url: '/web/sign-in/sso', headers, remoteAddress })).statusCode;
+    };
+    const five = Array.from({ length: 5 }, () => '198.51.100.1');
+    for (const client of five) assert.equal(await ask(client), 303);
+    assert.equal(await ask('198.51.100.1'), 429);
+    assert.equal(await ask('198.51.100.2'), 303);
+    for (const client of five) assert.equal(await ask(client, '203.0.113.9'), 303);
+    assert.equal(await ask('198.51.100.3', '203.0.113.9'), 429, 'others are counted by their own address');
+  });
+
   it('the audit names the person by provider and subject, and no token can [A61]', async () => {
     const session = await enter('both');
     const [begun] = await audit();
@@ -403,5 +424,120 @@ describe('a person signs in with an OpenID Connect provider', () => {
     assert.equal((await call(reader, 'listRepositories', {}, sibling)).status, 401);
     const [record] = await audit();
     assert.match(record?.text ?? '', /^One of admins \(sso:admins\) ended the session of A sso:admins \(sso:both\)\.$/);
+  });
+
+  describe('and makes a token', () => {
+    const DAY = 24 * HOUR;
+    const LIB = queueOf('lib');
+    const OWN_NAME = 'One of owners (sso:owners)';
+    interface Made {
+      readonly id: string;
+      readonly token: string;
+      readonly expiresAt: string | null;
+      readonly madeBy: string | null;
+      readonly isPersonal: boolean;
+    }
+    const make = async (session: Answer, body: object = {}) => {
+      const whole = { name: 'mine', scopes: ['admin'], repositories: [LIB.repo], ...body };
+      const answer = await call(session, 'createApiToken', whole);
+      return { ...(answer.body as never as Made), status: answer.status, detail: answer.body.detail };
+    };
+    const use = async ({ token }: { readonly token: string }, operation = 'listApiTokens', body: object = {}) =>
+      (await world.post(`/v1/${operation}`, body, { 'x-api-token': token })).status;
+    const inDays = (days: number) => new Date(world.clock.now() + days * DAY).toISOString();
+
+    it('which says who made it, and is for a person unless an administrator of all says otherwise [A68] [A69]', async () => {
+      const owner = await enter('owners');
+      const mine = await make(owner);
+      assert.deepEqual([mine.madeBy, mine.isPersonal], [OWN_NAME, true]);
+      const { tokens } = await world.ok<{ tokens: Made[] }>('/v1/listApiTokens', {});
+      assert.equal(tokens.find(({ id }) => id === mine.id)?.madeBy, OWN_NAME);
+      const service = await make(owner, { service: true });
+      assert.deepEqual(
+        [service.status, service.detail],
+        [403, 'Only administrators of the whole organization make tokens that belong to no person.'],
+      );
+      const made = await world.post(
+        '/v1/createApiToken',
+        { name: 'child', scopes: ['read'], repositories: [LIB.repo] },
+        { 'x-api-token': mine.token },
+      );
+      const child = JSON.parse(made.text) as Made;
+      assert.deepEqual([child.madeBy, child.isPersonal], ['mine', true], 'it is of the same person');
+      const admin = await enter('admins');
+      const free = await make(admin, { service: true });
+      assert.deepEqual([free.isPersonal, free.expiresAt], [false, null]);
+      const limited = await world.ok<Made>('/v1/createApiToken', {
+        name: 'x',
+        scopes: ['admin'],
+        repositories: [LIB.repo],
+      });
+      const asked = { name: 'y', scopes: ['read'], repositories: [LIB.repo] };
+      assert.equal(await use(limited, 'createApiToken', asked), 403);
+    });
+
+    it('which lasts 90 days, or as the organization says [A73]', async () => {
+      const owner = await enter('owners');
+      const late = await make(owner, { expiresAt: inDays(91) });
+      assert.match(late.detail ?? '', /must be within 90 days, as tokens of people last no longer here/);
+      assert.equal((await make(owner, { expiresAt: inDays(89) })).status, 200);
+      assert.equal((await call(owner, 'updateOrganization', { tokenDays: 10 })).status, 403);
+      assert.deepEqual(await world.ok('/v1/updateOrganization', { tokenDays: 10 }), { slug: 'acme', tokenDays: 10 });
+      assert.equal((await make(owner)).expiresAt, inDays(10));
+      assert.deepEqual(await world.ok('/v1/updateOrganization', { tokenDays: null }), { slug: 'acme', tokenDays: 90 });
+    });
+
+    it('which ends with the role of its maker, and 30 days after their last sign-in [A70] [A71] [A74]', async () => {
+      provider.accounts.set('leaver', { name: 'L', groups: ['owners', 'maintainers'] });
+      const own = await make(await enter('leaver'));
+      assert.equal(own.expiresAt, inDays(30));
+      assert.equal(await use(own, 'createQueue', { ...LIB, nonsense: 1 }), 400, 'admitted');
+      world.clock.set(world.clock.now() + 20 * DAY);
+      await tellOfEnds(world.app);
+      await tellOfEnds(world.app);
+      const told = (await audit(50)).filter(({ type, text }) => type === 'token.expiring' && text.includes('leaver'));
+      assert.equal(told.length, 1);
+      assert.match(
+        told[0]?.text ?? '',
+        /^The token "mine" of L \(sso:leaver\) ends at .* It goes on if they sign in before/,
+      );
+      await enter('leaver');
+      world.clock.set(world.clock.now() + 29 * DAY);
+      assert.equal(await use(own), 200, 'the sign-in renewed it');
+      provider.accounts.set('leaver', { name: 'L', groups: ['maintainers'] });
+      await enter('leaver');
+      assert.equal(await use(own), 403);
+      const refused = await world.post('/v1/deleteQueue', LIB, { 'x-api-token': own.token });
+      assert.match(
+        refused.text,
+        /This token allows no more than L \(sso:leaver\) may, who made it\. deleteQueue needs an admin/,
+      );
+      assert.equal(
+        await use(own, 'updateQueue', { ...LIB, state: 'PAUSED' }),
+        404,
+        'a maintainer may, and there is none',
+      );
+      assert.equal(await use(own, 'getQueue', queueOf('app')), 404);
+      world.clock.set(world.clock.now() + 30 * DAY);
+      assert.equal(await use(own), 401);
+    });
+
+    it('which ends with a revoked session, and never outlives its provider [A62] [A70]', async () => {
+      const own = await make(await enter('owners'));
+      const admin = await enter('admins');
+      const { sessions } = (await call(admin, 'listSessions', {})).body as never as {
+        sessions: { id: string; subject: string }[];
+      };
+      const alone = await createInProcess({ store: world.store, roles: ROLES });
+      alone.clock.set(world.clock.now());
+      const answer = await alone.post('/v1/listApiTokens', {}, { 'x-api-token': own.token });
+      assert.match(answer.text, /people of sso do not sign in here any more/);
+      await alone.server.close();
+      const id = sessions.find(({ subject }) => subject === 'owners')?.id;
+      assert.equal(await use(own), 200);
+      const revoked = await call(admin, 'revokeSession', { id });
+      assert.ok(Number((revoked.body as { revokedTokens?: number }).revokedTokens) > 0);
+      assert.equal(await use(own), 401);
+    });
   });
 });

@@ -23,6 +23,7 @@ export function registerSignIn(server: FastifyInstance, deps: ServerDeps & { rea
   const limit = new RateLimit(PER_SECOND, app.clock);
   const addressOf = createClientAddress(deps.trustedProxies);
   const isSecure = (request: FastifyRequest) => baseUrlOf(request).startsWith('https:');
+  // SPEC A67
   const slowDown = async (request: FastifyRequest, reply: FastifyReply) => {
     const wait = limit.spend(addressOf(request));
     if (wait === 0) return;

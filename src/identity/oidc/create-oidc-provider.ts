@@ -86,6 +86,8 @@ class OidcProvider implements IdentityProvider {
         idTokenExpected: true,
       });
       const claims = tokens.claims() as IDToken;
+      const problem = this.#findProblem(claims);
+      if (problem !== undefined) return { problem: 'refused', detail: refusedText(problem) };
       const more = await this.#readMore(client, config, { claims, accessToken: tokens.access_token });
       return readIdentity({ ...more, ...claims }, this.#settings);
     } catch (error) {
@@ -93,6 +95,14 @@ class OidcProvider implements IdentityProvider {
     } finally {
       this.#keepKeys(client.getJwksCache(config), seeded);
     }
+  }
+
+  /** openid-client compares `azp` only where there are several audiences, and never looks at `iat`. */
+  // SPEC A55
+  #findProblem({ azp, iat }: IDToken): string | undefined {
+    if (azp !== undefined && azp !== this.#settings.clientId) return 'the ID token was made for another client';
+    const isEarly = iat > Math.floor(Date.now() / 1_000) + CLOCK_TOLERANCE_S;
+    return isEarly ? 'the ID token was issued in the future' : undefined;
   }
 
   /** The provider may show its own page, and come back. No token is needed for it. */
@@ -197,5 +207,9 @@ function problemOf(client: Client, error: unknown, hasAnswered: boolean): SignIn
     return { problem: 'denied', detail: said ? `The provider said ${wordOf(error.error)}.` : `${message}.` };
   }
   const deeper = cause instanceof Error && 'code' in cause ? ` (${cause.message})` : '';
-  return { problem: 'refused', detail: `The answer of the provider does not count: ${message}${deeper}.` };
+  return { problem: 'refused', detail: refusedText(`${message}${deeper}`) };
+}
+
+function refusedText(why: string): string {
+  return `The answer of the provider does not count: ${why}.`;
 }

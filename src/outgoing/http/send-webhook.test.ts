@@ -131,19 +131,19 @@ describe('a webhook message', () => {
     assert.deepEqual(await send(), { kind: 'answered', status: 400, isAborted: true });
   });
 
-  test('goes to no address that is not public, however it is written [X42]', async () => {
+  test('goes to no address that is not public, however it is written, and does not tell whether a name exists [X42] [X56]', async () => {
     const { port } = new URL(receiver.url);
     for (const host of ['127.0.0.1', '2130706433', '0x7f.1', '[::ffff:127.0.0.1]', '[::1]', 'localhost', '0.0.0.0']) {
       assert.deepEqual(
         await send(`http://${host}:${port}/`, sender, false),
-        { kind: 'failed', problem: 'ADDRESS_NOT_ALLOWED' },
+        { kind: 'failed', problem: 'NO_ALLOWED_ADDRESS' },
         host,
       );
     }
     assert.equal(receiver.received.length, 0);
     assert.deepEqual(await send('http://no-such-host.invalid/', sender, false), {
       kind: 'failed',
-      problem: 'NAME_NOT_FOUND',
+      problem: 'NO_ALLOWED_ADDRESS',
     });
     assert.equal(sender.mayReach(new URL('http://2130706433/'), false), false);
     assert.equal(sender.mayReach(new URL('http://2130706433/'), true), true);
@@ -165,7 +165,7 @@ describe('a webhook message', () => {
     const later = createWebhookSender({ networks: ['127.0.0.1'], timeoutMs: 400, userAgent, resolve });
     assert.deepEqual(await send(`http://rebinding.test:${port}/`, later), {
       kind: 'failed',
-      problem: 'ADDRESS_NOT_ALLOWED',
+      problem: 'NO_ALLOWED_ADDRESS',
     });
     await later.close();
   });

@@ -120,10 +120,13 @@ class Attempt implements Dispatcher.DispatchHandler {
   }
 }
 
+const NO_ADDRESS: ReadonlySet<string> = new Set(['ENOTFOUND', 'EAI_AGAIN']);
+
+/** One answer for an unknown name and for a private one: whoever makes webhooks must not learn the names of a network. */
+// SPEC X56
 function problemOf(error: unknown): SendProblem {
-  if (error instanceof UnreachableAddress) return 'ADDRESS_NOT_ALLOWED';
   const code = String((error as { code?: unknown }).code ?? '');
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'NAME_NOT_FOUND';
+  if (error instanceof UnreachableAddress || NO_ADDRESS.has(code)) return 'NO_ALLOWED_ADDRESS';
   if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'UND_ERR_HEADERS_TIMEOUT') return 'TIMEOUT';
   return /CERT|TLS|SSL|SELF_SIGNED|VERIFY/.test(code) ? 'TLS_FAILED' : 'CONNECTION_FAILED';
 }

@@ -13,13 +13,22 @@ export function createAccountStore(engine: SqlEngine, compiler: StatementCompile
   return {
     createOrganization: (organization, token, feed = []) =>
       engine.write(function* () {
-        const created = yield* execute(statements.insertOrganization, fromOrganization(organization));
+        const created = yield* execute(statements.insertOrganization, {
+          ...fromOrganization(organization),
+          token_days: null,
+        });
         if (created === 0) return 'slug_taken';
         yield* executeAll([callOf(statements.insertToken, fromToken(token)), ...statements.insertFeed(feed)]);
         return 'created';
       }),
     findOrganization: (slug) => engine.read(() => findRow(statements.findOrganization, { slug }, toOrganization)),
     findOrganizationById: (id) => engine.read(() => findRow(statements.findOrganizationById, { id }, toOrganization)),
+    findTokenDays: (id) =>
+      engine.read(function* () {
+        return (yield* first(statements.findOrganizationById, { id }))?.token_days ?? null;
+      }),
+    setTokenDays: (id, days, feed) =>
+      engine.write(() => executeAll([callOf(statements.setTokenDays, { id, days }), ...statements.insertFeed(feed)])),
     ...tokenOperations(engine, statements),
   };
 }
@@ -45,6 +54,13 @@ function tokenOperations(engine: SqlEngine, statements: AccountStatements) {
         if (isKnown) yield* executeAll(statements.insertFeed(feed));
         return isKnown;
       }),
+    listTokensOfPeople: () => engine.read(() => listRows(statements.listTokensOfPeople, {}, toToken)),
+    recordSignIn: (ids, person, at) =>
+      engine.write(() =>
+        executeAll(
+          [...ids].sort().map((id) => callOf(statements.recordSignIn, { id, person: JSON.stringify(person), at })),
+        ),
+      ),
     recordTokenUse: (uses) =>
       engine.write(function* () {
         // In one order on every server, so that two of them never wait for each other.
@@ -76,6 +92,12 @@ function organizationStatements(compiler: StatementCompiler) {
     ),
     findOrganizationById: compiler.statement<{ id: string }>()((param) =>
       builder.selectFrom('organizations').selectAll().where('id', '=', param('id')),
+    ),
+    setTokenDays: compiler.statement<{ id: string; days: number | null }>()((param) =>
+      builder
+        .updateTable('organizations')
+        .set({ token_days: param('days') })
+        .where('id', '=', param('id')),
     ),
   };
 }
@@ -119,6 +141,15 @@ function tokenStatements(compiler: StatementCompiler) {
         .set((eb) => ({ revoked_at: eb.fn.coalesce('revoked_at', eb.cast<number>(eb.val(param('at')), 'bigint')) }))
         .where('id', '=', param('id'))
         .where('organization_id', '=', param('organizationId')),
+    ),
+    listTokensOfPeople: compiler.statement<object>()(() =>
+      builder.selectFrom('tokens').selectAll().where('person', 'is not', null).where('revoked_at', 'is', null),
+    ),
+    recordSignIn: compiler.statement<{ id: string; person: string; at: number }>()((param) =>
+      builder
+        .updateTable('tokens')
+        .set({ person: param('person'), signed_in_at: param('at') })
+        .where('id', '=', param('id')),
     ),
     recordTokenUse: compiler.statement<{ id: string; at: number }>()((param) =>
       builder

@@ -1,7 +1,7 @@
 import type { OrganizationId, Scope, Token } from '../accounts.ts';
+import type { ProvenPerson } from '../proven-person.ts';
 import type { QueueId } from '../queues.ts';
 import type { RepositoryId, RepositoryRef, RunnerCheck } from '../repositories.ts';
-import type { ProvenPerson } from '../sessions.ts';
 import type { DeliveryState, WebhookFormat, WebhookId } from '../webhooks.ts';
 import { bytes, flag, id, json, number, oneOf, orNull, text } from './columns.ts';
 
@@ -29,6 +29,9 @@ export const TOKEN = {
   expires_at: orNull(number),
   revoked_at: orNull(number),
   last_used_at: orNull(number),
+  made_by: orNull(text),
+  person: orNull(json<ProvenPerson>()),
+  signed_in_at: orNull(number),
 };
 
 export const REPOSITORY = {
@@ -232,7 +235,7 @@ export const SESSION = {
 export const QUEUE_TABLES = {
   migrations: { version: number, name: text, applied_at: number },
   meta: { name: text, value: text },
-  organizations: ORGANIZATION,
+  organizations: { ...ORGANIZATION, token_days: orNull(number) },
   tokens: TOKEN,
   repositories: REPOSITORY,
   queues: {

@@ -128,8 +128,12 @@ export function isIncluded(patterns: readonly string[], branch: string): boolean
   return isIn;
 }
 
+/** A branch has a shorter name. */
+const MAX_PATTERN = 1_000;
+
 /** Tracks all alternatives at once, so no pattern causes exponential backtracking. */
 function fits(pattern: string, text: string): boolean {
+  if (pattern.length > MAX_PATTERN) return false;
   const tokens = tokenise(pattern);
   let at = withSkips(tokens, new Set([0]));
   for (const char of text) {

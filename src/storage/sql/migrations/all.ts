@@ -7,6 +7,7 @@ import { markedTests } from './006-marked-tests.ts';
 import { feedInChanges } from './007-feed-in-changes.ts';
 import { people } from './008-people.ts';
 import { servers } from './009-servers.ts';
+import { tokensOfPeople } from './010-tokens-of-people.ts';
 import type { Migration } from './migration.ts';
 
 /** In order: the first is version 1. */
@@ -20,4 +21,5 @@ export const MIGRATIONS: readonly Migration[] = [
   feedInChanges,
   people,
   servers,
+  tokensOfPeople,
 ];

@@ -19,7 +19,7 @@ export function People({ org }: { readonly org: string }) {
           Used: ({ lastUsedAt }) => <Ago at={lastUsedAt} />,
         }}
         question={({ name }) => `End the session of ${name}?`}
-        consequence="It ends at once. The person can sign in again while the table of roles gives them a role."
+        consequence="It ends at once, with the tokens that the person made for themselves. The person can sign in again while the table of roles gives them a role."
         revoke={({ id }) => call(org, 'revokeSession', { id })}
       />
     </section>

@@ -1,6 +1,6 @@
-import { matchesStarred } from '../../lib/starred.ts';
+import { matchesStarred } from './starred.ts';
 
-// Globs over paths, for CODEOWNERS. No regular expressions: users write the patterns, and matching one must never take
+// Globs over paths, for CODEOWNERS and for test reports. No regular expressions: users write the patterns, and matching one must never take
 // more than (length of the pattern) x (length of the path) steps.
 
 /** One element of a segment: a literal character, any one (`?`), any number (`*`), or one of a class (`[a-z]`). */
@@ -11,15 +11,19 @@ type Piece =
   | { readonly kind: 'class'; readonly negated: boolean; readonly ranges: readonly (readonly [string, string])[] };
 
 /** A segment is the text between slashes; `globstar` is `**`, any number of segments. */
-type Segment = 'globstar' | { readonly literal: string } | { readonly pieces: readonly Piece[] };
+type Segment = 'globstar' | NamedSegment;
+type NamedSegment = { readonly literal: string } | { readonly pieces: readonly Piece[] };
 
 export interface PathPattern {
   readonly segments: readonly Segment[];
+  /** As in a shell: only a dot matches the dot that a name begins with. */
+  readonly hidesDots: boolean;
 }
 
 export interface PatternSyntax {
   /** GitLab supports `[a-z]`. On GitHub brackets are literal, as in the routes of some frameworks. */
   readonly classes: boolean;
+  readonly hidesDots?: boolean;
 }
 
 /** Bounds the total work of many patterns on many paths. */
@@ -27,22 +31,34 @@ export interface Steps {
   count: number;
 }
 
-/** `pattern` has no leading slash and is lower case already. A backslash escapes the next character. */
+/** `pattern` has no leading slash. A backslash escapes the next character. */
 export function compilePathPattern(pattern: string, syntax: PatternSyntax): PathPattern {
   const segments: Segment[] = [];
   for (const text of pattern.split('/')) {
     const segment = text === '**' ? 'globstar' : compileSegment(text, syntax);
     if (segment !== 'globstar' || segments.at(-1) !== 'globstar') segments.push(segment);
   }
-  return { segments };
+  return { segments, hidesDots: syntax.hidesDots === true };
 }
 
-export function matchesPath({ segments }: PathPattern, path: readonly string[], steps: Steps): boolean {
+export function matchesPath(pattern: PathPattern, path: readonly string[], steps: Steps): boolean {
+  const { segments, hidesDots } = pattern;
   return matchesStarred(segments, path, {
     isStar: (segment) => segment === 'globstar',
-    matches: (segment, text) => segment !== 'globstar' && matchesSegment(segment, text, steps),
+    matches: (segment, text) => segment !== 'globstar' && matchesSegment(pattern, segment, { text, steps }),
+    ...(hidesDots ? { mayPass: (text) => !text.startsWith('.') } : {}),
     onStep: () => count(steps),
   });
+}
+
+/** Whether a path in this folder can match. Folders beyond a `**` are not compared. */
+export function mayMatchIn(pattern: PathPattern, folder: readonly string[], steps: Steps): boolean {
+  const { segments } = pattern;
+  const open = segments.indexOf('globstar');
+  if (open < 0 && segments.length <= folder.length) return false;
+  return folder
+    .slice(0, open < 0 ? segments.length : open)
+    .every((text, index) => matchesSegment(pattern, segments[index] as NamedSegment, { text, steps }));
 }
 
 function count(steps: Steps): void {
@@ -86,8 +102,14 @@ function parseClass(characters: readonly string[], start: number): { piece: Piec
   return { piece: { kind: 'class', negated, ranges }, end };
 }
 
-function matchesSegment(segment: Exclude<Segment, 'globstar'>, text: string, steps: Steps): boolean {
+function matchesSegment(
+  { hidesDots }: PathPattern,
+  segment: NamedSegment,
+  { text, steps }: { readonly text: string; readonly steps: Steps },
+): boolean {
+  count(steps);
   if ('literal' in segment) return segment.literal === text;
+  if (hidesDots && text.startsWith('.') && segment.pieces[0]?.kind !== 'literal') return false;
   return matchesStarred(segment.pieces, [...text], {
     isStar: ({ kind }) => kind === 'star',
     matches: matchesOne,
