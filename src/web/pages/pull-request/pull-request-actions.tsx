@@ -39,8 +39,10 @@ export function PullRequestActions({ place, entry, onChange }: Props) {
     <div class="actions">
       {isLive && state === 'TESTING' && button('restart', 'Restart tests')}
       {isLive && !skipTheLine && button('urgent', 'Make urgent')}
-      {isLive && button('cancel', 'Cancel')}
-      {!isLive && state !== 'MERGED' && button('submit', state === undefined ? 'Submit' : 'Submit again', true)}
+      {/* In one place, so that the focus stays when one takes the place of the other. */}
+      {isLive
+        ? button('cancel', 'Cancel')
+        : state !== 'MERGED' && button('submit', state === undefined ? 'Submit' : 'Submit again', true)}
       {asked.value === 'cancel' && (
         <Dialog
           title={`Take #${prNumber} out of the queue?`}
