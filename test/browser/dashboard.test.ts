@@ -108,6 +108,19 @@ describe('the dashboard', () => {
     await page.close();
   });
 
+  story('says what making a pull request urgent will do [O18]', async (t) => {
+    const [first = 0, second = 0] = await queue.submitAll(2);
+    for (const number of [first, second]) await queue.ci.runOf(number);
+    const page = await open(t, pathOf('pr', String(second)));
+    await page.getByRole('button', { name: 'Make urgent' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText(/^It is under test already, and keeps its place behind.*No run is interrupted\.$/).waitFor();
+    await dialog.getByRole('button', { name: 'Make urgent' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    for (const number of [second, first]) await server.api.ok('cancelPullRequest', queue.entry(number));
+    await page.close();
+  });
+
   story('shows a frozen queue as frozen, all that is in it, and as left only those that are gone [A77]', async (t) => {
     const frozen = await world.aQueue({
       freezes: [{ name: 'fair', from: '2026-01-01T00:00', until: '2096-01-01T00:00', timeZone: 'UTC' }],
