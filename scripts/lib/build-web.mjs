@@ -50,7 +50,7 @@ function keyOf() {
 }
 
 async function buildWeb(folder, key) {
-  const { build } = await import('esbuild');
+  const { build, stop } = await import('esbuild');
   rmSync(folder, { recursive: true, force: true });
   const { metafile } = await build({
     absWorkingDir: projectRoot,
@@ -71,6 +71,8 @@ async function buildWeb(folder, key) {
     legalComments: 'none',
     logLevel: 'error',
   });
+  // Its process would stay beside the server that begins now.
+  await stop();
   mkdirSync(folder, { recursive: true });
   const files = Object.keys(metafile.outputs).map((file) => basename(file));
   const of = (start, end) => files.find((file) => file.startsWith(start) && file.endsWith(end));

@@ -229,7 +229,7 @@ function LaneBox({ place, node, entries, note }: BoxProps) {
           </span>
         ))}
         {on.length > 0 && (
-          <span class="tag" title={`Also on top of ${listNumbers(on)}`}>
+          <span class="tag quiet" title={`Also on top of ${listNumbers(on)}`}>
             also on {shortOf(on)}
           </span>
         )}
