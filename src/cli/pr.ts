@@ -77,7 +77,6 @@ function defineSubmit(pr: Command): void {
 }
 
 /** A person at a terminal decides whether that is worth it. A server before version 0.3 cannot say it. */
-// SPEC O18
 async function sayBefore(
   context: Context,
   body: BodyOf<'previewSubmission'>,

@@ -3,14 +3,14 @@ export interface Run {
   readonly testRunId?: string;
   readonly testBranch: string;
   readonly testedPullRequests: readonly { readonly prNumber: number; readonly title: string }[];
-  /** What it is tested on top of: pull requests that have not landed. */
+  /** The pull requests beneath it that have not landed. */
   readonly onTopOf?: readonly number[];
   readonly purpose?: string;
 }
 
 export interface LaneNode<T extends Run> {
   readonly run: T;
-  /** What it is tested on top of, besides what the box before it in the lane stands for. */
+  /** Those beneath it that the boxes before it in the lane do not show. */
   readonly on: readonly number[];
 }
 

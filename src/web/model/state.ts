@@ -45,6 +45,7 @@ export function lookOfEntry(state: string | undefined): Look {
 }
 
 /** A held or frozen queue runs and lands nothing. */
+// SPEC A77
 export function lookOfQueue({ state, held, frozen }: { state: string; held?: unknown; frozen?: unknown }): Look {
   if (held !== undefined && state === 'RUNNING') return { word: 'Held', shape: 'mark', tone: 'bad' };
   if (frozen !== undefined && state === 'RUNNING') return { word: 'Frozen', shape: 'pause', tone: 'warn' };

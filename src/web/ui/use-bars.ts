@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { nextBar } from '../model/bars.ts';
 
 /** Bars that keys reach: the Tab key stops once at a chart, and arrows move between its bars. */
+// SPEC A76
 export function useBars(count: number) {
   const at = useSignal(count - 1);
   return (index: number) => ({

@@ -91,8 +91,7 @@ export function PullRequestActions({ place, entry, onChange }: Props) {
   );
 }
 
-/** What the queue would do, as it says itself. */
-// SPEC O18
+/** The queue says itself what it would do. */
 function Preview({ place, prNumber }: { readonly place: QueuePlace; readonly prNumber: number }) {
   const preview = useResource(
     `urgent ${keyOf(place)} ${prNumber}`,
