@@ -27,44 +27,25 @@ function tell(given: string, name: string, priority?: string): string {
 }
 
 describe('a submission is told of before it is made', () => {
-  for (const [situation, given, name, expected] of [
+  const AGAIN = 'If it has to be tested again, its new priority counts. No run is interrupted.';
+  for (const [given, name, expected] of [
     [
-      'ahead of others',
       'submit A B C',
       'D',
-      'It is tested at once, on main. 3 runs end before the result. Tested again behind it: #1, #2. Tested again later: #3.',
+      /^It is tested at once, on main\. 3 runs end .* behind it: #1, #2\. Tested again later: #3\.$/,
     ],
-    [
-      'under test',
-      'submit A B',
-      'B',
-      'It is under test already, and keeps its place behind #1. If it has to be tested again, its new priority counts. No run is interrupted.',
-    ],
-    [
-      'passed',
-      'submit A B; pass A+B',
-      'B',
-      'It has passed, and keeps its place behind #1. If it has to be tested again, its new priority counts. No run is interrupted.',
-    ],
-    ['in an empty queue', '', 'A', 'It is tested at once, on main. No run is interrupted.'],
-    [
-      'behind a landing',
-      'hold landings; submit A; pass A',
-      'B',
-      'It is tested at once, on top of #1. No run is interrupted.',
-    ],
-    ['as it is', 'submit A urgent', 'A', 'Nothing changes: it is in the queue exactly so.'],
+    ['submit A B', 'B', `It is under test already, and keeps its place behind #1. ${AGAIN}`],
+    ['submit A B; pass A+B', 'B', `It has passed, and keeps its place behind #1. ${AGAIN}`],
+    ['hold landings; submit A; pass A', 'B', 'It is tested at once, on top of #1. No run is interrupted.'],
+    ['submit A urgent', 'A', 'Nothing changes: it is in the queue exactly so.'],
+    ['pause', 'A', /^It does not start yet\. The queue has been paused .* starts, it goes ahead of the others\.$/],
   ] as const) {
-    it(`urgent, ${situation} [O18]`, () => assert.equal(tell(given, name), expected));
+    it(`that makes ${name} urgent after "${given}" [O18]`, () => {
+      const told = tell(given, name);
+      if (typeof expected === 'string') assert.equal(told, expected);
+      else assert.match(told, expected);
+    });
   }
-
-  it('urgent in a paused queue: what it waits for, and that it then goes first [O18]', () => {
-    const told = tell('pause', 'A');
-    assert.match(
-      told,
-      /^It does not start yet\. The queue has been paused .* Once it starts, it goes ahead of the others\.$/,
-    );
-  });
 
   it('without a priority, and behind others that fill the slots [O18]', () => {
     assert.equal(tell('submit A B C D', 'E', 'medium'), 'It waits: 4 pull requests stay ahead of it.');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { drawBars, nextBar, roundUp } from './bars.ts';
+import { drawBars, roundUp } from './bars.ts';
 
 describe('bars', () => {
   it('stand on the ground, and each part on the one before', () => {
@@ -13,15 +13,6 @@ describe('bars', () => {
         [0, 20],
       ],
     );
-  });
-
-  it('are reached by arrows, Home and End, and by no other key', () => {
-    const keys = ['ArrowLeft', 'ArrowRight', 'Home', 'End', 'a'];
-    assert.deepEqual(
-      keys.map((key) => nextBar(key, 1, 5)),
-      [0, 2, 0, 4, undefined],
-    );
-    assert.deepEqual([nextBar('ArrowLeft', 0, 5), nextBar('ArrowRight', 4, 5)], [0, 4]);
   });
 
   it('show even one of many, and nothing as nothing', () => {

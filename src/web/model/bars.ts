@@ -31,14 +31,6 @@ export function roundUp(value: number): number {
   return step * unit;
 }
 
-/** The bar to which a key moves, if it moves. */
-export function nextBar(key: string, index: number, count: number): number | undefined {
-  if (key === 'Home') return 0;
-  if (key === 'End') return count - 1;
-  const by = key === 'ArrowLeft' ? -1 : key === 'ArrowRight' ? 1 : 0;
-  return by === 0 ? undefined : Math.min(Math.max(index + by, 0), count - 1);
-}
-
 /** Places bars side by side. A part that is not nothing is at least a pixel high. */
 export function drawBars(bars: readonly Bar[], { width, height }: Frame, most: number): readonly DrawnBar[] {
   const step = width / Math.max(1, bars.length);

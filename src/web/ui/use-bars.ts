@@ -1,5 +1,9 @@
 import { useSignal } from '@preact/signals';
-import { nextBar } from '../model/bars.ts';
+
+const WAYS: Readonly<Record<string, 'previousElementSibling' | 'nextElementSibling'>> = {
+  ArrowLeft: 'previousElementSibling',
+  ArrowRight: 'nextElementSibling',
+};
 
 /** Bars that keys reach: the Tab key stops once at a chart, and arrows move between its bars. */
 // SPEC A76
@@ -11,12 +15,9 @@ export function useBars(count: number) {
     onFocus: () => {
       at.value = index;
     },
-    onKeyDown: (event: KeyboardEvent) => {
-      const to = nextBar(event.key, index, count);
-      const bars = (event.currentTarget as SVGElement).parentElement?.querySelectorAll<SVGElement>('[tabindex]');
-      if (to === undefined) return;
-      event.preventDefault();
-      bars?.[to]?.focus();
+    onKeyDown: ({ key, currentTarget }: { readonly key: string; readonly currentTarget: SVGElement }) => {
+      const way = WAYS[key];
+      if (way !== undefined) (currentTarget[way] as SVGElement | null)?.focus();
     },
   });
 }
