@@ -1,10 +1,11 @@
 // `npm run demo`: installs what is missing, then shows a queue at work. With --github or --gitea, on a forge of this machine.
 import { fileURLToPath } from 'node:url';
+import { ensureWeb, isWebBuilt } from './lib/build-web.mjs';
 import { ensureInstalled } from './lib/install.mjs';
 
 // The forges are test helpers and need the development packages.
 const isGitea = process.argv.includes('--gitea');
-await ensureInstalled({ dev: isGitea || process.argv.includes('--github') });
+await ensureInstalled({ dev: isGitea || process.argv.includes('--github'), bundling: !isWebBuilt() });
 if (isGitea) {
   const { ensureGitea, GiteaError } = await import('./lib/build-gitea.mjs');
   process.env.SLUICE_REAL_GITEA ??= await ensureGitea().catch((error) => {
@@ -13,7 +14,6 @@ if (isGitea) {
     process.exit(1);
   });
 }
-const { ensureWeb } = await import('./lib/build-web.mjs');
 await ensureWeb();
 const launcher = new URL('../bin/sluice.mjs', import.meta.url);
 process.argv.splice(1, 1, fileURLToPath(launcher), 'demo');

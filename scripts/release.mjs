@@ -30,7 +30,7 @@ const { version } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), '
 const problems = draft ? [] : findProblems();
 for (const problem of problems) process.stderr.write(`sluice: ${problem}\n`);
 if (problems.length > 0) process.exit(1);
-await ensureInstalled({ dev: false });
+await ensureInstalled({ dev: false, bundling: true });
 process.stdout.write(`${(await release(resolve(to))).join('\n')}\n`);
 
 /** A package of the same name must always have the same content. */

@@ -48,9 +48,10 @@ export function createSbom(lock, of) {
   };
 }
 
-/** Only the package of the server brings Node 24 along. */
-function ownOf({ dependencies, optionalDependencies, ...root }, { name }) {
-  return { ...root, name, dependencies, optionalDependencies: name === root.name ? optionalDependencies : {} };
+/** Only the package of the server brings Node 24 along. The dashboard is bundled of packages for development. */
+function ownOf({ dependencies, devDependencies, optionalDependencies, ...root }, { name }) {
+  const bundled = { ...dependencies, ...devDependencies };
+  return { ...root, name, dependencies: bundled, optionalDependencies: name === root.name ? optionalDependencies : {} };
 }
 
 function isPartOf(path, { optionalDependencies }, { packages }) {

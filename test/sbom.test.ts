@@ -11,6 +11,7 @@ interface Package {
   readonly name?: string;
   readonly version: string;
   readonly license?: string;
+  readonly hasInstallScript?: true;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
@@ -79,6 +80,14 @@ describe('the bill of materials', () => {
         name,
       );
     }
+  });
+
+  it('names no package that runs a script when it is installed, and none that only bundles', () => {
+    const paths = [...productionPaths()];
+    assert.deepEqual(
+      paths.filter((path) => packages[path]?.hasInstallScript || /\/(?:esbuild|@esbuild|@?preact)\b/.test(path)),
+      [],
+    );
   });
 
   it('has the licences that the installed packages name themselves', () => {

@@ -8,24 +8,30 @@ import { projectRoot } from './node24.mjs';
 const sources = join(projectRoot, 'src', 'web');
 const entries = ['main.tsx', 'core/stream-worker.ts'].map((file) => join(sources, file));
 
+const BUILT = join(projectRoot, '.cache', 'web');
+
+/** Whether the bundle is there, of the sources as they are: then no package is needed to make it. */
+export function isWebBuilt(folder = BUILT) {
+  const manifest = join(folder, 'manifest.json');
+  return existsSync(manifest) && JSON.parse(readFileSync(manifest, 'utf8')).key === keyOf();
+}
+
 /**
  * Returns the folder that the server reads: files whose names change with their content, and a manifest of them and of
  * the packages in them.
  */
-export async function ensureWeb(folder = join(projectRoot, '.cache', 'web')) {
-  const key = keyOf();
-  const manifest = join(folder, 'manifest.json');
-  if (existsSync(manifest) && JSON.parse(readFileSync(manifest, 'utf8')).key === key) return folder;
+export async function ensureWeb(folder = BUILT) {
+  if (isWebBuilt(folder)) return folder;
   mkdirSync(dirname(folder), { recursive: true });
   const made = `${folder}.${process.pid}`;
-  await buildWeb(made, key);
+  await buildWeb(made, keyOf());
   rmSync(folder, { recursive: true, force: true });
   try {
     renameSync(made, folder);
   } catch (error) {
     // Another process was faster.
     rmSync(made, { recursive: true, force: true });
-    if (!existsSync(manifest)) throw error;
+    if (!isWebBuilt(folder)) throw error;
   }
   return folder;
 }
@@ -44,7 +50,7 @@ function keyOf() {
 }
 
 async function buildWeb(folder, key) {
-  const { build } = await import('esbuild');
+  const { build, stop } = await import('esbuild');
   rmSync(folder, { recursive: true, force: true });
   const { metafile } = await build({
     absWorkingDir: projectRoot,
@@ -65,6 +71,8 @@ async function buildWeb(folder, key) {
     legalComments: 'none',
     logLevel: 'error',
   });
+  // Its process would stay beside the server that begins now.
+  await stop();
   mkdirSync(folder, { recursive: true });
   const files = Object.keys(metafile.outputs).map((file) => basename(file));
   const of = (start, end) => files.find((file) => file.startsWith(start) && file.endsWith(end));

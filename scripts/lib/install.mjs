@@ -18,10 +18,14 @@ const quiet = [
   '--fetch-retry-maxtimeout=5000',
 ];
 
+/** The development packages that bundle the dashboard and the packages of a release. Their own ones come with them. */
+const BUNDLING = ['@preact/signals', 'esbuild', 'preact'];
+
 /**
  * Returns once everything is installed; otherwise ends the process with a sentence that says why.
  *
- * @param {{ dev: boolean }} wanted whether the packages for tests and checks are needed too
+ * @param {{ dev: boolean, bundling?: boolean }} wanted whether the packages for tests and checks are needed too, or of
+ *   these at least those that bundle
  */
 export async function ensureInstalled(wanted) {
   if (missing(wanted) === 'nothing') return;
@@ -46,38 +50,50 @@ class InstallError extends Error {
 async function install(wanted) {
   const what = missing(wanted);
   if (what === 'nothing') return;
-  // `npm ci` empties node_modules first, which a running server would notice. Where only the packages for tests are
+  const { dev, bundling = false } = wanted;
+  // `npm ci` empties node_modules first, which a running server would notice. Where only packages for development are
   // missing, `npm install` adds them beside the others.
-  const additive = what === 'dev';
-  const args = additive ? ['install', '--no-save'] : ['ci'];
+  const args = what === 'dev' ? ['install', '--no-save'] : ['ci'];
   say(
-    additive
+    what === 'dev'
       ? 'Installing the packages for tests and checks (npm install); this happens once.'
       : 'Installing the packages Sluice needs (npm ci); this happens once and can take half a minute.',
   );
   const startedAt = performance.now();
-  await runNpm([...args, wanted.dev ? '--include=dev' : '--omit=dev', '--include=optional', ...quiet]);
+  if (what !== 'bundling')
+    await runNpm([...args, dev ? '--include=dev' : '--omit=dev', '--include=optional', ...quiet]);
+  if (bundling && !dev) await addBundling();
   checkNode24();
-  writeFileSync(stampPath, `${JSON.stringify({ key: installKey(), dev: wanted.dev })}\n`);
+  writeFileSync(stampPath, `${JSON.stringify({ key: installKey(), dev, bundling: bundling || dev })}\n`);
   say(`Installed in ${((performance.now() - startedAt) / 1000).toFixed(0)} s.`);
 }
 
-/** @returns {'nothing' | 'dev' | 'all'} */
-function missing(wanted) {
+/** Adds some of the development packages, as the lock file has them. Neither it nor package.json is written. */
+async function addBundling() {
+  const { devDependencies } = readJson(join(projectRoot, 'package.json'));
+  const named = BUNDLING.map((name) => `${name}@${devDependencies[name]}`);
+  await runNpm(['install', '--no-save', '--save-prod', '--omit=dev', '--include=optional', ...quiet, ...named]);
+}
+
+/** @returns {'nothing' | 'bundling' | 'dev' | 'all'} */
+function missing({ dev, bundling = false }) {
   if (findNode24() === undefined) return 'all';
   const stamp = readJson(stampPath);
-  if (stamp?.key === installKey() && (stamp.dev || !wanted.dev)) return 'nothing';
-  if (isInstalledByHand({ dev: wanted.dev })) return 'nothing';
-  return stamp?.key === installKey() ? 'dev' : 'all';
+  const isOurs = stamp?.key === installKey();
+  if (isOurs && (stamp.dev || (!dev && (stamp.bundling || !bundling)))) return 'nothing';
+  if (isInstalledByHand({ dev, bundling })) return 'nothing';
+  if (!isOurs && !isInstalledByHand({ dev: false })) return 'all';
+  return dev ? 'dev' : 'bundling';
 }
 
 /** npm records what it installed. After `npm install` the record agrees with the lock file. */
-function isInstalledByHand({ dev }) {
+function isInstalledByHand({ dev, bundling = false }) {
   const installed = readJson(join(projectRoot, 'node_modules', '.package-lock.json'))?.packages;
   const locked = readJson(join(projectRoot, 'package-lock.json'))?.packages ?? {};
   if (installed === undefined) return false;
   return Object.entries(locked).every(([path, entry]) => {
-    const needed = path !== '' && !entry.optional && !entry.devOptional && (dev || !entry.dev);
+    const isBundling = bundling && BUNDLING.some((name) => path === `node_modules/${name}`);
+    const needed = path !== '' && !entry.optional && !entry.devOptional && (dev || isBundling || !entry.dev);
     return !needed || installed[path]?.version === entry.version;
   });
 }

@@ -1,10 +1,13 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { present } from '../lib/present.ts';
 import { AT_TEXT, addExamples, choiceOption, formatRepo, parseInstant, parseIntegerWithin } from './core/arguments.ts';
+import { confirm } from './core/confirm.ts';
+import type { Context } from './core/context.ts';
+import type { CliError } from './core/exit.ts';
 import { readForetold } from './core/forecast.ts';
-import { CHOICES } from './core/operations.ts';
+import { type BodyOf, CHOICES } from './core/operations.ts';
 import { addEntryArguments, addQueueArguments, withEntry, withQueue } from './core/place.ts';
-import { formatNextPage } from './core/terminal.ts';
+import { clean, formatNextPage } from './core/terminal.ts';
 import { findPage, openPage, WEB_TEXT } from './core/web.ts';
 import { formatEntries, formatOutcome, formatRecord } from './format-entry.ts';
 import { defineTargets } from './pr-targets.ts';
@@ -27,6 +30,8 @@ interface SubmitOptions extends WaitOptions {
   readonly repair?: boolean;
   readonly sha?: string;
   readonly wait?: true;
+  readonly dryRun?: true;
+  readonly yes?: true;
 }
 
 function defineSubmit(pr: Command): void {
@@ -38,16 +43,22 @@ function defineSubmit(pr: Command): void {
     .option('--batch', 'Let it be tested in a batch again.')
     .option('--repair', 'It repairs a red target branch: test it alone on the head while the queue holds.')
     .option('--sha <commit>', 'The head commit that is meant: at another one, nothing is submitted.')
+    .option('--dry-run', 'Only say what it would do: whether it starts, and who is tested again for it.')
+    .option('--yes', 'Make it urgent without asking, also if that interrupts test runs.')
     .option('--wait', 'Wait until it has left the queue; the exit code says whether it landed.')
     .action(
       withEntry(async (context, { repo, targetBranch, number }, options: SubmitOptions) => {
         const { priority, batch, sha, repair } = options;
-        const record = await context.call('submitPullRequest', {
-          repo,
-          targetBranch,
-          pr: { number, ...present({ sha }) },
+        const body = {
+          ...{ repo, targetBranch, pr: { number, ...present({ sha }) } },
           ...present({ priority, noBatch: batch === undefined ? undefined : !batch, repair }),
-        });
+        };
+        if (options.dryRun) {
+          const preview = await context.call('previewSubmission', body);
+          return context.show(preview, () => `#${number}: ${clean(preview.text)}`);
+        }
+        if (/^(?:urgent|0+)$/i.test(priority ?? '')) await sayBefore(context, body, options);
+        const record = await context.call('submitPullRequest', body);
         if (options.wait) return waitForEnd(context, { repo, targetBranch, number }, options);
         const follow = `sluice pr status ${formatRepo(repo)} ${targetBranch} ${number}`;
         context.show(record, () => `${formatOutcome(record)}\nWhere it stands: ${follow}`);
@@ -59,9 +70,27 @@ function defineSubmit(pr: Command): void {
     'sluice pr submit local/acme/app main 7',
     'sluice pr submit 7 --priority high --no-batch',
     'sluice pr submit 7 --wait --timeout 1h',
+    'sluice pr submit 7 --priority urgent --dry-run',
     'sluice pr submit 7 --repair',
     'sluice pr submit 7 --sha "$(git rev-parse HEAD)"',
   ]);
+}
+
+/** A person at a terminal decides whether that is worth it. A server before version 0.3 cannot say it. */
+async function sayBefore(
+  context: Context,
+  body: BodyOf<'previewSubmission'>,
+  { yes }: { readonly yes?: true },
+): Promise<void> {
+  const preview = await context.call('previewSubmission', body).catch((error: unknown) => {
+    const { code } = ((error as CliError).problem ?? {}) as { readonly code?: string };
+    if (code !== 'ROUTE_NOT_FOUND') throw error;
+  });
+  if (preview === undefined) return;
+  const isAtTerminal = process.stdin.isTTY && process.stderr.isTTY;
+  const warning = clean(preview.text);
+  if (preview.testedAgain.length === 0 || yes || !isAtTerminal) process.stderr.write(`${warning}\n`);
+  else await confirm({ warning, question: 'Make it urgent?' });
 }
 
 function priorityOption(): Option {

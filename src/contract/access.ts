@@ -157,6 +157,7 @@ export const createSignInLink = operation({
   isOnlyOnV1: true,
   summary: 'Make a link that signs in to the dashboard',
   description: 'For the person who has the token: the dashboard gets its rights. The link works once, for 10 minutes.',
+  secrets: ['url'],
   body: Empty,
   reply: Type.Object({
     url: text('The address to open in a browser. It is a secret until then.'),

@@ -42,7 +42,7 @@ export interface Operation<Body extends TSchema = TSchema, Reply extends TSchema
   readonly isIdempotent?: true;
   /** The product that /trunk/v1 follows has no such operation, so it is not there. */
   readonly isOnlyOnV1?: true;
-  /** Fields of the reply that are not repeated. */
+  /** Fields of the reply that are not repeated. Such a reply is not compressed either. */
   readonly secrets?: readonly string[];
   /** The status of success. Default: 200. */
   readonly status?: 202;

@@ -2,7 +2,14 @@ import { Type } from 'typebox';
 import { ENTRY_STATES } from '../engine/queue.ts';
 import { BulkResults, ONE_OR_SEVERAL, oneOrSeveral } from './bulk.ts';
 import { commitId, EXAMPLE_ENTRY, EXAMPLE_QUEUE, entryRef, Pr, PrNumber, queueRef } from './common.ts';
-import { EntryRecord, EXAMPLE_LANDED_RECORD, EXAMPLE_LIST_ENTRY, EXAMPLE_RECORD, ListEntry } from './entry.ts';
+import {
+  EntryRecord,
+  EntryStateOut,
+  EXAMPLE_LANDED_RECORD,
+  EXAMPLE_LIST_ENTRY,
+  EXAMPLE_RECORD,
+  ListEntry,
+} from './entry.ts';
 import { operation } from './operation.ts';
 import { lookingBack, polled, polledAs, versioned } from './polled.ts';
 import {
@@ -12,13 +19,50 @@ import {
   inputEnum,
   inputInstant,
   inputUuid,
+  integer,
   list,
   object,
   record,
+  text,
   uuid,
 } from './schema.ts';
 
 const NOT_FOUND = ['REPOSITORY_NOT_FOUND', 'QUEUE_NOT_FOUND', 'PULL_REQUEST_NOT_FOUND'] as const;
+
+const PrAtHead = record('PrAtHead', 'The pull request.', {
+  number: PrNumber,
+  sha: Type.Optional(
+    commitId('The head commit that is meant: at another one, nothing is submitted. Absent: the present head.'),
+  ),
+});
+
+const submission = {
+  priority: Type.Optional(
+    Type.Union(
+      [
+        Type.Integer({ minimum: 0, maximum: 255 }),
+        Type.String({
+          minLength: 1,
+          maxLength: 10,
+          pattern:
+            '^(?:[Uu][Rr][Gg][Ee][Nn][Tt]|[Hh][Ii][Gg][Hh]|[Mm][Ee][Dd][Ii][Uu][Mm]|[Ll][Oo][Ww]|1?[0-9]{1,2}|2[0-4][0-9]|25[0-5])$',
+        }),
+        Type.Null(),
+      ],
+      {
+        description:
+          'urgent (0), high (10), medium (100, the default), low (200), or a number from 0 (first) to 255 (last). Urgent interrupts running tests. Absent: as it is.',
+        'x-sluice-message': 'must be urgent, high, medium, low, or a whole number from 0 (first) to 255 (last)',
+      },
+    ),
+  ),
+  noBatch: Type.Optional(boolean('Keep this pull request out of batches. Absent: as it is.')),
+  repair: Type.Optional(
+    boolean(
+      'It repairs a target branch that is broken: while the queue holds for that, it is tested alone on the head and lands if it passes. One that is submitted after the hold began needs no such word. Absent: as it is.',
+    ),
+  ),
+};
 
 export const submitPullRequest = operation({
   name: 'submitPullRequest',
@@ -28,49 +72,37 @@ export const submitPullRequest = operation({
   description:
     'The pull request enters as NOT_READY and is admitted automatically as soon as it can be merged and, in a parallel queue, its impacted targets are there. Submitting one that is in the queue changes its priority and noBatch. A paused or draining queue accepts it and admits it later.',
   isIdempotent: true,
-  body: Type.Object(
-    {
-      ...queueRef,
-      ...oneOrSeveral(
-        record('PrAtHead', 'The pull request.', {
-          number: PrNumber,
-          sha: Type.Optional(
-            commitId('The head commit that is meant: at another one, nothing is submitted. Absent: the present head.'),
-          ),
-        }),
-      ),
-      priority: Type.Optional(
-        Type.Union(
-          [
-            Type.Integer({ minimum: 0, maximum: 255 }),
-            Type.String({
-              minLength: 1,
-              maxLength: 10,
-              pattern:
-                '^(?:[Uu][Rr][Gg][Ee][Nn][Tt]|[Hh][Ii][Gg][Hh]|[Mm][Ee][Dd][Ii][Uu][Mm]|[Ll][Oo][Ww]|1?[0-9]{1,2}|2[0-4][0-9]|25[0-5])$',
-            }),
-            Type.Null(),
-          ],
-          {
-            description:
-              'urgent (0), high (10), medium (100, the default), low (200), or a number from 0 (first) to 255 (last). Urgent interrupts running tests. Absent: as it is.',
-            'x-sluice-message': 'must be urgent, high, medium, low, or a whole number from 0 (first) to 255 (last)',
-          },
-        ),
-      ),
-      noBatch: Type.Optional(boolean('Keep this pull request out of batches. Absent: as it is.')),
-      repair: Type.Optional(
-        boolean(
-          'It repairs a target branch that is broken: while the queue holds for that, it is tested alone on the head and lands if it passes. One that is submitted after the hold began needs no such word. Absent: as it is.',
-        ),
-      ),
-    },
-    ONE_OR_SEVERAL,
-  ),
+  body: Type.Object({ ...queueRef, ...oneOrSeveral(PrAtHead), ...submission }, ONE_OR_SEVERAL),
   reply: EntryRecord,
   bulkReply: BulkResults,
   errors: [...NOT_FOUND, 'PULL_REQUEST_NOT_ENQUEUEABLE', 'PULL_REQUEST_LANDING', 'FORGE_UNAVAILABLE'],
   example: { body: { ...EXAMPLE_ENTRY, priority: 'high' }, reply: EXAMPLE_RECORD },
+});
+
+export const previewSubmission = operation({
+  name: 'previewSubmission',
+  tag: 'Pull requests',
+  scope: 'submit',
+  isOnlyOnV1: true,
+  summary: 'Say what a submission would do',
+  description:
+    'Takes what submitPullRequest takes for one pull request, and changes nothing. It tells of the queue as it is now.',
+  body: Type.Object({ ...queueRef, pr: PrAtHead, ...submission }),
+  reply: record('SubmissionPreview', 'What a submission would do.', {
+    prNumber: integer('Number of the pull request.'),
+    state: Type.Optional(EntryStateOut),
+    interruptedRuns: integer('How many test runs in progress would end without a result.'),
+    testedAgain: list(Type.Integer(), 'Other pull requests that would be tested again.'),
+    text: text('The same in words.'),
+  }),
+  errors: [...NOT_FOUND, 'PULL_REQUEST_NOT_ENQUEUEABLE', 'PULL_REQUEST_LANDING', 'FORGE_UNAVAILABLE'],
+  example: {
+    body: { ...EXAMPLE_ENTRY, priority: 'urgent' },
+    reply: {
+      ...{ prNumber: 7, state: 'TESTING', interruptedRuns: 1, testedAgain: [5] },
+      text: 'It is tested at once, on main. 1 run ends before the result. Tested again behind it: #5.',
+    },
+  },
 });
 
 export const cancelPullRequest = operation({

@@ -118,6 +118,12 @@ const TestRun = record('TestRun', 'One test run.', {
   ),
   impactedTargetsForTestedPrs: Type.Optional(list(Type.String(), 'Of those under test only.')),
   dependentPrs: Type.Optional(list(Type.Integer(), 'Pull requests merged in beneath and not under test.')),
+  onTopOf: Type.Optional(
+    list(
+      Type.Integer(),
+      'Of dependentPrs, those that have not landed: what it is tested on top of now. Only with includeDecided.',
+    ),
+  ),
   purpose: Type.Optional(
     outputEnum(
       ['LINE', 'SEARCH', 'HEAD', 'REPAIR', 'DIRECT'],

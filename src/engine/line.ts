@@ -61,8 +61,14 @@ function abandonOne(work: Work, candidate: Candidate, because: Because, leaving:
   for (const entry of unlanded(work.queue, candidate.members)) {
     const freed = { ...entry, candidate: undefined, wasTested: true };
     if (leaving.has(entry.prNumber) || entry.state === 'PENDING' || entry.state === 'NOT_READY') keep(work, freed);
-    else move(work, freed, { to: 'PENDING', ...because });
+    else move(work, freed, { to: 'PENDING', ...seenBy(entry, because) });
   }
+}
+
+/** Only others are told who caused it. */
+// SPEC O19
+function seenBy(entry: Entry, { prNumber, ...itself }: Because): Because {
+  return prNumber === undefined || prNumber === entry.prNumber ? itself : { ...itself, prNumber };
 }
 
 /** Its members are landing, in this candidate or in one that vouches for it. It cannot be abandoned any more. */

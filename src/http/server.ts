@@ -18,6 +18,7 @@ import {
 } from './core/admission.ts';
 import { type BaseUrlOf, createBaseUrl } from './core/base-url.ts';
 import { BodyBudget } from './core/body-budget.ts';
+import { compressReplies } from './core/compress.ts';
 import { type Dialect, sluiceDialect, trunkDialect, webDialect } from './core/dialect.ts';
 import { NOT_JSON, toProblem } from './core/error-response.ts';
 import { query } from './core/parse.ts';
@@ -111,6 +112,7 @@ export function createServer(deps: ServerDeps): FastifyInstance {
   server.decorateRequest('route', null as never);
   server.decorateRequest('span', undefined);
   addHooks(server, deps);
+  compressReplies(server);
   if (deps.app.tracing !== undefined) traceRequests(server, deps.app.tracing);
   const budget = new BodyBudget();
   const turns = new ParseTurns();

@@ -60,7 +60,7 @@ export function App() {
       </a>
       <TopBar />
       <Line />
-      <main id="main">
+      <main id="main" tabIndex={-1}>
         <Printed />
         <Page shown={shown} />
       </main>

@@ -51,13 +51,16 @@ const TELLINGS: { readonly [Code in ReasonCode]: Telling } = {
     `${other(facts)} conflicts with a pull request ahead. It is tested again ${without(facts)}.`,
   MANUAL_PUSH_TO_TARGET_BRANCH: ({ branch }) =>
     `${branch} was changed outside the queue. It is tested again on the new head.`,
-  SKIP_THE_LINE_INTERRUPTED: (facts) => `${other(facts)} is urgent and goes first. It is tested again behind that one.`,
+  SKIP_THE_LINE_INTERRUPTED: (facts) =>
+    facts.prNumber === undefined
+      ? 'It is urgent, and the freeze lets urgent ones land. It is tested again, alone.'
+      : `${other(facts)} is urgent and goes first. It is tested again behind that one.`,
   TESTS_RESTARTED_BY_USER: (facts) => `Its tests were restarted${by(facts)}.`,
   TESTS_RESTARTED_BY_API_REQUEST: (facts) => `Its tests were restarted${by(facts)} over the API.`,
   TEST_RUN_INCONCLUSIVE: 'CI ended its checks without a result. They run again.',
   TEST_RUN_REPEATED: (facts) => repetitionText(facts),
   IMPACTED_TARGETS_CHANGED: (facts) =>
-    `The impacted targets of ${facts.prNumber === undefined ? 'a pull request' : `#${facts.prNumber}`} changed. It is tested again.`,
+    `${facts.prNumber === undefined ? 'Its impacted targets' : `The impacted targets of #${facts.prNumber}`} changed. It is tested again.`,
   CONFLICTS_WITH_PREREQUISITE: (facts) => conflictAheadText(facts.prNumber, facts.files),
   TARGET_BRANCH_MOVED: (facts) => `${other(facts)} landed first, and it was not tested with it. It is tested again.`,
   TARGET_BRANCH_RED: ({ branch }) => `${branch} itself fails. It is tested again once ${branch} is repaired.`,

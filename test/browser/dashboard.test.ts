@@ -89,6 +89,60 @@ describe('the dashboard', () => {
     await page.close();
   });
 
+  story('gives the focus back to the button that opened a dialog [A76]', async (t) => {
+    const number = await queue.submitOne();
+    await queue.ci.runOf(number);
+    const page = await open(t, pathOf('pr', String(number)));
+    const focused = page.locator('main :focus');
+    for (const leave of [() => page.keyboard.press('Escape'), () => page.getByText('Not now').click()]) {
+      await page.getByRole('button', { name: 'Restart tests' }).press('Enter');
+      await page.getByRole('dialog').waitFor();
+      await leave();
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      assert.equal(await focused.textContent(), 'Restart tests');
+    }
+    await page.getByRole('button', { name: 'Cancel' }).press('Enter');
+    await page.getByRole('button', { name: 'Take it out' }).press('Enter');
+    await page.getByRole('button', { name: 'Submit again' }).waitFor();
+    assert.equal(await focused.textContent(), 'Submit again');
+    await page.close();
+  });
+
+  story('says what making a pull request urgent will do [O18]', async (t) => {
+    const [first = 0, second = 0] = await queue.submitAll(2);
+    for (const number of [first, second]) await queue.ci.runOf(number);
+    const page = await open(t, pathOf('pr', String(second)));
+    await page.getByRole('button', { name: 'Make urgent' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText(/^It is under test already, and keeps its place behind.*No run is interrupted\.$/).waitFor();
+    await dialog.getByRole('button', { name: 'Make urgent' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    for (const number of [second, first]) await server.api.ok('cancelPullRequest', queue.entry(number));
+    await page.close();
+  });
+
+  story('shows a frozen queue as frozen, all that is in it, and as left only those that are gone [A77]', async (t) => {
+    const frozen = await world.aQueue({
+      freezes: [{ name: 'fair', from: '2026-01-01T00:00', until: '2096-01-01T00:00', timeZone: 'UTC' }],
+    });
+    const [first = 0, second = 0] = await frozen.submitAll(2);
+    await frozen.ci.report(await frozen.ci.runOf(second), 'FAILURE');
+    await frozen.untilEntry(second, ({ state }) => state === 'PENDING_FAILURE');
+    const [gone = 0, back = 0] = await frozen.submitAll(2);
+    for (const number of [gone, back]) await server.api.ok('cancelPullRequest', frozen.entry(number));
+    await frozen.submit(back);
+    const page = await open(t, '/default');
+    const card = page.getByRole('listitem').filter({ hasText: `${frozen.repo.owner}/${frozen.repo.name}` });
+    await card.getByText('Frozen', { exact: true }).waitFor();
+    assert.match((await card.locator('.counts').textContent()) ?? '', /3in the queue.*1failing/);
+    await card.getByRole('link').click();
+    const left = page.locator('section.list', { hasText: 'Left in the last hour' });
+    await left.getByText(`#${gone}`).first().waitFor();
+    assert.equal(await left.getByText(`#${back}`).count(), 0);
+    for (const number of [first, second, back]) await server.api.ok('cancelPullRequest', frozen.entry(number));
+    await page.close();
+  });
+
   story('is opened by a link, once [A37]', async (t) => {
     const { url } = await server.api.ok<{ url: string }>('createSignInLink', {});
     const { page, context } = await browser.open();
@@ -152,7 +206,7 @@ describe('the dashboard', () => {
     for (const tab of tabs) await tab.close();
   });
 
-  story('shows how it went, what landed, and the queue as it was', async (t) => {
+  story('shows how it went, what landed, and the queue as it was [A76]', async (t) => {
     const page = await open(t, pathOf('health'));
     await page.getByText('half land within').waitFor();
     await page
@@ -160,6 +214,10 @@ describe('the dashboard', () => {
       .last()
       .click();
     await page.getByRole('heading', { name: /^Left the queue from/ }).waitFor();
+    await page.keyboard.press('ArrowLeft');
+    assert.match((await page.locator('.bar:focus').getAttribute('aria-label')) ?? '', /0 landed/);
+    await page.keyboard.press('Tab');
+    assert.match((await page.locator('.bar:focus').getAttribute('aria-label')) ?? '', /minutes for half/);
     await page.getByRole('link', { name: 'Landings' }).click();
     await page.getByText(/All \d+ landings? verified/).waitFor();
     await page.getByRole('link', { name: 'Queue', exact: true }).click();

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { EntryView } from '../../src/app/queue/entry-view.ts';
+import type { ReplyOf } from '../../src/contract/operation.ts';
+import type { previewSubmission } from '../../src/contract/pull-requests.ts';
 import { assertLanded } from './ci.ts';
 import { type TestQueue, useServer } from './test-queue.ts';
 
@@ -163,11 +165,17 @@ describe('lanes, batches, conflicts and priorities', { concurrency: 4 }, () => {
     assert.equal((await queue.ci.storyOf(b)).at(-1), 'FAILED START_TEST_RUN_MERGE_CONFLICT');
   });
 
-  test('an urgent one goes ahead of everybody, who are tested again on it [O6]', async () => {
+  test('an urgent one goes ahead of everybody, who are tested again on it, as was said before [O6] [O18]', async () => {
     const queue = await aQueue();
     const [a, b] = (await queue.submitAll(2)) as [number, number];
     await queue.ci.untilRuns([`${a}`, `${b} on ${a}`]);
-    const [urgent] = (await queue.submitAll(1, { priority: 'urgent' })) as [number];
+    const urgent = await queue.openPullRequest();
+    const asked = { ...queue.ref, pr: { number: urgent }, priority: 'urgent' };
+    const { testedAgain, interruptedRuns, text } = await queue.api.ok<Preview>('previewSubmission', asked);
+    assert.deepEqual([testedAgain, interruptedRuns], [[a, b], 2]);
+    assert.match(text, /^It is tested at once, on main\. 2 runs end before the result\. Tested again behind it: #/);
+    await queue.api.refused('404 PULL_REQUEST_NOT_FOUND', 'getSubmittedPullRequest', queue.entry(urgent));
+    await queue.submit(urgent, { priority: 'urgent' });
     await queue.ci.untilRuns([`${urgent}`, `${a} on ${urgent}`, `${b} on ${urgent},${a}`]);
     assert.ok((await queue.ci.storyOf(a)).includes('PENDING SKIP_THE_LINE_INTERRUPTED'));
     for (const number of [b, a, urgent]) await queue.ci.pass(number);
@@ -176,6 +184,8 @@ describe('lanes, batches, conflicts and priorities', { concurrency: 4 }, () => {
     assert.equal(landed?.base, await queue.git.git(['rev-parse', 'main~3']));
   });
 });
+
+type Preview = ReplyOf<typeof previewSubmission>;
 
 /** Asks git for the commit of one entry of a batch that landed with one push. */
 async function provenBy({ git }: TestQueue, { landed }: EntryView): Promise<string> {

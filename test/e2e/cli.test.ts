@@ -67,7 +67,7 @@ describe('sluice against a server', () => {
     return err;
   };
 
-  it('tells the whole story of a pull request [K24] [K25] [K29] [Q41]', async () => {
+  it('tells the whole story of a pull request [K24] [K25] [K29] [Q41] [O18]', async () => {
     assert.match(await ok(['status']), /ready[\s\S]*No queues yet/);
 
     const added = await ok(['repo', 'add', QUEUE[0] as string, '--git', './app.git', '--junit', 'reports/*.xml']);
@@ -111,6 +111,10 @@ describe('sluice against a server', () => {
       await ok(['pr', 'submit', ...QUEUE, '7', '-p', 'high', '--no-batch']),
       /#7 Teach the parser.*NOT_READY/,
     );
+    assert.match(
+      await ok(['pr', 'submit', ...QUEUE, '7', '-p', 'urgent', '--dry-run']),
+      /^#7: It does not start yet\. The queue has been paused .* Once it starts, it goes ahead of the others\.\n$/,
+    );
     const waiting = await ok(['pr', 'status', ...QUEUE, '7']);
     assert.match(waiting, /State +Submitted, not ready yet \(NOT_READY\)/);
     assert.match(waiting, /Priority +high \(10\), never in a batch/);
@@ -133,6 +137,8 @@ describe('sluice against a server', () => {
       /Changed\. The mode changes when the pull requests .* have landed or left[\s\S]*SWITCHING_MODES/,
     );
 
+    const urgent = await sluice(['pr', 'submit', ...QUEUE, '7', '-p', 'urgent'], { env, cwd: folder });
+    assert.deepEqual([urgent.code, /No run is interrupted\.\n$/.test(urgent.err)], [0, true], urgent.err);
     assert.match(await ok(['pr', 'cancel', ...QUEUE, '7']), /CANCELLED/);
     assert.match(await ok(['pr', 'list', ...QUEUE, '--state', 'cancelled', '--since', '1d']), /^#7\tCANCELLED\t/);
     assert.match(await ok(['queue', 'drain', ...QUEUE]), /is DRAINING/);

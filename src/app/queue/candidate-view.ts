@@ -6,6 +6,7 @@ import { type Check, nameOf } from '../../engine/check.ts';
 import { type Judgement, quarantineVerdictOf } from '../../engine/judgement.ts';
 import type { PrNumber } from '../../engine/pull-request.ts';
 import type { Entry, Queue } from '../../engine/queue.ts';
+import { unlanded } from '../../engine/roster.ts';
 import { formatInstant } from '../../lib/clock.ts';
 import { present } from '../../lib/present.ts';
 
@@ -55,8 +56,14 @@ export function viewCandidate(candidate: Candidate, context: CandidateContext): 
     testedPullRequests: candidate.members.map(({ prNumber }) => viewTested(prNumber, context.entries.get(prNumber))),
     ...present({ impactedTargets, impactedTargetsForTestedPrs }),
     dependentPrs: candidate.beneath.map(({ prNumber }) => prNumber),
-    ...(context.isDetailed ? present({ purpose: PURPOSES[candidate.purpose.kind], reuses: context.reuses }) : {}),
+    ...(context.isDetailed ? viewDetail(candidate, context) : {}),
   };
+}
+
+// SPEC C63
+function viewDetail(candidate: Candidate, { queue, reuses }: CandidateContext) {
+  const onTopOf = unlanded(queue, candidate.beneath).map(({ prNumber }) => prNumber);
+  return { purpose: PURPOSES[candidate.purpose.kind], onTopOf, ...present({ reuses }) };
 }
 
 /** Before the commit is built, only the queue's own setting can name required checks. */

@@ -1,8 +1,14 @@
+import type { ReplyOf } from '../../contract/operation.ts';
+import type * as pullRequestsContract from '../../contract/pull-requests.ts';
+import type { PullRequestSubmitted } from '../../engine/event.ts';
+import { foresee } from '../../engine/foresee.ts';
 import { type Priority, parsePriority } from '../../engine/priority.ts';
 import type { PullRequestFacts } from '../../engine/pull-request.ts';
 import { findEntry, type Queue } from '../../engine/queue.ts';
 import type { ImpactedTargets } from '../../engine/targets.ts';
+import { present } from '../../lib/present.ts';
 import type { Sha } from '../../lib/sha.ts';
+import { foreseenText } from '../../words/foreseen.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { entryIdOf } from '../core/entry-id.ts';
@@ -36,7 +42,16 @@ export interface SubmitPullRequest extends EntryRef {
   readonly meant?: PullRequestFacts;
 }
 
-export async function submitPullRequest(app: App, caller: Caller, input: SubmitPullRequest): Answer<EntryView> {
+interface Submission {
+  readonly found: FoundQueue;
+  readonly pr: PullRequestFacts;
+  readonly targets: ImpactedTargets | undefined;
+  readonly wasLive: boolean;
+  readonly eventFor: (queue: Queue) => PullRequestSubmitted;
+}
+
+/** Reads what a submission depends on, and refuses one that cannot be made. */
+async function prepare(app: App, caller: Caller, input: SubmitPullRequest): Answer<Submission> {
   const priority = parseGivenPriority(input.priority);
   if (isRefusal(priority)) return priority;
   const found = await findQueue(app, caller, input);
@@ -53,23 +68,50 @@ export async function submitPullRequest(app: App, caller: Caller, input: SubmitP
   if (!wasLive && (await hasLanded(app, found, pr)))
     return notEnqueueable({ ...pr, status: 'merged' }, found.queue.branch);
   const targets = await findNewTargets(app, found, pr);
+  const eventFor = (queue: Queue): PullRequestSubmitted => ({
+    kind: 'pull_request_submitted',
+    at: app.clock.now(),
+    actor: caller.name,
+    entryId: findEntry(queue, pr.number)?.id ?? entryIdOf(found.id, pr.number),
+    pr,
+    targets,
+    priority,
+    noBatch: input.noBatch,
+    ...(input.repair === undefined ? {} : { repair: input.repair }),
+    ...(caller.isPerson ? { by: 'person' as const } : {}),
+  });
+  return { found, pr, targets, wasLive, eventFor };
+}
+
+// SPEC O18
+export async function previewSubmission(
+  app: App,
+  caller: Caller,
+  input: SubmitPullRequest,
+): Answer<ReplyOf<typeof pullRequestsContract.previewSubmission>> {
+  const submission = await prepare(app, caller, input);
+  if (isRefusal(submission)) return submission;
+  const { found, pr, eventFor } = submission;
+  // Reading the target branch may have changed the queue.
+  const { queue } = (await app.queues.find(found.id)) ?? found;
+  const foreseen = foresee(queue, eventFor(queue));
+  const { outcome, entry, testedAgain, interrupted } = foreseen;
+  if (outcome.kind === 'refused') return refuse(outcome.code, outcome.detail);
+  return {
+    prNumber: pr.number,
+    ...present({ state: entry?.state }),
+    interruptedRuns: interrupted.length,
+    testedAgain: testedAgain.map(({ prNumber }) => prNumber),
+    text: foreseenText(foreseen, app.clock.now()),
+  };
+}
+
+export async function submitPullRequest(app: App, caller: Caller, input: SubmitPullRequest): Answer<EntryView> {
+  const submission = await prepare(app, caller, input);
+  if (isRefusal(submission)) return submission;
+  const { found, pr, targets, wasLive, eventFor } = submission;
   const hasLeft = (queue: Queue) => wasLive && findEntry(queue, pr.number) === undefined;
-  const result = await runEvent(app, found, (queue) =>
-    hasLeft(queue)
-      ? undefined
-      : {
-          kind: 'pull_request_submitted',
-          at: app.clock.now(),
-          actor: caller.name,
-          entryId: findEntry(queue, pr.number)?.id ?? entryIdOf(found.id, pr.number),
-          pr,
-          targets,
-          priority,
-          noBatch: input.noBatch,
-          ...(input.repair === undefined ? {} : { repair: input.repair }),
-          ...(caller.isPerson ? { by: 'person' as const } : {}),
-        },
-  );
+  const result = await runEvent(app, found, (queue) => (hasLeft(queue) ? undefined : eventFor(queue)));
   if (isRefusal(result)) return result;
   // The entry landed during the read.
   if (!result.isStored && hasLeft(result.queue)) return submitPullRequest(app, caller, input);

@@ -4,7 +4,7 @@ import { type Answer, isRefusal } from '../../app/core/refusal.ts';
 import type { EntryView } from '../../app/queue/entry-view.ts';
 import { cancelPullRequest, restartTestsOnPullRequest } from '../../app/queue/pull-request-acts.ts';
 import { setImpactedTargets, setImpactedTargetsOfFork } from '../../app/queue/set-impacted-targets.ts';
-import { submitPullRequest } from '../../app/queue/submit-pull-request.ts';
+import { previewSubmission, submitPullRequest } from '../../app/queue/submit-pull-request.ts';
 import {
   getSubmittedPullRequest,
   getSubmittedPullRequests,
@@ -34,6 +34,14 @@ export const PULL_REQUESTS_ROUTES: readonly Route[] = [
       );
     },
     { isPassedOn: true, isReused: true },
+  ),
+  route(
+    pullRequestsContract.previewSubmission,
+    ({ app, caller }, { repo, targetBranch, pr, priority, noBatch, repair }) =>
+      previewSubmission(app, caller, {
+        ...{ repo, targetBranch, priority, noBatch, repair, prNumber: prNumber(pr.number) },
+        sha: pr.sha?.toLowerCase() as Sha | undefined,
+      }),
   ),
   route(pullRequestsContract.setImpactedTargets, ({ app, caller, fork }, body) => {
     const input = {

@@ -146,10 +146,10 @@ function showTesting(testing: Testing) {
 
 function showRun(run: TestRun) {
   const { testRunId, requiredStatuses, requiredStatusesSource, testBranch, testBranchSha, createdAt, status } = run;
-  const { testedPullRequests, dependentPrs, purpose, reuses, checkSuites } = run;
+  const { testedPullRequests, dependentPrs, onTopOf, purpose, reuses, checkSuites } = run;
   return {
     ...{ testRunId, requiredStatuses, requiredStatusesSource, testBranch, testBranchSha, createdAt, status },
-    ...{ testedPullRequests, dependentPrs, purpose, reuses, statusChecks: [] },
+    ...{ testedPullRequests, dependentPrs, onTopOf, purpose, reuses, statusChecks: [] },
     checkSuites: checkSuites.map(({ checkRuns }) => ({ checkRuns: checkRuns.map(showCheck) })),
   };
 }

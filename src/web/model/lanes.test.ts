@@ -4,12 +4,12 @@ import { describeLanes, drawLanes, foldLanes, type Run } from './lanes.ts';
 
 function aRun(name: string, tested: readonly number[], beneath: readonly number[] = []): Run {
   const testedPullRequests = tested.map((prNumber) => ({ prNumber, title: `PR ${prNumber}` }));
-  return { testRunId: name, testBranch: `sluice/${name}`, testedPullRequests, dependentPrs: beneath };
+  return { testRunId: name, testBranch: `sluice/${name}`, testedPullRequests, onTopOf: beneath };
 }
 
 function draw(...runs: Run[]): string[] {
   return drawLanes(runs).lanes.map(({ nodes }) =>
-    nodes.map(({ run, isBranching }) => `${isBranching ? '^' : ''}${run.testRunId}`).join(' '),
+    nodes.map(({ run, on }) => [...on.map((prNumber) => `^${prNumber}`), run.testRunId].join(' ')).join(' '),
   );
 }
 
@@ -23,11 +23,14 @@ describe('the lanes of a queue', () => {
   });
 
   it('leave a row where two are built on the same', () => {
-    assert.deepEqual(draw(aRun('a', [1]), aRun('b', [2], [1]), aRun('c', [3], [1])), ['a b', '^c']);
+    assert.deepEqual(draw(aRun('a', [1]), aRun('b', [2], [1]), aRun('c', [3], [1])), ['a b', '^1 c']);
   });
 
-  it('begin at the branch where what is beneath has ended', () => {
-    assert.deepEqual(draw(aRun('b', [2], [1])), ['b']);
+  it('name what they are tested on where no box shows it', () => {
+    assert.deepEqual(draw(aRun('b', [2], [1])), ['^1 b']);
+    const joined = [aRun('a', [1]), aRun('b', [2]), aRun('c', [3], [1, 2])];
+    assert.deepEqual(draw(...joined), ['a ^2 c', 'b']);
+    assert.equal(describeLanes(drawLanes(joined), 'main'), 'main, then #1, then #3, also on #2; main, then #2');
   });
 
   it('show searches apart', () => {

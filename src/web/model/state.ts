@@ -35,13 +35,20 @@ const CHECKS: Readonly<Record<string, Look>> = {
   NEUTRAL: { word: 'is neutral', shape: 'dash', tone: 'quiet' },
 };
 
+/** A pull request that left may have been submitted again. */
+export function hasLeft({ state }: { readonly state?: string }): boolean {
+  return state === 'MERGED' || state === 'FAILED' || state === 'CANCELLED';
+}
+
 export function lookOfEntry(state: string | undefined): Look {
   return STATES[state ?? ''] ?? { word: 'Never submitted', shape: 'dash', tone: 'quiet' };
 }
 
-/** A held queue runs and lands nothing. */
-export function lookOfQueue({ state, isHeld }: { readonly state: string; readonly isHeld: boolean }): Look {
-  if (isHeld && state === 'RUNNING') return { word: 'Held', shape: 'mark', tone: 'bad' };
+/** A held or frozen queue runs and lands nothing. */
+// SPEC A77
+export function lookOfQueue({ state, held, frozen }: { state: string; held?: unknown; frozen?: unknown }): Look {
+  if (held !== undefined && state === 'RUNNING') return { word: 'Held', shape: 'mark', tone: 'bad' };
+  if (frozen !== undefined && state === 'RUNNING') return { word: 'Frozen', shape: 'pause', tone: 'warn' };
   return QUEUES[state] ?? { word: state, shape: 'dash', tone: 'quiet' };
 }
 

@@ -68,7 +68,7 @@ function NoQueue() {
 }
 
 function QueueCard({ org, queue }: { readonly org: string; readonly queue: Queue }) {
-  const { repo, branch, counts, alarms = [], state, held } = queue;
+  const { repo, branch, counts, alarms = [] } = queue;
   const live = Object.values(counts as Record<string, number>).reduce((sum, count) => sum + count, 0);
   const newest = alarms.find(({ endedAt }) => endedAt === undefined);
   return (
@@ -77,13 +77,14 @@ function QueueCard({ org, queue }: { readonly org: string; readonly queue: Queue
         <span class="name">
           {nameOf(repo)} <span class="muted">›</span> {branch}
         </span>
-        <State look={lookOfQueue({ state, isHeld: held !== undefined })} />
+        <State look={lookOfQueue(queue)} />
       </a>
       <dl class="counts">
         <Count name="in the queue" value={live} />
         <Count name="testing" value={counts.TESTING} />
         <Count name="waiting" value={counts.PENDING} />
         <Count name="passed" value={counts.TESTS_PASSED} />
+        <Count name="failing" value={counts.PENDING_FAILURE} />
         <Count name="not ready" value={counts.NOT_READY} />
       </dl>
       {newest !== undefined && (

@@ -1,4 +1,5 @@
 import { type Bar, drawBars, roundUp } from '../model/bars.ts';
+import { useBars } from './use-bars.ts';
 
 interface Props {
   readonly title: string;
@@ -18,6 +19,7 @@ const HEIGHT = 140;
 export function BarChart({ title, bars, unit, labelOf, chosen, onChoose, limit }: Props) {
   const sums = bars.map(({ parts }) => parts.reduce((sum, { value }) => sum + value, 0));
   const most = roundUp(Math.max(...sums, limit?.value ?? 0));
+  const keysOf = useBars(bars.length);
   const drawn = drawBars(bars, { width: WIDTH, height: HEIGHT }, most);
   const textOf = (bar: Bar) =>
     `${labelOf(bar.key)}: ${bar.parts.map(({ name, value }) => `${round(value)} ${name}`).join(', ')}`;
@@ -31,17 +33,22 @@ export function BarChart({ title, bars, unit, labelOf, chosen, onChoose, limit }
         {drawn.map((each, index) => {
           const bar = bars[index] as Bar;
           const choose = () => onChoose(each.key);
+          const keys = keysOf(index);
           return (
             // biome-ignore lint/a11y/useSemanticElements: HTML buttons cannot be inside a picture
             <g
               key={each.key}
               class={chosen === each.key ? 'bar chosen' : 'bar'}
               role="button"
-              tabIndex={0}
               aria-label={textOf(bar)}
+              aria-pressed={chosen === each.key}
               onClick={choose}
+              {...keys}
               onKeyDown={(event) => {
-                if (event.key === 'Enter' || event.key === ' ') choose();
+                keys.onKeyDown(event);
+                if (event.key !== 'Enter' && event.key !== ' ') return;
+                event.preventDefault();
+                choose();
               }}
             >
               <title>{textOf(bar)}</title>

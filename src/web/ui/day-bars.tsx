@@ -1,5 +1,6 @@
 import { useMemo } from 'preact/hooks';
 import { barsOf, type Days, formatDay, pathsOf, sentenceOfDays } from '../model/days.ts';
+import { useBars } from './use-bars.ts';
 
 const SMALL = { width: 149, height: 28, gap: 1, least: 4 };
 
@@ -17,16 +18,18 @@ export function DayBars({ days }: { readonly days: Days }) {
 
 const LARGE = { width: 899, height: 120, gap: 5, least: 4 };
 
-/** The same as a picture of its own, with a scale, and each day on hover. */
+/** The same as a picture of its own, with a scale, and each day on hover or focus. */
 export function DayChart({ days }: { readonly days: Days }) {
   const bars = useMemo(() => barsOf(days, LARGE), [days]);
+  const keysOf = useBars(bars.length);
   const most = Math.max(...days.runs);
   const { width, height } = LARGE;
   return (
     <figure class="day-chart">
-      <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" role="img" aria-label={sentenceOfDays(days)}>
+      <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" aria-label={sentenceOfDays(days)}>
         {bars.map((bar, day) => (
-          <g key={bar.x}>
+          // biome-ignore lint/a11y/noInteractiveElementToNoninteractiveRole: it is focused to be read, and does nothing
+          <g key={bar.x} role="img" aria-label={tellDay(days, day)} {...keysOf(day)}>
             <title>{tellDay(days, day)}</title>
             <rect class="hover" x={bar.x} y={0} width={bar.width} height={height} />
             {bar.failed + bar.passed === 0 && (

@@ -1,7 +1,8 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId } from 'preact/hooks';
 import { ApiProblem } from '../core/api.ts';
+import { useModal } from './use-modal.ts';
 
 interface Asking {
   readonly title: string;
@@ -15,18 +16,18 @@ interface Asking {
 
 /** Asks before something is done. */
 export function Dialog({ title, action, isDangerous = false, children, act, onDone }: Asking) {
-  const element = useRef<HTMLDialogElement>(null);
+  const element = useModal();
   const problem = useSignal<string | undefined>(undefined);
   const isBusy = useSignal(false);
   const titleId = useId();
-  useEffect(() => element.current?.showModal(), []);
+  const close = () => element.current?.close();
   const run = async (event: Event) => {
     event.preventDefault();
     if (isBusy.value) return;
     isBusy.value = true;
     try {
       await act();
-      onDone();
+      close();
     } catch (error) {
       problem.value = error instanceof ApiProblem ? error.message : String(error);
     } finally {
@@ -44,7 +45,7 @@ export function Dialog({ title, action, isDangerous = false, children, act, onDo
           </p>
         )}
         <div class="actions">
-          <button type="button" onClick={onDone}>
+          <button type="button" onClick={close}>
             Not now
           </button>
           <button type="submit" class={isDangerous ? 'dangerous' : 'main'} disabled={isBusy.value}>

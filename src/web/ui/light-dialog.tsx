@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useModal } from './use-modal.ts';
 
 interface Props {
   readonly label: string;
@@ -10,8 +10,7 @@ interface Props {
 
 /** A dialog that asks for nothing: Escape and a click beside it close it. */
 export function LightDialog({ label, name, onDone, children }: Props) {
-  const element = useRef<HTMLDialogElement>(null);
-  useEffect(() => element.current?.showModal(), []);
+  const element = useModal();
   return (
     <dialog ref={element} class={name} aria-label={label} onClose={onDone} {...{ closedby: 'any' }}>
       <div>{children}</div>

@@ -1,10 +1,13 @@
 import { useSignal } from '@preact/signals';
 import { call } from '../../core/api.ts';
-import { queueBody } from '../../core/places.ts';
+import { keyOf, queueBody, touches } from '../../core/places.ts';
 import type { PullRequest } from '../../core/replies.ts';
+import { useResource } from '../../core/resource.ts';
 import type { QueuePlace } from '../../core/route.ts';
 import { may } from '../../core/session.ts';
 import { Dialog } from '../../ui/dialog.tsx';
+import { Loaded } from '../../ui/page-states.tsx';
+import { Sentence } from '../../ui/text.tsx';
 
 interface Props {
   readonly place: QueuePlace;
@@ -39,8 +42,10 @@ export function PullRequestActions({ place, entry, onChange }: Props) {
     <div class="actions">
       {isLive && state === 'TESTING' && button('restart', 'Restart tests')}
       {isLive && !skipTheLine && button('urgent', 'Make urgent')}
-      {isLive && button('cancel', 'Cancel')}
-      {!isLive && state !== 'MERGED' && button('submit', state === undefined ? 'Submit' : 'Submit again', true)}
+      {/* In one place, so that the focus stays when one takes the place of the other. */}
+      {isLive
+        ? button('cancel', 'Cancel')
+        : state !== 'MERGED' && button('submit', state === undefined ? 'Submit' : 'Submit again', true)}
       {asked.value === 'cancel' && (
         <Dialog
           title={`Take #${prNumber} out of the queue?`}
@@ -59,7 +64,7 @@ export function PullRequestActions({ place, entry, onChange }: Props) {
           onDone={done}
           act={() => call(place.org, 'restartTestsOnPullRequest', body)}
         >
-          <p>Its test run ends, and those that are built on it start again.</p>
+          <p>Its run begins again, with every pull request in it. Runs that are built on it go on.</p>
         </Dialog>
       )}
       {asked.value === 'urgent' && (
@@ -69,7 +74,7 @@ export function PullRequestActions({ place, entry, onChange }: Props) {
           onDone={done}
           act={() => call(place.org, 'submitPullRequest', { ...body, priority: 'urgent' })}
         >
-          <p>It goes to the front of the queue and interrupts running tests.</p>
+          <Preview place={place} prNumber={prNumber} />
         </Dialog>
       )}
       {asked.value === 'submit' && (
@@ -83,5 +88,26 @@ export function PullRequestActions({ place, entry, onChange }: Props) {
         </Dialog>
       )}
     </div>
+  );
+}
+
+/** The queue says itself what it would do. */
+function Preview({ place, prNumber }: { readonly place: QueuePlace; readonly prNumber: number }) {
+  const preview = useResource(
+    `urgent ${keyOf(place)} ${prNumber}`,
+    (signal) => {
+      const body = { ...queueBody(place), pr: { number: prNumber }, priority: 'urgent' };
+      return call(place.org, 'previewSubmission', body, { signal });
+    },
+    { isTouchedBy: (event) => touches(place, event) },
+  );
+  return (
+    <Loaded of={preview} lines={2}>
+      {({ text }) => (
+        <p>
+          <Sentence text={text} />
+        </p>
+      )}
+    </Loaded>
   );
 }

@@ -60,12 +60,7 @@ export function Lanes({ place, queue, testing }: Props) {
       {picture.ofBranch.map((run) => (
         <ol key={run.testBranch} class="lane">
           <li class="branch">{place.branch}</li>
-          <LaneBox
-            place={place}
-            node={{ run, depth: 0, isBranching: false }}
-            entries={entries}
-            note="The branch itself"
-          />
+          <LaneBox place={place} node={{ run, on: [] }} entries={entries} note="The branch itself" />
         </ol>
       ))}
       {searches.map((search, index) => (
@@ -92,17 +87,29 @@ interface RowProps {
 
 function LaneRow({ place, nodes, entries }: RowProps) {
   const more = nodes.length - MOST_BOXES;
+  const [first, ...others] = nodes.slice(0, MOST_BOXES);
+  if (first === undefined) return null;
+  const isOnHead = first.on.length === 0;
   return (
     <ol class="lane">
-      <li class="branch" title={`The head of ${place.branch}`}>
-        {nodes[0]?.isBranching ? '↳' : place.branch}
+      <li class="branch" title={isOnHead ? `The head of ${place.branch}` : `On top of ${listNumbers(first.on)}`}>
+        {isOnHead ? place.branch : `↳ ${shortOf(first.on)}`}
       </li>
-      {nodes.slice(0, MOST_BOXES).map((node) => (
+      {[{ ...first, on: [] }, ...others].map((node) => (
         <LaneBox key={node.run.testBranch} place={place} node={node} entries={entries} />
       ))}
       {more > 0 && <li class="box rest">and {more} more on top</li>}
     </ol>
   );
+}
+
+function listNumbers(numbers: readonly number[]): string {
+  return numbers.map((prNumber) => `#${prNumber}`).join(', ');
+}
+
+/** The last one is on top of the others. */
+function shortOf(numbers: readonly number[]): string {
+  return numbers.length > 1 ? `#${numbers.at(-1)} +${numbers.length - 1}` : `#${numbers[0]}`;
 }
 
 /** A lane of one run, among many of them. */
@@ -149,7 +156,7 @@ function SearchRow({ place, search, runs, entries }: SearchProps) {
       {own.map((run) => (
         <ol key={run.testBranch} class="lane">
           <li class="branch">{place.branch}</li>
-          <LaneBox place={place} node={{ run, depth: 0, isBranching: false }} entries={entries} />
+          <LaneBox place={place} node={{ run, on: run.onTopOf ?? [] }} entries={entries} />
         </ol>
       ))}
     </div>
@@ -185,9 +192,9 @@ interface BoxProps {
 }
 
 function LaneBox({ place, node, entries, note }: BoxProps) {
-  const { run } = node;
+  const { run, on } = node;
   const numbers = run.testedPullRequests.map(({ prNumber }) => prNumber);
-  const beneath = run.dependentPrs ?? [];
+  const beneath = run.onTopOf ?? [];
   const isLit = numbers.some((number) => lit.value.has(number));
   const first = entries.get(numbers[0] ?? 0);
   const look = lookOfRun(run);
@@ -221,6 +228,11 @@ function LaneBox({ place, node, entries, note }: BoxProps) {
             {check.name}
           </span>
         ))}
+        {on.length > 0 && (
+          <span class="tag quiet" title={`Also on top of ${listNumbers(on)}`}>
+            also on {shortOf(on)}
+          </span>
+        )}
         {run.reuses !== undefined && <span class="tag">reused: same files as a run</span>}
         {run.createdAt !== undefined && run.status === 'IN_PROGRESS' && (
           <span class="muted since">

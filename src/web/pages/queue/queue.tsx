@@ -6,7 +6,7 @@ import { keyOf, nameOf, queueBody, touches } from '../../core/places.ts';
 import type { AllTesting, Queue } from '../../core/replies.ts';
 import { type Resource, useResource } from '../../core/resource.ts';
 import type { QueuePlace, QueuePage as Tab } from '../../core/route.ts';
-import { lookOfQueue } from '../../model/state.ts';
+import { hasLeft, lookOfQueue } from '../../model/state.ts';
 import { EntryList } from '../../ui/entry-list.tsx';
 import { QueueHead, useTitle } from '../../ui/layout.tsx';
 import { lazy } from '../../ui/lazy.tsx';
@@ -71,10 +71,7 @@ function LiveQueue({ place }: { readonly place: QueuePlace }) {
     },
     { isTouchedBy: (event) => at === undefined && touches(place, event) },
   );
-  const look =
-    queue.value === undefined
-      ? undefined
-      : lookOfQueue({ state: queue.value.state, isHeld: queue.value.held !== undefined });
+  const look = queue.value === undefined ? undefined : lookOfQueue(queue.value);
   const word = look === undefined || look.word === 'Running' ? '' : `${look.word}: `;
   useTitle(`${word}${nameOf(place.repo)} ${place.branch}`, look?.tone);
   return (
@@ -105,7 +102,7 @@ function Summary({ place, queue, isPast, onChange }: SummaryProps) {
     <section class="summary" aria-label="State of the queue">
       <div class="title-row">
         <h1>
-          {place.branch} <State look={lookOfQueue({ state, isHeld: held !== undefined })} isLarge />
+          {place.branch} <State look={lookOfQueue(queue)} isLarge />
         </h1>
         {!isPast && <QueueActions place={place} queue={queue} onChange={onChange} />}
       </div>
@@ -184,7 +181,7 @@ function LeftLately({ place }: { readonly place: QueuePlace }) {
     },
     { isTouchedBy: (event) => touches(place, event) && /^pull_request\.(merged|failed|canceled)$/.test(event.type) },
   );
-  const entries = left.value?.pullRequests ?? [];
+  const entries = (left.value?.pullRequests ?? []).filter(hasLeft);
   if (entries.length === 0) return null;
   return (
     <>

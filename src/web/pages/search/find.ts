@@ -61,9 +61,9 @@ export function findQueues(org: string, { queues }: Catalog, text: string): read
   return queues
     .filter(({ repo, branch }) => fits(text, nameOf(repo), branch))
     .slice(0, MOST_FOUND)
-    .map(({ repo, branch, state, held }) => ({
+    .map(({ repo, branch, ...queue }) => ({
       path: toPath({ page: 'queue', org, repo, branch }),
-      look: lookOfQueue({ state, isHeld: held !== undefined }),
+      look: lookOfQueue(queue),
       title: `${nameOf(repo)} › ${branch}`,
       detail: repo.host,
     }));
