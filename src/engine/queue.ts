@@ -268,8 +268,12 @@ export interface Because {
   readonly actor?: string | undefined;
   /** The entry that is the cause, if one is. */
   readonly prNumber?: PrNumber;
+  /** The members of the run that is the cause, if it has several and no single one is known to be the cause. */
+  readonly among?: readonly PrNumber[];
   /** A run with that entry failed, and it may yet turn out not to be to blame. */
   readonly isUndecided?: true;
+  /** A run with that entry takes too long, and the line goes on without it. */
+  readonly isSlow?: true;
   readonly candidate?: CandidateNumber;
   /** The required checks that failed. */
   readonly checks?: readonly string[];

@@ -2,7 +2,7 @@ import type { Entry, Queue } from '../engine/queue.ts';
 import { findBaseTest } from '../engine/suspicion.ts';
 import { type Beyond, commandsOf, type Explanation, reason } from './explanation.ts';
 import { headlineOf } from './headlines.ts';
-import { listOf, prName, shortSha, theChecks } from './phrases.ts';
+import { listOf, listPrs, prName, shortSha, theChecks } from './phrases.ts';
 import { type Told, tellChange } from './reasons.ts';
 import {
   failureReasons,
@@ -92,5 +92,8 @@ function onTopText({ because }: Entry, { gone }: Beyond): string | undefined {
     const { title, landedSha } = gone.get(prNumber) ?? {};
     return `${prName({ prNumber, title })}${landedSha === undefined ? '' : ` (landed since as ${shortSha(landedSha)})`}`;
   });
-  return `${theChecks(checks)} failed when it was tested on top of ${listOf(ahead)}. It may pass without ${ahead.length === 1 ? `#${onTopOf[0]}` : 'them'}.`;
+  // What has landed is beneath it from now on.
+  const left = onTopOf.filter((prNumber) => gone.get(prNumber)?.landedSha === undefined);
+  const without = left.length === 0 ? '' : ` It may pass without ${listPrs(left.map((prNumber) => ({ prNumber })))}.`;
+  return `${theChecks(checks)} failed when it was tested on top of ${listOf(ahead)}.${without}`;
 }
