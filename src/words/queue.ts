@@ -72,7 +72,12 @@ export function targetReasons(queue: Queue, held: readonly FailedCheck[] = []): 
     const text = heads > 0 ? 'does not exist any more' : 'was not found yet, or does not exist';
     return [reason('TARGET_UNKNOWN', `The branch ${branch} ${text}.`)];
   }
-  return hold === undefined ? [] : [{ ...holdReason(queue, hold), reasons: failureReasons(held) }];
+  return hold === undefined ? [] : [{ ...holdReason(queue, hold), reasons: failureReasons(held).map(ofBranch) }];
+}
+
+/** Failures of the entry itself have another code. */
+function ofBranch(failed: ExplanationReason): ExplanationReason {
+  return { ...failed, code: 'TARGET_CHECK_FAILED' };
 }
 
 export function holdReason(queue: Queue, { cause, candidate, since }: Hold): ExplanationReason {

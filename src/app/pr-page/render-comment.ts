@@ -222,13 +222,17 @@ function renderReasons(reasons: readonly ExplanationReason[], ours: ReadonlySet<
   const add = (list: readonly ExplanationReason[], depth: number) => {
     for (const reason of list.flatMap(simplify)) {
       if (lines.length < MAX_REASONS)
-        lines.push(`${'  '.repeat(depth)}- ${words(withPlainTimes(reason.text), { ours })}`);
+        lines.push(`${'  '.repeat(depth)}- ${words(withPlainTimes(reason.text), { ours })}${renderDetails(reason)}`);
       else left += 1;
       if (depth + 1 < MAX_DEPTH) add(reason.reasons, depth + 1);
     }
   };
   add(reasons, 0);
   return left === 0 ? lines : [...lines, `- ${left} more`];
+}
+
+function renderDetails({ url }: ExplanationReason): string {
+  return url === undefined ? '' : ` ${link('Details', url)}`;
 }
 
 /** Leaves out reasons that the comment shows elsewhere, or that change within moments. */
