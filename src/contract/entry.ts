@@ -178,6 +178,7 @@ export const EntryRecord = record('Entry', "One pull request's stay in the queue
   explanation: Type.Optional(ExplanationSchema),
   forecast: Type.Optional(Forecast),
   landed: Type.Optional(LandedSchema),
+  note: Type.Optional(text('After an act: what it did not change, and why.')),
   ...lookedBack,
   ...versioned,
 });

@@ -1,5 +1,6 @@
 import { assert } from '../lib/assert.ts';
 import { deleteIn, listOf } from '../lib/int-map.ts';
+import { present } from '../lib/present.ts';
 import type { Sha } from '../lib/sha.ts';
 import { noteTargetMoved } from './bisection-runs.ts';
 import { type Candidate, compositionOf, type Landed, type Landing, type LastPass } from './candidate.ts';
@@ -192,7 +193,8 @@ function mergeEntry(
   const reason = isDirect ? 'MERGE_GRAPH_DIRECT_MERGE' : 'MERGE_GRAPH_MERGE';
   const merged = { ...entry, candidate: undefined, removalAskedBy: undefined, landed };
   if (!isDirect) learnDecision(work, entry, 0);
-  move(work, merged, { to: 'MERGED', reason, candidate: candidate.number });
+  const { removalAskedBy: tooLateFor } = entry;
+  move(work, merged, { to: 'MERGED', reason, candidate: candidate.number, ...present({ tooLateFor }) });
 }
 
 interface Strayed {

@@ -286,6 +286,8 @@ export interface Because {
   readonly waived?: readonly WaivedCheck[];
   /** The files that conflict, as far as the forge names them. */
   readonly files?: readonly string[];
+  /** The actor who asked to remove it while it landed. */
+  readonly tooLateFor?: string;
 }
 
 export interface Admission {

@@ -250,6 +250,7 @@ function waiverText({ waived = [] }: Facts): string {
   return ` Waived: ${parts.join('; ')}.`;
 }
 
-function proofText({ landed }: Facts): string {
-  return landed === undefined ? '' : ` ${landedText(landed)}`;
+function proofText({ landed, tooLateFor }: Facts): string {
+  const late = tooLateFor === undefined ? '' : ` ${tooLateFor} asked to remove it while it landed, too late.`;
+  return `${landed === undefined ? '' : ` ${landedText(landed)}`}${late}`;
 }

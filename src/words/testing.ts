@@ -19,7 +19,7 @@ import { named, type View } from './view.ts';
 export function candidateReasons(view: View, entry: Entry, candidate: Candidate, depth: number): ExplanationReason[] {
   switch (candidate.state) {
     case 'passed':
-      return passedReasons(view, candidate, depth);
+      return passedReasons(view, entry, candidate, depth);
     case 'failed':
       return isRunAgain(candidate) ? [runAgainReason(candidate)] : failedReasons(view, candidate, depth);
     case 'waiting':
@@ -108,11 +108,13 @@ export function heardText(required: readonly string[], heard: readonly string[])
   return ` CI reported ${which}, which is not required.${question}`;
 }
 
-function passedReasons(view: View, candidate: Candidate, depth: number): ExplanationReason[] {
+function passedReasons(view: View, entry: Entry, candidate: Candidate, depth: number): ExplanationReason[] {
   const { queue } = view;
   const { number: testRun } = candidate;
   if (queue.landing?.candidate === testRun) {
-    return [reason('LANDING', 'Sluice lands it right now.', { testRun, since: queue.landing.since })];
+    const { removalAskedBy: who } = entry;
+    const asked = who === undefined ? '' : ` ${who} asked to remove it: it leaves the queue unless it lands.`;
+    return [reason('LANDING', `Sluice lands it right now.${asked}`, { testRun, since: queue.landing.since })];
   }
   const ahead = unlanded(queue, candidate.beneath);
   if (ahead.length > 0) return [...waitingForSome(view, ahead, depth), ...judgementReasons(candidate)];
