@@ -5,7 +5,7 @@ import type { Check } from './check.ts';
 import type { JudgementFinding } from './judgement.ts';
 import type { Priority } from './priority.ts';
 import type { PrNumber, PullRequestFacts } from './pull-request.ts';
-import type { EntryId, RequestableQueueState } from './queue.ts';
+import type { Entry, EntryId, RequestableQueueState } from './queue.ts';
 import type { ReasonCode } from './reason.ts';
 import type { RequiredSources, StartProblem } from './required.ts';
 import type { QueueSettings } from './settings.ts';
@@ -21,6 +21,7 @@ export type QueueEvent =
   | PullRequestObserved
   | RemovedPullRequestObserved
   | TargetObserved
+  | LandingsCompared
   | CandidateEvent
   | TimePassed;
 
@@ -115,6 +116,13 @@ export interface TargetObserved extends Happening {
   readonly since: number;
   /** The head that the queue knew is an ancestor of this one: no commit was removed from the branch. */
   readonly isDescendant: boolean;
+}
+
+/** What landed was compared with a branch that was moved outside the queue. */
+export interface LandingsCompared extends Happening {
+  readonly kind: 'landings_compared';
+  /** Landed entries in their last state, with what is so now: the branch has lost them, or has them again. */
+  readonly entries: readonly Entry[];
 }
 
 interface OfCandidate extends Happening {

@@ -239,6 +239,8 @@ export interface Entry {
   /** The actor who cancelled it while it was landing. It leaves unless it lands. */
   readonly removalAskedBy: string | undefined;
   readonly landed: Landed | undefined;
+  /** The branch was rewritten, and lost what landed. */
+  readonly lost: { readonly at: Instant } | undefined;
 }
 
 /** The defaults of a new submission. */
@@ -260,6 +262,7 @@ export const NEW_ENTRY = {
   isDirectMergeSpent: false,
   removalAskedBy: undefined,
   landed: undefined,
+  lost: undefined,
 } satisfies Partial<Entry>;
 
 export interface Because {

@@ -40,6 +40,7 @@ export function headlineOf(
 ): Headline {
   const { state, bisection, because } = entry;
   const { reason } = because;
+  if (entry.lost !== undefined) return { icon: '⚠️', text: `Landed, and no longer on ${queue.branch}` };
   if (state === 'MERGED' && reason === 'MANUAL_MERGE') return BY_HAND;
   if (state === 'MERGED' && reason === 'MERGE_GRAPH_DIRECT_MERGE') return DIRECT;
   if (isUntested(entry)) return UNTESTED;

@@ -95,7 +95,7 @@ function renderTree({ entry, explanation, linkable }: PageFacts): string[] {
 function renderEnd(situation: PageFacts): string[] {
   const { entry, run, explanation, linkable } = situation;
   const { actor, checks } = entry.because;
-  if (entry.landed !== undefined) return [];
+  if (entry.landed !== undefined && entry.lost === undefined) return [];
   const text = explanation.reasons[0]?.text ?? explanation.summary;
   const isListed = run !== undefined && run.failed.length > 0;
   if (isListed && text === `${theChecks(checks)} failed.`) return [];
@@ -172,7 +172,7 @@ function listNames(names: readonly string[]): string {
 
 function renderLanded({ entry, branch, page, linkable }: PageFacts): string[] {
   const { landed } = entry;
-  if (landed === undefined || entry.state !== 'MERGED') return [];
+  if (landed === undefined || entry.state !== 'MERGED' || entry.lost !== undefined) return [];
   const commit = link(code(landed.sha.slice(0, 12)), page === undefined ? undefined : `${page}/commit/${landed.sha}`);
   const proof = words(landingProof(landed), { ours: linkable });
   return ['', `It is on ${code(branch)}. Its commit ${commit} ${proof}.`, ...renderWaived(landed)];
