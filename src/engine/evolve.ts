@@ -312,7 +312,8 @@ function isSameTrouble(a: Entry['pr'], b: Entry['pr']): boolean {
 
 /** Whether the observed state ends the entry. The most specific reason comes first. */
 // SPEC E8, E9, E10, E20
-function endOf(queue: Queue, entry: Entry, { pr }: PullRequestObserved): Move | undefined {
+function endOf(queue: Queue, entry: Entry, { pr, landedAs }: PullRequestObserved): Move | undefined {
+  if (landedAs !== undefined) return { to: 'MERGED', reason: 'MERGE_GRAPH_MERGE', landedAs };
   if (pr?.status === 'merged') {
     if (pr.baseBranch !== queue.branch) return cancelled('PR_MERGED_INTO_OTHER_BRANCH');
     return { to: 'MERGED', reason: 'MANUAL_MERGE' };

@@ -2,6 +2,7 @@ import type { Brand } from '../lib/brand.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { IntMap } from '../lib/int-map.ts';
 import { emptyIntMap, getIn } from '../lib/int-map.ts';
+import type { Sha } from '../lib/sha.ts';
 import { emptySortedList, type SortedList } from '../lib/sorted-list.ts';
 import type { Bisection } from './bisection.ts';
 import type {
@@ -289,6 +290,8 @@ export interface Because {
   readonly waived?: readonly WaivedCheck[];
   /** The files that conflict, as far as the forge names them. */
   readonly files?: readonly string[];
+  /** The commit that it landed as, if the record of the landing is lost. */
+  readonly landedAs?: Sha;
   /** The actor who asked to remove it while it landed. */
   readonly tooLateFor?: string;
 }

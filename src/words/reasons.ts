@@ -2,7 +2,7 @@ import type { Landed } from '../engine/candidate.ts';
 import type { Because } from '../engine/queue.ts';
 import type { ReasonCode } from '../engine/reason.ts';
 import { landedText } from './landing.ts';
-import { checksOr, inFiles, listOf, theChecks } from './phrases.ts';
+import { checksOr, inFiles, listOf, shortSha, theChecks } from './phrases.ts';
 
 /** A change of an entry's state. */
 export interface Change {
@@ -250,7 +250,9 @@ function waiverText({ waived = [] }: Facts): string {
   return ` Waived: ${parts.join('; ')}.`;
 }
 
-function proofText({ landed, tooLateFor }: Facts): string {
+function proofText({ landed, landedAs, tooLateFor }: Facts): string {
+  if (landedAs !== undefined)
+    return ` Its commit ${shortSha(landedAs)} there is signed by Sluice. The record of its landing is lost, as after a restore.`;
   const late = tooLateFor === undefined ? '' : ` ${tooLateFor} asked to remove it while it landed, too late.`;
   return `${landed === undefined ? '' : ` ${landedText(landed)}`}${late}`;
 }
