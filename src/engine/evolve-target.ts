@@ -22,7 +22,7 @@ export function observeTarget(work: Work, event: TargetObserved): Outcome {
 
 /** The target branch was pushed to outside the queue. Nothing in the line was tested on its new head. */
 // SPEC C6
-// SPEC L36
+// SPEC L37
 export function moveTarget(work: Work, to: Pick<TargetObserved, 'head' | 'isDescendant' | 'isOwn'>): void {
   const { queue } = work;
   const isFirstLook = queue.heads === 0;

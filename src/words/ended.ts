@@ -91,7 +91,6 @@ export function tellEnd(queue: Pick<Queue, 'branch' | 'hasPages'>, entry: Entry,
 }
 
 /** Forges close a pull request that landed, for good. Plain git has nothing to close. */
-// SPEC N14
 function tellLoss({ branch, hasPages }: Pick<Queue, 'branch' | 'hasPages'>, { landed }: Entry, at: Instant): Told {
   const as = landed === undefined ? '' : ` as ${shortSha(landed.sha)}`;
   const again = hasPages ? 'Open it again as a new pull request' : 'Submit it again';

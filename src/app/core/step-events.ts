@@ -277,7 +277,6 @@ function batchesMoved(step: StepOf, runOf: RunOf): Happening[] {
   });
 }
 
-// SPEC N14
 function lostEvents({ event, result: { ended, queue } }: StepOf): Happening[] {
   if (event.kind !== 'landings_compared') return [];
   return ended.flatMap(({ prNumber, landed, lost }) => {
