@@ -16,6 +16,7 @@ export async function renderCliContract() {
   const monitorTypes = setMonitor.body.properties.monitor.properties.type.enum;
   const table = {
     routes: Object.fromEntries(operations.flatMap(listRoute)),
+    fields: Object.fromEntries(operations.flatMap(listFields)),
     choices: {
       pullRequestState: upper(listPullRequests.body.properties.state.enum),
       scope: createApiToken.body.properties.scopes.items.enum,
@@ -43,6 +44,14 @@ function listRoute({ name, method, path, scope }) {
     ...(scope === 'read' ? { isRead: true } : {}),
   };
   return Object.keys(route).length === 0 ? [] : [[name, route]];
+}
+
+/** The names that a reply can have, and an item of a list in it. As one text: a line for each would be a thousand. */
+function listFields({ name, reply }) {
+  const { properties = {} } = reply;
+  const items = Object.values(properties).flatMap((field) => Object.keys(field.items?.properties ?? {}));
+  const own = Object.keys(properties);
+  return own.length === 0 ? [] : [[name, `${own.join(',')};${[...new Set(items)].join(',')}`]];
 }
 
 const FIELD_PARTS = ['type', 'enum', 'anyOf', 'items', 'description', 'default'];

@@ -52,6 +52,10 @@ describe('the words for an entry', () => {
     const outside = formatWith({ ...reason('test failed.'), url: 'https://ci.acme.dev/7' });
     assert.match(outside, / {2}- test failed\. https:\/\/ci\.acme\.dev\/7\n/);
     assert.doesNotMatch(outside, /sluice logs/);
+    const repeated = formatWith(
+      reason('The check test failed.', [{ ...reason('test failed.'), url: 'https://ci.acme.dev/8' }]),
+    );
+    assert.match(repeated, /- test failed\. https:\/\/ci\.acme\.dev\/8\n/);
     const inside = formatWith(reason('It failed.', [reason('test failed. Read its output: sluice logs 0f6f')]));
     assert.match(inside, /What it printed: sluice logs \S+ test\n/);
   });

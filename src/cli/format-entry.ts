@@ -117,11 +117,11 @@ function formatExplanation(explanation: Explanation | undefined): string[] {
   return [`${lines.join('\n')}\n`];
 }
 
-/** The reasons behind a reason, indented. A reason that the sentence already has is not repeated. */
+/** The reasons behind a reason, indented. A reason that the sentence already has is not repeated, but its link is. */
 function formatReasons({ text, reasons }: ExplanationReason, indent: string): string[] {
   const said = text.toLowerCase();
   return reasons.flatMap((inner) => [
-    ...(said.includes(inner.text.toLowerCase().replace(/\.$/, ''))
+    ...(inner.url === undefined && said.includes(inner.text.toLowerCase().replace(/\.$/, ''))
       ? []
       : [wrapLine(`${indent}- `, formatReason(inner))]),
     ...formatReasons(inner, `${indent}  `),

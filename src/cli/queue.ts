@@ -142,7 +142,10 @@ function defineUpdate(queue: Command): void {
         if (Object.keys(changes).length === 0)
           throw usageError('Say what to change, such as --concurrency 8. --help lists every setting.');
         const reply = await context.call('updateQueue', { repo, targetBranch, ...changes });
-        context.show(reply, () => `Changed.${describeSwitch(repo, reply)}\n\n${describeQueue(repo, reply)}`);
+        context.show(reply, () => {
+          const changed = reply.note === undefined ? `Changed.${describeSwitch(repo, reply)}\n\n` : '';
+          return `${changed}${describeQueue(repo, reply)}`;
+        });
       }),
     );
   addExamples(command, [

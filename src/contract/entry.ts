@@ -202,6 +202,8 @@ export const EntryRecord = record('Entry', "One pull request's stay in the queue
   explanation: Type.Optional(ExplanationSchema),
   forecast: Type.Optional(Forecast),
   landed: Type.Optional(LandedSchema),
+  lostAt: Type.Optional(instant('When the branch was rewritten without what landed. Absent: the branch has it.')),
+  note: Type.Optional(text('After an act: what it did not change, and why.')),
   ...lookedBack,
   ...versioned,
 });

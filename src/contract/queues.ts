@@ -100,7 +100,10 @@ const alarms = list(
   'Alarms of the last 7 days, newest first, at most 10. Not on /trunk/v1.',
 );
 
-const QueueConfig = record('QueueConfig', 'A queue and its settings.', configFields);
+const QueueConfig = record('QueueConfig', 'A queue and its settings.', {
+  ...configFields,
+  note: Type.Optional(text('That the request changed nothing, and why.')),
+});
 
 const Queue = record('Queue', 'A queue, its settings and what is in it.', {
   ...configFields,

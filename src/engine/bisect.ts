@@ -13,7 +13,6 @@ import { type Candidate, compositionOf, isRunAgain, type Member } from './candid
 import { learnFailure } from './learn.ts';
 import { behindFailedRun, takeOut } from './line.ts';
 import { concludePrefixes, isUntouched, settleSearched } from './prefix-search.ts';
-import type { PrNumber } from './pull-request.ts';
 import { type Because, findCandidate } from './queue.ts';
 import { removeEntry } from './remove-entry.ts';
 import { composedWithOf, unlanded } from './roster.ts';
@@ -42,9 +41,8 @@ export function startBisection(work: Work, candidate: Candidate): void {
   const isOnBase = unlanded(queue, candidate.beneath).length === 0 && composedWithOf(queue, candidate).length === 0;
   const failedSets = isOnBase ? [setKey(candidate.members)] : [];
   const entries = unlanded(queue, candidate.members);
-  const [first] = entries;
-  assert(first !== undefined, 'a failed batch has members');
-  takeOut(work, entries, behindFailedRun(first.prNumber));
+  assert(entries.length > 0, 'a failed batch has members');
+  takeOut(work, entries, behindFailedRun(candidate.members));
   for (const { prNumber } of entries) {
     const entry = { ...entryOf(work, prNumber), bisection: number };
     const { reason: _reason, ...failure } = entry.because;
@@ -152,7 +150,7 @@ function splitFront(work: Work, place: SearchPosition, front: SearchPart, run: C
   const checks = run.failure?.checks ?? [];
   const because: Because = { reason: 'BISECTION_REQUIRED', candidate: run.number, checks };
   // SPEC B13
-  regroupRest(work, place, 1, behindFailedRun(run.members[0]?.prNumber as PrNumber));
+  regroupRest(work, place, 1, behindFailedRun(run.members));
   dropRun(work, front, because);
   keepChain(work, place, ({ survivors, parts, ...chain }) => ({
     ...chain,

@@ -21,6 +21,7 @@ export type QueueEvent =
   | PullRequestObserved
   | RemovedPullRequestObserved
   | TargetObserved
+  | LandingsCompared
   | CandidateEvent
   | TimePassed;
 
@@ -95,6 +96,8 @@ export interface PullRequestObserved extends Happening {
   readonly prNumber: PrNumber;
   readonly pr: PullRequestFacts | undefined;
   readonly targets: ImpactedTargets | undefined;
+  /** The commit on the branch that this queue signed, if its own record of the landing is lost. */
+  readonly landedAs?: Sha;
 }
 
 /** The present state of a pull request that was removed for a failure of the branch, read from the forge. */
@@ -115,6 +118,15 @@ export interface TargetObserved extends Happening {
   readonly since: number;
   /** The head that the queue knew is an ancestor of this one: no commit was removed from the branch. */
   readonly isDescendant: boolean;
+  /** This queue made the commit and landed it, and its own record of that is lost. */
+  readonly isOwn?: true;
+}
+
+/** What landed was compared with a branch that was moved outside the queue. */
+export interface LandingsCompared extends Happening {
+  readonly kind: 'landings_compared';
+  /** Landed entries in their last state, with what is so now: the branch has lost them, or has them again. */
+  readonly entries: readonly Entry[];
 }
 
 interface OfCandidate extends Happening {

@@ -195,7 +195,8 @@ function mergeEntry(
   const reason = isDirect ? 'MERGE_GRAPH_DIRECT_MERGE' : 'MERGE_GRAPH_MERGE';
   const merged = { ...entry, candidate: undefined, removalAskedBy: undefined, landed };
   if (!isDirect) learnDecision(work, entry, 0);
-  move(work, merged, { to: 'MERGED', reason, candidate: candidate.number });
+  const { removalAskedBy: tooLateFor } = entry;
+  move(work, merged, { to: 'MERGED', reason, candidate: candidate.number, ...present({ tooLateFor }) });
 }
 
 interface Strayed {

@@ -22,12 +22,17 @@ export function observeTarget(work: Work, event: TargetObserved): Outcome {
 
 /** The target branch was pushed to outside the queue. Nothing in the line was tested on its new head. */
 // SPEC C6
-export function moveTarget(work: Work, to: { readonly head: Sha | undefined; readonly isDescendant: boolean }): void {
+// SPEC L37
+export function moveTarget(work: Work, to: Pick<TargetObserved, 'head' | 'isDescendant' | 'isOwn'>): void {
   const { queue } = work;
   const isFirstLook = queue.heads === 0;
   const isDescendant = to.isDescendant && queue.head !== undefined;
-  startAgain(work, { ...to, isDescendant }, { reason: 'MANUAL_PUSH_TO_TARGET_BRANCH' });
-  if (!isFirstLook) raiseAlarm(work, queue.head?.sha, to.head);
+  startAgain(
+    work,
+    { ...to, isDescendant },
+    { reason: to.isOwn ? 'TARGET_BRANCH_MOVED' : 'MANUAL_PUSH_TO_TARGET_BRANCH' },
+  );
+  if (!isFirstLook && !to.isOwn) raiseAlarm(work, queue.head?.sha, to.head);
 }
 
 interface Stray {

@@ -4,6 +4,7 @@ import { present } from '../lib/present.ts';
 import { withMode } from './entry-index.ts';
 import type {
   ImpactedTargetsSet,
+  LandingsCompared,
   PullRequestCancelled,
   PullRequestObserved,
   PullRequestSubmitted,
@@ -61,6 +62,8 @@ export function evolve(work: Work, event: QueueEvent): Outcome {
       return readmit(work, event);
     case 'target_observed':
       return observeTarget(work, event);
+    case 'landings_compared':
+      return compareLandings(work, event);
     case 'time_passed':
       return APPLIED;
     case 'candidate_built':
@@ -77,6 +80,17 @@ export function evolve(work: Work, event: QueueEvent): Outcome {
     default:
       return unreachable(event);
   }
+}
+
+/** Only the records change. A pull request that was submitted again has another one by now. */
+// SPEC N14
+function compareLandings(work: Work, { entries }: LandingsCompared): Outcome {
+  for (const entry of entries) {
+    if (findEntry(work.queue, entry.prNumber) !== undefined) continue;
+    work.ended.push(entry);
+    tell(work, entry.prNumber);
+  }
+  return APPLIED;
 }
 
 // SPEC Q4, Q5, Q6
@@ -298,7 +312,8 @@ function isSameTrouble(a: Entry['pr'], b: Entry['pr']): boolean {
 
 /** Whether the observed state ends the entry. The most specific reason comes first. */
 // SPEC E8, E9, E10, E20
-function endOf(queue: Queue, entry: Entry, { pr }: PullRequestObserved): Move | undefined {
+function endOf(queue: Queue, entry: Entry, { pr, landedAs }: PullRequestObserved): Move | undefined {
+  if (landedAs !== undefined) return { to: 'MERGED', reason: 'MERGE_GRAPH_MERGE', landedAs };
   if (pr?.status === 'merged') {
     if (pr.baseBranch !== queue.branch) return cancelled('PR_MERGED_INTO_OTHER_BRANCH');
     return { to: 'MERGED', reason: 'MANUAL_MERGE' };

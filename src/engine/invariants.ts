@@ -104,7 +104,8 @@ function breachOfEndings({ ended, queue, transitions }: Step): string | undefine
     if (submissions.has(entry.submission)) return `#${entry.prNumber} left twice in one step`;
     submissions.add(entry.submission);
     if (findEntry(queue, entry.prNumber)?.submission === entry.submission) return `#${entry.prNumber} left and stayed`;
-    const isByQueue = entry.state === 'MERGED' && entry.because.reason !== 'MANUAL_MERGE';
+    const { reason, landedAs } = entry.because;
+    const isByQueue = entry.state === 'MERGED' && reason !== 'MANUAL_MERGE' && landedAs === undefined;
     if (isByQueue !== (entry.landed !== undefined)) return `#${entry.prNumber} is ${entry.state} against its landing`;
   }
   return transitions.some(({ because }) => because.reason === undefined) ? 'a transition has no reason' : undefined;

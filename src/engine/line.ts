@@ -11,9 +11,21 @@ export function abandon(work: Work, candidate: Candidate, because: Because): voi
   abandonAllWith(work, candidate.members, because, new Set());
 }
 
-/** For entries behind a run that failed while nothing is known of its members. */
-export function behindFailedRun(prNumber: PrNumber): Because {
-  return { reason: 'PREREQUISITE_MERGE_ITEM_FAILED', prNumber, isUndecided: true };
+/** For entries behind a run that failed. Of several members, none is named as the cause before it is known. */
+export function behindFailedRun(members: readonly Member[]): Because {
+  return { reason: 'PREREQUISITE_MERGE_ITEM_FAILED', isUndecided: true, ...causeAmong(members) };
+}
+
+/** For entries behind a run that goes on apart from the line, because it takes too long. */
+export function behindSlowRun(members: readonly Member[]): Because {
+  return { reason: 'PREREQUISITE_MERGE_ITEM_SET_ASIDE', isSlow: true, ...causeAmong(members) };
+}
+
+function causeAmong(members: readonly Member[]): Pick<Because, 'prNumber' | 'among'> {
+  const [first, ...others] = members.map(({ prNumber }) => prNumber);
+  return first === undefined || others.length > 0
+    ? { among: members.map(({ prNumber }) => prNumber) }
+    : { prNumber: first };
 }
 
 /** Abandons everything built on a candidate of the line. */

@@ -4,7 +4,7 @@ import { findBisection, getBisection, keepBisection, runsOf, tidy } from './bise
 import { branchSubjectOf, type Candidate, type CandidateNumber, type Ending, isUnderTest } from './candidate.ts';
 import { learnFailure } from './learn.ts';
 import { confirmationsNeeded } from './learned.ts';
-import { abandonBehind, behindFailedRun } from './line.ts';
+import { abandonBehind, behindFailedRun, behindSlowRun } from './line.ts';
 import {
   failuresMissing,
   isBehindAccused,
@@ -14,7 +14,6 @@ import {
   membersOf,
   shortestFailure,
 } from './prefixes.ts';
-import type { PrNumber } from './pull-request.ts';
 import { type Because, type Entry, findCandidate, mayWork, toMember } from './queue.ts';
 import { removeEntry } from './remove-entry.ts';
 import { candidatesFor, composedWithOf, unlanded } from './roster.ts';
@@ -39,8 +38,8 @@ import { addCandidate, endCandidate, entryOf, keep, keepCandidate, type Move, mo
 export function searchCandidate(work: Work, candidate: Candidate): void {
   const { queue } = work;
   assert(queue.head !== undefined, 'a candidate of the line has a target');
-  const first = candidate.members[0]?.prNumber as PrNumber;
-  abandonBehind(work, candidate, behindFailedRun(first));
+  const { members } = candidate;
+  abandonBehind(work, candidate, candidate.state === 'failed' ? behindFailedRun(members) : behindSlowRun(members));
   const number = queue.bisectionsEver + 1;
   // A candidate that was to be composed with others did not test the head.
   const isOnHead = composedWithOf(queue, candidate).length === 0;
@@ -154,7 +153,7 @@ export function dropYoungestRun(work: Work, because: Because): boolean {
   }));
   endCandidate(work, youngest, { reason: because.reason, prNumber: because.prNumber });
   keepBisection(work, { ...search, chains });
-  settleSearched(work, search.number);
+  settleSearched(work, search.number, because);
   return true;
 }
 
@@ -267,7 +266,7 @@ function accuse(work: Work, search: Bisection, failed: Mark, isTrusted: boolean)
   const run = failed.runs.findLast(({ state }) => state === 'failed');
   const [entry] = unlanded(queue, membersOf(search).slice(0, 1));
   assert(run?.failure !== undefined && entry !== undefined, 'a failed prefix has a live member and a failure');
-  const because = behindFailedRun(entry.prNumber);
+  const because = behindFailedRun([toMember(entry)]);
   if (search.accused === undefined) {
     keepBisection(work, { ...search, accused: { isLast: false } });
     learnFailure(work, entry, run.failure);
@@ -314,13 +313,17 @@ function isBaseTrusted(work: Work, { base, chains: [chain] }: Bisection): boolea
   return false;
 }
 
-/** A member is under test as long as one run that contains it is, and has failed as long as one has. */
-export function settleSearched(work: Work, number: number): void {
+/**
+ * A member is under test as long as one run that contains it is, and has failed as long as one has. A member without a
+ * run is behind a shorter run that failed, or its run was ended `because` of something else.
+ */
+export function settleSearched(work: Work, number: number, because?: Because): void {
   const search = findBisection(work, number);
   if (search?.how !== 'prefixes') return;
-  const runs = marksOf(work.queue, search.chains).flatMap((mark) => mark.runs);
-  const first = membersOf(search)[0]?.prNumber as PrNumber;
-  const waiting: Move = { to: 'PENDING', ...behindFailedRun(first) };
+  const marks = marksOf(work.queue, search.chains);
+  const runs = marks.flatMap((mark) => mark.runs);
+  const suspects = membersOf(search).slice(0, shortestFailure(marks)?.length ?? 0);
+  const waiting: Move = { to: 'PENDING', ...(because ?? behindFailedRun(suspects)) };
   for (const entry of unlanded(work.queue, membersOf(search))) {
     const own = runs.filter(({ members }) => members.some(({ submission }) => submission === entry.submission));
     const testing = own.find(isUnderTest);

@@ -2,6 +2,7 @@ import type { Brand } from '../lib/brand.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { IntMap } from '../lib/int-map.ts';
 import { emptyIntMap, getIn } from '../lib/int-map.ts';
+import type { Sha } from '../lib/sha.ts';
 import { emptySortedList, type SortedList } from '../lib/sorted-list.ts';
 import type { Bisection } from './bisection.ts';
 import type {
@@ -242,6 +243,8 @@ export interface Entry {
   /** The actor who cancelled it while it was landing. It leaves unless it lands. */
   readonly removalAskedBy: string | undefined;
   readonly landed: Landed | undefined;
+  /** The branch was rewritten, and lost what landed. */
+  readonly lost: { readonly at: Instant } | undefined;
 }
 
 /** The defaults of a new submission. */
@@ -263,6 +266,7 @@ export const NEW_ENTRY = {
   isDirectMergeSpent: false,
   removalAskedBy: undefined,
   landed: undefined,
+  lost: undefined,
 } satisfies Partial<Entry>;
 
 export interface Because {
@@ -271,8 +275,12 @@ export interface Because {
   readonly actor?: string | undefined;
   /** The entry that is the cause, if one is. */
   readonly prNumber?: PrNumber;
+  /** The members of the run that is the cause, if it has several and no single one is known to be the cause. */
+  readonly among?: readonly PrNumber[];
   /** A run with that entry failed, and it may yet turn out not to be to blame. */
   readonly isUndecided?: true;
+  /** A run with that entry takes too long, and the line goes on without it. */
+  readonly isSlow?: true;
   readonly candidate?: CandidateNumber;
   /** The required checks that failed. */
   readonly checks?: readonly string[];
@@ -287,6 +295,10 @@ export interface Because {
   readonly repeated?: Repetition;
   /** The files that conflict, as far as the forge names them. */
   readonly files?: readonly string[];
+  /** The commit that it landed as, if the record of the landing is lost. */
+  readonly landedAs?: Sha;
+  /** The actor who asked to remove it while it landed. */
+  readonly tooLateFor?: string;
 }
 
 export interface Repetition {

@@ -1,18 +1,19 @@
 import { removeFromBisections } from './bisection-runs.ts';
 import { takeOut } from './line.ts';
-import type { Because, Entry, EntryState } from './queue.ts';
+import type { Because, Entry } from './queue.ts';
 import { type Move, move, type Work } from './work.ts';
 
 /** Takes an entry out of the queue in another way than landing it. Results of candidates that contain it are void. */
 // SPEC V27
 export function removeEntry(work: Work, entry: Entry, end: Move): void {
-  const because: Because = { reason: prerequisiteReason(end.to), prNumber: entry.prNumber };
+  const because: Because = { reason: prerequisiteReason(end), prNumber: entry.prNumber };
   takeOut(work, [entry], because);
   removeFromBisections(work, entry, because);
   move(work, { ...entry, candidate: undefined, conflictsWith: undefined, bisection: undefined }, end);
 }
 
-function prerequisiteReason(to: EntryState): Because['reason'] {
+function prerequisiteReason({ to, reason }: Move): Because['reason'] {
+  if (reason === 'MERGE_GRAPH_MERGE') return 'TARGET_BRANCH_MOVED';
   if (to === 'FAILED') return 'PREREQUISITE_MERGE_ITEM_FAILED';
   return to === 'MERGED' ? 'PREREQUISITE_MERGE_ITEM_MANUALLY_MERGED' : 'PREREQUISITE_MERGE_ITEM_CANCELLED';
 }

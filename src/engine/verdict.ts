@@ -15,7 +15,6 @@ import { isAwaited, MAX_REPETITIONS, NOT_JUDGED, NOTHING_FAILED } from './judgem
 import { learnFailure } from './learn.ts';
 import { abandonBehind, behindFailedRun } from './line.ts';
 import { searchCandidate } from './prefix-search.ts';
-import type { PrNumber } from './pull-request.ts';
 import { findCandidate, type Queue } from './queue.ts';
 import { removeEntry } from './remove-entry.ts';
 import { candidatesOf, lineOf, unlanded } from './roster.ts';
@@ -173,7 +172,7 @@ function abandonOnFailures(work: Work): void {
   for (const { number } of lineOf(work.queue)) {
     const candidate = findCandidate(work.queue, number);
     if (candidate === undefined || !isFailure(work.queue, candidate) || isRunAgain(candidate)) continue;
-    abandonBehind(work, candidate, behindFailedRun(candidate.members[0]?.prNumber as PrNumber));
+    abandonBehind(work, candidate, behindFailedRun(candidate.members));
   }
 }
 

@@ -88,6 +88,8 @@ export interface LineQuestion {
   readonly limit: number;
   /** Heads of pull requests whose landings are looked for. */
   readonly heads?: ReadonlyMap<PrNumber, Sha>;
+  /** The key of commits that this queue made. */
+  readonly proofKey?: Uint8Array;
 }
 
 export type LineAnswer =
@@ -106,6 +108,8 @@ export interface LineCommit {
   /** Author name and first line of the message, both shortened. */
   readonly author: string;
   readonly subject: string;
+  /** The candidate that it was made for, if the proof in its message is right. */
+  readonly provenCandidate?: string;
   /** The pull request, of those asked for, whose landing by Sluice ends with this commit: it contains the head. */
   readonly prNumber?: PrNumber;
 }
@@ -123,6 +127,8 @@ interface CandidateRequest {
   readonly repository: ForgeRepository;
   readonly targetBranch: string;
   readonly candidateId: string;
+  /** Signs the commits that are made. Absent: they are not signed. */
+  readonly proofKey?: Uint8Array;
 }
 
 export interface BuildRequest extends CandidateRequest {

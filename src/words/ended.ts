@@ -1,8 +1,9 @@
 import type { Entry, Queue } from '../engine/queue.ts';
 import { findBaseTest } from '../engine/suspicion.ts';
+import type { Instant } from '../lib/clock.ts';
 import { type Beyond, commandsOf, type Explanation, reason } from './explanation.ts';
 import { headlineOf } from './headlines.ts';
-import { listOf, prName, shortSha, theChecks } from './phrases.ts';
+import { listOf, listPrs, minuteOf, prName, shortSha, theChecks } from './phrases.ts';
 import { type Told, tellChange, withCode } from './reasons.ts';
 import {
   failureReasons,
@@ -20,7 +21,7 @@ const TO_FIX: ReadonlySet<string> = new Set(['TEST_RUN_REQUIRED_STATUS_FAILED', 
 export function explainEnded(queue: Queue, entry: Entry, beyond: Beyond): Explanation {
   const { branch } = queue;
   const { state, because, prNumber, landed } = entry;
-  const told = tellEnd(branch, entry, beyond);
+  const told = tellEnd(queue, entry, beyond);
   const text = withCode({ to: state, because }, told.text);
   const { last, failed = [] } = beyond;
   const headline = headlineOf({ branch }, entry).text;
@@ -33,7 +34,7 @@ export function explainEnded(queue: Queue, entry: Entry, beyond: Beyond): Explan
     ...reason(because.reason, text, about),
     reasons: state === 'FAILED' ? failureReasons(failed) : [],
   };
-  const isOver = state === 'MERGED' || landed !== undefined;
+  const isOver = (state === 'MERGED' || landed !== undefined) && entry.lost === undefined;
   return {
     headline,
     summary:
@@ -41,7 +42,10 @@ export function explainEnded(queue: Queue, entry: Entry, beyond: Beyond): Explan
         ? `Pull request #${prNumber} (MERGED): ${text}`
         : `Pull request #${prNumber}: ${headline} (${state}). ${text}`,
     next: isOver ? `Nothing to do: it is on ${branch}.` : nextAfterEnd(queue, entry, told),
-    commands: isOver ? [] : commandsOf(beyond, (place) => [`sluice pr submit ${place} ${prNumber}`]),
+    commands:
+      isOver || (entry.lost !== undefined && queue.hasPages)
+        ? []
+        : commandsOf(beyond, (place) => [`sluice pr submit ${place} ${prNumber}`]),
     reasons: [why, ...(last === undefined ? [] : judgementReasons(last))],
   };
 }
@@ -61,7 +65,9 @@ function nextAfterEnd(queue: Queue, { prNumber, submission }: Entry, { advice = 
 }
 
 /** With the facts from beyond the queue, the sentence says more than the timeline does. */
-export function tellEnd(branch: string, entry: Entry, beyond: Beyond): Told {
+export function tellEnd(queue: Pick<Queue, 'branch' | 'hasPages'>, entry: Entry, beyond: Beyond): Told {
+  const { branch } = queue;
+  if (entry.lost !== undefined) return tellLoss(queue, entry, entry.lost.at);
   const told = tellChange({ to: entry.state, branch, because: entry.because, landed: entry.landed });
   if (entry.state !== 'FAILED' || !TO_FIX.has(entry.because.reason)) return told;
   const { last, failed = [] } = beyond;
@@ -85,6 +91,16 @@ export function tellEnd(branch: string, entry: Entry, beyond: Beyond): Told {
   };
 }
 
+/** Forges close a pull request that landed, for good. Plain git has nothing to close. */
+function tellLoss({ branch, hasPages }: Pick<Queue, 'branch' | 'hasPages'>, { landed }: Entry, at: Instant): Told {
+  const as = landed === undefined ? '' : ` as ${shortSha(landed.sha)}`;
+  const again = hasPages ? 'Open it again as a new pull request' : 'Submit it again';
+  return {
+    text: `Landed${as}; ${branch} was rewritten at ${minuteOf(at)} and no longer contains it.`,
+    advice: `${again}, or ask who pushed.`,
+  };
+}
+
 /** "The check ci failed when it was tested on top of #2 "Add a cart" (landed since as 2644671)." */
 function onTopText({ because }: Entry, { gone }: Beyond): string | undefined {
   const { onTopOf = [], checks } = because;
@@ -93,5 +109,8 @@ function onTopText({ because }: Entry, { gone }: Beyond): string | undefined {
     const { title, landedSha } = gone.get(prNumber) ?? {};
     return `${prName({ prNumber, title })}${landedSha === undefined ? '' : ` (landed since as ${shortSha(landedSha)})`}`;
   });
-  return `${theChecks(checks)} failed when it was tested on top of ${listOf(ahead)}. It may pass without ${ahead.length === 1 ? `#${onTopOf[0]}` : 'them'}.`;
+  // What has landed is beneath it from now on.
+  const left = onTopOf.filter((prNumber) => gone.get(prNumber)?.landedSha === undefined);
+  const without = left.length === 0 ? '' : ` It may pass without ${listPrs(left.map((prNumber) => ({ prNumber })))}.`;
+  return `${theChecks(checks)} failed when it was tested on top of ${listOf(ahead)}.${without}`;
 }

@@ -97,7 +97,7 @@ function explainAdmitted(view: View, entry: Entry): Explanation {
   const frozen = freeze === undefined ? [] : [freezeReason(freeze, now)];
   // An entry that has passed waits for nothing but the freeze. Others wait for their tests first.
   const [before, behind] = entry.state === 'TESTS_PASSED' ? [frozen, []] : [[], frozen];
-  const whole = [...queueReasons(queue, now), ...targetReasons(queue)];
+  const whole = [...queueReasons(queue, now), ...targetReasons(queue, view.beyond.held)];
   const reasons = [...whole, ...before, ...own, ...reviewReasons(entry), ...behind];
   const [first] = reasons;
   const headline = headlineOf(queue, entry).text;

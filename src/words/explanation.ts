@@ -38,6 +38,8 @@ export interface Beyond {
   readonly last?: Candidate | undefined;
   /** The failed checks of the candidate that tests the entry, or that decided it. */
   readonly failed?: readonly FailedCheck[];
+  /** While the queue holds: the failed checks of the branch itself. */
+  readonly held?: readonly FailedCheck[];
   /** Pull requests that have left the queue. */
   readonly gone?: ReadonlyMap<number, GonePr> | undefined;
   readonly testBranch?: string | undefined;

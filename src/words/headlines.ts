@@ -25,7 +25,7 @@ const REFUSED: Headline = { icon: '❌', text: 'Could not be landed, and was rem
 const BY_HAND: Headline = { icon: '✅', text: 'Merged outside the queue' };
 const DIRECT: Headline = { icon: '✅', text: 'Landed directly: it was up to date and had passed' };
 const APART: Headline = { icon: '🔎', text: 'Tested apart from the line' };
-const ACCUSED: Headline = { icon: '❌', text: 'Failed; what was ahead of it is waited for' };
+const ACCUSED: Headline = { icon: '❌', text: 'Failed; it stays until the pull requests ahead of it have left' };
 const FROZEN: Headline = { icon: '🧊', text: 'Passed; lands when the freeze ends' };
 const PAUSED: Headline = { icon: '⏸️', text: 'In the queue, which is paused' };
 
@@ -40,11 +40,12 @@ export function headlineOf(
 ): Headline {
   const { state, bisection, because } = entry;
   const { reason } = because;
+  if (entry.lost !== undefined) return { icon: '⚠️', text: `Landed, and no longer on ${queue.branch}` };
   if (state === 'MERGED' && reason === 'MANUAL_MERGE') return BY_HAND;
   if (state === 'MERGED' && reason === 'MERGE_GRAPH_DIRECT_MERGE') return DIRECT;
   if (isUntested(entry)) return UNTESTED;
   if (state === 'FAILED' && (reason.startsWith('GITHUB_API_') || reason === 'PR_UPDATED_AT_MERGE_TIME')) return REFUSED;
-  if (bisection !== undefined) return searchedHeadline(queue, bisection);
+  if (bisection !== undefined) return searchedHeadline(queue, entry);
   if (state === 'PENDING' && queue.state === 'PAUSED') return PAUSED;
   if (state === 'TESTS_PASSED' && freezeOf({ frozen: queue.frozen }, entry) !== undefined) return FROZEN;
   if (state === 'PENDING' && queue.hold !== undefined && entry.candidate === undefined) return heldOf(queue.branch);
@@ -52,8 +53,13 @@ export function headlineOf(
   return HEADLINES[state];
 }
 
-function searchedHeadline({ bisections = [] }: Partial<Pick<Queue, 'bisections'>>, number: number): Headline {
+function searchedHeadline(
+  { branch, bisections = [] }: Pick<Queue, 'branch'> & Partial<Pick<Queue, 'bisections'>>,
+  { state, bisection: number }: Entry,
+): Headline {
   const search = bisections.find((other) => other.number === number);
+  if (search?.accused?.isLast === true && state !== 'PENDING_FAILURE')
+    return { icon: '🔎', text: `Failed on an older ${branch}; tested once more` };
   if (search?.accused !== undefined) return ACCUSED;
   return search?.how === 'prefixes' ? APART : BISECTED;
 }

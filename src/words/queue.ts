@@ -2,9 +2,10 @@ import type { Frozen, FrozenTime } from '../engine/freeze.ts';
 import { nextHeadTestAt } from '../engine/hold.ts';
 import type { Hold, HoldCause, Queue } from '../engine/queue.ts';
 import type { Instant } from '../lib/clock.ts';
-import { type ExplanationReason, reason } from './explanation.ts';
+import { type ExplanationReason, type FailedCheck, reason } from './explanation.ts';
 import { checksOr, clockTime, minuteOf, timeOf } from './phrases.ts';
 import { changeText } from './reasons.ts';
+import { failureReasons } from './tests.ts';
 
 /** The reasons that keep the whole queue: a decision of a person, or a stop by Sluice. */
 export function queueReasons(queue: Queue, now: Instant): ExplanationReason[] {
@@ -64,13 +65,19 @@ export function freezeReason(freeze: FrozenTime, now: Instant): ExplanationReaso
   return reason('QUEUE_FROZEN', text, { since });
 }
 
-export function targetReasons(queue: Queue): ExplanationReason[] {
+/** `held` are the failed checks of the branch itself. */
+export function targetReasons(queue: Queue, held: readonly FailedCheck[] = []): ExplanationReason[] {
   const { head, heads, hold, branch } = queue;
   if (head === undefined) {
     const text = heads > 0 ? 'does not exist any more' : 'was not found yet, or does not exist';
     return [reason('TARGET_UNKNOWN', `The branch ${branch} ${text}.`)];
   }
-  return hold === undefined ? [] : [holdReason(queue, hold)];
+  return hold === undefined ? [] : [{ ...holdReason(queue, hold), reasons: failureReasons(held).map(ofBranch) }];
+}
+
+/** Failures of the entry itself have another code. */
+function ofBranch(failed: ExplanationReason): ExplanationReason {
+  return { ...failed, code: 'TARGET_CHECK_FAILED' };
 }
 
 export function holdReason(queue: Queue, { cause, candidate, since }: Hold): ExplanationReason {
@@ -80,15 +87,20 @@ export function holdReason(queue: Queue, { cause, candidate, since }: Hold): Exp
     const text = `The queue is held: nothing can be tested on ${branch}, and no pull request is removed for that. ${configurationText(queue, cause)} ${headTestText(queue)} Setting requiredStatuses of the queue also ends the hold.`;
     return reason('CONFIGURATION_BROKEN', text, about);
   }
-  const text = `The queue is held: the head of ${branch} itself fails ${checksOr(cause.names, 'its checks')}. No pull request is removed for that, and nothing else is tested until ${branch} passes or moves. ${headTestText(queue)}`;
+  const text = `The queue is held: the head of ${branch} itself fails ${checksOr(cause.names, 'its checks')}. No pull request is removed for that, and nothing else is tested until ${branch} passes or moves, the queue is resumed (sluice queue resume), or the command of a check changes. ${headTestText(queue)}`;
   return reason('TARGET_RED', text, about);
 }
 
-/** The text of the alarm that begins with a hold. */
-export function holdAlarmText(queue: Pick<Queue, 'branch'>, cause: HoldCause): string {
+/** The text of the alarm that begins with a hold. `held` are the failed checks of the branch itself. */
+export function holdAlarmText(
+  queue: Pick<Queue, 'branch'>,
+  cause: HoldCause,
+  held: readonly FailedCheck[] = [],
+): string {
   const { branch } = queue;
   if (cause.kind === 'checks') {
-    return `The head of ${branch} itself fails ${checksOr(cause.names, 'its checks')}. The queue holds until the head passes or moves; Sluice tests it again automatically. A pull request that is submitted now is tested alone on it, and lands if it passes.`;
+    const how = failureReasons(held).map(({ text, url }) => ` ${text}${url === undefined ? '' : ` ${url}`}`);
+    return `The head of ${branch} itself fails ${checksOr(cause.names, 'its checks')}.${how.join('')} The queue holds until the head passes or moves, somebody resumes the queue, or the command of a check changes; Sluice tests the head again automatically. A pull request that is submitted now is tested alone on it, and lands if it passes.`;
   }
   return `Nothing can be tested on ${branch}. ${configurationText(queue, cause)} The queue holds, and Sluice looks again automatically. Repair it, or set requiredStatuses of the queue.`;
 }

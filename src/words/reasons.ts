@@ -2,7 +2,7 @@ import type { Landed } from '../engine/candidate.ts';
 import type { Because } from '../engine/queue.ts';
 import type { ReasonCode } from '../engine/reason.ts';
 import { landedText } from './landing.ts';
-import { checksOr, inFiles, listOf, theChecks } from './phrases.ts';
+import { checksOr, inFiles, listOf, shortSha, theChecks } from './phrases.ts';
 
 /** A change of an entry's state. */
 export interface Change {
@@ -23,7 +23,7 @@ export interface Told {
 type Facts = Because & Omit<Change, 'because'>;
 type Telling = string | Told | ((facts: Facts) => string | Told);
 
-const SUBMIT_AGAIN = 'Submit it again.';
+const IF_MEANT = 'Nothing to do. If it is to land after all, submit it again.';
 const SUBMIT_NEW = 'Submit it again to queue the new commits.';
 const FIX = 'Fix it and submit it again.';
 const MEND_FILE = 'Mend the file on the target branch, or set requiredStatuses of the queue. Then submit it again.';
@@ -39,16 +39,20 @@ const TELLINGS: { readonly [Code in ReasonCode]: Telling } = {
   USER_REQUESTED: (facts) =>
     facts.to === 'NOT_READY'
       ? `Submitted${by(facts)}.`
-      : { text: `Removed from the queue${by(facts)}.`, advice: SUBMIT_AGAIN },
+      : { text: `Removed from the queue${by(facts)}.`, advice: IF_MEANT },
   TRUNK_ADMIN_REQUESTED: (facts) => `An administrator asked for it${by(facts)}.`,
   MERGE_ITEM_NOW_READY: 'Ready: all requirements are met. It joined the queue.',
   PREREQUISITE_MERGE_ITEM_FAILED: (facts) =>
-    `${facts.isUndecided ? `A run with ${other(facts)}` : other(facts)} failed. It is tested again ${without(facts)}.`,
+    facts.among === undefined
+      ? `${facts.isUndecided ? `A run with ${other(facts)}` : other(facts)} failed. It is tested again ${without(facts)}.`
+      : failedTogetherText(facts.among),
   PREREQUISITE_MERGE_ITEM_CANCELLED: (facts) => `${other(facts)} left the queue. It is tested again ${without(facts)}.`,
   PREREQUISITE_MERGE_ITEM_MANUALLY_MERGED: (facts) =>
     `${other(facts)} was merged outside the queue. It is tested again.`,
   PREREQUISITE_MERGE_ITEM_SET_ASIDE: (facts) =>
-    `${other(facts)} conflicts with a pull request ahead. It is tested again ${without(facts)}.`,
+    facts.isSlow
+      ? slowText(facts)
+      : `${other(facts)} conflicts with a pull request ahead. It is tested again ${without(facts)}.`,
   MANUAL_PUSH_TO_TARGET_BRANCH: ({ branch }) =>
     `${branch} was changed outside the queue. It is tested again on the new head.`,
   SKIP_THE_LINE_INTERRUPTED: (facts) =>
@@ -74,8 +78,11 @@ const TELLINGS: { readonly [Code in ReasonCode]: Telling } = {
   LANDING_NOT_COMPOSABLE: ({ branch }) =>
     `Other pull requests landed on ${branch} meanwhile, and it cannot be added to them without another test. It is tested again.`,
   LANDING_INTERRUPTED: 'The landing of its batch stopped half-way. It is tested again.',
+  // Without a run, no batch failed: the tests ahead of its turn ended.
   BISECTION_REQUIRED: (facts) =>
-    `Its batch failed ${failing(facts)}. Sluice splits the batch to find the pull request that caused it.`,
+    facts.candidate === undefined
+      ? 'The queue left ADAPTIVE, which tested it ahead of its turn. It is tested when its turn comes.'
+      : `Its batch failed ${failing(facts)}. Sluice splits the batch to find the pull request that caused it.`,
   BISECTION_TEST_RUN_PASSED: 'Its run passed, so it is cleared. It is back in the queue and lands in its turn.',
   TEST_RUN_STARTED: 'Its test run started.',
   TEST_RUN_PASSED: (facts) => `All required checks passed.${waiverText(facts)}`,
@@ -193,6 +200,23 @@ export function conflictAheadText(prNumber: number | undefined, files: readonly 
   return `It conflicts with ${ahead}${inFiles(files)}. It waits until ${again} has landed or left the queue, and is then tried again.`;
 }
 
+// SPEC E36
+function failedTogetherText(among: readonly number[]): string {
+  if (among.length === 0) return 'Its run ended without a result. It is tested again.';
+  return `${numbers(among)} failed together. It is not known yet which of them caused it. It is tested again without that one.`;
+}
+
+function slowText({ prNumber, among = [] }: Facts): string {
+  const them = prNumber === undefined ? numbers(among) : `#${prNumber}`;
+  return prNumber === undefined
+    ? `The run of ${them} takes much longer than others. It is tested again without them.`
+    : `${them} takes much longer to test than others. It is tested again without ${them}.`;
+}
+
+function numbers(prNumbers: readonly number[]): string {
+  return listOf(prNumbers.map((number) => `#${number}`));
+}
+
 function tellFailure(facts: Facts): Told {
   const { to, onTopOf = [], branch, denied = [] } = facts;
   const why = denied.map(({ check, why: reason }) => ` The failure of ${check} was not waived: ${reason}`).join('');
@@ -200,7 +224,7 @@ function tellFailure(facts: Facts): Told {
     return { text: `${theChecks(facts.checks)} failed. Not known yet whether this pull request caused it.${why}` };
   }
   if (onTopOf.length === 0) return { text: `${theChecks(facts.checks)} failed.${why}`, advice: FIX };
-  const ahead = listOf(onTopOf.map((number) => `#${number}`));
+  const ahead = numbers(onTopOf);
   return {
     text: `${theChecks(facts.checks)} failed when it was tested on top of ${ahead}. It may pass without ${onTopOf.length === 1 ? ahead : 'them'}.${why}`,
     advice: `Rebase it onto ${branch}, run ${failing(facts)}, fix it, and submit it again.`,
@@ -251,6 +275,9 @@ function waiverText({ waived = [] }: Facts): string {
   return ` Waived: ${parts.join('; ')}.`;
 }
 
-function proofText({ landed }: Facts): string {
-  return landed === undefined ? '' : ` ${landedText(landed)}`;
+function proofText({ landed, landedAs, tooLateFor }: Facts): string {
+  if (landedAs !== undefined)
+    return ` Its commit ${shortSha(landedAs)} there is signed by Sluice. The record of its landing is lost, as after a restore.`;
+  const late = tooLateFor === undefined ? '' : ` ${tooLateFor} asked to remove it while it landed, too late.`;
+  return `${landed === undefined ? '' : ` ${landedText(landed)}`}${late}`;
 }

@@ -2,7 +2,7 @@ import type { Bisection } from '../engine/bisection.ts';
 import { runsOf } from '../engine/bisection-runs.ts';
 import { type Candidate, hasMember, isRunAgain, isUnderTest, openChecks } from '../engine/candidate.ts';
 import { marksOf } from '../engine/prefixes.ts';
-import { type Entry, findEntry, type Queue } from '../engine/queue.ts';
+import { type Entry, findEntry, mayWork, type Queue } from '../engine/queue.ts';
 import { isFrozen, unlanded } from '../engine/roster.ts';
 import { isSilent } from '../engine/silence.ts';
 import { isSuspected } from '../engine/suspicion.ts';
@@ -19,7 +19,7 @@ import { named, type View } from './view.ts';
 export function candidateReasons(view: View, entry: Entry, candidate: Candidate, depth: number): ExplanationReason[] {
   switch (candidate.state) {
     case 'passed':
-      return passedReasons(view, candidate, depth);
+      return passedReasons(view, entry, candidate, depth);
     case 'failed':
       return isRunAgain(candidate) ? [runAgainReason(candidate)] : failedReasons(view, candidate, depth);
     case 'waiting':
@@ -108,18 +108,22 @@ export function heardText(required: readonly string[], heard: readonly string[])
   return ` CI reported ${which}, which is not required.${question}`;
 }
 
-function passedReasons(view: View, candidate: Candidate, depth: number): ExplanationReason[] {
+function passedReasons(view: View, entry: Entry, candidate: Candidate, depth: number): ExplanationReason[] {
   const { queue } = view;
   const { number: testRun } = candidate;
   if (queue.landing?.candidate === testRun) {
-    return [reason('LANDING', 'Sluice lands it right now.', { testRun, since: queue.landing.since })];
+    const { removalAskedBy: who } = entry;
+    const asked = who === undefined ? '' : ` ${who} asked to remove it: it leaves the queue unless it lands.`;
+    return [reason('LANDING', `Sluice lands it right now.${asked}`, { testRun, since: queue.landing.since })];
   }
   const ahead = unlanded(queue, candidate.beneath);
   if (ahead.length > 0) return [...waitingForSome(view, ahead, depth), ...judgementReasons(candidate)];
   // The freeze is named as a reason of its own.
   if (isFrozen(queue, candidate)) return judgementReasons(candidate);
-  const text = 'It has passed. It lands as soon as the landing before it is done.';
-  return [reason('LANDS_NEXT', text, { testRun }), ...judgementReasons(candidate)];
+  // So is the state of a queue that lands nothing.
+  if (!mayWork(queue)) return judgementReasons(candidate);
+  const when = queue.landing === undefined ? 'next' : 'as soon as the landing before it is done';
+  return [reason('LANDS_NEXT', `It has passed. It lands ${when}.`, { testRun }), ...judgementReasons(candidate)];
 }
 
 function runAgainReason({ number: testRun }: Candidate): ExplanationReason {
@@ -175,7 +179,9 @@ export function bisectionReason(view: View, entry: Entry): ExplanationReason {
   const part = parts.find(({ members }) => members.some(({ submission }) => submission === entry.submission));
   const run = part && runsOf(queue, part).at(-1);
   const size = Math.max(0, ...(bisection?.failedSets ?? []).map((set) => set.split(',').length));
-  const text = `Its batch${size > 1 ? ` of ${size}` : ''} failed. Sluice searches for the pull request that caused it${stepText(size, part?.members.length)}.`;
+  const cleared = bisection?.chains.flatMap((chain) => chain.survivors).length ?? 0;
+  const left = size - cleared - parts.flatMap(({ members }) => members).length;
+  const text = `Its batch${size > 1 ? ` of ${size}` : ''} failed. ${left > 0 ? leftText(left) : `Sluice searches for the pull request that caused it${stepText(size, part?.members.length)}.`}`;
   const together = part?.members.filter(({ prNumber }) => prNumber !== entry.prNumber) ?? [];
   const how = together.length === 0 ? 'alone' : `together with ${listPrs(together)}`;
   const inner =
@@ -183,6 +189,12 @@ export function bisectionReason(view: View, entry: Entry): ExplanationReason {
       ? reason('BISECTION_WAITING', `It is tested ${how} when its turn comes.`)
       : testingReason(view, entry, run);
   return { ...reason('BISECTION', text), reasons: [inner] };
+}
+
+/** The culprit was found, or a person took one out. The search begins anew only if another run fails. */
+function leftText(left: number): string {
+  const [have, them] = left === 1 ? ['has', 'it'] : ['have', 'them'];
+  return `${left} of them ${have} left. The others are tested again without ${them}.`;
 }
 
 function prefixReason(view: View, entry: Entry, search: Bisection): ExplanationReason {

@@ -138,6 +138,16 @@ describe('sluice mcp', () => {
     assert.match(await tell(writer, 'quarantine_test', chosen), /quarantined now[\s\S]*"suites": \[\s*"net > new"/);
   });
 
+  it('explains a conflict, which has no log [W53]', async () => {
+    // Checks of a CI outside are known from the commit, and a conflict has none.
+    const outside = await world.aQueue({ concurrency: 1 });
+    const [first, second] = [await outside.submitOne({ a: 'one\n' }), await outside.submitOne({ a: 'two\n' })];
+    await outside.ci.report(await outside.ci.runOf(first), 'SUCCESS');
+    await untilLeft(outside, second);
+    const name = `local/acme/${outside.repo.name}`;
+    assert.match(await tell(reader, 'explain_failure', { repo: name, pr: second }), /conflicts with main/);
+  });
+
   it('explains a failure also where the tests cannot be read [W53]', async () => {
     const stranger = await open(['--repo', queue.name], { SLUICE_ORG: 'nowhere' });
     const text = await tell(stranger, 'explain_failure', { pr: failed });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { chmod, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import type { EntryView } from '../../src/app/queue/entry-view.ts';
 import { findRunnerFolder } from '../../src/check-runner/local/local-runner.ts';
 import { aCheckedQueue, assertNothingLeft, checkOf, logOf, testRunOf } from './checks.ts';
 import { makeFolder, until } from './harness.ts';
@@ -58,6 +59,23 @@ describe('the built-in runner', () => {
     const check = await checkOf(queue, testRunId);
     assert.equal(check?.conclusion, 'FAILURE');
     assert.match(check.summary ?? '', new RegExp(`exit code 1 .* sluice logs ${testRunId}$`));
+  });
+
+  it('[E37] [V38] names a missing command where the branch is held for it, until the command is changed', async () => {
+    const queue = await aCheckedQueue(world, [{ name: 'test', command: 'no-such-tool' }]);
+    const [first, second] = [await queue.submitOne(), await queue.submitOne()];
+    const held = await until('the queue is held', 30_000, async () => (await queue.getQueue()).held);
+    assert.match(held.text, /the queue is resumed \(sluice queue resume\), or the command of a check changes/);
+    await untilState(queue, second, 'PENDING');
+    const entry = { repo: queue.repo, targetBranch: 'main', pr: { number: second }, includeExplanation: true };
+    const { explanation } = await queue.api.ok<EntryView>('getSubmittedPullRequest', entry);
+    const [why] = explanation?.reasons ?? [];
+    assert.match(why?.reasons[0]?.text ?? '', /exit code 127 \(a command was not found\) .* sluice logs [0-9a-f-]{36}/);
+    const alarm = await until('the alarm', 5_000, async () => (await queue.getQueue()).alarms[0]);
+    assert.match(alarm.text, /exit code 127 .* sluice logs /);
+    await queue.api.ok('registerRepository', { repo: queue.repo, checks: [{ name: 'test', command: 'true' }] });
+    await untilState(queue, first, 'MERGED');
+    await untilState(queue, second, 'MERGED');
   });
 
   it('[C31] nobody else can say how its checks ended', async () => {

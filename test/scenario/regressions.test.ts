@@ -49,10 +49,12 @@ describe('regressions', () => {
     `;
     const texts = told.steps.flatMap(({ transitions }) =>
       transitions
-        .filter(({ prNumber, because }) => prNumber === numberOf('C') && because.prNumber !== undefined)
+        .filter(({ prNumber, because }) => prNumber === numberOf('C') && because.isUndecided === true)
         .map((transition) => changeText({ ...transition, branch: 'main' })),
     );
-    assert.deepEqual(texts, ['A run with #1 failed. It is tested again without #1.']);
+    assert.deepEqual(texts, [
+      '#1, #2 failed together. It is not known yet which of them caused it. It is tested again without that one.',
+    ]);
   });
 
   it('un-parking asks again for what was under way [I2]', () => {

@@ -11,6 +11,7 @@ import type { FeedDraft } from '../../storage/feed-draft.ts';
 import type { QueueId } from '../../storage/queues.ts';
 import type { RepositoryId } from '../../storage/repositories.ts';
 import { type BatchChange, batchText } from '../../words/batch.ts';
+import { shortSha } from '../../words/phrases.ts';
 import { changeText } from '../../words/reasons.ts';
 import { candidateIdOf } from './entry-id.ts';
 import { type Actor, type Happening, SLUICE } from './feed-event.ts';
@@ -44,7 +45,7 @@ interface StepPlace {
 export function eventsOfStep(step: StepOf, { queueId, repositoryId, version }: StepPlace): FeedDraft[] {
   const { event, result } = step;
   const runOf = runsOf(queueId);
-  const happenings = [...stateEvents(step), ...settingsEvents(step), ...holdEvents(step)];
+  const happenings = [...stateEvents(step), ...settingsEvents(step), ...holdEvents(step), ...lostEvents(step)];
   for (const transition of result.transitions) {
     const happening = entryEvent(step, runOf, transition);
     if (happening !== undefined) happenings.push(happening);
@@ -273,6 +274,15 @@ function batchesMoved(step: StepOf, runOf: RunOf): Happening[] {
     const data = { reason, isBisection, checks, ...runOf(candidate), moved };
     const word = ENTRY_TYPES[first.to] ?? '';
     return [batch({ word, prNumbers: moved, branch: result.queue.branch, reason, checks }, data)];
+  });
+}
+
+function lostEvents({ event, result: { ended, queue } }: StepOf): Happening[] {
+  if (event.kind !== 'landings_compared') return [];
+  return ended.flatMap(({ prNumber, landed, lost }) => {
+    if (landed === undefined || lost === undefined) return [];
+    const text = `#${prNumber}: ${queue.branch} was rewritten and no longer contains ${shortSha(landed.sha)}, as which it landed.`;
+    return [{ type: 'landing.lost', actor: SLUICE, prNumber, text, data: { sha: landed.sha, head: queue.head?.sha } }];
   });
 }
 

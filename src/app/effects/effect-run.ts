@@ -74,8 +74,9 @@ export async function waitForHooks(
   return { kind: 'long_running', run: runToEnd };
 }
 
-export function placeOf({ found, repository }: EffectRun, candidate: CandidateNumber) {
-  return { repository, targetBranch: found.queue.branch, candidateId: candidateIdOf(found.id, candidate) };
+export function placeOf({ app, found, repository }: EffectRun, candidate: CandidateNumber) {
+  const { signingKey: proofKey } = app.store;
+  return { repository, targetBranch: found.queue.branch, candidateId: candidateIdOf(found.id, candidate), proofKey };
 }
 
 /** Also finds an ended candidate. */

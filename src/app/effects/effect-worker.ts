@@ -8,6 +8,7 @@ import type { App } from '../core/app.ts';
 import { describeMove } from '../core/format-audit.ts';
 import { delayOf, LeasedWorker, type LongRun } from '../core/leased-worker.ts';
 import { decodeEffect, versionOfEffect } from '../core/queue-codec.ts';
+import { collectHeldFailures } from '../queue/entry-run.ts';
 import { findTargets } from '../queue/pull-request-facts.ts';
 import { buildCandidate, discardCandidate, reviewRequired } from './build-candidate.ts';
 import { DONE, type EffectAnswer, type EffectRun, findEffectRun, type LongEffect } from './effect-run.ts';
@@ -133,7 +134,7 @@ function runEffect(run: EffectRun, effect: Effect, id: string): Promise<EffectAn
 export async function raiseAlarm(run: EffectRun, effect: RaiseAlarm, id: string): Promise<EffectAnswer> {
   const { app, found, forge, repository } = run;
   const { code, move, cause, text: said = '' } = effect;
-  const why = cause === undefined ? said : holdAlarmText(found.queue, cause);
+  const why = cause === undefined ? said : holdAlarmText(found.queue, cause, await collectHeldFailures(app, found));
   const details = move === undefined ? undefined : await describeMove(forge, { repository, ...move });
   const text = details === undefined ? why : `${why} ${details}`;
   await raise(app, found, { id, code, text });

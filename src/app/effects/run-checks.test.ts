@@ -64,6 +64,7 @@ describe('checks of the built-in runner', () => {
   it('[R1] [R31] say how they ended', async () => {
     const ends = [
       [{ kind: 'exited', code: 3 }, 'FAILURE', /Failed with exit code 3/],
+      [{ kind: 'exited', code: 127 }, 'FAILURE', /Failed with exit code 127 \(a command was not found\)/],
       [{ kind: 'timed_out' }, 'TIMED_OUT', /Did not end within 60 minutes/],
       [{ kind: 'killed', signal: 'SIGKILL' }, 'CANCELLED', /Ended by SIGKILL from outside/],
     ] as const;
@@ -74,6 +75,26 @@ describe('checks of the built-in runner', () => {
       const row = await world.store.queues.findCandidate(world.queueId, FIRST);
       assert.match(row?.body ?? '', new RegExp(`"${conclusion}"`));
       assert.match(row?.body ?? '', words);
+      await world.worker.stop();
+    }
+  });
+
+  it('[R50] name the sandbox where a failed one wanted the network', async () => {
+    for (const [isClosed, code, isNamed] of [
+      [true, 1, true],
+      [true, 0, false],
+      [false, 1, false],
+    ] as const) {
+      const world = await WorkerWorld.create(CHECKS);
+      Object.assign(world.jobs.safety, { closesNetwork: isClosed });
+      world.worker.start();
+      await world.submit();
+      await world.clock.pass(10);
+      await world.jobs.find('unit')?.print('npm error getaddrinfo ENOT');
+      await world.jobs.find('unit')?.print('FOUND registry.test\n');
+      world.jobs.find('unit')?.end({ kind: 'exited', code });
+      await world.clock.pass(1_000);
+      assert.equal(/sandbox without network/.test(await logOf(world, 'unit')), isNamed);
       await world.worker.stop();
     }
   });

@@ -87,6 +87,8 @@ async function runCheck(run: CheckRun, check: RunnerCheck): Promise<void> {
   // The newest attempt counts, and the clock of the server that began the last one may have been ahead.
   const begin = () => Math.max(app.clock.now(), started + 1);
   let startedAt = begin();
+  const isClosed = app.checkRunner.safety.closesNetwork && check.network !== true;
+  const output = new NetworkErrors();
   const job = app.checkRunner.run(
     {
       share: found.id,
@@ -102,16 +104,20 @@ async function runCheck(run: CheckRun, check: RunnerCheck): Promise<void> {
         await log.add(Buffer.from(heading(run, check)));
         await report(run, check, { startedAt, status: 'IN_PROGRESS' });
       },
-      onOutput: (bytes) => log.add(bytes),
+      onOutput: (bytes) => {
+        if (isClosed) output.read(bytes);
+        return log.add(bytes);
+      },
       ...reportsOf(run, check, log),
     },
     stop,
   );
   const end = await withoutShutdown(run, await job);
   const result = describeEnd(end, { timeoutMinutes, ranMs: Math.max(0, app.clock.now() - startedAt) });
-  await log.end(`\n[Sluice] ${result.text}\n`);
-  if (result.conclusion === undefined) return;
-  const { conclusion, text } = result;
+  const { conclusion } = result;
+  const text = conclusion !== 'SUCCESS' && output.areFound ? `${result.text} ${NO_NETWORK}` : result.text;
+  await log.end(`\n[Sluice] ${text}\n`);
+  if (conclusion === undefined) return;
   const summary = conclusion === 'SUCCESS' ? text : `${text} Read its output: sluice logs ${testRunId}`;
   await report(run, check, { startedAt, status: 'COMPLETED', conclusion, summary });
 }
@@ -184,8 +190,33 @@ function heading({ app, candidate, found }: CheckRun, { name, command, network }
   return `[Sluice] "${name}" on ${place}, ${commit}${closed}\n[Sluice] $ ${command}\n`;
 }
 
+const NO_NETWORK =
+  'It ran in a sandbox without network, and its output tells of a network error: --check-network opens it.';
+const ERRORS =
+  /ENOTFOUND|EAI_AGAIN|ENETUNREACH|getaddrinfo|could not resolve|name resolution|network is unreachable|no such host|name or service not known/i;
+
+/** Looks for errors of the network in output that arrives in pieces. */
+// SPEC R50
+class NetworkErrors {
+  areFound = false;
+  #end = '';
+
+  read(bytes: Buffer): void {
+    if (this.areFound) return;
+    const text = this.#end + bytes.toString('latin1');
+    this.areFound = ERRORS.test(text);
+    this.#end = text.slice(-40);
+  }
+}
+
 /** Signals that a crashing program causes itself. */
 const CRASHES: ReadonlySet<string> = new Set(['SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGSEGV', 'SIGSYS', 'SIGTRAP']);
+
+/** The exit codes of a shell that could not run the command. */
+const SHELL_CODES: { readonly [code: number]: string } = {
+  126: ' (a command cannot be executed)',
+  127: ' (a command was not found)',
+};
 
 interface CheckEnd {
   /** Undefined where there is no result. */
@@ -200,7 +231,7 @@ function describeEnd(end: JobEnd, facts: { readonly timeoutMinutes: number; read
     case 'exited':
       return end.code === 0
         ? { conclusion: 'SUCCESS', text: `Passed ${after}.` }
-        : { conclusion: 'FAILURE', text: `Failed with exit code ${end.code} ${after}.` };
+        : { conclusion: 'FAILURE', text: `Failed with exit code ${end.code}${SHELL_CODES[end.code] ?? ''} ${after}.` };
     case 'killed':
       if (CRASHES.has(end.signal)) return { conclusion: 'FAILURE', text: `Crashed (${end.signal}) ${after}.` };
       // The machine or a person killed the check, which says nothing about the code.

@@ -94,7 +94,7 @@ function renderTree({ entry, explanation, linkable }: PageFacts): string[] {
 /** The reason why it left. The proof of a landing says more than this sentence. */
 function renderEnd(situation: PageFacts): string[] {
   const { entry, explanation, linkable } = situation;
-  if (entry.landed !== undefined) return [];
+  if (entry.landed !== undefined && entry.lost === undefined) return [];
   const text = explanation.reasons[0]?.text ?? explanation.summary;
   return ['', renderSaid({ text, actor: entry.because.actor }, linkable)];
 }
@@ -172,7 +172,7 @@ function listNames(names: readonly string[]): string {
 
 function renderLanded({ entry, branch, page, linkable }: PageFacts): string[] {
   const { landed } = entry;
-  if (landed === undefined || entry.state !== 'MERGED') return [];
+  if (landed === undefined || entry.state !== 'MERGED' || entry.lost !== undefined) return [];
   const commit = link(code(landed.sha.slice(0, 12)), page === undefined ? undefined : `${page}/commit/${landed.sha}`);
   const proof = words(landingProof(landed), { ours: linkable });
   return ['', `It is on ${code(branch)}. Its commit ${commit} ${proof}.`, ...renderWaived(landed)];
@@ -225,13 +225,17 @@ function renderReasons(reasons: readonly ExplanationReason[], ours: ReadonlySet<
   const add = (list: readonly ExplanationReason[], depth: number) => {
     for (const reason of list.flatMap(simplify)) {
       if (lines.length < MAX_REASONS)
-        lines.push(`${'  '.repeat(depth)}- ${words(withPlainTimes(reason.text), { ours })}`);
+        lines.push(`${'  '.repeat(depth)}- ${words(withPlainTimes(reason.text), { ours })}${renderDetails(reason)}`);
       else left += 1;
       if (depth + 1 < MAX_DEPTH) add(reason.reasons, depth + 1);
     }
   };
   add(reasons, 0);
   return left === 0 ? lines : [...lines, `- ${left} more`];
+}
+
+function renderDetails({ url }: ExplanationReason): string {
+  return url === undefined ? '' : ` ${link('Details', url)}`;
 }
 
 /** Leaves out reasons that the comment shows elsewhere, or that change within moments. */

@@ -26,15 +26,25 @@ export async function collectBeyond(app: App, found: FoundQueue, entry: Entry): 
   const { repository, queue } = found;
   const run = await findRun(app, found, entry);
   const place = `${formatRef(repository)} ${queue.branch}`;
-  if (run === undefined) return { place };
   const isOver = !isLive(entry.state);
+  const held = isOver ? [] : await collectHeldFailures(app, found);
+  if (run === undefined) return { place, held };
   return {
     place,
+    held,
     last: isOver ? run : undefined,
     failed: await collectFailures({ app, repository }, found.id, run),
     gone: isOver ? await findGone(app, found, entry) : undefined,
     testBranch: testBranchOf(getForge(app, repository.host), found, run),
   };
+}
+
+/** The failed checks of the run that showed that the branch itself is broken. */
+// SPEC E37
+export async function collectHeldFailures(app: App, found: FoundQueue): Promise<readonly FailedCheck[]> {
+  const number = found.queue.hold?.candidate;
+  const run = number === undefined ? undefined : await loadCandidate(app, found, number);
+  return run === undefined ? [] : collectFailures({ app, repository: found.repository }, found.id, run);
 }
 
 async function findGone(app: App, found: FoundQueue, { because }: Entry): Promise<ReadonlyMap<number, GonePr>> {
@@ -54,11 +64,19 @@ export function testBranchOf(forge: Forge, { id }: LoadedQueue, candidate: Candi
 /** The candidate that tests the entry now, or that decided it. */
 export async function findRun(app: App, { id, queue }: LoadedQueue, entry: Entry): Promise<Candidate | undefined> {
   const number = entry.landed?.candidate ?? entry.candidate ?? bisectionRunOf(queue, entry) ?? entry.because.candidate;
-  if (number === undefined) return undefined;
+  const candidate = number === undefined ? undefined : await loadCandidate(app, { id, queue }, number);
+  return candidate?.purpose.kind === 'direct' ? undefined : candidate;
+}
+
+/** A live candidate, or one that has ended. */
+async function loadCandidate(
+  app: App,
+  { id, queue }: Pick<LoadedQueue, 'id' | 'queue'>,
+  number: Candidate['number'],
+): Promise<Candidate | undefined> {
   const live = findCandidate(queue, number);
   const row = live === undefined ? await app.store.queues.findCandidate(id, number) : undefined;
-  const candidate = live ?? (row && decodeCandidate(row));
-  return candidate?.purpose.kind === 'direct' ? undefined : candidate;
+  return live ?? (row && decodeCandidate(row));
 }
 
 function bisectionRunOf({ bisections }: Queue, entry: Entry): Candidate['number'] | undefined {

@@ -63,6 +63,7 @@ function makeView(queueId: QueueId, queue: Queue, entry: Entry): EntryView {
     ...(entry.targets === undefined ? {} : { impactedTargets: viewTargets(entry.targets) }),
     verifiedByTestRun: findVerifyingRun(queueId, entry),
     ...(entry.landed === undefined ? {} : { landed: viewLanded(queueId, entry.landed) }),
+    ...(entry.lost === undefined ? {} : { lostAt: formatInstant(entry.lost.at) }),
   };
 }
 

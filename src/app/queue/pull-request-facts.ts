@@ -7,6 +7,7 @@ import type { QueueId } from '../../storage/queues.ts';
 import type { App } from '../core/app.ts';
 import { type FoundQueue, getForge, toForgeRepository } from '../core/find-queue.ts';
 import { decodeImpactedTargets } from '../core/queue-codec.ts';
+import { readTargetBranch } from './read-target-branch.ts';
 
 export function findPullRequest(app: App, found: FoundQueue, number: PrNumber): Promise<PullRequestFacts | undefined> {
   const { repository, queue } = found;
@@ -39,6 +40,9 @@ export async function observePullRequest(
 ): Promise<boolean> {
   if (pr !== undefined && isSame(entry.pr, isAdmitted(entry) ? asItWas(entry.pr, pr) : pr)) return true;
   const { prNumber } = entry;
+  // A landing of this queue whose record is lost is told by the branch, and is no merge by hand.
+  const loaded = pr?.status === 'merged' ? await app.queues.find(found.id) : undefined;
+  if (loaded !== undefined) await readTargetBranch(app, { ...loaded, repository: found.repository });
   const targets = pr === undefined ? undefined : await findTargets(app, found.id, { prNumber, sha: pr.headSha });
   let isLatest = true;
   await app.queues.run(found.id, (queue) => {

@@ -5,6 +5,7 @@ import { createQueue as newQueue, type Queue, type RequestableQueueState } from 
 import { entriesInOrder } from '../../engine/roster.ts';
 import { checkSettings, DEFAULT_SETTINGS, type QueueSettings } from '../../engine/settings.ts';
 import type { Instant } from '../../lib/clock.ts';
+import { isSame } from '../../lib/is-same.ts';
 import { present } from '../../lib/present.ts';
 import type { FeedDraft } from '../../storage/feed-draft.ts';
 import type { QueueId } from '../../storage/queues.ts';
@@ -183,8 +184,20 @@ export async function updateQueue(app: App, caller: Caller, input: UpdateQueue):
   }));
   if (isRefusal(result)) return result;
   // Setting the queue to RUNNING also retries parked effects.
-  if (state === 'RUNNING') await app.store.effects.unpark(found.id, app.clock.now());
-  return viewQueueConfig(result.queue);
+  const retried = state === 'RUNNING' ? await app.store.effects.unpark(found.id, app.clock.now()) : 0;
+  const note = retried > 0 ? undefined : noteOf(found.queue, input);
+  return { ...viewQueueConfig(result.queue), ...present({ note }) };
+}
+
+/** The request repeats what was so. */
+// SPEC W63
+function noteOf(queue: Queue, { state, reason, until, ...change }: UpdateQueue): string | undefined {
+  const settings = Object.entries(withFreezes(queue, change));
+  const isSet = settings.every(([name, value]) => isSame(queue.settings[name as keyof QueueSettings], value));
+  const isResumed = state === 'RUNNING' && (queue.hold !== undefined || queue.parked !== undefined);
+  if (!isSet || isResumed || reason !== undefined || until !== undefined) return undefined;
+  if (state === undefined) return 'Nothing changed. The queue has these settings already.';
+  return state === queue.state ? `Nothing changed. The queue is ${state} already.` : undefined;
 }
 
 function checkPause({ clock }: App, { state, reason, until }: UpdateQueue): Refusal | undefined {

@@ -1,4 +1,5 @@
 import { findEntry } from '../../engine/queue.ts';
+import type { LineCommit } from '../../forge/forge.ts';
 import { valuesOf } from '../../lib/int-map.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { App } from '../core/app.ts';
@@ -20,15 +21,44 @@ export async function observeTargetBranch(app: App, found: FoundQueue, seen: Sha
   const { head, landing, heads } = found.queue;
   if (seen === head?.sha || landing?.isBegun) return false;
   const isDescendant = seen !== undefined && head !== undefined && (await isAncestor(app, found, head.sha, seen));
-  if (isDescendant) await endLanded(app, found, { head: seen, since: head.sha });
+  const line = isDescendant ? await readLine(app, found, { head: seen, since: head.sha }) : [];
+  await endLanded(app, found, line);
   await app.queues.run(found.id, () => ({
     kind: 'target_observed',
     at: app.clock.now(),
     head: seen,
     since: heads,
     isDescendant,
+    ...(line[0]?.isOwn ? { isOwn: true as const } : {}),
   }));
   return true;
+}
+
+interface SeenCommit extends LineCommit {
+  /** This queue made it, and the store does not know that it landed. */
+  readonly isOwn: boolean;
+}
+
+/** The new commits, newest first; none if they are no line. */
+// SPEC L36
+async function readLine(
+  app: App,
+  { repository, queue }: FoundQueue,
+  range: { readonly head: Sha; readonly since: Sha },
+): Promise<readonly SeenCommit[]> {
+  const heads = new Map([...valuesOf(queue.entries)].map(({ prNumber, pr }) => [prNumber, pr.headSha]));
+  const { signingKey: proofKey } = app.store;
+  const question = { repository: toForgeRepository(repository), ...range, heads, proofKey, limit: MAX_COMMITS };
+  const line = await getForge(app, repository.host).listLine(question);
+  const seen: SeenCommit[] = [];
+  for (const commit of line.kind === 'line' ? line.commits : []) {
+    const { provenCandidate: id, sha } = commit;
+    // A candidate is signed before it is tested, and anybody who may push can push it. Beneath a landing it has landed.
+    const known = id === undefined ? undefined : await app.store.queues.findCandidateById(id);
+    const isUntested = known !== undefined && known.sha === sha && known.state !== 'passed';
+    seen.push({ ...commit, isOwn: id !== undefined && (!isUntested || seen.some(({ isOwn }) => isOwn)) });
+  }
+  return seen;
 }
 
 function isAncestor(app: App, { repository }: FoundQueue, ancestor: Sha, descendant: Sha): Promise<boolean> {
@@ -41,24 +71,16 @@ function isAncestor(app: App, { repository }: FoundQueue, ancestor: Sha, descend
  * that lacked the last commits took over. Their commits name the pull requests.
  */
 // SPEC L35
-async function endLanded(
-  app: App,
-  found: FoundQueue,
-  range: { readonly head: Sha; readonly since: Sha },
-): Promise<void> {
-  const { repository, queue } = found;
-  if (queue.entries.size === 0) return;
-  const heads = new Map([...valuesOf(queue.entries)].map(({ prNumber, pr }) => [prNumber, pr.headSha]));
-  const question = { repository: toForgeRepository(repository), ...range, heads, limit: MAX_COMMITS };
-  const line = await getForge(app, repository.host).listLine(question);
-  const numbers = line.kind === 'line' ? line.commits.flatMap(({ prNumber }) => prNumber ?? []) : [];
-  for (const prNumber of numbers.reverse()) {
-    await app.queues.run(found.id, (present) => {
+async function endLanded(app: App, { id, queue }: FoundQueue, line: readonly SeenCommit[]): Promise<void> {
+  for (const { prNumber, sha, isOwn } of line.toReversed()) {
+    if (prNumber === undefined) continue;
+    await app.queues.run(id, (present) => {
       const entry = findEntry(present, prNumber);
       // Another head has not landed. Other facts may have changed during the read.
-      if (entry === undefined || entry.pr.headSha !== heads.get(prNumber)) return undefined;
+      if (entry === undefined || entry.pr.headSha !== findEntry(queue, prNumber)?.pr.headSha) return undefined;
       const pr = { ...entry.pr, baseBranch: present.branch, status: 'merged' as const };
-      return { kind: 'pull_request_observed', at: app.clock.now(), prNumber, pr, targets: entry.targets };
+      const facts = { prNumber, pr, targets: entry.targets, ...(isOwn ? { landedAs: sha } : {}) };
+      return { kind: 'pull_request_observed', at: app.clock.now(), ...facts };
     });
   }
 }

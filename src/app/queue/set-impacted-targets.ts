@@ -4,11 +4,14 @@ import type { PrNumber, PullRequestFacts } from '../../engine/pull-request.ts';
 import { ALL_TARGETS, type ImpactedTargets, MAX_TARGETS, TOO_MANY_TARGETS } from '../../engine/targets.ts';
 import { formatInstant, type Instant } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
+import { present } from '../../lib/present.ts';
 import type { Sha } from '../../lib/sha.ts';
+import { shortSha } from '../../words/phrases.ts';
 import type { ForkProofs } from '../access/fork-proofs.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { type EntryRef, type FoundQueue, findQueue, queueNotFound } from '../core/find-queue.ts';
+import type { RunResult } from '../core/queue-host.ts';
 import { type Answer, isRefusal, type Refusal, refuseField } from '../core/refusal.ts';
 import { runEvent } from '../core/run-event.ts';
 import { type EntryView, viewEntry, viewTargets } from './entry-view.ts';
@@ -47,10 +50,27 @@ export async function setImpactedTargets(
   }));
   if (isRefusal(result)) return result;
   const entry = await findAnyEntry(app, { ...found, queue: result.queue }, prNumber);
-  if (entry !== undefined) return viewEntry(found.id, result.queue, entry);
+  const head = pr?.headSha ?? entry?.pr.headSha;
+  const note = noteOf({ ...result, sha, head, prNumber });
+  if (entry !== undefined) return { ...viewEntry(found.id, result.queue, entry), ...present({ note }) };
   // Targets uploaded with a token have precedence, and are returned to the fork.
   const kept = from === undefined ? undefined : await findTargets(app, found.id, { prNumber, sha });
-  return viewUnsubmitted({ prNumber, sha, targets: kept ?? targets, pr, at });
+  return { ...viewUnsubmitted({ prNumber, sha, targets: kept ?? targets, pr, at }), ...present({ note }) };
+}
+
+interface SetTargets extends Pick<RunResult, 'queue' | 'outcome'> {
+  readonly prNumber: PrNumber;
+  readonly sha: Sha;
+  /** Undefined: not known. */
+  readonly head: Sha | undefined;
+}
+
+/** The targets are stored, but change nothing now. */
+function noteOf({ queue, outcome, prNumber, sha, head }: SetTargets): string | undefined {
+  if (outcome.kind === 'ignored') return `Nothing changed. ${outcome.detail}`;
+  if (head !== undefined && head !== sha)
+    return `The targets are for ${shortSha(sha)}. Pull request #${prNumber} is at ${shortSha(head)}, for which they do not count.`;
+  return queue.settings.mode === 'PARALLEL' ? undefined : 'The queue is not parallel: it uses no targets.';
 }
 
 /** Needs no token: the workflow run proves which pull request it is for. */

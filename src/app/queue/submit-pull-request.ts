@@ -119,7 +119,9 @@ export async function submitPullRequest(app: App, caller: Caller, input: SubmitP
   const isFinal = targets !== undefined && targets.from === undefined;
   const { queue } = isFinal ? result : await takeTargetsThatCameMeanwhile(app, caller, found, result, pr);
   const entry = findEntry(queue, pr.number);
-  return entry === undefined ? queueNotFound(input) : viewEntry(found.id, queue, entry);
+  if (entry === undefined) return queueNotFound(input);
+  const view = viewEntry(found.id, queue, entry);
+  return result.outcome.kind === 'ignored' ? { ...view, note: `Nothing changed. ${result.outcome.detail}` } : view;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ReplyOf } from '../../contract/operation.ts';
 import type * as repositoriesContract from '../../contract/repositories.ts';
+import { digestCommands } from '../../forge/digest-commands.ts';
 import type { Forge } from '../../forge/forge.ts';
 import type { Hosting, RepositoryIdentity } from '../../forge/hosting.ts';
 import { parseGlob } from '../../lib/glob.ts';
@@ -48,7 +49,23 @@ export async function registerRepository(app: App, caller: Caller, asked: Regist
   }
   const hooks = await chooseHooks(forge, repository, { asked: input.runHooks, known });
   if (isRefusal(hooks)) return hooks;
-  return { ...(await keep(app, caller, { ...repository, runHooks: hooks.runHooks })), notes: hooks.notes };
+  const view = await keep(app, caller, { ...repository, runHooks: hooks.runHooks });
+  if (known !== undefined && digestCommands(known.checks) !== digestCommands(repository.checks))
+    await endHolds(app, caller, repository);
+  return { ...view, notes: hooks.notes };
+}
+
+/** Other commands may pass where those before failed, so that the queues try again at once. */
+// SPEC V38
+async function endHolds(app: App, caller: Caller, { id }: Repository): Promise<void> {
+  const reason = 'the commands of its checks changed';
+  for (const queueId of await app.directory.listQueueIds(id)) {
+    await app.queues.run(queueId, ({ hold, state }) =>
+      hold?.cause.kind === 'checks' && state === 'RUNNING'
+        ? { kind: 'queue_updated', at: app.clock.now(), actor: caller.name, settings: {}, state, reason }
+        : undefined,
+    );
+  }
 }
 
 /** The forge id and a block are dropped: a new registration means the repository that has the name now. */

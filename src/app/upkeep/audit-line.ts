@@ -1,6 +1,7 @@
 import type { Candidate } from '../../engine/candidate.ts';
 import type { CandidateLanded, QueueEvent } from '../../engine/event.ts';
 import type { LineAnswer } from '../../forge/forge.ts';
+import type { Instant } from '../../lib/clock.ts';
 import type { Sha } from '../../lib/sha.ts';
 
 /**
@@ -90,6 +91,21 @@ export function splitStretch({ landings, isPast }: Stretch): readonly Stretch[] 
 function seenHead(event: QueueEvent): { readonly head: Sha | undefined } | undefined {
   if (event.kind === 'target_observed') return event;
   return event.kind === 'landing_refused' && event.problem.kind === 'target_moved' ? event.problem : undefined;
+}
+
+/** A move of the branch outside the queue. */
+export interface ForeignMove {
+  readonly at: Instant;
+  readonly isDescendant: boolean;
+}
+
+export function listForeignMoves(events: readonly RecordedEvent[]): readonly ForeignMove[] {
+  return events.flatMap(({ event }) => {
+    const { at } = event;
+    if (event.kind === 'target_observed') return [{ at, isDescendant: event.isDescendant }];
+    const stop = event.kind === 'landing_refused' ? event.problem : event.kind === 'candidate_landed' && event.stopped;
+    return stop && 'isDescendant' in stop ? [{ at, isDescendant: stop.isDescendant }] : [];
+  });
 }
 
 /** The head after a landing that stopped half-way, if it is not where the landing left it. */

@@ -7,6 +7,8 @@ import { QueueWorld, type QueueWorldOptions } from '../../../test/worlds/shell/q
 import type { PrNumber } from '../../engine/pull-request.ts';
 import type { LandAnswer, LandRequest } from '../../forge/forge.ts';
 import type { Sha } from '../../lib/sha.ts';
+import { explain } from '../../words/explain.ts';
+import { decodeShownEntry } from '../core/queue-codec.ts';
 import { audit } from './audit.ts';
 
 const LIMIT = { timeout: 20_000 };
@@ -88,6 +90,39 @@ describe('the audit', LIMIT, () => {
       assert.equal((await markOf(world))?.sha, world.head);
     });
   }
+
+  it('tells which landings a rewrite removed from the branch, and which came back [N14]', async (context) => {
+    const world = await createWorld(context);
+    const lost: unknown[] = [];
+    world.app.queues.listen((_loaded, { feed }) => {
+      lost.push(...feed.filter(({ type }) => type === 'landing.lost').map(({ prNumber }) => prNumber));
+    });
+    await audit(world.app);
+    const begin = world.head as Sha;
+    const number = await world.land({ a: 'a' });
+    const landed = world.head as Sha;
+    await audit(world.app);
+    const told = async () => {
+      const found = await world.app.queues.find(world.queueId);
+      const [row] = await world.store.queues.findEntries(world.queueId, [number]);
+      assert.ok(found !== undefined && row !== undefined);
+      const { headline, next, reasons } = explain(found.queue, decodeShownEntry(row), Date.now());
+      return `${headline}. ${reasons[0]?.text} ${next}`;
+    };
+    assert.match(await told(), /Nothing to do: it is on main\.$/);
+    world.repository.moveBranch('main', begin);
+    world.repository.commit('main', { files: { other: 'x' } });
+    await audit(world.app);
+    await audit(world.app);
+    assert.match(
+      await told(),
+      /^Landed, and no longer on main\. Landed as [0-9a-f]{12}; main was rewritten at [-0-9: ]+UTC and no longer contains it\. Submit it again, or ask who pushed\.$/,
+    );
+    assert.deepEqual(lost, [number]);
+    world.repository.moveBranch('main', landed);
+    await audit(world.app);
+    assert.match(await told(), /it is on main\.$/);
+  });
 
   it('proves what a merge API landed one by one, and says only once what it did not [N4] [L9]', async (context) => {
     const settings = { batch: true, batchingMinSize: 2, landingMode: 'API' } as const;

@@ -1,4 +1,5 @@
 import type { Candidate } from '../../engine/candidate.ts';
+import type { Entry } from '../../engine/queue.ts';
 import { assert } from '../../lib/assert.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { PeriodicTask } from '../../lib/periodic.ts';
@@ -9,12 +10,14 @@ import { raise } from '../core/alarms.ts';
 import type { App } from '../core/app.ts';
 import { type FoundQueue, getForge, toForgeRepository } from '../core/find-queue.ts';
 import { MAX_COMMITS } from '../core/format-audit.ts';
-import { decodeCandidate, decodeEvent } from '../core/queue-codec.ts';
+import { decodeCandidate, decodeEvent, decodeShownEntry } from '../core/queue-codec.ts';
 import { loadQueues } from '../queue/list-queues.ts';
 import { readTargetBranch } from '../queue/read-target-branch.ts';
 import {
   type AuditFinding,
   auditStretch,
+  type ForeignMove,
+  listForeignMoves,
   type RecordedEvent,
   readStory,
   type Stretch,
@@ -72,10 +75,12 @@ async function auditQueue(app: App, before: FoundQueue, readAt: Map<QueueId, Ins
     await alarms.setMark(id, { sha: queue.head?.sha ?? null, version, at }, undefined);
     return;
   }
-  const story = readStory((mark.sha as Sha | null) ?? undefined, await listMoves(app, found, mark.version));
+  const moves = await listMoves(app, found, mark.version);
+  const story = readStory((mark.sha as Sha | null) ?? undefined, moves);
   const findings = [...story.findings];
   for (const stretch of story.stretches) findings.push(...(await prove(app, found, stretch)));
   await raiseAll(app, found, findings);
+  await compareLandings(app, found, listForeignMoves(moves));
   await alarms.setMark(id, { sha: story.head ?? null, version, at }, mark.version);
 }
 
@@ -122,6 +127,30 @@ async function prove(app: App, found: FoundQueue, stretch: Stretch): Promise<rea
     if (row !== undefined) candidates.set(row.number, decodeCandidate(row));
   }
   return auditStretch(stretch, line, candidates);
+}
+
+/** Older landings are not compared. */
+const MAX_COMPARED = 100;
+
+/** A rewrite may have removed landings from the branch, and any push may bring them back. */
+// SPEC N14
+async function compareLandings(app: App, found: FoundQueue, moves: readonly ForeignMove[]): Promise<void> {
+  const { queue, id } = found;
+  const rewrite = moves.findLast(({ isDescendant }) => !isDescendant);
+  if (moves.length === 0 || queue.head === undefined) return;
+  const repository = toForgeRepository(found.repository);
+  const forge = getForge(app, repository.host);
+  const changed: Entry[] = [];
+  for (const row of await app.store.queues.listEntries({ queueId: id, state: 'MERGED', limit: MAX_COMPARED })) {
+    const entry = decodeShownEntry(row);
+    const { landed, lost } = entry;
+    if (landed === undefined || (lost === undefined && (rewrite === undefined || landed.at > rewrite.at))) continue;
+    const isThere = await forge.isAncestor({ repository, ancestor: landed.sha, descendant: queue.head.sha });
+    if (isThere && lost !== undefined) changed.push({ ...entry, lost: undefined });
+    if (!isThere && lost === undefined && rewrite !== undefined) changed.push({ ...entry, lost: { at: rewrite.at } });
+  }
+  if (changed.length === 0) return;
+  await app.queues.run(id, () => ({ kind: 'landings_compared', at: app.clock.now(), entries: changed }));
 }
 
 async function raiseAll(app: App, found: FoundQueue, findings: readonly AuditFinding[]): Promise<void> {

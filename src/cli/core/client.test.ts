@@ -48,7 +48,10 @@ describe('a server that turns a call away for now [W21]', () => {
     ]);
     assert.deepEqual(outcome, { repositories: [] });
     assert.equal(requests, 3);
-    assert.match(said.join('\n'), /^The server limits .*HTTP 429.*in 0 s\.\nThe server is unavailable.*HTTP 503/);
+    assert.match(
+      said.join('\n'),
+      /^The server limits .*HTTP 429.*in 0 s\.\nNot now \(HTTP 503\)\. Trying again in 0 s\.$/,
+    );
   });
 
   it('is given up after five more calls', async () => {

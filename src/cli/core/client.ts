@@ -5,7 +5,7 @@ import { CliError, EXIT } from './exit.ts';
 import { type AnswerOf, type BodyOf, type OperationName, routeOf } from './operations.ts';
 import { describeProblem, type ProblemDocument } from './problem.ts';
 import { START_TEXT } from './start-text.ts';
-import { say } from './terminal.ts';
+import { clean, say } from './terminal.ts';
 import type { Token } from './token-source.ts';
 import { describeVersionGap } from './version-gap.ts';
 
@@ -118,8 +118,7 @@ export class Client {
       const { status, retryAfter } = answer;
       const isForNow = (status === 429 || status === 503) && retryAfter !== undefined;
       if (!isForNow || tried >= retries || retryAfter > MAX_RETRY_AFTER_S) return answer;
-      const why = status === 429 ? 'The server limits how often this token may ask' : 'The server is unavailable';
-      this.onWait(`${why} (HTTP ${status}). Trying again in ${retryAfter} s.`);
+      this.onWait(`${causeOf(answer)} (HTTP ${status}). Trying again in ${retryAfter} s.`);
       await delay(retryAfter * 1000);
     }
   }
@@ -175,6 +174,13 @@ export class Client {
     const gap = describeVersionGap(version);
     if (gap !== undefined) this.onVersionGap(gap);
   }
+}
+
+/** The server's own words tell more than its status: a disk that is full, a database that is away. */
+function causeOf({ status, text }: Answer): string {
+  const problem = status === 503 ? parseJson(text) : undefined;
+  if (isProblem(problem)) return clean(problem.detail).replace(/\.$/, '');
+  return status === 429 ? 'The server limits how often this token may ask' : 'The server is unavailable';
 }
 
 function commonHeaders() {

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { type CallOptions, Client } from './client.ts';
 import { usageError } from './exit.ts';
-import { formatJson } from './json-fields.ts';
-import type { AnswerOf, BodyOf, OperationName } from './operations.ts';
+import { formatJson, type KnownFields } from './json-fields.ts';
+import { type AnswerOf, type BodyOf, fieldsOf, type OperationName } from './operations.ts';
 import { findAddress } from './server-address.ts';
-import { write } from './terminal.ts';
+import { clean, say, write } from './terminal.ts';
 import { findToken, type Token } from './token-source.ts';
 
 export interface GlobalOptions {
@@ -47,6 +47,7 @@ export function createContext(options: GlobalOptions): Context {
     return found;
   };
   const url = findAddress(options.url, process.env);
+  const fields: KnownFields[] = [];
   const client = new Client({ url, token, organization: parseOrg(options.org) });
   return {
     client,
@@ -54,6 +55,7 @@ export function createContext(options: GlobalOptions): Context {
     token,
     call: async (name, body, callOptions) => {
       try {
+        fields.push(fieldsOf(name));
         return await client.call(name, body, callOptions);
       } catch (error) {
         // Loaded late: most calls are not refused.
@@ -61,7 +63,11 @@ export function createContext(options: GlobalOptions): Context {
         throw await explainRefusal(client, error, body);
       }
     },
-    show: (reply, inWords) => write(options.json ? formatJson(reply, options.jsonFields) : inWords()),
+    show: (reply, inWords) => {
+      write(options.json ? formatJson(reply, options.jsonFields, fields) : inWords());
+      const { note } = reply as { readonly note?: string };
+      if (note !== undefined) say(`sluice: ${clean(note)}`);
+    },
   };
 }
 

@@ -31,5 +31,12 @@ describe('--json with fields [W34]', () => {
     assert.deepEqual(JSON.parse(formatJson({ queues: [] }, 'branch')), []);
     assert.deepEqual(JSON.parse(formatJson(answer, undefined)), answer);
     assert.throws(() => formatJson(answer, 'a b'), /names of fields/);
+    assert.deepEqual(JSON.parse(formatJson(answer, 'landed', [{ own: 'state,landed', items: 'at' }])), {
+      landed: null,
+    });
+    assert.throws(
+      () => formatJson({ queues: [] }, 'brnch', [{ own: 'queues', items: 'branch' }]),
+      /no field brnch\. It has: branch\./,
+    );
   });
 });

@@ -1,5 +1,4 @@
 import { usageError } from './exit.ts';
-import { say } from './terminal.ts';
 
 const FIELDS = /^[A-Za-z_]\w*(?:,[A-Za-z_]\w*)*$/;
 
@@ -26,14 +25,22 @@ function areFields(argv: readonly string[], index: number): boolean {
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** The fields that a reply can have, and those of the items of its lists, with commas between them. */
+export interface KnownFields {
+  readonly own: string;
+  readonly items: string;
+}
+
 /** The reply as JSON; with names, only these fields of it, or of each item of its list. */
 // SPEC W34
-export function formatJson(reply: unknown, names: string | undefined): string {
+export function formatJson(reply: unknown, names: string | undefined, known: readonly KnownFields[] = []): string {
   if (names === undefined) return JSON.stringify(reply, null, 2);
   if (!FIELDS.test(names)) throw usageError('--json takes names of fields with commas between them, such as a,b.');
   const wanted = names.split(',');
-  const list = listOf(reply as Fields, wanted);
-  noteMissing(wanted, list ?? [reply as Fields]);
+  const own = new Set([...Object.keys(reply as Fields), ...known.flatMap((each) => each.own.split(','))]);
+  const list = wanted.some((name) => own.has(name)) ? undefined : listOf(reply as Fields);
+  const items = known.flatMap((each) => each.items.split(','));
+  checkNames(wanted, list === undefined ? own : new Set([...list.flatMap(Object.keys), ...items]));
   return JSON.stringify(
     list === undefined ? pick(reply as Fields, wanted) : list.map((item) => pick(item, wanted)),
     null,
@@ -41,9 +48,8 @@ export function formatJson(reply: unknown, names: string | undefined): string {
   );
 }
 
-/** The only list of objects in the reply; undefined if the reply itself has a wanted field. */
-function listOf(reply: Fields, wanted: readonly string[]): readonly Fields[] | undefined {
-  if (wanted.some((name) => name in reply)) return undefined;
+/** The only list of objects in the reply. */
+function listOf(reply: Fields): readonly Fields[] | undefined {
   const lists = Object.values(reply).filter((value) => Array.isArray(value));
   return lists.length === 1 ? (lists[0] as readonly Fields[]) : undefined;
 }
@@ -52,10 +58,9 @@ function pick(from: Fields, wanted: readonly string[]): Fields {
   return Object.fromEntries(wanted.map((name) => [name, from[name] ?? null]));
 }
 
-/** A field that this answer lacks may be a misspelt one: the server leaves out what it does not know. */
-function noteMissing(wanted: readonly string[], items: readonly Fields[]): void {
-  const known = new Set(items.flatMap((item) => Object.keys(item)));
+/** An answer may lack a field that it can have. Any other name is misspelt. */
+function checkNames(wanted: readonly string[], known: ReadonlySet<string>): void {
   const missing = wanted.filter((name) => !known.has(name));
-  if (items.length === 0 || missing.length === 0) return;
-  say(`sluice: The answer has no field ${missing.join(', ')}. It has: ${[...known].join(', ')}.`);
+  if (known.size === 0 || missing.length === 0) return;
+  throw usageError(`The answer has no field ${missing.join(', ')}. It has: ${[...known].filter(Boolean).join(', ')}.`);
 }

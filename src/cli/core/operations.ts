@@ -59,6 +59,13 @@ export function routeOf(name: OperationName): {
   return { method, path: `/v1${path}`, isRead };
 }
 
+/** The fields that a reply of an operation can have, and those of the items of its lists, with commas between them. */
+export function fieldsOf(name: OperationName): { readonly own: string; readonly items: string } {
+  const text = (contract.fields as Readonly<Partial<Record<OperationName, string>>>)[name];
+  const [own = '', items = ''] = text?.split(';') ?? [];
+  return { own, items };
+}
+
 interface Route {
   readonly method?: string;
   readonly path?: string;

@@ -41,7 +41,8 @@ export async function explainFailure(session: Session, given: Given): Promise<re
   const run = (await context.call('getMergeQueueTestingDetails', { ...place, testRunId })) as TestRun;
   const { checkSuites, statusChecks, version: _, ...facts } = run;
   const checks = checkSuites.flatMap(({ checkRuns }) => checkRuns);
-  const [, log] = await readLogTail(context, { testRunId }, LOG_TAIL);
+  // A run that could not be built has no checks: the explanation tells of its conflict.
+  const [, log] = checks.length === 0 ? [] : await readLogTail(context, { testRunId }, LOG_TAIL);
   return [
     about,
     {

@@ -5,7 +5,7 @@ import { Fault } from '../../lib/fault.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { BuildRequest, CandidateEntry } from '../forge.ts';
 import { mergeMessage, messageOf, squashMessage, withoutSkips } from './message.ts';
-import { formatOrigin, withTrailers } from './trailers.ts';
+import { formatOrigin, type Signed, withTrailers } from './trailers.ts';
 
 /** The commit that the next entry is applied to. */
 export interface Tip {
@@ -14,7 +14,7 @@ export interface Tip {
 }
 
 /** The settings that, beside the entries, decide the bytes of a candidate's commits. */
-type Recipe = Pick<BuildRequest, 'candidateId' | 'mergeMethod' | 'plannedAt'>;
+type Recipe = Pick<BuildRequest, 'candidateId' | 'mergeMethod' | 'plannedAt' | 'proofKey'>;
 
 interface Application {
   readonly tip: Tip;
@@ -66,7 +66,7 @@ async function mergeEntry(git: GitRepository, recipe: Recipe, { tip, entry }: Ap
     tree: merge.tree,
     parents: [tip.sha, entry.headSha],
     author: personAt(SLUICE, recipe.plannedAt),
-    message: mergeMessage({ entry, head, origin: originOf(recipe, entry) }),
+    message: mergeMessage({ entry, head, origin: originOf(recipe, entry, { parent: tip.sha, tree: merge.tree }) }),
   });
 }
 
@@ -82,7 +82,10 @@ async function squashEntry(git: GitRepository, recipe: Recipe, application: Appl
     tree: merge.tree,
     parents: [tip.sha],
     author: personAt(head.authorName, recipe.plannedAt),
-    message: squashMessage({ entry, head, origin: originOf(recipe, entry) }, authors),
+    message: squashMessage(
+      { entry, head, origin: originOf(recipe, entry, { parent: tip.sha, tree: merge.tree }) },
+      authors,
+    ),
   });
 }
 
@@ -98,7 +101,7 @@ async function rebaseEntry(git: GitRepository, recipe: Recipe, application: Appl
   if (replayed.length === 0) return addNothing(git, recipe, application);
   let last = tip;
   for (const [index, { commit, tree }] of replayed.entries()) {
-    const trailers = index === replayed.length - 1 ? originOf(recipe, entry) : [];
+    const trailers = index === replayed.length - 1 ? originOf(recipe, entry, { parent: last.sha, tree }) : [];
     const message = withTrailers(commit.message, trailers);
     last = await write(git, recipe, { ...commit, tree, parents: [last.sha], message });
   }
@@ -112,7 +115,7 @@ async function addNothing(git: GitRepository, recipe: Recipe, { tip, entry }: Ap
     parents: [tip.sha],
     author: head.author,
     encoding: head.encoding,
-    message: withTrailers(head.message, originOf(recipe, entry)),
+    message: withTrailers(head.message, originOf(recipe, entry, { parent: tip.sha, tree: tip.tree })),
   });
 }
 
@@ -176,8 +179,12 @@ export async function getCommit(git: GitRepository, sha: Sha): Promise<StoredCom
   return commit;
 }
 
-function originOf({ candidateId }: Recipe, { prNumber }: { readonly prNumber: PrNumber }): readonly string[] {
-  return formatOrigin({ candidateId, prNumber });
+function originOf(
+  { candidateId, proofKey: key }: Recipe,
+  { prNumber }: { readonly prNumber: PrNumber },
+  content: Omit<Signed, 'key'>,
+): readonly string[] {
+  return formatOrigin({ candidateId, prNumber }, key === undefined ? undefined : { key, ...content });
 }
 
 function personAt(nameAndEmail: string, at: Instant): Buffer {

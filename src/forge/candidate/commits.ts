@@ -1,9 +1,10 @@
 import type { PrNumber } from '../../engine/pull-request.ts';
 import type { GitRepository, LineCommit } from '../../git/git.ts';
 import { assert } from '../../lib/assert.ts';
+import { present } from '../../lib/present.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { LineCommit as ForgeLineCommit, LineAnswer, LineQuestion } from '../forge.ts';
-import { PULL_REQUEST } from './trailers.ts';
+import { findProvenCandidate, PULL_REQUEST } from './trailers.ts';
 
 /** Commit ids become arguments of git commands, so nothing else may pass for one. */
 export function checkShas(shas: readonly Sha[]): void {
@@ -23,7 +24,7 @@ export async function listMissing(git: GitRepository, shas: readonly Sha[]): Pro
 /** `obtain` gets commits into the local copy, if they are to be had. */
 export async function listLine(
   git: GitRepository,
-  { head, since, limit, heads = new Map() }: LineQuestion,
+  { head, since, limit, heads = new Map(), proofKey }: LineQuestion,
   obtain: (shas: readonly Sha[]) => Promise<unknown> = async () => {},
 ): Promise<LineAnswer> {
   const find = () => Promise.all([head, since].map((sha) => git.findStoredCommit(sha)));
@@ -37,7 +38,10 @@ export async function listLine(
   const isWhole = head === since || commits.at(-1)?.parent === since;
   if (isWhole) {
     await obtain(commits.flatMap(({ trailer }) => heads.get(Number(trailer) as PrNumber) ?? []));
-    return { kind: 'line', commits: await Promise.all(commits.map((each) => viewCommit(git, each, heads))) };
+    return {
+      kind: 'line',
+      commits: await Promise.all(commits.map((each) => viewCommit(git, each, { heads, proofKey }))),
+    };
   }
   if (commits.length >= limit) return { kind: 'too_long' };
   const isMerged = await git.isAncestor({ ancestor: since, descendant: head });
@@ -46,12 +50,16 @@ export async function listLine(
 
 async function viewCommit(
   git: GitRepository,
-  { sha, tree, author, subject, trailer }: LineCommit,
-  heads: ReadonlyMap<PrNumber, Sha>,
+  { sha, tree, author, subject, trailer, parent }: LineCommit,
+  { heads, proofKey: key }: { heads: ReadonlyMap<PrNumber, Sha>; proofKey: Uint8Array | undefined },
 ): Promise<ForgeLineCommit> {
   const prNumber = Number(trailer) as PrNumber;
   const isLanding = await contains(git, { sha, tree }, heads.get(prNumber));
-  return { sha, tree, author, subject, ...(isLanding ? { prNumber } : {}) };
+  const isSigned = key !== undefined && trailer !== '' && parent !== undefined;
+  const message = isSigned ? (await git.findStoredCommit(sha))?.message : undefined;
+  const provenCandidate =
+    isSigned && message !== undefined ? findProvenCandidate(message, { key, parent, tree }) : undefined;
+  return { sha, tree, author, subject, ...(isLanding ? { prNumber } : {}), ...present({ provenCandidate }) };
 }
 
 /** The message of a commit alone proves nothing: a person may have picked it from another branch. */

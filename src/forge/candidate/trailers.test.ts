@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, it, test } from 'node:test';
 import type { PrNumber } from '../../engine/pull-request.ts';
-import { findOrigin, formatOrigin, withTrailers } from './trailers.ts';
+import type { Sha } from '../../lib/sha.ts';
+import { findOrigin, findProvenCandidate, formatOrigin, withTrailers } from './trailers.ts';
 
 const add = (message: string, ...trailers: readonly string[]) =>
   withTrailers(Buffer.from(message), trailers).toString();
@@ -31,4 +32,31 @@ test('an origin is read back, and from nowhere but the trailers', () => {
   assert.equal(findOrigin(Buffer.from(`${message}\nSomething else\n`)), undefined);
   const odd = Buffer.from('Title\n\nSluice-Pull-Request: 1e3x\nSluice-Candidate: f00\n');
   assert.deepEqual(findOrigin(odd), { candidateId: 'f00', prNumber: undefined });
+});
+
+describe('the proof of a commit [L36]', () => {
+  const signed = { key: new Uint8Array(32).fill(7), parent: 'a'.repeat(40) as Sha, tree: 'b'.repeat(40) as Sha };
+  const origin = { candidateId: 'one', prNumber: 7 as PrNumber };
+  const messageOf = (trailers: readonly string[]) => withTrailers(Buffer.from('Title\n'), trailers);
+
+  it('names the candidate to those who know the key', () => {
+    assert.equal(findProvenCandidate(messageOf(formatOrigin(origin, signed)), signed), 'one');
+  });
+
+  it('is of this candidate, pull request, parent and tree alone', () => {
+    const message = messageOf(formatOrigin(origin, signed));
+    const other = 'c'.repeat(40) as Sha;
+    for (const change of [{ parent: other }, { tree: other }, { key: new Uint8Array(32) }]) {
+      assert.equal(findProvenCandidate(message, { ...signed, ...change }), undefined);
+    }
+    for (const [from, to] of [
+      ['Pull-Request: 7', 'Pull-Request: 8'],
+      ['Candidate: one', 'Candidate: two'],
+      ['Proof: ', 'Proof: 0'],
+    ] as const) {
+      const forged = Buffer.from(message.toString().replace(from, to));
+      assert.equal(findProvenCandidate(forged, signed), undefined);
+    }
+    assert.equal(findProvenCandidate(messageOf(formatOrigin(origin)), signed), undefined);
+  });
 });

@@ -1,4 +1,6 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { PrNumber } from '../../engine/pull-request.ts';
+import type { Sha } from '../../lib/sha.ts';
 import { findPullRequestNumber, pullRequestRef } from './pull-request-ref.ts';
 
 /**
@@ -12,13 +14,43 @@ export interface Origin {
 
 const CANDIDATE = 'Sluice-Candidate';
 export const PULL_REQUEST = 'Sluice-Pull-Request';
-const OURS = new RegExp(`^(?:${CANDIDATE}|${PULL_REQUEST}):`, 'i');
+const PROOF = 'Sluice-Proof';
+const OURS = new RegExp(`^(?:${CANDIDATE}|${PULL_REQUEST}|${PROOF}):`, 'i');
 const TRAILER = /^[A-Za-z0-9][A-Za-z0-9-]*: /;
 const CONTINUATION = /^[ \t]+\S/;
 
-export function formatOrigin({ candidateId, prNumber }: Origin): readonly string[] {
+/** With a key, the last trailer proves that the server with this key made the commit. */
+export function formatOrigin(origin: Origin, signed?: Signed): readonly string[] {
+  const { candidateId, prNumber } = origin;
   const ofPullRequest = prNumber === undefined ? [] : [`${PULL_REQUEST}: ${prNumber}`];
-  return [...ofPullRequest, `${CANDIDATE}: ${candidateId}`];
+  const proof = signed === undefined ? [] : [`${PROOF}: ${proofOf(origin, signed)}`];
+  return [...ofPullRequest, `${CANDIDATE}: ${candidateId}`, ...proof];
+}
+
+/** The content of a commit that its proof is for. */
+export interface Signed {
+  readonly key: Uint8Array;
+  readonly parent: Sha;
+  readonly tree: Sha;
+}
+
+/** Anybody can write trailers, and copy them. Only the servers of this store know the key. */
+// SPEC L36
+function proofOf({ candidateId, prNumber }: Origin, { key, parent, tree }: Signed): string {
+  const text = ['a landing', candidateId, prNumber ?? '', parent, tree].join('\n');
+  return createHmac('sha256', key).update(text).digest('hex').slice(0, 32);
+}
+
+/** The candidate that a commit is of, if its proof is right. */
+export function findProvenCandidate(message: Buffer, signed: Signed): string | undefined {
+  const origin = findOrigin(message);
+  const given = split(message)
+    .block.find((line) => line.startsWith(`${PROOF}: `))
+    ?.slice(PROOF.length + 2);
+  if (origin === undefined || given === undefined) return undefined;
+  const expected = Buffer.from(proofOf(origin, signed));
+  const isRight = given.length === expected.length && timingSafeEqual(Buffer.from(given, 'latin1'), expected);
+  return isRight ? origin.candidateId : undefined;
 }
 
 /** Adds these trailers. Older trailers of Sluice are removed: a cherry-picked commit may carry some. */

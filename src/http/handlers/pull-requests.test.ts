@@ -132,7 +132,8 @@ describe('pull requests over /v1', () => {
     const number = await queue.submitOne();
     const entry = await queue.api.ok<EntryView>('cancelPullRequest', queue.entry(number));
     assert.deepEqual([entry.state, entry.isCurrentlySubmittedToQueue], ['CANCELLED', false]);
-    assert.deepEqual(await queue.api.ok('cancelPullRequest', queue.entry(number)), entry);
+    const note = `Pull request #${number} was cancelled already.`;
+    assert.deepEqual(await queue.api.ok('cancelPullRequest', queue.entry(number)), { ...entry, note });
     const { timeline } = await queue.get(number, { includeTimeline: true });
     assert.equal(timeline?.filter((step) => step.state === 'CANCELLED').length, 1);
     const listed = (await queue.getQueue()).enqueuedPullRequests;

@@ -83,7 +83,7 @@ export const PULL_REQUESTS_ROUTES: readonly Route[] = [
     (context, body) => {
       const { repo, targetBranch } = body;
       return actOnEach(context, body, ({ prNumber }) =>
-        cancelPullRequest(context.app, context.caller, { repo, targetBranch, prNumber }),
+        cancelPullRequest(context.app, context.caller, { repo, targetBranch, prNumber }, { waits: true }),
       );
     },
     { isPassedOn: true },
