@@ -26,14 +26,19 @@ export interface EffectRun {
 }
 
 /** Undefined if the queue or its repository is gone. */
-export async function findEffectRun(app: App, queueId: QueueId): Promise<EffectRun | undefined> {
+export async function findPlace(app: App, queueId: QueueId): Promise<FoundQueue | undefined> {
   const found = await app.queues.find(queueId);
   const repository = found && (await app.directory.findRepositoryById(found.repositoryId));
-  if (found === undefined || repository === undefined) return undefined;
+  return found === undefined || repository === undefined ? undefined : { ...found, repository };
+}
+
+/** Not for a blocked repository. */
+export function effectRunIn(app: App, found: FoundQueue): EffectRun {
+  const { repository } = found;
   const { checks, junit } = repository;
   return {
     app,
-    found: { ...found, repository },
+    found,
     forge: getForge(app, repository.host),
     repository: toForgeRepository(repository),
     checks,

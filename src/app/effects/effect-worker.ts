@@ -11,7 +11,7 @@ import { decodeEffect, versionOfEffect } from '../core/queue-codec.ts';
 import { collectHeldFailures } from '../queue/entry-run.ts';
 import { findTargets } from '../queue/pull-request-facts.ts';
 import { buildCandidate, discardCandidate, reviewRequired } from './build-candidate.ts';
-import { DONE, type EffectAnswer, type EffectRun, findEffectRun, type LongEffect } from './effect-run.ts';
+import { DONE, type EffectAnswer, type EffectRun, effectRunIn, findPlace, type LongEffect } from './effect-run.ts';
 import { judgeCheck } from './judge-check.ts';
 import { answerWhereBlocked, landCandidate } from './land-candidate.ts';
 import { startChecks } from './start-checks.ts';
@@ -59,15 +59,14 @@ type Settled = EffectSettlement | undefined;
 
 // SPEC C16
 async function attempt(app: App, effect: StoredEffect): Promise<Settled | LongRun<Settled>> {
-  const run = await findEffectRun(app, effect.queueId);
-  if (run === undefined) return { kind: 'done' };
-  const { found } = run;
+  const found = await findPlace(app, effect.queueId);
+  if (found === undefined) return { kind: 'done' };
   // The store already shows the effect, but the queue in memory is not updated yet.
   if (found.version < versionOfEffect(effect)) return { kind: 'postpone', dueAt: app.clock.now() + COMMIT_MS };
   const asked = decodeEffect(effect);
   const blocked = found.repository.blockedReason === null ? undefined : answerWhereBlocked(found.queue, asked);
   if (blocked !== undefined) return conclude(app, effect, blocked);
-  const answer = await runEffect(run, asked, effect.id);
+  const answer = await runEffect(effectRunIn(app, found), asked, effect.id);
   if (answer.kind !== 'long_running') return conclude(app, effect, answer);
   return { kind: 'long_running', run: async (stop) => conclude(app, effect, await answer.run(stop)) };
 }

@@ -1,7 +1,7 @@
 import type { CandidateNumber } from '../../engine/candidate.ts';
 import type { App } from '../core/app.ts';
 import { decodeCandidate } from '../core/queue-codec.ts';
-import { findEffectRun } from './effect-run.ts';
+import { effectRunIn, findPlace } from './effect-run.ts';
 import { judgeLate } from './judge-check.ts';
 
 /** Judges reports that this server stores for a check whose candidate has landed. Returns how to stop. */
@@ -17,6 +17,7 @@ export function watchLateReports(app: App): () => void {
 async function judge(app: App, candidateId: string, check: string): Promise<void> {
   const row = await app.store.queues.findCandidateById(candidateId);
   if (row === undefined || decodeCandidate(row).ending?.reason !== 'MERGE_GRAPH_MERGE') return;
-  const run = await findEffectRun(app, row.queueId);
-  if (run !== undefined) await judgeLate(run, row.number as CandidateNumber, check);
+  const found = await findPlace(app, row.queueId);
+  if (found === undefined || found.repository.blockedReason !== null) return;
+  await judgeLate(effectRunIn(app, found), row.number as CandidateNumber, check);
 }

@@ -15,7 +15,6 @@ import type { Caller } from '../core/caller.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
 import { isRefusal } from '../core/refusal.ts';
 import { costOfFlakes } from './cost-of-flakes.ts';
-import { getTestSettings } from './stored-test-settings.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -47,14 +46,9 @@ class FlakyQueue {
 
   /** A person called it flaky long ago, and it is quarantined since then. */
   async quarantine(id: string): Promise<void> {
-    const { app, store, repositoryId } = this.world;
-    const repository = await app.directory.findRepositoryById(repositoryId);
-    assert.ok(repository);
-    const { version, settings, monitors } = await getTestSettings(app, repository);
-    const next = { settings: { ...settings, autoQuarantine: true }, monitors };
-    assert.ok(await store.testSettings.save(repositoryId, version, next, { at: 0, actor: 'ada', detail: '{}' }));
-    const flag = { at: 0, actor: 'ada', reason: null };
-    await this.commit([{ id, status: 'FLAKY', quarantinedAt: 0, statusAt: 0 }], [], { status: 'FLAKY', flag });
+    const override = { actor: 'ada', at: 0, reason: 'It is known.', expiresAt: null };
+    const decided = { quarantineOverride: 'ALWAYS_QUARANTINE', override, quarantinedAt: 0, statusAt: 0 } as const;
+    await this.commit([{ id, status: 'FLAKY', ...decided }], [], { status: 'FLAKY' });
   }
 
   async commit(
