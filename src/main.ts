@@ -39,8 +39,6 @@ import { connectProviders } from './connect-providers.ts';
 import { findServerId, keepAddress } from './data-folder.ts';
 import type { PlaceQuestion } from './flaky/upload-place.ts';
 import { createServer } from './http/server.ts';
-import { addressForServers } from './http/servers/address.ts';
-import { ServerLinks } from './http/servers/server-links.ts';
 import { createIngestThread, type IngestThread } from './ingest/thread.ts';
 import type { ThreadData } from './ingest/thread-messages.ts';
 import { systemClock } from './lib/clock.ts';
@@ -161,10 +159,8 @@ async function startOn(
   const deliveryMaker = createDeliveryMaker(app);
   app.feed.listen(() => deliveryMaker.wake());
   const timers = new Timers(app);
-  const links = store.isShared ? new ServerLinks(app, { id: serverId, version: readVersion() }) : undefined;
   const server = createServer({
     app,
-    passOn: links,
     log,
     version: readVersion(),
     dataFolder: config.dataFolder,
@@ -177,8 +173,6 @@ async function startOn(
   });
   const url = await server.listen({ host: config.host, port: config.port, backlog: BACKLOG });
   await keepAddress(config, url, log);
-  links?.accept(server);
-  links?.start(config.serverUrl ?? addressForServers(url));
   plainGitPoller.start();
   worker.start();
   hintWorker.start();
@@ -208,7 +202,7 @@ async function startOn(
     drain: (sooner) => drain(server, config, sooner),
     stop: () =>
       stop({
-        ...{ server, app, links, ingest, plainGitPoller, worker },
+        ...{ server, app, ingest, plainGitPoller, worker },
         ...{ hintWorker, deliveryWorker, timers, rounds, endTraces },
       }),
   };
@@ -288,7 +282,6 @@ async function drain(server: FastifyInstance, { drainSeconds }: Config, sooner: 
 async function stop(parts: {
   readonly server: FastifyInstance;
   readonly app: App;
-  readonly links: ServerLinks | undefined;
   readonly ingest: IngestThread;
   readonly plainGitPoller: PlainGitPoller;
   readonly worker: EffectWorker;
@@ -306,7 +299,6 @@ async function stop(parts: {
   const cutOff = setTimeout(() => parts.server.server.closeAllConnections(), STOP_MS);
   // An endpoint may take its time: its delivery is repeated after the restart.
   await parts.app.webhooks.sender.close();
-  await parts.links?.stop();
   await parts.server.close();
   clearTimeout(cutOff);
   for (const forge of parts.app.forges.values()) await forge.close();

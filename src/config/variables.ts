@@ -64,10 +64,6 @@ export const VARIABLES = {
     { min: 2, max: 1000 },
     'Connections of this server to PostgreSQL, at most. One of them processes uploads.',
   ),
-  SLUICE_SERVER_URL: url(
-    'from SLUICE_HOST and SLUICE_PORT',
-    'With several servers on one PostgreSQL: the address at which the other servers reach this one, in plain HTTP and without the proxy.',
-  ),
   SLUICE_DRAIN: integer(
     '0',
     { min: 0, max: 3600 },

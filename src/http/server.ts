@@ -210,8 +210,7 @@ function createRouteAdder(
 }
 
 function createHandler(server: FastifyInstance, deps: RouteDeps, route: Route, dialect: Dialect) {
-  const { operation, isReused } = route;
-  const handle = (route.isPassedOn ? deps.passOn?.handlerFor(route) : undefined) ?? route.handle;
+  const { operation, handle, isReused } = route;
   const validate = createValidator(operation.body);
   const read = dialect.readerFor(operation);
   const translate = dialect.translatorFor(operation);

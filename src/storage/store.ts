@@ -8,7 +8,6 @@ import type { PastStore } from './past.ts';
 import type { PullRequestNoteStore } from './pull-request-notes.ts';
 import type { EffectStore, QueueStore } from './queues.ts';
 import type { RepositoryStore } from './repositories.ts';
-import type { ServerStore } from './servers.ts';
 import type { SessionStore } from './sessions.ts';
 import type { TestIngest } from './test-ingest.ts';
 import type { TestSettingsStore } from './test-settings.ts';
@@ -40,7 +39,6 @@ export interface Store {
   readonly webhooks: WebhookStore;
   readonly webhookDeliveries: DeliveryStore;
   readonly idempotentRequests: IdempotentRequestStore;
-  readonly servers: ServerStore;
   readonly sessions: SessionStore;
   readonly pullRequestNotes: PullRequestNoteStore;
   /** The secret that signs page tokens: made once, the same on every server and after a restart. */

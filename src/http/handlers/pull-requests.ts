@@ -32,7 +32,7 @@ export const PULL_REQUESTS_ROUTES: readonly Route[] = [
         }),
       );
     },
-    { isPassedOn: true, isReused: true },
+    { isReused: true },
   ),
   route(pullRequestsContract.setImpactedTargets, ({ app, caller, fork }, body) => {
     const input = {
@@ -80,16 +80,12 @@ export const PULL_REQUESTS_ROUTES: readonly Route[] = [
   route(pullRequestsContract.restartTestsOnPullRequest, ({ app, caller }, { repo, targetBranch, pr }) =>
     restartTestsOnPullRequest(app, caller, { repo, targetBranch, prNumber: prNumber(pr.number) }),
   ),
-  route(
-    pullRequestsContract.cancelPullRequest,
-    (context, body) => {
-      const { repo, targetBranch } = body;
-      return actOnEach(context, body, ({ prNumber }) =>
-        cancelPullRequest(context.app, context.caller, { repo, targetBranch, prNumber }),
-      );
-    },
-    { isPassedOn: true },
-  ),
+  route(pullRequestsContract.cancelPullRequest, (context, body) => {
+    const { repo, targetBranch } = body;
+    return actOnEach(context, body, ({ prNumber }) =>
+      cancelPullRequest(context.app, context.caller, { repo, targetBranch, prNumber }),
+    );
+  }),
 ];
 
 interface GivenPr {

@@ -13,7 +13,6 @@ import { createPullRequestNoteStore } from './pull-request-notes.ts';
 import { createEffectStore } from './queue-effects.ts';
 import { createQueueStore } from './queues.ts';
 import { createRepositoryStore } from './repositories.ts';
-import { createServerStore } from './servers.ts';
 import { createSessionStore } from './sessions.ts';
 import type { StatementCompiler } from './statement.ts';
 import { createTestIngest } from './test-ingest.ts';
@@ -55,7 +54,6 @@ export function createSqlParts(
     webhooks: createWebhookStore(engine, compiler),
     webhookDeliveries: createDeliveryStore(engine, compiler),
     idempotentRequests: createIdempotentRequestStore(engine, compiler),
-    servers: createServerStore(engine, compiler),
     sessions: createSessionStore(engine, compiler),
     pullRequestNotes: createPullRequestNoteStore(engine, compiler),
     measureSize: () =>
