@@ -12,6 +12,8 @@ import { Feed } from './app/core/feed.ts';
 import { keepOperatorLog } from './app/core/operator-log.ts';
 import { endOutages, Outages, recordOutages } from './app/core/outages.ts';
 import { QueueHost } from './app/core/queue-host.ts';
+import { StoreHealth } from './app/core/store-health.ts';
+import { StorePoller } from './app/core/store-poller.ts';
 import { WakeSignal } from './app/core/wake-signal.ts';
 import { createEffectWorker, type EffectWorker } from './app/effects/effect-worker.ts';
 import { Forecaster } from './app/forecast/forecaster.ts';
@@ -41,7 +43,7 @@ import type { PlaceQuestion } from './flaky/upload-place.ts';
 import { createServer } from './http/server.ts';
 import { createIngestThread, type IngestThread } from './ingest/thread.ts';
 import type { ThreadData } from './ingest/thread-messages.ts';
-import { systemClock } from './lib/clock.ts';
+import { systemClock, type Timing } from './lib/clock.ts';
 import { Fault } from './lib/fault.ts';
 import { LineWriter } from './lib/line-writer.ts';
 import { createJsonLog, createTextLog, type Log, type LogLevel } from './lib/log.ts';
@@ -84,6 +86,7 @@ interface OpenedStore extends Pick<ThreadData, 'writeTurn'> {
 export interface StartOptions {
   /** The delay of the ingest thread where no upload comes before. */
   readonly ingestStartMs?: number;
+  readonly clock?: Timing;
 }
 
 /** Wires config -> adapters -> app -> http -> listen. No other file knows all parts. */
@@ -101,9 +104,10 @@ export async function start(config: Config, log: Log, options: StartOptions = {}
 async function startOn(
   { store, writeTurn }: OpenedStore,
   config: Config,
-  { log, ingestStartMs }: StartOptions & { readonly log: Log },
+  { log: outerLog, clock = systemClock, ingestStartMs }: StartOptions & { readonly log: Log },
 ): Promise<Running> {
-  const clock = systemClock;
+  const health = new StoreHealth({ log: outerLog, clock });
+  const { log } = health;
   const admin = {
     slug: config.organization,
     adminToken: config.adminToken,
@@ -159,8 +163,23 @@ async function startOn(
   const deliveryMaker = createDeliveryMaker(app);
   app.feed.listen(() => deliveryMaker.wake());
   const timers = new Timers(app);
+  const storePoller = new StorePoller(
+    app,
+    {
+      effects: () => worker.wake(),
+      hints: () => hintWorker.wake(),
+      deliveries: () => deliveryWorker.wake(),
+      webhooks: () => deliveryMaker.wake(),
+      uploads: () => ingest.wake(),
+      entries: () => plainGitPoller.noteEntries(),
+      feed: (stored) => app.feed.noteStored(stored),
+    },
+    health,
+  );
+  health.onDoubt = () => storePoller.wake();
   const server = createServer({
     app,
+    storeHealth: store.isShared ? health : undefined,
     log,
     version: readVersion(),
     dataFolder: config.dataFolder,
@@ -180,6 +199,7 @@ async function startOn(
   timers.start();
   ingest.start();
   app.feed.start();
+  storePoller.start();
   const rounds = [
     ...[createAudit(app), createForgePoller(app), createHintWatch(app)],
     ...[
@@ -203,7 +223,7 @@ async function startOn(
     stop: () =>
       stop({
         ...{ server, app, ingest, plainGitPoller, worker },
-        ...{ hintWorker, deliveryWorker, timers, rounds, endTraces },
+        ...{ hintWorker, deliveryWorker, timers, storePoller, rounds, endTraces },
       }),
   };
 }
@@ -288,13 +308,16 @@ async function stop(parts: {
   readonly hintWorker: HintWorker;
   readonly deliveryWorker: DeliveryWorker;
   readonly timers: Timers;
+  readonly storePoller: StorePoller;
   readonly rounds: readonly PeriodicTask[];
   readonly endTraces: () => Promise<void>;
 }): Promise<void> {
-  const { plainGitPoller, worker, hintWorker, deliveryWorker, timers, ingest, rounds } = parts;
+  const { plainGitPoller, worker, hintWorker, deliveryWorker, timers, storePoller, ingest, rounds } = parts;
   const { feed, simulator } = parts.app;
   const workers = [worker, hintWorker, deliveryWorker];
-  const stopping = [plainGitPoller, ...workers, timers, ingest, feed, simulator, ...rounds].map((part) => part.stop());
+  const stopping = [storePoller, plainGitPoller, ...workers, timers, ingest, feed, simulator, ...rounds].map((part) =>
+    part.stop(),
+  );
   const ended = Promise.all(stopping);
   const cutOff = setTimeout(() => parts.server.server.closeAllConnections(), STOP_MS);
   // An endpoint may take its time: its delivery is repeated after the restart.

@@ -3,6 +3,8 @@ import type { Store } from './storage/store.ts';
 
 /** The thread that processes uploads has a connection of its own. */
 const INGEST_CONNECTIONS = 1;
+/** With fewer connections, none of them only listens. */
+const ENOUGH_TO_LISTEN = 4;
 
 /** Only the store that is configured is loaded. */
 export async function openStore(config: Config, writeTurn: SharedArrayBuffer | undefined): Promise<Store> {
@@ -19,7 +21,9 @@ async function openSharedStore(url: string, { dataFolder, databaseConnections }:
   const { lockFolder } = await import('./storage/sqlite/folder.ts');
   const lock = lockFolder(dataFolder);
   try {
-    const store = await openPostgresStore({ url, poolSize: databaseConnections - INGEST_CONNECTIONS });
+    const isListening = databaseConnections >= ENOUGH_TO_LISTEN;
+    const poolSize = databaseConnections - INGEST_CONNECTIONS - (isListening ? 1 : 0);
+    const store = await openPostgresStore({ url, poolSize, isListening });
     const close = () => store.close().finally(() => lock.release());
     return { ...store, close };
   } catch (error) {

@@ -13,6 +13,7 @@ import type { TestIngest } from './test-ingest.ts';
 import type { TestSettingsStore } from './test-settings.ts';
 import type { TestStore } from './tests.ts';
 import type { UploadStore } from './uploads.ts';
+import type { StoreSignals, WaitingStore } from './waiting.ts';
 import type { DeliveryStore, WebhookStore } from './webhooks.ts';
 
 /**
@@ -41,6 +42,8 @@ export interface Store {
   readonly idempotentRequests: IdempotentRequestStore;
   readonly sessions: SessionStore;
   readonly pullRequestNotes: PullRequestNoteStore;
+  readonly waiting: WaitingStore;
+  readonly signals: StoreSignals;
   /** The secret that signs page tokens: made once, the same on every server and after a restart. */
   readonly signingKey: Uint8Array;
   /** The size of the database, in bytes. */

@@ -1,10 +1,13 @@
 import type { PublicRead } from '../../app/access/public-read.ts';
 import type { App } from '../../app/core/app.ts';
+import type { StoreHealth } from '../../app/core/store-health.ts';
 import type { Log } from '../../lib/log.ts';
 
 export interface ServerDeps {
   readonly app: App;
   readonly log: Log;
+  /** Undefined: requests wait for the store however long it is away. */
+  readonly storeHealth?: Pick<StoreHealth, 'answer'> | undefined;
   /** The version of Sluice. */
   readonly version: string;
   /** Must have room for a server that is ready. Undefined: the server keeps no files. */

@@ -8,6 +8,7 @@ import { PostgresEngine } from './engine.ts';
 import { toStoreError } from './errors.ts';
 import { noticeRestore } from './notice-restore.ts';
 import { createServer, type Server } from './pool.ts';
+import { PostgresSignals } from './signals.ts';
 
 const OLDEST_VERSION = 14;
 
@@ -17,11 +18,18 @@ export interface PostgresOptions {
   readonly poolSize?: number;
   /** Skips migrations, because another connection of this server has run them. */
   readonly isMigrated?: boolean;
+  /** Has one more connection, on which other processes tell that they wrote. */
+  readonly isListening?: boolean;
 }
 
 export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
   const server = createServer(options.url, options.poolSize);
-  const engine = new PostgresEngine(server);
+  const signals = new PostgresSignals(server);
+  const engine = new PostgresEngine(server, () => signals.noteWrite());
+  const close = async () => {
+    await signals.close();
+    await engine.close();
+  };
   try {
     await checkVersion(server);
     const compiler = new StatementCompiler(postgresDialect);
@@ -29,15 +37,17 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
       await migrate(engine, compiler);
       await noticeRestore(engine, compiler);
     }
+    if (options.isListening === true) await signals.start();
     return {
       isShared: true,
+      signals,
       ...createSqlParts(engine, compiler),
       signingKey: await ensureSigningKey(engine, compiler),
       snapshots: undefined,
-      close: () => engine.close(),
+      close,
     };
   } catch (error) {
-    await engine.close();
+    await close();
     throw error;
   }
 }

@@ -19,6 +19,7 @@ import { createTestIngest } from './test-ingest.ts';
 import { createTestSettingsStore } from './test-settings.ts';
 import { createTestStore } from './tests.ts';
 import { createUploadStore } from './uploads.ts';
+import { createWaitingStore } from './waiting.ts';
 import type { WaitingQueues } from './waiting-queues.ts';
 import { createDeliveryStore } from './webhook-deliveries.ts';
 import { createWebhookStore } from './webhooks.ts';
@@ -30,7 +31,7 @@ export function createSqlParts(
   engine: SqlEngine,
   compiler: StatementCompiler,
   waiting?: WaitingQueues,
-): Omit<Store, 'isShared' | 'signingKey' | 'snapshots' | 'close'> {
+): Omit<Store, 'isShared' | 'signingKey' | 'signals' | 'snapshots' | 'close'> {
   const anything = compiler.statement<object>()(() =>
     compiler.dialect.builder.selectFrom('meta').select('name').limit(1),
   );
@@ -56,6 +57,7 @@ export function createSqlParts(
     idempotentRequests: createIdempotentRequestStore(engine, compiler),
     sessions: createSessionStore(engine, compiler),
     pullRequestNotes: createPullRequestNoteStore(engine, compiler),
+    waiting: createWaitingStore(engine, compiler, waiting),
     measureSize: () =>
       engine.read(function* () {
         return Number((yield* first(size, {}))?.bytes ?? 0);

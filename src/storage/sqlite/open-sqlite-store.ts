@@ -6,6 +6,7 @@ import { createSqlParts, ensureSigningKey } from '../sql/sql-store.ts';
 import { StatementCompiler } from '../sql/statement.ts';
 import { WaitingQueues } from '../sql/waiting-queues.ts';
 import type { Store } from '../store.ts';
+import { NO_SIGNALS } from '../waiting.ts';
 import { ensureDatabase, INGESTING, openDatabase } from './database.ts';
 import { SqliteEngine } from './engine.ts';
 import { type FolderLock, lockFolder } from './folder.ts';
@@ -41,6 +42,7 @@ export async function openSqliteIngestStore(options: SqliteOptions): Promise<Sto
     const compiler = new StatementCompiler(sqliteDialect);
     return {
       isShared: false,
+      signals: NO_SIGNALS,
       ...createSqlParts(engine, compiler),
       signingKey: await ensureSigningKey(engine, compiler),
       snapshots: undefined,
@@ -70,6 +72,7 @@ async function openLocked(options: SqliteOptions, lock: FolderLock): Promise<Sto
     };
     return {
       isShared: false,
+      signals: NO_SIGNALS,
       ...parts,
       get signingKey() {
         return signingKey;
