@@ -92,7 +92,7 @@ export interface StartOptions {
 /** Wires config -> adapters -> app -> http -> listen. No other file knows all parts. */
 export async function start(config: Config, log: Log, options: StartOptions = {}): Promise<Running> {
   const writeTurn = config.databaseUrl === undefined ? createTurnMemory() : undefined;
-  const store = await openStore(config, writeTurn);
+  const store = await openStore(config, writeTurn, log);
   try {
     return await startOn({ store, writeTurn }, config, { log, ...options });
   } catch (error) {

@@ -8,7 +8,7 @@ import type { Sha } from '../../lib/sha.ts';
 import type { QueueId } from '../../storage/queues.ts';
 import type { Repository, RepositoryId } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
-import { type FoundQueue, getForge, toForgeRepository } from '../core/find-queue.ts';
+import { type FoundQueue, formatRef, getForge, toForgeRepository } from '../core/find-queue.ts';
 import { loadQueues } from '../queue/list-queues.ts';
 import { findPullRequest, observePullRequest } from '../queue/pull-request-facts.ts';
 import { observeTargetBranch } from '../queue/read-target-branch.ts';
@@ -209,7 +209,7 @@ export class PlainGitPoller {
   #warn(error: unknown, repository: Repository): void {
     // Errors caused by the stop itself are not logged.
     if (this.#isStopped) return;
-    this.#app.log.warn({ err: error, repository: repository.id }, 'could not poll a repository');
+    this.#app.log.warn({ err: error, repository: formatRef(repository) }, 'could not poll a repository');
   }
 }
 

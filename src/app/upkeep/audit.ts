@@ -7,7 +7,7 @@ import type { Sha } from '../../lib/sha.ts';
 import type { EventRow, QueueId } from '../../storage/queues.ts';
 import { raise } from '../core/alarms.ts';
 import type { App } from '../core/app.ts';
-import { type FoundQueue, getForge, toForgeRepository } from '../core/find-queue.ts';
+import { type FoundQueue, formatRef, getForge, toForgeRepository } from '../core/find-queue.ts';
 import { MAX_COMMITS } from '../core/format-audit.ts';
 import { decodeCandidate, decodeEvent } from '../core/queue-codec.ts';
 import { loadQueues } from '../queue/list-queues.ts';
@@ -49,7 +49,10 @@ export async function audit(
     if (isStopped()) return;
     await auditQueue(app, found, readAt).catch((error: unknown) => {
       // The next round begins at the same mark.
-      if (!isStopped()) app.log.warn({ err: error, queue: found.id }, FAILURE);
+      if (!isStopped()) {
+        const { repository, queue } = found;
+        app.log.warn({ err: error, repository: formatRef(repository), branch: queue.branch }, FAILURE);
+      }
     });
   };
   const queues = await loadQueues(app, await app.store.repositories.listAll());

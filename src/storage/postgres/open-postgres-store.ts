@@ -1,6 +1,6 @@
 import { Fault } from '../../lib/fault.ts';
 import { postgresDialect } from '../sql/dialect.ts';
-import { migrate } from '../sql/migrations/migrate.ts';
+import { migrate, type OnMigrated } from '../sql/migrations/migrate.ts';
 import { createSqlParts, ensureSigningKey } from '../sql/sql-store.ts';
 import { StatementCompiler } from '../sql/statement.ts';
 import type { Store } from '../store.ts';
@@ -20,6 +20,7 @@ export interface PostgresOptions {
   readonly isMigrated?: boolean;
   /** Has one more connection, on which other processes tell that they wrote. */
   readonly isListening?: boolean;
+  readonly onMigrated?: OnMigrated | undefined;
 }
 
 export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
@@ -34,7 +35,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     await checkVersion(server);
     const compiler = new StatementCompiler(postgresDialect);
     if (options.isMigrated !== true) {
-      await migrate(engine, compiler);
+      await migrate(engine, compiler, options);
       await noticeRestore(engine, compiler);
     }
     if (options.isListening === true) await signals.start();

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { sqliteDialect } from '../sql/dialect.ts';
-import { migrate } from '../sql/migrations/migrate.ts';
+import { migrate, type OnMigrated } from '../sql/migrations/migrate.ts';
 import { createSqlParts, ensureSigningKey } from '../sql/sql-store.ts';
 import { StatementCompiler } from '../sql/statement.ts';
 import { WaitingQueues } from '../sql/waiting-queues.ts';
@@ -18,6 +18,7 @@ export interface SqliteOptions {
   readonly directory: string;
   /** Shared by the connections of this process, so that a connection that waits to write is woken. */
   readonly writeTurn?: SharedArrayBuffer | undefined;
+  readonly onMigrated?: OnMigrated | undefined;
 }
 
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
@@ -62,7 +63,7 @@ async function openLocked(options: SqliteOptions, lock: FolderLock): Promise<Sto
   const engine = new SqliteEngine(openDatabase(file), turnOf(options));
   try {
     const compiler = new StatementCompiler(sqliteDialect);
-    await migrate(engine, compiler);
+    await migrate(engine, compiler, options);
     let signingKey = await ensureSigningKey(engine, compiler);
     const waiting = new WaitingQueues();
     const parts = createSqlParts(engine, compiler, waiting);
