@@ -101,7 +101,7 @@ async function compare(name: string, settings: readonly Setting[], folder: strin
   }
 }
 
-/** What servers with empty queues ask of their database in a minute. */
+/** Servers with empty queues ask little of their database: counted over a minute. */
 async function measureIdle(folder: string): Promise<void> {
   for (const [name, servers] of [
     ['one', 1],

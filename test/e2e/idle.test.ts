@@ -1,4 +1,4 @@
-// What servers ask of PostgreSQL while nothing happens. Their time passes as fast as the database answers.
+// Counts what servers ask of PostgreSQL while nothing happens. Their time passes as fast as the database answers.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';

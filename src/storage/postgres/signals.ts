@@ -7,7 +7,7 @@ const CHANNEL = 'sluice';
 /** Writes that follow each other within this time share a notification: each takes a lock of the whole database server. */
 const GATHER_MS = 100;
 const RETRY_MS = 2_000;
-/** What a lost notification costs, and how old the work of a server may be that does not notify. */
+/** A lost notification costs one poll. Servers of 0.2.0 send none. */
 const LISTENING_POLL_MS = 5_000;
 const POLL_MS = 2_000;
 

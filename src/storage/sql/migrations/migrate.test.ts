@@ -303,7 +303,7 @@ describe('migrations of SQLite', () => {
     assert.deepEqual(names.sort(), DESCRIBED.toSorted());
   });
 
-  test('each step is applied once, in order, and whole or not at all', async (t) => {
+  test('each step is applied once, in order, whole or not at all, and told [D44]', async (t) => {
     const engine = new SqliteEngine(new DatabaseSync(':memory:'));
     t.after(() => engine.close());
     await checkSteps(engine, sqliteDialect);
@@ -338,7 +338,7 @@ describe('migrations of PostgreSQL', () => {
     assert.deepEqual(names.sort(), DESCRIBED.toSorted());
   });
 
-  test('each step is applied once, in order, and whole or not at all', async (t) => {
+  test('each step is applied once, in order, whole or not at all, and told [D44]', async (t) => {
     const engine = new PostgresEngine(createServer(await createEmptyDatabase()));
     t.after(() => engine.close());
     await checkSteps(engine, postgresDialect);

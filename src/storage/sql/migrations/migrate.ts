@@ -20,6 +20,7 @@ export type OnMigrated = (step: MigrationStep) => void;
 
 /** Brings the database to the newest schema, one transaction for each step. Several servers may do so at once. */
 // SPEC D3
+// SPEC D37
 export async function migrate(
   engine: SqlEngine,
   compiler: StatementCompiler,
