@@ -3,7 +3,7 @@ import { Fault } from '../../lib/fault.ts';
 import type { Log, LogLevel } from '../../lib/log.ts';
 
 /** A request that has waited this long is refused, if the store has been away for some time of it. */
-const REQUEST_MS = 8_000;
+const REQUEST_MS = 10_000;
 const AWAY_MS = 2_000;
 /** A request that takes longer raises doubt about the store. */
 const DOUBT_MS = 2_000;

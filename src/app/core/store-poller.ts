@@ -1,4 +1,4 @@
-import type { Instant, Timing } from '../../lib/clock.ts';
+import { type Instant, pause, type Timing } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { Log } from '../../lib/log.ts';
 import { PeriodicTask } from '../../lib/periodic.ts';
@@ -8,8 +8,10 @@ import type { StoreHealth } from './store-health.ts';
 
 /** Signals that follow each other within this time share a read. */
 const GATHER_MS = 200;
-/** A store that takes longer counts as away. */
-const PATIENCE_MS = 3_000;
+/** A store that takes longer than these counts as away. Short ones, because time in which this process did not run does not count. */
+const TICK_MS = 500;
+const TICKS = 10;
+const TICKS_WHILE_AWAY = 2;
 const AWAY_POLL_MS = 1_000;
 
 /** The parts of a server that do stored work, whichever server stored it. */
@@ -86,14 +88,18 @@ export class StorePoller {
   }
 
   /** A read that hangs is not begun a second time. */
-  #read(): Promise<Waiting> {
+  async #read(): Promise<Waiting> {
     this.#reading ??= this.#store.waiting.read().finally(() => {
       this.#reading = undefined;
     });
-    const { promise: late, reject } = Promise.withResolvers<never>();
-    const fault = new Fault('STORE_UNAVAILABLE', 'The store does not answer.');
-    const cancel = this.#clock.after(PATIENCE_MS, () => reject(fault));
-    return Promise.race([this.#reading, late]).finally(cancel);
+    return Promise.race([this.#reading, this.#giveUp(this.#reading)]);
+  }
+
+  async #giveUp(reading: Promise<Waiting>): Promise<Waiting> {
+    const ticks = this.#health?.isAway ? TICKS_WHILE_AWAY : TICKS;
+    for (let tick = 0; tick < ticks && this.#reading === reading; tick++) await pause(this.#clock, TICK_MS);
+    if (this.#reading === reading) throw new Fault('STORE_UNAVAILABLE', 'The store does not answer.');
+    return reading;
   }
 
   #tell(waiting: Waiting): void {
