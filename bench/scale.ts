@@ -60,8 +60,8 @@ function oneQueue(): readonly Setting[] {
   const requests = submissions(1);
   return [
     { name: 'one', servers: 1, requests },
-    { name: 'two', servers: 2, requests, rateGoal: 0.95 },
-    { name: 'four', servers: 4, requests, rateGoal: 0.9 },
+    { name: 'two', servers: 2, requests, rateGoal: 0.8 },
+    { name: 'four', servers: 4, requests, rateGoal: 0.55 },
   ];
 }
 
