@@ -1,4 +1,5 @@
 import type { Candidate } from '../../engine/candidate.ts';
+import type { Queue } from '../../engine/queue.ts';
 import { assert } from '../../lib/assert.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { PeriodicTask } from '../../lib/periodic.ts';
@@ -60,6 +61,9 @@ export async function audit(
   await Promise.all(queues.map((found) => slots.run(() => auditOne(found))));
 }
 
+/** Queues whose mark was read and is up to date: an idle queue costs no read. A changed queue is another object. */
+const audited = new WeakSet<Queue>();
+
 async function auditQueue(app: App, before: FoundQueue, readAt: Map<QueueId, Instant>): Promise<void> {
   await readTargetBranchIfDue(app, before, readAt);
   const loaded = await app.queues.find(before.id);
@@ -67,9 +71,13 @@ async function auditQueue(app: App, before: FoundQueue, readAt: Map<QueueId, Ins
   const found = { ...loaded, repository: before.repository };
   const { queue, version, id } = found;
   const { alarms } = app.store;
+  if (audited.has(queue)) return;
   const mark = await alarms.findMark(id);
   // Another server may be ahead.
-  if (mark !== undefined && mark.version >= version) return;
+  if (mark !== undefined && mark.version >= version) {
+    audited.add(queue);
+    return;
+  }
   const at = app.clock.now();
   if (mark === undefined) {
     await alarms.setMark(id, { sha: queue.head?.sha ?? null, version, at }, undefined);
