@@ -61,7 +61,7 @@ function oneQueue(): readonly Setting[] {
   return [
     { name: 'one', servers: 1, requests },
     { name: 'two', servers: 2, requests, rateGoal: 0.8 },
-    { name: 'four', servers: 4, requests, rateGoal: 0.55 },
+    { name: 'four', servers: 4, requests, rateGoal: 0.4 },
   ];
 }
 
