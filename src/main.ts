@@ -12,6 +12,8 @@ import { Feed } from './app/core/feed.ts';
 import { keepOperatorLog } from './app/core/operator-log.ts';
 import { endOutages, Outages, recordOutages } from './app/core/outages.ts';
 import { QueueHost } from './app/core/queue-host.ts';
+import { StoreHealth } from './app/core/store-health.ts';
+import { StorePoller } from './app/core/store-poller.ts';
 import { WakeSignal } from './app/core/wake-signal.ts';
 import { createEffectWorker, type EffectWorker } from './app/effects/effect-worker.ts';
 import { watchLateReports } from './app/effects/late-reports.ts';
@@ -40,11 +42,9 @@ import { connectProviders } from './connect-providers.ts';
 import { findServerId, keepAddress } from './data-folder.ts';
 import type { PlaceQuestion } from './flaky/upload-place.ts';
 import { createServer } from './http/server.ts';
-import { addressForServers } from './http/servers/address.ts';
-import { ServerLinks } from './http/servers/server-links.ts';
 import { createIngestThread, type IngestThread } from './ingest/thread.ts';
 import type { ThreadData } from './ingest/thread-messages.ts';
-import { systemClock } from './lib/clock.ts';
+import { systemClock, type Timing } from './lib/clock.ts';
 import { Fault } from './lib/fault.ts';
 import { LineWriter } from './lib/line-writer.ts';
 import { createJsonLog, createTextLog, type Log, type LogLevel } from './lib/log.ts';
@@ -87,12 +87,13 @@ interface OpenedStore extends Pick<ThreadData, 'writeTurn'> {
 export interface StartOptions {
   /** The delay of the ingest thread where no upload comes before. */
   readonly ingestStartMs?: number;
+  readonly clock?: Timing;
 }
 
 /** Wires config -> adapters -> app -> http -> listen. No other file knows all parts. */
 export async function start(config: Config, log: Log, options: StartOptions = {}): Promise<Running> {
   const writeTurn = config.databaseUrl === undefined ? createTurnMemory() : undefined;
-  const store = await openStore(config, writeTurn);
+  const store = await openStore(config, writeTurn, log);
   try {
     return await startOn({ store, writeTurn }, config, { log, ...options });
   } catch (error) {
@@ -104,9 +105,10 @@ export async function start(config: Config, log: Log, options: StartOptions = {}
 async function startOn(
   { store, writeTurn }: OpenedStore,
   config: Config,
-  { log, ingestStartMs }: StartOptions & { readonly log: Log },
+  { log: outerLog, clock = systemClock, ingestStartMs }: StartOptions & { readonly log: Log },
 ): Promise<Running> {
-  const clock = systemClock;
+  const health = new StoreHealth({ log: outerLog, clock });
+  const { log } = health;
   const admin = {
     slug: config.organization,
     adminToken: config.adminToken,
@@ -163,10 +165,23 @@ async function startOn(
   const deliveryMaker = createDeliveryMaker(app);
   app.feed.listen(() => deliveryMaker.wake());
   const timers = new Timers(app);
-  const links = store.isShared ? new ServerLinks(app, { id: serverId, version: readVersion() }) : undefined;
+  const storePoller = new StorePoller(
+    app,
+    {
+      effects: () => worker.wake(),
+      hints: () => hintWorker.wake(),
+      deliveries: () => deliveryWorker.wake(),
+      webhooks: () => deliveryMaker.wake(),
+      uploads: () => ingest.wake(),
+      entries: () => plainGitPoller.noteEntries(),
+      feed: (stored) => app.feed.noteStored(stored),
+    },
+    health,
+  );
+  health.onDoubt = () => storePoller.wake();
   const server = createServer({
     app,
-    passOn: links,
+    storeHealth: store.isShared ? health : undefined,
     log,
     version: readVersion(),
     dataFolder: config.dataFolder,
@@ -180,8 +195,6 @@ async function startOn(
   });
   const url = await server.listen({ host: config.host, port: config.port, backlog: BACKLOG });
   await keepAddress(config, url, log);
-  links?.accept(server);
-  links?.start(config.serverUrl ?? addressForServers(url));
   plainGitPoller.start();
   worker.start();
   hintWorker.start();
@@ -189,6 +202,7 @@ async function startOn(
   timers.start();
   ingest.start();
   app.feed.start();
+  storePoller.start();
   const rounds = [
     ...[createAudit(app), createForgePoller(app), createHintWatch(app)],
     ...[
@@ -211,8 +225,8 @@ async function startOn(
     drain: (sooner) => drain(server, config, sooner),
     stop: () =>
       stop({
-        ...{ server, app, links, ingest, plainGitPoller, worker },
-        ...{ hintWorker, deliveryWorker, timers, rounds, endTraces },
+        ...{ server, app, ingest, plainGitPoller, worker },
+        ...{ hintWorker, deliveryWorker, timers, storePoller, rounds, endTraces },
       }),
   };
 }
@@ -294,26 +308,27 @@ async function drain(server: FastifyInstance, { drainSeconds }: Config, sooner: 
 async function stop(parts: {
   readonly server: FastifyInstance;
   readonly app: App;
-  readonly links: ServerLinks | undefined;
   readonly ingest: IngestThread;
   readonly plainGitPoller: PlainGitPoller;
   readonly worker: EffectWorker;
   readonly hintWorker: HintWorker;
   readonly deliveryWorker: DeliveryWorker;
   readonly timers: Timers;
+  readonly storePoller: StorePoller;
   readonly rounds: readonly PeriodicTask[];
   readonly endTraces: () => Promise<void>;
 }): Promise<void> {
-  const { plainGitPoller, worker, hintWorker, deliveryWorker, timers, ingest, rounds } = parts;
+  const { plainGitPoller, worker, hintWorker, deliveryWorker, timers, storePoller, ingest, rounds } = parts;
   const { feed, simulator } = parts.app;
   parts.app.backups.stop();
   const workers = [worker, hintWorker, deliveryWorker];
-  const stopping = [plainGitPoller, ...workers, timers, ingest, feed, simulator, ...rounds].map((part) => part.stop());
+  const stopping = [storePoller, plainGitPoller, ...workers, timers, ingest, feed, simulator, ...rounds].map((part) =>
+    part.stop(),
+  );
   const ended = Promise.all(stopping);
   const cutOff = setTimeout(() => parts.server.server.closeAllConnections(), STOP_MS);
   // An endpoint may take its time: its delivery is repeated after the restart.
   await parts.app.webhooks.sender.close();
-  await parts.links?.stop();
   await parts.server.close();
   clearTimeout(cutOff);
   for (const forge of parts.app.forges.values()) await forge.close();

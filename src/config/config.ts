@@ -56,8 +56,6 @@ export interface Config extends RunnerConfig {
   readonly dataFolder: string;
   readonly databaseUrl: string | undefined;
   readonly databaseConnections: number;
-  /** Other servers on the same database reach this one here. Undefined: at the address that it listens on. */
-  readonly serverUrl: string | undefined;
   /** How long the server serves on after it was asked to stop. */
   readonly drainSeconds: number;
   readonly adminToken: string | undefined;
@@ -119,7 +117,6 @@ export function parseConfig(environment: Environment): ParsedConfig {
     dataFolder: path.resolve(read('SLUICE_DATA') ?? VARIABLES.SLUICE_DATA.default),
     databaseUrl: read('SLUICE_DATABASE_URL'),
     databaseConnections: Number(read('SLUICE_DATABASE_CONNECTIONS') ?? VARIABLES.SLUICE_DATABASE_CONNECTIONS.default),
-    serverUrl: read('SLUICE_SERVER_URL')?.replace(/\/+$/, ''),
     drainSeconds: Number(read('SLUICE_DRAIN') ?? VARIABLES.SLUICE_DRAIN.default),
     adminToken: read('SLUICE_ADMIN_TOKEN'),
     metricsToken: read('SLUICE_METRICS_TOKEN'),
@@ -249,11 +246,20 @@ function findRemoved(environment: Environment): string[] {
 /** A misspelt variable would silently have no effect, so it is reported. These belong to the client. */
 const CLIENT_VARIABLES = ['SLUICE_TOKEN'];
 
+/** A variable of an earlier version that is not needed any more. */
+// SPEC D30
+const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
+  SLUICE_SERVER_URL: 'has no effect: servers no longer send requests to each other. Remove it.',
+};
+
 function findUnknown(environment: Environment): string[] {
   const known = [...Object.keys(VARIABLES), ...Object.keys(RUNNER_REMOVED), ...CLIENT_VARIABLES];
   return Object.keys(environment)
     .filter((name) => name.startsWith('SLUICE_') && !known.includes(name))
-    .map((name) => `${name} is not a variable of this version. "sluice serve --help" lists them.`);
+    .map(
+      (name) =>
+        `${name} ${WITHOUT_EFFECT[name] ?? 'is not a variable of this version. "sluice serve --help" lists them.'}`,
+    );
 }
 
 /** Addresses and CIDRs, separated by commas or blanks. */

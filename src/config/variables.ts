@@ -62,11 +62,7 @@ export const VARIABLES = {
   SLUICE_DATABASE_CONNECTIONS: integer(
     '16',
     { min: 2, max: 1000 },
-    'Connections of this server to PostgreSQL, at most. One of them processes uploads.',
-  ),
-  SLUICE_SERVER_URL: url(
-    'from SLUICE_HOST and SLUICE_PORT',
-    'With several servers on one PostgreSQL: the address at which the other servers reach this one, in plain HTTP and without the proxy.',
+    'Connections of this server to PostgreSQL, at most. One of them processes uploads; from 4 on, one hears of what other servers store.',
   ),
   SLUICE_DRAIN: integer(
     '0',

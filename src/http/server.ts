@@ -213,15 +213,14 @@ function createRouteAdder(
       method: operation.method,
       url: `${dialect.mount}${dialect.pathOf(operation)}`,
       config: { dialect, operation, readsBody: operation.hasFiles ?? false },
-      onRequest: admission,
+      onRequest: admitInTime(deps, admission),
       handler: createHandler(server, deps, route, dialect),
     });
   };
 }
 
 function createHandler(server: FastifyInstance, deps: RouteDeps, route: Route, dialect: Dialect) {
-  const { operation, isReused } = route;
-  const handle = (route.isPassedOn ? deps.passOn?.handlerFor(route) : undefined) ?? route.handle;
+  const { operation, handle, isReused } = route;
   const validate = createValidator(operation.body);
   const read = dialect.readerFor(operation);
   const translate = dialect.translatorFor(operation);
@@ -243,16 +242,29 @@ function createHandler(server: FastifyInstance, deps: RouteDeps, route: Route, d
       return isWritten ? translate(answer) : write(answer as Reply, { reply, body });
     };
     const key = findIdempotencyKey(operation, request);
-    const answer =
-      key === undefined
-        ? formed(await handle(context, body as never))
-        : await actOnce(context, { key, operation, body, reply }, async () =>
-            formed(await handle(context, body as never)),
-          );
+    const act = async () => formed(await handle(context, body as never));
+    const acting = key === undefined ? act() : actOnce(context, { key, operation, body, reply }, act);
+    const answer = await (operation.hasFiles ? acting : inTime(deps, acting, reply));
     reply.code(status).type(contentType);
     closeIfStopping(server, reply);
     logRequest(deps.log, request, status);
     return answer;
+  };
+}
+
+/** A request does not outwait a store that is away. An upload may wait for its sender. */
+// SPEC D43
+function inTime<T>({ storeHealth }: RouteDeps, work: Promise<T>, reply: FastifyReply): Promise<T> {
+  return storeHealth === undefined ? work : storeHealth.answer(work, reply.elapsedTime);
+}
+
+function admitInTime(deps: RouteDeps, admission: Hook): Hook {
+  if (deps.storeHealth === undefined) return admission;
+  return (request, reply, done) => {
+    const admitted = new Promise<void>((resolve, reject) =>
+      admission(request, reply, (error) => (error === undefined ? resolve() : reject(error))),
+    );
+    inTime(deps, admitted, reply).then(() => done(), done);
   };
 }
 

@@ -176,7 +176,3 @@ export function parseTraceparent(header: unknown): SpanContext | undefined {
   if (traceId === undefined || spanId === undefined || (version === '00' && more !== undefined)) return undefined;
   return { traceId, spanId, isSampled: (Number.parseInt(flags ?? '', 16) & 1) === 1 };
 }
-
-export function formatTraceparent({ traceId, spanId }: Span): string {
-  return `00-${traceId}-${spanId}-01`;
-}

@@ -8,12 +8,12 @@ import type { PastStore } from './past.ts';
 import type { PullRequestNoteStore } from './pull-request-notes.ts';
 import type { EffectStore, QueueStore } from './queues.ts';
 import type { RepositoryStore } from './repositories.ts';
-import type { ServerStore } from './servers.ts';
 import type { SessionStore } from './sessions.ts';
 import type { TestIngest } from './test-ingest.ts';
 import type { TestSettingsStore } from './test-settings.ts';
 import type { TestStore } from './tests.ts';
 import type { UploadStore } from './uploads.ts';
+import type { StoreSignals, WaitingStore } from './waiting.ts';
 import type { DeliveryStore, WebhookStore } from './webhooks.ts';
 
 /**
@@ -40,9 +40,10 @@ export interface Store {
   readonly webhooks: WebhookStore;
   readonly webhookDeliveries: DeliveryStore;
   readonly idempotentRequests: IdempotentRequestStore;
-  readonly servers: ServerStore;
   readonly sessions: SessionStore;
   readonly pullRequestNotes: PullRequestNoteStore;
+  readonly waiting: WaitingStore;
+  readonly signals: StoreSignals;
   /** The secret that signs page tokens: made once, the same on every server and after a restart. */
   readonly signingKey: Uint8Array;
   /** The size of the database, in bytes. */

@@ -15,7 +15,6 @@ import { pullRequestNotePromises } from './store-pull-request-notes.ts';
 import { queueListPromises } from './store-queue-lists.ts';
 import { queuePromises } from './store-queues.ts';
 import { repositoryPromises } from './store-repositories.ts';
-import { serverPromises } from './store-servers.ts';
 import { sessionPromises } from './store-sessions.ts';
 import { testSettingsPromises } from './store-test-settings.ts';
 import { testPromises } from './store-tests.ts';
@@ -38,7 +37,6 @@ const PROMISES = {
   feed: feedPromises,
   'notes about pull requests': pullRequestNotePromises,
   'requests with a key': idempotentRequestPromises,
-  servers: serverPromises,
   sessions: sessionPromises,
 };
 

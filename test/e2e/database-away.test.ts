@@ -6,7 +6,16 @@ import { describe, type TestContext, test } from 'node:test';
 import pg from 'pg';
 import { createDatabase } from '../helpers/postgres.ts';
 import { startProxy } from '../helpers/postgres-proxy.ts';
-import { type Answer, type Client, makeFolder, problemOf, startHere, type TestServer, until } from './harness.ts';
+import {
+  type Answer,
+  type Client,
+  makeFolder,
+  problemOf,
+  startHere,
+  startServer,
+  type TestServer,
+  until,
+} from './harness.ts';
 import { type Running, runSluice } from './run-sluice.ts';
 import { createQueue, type TestQueue } from './test-queue.ts';
 
@@ -77,8 +86,39 @@ describe('a database that cannot answer', { concurrency: 2 }, () => {
     await proxy.start();
     assert.equal(numberOf(await isReady(1), 'sluice_store_reading_age_seconds'), 0);
     problemOf(await read('another-token-of-somebody'), '401 INVALID_TOKEN');
-    proxy.freeze();
+    proxy.hang();
     await assertRead();
+  });
+
+  test('a request in flight is 503 while the database hangs, and the log has a line for the loss and one for the return [D42] [D43]', async (t) => {
+    const proxy = await startProxy(t, await createDatabase());
+    const server = await startServer({ SLUICE_DATABASE_URL: proxy.url });
+    t.after(() => server.stop());
+    const queue = await createQueue(server.api);
+    t.after(() => queue.close());
+    const number = await queue.openPullRequest();
+    await server.api.ok('getQueue', queue.ref);
+    proxy.hang();
+    const answer = await server.api.post('submitPullRequest', queue.entry(number));
+    assert.match(
+      problemOf(answer, '503 UNAVAILABLE').detail,
+      /^The database does not answer\. Whether this was stored is not/,
+    );
+    assert.equal(answer.headers.get('retry-after'), '5');
+    await proxy.stop();
+    await proxy.start();
+    await until('it is back', PATIENCE_MS, async () =>
+      /the database is back/.test(server.output.err) ? true : undefined,
+    );
+    await server.api.ok('submitPullRequest', queue.entry(number));
+    const others = /^$|Nothing keeps checks|ingest thread ended/;
+    const lines = server.output.err.split('\n').filter((line) => !others.test(line));
+    const told = lines.map((line) => JSON.parse(line));
+    assert.deepEqual(
+      told.map(({ text }) => text),
+      ['the database is away', 'the database is back'],
+    );
+    assert.ok(told[1].seconds >= 0);
   });
 
   test('a request that gets no connection is 503 with Retry-After, and a command waits for one [D36] [W21]', async (t) => {

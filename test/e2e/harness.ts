@@ -37,8 +37,9 @@ process.on('exit', () => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 });
 
-export function launch(environment: Environment): Launched {
-  const child = spawn(process.execPath, [...SLUICE, 'serve'], {
+/** `command` is what Node runs. */
+export function launch(environment: Environment, command = SLUICE): Launched {
+  const child = spawn(process.execPath, [...command, 'serve'], {
     // Trusts the checks of the tests, so that they run on a machine without protection too, and tries none.
     env: {
       ...{
@@ -90,9 +91,9 @@ export async function startHere(environment: Environment = {}): Promise<TestServ
 }
 
 /** A process, as people run it. */
-export async function startServer(environment: Environment = {}): Promise<ServerProcess> {
+export async function startServer(environment: Environment = {}, command = SLUICE): Promise<ServerProcess> {
   const { dataFolder, variables, remove } = await prepareData(environment);
-  const launched = launch(variables);
+  const launched = launch(variables, command);
   const { child, exited, output } = launched;
   const url = await until('the server listens', START_TIMEOUT_MS, async () => {
     assert.equal(child.exitCode, null, `the server ended:\n${output.err}`);

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { Agent, request } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { test } from 'node:test';
-import { createDatabase } from '../helpers/postgres.ts';
-import { makeFolder, type ServerProcess, startServer } from './harness.ts';
+import { type TestContext, test } from 'node:test';
+import { findRelease, unpackRelease } from '../helpers/earlier-release.ts';
+import { createDatabase, query } from '../helpers/postgres.ts';
+import { makeFolder, type ServerProcess, startServer, until } from './harness.ts';
 import { createQueue } from './test-queue.ts';
 
 const TOKEN = 'the-administrator-of-all';
@@ -64,17 +66,83 @@ class Balancer {
   }
 }
 
-test('servers are replaced one by one without a failed request [D37] [D38]', async (t) => {
+const before = findRelease('0.2.0');
+
+test('servers are replaced one by one without a failed request [D37] [D38]', (t) => replaceAll(t));
+
+test(
+  'servers of 0.2.0 are replaced one by one without a failed request [D37]',
+  {
+    skip: before.isMissing,
+  },
+  async (t) => replaceAll(t, unpackRelease(before, await makeFolder())),
+);
+
+/** 0.2.0 believes that these servers live, so that the home of nearly every queue is one of them. */
+async function storePeers(database: string, address: string): Promise<void> {
+  await query(database, [
+    'delete from servers',
+    `insert into servers select 'peer-' || n, '${address}', '0.2.0', 9e15::bigint from generate_series(1, 40) as n`,
+  ]);
+}
+
+test('a server sends nothing to an address that 0.2.0 left, whoever listens there [D30]', async (t) => {
+  const url = await createDatabase();
+  const stranger = createServer();
+  let calls = 0;
+  stranger.on('connection', (socket) => {
+    calls += 1;
+    socket.destroy();
+  });
+  await new Promise<void>((resolve) => stranger.listen(0, '127.0.0.1', resolve));
+  t.after(() => stranger.close());
+  const address = `http://127.0.0.1:${(stranger.address() as AddressInfo).port}`;
+  const server = await startServer({ SLUICE_DATABASE_URL: url, SLUICE_SERVER_URL: address });
+  t.after(() => server.stop());
+  const told = server.output.err.split('\n').filter((line) => line.includes('SLUICE_SERVER_URL'));
+  assert.deepEqual(
+    told.map((line) => JSON.parse(line).text),
+    ['SLUICE_SERVER_URL has no effect: servers no longer send requests to each other. Remove it.'],
+  );
+  await storePeers(url, address);
+  const queue = await createQueue(server.api);
+  t.after(() => queue.close());
+  for (let index = 0; index < 8; index++) await queue.submitOne();
+  assert.equal(calls, 0);
+});
+
+test('a server of 0.2.0 that dials a server without a link does the work itself [D37]', {
+  skip: before.isMissing,
+}, async (t) => {
+  const [folder, url] = [await makeFolder(), await createDatabase()];
+  const start = (name: string, command?: readonly string[]) =>
+    startServer({ SLUICE_DATABASE_URL: url, SLUICE_ADMIN_TOKEN: TOKEN, SLUICE_DATA: join(folder, name) }, command);
+  const [now, old] = await Promise.all([start('now'), start('old', unpackRelease(before, await makeFolder()))]);
+  t.after(() => Promise.all([now.stop(), old.stop()]));
+  await storePeers(url, now.url);
+  const queue = await createQueue(old.api);
+  t.after(() => queue.close());
+  await until('0.2.0 dials the other server', 30_000, async () => {
+    await queue.submitOne();
+    return old.output.err.includes(`"address":"${now.url}"`) ? true : undefined;
+  });
+});
+
+/** The first two servers are of an earlier release. */
+async function replaceAll(t: TestContext, earlier?: readonly string[]): Promise<void> {
   const [folder, url] = [await makeFolder(), await createDatabase()];
   let count = 0;
-  const start = () =>
-    startServer({
-      SLUICE_DATABASE_URL: url,
-      SLUICE_ADMIN_TOKEN: TOKEN,
-      SLUICE_DRAIN: '1',
-      SLUICE_DATA: join(folder, `server-${count++}`),
-    });
-  let servers: ServerProcess[] = await Promise.all([start(), start()]);
+  const start = (command?: readonly string[]) =>
+    startServer(
+      {
+        SLUICE_DATABASE_URL: url,
+        SLUICE_ADMIN_TOKEN: TOKEN,
+        SLUICE_DRAIN: '1',
+        SLUICE_DATA: join(folder, `server-${count++}`),
+      },
+      command,
+    );
+  let servers: ServerProcess[] = await Promise.all([start(earlier), start(earlier)]);
   t.after(() => Promise.all(servers.map((server) => server.stop())));
   const queue = await createQueue((servers[0] as ServerProcess).api);
   t.after(() => queue.close());
@@ -109,4 +177,4 @@ test('servers are replaced one by one without a failed request [D37] [D38]', asy
   isOver = true;
   await clients;
   assert.ok(answered > 20, `${answered}`);
-});
+}

@@ -5,8 +5,8 @@ export interface Proxy {
   readonly url: string;
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** Takes connections and bytes from now on, and passes nothing on: as a machine that hangs. */
-  freeze(): void;
+  /** Nothing passes any more, and no connection breaks. */
+  hang(): void;
   /** Lets the next message with this text reach the server, and breaks the connection before the answer. */
   cutAfter(text: string, act?: () => void): Promise<void>;
   /** Lets the next message with this text reach the server, and nothing more of that connection. */
@@ -21,8 +21,8 @@ export async function startProxy(t: TestContext, url: string): Promise<Proxy> {
   let cut: { readonly text: string; readonly done: () => void } | undefined;
   let freeze: { readonly text: string; readonly done: () => void } | undefined;
   let server: Server | undefined;
+  let isHung = false;
   let port = 0;
-  let isAllFrozen = false;
   const relay = (client: Socket) => {
     const upstream = connect(path);
     for (const socket of [client, upstream]) {
@@ -31,7 +31,7 @@ export async function startProxy(t: TestContext, url: string): Promise<Proxy> {
     let answered: (() => void) | undefined;
     let isFrozen = false;
     client.on('data', (chunk) => {
-      if (isFrozen || isAllFrozen) return;
+      if (isFrozen || isHung) return;
       upstream.write(chunk);
       if (freeze !== undefined && chunk.includes(freeze.text)) {
         isFrozen = true;
@@ -53,6 +53,7 @@ export async function startProxy(t: TestContext, url: string): Promise<Proxy> {
     client.on('close', () => upstream.destroy());
   };
   const start = async () => {
+    isHung = false;
     const listening = createServer(relay);
     server = listening;
     await new Promise<void>((resolve) => listening.listen(port, '127.0.0.1', resolve));
@@ -69,8 +70,8 @@ export async function startProxy(t: TestContext, url: string): Promise<Proxy> {
     url: `postgres://postgres@127.0.0.1:${port}${target.pathname}`,
     start,
     stop,
-    freeze: () => {
-      isAllFrozen = true;
+    hang: () => {
+      isHung = true;
     },
     freezeAfter: (text) =>
       new Promise((done) => {

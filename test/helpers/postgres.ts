@@ -200,6 +200,21 @@ async function launch(folder: string): Promise<void> {
   for (const stream of [child.stdin, child.stderr]) (stream as unknown as { unref(): void }).unref();
 }
 
+/** The transactions that a database has committed. Asked from another one, so that asking is not counted. */
+export async function countCommits(url: string): Promise<number> {
+  const name = new URL(url).pathname.slice(1);
+  const sql = `select xact_commit::int as n from pg_stat_database where datname = '${name}'`;
+  const [row] = await query((await startPostgres()).url, [sql]);
+  return Number(row?.['n']);
+}
+
+/** The rows that were inserted, updated and deleted in all its tables. */
+export async function countWrites(url: string): Promise<number> {
+  const sql = 'select sum(n_tup_ins + n_tup_upd + n_tup_del)::int as n from pg_stat_user_tables';
+  const [row] = await query(url, [sql]);
+  return Number(row?.['n']);
+}
+
 /** The rows of all these statements. */
 export async function query(url: string, statements: readonly string[]): Promise<readonly Row[]> {
   const client = new pg.Client({ connectionString: url });

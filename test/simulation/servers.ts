@@ -5,6 +5,7 @@ import { Directory } from '../../src/app/core/directory.ts';
 import { Feed } from '../../src/app/core/feed.ts';
 import { Outages } from '../../src/app/core/outages.ts';
 import { QueueHost } from '../../src/app/core/queue-host.ts';
+import { StorePoller } from '../../src/app/core/store-poller.ts';
 import { WakeSignal } from '../../src/app/core/wake-signal.ts';
 import { createEffectWorker } from '../../src/app/effects/effect-worker.ts';
 import { PlainGitPoller } from '../../src/app/forge-events/plain-git-poller.ts';
@@ -14,6 +15,7 @@ import { Fault } from '../../src/lib/fault.ts';
 import type { Log } from '../../src/lib/log.ts';
 import type { Prng } from '../../src/lib/prng.ts';
 import type { Store } from '../../src/storage/store.ts';
+import { NO_SIGNALS } from '../../src/storage/waiting.ts';
 import { noIngest } from '../fake/no-ingest.ts';
 import { noJobs } from '../fake/no-jobs.ts';
 import { localSimulator } from '../helpers/local-simulator.ts';
@@ -89,9 +91,13 @@ export class Servers {
     });
     const life: Life = { app: this.#createApp(process, () => life), process, underWay: 0 };
     this.#present[index] = life;
-    createEffectWorker(life.app, `life-${this.lives}`).start();
-    new Timers(life.app).start();
-    new PlainGitPoller(life.app).start();
+    const worker = createEffectWorker(life.app, `life-${this.lives}`);
+    const poller = new PlainGitPoller(life.app);
+    const storePoller = new StorePoller(life.app, {
+      effects: () => worker.wake(),
+      entries: () => poller.noteEntries(),
+    });
+    for (const part of [worker, new Timers(life.app), poller, storePoller]) part.start();
   }
 
   #createApp(process: SimProcess, life: () => Life): App {
@@ -106,7 +112,7 @@ export class Servers {
       rates: rates.store,
       delayMs: [1, 5],
       delayRate: storeDelayRate,
-      overrides: { isShared: servers > 1 },
+      overrides: { isShared: servers > 1, signals: NO_SIGNALS },
     });
     const forge = faulty(this.#options.forge, {
       world,

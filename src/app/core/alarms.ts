@@ -6,6 +6,7 @@ import type { Store } from '../../storage/store.ts';
 import type { App } from './app.ts';
 import type { LoadedQueue } from './commit-draft.ts';
 import { actEvent, SLUICE } from './feed-event.ts';
+import { nameRepository } from './find-queue.ts';
 
 /** The API shows the newest alarms of a queue only. The log and the metrics have all of them. */
 const SHOWN_MS = 7 * 24 * 3_600_000;
@@ -32,25 +33,24 @@ function cacheOf(store: Store): Map<QueueId, CachedAlarms> {
 /** Stores the alarm, and logs it when it is new: two alarms with the same `id` are one. */
 // SPEC N1
 export async function raise(
-  { store, clock, log, feed }: App,
+  app: App,
   { id: queueId, repositoryId, queue }: LoadedQueue,
   { id, code, text }: { readonly id: string; readonly code: AlarmCode; readonly text: string },
 ): Promise<void> {
+  const { store, clock, log, feed } = app;
   const at = clock.now();
   const place = { repositoryId, queueId, targetBranch: queue.branch };
   const event = actEvent(at, { type: 'alarm.raised', actor: SLUICE, text, data: { code } }, place);
   const answer = await store.alarms.raise({ id, queueId, code, text, at }, [event]);
   feed.wake();
   cacheOf(store).delete(queueId);
-  if (answer === 'raised') log.error({ alarm: code, queue: queueId, branch: queue.branch }, text);
+  if (answer !== 'raised') return;
+  log.error({ alarm: code, repository: await nameRepository(app, repositoryId), branch: queue.branch }, text);
 }
 
 // SPEC N7
-export async function endAlarms(
-  { store, clock, log, feed }: App,
-  { id, repositoryId, queue }: LoadedQueue,
-  code: AlarmCode,
-): Promise<void> {
+export async function endAlarms(app: App, { id, repositoryId, queue }: LoadedQueue, code: AlarmCode): Promise<void> {
+  const { store, clock, log, feed } = app;
   const at = clock.now();
   const place = { repositoryId, queueId: id, targetBranch: queue.branch };
   const text = `The alarm ${code} of the queue for ${queue.branch} has ended.`;
@@ -58,7 +58,8 @@ export async function endAlarms(
   await store.alarms.end({ queueId: id, code, at }, [event]);
   feed.wake();
   cacheOf(store).delete(id);
-  log.info({ alarm: code, queue: id, branch: queue.branch }, 'alarm ended');
+  const repository = await nameRepository(app, repositoryId);
+  log.info({ alarm: code, repository, branch: queue.branch }, 'alarm ended');
 }
 
 /**

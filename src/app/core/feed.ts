@@ -6,11 +6,12 @@ import type { FeedRow } from '../../storage/feed.ts';
 import type { QueueId } from '../../storage/queues.ts';
 import type { RepositoryId } from '../../storage/repositories.ts';
 import type { Store } from '../../storage/store.ts';
+import type { Waiting } from '../../storage/waiting.ts';
 import type { LoadedQueue } from './commit-draft.ts';
 import { seal } from './feed-event.ts';
 
-/** Other servers, and the thread that processes uploads, store events without a word to this one. */
-const POLL_MS = 1_000;
+/** After a round that failed. The store poller tells of events that other processes stored. */
+const POLL_MS = 60_000;
 /** Events that follow each other within this time are given their places together: every round is a commit. */
 const GATHER_MS = 15;
 /** A busy queue changes many times a second, and a page need not be read as often. */
@@ -53,6 +54,9 @@ export class Feed {
   readonly #followed = new Map<OrganizationId, Followed>();
   readonly #hints = new Map<QueueId, QueueHint>();
   readonly #listeners = new Set<() => void>();
+  /** How many events of the store had places when this was told of them last, and in the last round that succeeded. */
+  #placed = 0;
+  #passedOn = -1;
 
   constructor({ store, clock, log }: { readonly store: Store; readonly clock: Timing; readonly log: Log }) {
     this.#store = store;
@@ -81,6 +85,12 @@ export class Feed {
   /** Events were stored. */
   wake(): void {
     this.#rounds.wake();
+  }
+
+  /** Events that other processes stored, or gave places. */
+  noteStored({ hasEvents, placed }: Pick<Waiting, 'hasEvents' | 'placed'>): void {
+    this.#placed = placed;
+    if (hasEvents || placed !== this.#passedOn) this.wake();
   }
 
   /** A queue of this server changed. */
@@ -122,11 +132,13 @@ export class Feed {
   }
 
   async #round(isStopped: () => boolean): Promise<void> {
+    const placed = this.#placed;
     await this.sequence(isStopped);
     for (const listener of this.#listeners) listener();
     for (const [organizationId, followed] of this.#followed) {
       if (!isStopped()) await this.#passOn(organizationId, followed);
     }
+    this.#passedOn = placed;
   }
 
   /** In slices: requests are answered in between, and what a slice allocates is gone before the next. */

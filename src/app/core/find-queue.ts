@@ -2,7 +2,7 @@ import type { PrNumber } from '../../engine/pull-request.ts';
 import type { Forge, ForgeRepository } from '../../forge/forge.ts';
 import { formatInstant } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
-import type { Repository, RepositoryRef } from '../../storage/repositories.ts';
+import type { Repository, RepositoryId, RepositoryRef } from '../../storage/repositories.ts';
 import type { App } from './app.ts';
 import { type Caller, maySee } from './caller.ts';
 import type { LoadedQueue } from './commit-draft.ts';
@@ -74,6 +74,13 @@ export function queueNotFound(ref: QueueRef): Refusal {
     'QUEUE_NOT_FOUND',
     `There is no queue for branch "${ref.targetBranch}" of ${formatRef(ref.repo)}. Create it with createQueue first.`,
   );
+}
+
+/** The name of a repository for a line of the log. */
+// SPEC N22
+export async function nameRepository({ directory }: Pick<App, 'directory'>, id: RepositoryId): Promise<string> {
+  const found = await directory.findRepositoryById(id).catch(() => undefined);
+  return found === undefined ? id : formatRef(found);
 }
 
 export function formatRef(ref: RepositoryRef): string {

@@ -8,8 +8,8 @@ import type { App } from './app.ts';
 /** A living server renews its leases. The work of a server that died stays locked for at most this long. */
 const LEASE_MS = 20_000;
 const RENEW_EVERY_MS = 5_000;
-/** Polls also without a wake: another server may have stored work and died. */
-const POLL_EVERY_MS = 5_000;
+/** After a poll that failed. The store poller wakes it for work that another server stored. */
+const POLL_EVERY_MS = 60_000;
 /** An item that is not taken is put back for this long, so that it does not block those behind it. */
 const CROWDED_MS = 2_000;
 
@@ -80,7 +80,7 @@ export class LeasedWorker<Item extends WorkItem, Settlement extends object> {
       everyMs: () => this.#findPause(),
       gatherMs: kind.gatherMs ?? 0,
       // The store is away for a moment; the next poll finds the same work.
-      failure: `could not poll for ${kind.name}s`,
+      failure: `could not claim the next ${kind.name}`,
       round: () => this.#claim(),
     });
     this.#renewals = new PeriodicTask(app, {

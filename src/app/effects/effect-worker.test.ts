@@ -9,6 +9,7 @@ import type { EntryId } from '../../engine/queue.ts';
 import { Fault } from '../../lib/fault.ts';
 import { encodeQueue } from '../core/queue-codec.ts';
 import { QueueHost } from '../core/queue-host.ts';
+import { StorePoller } from '../core/store-poller.ts';
 import { createEffectWorker } from './effect-worker.ts';
 
 describe('EffectWorker', () => {
@@ -153,10 +154,12 @@ describe('EffectWorker', () => {
     await world.worker.stop();
   });
 
-  it('finds effects without a wake within seconds', async () => {
+  it('runs effects that another server stored, as soon as the store poller finds them [D40]', async () => {
     const world = await WorkerWorld.create();
+    const storePoller = new StorePoller(world.app, { effects: () => world.worker.wake() });
     world.worker.start();
-    await world.clock.pass(1);
+    storePoller.start();
+    await world.clock.pass(300);
     const other = new QueueHost(world.store, world.clock);
     const found = await other.find(world.queueId);
     assert.ok(found);
@@ -177,10 +180,10 @@ describe('EffectWorker', () => {
       priority: undefined,
       noBatch: undefined,
     }));
-    await world.clock.pass(4_000);
     assert.equal(world.forge.builds, 0);
-    await world.clock.pass(2_000);
+    await world.clock.pass(1_500);
     assert.equal(world.forge.builds, 1);
+    await storePoller.stop();
     await world.worker.stop();
   });
 

@@ -47,6 +47,7 @@ export function createForgePoller(app: App, times = { firstMs: 100, everyMs: ROU
 }
 
 async function ensurePolls(app: App, known: EnsuredPolls, isStopped: () => boolean): Promise<void> {
+  if (![...app.forges.values()].some(({ hosting }) => hosting !== undefined)) return;
   for (const repository of await app.store.repositories.listAll()) {
     if (isStopped()) return;
     if (app.forges.get(repository.host)?.hosting === undefined) continue;

@@ -17,6 +17,7 @@ import type { Repository } from '../../storage/repositories.ts';
 import { createMemoryStore } from '../../storage/sqlite/create-memory-store.ts';
 import type { App } from '../core/app.ts';
 import type { FoundQueue } from '../core/find-queue.ts';
+import { formatRef } from '../core/find-queue.ts';
 import { PLAIN_GIT_HOST } from '../core/plain-git-host.ts';
 import { encodeQueue } from '../core/queue-codec.ts';
 import { readTargetBranch } from '../queue/read-target-branch.ts';
@@ -91,15 +92,22 @@ describe('the poller of plain git', () => {
     while (!pids.every(hasEnded)) await pause(10);
   });
 
-  test('one pass polls every repository, more than are polled at once', LIMIT, async (context) => {
-    const { world, app } = await createWorld(context);
-    const queues = [];
-    for (let count = 0; count < 20; count += 1) queues.push(await addQueue(app, world.path));
-    const gone = await addQueue(app, '/nowhere');
-    await new PlainGitPoller(app).pollOnce();
-    for (const { id } of queues) assert.ok(await isEmpty(app, id));
-    assert.ok(!(await isEmpty(app, gone.id)));
-  });
+  test(
+    'one pass polls every repository, and names the one that cannot be read in the log [N22]',
+    LIMIT,
+    async (context) => {
+      const { world, app } = await createWorld(context);
+      const queues = [];
+      for (let count = 0; count < 20; count += 1) queues.push(await addQueue(app, world.path));
+      const gone = await addQueue(app, '/nowhere');
+      const named: unknown[] = [];
+      const warn = (facts: { readonly repository?: string }) => named.push(facts.repository);
+      await new PlainGitPoller({ ...app, log: { ...app.log, warn } }).pollOnce();
+      for (const { id } of queues) assert.ok(await isEmpty(app, id));
+      assert.ok(!(await isEmpty(app, gone.id)));
+      assert.deepEqual(named, [formatRef(gone.repository)]);
+    },
+  );
 
   test('a move of the target branch makes mergeability be read again', LIMIT, async (context) => {
     const { world } = await createWorld(context);

@@ -8,13 +8,15 @@ import type { Sha } from '../../lib/sha.ts';
 import type { QueueId } from '../../storage/queues.ts';
 import type { Repository, RepositoryId } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
-import { type FoundQueue, getForge, toForgeRepository } from '../core/find-queue.ts';
+import { type FoundQueue, formatRef, getForge, toForgeRepository } from '../core/find-queue.ts';
 import { loadQueues } from '../queue/list-queues.ts';
 import { findPullRequest, observePullRequest } from '../queue/pull-request-facts.ts';
 import { observeTargetBranch } from '../queue/read-target-branch.ts';
 
 /** Changes in a repository are found within this time plus the length of one poll. */
 const INTERVAL_MS = 1_500;
+/** On a shared store, where each poll reads it, and without an entry. The store poller tells of the first one. */
+const IDLE_MS = 30_000;
 /** More at a time would starve requests. */
 const ENTRIES_AT_ONCE = 32;
 /**
@@ -38,6 +40,8 @@ export class PlainGitPoller {
   readonly #polls = new Map<RepositoryId, Promise<void>>();
   /** The target branches when all entries were last read: a branch that moved since makes them due again. */
   readonly #fullReads = new Map<RepositoryId, FullReads>();
+  /** Repositories with entries when they were last polled. */
+  readonly #busy = new Set<RepositoryId>();
   readonly #rounds: PeriodicTask;
   #isStopped = false;
 
@@ -45,7 +49,17 @@ export class PlainGitPoller {
     this.#app = app;
     const round = () => this.#beginPolls();
     const failure = 'could not poll repositories';
-    this.#rounds = new PeriodicTask(app, { firstMs: INTERVAL_MS, everyMs: INTERVAL_MS, failure, round });
+    const everyMs = () => (this.#isIdle() ? IDLE_MS : INTERVAL_MS);
+    this.#rounds = new PeriodicTask(app, { firstMs: INTERVAL_MS, everyMs, failure, round });
+  }
+
+  /** A queue has entries. */
+  noteEntries(): void {
+    if (this.#isIdle()) this.#rounds.wake();
+  }
+
+  #isIdle(): boolean {
+    return this.#app.store.isShared && this.#busy.size === 0;
   }
 
   start(): void {
@@ -68,7 +82,9 @@ export class PlainGitPoller {
   async #beginPolls(): Promise<void> {
     const repositories = await this.#app.store.repositories.listAll();
     const ids = new Set(repositories.map(({ id }) => id));
-    for (const id of this.#fullReads.keys()) if (!ids.has(id)) this.#fullReads.delete(id);
+    for (const known of [this.#fullReads, this.#busy]) {
+      for (const id of known.keys()) if (!ids.has(id)) known.delete(id);
+    }
     for (const repository of repositories) {
       if (this.#polls.has(repository.id) || this.#isHosted(repository)) continue;
       const poll = this.#pollInTurn(repository).finally(() => this.#polls.delete(repository.id));
@@ -94,12 +110,19 @@ export class PlainGitPoller {
     if (this.#isStopped) return;
     await this.#read(repository, repository.id, async () => {
       const queues = await loadQueues(this.#app, [repository]);
-      await this.#pollQueues(
-        repository,
-        queues.filter(({ queue }) => queue.entries.size > 0),
-      );
+      const busy = queues.filter(({ queue }) => queue.entries.size > 0);
+      this.#noteBusy(repository.id, busy.length > 0);
+      await this.#pollQueues(repository, busy);
       return true;
     });
+  }
+
+  #noteBusy(id: RepositoryId, isBusy: boolean): void {
+    const wasIdle = this.#isIdle();
+    if (isBusy) this.#busy.add(id);
+    else this.#busy.delete(id);
+    // The next round was far away.
+    if (wasIdle && !this.#isIdle()) this.#rounds.wake();
   }
 
   /**
@@ -186,7 +209,7 @@ export class PlainGitPoller {
   #warn(error: unknown, repository: Repository): void {
     // Errors caused by the stop itself are not logged.
     if (this.#isStopped) return;
-    this.#app.log.warn({ err: error, repository: repository.id }, 'could not poll a repository');
+    this.#app.log.warn({ err: error, repository: formatRef(repository) }, 'could not poll a repository');
   }
 }
 

@@ -76,7 +76,7 @@ async function block(app: App, repository: Repository, reason: string): Promise<
   if (reason !== now?.blockedReason && repository.updatedAt === now?.updatedAt) {
     await app.store.repositories.bar(repository.id, reason, app.clock.now());
     app.directory.forget();
-    app.log.error({ repository: repository.id, reason }, 'repository blocked');
+    app.log.error({ repository: formatRef(repository), reason }, 'repository blocked');
   }
   return new Fault('FORGE_UNAVAILABLE', reason);
 }
@@ -84,7 +84,7 @@ async function block(app: App, repository: Repository, reason: string): Promise<
 async function unblock(app: App, repository: Repository): Promise<void> {
   await app.store.repositories.bar(repository.id, null, app.clock.now());
   app.directory.forget();
-  app.log.warn({ repository: repository.id, name: formatRef(repository) }, 'repository unblocked');
+  app.log.warn({ repository: formatRef(repository) }, 'repository unblocked');
 }
 
 // SPEC G76

@@ -1,5 +1,5 @@
 import type { Candidate } from '../../engine/candidate.ts';
-import type { Entry } from '../../engine/queue.ts';
+import type { Entry, Queue } from '../../engine/queue.ts';
 import { assert } from '../../lib/assert.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { PeriodicTask } from '../../lib/periodic.ts';
@@ -8,7 +8,7 @@ import type { Sha } from '../../lib/sha.ts';
 import type { EventRow, QueueId } from '../../storage/queues.ts';
 import { raise } from '../core/alarms.ts';
 import type { App } from '../core/app.ts';
-import { type FoundQueue, getForge, toForgeRepository } from '../core/find-queue.ts';
+import { type FoundQueue, formatRef, getForge, toForgeRepository } from '../core/find-queue.ts';
 import { MAX_COMMITS } from '../core/format-audit.ts';
 import { decodeCandidate, decodeEvent, decodeShownEntry } from '../core/queue-codec.ts';
 import { loadQueues } from '../queue/list-queues.ts';
@@ -52,13 +52,19 @@ export async function audit(
     if (isStopped()) return;
     await auditQueue(app, found, readAt).catch((error: unknown) => {
       // The next round begins at the same mark.
-      if (!isStopped()) app.log.warn({ err: error, queue: found.id }, FAILURE);
+      if (!isStopped()) {
+        const { repository, queue } = found;
+        app.log.warn({ err: error, repository: formatRef(repository), branch: queue.branch }, FAILURE);
+      }
     });
   };
   const queues = await loadQueues(app, await app.store.repositories.listAll());
   const slots = new Semaphore(QUEUES_AT_ONCE);
   await Promise.all(queues.map((found) => slots.run(() => auditOne(found))));
 }
+
+/** Queues whose mark was read and is up to date: an idle queue costs no read. A changed queue is another object. */
+const audited = new WeakSet<Queue>();
 
 async function auditQueue(app: App, before: FoundQueue, readAt: Map<QueueId, Instant>): Promise<void> {
   await readTargetBranchIfDue(app, before, readAt);
@@ -67,9 +73,13 @@ async function auditQueue(app: App, before: FoundQueue, readAt: Map<QueueId, Ins
   const found = { ...loaded, repository: before.repository };
   const { queue, version, id } = found;
   const { alarms } = app.store;
+  if (audited.has(queue)) return;
   const mark = await alarms.findMark(id);
   // Another server may be ahead.
-  if (mark !== undefined && mark.version >= version) return;
+  if (mark !== undefined && mark.version >= version) {
+    audited.add(queue);
+    return;
+  }
   const at = app.clock.now();
   if (mark === undefined) {
     await alarms.setMark(id, { sha: queue.head?.sha ?? null, version, at }, undefined);

@@ -6,6 +6,7 @@ import { tellOfEnds } from '../access/personal-tokens.ts';
 import { removeEndedSessions } from '../access/sessions.ts';
 import { raise } from '../core/alarms.ts';
 import type { App } from '../core/app.ts';
+import { nameRepository } from '../core/find-queue.ts';
 import { loadQueues } from '../queue/list-queues.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -86,7 +87,8 @@ export function tellOfHooks(app: App): void {
 
 async function report(app: App, news: HookNews): Promise<void> {
   if (news.kind === 'printed') {
-    app.log.info({ repository: news.source, ref: news.ref, words: news.words }, 'output of repository hooks');
+    const repository = await nameRepository(app, news.source as RepositoryId);
+    app.log.info({ repository, ref: news.ref, words: news.words }, 'output of repository hooks');
     return;
   }
   const repository = await app.directory.findRepositoryById(news.source as RepositoryId);

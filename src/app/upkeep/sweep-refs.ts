@@ -6,7 +6,7 @@ import type { QueueId } from '../../storage/queues.ts';
 import type { Repository, RepositoryId } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
-import { type FoundQueue, getForge, toForgeRepository } from '../core/find-queue.ts';
+import { type FoundQueue, formatRef, getForge, toForgeRepository } from '../core/find-queue.ts';
 import { PLAIN_GIT_HOST } from '../core/plain-git-host.ts';
 import { decodeCandidate, decodeEffect } from '../core/queue-codec.ts';
 import { loadQueues } from '../queue/list-queues.ts';
@@ -39,7 +39,7 @@ export async function sweepRefs(
   const sweepOne = (repository: Repository) =>
     sweepRepository(app, repository, places, isStopped).catch((error: unknown) => {
       // Refs that are left do no harm until the next round.
-      if (!isStopped()) app.log.warn({ err: error, repository: repository.id }, FAILURE);
+      if (!isStopped()) app.log.warn({ err: error, repository: formatRef(repository) }, FAILURE);
     });
   // Also repositories without a queue: a deleted queue may have left refs.
   const repositories = (await app.store.repositories.listAll()).filter((each) => isAtForge(app, each));

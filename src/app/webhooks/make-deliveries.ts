@@ -8,7 +8,8 @@ import type { App } from '../core/app.ts';
 import { isRefusal } from '../core/refusal.ts';
 import { expandTypes } from '../feed/list-events.ts';
 
-const POLL_MS = 1_000;
+/** After a round that failed. The store poller tells of webhooks that are behind. */
+const POLL_MS = 60_000;
 /** Every round is a commit, and moves the cursor of every webhook. */
 const GATHER_MS = 50;
 const PAGE = 500;

@@ -34,18 +34,15 @@ export interface Route {
   readonly handle: Handler;
   /** Replies are cached views, so that their serialized form is cached too. */
   readonly isReused: boolean;
-  /** The home of the queue carries it out, whichever server it came to. It may be repeated. */
-  readonly isPassedOn: boolean;
 }
 
 /** Connects an operation of the contract to its code; the types of body and reply must fit. */
 export function route<Body extends TSchema, Reply extends TSchema>(
   operation: Operation<Body, Reply>,
   handle: (context: RequestContext, body: Static<Body>) => Promise<View<Reply> | BulkResults | Refusal>,
-  options: { readonly isReused?: boolean; readonly isPassedOn?: boolean } = {},
+  { isReused = false }: { readonly isReused?: boolean } = {},
 ): Route {
-  const { isReused = false, isPassedOn = false } = options;
-  return { operation: operation as Operation, handle: handle as Handler, isReused, isPassedOn };
+  return { operation: operation as Operation, handle: handle as Handler, isReused };
 }
 
 /** For an operation with files, whose body is read while it arrives. */
@@ -53,7 +50,7 @@ export function uploadRoute<Body extends TSchema, Reply extends TSchema>(
   operation: Operation<Body, Reply>,
   handle: (context: RequestContext, upload: IncomingUpload) => Promise<Static<Reply> | Refusal>,
 ): Route {
-  return { operation: operation as Operation, handle: handle as Handler, isReused: false, isPassedOn: false };
+  return { operation: operation as Operation, handle: handle as Handler, isReused: false };
 }
 
 /** For an operation that answers a stream. */
@@ -61,5 +58,5 @@ export function streamRoute<Body extends TSchema, Reply extends TSchema>(
   operation: Operation<Body, Reply>,
   handle: (context: RequestContext, body: Static<Body>) => Promise<Readable | Refusal>,
 ): Route {
-  return { operation: operation as Operation, handle: handle as Handler, isReused: false, isPassedOn: false };
+  return { operation: operation as Operation, handle: handle as Handler, isReused: false };
 }

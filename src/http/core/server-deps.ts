@@ -1,13 +1,13 @@
 import type { PublicRead } from '../../app/access/public-read.ts';
 import type { App } from '../../app/core/app.ts';
+import type { StoreHealth } from '../../app/core/store-health.ts';
 import type { Log } from '../../lib/log.ts';
-import type { Handler, Route } from './route.ts';
 
 export interface ServerDeps {
   readonly app: App;
   readonly log: Log;
-  /** On a store that several servers share: passes requests on to the homes of queues. */
-  readonly passOn?: { handlerFor(route: Route): Handler } | undefined;
+  /** Undefined: requests wait for the store however long it is away. */
+  readonly storeHealth?: Pick<StoreHealth, 'answer'> | undefined;
   /** The version of Sluice. */
   readonly version: string;
   /** Must have room for a server that is ready. Undefined: the server keeps no files. */

@@ -33,7 +33,7 @@ export const PULL_REQUESTS_ROUTES: readonly Route[] = [
         }),
       );
     },
-    { isPassedOn: true, isReused: true },
+    { isReused: true },
   ),
   route(
     pullRequestsContract.previewSubmission,
@@ -78,16 +78,12 @@ export const PULL_REQUESTS_ROUTES: readonly Route[] = [
   route(pullRequestsContract.restartTestsOnPullRequest, ({ app, caller }, { repo, targetBranch, pr }) =>
     restartTestsOnPullRequest(app, caller, { repo, targetBranch, prNumber: prNumber(pr.number) }),
   ),
-  route(
-    pullRequestsContract.cancelPullRequest,
-    (context, body) => {
-      const { repo, targetBranch } = body;
-      return actOnEach(context, body, ({ prNumber }) =>
-        cancelPullRequest(context.app, context.caller, { repo, targetBranch, prNumber }, { waits: true }),
-      );
-    },
-    { isPassedOn: true },
-  ),
+  route(pullRequestsContract.cancelPullRequest, (context, body) => {
+    const { repo, targetBranch } = body;
+    return actOnEach(context, body, ({ prNumber }) =>
+      cancelPullRequest(context.app, context.caller, { repo, targetBranch, prNumber }, { waits: true }),
+    );
+  }),
 ];
 
 interface GivenPr {

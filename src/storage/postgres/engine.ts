@@ -19,10 +19,12 @@ type Work<T> = (client: PoolClient) => Promise<T>;
  */
 export class PostgresEngine implements SqlEngine {
   readonly #server: Server;
+  readonly #onWrite: () => void;
   #isClosed = false;
 
-  constructor(server: Server) {
+  constructor(server: Server, onWrite = () => {}) {
     this.#server = server;
+    this.#onWrite = onWrite;
   }
 
   read<T>(operation: () => Operation<T>): Promise<T> {
@@ -66,6 +68,7 @@ export class PostgresEngine implements SqlEngine {
       } catch (error) {
         if (!isBroken(error) || !(await this.#wasCommitted(transactionOf(begun)))) throw error;
       }
+      this.#onWrite();
       return value;
     });
   }

@@ -1,6 +1,6 @@
 import { Fault } from '../../lib/fault.ts';
 import { postgresDialect } from '../sql/dialect.ts';
-import { migrate } from '../sql/migrations/migrate.ts';
+import { migrate, type OnMigrated } from '../sql/migrations/migrate.ts';
 import { createSqlParts, ensureSigningKey } from '../sql/sql-store.ts';
 import { StatementCompiler } from '../sql/statement.ts';
 import type { Store } from '../store.ts';
@@ -8,6 +8,7 @@ import { PostgresEngine } from './engine.ts';
 import { toStoreError } from './errors.ts';
 import { noticeRestore } from './notice-restore.ts';
 import { createServer, type Server } from './pool.ts';
+import { PostgresSignals } from './signals.ts';
 import { writeDump } from './write-dump.ts';
 
 const OLDEST_VERSION = 14;
@@ -18,28 +19,38 @@ export interface PostgresOptions {
   readonly poolSize?: number;
   /** Skips migrations, because another connection of this server has run them. */
   readonly isMigrated?: boolean;
+  /** Has one more connection, on which other processes tell that they wrote. */
+  readonly isListening?: boolean;
+  readonly onMigrated?: OnMigrated | undefined;
 }
 
 export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
   const server = createServer(options.url, options.poolSize);
-  const engine = new PostgresEngine(server);
+  const signals = new PostgresSignals(server);
+  const engine = new PostgresEngine(server, () => signals.noteWrite());
+  const close = async () => {
+    await signals.close();
+    await engine.close();
+  };
   try {
     await checkVersion(server);
     const compiler = new StatementCompiler(postgresDialect);
     if (options.isMigrated !== true) {
-      await migrate(engine, compiler);
+      await migrate(engine, compiler, options);
       await noticeRestore(engine, compiler);
     }
+    if (options.isListening === true) await signals.start();
     return {
       isShared: true,
+      signals,
       ...createSqlParts(engine, compiler),
       signingKey: await ensureSigningKey(engine, compiler),
       snapshots: undefined,
       writeDump: (file, signal) => writeDump(server, { url: options.url, file, signal }),
-      close: () => engine.close(),
+      close,
     };
   } catch (error) {
-    await engine.close();
+    await close();
     throw error;
   }
 }

@@ -30,6 +30,10 @@ export interface Server {
   connect(): Promise<pg.PoolClient>;
   /** Whether a pooler such as PgBouncer is between: what one transaction prepares, the next may not find. */
   isPooled(client: pg.PoolClient): boolean;
+  /** A connection beside the pool, not yet open. */
+  createClient(): pg.Client;
+  /** Refuses a standby, and answers whether a pooler is between. */
+  verify(client: pg.Client): Promise<boolean>;
 }
 
 /** The URL may name several hosts, of which one takes writes at a time: the others are its standbys. */
@@ -43,6 +47,8 @@ export function createServer(url: string, poolSize = MAX_CLIENTS): Server {
     application_name: 'sluice',
     max: poolSize,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    // Polls would open connections again and again.
+    idleTimeoutMillis: 120_000,
     query_timeout: QUERY_TIMEOUT_MS,
     keepAlive: true,
     // The statements of one step travel together.
@@ -85,7 +91,14 @@ export function createServer(url: string, poolSize = MAX_CLIENTS): Server {
       }
     }
   };
-  return { pool, name, connect, isPooled: (client) => pooled.has(client) };
+  return {
+    pool,
+    name,
+    connect,
+    isPooled: (client) => pooled.has(client),
+    createClient: () => new config.Client(config),
+    verify,
+  };
 }
 
 type Verify = (client: pg.Client, done: (error?: Error) => void) => void;

@@ -40,8 +40,6 @@ export interface SqlDialect {
   readonly hasArrays: boolean;
   /** The size of the whole database, in bytes. */
   readonly databaseSize: RawBuilder<number>;
-  /** Milliseconds since 1970 by the clock of the database. */
-  readonly now: RawBuilder<number>;
   /** Run first in the transaction of each migration, where several servers may migrate at once. */
   readonly lockMigrations: string | undefined;
 }
@@ -65,7 +63,6 @@ export const sqliteDialect: SqlDialect = {
   }),
   encodeBoolean: (value) => (value ? 1 : 0),
   databaseSize: sql<number>`(select page_count * page_size from pragma_page_count(), pragma_page_size())`,
-  now: sql<number>`cast(unixepoch('subsec') * 1000 as integer)`,
   hasRowLocks: false,
   // A statement costs less here than a longer one would save.
   insertSizes: [1],
@@ -87,7 +84,6 @@ export const postgresDialect: SqlDialect = {
   }),
   databaseSize: sql<number>`pg_database_size(current_database())`,
   encodeBoolean: (value) => value,
-  now: sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`,
   hasRowLocks: true,
   insertSizes: [256, 64, 32, 16, 8, 7, 6, 5, 4, 3, 2, 1],
   hasArrays: true,

@@ -131,7 +131,7 @@ export function leasedWork<Item extends Key, Key, Row>(
         const renewed = new Set(names.filter((_, index) => results[index]?.changes === 1));
         return [...named].flatMap(([name, item]) => (renewed.has(name) ? [item] : []));
       }),
-    findNextDueAt: () => engine.snapshot(() => findNextDueAt(statements)),
+    findNextDueAt: () => engine.snapshot(() => nextDueAt(statements)),
     endLeases: (holder) =>
       engine.write(() =>
         holder === undefined ? execute(statements.endLeases, {}) : execute(statements.endLeasesOf, { holder }),
@@ -139,7 +139,7 @@ export function leasedWork<Item extends Key, Key, Row>(
   };
 }
 
-function* findNextDueAt(
+export function* nextDueAt(
   statements: Pick<ReturnType<typeof workStatements>, 'findNextUnleased' | 'listLeased'>,
 ): Operation<Instant | undefined> {
   const [unleased, leased] = yield* together(

@@ -314,5 +314,4 @@ export const QUEUE_TABLES = {
   pull_request_notes: PULL_REQUEST_NOTE,
   idempotent_requests: IDEMPOTENT_REQUEST,
   sessions: SESSION,
-  servers: { id: text, address: text, version: text, seen_at: number },
 };

@@ -13,13 +13,13 @@ import { createPullRequestNoteStore } from './pull-request-notes.ts';
 import { createEffectStore } from './queue-effects.ts';
 import { createQueueStore } from './queues.ts';
 import { createRepositoryStore } from './repositories.ts';
-import { createServerStore } from './servers.ts';
 import { createSessionStore } from './sessions.ts';
 import type { StatementCompiler } from './statement.ts';
 import { createTestIngest } from './test-ingest.ts';
 import { createTestSettingsStore } from './test-settings.ts';
 import { createTestStore } from './tests.ts';
 import { createUploadStore } from './uploads.ts';
+import { createWaitingStore } from './waiting.ts';
 import type { WaitingQueues } from './waiting-queues.ts';
 import { createDeliveryStore } from './webhook-deliveries.ts';
 import { createWebhookStore } from './webhooks.ts';
@@ -31,7 +31,7 @@ export function createSqlParts(
   engine: SqlEngine,
   compiler: StatementCompiler,
   waiting?: WaitingQueues,
-): Omit<Store, 'isShared' | 'signingKey' | 'snapshots' | 'close'> {
+): Omit<Store, 'isShared' | 'signingKey' | 'signals' | 'snapshots' | 'close'> {
   const anything = compiler.statement<object>()(() =>
     compiler.dialect.builder.selectFrom('meta').select('name').limit(1),
   );
@@ -55,9 +55,9 @@ export function createSqlParts(
     webhooks: createWebhookStore(engine, compiler),
     webhookDeliveries: createDeliveryStore(engine, compiler),
     idempotentRequests: createIdempotentRequestStore(engine, compiler),
-    servers: createServerStore(engine, compiler),
     sessions: createSessionStore(engine, compiler),
     pullRequestNotes: createPullRequestNoteStore(engine, compiler),
+    waiting: createWaitingStore(engine, compiler, waiting),
     measureSize: () =>
       engine.read(function* () {
         return Number((yield* first(size, {}))?.bytes ?? 0);

@@ -22,6 +22,10 @@ export class WaitingQueues {
     this.#ranges.set(queueId, { first: this.#ranges.get(queueId)?.first ?? version, last: version });
   }
 
+  hasAny(): boolean {
+    return this.#isAll || this.#ranges.size > 0;
+  }
+
   ask(): Asked {
     return { isAll: this.#isAll, ranges: new Map(this.#ranges) };
   }

@@ -46,7 +46,7 @@ export function createDeliveryStore(engine: SqlEngine, compiler: StatementCompil
       toItem: toDelivery,
     }),
     claim: (claim, without = NONE) => engine.writeUnsynced(() => claimFairly(statements, claim, without)),
-    findNextDueAt: (without = NONE) => engine.snapshot(() => findNextDueAt(statements, without)),
+    findNextDueAt: (without = NONE) => engine.snapshot(() => nextDeliveryAt(statements, without)),
     settle: ({ id }, holder, settlement) =>
       // Sent at least once: after a power cut, it may be sent again.
       engine.writeUnsynced(function* () {
@@ -72,7 +72,7 @@ interface Endpoint {
 
 /** Endpoints with a delivery that could be claimed once it is due. */
 function* listEndpoints(
-  statements: DeliveryStatements,
+  statements: Pick<DeliveryStatements, 'listEndpoints'>,
   now: Instant,
   without: ReadonlySet<string>,
 ): Operation<readonly Endpoint[]> {
@@ -101,7 +101,10 @@ function* claimFairly(
 }
 
 /** A lease that a dead server left ends by itself, and its end is waited for like a due time. */
-function* findNextDueAt(statements: DeliveryStatements, without: ReadonlySet<string>): Operation<Instant | undefined> {
+export function* nextDeliveryAt(
+  statements: Pick<DeliveryStatements, 'listEndpoints' | 'findLeaseEnd'>,
+  without: ReadonlySet<string> = NONE,
+): Operation<Instant | undefined> {
   const never = Number.MIN_SAFE_INTEGER;
   const due = (yield* listEndpoints(statements, never, without)).map(({ dueAt }) => dueAt);
   const [leased] = yield* all(statements.findLeaseEnd, {});
@@ -161,7 +164,7 @@ function* settleFailure(
   return true;
 }
 
-function deliveryStatements(compiler: StatementCompiler) {
+export function deliveryStatements(compiler: StatementCompiler) {
   const { builder } = compiler.dialect;
   const waiting = builder.selectFrom('webhook_deliveries').where('state', '=', PENDING).where(isFirstOfLine);
   return {

@@ -7,6 +7,7 @@ import { createSqlParts } from '../sql/sql-store.ts';
 import { StatementCompiler } from '../sql/statement.ts';
 import { WaitingQueues } from '../sql/waiting-queues.ts';
 import type { Store } from '../store.ts';
+import { NO_SIGNALS } from '../waiting.ts';
 import { SqliteEngine } from './engine.ts';
 
 const SIGNING_KEY_BYTES = 32;
@@ -20,6 +21,7 @@ export function createMemoryStore(): Store {
   const compiler = new StatementCompiler(sqliteDialect);
   return {
     isShared: false,
+    signals: NO_SIGNALS,
     ...createSqlParts(engine, compiler, new WaitingQueues()),
     signingKey: Uint8Array.from(randomBytes(SIGNING_KEY_BYTES)),
     snapshots: undefined,

@@ -1,11 +1,12 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { sqliteDialect } from '../sql/dialect.ts';
-import { migrate } from '../sql/migrations/migrate.ts';
+import { migrate, type OnMigrated } from '../sql/migrations/migrate.ts';
 import { createSqlParts, ensureSigningKey } from '../sql/sql-store.ts';
 import { StatementCompiler } from '../sql/statement.ts';
 import { WaitingQueues } from '../sql/waiting-queues.ts';
 import type { Store } from '../store.ts';
+import { NO_SIGNALS } from '../waiting.ts';
 import { ensureDatabase, INGESTING, openDatabase } from './database.ts';
 import { SqliteEngine } from './engine.ts';
 import { type FolderLock, lockFolder } from './folder.ts';
@@ -17,6 +18,7 @@ export interface SqliteOptions {
   readonly directory: string;
   /** Shared by the connections of this process, so that a connection that waits to write is woken. */
   readonly writeTurn?: SharedArrayBuffer | undefined;
+  readonly onMigrated?: OnMigrated | undefined;
 }
 
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
@@ -41,6 +43,7 @@ export async function openSqliteIngestStore(options: SqliteOptions): Promise<Sto
     const compiler = new StatementCompiler(sqliteDialect);
     return {
       isShared: false,
+      signals: NO_SIGNALS,
       ...createSqlParts(engine, compiler),
       signingKey: await ensureSigningKey(engine, compiler),
       snapshots: undefined,
@@ -60,7 +63,7 @@ async function openLocked(options: SqliteOptions, lock: FolderLock): Promise<Sto
   const engine = new SqliteEngine(openDatabase(file), turnOf(options));
   try {
     const compiler = new StatementCompiler(sqliteDialect);
-    await migrate(engine, compiler);
+    await migrate(engine, compiler, options);
     let signingKey = await ensureSigningKey(engine, compiler);
     const waiting = new WaitingQueues();
     const parts = createSqlParts(engine, compiler, waiting);
@@ -70,6 +73,7 @@ async function openLocked(options: SqliteOptions, lock: FolderLock): Promise<Sto
     };
     return {
       isShared: false,
+      signals: NO_SIGNALS,
       ...parts,
       get signingKey() {
         return signingKey;

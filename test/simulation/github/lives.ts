@@ -8,6 +8,7 @@ import { Directory } from '../../../src/app/core/directory.ts';
 import { Feed } from '../../../src/app/core/feed.ts';
 import { Outages } from '../../../src/app/core/outages.ts';
 import { QueueHost } from '../../../src/app/core/queue-host.ts';
+import { StorePoller } from '../../../src/app/core/store-poller.ts';
 import { WakeSignal } from '../../../src/app/core/wake-signal.ts';
 import { createEffectWorker } from '../../../src/app/effects/effect-worker.ts';
 import { createForgePoller } from '../../../src/app/forge-events/forge-poller.ts';
@@ -23,6 +24,7 @@ import type { Timing } from '../../../src/lib/clock.ts';
 import type { Log } from '../../../src/lib/log.ts';
 import type { Prng } from '../../../src/lib/prng.ts';
 import type { Store } from '../../../src/storage/store.ts';
+import { NO_SIGNALS } from '../../../src/storage/waiting.ts';
 import type { FakeGithub } from '../../fake/github/fake-github.ts';
 import { noIngest } from '../../fake/no-ingest.ts';
 import { noJobs } from '../../fake/no-jobs.ts';
@@ -180,7 +182,7 @@ export class Lives {
       timeoutMs: API_TIMEOUT_MS,
       remoteWaitMs: GIT_TIMEOUT_MS,
     });
-    const own = cutOff(store, process, { isShared: servers > 1 });
+    const own = cutOff(store, process, { isShared: servers > 1, signals: NO_SIGNALS });
     const forges = new Map([[HOST, cutOff(forge, process)]]);
     const app: App = {
       store: own,
@@ -210,8 +212,10 @@ export class Lives {
       requestTimeoutMs: 120_000,
     };
     const server = createServer({ app, log, ...deps });
+    const [effects, hints] = [createEffectWorker(app, name), createHintWorker(app, name)];
+    const storePoller = new StorePoller(app, { effects: () => effects.wake(), hints: () => hints.wake() });
     const parts = [
-      ...[createEffectWorker(app, name), createHintWorker(app, name), new Timers(app), new PlainGitPoller(app)],
+      ...[effects, hints, storePoller, new Timers(app), new PlainGitPoller(app)],
       ...[createAudit(app), createForgePoller(app), createHintWatch(app), createSweep(app)],
     ];
     for (const part of parts) part.start();

@@ -1,6 +1,6 @@
 import type { Migration } from './migration.ts';
 
-/** The servers that use the store, and when each said last that it is alive. */
+/** Servers of 0.2.0 write here that they are alive. The table stays while they may be replaced one by one. */
 export const servers: Migration = {
   name: 'servers',
   statements: () => [

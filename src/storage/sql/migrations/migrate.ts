@@ -8,16 +8,35 @@ import type { Migration } from './migration.ts';
 const CREATE_TABLE =
   'create table if not exists migrations (version bigint primary key, name text not null, applied_at bigint not null)';
 
+/** A migration that was done. */
+export interface MigrationStep {
+  readonly version: number;
+  readonly name: string;
+  readonly ms: number;
+}
+
+/** Told of each migration of a store that was there before. */
+export type OnMigrated = (step: MigrationStep) => void;
+
 /** Brings the database to the newest schema, one transaction for each step. Several servers may do so at once. */
 // SPEC D3
+// SPEC D37
 export async function migrate(
   engine: SqlEngine,
   compiler: StatementCompiler,
-  migrations: readonly Migration[] = MIGRATIONS,
+  {
+    migrations = MIGRATIONS,
+    onMigrated,
+  }: { readonly migrations?: readonly Migration[]; readonly onMigrated?: OnMigrated | undefined } = {},
 ): Promise<void> {
   const statements = migrationStatements(compiler);
-  let isBehind = true;
-  while (isBehind) isBehind = await engine.write(() => migrateOnce(compiler, statements, migrations));
+  for (let isNew = false; ; ) {
+    const begunAt = performance.now();
+    const step = await engine.write(() => migrateOnce(compiler, statements, migrations));
+    if (step === undefined) return;
+    isNew ||= step.version === 1;
+    if (!isNew) onMigrated?.({ ...step, ms: Math.round(performance.now() - begunAt) });
+  }
 }
 
 type MigrationStatements = ReturnType<typeof migrationStatements>;
@@ -43,16 +62,16 @@ function* migrateOnce(
   compiler: StatementCompiler,
   statements: MigrationStatements,
   migrations: readonly Migration[],
-): Operation<boolean> {
+): Operation<Omit<MigrationStep, 'ms'> | undefined> {
   for (const statement of statements.prepare) yield* execute(statement, {});
   const version: number = (yield* first(statements.findVersion, {}))?.version ?? 0;
   refuseNewer(version, migrations.length);
   const next = migrations[version];
-  if (next === undefined) return false;
+  if (next === undefined) return undefined;
   for (const text of migrationTexts(next, compiler.dialect)) yield* execute(compiler.raw(text), {});
   const record = { version: version + 1, name: next.name, appliedAt: Date.now() };
   yield* execute(statements.record, record);
-  return true;
+  return record;
 }
 
 /** The statements of a migration as this database reads them. */
