@@ -1,5 +1,5 @@
 import { suitePathOf, type TestIds, type TestNames } from '../../flaky/identity/test-id.ts';
-import { failsInTheEnd, type JunitCase, NO_TRIES, noteTry, type Tries } from '../../junit/junit-case.ts';
+import { failsInTheEnd, type JunitCase, NO_TRIES, noteTry, type Tries, toldMessage } from '../../junit/junit-case.ts';
 import type { RepoRef } from '../core/arguments.ts';
 import type { Context } from '../core/context.ts';
 import { CliError } from '../core/exit.ts';
@@ -79,7 +79,7 @@ function copyNames({ file, classname, parent, name, infoId }: TestNames): TestNa
 }
 
 function messageOf({ outcome }: JunitCase): string {
-  const [line = ''] = (outcome?.message || outcome?.text || '').trim().split('\n', 1);
+  const [line = ''] = (outcome === null ? '' : toldMessage(outcome)).trim().split('\n', 1);
   return line.slice(0, 500).toWellFormed();
 }
 
