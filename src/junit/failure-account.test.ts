@@ -65,7 +65,9 @@ describe('every failure of a report belongs to a failing test, or the report is 
       const { told, unaccounted } = read(suite(`<testcase name="a">${inside}</testcase>`));
       assert.deepEqual([told, unaccounted], [[`a ${status}`], 0], inside);
     }
-    const said = readReport(suite('<testcase name="a"><rerunFailure message="no" type="T">at a.ts:1</rerunFailure></testcase>'));
+    const said = readReport(
+      suite('<testcase name="a"><rerunFailure message="no" type="T">at a.ts:1</rerunFailure></testcase>'),
+    );
     const { kind, message, type, text } = said.cases[0]?.outcome ?? {};
     assert.deepEqual({ kind, message, type, text }, { kind: 'failure', message: 'no', type: 'T', text: 'at a.ts:1' });
     assert.equal(said.cases[0]?.reruns.length, 1);

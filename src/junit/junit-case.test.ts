@@ -34,7 +34,8 @@ describe('paths of reports [U51] [U44]', () => {
 });
 
 describe('the message of a failure [J24]', () => {
-  const go = '=== RUN   TestGet\n=== PAUSE TestGet\n    get_test.go:14: got 1\n=== NAME  TestGet\n    get_test.go:15: got 2\n--- FAIL: TestGet (0.00s)';
+  const go =
+    '=== RUN   TestGet\n=== PAUSE TestGet\n    get_test.go:14: got 1\n=== NAME  TestGet\n    get_test.go:15: got 2\n--- FAIL: TestGet (0.00s)';
   const told = (message: string | null, text: string) => toldMessage({ message, text });
 
   it('is in the body where the attribute says only that it failed, as gotestsum writes it', () => {
