@@ -1,16 +1,16 @@
 import type { Config } from './config/config.ts';
 import type { Store } from './storage/store.ts';
 
-/** The thread that processes uploads has a connection of its own. */
+/** The process that takes in uploads has connections of its own. */
 const INGEST_CONNECTIONS = 1;
 
 /** Only the store that is configured is loaded. */
-export async function openStore(config: Config, writeTurn: SharedArrayBuffer | undefined): Promise<Store> {
+export async function openStore(config: Config): Promise<Store> {
   if (config.databaseUrl !== undefined) {
     return openSharedStore(config.databaseUrl, config);
   }
   const { openSqliteStore } = await import('./storage/sqlite/open-sqlite-store.ts');
-  return openSqliteStore({ directory: config.dataFolder, writeTurn });
+  return openSqliteStore({ directory: config.dataFolder });
 }
 
 /** Several servers share the store. The data folder, with clones and check workspaces, belongs to one server. */

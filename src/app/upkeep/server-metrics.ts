@@ -9,7 +9,7 @@ import type { App } from '../core/app.ts';
 // SPEC M16
 export async function describeServer(app: App, ofHttp: readonly (Gauge | Histogram)[]): Promise<string> {
   const [store, webhooks, hints] = await Promise.all([describeStore(app), describeWebhooks(app), describeHints(app)]);
-  const own = [...describeBackups(app), ...describeTraces(app), await describeOutages(app)];
+  const own = [...describeIngest(app), ...describeBackups(app), ...describeTraces(app), await describeOutages(app)];
   const series = [...describeProcess(), ...ofHttp, ...store, ...webhooks, ...hints, ...own];
   return formatExposition(series);
 }
@@ -60,6 +60,25 @@ async function describeStore({ store, clock }: App): Promise<readonly Gauge[]> {
     one('sluice_effects_waiting', 'Effects of all queues that are not done, parked ones too.', effects.waiting),
     one('sluice_effects_parked', 'Effects that were given up and wait for an operator.', effects.parked),
     one('sluice_effects_oldest_due_seconds', 'How long the oldest effect has been due.', age(effects.oldestDueAt)),
+  ];
+}
+
+/** Of the process beside this server, as seen from outside: a stuck one cannot tell. */
+// SPEC M39
+function describeIngest({ ingest }: App): readonly Gauge[] {
+  const watched = ingest.watched?.();
+  if (watched === undefined) return [];
+  const { residentBytes, silentMs, kills } = watched;
+  const samples = Object.entries(kills).map(([reason, value]) => ({ labels: { reason }, value }));
+  const help = 'How often this server ended its ingest process, by the reason.';
+  return [
+    one('sluice_ingest_resident_memory_bytes', 'Memory that the ingest process takes; 0 if none runs.', residentBytes),
+    one(
+      'sluice_ingest_silent_seconds',
+      'How long the ingest process has made no step; 0 if none runs.',
+      silentMs / 1_000,
+    ),
+    { type: 'counter', name: 'sluice_ingest_kills_total', help, samples },
   ];
 }
 
