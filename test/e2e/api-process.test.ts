@@ -97,7 +97,7 @@ describe('the process', { concurrency: 2 }, () => {
       const first = await startHere({ SLUICE_DATA });
       const second = launch({ SLUICE_DATA, SLUICE_PORT: '0' });
       assert.equal((await second.exited).code, 1);
-      assert.match(second.output.err, /^Another Sluice server still uses the data folder .+\.$/m);
+      assert.match(second.output.err, /^Another Sluice server already uses the data folder .+\.$/m);
       assert.doesNotMatch(second.output.err, /\n\s+at /);
       await first.api.ok('listApiTokens', {});
       await first.stop();

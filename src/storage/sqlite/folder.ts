@@ -48,8 +48,9 @@ function lockFile(directory: string, name: string, timeout: number): FolderLock 
   } catch (error) {
     db?.close();
     if (isBusy(error)) {
-      const user = name === SERVER_LOCK ? 'Another Sluice server' : 'The ingest process of an earlier server';
-      throw new Fault('STORE_LOCKED', `${user} still uses the data folder ${directory}.`, { cause: error });
+      const user =
+        name === SERVER_LOCK ? 'Another Sluice server already' : 'The ingest process of an earlier server still';
+      throw new Fault('STORE_LOCKED', `${user} uses the data folder ${directory}.`, { cause: error });
     }
     throw unusable(directory, error);
   }
