@@ -282,6 +282,7 @@ class Handle implements IngestProcess {
     this.#child?.kill('SIGKILL');
   }
 
+  // SPEC U92
   async #hasWork(): Promise<boolean> {
     const { store, data } = this.#options;
     const now = this.#clock.now();

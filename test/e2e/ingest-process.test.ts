@@ -192,12 +192,17 @@ describe('the process beside a server that takes in uploads', onLinux, () => {
     assert.ok(!isAlive(pid));
   });
 
-  it('is killed by SIGTERM of the server if it hangs [H10]', async () => {
+  it('is seen to hang by its server, and killed by SIGTERM of that [H10] [M39]', async () => {
     const server = await startServer();
     await send(server, 0);
     await untilProcessed(server, 1);
     const pid = await until('it runs', 30_000, async () => findIngest(server));
     process.kill(pid, 'SIGSTOP');
+    await until('it is silent', 30_000, async () => {
+      const answer = await fetch(`${server.url}/metrics`, { headers: { authorization: `Bearer ${server.token}` } });
+      const seconds = /^sluice_ingest_silent_seconds\{\} ([\d.]+)$/m.exec(await answer.text())?.[1];
+      return Number(seconds) > 3 ? true : undefined;
+    });
     assert.deepEqual(await server.stop(), { code: 0, signal: null });
     assert.ok(!isAlive(pid));
   });
