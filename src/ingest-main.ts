@@ -44,6 +44,8 @@ const [begin] = early.splice(0, 1);
 if (begin?.kind !== 'begin') throw new Error('the first message begins the work');
 const { data } = begin;
 const lock = lockIngest(data.dataFolder);
+// From here on the next server waits for this process. One whose server was killed before has lost its parent.
+if (process.ppid !== data.serverPid) process.exit(1);
 const store = await openStore(data);
 const log = createProcessLog(data.logLevel, say);
 const places = createPlaceAsking(say, systemClock);

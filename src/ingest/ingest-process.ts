@@ -62,7 +62,7 @@ const LAST_WORDS = 2_000;
 
 export interface IngestProcessOptions {
   readonly entry: URL;
-  readonly data: Omit<ProcessData, 'crashes' | 'retentionAt'>;
+  readonly data: Omit<ProcessData, 'serverPid' | 'crashes' | 'retentionAt'>;
   readonly store: Store;
   readonly clock: Timing;
   readonly log: Log;
@@ -203,7 +203,8 @@ class Handle implements IngestProcess {
       if (child.pid === undefined) this.#exited();
     });
     child.on('exit', () => this.#exited());
-    this.#say({ kind: 'begin', data: { ...data, crashes: this.#crashes, retentionAt: this.#retentionAt } });
+    const own = { serverPid: process.pid, crashes: this.#crashes, retentionAt: this.#retentionAt };
+    this.#say({ kind: 'begin', data: { ...data, ...own } });
   }
 
   // SPEC H10

@@ -8,6 +8,7 @@ import type { TestLimits } from './test-limits.ts';
 
 /** Everything the process needs to begin. */
 export interface ProcessData extends KeepLimits, TestLimits {
+  readonly serverPid: number;
   readonly dataFolder: string;
   readonly databaseUrl: string | undefined;
   readonly holder: string;

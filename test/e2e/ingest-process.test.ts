@@ -219,6 +219,7 @@ describe('the process beside a server that takes in uploads', onLinux, () => {
     const SLUICE_DATA = await makeFolder();
     const server = await startServer({ SLUICE_DATA });
     await send(server, 0);
+    await untilProcessed(server, 1);
     const pid = await until('it runs', 30_000, async () => findIngest(server));
     process.kill(pid, 'SIGSTOP');
     server.child.kill('SIGKILL');
