@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { serve } from './lib/child.ts';
+import { childrenOf, cpuSecondsOf, readProcess, serve } from './lib/child.ts';
 import { printFigure, progress } from './lib/figure.ts';
 import { createRepository } from './lib/git-repository.ts';
 import { call } from './lib/world.ts';
@@ -18,8 +18,6 @@ const OPTIONS = {
 /** The first poll reads every entry. A minute later the git processes that it started end, and their files go. */
 const SETTLING_MS = 90_000;
 const AT_ONCE = 8;
-/** Linux counts CPU time in hundredths of a second. */
-const TICKS_A_SECOND = 100;
 const MEGABYTE = 1024 * 1024;
 
 /** The cost of a server that has nothing to do: an empty one, and one with many repositories whose entries wait. */
@@ -96,34 +94,6 @@ function environmentOf(folder: string): Record<string, string> {
   return { SLUICE_DATA: path.join(folder, 'data'), SLUICE_PORT: '0' };
 }
 
-/** Of the process, of its children that ended, and of those that run. */
-function cpuSecondsOf(pid: number): number {
-  return [pid, ...childrenOf(pid)].reduce((sum, each) => sum + ticksOf(each), 0) / TICKS_A_SECOND;
-}
-
-function ticksOf(pid: number): number {
-  const fields =
-    readProcess(pid, 'stat')
-      ?.replace(/^.*\) /, '')
-      .split(' ') ?? [];
-  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0);
-}
-
-function childrenOf(pid: number): readonly number[] {
-  return readdirSync(`/proc/${pid}/task`).flatMap((task) =>
-    (readProcess(pid, `task/${task}/children`) ?? '').trim().split(' ').filter(Boolean).map(Number),
-  );
-}
-
 function residentBytes(pid: number): number {
   return Number(/VmRSS:\s+(\d+) kB/.exec(readProcess(pid, 'status') ?? '')?.[1] ?? 0) * 1024;
-}
-
-/** Undefined for a process that ended meanwhile. */
-function readProcess(pid: number, file: string): string | undefined {
-  try {
-    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
-  } catch {
-    return undefined;
-  }
 }

@@ -1,39 +1,73 @@
-/** The thread that processes uploads. It has its own store connection and talks to the main thread by messages. */
-import { parentPort, workerData } from 'node:worker_threads';
+/** The process that takes in uploads. It has its own store connection and talks to the server by messages. */
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
 import { createIngestLoop, type IngestLoop } from './ingest/ingest-loop.ts';
 import {
   createPlaceAsking,
-  createThreadLog,
-  type FromThread,
-  type ThreadData,
-  type ToThread,
-} from './ingest/thread-messages.ts';
+  createProcessLog,
+  type FromProcess,
+  type ProcessData,
+  type ToProcess,
+} from './ingest/process-messages.ts';
 import { systemClock } from './lib/clock.ts';
+import { lockIngest } from './storage/sqlite/folder.ts';
 import type { Store } from './storage/store.ts';
 
-/** The thread processes one upload at a time, so few connections are enough. */
+/** The process works on one upload at a time, so few connections are enough. */
 const POOL_SIZE = 3;
+const ALIVE_MS = 1_000;
 
-const data = workerData as ThreadData;
-const port = parentPort;
-if (port === null) throw new Error('this file is the entry of a thread');
-const say = (message: FromThread) => port.postMessage(message);
+/**
+ * Ends this process with the server's pipe. A thread does it, because the main thread may be inside a long statement:
+ * after a kill of the server, the next one would otherwise begin beside this process.
+ */
+// SPEC U90
+const WATCHER = `
+  const end = () => process.kill(process.pid, 'SIGKILL');
+  const pipe = new (require('node:net').Socket)({ fd: 0, readable: true, writable: false });
+  pipe.on('end', end).on('error', end).on('close', end).resume();
+  require('node:worker_threads').parentPort.postMessage('watching');
+`;
+const watcher = new Worker(WATCHER, { eval: true, resourceLimits: { maxOldGenerationSizeMb: 16 } });
+watcher.unref();
+// A terminal or systemd signals every process of the group. The server says when this one ends.
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
+// A server that is gone reads nothing: the pipe ends this process.
+const say = (message: FromProcess) => void process.send?.(message, undefined, undefined, () => undefined);
 
+// Messages that come before there is a loop wait for it.
+const early: ToProcess[] = [];
+let listen = (message: ToProcess): unknown => early.push(message);
+process.on('message', (message) => void listen(message as ToProcess));
+await Promise.all([once(process, 'message'), once(watcher, 'message')]);
+const [begin] = early.splice(0, 1);
+if (begin?.kind !== 'begin') throw new Error('the first message begins the work');
+const { data } = begin;
+const lock = lockIngest(data.dataFolder);
+// From here on the next server waits for this process. One whose server was killed before has lost its parent.
+if (process.ppid !== data.serverPid) process.exit(1);
 const store = await openStore(data);
-const log = createThreadLog(data.logLevel, say);
+const log = createProcessLog(data.logLevel, say);
 const places = createPlaceAsking(say, systemClock);
+let steps = 0;
 const loop = createIngestLoop(store, systemClock, log, {
   ...data,
-  crashes: new Map(data.crashes),
   findPlace: places.find,
+  onStep: () => {
+    steps += 1;
+  },
+  onIdle: () => say({ kind: 'idle' }),
+  onRetained: (nextAt) => say({ kind: 'retained', nextAt }),
   onWorkingOn: (uploadId) => say({ kind: 'working_on', uploadId }),
 });
 loop.onCheckResults((result) => say({ kind: 'stored', result }));
-port.on('message', createListener(loop));
+listen = createListener(loop);
+for (const message of early) listen(message);
+const alive = setInterval(() => say({ kind: 'alive', steps, residentBytes: process.memoryUsage.rss() }), ALIVE_MS);
 loop.start();
 say({ kind: 'ready' });
 
-function createListener(of: IngestLoop): (message: ToThread) => void {
+function createListener(of: IngestLoop): (message: ToProcess) => void {
   let resume: (() => void) | undefined;
   const pauseWrites = () =>
     of.withWritesPaused(
@@ -45,6 +79,8 @@ function createListener(of: IngestLoop): (message: ToThread) => void {
     );
   return (message) => {
     switch (message.kind) {
+      case 'begin':
+        return;
       case 'wake':
         return of.wake();
       case 'still':
@@ -65,16 +101,18 @@ function createListener(of: IngestLoop): (message: ToThread) => void {
 
 async function end(): Promise<void> {
   await loop.stop();
+  clearInterval(alive);
   await store.close();
-  // The port is the last thing that keeps the thread alive.
-  port?.close();
+  lock.release();
+  // With the channel, the last thing ends that keeps the process alive.
+  process.disconnect();
 }
 
-/** The main thread has locked the folder and migrated the schema. */
-async function openStore({ dataFolder, databaseUrl, writeTurn }: ThreadData): Promise<Store> {
+/** The server has locked the folder and migrated the schema. */
+async function openStore({ dataFolder, databaseUrl }: ProcessData): Promise<Store> {
   if (databaseUrl === undefined) {
     const { openSqliteIngestStore } = await import('./storage/sqlite/open-sqlite-store.ts');
-    return openSqliteIngestStore({ directory: dataFolder, writeTurn });
+    return openSqliteIngestStore({ directory: dataFolder });
   }
   const { openPostgresStore } = await import('./storage/postgres/open-postgres-store.ts');
   return openPostgresStore({ url: databaseUrl, poolSize: POOL_SIZE, isMigrated: true });

@@ -42,8 +42,7 @@ import { connectProviders } from './connect-providers.ts';
 import { findServerId, keepAddress } from './data-folder.ts';
 import type { PlaceQuestion } from './flaky/upload-place.ts';
 import { createServer } from './http/server.ts';
-import { createIngestThread, type IngestThread } from './ingest/thread.ts';
-import type { ThreadData } from './ingest/thread-messages.ts';
+import { createIngestProcess, type IngestProcess, type IngestProcessOptions } from './ingest/ingest-process.ts';
 import { systemClock, type Timing } from './lib/clock.ts';
 import { Fault } from './lib/fault.ts';
 import { LineWriter } from './lib/line-writer.ts';
@@ -56,7 +55,6 @@ import { createSecretBox, loadSecretKey } from './outgoing/http/secret-box.ts';
 import { createWebhookSender } from './outgoing/http/send-webhook.ts';
 import { SimulatorThread } from './simulator/thread/simulator-thread.ts';
 import { watchStopSignals } from './stop-signals.ts';
-import { createTurnMemory } from './storage/sqlite/write-turn.ts';
 import type { Store } from './storage/store.ts';
 
 /** A running server. */
@@ -77,25 +75,20 @@ const STOP_MS = 6_000;
 const REQUEST_TIMEOUT_MS = 120_000;
 /** Pending connections, because a whole CI may start at once. The kernel lowers it to its own limit. */
 const BACKLOG = 4_096;
-/** Uploads that an earlier server left wait this long: loading the thread would delay the first requests. */
+/** Uploads that an earlier server left wait this long: to load the process would delay the first requests. */
 const INGEST_START_MS = 5_000;
 
-interface OpenedStore extends Pick<ThreadData, 'writeTurn'> {
-  readonly store: Store;
-}
-
 export interface StartOptions {
-  /** The delay of the ingest thread where no upload comes before. */
+  /** The delay of the ingest process where no upload comes before. */
   readonly ingestStartMs?: number;
   readonly clock?: Timing;
 }
 
 /** Wires config -> adapters -> app -> http -> listen. No other file knows all parts. */
 export async function start(config: Config, log: Log, options: StartOptions = {}): Promise<Running> {
-  const writeTurn = config.databaseUrl === undefined ? createTurnMemory() : undefined;
-  const store = await openStore(config, writeTurn, log);
+  const store = await openStore(config, log);
   try {
-    return await startOn({ store, writeTurn }, config, { log, ...options });
+    return await startOn(store, config, { log, ...options });
   } catch (error) {
     await store.close();
     throw error;
@@ -103,7 +96,7 @@ export async function start(config: Config, log: Log, options: StartOptions = {}
 }
 
 async function startOn(
-  { store, writeTurn }: OpenedStore,
+  store: Store,
   config: Config,
   { log: outerLog, clock = systemClock, ingestStartMs }: StartOptions & { readonly log: Log },
 ): Promise<Running> {
@@ -121,11 +114,8 @@ async function startOn(
   const serverId = await findServerId(config);
   const tracing = await openTracing(config, { serverId, log });
   const findPlace = (question: PlaceQuestion) => findUploadPlace(app, question);
-  const ingest = createIngest(
-    config,
-    { holder: serverId, writeTurn },
-    { clock, log, findPlace, firstStartMs: ingestStartMs ?? INGEST_START_MS },
-  );
+  const firstStartMs = ingestStartMs ?? INGEST_START_MS;
+  const ingest = createIngest(config, serverId, { store, clock, log, findPlace, firstStartMs });
   const unusedUploads = new UnusedUploads({ store, clock, log });
   const simulator = new SimulatorThread({ entry: entryOf('simulator-main'), clock, log });
   const app: App = {
@@ -242,12 +232,12 @@ async function tellOfOtherKey(app: App): Promise<void> {
   if (other !== undefined) app.log.warn({ code: other.code }, other.detail);
 }
 
-/** Ingest has its own thread, because parsing a large report must not delay requests. */
+/** Ingest has its own process: a large report must not delay requests, and a server can always end it. */
 function createIngest(
   config: Config,
-  { holder, writeTurn }: Pick<ThreadData, 'holder' | 'writeTurn'>,
-  parts: Omit<Parameters<typeof createIngestThread>[0], 'entry' | 'data'>,
-): IngestThread {
+  holder: string,
+  parts: Omit<IngestProcessOptions, 'entry' | 'data'>,
+): IngestProcess {
   const { dataFolder, databaseUrl, testBranchPrefix, logLevel, uploadKeepDays, uploadKeepBytes } = config;
   const limits = {
     uploadKeepDays,
@@ -255,11 +245,11 @@ function createIngest(
     maxNewTests: config.uploadNewTests,
     maxRepositoryTests: config.repositoryTests,
   };
-  const data = { dataFolder, databaseUrl, writeTurn, holder, testBranchPrefix, logLevel, ...limits };
-  return createIngestThread({ entry: entryOf('ingest-main'), data, ...parts });
+  const data = { dataFolder, databaseUrl, holder, testBranchPrefix, logLevel, ...limits };
+  return createIngestProcess({ entry: entryOf('ingest-main'), data, ...parts });
 }
 
-/** The file that a thread begins with. Bundled code ends in .mjs. */
+/** The file that a thread or a process begins with. Bundled code ends in .mjs. */
 function entryOf(name: string): URL {
   return new URL(`./${name}${path.extname(import.meta.filename)}`, import.meta.url);
 }
@@ -308,7 +298,7 @@ async function drain(server: FastifyInstance, { drainSeconds }: Config, sooner: 
 async function stop(parts: {
   readonly server: FastifyInstance;
   readonly app: App;
-  readonly ingest: IngestThread;
+  readonly ingest: IngestProcess;
   readonly plainGitPoller: PlainGitPoller;
   readonly worker: EffectWorker;
   readonly hintWorker: HintWorker;

@@ -3,20 +3,20 @@ import type { Log } from './lib/log.ts';
 import type { OnMigrated } from './storage/sql/migrations/migrate.ts';
 import type { Store } from './storage/store.ts';
 
-/** The thread that processes uploads has a connection of its own. */
+/** The process that takes in uploads has connections of its own. */
 const INGEST_CONNECTIONS = 1;
 /** With fewer connections, none of them only listens. */
 const ENOUGH_TO_LISTEN = 4;
 
 /** Only the store that is configured is loaded. */
-export async function openStore(config: Config, writeTurn: SharedArrayBuffer | undefined, log: Log): Promise<Store> {
+export async function openStore(config: Config, log: Log): Promise<Store> {
   // SPEC D44
   const onMigrated: OnMigrated = (step) => log.info(step, 'the store was migrated');
   if (config.databaseUrl !== undefined) {
     return openSharedStore(config.databaseUrl, config, onMigrated);
   }
   const { openSqliteStore } = await import('./storage/sqlite/open-sqlite-store.ts');
-  return openSqliteStore({ directory: config.dataFolder, writeTurn, onMigrated });
+  return openSqliteStore({ directory: config.dataFolder, onMigrated });
 }
 
 /** Several servers share the store. The data folder, with clones and check workspaces, belongs to one server. */

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
@@ -8,7 +8,10 @@ import { fileURLToPath } from 'node:url';
 export interface Child {
   readonly url: string;
   readonly process: ChildProcess;
+  /** With that of its children. */
   cpuMicroseconds(): Promise<number>;
+  /** The largest peak of its children, in bytes: that of the ingest process. */
+  ingestMemory(): number;
   /** Resident memory now and at its peak, in bytes. */
   memory(): { readonly now: number; readonly peak: number };
   /** Used heap after a garbage collection, in bytes. */
@@ -32,11 +35,9 @@ export async function startChild(script: URL, input: unknown, { log, temporary }
   return {
     url,
     process: child,
-    async cpuMicroseconds() {
-      child.send('cpu');
-      return ((await nextMessage(child)) as { cpu: number }).cpu;
-    },
+    cpuMicroseconds: async () => cpuSecondsOf(child.pid as number) * 1e6,
     memory: () => readMemory(child.pid as number),
+    ingestMemory: () => childrenOf(child.pid as number).reduce((most, pid) => Math.max(most, readMemory(pid).peak), 0),
     async usedBytes() {
       child.send('used');
       return ((await nextMessage(child)) as { used: number }).used;
@@ -54,7 +55,7 @@ const COMMAND = fileURLToPath(new URL('../../bin/sluice.mjs', import.meta.url));
 export async function serve(
   environment: Record<string, string>,
   command = COMMAND,
-): Promise<Omit<Child, 'process' | 'cpuMicroseconds' | 'usedBytes'> & { readonly pid: number }> {
+): Promise<Omit<Child, 'process' | 'cpuMicroseconds' | 'ingestMemory' | 'usedBytes'> & { readonly pid: number }> {
   const env = { PATH: process.env.PATH, HOME: process.env.HOME, ...environment };
   const log = environment['SLUICE_LOG_LEVEL'] === undefined ? 'ignore' : 'inherit';
   const child = spawn(process.execPath, [command, 'serve'], { env, stdio: ['ignore', 'pipe', log] });
@@ -78,10 +79,7 @@ export async function serve(
 /** The side of the child: answers the requests above. */
 export function serveParent(url: string, stop: () => Promise<void>): void {
   process.on('message', async (message) => {
-    if (message === 'cpu') {
-      const { user, system } = process.cpuUsage();
-      process.send?.({ cpu: user + system });
-    } else if (message === 'used') {
+    if (message === 'used') {
       for (let round = 0; round < 3; round += 1) globalThis.gc?.();
       const { heapUsed, external } = process.memoryUsage();
       process.send?.({ used: heapUsed + external });
@@ -106,8 +104,39 @@ function nextMessage(child: ChildProcess): Promise<unknown> {
   return promise;
 }
 
+/** Linux counts CPU time in hundredths of a second. */
+const TICKS_A_SECOND = 100;
+
+/** Of the process, of its children that ended, and of those that run. */
+export function cpuSecondsOf(pid: number): number {
+  return [pid, ...childrenOf(pid)].reduce((sum, each) => sum + ticksOf(each), 0) / TICKS_A_SECOND;
+}
+
+function ticksOf(pid: number): number {
+  const fields =
+    readProcess(pid, 'stat')
+      ?.replace(/^.*\) /, '')
+      .split(' ') ?? [];
+  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0);
+}
+
+export function childrenOf(pid: number): readonly number[] {
+  return readdirSync(`/proc/${pid}/task`).flatMap((task) =>
+    (readProcess(pid, `task/${task}/children`) ?? '').trim().split(' ').filter(Boolean).map(Number),
+  );
+}
+
+/** Undefined for a process that ended meanwhile. */
+export function readProcess(pid: number, file: string): string | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
 function readMemory(pid: number): { now: number; peak: number } {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const status = readProcess(pid, 'status') ?? '';
   const read = (key: string): number => Number(new RegExp(`${key}:\\s+(\\d+) kB`).exec(status)?.[1] ?? 0) * 1024;
   return { now: read('VmRSS'), peak: read('VmHWM') };
 }

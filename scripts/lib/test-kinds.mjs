@@ -39,7 +39,7 @@ export function isApart(file) {
 
 /** Whether a file is part of the edit loop: no git, no server, no process. @param {string} file */
 export function isFast(file) {
-  return /^(?:src\/(?!forge\/|git\/|check-runner\/|http\/handlers\/|storage\/|ingest\/ingest-postgres|app\/queue\/any-past)|test\/scenario\/|test\/spec\.test)/.test(
+  return /^(?:src\/(?!forge\/|git\/|check-runner\/|http\/handlers\/|storage\/|ingest\/ingest-p|app\/queue\/any-past)|test\/scenario\/|test\/spec\.test)/.test(
     file,
   );
 }

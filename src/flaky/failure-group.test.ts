@@ -106,6 +106,9 @@ describe('failure groups', () => {
     );
     assert.equal(summary({ type: 'AssertionError', message: 'AssertionError: no' }), 'AssertionError: no');
     assert.equal(summary({ text: '\n  Error: late\n    at a (/b.js:1:2)' }), 'Error: late');
+    assert.equal(summary({ message: 'cart_test.go:12: got 1\ncart_test.go:13: got 2' }), 'got 1');
+    const testify = 'cart_test.go:9:\n  \tError Trace:\t/a/cart_test.go:9\n  \tError:      \tNot equal';
+    assert.equal(summary({ message: testify }), 'Error: Not equal');
     assert.equal(summary({}), 'Failed without a message');
     assert.equal(summary({ type: 'TimeoutError' }), 'TimeoutError');
     assert.equal(summary({ message: 'x'.repeat(500) }).length, 200);

@@ -47,10 +47,13 @@ function messageOf(message: string, text: string): string {
   return (lines.length > 0 ? lines : telling(text)).join('\n');
 }
 
+/** Go writes the place of a message before it. */
+const GO_PLACE = /^[^\s:]{1,300}\.go:\d+: /;
+
 function telling(text: string): readonly string[] {
   const found: string[] = [];
   for (const raw of text.split('\n')) {
-    const line = raw.trim();
+    const line = raw.trim().replace(GO_PLACE, '');
     if (/[\p{L}\p{N}]/u.test(line) && !isTraceHeading(line) && !isFrame(line)) found.push(line);
     if (found.length === MESSAGE_LINES) break;
   }
@@ -58,7 +61,7 @@ function telling(text: string): readonly string[] {
 }
 
 function isTraceHeading(line: string): boolean {
-  return /^(?:Traceback \(most recent call last\):?|stack backtrace:|goroutine \d+ \[.{0,60}\]:|Stack ?trace:|---.{0,80}---)$/i.test(
+  return /^(?:Traceback \(most recent call last\):?|stack backtrace:|goroutine \d+ \[.{0,60}\]:|Stack ?trace:|Error Trace:.{0,400}|---.{0,80}---)$/i.test(
     line,
   );
 }

@@ -12,6 +12,7 @@ import type { TestEventRow, TestRow } from '../storage/tests.ts';
 import { Stale } from './interrupts.ts';
 import { type KeptTest, showState, takeMemory } from './kept-test.ts';
 import type { KeptTests } from './kept-tests.ts';
+import { readRunsInSteps } from './read-runs.ts';
 import { type RepositorySettings, uploadFactsOf } from './upload-facts.ts';
 
 /** Tests per transaction. */
@@ -23,6 +24,7 @@ export interface SettingsToApply {
   /** The monitors of an older version that a test may still follow. */
   readonly monitorsOf: (version: number) => Promise<readonly Monitor[]>;
   readonly at: Instant;
+  readonly step: () => Promise<void>;
 }
 
 /** Raises the sequence number: a writer that read the old settings and has not committed yet gets a stale commit. */
@@ -76,19 +78,21 @@ function show(
 /** New monitors, and monitors that count other runs now, count the stored runs. */
 async function countFromRuns(
   store: Store,
-  { kept, settings, at }: SettingsToApply,
+  { kept, settings, at, step }: SettingsToApply,
   begun: ReadonlyMap<KeptTest, readonly Monitor[]>,
   events: TestEventRow[],
 ): Promise<void> {
   if (begun.size === 0) return;
   const since = at - Math.max(...[...begun.values()].flat().map(windowMsOf));
-  const numbers = [...begun.keys()].map(({ row }) => row.no);
-  for (const { facts, runs } of await store.testIngest.readRuns(kept.repository.id, numbers, since)) {
-    if (facts.flaw !== null) continue;
-    for (const [no, own] of Map.groupBy(runs, (run) => run.testNo)) {
-      const test = kept.byNo[no];
-      const monitors = test === undefined ? undefined : begun.get(test);
-      if (test !== undefined && monitors !== undefined) countRuns(test, { facts, runs: own, monitors, at });
+  const testNos = [...begun.keys()].map(({ row }) => row.no);
+  for await (const { batches } of readRunsInSteps(store, kept.repository.id, { testNos, since, step })) {
+    for (const { facts, runs } of batches) {
+      if (facts.flaw !== null) continue;
+      for (const [no, own] of Map.groupBy(runs, (run) => run.testNo)) {
+        const test = kept.byNo[no];
+        const monitors = test === undefined ? undefined : begun.get(test);
+        if (test !== undefined && monitors !== undefined) countRuns(test, { facts, runs: own, monitors, at });
+      }
     }
   }
   for (const test of begun.keys()) {

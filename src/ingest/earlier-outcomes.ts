@@ -1,55 +1,53 @@
 import type { EarlierOutcome } from '../flaky/core/run.ts';
-import type { Instant } from '../lib/clock.ts';
-import type { Store } from '../storage/store.ts';
-import type { BatchFacts, EarlierBatch } from '../storage/test-ingest.ts';
+import type { BatchFacts } from '../storage/test-ingest.ts';
 import type { KeptTests } from './kept-tests.ts';
+import type { ProcessingDeps } from './processing.ts';
 import type { ReadRun } from './read/read-run.ts';
 
 /** Outcomes in other uploads of the same commit and job, by test number. */
 export type Earlier = ReadonlyMap<number, readonly EarlierOutcome[]>;
 
 const NOTHING: Earlier = new Map();
+/** Each may have some thousand failures. */
+const BATCHES_AT_ONCE = 10;
+/** A job may upload its shards one by one, and be repeated. */
+const MAX_BATCHES = 1_000;
+/** The newest ones. A pass and a failure suffice. */
+const MAX_OUTCOMES = 20;
 
+/** Reads in steps: somebody may send the results of one commit hundreds of times. */
 export async function findEarlierOutcomes(
-  store: Store,
+  { store, step }: Pick<ProcessingDeps, 'store' | 'step'>,
   kept: KeptTests,
   { facts, groups }: { readonly facts: BatchFacts; readonly groups: ReadonlyMap<string, readonly ReadRun[]> },
 ): Promise<Earlier> {
   if (facts.flaw !== null || facts.sha === '') return NOTHING;
-  const { sha, job, uploadId } = facts;
-  const batches = await store.testIngest.findEarlier(kept.repository.id, { sha, job, exceptUploadId: uploadId });
-  if (batches.length === 0) return NOTHING;
+  const { sha, job, uploadId: exceptUploadId } = facts;
+  const wanted = new Set([...groups.keys()].flatMap((id) => kept.byId.get(id)?.row.no ?? []));
   const failingNow = numbersOfFailing(kept, groups);
   const found = new Map<number, EarlierOutcome[]>();
-  for (const parts of byUpload(batches)) {
-    const { branch, prNumber, jobAttempt, uploadId: id } = (parts[0] as EarlierBatch).facts;
-    const common = { uploadId: id, branch, prNumber, jobAttempt };
-    const failed = parts.flatMap((part) => part.failures);
-    const failures = latestOf(failed);
-    const paths = Map.groupBy(failed, ({ testNo }) => testNo);
-    const others = failingNow.filter((no) => !failures.has(no));
-    const passes = await findPasses(store, kept, { parts, others });
-    for (const [no, at] of failures) {
-      const failedPaths = (paths.get(no) ?? []).map(({ path }) => path);
-      note(found, no, { ...common, hasFailed: true, at, failedPaths });
+  let beforeSeq = Number.MAX_SAFE_INTEGER;
+  for (let read = 0; read < MAX_BATCHES; read += BATCHES_AT_ONCE) {
+    const query = { sha, job, exceptUploadId, beforeSeq, limit: BATCHES_AT_ONCE };
+    const batches = await store.testIngest.findEarlier(kept.repository.id, query);
+    for (const { seq, facts: of, failures } of batches) {
+      await step();
+      const { uploadId, branch, prNumber, jobAttempt } = of;
+      const common = { uploadId, branch, prNumber, jobAttempt };
+      const failed = Map.groupBy(failures, ({ testNo }) => testNo);
+      for (const [no, all] of failed) {
+        const at = Math.max(...all.map((failure) => failure.at));
+        const failedPaths = all.map(({ path }) => path);
+        if (wanted.has(no)) note(found, no, { ...common, hasFailed: true, at, failedPaths });
+      }
+      const others = failingNow.filter((no) => !failed.has(no));
+      const passes = others.length === 0 ? [] : await store.testIngest.findPasses(kept.repository.id, seq, others);
+      for (const [no, at] of passes) note(found, no, { ...common, hasFailed: false, at });
     }
-    for (const [no, at] of passes) note(found, no, { ...common, hasFailed: false, at });
+    beforeSeq = batches.at(-1)?.seq ?? 0;
+    if (batches.length < BATCHES_AT_ONCE) break;
   }
   return found;
-}
-
-async function findPasses(
-  store: Store,
-  kept: KeptTests,
-  { parts, others }: { readonly parts: readonly EarlierBatch[]; readonly others: readonly number[] },
-): Promise<ReadonlyMap<number, Instant>> {
-  const all: { testNo: number; at: Instant }[] = [];
-  if (others.length === 0) return new Map();
-  for (const { seq } of parts) {
-    const passes = await store.testIngest.findPasses(kept.repository.id, seq, others);
-    for (const [testNo, at] of passes) all.push({ testNo, at });
-  }
-  return latestOf(all);
 }
 
 function numbersOfFailing(kept: KeptTests, groups: ReadonlyMap<string, readonly ReadRun[]>): readonly number[] {
@@ -62,18 +60,17 @@ function numbersOfFailing(kept: KeptTests, groups: ReadonlyMap<string, readonly 
 }
 
 /** The parts of one upload count as one: a test that failed in one part has failed. */
-function byUpload(batches: readonly EarlierBatch[]): Iterable<readonly EarlierBatch[]> {
-  return Map.groupBy(batches, (batch) => batch.facts.uploadId).values();
-}
-
-function latestOf(list: readonly { readonly testNo: number; readonly at: Instant }[]): ReadonlyMap<number, Instant> {
-  const latest = new Map<number, Instant>();
-  for (const { testNo, at } of list) latest.set(testNo, Math.max(at, latest.get(testNo) ?? at));
-  return latest;
-}
-
 function note(found: Map<number, EarlierOutcome[]>, testNo: number, outcome: EarlierOutcome): void {
-  const known = found.get(testNo);
-  if (known === undefined) found.set(testNo, [outcome]);
-  else known.push(outcome);
+  const known = found.get(testNo) ?? [];
+  found.set(testNo, known);
+  const last = known.at(-1);
+  if (last?.uploadId === outcome.uploadId) known[known.length - 1] = merge(last, outcome);
+  else if (known.length < MAX_OUTCOMES) known.push(outcome);
+}
+
+function merge(one: EarlierOutcome, other: EarlierOutcome): EarlierOutcome {
+  if (one.hasFailed !== other.hasFailed) return one.hasFailed ? one : other;
+  const at = Math.max(one.at, other.at);
+  if (!one.hasFailed) return { ...one, at };
+  return { ...one, at, failedPaths: [...(one.failedPaths ?? []), ...(other.failedPaths ?? [])] };
 }

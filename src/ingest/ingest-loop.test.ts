@@ -30,26 +30,6 @@ describe('the loop that processes uploads', () => {
     assert.equal(await world.runs('one'), 1);
   });
 
-  it('says in the log that uploads wait, and when that is over [U40]', async () => {
-    const world = await IngestWorld.create(createMemoryStore());
-    const lines: string[] = [];
-    const note = (_facts: object, text: string) => void (/ wait to be /.test(text) && lines.push(text));
-    world.log = { ...silentLog, warn: note, info: note };
-    let isAway = true;
-    world.restart(
-      withIngest(world.store, ({ commit }) => ({
-        commit: (...all) =>
-          isAway ? Promise.reject(new Fault('STORE_UNAVAILABLE', 'The disk is full.')) : commit(...all),
-      })),
-    );
-    await world.upload({ one: 'pass' });
-    for (let minutes = 0; minutes < 3; minutes += 1) await world.pass(MINUTE);
-    assert.deepEqual(lines, ['uploads wait to be processed']);
-    isAway = false;
-    for (let minutes = 0; minutes < 3; minutes += 1) await world.pass(MINUTE);
-    assert.equal(lines.at(-1), 'uploads no longer wait to be processed');
-  });
-
   it('gives an upload up that it cannot process three times over, and goes on with those behind it [U74]', async () => {
     const world = await IngestWorld.create(createMemoryStore());
     const bad = await world.accept(junitOf({ one: 'pass' }));

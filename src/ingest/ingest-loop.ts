@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Issue } from '../flaky/identity/issue.ts';
 import { type PlaceQuestion, UNKNOWN_PLACE, type UploadPlace } from '../flaky/upload-place.ts';
 import { backoffMs } from '../lib/backoff.ts';
-import type { Timing } from '../lib/clock.ts';
+import type { Instant, Timing } from '../lib/clock.ts';
 import { Fault } from '../lib/fault.ts';
 import type { Log } from '../lib/log.ts';
 import { PeriodicTask } from '../lib/periodic.ts';
@@ -13,13 +13,15 @@ import type { Upload, UploadOutcome } from '../storage/uploads.ts';
 import { endUpload } from './end-upload.ts';
 import { Interrupted, Stale, Superseded } from './interrupts.ts';
 import { KeptRepositories } from './kept-repositories.ts';
+import type { Crashes } from './process-messages.ts';
 import { processUpload } from './process-upload.ts';
 import type { Processed, ProcessingDeps } from './processing.ts';
 import { type ReadSources, readUpload } from './read/read-upload.ts';
 import { createTestNameCache } from './read/test-name-cache.ts';
 import type { KeepLimits } from './retention.ts';
+import { FIRST_RETENTION_MS } from './schedule.ts';
 import type { TestLimits } from './test-limits.ts';
-import { Upkeep } from './upkeep.ts';
+import { type RetentionSchedule, Upkeep } from './upkeep.ts';
 import { PART_LIMITS, type PartLimits } from './upload-parts.ts';
 import { UploadTurns, type UploadTurnsOptions } from './upload-turns.ts';
 
@@ -29,15 +31,18 @@ import { UploadTurns, type UploadTurnsOptions } from './upload-turns.ts';
  * can die at any instant.
  */
 
-export interface IngestOptions extends KeepLimits, TestLimits, UploadTurnsOptions {
+export interface IngestOptions extends KeepLimits, TestLimits, UploadTurnsOptions, RetentionSchedule {
   readonly testBranchPrefix: string;
   readonly limits: PartLimits;
   /** New tests per transaction. */
   readonly newTestsAtOnce: number;
   /** Tests in memory. */
   readonly maxTests: number;
-  /** How often each upload has crashed the thread, by id. */
-  readonly crashes: ReadonlyMap<string, number>;
+  readonly crashes: Crashes;
+  /** Called at every step of the work, and of the search for work. */
+  readonly onStep: () => void;
+  /** Called when there has been no work for a while, and again later. */
+  readonly onIdle: () => void;
   /** Finds out where the tests of an upload ran. */
   readonly findPlace: (question: PlaceQuestion) => Promise<UploadPlace>;
 }
@@ -55,11 +60,11 @@ export interface IngestLoop {
   wake(): void;
   withWritesPaused<T>(action: () => Promise<T>): Promise<T>;
   onCheckResults(listener: (result: StoredCheck) => void): () => void;
-  /** For callers without a thread: works until nothing is left to do. */
+  /** For callers without a process of its own: works until nothing is left to do. */
   runUntilIdle(): Promise<void>;
 }
 
-const DEFAULTS: IngestOptions = {
+const DEFAULTS: Omit<IngestOptions, 'retentionAt'> = {
   holder: 'ingest',
   testBranchPrefix: 'sluice',
   limits: PART_LIMITS,
@@ -72,11 +77,16 @@ const DEFAULTS: IngestOptions = {
   crashes: new Map(),
   findPlace: async () => UNKNOWN_PLACE,
   onWorkingOn: () => undefined,
+  onStep: () => undefined,
+  onIdle: () => undefined,
+  onRetained: () => undefined,
   uploadKeepDays: 7,
   uploadKeepBytes: 2 * 1024 ** 3,
 };
 
 const POLL_MS = 1_000;
+/** A process that starts anew reads the tests of its repositories again. */
+const IDLE_MS = 15_000;
 /** After so many crashes an upload is given up, so that a bug of ours cannot block the others for ever. */
 const MAX_CRASHES = 3;
 /** A short cap, so that a store that is back is noticed soon. */
@@ -88,7 +98,7 @@ export function createIngestLoop(
   log: Log,
   options: Partial<IngestOptions> = {},
 ): IngestLoop {
-  return new Loop(store, clock, log, { ...DEFAULTS, ...options });
+  return new Loop(store, clock, log, { ...DEFAULTS, retentionAt: clock.now() + FIRST_RETENTION_MS, ...options });
 }
 
 class Loop implements IngestLoop {
@@ -101,7 +111,7 @@ class Loop implements IngestLoop {
   readonly #testNames = createTestNameCache();
   readonly #yieldToEventLoop = createYielder();
   readonly #listeners = new Set<(result: StoredCheck) => void>();
-  readonly #crashes: Map<string, number>;
+  readonly #crashes: Map<string, { readonly count: number; readonly reason: string }>;
   readonly #turns: UploadTurns;
   readonly #rounds: PeriodicTask;
   #isStopped = false;
@@ -110,6 +120,7 @@ class Loop implements IngestLoop {
   #pauseMs = 0;
   #troubles = 0;
   #choresAt = 0;
+  #busyAt: Instant;
 
   constructor(store: Store, clock: Timing, log: Log, options: IngestOptions) {
     this.#store = store;
@@ -117,6 +128,7 @@ class Loop implements IngestLoop {
     this.#log = log;
     this.#options = options;
     this.#crashes = new Map(options.crashes);
+    this.#busyAt = clock.now();
     this.#turns = new UploadTurns(store, clock, options);
     const step = () => this.#step();
     this.#kept = new KeptRepositories(store, clock, step);
@@ -196,8 +208,12 @@ class Loop implements IngestLoop {
 
   async #roundWithPause(): Promise<void> {
     try {
-      this.#pauseMs = (await this.#round()) ? 0 : POLL_MS;
+      const isBusy = await this.#round();
+      this.#pauseMs = isBusy ? 0 : POLL_MS;
       this.#troubles = 0;
+      const now = this.#clock.now();
+      if (isBusy || !this.#upkeep.isStored) this.#busyAt = now;
+      else if (now - this.#busyAt >= IDLE_MS) this.#options.onIdle();
     } catch (error) {
       this.#kept.forgetAll();
       this.#pauseMs = 0;
@@ -226,6 +242,7 @@ class Loop implements IngestLoop {
 
   /** Throws if the current work must be abandoned. */
   async #step(): Promise<void> {
+    this.#options.onStep();
     await this.#yieldToEventLoop();
     this.#assertGoesOn();
     await this.#turns.yieldTurn();
@@ -245,7 +262,8 @@ class Loop implements IngestLoop {
     const { id, repositoryId } = upload;
     const begunAt = performance.now();
     try {
-      if ((this.#crashes.get(id) ?? 0) >= MAX_CRASHES) throw new Error('it ended the thread again and again');
+      const crash = this.#crashes.get(id);
+      if (crash !== undefined && crash.count >= MAX_CRASHES) throw new Error(`it ended a process that ${crash.reason}`);
       const repository = await this.#kept.findRepository(repositoryId);
       if (repository === undefined) throw new Error('its repository is gone');
       const { status, testRuns, checkResults } = await this.#processFor(repository, upload);
@@ -295,15 +313,16 @@ class Loop implements IngestLoop {
   async #leaveForLater(upload: Upload, error: unknown): Promise<void> {
     const { id } = upload;
     const mayPass = error instanceof Fault || error instanceof Stale;
-    const crashes = (this.#crashes.get(id) ?? 0) + (mayPass ? 0 : 1);
+    const before = this.#crashes.get(id);
+    const crashes = (before?.count ?? 0) + (mayPass ? 0 : 1);
     this.#log[mayPass ? 'warn' : 'error']({ err: error, upload: id }, 'could not process an upload');
     if (crashes >= MAX_CRASHES) {
       this.#crashes.delete(id);
       // Parts may have been stored since the claim.
       const stored = await this.#store.uploads.find(id);
-      return stored && this.#giveUp(stored);
+      return stored && this.#giveUp(stored, mistakeOf(before?.reason ?? 'failed'));
     }
-    if (!mayPass) this.#crashes.set(id, crashes);
+    if (!mayPass) this.#crashes.set(id, { count: crashes, reason: before?.reason ?? 'failed' });
     const attempts = mayPass ? upload.attempts : crashes - 1;
     const retryAt = this.#clock.now() + backoffMs(attempts, { ...DELAY, spread: Math.random() });
     const trouble = error instanceof Fault ? error.detail : 'Processing it failed unexpectedly.';
@@ -311,16 +330,16 @@ class Loop implements IngestLoop {
   }
 
   // SPEC U74
-  async #giveUp(upload: Upload): Promise<void> {
+  async #giveUp(upload: Upload, mistake: Issue): Promise<void> {
     const { repositoryId } = upload;
     const repository = await this.#kept.findRepository(repositoryId);
-    if (repository === undefined) return this.#store.uploads.finish(this.#failureOf(upload));
+    if (repository === undefined) return this.#store.uploads.finish(this.#failureOf(upload, mistake));
     const use: ProcessingDeps['use'] = (act) => this.#kept.use(repository, act);
-    const end = { problem: OUR_MISTAKE.message, at: this.#clock.now() };
-    this.#tell(repositoryId, await endUpload({ store: this.#store, use }, this.#failureOf(upload), end));
+    const end = { problem: mistake.message, at: this.#clock.now() };
+    this.#tell(repositoryId, await endUpload({ store: this.#store, use }, this.#failureOf(upload, mistake), end));
   }
 
-  #failureOf({ id, fields, partsDone, testRuns, issues, flaw, counts }: Upload): UploadOutcome {
+  #failureOf({ id, fields, partsDone, testRuns, issues, flaw, counts }: Upload, mistake: Issue): UploadOutcome {
     return {
       uploadId: id,
       partsDone,
@@ -329,7 +348,7 @@ class Loop implements IngestLoop {
       processedAt: this.#clock.now(),
       fields,
       testRuns,
-      issues: [...issues, OUR_MISTAKE],
+      issues: [...issues, mistake],
       flaw,
       counts,
     };
@@ -344,16 +363,19 @@ class Loop implements IngestLoop {
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}
 
-const OUR_MISTAKE: Issue = {
-  level: 'error',
-  file: null,
-  line: null,
-  message: 'Sluice could not process it, three times over: this is a mistake of Sluice, not of the upload.',
-  hint: "The server's log says more. It can be processed again once that is mended.",
-};
+/** `reason` is the rest of a sentence about the process. */
+function mistakeOf(reason: string): Issue {
+  return {
+    level: 'error',
+    file: null,
+    line: null,
+    message: `Sluice could not process it, three times over: its ingest process ${reason}. This is a mistake of Sluice, not of the upload.`,
+    hint: "The server's log says more. It can be processed again once that is mended.",
+  };
+}
 
 /**
- * An embedded store answers synchronously: without yielding, no message or timer of this thread would ever be handled.
+ * An embedded store answers synchronously: without yielding, no message or timer would ever be handled.
  */
 const EVERY_MS = 20;
 

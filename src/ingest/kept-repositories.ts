@@ -119,7 +119,7 @@ export class KeptRepositories {
     for (;;) {
       await this.#step();
       const at = this.#clock.now();
-      const count = await applySettings(this.#store, { kept, settings, monitorsOf, at });
+      const count = await applySettings(this.#store, { kept, settings, monitorsOf, at, step: this.#step });
       const latest = await findSettings(this.#store, kept.repository);
       if (count === 0 && latest.version === settings.version) {
         await this.#store.testSettings.markApplied(kept.repository.id, settings.version);

@@ -6,13 +6,13 @@
  * nothing of it may be stored before.
  */
 import type { UploadPlace } from '../flaky/upload-place.ts';
-import type { Store } from '../storage/store.ts';
 import type { Upload } from '../storage/uploads.ts';
 import { endWithoutRuns, keepAsItIs } from './end-upload.ts';
 import { endStatusOf, findPlaceOf, judgeFirstPart, placedFacts, type Verdict } from './judge-upload.ts';
 import type { KeptTests } from './kept-tests.ts';
 import type { Processed, ProcessingDeps } from './processing.ts';
 import type { ReadRun, ReadSummary } from './read/read-run.ts';
+import { readRunsInSteps } from './read-runs.ts';
 import { storePart } from './store-part.ts';
 import { cutIntoParts, groupRuns, type UploadPart } from './upload-parts.ts';
 import { UploadTally } from './upload-tally.ts';
@@ -71,44 +71,28 @@ function findMissing(deps: ProcessingDeps, upload: Upload, { runs }: UploadPart)
   const groups = groupRuns(runs);
   return deps.use(async ({ kept, settings }) => {
     await kept.load(groups.keys(), settings.monitors, deps.step);
-    return findMissingRuns(deps.store, kept, { uploadId: upload.id, groups });
+    return findMissingRuns(deps, kept, { uploadId: upload.id, groups });
   });
 }
-
-/** Tests whose runs are read at once: each may have a month of runs. */
-const TESTS_AT_ONCE = 200;
 
 /**
  * Finds runs that a newer reader sees in an upload that was processed before. Stored runs stay; the runs of a test
  * beyond the stored number are the missing ones.
  */
 async function findMissingRuns(
-  store: Store,
+  { store, step }: ProcessingDeps,
   kept: KeptTests,
   { uploadId, groups }: { readonly uploadId: string; readonly groups: ReadonlyMap<string, readonly ReadRun[]> },
 ): Promise<readonly ReadRun[]> {
-  const all = [...groups];
-  const missing: ReadRun[] = [];
-  for (let from = 0; from < all.length; from += TESTS_AT_ONCE) {
-    const some = all.slice(from, from + TESTS_AT_ONCE);
-    const counts = await countStored(store, kept, { uploadId, groups: some });
-    for (const [id, runs] of some) missing.push(...runs.slice(counts.get(kept.byId.get(id)?.row.no ?? 0) ?? 0));
-  }
-  return missing;
-}
-
-async function countStored(
-  store: Store,
-  kept: KeptTests,
-  of: { readonly uploadId: string; readonly groups: readonly (readonly [string, readonly ReadRun[]])[] },
-): Promise<ReadonlyMap<number, number>> {
-  const numbers = of.groups.flatMap(([id]) => kept.byId.get(id)?.row.no ?? []);
-  const since = of.groups.flatMap(([, runs]) => runs).reduce((first, run) => Math.min(first, run.startedAt), Infinity);
+  const testNos = [...groups.keys()].flatMap((id) => kept.byId.get(id)?.row.no ?? []);
+  let since = Number.POSITIVE_INFINITY;
+  for (const runs of groups.values()) for (const { startedAt } of runs) since = Math.min(since, startedAt);
   const counts = new Map<number, number>();
-  if (numbers.length === 0) return counts;
-  for (const { facts, runs } of await store.testIngest.readRuns(kept.repository.id, numbers, since)) {
-    if (facts.uploadId !== of.uploadId) continue;
-    for (const { testNo } of runs) counts.set(testNo, (counts.get(testNo) ?? 0) + 1);
+  for await (const { batches } of readRunsInSteps(store, kept.repository.id, { testNos, since, step })) {
+    for (const { facts, runs } of batches) {
+      if (facts.uploadId !== uploadId) continue;
+      for (const { testNo } of runs) counts.set(testNo, (counts.get(testNo) ?? 0) + 1);
+    }
   }
-  return counts;
+  return [...groups].flatMap(([id, runs]) => runs.slice(counts.get(kept.byId.get(id)?.row.no ?? 0) ?? 0));
 }

@@ -9,6 +9,7 @@ import type { Upload, UploadIgnored } from '../storage/uploads.ts';
 import { Stale } from './interrupts.ts';
 import type { Kept } from './kept-repositories.ts';
 import { type KeptTest, showState, takeMemory } from './kept-test.ts';
+import { readRunsInSteps } from './read-runs.ts';
 import { uploadFactsOf } from './upload-facts.ts';
 
 /** Tests per transaction. */
@@ -26,7 +27,7 @@ export async function recountTests(
   for (let from = 0; from < numbers.length; from += TESTS_AT_ONCE) {
     await step();
     const some = numbers.slice(from, from + TESTS_AT_ONCE);
-    await use((kept) => recountSome(store, kept, { upload, ignored, numbers: some, at: clock.now() }));
+    await use((kept) => recountSome(store, kept, { upload, ignored, numbers: some, at: clock.now(), step }));
   }
   await store.uploads.markRecounted(upload.id);
 }
@@ -36,26 +37,28 @@ interface Recount {
   readonly ignored: UploadIgnored;
   readonly numbers: readonly number[];
   readonly at: Instant;
+  readonly step: () => Promise<void>;
 }
 
 async function recountSome(store: Store, { kept, settings }: Kept, of: Recount): Promise<void> {
   const { numbers, at } = of;
   const since = at - settings.settings.retentionDays * DAY_MS;
   await kept.loadNumbers(numbers, settings.monitors);
-  const batches = await store.testIngest.readRuns(kept.repository.id, numbers, since);
   const events: TestEventRow[] = [];
   const tests: TestRow[] = [];
   const memories: TestMemory[] = [];
   const acting = { settings: quarantineSettingsOf(settings.settings), at, actor: of.ignored.actor };
-  for (const no of numbers) {
-    const test = kept.byNo[no];
-    if (test === undefined) continue;
-    const { state, events: happened } = takeBack(test.state, settings.monitors, { ...ofTest(test, batches, of), at });
-    test.state = state;
-    for (const event of happened) events.push(eventRowOf(test.row.id, event));
-    if (showState(test, events, acting)) tests.push(test.row);
-    memories.push(takeMemory(test, kept.seq + 1));
-    test.isDirty = false;
+  const testNos = numbers.filter((no) => kept.byNo[no] !== undefined);
+  for await (const read of readRunsInSteps(store, kept.repository.id, { testNos, since, step: of.step })) {
+    for (const test of read.testNos.flatMap((no) => kept.byNo[no] ?? [])) {
+      const past = ofTest(test, read.batches, of);
+      const { state, events: happened } = takeBack(test.state, settings.monitors, { ...past, at });
+      test.state = state;
+      for (const event of happened) events.push(eventRowOf(test.row.id, event));
+      if (showState(test, events, acting)) tests.push(test.row);
+      memories.push(takeMemory(test, kept.seq + 1));
+      test.isDirty = false;
+    }
   }
   const repositoryId = kept.repository.id;
   const change = { repositoryId, expectedSeq: kept.seq, tests, memories, failures: [], events };

@@ -49,7 +49,7 @@ interface PartToCommit extends PartToStore {
 
 // SPEC U71
 async function commitPart(deps: ProcessingDeps, upload: Upload, to: PartToCommit): Promise<StoredPart> {
-  const { store, clock, step } = deps;
+  const { clock, step } = deps;
   const { part, judged, kept, settings, tally } = to;
   const { fields } = part.facts;
   const { variant } = fields;
@@ -57,7 +57,7 @@ async function commitPart(deps: ProcessingDeps, upload: Upload, to: PartToCommit
   const groups = await leaveOut(deps, { ...to, groups: settleTries(to.groups) });
   await storeNewTests(deps, { kept, facts, settings, groups, variant, reached: tally.reached });
   const at = clock.now();
-  const earlier = await findEarlierOutcomes(store, kept, { facts, groups });
+  const earlier = await findEarlierOutcomes(deps, kept, { facts, groups });
   const { runs, ...changes } = await observePart(kept, { facts, variant, groups, earlier, settings, at }, step);
   if (isTied(part.facts)) tally.checks.note(kept, to.groups);
   const isLast = part.summary !== undefined;

@@ -1,5 +1,5 @@
 import { expire } from '../flaky/evaluate.ts';
-import type { Clock, Instant, Timing } from '../lib/clock.ts';
+import type { Instant, Timing } from '../lib/clock.ts';
 import { Fault } from '../lib/fault.ts';
 import type { Log } from '../lib/log.ts';
 import type { Repository, RepositoryId } from '../storage/repositories.ts';
@@ -7,7 +7,6 @@ import type { Store } from '../storage/store.ts';
 import { eventRowOf, quarantineSettingsOf } from '../storage/test-codec.ts';
 import type { TestMemory } from '../storage/test-ingest.ts';
 import type { TestEventRow, TestRow } from '../storage/tests.ts';
-import type { UploadStore } from '../storage/uploads.ts';
 import { Interrupted, Stale } from './interrupts.ts';
 import type { KeptRepositories } from './kept-repositories.ts';
 import { type KeptTest, showState, takeMemory } from './kept-test.ts';
@@ -17,12 +16,18 @@ import { forgetOldRuns, type KeepLimits, tidyUploads } from './retention.ts';
 import { hasManyUncounted } from './store-memories.ts';
 import type { RepositorySettings } from './upload-facts.ts';
 
+export interface RetentionSchedule {
+  readonly retentionAt: Instant;
+  /** Called with the time of the next retention: a process may end before. */
+  readonly onRetained: (nextAt: Instant) => void;
+}
+
 export interface UpkeepDeps {
   readonly store: Store;
   readonly clock: Timing;
   readonly log: Log;
   readonly kept: KeptRepositories;
-  readonly options: KeepLimits & { readonly maxTests: number };
+  readonly options: KeepLimits & RetentionSchedule & { readonly maxTests: number };
   /** Work on the repository is paused: its tests in memory must not be touched. */
   isPaused(repositoryId: RepositoryId): boolean;
   /** Starts work on a repository that may be interrupted and end later. */
@@ -32,7 +37,6 @@ export interface UpkeepDeps {
 }
 
 const IDLE_MS = 60_000;
-const FIRST_RETENTION_MS = 60_000;
 const RETENTION_EVERY_MS = 3_600_000;
 /** Due tests per transaction. */
 const DUE_AT_ONCE = 256;
@@ -53,7 +57,6 @@ export class Upkeep {
   readonly #isPaused: UpkeepDeps['isPaused'];
   readonly #begin: UpkeepDeps['begin'];
   readonly #step: () => Promise<void>;
-  readonly #watchBacklog: () => Promise<void>;
   readonly #sickUntil = new Map<RepositoryId, Instant>();
   #retentionAt: Instant;
 
@@ -66,8 +69,7 @@ export class Upkeep {
     this.#isPaused = isPaused;
     this.#begin = begin;
     this.#step = step;
-    this.#watchBacklog = createBacklogWatch({ uploads: store.uploads, clock, log });
-    this.#retentionAt = clock.now() + FIRST_RETENTION_MS;
+    this.#retentionAt = options.retentionAt;
   }
 
   /** Between parts of an upload: handles its own repository only, so that the upload may pause meanwhile. */
@@ -128,7 +130,6 @@ export class Upkeep {
 
   /** Applies changes that come without an upload. Returns true if there were any. */
   async doChores(): Promise<boolean> {
-    await this.#watchBacklog();
     const behind = await this.#store.testSettings.listBehind();
     for (const repositoryId of behind)
       await this.#lookAfter(repositoryId, (repository) => this.#bringUpToDate(repository));
@@ -169,12 +170,18 @@ export class Upkeep {
     return this.#kept.use(repository, async () => undefined);
   }
 
+  /** True if what is in memory is stored, too. */
+  get isStored(): boolean {
+    return [...this.#kept].every(({ uncountedBatches }) => uncountedBatches === 0);
+  }
+
   async doIdleWork(): Promise<boolean> {
     const now = this.#clock.now();
     let isBusy = false;
     if (now >= this.#retentionAt) {
       this.#retentionAt = now + RETENTION_EVERY_MS;
       await this.#forgetOld(now);
+      this.#options.onRetained(this.#retentionAt);
       isBusy = true;
     }
     for (const kept of this.#kept) {
@@ -251,42 +258,4 @@ function endOverride(test: KeptTest, events: TestEventRow[], at: Instant): boole
 function notDueNow(memory: TestMemory, at: Instant): TestMemory {
   const isDue = memory.nextCheckAt !== null && memory.nextCheckAt <= at;
   return isDue ? { ...memory, nextCheckAt: at + LOOK_AGAIN_MS } : memory;
-}
-
-const LOOK_EVERY_MS = 15_000;
-const LATE_MS = 60_000;
-const SAY_EVERY_MS = 60_000;
-
-/** Logs when uploads wait too long, repeats it while they do, and logs the end. Call it often. */
-// SPEC U40
-export function createBacklogWatch(of: {
-  readonly uploads: Pick<UploadStore, 'measure'>;
-  readonly clock: Clock;
-  readonly log: Log;
-}): () => Promise<void> {
-  const { uploads, clock, log } = of;
-  let lookAt: Instant = 0;
-  let saidAt: Instant | undefined;
-  let wasLate = false;
-  let isSaid = false;
-  return async () => {
-    const now = clock.now();
-    if (now < lookAt) return;
-    lookAt = now + LOOK_EVERY_MS;
-    const { waiting, oldestAt } = await uploads.measure();
-    const oldestSeconds = oldestAt === null ? 0 : Math.round((now - oldestAt) / 1000);
-    const isLate = oldestAt !== null && now - oldestAt > LATE_MS;
-    // Late twice in a row: an old upload to be reprocessed, and uploads that came while the server was down, are no
-    // backlog if they are processed at once.
-    if (isLate && wasLate && (saidAt === undefined || now - saidAt >= SAY_EVERY_MS)) {
-      log.warn({ waiting, oldestSeconds }, 'uploads wait to be processed');
-      saidAt = now;
-      isSaid = true;
-    }
-    if (!isLate && isSaid) {
-      log.info({ waiting }, 'uploads no longer wait to be processed');
-      isSaid = false;
-    }
-    wasLate = isLate;
-  };
 }

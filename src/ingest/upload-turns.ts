@@ -1,5 +1,5 @@
 /**
- * Schedules repositories on the ingest thread. A repository works for a moment; then the waiting one that has used the
+ * Schedules repositories in the ingest process. A repository works for a moment; then the waiting one that has used the
  * least time is next, organizations before repositories.
  *
  * A large upload pauses in memory and resumes at its next turn. Few uploads may pause, because each keeps a part and
@@ -12,6 +12,7 @@ import type { RepositoryId } from '../storage/repositories.ts';
 import type { Store } from '../storage/store.ts';
 import type { Upload } from '../storage/uploads.ts';
 import { Interrupted, PutBack } from './interrupts.ts';
+import { LEASE_MS } from './schedule.ts';
 import type { TestLimits } from './test-limits.ts';
 
 export interface UploadTurnsOptions extends Pick<TestLimits, 'maxNewTests'> {
@@ -31,7 +32,6 @@ interface Turn extends Contender {
   hasPaused: boolean;
 }
 
-const LEASE_MS = 60_000;
 /** Each takes up to 100 MB. */
 const MAX_PAUSED = 2;
 /** The share of an upload with too many new tests. */

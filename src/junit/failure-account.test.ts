@@ -51,9 +51,40 @@ describe('every failure of a report belongs to a failing test, or the report is 
     );
   });
 
+  it('a case with a failed rerun has failed, unless the report says that it passed in the end [J4]', () => {
+    for (const [inside, status] of [
+      ['<rerunFailure message="no"/>', 'failure'],
+      ['<rerunError/><system-out/>', 'failure'],
+      ['<skipped/><rerunFailure/>', 'failure'],
+      ['<flakyFailure/><rerunFailure/>', 'failure'],
+      [`${'<flakyFailure/>'.repeat(200)}<rerunError/>`, 'failure'],
+      ['<steps><rerunFailure/></steps>', 'failure'],
+      ['<flakyFailure/>', 'success'],
+      ['<flakyError/>', 'success'],
+    ] as const) {
+      const { told, unaccounted } = read(suite(`<testcase name="a">${inside}</testcase>`));
+      assert.deepEqual([told, unaccounted], [[`a ${status}`], 0], inside);
+    }
+    const said = readReport(
+      suite('<testcase name="a"><rerunFailure message="no" type="T">at a.ts:1</rerunFailure></testcase>'),
+    );
+    const { kind, message, type, text } = said.cases[0]?.outcome ?? {};
+    assert.deepEqual({ kind, message, type, text }, { kind: 'failure', message: 'no', type: 'T', text: 'at a.ts:1' });
+    assert.equal(said.cases[0]?.reruns.length, 1);
+  });
+
+  it('a failed rerun without a case, or in a case without a name, leaves the report unbelieved [J14]', () => {
+    assert.deepEqual(read(suite('<testcase classname="t.BTest"><rerunError/></testcase>')).told, ['t.BTest failure']);
+    for (const inside of ['<testcase><rerunError/></testcase>', '<rerunFailure/><testcase name="a"/>']) {
+      const { unaccounted, problem } = read(suite(inside));
+      assert.equal(unaccounted, 1, inside);
+      assert.notEqual(problem, null, inside);
+    }
+  });
+
   it('printed output of a test is no failure', () => {
     const printed =
-      '<testcase name="a"><system-out><x><error/></x></system-out></testcase><system-err><failure/></system-err>';
+      '<testcase name="a"><system-out><x><error/></x><rerunError/></system-out></testcase><system-err><failure/></system-err>';
     assert.deepEqual(read(suite(printed)), { told: ['a success'], ...WHOLE });
   });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { readReport } from '../../test/helpers/junit.ts';
-import { relativeCase } from './junit-case.ts';
+import { relativeCase, toldMessage } from './junit-case.ts';
 
 /** As PHPUnit writes it. */
 const report = (root: string, slash = '/') =>
@@ -30,5 +30,22 @@ describe('paths of reports [U51] [U44]', () => {
     for (const root of ['', '/', '/builds/agent-1/ap', '/elsewhere']) {
       assert.deepEqual(read(report('/builds/agent-1/app'), root), whole, root);
     }
+  });
+});
+
+describe('the message of a failure [J24]', () => {
+  const go =
+    '=== RUN   TestGet\n=== PAUSE TestGet\n    get_test.go:14: got 1\n=== NAME  TestGet\n    get_test.go:15: got 2\n--- FAIL: TestGet (0.00s)';
+  const told = (message: string | null, text: string) => toldMessage({ message, text });
+
+  it('is in the body where the attribute says only that it failed, as gotestsum writes it', () => {
+    for (const said of ['Failed', 'failed', 'FAILURE', 'Error', 'Test failed.', '', null])
+      assert.equal(told(said, go), 'get_test.go:14: got 1', String(said));
+  });
+
+  it('is the attribute where that says more, or the body says nothing', () => {
+    assert.equal(told('Failed to connect', go), 'Failed to connect');
+    assert.equal(told('Failed', ''), 'Failed');
+    assert.equal(told('Failed', '=== RUN   TestGet\n--- FAIL: TestGet (0.00s)'), 'Failed');
   });
 });

@@ -136,6 +136,19 @@ export function reportProblem(summary: Pick<JunitSummary, 'whole' | 'unaccounted
   return disagreements > 0 ? 'does not hold as many tests or failures as it declares.' : null;
 }
 
+const SAYS_NOTHING = /^(?:test )?(?:fail|failed|failure|error)?[.!]?$/i;
+/** Go's own lines around what a test says. */
+const GO_FRAMING = /^[ \t]*(?:=== (?:RUN|PAUSE|CONT|NAME)\b|--- (?:FAIL|PASS|SKIP): ).*$/m;
+
+/** The message of a failure. If its attribute says only that the case failed, the body says why. */
+// SPEC J24
+export function toldMessage({ message, text }: Pick<Telling, 'message' | 'text'>): string {
+  const said = message ?? '';
+  if (!SAYS_NOTHING.test(said.trim())) return said;
+  const [first = ''] = text.split(GO_FRAMING).filter((part) => part.trim() !== '');
+  return first.trim() || said;
+}
+
 /**
  * Decides which failures of a test stand, over all of its cases. Only a later attempt that passed, by the report's own
  * numbering, cancels a failed attempt. A pass at a later time cancels nothing: cases of one name may be several

@@ -145,8 +145,7 @@ export function createReportBuilder(issues: IssueList, limits: JunitLimits, sour
     line: number,
   ): TextSink | null {
     const around = elements.at(-1);
-    // Output that a test printed is never a result, even if it looks like one.
-    if (elements.some((element) => element.kind === 'output')) return around?.sink ?? null;
+    if (isPrinted()) return around?.sink ?? null;
     if (draft === null) {
       issues.add(kind === 'skipped' ? 'ignoredOutsideCase' : 'resultOutsideCase', line, name);
       if (kind !== 'skipped') {
@@ -162,6 +161,11 @@ export function createReportBuilder(issues: IssueList, limits: JunitLimits, sour
     return takeOutcome(draft, { kind, ...readTelling(attributes), text: '' });
   }
 
+  /** Output that a test printed is never a result, even if it looks like one. */
+  function isPrinted(): boolean {
+    return elements.some((element) => element.kind === 'output');
+  }
+
   /** The first failure or error wins: a test that failed never counts as skipped. */
   // SPEC J3
   function takeOutcome(test: CaseDraft, said: OutcomeDraft): TextSink | null {
@@ -173,10 +177,18 @@ export function createReportBuilder(issues: IssueList, limits: JunitLimits, sour
     return said;
   }
 
+  // SPEC J4
   function enterRerun(name: string, kind: RerunKind, attributes: Attributes, line: number): TextSink | null {
+    if (isPrinted()) return elements.at(-1)?.sink ?? null;
+    const hasFailed = FAILED_RERUNS.has(kind);
     if (draft === null) {
-      issues.add('ignoredOutsideCase', line, name);
+      issues.add(hasFailed ? 'resultOutsideCase' : 'ignoredOutsideCase', line, name);
+      if (hasFailed) account.stray(1);
       return null;
+    }
+    if (hasFailed) {
+      draft.failedElements += 1;
+      draft.status = 'failure';
     }
     if (draft.reruns === NO_RERUNS) draft.reruns = [];
     if (draft.reruns.length >= limits.rerunsPerCase) {
@@ -231,6 +243,15 @@ export function createReportBuilder(issues: IssueList, limits: JunitLimits, sour
     while (elements.length > at) leaveUnclosed(elements.pop() as Element);
   }
 
+  /** A case that failed without a word of its own is told by its last failed rerun. */
+  function takeRerun(test: CaseDraft): void {
+    if (test.outcome !== null && test.outcome.kind !== 'skipped') return;
+    const last = test.reruns.findLast(({ kind }) => FAILED_RERUNS.has(kind));
+    if (last === undefined) return;
+    const { message, type, text } = last;
+    test.outcome = { kind: last.kind === 'rerunError' ? 'error' : 'failure', message, type, text };
+  }
+
   // SPEC J16, J22
   function leaveCase(closed: boolean): void {
     const ended = draft;
@@ -238,6 +259,7 @@ export function createReportBuilder(issues: IssueList, limits: JunitLimits, sour
     if (ended === null) return;
     // A failing todo of node does not fail the run.
     if (ended.isTodo) ended.status = 'skipped';
+    else if (ended.status === 'failure') takeRerun(ended);
     const isReported = ended.name !== '' && (closed || ended.status === 'failure');
     if (!isReported || (ended.status !== 'failure' && !ended.isTodo)) account.stray(ended.failedElements);
     if (ended.name === '') {
@@ -338,6 +360,9 @@ export function createReportBuilder(issues: IssueList, limits: JunitLimits, sour
 function unclosedText({ name }: Element, isStructure: boolean): string {
   return isStructure ? name : `<${name}> is not closed.`;
 }
+
+/** Reporters write them into cases that failed in the end, and the other two into cases that passed. */
+const FAILED_RERUNS: ReadonlySet<RerunKind> = new Set(['rerunFailure', 'rerunError']);
 
 type ElementKind =
   | 'suites'

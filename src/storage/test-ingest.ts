@@ -153,6 +153,15 @@ export interface MemorySlice {
   readonly memories: readonly TestMemory[];
 }
 
+export interface EarlierQuery {
+  readonly sha: string;
+  readonly job: string;
+  readonly exceptUploadId: string;
+  /** Only batches with smaller numbers. */
+  readonly beforeSeq: number;
+  readonly limit: number;
+}
+
 /** The outcomes of another upload of the same commit and job. */
 export interface EarlierBatch {
   readonly seq: number;
@@ -172,11 +181,8 @@ export interface TestIngest {
    */
   commit(change: TestChange, at: Instant): Promise<number | undefined>;
   countTests(repositoryId: RepositoryId): Promise<number>;
-  /** Other batches of this commit and job that are evidence. */
-  findEarlier(
-    repositoryId: RepositoryId,
-    of: { readonly sha: string; readonly job: string; readonly exceptUploadId: string },
-  ): Promise<readonly EarlierBatch[]>;
+  /** Other batches of this commit and job that are evidence, the newest first. */
+  findEarlier(repositoryId: RepositoryId, of: EarlierQuery): Promise<readonly EarlierBatch[]>;
   /** The given tests that passed in a batch, each with its latest passing start. */
   findPasses(
     repositoryId: RepositoryId,

@@ -1,8 +1,8 @@
 import { toMicroseconds } from '../../src/storage/sql/stored-runs.ts';
 import { compareFailures } from '../../src/storage/sql/test-batches.ts';
 import type {
-  BatchFacts,
   EarlierBatch,
+  EarlierQuery,
   MemorySlice,
   StoredFailure,
   StoredRun,
@@ -165,10 +165,15 @@ export class NaiveTests {
     return true;
   }
 
-  #findEarlier({ sha, job, exceptUploadId }: Pick<BatchFacts, 'sha' | 'job'> & { exceptUploadId: string }) {
-    const isWanted = ({ facts }: Batch) =>
-      facts.sha === sha && facts.job === job && facts.uploadId !== exceptUploadId && facts.flaw === null;
-    return this.#batches.filter(isWanted).map(({ seq, facts }): EarlierBatch => {
+  #findEarlier({ sha, job, exceptUploadId, beforeSeq, limit }: EarlierQuery) {
+    const isWanted = ({ seq, facts }: Batch) =>
+      seq < beforeSeq &&
+      facts.sha === sha &&
+      facts.job === job &&
+      facts.uploadId !== exceptUploadId &&
+      facts.flaw === null;
+    const newest = this.#batches.filter(isWanted).toSorted((one, other) => other.seq - one.seq);
+    return newest.slice(0, limit).map(({ seq, facts }): EarlierBatch => {
       const failures = this.#failures.filter((failure) => failure.seq === seq);
       const latest = [...Map.groupBy(failures, ({ testNo, path }) => JSON.stringify([testNo, path]))].map(
         ([key, all]) => {

@@ -143,7 +143,12 @@ async function readAll(store: ComparedStore, id: RepositoryId, of: { readonly si
     runs.push(await tests.listRuns({ ...runQuery, testId, branch: 'a', conclusion: 'FAILURE', limit: 2 }));
     runs.push(await tests.listEvents({ ...page, watermark: loaded.seq, testId }));
   }
-  const earlier = await testIngest.findEarlier(id, { ...facts(), exceptUploadId: 'u0' });
+  const earlier = await testIngest.findEarlier(id, {
+    ...facts(),
+    exceptUploadId: 'u0',
+    beforeSeq: loaded.seq,
+    limit: 3,
+  });
   const passes = [];
   // Passes older than the latest forgetting may or may not be left.
   for (const { seq } of earlier) {

@@ -180,7 +180,7 @@ function ignorePromises({ inStore }: StoreTests): void {
       const taken = await uploads.find(upload.id);
       assert.deepEqual([taken?.status, taken?.flaw], ['SKIPPED', 'IGNORED']);
       assert.deepEqual([taken?.counts, taken?.ignored?.actor], [{ ran: 2, failed: 1 }, 'ada']);
-      const place = { sha: batch.facts.sha, job: 'unit', exceptUploadId: 'other' };
+      const place = { sha: batch.facts.sha, job: 'unit', exceptUploadId: 'other', beforeSeq: 99, limit: 9 };
       assert.equal(
         (await testIngest.findEarlier(id, place)).some((each) => each.facts.uploadId === upload.id),
         false,
@@ -338,7 +338,8 @@ function batchPromises({ inRepository, inStore }: StoreTests): void {
       await commit(facts({ sha, flaw: 'FORK' }), [aStoredRun(1)]);
       await commit(facts({ sha, job: 'lint' }), [aStoredRun(1)]);
       await commit(facts(), [aStoredRun(1)]);
-      const earlier = await testIngest.findEarlier(id, { sha, job: 'unit', exceptUploadId: own.uploadId });
+      const place = { sha, job: 'unit', exceptUploadId: own.uploadId, beforeSeq: 99, limit: 9 };
+      const earlier = await testIngest.findEarlier(id, place);
       const failures = [
         { testNo: 4, at: NOON, path: '' },
         { testNo: 33, at: NOON, path: '' },
@@ -346,6 +347,13 @@ function batchPromises({ inRepository, inStore }: StoreTests): void {
         { testNo: 33, at: NOON + 2, path: null },
       ];
       assert.deepEqual(earlier, [{ seq, facts: other, failures }]);
+      const newer = await commit(facts({ sha }), [aStoredRun(1)]);
+      const found = async (more: object) =>
+        (await testIngest.findEarlier(id, { ...place, ...more })).map((each) => each.seq);
+      assert.deepEqual(
+        [await found({}), await found({ limit: 1 }), await found({ beforeSeq: newer })],
+        [[newer, seq], [newer], [seq]],
+      );
       const passes = new Map([
         [5, NOON],
         [33, NOON + 9],
@@ -570,7 +578,10 @@ function forgetPromises({ inRepository }: StoreTests): void {
       assert.equal((await tests.listEvents({ ...page, testId })).totalRows, 0);
       assert.equal((await tests.listFailing({ ...page, from: 0, until: NOON })).totalRows, 0);
       assert.equal((await tests.listByStatus({ ...page, status: 'FLAKY' })).totalRows, 0);
-      assert.equal((await testIngest.findEarlier(id, { sha, job: 'unit', exceptUploadId: '' })).length, 1);
+      assert.equal(
+        (await testIngest.findEarlier(id, { sha, job: 'unit', exceptUploadId: '', beforeSeq: 99, limit: 9 })).length,
+        1,
+      );
     },
   );
 }

@@ -124,7 +124,7 @@ export interface IssuedUploadUrl {
   readonly address: string;
 }
 
-/** The thread that processes uploads. */
+/** The process that takes in uploads. */
 export interface Ingest {
   /** An upload or changed settings wait. */
   wake(): void;
@@ -134,6 +134,12 @@ export interface Ingest {
   onCheckResults(
     listener: (result: { readonly repositoryId: string; readonly candidateId: string; readonly check: string }) => void,
   ): () => void;
+  /** The process as the server sees it. Absent: there is none. */
+  watched?(): {
+    readonly residentBytes: number;
+    readonly silentMs: number;
+    readonly kills: Readonly<Record<'memory' | 'stuck', number>>;
+  };
 }
 
 /** `local` is plain git; every other host is a forge that an operator connected. */

@@ -10,7 +10,7 @@ import { boundProbe } from './readiness.ts';
 // SPEC M16
 export async function describeServer(app: App, ofHttp: Serving | Promise<Serving>): Promise<string> {
   const [stored, serving] = await Promise.all([storedSeriesOf(app).read(), ofHttp]);
-  const own = [describeAttempts(app), ...describeBackups(app), ...describeTraces(app)];
+  const own = [describeAttempts(app), ...describeIngest(app), ...describeBackups(app), ...describeTraces(app)];
   return formatExposition([...describeProcess(), ...serving, ...stored, ...own]);
 }
 
@@ -107,6 +107,25 @@ async function describeStore({ store, clock }: App): Promise<readonly Gauge[]> {
     one('sluice_effects_waiting', 'Effects of all queues that are not done, parked ones too.', effects.waiting),
     one('sluice_effects_parked', 'Effects that were given up and wait for an operator.', effects.parked),
     one('sluice_effects_oldest_due_seconds', 'How long the oldest effect has been due.', age(effects.oldestDueAt)),
+  ];
+}
+
+/** Of the process beside this server, as seen from outside: a stuck one cannot tell. */
+// SPEC M39
+function describeIngest({ ingest }: App): readonly Gauge[] {
+  const watched = ingest.watched?.();
+  if (watched === undefined) return [];
+  const { residentBytes, silentMs, kills } = watched;
+  const samples = Object.entries(kills).map(([reason, value]) => ({ labels: { reason }, value }));
+  const help = 'How often this server ended its ingest process, by the reason.';
+  return [
+    one('sluice_ingest_resident_memory_bytes', 'Memory that the ingest process takes; 0 if none runs.', residentBytes),
+    one(
+      'sluice_ingest_silent_seconds',
+      'How long the ingest process has made no step; 0 if none runs.',
+      silentMs / 1_000,
+    ),
+    { type: 'counter', name: 'sluice_ingest_kills_total', help, samples },
   ];
 }
 

@@ -48,6 +48,22 @@ describe('which tests count as failing [W15]', () => {
     assert.deepEqual(failing(suite(failed('attempt="1"') + passed())), ['a']);
   });
 
+  it('a test of Go that passed when it was run again is listed apart: its package has each name once [F37] [W69]', () => {
+    const go = (cases: string) =>
+      suite(`<properties><property name="go.version" value="go1.26"/></properties>${cases}`);
+    const read = (...files: readonly string[]) => {
+      const reader = createOutcomeReader(ids);
+      for (const file of files) for (const one of readReport(file).cases) reader.add(one);
+      const { tests, failing, rerun } = reader.end();
+      return { tests, failing: failing.map(({ names }) => names.name), rerun: rerun.map(({ names }) => names.name) };
+    };
+    for (const cases of [failed() + passed(), passed() + failed(), failed() + failed() + passed()])
+      assert.deepEqual(read(go(cases)), { tests: 1, failing: [], rerun: ['a'] });
+    assert.deepEqual(read(go(failed() + failed())), { tests: 1, failing: ['a'], rerun: [] });
+    assert.deepEqual(read(go(failed()), go(passed())), { tests: 1, failing: ['a'], rerun: [] });
+    assert.deepEqual(read(go(failed() + passed()), go(failed())), { tests: 1, failing: ['a'], rerun: [] });
+  });
+
   it('says in which suites a test failed that shares its id with others [F35]', () => {
     const reader = createOutcomeReader(ids);
     const xml = `<testsuite name="cart">${passed()}<testsuite name="with coupon">${failed()}</testsuite></testsuite>`;

@@ -1,5 +1,13 @@
 import { suitePathOf, type TestIds, type TestNames } from '../../flaky/identity/test-id.ts';
-import { failsInTheEnd, type JunitCase, NO_TRIES, noteTry, type Tries } from '../../junit/junit-case.ts';
+import {
+  failsInTheEnd,
+  type JunitCase,
+  NO_TRIES,
+  noteTry,
+  type SuiteRepeats,
+  type Tries,
+  toldMessage,
+} from '../../junit/junit-case.ts';
 import type { RepoRef } from '../core/arguments.ts';
 import type { Context } from '../core/context.ts';
 import { CliError } from '../core/exit.ts';
@@ -21,6 +29,8 @@ export interface Outcome {
   readonly skipped: number;
   /** In order of appearance. */
   readonly failing: readonly FailingTest[];
+  /** Tests that failed first, and passed when they were run again. */
+  readonly rerun: readonly FailingTest[];
 }
 
 interface OutcomeReader {
@@ -28,12 +38,23 @@ interface OutcomeReader {
   end(): Outcome;
 }
 
-/** Finds the failing tests over all files of an upload, by the server's rule for judging checks. */
+/** Finds the failing tests over all files of an upload. */
 export function createOutcomeReader(testIds: TestIds): OutcomeReader {
   /** By id, and by suite path. */
   const tests = new Map<string, Map<string, Tries>>();
+  const reruns = new Map<string, Set<string>>();
   const failures = new Map<string, Omit<FailingTest, 'suitePaths'>>();
   let skipped = 0;
+  const note = (id: string, path: string, run: Parameters<typeof noteTry>[1]) => {
+    const paths = tests.get(id) ?? new Map<string, Tries>();
+    tests.set(id, paths.set(path, noteTry(paths.get(path) ?? NO_TRIES, run)));
+  };
+  const packages = createPackageReader(({ id, path, hasPassed }) => {
+    if (!hasPassed) return note(id, path, { hasFailed: true, attempt: null });
+    reruns.set(id, (reruns.get(id) ?? new Set()).add(path));
+  });
+  const list = (pathsOf: (id: string) => readonly string[]) =>
+    [...failures.values()].map((test) => ({ ...test, suitePaths: pathsOf(test.id) }));
   return {
     add(testCase) {
       if (testCase.status === 'skipped') {
@@ -43,18 +64,49 @@ export function createOutcomeReader(testIds: TestIds): OutcomeReader {
       const names = namesOf(testCase);
       const id = testIds(names);
       const hasFailed = testCase.status === 'failure';
-      const paths = tests.get(id) ?? new Map<string, Tries>();
-      const path = suitePathOf(testCase.suites);
-      const tries = noteTry(paths.get(path) ?? NO_TRIES, { hasFailed, attempt: testCase.attempt?.value ?? null });
-      tests.set(id, paths.set(path === '' ? '' : copy(path), tries));
+      const said = suitePathOf(testCase.suites);
+      const path = said === '' ? '' : copy(said);
+      if (testCase.repeats?.kind === 'go') packages.add(testCase.repeats, { id, path, hasFailed });
+      // A case of a package is judged with those of its name; until then the test only counts.
+      const isJudged = hasFailed && testCase.repeats?.kind !== 'go';
+      note(id, path, { hasFailed: isJudged, attempt: testCase.attempt?.value ?? null });
       if (hasFailed) failures.set(id, { id, names: copyNames(names), message: copy(messageOf(testCase)) });
     },
     end() {
-      const failing = [...failures.values()].map((test) => {
-        const paths = [...(tests.get(test.id) ?? [])].filter(([, tries]) => failsInTheEnd(tries));
-        return { ...test, suitePaths: paths.map(([path]) => path) };
-      });
-      return { tests: tests.size, skipped, failing: failing.filter(({ suitePaths }) => suitePaths.length > 0) };
+      packages.end();
+      const failedIn = (id: string) =>
+        [...(tests.get(id) ?? [])].flatMap(([path, tries]) => (failsInTheEnd(tries) ? [path] : []));
+      const failing = list(failedIn).filter(({ suitePaths }) => suitePaths.length > 0);
+      const rerun = list((id) => (failedIn(id).length > 0 ? [] : [...(reruns.get(id) ?? [])]));
+      return { tests: tests.size, skipped, failing, rerun: rerun.filter(({ suitePaths }) => suitePaths.length > 0) };
+    },
+  };
+}
+
+interface PackageRun {
+  readonly id: string;
+  readonly path: string;
+}
+
+/** Compares the cases of one name in a Go package, in any order. Only the current package is in memory. */
+// SPEC F37, W69
+function createPackageReader(onFailed: (test: PackageRun & { readonly hasPassed: boolean }) => void) {
+  let current: SuiteRepeats | undefined;
+  const failed = new Map<string, PackageRun>();
+  const passed = new Set<string>();
+  const end = () => {
+    for (const [key, run] of failed) onFailed({ ...run, hasPassed: passed.has(key) });
+    failed.clear();
+    passed.clear();
+  };
+  return {
+    end,
+    add(repeats: SuiteRepeats, { id, path, hasFailed }: PackageRun & { readonly hasFailed: boolean }) {
+      if (repeats !== current) end();
+      current = repeats;
+      const key = `${id} ${path}`;
+      if (hasFailed) failed.set(key, { id, path });
+      else passed.add(key);
     },
   };
 }
@@ -79,7 +131,7 @@ function copyNames({ file, classname, parent, name, infoId }: TestNames): TestNa
 }
 
 function messageOf({ outcome }: JunitCase): string {
-  const [line = ''] = (outcome?.message || outcome?.text || '').trim().split('\n', 1);
+  const [line = ''] = (outcome === null ? '' : toldMessage(outcome)).trim().split('\n', 1);
   return line.slice(0, 500).toWellFormed();
 }
 

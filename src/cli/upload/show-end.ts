@@ -76,18 +76,19 @@ function describe({ end, reports, sent, record, code }: Described) {
     files: end.files,
     tests: reports?.tests ?? 0,
     skipped: reports?.skipped ?? 0,
-    failing: (reports?.failing ?? []).map(({ id, names, message }) => ({
-      id,
-      name: names.name,
-      parent: names.parent,
-      classname: names.classname,
-      file: names.file,
-      message,
-      ...(ids === undefined ? {} : { quarantined: ids.has(id) }),
+    failing: (reports?.failing ?? []).map((test) => ({
+      ...describeTest(test),
+      ...(ids === undefined ? {} : { quarantined: ids.has(test.id) }),
     })),
+    passedWhenRerun: (reports?.rerun ?? []).map(describeTest),
     quarantine: end.quarantine.kind.toUpperCase(),
     exitCode: code,
   };
+}
+
+function describeTest({ id, names, message }: FailingTest) {
+  const { name, parent, classname, file } = names;
+  return { id, name, parent, classname, file, message };
 }
 
 type UploadRecord = Static<typeof listUploads.reply>['uploads'][number];
@@ -126,7 +127,7 @@ const MAX_LISTED = 20;
 
 /** The content of the reports: counts, and the failing tests. */
 function formatReports(files: number, reports: ReadReports, quarantined: ReadonlySet<string>): string[] {
-  const { tests, failing, skipped } = reports;
+  const { tests, failing, rerun, skipped } = reports;
   const skippedWords = skipped === 0 ? '' : `, ${skipped} skipped`;
   return [
     `${formatFiles(files)}, ${formatTests(tests + skipped)}: ${tests - failing.length} passed, ${failing.length} failed${skippedWords}.`,
@@ -136,8 +137,10 @@ function formatReports(files: number, reports: ReadReports, quarantined: Readonl
     }),
     ...sortByQuarantine(failing, quarantined)
       .slice(0, MAX_LISTED)
-      .map((test) => formatFailing(test, quarantined.has(test.id))),
+      .map((test) => formatFailing(test, quarantined.has(test.id) ? QUARANTINED : FAILED)),
     ...(failing.length > MAX_LISTED ? [`  and ${failing.length - MAX_LISTED} more`] : []),
+    ...rerun.slice(0, MAX_LISTED).map((test) => formatFailing(test, RERUN)),
+    ...(rerun.length > MAX_LISTED ? [`  and ${rerun.length - MAX_LISTED} more that passed when run again`] : []),
   ];
 }
 
@@ -147,12 +150,16 @@ function sortByQuarantine(failing: readonly FailingTest[], quarantined: Readonly
   return [...(open ?? []), ...(held ?? [])];
 }
 
-function formatFailing({ id, names, message }: FailingTest, isQuarantined: boolean): string {
-  const mark = isQuarantined ? paintNote('gray', 'quarantined') : paintNote('red', 'failed');
+type Mark = readonly [color: Parameters<typeof paintNote>[0], word: string];
+const FAILED: Mark = ['red', 'failed'];
+const QUARANTINED: Mark = ['gray', 'quarantined'];
+const RERUN: Mark = ['gray', 'passed when run again'];
+
+function formatFailing({ id, names, message }: FailingTest, mark: Mark): string {
   const name = [names.parent, names.name].filter((part) => part !== '').join(' > ');
   const file = names.file === '' ? '' : ` (${names.file})`;
   const why = message === '' ? '' : `: ${message.slice(0, 160)}`;
-  return `  ${mark} ${clean(`${name}${file}${why}`)}\n    ${paintNote('gray', id)}`;
+  return `  ${paintNote(...mark)} ${clean(`${name}${file}${why}`)}\n    ${paintNote('gray', id)}`;
 }
 
 /** Explains the exit code. */
@@ -161,7 +168,8 @@ function explainExit(end: UploadEnd, code: number): string {
   return `Exit code ${code}${isOwn ? ', that of the test process' : ''}: ${explain(end)}`;
 }
 
-function explain({ sent, files, isEmptyAllowed, failing, unaccounted, isWhole, quarantine }: UploadEnd): string {
+function explain(end: UploadEnd): string {
+  const { sent, files, isEmptyAllowed, failing, unaccounted, isWhole, quarantine } = end;
   if (sent === 'refused') return 'the upload was refused, and trying again would not help.';
   if (files === 0) return isEmptyAllowed ? 'no report was found.' : 'there must be a report.';
   if (unaccounted > 0) return 'a report tells of a failure that belongs to no failing test.';
@@ -175,7 +183,11 @@ function explain({ sent, files, isEmptyAllowed, failing, unaccounted, isWhole, q
       return 'which tests are quarantined could not be found out, so that none counts as quarantined.';
     case 'known': {
       const open = failing - quarantine.ids.size;
-      if (open === 0 && isWhole) return 'every failing test is quarantined.';
+      if (open === 0 && isWhole) {
+        return (end.given ?? 0) === 0 || end.openReruns === 0
+          ? 'every failing test is quarantined.'
+          : 'the failing tests are quarantined, but one that passed when run again is not, and may be the reason.';
+      }
       if (open === 0) return 'the failing tests are quarantined, but a report is broken, and more may have failed.';
       return open === 1 ? '1 failing test is not quarantined.' : `${open} failing tests are not quarantined.`;
     }

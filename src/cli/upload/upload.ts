@@ -8,7 +8,7 @@ import { type Context, withContext } from '../core/context.ts';
 import { CliError, usageError } from '../core/exit.ts';
 import { say } from '../core/terminal.ts';
 import type { Quarantine, UploadEnd } from './exit-code.ts';
-import { lookUp } from './failing-tests.ts';
+import { type FailingTest, lookUp } from './failing-tests.ts';
 import { findReports, findRoot, type ReportFile } from './find-reports.ts';
 import { type ReadReports, readReports } from './read-reports.ts';
 import { type Sent, sendReports, type UploadOptions, type UploadRun } from './send-reports.ts';
@@ -103,11 +103,11 @@ async function listKnown({ client }: Context) {
   }
 }
 
-async function askForQuarantine(run: UploadRun, { failing }: ReadReports): Promise<Quarantine> {
+async function askForQuarantine(run: UploadRun, { failing, rerun }: ReadReports): Promise<Quarantine> {
   const { context, options, org, facts } = run;
   if (!options.quarantine || failing.length === 0) return { kind: 'not_asked' };
   const { repo, variant } = facts;
-  return lookUp(context, failing, { org, repo, variant, retries: options.retries, say });
+  return lookUp(context, [...failing, ...rerun], { org, repo, variant, retries: options.retries, say });
 }
 
 interface Found {
@@ -117,13 +117,20 @@ interface Found {
 }
 
 function describeEnd(options: UploadOptions, files: number, found?: Found): UploadEnd {
+  const { failing = [], rerun = [] } = found?.reports ?? {};
+  const quarantine = found?.quarantine ?? { kind: 'not_asked' };
+  const isHeld = ({ id }: FailingTest) => quarantine.kind === 'known' && quarantine.ids.has(id);
   return {
     given: options.exitCode,
     files,
-    failing: found?.reports.failing.length ?? 0,
+    failing: failing.length,
+    openReruns: rerun.filter((test) => !isHeld(test)).length,
     unaccounted: found?.reports.unaccounted ?? 0,
     isWhole: found === undefined || found.reports.troubled.length === 0,
-    quarantine: found?.quarantine ?? { kind: 'not_asked' },
+    quarantine:
+      quarantine.kind === 'known'
+        ? { ...quarantine, ids: new Set(failing.filter(isHeld).map(({ id }) => id)) }
+        : quarantine,
     sent: found?.sent.kind ?? 'none',
     isEmptyAllowed: options.allowEmpty,
   };

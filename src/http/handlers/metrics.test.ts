@@ -31,6 +31,14 @@ describe('GET /metrics', () => {
     assert.equal((await get('/trunk/v1/metrics', world.server.token)).status, 404);
   });
 
+  test('tells of the ingest process, which does not run without work [M39]', async () => {
+    const text = await (await get('/metrics', world.server.token)).text();
+    for (const name of ['resident_memory_bytes', 'silent_seconds'])
+      assert.match(text, new RegExp(`^sluice_ingest_${name}\\{\\} 0$`, 'm'));
+    for (const reason of ['memory', 'stuck'])
+      assert.match(text, new RegExp(`^sluice_ingest_kills_total\\{reason="${reason}"\\} 0$`, 'm'));
+  });
+
   test('tells whether the server is ready, and how much room its disk has [M28]', async () => {
     const text = await (await get('/metrics', world.server.token)).text();
     assert.match(text, /^sluice_ready\{\} 1$/m);

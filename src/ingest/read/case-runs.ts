@@ -1,7 +1,7 @@
 import type { Conclusion } from '../../flaky/core/run.ts';
 import type { FailureText } from '../../flaky/failure-group.ts';
 import { suitePathOf } from '../../flaky/identity/test-id.ts';
-import type { JunitCase, JunitRerun, JunitStatus } from '../../junit/junit-case.ts';
+import { type JunitCase, type JunitRerun, type JunitStatus, toldMessage } from '../../junit/junit-case.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { ownText } from './read-limits.ts';
 import { type ReadRun, runTime } from './read-run.ts';
@@ -87,5 +87,5 @@ function failureText(
   said: { readonly type: string | null; readonly message: string | null; readonly text: string } | null,
 ): FailureText {
   if (said === null) return NO_TEXT;
-  return { type: ownText(said.type ?? ''), message: ownText(said.message ?? ''), text: ownText(said.text) };
+  return { type: ownText(said.type ?? ''), message: ownText(toldMessage(said)), text: ownText(said.text) };
 }

@@ -2,6 +2,7 @@ import type { InternalRun, RunOutput } from '../../bundle/internal-run.ts';
 import type { FailureText } from '../../flaky/failure-group.ts';
 import { checkCase, type FindingCounts, type IdentityFinding } from '../../flaky/identity/validate.ts';
 import { cleanText } from '../../junit/clean-text.ts';
+import { toldMessage } from '../../junit/junit-case.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { ownText } from './read-limits.ts';
 import { type ReadRun, runTime } from './read-run.ts';
@@ -62,5 +63,6 @@ export function internalRun(run: InternalRun, sources: InternalSources): ReadRun
 
 function failureText(output: RunOutput | null, maxBytes: number): FailureText {
   const clean = (text: string) => ownText(cleanText(text, maxBytes));
-  return { type: '', message: clean(output?.message ?? ''), text: clean(output?.text ?? '') };
+  const said = { message: clean(output?.message ?? ''), text: clean(output?.text ?? '') };
+  return { type: '', ...said, message: toldMessage(said) };
 }

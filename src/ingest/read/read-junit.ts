@@ -34,6 +34,7 @@ export interface FileEnd {
 export const RUNS_AT_ONCE = 1_000;
 /** Holds a few thousand cases. A source may deliver all bytes at once, so they are cut into pieces. */
 const PIECE_BYTES = 128 * 1024;
+const MAX_PIECES = 16;
 
 /** Reads the runs of one report. Unreadable bytes end it; complete cases before them are used. */
 export async function* readJunit(
@@ -45,6 +46,7 @@ export async function* readJunit(
   const parser = createJunitParser(sources.limits);
   const findings = createFindingCounts();
   let runs: ReadRun[] = [];
+  let pieces = 0;
   const add = (cases: readonly JunitCase[]) => {
     for (const each of cases) {
       const test = relativeCase(each, sources.root ?? null);
@@ -58,9 +60,12 @@ export async function* readJunit(
     for await (const chunk of source) {
       for (let at = 0; at < chunk.length; at += PIECE_BYTES) {
         add(parser.write(decoder.write(chunk.subarray(at, at + PIECE_BYTES))));
-        if (runs.length < RUNS_AT_ONCE) continue;
+        pieces += 1;
+        // A large text without a case is read in steps, too.
+        if (runs.length < RUNS_AT_ONCE && pieces < MAX_PIECES) continue;
         yield runs;
         runs = [];
+        pieces = 0;
       }
     }
   } catch (error) {

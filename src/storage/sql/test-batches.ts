@@ -1,4 +1,4 @@
-import type { EarlierBatch, StoredBatch, UncountedBatch } from '../test-ingest.ts';
+import type { EarlierBatch, EarlierQuery, StoredBatch, UncountedBatch } from '../test-ingest.ts';
 import { all, allOf, first, type Operation } from './operation.ts';
 import type { StatementCompiler } from './statement.ts';
 import {
@@ -18,7 +18,7 @@ type Repository = { repositoryId: string };
 
 export function* findEarlier(
   statements: BatchStatements,
-  of: { readonly repositoryId: string; readonly sha: string; readonly job: string; readonly exceptUploadId: string },
+  of: Repository & EarlierQuery,
 ): Operation<readonly EarlierBatch[]> {
   const { repositoryId } = of;
   const batches = yield* all(statements.findEarlier, of);
@@ -102,7 +102,7 @@ export function batchStatements(compiler: StatementCompiler) {
         .where('repository_id', '=', param('repositoryId'))
         .where('seq', 'in', seqs),
     ),
-    findEarlier: compiler.statement<Repository & { sha: string; job: string; exceptUploadId: string }>()((param) =>
+    findEarlier: compiler.statement<Repository & EarlierQuery>()((param) =>
       builder
         .selectFrom('test_batches')
         .selectAll()
@@ -111,7 +111,9 @@ export function batchStatements(compiler: StatementCompiler) {
         .where('job', '=', param('job'))
         .where('upload_id', '<>', param('exceptUploadId'))
         .where('flaw', 'is', null)
-        .orderBy('seq'),
+        .where('seq', '<', param('beforeSeq'))
+        .orderBy('seq', 'desc')
+        .limit(param('limit')),
     ),
     findFailures: compiler.list<Repository, number>()((param, seqs) =>
       builder

@@ -165,7 +165,18 @@ function oldRowStatements(compiler: StatementCompiler) {
       builder
         .deleteFrom('check_results')
         .where('repository_id', '=', param('repositoryId'))
-        .where('at', '<', param('before')),
+        .where(({ eb, refTuple, selectFrom }) =>
+          eb(
+            refTuple('candidate_id', 'check_name'),
+            'in',
+            selectFrom('check_results as old')
+              .select(['old.candidate_id', 'old.check_name'])
+              .where('old.repository_id', '=', param('repositoryId'))
+              .where('old.at', '<', param('before'))
+              .limit(param('limit'))
+              .$asTuple('candidate_id', 'check_name'),
+          ),
+        ),
     ),
   };
 }

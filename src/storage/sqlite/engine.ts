@@ -2,8 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { Fault } from '../../lib/fault.ts';
 import type { Operation, Result, SqlEngine } from '../sql/operation.ts';
 import type { Call } from '../sql/statement.ts';
-import { isUnavailable, toStoreError } from './errors.ts';
-import type { WriteTurn } from './write-turn.ts';
+import { isBusy, isUnavailable, toStoreError } from './errors.ts';
 
 interface PendingWrite {
   readonly isSynced: boolean;
@@ -18,6 +17,8 @@ type Outcome =
 
 /** As SQLite answers it. */
 const FULL = 2;
+const BUSY_PAUSE_MS = 0.5;
+const NEVER_WOKEN = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 
 /**
  * Runs operations on one connection. Writes that arrive within one turn of the event loop share a transaction, and so a
@@ -26,19 +27,20 @@ const FULL = 2;
  */
 export class SqliteEngine implements SqlEngine {
   readonly #db: DatabaseSync;
-  readonly #turn: WriteTurn | undefined;
   readonly #prepared: (StatementSync | undefined)[] = [];
   #pending: PendingWrite[] = [];
   /** Whether any commit of this connection waits for the disk, and whether the next one does. */
   readonly #syncs: boolean;
   #isSynced: boolean;
+  /** How long a write waits while another connection writes. */
+  readonly #busyMs: number;
   #isScheduled = false;
   #isHeld = false;
   #isClosed = false;
 
-  constructor(db: DatabaseSync, turn?: WriteTurn) {
+  constructor(db: DatabaseSync) {
     this.#db = db;
-    this.#turn = turn;
+    this.#busyMs = Number(db.prepare('PRAGMA busy_timeout').get()?.['timeout']);
     this.#syncs = db.prepare('PRAGMA synchronous').get()?.['synchronous'] === FULL;
     this.#isSynced = this.#syncs;
   }
@@ -55,7 +57,7 @@ export class SqliteEngine implements SqlEngine {
   async snapshot<T>(operation: () => Operation<T>): Promise<T> {
     this.#assertOpen();
     try {
-      // The ingest thread's connection may write between two statements.
+      // The ingest process may write between two statements.
       this.#db.exec('BEGIN');
       try {
         return this.#run(operation);
@@ -125,7 +127,6 @@ export class SqliteEngine implements SqlEngine {
     if (writes.length === 0) return;
     this.#pending = [];
     let outcomes: readonly Outcome[];
-    this.#turn?.take();
     try {
       this.#sync(writes.some(({ isSynced }) => isSynced));
       outcomes = this.#writeTogether(writes) ?? this.#writeEach(writes);
@@ -133,8 +134,6 @@ export class SqliteEngine implements SqlEngine {
       const failure = toStoreError(error);
       for (const write of writes) write.reject(failure);
       return;
-    } finally {
-      this.#turn?.giveBack();
     }
     writes.forEach((write, index) => {
       const outcome = outcomes[index] as Outcome;
@@ -150,10 +149,28 @@ export class SqliteEngine implements SqlEngine {
     this.#isSynced = isSynced;
   }
 
+  /** SQLite itself would look with growing pauses, and miss the short ones between the writes of another process. */
+  #begin(): void {
+    const deadline = performance.now() + this.#busyMs;
+    this.#db.exec('PRAGMA busy_timeout = 0');
+    try {
+      for (;;) {
+        try {
+          return this.#db.exec('BEGIN IMMEDIATE');
+        } catch (error) {
+          if (!isBusy(error) || performance.now() >= deadline) throw error;
+        }
+        Atomics.wait(NEVER_WOKEN, 0, 0, BUSY_PAUSE_MS);
+      }
+    } finally {
+      this.#db.exec(`PRAGMA busy_timeout = ${this.#busyMs}`);
+    }
+  }
+
   /** Undefined (nothing written) if one of the writes failed by its own fault. */
   #writeTogether(writes: readonly PendingWrite[]): readonly Outcome[] | undefined {
     const outcomes: Outcome[] = [];
-    this.#db.exec('BEGIN IMMEDIATE');
+    this.#begin();
     try {
       for (const { operation } of writes) outcomes.push({ kind: 'done', value: this.#run(operation) });
       this.#db.exec('COMMIT');
@@ -167,7 +184,7 @@ export class SqliteEngine implements SqlEngine {
 
   /** Repeats the writes with a savepoint around each. The usual case saves that cost. */
   #writeEach(writes: readonly PendingWrite[]): readonly Outcome[] {
-    this.#db.exec('BEGIN IMMEDIATE');
+    this.#begin();
     try {
       const outcomes = writes.map(({ operation }) => this.#writeGuarded(operation));
       this.#db.exec('COMMIT');

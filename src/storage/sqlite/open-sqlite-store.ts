@@ -12,12 +12,9 @@ import { SqliteEngine } from './engine.ts';
 import { type FolderLock, lockFolder } from './folder.ts';
 import { noticeRestore } from './notice-restore.ts';
 import { createSnapshots, restoreFilesIn } from './snapshots.ts';
-import { createWriteTurn, type WriteTurn } from './write-turn.ts';
 
 export interface SqliteOptions {
   readonly directory: string;
-  /** Shared by the connections of this process, so that a connection that waits to write is woken. */
-  readonly writeTurn?: SharedArrayBuffer | undefined;
   readonly onMigrated?: OnMigrated | undefined;
 }
 
@@ -34,11 +31,10 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
 }
 
 /**
- * A second connection to the store of this server, for the ingest thread. The owner of the folder's lock opens it after
- * its own connection, and closes it before.
+ * A second connection to the store of this server, for its ingest process, which holds a lock of its own.
  */
 export async function openSqliteIngestStore(options: SqliteOptions): Promise<Store> {
-  const engine = new SqliteEngine(openDatabase(fileIn(options.directory), INGESTING), turnOf(options));
+  const engine = new SqliteEngine(openDatabase(fileIn(options.directory), INGESTING));
   try {
     const compiler = new StatementCompiler(sqliteDialect);
     return {
@@ -60,7 +56,7 @@ async function openLocked(options: SqliteOptions, lock: FolderLock): Promise<Sto
   const file = fileIn(directory);
   ensureDatabase(file);
   await noticeRestore(file);
-  const engine = new SqliteEngine(openDatabase(file), turnOf(options));
+  const engine = new SqliteEngine(openDatabase(file));
   try {
     const compiler = new StatementCompiler(sqliteDialect);
     await migrate(engine, compiler, options);
@@ -88,10 +84,6 @@ async function openLocked(options: SqliteOptions, lock: FolderLock): Promise<Sto
     engine.close();
     throw error;
   }
-}
-
-function turnOf({ writeTurn }: SqliteOptions): WriteTurn | undefined {
-  return writeTurn && createWriteTurn(writeTurn);
 }
 
 function fileIn(directory: string): string {

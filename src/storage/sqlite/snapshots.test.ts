@@ -340,7 +340,7 @@ describe('a store that is replaced by a restore', () => {
     for (const suffix of ['', '-wal', '-shm', '-journal']) await writeFile(join(directory, `restore.db${suffix}`), 'x');
     await openStore(t, directory);
     assert.deepEqual((await readdir(directory)).sort(), [
-      ...['lock.db', 'lock.db-journal', 'sluice.db', 'sluice.db-shm', 'sluice.db-wal'],
+      ...['ingest-lock.db', 'lock.db', 'lock.db-journal', 'sluice.db', 'sluice.db-shm', 'sluice.db-wal'],
     ]);
   });
 });

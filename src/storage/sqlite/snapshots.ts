@@ -11,7 +11,7 @@ import { carryToken, checkHeader, noRoom, openChecked, refuseOwnFiles } from './
 import { logFilesOf } from './database.ts';
 import type { SqliteEngine } from './engine.ts';
 import { isOutOfRoom, toStoreError } from './errors.ts';
-import { lockFileIn } from './folder.ts';
+import { lockFilesIn } from './folder.ts';
 import { renumber } from './notice-restore.ts';
 import { PAGES_PER_STEP, writeBackup } from './write-backup.ts';
 
@@ -59,7 +59,7 @@ async function restore(options: SnapshotOptions, backupFile: string, kept?: Kept
   const { directory, file, engine } = options;
   const ownFiles = restoreFilesIn(directory);
   const [copy] = ownFiles;
-  await refuseOwnFiles(backupFile, [...withLogs(file), ...withLogs(lockFileIn(directory)), ...ownFiles]);
+  await refuseOwnFiles(backupFile, [...withLogs(file), ...lockFilesIn(directory).flatMap(withLogs), ...ownFiles]);
   await checkHeader(backupFile);
   try {
     await copyBackup(backupFile, copy);

@@ -1,36 +1,44 @@
-/** Messages between the ingest thread and the main thread. */
+/** Messages between the ingest process and the server. */
 
 import { type PlaceQuestion, UNKNOWN_PLACE, type UploadPlace } from '../flaky/upload-place.ts';
-import type { Timing } from '../lib/clock.ts';
+import type { Instant, Timing } from '../lib/clock.ts';
 import { LOG_LEVELS, type Log, type LogLevel } from '../lib/log.ts';
 import type { KeepLimits } from './retention.ts';
 import type { TestLimits } from './test-limits.ts';
 
-/** Everything the thread needs to start. */
-export interface ThreadData extends KeepLimits, TestLimits {
+/** Everything the process needs to begin. */
+export interface ProcessData extends KeepLimits, TestLimits {
+  readonly serverPid: number;
   readonly dataFolder: string;
   readonly databaseUrl: string | undefined;
-  /** Embedded store only: shared with the main thread's connection. */
-  readonly writeTurn: SharedArrayBuffer | undefined;
   readonly holder: string;
   readonly testBranchPrefix: string;
   readonly logLevel: LogLevel;
-  /** How often each upload has crashed the thread, by id. */
-  readonly crashes: readonly (readonly [uploadId: string, count: number])[];
+  readonly crashes: Crashes;
+  readonly retentionAt: Instant;
 }
 
-export type ToThread =
+/** How often each upload has ended the process, and how. */
+export type Crashes = ReadonlyMap<string, { readonly count: number; readonly reason: string }>;
+
+export type ToProcess =
+  | { readonly kind: 'begin'; readonly data: ProcessData }
   | { readonly kind: 'wake' }
-  /** The thread processes nothing until `resume`. */
+  /** The process writes nothing until `resume`. */
   | { readonly kind: 'still' }
   | { readonly kind: 'resume' }
   /** The answer to a `where` question; undefined: no answer. */
   | { readonly kind: 'place'; readonly no: number; readonly place: UploadPlace | undefined }
   | { readonly kind: 'stop' };
 
-export type FromThread =
-  /** The thread listens and works. */
+export type FromProcess =
+  /** The process listens and works. */
   | { readonly kind: 'ready' }
+  /** Sent every second: `steps` rises while it works, and while it looks for work. */
+  | { readonly kind: 'alive'; readonly steps: number; readonly residentBytes: number }
+  /** There is no work, and nothing in memory that is not stored. */
+  | { readonly kind: 'idle' }
+  | { readonly kind: 'retained'; readonly nextAt: Instant }
   | { readonly kind: 'paused' }
   | { readonly kind: 'where'; readonly no: number; readonly question: PlaceQuestion }
   | { readonly kind: 'working_on'; readonly uploadId: string | undefined }
@@ -43,8 +51,8 @@ export type FromThread =
 /** A forge that takes longer counts as unavailable, so that uploads do not wait for it. */
 const ANSWER_MS = 10_000;
 
-/** The thread's side of its questions to the main thread, which alone has access to forges. */
-export function createPlaceAsking(say: (message: FromThread) => void, clock: Timing) {
+/** The process's side of its questions to the server, which alone has access to forges. */
+export function createPlaceAsking(say: (message: FromProcess) => void, clock: Timing) {
   const open = new Map<number, (place: UploadPlace) => void>();
   let lastNo = 0;
   return {
@@ -74,8 +82,8 @@ interface PlainError {
   readonly cause: PlainError | undefined;
 }
 
-/** A log that posts its lines to the main thread. Lines below the level are not sent. */
-export function createThreadLog(level: LogLevel, post: (message: FromThread) => void): Log {
+/** A log that sends its lines to the server. Lines below the level are not sent. */
+export function createProcessLog(level: LogLevel, post: (message: FromProcess) => void): Log {
   const least = LOG_LEVELS.indexOf(level);
   const at = (own: LogLevel) => (facts: object, text: string) => {
     if (LOG_LEVELS.indexOf(own) < least) return;
@@ -85,11 +93,11 @@ export function createThreadLog(level: LogLevel, post: (message: FromThread) => 
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
 }
 
-export function writeThreadLine(log: Log, { level, facts, text }: FromThread & { readonly kind: 'log' }): void {
+export function writeProcessLine(log: Log, { level, facts, text }: FromProcess & { readonly kind: 'log' }): void {
   log[level]('err' in facts ? { ...facts, err: errorOf(facts.err as PlainError) } : facts, text);
 }
 
-/** Structured cloning keeps only name, message and stack of an error, and loses the name of our own classes. */
+/** Serialization keeps only name, message and stack of an error, and loses the name of our own classes. */
 function plainError(error: unknown): PlainError {
   if (!(error instanceof Error)) {
     return { name: 'Error', code: undefined, message: String(error), stack: undefined, cause: undefined };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { silentLog } from '../../test/helpers/silent-log.ts';
-import { createBacklogWatch } from './upkeep.ts';
+import { createBacklogWatch } from './backlog-watch.ts';
 
 const SECOND = 1000;
 
