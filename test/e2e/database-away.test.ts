@@ -111,7 +111,7 @@ describe('a database that cannot answer', { concurrency: 2 }, () => {
       /the database is back/.test(server.output.err) ? true : undefined,
     );
     await server.api.ok('submitPullRequest', queue.entry(number));
-    const others = /^$|Nothing keeps checks|ingest thread ended/;
+    const others = /^$|Nothing keeps checks|ingest process ended/;
     const lines = server.output.err.split('\n').filter((line) => !others.test(line));
     const told = lines.map((line) => JSON.parse(line));
     assert.deepEqual(

@@ -29,7 +29,7 @@ export interface Told {
   readonly path?: string;
 }
 
-/** Stores one upload with runs of one test, and applies its monitors as the ingest thread does. */
+/** Stores one upload with runs of one test, and applies its monitors as ingest does. */
 export async function storeObserved(store: Store, repository: Repository, told: Told): Promise<TestRow> {
   const id = told.test?.id ?? told.values?.id ?? randomUUID();
   for (;;) {

@@ -1,4 +1,4 @@
-// Stores test results as the ingest thread would, for tests that only need stored rows.
+// Stores test results as ingest would, for tests that only need stored rows.
 import { randomUUID } from 'node:crypto';
 import { newTestState } from '../../src/flaky/core/state.ts';
 import type { RepositoryId } from '../../src/storage/repositories.ts';

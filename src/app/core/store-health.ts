@@ -105,7 +105,7 @@ export class StoreHealth {
   }
 }
 
-/** Errors of the ingest thread arrive as plain ones with the code. */
+/** Errors of the ingest process arrive as plain ones with the code. */
 function isOfStore(facts: object): boolean {
   const error = 'err' in facts ? facts.err : undefined;
   return error instanceof Error && 'code' in error && error.code === 'STORE_UNAVAILABLE';

@@ -26,7 +26,7 @@ export interface UploadWorld extends InProcess {
   /** Posts to upload-results. */
   send(body: FormData | string | Uint8Array, headers?: Fields, query?: Fields, mount?: string): Promise<Answer>;
   makeToken(body: object): Promise<string>;
-  /** How often the ingest thread was woken. */
+  /** How often ingest was woken. */
   wakes(): number;
   /** Stored bodies, named by an upload or not. */
   bodies(): readonly string[];
