@@ -1,16 +1,18 @@
 import type { ComponentChildren } from 'preact';
 import { call } from '../../core/api.ts';
-import { repoKey } from '../../core/places.ts';
+import { now } from '../../core/clock.ts';
+import { repoKey, testScope } from '../../core/places.ts';
 import { type Resource, useResource } from '../../core/resource.ts';
 import { toPath } from '../../core/route.ts';
 import { formatDay, sum } from '../../model/days.ts';
-import { formatShare } from '../../model/number.ts';
+import { formatShare, plural } from '../../model/number.ts';
 import { lookOfTest } from '../../model/state.ts';
 import { formatShort } from '../../model/time.ts';
 import { DayChart } from '../../ui/day-bars.tsx';
 import { External } from '../../ui/external.tsx';
 import { RepoHead, useTitle } from '../../ui/layout.tsx';
 import { Loaded } from '../../ui/page-states.tsx';
+import { beginOf } from '../../ui/range.tsx';
 import { State } from '../../ui/shape.tsx';
 import { Ago, Copy, Sentence } from '../../ui/text.tsx';
 import { FailureGroups } from './failure-groups.tsx';
@@ -35,6 +37,20 @@ export function TestPage({ org, repo, testId }: TestPlace) {
         {(value) => <Shown place={place} test={value} onChange={test.refresh} />}
       </Loaded>
     </>
+  );
+}
+
+/** Tells what a person's quarantine would save. */
+function LostRuns({ place }: { readonly place: TestPlace }) {
+  const { value } = useResource(`lost runs ${repoKey(place)} ${place.testId}`, (signal) => {
+    const until = now.peek();
+    const range = { start_time: beginOf(7, until), end_time: new Date(until).toISOString() };
+    return call(place.org, 'costOfFlakes', { ...testScope(place), ...range }, { signal });
+  });
+  const runs = value?.tests.find(({ id }) => id === place.testId)?.test_runs ?? 0;
+  if (runs === 0) return null;
+  return (
+    <p>It cost queues {plural(runs, 'test run')} in the last 7 days, which a person’s quarantine would have saved.</p>
   );
 }
 
@@ -68,6 +84,7 @@ function Shown({ place, test, onChange }: Props) {
           </p>
         )}
         <Quarantine test={test} />
+        {test.status.value === 'FLAKY' && <LostRuns place={place} />}
         {test.flag !== undefined && (
           <p>
             {test.flag.actor} flagged it as flaky <Ago at={test.flag.at} />
