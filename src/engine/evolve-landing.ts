@@ -14,7 +14,7 @@ import { learnDecision } from './learn.ts';
 import { abandon } from './line.ts';
 import { type Entry, findCandidate, findEntry, mustBeExact, type Queue } from './queue.ts';
 import { removeEntry } from './remove-entry.ts';
-import { withReportDelays } from './report-delays.ts';
+import { noteReportDelays } from './report-delays.ts';
 import { candidatesFor, composedWithOf, isFrozen, lineOf, unlanded } from './roster.ts';
 import { carryRemovals, giveUpSearches, leaveHead, mayBlame } from './suspicion.ts';
 import { replaceCandidate } from './test-run.ts';
@@ -51,7 +51,7 @@ export function concludeLanding(work: Work, candidate: Candidate, event: Candida
     noteTargetMoved(work, landed);
     for (const entry of listMoves(event, landing)) mergeEntry(work, candidate, entry);
     notePasses(work, candidate);
-    work.queue = withReportDelays(work.queue, candidate);
+    work.queue = { ...work.queue, reportDelays: noteReportDelays(work.queue.reportDelays, candidate) };
     endHold(work, { reason: 'MERGE_GRAPH_MERGE' });
     retestSuspects(work, suspects);
   }

@@ -1,5 +1,4 @@
 import type { Instant } from '../lib/clock.ts';
-import type { CandidateNumber } from './candidate.ts';
 
 /**
  * Tests may have failed that quarantine excuses. The shell judges that from the uploaded test results. A candidate waits
@@ -26,7 +25,7 @@ export interface JudgedTest {
 /** A person quarantined the test; or it passed in another run of the tree; or the check passed in spite of it. */
 export type Excuse =
   | { readonly kind: 'person'; readonly name?: string }
-  | { readonly kind: 'run'; readonly candidate: CandidateNumber }
+  | { readonly kind: 'run'; readonly candidate: number }
   | { readonly kind: 'check' };
 
 export interface JudgementFinding {

@@ -80,7 +80,7 @@ function askForJudgement(work: Work, candidate: Candidate, checks: readonly Chec
   const hasPassed = check.conclusion === 'SUCCESS';
   if (mode === 'OFF' && !hasPassed) return checks;
   const until = work.at + JUDGEMENT_MS;
-  const reportsUntil = hasPassed ? work.at + reportDelayMs(work.queue, name) : until;
+  const reportsUntil = hasPassed ? work.at + reportDelayMs(work.queue.reportDelays, name) : until;
   const { number } = candidate;
   const attempt = check.startedAt;
   work.effects.push({ kind: 'judge_check', candidate: number, check: name, attempt, until, reportsUntil });

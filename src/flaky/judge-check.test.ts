@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { CandidateNumber } from '../engine/candidate.ts';
 import { newTestState } from './core/state.ts';
 import { type CheckFacts, type FailedTest, judgeCheck } from './judge-check.ts';
 
@@ -216,7 +215,7 @@ describe('a failing test is no excuse', () => {
 function aRun(candidate: number, ...failed: readonly number[]): CheckFacts['others'][number] {
   const failing = failed.map((testNo) => ({ testNo, testId: 'abc'[testNo - 1] as string }));
   const results = { isWhole: true, problem: null, uploadIds: ['o'], testNos: [1, 2, 3], failing };
-  return { candidate: candidate as CandidateNumber, results };
+  return { candidate, results };
 }
 
 describe('automatic quarantine', () => {

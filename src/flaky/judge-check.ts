@@ -1,4 +1,3 @@
-import type { Excuse, JudgedTest } from '../engine/judgement.ts';
 import type { Instant } from '../lib/clock.ts';
 import { counted } from './core/detector.ts';
 import { inSuites, pathsOf, suiteNameOf } from './core/paths.ts';
@@ -44,7 +43,7 @@ export interface FailedTest extends QuarantinedFor {
 
 /** Another run of the same tree, check and command. */
 export interface OtherRun {
-  readonly candidate: Extract<Excuse, { kind: 'run' }>['candidate'];
+  readonly candidate: number;
   readonly results: RunResults;
 }
 
@@ -68,6 +67,18 @@ export interface CheckFacts {
   readonly tests: ReadonlyMap<string, FailedTest>;
   /** More failing tests than this are no flakiness. */
   readonly maxFailing: number;
+}
+
+interface JudgedTest {
+  readonly id: string;
+  readonly name: string;
+  /** The suites in which it failed, at most 10; absent if one of them is not known. */
+  readonly suites?: readonly string[];
+  readonly why?: string;
+  readonly excusedBy?:
+    | { readonly kind: 'person'; readonly name?: string }
+    | { readonly kind: 'run'; readonly candidate: number }
+    | { readonly kind: 'check' };
 }
 
 export interface CheckJudgement {

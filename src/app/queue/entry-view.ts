@@ -1,6 +1,6 @@
 import type { EntryRecord, ListEntry } from '../../contract/entry.ts';
 import type { View } from '../../contract/schema.ts';
-import type { ExcusedCheck, Landed } from '../../engine/candidate.ts';
+import type { CandidateNumber, ExcusedCheck, Landed } from '../../engine/candidate.ts';
 import type { Excuse } from '../../engine/judgement.ts';
 import { type Entry, type EntryState, isLive, type Queue } from '../../engine/queue.ts';
 import { readinessOf } from '../../engine/readiness.ts';
@@ -101,7 +101,7 @@ function viewExcused(
         ...{ id, name, ...(suites === undefined ? {} : { suites: [...suites] }) },
         excusedBy: EXCUSES[by.kind],
         ...(by.kind === 'person' && by.name !== undefined && { person: by.name }),
-        ...(by.kind === 'run' && { testRunId: candidateIdOf(queueId, by.candidate) }),
+        ...(by.kind === 'run' && { testRunId: candidateIdOf(queueId, by.candidate as CandidateNumber) }),
       }),
     ),
   };

@@ -5,12 +5,12 @@ import { requiredChecks } from '../../engine/required.ts';
 import { DEFAULT_SETTINGS, type QueueSettings } from '../../engine/settings.ts';
 import type { SetupFinding } from '../../forge/hosting.ts';
 import type { Repository } from '../../storage/repositories.ts';
+import { currentTestSettings } from '../../storage/test-codec.ts';
 import { tellChange } from '../../words/reasons.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { findRepository, getForge, type QueueRef, toForgeRepository } from '../core/find-queue.ts';
 import { type Answer, isRefusal } from '../core/refusal.ts';
-import { getTestSettings } from '../tests/stored-test-settings.ts';
 import { checkPlace } from './settle-identity.ts';
 
 type Inspection = ReplyOf<typeof repositoriesContract.inspectRepository>;
@@ -41,7 +41,8 @@ export async function inspectRepository(
 /** Where quarantine decides something, reports must come with the runs of required checks. */
 // SPEC F84
 async function inspectReports(app: App, repository: Repository, queue: Queue | undefined): Promise<SetupFinding[]> {
-  const { autoQuarantine } = (await getTestSettings(app, repository)).settings;
+  const stored = await app.store.testSettings.find(repository.id);
+  const { autoQuarantine } = currentTestSettings(repository, stored).settings;
   if (queue === undefined || (!autoQuarantine && queue.settings.honorQuarantine !== 'ON')) return [];
   const how = 'Let CI upload them, also on test branches: docs/uploading.md has a workflow to copy.';
   if ((await app.store.uploads.getWatermark(repository.id)) === 0) {
