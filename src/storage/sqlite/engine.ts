@@ -17,7 +17,8 @@ type Outcome =
 
 /** As SQLite answers it. */
 const FULL = 2;
-const BUSY_PAUSE_MS = 0.5;
+const SHORTEST_PAUSE_MS = 0.5;
+const LONGEST_PAUSE_MS = 3;
 const NEVER_WOKEN = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 
 /**
@@ -151,16 +152,17 @@ export class SqliteEngine implements SqlEngine {
 
   /** SQLite itself would look with growing pauses, and miss the short ones between the writes of another process. */
   #begin(): void {
-    const deadline = performance.now() + this.#busyMs;
+    const begunAt = performance.now();
     this.#db.exec('PRAGMA busy_timeout = 0');
     try {
       for (;;) {
         try {
           return this.#db.exec('BEGIN IMMEDIATE');
         } catch (error) {
-          if (!isBusy(error) || performance.now() >= deadline) throw error;
+          const waitedMs = performance.now() - begunAt;
+          if (!isBusy(error) || waitedMs >= this.#busyMs) throw error;
+          Atomics.wait(NEVER_WOKEN, 0, 0, Math.min(LONGEST_PAUSE_MS, SHORTEST_PAUSE_MS + waitedMs / 4));
         }
-        Atomics.wait(NEVER_WOKEN, 0, 0, BUSY_PAUSE_MS);
       }
     } finally {
       this.#db.exec(`PRAGMA busy_timeout = ${this.#busyMs}`);
