@@ -174,7 +174,7 @@ describe('pull requests over /v1', () => {
     assert.deepEqual(instants, instants.toSorted().toReversed());
     for (const step of timeline) {
       assert.match(step.at, INSTANT);
-      assert.match(step.text, /\.$/);
+      assert.match(step.text, /(\.| \[[A-Z_]+\])$/);
     }
     assert.deepEqual(
       timeline.map((step) => step.actor),
