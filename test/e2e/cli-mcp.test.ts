@@ -174,7 +174,7 @@ describe('sluice mcp', () => {
     );
     assert.match(await refuse('why_waiting', { repo: queue.name, pr: 404 }), /404/);
     const near = await refuse('queue_status', { repo: queue.name.replace('acme', 'acne'), branch: 'main' });
-    assert.match(near, new RegExp(`^There is no repository .* Did you mean ${queue.name}\\?`));
+    assert.match(near, new RegExp(`^There is no repository .* Did you mean ${queue.name}\\b`));
     assert.match(await refuse('check_log', { test_run: 'x' }), /There is no test run x/);
     const since = { repo: queue.name, since: 'yesterday' };
     assert.match(await refuse('list_landings', since), /since must be/);

@@ -50,7 +50,9 @@ describe('the pages by task', PATIENCE, () => {
   });
 
   it('first-week.md: each day', async (t) => {
-    const { follow } = await open(t, 'first-week');
+    const clone = await open(t, 'first-week');
+    const { follow } = clone;
+    await uploadResults(clone);
     assert.match(await follow(shellBlocks('docs/first-week.md')), /concurrency +3\b|MERGED/);
     await follow(inlineCommands('docs/first-week.md'));
   });
