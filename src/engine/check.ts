@@ -37,7 +37,7 @@ export interface Check extends Reporter {
   readonly isRepeated?: true;
   /** When a second or later attempt was first reported. The testing timeout starts again then. */
   readonly repeatedAt?: Instant;
-  /** What quarantine makes of the failed tests of this attempt. Absent if no judgement was asked for, or none failed. */
+  /** The judgement of the failed tests of this attempt. Absent if no judgement was asked for, or none failed. */
   readonly judgement?: Judgement;
   /** The repository has uploads, so that reports may tell of failed tests though the check passed. */
   readonly hasUploads?: true;

@@ -122,7 +122,7 @@ export interface TargetObserved extends Happening {
   readonly isOwn?: true;
 }
 
-/** What landed was compared with a branch that was moved outside the queue. */
+/** Landings were compared with a branch that was moved outside the queue. */
 export interface LandingsCompared extends Happening {
   readonly kind: 'landings_compared';
   /** Landed entries in their last state, with what is so now: the branch has lost them, or has them again. */
@@ -163,7 +163,7 @@ export interface CheckReported extends OfCandidate {
   readonly check: Omit<Check, 'reportedAt'>;
 }
 
-/** What quarantine makes of the failed tests of a check. */
+/** The failed tests of a check are judged. */
 export interface CheckJudged extends OfCandidate, JudgementFinding {
   readonly kind: 'check_judged';
   readonly check: string;

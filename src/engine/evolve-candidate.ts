@@ -221,16 +221,14 @@ function judgeCheck(work: Work, candidate: Candidate, event: CheckJudged): Outco
 
 /** The verdict came too late to count. The record keeps it for the API. */
 function judgeEnded(work: Work, event: CheckJudged): Outcome {
-  const { ended } = event;
+  // A remembered pass is newer than the record that the event brings: another server may have judged it meanwhile.
+  const remembered = getIn(work.queue.passes, event.candidate);
+  const ended = event.ended && (remembered ?? event.ended);
   const checks = ended && withFinding(ended.checks, event, { ...event, mode: 'SHADOW' });
   if (ended === undefined || checks === undefined) return notAsked(event);
   work.endedCandidates.push({ ...ended, checks });
-  // A remembered pass keeps the same checks as its record.
-  const remembered = getIn(work.queue.passes, ended.number);
-  const again = remembered && withFinding(remembered.checks, event, { ...event, mode: 'SHADOW' });
-  if (remembered !== undefined && again !== undefined) {
-    const passes = setIn(work.queue.passes, ended.number, { ...remembered, checks: again });
-    work.queue = { ...work.queue, passes };
+  if (remembered !== undefined) {
+    work.queue = { ...work.queue, passes: setIn(work.queue.passes, ended.number, { ...ended, checks }) };
   }
   for (const { prNumber } of ended.members) tell(work, prNumber);
   if (event.landed !== undefined) concludeLateReports(work, ended, event);

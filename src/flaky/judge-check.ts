@@ -35,7 +35,7 @@ export interface FailedTest extends QuarantinedFor {
   /** The outermost suite. */
   readonly parent: string | null;
   readonly quarantinedAt: Instant | null;
-  /** Nobody decided, and it was quarantined because of its status at some time since the run was planned. */
+  /** It was quarantined because of its status at some time since the run was planned, and no person decided. */
   readonly isAutomatic: boolean;
   /** The person whose decision quarantines it, if one does. */
   readonly decidedBy?: string;

@@ -109,7 +109,7 @@ function onTopText({ because }: Entry, { gone }: Beyond): string | undefined {
     const { title, landedSha } = gone.get(prNumber) ?? {};
     return `${prName({ prNumber, title })}${landedSha === undefined ? '' : ` (landed since as ${shortSha(landedSha)})`}`;
   });
-  // What has landed is beneath it from now on.
+  // Entries that landed are beneath it from now on.
   const left = onTopOf.filter((prNumber) => gone.get(prNumber)?.landedSha === undefined);
   const without = left.length === 0 ? '' : ` It may pass without ${listPrs(left.map((prNumber) => ({ prNumber })))}.`;
   return `${theChecks(checks)} failed when it was tested on top of ${listOf(ahead)}.${without}`;

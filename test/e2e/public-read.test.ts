@@ -275,7 +275,7 @@ const LIST_ENTRY = [
   ...words('prNumber prTitle prSha prBaseBranch prAuthor forecast.text'),
   ...under('explanation', EXPLANATION),
 ];
-const PROOF = words('kind sha tree pushedSha pushedTree testedSha testedTree testRunId base composedWith waived');
+const PROOF = words('kind sha tree pushedSha pushedTree testedSha testedTree testRunId base composedWith excused waived');
 const ENTRY = [
   ...LIST_ENTRY,
   ...words('forceEnqueued isCurrentlySubmittedToQueue verifiedByTestRun version landed.at'),
@@ -286,7 +286,7 @@ const ENTRY = [
 const STATE = words('branch state stateSince stateUntil');
 const RUN = [
   ...words('testRunId requiredStatuses requiredStatusesSource testBranch testBranchSha createdAt status statusChecks'),
-  ...words('dependentPrs purpose reuses version'),
+  ...words('dependentPrs onTopOf purpose reuses version'),
   ...under('checkSuites', ['checkRuns', ...under('checkRuns', words('name url status conclusion startedAt'))]),
   ...under('testedPullRequests', words('prNumber prUrl title')),
 ];

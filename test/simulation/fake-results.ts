@@ -18,6 +18,7 @@ const WAYS = [
   'excused',
   'excused',
   'excused',
+  'excused',
   'flaked',
   'flaked',
   'blamed',

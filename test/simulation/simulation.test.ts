@@ -93,7 +93,7 @@ describe('simulation', () => {
   it('keeps them where a merge API lands one by one, too [G20] [G21] [G22] [L9]', async () => {
     const landings = ['landed.PREFIX', 'landed.COMPOSED', 'landed.UNPROVEN', 'alarm.UNPROVEN_LANDING'];
     const sights = [...landings, ...OF_MERGING.map((what) => `merging.${what}`)];
-    await runUntilSeen({ from: FIRST_API_SEED, count: API_SEEDS, rare: [20_021, 20_143], sights });
+    await runUntilSeen({ from: FIRST_API_SEED, count: API_SEEDS, rare: [20_125, 20_021, 20_143], sights });
   });
 
   it('keeps them where the innocent look guilty, too [V10] [O1]', async () => {

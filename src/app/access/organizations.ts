@@ -45,7 +45,7 @@ export async function createOrganization(
   return { slug: input.slug, token: secret };
 }
 
-/** What is absent stays as it is. */
+/** A setting that is absent stays as it is. */
 // SPEC A73
 export async function updateOrganization(
   app: App,

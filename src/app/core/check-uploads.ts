@@ -2,7 +2,7 @@ import type { Check } from '../../engine/check.ts';
 import type { RepositoryId } from '../../storage/repositories.ts';
 import type { App } from './app.ts';
 
-/** What a report of passed checks says about uploads: without any, no reports are waited for. */
+/** Adds to a report of passed checks that the repository has uploads: without any, no reports are waited for. */
 // SPEC V58
 export async function uploadsOf(
   { store }: Pick<App, 'store'>,

@@ -82,6 +82,8 @@ async function auditQueue(app: App, before: FoundQueue, readAt: Map<QueueId, Ins
   }
   const at = app.clock.now();
   if (mark === undefined) {
+    // The branch may have been rewritten before the first round that saw the queue.
+    await compareLandings(app, found, listForeignMoves(await listMoves(app, found, 0)));
     await alarms.setMark(id, { sha: queue.head?.sha ?? null, version, at }, undefined);
     return;
   }
