@@ -275,7 +275,9 @@ const LIST_ENTRY = [
   ...words('prNumber prTitle prSha prBaseBranch prAuthor forecast.text'),
   ...under('explanation', EXPLANATION),
 ];
-const PROOF = words('kind sha tree pushedSha pushedTree testedSha testedTree testRunId base composedWith excused waived');
+const PROOF = words(
+  'kind sha tree pushedSha pushedTree testedSha testedTree testRunId base composedWith excused waived',
+);
 const ENTRY = [
   ...LIST_ENTRY,
   ...words('forceEnqueued isCurrentlySubmittedToQueue verifiedByTestRun version landed.at'),
