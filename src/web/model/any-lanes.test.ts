@@ -83,6 +83,6 @@ describe('the picture of a queue', () => {
       }),
       { numRuns: 40 * Number(process.env['PROPERTY_RUNS'] ?? 1) },
     );
-    assert.ok(compared > 100, `${compared} were compared`);
+    assert.ok(compared > 20, `${compared} were compared`);
   });
 });
