@@ -14,7 +14,7 @@ export interface QuarantineOverride {
   readonly expiresAt: Instant | null;
 }
 
-/** Who quarantined a test. A person decides for suites, given by their paths; automatic quarantine follows evidence. */
+/** The origin of a quarantine. A person decides for suites, given by their paths; automatic quarantine follows evidence. */
 export type Quarantine =
   | { readonly by: 'person'; readonly at: Instant; readonly suites: readonly string[] }
   | { readonly by: 'auto' };

@@ -38,7 +38,7 @@ export async function inspectRepository(
   return { findings: all.map(({ level, code, text }) => ({ level: upper(level), code, text })) };
 }
 
-/** Where quarantine decides something, reports must come with the runs of required checks. */
+/** Reports must come with the runs of required checks if quarantine decides something. */
 // SPEC F84
 async function inspectReports(app: App, repository: Repository, queue: Queue | undefined): Promise<SetupFinding[]> {
   const stored = await app.store.testSettings.find(repository.id);

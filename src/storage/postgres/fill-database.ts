@@ -12,7 +12,7 @@ import { drive } from './engine.ts';
 import { toStoreError } from './errors.ts';
 import { createServer } from './pool.ts';
 
-/** Where the rows come from. */
+/** The source of the rows. */
 interface Source {
   count(table: string): number;
   rows(table: string, columns: readonly string[]): IterableIterator<readonly unknown[]>;
