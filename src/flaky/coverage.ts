@@ -15,24 +15,15 @@ export interface QuarantinedFor {
   readonly quarantine: Quarantine;
 }
 
-export interface Excluded {
-  /** Runs that are no evidence. */
-  readonly isTheirs: (run: RunRef) => boolean;
-  /** Later runs are no evidence either. */
-  readonly by: Instant;
-}
-
-const NOTHING: Excluded = { isTheirs: () => false, by: Number.POSITIVE_INFINITY };
-
 /**
  * Tells whether the quarantine covers a run of this path. A run without a path may belong to any path, so all must be
  * covered.
  */
 // SPEC F50
-export function isCovered(test: QuarantinedFor, path: string | null, excluded: Excluded = NOTHING): boolean {
+export function isCovered(test: QuarantinedFor, path: string | null): boolean {
   const known = pathsOf(test.state);
-  if (path !== null) return coversPath(test, path, excluded);
-  return known.length === 0 ? coversAny(test, excluded) : known.every(([each]) => coversPath(test, each, excluded));
+  if (path !== null) return coversPath(test, path);
+  return known.length === 0 ? coversAny(test) : known.every(([each]) => coversPath(test, each));
 }
 
 /**
@@ -43,56 +34,42 @@ export function isCovered(test: QuarantinedFor, path: string | null, excluded: E
 export function isDecidedFor(
   { state, quarantine }: Pick<QuarantinedFor, 'state' | 'quarantine'>,
   path: string | null,
-  by: Instant,
+  by: Instant = Number.POSITIVE_INFINITY,
 ): boolean | undefined {
   if (quarantine.by !== 'person' || quarantine.at > by) return undefined;
   const { suites } = quarantine;
   return path === null ? pathsOf(state).every(([each]) => suites.includes(each)) : suites.includes(path);
 }
 
-function coversPath(test: QuarantinedFor, path: string, { isTheirs, by }: Excluded): boolean {
+function coversPath(test: QuarantinedFor, path: string): boolean {
   const { state, monitors } = test;
-  const isDecided = isDecidedFor(test, path, by);
+  const isDecided = isDecidedFor(test, path);
   if (isDecided !== undefined) return isDecided;
   const { flag } = state;
-  if (flag !== null && flag.at <= by && pathsKnownAt(state, flag.at).includes(path)) return true;
-  const isNoEvidence = (run: RunRef) => isTheirs(run) || !isOfPath(state, run, path);
-  return isFlakyWithout({ ...state, flag: null }, monitors, isNoEvidence, by);
+  if (flag !== null && pathsKnownAt(state, flag.at).includes(path)) return true;
+  return isFlakyBy({ ...state, flag: null }, monitors, (run) => isOfPath(state, run, path));
 }
 
-function coversAny(test: QuarantinedFor, { isTheirs, by }: Excluded): boolean {
-  return isDecidedFor(test, null, by) ?? isFlakyWithout(test.state, test.monitors, isTheirs, by);
+function coversAny(test: QuarantinedFor): boolean {
+  return isDecidedFor(test, null) ?? isFlakyBy(test.state, test.monitors, () => true);
 }
 
 /**
- * Tells whether the test would have been called flaky at that time without the runs that `isTheirs` selects: a pull
- * request's own failures do not excuse it. The answer in doubt is no. A failure rate keeps only its latest failures, so
- * one of theirs among them decides against it.
+ * Tells whether the test would be called flaky for the runs that `counts` selects alone. The answer in doubt is no. A
+ * failure rate keeps only its latest failures, so one that does not count among them decides against it.
  */
 // SPEC F50
-function isFlakyWithout(
-  state: TestState,
-  monitors: readonly Monitor[],
-  isTheirs: (run: RunRef) => boolean,
-  by: Instant = Number.POSITIVE_INFINITY,
-): boolean {
-  if (state.flag !== null && state.flag.at <= by) return true;
+function isFlakyBy(state: TestState, monitors: readonly Monitor[], counts: (run: RunRef) => boolean): boolean {
+  if (state.flag !== null) return true;
   return monitors.some((monitor) => {
     const own = state.monitors[monitor.id];
-    if (own === undefined || own.activeSince === null || own.activeSince > by || own.mute !== null || !monitor.enabled)
-      return false;
+    if (own === undefined || own.activeSince === null || own.mute !== null || !monitor.enabled) return false;
     if (monitor.action.kind !== 'classify' || monitor.action.status !== 'FLAKY') return false;
-    return standsWithout(state, own, monitor, { isTheirs, by });
+    return stands(state, own, monitor, counts);
   });
 }
 
-function standsWithout(
-  state: TestState,
-  own: MonitorState,
-  monitor: Monitor,
-  { isTheirs, by }: { readonly isTheirs: (run: RunRef) => boolean; readonly by: Instant },
-): boolean {
-  const counts = (run: RunRef) => run.at <= by && !isTheirs(run);
+function stands(state: TestState, own: MonitorState, monitor: Monitor, counts: (run: RunRef) => boolean): boolean {
   const data = dataOf(own, monitor);
   if (data === null) return false;
   if (monitor.type === 'pass_on_retry') {
@@ -106,6 +83,5 @@ function standsWithout(
     return findOccasions(occasions.filter(counts), passes, sliceMs).length >= failureCount;
   }
   const { failures } = data as MonitorData['failure_rate'];
-  // `filter` asks about every failure, where `some` would stop: a caller may collect the answers.
-  return failures.length > 0 && failures.filter(isTheirs).length === 0;
+  return failures.length > 0 && failures.every(counts);
 }

@@ -255,7 +255,7 @@ function whyOutside(test: FailedTest, { paths = UNTOLD }: FailingTest): string {
   const { parent, quarantine } = test;
   const named = quarantine.by === 'person' ? quarantine.suites.map((each) => suiteNameOf(parent, each)) : [];
   const where = inSuites(named) || ' since before any results named its suite';
-  const path = paths.find((each) => isDecidedFor(test, each, Number.POSITIVE_INFINITY) !== true) ?? null;
+  const path = paths.find((each) => isDecidedFor(test, each) !== true) ?? null;
   const failed = path === null ? ' in a suite that is not known' : inSuites([suiteNameOf(parent, path)]);
   return `It is quarantined${where}, and failed${failed}.`;
 }
