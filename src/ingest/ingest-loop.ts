@@ -84,7 +84,9 @@ const DEFAULTS: Omit<IngestOptions, 'retentionAt'> = {
   uploadKeepBytes: 2 * 1024 ** 3,
 };
 
+/** The pause after a round without work, and the longest one: each further round without work doubles it. */
 const POLL_MS = 1_000;
+const MAX_POLL_MS = 8_000;
 /** A process that starts anew reads the tests of its repositories again. */
 const IDLE_MS = 15_000;
 /** After so many crashes an upload is given up, so that a bug of ours cannot block the others for ever. */
@@ -209,7 +211,7 @@ class Loop implements IngestLoop {
   async #roundWithPause(): Promise<void> {
     try {
       const isBusy = await this.#round();
-      this.#pauseMs = isBusy ? 0 : POLL_MS;
+      this.#pauseMs = isBusy ? 0 : Math.min(MAX_POLL_MS, Math.max(POLL_MS, 2 * this.#pauseMs));
       this.#troubles = 0;
       const now = this.#clock.now();
       if (isBusy || !this.#upkeep.isStored) this.#busyAt = now;
