@@ -2,22 +2,25 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { findFolderCircles, readImports } from './lib/folder-circles.mjs';
+import { measureFile, PARTS } from './lib/measure-code.mjs';
 import { projectRoot } from './lib/node24.mjs';
 import { findRiddles, readComments } from './lib/read-comments.mjs';
 
 process.chdir(projectRoot);
 const isTest = (file) => file.endsWith('.test.ts');
 const source = globSync('src/**/*.{ts,tsx}').filter((file) => !isTest(file));
-const beside = globSync('src/**/*.test.ts');
-const tests = globSync('test/**/*.ts');
-const code = [...source, ...beside, ...tests, ...globSync('{bench,scripts,examples}/**/*.{ts,mjs}')];
+const code = [
+  ...source,
+  ...globSync('src/**/*.test.ts'),
+  ...globSync('test/**/*.ts'),
+  ...globSync('{bench,scripts,examples}/**/*.{ts,mjs}'),
+];
 
-print('source files', source.length);
-print('source lines', countLines(source));
-print('test files beside the source', beside.length);
-print('test lines beside the source', countLines(beside));
-print('files in test', tests.length);
-print('lines in test', countLines(tests));
+for (const [part, list] of Object.entries(PARTS)) {
+  const measured = list().map(measureFile);
+  print(part, sizeOf(measured));
+  for (const [room, files] of roomsOf(measured)) print(`  ${room}`, sizeOf(files));
+}
 print('files at the top of src/app', source.filter((file) => dirname(file) === 'src/app').length);
 print('circles between folders', findFolderCircles(readImports(source)).length);
 print('comments', code.flatMap((file) => readComments(readText(file), file)).length);
@@ -27,6 +30,23 @@ print(
 );
 print('longest source file', ...longest(source));
 for (const [file, ms] of listSlowest(10)) print('slow test file', `${(ms / 1000).toFixed(1)} s`, file);
+
+function sizeOf(files) {
+  const sum = (key) => files.reduce((total, file) => total + file[key], 0);
+  return `${sum('nodes')} nodes, ${sum('lines')} lines, ${files.length} files`;
+}
+
+/** The largest first. A room is a folder of src, or one beside it. */
+function roomsOf(measured) {
+  const rooms = Map.groupBy(measured, ({ file }) =>
+    file
+      .split('/')
+      .slice(0, file.startsWith('src/') ? 2 : 1)
+      .join('/'),
+  );
+  const nodes = (files) => files.reduce((total, file) => total + file.nodes, 0);
+  return [...rooms].sort(([, a], [, b]) => nodes(b) - nodes(a));
+}
 
 function print(name, ...values) {
   process.stdout.write(`${name}: ${values.join(' ')}\n`);

@@ -10,6 +10,33 @@ const { findFolderCircles } = await load('folder-circles.mjs');
 const { findRiddles } = (await load('read-comments.mjs')) as {
   findRiddles(source: string, name: string): readonly { readonly line: number; readonly text: string }[];
 };
+const { measureFile, PARTS } = (await load('measure-code.mjs')) as {
+  readonly PARTS: Readonly<Record<string, () => readonly string[]>>;
+  measureFile(file: string): Measured;
+};
+const known = new Map<string, Measured>();
+
+/** Each file is parsed once. */
+function measure(file: string): Measured {
+  const measured = known.get(file) ?? measureFile(file);
+  known.set(file, measured);
+  return measured;
+}
+
+interface Measured {
+  readonly file: string;
+  readonly nodes: number;
+  readonly lines: number;
+  readonly functions: readonly Part[];
+  readonly ports: readonly Part[];
+  readonly titles: readonly Part[];
+}
+
+interface Part {
+  readonly name: string;
+  readonly line: number;
+  readonly size: number;
+}
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const code = globSync('{src,test,bench,examples}/**/*.{ts,tsx}', { cwd: root }).concat(
@@ -31,7 +58,86 @@ const REPLACED = {
     'NEW_ENTRY, conflictsWith, clearedBySearch, nameTaken, blockedReason',
 };
 
+/**
+ * The most syntax nodes that each part may have. A figure falls with what is deleted. It rises in the commit of a
+ * feature alone, by no more than the feature was granted.
+ */
+const BUDGET: Readonly<Record<string, number>> = {
+  'src without the page, bench, scripts and examples': 753_742,
+  'the page': 58_961,
+  tests: 802_300,
+};
+
+/** Below its budget by more than this share, a part has shrunk, and the budget follows. */
+const SLACK = 0.005;
+
+const MAX_FUNCTION_LINES = 70;
+const MAX_PORT_METHODS = 14;
+
+/** Functions that are longer. The list only gets shorter. */
+const LONG_FUNCTIONS: readonly string[] = [
+  'src/main.ts startOn',
+  'src/web/pages/settings/settings.tsx Form',
+  'src/web/pages/pull-request/pull-request-actions.tsx PullRequestActions',
+  'src/web/pages/pull-request/pull-request.tsx Shown',
+  'src/web/pages/health/health.tsx Shown',
+  'src/storage/sql/past-statements.ts changeStatements',
+  'src/storage/sql/past-statements.ts packStatements',
+  'src/storage/sql/repositories.ts repositoryStatements',
+  'src/junit/report-builder.ts createReportBuilder',
+  'src/junit/xml-reader.ts createXmlReader',
+  'src/http/web/sign-in.ts registerSignIn',
+  'src/forge/github/inspect/read.ts readerOf',
+  'src/forge/github/api/budget.ts createBudget',
+  'src/forge/github/api/client.ts createGithubClient',
+  'src/forge/github/api/installations.ts createInstallations',
+  'src/forge/gitea/api/client.ts createGiteaClient',
+  'src/cli/program.ts createProgram',
+];
+
+/** Interfaces with more methods. The list only gets shorter. */
+const LARGE_PORTS: readonly string[] = [
+  'src/storage/queues.ts QueueStore',
+  'src/storage/test-ingest.ts TestIngest',
+  'src/storage/tests.ts TestStore',
+  'src/storage/uploads.ts UploadStore',
+  'src/git/git.ts GitRepository',
+  'src/forge/forge.ts Forge',
+  'src/forge/hosting.ts Hosting',
+];
+
 describe('the house', () => {
+  for (const [part, list] of Object.entries(PARTS)) {
+    it(`keeps ${part} within its budget`, () => {
+      const nodes = list().reduce((sum, file) => sum + measure(file).nodes, 0);
+      const most = BUDGET[part] ?? 0;
+      assert.ok(
+        nodes <= most,
+        `${part}: ${nodes} syntax nodes, ${nodes - most} more than the budget. Simplify or delete something of it; ` +
+          '`npm run figures` shows the rooms by size. The budget in test/house.test.ts rises only with a granted feature.',
+      );
+      assert.ok(
+        nodes > most * (1 - SLACK),
+        `${part}: ${nodes} syntax nodes of ${most}. It has shrunk: set its budget in test/house.test.ts to ${nodes}.`,
+      );
+    });
+  }
+  it('has no function of more than 70 lines', () => {
+    assertListed(
+      partsOf('functions', MAX_FUNCTION_LINES),
+      LONG_FUNCTIONS,
+      `A function has at most ${MAX_FUNCTION_LINES} lines: take the part out of it that has a name of its own.`,
+    );
+  });
+
+  it('has no port of more than 14 methods', () => {
+    assertListed(
+      partsOf('ports', MAX_PORT_METHODS),
+      LARGE_PORTS,
+      `An interface has at most ${MAX_PORT_METHODS} methods: split it by who calls them.`,
+    );
+  });
+
   it('begins no comment with a riddle', () => {
     const riddles = code.flatMap((file) =>
       findRiddles(textOf(file), file).map(({ line, text }) => `${file}:${line} ${text}`),
@@ -84,3 +190,18 @@ describe('the house', () => {
     assert.ok(named.length > 10);
   });
 });
+
+/** Of src: the functions or interfaces that are larger than `most`. */
+function partsOf(kind: 'functions' | 'ports', most: number): readonly string[] {
+  const files = globSync('src/**/*.{ts,tsx}').filter((file) => !file.endsWith('.test.ts'));
+  return files.flatMap((file) =>
+    measure(file)[kind].flatMap(({ name, size }) => (size > most ? [`${file} ${name}`] : [])),
+  );
+}
+
+function assertListed(found: readonly string[], listed: readonly string[], advice: string): void {
+  const fresh = found.filter((each) => !listed.includes(each));
+  assert.deepEqual(fresh, [], advice);
+  const gone = listed.filter((each) => !found.includes(each));
+  assert.deepEqual(gone, [], 'These are mended: take them off the list.');
+}
