@@ -9,7 +9,7 @@ import { findNode24, projectRoot } from './lib/node24.mjs';
 import { parseArguments } from './lib/parse-arguments.mjs';
 import { exitCodeOf } from './lib/run-child.mjs';
 import { runTestFiles } from './lib/test-files.mjs';
-import { isApart, isFast, limitOf } from './lib/test-kinds.mjs';
+import { isApart, isFast, isPure, limitOf } from './lib/test-kinds.mjs';
 import { describeFile, describeRun } from './lib/test-report.mjs';
 import { TestTimes } from './lib/test-times.mjs';
 
@@ -88,11 +88,13 @@ async function runTests() {
   const startedAt = performance.now();
   const cpuMs = usedCpuMs();
   const built = join(projectRoot, '.cache', 'build');
-  // Its package is installed by now.
-  const { buildSluice } = await import('./lib/build.mjs');
-  await buildSluice(built);
-  const { ensureWeb } = await import('./lib/build-web.mjs');
-  await ensureWeb();
+  if (!files.every(isPure)) {
+    // Its package is installed by now.
+    const { buildSluice } = await import('./lib/build.mjs');
+    await buildSluice(built);
+    const { ensureWeb } = await import('./lib/build-web.mjs');
+    await ensureWeb();
+  }
   const scratch = makeScratch();
   const times = new TestTimes(join('.cache', 'test-times.json'));
   heading(`tests: ${files.length} files (seconds, seconds of CPU time)`);

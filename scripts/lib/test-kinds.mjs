@@ -43,3 +43,8 @@ export function isFast(file) {
     file,
   );
 }
+
+/** Whether a file tests the pure rooms alone, which need no build. @param {string} file */
+export function isPure(file) {
+  return /^(?:src\/(?:engine|flaky|junit|policy|words|lib)\/|test\/scenario\/)/.test(file);
+}
