@@ -71,7 +71,7 @@ describe('the optimistic window', () => {
 });
 
 describe('measures', () => {
-  it('are computed from when what landed', () => {
+  it('are computed from the times of landings', () => {
     const played = { workload: FOUR, outcome: runSerial(FOUR) };
     assert.deepEqual(measure([played]), {
       pullRequests: 4,
