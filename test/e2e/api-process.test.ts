@@ -201,7 +201,7 @@ describe('the process', { concurrency: 2 }, () => {
       await slow.closed();
     });
 
-    test('SIGTERM stops it although nobody reads its log any more', async () => {
+    test('SIGTERM stops it although the readers of its log are gone', async () => {
       const server = await startServer({ SLUICE_LOG_LEVEL: 'info' });
       server.child.stdout?.destroy();
       server.child.stderr?.destroy();
