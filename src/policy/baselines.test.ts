@@ -110,7 +110,7 @@ describe('measures', () => {
     assert.equal(score(needy, [2, 1], []), '0 1');
   });
 
-  it('compares runs with the entropy of the failures', () => {
+  it('have the entropy of the failures', () => {
     assert.equal(entropyOf(0.5), 1);
     assert.equal(entropyOf(0.05).toFixed(3), '0.286');
     assert.deepEqual([entropyOf(0), entropyOf(1)], [0, 0]);

@@ -21,7 +21,7 @@ interface Listed {
   }[];
 }
 
-describe('the pages of tests', () => {
+describe('the dashboard of tests', () => {
   const browser = useBrowser();
   let server: TestServer;
   let world: ReturnType<typeof createWorld>;

@@ -204,7 +204,7 @@ function testSights(kind: ProtectionKind): void {
     );
   });
 
-  it('has folders of its own, also under a umask that closes new files to others [R8]', async () => {
+  it('its own folders, also under a umask that closes new files to others [R8]', async () => {
     const before = process.umask(0o077);
     try {
       const other = await aRunner(kind);
@@ -234,7 +234,7 @@ function testSandbox(kind: ProtectionKind): void {
     await other.close();
   });
 
-  it('tells of signals by the code that shells give them [R45]', async () => {
+  it('that tells of signals by the code that shells give them [R45]', async () => {
     assert.deepEqual((await run('sh -c "kill -KILL \\$\\$"; exit $?')).end, { kind: 'killed', signal: 'SIGKILL' });
     assert.deepEqual((await run('exit 130')).end, exited(130));
     assert.deepEqual((await run('exit 255')).end, exited(255));
@@ -249,7 +249,7 @@ function testSandbox(kind: ProtectionKind): void {
     );
   });
 
-  it('shows folders that the operator names, and lets checks write to caches alone [R39]', async () => {
+  it('that shows folders that the operator names, and lets checks write to caches alone [R39]', async () => {
     const [tool, cache] = [await mkdtemp('/tmp/sluice-tool-'), await mkdtemp('/tmp/sluice-cache-')];
     await Promise.all([chmod(tool, 0o777), chmod(cache, 0o777), writeFile(join(tool, 'tool'), 'a tool\n')]);
     const other = await aRunner(kind, { tools: [tool], caches: [cache] });

@@ -306,7 +306,7 @@ describe('flaky tests over HTTP', () => {
       assert.deepEqual(trunk.quarantined_tests, [{ ...here, parent: null, file: null, classname: null }]);
     });
 
-    describe('to be reviewed', () => {
+    describe('tests to be reviewed', () => {
       const LONG_AGO = NOON - 15 * DAY_MS;
       const runsOf = (test: TestRow, passes: number, startedAt = NOON - HOUR_MS) =>
         times(passes, (index) => aRun(test.id, { startedAt: startedAt - index }));
