@@ -87,7 +87,7 @@ it('an unusable connection is said once, without secrets, and taken up when it c
   assert.ok(forges.has('ghe.test'));
 });
 
-it('nothing that lies among the files stops the server or what is connected [G92]', async (context) => {
+it('an unusable file among the connections stops neither the server nor the other connections [G92]', async (context) => {
   const { dataFolder, forges, said, next } = await aServer(context);
   await mkdir(githubFileOf(dataFolder, 'folder.test'), { recursive: true });
   await promisify(execFile)('mkfifo', [githubFileOf(dataFolder, 'pipe.test')]);

@@ -194,7 +194,7 @@ describe('detected targets', { skip }, () => {
   });
 });
 
-describe('reported targets', { skip }, () => {
+describe('a report of targets', { skip }, () => {
   let place: InProcess;
   let folder: string;
   let asked: string[];
@@ -254,7 +254,7 @@ describe('reported targets', { skip }, () => {
   }
 
   for (const name of TARGETS_WORKFLOWS)
-    it(`${name} sends what was found, with a token or, in a fork, with its run [G66, G75]`, async () => {
+    it(`by ${name} has the detected targets, with a token or, in a fork, with its run [G66, G75]`, async () => {
       for (const [found, impactsAll, count] of [
         ['["apps/a","packages/b"]', false, 2],
         ['[]', false, 0],
@@ -272,7 +272,7 @@ describe('reported targets', { skip }, () => {
       assert.deepEqual(asked, ['123']);
     });
 
-  it('is what the script before it wrote [G75]', async () => {
+  it('has the targets that the script of detection wrote [G75]', async () => {
     const cwd = join(folder, 'find');
     const save = 'git add --all . && git -c user.name=a -c user.email=a@b commit --quiet -m x';
     await runScript(`git init --quiet && mkdir --parents apps/a && echo 1 > apps/a/x && ${save}`, { cwd });
@@ -282,7 +282,7 @@ describe('reported targets', { skip }, () => {
     assert.equal((await tell(PATHS)).impactedTargets?.count, 1);
   });
 
-  it('is taken as it is, whatever a shell would make of it [G75]', async () => {
+  it('keeps every name as it is, also names that a shell would run [G75]', async () => {
     const odd = [
       '$(touch harm)',
       '`touch harm`',
@@ -337,7 +337,7 @@ describe('reported targets', { skip }, () => {
     await refuse(/no targets\.json from the job "find"/);
   });
 
-  it('ends red, with what the server says, where the server refuses [G75]', async () => {
+  it('ends red, with the problem in the output, where the server refuses [G75]', async () => {
     await writeFile(join(folder, 'find/targets.json'), '["a"]');
     await handOver(PATHS);
     await assert.rejects(tell(PATHS, { TARGET_BRANCH: 'other' }), { code: 22, stdout: /QUEUE_NOT_FOUND/ });

@@ -84,7 +84,7 @@ describe('the workflows to copy', () => {
   });
 });
 
-describe('the scripts in them', () => {
+describe('the scripts of the workflows', () => {
   let folder: string;
   let url: string;
   const seen: { path: string | undefined; headers: Record<string, unknown>; body: string }[] = [];
@@ -142,13 +142,13 @@ describe('the scripts in them', () => {
     assert.equal(seen.length, count, 'without a token, or a report, nothing is sent, and nothing fails');
   });
 
-  it('exit as the tests did, where nobody can be asked what is quarantined [G75]', async () => {
+  it('exit as the tests did, where they have no token to ask which tests are quarantined [G75]', async () => {
     const upload = scriptOf('test-results.yml', 'Upload test results');
     await run(upload, { OUTCOME: 'success', SLUICE_TOKEN: '' });
     await assert.rejects(run(upload, { OUTCOME: 'failure', SLUICE_TOKEN: '' }), { code: 1 });
   });
 
-  it('ask Sluice what is quarantined, and exit as it says [G75]', async () => {
+  it('ask Sluice which tests are quarantined, and exit as it says [G75]', async () => {
     const bin = join(folder, 'sluice/bin');
     await mkdir(bin, { recursive: true });
     const client = `import { writeFileSync } from 'node:fs';

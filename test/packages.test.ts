@@ -105,7 +105,7 @@ describe('a package', () => {
     }
   });
 
-  test('of the version of the clone, which CHANGELOG.md tells of', () => {
+  test('has the version of the clone, and CHANGELOG.md a section for it', () => {
     assert.match(readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8'), new RegExp(`^## \\[${version}\\] - `, 'm'));
     assert.equal(readJson(join(ROOT, 'package-lock.json')).version, version);
   });
@@ -115,7 +115,7 @@ const SERVER_FILES =
   /^(?:lib\/sluice\/[\w.-]+\.mjs|lib\/\.cache\/web\/(?:manifest\.json|[\w-]+\.(?:js|css)(?:\.gz)?)|lib\/sluice\/(?:shop|pull-requests)\/.+|(?:deploy|docs)\/.+)$/;
 
 describe('an empty folder', () => {
-  test('with the package of the server: the server, its dashboard and its end', async (t) => {
+  test('with the package of the server is enough to run the server with its dashboard', async (t) => {
     const folder = await install('server');
     const manifest = readJson(join(folder, 'node_modules', '@sluice-queue', 'server', 'package.json'));
     assert.deepEqual([manifest.dependencies, manifest.optionalDependencies], [undefined, optionalDependencies]);

@@ -63,7 +63,7 @@ function isMethod(member) {
 function isTitled(node) {
   return (
     ts.isCallExpression(node) &&
-    /^(?:it|test|describe)$/.test(node.expression.getText().split('.')[0] ?? '') &&
+    /^(?:it|test|describe|story)$/.test(node.expression.getText().split('.')[0] ?? '') &&
     node.arguments[0] !== undefined &&
     /^['"`]/.test(node.arguments[0].getText())
   );

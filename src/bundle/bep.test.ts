@@ -108,7 +108,7 @@ describe('build events of Bazel', () => {
     );
   });
 
-  it('throw nothing but their refusal, whatever the bytes [U8]', async () => {
+  it('throw only their refusal on arbitrary bytes [U8]', async () => {
     await assert.rejects(decode('<testsuites/>'), Unreadable);
     await assert.rejects(decode('{]}'), Unreadable);
     await assert.rejects(decode('{}{}{}', { maxEvents: 2 }), /TOO_BIG/);

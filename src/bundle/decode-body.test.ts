@@ -89,7 +89,7 @@ describe('decodeBody', () => {
     assert.equal((await decode(frame(13), {})).text.length, 0);
   });
 
-  it('says what is not packed, cut off or damaged [U5]', async () => {
+  it('refuses a body that is not packed, cut off or damaged, each with its own code [U5]', async () => {
     const frame = zstdCompressSync(
       Buffer.from(Array.from({ length: 5_000 }, (_, i) => Math.imul(i, 0x9e3779b1) >>> 24)),
     );
@@ -134,7 +134,7 @@ describe('decodeBody', () => {
     assert.ok(isClosed);
   });
 
-  it('throws nothing but its refusal, whatever the bytes', async () => {
+  it('throws only its refusal on arbitrary bytes', async () => {
     const valid = zstdCompressSync(TEXT);
     const mutated = fc
       .tuple(fc.nat(valid.length - 1), fc.uint8Array({ minLength: 1, maxLength: 4 }))

@@ -103,7 +103,7 @@ describe('internal.bin', () => {
     }
   });
 
-  it('is read when it is bigger than what is held [U54]', async () => {
+  it('is read when it is bigger than the buffer [U54]', async () => {
     const output = field(16, message(field(1, 'z'.repeat(3_000))));
     const runs = Array.from({ length: 300 }, (_, i) => field(1, message(field(2, `case ${i}`), field(7, 2), output)));
     const { items, issues } = await decode(message(field(1, message(...runs))), { size: 999 });
@@ -153,7 +153,7 @@ describe('internal.bin', () => {
     assert.match(issues[0]?.message ?? '', /ends too early/);
   });
 
-  it('has no instant where there is none that a clock can show', async () => {
+  it('has no instant or duration where its timestamps are impossible', async () => {
     const odd = message(field(2, 'x'), field(7, 1), field(9, timestamp(-5n)), field(10, timestamp(7n << 60n)));
     const [item] = (await decode(field(1, field(1, odd)))).items;
     assert.deepEqual(item?.kind === 'run' && [item.startedAt, item.durationMs], [null, null]);
@@ -162,7 +162,7 @@ describe('internal.bin', () => {
     assert.equal(backwards?.kind === 'run' && backwards.durationMs, null);
   });
 
-  it('throws nothing but its refusal, whatever the bytes [U7]', async () => {
+  it('throws only its refusal on arbitrary bytes [U7]', async () => {
     const mutated = fc
       .array(fc.tuple(fc.nat(REPORT.length - 1), fc.nat(255)), { minLength: 1, maxLength: 5 })
       .map((changes) => {

@@ -61,7 +61,7 @@ describe('a bundle', () => {
     assert.deepEqual((await read(bundle([old, REPORT]))).parts, ['meta acme', 'junit junit.xml 13']);
   });
 
-  it('says what it lacks, what is not used and what follows it [U9]', async () => {
+  it('reports missing files, unused files and trailing bytes as issues [U9]', async () => {
     const extra: TarFile = { path: 'virus.exe', content: 'x' };
     const { parts, error, issues } = await read(
       Buffer.concat([bundle([META, META, extra, OWNERS]), Buffer.from('garbage')]),
@@ -110,7 +110,7 @@ describe('a bundle', () => {
     }
   });
 
-  it('throws nothing but its refusal, whatever the bytes [U9]', async () => {
+  it('throws only its refusal on arbitrary bytes [U9]', async () => {
     const plain = tar([META, INTERNAL, REPORT, OWNERS]);
     const mutated = fc.array(fc.tuple(fc.nat(plain.length - 1), fc.nat(255)), { maxLength: 8 }).map((changes) => {
       const bytes = Buffer.from(plain);
@@ -217,7 +217,7 @@ describe('the text of meta.json [U55]', () => {
     );
   });
 
-  it('is as long as it likes in what is left out, and refused beyond its limit in what is not', async () => {
+  it('may have fields of any length that are left out, and is refused where a kept one is too long', async () => {
     const long = 'x'.repeat(5_000);
     assert.deepEqual(await readMetaJson(JSON.stringify({ failed_tests: [long, long] }), 100, 1_000), {
       failed_tests: null,

@@ -43,7 +43,7 @@ describe('readTar', () => {
     }
   });
 
-  it('skips what is not read of a file', async () => {
+  it('skips the rest of a file that its reader leaves', async () => {
     const paths: string[] = [];
     for await (const entry of readTar(chunks(tar(FILES), 100))) {
       paths.push(entry.path);
@@ -118,7 +118,7 @@ describe('readTar', () => {
     );
   });
 
-  it('says what is cut off or no archive [U6]', async () => {
+  it('refuses an archive that is cut off as TRUNCATED, and other bytes as DAMAGED [U6]', async () => {
     const whole = tar(FILES);
     assert.equal(await codeOf(whole.subarray(0, 1_000)), 'TRUNCATED');
     assert.equal(await codeOf(whole.subarray(0, 100)), 'TRUNCATED');
@@ -128,7 +128,7 @@ describe('readTar', () => {
     assert.equal((await read(whole.subarray(0, -1_024))).length, 3);
   });
 
-  it('throws nothing but its refusal, whatever the bytes', async () => {
+  it('throws only its refusal on arbitrary bytes', async () => {
     const valid = tar(FILES);
     const header = fc.tuple(fc.nat(511), fc.uint8Array({ minLength: 1, maxLength: 12 })).map(([at, bytes]) => {
       const block = Buffer.from(valid);

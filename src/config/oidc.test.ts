@@ -19,7 +19,7 @@ function problemsOf(more: Readonly<Record<string, string>>): readonly string[] {
   return 'problems' in parsed ? parsed.problems : [];
 }
 
-it('reads how people sign in, and what they need not say', () => {
+it('the configuration of the sign-in has defaults for all but the required variables', () => {
   const parsed = parseConfig({ ...GOOD, SLUICE_OIDC_LOGIN_CLAIM: 'GitHub.com=github_login' });
   assert.ok('config' in parsed);
   const { secret, label, scopes, groupsClaim, loginClaim } = parsed.config.oidc ?? assert.fail();
@@ -27,7 +27,7 @@ it('reads how people sign in, and what they need not say', () => {
   assert.deepEqual(loginClaim, { host: 'github.com', claim: 'github_login' });
 });
 
-it('refuses variables of the sign-in that do not fit together', () => {
+it('the configuration of the sign-in refuses variables that do not fit together', () => {
   assert.deepEqual(problemsOf({ SLUICE_ROLES_FILE: 'x' }), [
     'SLUICE_ROLES_FILE does nothing without SLUICE_OIDC_ISSUER.',
   ]);
@@ -52,7 +52,7 @@ it('refuses variables of the sign-in that do not fit together', () => {
   assert.match(problemsOf({ SLUICE_GITHUB_CLIENT_ID: 'Iv23liAbCdEf' }).join(), /are set together, or not at all/);
 });
 
-it('names the file and the line that keep the server from starting [A53]', async (t) => {
+it('an unusable file of roles keeps the server from starting, and the sentence names file and line [A53]', async (t) => {
   const folder = await mkdtemp(path.join(tmpdir(), 'sluice-roles-'));
   t.after(() => rm(folder, { recursive: true, force: true }));
   const file = path.join(folder, 'roles');

@@ -8,7 +8,7 @@ const problemsOf = (environment: Record<string, string>) => {
 };
 
 describe('the configuration of the runner', () => {
-  it('protects by default, and trusts nobody [R25] [R29]', () => {
+  it('protects by default, and trusts no repository [R25] [R29]', () => {
     const parsed = parseConfig({});
     assert.ok('config' in parsed);
     const { runnerProtection, runnerTrustsAll, runnerUids, runnerCaches } = parsed.config;

@@ -112,7 +112,7 @@ describe('changing monitors', () => {
   const change = (state: TestState, before: readonly Monitor[], next: readonly Monitor[]) =>
     changeMonitors(state, { ...ANA, before, next });
 
-  it('resolves what was disabled or deleted at once, and says who did it [F16]', () => {
+  it('resolves a monitor that is disabled or deleted at once, and says who did it [F16]', () => {
     for (const [next, cause] of [
       [[{ ...COUNT, enabled: false }], 'disabled'],
       [[], 'deleted'],
@@ -162,7 +162,7 @@ describe('changing monitors', () => {
     assert.deepEqual(monitorsToRefold([COUNT], [elsewhere, BROKEN]), [elsewhere, BROKEN]);
   });
 
-  it('re-evaluates when recovery days are lowered, and keeps what it found when branches change [F48]', () => {
+  it('re-evaluates when recovery days are lowered, and keeps the status when branches change [F48]', () => {
     const retry = aMonitor({ type: 'pass_on_retry' });
     const world = new FlakyWorld([retry]);
     for (const [index, conclusion] of (['FAILURE', 'SUCCESS'] as const).entries()) {

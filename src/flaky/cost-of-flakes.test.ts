@@ -49,7 +49,7 @@ describe('the cost of flakes', () => {
     assert.equal(adviseQuarantine([lost(['a', 'b', 'c', 'd'], 9)]), undefined);
   });
 
-  it('does not advise to quarantine what is quarantined', () => {
+  it('does not advise to quarantine tests that are quarantined', () => {
     assert.equal(adviseQuarantine([lost(['a'], 9, { isExcused: true })]), undefined);
   });
 });

@@ -18,7 +18,7 @@ const anyRun = fc.record({
   durationMs: fc.option(fc.integer({ min: 0, max: 100_000 })),
 });
 
-describe('runs by day', () => {
+describe('the count of runs by day', () => {
   it('counts runs, failures and durations on their day, and no skipped run [F61]', () => {
     const skipped = { ...pass(NOON), conclusion: 'SKIPPED' as const };
     const runs = [pass(NOON - DAY_MS), fail(NOON), pass(NOON, null), skipped];

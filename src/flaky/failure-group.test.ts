@@ -75,7 +75,7 @@ const traces: readonly { readonly language: string; readonly text: string; reado
 
 const aFailure = (facts: Partial<FailureText>): FailureText => ({ type: '', message: '', text: '', ...facts });
 
-describe('failure groups', () => {
+describe('the grouping of failures', () => {
   for (const [text, normal] of messages) {
     it(`reads "${text.slice(0, 40)}" as "${normal}" [F18]`, () => assert.equal(normalise(text), normal));
   }
@@ -83,7 +83,7 @@ describe('failure groups', () => {
     it(`finds the frames of ${language} [F18]`, () => assert.deepEqual(topFrames(text), frames));
   }
 
-  it('is the same group on another machine, at another time and line, and another elsewhere [F18]', () => {
+  it('finds one group on another machine, at another time and line, and another one elsewhere [F18]', () => {
     const at = (folder: string, line: number, fn = 'add') =>
       groupFailure(
         aFailure({
@@ -98,7 +98,7 @@ describe('failure groups', () => {
     assert.notEqual(other.key, groupFailure(aFailure({ type: 'AssertionError', message: 'took 1 ms' })).key);
   });
 
-  it('summarises in one line [F19]', () => {
+  it('summarises a failure in one line [F19]', () => {
     const summary = (facts: Partial<FailureText>) => groupFailure(aFailure(facts)).summary;
     assert.equal(
       summary({ type: 'java.lang.AssertionError', message: 'expected 1\nbut was 2' }),
@@ -178,7 +178,7 @@ const harmless = [
   'Secrets: none',
 ];
 
-describe('secrets in failure texts', () => {
+describe('the mask of secrets in failure texts', () => {
   for (const [text, masked] of secrets) {
     it(`masks ${masked.split('\n')[0]} [F20]`, () => assert.equal(maskSecrets(text), masked));
   }

@@ -114,7 +114,7 @@ describe('a failure is not waived', () => {
     );
   });
 
-  it('[V50] where the results of the last pass are not whole, or none: they say nothing about what is missing', () => {
+  it('[V50] where the last pass has no whole results: then no test can be called missing', () => {
     const reason = 'The results of the last pass of this check are not whole: there is nothing to compare with.';
     assert.deepEqual(pick(judge({ lastPass: { ...LAST_PASS, isWhole: false, testNos: [] } })), ['denied', reason]);
     assert.deepEqual(pick(judge({ lastPass: { ...LAST_PASS, testNos: [] } })), ['denied', reason]);
@@ -173,7 +173,7 @@ describe('a failing test is no excuse', () => {
     assert.equal(why({}, { quarantine: byPerson(AFTER) }), late);
   });
 
-  it('[V52] where nobody knows it', () => {
+  it('[V52] where it is not known', () => {
     const judged = judge({ tests: new Map() });
     assert.deepEqual([judged.kind, judged.tests[0]?.why], ['denied', 'It is not known.']);
   });

@@ -183,7 +183,7 @@ describe('failure count', () => {
     assert.equal(story.status, 'FLAKY');
   });
 
-  it('does not add up what is too far apart [F47]', () => {
+  it('does not add up failures that are too far apart [F47]', () => {
     assert.equal(new Story(count()).play({ runs: '--' }).play({ runs: '-', hours: 10 }).status, 'HEALTHY');
   });
 

@@ -16,7 +16,7 @@ describe('an outage', () => {
     assert.ok(isOutage(share(950), RELATIVE, many(share(800))), 'nearly all of what usually passes');
   });
 
-  it('is one also where nothing is known of what is usual [F17]', () => {
+  it('is one also where no earlier upload says how many failures are usual [F17]', () => {
     assert.ok(isOutage(share(400), RELATIVE, []));
   });
 
@@ -40,7 +40,7 @@ describe('an outage', () => {
     assert.ok(!isOutage(share(0, 0), protection, []));
   });
 
-  it('is none where nobody wants to know [F17]', () => {
+  it('is none where its detection is disabled [F17]', () => {
     assert.ok(!isOutage(share(1_000), { isEnabled: false, threshold: null }, []));
     assert.ok(!isOutage(share(1_000), { isEnabled: false, threshold: 0.8 }, []));
   });

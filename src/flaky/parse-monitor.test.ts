@@ -79,12 +79,12 @@ const refused: readonly (readonly [string, unknown, readonly string[]])[] = [
   ],
 ];
 
-describe('monitors on the wire', () => {
+describe('the parser of monitors', () => {
   for (const [name, input, problems] of refused) {
     it(`refuses ${name}, with a sentence [F8] [F43]`, () => assert.deepEqual(problemsOf(input), problems));
   }
 
-  it('fills in what is not said [F8]', () => {
+  it('fills in defaults [F8]', () => {
     const parsed = parseMonitor({ type: 'failure_rate', action: FLAKY, parameters: RATE }, GIVEN);
     assert.deepEqual(parsed, {
       kind: 'monitor',
@@ -112,7 +112,7 @@ describe('monitors on the wire', () => {
     });
   });
 
-  it('seeds five monitors, each of which the wire can say [F7]', () => {
+  it('reads all five monitors of a new repository [F7]', () => {
     const ids = ['s1', 's2', 's3', 's4', 's5'];
     const seeds = seedMonitors(() => ids.shift() ?? '', 5);
     assert.deepEqual(

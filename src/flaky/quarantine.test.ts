@@ -35,7 +35,7 @@ describe('quarantine', () => {
     });
   }
 
-  it('knows runs that blocked somebody', () => {
+  it('a failing run of an unhealthy test blocks, unless the test is quarantined', () => {
     assert.ok(isBlockingRun('FAILURE', { status: 'FLAKY', isQuarantined: false }));
     assert.ok(!isBlockingRun('FAILURE', { status: 'FLAKY', isQuarantined: true }));
     assert.ok(!isBlockingRun('FAILURE', { status: 'HEALTHY', isQuarantined: false }));

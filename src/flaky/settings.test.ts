@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { defaultMonitors, findTicketUrl, isTicketTemplate } from './settings.ts';
 
-it('the monitors of a repository that nobody changed are the same whenever they are asked for', () => {
+it('the default monitors of a repository are the same each time they are made', () => {
   const monitors = defaultMonitors('repository-1', 7);
   assert.deepEqual(monitors, defaultMonitors('repository-1', 7));
   assert.equal(new Set(monitors.map(({ id }) => id)).size, 5);
@@ -30,7 +30,7 @@ describe('the address of a ticket', () => {
     ['https://tickets.test/"onload', TEMPLATE, undefined],
     ['', TEMPLATE, undefined],
   ] as const) {
-    it(`of ${ticket} ${template === null ? 'without' : 'with'} a template [F26]`, () => {
+    it(`is found for ${ticket} ${template === null ? 'without' : 'with'} a template, or refused [F26]`, () => {
       assert.equal(findTicketUrl(ticket, template), expected);
     });
   }

@@ -28,7 +28,7 @@ test('answers are the same however they are cut into chunks', () => {
   }
 });
 
-test('of a huge object only the beginning is kept', () => {
+test('a huge object is kept only up to its first 256 KiB', () => {
   const size = 3_000_000;
   const bytes = Buffer.concat([
     Buffer.from(`${SHA} commit ${size}\n`),
@@ -40,7 +40,7 @@ test('of a huge object only the beginning is kept', () => {
   assert.equal(next?.kind, 'none');
 });
 
-test('an answer nobody knows is not guessed at', () => {
+test('an unknown answer is an error', () => {
   assert.throws(() => new CatFileReader().read(Buffer.from('hello\n')));
   assert.throws(() => new CatFileReader().read(Buffer.alloc(10_000, 'x')));
 });

@@ -17,7 +17,7 @@ test('a commit is read', () => {
   assert.deepEqual(commit, { sha: SHA, tree: TREE, author: 'Ada L', message: 'Title\n\nauthor Not Me <x>\n' });
 });
 
-test('the commit says what it is written in', () => {
+test('a commit is decoded in the encoding that its header names', () => {
   const latin1 = Buffer.from(`tree ${TREE}\nauthor J\xf6rg <a@b> 1 +0000\nencoding ISO-8859-1\n\nf\xfcr`, 'latin1');
   assert.deepEqual([parse(latin1).author, parse(latin1).message], ['Jörg', 'für']);
 });
@@ -37,7 +37,7 @@ test('odd and damaged commits give what they have', () => {
   assert.deepEqual(parse(''), { sha: SHA, tree: '', author: '', message: '' });
 });
 
-test('a commit can be made again from what is read of it', () => {
+test('a commit can be written again, byte for byte, from its parsed form', () => {
   const text = `tree ${TREE}\nparent ${SHA}\nparent ${TREE}\nauthor J\xf6 <j@x> 5 -0330\ncommitter S <s@x> 1 +0000\nencoding ISO-8859-1\n\nf\xfcr\n`;
   const stored = parseStoredCommit(SHA, Buffer.from(text, 'latin1'));
   assert.deepEqual([stored.parents, stored.authorName], [[SHA, TREE], 'Jö <j@x>']);

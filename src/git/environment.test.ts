@@ -10,7 +10,7 @@ const FOREIGN = {
   GIT_ASKPASS: '/ask',
 };
 
-test('git learns nothing of the server but what it needs', (context) => {
+test('git gets no variables of the server but those it needs', (context) => {
   const before = { ...process.env };
   context.after(() => {
     for (const name of Object.keys(FOREIGN)) delete process.env[name];

@@ -55,7 +55,7 @@ describe('a remote over http with a token', () => {
     return createTested(context).open({ id: 'app', location: locationOf(more) });
   }
 
-  test('only what is asked for is copied [G1]', LIMIT, async (context) => {
+  test('a fetch copies only the refs that it names [G1]', LIMIT, async (context) => {
     const repository = await open(context);
     const other = await world.commit('other', { files: { o: 'o\n' } });
     const pull = await world.openPullRequest('main', { files: { b: 'b\n' } });
@@ -70,7 +70,7 @@ describe('a remote over http with a token', () => {
   });
 
   test(
-    'a commit is copied by its name, and one that nobody has is not there afterwards [G107]',
+    'a commit is copied by its name, and one that the remote lacks is not there afterwards [G107]',
     LIMIT,
     async (context) => {
       const repository = await open(context);
@@ -136,7 +136,7 @@ describe('a remote over http with a token', () => {
       assert.equal(parseRefs(text), undefined, text);
   });
 
-  test('a focused repository refreshes what it is about [G1]', LIMIT, async (context) => {
+  test('a focused repository refreshes its own refs [G1]', LIMIT, async (context) => {
     const repository = await open(context);
     const focused = repository.focus(['refs/heads/main']);
     for (const content of ['1\n', '2\n']) {
@@ -306,7 +306,7 @@ describe('a remote over http with a token', () => {
     });
   });
 
-  test('pull requests that nobody asks for leave the copy [G107]', LIMIT, async (context) => {
+  test('fetched pull requests that were not used for an hour leave the copy [G107]', LIMIT, async (context) => {
     let now = Date.UTC(2025, 0, 1);
     const git = createGit({ directory: join(world.folder, 'kept'), clock: { now: () => now } });
     context.after(() => git.close());

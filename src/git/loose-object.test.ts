@@ -36,7 +36,7 @@ for (const objectFormat of ['sha1', 'sha256']) {
     const leftovers = () =>
       (readdirSync(store.objectsDir, { recursive: true }) as string[]).filter((name) => name.includes('tmp_obj'));
 
-    test('they are what git would have written, whatever is in them', async () => {
+    test('they are those of git, byte for byte, with any content', async () => {
       const messages = [
         '',
         '\n',

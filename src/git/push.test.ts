@@ -17,7 +17,7 @@ test('the slower of two pushes looks again', () => {
   }
 });
 
-test('a no of the remote is passed on in its words', () => {
+test('a refusal of the remote is passed on in its words', () => {
   for (const summary of ['[remote rejected] (pre-receive hook declined)', '[remote rejected] (protected branch)']) {
     assert.deepEqual(rejected(summary), { kind: 'refused', detail: `Git could not push to the remote: ${summary}.` });
   }
@@ -31,7 +31,7 @@ test('a no of the remote is passed on in its words', () => {
   assert.equal(rejected('[remote rejected] (failed to update ref)', stderr).kind, 'refused');
 });
 
-test('without a word about the ref nothing is known', () => {
+test('a push without an answer about the ref is a fault, neither landed nor refused', () => {
   const stderr = 'fatal: Could not read from remote repository.\n';
   assert.throws(() => answerOf('', stderr), /FORGE_UNAVAILABLE: .*Could not read from remote repository\.$/);
   assert.throws(() => rejected('[remote failure] (remote failed to report status)', stderr), /FORGE_UNAVAILABLE/);

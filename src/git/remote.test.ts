@@ -103,7 +103,7 @@ describe('a remote that falls silent', () => {
     assert.ok(!pids.some(hasEnded));
   });
 
-  test('it is told apart from one that was never copied', LIMIT, async (context) => {
+  test('a copied remote that falls silent is a fault that says so', LIMIT, async (context) => {
     await useFakeSsh(context, world.folder);
     const first = open(context);
     const location = { kind: 'url', url: `git@example.test:${world.path}` } as const;

@@ -54,7 +54,7 @@ describe('the page behind a link to a test', () => {
     }
   });
 
-  test('and that of the settings need no token, and are for names of organizations only [A26]', async () => {
+  test('and the page of the settings need no token, and are for names of organizations only [A26]', async () => {
     assert.match(await read('/acme/settings'), /sluice token create --name ci --scope upload --expires 90d/);
     for (const org of ['v1', 'docs', 'a%20b', '-']) {
       assert.equal((await world.server.inject(`/${org}/settings`)).statusCode, 404, org);

@@ -27,7 +27,7 @@ describe('the OpenAPI document', () => {
     assert.equal(new Set(DESCRIBED.map(({ name }) => name)).size, OPERATIONS.length);
   });
 
-  test('says of every operation what it does, for whom, and how it answers', () => {
+  test('has the purpose, the scope and the answers of every operation', () => {
     const tags = new Set(DOCUMENT.tags.map((tag) => tag.name));
     for (const { operation, name } of DESCRIBED) {
       assert.ok(operation.summary.length > 0 && !operation.summary.endsWith('.'), `${name}: summary`);

@@ -7,7 +7,7 @@ import { HttpProblem } from './core/problem.ts';
 import { JsonScan } from './json-scan.ts';
 import { ParseTurns, parseJson } from './read-json.ts';
 
-describe('parsing bodies', () => {
+describe('the parser of bodies', () => {
   it('parses a small one at once, and large ones one after the other with others in between [H15]', async () => {
     const turns = new ParseTurns();
     const seen: string[] = [];

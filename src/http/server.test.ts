@@ -141,7 +141,7 @@ describe('headers for browsers', () => {
     '/acme/settings',
   ];
   for (const url of [...PAGES, '/', '/healthz', '/readyz', '/openapi.json', '/nothing', '/v1/%zz', '/v1/getQueue']) {
-    test(`${url} is taken for nothing but what it says it is, and names the version [H18] [H41]`, async () => {
+    test(`${url} has a header against type sniffing, and one that names the version [H18] [H41]`, async () => {
       const { headers } = await world.server.inject(url);
       assert.equal(headers['x-content-type-options'], 'nosniff');
       assert.match(String(headers['sluice-version']), /^\S+$/);

@@ -107,7 +107,7 @@ describe('POST /webhooks/github', () => {
     assert.deepEqual(await world.waiting(), ['branch']);
   });
 
-  test('a webhook is read by the forge of its address, whatever secret fits [G30] [G159]', async (t) => {
+  test('a webhook is read by the forge of its address alone, though its signature fits another [G30] [G159]', async (t) => {
     const world = await createWorld(t);
     const headers = { 'content-type': 'application/json', 'x-github-event': 'push', ...signed(PUSH) };
     const statusAt = async (path: string) =>
@@ -237,7 +237,7 @@ describe('POST /webhooks/github', () => {
     assert.deepEqual(new Set(await world.waiting()), new Set(['access', 'pull_request', 'rules']));
   });
 
-  test('only POST, and no token', async (t) => {
+  test('another method than POST is refused with 405', async (t) => {
     const world = await createWorld(t);
     const response = await fetch(world.url, { headers: { connection: 'close' } });
     assert.equal(response.status, 405);

@@ -156,7 +156,7 @@ describe('bad reports', () => {
     assert.match(messages(report), /The test case a has no end/);
   });
 
-  it('a truncated file gives what was complete [J11]', () => {
+  it('a truncated file gives its complete cases [J11]', () => {
     const report = readReport(
       '<testsuites><testsuite name="s" tests="3">\n<testcase name="a"/>\n<testcase name="b"><failure mess',
     );
@@ -204,7 +204,7 @@ describe('bad reports', () => {
     assert.deepEqual(report.summary.issues, []);
   });
 
-  it('character references of all kinds [J7]', () => {
+  it('character references of all kinds are read [J7]', () => {
     const report = readReport(
       suite(`<testcase name='&#65;&#x42;&#039;&#0034;&#128512;&#x1F600;&#X43;&#60;&#38;&#xD800;&#99999999;'/>`),
     );

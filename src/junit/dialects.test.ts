@@ -10,10 +10,10 @@ const REPORTS = readdirSync(FOLDER)
   .map((name) => name.slice(0, -'.xml'.length));
 
 describe('reports of test frameworks [J1]', () => {
-  it('are there', () => assert.ok(REPORTS.length >= 20));
+  it('are at least twenty', () => assert.ok(REPORTS.length >= 20));
 
   for (const report of REPORTS) {
-    it(`${report} is read as written down`, () => {
+    it(`${report} is read as its expected text says`, () => {
       const expected = readFileSync(new URL(`${report}.expected.txt`, FOLDER), 'utf8');
       assert.equal(describeReport(readFileSync(new URL(`${report}.xml`, FOLDER), 'utf8')), expected);
     });

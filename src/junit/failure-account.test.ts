@@ -102,7 +102,7 @@ describe('every failure of a report belongs to a failing test, or the report is 
     );
   });
 
-  it('a file of another format is refused, whatever its cases are called [J21]', () => {
+  it('a file of another format is refused, also where its elements have names of JUnit [J21]', () => {
     const boost =
       '<TestLog><TestSuite name="s"><TestCase name="a"><FatalError>no</FatalError></TestCase></TestSuite></TestLog>';
     const catch2 =

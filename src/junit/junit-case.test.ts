@@ -24,7 +24,7 @@ describe('paths of reports [U51] [U44]', () => {
     assert.deepEqual(read(report('C:\\agent\\app', '\\'), 'C:\\agent\\app'), RELATIVE);
   });
 
-  it('stay as they are outside of it, and where nobody says where it is', () => {
+  it('stay as they are outside of it, and where the folder is unknown', () => {
     const whole = read(report('/builds/agent-1/app'), null);
     assert.equal(whole[0]?.[0], '/builds/agent-1/app/tests/CartTest.php');
     for (const root of ['', '/', '/builds/agent-1/ap', '/elsewhere']) {

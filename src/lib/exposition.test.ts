@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { formatExposition, toHistogramSample } from './exposition.ts';
 
-it('writes gauges and histograms, labels escaped [M1]', () => {
+it('an exposition has gauges and histograms, with labels escaped [M1]', () => {
   const text = formatExposition([
     { type: 'gauge', name: 'a', help: 'A\nB', samples: [{ labels: { x: 'q"\\\n' }, value: 3 }] },
     {
@@ -31,7 +31,7 @@ it('writes gauges and histograms, labels escaped [M1]', () => {
   );
 });
 
-it('leaves out the buckets of a snapshot that say nothing, and keeps every quantile [M12]', () => {
+it('an exposition leaves out the buckets of a snapshot that say nothing, and keeps every quantile [M12]', () => {
   const bounds = [1, 2, 3, 4, 5, 6];
   const shown = (values: readonly number[]) => {
     const samples = [toHistogramSample({}, bounds, values)];

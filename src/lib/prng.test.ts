@@ -13,7 +13,7 @@ describe('prng', () => {
     assert.ok(firsts.size > 1_990);
   });
 
-  it('spreads evenly, whatever is asked of it', () => {
+  it('spreads integers, chances and fractions evenly', () => {
     const prng = new Prng('even');
     const counts = new Map<number, number>();
     for (let round = 0; round < 60_000; round += 1) {

@@ -71,7 +71,7 @@ describe('the optimistic window', () => {
 });
 
 describe('measures', () => {
-  it('are computed from when what landed', () => {
+  it('are computed from the times of landings', () => {
     const played = { workload: FOUR, outcome: runSerial(FOUR) };
     assert.deepEqual(measure([played]), {
       pullRequests: 4,
@@ -110,7 +110,7 @@ describe('measures', () => {
     assert.equal(score(needy, [2, 1], []), '0 1');
   });
 
-  it('compares runs with the entropy of the failures', () => {
+  it('have the entropy of the failures', () => {
     assert.equal(entropyOf(0.5), 1);
     assert.equal(entropyOf(0.05).toFixed(3), '0.286');
     assert.deepEqual([entropyOf(0), entropyOf(1)], [0, 0]);

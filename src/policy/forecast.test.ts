@@ -57,7 +57,7 @@ const VARIANTS: readonly Partial<QueueSettings>[] = [
 ];
 
 describe('a forecast', () => {
-  it('goes on from what is under way, one slot after the other [Z2] [Z3]', () => {
+  it('goes on from the runs under way, one slot after the other [Z2] [Z3]', () => {
     const told = forecast(workloadOf([{}, {}, {}]), { after: 4, settings: { concurrency: 1 } });
     assert.match(tell(told), /^1@10\/10 2@20\/\d+ 3@30\/\d+$/);
     assert.equal(told.samples, 40);

@@ -74,7 +74,7 @@ describe('durations of runs', () => {
     assert.ok(drawFor([1, 7], past, { elapsedMs: 350 }) > 350, 'one that is under way');
   });
 
-  it('are now and then longer than all that were seen, if there were many [Z3]', () => {
+  it('are now and then longer than all observed ones, if there were many [Z3]', () => {
     const draw = (past: readonly PastRun[]) =>
       Array.from({ length: 4_000 }, (_, seed) => drawFor([100_000], past, { seed }));
     const many = draw(times(40, (at) => run(100 + 5 * at)));

@@ -49,7 +49,7 @@ const ADAPTIVE: readonly Partial<QueueSettings>[] = [
 ];
 
 describe('Sluice in the simulator', () => {
-  it('lands what passes, removes what is broken, and tests again what stood behind it', () => {
+  it('lands passing changes, removes broken ones, and tests again the changes behind them', () => {
     const workload = workloadOf([{}, { isBroken: true }, { conflictsWith: 1 }, {}]);
     const outcome = runSluice(workload, settings({ concurrency: 4 }));
     assert.equal(tell(outcome.landedAt), '1@10 4@20');

@@ -6,7 +6,7 @@ const replay = (runCost: number | undefined, runsPerDecided: number, p50Minutes:
   ...{ runCost, runsPerDecided, ciHours: 1, p50Minutes, p95Minutes },
 });
 
-it('advises what is better in one respect and worse in none, else to keep the settings [K27]', () => {
+it('advice names settings that are better in one respect and worse in none, else to keep the present ones [K27]', () => {
   const present = replay(undefined, 1.1, 10, 30);
   const slower = replay(16, 0.3, 10, 40);
   const good = replay(4, 0.8, 10, 29);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { batchText } from './batch.ts';
 
-test('what happens to a batch is one sentence about all of them [X54]', () => {
+test('a message about a batch is one sentence about all its pull requests [X54]', () => {
   const say = (word: string, more: object = {}) => batchText({ word, prNumbers: [4, 5, 6], branch: 'main', ...more });
   const checks = ['test', 'lint'];
   assert.deepEqual(

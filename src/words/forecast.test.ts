@@ -23,7 +23,7 @@ describe('the words of a forecast', () => {
     });
   }
 
-  it('says why there is none [Z7]', () => {
+  it('say why there is none [Z7]', () => {
     const queue = createQueue('main', DEFAULT_SETTINGS, 'PAUSED');
     assert.match(unforeseeableText(queue) ?? '', /is paused/);
     const ending = { ...queue, stateChange: { by: 'ada', at: 0, until: 9 }, head: undefined };

@@ -26,7 +26,7 @@ function tell(given: string, name: string, priority?: string): string {
   );
 }
 
-describe('a submission is told of before it is made', () => {
+describe('the preview of a submission', () => {
   const AGAIN = 'If it has to be tested again, its new priority counts. No run is interrupted.';
   for (const [given, name, expected] of [
     [
@@ -40,18 +40,18 @@ describe('a submission is told of before it is made', () => {
     ['submit A urgent', 'A', 'Nothing changes: it is in the queue exactly so.'],
     ['pause', 'A', /^It does not start yet\. The queue has been paused .* starts, it goes ahead of the others\.$/],
   ] as const) {
-    it(`that makes ${name} urgent after "${given}" [O18]`, () => {
+    it(`tells the effect of making ${name} urgent after "${given}" [O18]`, () => {
       const told = tell(given, name);
       if (typeof expected === 'string') assert.equal(told, expected);
       else assert.match(told, expected);
     });
   }
 
-  it('without a priority, and behind others that fill the slots [O18]', () => {
+  it('tells how many stay ahead of a submission without a priority [O18]', () => {
     assert.equal(tell('submit A B C D', 'E', 'medium'), 'It waits: 4 pull requests stay ahead of it.');
   });
 
-  it('of which exactly that happens, after any history [O18]', () => {
+  it('tells exactly the effect that the submission has, after any history [O18]', () => {
     const history = fc.array(act, { minLength: 1, maxLength: 60, size: 'max' });
     fc.assert(
       fc.property(settings, history, fc.constantFrom('A', 'B', 'C', 'Z'), (chosen, acts, name) => {
@@ -75,7 +75,7 @@ describe('a submission is told of before it is made', () => {
 });
 
 describe('the timeline of an urgent pull request', () => {
-  it('says of its own run what it is for, and names it to the others alone [O19]', () => {
+  it('says that its own urgency ended its run, and only the others read its number [O19]', () => {
     const freezes = [
       {
         name: 'fair',

@@ -72,7 +72,7 @@ function steady(text: string): string {
     .trimEnd();
 }
 
-it('is what people are told [G45] [G46] [E22] [E23] [E24] [E25] [E33] [E34] [Q10]', async () => {
+it('the texts for people in every situation are those of situations.md [G45] [G46] [E22] [E23] [E24] [E25] [E33] [E34] [Q10]', async () => {
   const book = new Book();
   await tellOfOneThatLands(book);
   await tellOfSilence(book);

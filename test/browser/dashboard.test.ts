@@ -160,7 +160,7 @@ describe('the dashboard', () => {
     await stranger.page.close();
   });
 
-  story('tells times by the clock of the server, whatever that of the browser says', async (t) => {
+  story('tells times by the clock of the server, also where that of the browser is an hour behind', async (t) => {
     const { page, context } = await browser.open();
     t.after(() => context.close());
     await page.clock.install({ time: Date.now() - 3_600_000 });

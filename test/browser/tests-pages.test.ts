@@ -21,7 +21,7 @@ interface Listed {
   }[];
 }
 
-describe('the pages of tests', () => {
+describe('the dashboard of tests', () => {
   const browser = useBrowser();
   let server: TestServer;
   let world: ReturnType<typeof createWorld>;
@@ -150,7 +150,7 @@ describe('the pages of tests', () => {
     await page.close();
   });
 
-  story('says what is wrong with an upload, and takes one back', async (t) => {
+  story('shows the errors of an upload, and takes one back', async (t) => {
     const page = await open(t, pathOf('uploads'));
     const broken = page.getByRole('listitem').filter({ hasText: 'lint' });
     await broken.getByText('Error:').first().waitFor();

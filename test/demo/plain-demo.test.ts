@@ -63,7 +63,7 @@ describe('the story', () => {
     assert.deepEqual(STORY.slice(-later.length), later);
   });
 
-  it('lets those meet that have to: the flaky one nobody, the urgent one those it interrupts', () => {
+  it('gives the urgent pull request targets of those it interrupts, and the flaky one targets of its own', () => {
     const targets = new Map(STORY.map((one) => [one.number, targetsOf(one).join()]));
     assert.deepEqual([...targets.values()].join(' '), 'shipping shipping cart cart cart tax tax report tax currency');
     const urgent = STORY.findIndex(({ isUrgent }) => isUrgent);
@@ -82,7 +82,7 @@ describe('the people of the story', () => {
     assert.equal(isOver(waiting), false);
   });
 
-  it('submit what a flaky test failed again, once', () => {
+  it('submit a pull request that a flaky test failed again, once', () => {
     const failed = [...SUBMITTED, 'FAILED TEST_RUN_REQUIRED_STATUS_FAILED smoke'];
     const once = replace(record(10, failed));
     assert.deepEqual(namesOf(once), ['submit_again 10']);
@@ -104,7 +104,7 @@ describe('the verdict', () => {
     assert.deepEqual(findSurprises(TOLD), []);
   });
 
-  it('names what did not', () => {
+  it('names each pull request that ended otherwise', () => {
     const landed = record(7, [...SUBMITTED, 'MERGED MERGE_GRAPH_MERGE']);
     assert.deepEqual(findSurprises(replace(landed)), [
       '#7 should have been removed with TEST_RUN_REQUIRED_STATUS_FAILED, but is MERGED: NOT_READY (API_REQUESTED), PENDING (MERGE_ITEM_NOW_READY), MERGED (MERGE_GRAPH_MERGE).',
@@ -139,7 +139,7 @@ describe('the summary', () => {
     assert.match(lines[10] ?? '', /^#10 .* landed /);
   });
 
-  it('tells what is missing, and what did not end', () => {
+  it('names pull requests that were not submitted, and those that did not end', () => {
     const lines = formatOutcomes([record(1, [...SUBMITTED, 'TESTING'])], undefined).split('\n');
     assert.match(stripVTControlCharacters(lines[1] ?? ''), /^ #1 .* TESTING +4\.0 s/);
     assert.match(stripVTControlCharacters(lines[2] ?? ''), /^ #2 .* not submitted +-$/);

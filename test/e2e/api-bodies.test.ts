@@ -255,7 +255,7 @@ describe('bodies', () => {
         await queue.getQueue();
       });
 
-      test(`${encoding}: a client that goes away in the middle harms nobody`, async () => {
+      test(`${encoding}: a client that goes away in the middle does not disturb others`, async () => {
         for (const sent of [10, Math.floor(bomb.length / 2), bomb.length - 1]) {
           const connection = await raw();
           connection.write(head('/v1/getQueue', json({ ...headers, 'content-length': bomb.length })));
@@ -382,7 +382,7 @@ describe('bodies', () => {
       );
     });
 
-    test('a connection that is opened and left alone harms nobody', async () => {
+    test('idle connections do not disturb others', async () => {
       const idle = await Promise.all(Array.from({ length: 200 }, () => raw()));
       assert.equal(idle.length, 200);
       await queue.getQueue();

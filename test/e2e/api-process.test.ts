@@ -13,7 +13,7 @@ const OTHER_TOKEN = 'an-administrator-token-2';
 
 describe('the process', { concurrency: 2 }, () => {
   describe('starting', () => {
-    test('the first start prints an admin token and keeps it for its owner alone; the second does neither; a link only on a terminal [A6] [A18] [A39]', async () => {
+    test('only the first start prints the admin token; its file is for the owner alone, and a link for terminals [A6] [A18] [A39]', async () => {
       const SLUICE_DATA = await makeFolder();
       const first = await startServer({ SLUICE_DATA });
       assert.ok(first.output.out.includes(first.token));
@@ -201,7 +201,7 @@ describe('the process', { concurrency: 2 }, () => {
       await slow.closed();
     });
 
-    test('SIGTERM stops it although nobody reads its log any more', async () => {
+    test('SIGTERM stops it although the readers of its log are gone', async () => {
       const server = await startServer({ SLUICE_LOG_LEVEL: 'info' });
       server.child.stdout?.destroy();
       server.child.stderr?.destroy();

@@ -55,7 +55,7 @@ describe('reportCheck [C13]', { concurrency: 4 }, () => {
     });
   }
 
-  test('the words of commit statuses: pending is QUEUED', async () => {
+  test('the status pending of commit statuses is taken as QUEUED', async () => {
     const { ci, run } = await underTest();
     const answer = await ci.report(run, '', { status: 'pending', conclusion: undefined });
     assert.equal(answer.checkSuites[0]?.checkRuns[0]?.status, 'QUEUED');
@@ -75,7 +75,7 @@ describe('reportCheck [C13]', { concurrency: 4 }, () => {
     }
   });
 
-  test('the same over /trunk/v1, in lower case but for the checks [H9]', async () => {
+  test('/trunk/v1 answers the same, in lower case but for the checks [H9]', async () => {
     const { queue, run } = await underTest();
     const body = { repo: queue.repo, testRunId: run.testRunId, ...done, conclusion: 'failure' };
     const answer = await world.server.trunk.ok<CandidateView>('reportCheck', body);
@@ -179,7 +179,7 @@ describe('reportCheck [C13]', { concurrency: 4 }, () => {
     ['both names', { sha: 'ab'.repeat(20) }, ''],
     ['neither name', { testRunId: undefined }, ''],
   ];
-  test('says what is wrong with a report', async () => {
+  test('refuses a bad report with the path of the wrong field', async () => {
     const { queue, ci, run } = await underTest();
     for (const [what, more, path] of BAD) {
       const body = { repo: queue.repo, testRunId: run.testRunId, ...done, ...more };

@@ -24,7 +24,7 @@ describe('events around the queue', { concurrency: 4 }, () => {
     await assertLanded(queue, await queue.ci.untilState(a, 'MERGED'));
   });
 
-  test('a draining queue lands what is in it [L5] [Q3]', async () => {
+  test('a draining queue lands its entries [L5] [Q3]', async () => {
     const queue = await aQueue();
     const [a] = (await queue.submitAll(1)) as [number];
     await queue.update({ state: 'DRAINING' });

@@ -91,7 +91,7 @@ describe('testing and landing in single mode', { concurrency: 4 }, () => {
     assert.deepEqual(subjects, ['Begin', 'Change 1', 'Change 2', 'Change 3', 'Change 4']);
   });
 
-  test('B fails: it leaves with the check once A has passed, and what was on it is tested again [V4] [V5] [C5]', async () => {
+  test('a failed entry leaves once those ahead have passed, and those behind are tested again [V4] [V5] [C5]', async () => {
     const queue = await aQueue({ concurrency: 4 });
     const [a, b, c, d] = (await queue.submitAll(4)) as [number, number, number, number];
     const runs = await queue.ci.untilRuns([`${a}`, `${b} on ${a}`, `${c} on ${a},${b}`, `${d} on ${a},${b},${c}`]);

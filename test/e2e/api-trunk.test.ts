@@ -91,7 +91,7 @@ describe('the same API over /trunk/v1', () => {
     });
   }
 
-  test('getQueue leaves out what is not ready [H25]', async () => {
+  test('getQueue leaves out entries that are not ready [H25]', async () => {
     const queue = await aQueue();
     const [ready, waiting] = [await queue.openPullRequest(), await queue.openPullRequest()];
     await queue.submit(ready);
@@ -116,7 +116,7 @@ describe('the same API over /trunk/v1', () => {
     await trunk.refused('409 QUEUE_ALREADY_EXISTS', 'createQueue', queue.ref);
   });
 
-  test('setImpactedTargets as the uploaders send it: a string for a number, a blank fork header [H23]', async () => {
+  test('setImpactedTargets takes a string for a number and a blank fork header, as uploaders send it [H23]', async () => {
     const queue = await aQueue({ mode: 'parallel' });
     const number = await queue.openPullRequest();
     const body = {
@@ -133,7 +133,7 @@ describe('the same API over /trunk/v1', () => {
     assert.equal('state' in (JSON.parse(answer.text) as object), false);
   });
 
-  test('listPullRequests, getSubmittedPullRequests, testing details and results, restart', async () => {
+  test('lists of pull requests, testing details, results and a restart read in lower snake case', async () => {
     const queue = await aQueue();
     const number = await queue.submitOne();
     const page = await trunk.ok<{ pullRequests: TrunkEntry[] }>('listPullRequests', { ...queue.ref, state: 'TESTING' });

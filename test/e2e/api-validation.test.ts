@@ -28,7 +28,7 @@ describe('bad input', () => {
 
   describe('a repository', () => {
     for (const field of ['host', 'owner', 'name']) {
-      test(`${field} missing or of another type`, async () => {
+      test(`${field} missing or of another type is refused`, async () => {
         for (const value of WRONG_TEXTS) {
           await refusedAt('getQueue', { ...queue.ref, repo: { ...queue.repo, [field]: value } }, `/repo/${field}`);
         }
@@ -57,14 +57,14 @@ describe('bad input', () => {
       ],
       name: ['a/b', '..', '.', 'a b', '-a', LONG, 'a\\b', 'a:b', 'a\tb', 'a?b'],
     })) {
-      test(`${field} with characters that a name does not have`, async () => {
+      test(`${field} with characters that a name does not have is refused`, async () => {
         for (const value of values) {
           await refusedAt('getQueue', { ...queue.ref, repo: { ...queue.repo, [field]: value } }, `/repo/${field}`);
         }
       });
     }
 
-    test('missing, null or not an object', async () => {
+    test('that is missing, null or not an object is refused', async () => {
       for (const repo of [undefined, null, 'local/acme/app', 7, []]) {
         const body = { ...queue.ref, repo };
         const problem = await queue.api.refused('400 VALIDATION_FAILED', 'getQueue', body);
@@ -90,7 +90,7 @@ describe('bad input', () => {
   });
 
   describe('a target branch', () => {
-    test('missing, of another type, too long or with control characters', async () => {
+    test('that is missing, of another type, too long or with control characters is refused', async () => {
       for (const targetBranch of [...WRONG_TEXTS, LONG, 'a\nb', 'a\u007f', '\u0001']) {
         await refusedAt('getQueue', { ...queue.ref, targetBranch }, '/targetBranch');
         await refusedAt('submitPullRequest', { ...queue.entry(number), targetBranch }, '/targetBranch');
@@ -144,7 +144,7 @@ describe('bad input', () => {
     {},
   ];
   for (const [operation, more] of PR_OPERATIONS) {
-    test(`${operation}: pr.number missing, of another type, negative, fractional or huge`, async () => {
+    test(`${operation} refuses a pr.number that is missing, of another type, negative, fractional or huge`, async () => {
       for (const wrong of WRONG_NUMBERS) {
         await refusedAt(operation, { ...queue.ref, ...more, pr: { number: wrong } }, '/pr/number');
       }
@@ -185,12 +185,12 @@ describe('bad input', () => {
       [undefined, null, 'all', 'SOME', 7, {}, [7], [null], ['x'.repeat(10_001)], [['a']]],
     ],
   ] as const) {
-    test(`${operation}: ${field} that does not fit`, async () => {
+    test(`${operation} refuses values of ${field} that do not fit`, async () => {
       for (const value of values) await refusedAt(operation, queue.entry(number, { [field]: value }), `/${field}`);
     });
   }
 
-  test('setImpactedTargets: pr.sha that is no commit id', async () => {
+  test('setImpactedTargets refuses a pr.sha that is no commit id', async () => {
     for (const sha of ['', 'abc', 'g'.repeat(40), 'a'.repeat(39), 'a'.repeat(41), 7, null, `${'a'.repeat(40)}\n`]) {
       await refusedAt('setImpactedTargets', { ...queue.ref, pr: { number, sha }, impactedTargets: [] }, '/pr/sha');
     }
@@ -215,7 +215,7 @@ describe('bad input', () => {
     ['listMergeQueueTestingResults', 'offset', [-1, 1.5, 1_000_001, '0']],
     ['getMergeQueueTestingDetails', 'testRunId', ['', 7, null, LONG]],
   ] as const) {
-    test(`${operation}: ${field} that does not fit`, async () => {
+    test(`${operation} refuses values of ${field} that do not fit`, async () => {
       const valid = operation === 'listMergeQueueTestingResults' ? { since: new Date().toISOString() } : {};
       for (const value of values) {
         const body = { ...queue.ref, ...valid, [field]: value };
@@ -248,7 +248,7 @@ describe('bad input', () => {
       junit: ['*.xml', [''], [7]],
     },
   })) {
-    test(`${operation}: every field that does not fit [H1]`, async () => {
+    test(`${operation} refuses every field that does not fit [H1]`, async () => {
       const valid = { name: 'x', scopes: ['read'], repo: queue.repo };
       for (const [field, values] of Object.entries(fields)) {
         for (const value of values) {
@@ -262,7 +262,7 @@ describe('bad input', () => {
     });
   }
 
-  test('a body that is JSON but no object', async () => {
+  test('a body that is JSON but no object is refused', async () => {
     for (const body of [null, true, 7, 'text', [], [{}]]) {
       for (const operation of [
         'getQueue',
@@ -412,7 +412,7 @@ describe('bad input', () => {
       ['GET', '%00'],
       ['DELETE', '../-/x'],
     ] as const) {
-      test(`${method} ${path || '/v1/'} is not found, whatever its body [H6]`, async () => {
+      test(`${method} ${path || '/v1/'} is not found, with any body [H6]`, async () => {
         problemOf(await queue.api.send(path, { method }), '404 ROUTE_NOT_FOUND');
         if (method === 'GET') return;
         for (const type of ['application/json', 'text/plain', 'nonsense']) {

@@ -70,7 +70,7 @@ describe('checks that misbehave', () => {
     await assertNothingLeft(fixture.server);
   });
 
-  it('one that never ends keeps nobody of another queue from landing [R6]', async () => {
+  it('one that never ends does not keep pull requests of another queue from landing [R6]', async () => {
     const stuck = await aQueue({ name: 'test', command: 'trap "" TERM; while :; do sleep 1; done' });
     const other = await aQueue({ name: 'test', command: 'true' });
     const number = await stuck.submitOne();

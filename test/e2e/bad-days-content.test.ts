@@ -148,7 +148,7 @@ describe('messages and people', () => {
   const fixture = useServer();
 
   for (const mergeMethod of ['MERGE_COMMIT', 'SQUASH', 'REBASE']) {
-    it(`land by ${mergeMethod}, whatever they hold [C15]`, async () => {
+    it(`of any bytes land by ${mergeMethod} [C15]`, async () => {
       const queue = onBadDays(await fixture.aQueue({ mergeMethod, requiredStatuses: [] }));
       const raws = [
         ...Object.entries(MESSAGES).map(([name, message]) => ({ name, message })),

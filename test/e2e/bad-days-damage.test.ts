@@ -156,7 +156,7 @@ describe('a damaged repository', () => {
     await assertLanded(queue, await queue.untilMerged(other));
   });
 
-  it('a pack that is lost: what it held is not taken for what is not there [C46] [E15]', async () => {
+  it('a pack that is lost: its objects are not taken for absent, and everything waits [C46] [E15]', async () => {
     const queue = await aQueue();
     const [number, other] = [await queue.openPullRequest(), await queue.openPullRequest()];
     await queue.submit(number);
@@ -206,7 +206,7 @@ describe('a damaged repository', () => {
     });
   }
 
-  it('a repository that is away: the same [C16] [E15]', async () => {
+  it('a repository that is away: everything waits, and says why [C16] [E15]', async () => {
     const queue = await aQueue();
     const number = await queue.submitOne();
     const run = await queue.ci.runOf(number);

@@ -50,7 +50,7 @@ describe('a small disk under the repository', { skip }, () => {
     await queue.git.git(['fsck', '--strict']);
   });
 
-  it('full while it should land: the same [C16] [E15]', async () => {
+  it('full while a candidate should land: it waits, says why, and lands when there is room [C16] [E15]', async () => {
     const { disk, queue } = await aQueue();
     const number = await queue.submitOne();
     const run = await queue.ci.runOf(number);
@@ -66,7 +66,7 @@ describe('a small disk under the repository', { skip }, () => {
     await queue.git.git(['fsck', '--strict']);
   });
 
-  it('read-only while it should be built and land: the same [C16] [E15]', async () => {
+  it('read-only while a candidate is built and lands: it waits, says why, and goes on [C16] [E15]', async () => {
     const { disk, queue } = await aQueue();
     const [one, two] = [await queue.openPullRequest(), await queue.openPullRequest()];
     await disk.setReadOnly(true);

@@ -41,7 +41,7 @@ describe('refs that others move', () => {
     await assertLanded(queue, await queue.untilMerged(number));
   });
 
-  it('a target forced back is what is tested on from then on [C6]', async () => {
+  it('a target forced back: candidates are tested on its new head [C6]', async () => {
     const queue = await aQueue();
     const number = await queue.openPullRequest();
     const old = await queue.git.git(['rev-parse', 'main']);

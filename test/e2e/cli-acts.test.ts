@@ -43,7 +43,7 @@ describe('an act', { timeout: 120_000 }, () => {
     assert.match(timeline?.[0]?.text ?? '', /asked to remove it while it landed, too late\.$/);
   });
 
-  it('that repeats what is so exits with 0 and a warning [W63]', async () => {
+  it('that changes nothing exits with 0 and a warning [W63]', async () => {
     const queue = await world.aQueue();
     const place = [nameOf(queue), 'main'];
     const number = await queue.submitOne();

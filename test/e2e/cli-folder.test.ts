@@ -79,7 +79,7 @@ describe('sluice in a clone', () => {
     }
   });
 
-  it('says what it found where it finds no repository, and no password [W22]', async () => {
+  it('names the remotes of the clone, without passwords, where it finds no repository [W22]', async () => {
     git('init', '--quiet', 'foreign');
     assert.match(await refused(['queue', 'show'], 'foreign'), /-R host\/owner\/name\. .* has no remote/);
     git('-C', 'foreign', 'remote', 'add', 'origin', 'https://ada:secret@github.com/ada/fork.git');

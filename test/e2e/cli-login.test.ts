@@ -56,7 +56,7 @@ describe('sluice login and logout', () => {
     assert.deepEqual(Object.keys(JSON.parse(json.out)), ['url', 'expiresAt']);
   });
 
-  it('keeps nothing where the server refuses the token, or nobody answers [W25]', async () => {
+  it('keeps nothing where the server refuses the token, or does not answer [W25]', async () => {
     const refused = await run(['login', url], { input: 'slc_wrong\n' });
     assert.equal(refused.code, 4);
     assert.match(refused.err, /The token came from the input/);
@@ -66,7 +66,7 @@ describe('sluice login and logout', () => {
     await assert.rejects(stat(hosts));
   });
 
-  it('keeps what it had beside a new login, and refuses a damaged file [W25]', async () => {
+  it('keeps earlier logins beside a new one, and refuses a damaged file [W25]', async () => {
     const file = join(world.server.dataFolder, 'admin-token');
     for (const address of [url, url.replace('127.0.0.1', 'localhost')]) {
       const { code, err } = await run(['login', address, '--token-file', file]);
@@ -100,7 +100,7 @@ describe('sluice login and logout', () => {
     assert.ok(err.endsWith(`chmod 600 ${hosts}\n`), err);
   });
 
-  it('finds the server of the data folder, whatever its port [W26]', async () => {
+  it('finds the server of the data folder on any port [W26]', async () => {
     const { code, out, err } = await run(['status'], { env: { SLUICE_DATA: world.server.dataFolder } });
     assert.equal(code, 0, err);
     assert.ok(out.includes(url), out);

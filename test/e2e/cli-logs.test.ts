@@ -78,7 +78,7 @@ describe('sluice logs [W3]', () => {
     assert.deepEqual(await logs(id), { code: 0, out: '== lint (SUCCESS)\nfine\n\n== unit (SUCCESS)\nok\n', err: '' });
   });
 
-  it('names the checks there are, and says what it does not know', async () => {
+  it('names the checks there are for an unknown one, and says that a test run is unknown', async () => {
     const { id } = await aCandidate({ lint: 'SUCCESS' });
     const unknown = await logs(id, 'units');
     assert.deepEqual([unknown.code, unknown.out], [1, '']);

@@ -57,7 +57,7 @@ describe('sluice upload [W5] [W6]', () => {
     readonly exitCode: number;
   }
 
-  it('uploads what it finds, knows by itself of what, and waits until it is processed', async () => {
+  it('uploads the reports of a folder with commit and branch, and waits until they are processed', async () => {
     write('reports/a.xml', report('adds', 'divides'));
     write('reports/large.xml', report(...Array.from({ length: 2_000 }, (_, index) => `test ${index}`)));
     const { code, out, err } = await upload(['reports', '--wait', '--json']);
@@ -165,7 +165,7 @@ describe('sluice upload [W5] [W6]', () => {
     assert.match(String(record?.['job_name']), /^unit on /);
   });
 
-  it('names what is wrong with a report', async () => {
+  it('names the error in a report', async () => {
     write('half.xml', report('adds', '!breaks').slice(0, -40));
     const { code, err } = await upload(['half.xml', '--wait']);
     assert.equal(code, 1, err);
@@ -230,7 +230,7 @@ describe('sluice upload [W5] [W6]', () => {
     }
   });
 
-  it('asks for what nobody says', async () => {
+  it('exits with 2 without a report, and outside of a checkout without a repository', async () => {
     const outside = await makeFolder();
     writeFileSync(join(outside, 'a.xml'), report('adds'));
     const { code, err } = await sluice(['upload', 'a.xml'], { env, cwd: outside });

@@ -235,7 +235,7 @@ describe('sluice against a server', () => {
       assert.match(await fails(2, targets('--all', '--none')), /exactly one/);
     });
 
-    it('ends silently when nobody reads on', async () => {
+    it('ends silently when the reader of its output is gone', async () => {
       const script = '{ "$0" "$1" queue show local/acme/app main --settings; echo "code $?" >&2; } | true';
       const closed = await runShell(script, env);
       assert.deepEqual(closed, { code: 0, out: '', err: 'code 0\n' });
@@ -443,7 +443,7 @@ describe('sluice without a good server', () => {
     }
   };
 
-  it('exits with 3 where nobody listens, and says how to start a server', async () => {
+  it('exits with 3 where no server listens, and says how to start one', async () => {
     let gone: Readonly<Record<string, string>> = {};
     await withServer(
       () => {},

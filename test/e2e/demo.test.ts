@@ -54,7 +54,7 @@ async function untilTesting({ child, output }: Demo): Promise<void> {
 }
 
 describe('sluice demo', () => {
-  it('ends as its story says, and main holds exactly what was tested and landed [W4] [W13] [L1] [L3]', {
+  it('ends as its story says, and main holds exactly the tested and landed commits [W4] [W13] [L1] [L3]', {
     timeout: PATIENCE_MS,
   }, async () => {
     const place = join(folder, "it's kept");
@@ -119,7 +119,7 @@ describe('sluice demo', () => {
     assert.ok((await readdir(made)).includes('shop.git'));
   });
 
-  it('says what is missing where there is no git', async () => {
+  it('exits with 3 where git is not installed, and says so', async () => {
     const { code, err } = await (await startDemo('no-git', [], folder)).exited;
     assert.equal(code, 3);
     assert.match(err, /^sluice: Git is not installed/);

@@ -20,7 +20,7 @@ const open = (t: TestContext, name: string, files: Readonly<Record<string, strin
 
 const LOGIN = { 'login https://sluice.acme.dev': 'login "$SLUICE_URL" < "$SLUICE_DATA/admin-token"' };
 
-describe('the pages by task', PATIENCE, () => {
+describe('the commands of the pages by task work', PATIENCE, () => {
   it('authors.md: submit, change your mind, follow', async (t) => {
     const { run, follow, untilState } = await open(t, 'authors', { slow: 'yes' });
     const page = 'docs/authors.md';
@@ -136,10 +136,10 @@ async function readTestRun(follow: Clone['follow']): Promise<string> {
   return /"verifiedByTestRun"[^}]*?"([\da-f-]{36})"/.exec(text)?.[1] ?? assert.fail(text);
 }
 
-describe('cli.md', PATIENCE, () => {
+describe('the commands of cli.md work', PATIENCE, () => {
   const page = 'docs/cli.md';
 
-  it('which server, which repository, pull requests, watching', async (t) => {
+  it('servers, repositories, pull requests and watching', async (t) => {
     const { run, follow, untilState } = await open(t, 'cli', { slow: 'yes' });
     await follow(shellBlocks(page, 'Plain `sluice`') + shellBlocks(page, 'A demo') + shellBlocks(page, 'Forges'));
     await follow(shellBlocks(page, 'Which server'), LOGIN);
@@ -209,7 +209,7 @@ describe('cli.md', PATIENCE, () => {
   });
 });
 
-describe('the pages for administrators', PATIENCE, () => {
+describe('the commands of the pages for administrators work', PATIENCE, () => {
   it('flaky-tests.md', async (t) => {
     const clone = await open(t, 'flaky-tests');
     const { upload } = await uploadResults(clone);

@@ -40,7 +40,7 @@ describe('forged flakiness', () => {
     assert.match(JSON.stringify(guilty.explanation), /It is flaky, and passed in none of 3 runs of this tree/);
   });
 
-  it('of a pull request that lands does not, either, whoever helps it [V56]', async () => {
+  it('of two pull requests that land lets no later one land red [V56]', async () => {
     const queue = await aReportingQueue(world, ['a', 'b'], { honorQuarantine: 'ON' });
     await quarantineItself(queue);
     for (const name of ['one', 'two']) {

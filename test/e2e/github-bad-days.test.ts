@@ -141,7 +141,7 @@ describe('events about an app, between pass and merge too', TOGETHER, () => {
     await world.untilState(pr, 'MERGED');
   });
 
-  test('a check that became required counts for what is built from then on [C28] [G14]', async () => {
+  test('a check that became required counts for candidates that are built from then on [C28] [G14]', async () => {
     const world = await aWorld({ requiredStatuses: null });
     const checks = (...names: string[]) => names.map((context) => ({ context, appId: undefined }));
     github.protect(world.repository, 'main', { checks: checks('build') });
@@ -262,7 +262,7 @@ describe('events about a pull request in the queue', TOGETHER, () => {
     await untilSaid(world, pr, /closed/i);
   });
 
-  test('merged by hand under test, it is merged, and what was built on it is tested again [E20] [C5]', async () => {
+  test('merged by hand under test, it is merged, and the run built on it is tested again [E20] [C5]', async () => {
     const world = await aWorld({ concurrency: 2 });
     const first = await underTest(world);
     const second = await underTest(world);
@@ -275,7 +275,7 @@ describe('events about a pull request in the queue', TOGETHER, () => {
     assert.ok(![first.sha, second.sha].includes(landed?.testedSha ?? ''));
   });
 
-  test('a target that is forced elsewhere starts what is under test again there [C6]', async () => {
+  test('a target that is forced elsewhere has the candidate under test built and tested again there [C6]', async () => {
     const world = await aWorld();
     const root = mainOf(world);
     await github.commit(world.repository, { branch: 'main', files: { one: '1\n' }, message: 'One' });

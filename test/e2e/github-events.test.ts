@@ -56,7 +56,7 @@ describe('a server that GitHub tells what happens', { concurrency: 4 }, () => {
     await world.untilState(pr, 'MERGED');
   });
 
-  test('a push cancels what is under test', async (t) => {
+  test('a push cancels the pull request under test', async (t) => {
     const { world, result } = await aWorld(t);
     result.now = undefined;
     const pr = await world.open();
@@ -110,7 +110,7 @@ describe('a server that GitHub tells what happens', { concurrency: 4 }, () => {
 });
 
 describe('a server that GitHub tells nothing', () => {
-  test('lands what is commented and labelled all the same [G34]', async (t) => {
+  test('lands pull requests that were commented or labelled all the same [G34]', async (t) => {
     const world = await GithubWorld.of(t, { webhooks: false });
     world.runCi(t, () => 'success');
     const commented = await world.open();

@@ -99,7 +99,7 @@ describe('sluice forge setup github', () => {
     assert.ok(!`${out}${err}`.includes('the secret of the webhook'));
   });
 
-  it('takes the address that could not be opened from standard input, where nobody else sees it [G94]', async () => {
+  it('takes the address that could not be opened from standard input, and does not print its code [G94]', async () => {
     const made = acceptManifest(github.world, { slug: 'sluice-elsewhere' });
     const folder = await makeFolder();
     const args = setUp('--code', '-').map((word) => (word === HOST ? 'elsewhere.test' : word));
@@ -114,7 +114,7 @@ describe('sluice forge setup github', () => {
     assert.ok(!`${out}${err}`.includes(made.code));
   });
 
-  it('does not replace a connection unless that is said, and says what is wrong with a code [G95]', async () => {
+  it('replaces a connection only with --replace, and says why a code is refused [G95]', async () => {
     assert.match(await printed(1, ...setUp('--code', '0123456789abcdef')), /connected already .*--replace/);
     assert.match(await printed(1, ...setUp('--replace', '--code', '0123456789abcdef')), /does not know this code/);
     assert.match(await printed(2, ...setUp('--replace', '--code', 'a b')), /no code/);
@@ -143,7 +143,7 @@ describe('a repository of a GitHub', () => {
     assert.match(await printed(1, 'repo', 'add', `${HOST}/acme/app`, '--git', '/x'), /host "local" only/);
   });
 
-  it('shows what is missing when a queue is created, and again until nothing is [G97]', async () => {
+  it('shows missing settings when a queue is created, and again until none is missing [G97]', async () => {
     assert.match(await printed(1, 'github', 'check'), /No check is required for main anywhere/);
     const created = await printed(
       0,

@@ -64,7 +64,7 @@ describe('a queue on GitHub', { concurrency: 4 }, () => {
     await untilTidy(world);
   });
 
-  test('a batch lands one by one, and each says what it is part of', async () => {
+  test('a batch lands one by one, and each entry says how its landing is proven', async () => {
     const world = await aWorld({ batch: true, batchingMinSize: 3, batchingMaxWaitTimeMinutes: 10 });
     const prs: PullRequest[] = [];
     for (let count = 0; count < 3; count += 1) prs.push(await world.open());

@@ -258,7 +258,7 @@ describe('the process beside a server that takes in uploads', onLinux, () => {
 const mountProblem = await findMountProblem();
 
 describe('a disk that is full while uploads are processed', { skip: mountProblem }, () => {
-  it('has what was accepted wait for room, and counts it once [U34]', async () => {
+  it('has accepted uploads wait for room, and counts each once [U34]', async () => {
     const disk = await createSmallDisk(32);
     const server = await startServer({ SLUICE_DATA: join(disk.folder, 'data') });
     try {

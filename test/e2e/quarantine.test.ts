@@ -24,7 +24,7 @@ function codesOf(reasons: readonly ExplanationReasonView[] = []): string[] {
   return reasons.flatMap(({ code, reasons: inner }) => [code, ...codesOf(inner)]);
 }
 
-describe('quarantine and the queue', () => {
+describe('a queue with quarantined tests', () => {
   const world = useServer();
 
   /** One pull request has landed on it. `flaky` is quarantined since then. */

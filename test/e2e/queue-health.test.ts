@@ -20,7 +20,7 @@ interface Health {
 describe('getQueueHealth', () => {
   const world = useServer();
 
-  it('counts what left the queue, and what it cost [M20]', async () => {
+  it('counts landed, removed and cancelled pull requests, and their runs [M20]', async () => {
     const queue = await world.aQueue();
     const read = (days: number) => queue.api.ok<Health>('getQueueHealth', { ...queue.ref, days });
     const empty = await read(7);

@@ -61,7 +61,7 @@ async function start(t: TestContext): Promise<{ SLUICE_URL: string; SLUICE_DATA:
   return { SLUICE_URL: url, SLUICE_DATA: data };
 }
 
-it('getting-started.md, from the first command to the last, in one shell', { timeout: PATIENCE_MS }, async (t) => {
+it('getting-started.md works from the first command to the last, in one shell', { timeout: PATIENCE_MS }, async (t) => {
   const [demo, server, git] = await Promise.all([makeFolder(), start(t), createPlainWorld()]);
   t.after(() => git.close());
   await git.commit('main', { files: { 'package.json': '{ "scripts": { "test": "true" } }\n' }, message: 'Begin' });

@@ -86,7 +86,7 @@ async function storePeers(database: string, address: string): Promise<void> {
   ]);
 }
 
-test('a server sends nothing to an address that 0.2.0 left, whoever listens there [D30]', async (t) => {
+test('a server sends nothing to the addresses that 0.2.0 stored or configured [D30]', async (t) => {
   const url = await createDatabase();
   const stranger = createServer();
   let calls = 0;

@@ -78,7 +78,7 @@ describe('the built-in runner', () => {
     await untilState(queue, second, 'MERGED');
   });
 
-  it('[C31] nobody else can say how its checks ended', async () => {
+  it('[C31] refuses reports of others about its own checks', async () => {
     const queue = await aCheckedQueue(world, [{ name: 'test', command: 'sleep 1; exit 1' }]);
     const number = await queue.submitOne();
     const testRunId = await testRunOf(queue, number);
@@ -135,7 +135,7 @@ describe('the built-in runner', () => {
     await queue.git.git(['fsck', '--strict']);
   });
 
-  it('[R4] kills whatever a check leaves running, also daemons', async () => {
+  it('[R4] kills every process that a check leaves running, also daemons', async () => {
     const queue = await aCheckedQueue(world, [
       { name: 'test', command: 'setsid sleep 1000 & sleep 1001 & (setsid sh -c "sleep 1002 & sleep 1003" &) ; true' },
     ]);
@@ -212,7 +212,7 @@ describe('the built-in runner', () => {
     assert.ok(place > 0 && place <= 2, `the small queue came ${place + 1}. of 6`);
   });
 
-  it('[R7] goes on after kill -9 with what was interrupted, and leaves nothing behind', async (t) => {
+  it('[R7] goes on with interrupted checks after kill -9, and leaves nothing behind', async (t) => {
     const shared = await makeShared();
     const environment = { ...PROTECTED, SLUICE_DATA: await makeFolder(), SLUICE_RUNNER_CACHES: shared };
     const first = await openProcess(t, environment);

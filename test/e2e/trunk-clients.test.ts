@@ -169,7 +169,7 @@ describe('clients of the reference product on /trunk/v1', () => {
       assert.equal(updated['requiredStatuses'], null);
     });
 
-    test('sees what was changed behind its back, in its own spelling', async () => {
+    test('sees settings that others changed, in its own spelling', async () => {
       const { ref } = await aQueue();
       await world.server.api.ok('updateQueue', {
         ...ref,
@@ -243,7 +243,7 @@ describe('clients of the reference product on /trunk/v1', () => {
       });
     }
 
-    test('a list of several megabytes, announced with Expect: 100-continue as curl does [H24]', async () => {
+    test('a list of several megabytes is taken, announced with Expect: 100-continue as curl does [H24]', async () => {
       const targets = Array.from({ length: 90_000 }, (_, index) => `//some/quite/long/package/path:target-${index}`);
       const body = await bodyFor(targets);
       const headers = { 'x-api-token': world.server.token, 'x-forked-workflow-run-id': '', expect: '100-continue' };
@@ -263,7 +263,7 @@ describe('clients of the reference product on /trunk/v1', () => {
       ['a blank token', { 'x-api-token': '', 'x-forked-workflow-run-id': '' }],
       ['a blank token and a run nobody can vouch for', { 'x-api-token': '', 'x-forked-workflow-run-id': '123456' }],
     ] as const) {
-      test(`401, which it explains to bots: ${what}`, async () => {
+      test(`${what} is 401, which the action explains to bots`, async () => {
         assert.equal((await upload(headers, await bodyFor('ALL'))).status, 401);
       });
     }
@@ -277,7 +277,7 @@ describe('clients of the reference product on /trunk/v1', () => {
       assert.equal((await send(urlOf('submitPullRequest'), headers, { repo, pr, targetBranch })).status, 403);
     });
 
-    test('404 for a branch without a queue', async () => {
+    test('a branch without a queue is 404', async () => {
       const body = { ...(await bodyFor(['//a'])), targetBranch: 'other' };
       assert.equal((await upload({ 'x-api-token': world.server.token }, body)).status, 404);
     });
@@ -307,7 +307,7 @@ describe('clients of the reference product on /trunk/v1', () => {
       });
     }
 
-    test('cancel: JSON, no error the second time, and 404 for what was never submitted', async () => {
+    test('cancel answers JSON, is no error the second time, and is 404 for an unsubmitted pull request', async () => {
       const queue = await aQueue();
       const number = await queue.submitOne();
       assert.equal((await read('cancelPullRequest', queue.entry(number)))['state'], 'cancelled');
@@ -335,7 +335,7 @@ describe('clients of the reference product on /trunk/v1', () => {
       assert.match(String(entry['stateChangedAt']), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     });
 
-    test('and of a queue, with the newer settings', async () => {
+    test('every field that typed clients require of a queue has its type, the newer settings too', async () => {
       const queue = await aQueue({ requiredStatuses: ['ci'] });
       await queue.submit(await queue.openPullRequest());
       const found = await read('getQueue', queue.ref);
@@ -349,7 +349,7 @@ describe('clients of the reference product on /trunk/v1', () => {
       assert.deepEqual(typesOf(row as Json, ROW), ROW);
     });
 
-    test('a sync of all pull requests: pages by cursor, none after the last; since in whole seconds', async () => {
+    test('a sync of all pull requests reads pages by cursor, none after the last, and since in whole seconds', async () => {
       const queue = await aQueue();
       for (let count = 0; count < 3; count += 1) await queue.submit(await queue.openPullRequest());
       const numbers: unknown[] = [];

@@ -91,7 +91,7 @@ describe('uploads to a real server', () => {
     assert.deepEqual([upload?.test_run_id, upload?.check], [id, 'test']);
   });
 
-  test('an address stays good when the server starts again, and what was accepted is processed then [U18]', async (t) => {
+  test('an address stays good when the server starts again, and accepted uploads are processed then [U18]', async (t) => {
     const environment = { SLUICE_DATA: await makeFolder() };
     const { server: first } = await openProcess(t, environment);
     const client = (server: ServerProcess) =>

@@ -75,9 +75,9 @@ describe('the receivers in examples/webhooks', () => {
     await world.server.api.ok('deleteWebhook', { id });
   };
 
-  test('Node, with standardwebhooks', () => receive(process.execPath, 'receiver.mjs'));
+  test('Node, with standardwebhooks, verifies messages', () => receive(process.execPath, 'receiver.mjs'));
 
-  test('Python, with svix', { skip: findProblem() }, () => receive('python3', 'receiver.py'));
+  test('Python, with svix, verifies messages', { skip: findProblem() }, () => receive('python3', 'receiver.py'));
 
   test('tickets: a test that becomes flaky gets one, and keeps it', async () => {
     const tracker = await new WebhookReceiver().start();

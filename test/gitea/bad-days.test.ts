@@ -9,7 +9,7 @@ const aWorld = shareGitea();
 
 /** They break the Gitea that they share, so each has it for itself. */
 describe('a queue on Gitea, on bad days', () => {
-  test('Gitea is killed while CI works', async () => {
+  test('a pull request lands after Gitea was killed while CI worked', async () => {
     const world = await aWorld();
     const pr = await world.open();
     await world.say(pr, '/sluice merge');
@@ -78,7 +78,7 @@ describe('a queue on Gitea, on bad days', () => {
 /** A real Gitea cannot be told to misbehave. */
 const isReal = process.env['SLUICE_REAL_GITEA'] !== undefined;
 
-describe('a queue on Gitea, when answers are lost', { skip: isReal }, () => {
+describe('a queue on Gitea lands a pull request once when', { skip: isReal }, () => {
   const again: ApiFault = {
     kind: 'answer',
     answer: { status: 405, body: { message: 'Please try again later' } },

@@ -46,13 +46,13 @@ describe('deliveries that a real Gitea sent', () => {
   const read = async (name: string): Promise<Recorded> =>
     JSON.parse(await readFile(new URL(`${name}.json`, FOLDER), 'utf8')) as Recorded;
 
-  test('each is told here', async () => {
+  test('each have an expectation in this file', async () => {
     const names = (await readdir(FOLDER)).map((file) => file.replace(/\.json$/, ''));
     assert.deepEqual(names.toSorted(), Object.keys(EXPECTED).toSorted());
   });
 
   for (const [name, kinds] of Object.entries(EXPECTED)) {
-    test(`${name} is believed by its signature, and says what is to be read again [G168]`, async () => {
+    test(`${name} is believed by its signature, and gives the hints for its event [G168]`, async () => {
       const { headers, body } = await read(name);
       const delivery = { headers, body: Buffer.from(body) };
       const answer = hostingOf(SECRET).readDelivery(delivery);

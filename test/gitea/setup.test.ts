@@ -97,7 +97,7 @@ describe('sluice forge setup gitea', () => {
     assert.match(await printed(1, ...setUp()), /is connected already/);
   });
 
-  it('makes a queue possible on a server that runs, and the check says what is left [G92] [G169]', async () => {
+  it('makes a queue possible on a running server, and the check names missing settings [G92] [G169]', async () => {
     const { people } = gitea;
     const name = `${host}/${APP}`;
     await until('the server has connected it', 30_000, async () => {

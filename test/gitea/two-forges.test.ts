@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { GithubWorld } from '../e2e/github-world.ts';
 import { closePlace, connectionOf, GiteaWorld, SECRET, startPeople, startPlace } from './gitea-world.ts';
 
-test('a server on two forges mixes nothing up, whatever has the same name on both [G159]', async (t) => {
+test('a server on two forges keeps repositories and pull requests of the same name apart [G159]', async (t) => {
   const here = await startPeople();
   const github = await GithubWorld.create({ environment: await connectionOf(here.people, here.proxy) });
   t.after(async () => {

@@ -184,7 +184,7 @@ describe('the runner of tests', { concurrency: true }, () => {
     );
   });
 
-  it('tells of each file how many tests passed, which failed and why, and what it printed', async () => {
+  it('tells of each file how many tests passed, which failed and why, and its output', async () => {
     const { results, problems } = await run(['PASSES'], ['FAILS']);
     assert.deepEqual(problems, []);
     const [passing, failing] = results.toSorted((a, b) => a.failures.length - b.failures.length);

@@ -7,7 +7,7 @@ import { describeFailure, Summary } from './summary.ts';
 const SEEDS = [10, 16];
 
 describe('simulation on GitHub, with real git', () => {
-  it('keeps what must be true in the end, whatever GitHub, CI and people do [G20] [G31] [G45] [L1]', async () => {
+  it('keeps every invariant in the end, through random faults of GitHub, CI and people [G20] [G31] [G45] [L1]', async () => {
     const summary = new Summary([]);
     await runSeeds({ seeds: SEEDS, forge: 'github', jobs: 1, onReport: (report) => summary.add(report) });
     const [first] = summary.failed;

@@ -18,7 +18,7 @@ describe('npm run simulate', () => {
     assert.match(stdout, /npm run simulate[\s\S]*`sluice simulate` is something else/);
   });
 
-  it('refuses what it does not know with a sentence', async () => {
+  it('refuses an unknown option with a sentence', async () => {
     await assert.rejects(run(process.execPath, [MAIN, '--sedes', '4']), /--sedes/);
   });
 });

@@ -149,7 +149,7 @@ describe('faulty port', () => {
     assert.equal(isAnswered, false);
   });
 
-  it('does nothing of it in fair weather', async () => {
+  it('injects no fault in fair weather', async () => {
     const { port, world } = await tryOnce({ refused: 1 });
     world.calm();
     assert.equal(await port.read(), 0);

@@ -84,28 +84,28 @@ describe('simulation', () => {
     test.diagnostic(summary.speed);
   });
 
-  it('keeps them where failures are waived, too [V12] [V13] [V14]', async () => {
+  it('keeps every invariant where failures are waived [V12] [V13] [V14]', async () => {
     const verdicts = QUARANTINE_VERDICTS.map((verdict) => `quarantine.${verdict}`);
     const sights = ['waived pass', ...verdicts];
     await runUntilSeen({ from: FIRST_QUARANTINE_SEED, count: QUARANTINE_SEEDS, sights });
   });
 
-  it('keeps them where a merge API lands one by one, too [G20] [G21] [G22] [L9]', async () => {
+  it('keeps every invariant where a merge API lands one by one [G20] [G21] [G22] [L9]', async () => {
     const landings = ['landed.PREFIX', 'landed.COMPOSED', 'landed.UNPROVEN', 'alarm.UNPROVEN_LANDING'];
     const sights = [...landings, ...OF_MERGING.map((what) => `merging.${what}`)];
     await runUntilSeen({ from: FIRST_API_SEED, count: API_SEEDS, rare: [20_125, 20_021, 20_143], sights });
   });
 
-  it('keeps them where the innocent look guilty, too [V10] [O1]', async () => {
+  it('keeps every invariant where the innocent look guilty [V10] [O1]', async () => {
     const sights = TROUBLES.map((trouble) => `trouble.${trouble}`);
     await runUntilSeen({ from: FIRST_TROUBLED_SEED, count: TROUBLED_SEEDS, sights });
   });
 
-  it('keeps them where the queue sizes its own groups and searches, too [K8] [K11] [K13]', async () => {
+  it('keeps every invariant where the queue sizes its own groups and searches [K8] [K11] [K13]', async () => {
     await runUntilSeen({ from: FIRST_ADAPTIVE_SEED, count: ADAPTIVE_SEEDS, sights: ['state.FAILED', 'state.MERGED'] });
   });
 
-  it('keeps them where freezes begin and end, too [Q13] [Q21]', async () => {
+  it('keeps every invariant where freezes begin and end [Q13] [Q21]', async () => {
     await runUntilSeen({ from: FIRST_FREEZE_SEED, count: FREEZE_SEEDS, sights: ['thaw', 'landing in a freeze'] });
   });
 });

@@ -62,13 +62,13 @@ describe('the check of a history', () => {
     return past;
   }
 
-  it('is content with what was tested and landed once', async () => {
+  it('is content with commits that were tested and landed once', async () => {
     const past = await aPast();
     await past.land(2);
     assert.equal(await past.check(), '');
   });
 
-  it('finds a commit that is nobody’s', async () => {
+  it('finds a commit of no pull request', async () => {
     const past = await aPast();
     await world.commit('main', { files: { 'b.txt': 'b\n' } });
     await past.land(2);
@@ -81,7 +81,7 @@ describe('the check of a history', () => {
     assert.match(await past.check(), /twice: 1/);
   });
 
-  it('finds one that is not recorded as landed, and one that is and did not', async () => {
+  it('finds a landing that is not recorded, and a recorded one that is not on the branch', async () => {
     const past = await aPast();
     await past.land(2);
     past.entries.delete(1);
@@ -92,7 +92,7 @@ describe('the check of a history', () => {
     assert.match(await other.check(), /#2 is MERGED, but/);
   });
 
-  it('finds what was not tested, and what is not by its author', async () => {
+  it('finds a commit that was not tested, and one that is not by its author', async () => {
     const past = await aPast();
     await past.land(2, { isTested: false, author: 'Mallory' });
     assert.match(await past.check(), /no check passed on the tested tree.*is by Mallory/s);

@@ -20,7 +20,7 @@ class PartlyBrokenForge extends FakeForge {
   }
 }
 
-describe('looking for changes in vain', () => {
+describe('a failing poll', () => {
   it('of one pull request does not hold up the others, and ends by itself [C16] [E21]', async (context) => {
     const world = await QueueWorld.create({
       settings: { requiredStatuses: ['ci'] },

@@ -58,7 +58,7 @@ describe('QueueHost', () => {
     assert.equal((await host.find(id))?.version, 101);
   });
 
-  it('reads back from the store exactly what was in memory, targets included', async () => {
+  it('reads the same queue back from the store as it had in memory, targets included', async () => {
     const store = createMemoryStore();
     const { id } = await makeQueue(store);
     const host = new QueueHost(store, systemClock);

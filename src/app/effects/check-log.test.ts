@@ -19,7 +19,7 @@ function create(size = 0) {
 }
 
 describe('the log of a check', () => {
-  it('[R5] holds what was printed, in order, and a last line', async () => {
+  it('[R5] holds the output of the check in order, and a last line', async () => {
     const { log, read } = create();
     for (let count = 0; count < 1_000; count += 1) await log.add(Buffer.from(`${count}\n`));
     await log.end('done\n');

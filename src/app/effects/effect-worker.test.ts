@@ -13,7 +13,7 @@ import { StorePoller } from '../core/store-poller.ts';
 import { createEffectWorker } from './effect-worker.ts';
 
 describe('EffectWorker', () => {
-  it('carries out what is asked for, and ends it together with its answer [D1]', async () => {
+  it('runs an effect once, and removes it in the commit that stores its answer [D1]', async () => {
     const world = await WorkerWorld.create();
     world.worker.start();
     await world.submit();

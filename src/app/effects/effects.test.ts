@@ -345,7 +345,7 @@ describe('landing by a merge API', () => {
   const stateOf = async (number: PrNumber) => (await world.app.store.queues.findEntry(world.queueId, number))?.state;
   const stateNow = async (number: PrNumber) => findEntry(await world.queue(), number)?.state;
 
-  it('keeps no hand busy, and says that all have landed [L9] [G20]', async () => {
+  it('occupies no worker while the forge merges, and says that all have landed [L9] [G20]', async () => {
     await prepare();
     const effect = { kind: 'land_candidate', candidate: FIRST, expectedHead: base } as const;
     assert.equal((await landCandidate(await world.run(), effect)).kind, 'long_running');
@@ -443,7 +443,7 @@ describe('building a candidate', () => {
     assert.deepEqual(world.forge.builds, []);
   });
 
-  it('is built on the commit of the one ahead, also where that has ended since [C1] [L1]', async () => {
+  it('uses the commit of the one ahead, also where that has ended since [C1] [L1]', async () => {
     await world.build(FIRST);
     const parent = findCandidate(await world.queue(), FIRST)?.commit?.sha;
     const base = world.head;
@@ -475,7 +475,7 @@ describe('building a candidate', () => {
     assert.equal(findCandidate(await world.queue(), SECOND)?.state, 'testing');
   });
 
-  it('is not built again, nor once it has ended [C11]', async () => {
+  it('happens once, and not after the candidate has ended [C11]', async () => {
     await world.build(FIRST);
     assert.deepEqual(await build(FIRST), DONE);
     await world.cancel(B);
@@ -532,7 +532,7 @@ describe('showing a candidate to CI', () => {
     assert.deepEqual(world.testBranches, []);
   });
 
-  it('keeps no hand busy while hooks of the repository run [L13]', async () => {
+  it('occupies no worker while hooks of the repository run [L13]', async () => {
     const world = await World.create({ mergeMethod: 'MERGE_COMMIT' });
     await world.submit({ a: 'a' });
     await world.build(FIRST);
@@ -565,7 +565,7 @@ describe('showing a candidate to CI', () => {
     });
   });
 
-  it('names the branch of a search as what it is [B4]', async () => {
+  it('names the branch of a bisection run with the suffix -bisection [B4]', async () => {
     const world = await World.create({ batch: true, batchingMinSize: 2 });
     await world.submit({ a: 'a' });
     await world.submit({ b: 'b' });

@@ -183,7 +183,7 @@ describe('judging a failed check', () => {
     await world.worker.stop();
   });
 
-  it('[V46] says what is missing before the queue stops waiting', async () => {
+  it('[V46] gives missing test results as the reason, before the queue stops waiting for them', async () => {
     const { world, judged } = await begin();
     await judged.report(SECOND, 'FAILURE');
     await world.clock.pass(57_000);
@@ -230,7 +230,7 @@ describe('judging a failed check', () => {
     await world.worker.stop();
   });
 
-  it('[V14] keeps what was found of every check, also where two are judged at once', async () => {
+  it('[V14] keeps the judgement of every check, also where two are judged at once', async () => {
     const { world, judged } = await begin('SHADOW');
     await judged.set({ requiredStatuses: ['ci', 'lint'] });
     await world.submit();
@@ -300,7 +300,7 @@ describe('judging tests that are quarantined automatically', () => {
     await world.worker.stop();
   });
 
-  it('[V58] lets a check pass at once where nobody expects reports', async () => {
+  it('[V58] lets a check pass at once where no reports are expected of it', async () => {
     const { world, judged } = await begin();
     await judged.report(SECOND, 'SUCCESS', undefined, true);
     await world.clock.pass(100);

@@ -192,7 +192,7 @@ describe('checks of the built-in runner', () => {
     await next.stop();
   });
 
-  it('[R7] keep their lease for as long as they run, and keep nobody else waiting', async () => {
+  it('[R7] keep their lease for as long as they run, and hold up no other candidate', async () => {
     const world = await begin();
     const other = createEffectWorker({ ...world.app, store: { ...world.store, isShared: true } }, 'another one');
     other.start();

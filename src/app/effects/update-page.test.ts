@@ -60,7 +60,7 @@ describe('the page of a pull request', () => {
     assert.deepEqual(await world.effects(), []);
   });
 
-  it('knows again what it wrote by both names, and goes on with what was noted without the second [G45]', async () => {
+  it('keeps both ids of its comment and check, and goes on with a note that lacks the second id [G45]', async () => {
     const world = await createWorld();
     const pr = await world.submit();
     await world.pagesUpdated();
@@ -251,7 +251,7 @@ describe('the page of a pull request', () => {
     assert.deepEqual(world.pages.textsOn(pr.number), []);
   });
 
-  it('says the one where it cannot say the other, tries on, and gives up without an alarm [G49]', async () => {
+  it('has its check where the comment fails; the comment is tried again and given up without an alarm [G49]', async () => {
     const world = await createWorld();
     world.pages.failing.add('comment');
     const pr = await world.submit();
@@ -310,7 +310,7 @@ describe('the page of a pull request', () => {
     resolve();
   });
 
-  it('leaves the last word to what is true, where a server that was taken for dead writes late [G145] [G45] [G48]', async () => {
+  it('ends with the present state, though a server that was taken for dead writes late [G145] [G45] [G48]', async () => {
     const world = await createWorld();
     const pr = await world.submit();
     await world.pagesUpdated();
@@ -365,7 +365,7 @@ describe('the page of a pull request', () => {
     assert.deepEqual([...world.pages.labels], ['sluice-cancelled']);
   });
 
-  it('writes after what was sent before has arrived late [G145]', async () => {
+  it('is written after an earlier write that arrives late [G145]', async () => {
     const world = await createWorld({ mergeMethod: 'MERGE_COMMIT' });
     const pr = await world.submit();
     await world.pagesUpdated();
@@ -400,7 +400,7 @@ describe('the page of a pull request', () => {
   });
 
   for (const queues of [2, 3]) {
-    it(`says once what ${queues} queues tell at the same time of each pull request [G141] [G145]`, async () => {
+    it(`is written once for a change that ${queues} queues tell at the same time [G141] [G145]`, async () => {
       const { world, all, ids } = await inSeveralQueues(queues, 3);
       world.pace(1_000);
       const { length } = world.pages.acts;
@@ -415,7 +415,7 @@ describe('the page of a pull request', () => {
     });
   }
 
-  it('ends, also where the forge takes longer for each act than anybody is waited for [G145]', async () => {
+  it('is up to date in the end, also where each act of the forge takes longer than a lease [G145]', async () => {
     const { world, all, ids } = await inSeveralQueues(2, 2);
     world.pace(70_000);
     for (const pr of all) {
@@ -449,7 +449,7 @@ describe('the page of a pull request', () => {
     });
   }
 
-  it('writes once what was refused before it was sent [G144]', async () => {
+  it('is written once after a write that was refused before it was sent [G144]', async () => {
     const world = await createWorld();
     world.pages.refusing.add('comment').add('check');
     const pr = await world.submit();
@@ -467,7 +467,7 @@ describe('the page of a pull request', () => {
     assert.deepEqual(statesIn(world), ['COMPLETED CANCELLED']);
   });
 
-  it('does not hurry with what failed, where something else is to be said once more [G145]', async () => {
+  it('keeps the pause after a failed check run while a comment is written again [G145]', async () => {
     const { world, all, ids } = await inSeveralQueues(2, 1);
     const [pr] = all;
     assert.ok(pr);
@@ -499,7 +499,7 @@ describe('the page of a pull request', () => {
     assert.deepEqual([...world.pages.labels], ['sluice-testing']);
   });
 
-  it('closes what was landed under other commits, once, after the comment named them [G52]', async () => {
+  it('closes a pull request that landed under other commits once, after the comment named them [G52]', async () => {
     const world = await createWorld({ mergeMethod: 'SQUASH' });
     const pr = await world.submit();
     await world.pagesUpdated();

@@ -56,7 +56,7 @@ async function play(world: HostedWorld, hear: () => Promise<void>): Promise<Reco
   return Object.fromEntries(await Promise.all(states));
 }
 
-describe('looking around', () => {
+describe('polling a forge', () => {
   test('a repository that stays unreadable raises one alarm with the reason [N6]', async (t) => {
     const world = await createWorld(t);
     const { clock, queueId, store } = world.world;
@@ -268,7 +268,7 @@ describe('looking around', () => {
     assert.equal(await world.app.store.hints.findNextDueAt(), undefined);
   });
 
-  test('goes on where the clock goes back [G34]', async (t) => {
+  test('polls go on after the clock was set back [G34]', async (t) => {
     const world = await createWorld(t);
     const { clock } = world.world;
     await clock.pass(5 * 60_000);

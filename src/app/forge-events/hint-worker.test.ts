@@ -378,7 +378,7 @@ describe('several servers', () => {
     assert.ok(await world.entry(number));
   });
 
-  test('one that starts again goes on with what it held', async (t) => {
+  test('one that starts again handles the hints that it had claimed before', async (t) => {
     const world = await createWorld(t);
     const { number } = world.world.repository.openPullRequest({ base: 'main', files: { a: 'a' } });
     world.hosting.comment(number, 'ada', '/sluice merge');

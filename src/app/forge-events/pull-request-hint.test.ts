@@ -21,8 +21,8 @@ async function createWorld(t: TestContext) {
   return { world, state };
 }
 
-describe('looking at a pull request', () => {
-  test('one question tells of all others that the forge was finding out about', async (t) => {
+describe('reading a pull request', () => {
+  test('one query reads all pull requests whose mergeability was being computed', async (t) => {
     const { world, state } = await createWorld(t);
     const repository = await world.repository();
     const numbers: PrNumber[] = [];
@@ -55,7 +55,7 @@ describe('looking at a pull request', () => {
     assert.equal((await world.entry(number))?.pr.mergeability, 'MERGEABLE');
   });
 
-  test('a head was not there before the second of which the forge tells it, by a delivery or a look [G83]', async (t) => {
+  test('a head counts as pushed no earlier than its webhook or poll says [G83]', async (t) => {
     const world = await HostedWorld.create();
     t.after(() => world.stop());
     const { clock, repository } = world.world;

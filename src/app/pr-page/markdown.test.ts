@@ -57,7 +57,7 @@ const piece = fc.oneof(
 const text = fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join(''));
 const withoutWidth = (shown: string) => shown.replaceAll('\u200b', '');
 
-describe('writing what others wrote', () => {
+describe('the Markdown of foreign texts', () => {
   it('shows every text as it is, and nothing in it means anything [G46]', () => {
     const ours = new Set([12]);
     fc.assert(
@@ -78,7 +78,7 @@ describe('writing what others wrote', () => {
     });
   }
 
-  it('shows every name as code, whatever is in it [G46]', () => {
+  it('shows every name as code, of any characters [G46]', () => {
     fc.assert(
       fc.property(text, (given) => {
         const markdown = code(given);
@@ -129,7 +129,7 @@ describe('writing what others wrote', () => {
     );
   });
 
-  it('cuts what is long, also in the middle of a character, and towers of marks [G142]', () => {
+  it('cuts long texts between characters, and towers of combining marks [G142]', () => {
     assert.equal(tame('x'.repeat(600)), `${'x'.repeat(499)}…`);
     assert.equal(tame('😀'.repeat(600), 10), '😀😀😀😀…');
     assert.equal(tame(`a${'\u0301'.repeat(50)}b`), 'a\u0301\u0301\u0301b');

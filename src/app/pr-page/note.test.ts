@@ -14,12 +14,12 @@ async function aNote() {
 }
 
 describe('the note of a pull request', () => {
-  it('is as empty where it is unknown, or older than what it should say', () => {
+  it('is empty where its row has no fields, and is read back as it was written', () => {
     assert.deepEqual(decodeNote('{}'), EMPTY_NOTE);
     assert.deepEqual(decodeNote(encodeNote({ ...EMPTY_NOTE, labels: ['x'] })).labels, ['x']);
   });
 
-  it('keeps both names of what was written, and does without the second', () => {
+  it('keeps both ids of a comment, and is read without the second', () => {
     const comment = { id: '1', nodeId: 'IC_1', hash: 'h' };
     assert.deepEqual(decodeNote(encodeNote({ ...EMPTY_NOTE, comment })).comment, comment);
     const old = { id: '1', hash: 'h' };
@@ -104,7 +104,7 @@ describe('the note of a pull request', () => {
     assert.equal(wasSeenAt(await readNote(app, key), B, 60_000), true);
   });
 
-  it('can be meant by a second word, however it is heard of, where the first came in doubt [G83]', async () => {
+  it('counts a head as seen at the second comment, where its order at the first was in doubt [G83]', async () => {
     const { app, key } = await aNote();
     await rememberHead(app, key, { sha: A, at: 1_500, changedAt: 1_000 });
     await rememberHead(app, key, { sha: B, at: 1_600, changedAt: 1_000 });

@@ -48,7 +48,7 @@ describe('the writers of a comment and a check', () => {
     }
   });
 
-  it('each hear of what went wrong with their own part [G49]', async () => {
+  it('each fail only with their own part [G49]', async () => {
     const { pages, writer } = aWriter();
     pages.failing.add('comment');
     const [first, second] = await Promise.allSettled([writer.writeComment(comment), writer.writeCheck(check)]);

@@ -149,7 +149,7 @@ describe('the comment on a pull request', () => {
     assert.notEqual(renderComment([next], 0).essence, one?.essence, 'its own place is worth a change');
   });
 
-  it('says the same at another time, and only then', () => {
+  it('has another text at another time, and the same essence', () => {
     const situation = aSituation('TESTING', 1);
     const [one, other] = [renderComment([situation], 0), renderComment([situation], 86_400_000)];
     assert.equal(one.essence, other.essence);

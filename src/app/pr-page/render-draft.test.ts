@@ -11,7 +11,7 @@ const entry = (number: number, title: string) => ({
   author: 'ada',
 });
 
-test('the draft names what it tests and what lies beneath [G6]', () => {
+test('the draft names the pull requests that it tests, and those beneath them [G6]', () => {
   const text = renderDraft({
     branch: 'main',
     beneath: [entry(5, 'Five')],

@@ -106,7 +106,7 @@ function bounds(runs: number): { readonly numRuns: number; readonly interruptAft
 }
 
 describe('the past of a queue', () => {
-  it('answers every instant as it was answered then, whatever happened since [Y2] [Y4]', async () => {
+  it('answers for every instant as the queue answered then, after any history since [Y2] [Y4]', async () => {
     await fc.assert(
       fc.asyncProperty(history, async (told) => {
         const store = createMemoryStore();
@@ -120,7 +120,7 @@ describe('the past of a queue', () => {
     );
   });
 
-  it('does so on PostgreSQL [Y2]', async (t: TestContext) => {
+  it('answers for every instant as the queue answered then, on PostgreSQL too [Y2]', async (t: TestContext) => {
     await fc.assert(
       fc.asyncProperty(history, async (told) => play(await openPostgres(t, await createDatabase()), told)),
       { ...bounds(2), endOnFailure: true },

@@ -15,7 +15,7 @@ import { getQueue } from './queues.ts';
 
 const MINUTE_MS = 60_000;
 
-describe('looking back', () => {
+describe('the past of a queue', () => {
   const store = createMemoryStore();
   let world: PastWorld;
 

@@ -41,7 +41,7 @@ const shout = ({ host, owner, name }: RepositoryRef) => ({
 });
 
 describe('registering a repository', () => {
-  test('in other letters is registering the known one, which is spelled as its forge does [G116]', async () => {
+  test('under a name in other letters finds the known one, which is spelled as its forge does [G116]', async () => {
     const { app, hosting, hosted, caller, names, ref, register } = await createWorld();
     const { id } = await hosted.repository();
     hosting.name = { owner: 'Acme', name: 'App' };
@@ -129,7 +129,7 @@ describe('a token for some repositories', () => {
 });
 
 describe('finding a repository', () => {
-  test('and its queue, whatever the letters, on a forge with people; on plain git exactly [G118] [G79]', async () => {
+  test('ignores the case of its name on a forge with people, and matches it exactly on plain git [G118] [G79]', async () => {
     const { app, caller, ref, hosted, organizationId } = await createWorld();
     const found = await findQueue(app, caller, { repo: shout(ref), targetBranch: 'main' });
     assert.ok(!isRefusal(found));
@@ -143,7 +143,7 @@ describe('finding a repository', () => {
     }
   });
 
-  test('remembers nothing for letters that are not its own', async () => {
+  test('caches only the spelling that the store has', async () => {
     const { app, caller, ref } = await createWorld();
     const asked: string[] = [];
     const { find } = app.store.repositories;

@@ -232,7 +232,7 @@ describe('another repository under the name', () => {
     assert.equal(await world.stateOf(number), 'MERGED');
   });
 
-  test('is left alone by every server, whoever looked [G111]', async (t) => {
+  test('is left alone by every server, also by one that did not read the forge itself [G111]', async (t) => {
     const { world, number } = await createWorld(t);
     const other = world.createServer();
     world.hosting.replace();
@@ -285,8 +285,8 @@ describe('a repository that was transferred', () => {
   });
 });
 
-describe('letters of a name', () => {
-  test('that were put otherwise are put so here, too [G116]', async (t) => {
+describe('the case of a name', () => {
+  test('is taken over from the forge when it changes there [G116]', async (t) => {
     const { world } = await createWorld(t);
     const { owner, name, id } = await world.repository();
     world.hosting.rename({ owner, name: name.toUpperCase() });
@@ -295,7 +295,7 @@ describe('letters of a name', () => {
     assert.deepEqual([after.id, after.name], [id, name.toUpperCase()]);
   });
 
-  test('make no second queue when both are polled at the same moment [G79]', async (t) => {
+  test('makes no second queue when both spellings are polled at the same moment [G79]', async (t) => {
     const { world } = await createWorld(t);
     const { store, directory } = world.app;
     const { host, organizationId } = await world.repository();
@@ -321,7 +321,7 @@ describe('letters of a name', () => {
     );
   });
 
-  test('make no second queue of what was registered twice before: the later one is blocked [G117]', async (t) => {
+  test('makes no second queue of a repository that was registered twice: the later one is blocked [G117]', async (t) => {
     const { world } = await createWorld(t);
     const { host, owner, name, organizationId } = await world.repository();
     const ref = { host, owner, name: name.toUpperCase() };

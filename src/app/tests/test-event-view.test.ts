@@ -9,22 +9,22 @@ function textOf(kind: string, detail: object): string {
   return viewTestEvent(row, NAMES).text;
 }
 
-describe('history texts of a monitor [F30]', () => {
+describe('the history text of a monitor [F30]', () => {
   const resolved = { monitorId: 'gone', type: 'failure_rate', cause: 'deleted' };
 
-  it('calls one that is there as it is called now', () => {
+  it('has the present name of a monitor that is there', () => {
     const text = textOf('monitor_resolved', { ...resolved, monitorId: 'm-1', monitorName: 'Red' });
     assert.equal(text, 'The monitor "Often red" no longer detects it: deleted.');
   });
 
-  it('calls one that is gone as it was called then', () => {
+  it('has the former name of a monitor that is gone', () => {
     const text = textOf('monitor_resolved', { ...resolved, monitorName: 'Red' });
     assert.equal(text, 'The monitor "Red" no longer detects it: deleted.');
     const label = { label: 'x', source: { kind: 'monitor', id: 'gone' }, monitorName: 'Red' };
     assert.equal(textOf('label_removed', label), 'The monitor "Red" took the label "x" away.');
   });
 
-  it('reads events that have no name', () => {
+  it('names the type where the event has no name', () => {
     assert.equal(textOf('monitor_resolved', resolved), 'The monitor "failure_rate" no longer detects it: deleted.');
     assert.equal(
       textOf('monitor_unmuted', { monitorId: 'gone', hasExpired: true }),

@@ -124,7 +124,7 @@ describe('the audit', LIMIT, () => {
     assert.match(await told(), /it is on main\.$/);
   });
 
-  it('proves what a merge API landed one by one, and says only once what it did not [N4] [L9]', async (context) => {
+  it('proves landings of a merge API one by one, and alarms once for a landing it cannot prove [N4] [L9]', async (context) => {
     const settings = { batch: true, batchingMinSize: 2, landingMode: 'API' } as const;
     let strayed: number | undefined;
     const before: MergeHooks['before'] = (_request, { prNumber }) => {
@@ -185,7 +185,7 @@ describe('the audit', LIMIT, () => {
     assert.equal((await markOf(world))?.sha, head);
   });
 
-  it('does so while the queue is paused [N3]', async (context) => {
+  it('tells of a push while the queue is paused [N3]', async (context) => {
     const world = await createWorld(context);
     await world.setState('PAUSED');
     await audit(world.app);
@@ -243,7 +243,7 @@ describe('the audit', LIMIT, () => {
     assert.equal((await markOf(world))?.sha, landed);
   });
 
-  it('finds a landing that is not what was tested [N11]', async (context) => {
+  it('finds a landing that differs from the tested commit [N11]', async (context) => {
     const world = await createWorld(context, { createForge: (repository) => new LyingForge(repository) });
     await audit(world.app);
     await world.land({ a: 'a' });

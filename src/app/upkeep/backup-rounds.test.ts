@@ -76,7 +76,7 @@ describe('backups on a schedule', { timeout: 60_000 }, () => {
     assert.match(metrics, /^mq_backup_failures_total\{\} 0$/m);
   });
 
-  it('continue after a restart where they stopped, and catch up what was missed [D20] [M10]', async (context) => {
+  it('continue after a restart where they stopped, and catch up a missed one [D20] [M10]', async (context) => {
     const { app, names, pass, rounds, clock, folder } = await createWorld(context);
     await createBackup(app, { file: undefined });
     const again = new Backups({ folder, isChosen: true });

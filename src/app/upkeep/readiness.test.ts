@@ -10,7 +10,7 @@ import { Fault } from '../../lib/fault.ts';
 import { createMemoryStore } from '../../storage/sqlite/create-memory-store.ts';
 import { createReadiness } from './readiness.ts';
 
-describe('a server is ready', () => {
+describe('a server', () => {
   const store = createMemoryStore();
   let folder: string;
   let now = 0;
@@ -33,7 +33,7 @@ describe('a server is ready', () => {
   });
   const told = (sentence: RegExp) => (error: unknown) => error instanceof Fault && sentence.test(error.told ?? '');
 
-  test('if its disk takes a write; the answer counts for 2 s [D9] [D26] [D27]', async () => {
+  test('is ready if its disk takes a write; the answer counts for 2 s [D9] [D26] [D27]', async () => {
     const check = createReadiness({ store, clock }, folder);
     await check();
     assert.deepEqual(await readdir(folder), []);
@@ -47,12 +47,12 @@ describe('a server is ready', () => {
     assert.deepEqual(timers, []);
   });
 
-  test('not without its data folder, and the sentence does not name it [D26]', async () => {
+  test('is not ready without its data folder, and the sentence does not name the folder [D26]', async () => {
     const check = createReadiness({ store, clock }, join(folder, 'gone'));
     await assert.rejects(check, told(/^The data folder cannot be written: [^/]+\.$/));
   });
 
-  test('not while its disk hangs, which is asked once; and again when it answers [D27]', async () => {
+  test('is not ready while its disk hangs, asks the disk once, and is ready again when the disk answers [D27]', async () => {
     const pipe = join(folder, 'room-check');
     await promisify(execFile)('mkfifo', [pipe]);
     const check = createReadiness({ store, clock }, folder);
@@ -78,7 +78,7 @@ describe('a server is ready', () => {
     assert.equal(written, 256 * 1024);
   });
 
-  test('not while its store fails, for a reason that only the log has [D26]', async () => {
+  test('is not ready while its store fails, and only the log has the reason [D26]', async () => {
     const fail = async () => {
       throw new Fault('STORE_UNAVAILABLE', 'PostgreSQL at db.acme.dev cannot be used: nothing listens there.');
     };

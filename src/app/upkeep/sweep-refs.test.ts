@@ -47,7 +47,7 @@ describe('the sweep of refs', LIMIT, () => {
     assert.deepEqual(ownRefs(world), []);
   });
 
-  it('leaves what belongs to a live candidate, and what nobody here knows [N5]', async (context) => {
+  it('leaves refs of a live candidate, and refs that this server does not know [N5]', async (context) => {
     const world = await createWorld(context, { settings: { requiredStatuses: ['ci'] } });
     await world.submit({ a: 'a' });
     await world.untilQuiet();

@@ -57,7 +57,7 @@ describe('an upload address that was given out', () => {
     assert.equal(place.warnings.length, 3);
   });
 
-  it('and used is none, and after it the next unused one is a warning again [U49]', async () => {
+  it('and used is no warning, and the next unused one after it is a warning again [U49]', async () => {
     const place = new Place();
     await place.giveOut();
     const used = await place.giveOut();

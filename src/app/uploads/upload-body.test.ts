@@ -71,7 +71,7 @@ describe('bodies of uploads', () => {
     );
   });
 
-  test('have a digest of their files in order, whatever pieces and names they have', async () => {
+  test('have a digest of their files in order, however the files are split into chunks', async () => {
     const digestOf = async (...files: readonly (readonly string[])[]) =>
       (await bodies.receive(fill(...files.map((chunks) => chunks.map((chunk) => Buffer.from(chunk)))))).body.digest;
     const inner = createHash('sha256').update('ab').digest();

@@ -34,7 +34,7 @@ const told = (of: Webhook, rows: readonly FeedRow[]) =>
   deliveriesFor(of, rows).map(({ type, prNumbers }) => [type, prNumbers]);
 
 describe('messages of events', () => {
-  test('one for each event of the types and families that were chosen', () => {
+  test('are one for each event of the types and families that were chosen', () => {
     const rows = [row('queue.held', null, 1), row('queue.paused', null, 2), row('pull_request.merged', 1, 3)];
     const of = webhook({ format: 'STANDARD', types: ['queue.held', 'pull_request.*'] });
     assert.deepEqual(told(of, rows), [
@@ -50,7 +50,7 @@ describe('messages of events', () => {
     assert.deepEqual(told({ ...of, repositoryIds: ['x' as RepositoryId] }, rows), []);
   });
 
-  test('two for a change of status, if both forms were chosen', () => {
+  test('are two for a change of status, if both forms were chosen', () => {
     const changed = [row('test_case.status_changed', null, 1)];
     const types = ['test_case.*', 'v2.test_case.status_changed'];
     assert.deepEqual(told(webhook({ format: 'STANDARD', types }), changed), [
@@ -60,7 +60,7 @@ describe('messages of events', () => {
     assert.equal(told(webhook({ format: 'STANDARD', types: types.slice(1) }), changed).length, 1);
   });
 
-  test('one to people for what happens to one batch, and one each for the rest [X36]', () => {
+  test('are one for all pull requests of a batch where people read them, and one each for the rest [X36]', () => {
     const rows = [
       ...[1, 2, 3].map((prNumber) => row('pull_request.testing', prNumber, 1, batch)),
       row('pull_request_batch.testing', null, 1, batch),

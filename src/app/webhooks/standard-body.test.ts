@@ -111,7 +111,7 @@ describe('the body of an event of a test [X34]', () => {
   const repository = { id: 'repo-1', html_url: VIEW.repository.html_url };
   const active = [{ monitorId: 'm1', type: 'pass_on_retry' }];
 
-  test('status_changed', () => {
+  test('of status_changed has the whole test, and its status before and after', () => {
     assert.deepEqual(bodyOfTest('test_case.status_changed', { from: 'HEALTHY', to: 'FLAKY', reason: 'it flips' }), {
       type: 'test_case.status_changed',
       test_case: whole,
@@ -122,7 +122,7 @@ describe('the body of an event of a test [X34]', () => {
     });
   });
 
-  test('v2 status_changed', () => {
+  test('of v2 status_changed names the monitor that triggered it, or none', () => {
     const change = { from: 'HEALTHY', to: 'FLAKY', active };
     const body = {
       ...{ type: V2_STATUS_CHANGED, timestamp: AT, previous_status: 'HEALTHY', new_status: 'FLAKY' },
@@ -134,7 +134,7 @@ describe('the body of an event of a test [X34]', () => {
     assert.equal((healed as typeof body).triggered_by, null);
   });
 
-  test('monitor_status_changed', () => {
+  test('of monitor_status_changed has the monitor, its new status and the evidence', () => {
     const run = { at: '1970-01-01T00:00:00.000Z', sha: 'c', branch: 'main', upload_id: 'u', pr_number: 7 };
     const evidence = { runs: [run], figures: [{ name: 'window_hours', value: 3 }] };
     const data = { monitorId: 'm1', type: 'pass_on_retry', status: 'resolved', evidence: EVIDENCE };
@@ -145,7 +145,7 @@ describe('the body of an event of a test [X34]', () => {
     });
   });
 
-  test('quarantining_setting_changed', () => {
+  test('of quarantining_setting_changed has the actor, and the setting before and after', () => {
     const data = { from: 'UNSPECIFIED', to: 'ALWAYS_QUARANTINE' };
     assert.deepEqual(bodyOfTest('test_case.quarantining_setting_changed', data), {
       type: 'test_case.quarantining_setting_changed',

@@ -80,7 +80,7 @@ async function textOf(file: LeftFiles['files'][number]): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-describe('files that a command leaves behind', () => {
+describe('a file that a command leaves behind', () => {
   it('[R23] is handed over when it ends, whether it passed or failed, and removed then', async () => {
     for (const code of [0, 1]) {
       const command = `mkdir reports; echo one > reports/a.xml; echo two > reports/b.xml; echo no > c.xml; exit ${code}`;
@@ -115,7 +115,7 @@ describe('files that a command leaves behind', () => {
     assert.match(problems.join(), /^The glob \+\(a\|aa\)\+\(a\|aa\)b has parentheses/);
   });
 
-  it('[R23] is not what was in the commit, unless it was written again', async () => {
+  it('[R23] is not one of the commit, unless the command wrote it again', async () => {
     const tree = { 'reports/old.xml': 'old', 'reports/again.xml': 'old' };
     const { files } = await run('echo new > reports/again.xml', { tree });
     assert.deepEqual(files, { 'reports/again.xml': 'new\n' });

@@ -114,14 +114,14 @@ function testEnds(kind: ProtectionKind): void {
     await assertNothingLeft();
   });
 
-  it('with whatever characters in the command [R21]', async () => {
+  it('with any characters in the command [R21]', async () => {
     const text = `a'b"c\\d$HOME\`x\`;é😀%s`;
     const { end, output } = await run(`cat <<'END'\n${text}\nEND\necho "$VALUE"`, { variables: { VALUE: text } });
     assert.deepEqual(end, exited(0));
     assert.equal(output, `${text}\n${text}\n`);
   });
 
-  it('while somebody who hid from it holds the output [R4]', async () => {
+  it('while a process that hid from it holds the output [R4]', async () => {
     const hidden = `env -i setsid sh -c 'touch hidden; exec env -i sleep 1000'`;
     const { end, output } = await run(`${hidden} & echo $!; until test -e hidden; do sleep 0.01; done`);
     assert.deepEqual(end, exited(0));
@@ -156,7 +156,7 @@ function testStops(kind: ProtectionKind): void {
     assert.match(output, /^begun\n.*tidy\n$/s);
   });
 
-  it('is stopped when nobody wants its result, also before it began [R4]', async () => {
+  it('is stopped when its result is not wanted any more, also before it began [R4]', async () => {
     const stop = new AbortController();
     const { end } = await run('echo begun; sleep 1000', { onOutput: async () => stop.abort() }, stop.signal);
     assert.deepEqual(end, { kind: 'stopped' });
@@ -204,7 +204,7 @@ function testSights(kind: ProtectionKind): void {
     );
   });
 
-  it('has folders of its own where the server closes what it makes to others [R8]', async () => {
+  it('its own folders, also under a umask that closes new files to others [R8]', async () => {
     const before = process.umask(0o077);
     try {
       const other = await aRunner(kind);
@@ -234,7 +234,7 @@ function testSandbox(kind: ProtectionKind): void {
     await other.close();
   });
 
-  it('tells of signals by the code that shells give them [R45]', async () => {
+  it('that tells of signals by the code that shells give them [R45]', async () => {
     assert.deepEqual((await run('sh -c "kill -KILL \\$\\$"; exit $?')).end, { kind: 'killed', signal: 'SIGKILL' });
     assert.deepEqual((await run('exit 130')).end, exited(130));
     assert.deepEqual((await run('exit 255')).end, exited(255));
@@ -249,7 +249,7 @@ function testSandbox(kind: ProtectionKind): void {
     );
   });
 
-  it('shows folders that the operator names, and lets checks write to caches alone [R39]', async () => {
+  it('that shows folders that the operator names, and lets checks write to caches alone [R39]', async () => {
     const [tool, cache] = [await mkdtemp('/tmp/sluice-tool-'), await mkdtemp('/tmp/sluice-cache-')];
     await Promise.all([chmod(tool, 0o777), chmod(cache, 0o777), writeFile(join(tool, 'tool'), 'a tool\n')]);
     const other = await aRunner(kind, { tools: [tool], caches: [cache] });

@@ -45,7 +45,7 @@ describe('processes that are marked', { skip }, () => {
     assert.deepEqual(await findMarked(mark), []);
   });
 
-  it('the server itself is not one of them, nor is who only names the mark [R4]', async () => {
+  it('the server itself is not one of them, nor is a process that only names the mark [R4]', async () => {
     const mark = randomUUID();
     const child = spawn('sleep', ['1000'], { env: { PATH: process.env['PATH'], OTHER: `${MARK}=${mark}` } });
     await once(child, 'spawn');

@@ -19,7 +19,7 @@ function takeAll(turns: ReturnType<typeof createTurns>, names: readonly string[]
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-describe('turns', () => {
+describe('the pool of turns', () => {
   it('gives out no more than there are, in order [R6]', async () => {
     const { begun, givers } = takeAll(createTurns(2), ['a', 'a', 'a', 'a']);
     await settle();

@@ -33,7 +33,7 @@ describe('branch patterns', () => {
     });
   }
 
-  it('needs one pattern that matches, and is quick with hostile ones [F5]', () => {
+  it('need one match among them, and are quick where they are hostile [F5]', () => {
     assert.ok(matchesAnyBranch(['dev', 'm*'], 'main'));
     assert.ok(!matchesAnyBranch([], 'main'));
     assert.ok(!matchesBranch(`${'*a'.repeat(127)}b`, 'a'.repeat(20_000)));

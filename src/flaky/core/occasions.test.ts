@@ -7,7 +7,7 @@ import { addSlice, nextSlice, pruneSlices, type SliceSet } from './occasions.ts'
 const someSlices = fc.array(fc.integer({ min: 0, max: 200 }), { maxLength: 40 });
 
 describe('a set of slices', () => {
-  it('holds what was added, in whatever order, and finds the next one', () => {
+  it('holds added slices in any order, and finds the next one', () => {
     fc.assert(
       fc.property(someSlices, fc.integer({ min: -1, max: 201 }), (slices, after) => {
         const set = slices.reduce<SliceSet>(addSlice, []);
@@ -19,7 +19,7 @@ describe('a set of slices', () => {
     );
   });
 
-  it('forgets what is old, and never what is not', () => {
+  it('forgets old slices, and never later ones', () => {
     fc.assert(
       fc.property(someSlices, fc.integer({ min: 0, max: 200 }), (slices, before) => {
         const kept = pruneSlices(slices.reduce<SliceSet>(addSlice, []), before);
@@ -31,7 +31,7 @@ describe('a set of slices', () => {
 });
 
 describe('remembered occasions', () => {
-  it('stays small, however many jobs, branches and failures there are [F47]', () => {
+  it('stay small, however many jobs, branches and failures there are [F47]', () => {
     const monitor = aMonitor({
       type: 'failure_count',
       parameters: { failure_count: 5, window_minutes: 10_080, resolution_timeout_minutes: 10_080 },

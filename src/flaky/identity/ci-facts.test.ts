@@ -270,7 +270,7 @@ const CASES: [string, Readonly<Record<string, string>>, Partial<CiFacts>][] = [
 
 describe('CI facts', () => {
   for (const [name, envs, expected] of CASES) {
-    it(`of ${name} [U11]`, () => {
+    it(`are read from the variables of ${name} [U11]`, () => {
       const found = facts(envs);
       assert.deepEqual(
         Object.fromEntries(Object.keys(expected).map((key) => [key, found[key as keyof CiFacts]])),

@@ -39,7 +39,7 @@ a/**/z @deep
     ['', []],
   ];
   for (const [path, expected] of cases) {
-    it(`${path || 'no path'} -> ${expected.join(' ') || 'nobody'} [U4]`, () => {
+    it(`${path || 'no path'} -> ${expected.join(' ') || 'no owner'} [U4]`, () => {
       assert.deepEqual(owners.ownersOf(path), expected);
     });
   }
@@ -85,7 +85,7 @@ model/[a-c]*.rb @models
 });
 
 describe('a CODEOWNERS that means harm', () => {
-  it('has warnings with lines for what is no owner and what is too long [U52]', () => {
+  it('has warnings with lines for bad owners and for lines that are too long [U52]', () => {
     const { issues } = parseCodeOwners(`*.ts nobody @ok\n${'x'.repeat(5_000)} @long\n`);
     assert.deepEqual(
       issues().map(({ level, line }) => [level, line]),

@@ -23,13 +23,13 @@ const CASES: [string, [string, string, string] | undefined][] = [
 ];
 
 for (const [url, expected] of CASES) {
-  it(`reads ${url || 'nothing'} as ${expected?.join(' ') ?? 'no repository'} [U13]`, () => {
+  it(`the address ${url || 'nothing'} is read as ${expected?.join(' ') ?? 'no repository'} [U13]`, () => {
     const found = parseRepositoryUrl(url);
     assert.deepEqual(found === undefined ? undefined : [found.host, found.owner, found.name], expected);
   });
 }
 
-it('never throws', () => {
+it('an arbitrary address is read without a throw', () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom(...'a:/@.git ?#\\'), maxLength: 30 }), (url) => {
       const found = parseRepositoryUrl(url);

@@ -94,7 +94,7 @@ describe('the ids of a lookup', () => {
     variant: null,
   };
 
-  it('find a test by the names, whatever id the client sent [U3]', () => {
+  it('find a test by its names, under any id that the client sent [U3]', () => {
     assert.deepEqual(lookup(asked), { sent: '7', candidates: ['7', createTestIds(WIDGETS)(ADDS)] });
   });
 

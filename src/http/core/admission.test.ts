@@ -3,7 +3,7 @@ import { it } from 'node:test';
 import { createInProcess } from '../../../test/worlds/server/in-process.ts';
 import { RateLimit } from './admission.ts';
 
-it('lets a burst of one second through, then one after another, for each key apart [A9]', () => {
+it('a rate limit lets a burst of one second through, then one after another, for each key apart [A9]', () => {
   let now = 1_000_000;
   const limit = new RateLimit(2, { now: () => now });
   assert.deepEqual([limit.spend('a'), limit.spend('a'), limit.spend('a')], [0, 0, 1]);
@@ -16,7 +16,7 @@ it('lets a burst of one second through, then one after another, for each key apa
   assert.deepEqual([limit.spend('a'), limit.spend('a'), limit.spend('a')], [0, 0, 1]);
 });
 
-it('forgets keys that may spend a whole burst again [A45]', () => {
+it('a rate limit forgets keys that may spend a whole burst again [A45]', () => {
   let now = 1_000_000;
   const limit = new RateLimit(1, { now: () => now });
   assert.deepEqual([limit.spend('mine'), limit.spend('mine')], [0, 1]);
@@ -28,7 +28,7 @@ it('forgets keys that may spend a whole burst again [A45]', () => {
   assert.equal(limit.spend('mine'), 1, 'one that keeps on is still limited');
 });
 
-it('says in every answer how many requests are left, and when to try again [A24]', async () => {
+it('every answer says how many requests are left, and when to try again [A24]', async () => {
   const world = await createInProcess({ rateLimit: 2 });
   const answers = [];
   for (let index = 0; index < 3; index += 1) answers.push(await world.post('/v1/listQueues', {}));
@@ -47,7 +47,7 @@ it('says in every answer how many requests are left, and when to try again [A24]
   await without.close();
 });
 
-it('counts in a window that is longer than a second where a limit is below one [A24]', () => {
+it('a rate limit below one a second counts in a longer window [A24]', () => {
   const limit = new RateLimit(0.25, { now: () => 1_000_000 });
   assert.deepEqual(
     [limit.spend('a'), limit.windowS, limit.describe('a')],

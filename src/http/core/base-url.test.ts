@@ -11,7 +11,7 @@ function request(peer: string | undefined, headers: Record<string, string> = {})
 const HTTPS = { 'x-forwarded-proto': 'https' };
 
 describe('the address in links', () => {
-  it('is the one that was set, whatever a proxy says [H16]', () => {
+  it('is the configured one, also where a proxy names another scheme [H16]', () => {
     const baseUrlOf = createBaseUrl({ publicUrl: 'https://set.acme.dev', trustedProxies: ['10.0.0.0/8'] });
     assert.equal(baseUrlOf(request('10.1.2.3', { 'x-forwarded-proto': 'http' })), 'https://set.acme.dev');
   });

@@ -47,7 +47,7 @@ describe('the memory for bodies', () => {
     assert.deepEqual(place.resumed, ['b', 'c', 'greedy']);
   });
 
-  it('is everybody’s again when there is room [H14]', () => {
+  it('is open to every owner again when there is room [H14]', () => {
     const place = new Place();
     const held = place.fill('a');
     const ahead = place.body('a');
@@ -90,7 +90,7 @@ describe('the memory for bodies', () => {
     assert.equal(place2.body(STRANGER).add(200 * 1024), 'give_up');
   });
 
-  it('is free again whatever happened to a body, also when it is released twice [H14]', () => {
+  it('is free again after a body ends in any way, also when it is released twice [H14]', () => {
     const place = new Place();
     const held = [...place.fill('a'), place.body('b')];
     held[2]?.add(MIB);

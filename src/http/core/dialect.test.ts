@@ -77,7 +77,7 @@ describe('/trunk/v1', () => {
     assert.deepEqual([testingResults[0]?.outcome, testingResults[0]?.cycleConclusion], ['passed', 'merged']);
   });
 
-  it('quarantine rows keep their case and have null for what is unknown [H28]', () => {
+  it('quarantine rows keep their case and have null for unknown fields [H28]', () => {
     const page = translated('listQuarantinedTests') as unknown as { quarantined_tests: Record<string, unknown>[] };
     const [row] = page.quarantined_tests;
     assert.equal(row?.status, 'FLAKY');

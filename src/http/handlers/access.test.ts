@@ -240,7 +240,7 @@ describe('access to the API', () => {
       assert.equal(timeline?.at(-1)?.actor, 'ci');
     });
 
-    test('finds no other, whatever the operation', async () => {
+    test('finds no other, in any operation', async () => {
       const number = await other.submitOne();
       for (const [operation, more] of [
         ['getQueue', {}],
@@ -334,7 +334,7 @@ describe('access to the API', () => {
       await twin.refused('404 REPOSITORY_NOT_FOUND', 'getQueue', queue.ref);
     });
 
-    test('has plain git repositories, checks and tokens from whoever names it with an instance token [A12]', async () => {
+    test('gets plain git repositories, checks and tokens from an instance token that names it [A12]', async () => {
       const { token } = await world.server.api.ok<{ token: string }>('createOrganization', { slug: 'later' });
       const later = world.server.api.withToken(token);
       const acting = world.server.api.actingFor('later');

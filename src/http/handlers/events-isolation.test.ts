@@ -96,7 +96,7 @@ describe('every type of event', () => {
 
   for (const reader of READERS) {
     const isRefused = !reader.scopes.some((scope) => scope === 'read' || scope === 'admin');
-    test(`${reader.name}: ${isRefused ? 'reads none' : 'lists and follows what it may see'} [X4] [X10]`, async () => {
+    test(`is ${isRefused ? 'refused to' : 'listed and streamed within the reach of'} ${reader.name} [X4] [X10]`, async () => {
       const headers = { 'x-api-token': tokenFor(reader.name) };
       const seen: string[] = [];
       for (let cursor = '0', isMore = true; isMore; ) {

@@ -102,7 +102,7 @@ describe('listEvents', () => {
     assert.deepEqual(typesOf(await list({ order: 'ASC', cursor: head })), ['queue.settings_changed']);
   });
 
-  test('has what people do to queues, tokens and repositories', async () => {
+  test('has the acts of people on queues, tokens and repositories', async () => {
     await queue.update({ state: 'PAUSED', reason: 'release 4.2' });
     await queue.update({ state: 'RUNNING' });
     const page = await list({ repo: queue.repo, types: ['queue.*'] });
@@ -134,7 +134,7 @@ describe('listEvents', () => {
     problemOf(await narrow.post('listEvents', { audit: true }), '403 INSUFFICIENT_SCOPE');
   });
 
-  test('refuses what is no type, no cursor, and a pull request without its repository', async () => {
+  test('refuses an unknown type, a bad cursor, and a pull request without its repository', async () => {
     for (const [body, sentence] of [
       [{ types: ['pull_request.merge'] }, /Did you mean pull_request\.merged\?/],
       [{ types: ['nothing.*'] }, /is not a type of event/],

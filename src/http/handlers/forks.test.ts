@@ -94,7 +94,7 @@ describe('impacted targets of a fork', () => {
     });
   }
 
-  it('are refused in the same words for what is not registered here [G152]', async () => {
+  it('are refused in the same words for a repository that is not registered [G152]', async () => {
     run = undefined;
     const { answer: here } = await send(BODY);
     for (const repo of [
@@ -106,7 +106,7 @@ describe('impacted targets of a fork', () => {
     }
   });
 
-  it('are taken whatever the letters in which the repository is written [G79]', async () => {
+  it('are taken for the name of the repository in any case [G79]', async () => {
     const { status, answer } = await send({ ...BODY, repo: { host: 'GitHub.Test', owner: 'Acme', name: 'App' } });
     assert.equal(status, 200, JSON.stringify(answer));
     assert.deepEqual(asked, ['123']);
@@ -165,7 +165,7 @@ describe('impacted targets of a fork', () => {
     });
   }
 
-  it('are those of whoever has a token, also where both come at once [G80]', async () => {
+  it('never replace those that came with a token, also where both come at once [G80]', async () => {
     const token = { 'x-api-token': TOKEN };
     const sent = [send(BODY), send({ ...BODY, impactedTargets: ['//a', '//b'] }, token), send(BODY)];
     for (const { status } of await Promise.all(sent)) assert.equal(status, 200);

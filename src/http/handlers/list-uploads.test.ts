@@ -46,7 +46,7 @@ describe('list-uploads', () => {
     });
   const again = (uploadId: string) => world.post(AGAIN, { ...world.scope, upload_id: uploadId });
 
-  test('shows what was said of an upload, and what became of it [U21]', async () => {
+  test('shows the fields of an upload, its status and its counts [U21]', async () => {
     const job = { job_name: 'unit', job_url: 'https://ci.test/1', job_attempt: '2' };
     const more = { pr_number: '7', ...job, variant: 'linux', fork: 'true' };
     const id = await upload(more);

@@ -29,7 +29,7 @@ describe('reads that clients repeat', () => {
 
   const read = (name: string, body: object) => world.ok<Versioned>(`/v1/${name}`, body);
 
-  test('getMergeQueueTestingDetails does the same [H37]', async () => {
+  test('getMergeQueueTestingDetails says that its answer is unchanged, until it changes [H37]', async () => {
     const name = 'getMergeQueueTestingDetails';
     const { version } = await read(name, world.ref);
     assert.deepEqual(await read(name, { ...world.ref, ifVersion: version }), { unchanged: true, version });

@@ -114,7 +114,7 @@ describe('getQuarantineConfig', () => {
     assert.equal(repositories.length, 1);
   });
 
-  test('is 404 for another organization, and 400 for what cannot be read [U19]', async () => {
+  test('is 404 for another organization, and 400 for a malformed body [U19]', async () => {
     await world.refused('404 ORGANIZATION_NOT_FOUND', LOOKUP, body([], { orgUrlSlug: 'other' }));
     await world.refused('400 VALIDATION_FAILED', LOOKUP, body([], { testIdentifiers: undefined }));
     await world.refused('400 VALIDATION_FAILED', LOOKUP, body([{ id: 7 }]));

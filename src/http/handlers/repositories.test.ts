@@ -15,7 +15,7 @@ describe('repositories over /v1', () => {
 
   const repo = { host: 'local', owner: 'acme', name: 'app' };
 
-  test('registerRepository answers the repository, and a second time changes only what is given', async () => {
+  test('registerRepository answers the repository, and a second time changes only the given fields', async () => {
     const checks = [{ name: 'test', command: 'npm test' }];
     const { createdAt, updatedAt, notes, ...rest } = await world.server.api.ok('registerRepository', {
       repo,
@@ -94,7 +94,7 @@ describe('repositories over /v1', () => {
     await world.server.api.refused('404 REPOSITORY_NOT_FOUND', 'removeRepository', { repo: ref.repo });
   });
 
-  test('a backup brings back what was deleted, and an unusable one changes nothing [D5]', async () => {
+  test('a backup brings a deleted queue back, and an unusable one changes nothing [D5]', async () => {
     const ref = { repo, targetBranch: 'main' };
     await world.server.api.ok('registerRepository', { repo, git: git.path });
     await world.server.api.ok('createQueue', { ...ref, concurrency: 9 });

@@ -40,7 +40,7 @@ describe('decisions of people about a test', () => {
   };
 
   describe('set-quarantine', () => {
-    test('quarantines whatever the status is, with who, when and why, until it ends [F53] [F24]', async () => {
+    test('quarantines a test of any status, with who, when and why, until it ends [F53] [F24]', async () => {
       const healthy = await told();
       world.clock.set(NOON + 1000);
       const always = { setting: 'ALWAYS_QUARANTINE', reason: 'Blocks everybody.', expires_at: at(NOON + DAY_MS) };
@@ -239,7 +239,7 @@ describe('decisions of people about a test', () => {
       assert.deepEqual(again.monitors, [active]);
     });
 
-    test('until an instant: then something is due', async () => {
+    test('a mute with an end makes the test due at that instant', async () => {
       const flaky = await told({ branch: 'topic', runs: ['RETRIED'] });
       const muted = await act('mute-monitor', flaky, { monitor_id: retry(), until: at(NOON + 5000) });
       assert.equal(muted.monitors[0]?.mute?.until, at(NOON + 5000));

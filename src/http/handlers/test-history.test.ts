@@ -78,7 +78,7 @@ describe('the history of a test', () => {
       assert.equal(run?.failure_text, 'expected 2\n  at math.test.ts:3');
     });
 
-    test('pages are as of the first, whatever arrives meanwhile [P2]', async () => {
+    test('pages are as of the first, though runs arrive meanwhile [P2]', async () => {
       const some = await told({ runs: ['SUCCESS', 'SUCCESS', 'SUCCESS', 'SUCCESS', 'SUCCESS'] });
       const all = (await runs(some)).test_runs;
       const first = await runs(some, { page_query: { page_size: 2 } });

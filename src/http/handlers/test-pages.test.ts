@@ -71,13 +71,13 @@ describe('pages', () => {
     assert.deepEqual(last, third);
   });
 
-  test('25 by default, and an empty token is the first page [P1]', async () => {
+  test('have 25 rows by default, and an empty token is the first page [P1]', async () => {
     await fill(30);
     const { tests, page } = await failing({ page_query: { page_token: '' } });
     assert.deepEqual([tests.length, page.total_pages], [25, 2]);
   });
 
-  test('are all as of the first, whatever arrives meanwhile [P2]', async () => {
+  test('are all as of the first, though results arrive meanwhile [P2]', async () => {
     await fill(7);
     const first = await failing({ page_query: { page_size: 2 } });
     const ids = new Set((await failing()).tests.map((test) => test.id));

@@ -53,7 +53,7 @@ describe('test settings of a repository', () => {
       });
     });
 
-    test('keep what is not named, and who changed what [F55]', async () => {
+    test('keep fields that a change does not name, and record who changed which field [F55]', async () => {
       const first = await update({ auto_quarantine: true, retention_days: 10 });
       assert.deepEqual([first.auto_quarantine, first.retention_days, first.is_applied], [true, 10, false]);
       world.clock.set(NOON + 1);
@@ -141,7 +141,7 @@ describe('test settings of a repository', () => {
       assert.deepEqual(await monitors(), five);
     });
 
-    test('a new one has what was not named by default, and is answered with the others [F8]', async () => {
+    test('a new one has defaults for fields that were not named, and is answered with the others [F8]', async () => {
       const { monitor, monitors: all } = await set({ ...RATE, type: 'FAILURE_RATE', action: { classify: 'broken' } });
       assert.deepEqual(monitor, {
         ...RATE,
@@ -153,7 +153,7 @@ describe('test settings of a repository', () => {
       assert.deepEqual(await monitors(), all);
     });
 
-    test('one that is named is changed in what is named [F28]', async () => {
+    test('a change names the monitor, and changes only the fields that it names [F28]', async () => {
       const { monitor } = await set(RATE);
       const change = { id: monitor.id, enabled: false, parameters: { window_hours: 24, stale_timeout_hours: 48 } };
       const changed = (await set(change)).monitor;
@@ -230,7 +230,7 @@ describe('test settings of a repository', () => {
       });
     }
 
-    test('one that is deleted is gone; deleting or changing what is not there is 404 [F28]', async () => {
+    test('one that is deleted is gone; deleting or changing an unknown one is 404 [F28]', async () => {
       const [first, ...rest] = await monitors();
       const id = first?.id as string;
       const left = await world.ok<SetReply>(DELETE, body({ monitor_id: id.toUpperCase() }));

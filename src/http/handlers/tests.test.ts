@@ -118,7 +118,7 @@ describe('flaky tests over HTTP', () => {
       });
     });
 
-    test('leaves out what is unknown, and has zeros for what never ran', async () => {
+    test('leaves out unknown fields, and has zeros for a test that never ran', async () => {
       const test = aTest(world.repository.id, { parent: null, classname: null, file: null, codeowners: [] });
       await world.apply([test]);
       const { html_url: _url, repository: _repository, daily, ...rest } = await details(test.id);
@@ -296,7 +296,7 @@ describe('flaky tests over HTTP', () => {
       assert.deepEqual(page.total_rows, 1);
     });
 
-    test('leaves out what is unknown; /trunk/v1 has nulls instead', async () => {
+    test('leaves out unknown fields; /trunk/v1 has nulls instead', async () => {
       await world.apply([aQuarantined({ parent: null, file: null, classname: null })]);
       const [here] = (await quarantined()).quarantined_tests;
       const body = { ...world.scope, page_query: { page_size: 1 } };
@@ -306,7 +306,7 @@ describe('flaky tests over HTTP', () => {
       assert.deepEqual(trunk.quarantined_tests, [{ ...here, parent: null, file: null, classname: null }]);
     });
 
-    describe('to be reviewed', () => {
+    describe('tests to be reviewed', () => {
       const LONG_AGO = NOON - 15 * DAY_MS;
       const runsOf = (test: TestRow, passes: number, startedAt = NOON - HOUR_MS) =>
         times(passes, (index) => aRun(test.id, { startedAt: startedAt - index }));
@@ -359,7 +359,7 @@ describe('flaky tests over HTTP', () => {
       });
     });
 
-    test('a row that is there throughout appears once, whatever comes and goes meanwhile', async () => {
+    test('a row that is there throughout appears once, though other rows come and go meanwhile', async () => {
       const stay = times(10, () => aQuarantined());
       await world.apply(stay);
       const first = await quarantined({ page_size: 3 });

@@ -96,7 +96,7 @@ describe('upload-results', () => {
       });
     });
 
-    test('a part with a file name is a file whatever it is called, and one called files without a name too', async () => {
+    test('a part with a file name is a file under any name, and one called files without a file name too', async () => {
       const body = multipart([
         ['form-data; name="report"; filename="a.xml"', REPORT],
         ['form-data; name="files"', '<testsuite/>'],
@@ -131,7 +131,7 @@ describe('upload-results', () => {
       assert.equal((await textOf(upload, 1)).toString(), REPORT);
     });
 
-    test('an empty file is a file: processing says what is wrong with it', async () => {
+    test('an empty file is accepted as a file, for processing to judge', async () => {
       const { files } = await find(accepted(await world.send(form(FIELDS, ''))));
       assert.deepEqual(files, [{ name: 'report-0.xml', encoding: 'identity', sizeBytes: 0 }]);
     });
@@ -260,7 +260,7 @@ describe('upload-results', () => {
       assert.notEqual(await send(form(FIELDS, REPORT, '* @a')), first);
     });
 
-    test('does not do without a report, is one, and has at most 3 MB [U39]', async () => {
+    test('needs a report beside it, comes once, and has at most 3 MB [U39]', async () => {
       const two = withOwners('* @a', 'CODEOWNERS', REPORT);
       two.append('codeowners', new Blob(['* @b']), 'CODEOWNERS');
       const large = withOwners(Buffer.alloc(3_000_001, 'a'), 'CODEOWNERS', REPORT);
@@ -361,7 +361,7 @@ describe('upload-results', () => {
   });
 
   describe('permissions', () => {
-    test('a token with the scope upload, and no other but admin', async () => {
+    test('a token uploads with the scope upload, and not with the scope read', async () => {
       const upload = await world.makeToken({ scopes: ['upload'] });
       const read = await world.makeToken({ scopes: ['read'] });
       accepted(await world.send(form(FIELDS, REPORT), { 'x-api-token': upload }));
@@ -392,7 +392,7 @@ describe('upload-results', () => {
     });
   });
 
-  describe('the same again', () => {
+  describe('a repeated request', () => {
     test('within 24 h is the same upload, in a form or not [U16]', async () => {
       const id = accepted(await world.send(form(FIELDS, REPORT)));
       world.clock.set(world.clock.now() + 24 * HOUR_MS - 1);
@@ -402,7 +402,7 @@ describe('upload-results', () => {
       assert.notEqual(accepted(await world.send(form(FIELDS, REPORT))), id);
     });
 
-    test('with another field, file or order of files is another one [U16]', async () => {
+    test('with another field, file or order of files is another upload [U16]', async () => {
       const bodies = [
         form(FIELDS, REPORT),
         form({ ...FIELDS, variant: 'linux' }, REPORT),

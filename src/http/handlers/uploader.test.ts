@@ -267,7 +267,7 @@ describe('an existing uploader', () => {
     });
   });
 
-  test('prints links to tests, at which a page says how to ask', async () => {
+  test('prints links to tests, whose page shows the command that reads the test', async () => {
     const page = await fetch(`${world.url}/acme/flaky-tests/test/${FAILING.id}?repo=acme%2Fwidgets`);
     assert.equal(page.status, 200);
     assert.match(await page.text(), new RegExp(`sluice tests show ${FAILING.id}`));

@@ -206,7 +206,7 @@ describe('a person signs in with an OpenID Connect provider', () => {
     assert.equal((await call(admin, 'updateQueue', { ...queue, concurrency: 3 })).status, 404);
   });
 
-  it('an author has no own pull requests in plain git, whatever commits say [A52]', async () => {
+  it('an author owns no pull requests in plain git: the author of a commit proves nothing [A52]', async () => {
     const author = await enter('authors');
     const answer = await call(author, 'submitPullRequest', { ...queueOf('app'), pr: { number: 7 } });
     assert.deepEqual(
@@ -262,7 +262,7 @@ describe('a person signs in with an OpenID Connect provider', () => {
     ['no token at all', () => 'x'],
   ];
   for (const [name, tamper] of hostile) {
-    it(`refuses an ID token: ${name} [A55]`, async () => {
+    it(`the sign-in refuses an ID token: ${name} [A55]`, async () => {
       provider.tamper = tamper;
       const answer = await enter('readers');
       assert.equal(problemOf(answer), 'refused');
@@ -273,7 +273,7 @@ describe('a person signs in with an OpenID Connect provider', () => {
     });
   }
 
-  it('tolerates a clock that is a minute off [A55]', async () => {
+  it('the sign-in tolerates a clock that is a minute off [A55]', async () => {
     const now = Math.floor(Date.now() / 1_000);
     provider.tamper = (claims) => signToken({ ...claims, iat: now + 50, nbf: now + 50, exp: now - 50 }, provider.key);
     assert.equal((await enter('readers')).location, '/acme');
@@ -341,7 +341,7 @@ describe('a person signs in with an OpenID Connect provider', () => {
     }
   });
 
-  it('begins on a page of this server, and returns to a path of it [A60]', async () => {
+  it('the sign-in begins on a page of this server, and returns to a path of it [A60]', async () => {
     for (const site of ['cross-site', 'same-site']) {
       assert.equal((await get('/web/sign-in/sso', { 'sec-fetch-site': site })).status, 403);
     }
@@ -363,7 +363,7 @@ describe('a person signs in with an OpenID Connect provider', () => {
     assert.equal((await get('/web/sign-in/other', OWN)).status, 404);
   });
 
-  it('is limited to 5 requests a second for the address that a trusted proxy tells [A67]', async () => {
+  it('the sign-in is limited to 5 requests a second for the address that a trusted proxy tells [A67]', async () => {
     const ask = async (client: string, remoteAddress = '10.0.0.1') => {
       const headers = { ...OWN, 'x-forwarded-for': client };
       return (await world.server.inject({ url: '/web/sign-in/sso', headers, remoteAddress })).statusCode;

@@ -4,7 +4,7 @@ import { createInProcess } from '../../../test/worlds/server/in-process.ts';
 import { bindPublicRead } from '../../app/access/public-read.ts';
 import { createMemoryStore } from '../../storage/sqlite/create-memory-store.ts';
 
-it('lets strangers read 20 times a second from one address [A45]', async () => {
+it('a stranger reads public repositories at most 20 times a second from one address [A45]', async () => {
   const store = createMemoryStore();
   const { app, scope } = await createInProcess({ store });
   const name = { text: 'acme/local/acme/app', organization: 'acme', repo: scope.repo };

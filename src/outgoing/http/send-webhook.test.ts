@@ -200,7 +200,7 @@ test('only public unicast addresses are reachable, and the networks of the opera
 describe('a secret box', () => {
   const key = Buffer.alloc(32, 3);
 
-  test('opens what it sealed, for the same purpose and with the same key alone [X41]', () => {
+  test('opens its own sealed texts, for the same purpose and with the same key alone [X41]', () => {
     const box = createSecretBox(key);
     const sealed = box.seal('https://hooks.example/é', 'webhook 1 url');
     assert.ok(!sealed.includes('hooks'));

@@ -9,7 +9,7 @@ const isOpenAt = (path: string, isPast = false) => {
   return isOpen(parseRoute(pathname, search), PUBLIC, isPast);
 };
 
-it('opens the pages of public repositories that need no session, and no other [A46]', () => {
+it('a stranger opens the pages of public repositories that need no session, and no other [A46]', () => {
   const queue = '/acme/github.com/acme/app/main';
   for (const path of [
     '/acme',

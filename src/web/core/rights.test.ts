@@ -13,7 +13,7 @@ const ada = {
   ],
 };
 
-it('shows a person what the role in the repository allows, and own pull requests to an author [A63]', () => {
+it('a person has the rights of the role in the repository, and an author those on own pull requests [A63]', () => {
   assert.equal(isAllowed(ada, 'admin', {}), false);
   assert.equal(isAllowed(ada, 'maintain', { repo: app }), false);
   assert.equal(isAllowed(ada, 'maintain', { repo: lib }), true);

@@ -7,7 +7,7 @@ const TEXT =
   ': hello\nid: 7\nevent: pull_request.merged\ndata: {"id":"7"}\n\nevent: queue.view\ndata: a\ndata: b\n\n: tick\n\n';
 
 describe('the reader of the stream', () => {
-  it('reads messages, whatever pieces they arrive in', () => {
+  it('reads messages that arrive in pieces of any size', () => {
     fc.assert(
       fc.property(fc.array(fc.nat({ max: TEXT.length })), (cuts) => {
         const reader = new MessageReader();

@@ -54,7 +54,7 @@ function toldIn({ queue, now }: Scenario): [run: number, on: number[]][] {
 }
 
 describe('the picture of a queue', () => {
-  it('draws a run on what it is tested on, and not on what has landed [C63]', () => {
+  it('draws a run on the runs that it is tested on, and not on a landed one [C63]', () => {
     const story = new Scenario().play('submit A B C; pass A; submit D');
     const runs = story.candidates().map((candidate) => viewOf(story, candidate));
     const drawn = drawLanes(runs).lanes.map(({ nodes }) => nodes.flatMap(({ run }) => run.testedPullRequests));

@@ -14,7 +14,7 @@ function draw(...runs: Run[]): string[] {
 }
 
 describe('the lanes of a queue', () => {
-  it('are one row where everything is built on what is ahead', () => {
+  it('are one row where every run is built on the one ahead', () => {
     assert.deepEqual(draw(aRun('a', [1]), aRun('b', [2], [1]), aRun('c', [3, 4], [1, 2])), ['a b c']);
   });
 
@@ -40,7 +40,7 @@ describe('the lanes of a queue', () => {
     assert.equal(describeLanes(picture, 'main'), 'main, then #1; a search tests #5, #6');
   });
 
-  it('have no rows of their own where many are of one run', () => {
+  it('share a folded row where many have a single run', () => {
     const many = Array.from({ length: 300 }, (_, index) => aRun(`r${index}`, [index + 1]));
     const picture = drawLanes([...many, aRun('t', [901], [2])]);
     const { rows, singles, more } = foldLanes(picture.lanes, false);

@@ -15,7 +15,7 @@ const present: Tried = { mode: 'SINGLE', concurrency: 5, optimizationMode: 'OFF'
 const parse = (text: string, of = present) => parseTried(new URLSearchParams(text), of);
 
 describe('settings that are tried', () => {
-  it('are as they are where the address does not say, or says nonsense', () => {
+  it('are the present ones where the address has none, or nonsense', () => {
     assert.deepEqual(parse(''), present);
     assert.deepEqual(parse('mode=other&slots=0&runCost=-1&adaptive=perhaps'), present);
     assert.deepEqual(parse('slots=2.5&runCost=1000'), present);

@@ -27,7 +27,7 @@ async function entryOf(world: PageWorld, { number }: PullRequestFacts) {
   return found && findEntry(found.queue, number);
 }
 
-describe('commands in comments', () => {
+describe('the runner of commands in comments', () => {
   it('submits, with the facts that were read with the comment, in the name of its author [G136] [G54]', async () => {
     const world = await PageWorld.create();
     world.forge.isBroken = false;
@@ -215,7 +215,7 @@ describe('commands in comments', () => {
     await world.stop();
   });
 
-  it('has no fork tested at a head that was pushed after what was said, also where our clock is behind [G83]', async () => {
+  it('has no fork tested at a head that was pushed after the comment, also where our clock is behind [G83]', async () => {
     const world = await PageWorld.create();
     const repository = await world.repository();
     const pr = world.open({ isHeadUntrusted: true });

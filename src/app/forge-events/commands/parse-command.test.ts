@@ -14,7 +14,7 @@ function priorityOf(body: string): number | undefined {
   return command?.kind === 'merge' ? command.priority?.value : undefined;
 }
 
-describe('reading commands', () => {
+describe('the parser of commands', () => {
   it('takes the first line that begins with one [G50]', () => {
     for (const body of [
       '/sluice merge',
@@ -114,7 +114,7 @@ describe('reading commands', () => {
     for (const body of shown) assert.equal(read(body)?.kind, 'merge', body);
   });
 
-  it('says what it did not understand, and does nothing then [G51]', () => {
+  it('names the word that is not understood, and runs no command then [G51]', () => {
     const cases: [string, string, string][] = [
       ['/sluice', 'unknown_command', ''],
       ['/sluice dance', 'unknown_command', 'dance'],
