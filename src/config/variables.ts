@@ -244,9 +244,9 @@ export const VARIABLES = {
     'Address of the receiver of traces itself, with its path.',
   ),
   OTEL_EXPORTER_OTLP_PROTOCOL: choice(
-    'http/protobuf',
-    ['http/protobuf'],
-    'The form of OTLP that the receiver takes. Sluice speaks no other.',
+    'http/json',
+    ['http/json', 'http/protobuf'],
+    'Sluice sends http/json. Receivers of http/protobuf take it at the same address.',
   ),
   OTEL_EXPORTER_OTLP_HEADERS: secret(
     'none',
