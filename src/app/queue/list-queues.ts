@@ -8,7 +8,6 @@ import type { Repository, RepositoryRef } from '../../storage/repositories.ts';
 import { listRecentAlarms, type RecentAlarms } from '../core/alarms.ts';
 import type { App } from '../core/app.ts';
 import { type Caller, maySee } from '../core/caller.ts';
-import type { LoadedQueue } from '../core/commit-draft.ts';
 import { type FoundQueue, findRepository } from '../core/find-queue.ts';
 import { type Answer, isRefusal } from '../core/refusal.ts';
 import { viewAlarms, viewQueueConfig } from './queue-view.ts';
@@ -66,17 +65,12 @@ export async function loadQueues(app: App, repositories: readonly Repository[]):
   const found: FoundQueue[] = [];
   for (const repository of repositories) {
     const queueIds = await app.directory.listQueueIds(repository.id);
-    const queues = queueIds.map((queueId) => app.queues.find(queueId));
-    // In parallel: on a shared store each of them is a query. In memory there is nothing to wait for.
-    for (const loaded of queues.every(isLoaded) ? queues : await Promise.all(queues)) {
+    // In parallel: on a shared store each of them is a query.
+    for (const loaded of await Promise.all(queueIds.map((queueId) => app.queues.find(queueId)))) {
       if (loaded !== undefined) found.push({ ...loaded, repository });
     }
   }
   return found;
-}
-
-function isLoaded(queue: ReturnType<App['queues']['find']>): queue is LoadedQueue {
-  return !(queue instanceof Promise);
 }
 
 /** A queue is immutable and belongs to one repository for good. */
