@@ -133,6 +133,7 @@ async function startOn(
     webhooks: await openWebhooks(config),
     log,
     publicUrl: config.publicUrl,
+    tokenDays: config.tokenDays,
     unusedUploads,
     backups,
     admin,

@@ -67,6 +67,7 @@ export interface Config extends RunnerConfig {
   readonly hookTimeoutSeconds: number;
   readonly uploadKeepDays: number;
   readonly eventDays: number;
+  readonly tokenDays: number;
   /** Encrypts secrets in the store; undefined: a file of the data folder has the key. */
   readonly secretKey: string | undefined;
   /** Networks that are not public and that webhooks may reach. */
@@ -126,6 +127,7 @@ export function parseConfig(environment: Environment): ParsedConfig {
     testBranchPrefix: read('SLUICE_TEST_BRANCH_PREFIX') ?? VARIABLES.SLUICE_TEST_BRANCH_PREFIX.default,
     hookTimeoutSeconds: Number(read('SLUICE_HOOK_TIMEOUT') ?? VARIABLES.SLUICE_HOOK_TIMEOUT.default),
     eventDays: Number(read('SLUICE_EVENT_DAYS') ?? VARIABLES.SLUICE_EVENT_DAYS.default),
+    tokenDays: Number(read('SLUICE_TOKEN_DAYS') ?? VARIABLES.SLUICE_TOKEN_DAYS.default),
     secretKey: read('SLUICE_SECRET_KEY'),
     webhookNetworks: parseList(read('SLUICE_WEBHOOK_NETWORKS') ?? ''),
     uploadKeepDays: Number(read('SLUICE_UPLOAD_KEEP_DAYS') ?? VARIABLES.SLUICE_UPLOAD_KEEP_DAYS.default),

@@ -121,7 +121,7 @@ export function createServer(deps: ServerDeps): FastifyInstance {
   registerPublicPages(server, { ...deps, baseUrlOf });
   const limit = createRateLimit(deps);
   const admission = createAdmission(deps, limit);
-  const ofScrapers = createMetricsAdmission(deps, limit);
+  const ofScrapers = createMetricsAdmission(deps, admission);
   const bodies = new UploadBodies(deps.app);
   registerUploader(server, { ...deps, admission, bodies });
   registerWebhooks(server, { ...deps, budget, turns });
