@@ -98,10 +98,69 @@ export async function start(config: Config, log: Log, options: StartOptions = {}
 async function startOn(
   store: Store,
   config: Config,
-  { log: outerLog, clock = systemClock, ingestStartMs }: StartOptions & { readonly log: Log },
+  { log: outerLog, clock = systemClock, ingestStartMs = INGEST_START_MS }: StartOptions & { readonly log: Log },
 ): Promise<Running> {
   const health = new StoreHealth({ log: outerLog, clock });
-  const { log } = health;
+  const opened = await openApp(store, config, { log: health.log, clock, firstStartMs: ingestStartMs });
+  const { app, ingest, serverId } = opened;
+  await endOutages(store, serverId, clock.now());
+  tellOfHooks(app);
+  await tellOfOtherKey(app);
+  keepOperatorLog(app);
+  const endTraces = startTraces(app, opened.tracing);
+  app.queues.listen((loaded) => app.feed.noteQueue(loaded));
+  const plainGitPoller = new PlainGitPoller(app);
+  const worker = createEffectWorker(app, serverId);
+  watchLateReports(app);
+  const hintWorker = createHintWorker(app, serverId);
+  const deliveryWorker = createDeliveryWorker(app, serverId);
+  const deliveryMaker = createDeliveryMaker(app);
+  app.feed.listen(() => deliveryMaker.wake());
+  const timers = new Timers(app);
+  const storePoller = new StorePoller(
+    app,
+    {
+      effects: () => worker.wake(),
+      hints: () => hintWorker.wake(),
+      deliveries: () => deliveryWorker.wake(),
+      webhooks: () => deliveryMaker.wake(),
+      uploads: () => ingest.wake(),
+      entries: () => plainGitPoller.noteEntries(),
+      feed: (stored) => app.feed.noteStored(stored),
+    },
+    health,
+  );
+  health.onDoubt = () => storePoller.wake();
+  const server = await openServer(app, config, store.isShared ? health : undefined);
+  const url = await server.listen({ host: config.host, port: config.port, backlog: BACKLOG });
+  await keepAddress(config, url, app.log);
+  const rounds = [
+    ...[createAudit(app), createForgePoller(app), createHintWatch(app), deliveryMaker, createDigestRounds(app)],
+    ...[createSweep(app), createPacking(app), createHousekeeping(app, config), ...opened.rounds],
+    ...(config.backupSchedule === undefined ? [] : [createBackupRounds(app, config.backupSchedule)]),
+  ];
+  const workers = [plainGitPoller, worker, hintWorker, deliveryWorker, timers, ingest, app.feed, storePoller];
+  for (const each of [...workers, ...rounds]) each.start();
+  return {
+    url,
+    newToken: opened.newSecret,
+    tokenFile: opened.tokenFile,
+    createSignInLink: () => createAdminLink(app, config.publicUrl ?? url),
+    drain: (sooner) => drain(server, config, sooner),
+    stop: () =>
+      stop({
+        ...{ server, app, ingest, plainGitPoller, worker },
+        ...{ hintWorker, deliveryWorker, timers, storePoller, rounds, endTraces },
+      }),
+  };
+}
+
+/** Opens all parts of the app. Nothing runs yet. */
+async function openApp(
+  store: Store,
+  config: Config,
+  { log, clock, firstStartMs }: { readonly log: Log; readonly clock: Timing; readonly firstStartMs: number },
+) {
   const admin = {
     slug: config.organization,
     adminToken: config.adminToken,
@@ -114,7 +173,6 @@ async function startOn(
   const serverId = await findServerId(config);
   const tracing = await openTracing(config, { serverId, log });
   const findPlace = (question: PlaceQuestion) => findUploadPlace(app, question);
-  const firstStartMs = ingestStartMs ?? INGEST_START_MS;
   const ingest = createIngest(config, serverId, { store, clock, log, findPlace, firstStartMs });
   const unusedUploads = new UnusedUploads({ store, clock, log });
   const simulator = new SimulatorThread({ entry: entryOf('simulator-main'), clock, log });
@@ -142,38 +200,14 @@ async function startOn(
     ...(await connectProviders(config, { store, forges, clock, log })),
     tracing,
   };
-  await endOutages(store, serverId, clock.now());
-  tellOfHooks(app);
-  await tellOfOtherKey(app);
-  keepOperatorLog(app);
-  const endTraces = startTraces(app, tracing);
-  app.queues.listen((loaded) => app.feed.noteQueue(loaded));
-  const plainGitPoller = new PlainGitPoller(app);
-  const worker = createEffectWorker(app, serverId);
-  watchLateReports(app);
-  const hintWorker = createHintWorker(app, serverId);
-  const deliveryWorker = createDeliveryWorker(app, serverId);
-  const deliveryMaker = createDeliveryMaker(app);
-  app.feed.listen(() => deliveryMaker.wake());
-  const timers = new Timers(app);
-  const storePoller = new StorePoller(
+  return { app, ingest, serverId, tracing, newSecret, tokenFile, rounds: [unusedUploads.createRounds(), watch] };
+}
+
+async function openServer(app: App, config: Config, storeHealth: StoreHealth | undefined) {
+  return createServer({
     app,
-    {
-      effects: () => worker.wake(),
-      hints: () => hintWorker.wake(),
-      deliveries: () => deliveryWorker.wake(),
-      webhooks: () => deliveryMaker.wake(),
-      uploads: () => ingest.wake(),
-      entries: () => plainGitPoller.noteEntries(),
-      feed: (stored) => app.feed.noteStored(stored),
-    },
-    health,
-  );
-  health.onDoubt = () => storePoller.wake();
-  const server = createServer({
-    app,
-    storeHealth: store.isShared ? health : undefined,
-    log,
+    storeHealth,
+    log: app.log,
     version: readVersion(),
     dataFolder: config.dataFolder,
     publicRead: await bindPublicRead(app, config.publicRead),
@@ -184,42 +218,6 @@ async function startOn(
     rateLimit: config.rateLimit,
     requestTimeoutMs: REQUEST_TIMEOUT_MS,
   });
-  const url = await server.listen({ host: config.host, port: config.port, backlog: BACKLOG });
-  await keepAddress(config, url, log);
-  plainGitPoller.start();
-  worker.start();
-  hintWorker.start();
-  deliveryWorker.start();
-  timers.start();
-  ingest.start();
-  app.feed.start();
-  storePoller.start();
-  const rounds = [
-    ...[createAudit(app), createForgePoller(app), createHintWatch(app)],
-    ...[
-      deliveryMaker,
-      createDigestRounds(app),
-      createSweep(app),
-      createPacking(app),
-      createHousekeeping(app, config),
-      unusedUploads.createRounds(),
-      watch,
-    ],
-    ...(config.backupSchedule === undefined ? [] : [createBackupRounds(app, config.backupSchedule)]),
-  ];
-  for (const each of rounds) each.start();
-  return {
-    url,
-    newToken: newSecret,
-    tokenFile,
-    createSignInLink: () => createAdminLink(app, config.publicUrl ?? url),
-    drain: (sooner) => drain(server, config, sooner),
-    stop: () =>
-      stop({
-        ...{ server, app, ingest, plainGitPoller, worker },
-        ...{ hintWorker, deliveryWorker, timers, storePoller, rounds, endTraces },
-      }),
-  };
 }
 
 async function openWebhooks({ dataFolder, secretKey, webhookNetworks }: Config): Promise<WebhookAccess> {
