@@ -29,7 +29,7 @@ h1 { font-size: 1.9rem; line-height: 1.2; margin: .5rem 0 1rem; }
 h2 { font-size: 1.5rem; margin: 2.5rem 0 .5rem; }
 h3 { font-size: 1.2rem; margin: 1.6rem 0 .5rem; }
 article { border-top: 1px solid var(--line); }
-article:target { background: var(--mark); }
+article:target h3 { background: var(--mark); }
 .guide { max-width: 60rem; margin: 0 auto; padding: 1.5rem 1.5rem 6rem; overflow-wrap: break-word; }
 pre { background: var(--code); border: 1px solid var(--line); border-radius: 6px; padding: .8rem 1rem; overflow-x: auto; }
 table { display: block; overflow-x: auto; border-collapse: collapse; margin-bottom: 1rem; }
