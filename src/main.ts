@@ -98,54 +98,16 @@ export async function start(config: Config, log: Log, options: StartOptions = {}
 async function startOn(
   store: Store,
   config: Config,
-  { log: outerLog, clock = systemClock, ingestStartMs }: StartOptions & { readonly log: Log },
+  { log: outerLog, clock = systemClock, ingestStartMs = INGEST_START_MS }: StartOptions & { readonly log: Log },
 ): Promise<Running> {
   const health = new StoreHealth({ log: outerLog, clock });
-  const { log } = health;
-  const admin = {
-    slug: config.organization,
-    adminToken: config.adminToken,
-    tokenFile: path.join(config.dataFolder, 'admin-token'),
-  };
-  const { newSecret, tokenFile } = await ensureAdmin({ store, clock, log, admin });
-  const backups = await openBackups(config);
-  const { forges, watch } = await connectForges(config, { clock, log });
-  const checkRunner = await createRunner(config, log);
-  const serverId = await findServerId(config);
-  const tracing = await openTracing(config, { serverId, log });
-  const findPlace = (question: PlaceQuestion) => findUploadPlace(app, question);
-  const firstStartMs = ingestStartMs ?? INGEST_START_MS;
-  const ingest = createIngest(config, serverId, { store, clock, log, findPlace, firstStartMs });
-  const unusedUploads = new UnusedUploads({ store, clock, log });
-  const simulator = new SimulatorThread({ entry: entryOf('simulator-main'), clock, log });
-  const app: App = {
-    store,
-    queues: new QueueHost(store, clock),
-    directory: new Directory(store, forges),
-    auth: new Authenticator({ store, clock, log }),
-    forges,
-    checkRunner,
-    clock,
-    ingest,
-    outages: new Outages(recordOutages({ store, log, serverId })),
-    hints: new WakeSignal(),
-    feed: new Feed({ store, clock, log }),
-    webhooks: await openWebhooks(config),
-    log,
-    publicUrl: config.publicUrl,
-    unusedUploads,
-    backups,
-    admin,
-    simulator,
-    forecasts: new Forecaster({ store, simulator, clock, log }),
-    ...(await connectProviders(config, { store, forges, clock, log })),
-    tracing,
-  };
+  const opened = await openApp(store, config, { log: health.log, clock, firstStartMs: ingestStartMs });
+  const { app, ingest, serverId } = opened;
   await endOutages(store, serverId, clock.now());
   tellOfHooks(app);
   await tellOfOtherKey(app);
   keepOperatorLog(app);
-  const endTraces = startTraces(app, tracing);
+  const endTraces = startTraces(app, opened.tracing);
   app.queues.listen((loaded) => app.feed.noteQueue(loaded));
   const plainGitPoller = new PlainGitPoller(app);
   const worker = createEffectWorker(app, serverId);
@@ -169,10 +131,83 @@ async function startOn(
     health,
   );
   health.onDoubt = () => storePoller.wake();
-  const server = createServer({
-    app,
-    storeHealth: store.isShared ? health : undefined,
+  const server = await openServer(app, config, store.isShared ? health : undefined);
+  const url = await server.listen({ host: config.host, port: config.port, backlog: BACKLOG });
+  await keepAddress(config, url, app.log);
+  const rounds = [
+    ...[createAudit(app), createForgePoller(app), createHintWatch(app), deliveryMaker, createDigestRounds(app)],
+    ...[createSweep(app), createPacking(app), createHousekeeping(app, config), ...opened.rounds],
+    ...(config.backupSchedule === undefined ? [] : [createBackupRounds(app, config.backupSchedule)]),
+  ];
+  const workers = [plainGitPoller, worker, hintWorker, deliveryWorker, timers, ingest, app.feed, storePoller];
+  for (const each of [...workers, ...rounds]) each.start();
+  return {
+    url,
+    newToken: opened.newSecret,
+    tokenFile: opened.tokenFile,
+    createSignInLink: () => createAdminLink(app, config.publicUrl ?? url),
+    drain: (sooner) => drain(server, config, sooner),
+    stop: () =>
+      stop({
+        ...{ server, app, ingest, plainGitPoller, worker },
+        ...{ hintWorker, deliveryWorker, timers, storePoller, rounds, endTraces },
+      }),
+  };
+}
+
+/** Opens all parts of the app. Nothing runs yet. */
+async function openApp(
+  store: Store,
+  config: Config,
+  { log, clock, firstStartMs }: { readonly log: Log; readonly clock: Timing; readonly firstStartMs: number },
+) {
+  const admin = {
+    slug: config.organization,
+    adminToken: config.adminToken,
+    tokenFile: path.join(config.dataFolder, 'admin-token'),
+  };
+  const { newSecret, tokenFile } = await ensureAdmin({ store, clock, log, admin });
+  const backups = await openBackups(config);
+  const { forges, watch } = await connectForges(config, { clock, log });
+  const checkRunner = await createRunner(config, log);
+  const serverId = await findServerId(config);
+  const tracing = await openTracing(config, { serverId, log });
+  const findPlace = (question: PlaceQuestion) => findUploadPlace(app, question);
+  const ingest = createIngest(config, serverId, { store, clock, log, findPlace, firstStartMs });
+  const unusedUploads = new UnusedUploads({ store, clock, log });
+  const simulator = new SimulatorThread({ entry: entryOf('simulator-main'), clock, log });
+  const app: App = {
+    store,
+    queues: new QueueHost(store, clock),
+    directory: new Directory(store, forges),
+    auth: new Authenticator({ store, clock, log }),
+    forges,
+    checkRunner,
+    clock,
+    ingest,
+    outages: new Outages(recordOutages({ store, log, serverId })),
+    hints: new WakeSignal(),
+    feed: new Feed({ store, clock, log }),
+    webhooks: await openWebhooks(config),
     log,
+    publicUrl: config.publicUrl,
+    tokenDays: config.tokenDays,
+    unusedUploads,
+    backups,
+    admin,
+    simulator,
+    forecasts: new Forecaster({ store, simulator, clock, log }),
+    ...(await connectProviders(config, { store, forges, clock, log })),
+    tracing,
+  };
+  return { app, ingest, serverId, tracing, newSecret, tokenFile, rounds: [unusedUploads.createRounds(), watch] };
+}
+
+async function openServer(app: App, config: Config, storeHealth: StoreHealth | undefined) {
+  return createServer({
+    app,
+    storeHealth,
+    log: app.log,
     version: readVersion(),
     dataFolder: config.dataFolder,
     publicRead: await bindPublicRead(app, config.publicRead),
@@ -183,42 +218,6 @@ async function startOn(
     rateLimit: config.rateLimit,
     requestTimeoutMs: REQUEST_TIMEOUT_MS,
   });
-  const url = await server.listen({ host: config.host, port: config.port, backlog: BACKLOG });
-  await keepAddress(config, url, log);
-  plainGitPoller.start();
-  worker.start();
-  hintWorker.start();
-  deliveryWorker.start();
-  timers.start();
-  ingest.start();
-  app.feed.start();
-  storePoller.start();
-  const rounds = [
-    ...[createAudit(app), createForgePoller(app), createHintWatch(app)],
-    ...[
-      deliveryMaker,
-      createDigestRounds(app),
-      createSweep(app),
-      createPacking(app),
-      createHousekeeping(app, config),
-      unusedUploads.createRounds(),
-      watch,
-    ],
-    ...(config.backupSchedule === undefined ? [] : [createBackupRounds(app, config.backupSchedule)]),
-  ];
-  for (const each of rounds) each.start();
-  return {
-    url,
-    newToken: newSecret,
-    tokenFile,
-    createSignInLink: () => createAdminLink(app, config.publicUrl ?? url),
-    drain: (sooner) => drain(server, config, sooner),
-    stop: () =>
-      stop({
-        ...{ server, app, ingest, plainGitPoller, worker },
-        ...{ hintWorker, deliveryWorker, timers, storePoller, rounds, endTraces },
-      }),
-  };
 }
 
 async function openWebhooks({ dataFolder, secretKey, webhookNetworks }: Config): Promise<WebhookAccess> {

@@ -1,12 +1,10 @@
 import type { Command } from 'commander';
-import { present } from '../lib/present.ts';
-import { addExamples, parseIntegerWithin } from './core/arguments.ts';
+import { addExamples } from './core/arguments.ts';
 import { withContext } from './core/context.ts';
 import { say } from './core/terminal.ts';
 
 export function defineOrg(org: Command): void {
-  addExamples(org, ['sluice org add acme', 'sluice org set --token-days 30']);
-  defineSet(org);
+  addExamples(org, ['sluice org add acme']);
   const command = org
     .command('add')
     .description('Create an organization. Its first admin token goes to standard output, and is never shown again.')
@@ -20,22 +18,4 @@ export function defineOrg(org: Command): void {
       }),
     );
   addExamples(command, ['sluice org add acme', '(umask 077; sluice org add acme > acme-token)']);
-}
-
-function defineSet(org: Command): void {
-  const command = org
-    .command('set')
-    .description('Change the organization of the token, or show it.')
-    .option(
-      '--token-days <days>',
-      'How long tokens that people make for themselves last at most, 1 to 3650 days. Default: 90.',
-      parseIntegerWithin(1, 3650),
-    )
-    .action(
-      withContext(async (context, { tokenDays }: { readonly tokenDays?: number }) => {
-        const reply = await context.call('updateOrganization', present({ tokenDays }));
-        context.show(reply, () => `${reply.slug}: tokens of people last ${reply.tokenDays} days at most.`);
-      }),
-    );
-  addExamples(command, ['sluice org set --token-days 30', 'sluice org set']);
 }

@@ -67,6 +67,7 @@ export interface Config extends RunnerConfig {
   readonly hookTimeoutSeconds: number;
   readonly uploadKeepDays: number;
   readonly eventDays: number;
+  readonly tokenDays: number;
   /** Encrypts secrets in the store; undefined: a file of the data folder has the key. */
   readonly secretKey: string | undefined;
   /** Networks that are not public and that webhooks may reach. */
@@ -100,6 +101,7 @@ type ParsedConfig =
 /** Returns the configuration, or every problem with it in words. */
 export function parseConfig(environment: Environment): ParsedConfig {
   const read = (name: VariableName): string | undefined => value(environment, name);
+  const setting = (name: VariableName): string => read(name) ?? VARIABLES[name].default;
   const problems = [
     ...checkVariables(environment),
     ...checkGithub(read),
@@ -109,30 +111,31 @@ export function parseConfig(environment: Environment): ParsedConfig {
   ];
   if (problems.length > 0) return { problems };
   const config: Config = {
-    host: read('SLUICE_HOST') ?? VARIABLES.SLUICE_HOST.default,
-    port: Number(read('SLUICE_PORT') ?? VARIABLES.SLUICE_PORT.default),
+    host: setting('SLUICE_HOST'),
+    port: Number(setting('SLUICE_PORT')),
     publicUrl: read('SLUICE_URL')?.replace(/\/+$/, ''),
     trustedProxies: parseList(read('SLUICE_TRUSTED_PROXIES') ?? ''),
     publicRead: parseList(read('SLUICE_PUBLIC_READ') ?? '').flatMap((entry) => parsePublicName(entry) ?? []),
-    dataFolder: path.resolve(read('SLUICE_DATA') ?? VARIABLES.SLUICE_DATA.default),
+    dataFolder: path.resolve(setting('SLUICE_DATA')),
     databaseUrl: read('SLUICE_DATABASE_URL'),
-    databaseConnections: Number(read('SLUICE_DATABASE_CONNECTIONS') ?? VARIABLES.SLUICE_DATABASE_CONNECTIONS.default),
-    drainSeconds: Number(read('SLUICE_DRAIN') ?? VARIABLES.SLUICE_DRAIN.default),
+    databaseConnections: Number(setting('SLUICE_DATABASE_CONNECTIONS')),
+    drainSeconds: Number(setting('SLUICE_DRAIN')),
     adminToken: read('SLUICE_ADMIN_TOKEN'),
     metricsToken: read('SLUICE_METRICS_TOKEN'),
-    organization: read('SLUICE_ORG') ?? VARIABLES.SLUICE_ORG.default,
-    rateLimit: Number(read('SLUICE_RATE_LIMIT') ?? VARIABLES.SLUICE_RATE_LIMIT.default),
+    organization: setting('SLUICE_ORG'),
+    rateLimit: Number(setting('SLUICE_RATE_LIMIT')),
     ...parseRunner(read),
-    testBranchPrefix: read('SLUICE_TEST_BRANCH_PREFIX') ?? VARIABLES.SLUICE_TEST_BRANCH_PREFIX.default,
-    hookTimeoutSeconds: Number(read('SLUICE_HOOK_TIMEOUT') ?? VARIABLES.SLUICE_HOOK_TIMEOUT.default),
-    eventDays: Number(read('SLUICE_EVENT_DAYS') ?? VARIABLES.SLUICE_EVENT_DAYS.default),
+    testBranchPrefix: setting('SLUICE_TEST_BRANCH_PREFIX'),
+    hookTimeoutSeconds: Number(setting('SLUICE_HOOK_TIMEOUT')),
+    eventDays: Number(setting('SLUICE_EVENT_DAYS')),
+    tokenDays: Number(setting('SLUICE_TOKEN_DAYS')),
     secretKey: read('SLUICE_SECRET_KEY'),
     webhookNetworks: parseList(read('SLUICE_WEBHOOK_NETWORKS') ?? ''),
-    uploadKeepDays: Number(read('SLUICE_UPLOAD_KEEP_DAYS') ?? VARIABLES.SLUICE_UPLOAD_KEEP_DAYS.default),
-    uploadKeepBytes: Number(read('SLUICE_UPLOAD_KEEP_BYTES') ?? VARIABLES.SLUICE_UPLOAD_KEEP_BYTES.default),
-    uploadNewTests: Number(read('SLUICE_UPLOAD_NEW_TESTS') ?? VARIABLES.SLUICE_UPLOAD_NEW_TESTS.default),
-    repositoryTests: Number(read('SLUICE_REPOSITORY_TESTS') ?? VARIABLES.SLUICE_REPOSITORY_TESTS.default),
-    logLevel: (read('SLUICE_LOG_LEVEL') ?? VARIABLES.SLUICE_LOG_LEVEL.default) as Config['logLevel'],
+    uploadKeepDays: Number(setting('SLUICE_UPLOAD_KEEP_DAYS')),
+    uploadKeepBytes: Number(setting('SLUICE_UPLOAD_KEEP_BYTES')),
+    uploadNewTests: Number(setting('SLUICE_UPLOAD_NEW_TESTS')),
+    repositoryTests: Number(setting('SLUICE_REPOSITORY_TESTS')),
+    logLevel: setting('SLUICE_LOG_LEVEL') as Config['logLevel'],
     github: parseGithub(read),
     gitea: parseGitea(read),
     hasGithubSignIn: read('SLUICE_GITHUB_SIGN_IN') === 'on',

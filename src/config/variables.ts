@@ -196,6 +196,11 @@ export const VARIABLES = {
     { min: 1, max: 36_500 },
     'How many days the events of the feed are kept. Records of the audit are kept for ever.',
   ),
+  SLUICE_TOKEN_DAYS: integer(
+    '90',
+    { min: 1, max: 3_650 },
+    'How many days a token lasts at most that a person makes for themselves. Tokens that exist keep their terms.',
+  ),
   SLUICE_UPLOAD_KEEP_DAYS: integer(
     '7',
     { min: 0, max: 3650 },
@@ -244,9 +249,9 @@ export const VARIABLES = {
     'Address of the receiver of traces itself, with its path.',
   ),
   OTEL_EXPORTER_OTLP_PROTOCOL: choice(
-    'http/protobuf',
-    ['http/protobuf'],
-    'The form of OTLP that the receiver takes. Sluice speaks no other.',
+    'http/json',
+    ['http/json', 'http/protobuf'],
+    'Sluice sends http/json. Receivers of http/protobuf take it at the same address.',
   ),
   OTEL_EXPORTER_OTLP_HEADERS: secret(
     'none',

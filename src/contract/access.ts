@@ -90,39 +90,13 @@ export const createOrganization = operation({
   example: { body: { slug: 'acme' }, reply: { slug: 'acme', token: 'slc_…' } },
 });
 
-export const updateOrganization = operation({
-  name: 'updateOrganization',
-  tag: 'Access',
-  scope: 'admin',
-  isOnlyOnV1: true,
-  summary: 'Change the organization, or read it',
-  description: 'What is absent stays as it is. Tokens that exist keep their terms.',
-  body: Type.Object(
-    {
-      tokenDays: Type.Optional(
-        Type.Union([Type.Integer({ minimum: 1, maximum: 3650 }), Type.Null()], {
-          description: 'How many days a personal token lasts at most; null for the default of 90.',
-          'x-sluice-message': 'must be a whole number from 1 to 3650, or null',
-        }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
-  reply: Type.Object({
-    slug: text('Name of the organization.'),
-    tokenDays: integer('How many days a personal token lasts at most.'),
-  }),
-  errors: [],
-  example: { body: { tokenDays: 30 }, reply: { slug: 'acme', tokenDays: 30 } },
-});
-
 export const createApiToken = operation({
   name: 'createApiToken',
   tag: 'Access',
   scope: 'admin',
   summary: 'Make a token',
   description:
-    'Give CI a token with upload or targets alone: the code it runs can read the token. A person who signed in makes it for themselves: it then allows no more than that person may do at the time, and lasts 90 days at most (updateOrganization).',
+    'Give CI a token with upload or targets alone: the code it runs can read the token. A person who signed in makes it for themselves: it then allows no more than that person may do at the time, and lasts 90 days at most (SLUICE_TOKEN_DAYS).',
   isIdempotent: true,
   secrets: ['token'],
   body: Type.Object({

@@ -31,7 +31,7 @@ export const EVENT_TYPES: readonly string[] = [
   ...['upload.processed', 'upload.ignored'],
   DAILY_DIGEST,
   ...['alarm.raised', 'alarm.ended'],
-  ...['token.created', 'token.revoked', 'token.expiring', 'organization.changed'],
+  ...['token.created', 'token.revoked', 'token.expiring'],
   ...['session.begun', 'session.refused', 'session.revoked'],
   ...['repository.registered', 'repository.renamed', 'repository.removed'],
   ...['webhook.created', 'webhook.changed', 'webhook.deleted', 'webhook.disabled'],

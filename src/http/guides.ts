@@ -3,9 +3,9 @@ import { dirname, extname, posix, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
 import { HttpProblem } from './core/problem.ts';
-import { html, renderPage } from './docs-page-html.ts';
-import { DOCS_PAGE_STYLE } from './docs-page-style.ts';
 import { asPage } from './link-pages.ts';
+import { html, renderPage } from './page-html.ts';
+import { PAGE_STYLE } from './page-style.ts';
 
 /** Two folders up from the sources and from the bundles alike. */
 const FOLDER = fileURLToPath(new URL('../../docs/', import.meta.url));
@@ -57,7 +57,7 @@ async function renderGuide(path: string, files: ReadonlySet<string>): Promise<st
   const title = /^# (.*)$/m.exec(text)?.[1] ?? 'Documentation';
   const body = html`<header><a class="brand" href="/docs/${INDEX}">Sluice <span>documentation</span></a><a class="download" href="/docs">API</a></header>
 <main class="guide">${content}</main>`;
-  return renderPage(`${title} - Sluice`, DOCS_PAGE_STYLE + STYLE, body);
+  return renderPage(`${title} - Sluice`, PAGE_STYLE, body);
 }
 
 /** As GitHub makes the address of a heading. */
@@ -67,11 +67,3 @@ function slugOf(heading: string): string {
     .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
     .replaceAll(' ', '-');
 }
-
-const STYLE = `
-.guide { max-width: 60rem; margin: 0 auto; overflow-wrap: break-word; }
-.guide pre { background: var(--code); border: 1px solid var(--line); border-radius: 6px; padding: .8rem 1rem; overflow-x: auto; }
-.guide table { display: block; overflow-x: auto; border-collapse: collapse; margin-bottom: 1rem; }
-.guide th, .guide td { border: 1px solid var(--line); padding: .4rem .7rem; text-align: left; vertical-align: top; }
-.guide img { max-width: 100%; }
-`;

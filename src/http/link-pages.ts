@@ -3,7 +3,7 @@ import { Value } from 'typebox/value';
 import { Repo } from '../contract/common.ts';
 import { checkSlug } from '../lib/text.ts';
 import { HttpProblem } from './core/problem.ts';
-import { type Html, html, NOTHING, renderPage } from './docs-page-html.ts';
+import { type Html, html, NOTHING, renderPage } from './page-html.ts';
 import { type Dashboard, OF_ORGANIZATION } from './web/dashboard.ts';
 
 /**

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { createReadiness } from '../app/upkeep/readiness.ts';
+import { renderApiPage } from './api-page.ts';
 import type { BaseUrlOf } from './core/base-url.ts';
 import { keepHealth } from './core/health-metrics.ts';
 import { HttpProblem } from './core/problem.ts';
 import type { ServerDeps } from './core/server-deps.ts';
-import { renderDocsPage } from './docs-page.ts';
 import { registerGuides } from './guides.ts';
 import { asPage } from './link-pages.ts';
 import { createOpenApi } from './openapi.ts';
@@ -39,7 +39,7 @@ export function registerPublicPages(
     ),
   );
   const openApiText = once(() => JSON.stringify(openApi()));
-  const docsPage = once(() => renderDocsPage(openApi()));
+  const docsPage = once(() => renderApiPage(openApi()));
   server.get('/openapi.json', (request, reply) => {
     const address = JSON.stringify(baseUrlOf(request)).slice(1, -1);
     return reply.type('application/json; charset=utf-8').send(openApiText().replaceAll(ADDRESS, () => address));

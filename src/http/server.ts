@@ -7,7 +7,6 @@ import type { Caller } from '../app/core/caller.ts';
 import { isRefusal, type Refusal } from '../app/core/refusal.ts';
 import { UploadBodies } from '../app/uploads/upload-body.ts';
 import type { Operation } from '../contract/operation.ts';
-import { Fault } from '../lib/fault.ts';
 import { runIn } from '../lib/trace.ts';
 import {
   createAdmission,
@@ -22,7 +21,7 @@ import { compressReplies } from './core/compress.ts';
 import { type Dialect, sluiceDialect, trunkDialect, webDialect } from './core/dialect.ts';
 import { NOT_JSON, toProblem } from './core/error-response.ts';
 import { query } from './core/parse.ts';
-import { formatProblem, HttpProblem, invalidField, PROBLEM_CONTENT_TYPE } from './core/problem.ts';
+import { HttpProblem, invalidField } from './core/problem.ts';
 import { BODY_LIMIT_BYTES, endIfUnread } from './core/read-body.ts';
 import { createReplyWriter, type Reply } from './core/reply-writer.ts';
 import { requestCountsOf } from './core/request-counts.ts';
@@ -33,9 +32,10 @@ import { registerLinkPages } from './link-pages.ts';
 import { registerPublicPages } from './public-pages.ts';
 import { type BodyDeps, ParseTurns, readJson } from './read-json.ts';
 import { answerBrokenRequest, answerExpectations, rejectMalformed } from './reject-malformed.ts';
-import { createRequestIds, logRequest, pathOf } from './request-log.ts';
+import { createRequestIds, logRequest } from './request-log.ts';
 import { traceRequests } from './request-spans.ts';
 import { ROUTES } from './routes.ts';
+import { closeIfStopping, sendError, sendProblem } from './send-error.ts';
 import { registerUploader, toIncomingUpload, type UploaderDeps } from './uploader.ts';
 import { Dashboard, registerDashboard } from './web/dashboard.ts';
 import { createSessionAdmission } from './web/session-admission.ts';
@@ -69,11 +69,6 @@ declare module 'fastify' {
 
 /** An upload may be five times as large as other bodies, and may come over a slow line. */
 const UPLOAD_PATIENCE = 15;
-
-/** The Retry-After for a fork whose workflow run could not be proven yet. */
-const FORK_RETRY_S = 10;
-/** The Retry-After while the server is unavailable. */
-const RETRY_S = 5;
 
 /** Clients append their path to a configured address, which often ends with a slash. */
 const MOUNT = /^\/+(trunk\/)?\/*(?=v1\/)/;
@@ -121,7 +116,7 @@ export function createServer(deps: ServerDeps): FastifyInstance {
   registerPublicPages(server, { ...deps, baseUrlOf });
   const limit = createRateLimit(deps);
   const admission = createAdmission(deps, limit);
-  const ofScrapers = createMetricsAdmission(deps, limit);
+  const ofScrapers = createMetricsAdmission(deps, admission);
   const bodies = new UploadBodies(deps.app);
   registerUploader(server, { ...deps, admission, bodies });
   registerWebhooks(server, { ...deps, budget, turns });
@@ -352,43 +347,6 @@ class Context implements RequestContext {
   async isAdmitted() {
     return (await this.#request.readmit()) !== undefined;
   }
-}
-
-function sendError({ log }: ServerDeps, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const problem = toProblem(error);
-  request.span?.set({ 'error.type': problem.code });
-  const facts = { err: error, requestId: request.id, path: pathOf(request) };
-  if (problem.code === 'INTERNAL') log.error(facts, 'request failed by a bug');
-  else if (error instanceof Fault) log.warn(facts, 'request failed by a fault');
-  const { dialect = sluiceDialect, operation } = request.route;
-  const status = dialect.statusOf(problem.code, operation);
-  // Fastify would close the connection. That resets it for a client that is still sending, and the answer is lost.
-  reply.removeHeader('connection');
-  if (problem.code === 'RATE_LIMITED' && !reply.hasHeader('retry-after')) reply.header('retry-after', FORK_RETRY_S);
-  if (problem.code === 'IDEMPOTENCY_KEY_IN_USE') reply.header('retry-after', 1);
-  if (status === 503) reply.header('retry-after', RETRY_S);
-  if (problem.code === 'REQUEST_TIMEOUT') reply.header('connection', 'close');
-  closeIfStopping(request.server, reply);
-  logRequest(log, request, status);
-  return sendProblem(reply, problem, request.id, status);
-}
-
-/** Without it, a request in flight would keep its connection open, and the stop would wait for its timeout. */
-function closeIfStopping(server: FastifyInstance, reply: FastifyReply): void {
-  if (server.isStopping) reply.header('connection', 'close');
-}
-
-function sendProblem(
-  reply: FastifyReply,
-  problem: HttpProblem,
-  requestId: string,
-  status = sluiceDialect.statusOf(problem.code, undefined),
-): FastifyReply {
-  return reply
-    .code(status)
-    .type(PROBLEM_CONTENT_TYPE)
-    .serializer((payload: string) => payload)
-    .send(formatProblem(problem, requestId, status));
 }
 
 const MAX_LENGTH = 255;

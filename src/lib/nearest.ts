@@ -13,7 +13,7 @@ export function nearest(given: string, names: readonly string[]): string | undef
 const MAX_LENGTH = 200;
 
 /** Insertions, deletions, replacements and swaps of neighbours that turn one text into the other. */
-function distanceOf(a: string, b: string): number {
+export function distanceOf(a: string, b: string): number {
   if (a.length > MAX_LENGTH || b.length > MAX_LENGTH) return a === b ? 0 : Number.POSITIVE_INFINITY;
   let before: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, index) => index);

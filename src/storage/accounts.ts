@@ -72,9 +72,6 @@ export interface AccountStore {
   listTokensOfPeople(): Promise<readonly Token[]>;
   /** Replaces what is known of the person who made these tokens. */
   recordSignIn(ids: readonly string[], person: ProvenPerson, at: Instant): Promise<void>;
-  /** How many days tokens of people last at most. Null: the organization says nothing. */
-  findTokenDays(organizationId: OrganizationId): Promise<number | null>;
-  setTokenDays(organizationId: OrganizationId, days: number | null, feed: readonly FeedDraft[]): Promise<void>;
   /** Keeps the latest instant for each token; unknown ids are ignored. */
   recordTokenUse(uses: ReadonlyMap<string, Instant>): Promise<void>;
 }

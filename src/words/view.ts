@@ -2,6 +2,7 @@ import { formGroups, type Group } from '../engine/batch.ts';
 import type { Entry, Queue } from '../engine/queue.ts';
 import { admittedInOrder } from '../engine/roster.ts';
 import type { Instant } from '../lib/clock.ts';
+import { memo } from '../lib/memo.ts';
 import type { Beyond, ExplanationReason } from './explanation.ts';
 import type { NamedPr } from './phrases.ts';
 
@@ -14,24 +15,15 @@ export interface View {
   readonly why: (entry: Entry, depth: number) => ExplanationReason[];
 }
 
-const orders = new WeakMap<Queue, readonly Entry[]>();
-const groups = new WeakMap<Queue, { readonly at: Instant; readonly groups: readonly Group[] }>();
-
 /** The admitted entries in order. A queue is immutable, so all explanations of a list share them. */
-export function orderOf(queue: Queue): readonly Entry[] {
-  const order = orders.get(queue) ?? admittedInOrder(queue);
-  orders.set(queue, order);
-  return order;
-}
+export const orderOf: (queue: Queue) => readonly Entry[] = memo(admittedInOrder);
 
 /** The groups in which pending entries would be tested. The explanations of a list are of one instant and share them. */
-export function groupsOf({ queue, now: at }: View): readonly Group[] {
-  const known = groups.get(queue);
-  if (known?.at === at) return known.groups;
-  const formed = formGroups(queue, at);
-  groups.set(queue, { at, groups: formed });
-  return formed;
+export function groupsOf({ queue, now }: View): readonly Group[] {
+  return groupsAt(queue, now);
 }
+
+const groupsAt = memo((queue: Queue, at: Instant) => formGroups(queue, at));
 
 export function named({ prNumber, pr }: Entry): NamedPr {
   return { prNumber, title: pr.title };

@@ -85,10 +85,6 @@ function tokenPromises({ inStore }: StoreTests): void {
       assert.ok(listed.every((each) => each.person !== null));
       await accounts.revokeToken(organizationId, token.id, NOON + 2);
       assert.ok(!(await accounts.listTokensOfPeople()).some(({ id }) => id === token.id));
-      await accounts.setTokenDays(organizationId, 7, []);
-      assert.equal(await accounts.findTokenDays(organizationId), 7);
-      await accounts.setTokenDays(organizationId, null, []);
-      assert.equal(await accounts.findTokenDays(organizationId), null);
     },
   );
 

@@ -1,4 +1,4 @@
-// A receiver of OpenTelemetry traces: OTLP over HTTP, in the binary form. It is strict, and misbehaves on demand.
+// A receiver of OpenTelemetry traces: OTLP over HTTP, as JSON. It is strict, and misbehaves on demand.
 import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -21,10 +21,10 @@ export class TraceReceiver {
       const body = await buffer(request);
       this.headers.push(request.headers);
       if (this.answer !== undefined) return this.answer(response, request);
-      assert.equal(request.headers['content-type'], 'application/x-protobuf');
+      assert.equal(request.headers['content-type'], 'application/json');
       assert.deepEqual([request.method, request.url], ['POST', '/v1/traces']);
       this.spans.push(...decodeOtlp(body));
-      response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end();
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
     } catch (error) {
       this.problems.push(error);
       response.writeHead(400).end();

@@ -11,7 +11,7 @@ import { actEvent, actorFor } from '../core/feed-event.ts';
 import { findRepository } from '../core/find-queue.ts';
 import { type Answer, isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
 import { endOf, isGood, makeTokenSecret } from './authenticate.ts';
-import { findTokenDays, newToken } from './organizations.ts';
+import { newToken } from './organizations.ts';
 
 interface CreateApiToken {
   readonly name: string;
@@ -23,6 +23,7 @@ interface CreateApiToken {
 }
 
 const DAY_MS = 24 * 3_600_000;
+const DEFAULT_DAYS = 90;
 
 export async function createApiToken(
   app: App,
@@ -31,7 +32,7 @@ export async function createApiToken(
 ): Answer<TokenView & { readonly token: string }> {
   const at = app.clock.now();
   const person = input.isForService ? undefined : (caller.person ?? caller.maker);
-  const latest = person && at + (await findTokenDays(app, caller.organization)) * DAY_MS;
+  const latest = person && at + (app.tokenDays ?? DEFAULT_DAYS) * DAY_MS;
   const problem = findProblem(caller, input, { at, latest });
   if (problem !== undefined) return problem;
   const repositories = await resolveRepositories(app, caller, input.repositories);

@@ -46,11 +46,6 @@ export class Authenticator implements Auth {
     return this.#accept(known, now);
   }
 
-  findLast(secret: string): Caller | undefined {
-    const known = this.#known.get(secret);
-    return known !== undefined && isGood(known.token, this.#clock.now()) ? known.caller : undefined;
-  }
-
   // SPEC A17
   forget(): void {
     this.#known.clear();

@@ -6,7 +6,6 @@ import type { Organization, OrganizationId, Scope, Token } from '../../storage/a
 import type { Store } from '../../storage/store.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
-import { actEvent, actorFor } from '../core/feed-event.ts';
 import { type Answer, refuse, refuseField } from '../core/refusal.ts';
 import { hashTokenSecret, makeTokenSecret } from './authenticate.ts';
 
@@ -43,36 +42,6 @@ export async function createOrganization(
     );
   }
   return { slug: input.slug, token: secret };
-}
-
-/** A setting that is absent stays as it is. */
-// SPEC A73
-export async function updateOrganization(
-  app: App,
-  caller: Caller,
-  { tokenDays }: { readonly tokenDays: number | null | undefined },
-): Answer<{ readonly slug: string; readonly tokenDays: number }> {
-  const { accounts } = app.store;
-  const { id, slug } = caller.organization;
-  if (caller.repositoryIds !== null)
-    return refuse('INSUFFICIENT_SCOPE', 'This is for those with the scope "admin" in all repositories.');
-  if (tokenDays !== undefined) {
-    const happening = {
-      type: 'organization.changed',
-      actor: actorFor(caller),
-      text: `${caller.name} set how long tokens of people last at most: ${tokenDays ?? DEFAULT_TOKEN_DAYS} days.`,
-      data: { tokenDays },
-    };
-    await accounts.setTokenDays(id, tokenDays, [actEvent(app.clock.now(), happening, { organizationId: id })]);
-    app.feed.wake();
-  }
-  return { slug, tokenDays: await findTokenDays(app, caller.organization) };
-}
-
-const DEFAULT_TOKEN_DAYS = 90;
-
-export async function findTokenDays({ store }: Pick<App, 'store'>, { id }: Organization): Promise<number> {
-  return (await store.accounts.findTokenDays(id)) ?? DEFAULT_TOKEN_DAYS;
 }
 
 export function newToken(of: {

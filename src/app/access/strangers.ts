@@ -2,6 +2,7 @@ import type { Candidate, Pass } from '../../engine/candidate.ts';
 import type { Check } from '../../engine/check.ts';
 import type { Because, Entry, Queue, StateChange } from '../../engine/queue.ts';
 import { type IntMap, intMapOf, valuesOf } from '../../lib/int-map.ts';
+import { memo } from '../../lib/memo.ts';
 import { present } from '../../lib/present.ts';
 import type { CandidateRow, EntryRow, QueueId, TransitionRow } from '../../storage/queues.ts';
 import type { Repository } from '../../storage/repositories.ts';
@@ -91,26 +92,19 @@ function shownRepository(repository: Repository | undefined): Repository | undef
 }
 
 /** Queues are immutable: strangers who look at the same one share one copy, and the replies made of it. */
-const shownQueues = new WeakMap<Queue, LoadedQueue>();
+const hidePrivate = memo((queue: Queue): Queue => {
+  const { stateChange, entries, candidates, passes } = queue;
+  return {
+    ...queue,
+    stateChange: stateChange && shownChange(stateChange),
+    entries: mapValues(entries, shownEntry, ({ prNumber }) => prNumber),
+    candidates: mapValues(candidates, shownCandidate, ({ number }) => number),
+    passes: mapValues(passes, shownCandidate, ({ number }) => number),
+  };
+});
 
 function shownQueue(loaded: LoadedQueue | undefined): LoadedQueue | undefined {
-  if (loaded === undefined) return undefined;
-  const known = shownQueues.get(loaded.queue);
-  if (known !== undefined) return known;
-  const { queue } = loaded;
-  const { stateChange, entries, candidates, passes } = queue;
-  const shown: LoadedQueue = {
-    ...loaded,
-    queue: {
-      ...queue,
-      stateChange: stateChange && shownChange(stateChange),
-      entries: mapValues(entries, shownEntry, ({ prNumber }) => prNumber),
-      candidates: mapValues(candidates, shownCandidate, ({ number }) => number),
-      passes: mapValues(passes, shownCandidate, ({ number }) => number),
-    },
-  };
-  shownQueues.set(queue, shown);
-  return shown;
+  return loaded && { ...loaded, queue: hidePrivate(loaded.queue) };
 }
 
 function shownChange({ reason: _, ...change }: StateChange): StateChange {

@@ -2,6 +2,7 @@ import type { ReplyOf } from '../../contract/operation.ts';
 import type { adviseQueue as contract } from '../../contract/queues.ts';
 import type { Queue } from '../../engine/queue.ts';
 import type { QueueSettings } from '../../engine/settings.ts';
+import { memo } from '../../lib/memo.ts';
 import { present } from '../../lib/present.ts';
 import { Semaphore } from '../../lib/semaphore.ts';
 import { type Change, HOUR_MS } from '../../policy/workload.ts';
@@ -36,7 +37,7 @@ const replaying = new Semaphore(1);
 const MOST_WAITING = 8;
 
 /** A queue is immutable: its history is replayed once, and once with each of the latest settings that were tried. */
-const known = new WeakMap<Queue, Map<string, Promise<AdviceView>>>();
+const advicesOn = memo((_queue: Queue) => new Map<string, Promise<AdviceView>>());
 const MOST_KNOWN = 32;
 
 export type TriedSettings = Partial<Pick<QueueSettings, 'mode' | 'concurrency' | 'optimizationMode' | 'runCost'>>;
@@ -49,8 +50,7 @@ export async function adviseQueue(
 ): Answer<AdviceView> {
   const found = await findQueue(app, caller, ref);
   if (isRefusal(found)) return found;
-  const advices = known.get(found.queue) ?? new Map<string, Promise<AdviceView>>();
-  known.set(found.queue, advices);
+  const advices = advicesOn(found.queue);
   const key = JSON.stringify(settings ?? null);
   const before = advices.get(key);
   if (before !== undefined) return before;

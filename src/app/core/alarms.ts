@@ -1,5 +1,6 @@
 import type { AlarmCode } from '../../engine/effect.ts';
 import type { Instant } from '../../lib/clock.ts';
+import { memo } from '../../lib/memo.ts';
 import type { AlarmRow } from '../../storage/alarms.ts';
 import type { QueueId } from '../../storage/queues.ts';
 import type { Store } from '../../storage/store.ts';
@@ -22,13 +23,7 @@ interface CachedAlarms {
 }
 
 const NONE: RecentAlarms = [];
-const caches = new WeakMap<Store, Map<QueueId, CachedAlarms>>();
-
-function cacheOf(store: Store): Map<QueueId, CachedAlarms> {
-  const known = caches.get(store) ?? new Map<QueueId, CachedAlarms>();
-  caches.set(store, known);
-  return known;
-}
+const cacheOf = memo((_store: Store) => new Map<QueueId, CachedAlarms>());
 
 /** Stores the alarm, and logs it when it is new: two alarms with the same `id` are one. */
 // SPEC N1

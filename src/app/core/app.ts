@@ -38,6 +38,8 @@ export interface App {
   readonly log: Log;
   /** The server's own address, for links in comments and check runs. Undefined: no links. */
   readonly publicUrl?: string | undefined;
+  /** How many days a personal token lasts at most. Absent: 90. */
+  readonly tokenDays?: number;
   /** Logs upload addresses that clients asked for and never used. */
   readonly unusedUploads?: { watch(given: IssuedUploadUrl): void };
   readonly backups: Backups;
@@ -109,8 +111,6 @@ export interface WebhookAccess {
 export interface Auth {
   /** Undefined for a secret that is unknown, revoked or expired. Synchronous when the token is cached. */
   find(secret: string): Caller | undefined | Promise<Caller | undefined>;
-  /** The caller that the cache has for a secret, however old it is: for a reader that must not wait for the store. */
-  findLast(secret: string): Caller | undefined;
   /** Empties the cache: a token was created, revoked or replaced. */
   forget(): void;
   close(): Promise<void>;

@@ -17,8 +17,6 @@ interface QueuePlace {
 
 type GuessedPlace = QueuePlace & { readonly isGuess?: boolean };
 
-type MaybeLater<T> = T | Promise<T>;
-
 /** Hosts are stored in lower case. The host of plain git is case-sensitive: "LOCAL" must not become "local". */
 // SPEC G118
 export function withSmallHost(ref: RepositoryRef): RepositoryRef {
@@ -93,42 +91,26 @@ export class Directory {
     return this.#remember(`i\n${id}`, async () => (await this.#store.repositories.listAll()).find((r) => r.id === id));
   }
 
-  /** Synchronous when it is cached. */
-  findQueue(organizationId: OrganizationId, ref: RepositoryRef, branch: string): MaybeLater<QueuePlace | undefined> {
-    const key = `q\n${organizationId}\n${ref.host}\n${ref.owner}\n${ref.name}\n${branch}`;
-    return (this.#known.get(key) as QueuePlace | undefined) ?? this.#readQueue(key, organizationId, ref, branch);
-  }
-
-  async #readQueue(
-    key: string,
-    organizationId: OrganizationId,
-    ref: RepositoryRef,
-    branch: string,
-  ): Promise<QueuePlace | undefined> {
-    const generation = this.#generation;
+  async findQueue(organizationId: OrganizationId, ref: RepositoryRef, branch: string): Promise<QueuePlace | undefined> {
     const repository = await this.findRepository(organizationId, ref);
     if (repository === undefined) return undefined;
     const queueId = await this.#remember(`q\n${repository.id}\n${branch}`, async () => {
       const row = await this.#store.queues.find(repository.id, branch);
       return row?.id;
     });
-    const place = queueId && { repository, queueId };
-    const { host, owner, name } = repository;
-    const isSpelledSo = host === ref.host && owner === ref.owner && name === ref.name;
-    if (place && isSpelledSo && generation === this.#generation && !this.#store.isShared) this.#known.set(key, place);
-    return place;
+    return queueId && { repository, queueId };
   }
 
   /**
    * The same, but the queue may have been deleted, and another one created, since this server saw it. The caller finds
    * out by reading it, and then calls `forgetQueue`.
    */
-  guessQueue(organizationId: OrganizationId, ref: RepositoryRef, branch: string): MaybeLater<GuessedPlace | undefined> {
+  async guessQueue(
+    organizationId: OrganizationId,
+    ref: RepositoryRef,
+    branch: string,
+  ): Promise<GuessedPlace | undefined> {
     if (!this.#store.isShared) return this.findQueue(organizationId, ref, branch);
-    return this.#guess(organizationId, ref, branch);
-  }
-
-  async #guess(organizationId: OrganizationId, ref: RepositoryRef, branch: string): Promise<GuessedPlace | undefined> {
     const repository = await this.findRepository(organizationId, ref);
     if (repository === undefined) return undefined;
     const key = `${repository.id}\n${branch}`;
@@ -144,11 +126,11 @@ export class Directory {
     this.#guesses.delete(`${repository.id}\n${branch}`);
   }
 
-  listRepositories(organizationId: OrganizationId): MaybeLater<readonly Repository[]> {
+  listRepositories(organizationId: OrganizationId): Promise<readonly Repository[]> {
     return this.#remember(`R\n${organizationId}`, () => this.#store.repositories.list(organizationId));
   }
 
-  listQueueIds(repositoryId: RepositoryId): MaybeLater<readonly QueueId[]> {
+  listQueueIds(repositoryId: RepositoryId): Promise<readonly QueueId[]> {
     return this.#remember(`Q\n${repositoryId}`, async () => {
       const rows = await this.#store.queues.listByRepository(repositoryId);
       return rows.map((row) => row.id);
@@ -165,12 +147,10 @@ export class Directory {
     this.#generation += 1;
   }
 
-  #remember<T>(key: string, read: () => Promise<T>): MaybeLater<T> {
+  async #remember<T>(key: string, read: () => Promise<T>): Promise<T> {
     if (this.#store.isShared) return this.#reads.get(key, read) as Promise<T>;
-    return (this.#known.get(key) as T | undefined) ?? this.#read(key, read);
-  }
-
-  async #read<T>(key: string, read: () => Promise<T>): Promise<T> {
+    const known = this.#known.get(key) as T | undefined;
+    if (known !== undefined) return known;
     const generation = this.#generation;
     const answer = await read();
     // An answer that was read before `forget` may be outdated, and a missing row may be stored a moment later.

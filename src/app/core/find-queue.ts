@@ -38,11 +38,9 @@ export function repositoryNotFound(ref: RepositoryRef): Refusal {
 
 /** With a pull request, the refusal for a deleted queue also says what became of it. */
 export async function findQueue(app: App, caller: Caller, ref: QueueRef, prNumber?: number): Answer<FoundQueue> {
-  // Most are in memory, and each wait would cost as much as the look.
-  const guessed = app.directory.guessQueue(caller.organization.id, ref.repo, ref.targetBranch);
-  const place = guessed instanceof Promise ? await guessed : guessed;
-  const found = place !== undefined && maySee(caller, place.repository) ? app.queues.find(place.queueId) : undefined;
-  const loaded = found instanceof Promise ? await found : found;
+  const place = await app.directory.guessQueue(caller.organization.id, ref.repo, ref.targetBranch);
+  const isSeen = place !== undefined && maySee(caller, place.repository);
+  const loaded = isSeen ? await app.queues.find(place.queueId) : undefined;
   if (place !== undefined && loaded !== undefined) return { ...loaded, repository: place.repository };
   if (place?.isGuess && loaded === undefined) {
     app.directory.forgetQueue(place, ref.targetBranch);

@@ -99,8 +99,8 @@ export class QueueHost {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Undefined where the queue does not exist (any more). Synchronous when it is in memory and no other server writes. */
-  find(queueId: QueueId): LoadedQueue | Promise<LoadedQueue | undefined> {
+  /** Undefined where the queue does not exist (any more). */
+  async find(queueId: QueueId): Promise<LoadedQueue | undefined> {
     const line = this.#line(queueId);
     if (line.loaded !== undefined && !this.#store.isShared) return line.loaded;
     return this.#refresh(queueId, line);

@@ -7,6 +7,7 @@ import type { Hosting } from '../../forge/hosting.ts';
 import { isKnownNotApplied } from '../../forge/known-not-applied.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
+import { memo } from '../../lib/memo.ts';
 import type { QueueId } from '../../storage/queues.ts';
 import type { App } from '../core/app.ts';
 import type { LoadedQueue } from '../core/commit-draft.ts';
@@ -22,7 +23,7 @@ import { DONE, type EffectAnswer, type EffectRun, type LongEffect } from './effe
 /** A pull request whose base changes is in one queue after the other. The page shows the latest few. */
 const MAX_QUEUES = 5;
 
-const writeSlots = new WeakMap<App, WriteSlots>();
+const slotsOf = memo((_app: App) => new WriteSlots());
 
 /**
  * Updates the comment, check run and labels of a pull request, and writes only what differs from the last write. It
@@ -32,8 +33,7 @@ export async function updatePage(run: EffectRun, effect: UpdatePage, id: string)
   const { hosting } = run.forge;
   if (hosting === undefined) return DONE;
   const { app, repository } = run;
-  const slots = writeSlots.get(app) ?? new WriteSlots();
-  writeSlots.set(app, slots);
+  const slots = slotsOf(app);
   const share = `${repository.host}/${repository.owner}`;
   if (slots.isCrowded(share)) return { kind: 'later', delayMs: CROWDED_MS * (1 + spreadOf(id)) };
   return {

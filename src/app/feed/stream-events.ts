@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { Timing } from '../../lib/clock.ts';
+import { memo } from '../../lib/memo.ts';
 import type { FeedRow } from '../../storage/feed.ts';
 import type { QueueId } from '../../storage/queues.ts';
 import type { RepositoryId, RepositoryRef } from '../../storage/repositories.ts';
@@ -172,11 +173,10 @@ class EventStream extends Readable implements Follower {
 
   /** Tells a page what to read again. It has no id, because nobody has to have seen it. */
   #sendHint(repo: RepositoryRef | null, hint: QueueHint): void {
-    const { queueId, targetBranch, version } = hint;
+    const { queueId, version } = hint;
     if (repo === null || (this.#versions.get(queueId) ?? 0) >= version) return;
     this.#versions.set(queueId, version);
-    const format = () => `event: queue.view\ndata: ${JSON.stringify({ repo, targetBranch, version })}\n\n`;
-    this.#send(bytesOf(hint, format));
+    this.#send(formatHint(hint, repo));
   }
 
   /** A token that a busy stream uses ends like any other. */
@@ -225,16 +225,13 @@ function isWithin(reach: Reach, row: FeedRow): boolean {
 }
 
 /** Rows and hints are shared by all streams of a server, and so are their bytes. */
-const bytes = new WeakMap<FeedRow | QueueHint, Buffer>();
+const formatRow = memo((row: FeedRow) =>
+  Buffer.from(`id: ${row.seq}\nevent: ${row.type}\ndata: ${JSON.stringify(viewEvent(row))}\n\n`),
+);
 
-function bytesOf(told: FeedRow | QueueHint, format: () => string): Buffer {
-  const known = bytes.get(told);
-  if (known !== undefined) return known;
-  const made = Buffer.from(format());
-  bytes.set(told, made);
-  return made;
-}
-
-function formatRow(row: FeedRow): Buffer {
-  return bytesOf(row, () => `id: ${row.seq}\nevent: ${row.type}\ndata: ${JSON.stringify(viewEvent(row))}\n\n`);
-}
+/** A hint has one repository, which each stream has read for itself. */
+const formatHint = memo(
+  ({ targetBranch, version }: QueueHint, repo: RepositoryRef) =>
+    Buffer.from(`event: queue.view\ndata: ${JSON.stringify({ repo, targetBranch, version })}\n\n`),
+  () => [],
+);

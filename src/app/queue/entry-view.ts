@@ -5,6 +5,7 @@ import type { Excuse } from '../../engine/judgement.ts';
 import { type Entry, type EntryState, isLive, type Queue } from '../../engine/queue.ts';
 import { readinessOf } from '../../engine/readiness.ts';
 import { formatInstant, type Instant } from '../../lib/clock.ts';
+import { memo } from '../../lib/memo.ts';
 import type { QueueId, TransitionRow } from '../../storage/queues.ts';
 import { explain } from '../../words/explain.ts';
 import type { Beyond, ExplanationReason } from '../../words/explanation.ts';
@@ -39,21 +40,16 @@ export function viewListEntry(entry: Entry): ListEntryView {
 }
 
 /** Entries are immutable; beside the entry, the view depends only on these two facts of the queue. */
-const views = new WeakMap<
-  Entry,
-  { readonly settings: Queue['settings']; readonly before: number; readonly view: EntryView }
->();
+const viewOf = memo(makeView, (_entry, _queueId, { settings, submissionsBeforeParallel }) => [
+  settings,
+  submissionsBeforeParallel,
+]);
 
 export function viewEntry(queueId: QueueId, queue: Queue, entry: Entry): EntryView {
-  const known = views.get(entry);
-  if (known !== undefined && known.settings === queue.settings && known.before === queue.submissionsBeforeParallel)
-    return known.view;
-  const view = makeView(queueId, queue, entry);
-  views.set(entry, { settings: queue.settings, before: queue.submissionsBeforeParallel, view });
-  return view;
+  return viewOf(entry, queueId, queue);
 }
 
-function makeView(queueId: QueueId, queue: Queue, entry: Entry): EntryView {
+function makeView(entry: Entry, queueId: QueueId, queue: Queue): EntryView {
   const { mergeability, ...readiness } = readinessOf(queue, entry);
   return {
     ...viewListEntry(entry),

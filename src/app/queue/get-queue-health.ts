@@ -2,6 +2,7 @@ import type { ReplyOf } from '../../contract/operation.ts';
 import type * as healthContract from '../../contract/queue-health.ts';
 import { runMs } from '../../engine/totals.ts';
 import { formatInstant, type Instant } from '../../lib/clock.ts';
+import { memo } from '../../lib/memo.ts';
 import { entropyOf } from '../../policy/measure.ts';
 import type { QueueId, TransitionRow } from '../../storage/queues.ts';
 import type { App } from '../core/app.ts';
@@ -115,14 +116,12 @@ async function readPiece(
 }
 
 const CACHE_LIMIT = 20_000;
-const caches = new WeakMap<App, Map<string, Figures>>();
+const figuresKnownTo = memo((_app: App) => new Map<string, Figures>());
 
 function cacheOf(app: App): Map<string, Figures> {
-  const known = caches.get(app);
-  if (known !== undefined && known.size < CACHE_LIMIT) return known;
-  const made = new Map<string, Figures>();
-  caches.set(app, made);
-  return made;
+  const known = figuresKnownTo(app);
+  if (known.size >= CACHE_LIMIT) known.clear();
+  return known;
 }
 
 function countConclusions(rows: readonly TransitionRow[]) {

@@ -3,11 +3,11 @@ import type * as queuesContract from '../../contract/queues.ts';
 import type { WithRequired } from '../../contract/schema.ts';
 import { LIVE_STATES, type Queue } from '../../engine/queue.ts';
 import { valuesOf } from '../../lib/int-map.ts';
+import { memo } from '../../lib/memo.ts';
 import type { Repository, RepositoryRef } from '../../storage/repositories.ts';
 import { listRecentAlarms, type RecentAlarms } from '../core/alarms.ts';
 import type { App } from '../core/app.ts';
 import { type Caller, maySee } from '../core/caller.ts';
-import type { LoadedQueue } from '../core/commit-draft.ts';
 import { type FoundQueue, findRepository } from '../core/find-queue.ts';
 import { type Answer, isRefusal } from '../core/refusal.ts';
 import { viewAlarms, viewQueueConfig } from './queue-view.ts';
@@ -38,18 +38,13 @@ interface QueueList {
 }
 
 /** Caches the reply by the first of its queues. */
-const lists = new WeakMap<Queue, { readonly of: readonly Shown[]; readonly list: QueueList }>();
+const listFrom = memo(
+  (_first: Queue, found: readonly Shown[]): QueueList => ({ queues: found.map(summarize) }),
+  (_first, found) => found.flatMap(({ queue, alarms }) => [queue, alarms]),
+);
 
 function summarizeAll(found: readonly Shown[]): QueueList {
-  const [first] = found;
-  const known = first && lists.get(first.queue);
-  const isSame =
-    known?.of.length === found.length &&
-    known.of.every(({ queue, alarms }, index) => queue === found[index]?.queue && alarms === found[index]?.alarms);
-  if (known !== undefined && isSame) return known.list;
-  const list = { queues: found.map(summarize) };
-  if (first !== undefined) lists.set(first.queue, { of: found, list });
-  return list;
+  return found[0] === undefined ? { queues: [] } : listFrom(found[0].queue, found);
 }
 
 // SPEC M2
@@ -70,34 +65,27 @@ export async function loadQueues(app: App, repositories: readonly Repository[]):
   const found: FoundQueue[] = [];
   for (const repository of repositories) {
     const queueIds = await app.directory.listQueueIds(repository.id);
-    const queues = queueIds.map((queueId) => app.queues.find(queueId));
-    // In parallel: on a shared store each of them is a query. In memory there is nothing to wait for.
-    for (const loaded of queues.every(isLoaded) ? queues : await Promise.all(queues)) {
+    // In parallel: on a shared store each of them is a query.
+    for (const loaded of await Promise.all(queueIds.map((queueId) => app.queues.find(queueId)))) {
       if (loaded !== undefined) found.push({ ...loaded, repository });
     }
   }
   return found;
 }
 
-function isLoaded(queue: ReturnType<App['queues']['find']>): queue is LoadedQueue {
-  return !(queue instanceof Promise);
-}
-
 /** A queue is immutable and belongs to one repository for good. */
-const summaries = new WeakMap<Queue, { readonly alarms: RecentAlarms; readonly summary: QueueSummary }>();
-
-function summarize({ repository, queue, alarms }: Shown): QueueSummary {
-  const known = summaries.get(queue);
-  if (known?.alarms === alarms) return known.summary;
-  const { host, owner, name } = repository;
-  const summary = {
+const summaryOf = memo(
+  (queue: Queue, alarms: RecentAlarms, { host, owner, name }: Repository): QueueSummary => ({
     ...viewQueueConfig(queue),
     repo: { host, owner, name },
     alarms: viewAlarms(alarms),
     counts: countByState(queue),
-  };
-  summaries.set(queue, { alarms, summary });
-  return summary;
+  }),
+  (_queue, alarms) => [alarms],
+);
+
+function summarize({ repository, queue, alarms }: Shown): QueueSummary {
+  return summaryOf(queue, alarms, repository);
 }
 
 export function countByState(queue: Queue): Record<string, number> {

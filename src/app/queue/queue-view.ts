@@ -6,6 +6,7 @@ import { nextHeadTestAt } from '../../engine/hold.ts';
 import type { Hold, Queue, StateChange } from '../../engine/queue.ts';
 import { entriesInOrder } from '../../engine/roster.ts';
 import { formatInstant } from '../../lib/clock.ts';
+import { memo } from '../../lib/memo.ts';
 import { present } from '../../lib/present.ts';
 import { describeLearned, UNUSED_SETTINGS } from '../../words/learned.ts';
 import { frozenText, holdReason } from '../../words/queue.ts';
@@ -92,15 +93,7 @@ export function viewAlarms(alarms: RecentAlarms): AlarmView[] {
 }
 
 /** Queues are immutable, and so are lists of alarms: the view is made once for each pair. */
-const views = new WeakMap<Queue, { readonly alarms: RecentAlarms; readonly view: QueueView }>();
-
-export function viewQueue(queue: Queue, alarms: RecentAlarms): QueueView {
-  const known = views.get(queue);
-  if (known?.alarms === alarms) return known.view;
-  const view = makeView(queue, alarms);
-  views.set(queue, { alarms, view });
-  return view;
-}
+export const viewQueue = memo(makeView);
 
 /** Every live entry: under test, passed or held first, then pending, then not ready; each in order. */
 function makeView(queue: Queue, alarms: RecentAlarms): QueueView {

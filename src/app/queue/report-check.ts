@@ -28,10 +28,9 @@ export async function reportCheck(app: App, caller: Caller, input: ReportCheck):
   const repository = await findRepository(app, caller, input.repo);
   if (isRefusal(repository)) return repository;
   const row = await findTestRun(app, repository, input.of);
-  if (row === undefined) return notFound(input.of);
-  if (isOwnCheck(repository, row, input.check.name)) return ownCheck(input.check.name);
-  const reporter = findApp(row, input.check.name);
-  if (reporter !== undefined) return ofApp(input.check.name, reporter);
+  if (isRefusal(row)) return row;
+  const refusal = refuseReporter(repository, row, input.check.name);
+  if (refusal !== undefined) return refusal;
   const number = row.number as CandidateNumber;
   const check = { ...input.check, ...(await uploadsOf(app, repository.id, [input.check])) };
   const result = await app.queues.run(row.queueId, () => ({
@@ -46,33 +45,28 @@ export async function reportCheck(app: App, caller: Caller, input: ReportCheck):
   return describeCandidate(app, { ...found, queue: result.queue, repository }, candidate);
 }
 
-/** Only the built-in runner reports the checks that it runs. */
-// SPEC C31
-function isOwnCheck({ checks }: Repository, row: CandidateRow, name: string): boolean {
-  return decodeCandidate(row).required?.commands !== '' && checks.some((check) => check.name === name);
-}
-
-/** A required check may name its app. A token does not prove which app uses it. */
-function findApp(row: CandidateRow, name: string): string | undefined {
+/**
+ * Only the built-in runner reports the checks that it runs. A required check may name its app, and a token does not prove
+ * which app uses it.
+ */
+// SPEC C31, G125
+function refuseReporter({ checks }: Repository, row: CandidateRow, name: string): Refusal | undefined {
   const { required } = decodeCandidate(row);
-  return required && appFor(required, name);
-}
-
-// SPEC G125
-function ofApp(name: string, app: string): Refusal {
-  return refuseField('/name', `is "${name}", which counts only when the app ${app} reports it at the forge`);
-}
-
-function ownCheck(name: string): Refusal {
-  return refuseField('/name', `is "${name}", which Sluice runs itself: nobody else can report its result`);
+  const app = required && appFor(required, name);
+  const isOwn = required?.commands !== '' && checks.some((check) => check.name === name);
+  if (!isOwn && app === undefined) return undefined;
+  const why = isOwn
+    ? 'which Sluice runs itself: nobody else can report its result'
+    : `which counts only when the app ${app} reports it at the forge`;
+  return refuseField('/name', `is "${name}", ${why}`);
 }
 
 // SPEC C13
-async function findTestRun(app: App, { id }: Repository, of: TestRunName): Promise<CandidateRow | undefined> {
+async function findTestRun(app: App, { id }: Repository, of: TestRunName): Answer<CandidateRow> {
   const queueIds = await app.directory.listQueueIds(id);
-  if ('sha' in of) return app.store.queues.findCandidateBySha(queueIds, of.sha);
+  if ('sha' in of) return (await app.store.queues.findCandidateBySha(queueIds, of.sha)) ?? notFound(of);
   const row = await app.store.queues.findCandidateById(parseCandidateId(of.testRunId));
-  return row !== undefined && queueIds.includes(row.queueId) ? row : undefined;
+  return row !== undefined && queueIds.includes(row.queueId) ? row : notFound(of);
 }
 
 function notFound(of: TestRunName): Refusal {

@@ -1,5 +1,6 @@
 import type { Hosting, RepositoryIdentity, RepositoryName } from '../../forge/hosting.ts';
 import { Fault } from '../../lib/fault.ts';
+import { memo } from '../../lib/memo.ts';
 import type { Repository } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
@@ -166,11 +167,10 @@ async function followRename(app: App, repository: Repository, now: RepositoryNam
 }
 
 /** Every poll finds it again, and it is logged once. */
-const logged = new WeakMap<App, Set<string>>();
+const loggedBy = memo((_app: App) => new Set<string>());
 
 function isNews(app: App, text: string): boolean {
-  const known = logged.get(app) ?? new Set();
-  logged.set(app, known);
+  const known = loggedBy(app);
   if (known.has(text)) return false;
   known.add(text);
   return true;

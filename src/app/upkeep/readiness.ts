@@ -62,16 +62,11 @@ export function boundProbe<T>(clock: Timing, subject: string, probe: Probe<T>, r
   };
 }
 
-export async function within<T>(
-  clock: Timing,
-  answer: Promise<T>,
-  subject: string,
-  patienceMs = PATIENCE_MS,
-): Promise<T> {
+async function within<T>(clock: Timing, answer: Promise<T>, subject: string): Promise<T> {
   let cancel = () => {};
   const deadline = new Promise<never>((_, reject) => {
-    const late = () => reject(unavailable(`${subject} did not answer within ${patienceMs / 1_000} s.`));
-    cancel = clock.after(patienceMs, late);
+    const late = () => reject(unavailable(`${subject} did not answer within ${PATIENCE_MS / 1_000} s.`));
+    cancel = clock.after(PATIENCE_MS, late);
   });
   return Promise.race([answer, deadline]).finally(() => cancel());
 }

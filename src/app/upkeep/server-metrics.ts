@@ -1,5 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { formatExposition, type Gauge, type Histogram, type Labels } from '../../lib/exposition.ts';
+import { memo } from '../../lib/memo.ts';
 import type { App } from '../core/app.ts';
 import { boundProbe } from './readiness.ts';
 
@@ -17,13 +18,7 @@ export async function describeServer(app: App, ofHttp: Serving | Promise<Serving
 /** The series of the part that serves requests. */
 type Serving = readonly (Gauge | Histogram)[];
 
-const storedSeries = new WeakMap<App, StoredSeries>();
-
-function storedSeriesOf(app: App): StoredSeries {
-  const series = storedSeries.get(app) ?? new StoredSeries(app);
-  storedSeries.set(app, series);
-  return series;
-}
+const storedSeriesOf = memo((app: App) => new StoredSeries(app));
 
 /** The series that come from the store: as they are now, or as they were read last while the store does not answer. */
 // SPEC M41

@@ -58,7 +58,6 @@ const COMMANDS: Readonly<Record<string, string>> = {
   listApiTokens: 'token list',
   revokeApiToken: 'token revoke',
   createOrganization: 'org add',
-  updateOrganization: 'org set',
   createBackup: 'backup',
   restoreBackup: 'restore',
   uploadResults: 'upload',

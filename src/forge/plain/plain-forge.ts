@@ -6,6 +6,7 @@ import type { Commit, Git, GitLocation, GitRepository, GitSource } from '../../g
 import { branchRef, isBranchName } from '../../git/ref-name.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { HookNews } from '../../lib/hooks.ts';
+import { memo } from '../../lib/memo.ts';
 import type { Sha } from '../../lib/sha.ts';
 import { getCommit } from '../candidate/apply-entry.ts';
 import { buildCandidate } from '../candidate/build.ts';
@@ -260,14 +261,13 @@ function pullRequestFacts(parts: PullRequestParts): PullRequestFacts {
 }
 
 /** The same commit is the same object while git caches it, so its title and author are formatted once. */
-const words = new WeakMap<Commit, Pick<PullRequestFacts, 'title' | 'author'>>();
-
 // SPEC C44
-function wordsOf(head: Commit): Pick<PullRequestFacts, 'title' | 'author'> {
-  const known = words.get(head) ?? { title: titleOf(head.message), author: printable(head.author) };
-  words.set(head, known);
-  return known;
-}
+const wordsOf = memo(
+  (head: Commit): Pick<PullRequestFacts, 'title' | 'author'> => ({
+    title: titleOf(head.message),
+    author: printable(head.author),
+  }),
+);
 
 function titleOf(message: string): string {
   return printable(message.trimStart().split('\n', 1)[0] ?? '');

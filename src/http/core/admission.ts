@@ -2,10 +2,8 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
 import type { App } from '../../app/core/app.ts';
 import { type Caller, hasScope } from '../../app/core/caller.ts';
-import { within } from '../../app/upkeep/readiness.ts';
 import type { Operation } from '../../contract/operation.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { Fault } from '../../lib/fault.ts';
 import { HttpProblem } from './problem.ts';
 import type { ServerDeps } from './server-deps.ts';
 
@@ -30,38 +28,21 @@ export function createAdmission({ app }: ServerDeps, limit: RateLimit | undefine
   };
 }
 
-/** The lookup of a token for /metrics; scrapers wait 10 s, and the metrics themselves take up to 4. */
-const LOOKUP_MS = 2_000;
-
-/**
- * Admits a scraper to /metrics, also while the store does not answer: by the token of the variable, which is compared here, or by
- * a token that this server knew before.
- */
+/** Admits a scraper to /metrics also while the store does not answer: the token of the variable is compared here. */
 // SPEC M40
-export function createMetricsAdmission({ app, metricsToken }: ServerDeps, limit: RateLimit | undefined) {
+export function createMetricsAdmission(
+  { metricsToken }: ServerDeps,
+  admission: (operation: Operation) => Hook,
+): (operation: Operation) => Hook {
   const own = metricsToken === undefined ? undefined : hash('sha256', metricsToken, 'buffer');
-  return (operation: Operation): Hook =>
-    (request, reply, done) => {
+  return (operation) => {
+    const admitOther = admission(operation);
+    return (request, reply, done) => {
       const secret = findSecret(request);
-      if (secret === undefined) return done(tokenRequired());
-      if (own !== undefined && timingSafeEqual(hash('sha256', secret, 'buffer'), own)) return done();
-      const refuse = (caller: Caller | undefined) => {
-        request.caller = caller;
-        done(refusalOf(caller, { operation, limit, reply }));
-      };
-      within(app.clock, Promise.resolve(app.auth.find(secret)), 'The store', LOOKUP_MS).then(refuse, (error) => {
-        const last = app.auth.findLast(secret);
-        if (last !== undefined) return refuse(last);
-        done(isUnavailable(error) ? new HttpProblem('INVALID_TOKEN', UNKNOWN_NOW) : error);
-      });
+      const isOwn = own && secret && timingSafeEqual(hash('sha256', secret, 'buffer'), own);
+      return isOwn ? done() : admitOther(request, reply, done);
     };
-}
-
-const UNKNOWN_NOW =
-  'The store does not answer, so that only SLUICE_METRICS_TOKEN and tokens that this server knew before are accepted.';
-
-function isUnavailable(error: unknown): boolean {
-  return error instanceof Fault && error.code === 'STORE_UNAVAILABLE';
+  };
 }
 
 /** Apart from the hook: with a closure that holds the hook's variables, every request survives the minor collections. */

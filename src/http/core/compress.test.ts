@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { after, before, describe, it } from 'node:test';
-import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { gunzipSync } from 'node:zlib';
 import Fastify from 'fastify';
 import { TOKEN } from '../../../test/worlds/server/in-process.ts';
 import { createQueueInProcess, type QueueInProcess } from '../../../test/worlds/server/queue-in-process.ts';
@@ -31,23 +31,20 @@ describe('replies on the wire', () => {
     return world.server.inject({ method: 'POST', url, headers, payload: world.ref });
   };
 
-  for (const [accepted, encoding, unpack] of [
-    ['gzip, deflate, br', 'br', brotliDecompressSync],
-    ['gzip', 'gzip', gunzipSync],
-    ['br;q=0, GZIP;q=0.5', 'gzip', gunzipSync],
-  ] as const) {
+  for (const accepted of ['br, deflate, gzip', 'gzip', 'br;q=0, GZIP;q=0.5', 'gzip; q=1.0, *;q=0']) {
     it(`are compressed for a client that accepts ${accepted} [H53]`, async () => {
       const { headers, rawPayload } = await read('/v1/getQueue', accepted);
-      assert.deepEqual([headers['content-encoding'], headers['vary']], [encoding, 'accept-encoding']);
+      assert.deepEqual([headers['content-encoding'], headers['vary']], ['gzip', 'accept-encoding']);
       assert.equal(headers['content-length'], String(rawPayload.length));
       assert.ok(rawPayload.length < large.length / 4);
-      assert.equal(unpack(rawPayload).toString(), large);
+      assert.equal(gunzipSync(rawPayload).toString(), large);
     });
   }
 
   for (const [what, url, accepted, expected] of [
     ['for a client that accepts nothing', '/v1/getQueue', undefined, undefined],
-    ['for a client that refuses it', '/v1/getQueue', 'gzip;q=0, br; q=0.0, identity', undefined],
+    ['for a client that refuses it', '/v1/getQueue', 'gzip;q=0, br', undefined],
+    ['for a client that refuses it in another way', '/v1/getQueue', 'br, gzip ; q=0.0', undefined],
     ['where the reply is small', '/v1/listQueues', 'gzip', undefined],
     ['where the reply holds a secret', '/secret', 'gzip', undefined],
     ['where the reply is a stream', '/stream', 'gzip', undefined],

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { App } from '../../app/core/app.ts';
 import type { Gauge, Histogram } from '../../lib/exposition.ts';
+import { memo } from '../../lib/memo.ts';
 
 const BOUNDS_S = [0.005, 0.025, 0.1, 0.5, 1, 5, 30];
 
@@ -67,10 +68,4 @@ export class RequestCounts {
 }
 
 /** An app may have several servers in tests; in production it has one. */
-const known = new WeakMap<App, RequestCounts>();
-
-export function requestCountsOf(app: App): RequestCounts {
-  const counts = known.get(app) ?? new RequestCounts();
-  known.set(app, counts);
-  return counts;
-}
+export const requestCountsOf = memo((_app: App) => new RequestCounts());

@@ -2,6 +2,7 @@ import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { FieldError } from '../../app/core/refusal.ts';
 import type { SluiceKeywords } from '../../contract/schema.ts';
+import { memo } from '../../lib/memo.ts';
 import { HttpProblem } from './problem.ts';
 
 /** Throws one problem that names all errors. */
@@ -41,13 +42,7 @@ interface Compiled {
 }
 
 /** Compiled at first use: compiling all operations at the start would delay the first request. */
-const compiled = new WeakMap<object, Compiled>();
-
-function compile(schema: object): Compiled {
-  const known = compiled.get(schema) ?? (Compile(schema as TSchema) as unknown as Compiled);
-  compiled.set(schema, known);
-  return known;
-}
+const compile = memo((schema: object) => Compile(schema as TSchema) as unknown as Compiled);
 
 function fits(schema: object, value: unknown): boolean {
   return compile(schema).Check(value);

@@ -1,5 +1,5 @@
 import { createApiToken, listApiTokens, revokeApiToken } from '../../app/access/api-tokens.ts';
-import { createOrganization, updateOrganization } from '../../app/access/organizations.ts';
+import { createOrganization } from '../../app/access/organizations.ts';
 import { createSignInLink } from '../../app/access/sessions.ts';
 import { listSessions, revokeSession } from '../../app/access/sign-in.ts';
 import type { Caller } from '../../app/core/caller.ts';
@@ -20,9 +20,6 @@ import { type Route, route } from '../core/route.ts';
 
 export const ACCESS_ROUTES: readonly Route[] = [
   route(accessContract.createOrganization, ({ app, caller }, { slug }) => createOrganization(app, caller, { slug })),
-  route(accessContract.updateOrganization, ({ app, caller }, { tokenDays }) =>
-    updateOrganization(app, caller, { tokenDays }),
-  ),
   route(accessContract.createApiToken, ({ app, caller }, { name, scopes, repositories, expiresAt, service }) =>
     createApiToken(app, caller, {
       name,

@@ -36,15 +36,9 @@ export function registerSignIn(server: FastifyInstance, deps: ServerDeps & { rea
     if (found === undefined) throw new HttpProblem('ROUTE_NOT_FOUND', 'Nobody signs in with such a provider here.');
     return found;
   };
-  const tripOf = (request: FastifyRequest, { key }: IdentityProvider, secret: string): Trip => {
-    const derive = (what: string) => createHmac('sha256', secret).update(`${key} ${what}`).digest('base64url');
-    const redirectUri = `${baseUrlOf(request)}/web/sign-in/${key}/callback`;
-    return { redirectUri, state: derive('state'), nonce: derive('nonce'), verifier: derive('verifier') };
-  };
-  const giveUp = (reply: FastifyReply, ending: Ending, { key }: IdentityProvider, back: string | undefined) => {
-    const query = new URLSearchParams({ problem: ending, with: key, ...(back === undefined ? {} : { back }) });
-    return reply.redirect(`/login?${query}`, 303);
-  };
+
+  const tripOf = (request: FastifyRequest, provider: IdentityProvider, secret: string) =>
+    createTrip(baseUrlOf(request), provider, secret);
 
   server.get('/web/sign-in/:provider', { onRequest: slowDown }, async (request, reply) => {
     checkOwnPage(request);
@@ -87,6 +81,22 @@ export function registerSignIn(server: FastifyInstance, deps: ServerDeps & { rea
     }
     return reply.redirect(back ?? `/${begun[0]?.organization.slug ?? ''}`, 303);
   });
+}
+
+function createTrip(baseUrl: string, { key }: IdentityProvider, secret: string): Trip {
+  const derive = (what: string) => createHmac('sha256', secret).update(`${key} ${what}`).digest('base64url');
+  const redirectUri = `${baseUrl}/web/sign-in/${key}/callback`;
+  return { redirectUri, state: derive('state'), nonce: derive('nonce'), verifier: derive('verifier') };
+}
+
+function giveUp(
+  reply: FastifyReply,
+  ending: Ending,
+  { key }: IdentityProvider,
+  back: string | undefined,
+): FastifyReply {
+  const query = new URLSearchParams({ problem: ending, with: key, ...(back === undefined ? {} : { back }) });
+  return reply.redirect(`/login?${query}`, 303);
 }
 
 /** A page of another site must not begin a sign-in. */

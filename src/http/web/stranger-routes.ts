@@ -1,69 +1,76 @@
 import { appForStrangers } from '../../app/access/strangers.ts';
 import { isRefusal } from '../../app/core/refusal.ts';
-import type * as eventsContract from '../../contract/events.ts';
-import type { Operation, ReplyOf } from '../../contract/operation.ts';
-import type * as pullRequestsContract from '../../contract/pull-requests.ts';
-import type * as healthContract from '../../contract/queue-health.ts';
-import type * as queuesContract from '../../contract/queues.ts';
-import type * as testingContract from '../../contract/testing.ts';
+import type { Operation } from '../../contract/operation.ts';
 import { writePart } from '../core/reply-writer.ts';
 import type { Handler, Route } from '../core/route.ts';
 import type { ServerDeps } from '../core/server-deps.ts';
 import { signedOut } from './signed-out.ts';
 
-type Queue = ReplyOf<typeof queuesContract.getQueue>;
-type Summary = ReplyOf<typeof queuesContract.listQueues>['queues'][number];
-type Entry = ReplyOf<typeof pullRequestsContract.getSubmittedPullRequest>;
-type ListEntry = Queue['enqueuedPullRequests'][number];
-type Testing = ReplyOf<typeof testingContract.getMergeQueueTestingDetails>;
-type TestRun = Exclude<Testing, { readonly testRuns: unknown }>;
-type CheckRun = TestRun['checkSuites'][number]['checkRuns'][number];
-type Event = ReplyOf<typeof eventsContract.listEvents>['events'][number];
-
 type Body = Readonly<Record<string, unknown>>;
+
+/** The fields that are shown, each whole or with a part of its own. A list has the fields of its items. */
+interface Shown {
+  readonly [field: string]: true | Shown;
+}
 
 interface Opened {
   /** Whether a stranger may ask so. */
   readonly allows?: (body: Body) => boolean;
-  /** The part of the answer that a stranger gets. */
-  readonly show?: (answer: never) => unknown;
+  /** The part of the answer that a stranger gets. Absent: all of it. */
+  readonly shown?: Shown;
 }
 
+function whole(fields: string): Shown {
+  return Object.fromEntries(fields.split(' ').map((field) => [field, true as const]));
+}
+
+const STATE = whole('branch state stateSince stateUntil parked held frozen');
+const LIST_ENTRY: Shown = {
+  ...whole('id state stateChangedAt prNumber prTitle prSha prBaseBranch prAuthor priorityValue priorityName'),
+  ...whole('usedDefaultPriorityName skipTheLine noBatch explanation forecast'),
+};
+const ENTRY: Shown = {
+  ...LIST_ENTRY,
+  ...whole('readiness forceEnqueued isCurrentlySubmittedToQueue impactedTargets verifiedByTestRun landed'),
+  timeline: whole('at state reason text testRunId prNumber checks'),
+};
+const RUN: Shown = {
+  ...whole('testRunId requiredStatuses requiredStatusesSource testBranch testBranchSha createdAt status statusChecks'),
+  ...whole('testedPullRequests dependentPrs onTopOf purpose reuses'),
+  checkSuites: { checkRuns: whole('name url status conclusion startedAt') },
+};
+/** The proof of a landing, which anybody can repeat with git. */
+const LANDING: Shown = {
+  ...whole('id type at repo targetBranch prNumber'),
+  data: {
+    ...whole('kind sha tree pushedSha pushedTree testedSha testedTree base composedWith testRunId'),
+    ...{ waived: whole('check'), excused: whole('check') },
+  },
+};
+
 const isOfNow = ({ at }: Body) => at === undefined;
-const OF_QUEUE: Opened = { allows: isOfNow, show: showQueue };
+const OF_QUEUE: Opened = {
+  allows: isOfNow,
+  shown: { ...STATE, forecast: true, enqueuedPullRequests: LIST_ENTRY },
+};
 /** A branch is looked up at the forge, which counts requests. */
-const OF_ENTRY: Opened = { allows: (body) => isOfNow(body) && 'number' in (body['pr'] as object), show: showEntry };
+const OF_ENTRY: Opened = { allows: (body) => isOfNow(body) && 'number' in (body['pr'] as object), shown: ENTRY };
 
 /** The operations that are open to strangers. A field that is not named here stays with those who are signed in. */
 // SPEC A43
 const OPENED: Readonly<Record<string, Opened>> = {
   getQueue: OF_QUEUE,
   pollQueue: OF_QUEUE,
-  listQueues: {
-    show: ({ queues }: { readonly queues: readonly Summary[] }) => ({ queues: queues.map(showSummary) }),
-  },
+  listQueues: { shown: { queues: { ...STATE, ...whole('repo counts') } } },
   getSubmittedPullRequest: OF_ENTRY,
   pollPullRequest: OF_ENTRY,
-  getSubmittedPullRequests: {
-    show: ({ pullRequests, notFound }: ReplyOf<typeof pullRequestsContract.getSubmittedPullRequests>) => ({
-      pullRequests: pullRequests.map(showEntry),
-      notFound,
-    }),
-  },
-  listPullRequests: {
-    show: ({ pullRequests, nextCursor }: ReplyOf<typeof pullRequestsContract.listPullRequests>) => ({
-      pullRequests: pullRequests.map(showListEntry),
-      nextCursor,
-    }),
-  },
-  getMergeQueueTestingDetails: { allows: isOfNow, show: showTesting },
-  getQueueHealth: { show: (answer: ReplyOf<typeof healthContract.getQueueHealth>) => answer },
+  getSubmittedPullRequests: { shown: { pullRequests: ENTRY, notFound: true } },
+  listPullRequests: { shown: { pullRequests: LIST_ENTRY, nextCursor: true } },
+  getMergeQueueTestingDetails: { allows: isOfNow, shown: { ...RUN, testRuns: RUN, searches: true } },
+  getQueueHealth: {},
   listEvents: {
     allows: ({ repo, types, audit }) => repo !== undefined && String(types) === 'landing.recorded' && audit !== true,
-    show: ({ events, nextCursor }: ReplyOf<typeof eventsContract.listEvents>) => ({
-      events: events.map(showLanding),
-      nextCursor,
-    }),
+    shown: { events: LANDING, nextCursor: true },
   },
   streamEvents: {},
 };
@@ -77,7 +84,7 @@ export function createStrangerRoutes({ app }: Pick<ServerDeps, 'app'>): (route: 
   const shown = appForStrangers(app);
   return (route) => {
     const { operation, handle } = route;
-    const { allows = () => true, show } = OPENED[operation.name] ?? {};
+    const { allows = () => true, shown: fields } = OPENED[operation.name] ?? {};
     const answerStranger: Handler = async (context, body) => {
       if (!allows(body)) throw signedOut();
       const { caller, dialect, baseUrl, lastEventId } = context;
@@ -86,7 +93,7 @@ export function createStrangerRoutes({ app }: Pick<ServerDeps, 'app'>): (route: 
         { app: shown, caller, fork: undefined, dialect, baseUrl, lastEventId, isAdmitted },
         body,
       );
-      return show === undefined || isRefusal(answer) ? answer : writePart(operation, show(answer as never), body);
+      return fields === undefined || isRefusal(answer) ? answer : writePart(operation, pick(answer, fields), body);
     };
     return {
       ...route,
@@ -95,79 +102,14 @@ export function createStrangerRoutes({ app }: Pick<ServerDeps, 'app'>): (route: 
   };
 }
 
-function showState({ branch, state, stateSince, stateUntil, parked, held, frozen }: Queue | Summary) {
-  return { branch, state, stateSince, stateUntil, parked, held, frozen };
-}
-
-function showQueue(queue: Queue) {
-  const { forecast, enqueuedPullRequests } = queue;
-  return {
-    ...showState(queue),
-    ...showForecast(forecast),
-    enqueuedPullRequests: enqueuedPullRequests.map(showListEntry),
-  };
-}
-
-function showSummary(summary: Summary) {
-  return { repo: summary.repo, ...showState(summary), counts: summary.counts };
-}
-
-/** A stranger's question makes no forecast, so that there may be none. */
-function showForecast(forecast: Queue['forecast']) {
-  return forecast === undefined || forecast.isBeingMade ? {} : { forecast };
-}
-
-function showListEntry(entry: ListEntry) {
-  const { id, state, stateChangedAt, prNumber, prTitle, prSha, prBaseBranch, prAuthor } = entry;
-  const { priorityValue, priorityName, usedDefaultPriorityName, skipTheLine, noBatch, explanation, forecast } = entry;
-  return {
-    ...{ id, state, stateChangedAt, prNumber, prTitle, prSha, prBaseBranch, prAuthor },
-    ...{ priorityValue, priorityName, usedDefaultPriorityName, skipTheLine, noBatch, explanation },
-    ...showForecast(forecast),
-  };
-}
-
-function showEntry(entry: Entry) {
-  const { readiness, forceEnqueued, isCurrentlySubmittedToQueue, impactedTargets, verifiedByTestRun, landed } = entry;
-  return {
-    ...showListEntry(entry),
-    ...{ readiness, forceEnqueued, isCurrentlySubmittedToQueue, impactedTargets, verifiedByTestRun, landed },
-    timeline: entry.timeline?.map(({ at, state, reason, text, testRunId, prNumber, checks }) => ({
-      ...{ at, state, reason, text, testRunId, prNumber, checks },
-    })),
-  };
-}
-
-function showTesting(testing: Testing) {
-  if (!('testRuns' in testing)) return showRun(testing);
-  const { testRuns, searches } = testing;
-  return { testRuns: testRuns.map(showRun), searches };
-}
-
-function showRun(run: TestRun) {
-  const { testRunId, requiredStatuses, requiredStatusesSource, testBranch, testBranchSha, createdAt, status } = run;
-  const { testedPullRequests, dependentPrs, onTopOf, purpose, reuses, checkSuites } = run;
-  return {
-    ...{ testRunId, requiredStatuses, requiredStatusesSource, testBranch, testBranchSha, createdAt, status },
-    ...{ testedPullRequests, dependentPrs, onTopOf, purpose, reuses, statusChecks: [] },
-    checkSuites: checkSuites.map(({ checkRuns }) => ({ checkRuns: checkRuns.map(showCheck) })),
-  };
-}
-
-function showCheck({ name, url, status, conclusion, startedAt }: CheckRun) {
-  return { name, url, status, conclusion, startedAt };
-}
-
-/** The proof of a landing, which anybody can repeat with git. */
-function showLanding({ id, type, at, repo, targetBranch, prNumber, data }: Event) {
-  const { kind, sha, tree, pushedSha, pushedTree, testedSha, testedTree, base, composedWith, testRunId } = data as Body;
-  const { waived = [], excused = [] } = data as Record<'waived' | 'excused', readonly { readonly check: string }[]>;
-  return {
-    ...{ id, type, at, repo, targetBranch, prNumber },
-    data: {
-      ...{ kind, sha, tree, pushedSha, pushedTree, testedSha, testedTree, base, composedWith, testRunId },
-      waived: waived.map(({ check }) => ({ check })),
-      excused: excused.map(({ check }) => ({ check })),
-    },
-  };
+function pick(value: unknown, shown: Shown): unknown {
+  if (Array.isArray(value)) return value.map((item) => pick(item, shown));
+  if (typeof value !== 'object' || value === null) return value;
+  const fields = Object.entries(value).flatMap(([name, field]) => {
+    const part = Object.hasOwn(shown, name) ? shown[name] : undefined;
+    // A stranger's question makes no forecast, so that there may be none.
+    if (part === undefined || (name === 'forecast' && field?.isBeingMade === true)) return [];
+    return [[name, part === true ? field : pick(field, part)]];
+  });
+  return Object.fromEntries(fields);
 }

@@ -114,9 +114,8 @@ describe('the sender of spans', () => {
 
   it('reads how many spans of a batch were refused [M24]', async (t) => {
     const { receiver, sender, told } = await open(t);
-    const text = Buffer.from('x'.repeat(200));
-    const refusal = Buffer.concat([Buffer.from([0x08, 0x02, 0x12, 0xc8, 0x01]), text]);
-    receiver.answer = (response) => response.end(Buffer.concat([Buffer.from([0x0a, 0xcd, 0x01]), refusal]));
+    const partialSuccess = { rejectedSpans: '2', errorMessage: 'x'.repeat(200) };
+    receiver.answer = (response) => response.end(JSON.stringify({ partialSuccess }));
     for (let count = 0; count < 3; count += 1) sender.add(aSpan());
     await until('some are dropped', 5_000, async () => (sender.counts.dropped === 2 ? true : undefined));
     assert.equal(sender.counts.sent, 1);

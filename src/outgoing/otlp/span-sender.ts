@@ -128,7 +128,7 @@ export class SpanSender {
     try {
       const response = await request(url, {
         ...{ method: 'POST', dispatcher: this.#agent, signal: AbortSignal.any(signals) },
-        headers: { ...headers, 'content-type': 'application/x-protobuf' },
+        headers: { ...headers, 'content-type': 'application/json' },
         body: encodeSpans(batch, this.#options),
       });
       const answer = await readAnswer(response.body);
@@ -160,7 +160,7 @@ interface Response {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
 }
 
-function judge({ statusCode, headers }: Response, answer: Buffer, size: number): Sent {
+function judge({ statusCode, headers }: Response, answer: string, size: number): Sent {
   if (statusCode >= 200 && statusCode < 300) {
     const refused = Math.min(size, countRefused(answer));
     return refused === 0 ? { kind: 'taken' } : { kind: 'refused', why: `It refused ${refused} spans.`, refused };
@@ -171,20 +171,16 @@ function judge({ statusCode, headers }: Response, answer: Buffer, size: number):
   return { kind: 'later', why, afterMs: seconds > 0 ? seconds * 1_000 : undefined };
 }
 
-/** `rejected_spans` in `partial_success`, each the first field: 0 in an answer without them, or of another form. */
-function countRefused(answer: Buffer): number {
-  if (answer[0] !== 0x0a) return 0;
-  const content = answer.subarray(1 + readVarint(answer, 1).length);
-  return content[0] === 0x08 ? readVarint(content, 1).value : 0;
+/** 0 in an answer without `partialSuccess`, or of another form. */
+function countRefused(answer: string): number {
+  try {
+    return Number(JSON.parse(answer)?.partialSuccess?.rejectedSpans) || 0;
+  } catch {
+    return 0;
+  }
 }
 
-function readVarint(from: Buffer, at: number): { readonly value: number; readonly length: number } {
-  const end = from.findIndex((byte, index) => index >= at && byte < 0x80);
-  const digits = from.subarray(at, end + 1);
-  return { value: digits.reduceRight((sum, byte) => sum * 128 + (byte & 0x7f), 0), length: digits.length };
-}
-
-async function readAnswer(body: AsyncIterable<Buffer>): Promise<Buffer> {
+async function readAnswer(body: AsyncIterable<Buffer>): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of body) {
@@ -192,7 +188,7 @@ async function readAnswer(body: AsyncIterable<Buffer>): Promise<Buffer> {
     if (size > MAX_ANSWER_BYTES) break;
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks);
+  return Buffer.concat(chunks).toString();
 }
 
 function describe(error: unknown): string {

@@ -13,22 +13,13 @@ export function createAccountStore(engine: SqlEngine, compiler: StatementCompile
   return {
     createOrganization: (organization, token, feed = []) =>
       engine.write(function* () {
-        const created = yield* execute(statements.insertOrganization, {
-          ...fromOrganization(organization),
-          token_days: null,
-        });
+        const created = yield* execute(statements.insertOrganization, fromOrganization(organization));
         if (created === 0) return 'slug_taken';
         yield* executeAll([callOf(statements.insertToken, fromToken(token)), ...statements.insertFeed(feed)]);
         return 'created';
       }),
     findOrganization: (slug) => engine.read(() => findRow(statements.findOrganization, { slug }, toOrganization)),
     findOrganizationById: (id) => engine.read(() => findRow(statements.findOrganizationById, { id }, toOrganization)),
-    findTokenDays: (id) =>
-      engine.read(function* () {
-        return (yield* first(statements.findOrganizationById, { id }))?.token_days ?? null;
-      }),
-    setTokenDays: (id, days, feed) =>
-      engine.write(() => executeAll([callOf(statements.setTokenDays, { id, days }), ...statements.insertFeed(feed)])),
     ...tokenOperations(engine, statements),
   };
 }
@@ -92,12 +83,6 @@ function organizationStatements(compiler: StatementCompiler) {
     ),
     findOrganizationById: compiler.statement<{ id: string }>()((param) =>
       builder.selectFrom('organizations').selectAll().where('id', '=', param('id')),
-    ),
-    setTokenDays: compiler.statement<{ id: string; days: number | null }>()((param) =>
-      builder
-        .updateTable('organizations')
-        .set({ token_days: param('days') })
-        .where('id', '=', param('id')),
     ),
   };
 }

@@ -235,7 +235,7 @@ export const SESSION = {
 export const QUEUE_TABLES = {
   migrations: { version: number, name: text, applied_at: number },
   meta: { name: text, value: text },
-  organizations: { ...ORGANIZATION, token_days: orNull(number) },
+  organizations: ORGANIZATION,
   tokens: TOKEN,
   repositories: REPOSITORY,
   queues: {

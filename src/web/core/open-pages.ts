@@ -1,3 +1,4 @@
+import { isSame } from './places.ts';
 import type { QueuePage, Repo, Route } from './route.ts';
 
 interface PublicRepository {
@@ -27,8 +28,4 @@ export function isOpen(route: Route, repositories: readonly PublicRepository[], 
     default:
       return false;
   }
-}
-
-function isSame(one: Repo, other: Repo): boolean {
-  return one.host === other.host && one.owner === other.owner && one.name === other.name;
 }

@@ -20,7 +20,7 @@ export function touchesTests(repo: Repo, event: StreamEvent): boolean {
   return /^(?:test_case|upload)\./.test(event.type) && event.repo !== undefined && isSame(event.repo, repo);
 }
 
-function isSame(one: Repo, other: Repo): boolean {
+export function isSame(one: Repo, other: Repo): boolean {
   return one.host === other.host && one.owner === other.owner && one.name === other.name;
 }
 

@@ -8,6 +8,5 @@ export const tokensOfPeople: Migration = {
     'alter table tokens add column person TEXT',
     'alter table tokens add column signed_in_at bigint',
     'create index tokens_of_people on tokens (id) where person is not null',
-    'alter table organizations add column token_days bigint',
   ],
 };

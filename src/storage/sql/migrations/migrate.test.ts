@@ -96,7 +96,6 @@ const ROWS: readonly (readonly string[])[] = [
   [`insert into servers values ('server-1', 'http://10.0.0.5:8080', '0.2.0', 8)`],
   [
     `insert into tokens values ('t2', 'o1', 'own', 'h2', '["read"]', null, 'api', 9, 20, null, null, 'Ada (sso:1)', '{"provider":"sso","subject":"1","name":"Ada","groups":[],"logins":{}}', 8)`,
-    `update organizations set token_days = 30 where id = 'o1'`,
   ],
 ];
 

@@ -1,5 +1,5 @@
 import { call, type Reply } from '../../core/api.ts';
-import { nameOf, queueBody, testScope } from '../../core/places.ts';
+import { isSame, nameOf, queueBody, testScope } from '../../core/places.ts';
 import { type QueuePlace, type Repo, toPath } from '../../core/route.ts';
 import { findPullRequests, fits, numberOf } from '../../model/search.ts';
 import { type Look, lookOfEntry, lookOfQueue, lookOfTest } from '../../model/state.ts';
@@ -51,10 +51,6 @@ export async function readCatalog(org: string, repo: Repo | undefined, signal: A
     }),
   );
   return { queues, known };
-}
-
-function isSame(one: Repo, other: Repo): boolean {
-  return one.host === other.host && nameOf(one) === nameOf(other);
 }
 
 export function findQueues(org: string, { queues }: Catalog, text: string): readonly Found[] {

@@ -1,5 +1,5 @@
 import { call, type Reply } from '../../core/api.ts';
-import { nameOf } from '../../core/places.ts';
+import { isSame, nameOf } from '../../core/places.ts';
 import { useResource } from '../../core/resource.ts';
 import { type Repo, toPath } from '../../core/route.ts';
 import type { Look } from '../../model/state.ts';
@@ -56,10 +56,6 @@ export function Repositories({ org }: { readonly org: string }) {
       </Loaded>
     </section>
   );
-}
-
-function isSame(one: Repo, other: Repo): boolean {
-  return one.host === other.host && nameOf(one) === nameOf(other);
 }
 
 interface OneProps {

@@ -47,20 +47,6 @@ export function renderLine(text: string): Html {
   return html`${text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : html`${part}`))}`;
 }
 
-const JSON_TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
-
-/** JSON with spans for colours. */
-export function renderJson(value: unknown): Html {
-  const text = JSON.stringify(value, null, 2);
-  const parts: Html[] = [];
-  let end = 0;
-  for (const match of text.matchAll(JSON_TOKEN)) {
-    const [token, string, colon] = match;
-    parts.push(html`${text.slice(end, match.index)}`);
-    if (string === undefined) parts.push(html`<span class="lit">${token}</span>`);
-    else if (colon === undefined) parts.push(html`<span class="str">${string}</span>`);
-    else parts.push(html`<span class="key">${string}</span>${colon}`);
-    end = match.index + token.length;
-  }
-  return html`${parts}${text.slice(end)}`;
+export function joinHtml(parts: readonly Html[], separator: string): Html {
+  return { markup: parts.map(({ markup }) => markup).join(separator) };
 }

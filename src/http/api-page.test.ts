@@ -3,12 +3,12 @@ import { describe, test } from 'node:test';
 import { Type } from 'typebox';
 import { ERRORS } from '../contract/errors.ts';
 import { operation } from '../contract/operation.ts';
-import { renderDocsPage } from './docs-page.ts';
+import { renderApiPage } from './api-page.ts';
 import { createOpenApi } from './openapi.ts';
 import { ROUTES } from './routes.ts';
 
 const OPERATIONS = ROUTES.map((route) => route.operation);
-const PAGE = renderDocsPage(createOpenApi(OPERATIONS, 'https://sluice.example'));
+const PAGE = renderApiPage(createOpenApi(OPERATIONS, 'https://sluice.example'));
 
 describe('the documentation page', () => {
   test('has every operation, with its address, scope and a command that calls it', () => {
@@ -62,21 +62,20 @@ describe('the documentation page', () => {
       errors: [],
       example: { body: { [evil]: evil }, reply: { choice: evil } },
     });
-    const page = renderDocsPage(createOpenApi([hostile], `https://${evil}`));
+    const page = renderApiPage(createOpenApi([hostile], `https://${evil}`));
     assert.doesNotMatch(page, /<script/);
     assert.ok(page.includes('&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&#39;&amp;amp;'));
     assert.ok(page.includes('&#39;\\&#39;&#39;'), 'a quote inside a quoted argument of the shell');
   });
 
   test('shows what a field may be', () => {
-    const [, article = ''] = /<article id="createQueue"([\s\S]*?)<\/article>/.exec(PAGE) ?? [];
-    const [, concurrency = ''] = /<code class="name">concurrency<\/code>([\s\S]*?)<\/li>/.exec(article) ?? [];
-    assert.match(concurrency, /integer/);
-    assert.match(concurrency, /1 to 1000/);
-    assert.match(concurrency, /default 5/);
-    const [, mode = ''] = /<code class="name">mode<\/code>([\s\S]*?)<\/li>/.exec(article) ?? [];
+    const [, queue = ''] = /<article id="type-CreateQueueRequest"([\s\S]*?)<\/article>/.exec(PAGE) ?? [];
+    const [, concurrency = ''] = /<code>concurrency<\/code>([\s\S]*?)<\/li>/.exec(queue) ?? [];
+    assert.match(concurrency, /integer, 1 to 1000, default 5, may be absent/);
+    const [, mode = ''] = /<code>mode<\/code> <a href="#([^"]*)"/.exec(queue) ?? [];
+    const [, modes = ''] = new RegExp(`<article id="${mode}"([\\s\\S]*?)</article>`).exec(PAGE) ?? [];
     assert.deepEqual(
-      [...mode.matchAll(/class="choice">(\w+)</g)].map(([, value]) => value),
+      [...modes.matchAll(/<code>(\w+)</g)].map(([, value]) => value),
       ['SINGLE', 'PARALLEL'],
     );
   });
