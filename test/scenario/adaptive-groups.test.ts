@@ -1,0 +1,48 @@
+import { describe } from 'node:test';
+import { story } from '../worlds/engine/story.ts';
+
+const ADAPTIVE = { optimizationMode: 'ADAPTIVE', concurrency: 4 } as const;
+const ONE = { ...ADAPTIVE, concurrency: 1 };
+/** H and I are cleared ahead of their turn. The others land, and those submitted meanwhile are untested. */
+const CLEARED = 'together A B C D E F G; submit H; submit I; pass ~H ~I; pause; pass ABCDEFG';
+
+describe('cleared entries', () => {
+  story('cleared entries ride along with as many untested ones [K20]', { ...ADAPTIVE, runCost: 1 })`
+    ${CLEARED} → HI=pending
+    submit J K; resume → ABCDEFG=merged; testing HIJK
+  `;
+
+  story('cleared entries go without the untested ones if more are cleared than untested [K20]', {
+    ...ADAPTIVE,
+    runCost: 1,
+  })`
+    ${CLEARED} → HI=pending
+    submit J; resume → ABCDEFG=merged; testing HI
+  `;
+
+  story('cleared entries go alone if the expected loss is worth a run [K20]', { ...ADAPTIVE, runCost: 0.1 })`
+    ${CLEARED} → HI=pending
+    submit J K; resume → ABCDEFG=merged; testing HI HI+JK
+  `;
+});
+
+describe('a failed group of a queue in which almost nothing fails', () => {
+  story('a failed group is repeated once as a whole, because a flake is likelier than a culprit [K5]', ONE)`
+    together A B C D E F G H I J K L M N O P Q R S T → testing ABCDEFG
+    pass ABCDEFG → testing HIJKLMNOPQRST
+    pass HIJKLMNOPQRST; together U V W; fail UVW → testing ~UVW
+    fail ~UVW → testing ~U
+  `;
+});
+
+describe('a hold of an ADAPTIVE queue', () => {
+  story('an ADAPTIVE queue that holds searches for no culprit among entries that fail meanwhile [V16] [K7]', {
+    ...ADAPTIVE,
+    runCost: 0.25,
+  })`
+    submit A; submit B; fail A → testing B ~A HEAD
+    fail HEAD                  → A=pending; alarm RED_TARGET
+    fail B                     → B=held; candidates B=failed
+    foreign Fix                → testing AB
+  `;
+});
