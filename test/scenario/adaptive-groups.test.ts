@@ -1,5 +1,6 @@
-import { describe } from 'node:test';
-import { story } from '../worlds/engine/story.ts';
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { play, story } from '../worlds/engine/story.ts';
 
 const ADAPTIVE = { optimizationMode: 'ADAPTIVE', concurrency: 4 } as const;
 const ONE = { ...ADAPTIVE, concurrency: 1 };
@@ -45,4 +46,40 @@ describe('a hold of an ADAPTIVE queue', () => {
     fail B                     → B=held; candidates B=failed
     foreign Fix                → testing AB
   `;
+});
+
+describe('confirmations', () => {
+  story('an entry is accused after more failures the more flakes the queue has seen [K10] [K3]', ONE)`
+    submit A; fail A; pass ~A     → A=merged
+    submit B; fail B ~B           → B=testing
+    fail ~B                       → B=failed
+    submit C; fail C; pass ~C     → C=merged
+    submit D; fail D ~D ~D        → D=testing
+    fail ~D                       → D=failed
+  `;
+});
+
+describe('results of a search in prefixes', () => {
+  story('a failure that turns out to be a flake returns the members behind it to the line [K8]', ONE)`
+    together A B C D; fail ABCD ~AB ~A; pass HEAD → testing ~A
+    pass ~A                                       → A=merged; testing BCD
+  `;
+
+  story('a failed prefix ends the longer runs [K8]', ADAPTIVE)`
+    with runCost=0.5
+    together A B C D; fail ABCD → testing ~AB ~A ~ABC
+    fail ~AB                    → testing ~A
+  `;
+
+  it('a failed prefix whose check runs again is no failure that accuses [K10] [V26]', () => {
+    const told = play(ONE)`
+      submit Z; pass Z; submit A; report A FAILURE started=-5m → testing ~A
+    `;
+    const first = told.candidates().find(({ state }) => state === 'failed');
+    assert.ok(first !== undefined);
+    told.reportCheck(first.number, { status: 'IN_PROGRESS', startedAt: told.now - 60_000 });
+    told.play('fail ~A → A=testing; testing ~A');
+    told.reportCheck(first.number, { conclusion: 'SUCCESS', startedAt: told.now - 60_000 });
+    told.play('→ A=merged');
+  });
 });

@@ -1,5 +1,6 @@
-import { describe } from 'node:test';
-import { story } from '../worlds/engine/story.ts';
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { play, story } from '../worlds/engine/story.ts';
 
 const ON = { honorQuarantine: 'ON' } as const;
 
@@ -37,4 +38,68 @@ describe('a landing by a waiver', () => {
     submit B; fail B; deny B; fail ~B; deny ~B → B=held; testing HEAD
     pass HEAD                                  → B=failed
   `;
+});
+
+describe('evidence against a head', () => {
+  story('a head whose checks pass may still have a broken configuration [V34] [V20]')`
+    with concurrency=1
+    sources problem=START_TEST_RUN_CONFIG_PARSING_FAILURE; submit A → A=failed
+    sources protection=ci,lint; submit B C D; fail B; fail C by=lint; fail D → testing HEAD
+    pass HEAD; pass HEAD by=lint → alarm nothing
+    sources problem=START_TEST_RUN_CONFIG_PARSING_FAILURE
+    submit E → E=failed
+    submit F → EF=pending; alarm BROKEN_CONFIGURATION
+  `;
+
+  story('an entry that failed a check of the head and another one stays removed [V41]')`
+    with concurrency=1 testingTimeoutMinutes=60
+    sources protection=ci,lint; submit A B; wait 60m → A=failed; checks A=ci,lint
+    fail B                       → testing HEAD
+    pass HEAD by=lint; fail HEAD → A=failed B=pending
+  `;
+
+  story('an entry that returned is no evidence against an earlier head any more [V18] [V32]')`
+    with concurrency=6
+    hold landings; submit A B C D E; pass A; fail A+B A+C → BC=failed
+    release landings; fail D E → DE=failed; testing HEAD
+    fail HEAD                  → BCDE=pending
+    cancel B C; rewind M       → testing D D+E
+    fail D E HEAD              → DE=pending BC=cancelled
+  `;
+
+  it('a test of the head goes on after a push if an entry was removed on that head [V18] [V61]', () => {
+    const told = play()`submit A; green A; wait 1m → A=merged`;
+    const late = { check: 'ci', attempt: undefined, tests: ['t'], isLate: true, isWaived: false } as const;
+    told.judgeCheck([...told.endedCandidates.keys()][0] as never, late);
+    told.play(`
+      submit B; fail B → B=failed; testing HEAD
+      foreign Fix      → testing HEAD
+      fail HEAD        → B=testing; target M+A+Fix
+    `);
+  });
+
+  story('a suspected head that no test has begun on is tested after a push [V18] [V11]')`
+    submit A B C; fail A; pause; fail B → AB=failed; candidates nothing
+    foreign Fix; resume                 → testing C HEAD
+    fail HEAD                           → ABC=testing
+  `;
+
+  story('a head that the branch is reset to has the evidence of its first time [V10]')`
+    submit A B C D; fail A; pass B → B=merged
+    rewind M; fail C               → C=failed; testing D HEAD
+  `;
+
+  story('a former head whose test decides about removals is remembered however many follow it [V18]')`
+    submit A B; fail A B → AB=failed; testing HEAD
+    foreign P; submit C; fail C; foreign Q; submit D; fail D; foreign R; submit E; fail E; foreign S
+    fail HEAD            → AB=testing CDE=failed
+  `;
+
+  it('a landing does not end the test of a head that a search goes on on [B12] [V10]', () => {
+    const told = play({ batch: true, batchingMinSize: 4, bisectionConcurrency: 4 })`
+      submit A B C D; submit E nobatch; fail ABCD ~AB ~A ~BCD ~BC ~B → AB=failed; testing E ~CD HEAD
+      pass E → E=merged; testing ~CD HEAD
+    `;
+    assert.equal(told.runs.filter((run) => run === 'HEAD').length, 1);
+  });
 });
