@@ -42,4 +42,10 @@ describe('the base of an accused entry', () => {
     submit A; pause; fail A → A=held; testing nothing
     resume                  → testing ~A HEAD
   `;
+
+  story('an accused entry is decided by its search though the queue leaves ADAPTIVE [K14]', FAST)`
+    together A B C D E F G; submit H; fail ~H ~H; pass HEAD ABCDEFG → testing ~H
+    set optimizationMode=OFF                                        → testing ~H
+    fail ~H ~H                                                      → H=failed
+  `;
 });

@@ -83,3 +83,26 @@ describe('results of a search in prefixes', () => {
     told.play('→ A=merged');
   });
 });
+
+describe('a slow run', () => {
+  story('a run is slow after four times the duration of others [K18]', ADAPTIVE)`
+    submit A; wait 10m; pass A; submit B; submit C; wait 39m; wait 59999ms → testing B; C=pending
+    wait 1ms → testing C ~B
+  `;
+
+  story('no run is slow within a minute [K18]', ADAPTIVE)`
+    submit A; wait 1000ms; pass A; submit B; submit C; wait 59999ms → testing B; C=pending
+    wait 1ms → testing C ~B
+  `;
+
+  story('a run on top of an open one is not slow [K18]', { ...ADAPTIVE, concurrency: 2, runCost: 0.25 })`
+    submit A; wait 10m; pass A; submit B; submit C; submit D → testing B B+C; D=pending
+    wait 35m; restart B; wait 6m                             → testing B B+C
+  `;
+
+  story('a run is not slow while no entry that waits overlaps with it [K18]', { ...ADAPTIVE, mode: 'PARALLEL' })`
+    with concurrency=2
+    submit A[x]; wait 10m; pass A; submit B[x]; submit C[y]; submit D[y] → testing B C; D=pending
+    wait 45m                                                             → testing B ~C
+  `;
+});

@@ -95,6 +95,23 @@ describe('evidence against a head', () => {
     fail HEAD            → AB=testing CDE=failed
   `;
 
+  story('a failure on top of an open entry is judged by what that entry makes, and is not tested again [V36] [V4]')`
+    with concurrency=5
+    submit A B C D E; fail A B → testing C C+D C+D+E HEAD
+    fail C+D+E; pass C         → C=merged D=testing E=held
+    pass D                     → D=merged E=failed
+  `;
+
+  story('a base that passed by itself stays proven in a search, whatever fails on it later [V19] [V34]', {
+    batch: true,
+    batchingMinSize: 4,
+    bisectionConcurrency: 4,
+  })`
+    sources protection=ci,lint; submit A B C D; fail ABCD ~AB ~A ~BCD ~BC ~B → AB=failed; testing ~CD HEAD
+    pass HEAD; pass HEAD by=lint; foreign X; fail ~CD by=lint; fail ~C by=lint → C=failed; testing ~D
+    fail ~D by=lint → D=failed
+  `;
+
   it('a landing does not end the test of a head that a search goes on on [B12] [V10]', () => {
     const told = play({ batch: true, batchingMinSize: 4, bisectionConcurrency: 4 })`
       submit A B C D; submit E nobatch; fail ABCD ~AB ~A ~BCD ~BC ~B → AB=failed; testing E ~CD HEAD
