@@ -1,5 +1,6 @@
-import { describe } from 'node:test';
-import { story } from '../worlds/engine/story.ts';
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { play, story } from '../worlds/engine/story.ts';
 
 const FAST = { optimizationMode: 'ADAPTIVE', concurrency: 4, runCost: 0.25 } as const;
 const ONE = { ...FAST, concurrency: 1, runCost: 2 };
@@ -48,4 +49,23 @@ describe('the base of an accused entry', () => {
     set optimizationMode=OFF                                        → testing ~H
     fail ~H ~H                                                      → H=failed
   `;
+
+  it('an accused entry keeps its base during a hold, and is tested on the head that ends it [V16] [K12]', () => {
+    const told = play(FAST)`
+      together A B C D E F G; submit H; fail ~H ~H; pass HEAD → H=held
+      foreign X; fail ~G HEAD                                 → alarm FOREIGN_PUSH RED_TARGET
+      cancel A B C D E F G                                    → H=held
+      foreign Fix
+    `;
+    assert.equal(told.candidate('~H').base.sha, told.branch.head);
+  });
+
+  it('a search of a run beside a landing confirms its failure on the base of that run [K7] [K12]', () => {
+    const told = play(LANES)`
+      submit A[x]; submit B[y]; pass B; fail A → testing ~A HEAD
+    `;
+    assert.equal(told.candidate('~A').base.sha, 'head:M');
+    told.play('fail ~A → testing ~A HEAD');
+    assert.equal(told.candidate('~A').base.sha, 'head:M+B');
+  });
 });

@@ -105,4 +105,40 @@ describe('a slow run', () => {
     submit A[x]; wait 10m; pass A; submit B[x]; submit C[y]; submit D[y] → testing B C; D=pending
     wait 45m                                                             → testing B ~C
   `;
+
+  story('a run that is being landed by another is not slow [K18] [L7]', { ...ADAPTIVE, concurrency: 2, runCost: 0.25 })`
+    submit A; wait 10m; pass A; submit B; submit C; submit D; hold landings; pass B+C → BC=passed
+    wait 45m         → candidates B=testing B+C=passed
+    release landings → BC=merged
+  `;
+});
+
+describe('slots and groups', () => {
+  story('an urgent entry takes the slot of the youngest search run [K15]', ADAPTIVE)`
+    with concurrency=2
+    together A B C D; fail ABCD → testing ~AB ~A
+    submit E urgent             → testing E ~AB
+  `;
+
+  story('entries that different searches cleared are no tree that has passed [K16]', { ...ADAPTIVE, runCost: 0.25 })`
+    together A B C D E F G; submit H; submit I; pass ~H ~I → HI=pending
+    fail ABCDEFG                                           → H=merged; target M+H
+  `;
+
+  story('a search gets a second run only if that is worth one [K5]', ADAPTIVE)`
+    with runCost=4
+    together A B C D; fail ABCD → testing ~AB
+  `;
+
+  story('a group in a lane is stacked only if all ahead of it is likely enough to pass [K17]', ADAPTIVE)`
+    with mode=PARALLEL runCost=4
+    together A[x] B[x] C[x] D[x] E[x] F[x] G[x] → testing ABCDEFG
+    together H[x] I[x] J[x] K[x] L[x] M[x] N[x] → testing ABCDEFG ABCDEFG+HIJKLMN
+    submit O[x]                                 → O=pending
+  `;
+
+  story('a group in a lane holds entries of one priority above medium [K17] [K15]', ADAPTIVE)`
+    with mode=PARALLEL runCost=4
+    pause; submit A[x] high; submit B[x]; resume → testing A A+B
+  `;
 });

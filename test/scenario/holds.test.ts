@@ -24,6 +24,13 @@ describe('the course of a hold', () => {
     assert.equal(queue.hold?.since, NOON);
   });
 
+  it('a hold names every check that the head failed, also those that report later [V16] [V41]', () => {
+    const { queue } = play()`
+      sources protection=ci,lint; submit A B; fail A B HEAD; fail HEAD by=lint → AB=pending
+    `;
+    assert.deepEqual(queue.hold?.cause, { kind: 'checks', names: ['ci', 'lint'] });
+  });
+
   it('the page of an entry that waits for something else tells of a hold and of its end [V16] [V38]', () => {
     const told = new Scenario();
     told.queue = { ...told.queue, hasPages: true };

@@ -40,6 +40,17 @@ describe('a landing by a waiver', () => {
   `;
 });
 
+describe('a composed landing', () => {
+  story('a composed landing does not prove the new head, because its tree was not tested [K13] [L20]', {
+    optimizationMode: 'ADAPTIVE',
+    mode: 'PARALLEL',
+  })`
+    submit A[x]; submit B[y]; pass A B → proof B=COMPOSED+A
+    submit C[x]; fail C ~C             → C=held; testing HEAD
+    pass HEAD                          → C=failed
+  `;
+});
+
 describe('evidence against a head', () => {
   story('a head whose checks pass may still have a broken configuration [V34] [V20]')`
     with concurrency=1

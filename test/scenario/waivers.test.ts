@@ -1,5 +1,7 @@
-import { describe } from 'node:test';
-import { story } from '../worlds/engine/story.ts';
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { play, story } from '../worlds/engine/story.ts';
+import { numberOf } from '../worlds/engine/words.ts';
 
 const ON = { honorQuarantine: 'ON' } as const;
 
@@ -21,5 +23,37 @@ describe('repetitions', () => {
   story('a restart of the server forgets no repetition [V56] [V25]', ON)`
     submit A; fail A; repeat A; interrupt A; fail A; repeat A → A=testing
     fail A; repeat A                                          → A=failed
+  `;
+});
+
+describe('judgements', () => {
+  story('the first judgement of an attempt counts [V44]', ON)`
+    with requiredStatuses=["ci","lint"]
+    submit A; fail A; waive A; deny A; pass A by=lint → A=merged
+  `;
+
+  it('a check that is not required any more adds no waiver to a landing [V13] [C28]', () => {
+    const told = play(ON)`
+      with requiredStatuses=["ci","unit"]
+      submit A; fail A; waive A; set requiredStatuses=["lint"]; pass A by=lint → A=merged
+    `;
+    assert.equal(told.ended.get(numberOf('A'))?.landed?.waived, undefined);
+  });
+
+  it('a failure names no judgement of a check that it did not fail by [V46] [V56]', () => {
+    const told = play(ON)`
+      with requiredStatuses=["ci","lint"]
+      submit A; fail A; repeat A; report A ERROR by=lint → A=failed
+    `;
+    assert.equal(told.lastOf('A')?.because.denied, undefined);
+  });
+});
+
+describe('a landing that has begun', () => {
+  story('a landing that has begun lands all it vouches for though optimistic merging is switched off [V29] [L7]', {
+    canOptimisticallyMerge: true,
+  })`
+    hold landings; submit A B; pass A+B; set canOptimisticallyMerge=false → AB=passed
+    release landings                                                      → AB=merged
   `;
 });
