@@ -25,6 +25,8 @@ the table. Before that, each suite must pass as the project is.
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** A fault that only one suite detects is a single deleted test away from landing. */
 const ENOUGH = 2;
+/** A fault may make a test run without end. That detects it, too. */
+const LONGEST_MS = 10 * 60_000;
 
 process.exitCode = await runCommand(process.argv.slice(2), { help: HELP, parse, run });
 
@@ -114,9 +116,9 @@ async function notices({ folder }: Copy, suite: SuiteName, rule?: string): Promi
 /** Stops at the first failed test, as far as the tests run in this one process. */
 function fails(cwd: string, words: readonly string[]): Promise<boolean> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, words, { cwd, stdio: ['ignore', 'pipe', 'ignore'] });
+    const child = spawn(process.execPath, words, { cwd, stdio: ['ignore', 'pipe', 'ignore'], timeout: LONGEST_MS, killSignal: 'SIGKILL' });
     createInterface(child.stdout).on('line', (line) => {
-      if (/^\s*not ok /.test(line)) child.kill();
+      if (/^\s*not ok /.test(line)) child.kill('SIGKILL');
     });
     child.on('error', reject);
     child.on('close', (code) => resolve(code !== 0));

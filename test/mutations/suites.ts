@@ -28,7 +28,7 @@ export function commandsOf(suite: SuiteName, rule?: string): readonly (readonly 
 }
 
 function stories(...options: readonly string[]): readonly string[] {
-  return inOneProcess(...options, 'test/scenario/*.test.ts');
+  return inOneProcess(...options, 'test/scenario/*.test.ts', 'src/engine/**/freeze.test.ts');
 }
 
 /** Without the bundle and the processes of `npm test`. */
