@@ -116,7 +116,12 @@ async function notices({ folder }: Copy, suite: SuiteName, rule?: string): Promi
 /** Stops at the first failed test, as far as the tests run in this one process. */
 function fails(cwd: string, words: readonly string[]): Promise<boolean> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, words, { cwd, stdio: ['ignore', 'pipe', 'ignore'], timeout: LONGEST_MS, killSignal: 'SIGKILL' });
+    const child = spawn(process.execPath, words, {
+      cwd,
+      stdio: ['ignore', 'pipe', 'ignore'],
+      timeout: LONGEST_MS,
+      killSignal: 'SIGKILL',
+    });
     createInterface(child.stdout).on('line', (line) => {
       if (/^\s*not ok /.test(line)) child.kill('SIGKILL');
     });

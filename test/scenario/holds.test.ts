@@ -11,7 +11,10 @@ const BROKEN = 'sources problem=START_TEST_RUN_CONFIG_PARSING_FAILURE';
 /** Plays the story and returns whether it updates the page of this pull request. */
 function tells(told: Scenario, name: string, text: string): boolean {
   const before = told.steps.length;
-  const effects = told.play(text).steps.slice(before).flatMap((step) => step.effects);
+  const effects = told
+    .play(text)
+    .steps.slice(before)
+    .flatMap((step) => step.effects);
   return effects.some((effect) => effect.kind === 'update_page' && effect.prNumber === numberOf(name));
 }
 
