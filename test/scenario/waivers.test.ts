@@ -49,6 +49,27 @@ describe('judgements', () => {
   });
 });
 
+describe('excuses of a pass that was taken over', () => {
+  it('a landing whose pass was taken over records the excuses of the run that passed [V57] [C10]', () => {
+    const told = play()`
+      with batch=true batchingMinSize=2
+      submit A B; fail AB; green ~A; waive ~A tests=t1 → A=merged; runs AB ~A ~A+B
+    `;
+    const tests = [{ id: 't1', name: 't1' }];
+    assert.deepEqual(told.ended.get(numberOf('A'))?.landed?.excused, [{ check: 'ci', tests }]);
+  });
+});
+
+describe('the pass that later runs are compared with', () => {
+  it('a landing whose pass was taken over counts with the run that passed [V49] [C10]', () => {
+    const told = play()`
+      with batch=true batchingMinSize=2
+      submit A B; fail AB; pass ~A → A=merged; runs AB ~A ~A+B
+    `;
+    assert.deepEqual(told.queue.lastPasses, [{ check: 'ci', candidate: 2 }]);
+  });
+});
+
 describe('a landing that has begun', () => {
   story('a landing that has begun lands all it vouches for though optimistic merging is switched off [V29] [L7]', {
     canOptimisticallyMerge: true,
