@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { runCommand, say } from '../helpers/command.ts';
-import { Copy } from './copy.ts';
+import { Copy, findMisfit } from './copy.ts';
 import { commandsOf, isSuite, SUITE_NAMES, type SuiteName } from './suites.ts';
 import { MUTATIONS, type Mutation } from './table.ts';
 
@@ -18,7 +18,7 @@ the table. Before that, each suite must pass as the project is.
   --only TEXT      only faults with this in their name, such as V34 or waiver
   --suite NAME     only this suite, and only faults that name it
   --all            run the suites that are left when two have noticed, too
-  --list           say what there is, and run nothing
+  --list           say what there is and which faults no longer fit, and run nothing
   --help           this
 `;
 
@@ -51,10 +51,7 @@ function parse(args: readonly string[]) {
 }
 
 async function run({ mutations, isAll, isList }: ReturnType<typeof parse>): Promise<number> {
-  if (isList) {
-    for (const { name, suites, equivalent } of mutations) say(`${name} (${equivalent ?? suites.join(', ')})\n`);
-    return 0;
-  }
+  if (isList) return list(mutations);
   const copy = new Copy(ROOT);
   const startedAt = performance.now();
   let missed = 0;
@@ -73,6 +70,15 @@ async function run({ mutations, isAll, isList }: ReturnType<typeof parse>): Prom
   return missed === 0 ? 0 : 1;
 }
 
+function list(mutations: readonly Mutation[]): number {
+  const misfits = mutations.map(({ edits }) => findMisfit(ROOT, edits));
+  for (const [index, { name, suites, equivalent }] of mutations.entries()) {
+    const misfit = misfits[index];
+    say(misfit === undefined ? `${name} (${equivalent ?? suites.join(', ')})\n` : `NOT FOUND  ${name}: ${misfit}\n`);
+  }
+  return misfits.every((misfit) => misfit === undefined) ? 0 : 1;
+}
+
 /** Finds a suite that fails without any fault. */
 async function findBroken(copy: Copy, mutations: readonly Mutation[]): Promise<SuiteName | undefined> {
   for (const suite of new Set(mutations.flatMap(({ suites }) => suites))) {
@@ -84,12 +90,13 @@ async function findBroken(copy: Copy, mutations: readonly Mutation[]): Promise<S
 /** Returns whether enough suites detected the fault, or none detected an equivalent. */
 async function tryOut(copy: Copy, mutation: Mutation, isAll: boolean): Promise<boolean> {
   const { name, edits, suites, equivalent } = mutation;
-  const problem = copy.apply(edits);
+  const misfit = findMisfit(copy.folder, edits);
+  if (misfit !== undefined) {
+    say(`NOT FOUND  ${name}: ${misfit}\n`);
+    return false;
+  }
   try {
-    if (problem !== undefined) {
-      say(`NOT FOUND  ${name}: ${problem}\n`);
-      return false;
-    }
+    copy.apply(edits);
     const wanted = Math.min(ENOUGH, suites.length);
     const found: string[] = [];
     let count = 0;
