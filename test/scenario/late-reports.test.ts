@@ -76,7 +76,7 @@ describe('reports that come after the landing', () => {
     told.play('→ testing HEAD; runs A HEAD');
   });
 
-  it('late reports whose failures are excused amend the record, and alarm nobody [V61]', () => {
+  it('late reports whose failures are excused amend the record and raise no alarm [V61]', () => {
     const told = play()`submit A; green A; wait 1m → A=merged`;
     reportLate(told, { isWaived: true });
     told.play('→ alarm nothing; testing nothing');
