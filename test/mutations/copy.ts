@@ -1,8 +1,18 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Edit } from './table.ts';
+
+/** Returns the problem if the edits no longer fit the files. */
+export function findMisfit(root: string, edits: readonly Edit[]): string | undefined {
+  for (const { file, before } of edits) {
+    const path = join(root, file);
+    const times = existsSync(path) ? readFileSync(path, 'utf8').split(before).length - 1 : 0;
+    if (times !== 1) return `${file} has this text ${times} times, not once: ${before}`;
+  }
+  return undefined;
+}
 
 /** A copy of the project with uncommitted changes. Faults are applied there. */
 export class Copy {
@@ -16,19 +26,15 @@ export class Copy {
     symlinkSync(join(root, 'node_modules'), join(this.folder, 'node_modules'));
   }
 
-  /** Returns the problem if the edits no longer fit the files. */
-  apply(edits: readonly Edit[]): string | undefined {
+  apply(edits: readonly Edit[]): void {
     for (const { file, before, after } of edits) {
       const path = join(this.folder, file);
       const text = readFileSync(path, 'utf8');
-      const times = text.split(before).length - 1;
-      if (times !== 1) return `${file} has this text ${times} times, not once: ${before}`;
       writeFileSync(
         path,
         text.replace(before, () => after),
       );
     }
-    return undefined;
   }
 
   undo(edits: readonly Edit[]): void {

@@ -1,7 +1,7 @@
 /** The commands of a suite as arguments of `node`, one process each. The first failure detects the fault. */
-export const SUITES = {
-  scenario: [test('test/scenario')],
-  property: [test('src/engine/any-history.test.ts')],
+const SUITES = {
+  scenario: [stories()],
+  property: [inOneProcess('src/engine/any-history.test.ts')],
   /** 150 seeds, most of them with troubles that make innocent entries look guilty. */
   simulation: [simulate(30_001, 70), simulate(1, 50), simulate(10_001, 30)],
   /** Ports on real git. */
@@ -9,11 +9,32 @@ export const SUITES = {
   landing: [test('src/forge/candidate/land.test.ts')],
   audit: [test('src/app/upkeep/audit-line.test.ts'), test('src/app/upkeep/audit.test.ts')],
   auditing: [test('src/app/upkeep/any-audit-line.test.ts')],
-  unit: [test('src/engine/test-run.test.ts')],
+  unit: [inOneProcess('src/engine/test-run.test.ts')],
   effects: [test('src/app/effects/effects.test.ts')],
 } as const satisfies Record<string, readonly (readonly string[])[]>;
 
 export type SuiteName = keyof typeof SUITES;
+
+export const SUITE_NAMES = Object.keys(SUITES) as readonly SuiteName[];
+
+export function isSuite(name: string): name is SuiteName {
+  return Object.hasOwn(SUITES, name);
+}
+
+/** Of all stories, those that cite the rule run first. Most faults end there, within a second. */
+export function commandsOf(suite: SuiteName, rule?: string): readonly (readonly string[])[] {
+  const cited = suite === 'scenario' && rule !== undefined ? [stories(`--test-name-pattern=\\[${rule}\\]`)] : [];
+  return [...cited, ...SUITES[suite]];
+}
+
+function stories(...options: readonly string[]): readonly string[] {
+  return inOneProcess(...options, 'test/scenario/*.test.ts', 'src/engine/**/freeze.test.ts');
+}
+
+/** Without the bundle and the processes of `npm test`. */
+function inOneProcess(...words: readonly string[]): readonly string[] {
+  return ['--test', '--test-isolation=none', '--test-reporter=tap', ...words];
+}
 
 function test(path: string): readonly string[] {
   return ['scripts/test.mjs', '--only', path];

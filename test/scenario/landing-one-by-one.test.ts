@@ -6,6 +6,7 @@ import { play, story } from '../worlds/engine/story.ts';
 import { numberOf } from '../worlds/engine/words.ts';
 
 const BATCH = { batch: true, batchingMinSize: 3, landingMode: 'API' } as const;
+const API = { landingMode: 'API' } as const;
 const LANDING = 'hold landings; submit A B C; pass ABC';
 
 describe('a landing by a merge API', () => {
@@ -113,5 +114,24 @@ describe('a landing by a merge API', () => {
     ]) {
       assert.equal(step(told.queue, bad).outcome.kind, 'parked', JSON.stringify(bad));
     }
+  });
+});
+
+describe('a landing that stops half-way', () => {
+  story('a run that was put off during the landing starts again where its entry did not land [L27] [L29]', API)`
+    with canOptimisticallyMerge=true
+    hold landings; submit A B C; pass A+B+C
+    unbuildable A+B START_TEST_RUN_PERMISSIONS_BLOCK_TEST_BRANCH → ABC=passed
+    stop A refused C GITHUB_API_MERGE_PR_FAILED                  → A=merged B=testing C=failed
+                                                                 → runs A A+B A+B+C B
+  `;
+
+  it('a landing that began by a merge API is recorded as one though the setting changed [L30] [L9]', () => {
+    const told = play(API)`
+      with batch=true batchingMinSize=2
+      hold landings; submit A B; pass AB; set landingMode=PUSH; stop AB → AB=merged
+    `;
+    assert.equal(told.ended.get(numberOf('A'))?.landed?.pushedSha, 'head:M+A');
+    assert.equal(told.ended.get(numberOf('B'))?.landed?.base, 'head:M+A');
   });
 });

@@ -156,3 +156,16 @@ describe('priorities: they reorder what is not under test, and only urgent inter
     resume           → C=testing
   `;
 });
+
+describe('ageing', () => {
+  story('an entry that was not ready begins to age when it is admitted [O5]')`
+    with concurrency=1 priorityAgeingHours=1
+    submit X; submit A low unready; wait 2h; ready A; submit B → order X B A
+  `;
+
+  story('an entry that is set aside ages like those that wait [O5] [C33]')`
+    with concurrency=2 priorityAgeingHours=1
+    conflict G A; submit A; submit G low → aside G=A
+    wait 1h; submit B C                  → order A B G C
+  `;
+});

@@ -22,6 +22,16 @@ describe('a strategy chooses what to test next', () => {
     fail C         → C=failed; target M+A+B
   `;
 
+  story(
+    'a strategy cannot start a run on a failed one of an ADAPTIVE queue [I5] [K7]',
+    { optimizationMode: 'ADAPTIVE' },
+    PAIRS,
+  )`
+    together A B C D; fail AB+CD → AB=testing CD=held
+    submit E                     → E=pending; testing AB
+    pass AB                      → AB=merged; testing E
+  `;
+
   story('cannot make anything pass, fail or land by testing nothing [I5]', {}, NOTHING)`
     submit A B → AB=pending; target M; candidates nothing
     wait 100h  → AB=pending

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { findEntry } from '../../src/engine/queue.ts';
+import { explain } from '../../src/words/explain.ts';
 import { play, story } from '../worlds/engine/story.ts';
 import { numberOf } from '../worlds/engine/words.ts';
 
@@ -137,4 +139,15 @@ describe('vouching: a pass covers exactly what was in the tree that passed', () 
     submit A B C D; fail AB → testing CD ~A ~A+B
     pass CD                 → CD=merged AB=testing; target M+C+D
   `;
+
+  it('an entry whose own run has passed needs no voucher, and its explanation names none [V30] [E12]', () => {
+    const told = play(OPTIMISTIC)`submit A B; pause; pass A+B → AB=passed`;
+    const codes = () => {
+      const entry = findEntry(told.queue, numberOf('A'));
+      return entry === undefined ? [] : explain(told.queue, entry, told.now).reasons.map(({ code }) => code);
+    };
+    assert.ok(codes().includes('VOUCHED'));
+    told.play('pass A → A=passed');
+    assert.ok(!codes().includes('VOUCHED'));
+  });
 });
