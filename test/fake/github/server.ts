@@ -8,7 +8,7 @@ import { serveGit } from './git-backend.ts';
 import type { Caller, World } from './model.ts';
 import { Moved, notFound, Refused } from './refused.ts';
 import { canonicalPath, findRoute } from './router.ts';
-import { findViolation, isKnownRoute } from './validate.ts';
+import { completeAnswer, isKnownRoute } from './validate.ts';
 import { goOn } from './world.ts';
 
 const KEEP_ALIVE_MS = 120_000;
@@ -110,12 +110,11 @@ function notThere({ method, path }: Ask): Refused {
 
 async function answerOf(ask: Ask, act: () => Answer | Promise<Answer>): Promise<Answer> {
   const answer = await orRefusal(act);
-  const violation =
-    ask.area === 'rest' && !ask.path.startsWith('/login/') && ask.world.options.validate
-      ? findViolation(ask.route, answer)
-      : undefined;
-  if (violation !== undefined) ask.world.violations.push(violation);
-  return answer;
+  const { area, path, route, world } = ask;
+  if (area !== 'rest' || path.startsWith('/login/') || !world.options.validate) return answer;
+  const { answer: whole, violation } = completeAnswer(route, answer);
+  if (violation !== undefined) world.violations.push(violation);
+  return whole;
 }
 
 async function orRefusal(act: () => Answer | Promise<Answer>): Promise<Answer> {

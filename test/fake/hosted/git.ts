@@ -69,7 +69,7 @@ export function runGit(gitDir: string, args: readonly string[], options: GitOpti
   });
 }
 
-export async function gitText(gitDir: string, args: readonly string[], options: GitOptions = {}): Promise<string> {
+async function gitText(gitDir: string, args: readonly string[], options: GitOptions = {}): Promise<string> {
   return (await runGit(gitDir, args, options)).stdout.toString().trim();
 }
 
@@ -225,12 +225,6 @@ export function isAncestor(gitDir: string, ancestor: string, descendant: string)
   const args = ['merge-base', '--is-ancestor', ancestor, descendant];
   const askGit = async () => (await runGit(gitDir, args, { expected: [0, 1] })).code === 0;
   return orGit(() => ancestorsOf(gitDir, descendant).has(ancestor), askGit);
-}
-
-/** How many commits `head` has that `base` has not. */
-export function countCommits(gitDir: string, base: string, head: string): Promise<number> {
-  const askGit = async () => Number(await gitText(gitDir, ['rev-list', '--count', `${base}..${head}`]));
-  return orGit(() => listBetween(gitDir, base, head).length, askGit);
 }
 
 /** Their names, newest first. */
