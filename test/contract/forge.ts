@@ -118,14 +118,16 @@ export function forgeContract(name: string, createWorld: () => Promise<ForgeWorl
       const { number } = await world.openPullRequest('main', { files: { 'g.txt': 'g\n' } });
       await world.closePullRequest(number);
       assert.ok(['closed', undefined].includes((await find(number))?.status));
-      assert.equal((await world.forge.listPullRequestHeads(world.repository)).has(number), false);
+      assert.notEqual((await world.forge.listPullRequestHeads?.(world.repository))?.has(number), true);
     });
 
-    test('open pull requests are listed with their heads', async () => {
+    test('open pull requests are listed with their heads, unless a poll reads them', async () => {
       const first = await world.openPullRequest('main', { files: { 'h.txt': 'h\n' } });
       const second = await world.openPullRequest('main', { files: { 'i.txt': 'i\n' } });
       const moved = await world.pushToPullRequest(second.number, { files: { 'i.txt': 'j\n' } });
-      const heads = await world.forge.listPullRequestHeads(world.repository);
+      const heads = await world.forge.listPullRequestHeads?.(world.repository);
+      assert.equal(heads === undefined, world.forge.hosting !== undefined);
+      if (heads === undefined) return;
       assert.equal(heads.get(first.number), first.headSha);
       assert.equal(heads.get(second.number), moved);
     });
@@ -170,7 +172,6 @@ export function forgeContract(name: string, createWorld: () => Promise<ForgeWorl
       const questions = [
         () => find(number),
         () => world.forge.findBranchHead(world.repository, 'main'),
-        () => world.forge.listPullRequestHeads(world.repository),
         () => world.forge.isAncestor({ repository: world.repository, ancestor: headSha, descendant: headSha }),
         () => world.forge.hasCommit(world.repository, headSha),
       ];

@@ -1,4 +1,4 @@
-import type { Hosting, RepositoryIdentity, RepositoryName } from '../../forge/hosting.ts';
+import type { RepositoryIdentity, RepositoryName, RepositoryRegister } from '../../forge/hosting.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { Repository } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
@@ -21,7 +21,7 @@ import { checkOwner, hasOthers } from './check-owner.ts';
 // SPEC G109
 export async function settleIdentity(
   app: App,
-  hosting: Hosting,
+  hosting: RepositoryRegister,
   repository: Repository,
   seen: RepositoryIdentity,
 ): Promise<boolean> {
@@ -56,7 +56,7 @@ export async function checkPlace(app: App, caller: Caller, repository: Repositor
 // SPEC G77
 async function findFormer(
   app: App,
-  hosting: Hosting,
+  hosting: RepositoryRegister,
   repository: Repository,
   seen: RepositoryIdentity,
 ): Promise<RepositoryIdentity | undefined> {

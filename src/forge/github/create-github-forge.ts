@@ -12,7 +12,6 @@ import { type ClientOptions, createGithubClient, type GithubClient } from './api
 import { keyOf } from './api/installations.ts';
 import { createHosting } from './create-hosting.ts';
 import { findPullRequest } from './facts.ts';
-import { listPullRequestHeads } from './heads.ts';
 import { describeNoContents } from './inspect/permissions.ts';
 import { inspect } from './inspect.ts';
 import { createMerging } from './merging.ts';
@@ -46,7 +45,6 @@ export function createGithubForge({ testBranchPrefix = 'sluice', ...options }: G
     merging: createMerging({ client, clock }),
     pullRequestRef,
     findPullRequest: (query) => findPullRequest({ client, protection }, query),
-    listPullRequestHeads: (repository) => listPullRequestHeads(client, repository),
     readRequiredChecks: async (repository, branch) => (await protection.readRules(repository, branch)).checks,
     openDraft: (draft) => openDraft(client, draft),
     cancelRuns: (repository, sha) => cancelRuns(client, repository, sha),

@@ -69,7 +69,7 @@ export function runGit(gitDir: string, args: readonly string[], options: GitOpti
   });
 }
 
-async function gitText(gitDir: string, args: readonly string[], options: GitOptions = {}): Promise<string> {
+export async function gitText(gitDir: string, args: readonly string[], options: GitOptions = {}): Promise<string> {
   return (await runGit(gitDir, args, options)).stdout.toString().trim();
 }
 
