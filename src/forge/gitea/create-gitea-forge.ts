@@ -6,7 +6,7 @@ import type { HostedAdapter, HostedRemote } from '../hosted/adapter.ts';
 import { createHostedForge } from '../hosted/create-hosted-forge.ts';
 import { createReadDelivery } from '../hosted/read-delivery.ts';
 import type { Hosting } from '../hosting.ts';
-import { createGiteaClient, type GiteaClient, type GiteaClientOptions, keyOf } from './api/client.ts';
+import { GiteaClient, type GiteaClientOptions, keyOf } from './api/client.ts';
 import type { PullData } from './api/data.ts';
 import { findOwnComment, react, readComment, writeComment } from './comments.ts';
 import { createConflictMemory } from './conflicts.ts';
@@ -42,7 +42,7 @@ const MAX_PULL_PAGES = 200;
 
 export function createGiteaForge({ testBranchPrefix = 'sluice', ...options }: GiteaForgeOptions): GiteaForge {
   const { directory, clock, remoteWaitMs } = options;
-  const client = createGiteaClient(options);
+  const client = new GiteaClient(options);
   const tools: FactsTools = {
     client,
     clock,

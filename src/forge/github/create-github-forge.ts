@@ -8,7 +8,7 @@ import type { Forge, ForgeRepository } from '../forge.ts';
 import type { HostedAdapter, HostedRemote } from '../hosted/adapter.ts';
 import { createHostedForge } from '../hosted/create-hosted-forge.ts';
 import type { Hosting, WorkflowRunFacts } from '../hosting.ts';
-import { type ClientOptions, createGithubClient, type GithubClient } from './api/client.ts';
+import { type ClientOptions, GithubClient } from './api/client.ts';
 import { keyOf } from './api/installations.ts';
 import { createHosting } from './create-hosting.ts';
 import { findPullRequest } from './facts.ts';
@@ -36,7 +36,7 @@ export interface GithubForge extends Forge {
 
 export function createGithubForge({ testBranchPrefix = 'sluice', ...options }: GithubForgeOptions): GithubForge {
   const { directory, clock, remoteWaitMs } = options;
-  const client = createGithubClient(options);
+  const client = new GithubClient(options);
   const protection = createProtection({ client, clock });
   const hosting = hostingOf(options, { client, protection, testBranchPrefix });
   const adapter: HostedAdapter = {

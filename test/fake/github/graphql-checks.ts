@@ -92,7 +92,6 @@ function checkSuiteNode(repository: Repository, suite: CheckSuite): Node {
   const { slug, id } = suite.app;
   const run = repository.runs.find((candidate) => candidate.suite === suite);
   return {
-    id: suite.nodeId,
     app: { slug, databaseId: id },
     workflowRun: run === undefined ? null : { event: run.event, workflow: { id: `W_${run.workflowId}` } },
   };

@@ -20,13 +20,13 @@ export function payloadOf(world: World, happening: Happening): Payload {
   const action = 'action' in happening ? { action: happening.action } : {};
   if (!('repository' in happening)) return { ...action, ...installationDetails(happening), sender };
   const { owner } = happening.repository;
-  const { login, id, nodeId } = owner;
+  const { login, id } = owner;
   return {
     ...action,
     ...detailsOf(world, happening),
     repository:
       happening.event === 'push' ? repositoryOfPush(happening.repository) : repositoryView(happening.repository),
-    ...(owner.type === 'Organization' && { organization: { login, id, node_id: nodeId } }),
+    ...(owner.type === 'Organization' && { organization: { login, id } }),
     sender,
   };
 }
@@ -45,11 +45,8 @@ function detailsOf(world: World, happening: InRepository): Payload {
     case 'push':
       return pushDetails(world, happening);
     case 'check_run': {
-      const { id, node_id, head_branch, head_sha, status, conclusion, app } = suiteView(
-        repository,
-        happening.check.suite,
-      );
-      const suite = { id, node_id, head_branch, head_sha, status, conclusion, app };
+      const { id, head_branch, head_sha, status, conclusion, app } = suiteView(repository, happening.check.suite);
+      const suite = { id, head_branch, head_sha, status, conclusion, app };
       return { check_run: { ...checkView(world, repository, happening.check), check_suite: suite } };
     }
     case 'check_suite':

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { ManualClock } from '../../../../test/worlds/shell/manual-clock.ts';
 import { Fault } from '../../../lib/fault.ts';
 import { isKnownNotApplied } from '../../known-not-applied.ts';
-import { type AnswerFacts, type Budget, createBudget, limitedUntil, type Need } from './budget.ts';
+import { type AnswerFacts, Budget, limitedUntil, type Need } from './budget.ts';
 
 const READ: Need = { urgency: 'read', resource: 'core', isAct: false };
 const PAGE: Need = { urgency: 'page', resource: 'core', isAct: true };
@@ -11,7 +11,7 @@ const LAND: Need = { urgency: 'land', resource: 'core', isAct: true };
 
 function world(options: { readonly maxWaitMs?: number } = {}) {
   const clock = new ManualClock();
-  const budget = createBudget({ clock, ...options });
+  const budget = new Budget({ clock, ...options });
   const started: string[] = [];
   const ask = (name: string, need: Need, answer: AnswerFacts = fine()) =>
     budget.take(need).then((turn) => {

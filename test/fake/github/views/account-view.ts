@@ -10,12 +10,12 @@ export function maybeTime(instant: number | undefined): string | null {
   return instant === undefined ? null : timeView(instant);
 }
 
-export function userView({ id, nodeId, login, type }: User) {
-  return { login, id, node_id: nodeId, type };
+export function userView({ id, login, type }: User) {
+  return { login, id, type };
 }
 
-export function appView({ id, clientId, slug, nodeId, owner, name, permissions, events }: App) {
-  return { id, client_id: clientId, slug, node_id: nodeId, owner: userView(owner), name, permissions, events };
+export function appView({ id, clientId, slug, owner, name, permissions, events }: App) {
+  return { id, client_id: clientId, slug, owner: userView(owner), name, permissions, events };
 }
 
 export function installationView(installation: Installation) {

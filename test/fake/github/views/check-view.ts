@@ -30,7 +30,6 @@ export function suiteView(repository: Repository, suite: CheckSuite) {
   const { status, conclusion } = suiteStatus(repository, suite);
   return {
     id: suite.id,
-    node_id: suite.nodeId,
     head_branch: suite.branch ?? null,
     head_sha: suite.sha,
     status,
@@ -57,7 +56,6 @@ function pullsAt(repository: Repository, sha: string) {
 export function statusView(status: CommitStatus) {
   return {
     id: status.id,
-    node_id: status.nodeId,
     state: status.state,
     description: status.description ?? null,
     target_url: status.targetUrl ?? null,
@@ -87,12 +85,8 @@ export function workflowRunView(repository: Repository, run: WorkflowRun) {
   return {
     id: run.id,
     name: run.name,
-    node_id: run.nodeId,
     head_branch: run.headBranch,
     head_sha: run.headSha,
-    path: run.path,
-    run_number: run.number,
-    run_attempt: run.attempt,
     event: run.event,
     status: run.status,
     conclusion: run.conclusion ?? null,

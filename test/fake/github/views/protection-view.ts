@@ -77,10 +77,9 @@ export function branchRuleView(repository: Repository, ruleset: Ruleset, rule: R
 }
 
 export function rulesetView(repository: Repository, ruleset: Ruleset, viewer: Caller) {
-  const { id, nodeId, name, enforcement, include, bypass, rules } = ruleset;
+  const { id, name, enforcement, include, bypass, rules } = ruleset;
   return {
     id,
-    node_id: nodeId,
     name,
     target: 'branch',
     source_type: 'Repository',

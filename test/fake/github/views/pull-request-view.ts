@@ -57,16 +57,14 @@ function endView(
   return { label: `${owner.login}:${ref}`, ref, sha, user: userView(owner), repo };
 }
 
-export function labelView({ id, nodeId, name, color, description }: Label) {
-  return { id, node_id: nodeId, name, color, description: description ?? null };
+export function labelView({ name }: Label) {
+  return { name };
 }
 
 export function reviewView(review: Review) {
   return {
     id: review.id,
-    node_id: review.nodeId,
     user: userView(review.author),
-    body: review.body,
     state: review.state,
     submitted_at: timeView(review.at),
     commit_id: review.sha,
@@ -85,6 +83,6 @@ export function commentView(comment: Comment) {
   };
 }
 
-export function reactionView({ id, nodeId, user, content, createdAt }: Reaction) {
-  return { id, node_id: nodeId, user: userView(user), content, created_at: timeView(createdAt) };
+export function reactionView({ id, user, content }: Reaction) {
+  return { id, user: userView(user), content };
 }
