@@ -56,6 +56,7 @@ export interface RestAnswer<Data> {
 export interface GraphqlQuestion {
   readonly repository: RepositoryName;
   readonly query: string;
+  /** `owner` and `name` of the repository are filled in. */
   readonly variables?: Readonly<Record<string, unknown>>;
   readonly urgency: Urgency;
   /** Fields that GitHub may forbid. They are null then, and named in the problems. */
@@ -300,12 +301,13 @@ export class GithubClient {
   }
 
   async #askGraphql<Data>(question: GraphqlQuestion, isAct: boolean): Promise<{ readonly data?: Data | null }> {
-    const { repository, query, variables = {}, urgency } = question;
+    const { repository, query, urgency } = question;
     const { host, apiUrl } = this.connection;
+    const { owner, name } = repository;
     const received = await this.#ask(repository, {
       route: `POST ${graphqlUrlOf(apiUrl)}`,
       name: `POST /graphql ${/^(?:query|mutation) (\w+)/.exec(query)?.[1] ?? ''}`.trim(),
-      parameters: { query, variables },
+      parameters: { query, variables: { owner, name, ...question.variables } },
       headers: {},
       urgency,
       resource: 'graphql',
