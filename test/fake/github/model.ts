@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import type { Timing } from '../../../src/lib/clock.ts';
-import type { Meddler, RequestRecord, Route } from './exchange.ts';
+import type { RequestRecord, Route } from './exchange.ts';
 import type { Happening } from './happening.ts';
 
 /**
@@ -20,7 +20,6 @@ export interface World {
   /** Apps whose manifest was accepted but not fetched yet, by code. */
   readonly manifests: Map<string, Manifest>;
   readonly routes: Route[];
-  meddler: Meddler | undefined;
   readonly requests: RequestRecord[];
   /** Answers that violate the OpenAPI description. */
   readonly violations: string[];

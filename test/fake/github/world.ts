@@ -14,7 +14,6 @@ export function createWorld(options: WorldOptions): World {
     tokens: new Map(),
     manifests: new Map(),
     routes: [],
-    meddler: undefined,
     requests: [],
     violations: [],
     underway: new Set(),
