@@ -40,7 +40,7 @@ test('of a huge object only the beginning is kept', () => {
   assert.equal(next?.kind, 'none');
 });
 
-test('an answer nobody knows is not guessed at', () => {
+test('an unknown answer is not guessed at', () => {
   assert.throws(() => new CatFileReader().read(Buffer.from('hello\n')));
   assert.throws(() => new CatFileReader().read(Buffer.alloc(10_000, 'x')));
 });

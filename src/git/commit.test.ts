@@ -37,7 +37,7 @@ test('odd and damaged commits give what they have', () => {
   assert.deepEqual(parse(''), { sha: SHA, tree: '', author: '', message: '' });
 });
 
-test('a commit can be made again from what is read of it', () => {
+test('a commit can be made again from its parsed form', () => {
   const text = `tree ${TREE}\nparent ${SHA}\nparent ${TREE}\nauthor J\xf6 <j@x> 5 -0330\ncommitter S <s@x> 1 +0000\nencoding ISO-8859-1\n\nf\xfcr\n`;
   const stored = parseStoredCommit(SHA, Buffer.from(text, 'latin1'));
   assert.deepEqual([stored.parents, stored.authorName], [[SHA, TREE], 'Jö <j@x>']);

@@ -55,7 +55,7 @@ describe('a remote over http with a token', () => {
     return createTested(context).open({ id: 'app', location: locationOf(more) });
   }
 
-  test('only what is asked for is copied [G1]', LIMIT, async (context) => {
+  test('only requested refs are copied [G1]', LIMIT, async (context) => {
     const repository = await open(context);
     const other = await world.commit('other', { files: { o: 'o\n' } });
     const pull = await world.openPullRequest('main', { files: { b: 'b\n' } });
@@ -306,7 +306,7 @@ describe('a remote over http with a token', () => {
     });
   });
 
-  test('pull requests that nobody asks for leave the copy [G107]', LIMIT, async (context) => {
+  test('pull requests that are no longer requested leave the copy [G107]', LIMIT, async (context) => {
     let now = Date.UTC(2025, 0, 1);
     const git = createGit({ directory: join(world.folder, 'kept'), clock: { now: () => now } });
     context.after(() => git.close());

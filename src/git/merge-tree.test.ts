@@ -18,7 +18,7 @@ test('merges are read however they are cut into chunks', () => {
   }
 });
 
-test('an answer nobody knows is not guessed at', () => {
+test('an unknown answer is not guessed at', () => {
   assert.throws(() => new MergeTreeReader().read(Buffer.from('7\0')));
   assert.throws(() => new MergeTreeReader().read(Buffer.from('1\0no tree\0')));
 });

@@ -44,7 +44,7 @@ test('callers of one turn share a refresh', async () => {
   assert.equal(started.length, 1);
 });
 
-test('a refresh that ended serves nobody who asks afterwards', async () => {
+test('a refresh that ended serves no later caller', async () => {
   const { started, refresher } = createScene();
   const first = refresher.ensureFresh(REFS);
   await nextTurn();
@@ -97,7 +97,7 @@ test('callers that wait for different refs share a fetch of all of them', async 
   assert.deepEqual(asked, [['refs/heads/main'], ['a', 'b', 'c']]);
 });
 
-test('only what is old is fetched', async () => {
+test('only old refs are fetched', async () => {
   const { started, asked, refresher } = createScene();
   const first = refresher.ensureFresh(['a']);
   await nextTurn();

@@ -80,7 +80,7 @@ export function forgeContract(name: string, createWorld: () => Promise<ForgeWorl
       assert.deepEqual(facts?.blockReasons, []);
     });
 
-    test('a pull request that nobody opened is undefined', async () => {
+    test('a pull request that was never opened is undefined', async () => {
       assert.equal(await find(4_000_000_000 as PrNumber), undefined);
     });
 
@@ -182,7 +182,7 @@ export function forgeContract(name: string, createWorld: () => Promise<ForgeWorl
       assert.equal((await find(number))?.headSha, headSha);
     });
 
-    test('a commit is known on whatever branch or pull request, and one that nobody pushed is not [U45]', async () => {
+    test('a commit is known on whatever branch or pull request, and one that was never pushed is not [U45]', async () => {
       const { headSha } = await world.openPullRequest('main', { files: { 'known.txt': 'k\n' } });
       const has = (sha: Sha) => world.forge.hasCommit(world.repository, sha);
       assert.deepEqual([await has(headSha), await has('d'.repeat(headSha.length) as Sha)], [true, false]);

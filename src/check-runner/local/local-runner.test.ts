@@ -156,7 +156,7 @@ function testStops(kind: ProtectionKind): void {
     assert.match(output, /^begun\n.*tidy\n$/s);
   });
 
-  it('is stopped when nobody wants its result, also before it began [R4]', async () => {
+  it('a run is stopped when its result is not wanted, also before it began [R4]', async () => {
     const stop = new AbortController();
     const { end } = await run('echo begun; sleep 1000', { onOutput: async () => stop.abort() }, stop.signal);
     assert.deepEqual(end, { kind: 'stopped' });

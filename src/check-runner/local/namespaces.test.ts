@@ -21,7 +21,7 @@ describe('the mounts of a machine', () => {
     assert.deepEqual(table.flagsOf('/home'), ['relatime']);
   });
 
-  it('tell what is mounted beneath a folder: each must become read-only too [R39]', () => {
+  it('mounts beneath a folder are listed: each must become read-only too [R39]', () => {
     assert.deepEqual(table.beneath('/usr'), [
       { path: '/usr/with space', flags: ['nosuid', 'nodev', 'noexec', 'relatime'] },
       { path: '/usr/lib', flags: ['nosuid'] },

@@ -23,7 +23,7 @@ describe('users of checks', { skip: !isRoot && 'only root hands them out' }, () 
     assert.deepEqual(await two.take(), first);
   });
 
-  it('are nobody who has an account, or a process [R42]', async () => {
+  it('users of the pool have neither an account nor a process [R42]', async () => {
     await assert.rejects(new UserPool({ first: 65_534, last: 65_534 }, ALONE).take(), isUsedUp);
     const child = spawn('sleep', ['1000'], { uid: 61_067, gid: 61_067 });
     await once(child, 'spawn');

@@ -101,7 +101,7 @@ describe('the GitHub forge', () => {
     assert.equal(callsOf(fake), afterBuild);
   });
 
-  test('only what is needed is copied [G1]', LIMIT, async () => {
+  test('only needed refs are copied [G1]', LIMIT, async () => {
     await fake.commit(app, { branch: 'elsewhere', files: { huge: 'x' } });
     const [one, other] = [await fake.openPullRequest(app), await fake.openPullRequest(app)];
     await build([entryOf(one)]);

@@ -10,7 +10,7 @@ import { createHostedForge } from '../hosted/create-hosted-forge.ts';
 import type { Hosting, WorkflowRunFacts } from '../hosting.ts';
 import { type ClientOptions, GithubClient } from './api/client.ts';
 import { keyOf } from './api/installations.ts';
-import { createHosting } from './create-hosting.ts';
+import { createHosting, identify } from './create-hosting.ts';
 import { findPullRequest } from './facts.ts';
 import { describeNoContents } from './inspect/permissions.ts';
 import { inspect } from './inspect.ts';
@@ -60,10 +60,7 @@ export function remoteOf(client: GithubClient): HostedRemote {
   return {
     title: 'GitHub',
     webUrl: client.connection.webUrl,
-    async resolve(repository) {
-      const { owner, name, id } = await client.resolve(repository);
-      return { owner, name, forgeId: String(id) };
-    },
+    resolve: (repository) => identify(client, repository),
     authorize: async (repository) => ({
       user: 'x-access-token',
       token: await client.installationToken(repository),

@@ -82,7 +82,7 @@ async function findByBranch(
 }
 
 /** Answers from the cache of the client. A caller that learned of a rename clears it first. */
-async function identify(client: GithubClient, repository: RepositoryName): Promise<RepositoryIdentity> {
+export async function identify(client: GithubClient, repository: RepositoryName): Promise<RepositoryIdentity> {
   const { owner, name, id } = await client.resolve(repository);
   return { owner, name, forgeId: String(id) };
 }

@@ -115,7 +115,7 @@ describe('a head with more checks than one answer holds', () => {
     );
   });
 
-  it('costs no further question where nobody needs them', async () => {
+  it('a head with many checks costs no further question where they are not needed', async () => {
     reportMany();
     await github.commit(repository, { branch: 'main', files: { 'other.txt': 'x\n' }, message: 'Move' });
     await read();

@@ -385,7 +385,7 @@ describe('landing on GitHub', () => {
     assert.equal(await head(), request.expectedHead);
   });
 
-  test('a push that comes a moment after a merge by hand refuses nobody: the target has moved [G25] [L23]', async () => {
+  test('a push that comes a moment after a merge by hand refuses no entry: the target has moved [G25] [L23]', async () => {
     const request = { ...(await ask()), landingMode: 'PUSH' } as const;
     beforeLook = mergeFirst;
     const answer = await land(request);

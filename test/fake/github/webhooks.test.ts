@@ -87,7 +87,7 @@ async function commentManyTimes(): Promise<readonly string[]> {
 }
 
 describe('webhook deliveries', () => {
-  it('signed, with the headers GitHub sends, in order', async () => {
+  it('deliveries are signed, with GitHub’s headers, in order', async () => {
     assert.deepEqual(
       heard.map(({ event, action }) => [event, action]),
       [
@@ -104,7 +104,7 @@ describe('webhook deliveries', () => {
     assert.ok(github.webhooks.deliveries.every(({ status }) => status === 202));
   });
 
-  it('in the shape of the official description', async () => {
+  it('every delivery has the shape of the official description', async () => {
     await everythingHappens();
     await settle();
     const kinds = new Set<string>();
@@ -116,7 +116,7 @@ describe('webhook deliveries', () => {
     assert.equal(heard.length, github.webhooks.deliveries.length);
   });
 
-  it('to nobody who is not installed there, or suspended', async () => {
+  it('an app that is not installed there, or suspended, gets no delivery', async () => {
     const other = await github.createRepository('elsewhere/app');
     await github.openPullRequest(other);
     github.suspend(installation);
@@ -142,7 +142,7 @@ describe('deliveries on a bad day', () => {
     assert.deepEqual(await commentManyTimes(), []);
   });
 
-  it('are late, and nobody waits for them', async () => {
+  it('a late delivery delays no answer', async () => {
     github.webhooks.configure({ delayMs: 200 });
     const madeAt = performance.now();
     github.comment(pr, 'ada', 'late');

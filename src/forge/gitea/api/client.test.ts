@@ -95,7 +95,7 @@ describe('requests to Gitea', () => {
     await assert.rejects(client.request({ path: '/away' }), /Gitea answered 301/);
   });
 
-  it('read a refused token again, and say in words what is wrong with it [G160] [G100]', async (t) => {
+  it('the client reads a refused token again, and says in words why it is refused [G160] [G100]', async (t) => {
     const tokens: (string | undefined)[] = [];
     const client = await clientOf(
       t,

@@ -63,7 +63,7 @@ describe('the budget of calls to GitHub', () => {
     assert.deepEqual(started, ['land', 'read', 'page']);
   });
 
-  it('a wait that nobody should hold a question for is refused at once, and says until when [G103]', async () => {
+  it('a wait that is too long for a question is refused at once, with its end [G103]', async () => {
     const { clock, budget, ask } = world();
     await learn(budget, fine(left(clock, 0, 40 * 60_000)));
     const until = clock.now() + 40 * 60_000 + 1_000;
@@ -214,7 +214,7 @@ describe('the budget of calls to GitHub', () => {
     assert.equal(isStarted, true);
   });
 
-  it('when the server stops, nobody is left waiting', async () => {
+  it('every waiting request is refused when the server stops', async () => {
     const { clock, budget, ask } = world();
     await learn(budget, fine(left(clock, 0, 10_000)));
     const asked = ask('read', READ);

@@ -297,7 +297,7 @@ describe('answers that get lost', () => {
     assert.equal(github.routes().filter((route) => route === 'GET /repos/acme/app').length, 3);
   });
 
-  it('when the server stops, nobody waits for an answer', async () => {
+  it('a request under way ends when the server stops', async () => {
     const { github, client } = await world({ 'GET /repos/acme/app': 'silence' });
     const asked = faultOrStop(read(client));
     while (!github.routes().includes('GET /repos/acme/app')) await new Promise(setImmediate);

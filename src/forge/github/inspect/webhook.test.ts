@@ -97,7 +97,7 @@ describe('deliveries', () => {
     );
   });
 
-  it('that nobody can read say nothing [G96]', async () => {
+  it('unreadable deliveries give no finding [G96]', async () => {
     assert.deepEqual(await look({ message: 'odd' }), []);
     assert.equal((await look([null, {}]))[0]?.code, 'WEBHOOK_FAILING');
   });
