@@ -15,19 +15,43 @@ export type { ForgeRepository } from './forge-repository.ts';
  * Port to the place where pull requests live. Every answer is read at the time of the call, never cached. A forge that
  * cannot answer throws `FORGE_UNAVAILABLE`.
  */
-export interface Forge {
+export interface Forge extends BranchReader, CandidateStore {
   /** Undefined when the pull request does not exist or the forge no longer knows it. */
   findPullRequest(query: PullRequestQuery): Promise<PullRequestFacts | undefined>;
+  /**
+   * Heads of all open pull requests, up to a second old. The poller compares them with the stored heads. Absent where
+   * `hosting.poll` reads them.
+   */
+  listPullRequestHeads?(repository: ForgeRepository): Promise<ReadonlyMap<PrNumber, Sha>>;
+  /** Answers a sentence for the operator when the repository cannot be used, or undefined when it can. */
+  checkAccess(repository: ForgeRepository): Promise<string | undefined>;
+  /** The sources of required checks on this commit of a branch. Absent where `hosting.inspect` reads them. */
+  findRequired?(repository: ForgeRepository, base: Sha): Promise<RequiredSources>;
+  /**
+   * The repository's hooks that this server would run. Undefined when there are none, or when they run on another
+   * machine.
+   */
+  findHooks?(repository: ForgeRepository): Promise<Hooks | undefined>;
+  /** Subscribes to hook results that arrive after a push was answered. */
+  onHooks?(listener: (news: HookNews) => void): void;
+  /** Undefined on plain git, which has no comments, labels, checks or webhooks. */
+  readonly hosting?: Hosting;
+  close(): Promise<void>;
+}
+
+export interface BranchReader {
   /** Undefined when the branch does not exist. */
   findBranchHead(repository: ForgeRepository, branch: string): Promise<Sha | undefined>;
-  /** Heads of all open pull requests, up to a second old. The poller compares them with the stored heads. */
-  listPullRequestHeads(repository: ForgeRepository): Promise<ReadonlyMap<PrNumber, Sha>>;
   /** A commit counts as its own ancestor. */
   isAncestor(question: AncestryQuestion): Promise<boolean>;
   /** Finds the commit on any branch, pull request or candidate. */
   hasCommit(repository: ForgeRepository, sha: Sha): Promise<boolean>;
   /** Lists the first parents of a branch between two commits. */
   listLine(question: LineQuestion): Promise<LineAnswer>;
+}
+
+/** A candidate from its commit to its landing. */
+export interface CandidateStore {
   /**
    * Builds a candidate's commit and keeps it under a ref that no CI builds. The same request gives the same commit. Two
    * candidates never share one, since the candidate id and the planning time are part of the commit.
@@ -51,20 +75,6 @@ export interface Forge {
    * landing whose answer was lost is found on the target branch, and answered again.
    */
   landCandidate(request: LandRequest): Promise<LandAnswer>;
-  /** Answers a sentence for the operator when the repository cannot be used, or undefined when it can. */
-  checkAccess(repository: ForgeRepository): Promise<string | undefined>;
-  /** The sources of required checks on this commit of a branch. Absent where `hosting.inspect` reads them. */
-  findRequired?(repository: ForgeRepository, base: Sha): Promise<RequiredSources>;
-  /**
-   * The repository's hooks that this server would run. Undefined when there are none, or when they run on another
-   * machine.
-   */
-  findHooks?(repository: ForgeRepository): Promise<Hooks | undefined>;
-  /** Subscribes to hook results that arrive after a push was answered. */
-  onHooks?(listener: (news: HookNews) => void): void;
-  /** Undefined on plain git, which has no comments, labels, checks or webhooks. */
-  readonly hosting?: Hosting;
-  close(): Promise<void>;
 }
 
 export interface PullRequestQuery {

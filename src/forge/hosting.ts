@@ -11,21 +11,34 @@ import type { ForgeRepository } from './forge-repository.ts';
  * A forge that cannot answer throws `FORGE_UNAVAILABLE`. When the rate limit is short, calls wait, and comments wait
  * longer than landings. known-not-applied.ts recognizes faults after which certainly nothing was written.
  */
-export interface Hosting {
+export interface Hosting extends DeliveryReader, RepositoryRegister, ForgeReader, PageWriter {
   readonly kind: ForgeKind;
   /** The landing mode that queues begin with: one after which pull requests show as merged. */
   readonly usualLanding: QueueSettings['landingMode'];
+  /** Tells the operator in sentences what a queue on this branch still needs. */
+  inspect(repository: ForgeRepository, branch: string, queue?: InspectedQueue): Promise<readonly SetupFinding[]>;
+}
+
+/** Proves where a webhook comes from. */
+export interface DeliveryReader {
   /** The header, in small letters, that proves where a webhook delivery comes from. */
   readonly proofHeader: string;
   /** Verifies the signature of a webhook delivery and turns it into hints. Nothing else in the delivery is trusted. */
   readDelivery(delivery: Delivery): DeliveryAnswer;
+}
+
+/** Repositories by name and by id. */
+export interface RepositoryRegister {
   /** Drops cached permissions, protection rules and names of a repository, or of all repositories of an owner. */
   forget(owner: string, name?: string): void;
   /** Looks up the name, which may be a former one or belong to another repository by now. */
   identify(repository: RepositoryName): Promise<RepositoryIdentity>;
   /** Looks up `forgeId`, whatever its present name. Undefined when it was deleted, or the server may not see it. */
   findById(repository: ForgeRepository): Promise<RepositoryIdentity | undefined>;
+}
 
+/** Reads pull requests, checks, commands and permissions. */
+export interface ForgeReader {
   /**
    * Reads in one query what webhooks would have reported. When another repository has the name, the snapshot has its
    * identity alone.
@@ -51,7 +64,10 @@ export interface Hosting {
   findWorkflowRun?(repository: ForgeRepository, runId: string): Promise<WorkflowRunFacts | undefined>;
   /** Finds the open pull request whose head is this branch of the same repository. */
   findByBranch(repository: ForgeRepository, branch: string): Promise<PrNumber | undefined>;
+}
 
+/** Writes the page of a pull request. */
+export interface PageWriter {
   /**
    * With `id`, replaces the text, and answers undefined when that comment was deleted. Without `id`, posts a new
    * comment.
@@ -77,9 +93,6 @@ export interface Hosting {
    * merged branches and the branch still is at `headSha`. Idempotent.
    */
   settleLanded(request: SettleRequest): Promise<void>;
-
-  /** Tells the operator in sentences what a queue on this branch still needs. */
-  inspect(repository: ForgeRepository, branch: string, queue?: InspectedQueue): Promise<readonly SetupFinding[]>;
 }
 
 export interface Delivery {

@@ -42,7 +42,20 @@ export interface Git {
   close(): Promise<void>;
 }
 
-export interface GitRepository {
+export interface GitRepository extends RefStore, CommitStore {
+  /** The same repository with a `refresh` that copies exactly these. */
+  focus(refs: readonly string[]): GitRepository;
+  /**
+   * Fills an empty folder with the files of a commit, as a work tree with its own repository. Answers a sentence why
+   * this commit cannot be checked out, or undefined on success.
+   */
+  checkOut(request: WorkTreeRequest): Promise<string | undefined>;
+  /** Drops the cached facts of this repository. The next `open` reads them again. */
+  forget(): void;
+}
+
+/** The refs of a repository, and the copy of a remote's. */
+export interface RefStore {
   /**
    * Updates copied refs. Later reads are no older than this call, or `maxAgeMs` before it. Throws when this takes too
    * long; the fetch continues.
@@ -53,27 +66,25 @@ export interface GitRepository {
    * error; it is missing here afterwards.
    */
   fetch(refs: readonly string[]): Promise<void>;
-  /** The same repository with a `refresh` that copies exactly these. */
-  focus(refs: readonly string[]): GitRepository;
   /** Lists the source's own refs by full name, or by patterns that end in `/*`. Nothing is copied. */
   listRemoteRefs(patterns: readonly string[]): Promise<readonly RemoteRef[]>;
+  /** Refs of any object type that match a pattern of `git for-each-ref`. */
+  listRefs(pattern: string): Promise<readonly Ref[]>;
   /** Resolves a full ref name, through tags. Undefined when it leads to no commit. */
   findCommit(ref: string): Promise<Commit | undefined>;
   /** Gives the last answer of `read` again, by its name, until a ref of a folder on this machine may have changed. */
   whileRefsStay<Answer>(name: string, read: () => Promise<Answer>): Promise<Answer>;
-  /** Refs of any object type that match a pattern of `git for-each-ref`. */
-  listRefs(pattern: string): Promise<readonly Ref[]>;
-  /** Merges without writing into the repository. */
-  testMerge(pair: MergePair): Promise<TestMerge>;
-  isAncestor(pair: AncestryPair): Promise<boolean>;
+  /** Changes all refs or none on this machine. On a remote they change one by one, and `verify` is ignored. */
+  changeRefs(changes: readonly RefChange[]): Promise<RefAnswer>;
+}
+
+/** Commits by their ids. Every answer holds forever. */
+export interface CommitReader {
   /** Reads a commit by its id, with all that is needed to rebuild it. Undefined when the repository lacks it. */
   findStoredCommit(sha: Sha): Promise<StoredCommit | undefined>;
   /** Reads a file of a commit, up to a size limit. Undefined when the file does not exist. */
   findFile(commit: Sha, path: string): Promise<Buffer | undefined>;
-  /** Merges and keeps the tree, without a ref to it. */
-  merge(pair: MergePair): Promise<TestMerge>;
-  /** Writes a commit without a ref to it. The same draft gives the same commit. */
-  writeCommit(draft: CommitDraft): Promise<Sha>;
+  isAncestor(pair: AncestryPair): Promise<boolean>;
   /** First-parent line of the tip, oldest first. */
   listFirstParents(range: CommitRange): Promise<readonly Sha[]>;
   /** First-parent line with details, newest first. */
@@ -82,20 +93,21 @@ export interface GitRepository {
   listAuthors(range: CommitRange): Promise<readonly string[]>;
   /** The changed paths, one character per byte, with a string for their mode and content in `to`. */
   listChanges(pair: TreePair): Promise<ReadonlyMap<string, string>>;
+  /** Merges without writing into the repository. */
+  testMerge(pair: MergePair): Promise<TestMerge>;
+}
+
+/** Commits that are made without a ref to them. */
+export interface CommitStore extends CommitReader {
+  /** Merges and keeps the tree. */
+  merge(pair: MergePair): Promise<TestMerge>;
+  /** The same draft gives the same commit. */
+  writeCommit(draft: CommitDraft): Promise<Sha>;
   /**
    * Throws unless every object of the range exists and is intact. Afterwards the objects are on disk and survive a
    * power cut.
    */
   ensureWhole(range: CommitRange): Promise<void>;
-  /** Changes all refs or none on this machine. On a remote they change one by one, and `verify` is ignored. */
-  changeRefs(changes: readonly RefChange[]): Promise<RefAnswer>;
-  /**
-   * Fills an empty folder with the files of a commit, as a work tree with its own repository. Answers a sentence why
-   * this commit cannot be checked out, or undefined on success.
-   */
-  checkOut(request: WorkTreeRequest): Promise<string | undefined>;
-  /** Drops the cached facts of this repository. The next `open` reads them again. */
-  forget(): void;
 }
 
 export interface WorkTreeRequest {

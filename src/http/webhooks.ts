@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Receipt, receiveWebhook, sendersAt } from '../app/forge-events/receive-webhook.ts';
-import type { Hosting } from '../forge/hosting.ts';
+import type { DeliveryReader } from '../forge/hosting.ts';
 import type { Log } from '../lib/log.ts';
 import { STRANGER } from './core/body-budget.ts';
 import { HttpProblem } from './core/problem.ts';
@@ -20,7 +20,7 @@ export function registerWebhooks(server: FastifyInstance, deps: WebhookDeps): vo
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
       if (isAnnouncedTooLarge(request.raw)) throw tooLarge();
       const senders = sendersAt(deps.app, addressOf(request));
-      const isSigned = ({ proofHeader }: Hosting) => request.headers[proofHeader] !== undefined;
+      const isSigned = ({ proofHeader }: DeliveryReader) => request.headers[proofHeader] !== undefined;
       if (![...senders.values()].some(isSigned)) throw notSigned();
       // No forge compresses webhooks, and a small compressed body could become large.
       if (request.headers['content-encoding'] !== undefined) {
@@ -37,7 +37,7 @@ export function registerWebhooks(server: FastifyInstance, deps: WebhookDeps): vo
 async function receive(
   deps: WebhookDeps,
   request: FastifyRequest,
-  senders: ReadonlyMap<string, Hosting>,
+  senders: ReadonlyMap<string, DeliveryReader>,
 ): Promise<void> {
   const { app, log } = deps;
   const { length, take, held } = await read(deps, request);

@@ -80,7 +80,7 @@ export function forgeContract(name: string, createWorld: () => Promise<ForgeWorl
       assert.deepEqual(facts?.blockReasons, []);
     });
 
-    test('a pull request that nobody opened is undefined', async () => {
+    test('a pull request that was never opened is undefined', async () => {
       assert.equal(await find(4_000_000_000 as PrNumber), undefined);
     });
 
@@ -118,14 +118,16 @@ export function forgeContract(name: string, createWorld: () => Promise<ForgeWorl
       const { number } = await world.openPullRequest('main', { files: { 'g.txt': 'g\n' } });
       await world.closePullRequest(number);
       assert.ok(['closed', undefined].includes((await find(number))?.status));
-      assert.equal((await world.forge.listPullRequestHeads(world.repository)).has(number), false);
+      assert.notEqual((await world.forge.listPullRequestHeads?.(world.repository))?.has(number), true);
     });
 
-    test('open pull requests are listed with their heads', async () => {
+    test('open pull requests are listed with their heads, unless a poll reads them', async () => {
       const first = await world.openPullRequest('main', { files: { 'h.txt': 'h\n' } });
       const second = await world.openPullRequest('main', { files: { 'i.txt': 'i\n' } });
       const moved = await world.pushToPullRequest(second.number, { files: { 'i.txt': 'j\n' } });
-      const heads = await world.forge.listPullRequestHeads(world.repository);
+      const heads = await world.forge.listPullRequestHeads?.(world.repository);
+      assert.equal(heads === undefined, world.forge.hosting !== undefined);
+      if (heads === undefined) return;
       assert.equal(heads.get(first.number), first.headSha);
       assert.equal(heads.get(second.number), moved);
     });
@@ -170,7 +172,6 @@ export function forgeContract(name: string, createWorld: () => Promise<ForgeWorl
       const questions = [
         () => find(number),
         () => world.forge.findBranchHead(world.repository, 'main'),
-        () => world.forge.listPullRequestHeads(world.repository),
         () => world.forge.isAncestor({ repository: world.repository, ancestor: headSha, descendant: headSha }),
         () => world.forge.hasCommit(world.repository, headSha),
       ];
@@ -181,7 +182,7 @@ export function forgeContract(name: string, createWorld: () => Promise<ForgeWorl
       assert.equal((await find(number))?.headSha, headSha);
     });
 
-    test('a commit is known on whatever branch or pull request, and one that nobody pushed is not [U45]', async () => {
+    test('a commit is known on whatever branch or pull request, and one that was never pushed is not [U45]', async () => {
       const { headSha } = await world.openPullRequest('main', { files: { 'known.txt': 'k\n' } });
       const has = (sha: Sha) => world.forge.hasCommit(world.repository, sha);
       assert.deepEqual([await has(headSha), await has('d'.repeat(headSha.length) as Sha)], [true, false]);

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer, text } from 'node:stream/consumers';
 import type { PrNumber } from '../../src/engine/pull-request.ts';
-import type { Forge, ForgeRepository } from '../../src/forge/forge.ts';
-import type { PlainForgeOptions } from '../../src/forge/plain/plain-forge.ts';
+import type { ForgeRepository } from '../../src/forge/forge.ts';
+import type { PlainForge, PlainForgeOptions } from '../../src/forge/plain/plain-forge.ts';
 import { createPlainForge } from '../../src/forge/plain/plain-forge.ts';
 import type { Sha } from '../../src/lib/sha.ts';
 import { initBare } from '../fake/git-files/bare-template.ts';
@@ -22,7 +22,8 @@ const PATH = process.env['PATH'] ?? '';
 
 /** A bare repository in a temporary folder, and a forge that reads it. */
 export interface PlainWorld extends GitWorld {
-  createForge(options?: Partial<PlainForgeOptions>): Forge;
+  readonly forge: PlainForge;
+  createForge(options?: Partial<PlainForgeOptions>): PlainForge;
 }
 
 export async function createPlainWorld(initArgs: readonly string[] = []): Promise<PlainWorld> {

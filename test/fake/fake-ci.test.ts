@@ -39,7 +39,7 @@ function createBench(rates: Partial<CiRates> = {}, seed = 1) {
 }
 
 describe('fake ci', () => {
-  it('passes what is green, and remembers it', async () => {
+  it('the fake CI passes a green commit, and remembers it', async () => {
     const { world, ci, publish, reports } = createBench();
     const { sha, candidateId } = publish({ a: 'a' });
     assert.deepEqual(ci.record.names('passed', sha), []);
@@ -53,7 +53,7 @@ describe('fake ci', () => {
     assert.ok(reports.every((report) => report.sha === sha && report.candidateId === candidateId));
   });
 
-  it('fails what is red by itself, and what is green only alone', async () => {
+  it('the fake CI fails a commit that is red by itself, and one that is green only alone', async () => {
     const { world, ci, publish, conclusionsOf } = createBench();
     const red = publish({ a: `x\n${redLine('unit')}` });
     const left = publish({ [pairPath('p', 'left')]: 'x' });

@@ -177,7 +177,7 @@ describe('fake forge: candidates', () => {
 
 describe('fake forge: landing', () => {
   for (const mergeMethod of METHODS) {
-    it(`${mergeMethod}: with the tested tree anew, and together with what is disjoint`, async () => {
+    it(`${mergeMethod}: the fake forge lands the tested tree anew, and together with disjoint changes`, async () => {
       const [a, b, c] = [open('A', { a: 'a' }), open('B', { b: 'b' }), open('C', { c: 'c' })];
       const first = await build([a], { mergeMethod });
       const second = await build([b], { mergeMethod, beneath: [a] });

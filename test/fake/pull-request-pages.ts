@@ -4,11 +4,12 @@ import type {
   CommentDraft,
   CommentFacts,
   CommentQuestion,
-  Hosting,
+  ForgeReader,
   LabelChange,
   LabelFacts,
   LabelQuestion,
   OwnCommentQuestion,
+  PageWriter,
   PairedAnswers,
   PairedDrafts,
   Permission,
@@ -45,22 +46,7 @@ export const ADA: Person = { login: 'ada', isBot: false, isOwn: false };
 type Act = 'comment' | 'check' | 'labels' | 'close' | 'react' | 'find';
 
 /** Fake pages of pull requests: what is written on them, by whom, and which writes fail. */
-export class PullRequestPages
-  implements
-    Pick<
-      Hosting,
-      | 'readComment'
-      | 'readLabel'
-      | 'writeComment'
-      | 'findOwnComment'
-      | 'react'
-      | 'writeCheck'
-      | 'writePaired'
-      | 'changeLabels'
-      | 'needsSettling'
-      | 'settleLanded'
-    >
-{
+export class PullRequestPages implements Required<PageWriter>, Pick<ForgeReader, 'readComment' | 'readLabel'> {
   readonly comments = new Map<string, PageComment>();
   readonly checks = new Map<string, Omit<CheckRunDraft, 'id'>>();
   readonly labels = new Set<string>();

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createGithubClient, type GithubClient } from '../../src/forge/github/api/client.ts';
+import { GithubClient } from '../../src/forge/github/api/client.ts';
 import { githubConnection } from '../../src/forge/github/api/connection.ts';
 import { createHosting } from '../../src/forge/github/create-hosting.ts';
 import { createProtection, type Protection } from '../../src/forge/github/protection.ts';
@@ -20,7 +20,7 @@ export function connectHosting(github: FakeGithub, by: 'app' | 'token' = 'app'):
     by === 'token'
       ? ({ kind: 'token', token: github.createToken('acme') } as const)
       : ({ kind: 'app', appId: String(github.app.id), privateKey: github.privateKey } as const);
-  const client = createGithubClient({
+  const client = new GithubClient({
     connection: githubConnection({ host: 'github.com', apiUrl: github.url, webUrl: github.url, auth }),
     clock: systemClock,
     log: createJsonLog('error', () => undefined),

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { TestContext } from 'node:test';
 import type { ForgeRepository } from '../../src/forge/forge.ts';
-import { createGiteaClient } from '../../src/forge/gitea/api/client.ts';
+import { GiteaClient } from '../../src/forge/gitea/api/client.ts';
 import { createConflictMemory } from '../../src/forge/gitea/conflicts.ts';
 import { createTrees, type FactsTools } from '../../src/forge/gitea/facts.ts';
 import { createRules } from '../../src/forge/gitea/rules.ts';
@@ -70,7 +70,7 @@ export async function pullsOnGitea(t: TestContext, count: number, protection: ob
   };
   const url = await listen(server);
   const connection = { host: 'git.test', url, token: 'first-token', webhookSecret: 'a long secret' };
-  const client = createGiteaClient({ connection, clock, log: silentLog });
+  const client = new GiteaClient({ connection, clock, log: silentLog });
   t.after(() => {
     client.close();
     server.closeAllConnections();

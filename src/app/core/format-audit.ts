@@ -1,4 +1,4 @@
-import type { Forge, ForgeRepository, LineCommit } from '../../forge/forge.ts';
+import type { BranchReader, ForgeRepository, LineCommit } from '../../forge/forge.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { Sha } from '../../lib/sha.ts';
 
@@ -8,7 +8,7 @@ export const MAX_COMMITS = 10_000;
 /** Says in a sentence which commits a push added to the target branch or removed. Undefined while the forge is away. */
 // SPEC N10
 export async function describeMove(
-  forge: Forge,
+  forge: BranchReader,
   { repository, from, to }: { readonly repository: ForgeRepository; readonly from: Sha; readonly to: Sha },
 ): Promise<string | undefined> {
   try {

@@ -3,7 +3,7 @@ import { compositionOf } from '../../engine/candidate.ts';
 import type { UpdatePage } from '../../engine/effect.ts';
 import { type Entry, findCandidate, findEntry, isLive, type Queue } from '../../engine/queue.ts';
 import { freeSlots } from '../../engine/slots.ts';
-import type { Hosting } from '../../forge/hosting.ts';
+import type { PageWriter } from '../../forge/hosting.ts';
 import { isKnownNotApplied } from '../../forge/known-not-applied.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
@@ -65,7 +65,7 @@ function whenStopped(stop: AbortSignal, written: Promise<unknown>): Promise<Effe
 const CROWDED_MS = 20_000;
 
 interface PageUpdate {
-  readonly hosting: Hosting;
+  readonly hosting: PageWriter;
   readonly prNumber: UpdatePage['prNumber'];
   /** The id of the effect. */
   readonly id: string;

@@ -27,6 +27,7 @@ const READ_ALL_EVERY_MS = 15_000;
 const REPOSITORIES_AT_ONCE = 8;
 /** A poll that takes longer waits for a slow disk or network, and gives its slot to another repository. */
 const PATIENCE_MS = 500;
+const NO_HEADS: ReadonlyMap<PrNumber, Sha> = new Map();
 
 /**
  * Polls plain git for changes of queued pull requests: it sends no webhooks. Repositories are polled independently of
@@ -150,7 +151,7 @@ export class PlainGitPoller {
     const where = toForgeRepository(repository);
     // In parallel, so that a forge that must fetch first does so once.
     const [heads, branchHeads] = await Promise.all([
-      forge.listPullRequestHeads(where),
+      forge.listPullRequestHeads?.(where) ?? NO_HEADS,
       Promise.all(queues.map(({ queue }) => forge.findBranchHead(where, queue.branch))),
     ]);
     const known = this.#fullReads.get(repository.id);

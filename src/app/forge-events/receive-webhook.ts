@@ -1,4 +1,4 @@
-import type { Delivery, Hosting, WebhookHint } from '../../forge/hosting.ts';
+import type { Delivery, DeliveryReader, WebhookHint } from '../../forge/hosting.ts';
 import type { HintRow } from '../../storage/hints.ts';
 import type { Repository } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
@@ -24,8 +24,8 @@ export interface WebhookAddress {
  * delivery it is.
  */
 // SPEC G159
-export function sendersAt({ forges }: App, { kind, host }: WebhookAddress): ReadonlyMap<string, Hosting> {
-  const senders = new Map<string, Hosting>();
+export function sendersAt({ forges }: App, { kind, host }: WebhookAddress): ReadonlyMap<string, DeliveryReader> {
+  const senders = new Map<string, DeliveryReader>();
   for (const [known, { hosting }] of forges) {
     if (hosting?.kind === kind && (host === undefined || host === known)) senders.set(known, hosting);
   }
@@ -39,7 +39,7 @@ export function sendersAt({ forges }: App, { kind, host }: WebhookAddress): Read
 // SPEC G31
 export async function receiveWebhook(
   app: App,
-  senders: ReadonlyMap<string, Hosting>,
+  senders: ReadonlyMap<string, DeliveryReader>,
   delivery: Delivery,
 ): Promise<Receipt> {
   for (const [host, hosting] of senders) {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Entry } from '../../engine/queue.ts';
 import type { ForgeRepository } from '../../forge/forge.ts';
-import type { Hosting } from '../../forge/hosting.ts';
+import type { PageWriter } from '../../forge/hosting.ts';
 import type { App } from '../core/app.ts';
 import type { LoadedQueue } from '../core/commit-draft.ts';
 import type { Note, NoteKey } from './note.ts';
@@ -11,7 +11,7 @@ import type { PairedWriter } from './paired-writer.ts';
 /** The context of one write to a pull request's page. */
 export interface PageWrite {
   readonly app: App;
-  readonly hosting: Hosting;
+  readonly hosting: PageWriter;
   /** Sends the first comment and the first check run as one request. */
   readonly writer: PairedWriter;
   readonly repository: ForgeRepository;

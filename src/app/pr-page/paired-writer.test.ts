@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { PullRequestPages } from '../../../test/fake/pull-request-pages.ts';
 import type { PrNumber } from '../../engine/pull-request.ts';
-import type { CheckRunDraft, CommentDraft, Hosting } from '../../forge/hosting.ts';
+import type { CheckRunDraft, CommentDraft } from '../../forge/hosting.ts';
 import type { Sha } from '../../lib/sha.ts';
 import { createPairedWriter } from './paired-writer.ts';
 
@@ -25,7 +25,7 @@ const check: CheckRunDraft = {
 
 function aWriter() {
   const pages = new PullRequestPages();
-  return { pages, writer: createPairedWriter(pages as unknown as Hosting) };
+  return { pages, writer: createPairedWriter(pages) };
 }
 
 describe('the writers of a comment and a check', () => {

@@ -1,7 +1,7 @@
-import type { CheckRunDraft, CommentDraft, Hosting, PairedAnswers } from '../../forge/hosting.ts';
+import type { CheckRunDraft, CommentDraft, PageWriter, PairedAnswers } from '../../forge/hosting.ts';
 
 /** Pairs the writers of the comment and of the check run, which work at the same time. */
-export interface PairedWriter extends Pick<Hosting, 'writeComment' | 'writeCheck'> {
+export interface PairedWriter extends Pick<PageWriter, 'writeComment' | 'writeCheck'> {
   /** Nothing is left to write for this part, so that the other one need not wait. */
   skip(part: keyof PairedAnswers): void;
 }
@@ -10,7 +10,7 @@ export interface PairedWriter extends Pick<Hosting, 'writeComment' | 'writeCheck
  * The first comment and the first check run wait for each other, and are sent as one request if the forge takes both.
  * Later writes go alone.
  */
-export function createPairedWriter(hosting: Hosting): PairedWriter {
+export function createPairedWriter(hosting: PageWriter): PairedWriter {
   const comment = Promise.withResolvers<CommentDraft | undefined>();
   const check = Promise.withResolvers<CheckRunDraft | undefined>();
   const both = writeFirst(hosting, comment.promise, check.promise);
@@ -41,7 +41,7 @@ export function createPairedWriter(hosting: Hosting): PairedWriter {
 }
 
 async function writeFirst(
-  hosting: Hosting,
+  hosting: PageWriter,
   ofComment: Promise<CommentDraft | undefined>,
   ofCheck: Promise<CheckRunDraft | undefined>,
 ): Promise<PairedAnswers | undefined> {

@@ -3,7 +3,7 @@ import type { ReplyOf } from '../../contract/operation.ts';
 import type * as repositoriesContract from '../../contract/repositories.ts';
 import { digestCommands } from '../../forge/digest-commands.ts';
 import type { Forge } from '../../forge/forge.ts';
-import type { Hosting, RepositoryIdentity } from '../../forge/hosting.ts';
+import type { RepositoryIdentity, RepositoryRegister } from '../../forge/hosting.ts';
 import { parseGlob } from '../../lib/glob.ts';
 import type { Hooks } from '../../lib/hooks.ts';
 import type { Repository, RepositoryId, RepositoryRef, RunnerCheck } from '../../storage/repositories.ts';
@@ -98,7 +98,7 @@ interface RegistrationRequest {
 async function place(
   app: App,
   caller: Caller,
-  hosting: Hosting,
+  hosting: RepositoryRegister,
   { input, known }: RegistrationRequest,
 ): Answer<Repository> {
   const identity = await hosting.identify(input.repo);
@@ -119,7 +119,7 @@ async function place(
 // SPEC G113
 async function makeWay(
   app: App,
-  hosting: Hosting,
+  hosting: RepositoryRegister,
   known: Repository,
   identity: RepositoryIdentity,
 ): Promise<Repository | Refusal | undefined> {

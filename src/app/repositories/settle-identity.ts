@@ -1,4 +1,4 @@
-import type { Hosting, RepositoryIdentity, RepositoryName } from '../../forge/hosting.ts';
+import type { RepositoryIdentity, RepositoryName, RepositoryRegister } from '../../forge/hosting.ts';
 import { Fault } from '../../lib/fault.ts';
 import { memo } from '../../lib/memo.ts';
 import type { Repository } from '../../storage/repositories.ts';
@@ -22,7 +22,7 @@ import { checkOwner, hasOthers } from './check-owner.ts';
 // SPEC G109
 export async function settleIdentity(
   app: App,
-  hosting: Hosting,
+  hosting: RepositoryRegister,
   repository: Repository,
   seen: RepositoryIdentity,
 ): Promise<boolean> {
@@ -57,7 +57,7 @@ export async function checkPlace(app: App, caller: Caller, repository: Repositor
 // SPEC G77
 async function findFormer(
   app: App,
-  hosting: Hosting,
+  hosting: RepositoryRegister,
   repository: Repository,
   seen: RepositoryIdentity,
 ): Promise<RepositoryIdentity | undefined> {

@@ -9,7 +9,7 @@ import {
   placeOf,
   writeGiteaFile,
 } from '../../config/gitea.ts';
-import { createGiteaClient, encodePath, type GiteaClient } from '../../forge/gitea/api/client.ts';
+import { encodePath, GiteaClient } from '../../forge/gitea/api/client.ts';
 import type { BranchData, HookData, LabelData, ProtectionData } from '../../forge/gitea/api/data.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
@@ -66,7 +66,7 @@ async function runSetup(address: string, options: GiteaSetupOptions): Promise<vo
   const isReplaced = isNew && (await refuseReplacing(place, options));
   if (isNew) await refuseUnwritable(place);
   const settings = known ?? { host, url, token: readToken(options), webhookSecret: randomBytes(24).toString('hex') };
-  const client = createGiteaClient({ connection: settings, clock: systemClock, log: SILENT });
+  const client = new GiteaClient({ connection: settings, clock: systemClock, log: SILENT });
   try {
     const own = await client.readOwn();
     say(`Sluice acts as ${clean(own.login)} on ${host}.`);

@@ -1,5 +1,5 @@
 import type { PrNumber } from '../../engine/pull-request.ts';
-import type { CommitDraft, GitRepository, StoredCommit } from '../../git/git.ts';
+import type { CommitDraft, CommitStore, StoredCommit } from '../../git/git.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { Sha } from '../../lib/sha.ts';
@@ -26,7 +26,7 @@ interface Application {
 const SLUICE = 'Sluice <sluice@localhost>';
 
 /** Applies one entry as its own commit or commits. Undefined when it conflicts with the tip. */
-export function applyEntry(git: GitRepository, recipe: Recipe, application: Application): Promise<Tip | undefined> {
+export function applyEntry(git: CommitStore, recipe: Recipe, application: Application): Promise<Tip | undefined> {
   switch (recipe.mergeMethod) {
     case 'MERGE_COMMIT':
       return mergeEntry(git, recipe, application);
@@ -38,14 +38,14 @@ export function applyEntry(git: GitRepository, recipe: Recipe, application: Appl
 }
 
 /** Tells whether `applyEntry` would answer undefined, without writing a commit. */
-export async function conflicts(git: GitRepository, recipe: Recipe, application: Application): Promise<boolean> {
+export async function conflicts(git: CommitStore, recipe: Recipe, application: Application): Promise<boolean> {
   const { tip, entry } = application;
   if (recipe.mergeMethod === 'REBASE') return (await rebaseEntry(git, recipe, application)) === undefined;
   return (await git.testMerge({ target: tip.sha, head: entry.headSha })).kind !== 'clean';
 }
 
 /** A test of the head itself needs a commit of its own, since CI reports by commit. */
-export async function addEmptyCommit(git: GitRepository, recipe: Recipe, tip: Tip): Promise<Tip> {
+export async function addEmptyCommit(git: CommitStore, recipe: Recipe, tip: Tip): Promise<Tip> {
   const trailers = formatOrigin({ candidateId: recipe.candidateId, prNumber: undefined });
   const message = messageOf(['Test the head of the target'], trailers);
   return write(git, recipe, {
@@ -56,7 +56,7 @@ export async function addEmptyCommit(git: GitRepository, recipe: Recipe, tip: Ti
   });
 }
 
-async function mergeEntry(git: GitRepository, recipe: Recipe, { tip, entry }: Application): Promise<Tip | undefined> {
+async function mergeEntry(git: CommitStore, recipe: Recipe, { tip, entry }: Application): Promise<Tip | undefined> {
   const [merge, head] = await Promise.all([
     git.merge({ target: tip.sha, head: entry.headSha }),
     getCommit(git, entry.headSha),
@@ -70,7 +70,7 @@ async function mergeEntry(git: GitRepository, recipe: Recipe, { tip, entry }: Ap
   });
 }
 
-async function squashEntry(git: GitRepository, recipe: Recipe, application: Application): Promise<Tip | undefined> {
+async function squashEntry(git: CommitStore, recipe: Recipe, application: Application): Promise<Tip | undefined> {
   const { tip, entry, ahead } = application;
   const [merge, head, authors] = await Promise.all([
     git.merge({ target: tip.sha, head: entry.headSha }),
@@ -94,7 +94,7 @@ async function squashEntry(git: GitRepository, recipe: Recipe, application: Appl
  * dropped. An entry whose commits are all dropped still gets one commit, because its trailers name the pull request.
  */
 // SPEC C43
-async function rebaseEntry(git: GitRepository, recipe: Recipe, application: Application): Promise<Tip | undefined> {
+async function rebaseEntry(git: CommitStore, recipe: Recipe, application: Application): Promise<Tip | undefined> {
   const { tip, entry } = application;
   const replayed = await replay(git, recipe, application);
   if (replayed === undefined) return undefined;
@@ -108,7 +108,7 @@ async function rebaseEntry(git: GitRepository, recipe: Recipe, application: Appl
   return last;
 }
 
-async function addNothing(git: GitRepository, recipe: Recipe, { tip, entry }: Application): Promise<Tip> {
+async function addNothing(git: CommitStore, recipe: Recipe, { tip, entry }: Application): Promise<Tip> {
   const head = await getCommit(git, entry.headSha);
   return write(git, recipe, {
     tree: tip.tree,
@@ -125,7 +125,7 @@ interface Replayed {
 }
 
 async function replay(
-  git: GitRepository,
+  git: CommitStore,
   recipe: Recipe,
   { tip, entry }: Application,
 ): Promise<readonly Replayed[] | undefined> {
@@ -154,7 +154,7 @@ async function replay(
  * second parent is a merge base too, and the changes it merged in count as already present.
  */
 function writeStandIn(
-  git: GitRepository,
+  git: CommitStore,
   recipe: Recipe,
   { tip, tree, parent }: { readonly tip: Tip; readonly tree: Sha; readonly parent: Sha },
 ): Promise<Sha> {
@@ -166,14 +166,14 @@ function writeStandIn(
 
 type Draft = Pick<CommitDraft, 'tree' | 'parents' | 'author' | 'message'> & Partial<Pick<CommitDraft, 'encoding'>>;
 
-async function write(git: GitRepository, recipe: Recipe, draft: Draft): Promise<Tip> {
+async function write(git: CommitStore, recipe: Recipe, draft: Draft): Promise<Tip> {
   const { tree, parents, author, encoding } = draft;
   const message = withoutSkips(draft.message);
   const committer = personAt(SLUICE, recipe.plannedAt);
   return { sha: await git.writeCommit({ tree, parents, author, committer, encoding, message }), tree };
 }
 
-export async function getCommit(git: GitRepository, sha: Sha): Promise<StoredCommit> {
+export async function getCommit(git: CommitStore, sha: Sha): Promise<StoredCommit> {
   const commit = await git.findStoredCommit(sha);
   if (commit === undefined) throw new Fault('FORGE_UNAVAILABLE', `The repository does not have the commit ${sha}.`);
   return commit;
@@ -205,7 +205,7 @@ export interface Assembled {
   readonly conflicting: CandidateEntry | undefined;
 }
 
-export async function assemble(git: GitRepository, recipe: Recipe, stack: Stack): Promise<Assembled> {
+export async function assemble(git: CommitStore, recipe: Recipe, stack: Stack): Promise<Assembled> {
   const ahead = await presentHeads(git, stack.beneath);
   const tips: Tip[] = [];
   let tip = stack.start;
@@ -220,7 +220,7 @@ export async function assemble(git: GitRepository, recipe: Recipe, stack: Stack)
 }
 
 /** The heads of entries that landed long ago may have been garbage-collected. */
-async function presentHeads(git: GitRepository, entries: readonly CandidateEntry[]): Promise<Sha[]> {
+async function presentHeads(git: CommitStore, entries: readonly CandidateEntry[]): Promise<Sha[]> {
   const commits = await Promise.all(entries.map(({ headSha }) => git.findStoredCommit(headSha)));
   return commits.flatMap((commit) => (commit === undefined ? [] : [commit.sha]));
 }

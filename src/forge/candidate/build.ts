@@ -1,5 +1,5 @@
 import type { PrNumber } from '../../engine/pull-request.ts';
-import type { GitRepository, StoredCommit } from '../../git/git.ts';
+import type { CommitStore, GitRepository, StoredCommit } from '../../git/git.ts';
 import type { BuildAnswer, BuildRequest, CandidateEntry } from '../forge.ts';
 import { type Assembled, addEmptyCommit, applyEntry, assemble, conflicts, getCommit, type Tip } from './apply-entry.ts';
 import { candidateRef, changeOwnRefs } from './candidate-refs.ts';
@@ -30,7 +30,7 @@ async function getBase(git: GitRepository, { base, parent, beneath, members }: B
 
 type AssembledCandidate = Extract<BuildAnswer, { kind: 'conflict' }> | { readonly kind: 'tip'; readonly tip: Tip };
 
-async function assembleCandidate(git: GitRepository, request: BuildRequest, base: Tip): Promise<AssembledCandidate> {
+async function assembleCandidate(git: CommitStore, request: BuildRequest, base: Tip): Promise<AssembledCandidate> {
   const { beneath, members } = request;
   const foundation = await layFoundation(git, request, base);
   if (foundation.conflicting !== undefined) return conflictBeneath(request, foundation.conflicting);
@@ -49,7 +49,7 @@ async function assembleCandidate(git: GitRepository, request: BuildRequest, base
  * Answers the commit that the members are applied to. A parent that was built earlier is reused; one that was lost is
  * built again.
  */
-async function layFoundation(git: GitRepository, request: BuildRequest, base: Tip): Promise<Assembled> {
+async function layFoundation(git: CommitStore, request: BuildRequest, base: Tip): Promise<Assembled> {
   const parent = request.parent === undefined ? undefined : await git.findStoredCommit(request.parent);
   if (parent !== undefined) return { tips: [parent], conflicting: undefined };
   return assemble(git, request, { start: base, beneath: [], entries: request.beneath });
@@ -60,7 +60,7 @@ function conflictBeneath({ members }: BuildRequest, culprit: CandidateEntry): As
 }
 
 /** A rebase may conflict where a merge does not; then no file is named. */
-async function listConflicts(git: GitRepository, tip: Tip, { headSha }: CandidateEntry) {
+async function listConflicts(git: CommitStore, tip: Tip, { headSha }: CandidateEntry) {
   const merge = await git.testMerge({ target: tip.sha, head: headSha });
   return merge.kind === 'conflict' ? { files: merge.files } : {};
 }
@@ -73,7 +73,7 @@ interface Conflict {
 
 /** Finds the first entry ahead that makes the merge conflict. Undefined when it conflicts with the base alone. */
 async function findCulprit(
-  git: GitRepository,
+  git: CommitStore,
   request: BuildRequest,
   { base, ahead, conflicting }: Conflict,
 ): Promise<PrNumber | undefined> {

@@ -1,5 +1,5 @@
 import type { StartProblem } from '../../engine/required.ts';
-import type { GitRepository, RefChange } from '../../git/git.ts';
+import type { GitRepository, RefChange, RefStore } from '../../git/git.ts';
 import { branchRef } from '../../git/ref-name.ts';
 import { assert } from '../../lib/assert.ts';
 import { Fault } from '../../lib/fault.ts';
@@ -34,7 +34,7 @@ export async function publishCandidate(
   return refusal === undefined ? { kind: 'published', branch } : { kind: 'refused', ...refusal };
 }
 
-export async function discardCandidate(git: GitRepository, prefix: string, request: DiscardRequest): Promise<void> {
+export async function discardCandidate(git: RefStore, prefix: string, request: DiscardRequest): Promise<void> {
   const refs = [candidateRef(request), branchRef(testBranch(prefix, request))];
   const refusal = await changeOwnRefs(
     git,
@@ -44,7 +44,7 @@ export async function discardCandidate(git: GitRepository, prefix: string, reque
 }
 
 /** Undefined means success. Only Sluice writes these refs, so the result is not read back. */
-export async function changeOwnRefs(git: GitRepository, changes: readonly RefChange[]): Promise<Refusal | undefined> {
+export async function changeOwnRefs(git: RefStore, changes: readonly RefChange[]): Promise<Refusal | undefined> {
   const answer = await git.changeRefs(changes);
   switch (answer.kind) {
     case 'done':
@@ -67,7 +67,7 @@ const KEPT_NAME = new RegExp(`^(${UUID})$`);
 const BRANCH_NAME = new RegExp(`^(?:head|pr-[0-9]+)/(${UUID})(?:-bisection)?$`);
 
 /** A foreign ref of the same shape does no harm: the caller compares with the ids it knows. */
-export async function listCandidateIds(git: GitRepository, prefix: string): Promise<readonly string[]> {
+export async function listCandidateIds(git: RefStore, prefix: string): Promise<readonly string[]> {
   const ids = new Set<string>();
   for (const [folder, name] of [
     [KEPT, KEPT_NAME],

@@ -1,5 +1,5 @@
 import type { PrNumber } from '../../engine/pull-request.ts';
-import type { GitRepository, LineCommit } from '../../git/git.ts';
+import type { CommitReader, LineCommit, RefStore } from '../../git/git.ts';
 import { assert } from '../../lib/assert.ts';
 import { present } from '../../lib/present.ts';
 import type { Sha } from '../../lib/sha.ts';
@@ -15,7 +15,7 @@ export function checkShas(shas: readonly Sha[]): void {
 }
 
 /** The commits that the local copy of the repository lacks. */
-export async function listMissing(git: GitRepository, shas: readonly Sha[]): Promise<readonly Sha[]> {
+export async function listMissing(git: CommitReader, shas: readonly Sha[]): Promise<readonly Sha[]> {
   const wanted = [...new Set(shas)];
   const commits = await Promise.all(wanted.map((sha) => git.findStoredCommit(sha)));
   return wanted.filter((_, index) => commits[index] === undefined);
@@ -23,7 +23,7 @@ export async function listMissing(git: GitRepository, shas: readonly Sha[]): Pro
 
 /** `obtain` gets commits into the local copy, if they are to be had. */
 export async function listLine(
-  git: GitRepository,
+  git: CommitReader & Pick<RefStore, 'refresh'>,
   { head, since, limit, heads = new Map(), proofKey }: LineQuestion,
   obtain: (shas: readonly Sha[]) => Promise<unknown> = async () => {},
 ): Promise<LineAnswer> {
@@ -49,7 +49,7 @@ export async function listLine(
 }
 
 async function viewCommit(
-  git: GitRepository,
+  git: CommitReader,
   { sha, tree, author, subject, trailer, parent }: LineCommit,
   { heads, proofKey: key }: { heads: ReadonlyMap<PrNumber, Sha>; proofKey: Uint8Array | undefined },
 ): Promise<ForgeLineCommit> {
@@ -64,7 +64,7 @@ async function viewCommit(
 
 /** The message of a commit alone proves nothing: a person may have picked it from another branch. */
 async function contains(
-  git: GitRepository,
+  git: CommitReader,
   { sha, tree }: Pick<LineCommit, 'sha' | 'tree'>,
   head: Sha | undefined,
 ): Promise<boolean> {

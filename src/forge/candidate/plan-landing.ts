@@ -1,5 +1,5 @@
 import type { PrNumber } from '../../engine/pull-request.ts';
-import type { GitRepository } from '../../git/git.ts';
+import type { CommitStore } from '../../git/git.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { LandAnswer, LandRequest } from '../forge.ts';
 import { assemble, getCommit, type Tip } from './apply-entry.ts';
@@ -12,7 +12,7 @@ export type LandingPlan = Extract<LandAnswer, { kind: 'landed' | 'not_composable
  * again and find that it was pushed.
  */
 // SPEC L19
-export async function planLanding(git: GitRepository, request: LandRequest): Promise<LandingPlan> {
+export async function planLanding(git: CommitStore, request: LandRequest): Promise<LandingPlan> {
   const prNumbers = request.entries.map(({ prNumber }) => prNumber);
   const line = await findTestedLine(git, request);
   const part = line && findPartAfter(line, request.expectedHead, prNumbers);
@@ -38,7 +38,7 @@ export async function planLanding(git: GitRepository, request: LandRequest): Pro
  */
 // SPEC L20
 async function findOverlap(
-  git: GitRepository,
+  git: CommitStore,
   { expectedHead, tree }: LandRequest,
   { foundation, tip }: { readonly foundation: Sha; readonly tip: Tip },
 ): Promise<string | undefined> {
@@ -85,7 +85,7 @@ interface TestedLine {
 }
 
 /** Undefined when the commit is gone, or Sluice did not build it on this base. */
-async function findTestedLine(git: GitRepository, request: LandRequest): Promise<TestedLine | undefined> {
+async function findTestedLine(git: CommitStore, request: LandRequest): Promise<TestedLine | undefined> {
   const { base, sha, tree } = request;
   if ((await git.findStoredCommit(sha))?.tree !== tree) return undefined;
   const shas = await git.listFirstParents({ tip: sha, without: [base] });

@@ -1,7 +1,7 @@
 import { parseDocument } from 'yaml';
 import { nameOf, type RequiredStatus } from '../../engine/check.ts';
 import type { RequiredSources, StartProblem } from '../../engine/required.ts';
-import type { GitRepository } from '../../git/git.ts';
+import type { CommitReader } from '../../git/git.ts';
 import { digestCommands } from '../digest-commands.ts';
 import type { BuildRequest } from '../forge.ts';
 
@@ -21,7 +21,7 @@ const NOTHING_SAID: FileAnswer = { file: undefined, fileProblem: undefined };
 /** The file is read from the base, so a pull request cannot loosen the checks that it must pass. */
 // SPEC C27
 export async function readRequiredSources(
-  git: GitRepository,
+  git: CommitReader,
   { base, repository }: Pick<BuildRequest, 'base' | 'repository'>,
 ): Promise<RequiredSources> {
   const files = await Promise.all(FILES.map((path) => git.findFile(base, path)));

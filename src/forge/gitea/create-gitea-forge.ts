@@ -1,13 +1,12 @@
 import type { PrNumber } from '../../engine/pull-request.ts';
 import { createGit } from '../../git/create-git.ts';
-import type { Sha } from '../../lib/sha.ts';
 import { pullRequestRef } from '../candidate/pull-request-ref.ts';
 import type { Forge, ForgeRepository } from '../forge.ts';
 import type { HostedAdapter, HostedRemote } from '../hosted/adapter.ts';
 import { createHostedForge } from '../hosted/create-hosted-forge.ts';
 import { createReadDelivery } from '../hosted/read-delivery.ts';
 import type { Hosting } from '../hosting.ts';
-import { createGiteaClient, type GiteaClient, type GiteaClientOptions, keyOf } from './api/client.ts';
+import { GiteaClient, type GiteaClientOptions, keyOf } from './api/client.ts';
 import type { PullData } from './api/data.ts';
 import { findOwnComment, react, readComment, writeComment } from './comments.ts';
 import { createConflictMemory } from './conflicts.ts';
@@ -39,11 +38,11 @@ export interface GiteaForge extends Forge {
 }
 
 /** Open pull requests of a large repository. */
-const MAX_HEAD_PAGES = 200;
+const MAX_PULL_PAGES = 200;
 
 export function createGiteaForge({ testBranchPrefix = 'sluice', ...options }: GiteaForgeOptions): GiteaForge {
   const { directory, clock, remoteWaitMs } = options;
-  const client = createGiteaClient(options);
+  const client = new GiteaClient(options);
   const tools: FactsTools = {
     client,
     clock,
@@ -60,7 +59,6 @@ export function createGiteaForge({ testBranchPrefix = 'sluice', ...options }: Gi
     pullRequestRef,
     pinsReporters: true,
     findPullRequest: (query) => findPullRequest(tools, query),
-    listPullRequestHeads: (repository) => listPullRequestHeads(client, repository),
     readRequiredChecks: (repository, branch) => readRequiredChecks(tools, repository, branch),
     openDraft: (draft) => openDraft(client, draft),
     checkRepository: (repository) => checkRepository(client, repository),
@@ -128,15 +126,6 @@ function createHosting(tools: FactsTools, landed: LandedPulls, testBranchPrefix:
   };
 }
 
-async function listPullRequestHeads(
-  client: GiteaClient,
-  repository: ForgeRepository,
-): Promise<ReadonlyMap<PrNumber, Sha>> {
-  const query = { state: 'open' };
-  const pulls = await client.list<PullData>({ repository, path: '/pulls', query }, MAX_HEAD_PAGES);
-  return new Map(pulls.map(({ number, head }) => [number, head.sha]));
-}
-
 /** Contexts are patterns. They are read as the names that the head of the branch has. */
 async function readRequiredChecks({ client, rules }: FactsTools, repository: ForgeRepository, branch: string) {
   const found = await rules.read(repository, branch);
@@ -151,7 +140,7 @@ async function findByBranch(
   repository: ForgeRepository,
   branch: string,
 ): Promise<PrNumber | undefined> {
-  const pulls = await client.list<PullData>({ repository, path: '/pulls', query: { state: 'open' } }, MAX_HEAD_PAGES);
+  const pulls = await client.list<PullData>({ repository, path: '/pulls', query: { state: 'open' } }, MAX_PULL_PAGES);
   return pulls.find(({ head, base }) => head.ref === branch && head.repo_id === base.repo_id)?.number;
 }
 

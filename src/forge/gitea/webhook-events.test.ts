@@ -10,7 +10,7 @@ const about = (event: string, payload: Readonly<Record<string, unknown>>) =>
   hintsOf(event, { repository, ...payload }, 3).map(({ key: _, owner: __, name: ___, ...rest }) => rest);
 
 describe('webhooks of Gitea', () => {
-  it('say what is to be read again [G168]', () => {
+  it('webhooks say which objects to read again [G168]', () => {
     const pull_request = { number: 7, head: { sha }, updated_at: '2026-01-02T03:04:05Z' };
     const changedAt = Date.UTC(2026, 0, 2, 3, 4, 5);
     const pull = { kind: 'pull_request', number: 7, headSha: sha, changedAt };

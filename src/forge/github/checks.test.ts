@@ -96,7 +96,7 @@ describe('results of CI, as GitHub tells them', () => {
     assert.equal(read[3]?.status, 'QUEUED');
   });
 
-  it('a status set by an app is its word, and one set by a person is nobody’s', () => {
+  it('a status set by an app is its word, and one set by a person has no reporter', () => {
     assert.equal(only([status({ creator: { __typename: 'Bot', login: 'old-ci' } })])?.reporter, 'old-ci');
     assert.equal(only([status({})])?.reporter, undefined);
     assert.equal(only([status({ creator: null })])?.reporter, undefined);

@@ -168,14 +168,13 @@ function hasNext(page: Rollup | null | undefined): boolean {
 
 async function ask(
   client: GithubClient,
-  { owner, name }: ForgeRepository,
+  repository: ForgeRepository,
   texts: readonly string[],
 ): Promise<readonly CommitAnswer[]> {
   const fields = texts.map((text, index) => `c${index}: ${text}`).join('\n');
   const { data } = await client.graphql<{ readonly repository: Readonly<Record<string, CommitAnswer>> }>({
-    repository: { owner, name },
+    repository,
     query: `query ReadChecks($owner: String!, $name: String!) { repository(owner: $owner, name: $name) { ${fields} } }`,
-    variables: { owner, name },
     urgency: 'read',
   });
   return texts.map((_, index) => data.repository[`c${index}`] ?? null);

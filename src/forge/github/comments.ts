@@ -38,7 +38,6 @@ export async function readComment(tools: FactsTools, question: CommentQuestion):
   const { client } = tools;
   const { repository, number, nodeId, author: hint = '' } = question;
   assert(nodeId !== undefined, 'comments of GitHub have a node id');
-  const { owner, name } = repository;
   const { data } = await client.graphql<CommentAnswer>({
     repository,
     query: `query ReadComment($owner: String!, $name: String!, $id: ID!, $login: String!, $isKnown: Boolean!) {
@@ -46,7 +45,7 @@ export async function readComment(tools: FactsTools, question: CommentQuestion):
         pullRequest { id } } }
       repository(owner: $owner, name: $name) { pullRequest(number: ${number}) { ${detailsText(number)} updatedAt ${RETARGETS} }
         ... @include(if: $isKnown) { ${COLLABORATOR} } } }`,
-    variables: { owner, name, id: nodeId, login: hint, isKnown: hint !== '' && !hint.endsWith('[bot]') },
+    variables: { id: nodeId, login: hint, isKnown: hint !== '' && !hint.endsWith('[bot]') },
     urgency: 'read',
     mayBeForbidden: ['collaborators'],
   });

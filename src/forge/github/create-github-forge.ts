@@ -8,11 +8,10 @@ import type { Forge, ForgeRepository } from '../forge.ts';
 import type { HostedAdapter, HostedRemote } from '../hosted/adapter.ts';
 import { createHostedForge } from '../hosted/create-hosted-forge.ts';
 import type { Hosting, WorkflowRunFacts } from '../hosting.ts';
-import { type ClientOptions, createGithubClient, type GithubClient } from './api/client.ts';
+import { type ClientOptions, GithubClient } from './api/client.ts';
 import { keyOf } from './api/installations.ts';
-import { createHosting } from './create-hosting.ts';
+import { createHosting, identify } from './create-hosting.ts';
 import { findPullRequest } from './facts.ts';
-import { listPullRequestHeads } from './heads.ts';
 import { describeNoContents } from './inspect/permissions.ts';
 import { inspect } from './inspect.ts';
 import { createMerging } from './merging.ts';
@@ -37,7 +36,7 @@ export interface GithubForge extends Forge {
 
 export function createGithubForge({ testBranchPrefix = 'sluice', ...options }: GithubForgeOptions): GithubForge {
   const { directory, clock, remoteWaitMs } = options;
-  const client = createGithubClient(options);
+  const client = new GithubClient(options);
   const protection = createProtection({ client, clock });
   const hosting = hostingOf(options, { client, protection, testBranchPrefix });
   const adapter: HostedAdapter = {
@@ -46,7 +45,6 @@ export function createGithubForge({ testBranchPrefix = 'sluice', ...options }: G
     merging: createMerging({ client, clock }),
     pullRequestRef,
     findPullRequest: (query) => findPullRequest({ client, protection }, query),
-    listPullRequestHeads: (repository) => listPullRequestHeads(client, repository),
     readRequiredChecks: async (repository, branch) => (await protection.readRules(repository, branch)).checks,
     openDraft: (draft) => openDraft(client, draft),
     cancelRuns: (repository, sha) => cancelRuns(client, repository, sha),
@@ -62,10 +60,7 @@ export function remoteOf(client: GithubClient): HostedRemote {
   return {
     title: 'GitHub',
     webUrl: client.connection.webUrl,
-    async resolve(repository) {
-      const { owner, name, id } = await client.resolve(repository);
-      return { owner, name, forgeId: String(id) };
-    },
+    resolve: (repository) => identify(client, repository),
     authorize: async (repository) => ({
       user: 'x-access-token',
       token: await client.installationToken(repository),

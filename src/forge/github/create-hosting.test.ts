@@ -664,7 +664,7 @@ describe('pull requests that landed under another name', () => {
 });
 
 describe('when GitHub has a bad day', () => {
-  it('an app that was suspended, uninstalled and installed again says what is the matter, and goes on [G100]', async () => {
+  it('an app that was suspended, uninstalled and installed again names the problem, and goes on [G100]', async () => {
     const { github, installation, hosting } = await world();
     const look = () => hosting.findByBranch(APP, 'x');
     await look();

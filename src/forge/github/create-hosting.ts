@@ -64,7 +64,6 @@ async function findByBranch(
   repository: ForgeRepository,
   branch: string,
 ): Promise<PrNumber | undefined> {
-  const { owner, name } = repository;
   const { data } = await client.graphql<{
     readonly repository: {
       readonly pullRequests: {
@@ -75,7 +74,7 @@ async function findByBranch(
     repository,
     query: `query FindByBranch($owner: String!, $name: String!, $branch: String!) { repository(owner: $owner, name: $name) {
       pullRequests(states: OPEN, headRefName: $branch, first: 100) { nodes { number isCrossRepository } } } }`,
-    variables: { owner, name, branch },
+    variables: { branch },
     urgency: 'read',
   });
   const own = (data.repository.pullRequests.nodes ?? []).find((pr) => pr?.isCrossRepository === false);
@@ -83,7 +82,7 @@ async function findByBranch(
 }
 
 /** Answers from the cache of the client. A caller that learned of a rename clears it first. */
-async function identify(client: GithubClient, repository: RepositoryName): Promise<RepositoryIdentity> {
+export async function identify(client: GithubClient, repository: RepositoryName): Promise<RepositoryIdentity> {
   const { owner, name, id } = await client.resolve(repository);
   return { owner, name, forgeId: String(id) };
 }

@@ -66,14 +66,13 @@ export async function findPullRequests(
 
 async function askDetails(
   { client }: FactsTools,
-  { owner, name }: ForgeRepository,
+  repository: ForgeRepository,
   numbers: readonly PrNumber[],
 ): Promise<readonly PullRequestDetails[]> {
   const fields = numbers.map((number) => `p${number}: pullRequest(number: ${number}) { ${detailsText(number)} }`);
   const { data } = await client.graphql<{ readonly repository: Readonly<Record<string, PullRequestDetails | null>> }>({
-    repository: { owner, name },
+    repository,
     query: `query ReadPullRequests($owner: String!, $name: String!) { repository(owner: $owner, name: $name) { ${fields.join('\n')} } }`,
-    variables: { owner, name },
     urgency: 'read',
   });
   return numbers.flatMap((number) => data.repository[`p${number}`] ?? []);

@@ -6,7 +6,7 @@ import { createFakeGithub, type FakeGithub } from '../../../test/fake/github/fak
 import type { Repository } from '../../../test/fake/github/model.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { InspectedQueue } from '../hosting.ts';
-import { createGithubClient, type GithubClient } from './api/client.ts';
+import { GithubClient } from './api/client.ts';
 import { type GithubAuth, githubConnection } from './api/connection.ts';
 import { findWorkflowRun } from './create-github-forge.ts';
 import { inspect } from './inspect.ts';
@@ -35,7 +35,7 @@ function connect(auth?: GithubAuth, reload?: () => Promise<GithubAuth>): GithubC
   const app = { kind: 'app', appId: String(github.app.id), privateKey: github.privateKey } as const;
   const parts = { host: 'github.test', apiUrl: github.url, webUrl: github.url, auth: auth ?? app };
   const connection = githubConnection(reload === undefined ? parts : { ...parts, reload });
-  const client = createGithubClient({ connection, clock: systemClock, log, paceMs: 0 });
+  const client = new GithubClient({ connection, clock: systemClock, log, paceMs: 0 });
   clients.push(client);
   return client;
 }

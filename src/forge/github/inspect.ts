@@ -7,7 +7,7 @@ import type { GithubClient } from './api/client.ts';
 import type { Installation } from './api/installations.ts';
 import { inspectChecks } from './inspect/checks.ts';
 import { inspectPermissions } from './inspect/permissions.ts';
-import { type GithubReader, readerOf } from './inspect/read.ts';
+import { GithubReader } from './inspect/read.ts';
 import { type BranchRules, inspectTarget, inspectTestBranches } from './inspect/rules.ts';
 import { inspectWebhook } from './inspect/webhook.ts';
 
@@ -27,7 +27,7 @@ export async function inspect(
   client.forget(repository.owner, repository.name);
   const installation = await client.installation(repository).catch(notReachable);
   if ('level' in installation) return [installation];
-  const reader = readerOf(client, repository);
+  const reader = new GithubReader(client, repository);
   const present = await reader.readRepository();
   if (present === undefined) return [gone(repository)];
   if (!(await reader.hasBranch(branch))) return [...describeIdentity(installation), noBranch(branch)];

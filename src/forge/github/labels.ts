@@ -26,14 +26,12 @@ const EVENT = `{ id createdAt actor ${ACTOR} label { name } }`;
 export async function readLabel(tools: FactsTools, question: LabelQuestion): Promise<LabelFacts | undefined> {
   const { client } = tools;
   const { repository, number, label } = question;
-  const { owner, name } = repository;
   const { data } = await client.graphql<LabelAnswer>({
     repository,
     query: `query ReadLabel($owner: String!, $name: String!) { repository(owner: $owner, name: $name) {
       pullRequest(number: ${number}) { ${detailsText(number)} updatedAt labels(first: 100) { nodes { name } } ${RETARGETS}
         timelineItems(last: 100, itemTypes: [LABELED_EVENT, UNLABELED_EVENT]) { nodes {
           ... on LabeledEvent ${EVENT} ... on UnlabeledEvent ${EVENT} } } } } }`,
-    variables: { owner, name },
     urgency: 'read',
   });
   const { pullRequest } = data.repository;

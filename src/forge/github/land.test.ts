@@ -20,7 +20,7 @@ import type { BuildRequest, CandidateEntry, LandAnswer, LandRequest } from '../f
 import { focusOnLanding } from '../hosted/candidates.ts';
 import { createGitAccess } from '../hosted/git-access.ts';
 import { landHosted } from '../hosted/land.ts';
-import { createGithubClient, type GithubClient } from './api/client.ts';
+import { GithubClient } from './api/client.ts';
 import { remoteOf } from './create-github-forge.ts';
 import { createMerging } from './merging.ts';
 
@@ -66,7 +66,7 @@ describe('landing on GitHub', () => {
     bench = await CandidateBench.create(async () => world);
     git = createGit({ directory: join(world.folder, 'landing'), clock: systemClock });
     const { connection } = world.forge.client;
-    client = createGithubClient({ connection, clock, log: quiet, paceMs: 0, timeoutMs: TIMEOUT_MS });
+    client = new GithubClient({ connection, clock, log: quiet, paceMs: 0, timeoutMs: TIMEOUT_MS });
     entries = [
       await bench.open('A', { files: { 'a.txt': lines({ 2: 'a' }), 'only-a': 'a\n' } }),
       await bench.open('B', { files: { 'a.txt': lines({ 30: 'b' }) } }, { files: { 'only-b': 'b\n' } }),
@@ -100,7 +100,8 @@ describe('landing on GitHub', () => {
       await beforeLook();
       return client.graphql(call);
     };
-    const merging = createMerging({ client: { ...client, request: meddled, graphql }, clock });
+    const installation: typeof client.installation = (repository) => client.installation(repository);
+    const merging = createMerging({ client: { request: meddled, graphql, installation }, clock });
     return createGitAccess(git, remoteOf(client)).ask(request.repository, async (opened) =>
       landHosted({ git: await focusOnLanding(opened, request, pullRequestRef), merging, clock }, request),
     );
@@ -384,7 +385,7 @@ describe('landing on GitHub', () => {
     assert.equal(await head(), request.expectedHead);
   });
 
-  test('a push that comes a moment after a merge by hand refuses nobody: the target has moved [G25] [L23]', async () => {
+  test('a push that comes a moment after a merge by hand refuses no entry: the target has moved [G25] [L23]', async () => {
     const request = { ...(await ask()), landingMode: 'PUSH' } as const;
     beforeLook = mergeFirst;
     const answer = await land(request);

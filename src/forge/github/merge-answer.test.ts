@@ -53,7 +53,7 @@ describe('GitHub’s answers to a merge', () => {
     });
   }
 
-  test('is that nobody may merge, which is no fault of a pull request [G151]', () => {
+  test('a refusal of all merges is no fault of a pull request [G151]', () => {
     for (const [status, message] of [
       [401, 'Bad credentials'],
       [403, 'This installation has been suspended'],

@@ -34,7 +34,6 @@ async function findOpenStates(
   const { data } = await client.graphql<{ readonly repository: Readonly<Record<string, OpenFacts | null>> }>({
     repository,
     query: `query OpenPullRequests($owner: String!, $name: String!) { repository(owner: $owner, name: $name) { ${parts.join(' ')} } }`,
-    variables: { owner: repository.owner, name: repository.name },
     urgency: 'land',
   });
   const states = new Map<PrNumber, OpenState>();

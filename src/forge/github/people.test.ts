@@ -7,7 +7,7 @@ import type { ForgeRepository } from '../forge.ts';
 import { isAccount } from './people.ts';
 
 describe('people on GitHub', () => {
-  it('an imported or deleted account has no permission of whoever has its name now [G19]', () => {
+  it('an imported or deleted account has no permission of the account with its name now [G19]', () => {
     const isOne = ['User', 'Bot', 'Mannequin', 'Organization'].map((__typename) =>
       isAccount({ __typename, login: 'ada' }),
     );
@@ -59,7 +59,7 @@ describe('a pull request that got another base', () => {
     assert.deepEqual(comment?.retarget, read?.retarget);
   });
 
-  it('is wished for by nobody where its base was merged and is gone [G81]', async () => {
+  it('a base that changed because the former one was merged and deleted has no author [G81]', async () => {
     const { github, repository, pr, readLabel } = await world();
     repository.settings.deleteBranchOnMerge = true;
     const beneath = await github.openPullRequest(repository, { author: 'ada', branch: 'beneath' });

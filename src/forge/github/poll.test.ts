@@ -4,7 +4,7 @@ import { type ScriptedGithub, startScriptedGithub } from '../../../test/helpers/
 import { systemClock } from '../../lib/clock.ts';
 import { createJsonLog } from '../../lib/log.ts';
 import type { ForgeRepository } from '../forge.ts';
-import { createGithubClient } from './api/client.ts';
+import { GithubClient } from './api/client.ts';
 import { githubConnection } from './api/connection.ts';
 import { createGithubPoller, type GithubPoller } from './poll.ts';
 import { createProtection } from './protection.ts';
@@ -44,7 +44,7 @@ async function world(
     };
   });
   const auth = { kind: 'token', token: 'a token of the tests' } as const;
-  const client = createGithubClient({
+  const client = new GithubClient({
     connection: githubConnection({ host: 'github.com', apiUrl: github.url, auth }),
     clock: systemClock,
     log: createJsonLog('error', () => undefined),

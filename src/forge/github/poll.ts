@@ -171,12 +171,11 @@ function isAnother({ forgeId }: ForgeRepository, found: RepositoryIdentity): boo
   return forgeId !== undefined && forgeId !== found.forgeId;
 }
 
-async function ask(client: GithubClient, { owner, name }: ForgeRepository, fields: readonly string[]): Promise<Answer> {
+async function ask(client: GithubClient, repository: ForgeRepository, fields: readonly string[]): Promise<Answer> {
   const { data } = await client.graphql<{ readonly repository: Answer }>({
-    repository: { owner, name },
+    repository,
     query: `query PollRepository($owner: String!, $name: String!) { repository(owner: $owner, name: $name) {
       databaseId owner { login } name ${fields.join('\n')} } }`,
-    variables: { owner, name },
     urgency: 'read',
   });
   return data.repository;
@@ -257,11 +256,11 @@ async function withCommandsOnly(
 
 async function askCommands(
   client: GithubClient,
-  { owner, name }: ForgeRepository,
+  repository: ForgeRepository,
   ids: readonly string[],
 ): Promise<readonly string[]> {
   const { data } = await client.graphql<{ readonly nodes: readonly ({ readonly body?: string } | null)[] }>({
-    repository: { owner, name },
+    repository,
     query: 'query ReadBodies($ids: [ID!]!) { nodes(ids: $ids) { ... on IssueComment { body } } }',
     variables: { ids },
     urgency: 'read',
@@ -296,18 +295,13 @@ async function changedOf(
   };
 }
 
-async function askComments(
-  client: GithubClient,
-  { owner, name }: ForgeRepository,
-  number: PrNumber,
-): Promise<CommentsNode> {
+async function askComments(client: GithubClient, repository: ForgeRepository, number: PrNumber): Promise<CommentsNode> {
   const { data } = await client.graphql<{
     readonly repository: { readonly pullRequest: { readonly comments: CommentsNode } | null };
   }>({
-    repository: { owner, name },
+    repository,
     query: `query ReadComments($owner: String!, $name: String!) { repository(owner: $owner, name: $name) {
       pullRequest(number: ${number}) { ${commentsText(MAX_COMMENTS)} } } }`,
-    variables: { owner, name },
     urgency: 'read',
   });
   return data.repository.pullRequest?.comments ?? { pageInfo: { hasPreviousPage: false }, nodes: [] };

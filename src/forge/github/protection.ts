@@ -108,11 +108,11 @@ interface RuleNode {
   } | null;
 }
 
-async function askRules(client: GithubClient, { owner, name }: ForgeRepository, branch: string): Promise<BranchRules> {
+async function askRules(client: GithubClient, repository: ForgeRepository, branch: string): Promise<BranchRules> {
   const { data, problems } = await client.graphql<{ readonly repository: { readonly ref: RefNode | null } }>({
-    repository: { owner, name },
+    repository,
     query: QUERY,
-    variables: { owner, name, ref: `refs/heads/${branch}` },
+    variables: { ref: `refs/heads/${branch}` },
     urgency: 'land',
     mayBeForbidden: ['branchProtectionRule', 'refUpdateRule', 'rules'],
   });

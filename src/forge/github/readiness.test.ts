@@ -111,7 +111,7 @@ describe('block reasons of a pull request', () => {
   const blocked = { ...OPEN, mergeStateStatus: 'BLOCKED' };
   const reasons = (block: Partial<Block>, pr = blocked): readonly BlockReason[] => judge(pr, block).blockReasons;
 
-  it('a required check that failed, or has not ended, is named; one that nobody requires is not [G119]', () => {
+  it('a required check that failed, or has not ended, is named; one that is not required is not [G119]', () => {
     assert.deepEqual(reasons({ contexts: [run('test', 'FAILURE')] }), ['failingCheck']);
     assert.deepEqual(reasons({ contexts: [run('test', null)] }), ['awaitingCheck']);
     assert.deepEqual(reasons({ contexts: [run('test', null), run('lint', 'TIMED_OUT')] }), ['failingCheck']);

@@ -26,13 +26,11 @@ export function needsSettling(mergeMethod: QueueSettings['mergeMethod']): boolea
 /** A head that moved has commits that did not land, so that pull request stays open. */
 export async function settleLanded(client: GithubClient, request: SettleRequest): Promise<void> {
   const { repository, number, headSha } = request;
-  const { owner, name } = repository;
   const { data } = await client.graphql<LandedAnswer>({
     repository,
     query: `query ReadLanded($owner: String!, $name: String!) { repository(owner: $owner, name: $name) {
       deleteBranchOnMerge defaultBranchRef { name }
       pullRequest(number: ${number}) { state headRefOid isCrossRepository headRef { name target { oid } } } } }`,
-    variables: { owner, name },
     urgency: 'page',
   });
   const { pullRequest, deleteBranchOnMerge, defaultBranchRef } = data.repository;
@@ -54,7 +52,6 @@ async function close(client: GithubClient, repository: ForgeRepository, number: 
 
 /** Keeps a branch that is the base or the head of another open pull request. */
 async function deleteBranch(client: GithubClient, repository: ForgeRepository, branch: string): Promise<void> {
-  const { owner, name } = repository;
   const { data } = await client.graphql<{
     readonly repository: Readonly<Record<'based' | 'from', { readonly totalCount: number }>>;
   }>({
@@ -62,7 +59,7 @@ async function deleteBranch(client: GithubClient, repository: ForgeRepository, b
     query: `query ReadBranchUses($owner: String!, $name: String!, $branch: String!) { repository(owner: $owner, name: $name) {
       based: pullRequests(first: 1, states: OPEN, baseRefName: $branch) { totalCount }
       from: pullRequests(first: 1, states: OPEN, headRefName: $branch) { totalCount } } }`,
-    variables: { owner, name, branch },
+    variables: { branch },
     urgency: 'page',
   });
   if (data.repository.based.totalCount + data.repository.from.totalCount > 0) return;

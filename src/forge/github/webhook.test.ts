@@ -49,7 +49,7 @@ function examplesOf(name: string): readonly Json[] {
 }
 
 describe('deliveries of GitHub', () => {
-  test('only what is signed with the secret is read [G30]', () => {
+  test('only a delivery signed with the secret is read [G30]', () => {
     const payload = { ref: 'refs/heads/main', repository: { name: 'app', owner: { login: 'acme' } } };
     const body = Buffer.from(JSON.stringify(payload));
     const signed = (signature: string | undefined) =>
@@ -67,7 +67,7 @@ describe('deliveries of GitHub', () => {
     assert.equal(signed(`sha256=${sha1}`), 'unsigned');
   });
 
-  test('without a secret nothing is believed, not even what is signed with nothing [G30]', () => {
+  test('without a secret no delivery is believed, not even one signed with nothing [G30]', () => {
     for (const secret of [undefined, '']) {
       const body = Buffer.from('{}');
       const headers = { 'x-hub-signature-256': sign(body, ''), 'x-github-event': 'push' };
@@ -157,7 +157,7 @@ describe('deliveries of GitHub', () => {
     for (const name of ['star', 'issues', 'ping', 'fork', 'release']) assert.equal(saysOf(name).size, 0, name);
   });
 
-  test('an event nobody has heard of says nothing', () => {
+  test('an unknown event gives no hint', () => {
     const payload = { repository: { name: 'app', owner: { login: 'acme' } } };
     for (const event of ['of_tomorrow', 'constructor', '__proto__', 'toString', '']) {
       assert.deepEqual(told(event, payload), []);

@@ -16,7 +16,6 @@ export interface HostedAdapter {
   /** The ref of a pull request's head. */
   pullRequestRef(number: PrNumber): string;
   findPullRequest(query: PullRequestQuery): Promise<PullRequestFacts | undefined>;
-  listPullRequestHeads(repository: ForgeRepository): Promise<ReadonlyMap<PrNumber, Sha>>;
   /** The checks that the protection of a branch requires. */
   readRequiredChecks(repository: ForgeRepository, branch: string): Promise<readonly RequiredStatus[]>;
   /** Every account with write access can report a check here. */

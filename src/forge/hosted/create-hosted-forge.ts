@@ -32,7 +32,6 @@ export function createHostedForge(adapter: HostedAdapter, { git, clock, testBran
     hosting,
     findPullRequest: (query) => adapter.findPullRequest(query),
     findBranchHead: (repository, branch) => findBranchHead(access, repository, branch),
-    listPullRequestHeads: (repository) => adapter.listPullRequestHeads(repository),
     isAncestor: (question) => isAncestor(access, question),
     hasCommit: (repository, sha) => hasCommit(access, repository, sha),
     listLine: (question) => listLine(access, question),

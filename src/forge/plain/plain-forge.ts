@@ -37,8 +37,11 @@ export interface PlainForgeOptions extends Omit<GitOptions, 'onHooks'> {
   readonly testBranchPrefix?: string;
 }
 
+/** It has everything but accounts, CI and webhooks. */
+export type PlainForge = Required<Omit<Forge, 'hosting'>>;
+
 /** A forge without forge software. Pull request N is the ref `refs/pull/N/head` of a bare repository. */
-export function createPlainForge({ testBranchPrefix = 'sluice', ...options }: PlainForgeOptions): Forge {
+export function createPlainForge({ testBranchPrefix = 'sluice', ...options }: PlainForgeOptions): PlainForge {
   const listeners = new Set<(news: HookNews) => void>();
   const onHooks = (news: HookNews) => {
     for (const listener of listeners) listener(news);

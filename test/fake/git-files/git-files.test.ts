@@ -121,7 +121,7 @@ describe('a bare repository as files', () => {
     assert.equal(await runGit(other, ['rev-list', '--count', 'main']), '2');
   });
 
-  it('leaves to git what is packed', async () => {
+  it('packed objects are left to git', async () => {
     const sha = await commit('refs/heads/main', undefined, { a: 'a\n' });
     await git('repack', '-adq');
     assert.throws(() => ancestorsOf(gitDir, sha), AskGit);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createKeyPair } from './auth.ts';
 import type { App, Installation, Permissions, Repository, World } from './model.ts';
-import { ensureUser, nodeId } from './world.ts';
+import { ensureUser } from './world.ts';
 
 export interface AppOptions {
   readonly slug: string;
@@ -45,12 +45,10 @@ export function createApp(world: World, options: AppOptions): App {
   const id = options.id ?? world.nextId();
   const app: App = {
     id,
-    nodeId: nodeId('A', id),
     slug,
     name: slug,
     owner: ensureUser(world, options.owner ?? 'acme', 'Organization'),
     bot: ensureUser(world, `${slug}[bot]`, 'Bot'),
-    createdAt: world.now(),
     clientId: `Iv23li${randomBytes(7).toString('hex')}`,
     clientSecret: randomBytes(20).toString('hex'),
     publicKey: undefined,
@@ -81,7 +79,6 @@ export function installApp(world: World, app: App, account: string, options: Ins
     id,
     app,
     account: ensureUser(world, account, 'Organization'),
-    createdAt: world.now(),
     repositoryIds: options.repositories === undefined ? undefined : new Set(options.repositories.map((one) => one.id)),
     permissions: options.permissions ?? app.permissions,
     events: app.events,

@@ -46,7 +46,7 @@ describe('authentication', () => {
     assert.equal(readCaller(world, jwt({ iss: app.clientId })).kind, 'app');
   });
 
-  it('is nobody with a key, a time or an app that is not right', () => {
+  it('a wrong key, time or app is refused', () => {
     const seconds = Math.floor(now / 1000);
     refused(jwt({}, createKeyPair().privateKey), 401, /could not be decoded/);
     refused(jwt({ exp: seconds - 1 }), 401, /'exp'/);

@@ -14,12 +14,9 @@ export function addSuite(world: World, repository: Repository, app: App, sha: st
   const id = CHECK_IDS + world.nextId();
   const suite: CheckSuite = {
     id,
-    nodeId: nodeId('CS', id),
     app,
     sha,
     branch: branchAt(repository, sha),
-    createdAt: world.now(),
-    updatedAt: world.now(),
   };
   repository.suites.push(suite);
   return suite;
@@ -75,7 +72,6 @@ function assign(world: World, check: CheckRun, fields: CheckFields): void {
     check.conclusion = undefined;
     check.completedAt = undefined;
   } else check.completedAt ??= world.now();
-  check.suite.updatedAt = world.now();
 }
 
 function announceEnd(world: World, repository: Repository, check: CheckRun): void {
@@ -122,10 +118,8 @@ export type StatusDraft = Pick<CommitStatus, 'sha' | 'context' | 'state'> &
   Partial<Pick<CommitStatus, 'description' | 'targetUrl' | 'app'>>;
 
 export function addStatus(world: World, repository: Repository, creator: User, draft: StatusDraft): CommitStatus {
-  const id = world.nextId();
   const status: CommitStatus = {
-    id,
-    nodeId: nodeId('SC', id),
+    id: world.nextId(),
     description: undefined,
     targetUrl: undefined,
     app: undefined,

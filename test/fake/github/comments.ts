@@ -61,7 +61,7 @@ export function react(world: World, comment: Comment, user: User, content: React
   const found = comment.reactions.find((reaction) => reaction.user === user && reaction.content === content);
   if (found !== undefined) return { reaction: found, isNew: false };
   const id = world.nextId();
-  const reaction: Reaction = { id, nodeId: nodeId('REA', id), user, content, createdAt: world.now() };
+  const reaction: Reaction = { id, user, content };
   comment.reactions.push(reaction);
   return { reaction, isNew: true };
 }

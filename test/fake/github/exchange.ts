@@ -33,11 +33,6 @@ export interface Route {
   readonly handle: (ask: Ask, params: Params) => Answer | Promise<Answer>;
 }
 
-/** Sits between the socket and the handlers. */
-export interface Meddler {
-  serve(ask: Ask, act: () => Promise<Answer>): Promise<Answer | NoAnswer>;
-}
-
 export interface RequestRecord {
   readonly area: Area;
   readonly method: string;

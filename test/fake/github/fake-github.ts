@@ -45,12 +45,11 @@ export async function createFakeGithub(options: FakeGithubOptions = {}): Promise
     validate: options.validate ?? true,
   });
   const misbehaviour = new Misbehaviour(world.options.clock, options.limits);
-  world.meddler = misbehaviour;
   const webhooks = new Webhooks(world);
   world.routes.push(graphqlRoute(misbehaviour.limits), ...appRoutes(webhooks));
   world.routes.push(...createSignInRoutes());
   world.routes.push(...repositoryRoutes, ...pullRoutes, ...checkRoutes);
-  const server = await startServer(world);
+  const server = await startServer(world, misbehaviour);
   return new FakeGithub({ world, server, misbehaviour, webhooks });
 }
 

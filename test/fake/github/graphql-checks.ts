@@ -13,6 +13,7 @@ import {
 import { readCommit } from './known-commits.ts';
 import type { CheckRun, CheckSuite, CommitStatus, Repository } from './model.ts';
 import { requiredChecksOf } from './protection.ts';
+import { nodeId } from './world.ts';
 
 /** Git's data is read only when a query selects it. */
 export function commitNode(scope: Scope, repository: Repository, sha: string): Node {
@@ -92,7 +93,7 @@ function checkSuiteNode(repository: Repository, suite: CheckSuite): Node {
   const { slug, id } = suite.app;
   const run = repository.runs.find((candidate) => candidate.suite === suite);
   return {
-    id: suite.nodeId,
+    id: nodeId('CS', suite.id),
     app: { slug, databaseId: id },
     workflowRun: run === undefined ? null : { event: run.event, workflow: { id: `W_${run.workflowId}` } },
   };

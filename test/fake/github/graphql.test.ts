@@ -61,7 +61,7 @@ describe('pull requests', () => {
 });
 
 describe('questions', () => {
-  it('about what is not there, or hidden, are answered with null and a complaint', async () => {
+  it('a question about a missing or hidden object is answered with null and a complaint', async () => {
     const complaints = async (...asked: Parameters<typeof ask>) => (await ask(...asked)).complaints;
     assert.deepEqual(await complaints('pullRequest(number: 9) { id }'), ['NOT_FOUND repository.pullRequest']);
     assert.deepEqual(await complaints('id', asPerson(github, 'mallory')), ['NOT_FOUND repository']);
@@ -79,7 +79,7 @@ describe('questions', () => {
     assert.match((await ask('diskUsage')).errors[0]?.message ?? '', /does not have Repository.diskUsage/);
   });
 
-  it('by an old name or at the address of an Enterprise host are answered, and nobody asks without a name', async () => {
+  it('a question by an old name, or at the address of an Enterprise host, is answered, and one without a token is refused', async () => {
     github.rename(repository, 'renamed');
     assert.deepEqual(await get('name'), { name: 'renamed' });
     const body = JSON.stringify({ query: '{ repository(owner: "acme", name: "renamed") { name } }' });

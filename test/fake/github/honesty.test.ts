@@ -19,7 +19,7 @@ describe('the app', () => {
     await assert.rejects(octokit.rest.repos.get({ owner: 'elsewhere', repo: 'app' }), refusal(404, /Not Found/));
   });
 
-  it('tells who it is, and nobody with a wrong key', async () => {
+  it('an app learns who it is, and one with a wrong key is refused', async () => {
     const { rest } = asTheApp(here.github).octokit;
     assert.equal((await rest.apps.getAuthenticated()).data?.slug, 'sluice');
     assert.equal((await rest.apps.getRepoInstallation(here.ref)).data.app_slug, 'sluice');
@@ -58,7 +58,7 @@ describe('a request', () => {
     await assert.rejects(octokit.rest.repos.createCommitStatus({ ...status, description }), refusal(422, /too long/));
   });
 
-  it('that nobody built here says so, and is not taken for something hidden', async () => {
+  it('a route that the fake lacks is answered with 501, not as a hidden one', async () => {
     const octokit = await here.asApp();
     await assert.rejects(
       octokit.rest.issues.listMilestones(here.ref),

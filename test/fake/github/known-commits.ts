@@ -1,4 +1,4 @@
-import { type Commit, countCommits, getCommit, gitText, readCommits } from '../hosted/git.ts';
+import { type Commit, getCommit, readCommits } from '../hosted/git.ts';
 import type { PullRequest, Repository } from './model.ts';
 
 /** Commits never change, so each is read once. */
@@ -10,10 +10,6 @@ export function readCommit(repository: Repository, sha: string): Promise<Commit>
   commits.set(sha, reading);
   reading.catch(() => commits.delete(sha));
   return reading;
-}
-
-export function findKnownCommit(repository: Repository, sha: string): Promise<Commit | undefined> {
-  return readCommit(repository, sha).catch(() => undefined);
 }
 
 function knownOf(repository: Repository): Map<string, Promise<Commit>> {
@@ -41,23 +37,4 @@ export const commitsOf = keptByEnds(async ({ repository, baseSha, headSha }) => 
   const commits = await readCommits(repository.gitDir, { tip: headSha, without: baseSha });
   for (const commit of commits) knownOf(repository).set(commit.sha, Promise.resolve(commit));
   return commits.map(({ sha }) => sha);
-});
-
-export interface DiffStat {
-  readonly commits: number;
-  readonly files: number;
-  readonly additions: number;
-  readonly deletions: number;
-}
-
-/** Size of a pull request's diff. */
-export const statOf = keptByEnds(async ({ repository, headSha, baseSha }): Promise<DiffStat> => {
-  const { gitDir } = repository;
-  const [commits, stat] = await Promise.all([
-    countCommits(gitDir, baseSha, headSha),
-    gitText(gitDir, ['diff', '--shortstat', `${baseSha}...${headSha}`], { expected: [0, 128] }),
-  ]);
-  const number = (word: RegExp) => Number(word.exec(stat)?.[1] ?? 0);
-  const [files, additions, deletions] = [/(\d+) file/, /(\d+) insertion/, /(\d+) deletion/].map(number);
-  return { commits, files: files ?? 0, additions: additions ?? 0, deletions: deletions ?? 0 };
 });

@@ -3,18 +3,17 @@ import { notFound, Refused } from './refused.ts';
 import { nodeId } from './world.ts';
 
 /** Adding an unknown label creates it in the repository. */
-export function ensureLabel(world: World, { labels }: Repository, name: string): Label {
+function ensureLabel({ labels }: Repository, name: string): Label {
   const found = labels.get(name.toLowerCase());
   if (found !== undefined) return found;
-  const id = world.nextId();
-  const label: Label = { id, nodeId: nodeId('LA', id), name, color: 'ededed', description: undefined };
+  const label: Label = { name };
   labels.set(name.toLowerCase(), label);
   return label;
 }
 
 export function addLabel(world: World, pr: PullRequest, actor: User, name: string): void {
   if (name.trim() === '' || name.length > 50) throw new Refused(422, 'Validation Failed');
-  const label = ensureLabel(world, pr.repository, name);
+  const label = ensureLabel(pr.repository, name);
   if (pr.labels.includes(label)) return;
   pr.labels.push(label);
   record(world, pr, actor, { kind: 'labeled', label });

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { pause, type Timing } from '../../../src/lib/clock.ts';
 import type { Answer, NoAnswer } from '../hosted/answer.ts';
 import { type ApiFault, ApiFaults } from '../hosted/faults.ts';
-import type { Ask, Meddler } from './exchange.ts';
+import type { Ask } from './exchange.ts';
 import { type RateLimitOptions, RateLimits, secondaryLimit } from './rate-limit.ts';
 
 /** Applies rate limits, ETags and injected faults to each request. */
-export class Misbehaviour implements Meddler {
+export class Misbehaviour {
   readonly faults = new ApiFaults();
   readonly limits: RateLimits;
 

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import type { Timing } from '../../../src/lib/clock.ts';
-import type { Meddler, RequestRecord, Route } from './exchange.ts';
+import type { RequestRecord, Route } from './exchange.ts';
 import type { Happening } from './happening.ts';
 
 /**
@@ -20,7 +20,6 @@ export interface World {
   /** Apps whose manifest was accepted but not fetched yet, by code. */
   readonly manifests: Map<string, Manifest>;
   readonly routes: Route[];
-  meddler: Meddler | undefined;
   readonly requests: RequestRecord[];
   /** Answers that violate the OpenAPI description. */
   readonly violations: string[];
@@ -45,7 +44,6 @@ export interface WorldOptions {
 
 export interface User {
   readonly id: number;
-  readonly nodeId: string;
   login: string;
   readonly type: 'User' | 'Bot' | 'Organization';
   readonly name: string;
@@ -58,13 +56,11 @@ export type Permissions = Readonly<Record<string, Access>>;
 
 export interface App {
   readonly id: number;
-  readonly nodeId: string;
   readonly slug: string;
   readonly name: string;
   readonly owner: User;
   /** The account `slug[bot]` that the app acts as. */
   readonly bot: User;
-  readonly createdAt: number;
   clientId: string;
   clientSecret: string;
   publicKey: KeyObject | undefined;
@@ -77,7 +73,6 @@ export interface Installation {
   readonly id: number;
   readonly app: App;
   readonly account: User;
-  readonly createdAt: number;
   /** Undefined: all repositories of the account. */
   repositoryIds: Set<number> | undefined;
   permissions: Permissions;
@@ -200,11 +195,7 @@ export interface Mergeability {
 }
 
 export interface Label {
-  readonly id: number;
-  readonly nodeId: string;
   readonly name: string;
-  readonly color: string;
-  readonly description: string | undefined;
 }
 
 export type TimelineEvent = LabelEvent | BaseEvent;
@@ -242,17 +233,13 @@ export interface Comment {
 
 export interface Reaction {
   readonly id: number;
-  readonly nodeId: string;
   readonly user: User;
   readonly content: '+1' | '-1' | 'laugh' | 'confused' | 'heart' | 'hooray' | 'rocket' | 'eyes';
-  readonly createdAt: number;
 }
 
 export interface Review {
   readonly id: number;
-  readonly nodeId: string;
   readonly author: User;
-  readonly body: string;
   readonly sha: string;
   readonly at: number;
   state: 'APPROVED' | 'CHANGES_REQUESTED' | 'COMMENTED' | 'DISMISSED';
@@ -272,12 +259,9 @@ export type CheckConclusion =
 
 export interface CheckSuite {
   readonly id: number;
-  readonly nodeId: string;
   readonly app: App;
   readonly sha: string;
   readonly branch: string | undefined;
-  readonly createdAt: number;
-  updatedAt: number;
 }
 
 export interface CheckRun {
@@ -298,7 +282,6 @@ export interface CheckRun {
 
 export interface CommitStatus {
   readonly id: number;
-  readonly nodeId: string;
   readonly sha: string;
   readonly context: string;
   readonly state: 'error' | 'failure' | 'pending' | 'success';
@@ -333,10 +316,8 @@ export interface Protection {
 
 export interface Ruleset {
   readonly id: number;
-  readonly nodeId: string;
   readonly name: string;
   readonly enforcement: 'active' | 'disabled';
-  readonly createdAt: number;
   /** `~DEFAULT_BRANCH`, `~ALL`, or `refs/heads/...` with stars. */
   readonly include: readonly string[];
   readonly bypass: readonly BypassActor[];
@@ -361,22 +342,16 @@ export type Rule =
 
 export interface WorkflowRun {
   readonly id: number;
-  readonly nodeId: string;
   readonly name: string;
-  readonly path: string;
   readonly workflowId: number;
   readonly event: string;
   readonly headSha: string;
   readonly headBranch: string;
   readonly headRepository: Repository;
   readonly actor: User;
-  readonly number: number;
-  attempt: number;
   status: CheckStatus;
   conclusion: CheckConclusion | undefined;
   readonly suite: CheckSuite;
   /** Empty for forks, like at GitHub. */
   readonly pulls: readonly number[];
-  readonly createdAt: number;
-  updatedAt: number;
 }

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { addKey, announceInstallation, type InstallOptions, installApp, setSuspended, uninstallApp } from './apps.ts';
 import type { App, Installation, Permissions, Protection, Repository, Role, Ruleset, User, World } from './model.ts';
 import { deleteRepository, renameRepository } from './repositories.ts';
-import { ensureUser, nodeId } from './world.ts';
+import { ensureUser } from './world.ts';
 
 type ProtectionDraft = Partial<Omit<Protection, 'id' | 'pattern'>>;
-type RulesetDraft = Pick<Ruleset, 'rules'> & Partial<Omit<Ruleset, 'id' | 'createdAt' | 'rules'>>;
+type RulesetDraft = Pick<Ruleset, 'rules'> & Partial<Omit<Ruleset, 'id' | 'rules'>>;
 
 /** Acts of those who own repositories and accounts: rules, roles, names and apps. */
 export class Owners {
@@ -42,10 +42,8 @@ export class Owners {
     const id = this.world.nextId();
     const ruleset: Ruleset = {
       id,
-      nodeId: nodeId('RRS', id),
       name: `rules ${id}`,
       enforcement: 'active',
-      createdAt: this.world.now(),
       include: ['~DEFAULT_BRANCH'],
       bypass: [],
       ...draft,

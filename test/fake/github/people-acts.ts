@@ -141,7 +141,7 @@ export class People extends Owners {
   }
 
   review(pr: PullRequest, login: string, state: Review['state'] = 'APPROVED'): Review {
-    return addReview(this.world, pr, this.user(login), { state });
+    return addReview(this.world, pr, this.user(login), state);
   }
 
   comment(pr: PullRequest, login: string, body: string): Comment {

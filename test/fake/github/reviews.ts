@@ -1,24 +1,7 @@
 import type { PullRequest, Review, User, World } from './model.ts';
-import { nodeId } from './world.ts';
 
-export interface ReviewDraft {
-  readonly state: Review['state'];
-  readonly body?: string;
-  /** Default: the present head. */
-  readonly sha?: string;
-}
-
-export function addReview(world: World, pr: PullRequest, author: User, draft: ReviewDraft): Review {
-  const id = world.nextId();
-  const review: Review = {
-    id,
-    nodeId: nodeId('PRR', id),
-    author,
-    body: draft.body ?? '',
-    sha: draft.sha ?? pr.headSha,
-    at: world.now(),
-    state: draft.state,
-  };
+export function addReview(world: World, pr: PullRequest, author: User, state: Review['state']): Review {
+  const review: Review = { id: world.nextId(), author, sha: pr.headSha, at: world.now(), state };
   pr.reviews.push(review);
   pr.updatedAt = world.now();
   const { repository } = pr;

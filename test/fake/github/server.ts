@@ -5,19 +5,20 @@ import { findGitPlace } from '../hosted/git-http.ts';
 import { payerOf, readCaller, whoIs } from './auth.ts';
 import type { Area, Ask } from './exchange.ts';
 import { serveGit } from './git-backend.ts';
+import type { Misbehaviour } from './misbehave.ts';
 import type { Caller, World } from './model.ts';
 import { Moved, notFound, Refused } from './refused.ts';
 import { canonicalPath, findRoute } from './router.ts';
-import { findViolation, isKnownRoute } from './validate.ts';
+import { completeAnswer, isKnownRoute } from './validate.ts';
 import { goOn } from './world.ts';
 
 const KEEP_ALIVE_MS = 120_000;
 /** These statuses have no body and no content length. */
 const BODILESS = [204, 304];
 
-export async function startServer(world: World): Promise<Server> {
+export async function startServer(world: World, misbehaviour: Misbehaviour): Promise<Server> {
   const server = createServer((request, response) => {
-    const served = serve(world, request, response).catch((error: unknown) => {
+    const served = serve(world, misbehaviour, request, response).catch((error: unknown) => {
       world.violations.push(`${request.method} ${request.url}: ${String(error)}`);
       response.destroy();
     });
@@ -30,11 +31,16 @@ export async function startServer(world: World): Promise<Server> {
   return server;
 }
 
-async function serve(world: World, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function serve(
+  world: World,
+  misbehaviour: Misbehaviour,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const body = await readBody(request);
   if (body === undefined) return;
   const { ask, act } = understand(world, request, body);
-  const answer = await (world.meddler?.serve(ask, act) ?? act());
+  const answer = await misbehaviour.serve(ask, act);
   const { area, method, path, route } = ask;
   const status = typeof answer === 'string' ? answer : answer.status;
   const query = area === 'graphql' ? /\b(?:query|mutation) (\w+)/.exec(ask.body.toString())?.[1] : undefined;
@@ -110,12 +116,11 @@ function notThere({ method, path }: Ask): Refused {
 
 async function answerOf(ask: Ask, act: () => Answer | Promise<Answer>): Promise<Answer> {
   const answer = await orRefusal(act);
-  const violation =
-    ask.area === 'rest' && !ask.path.startsWith('/login/') && ask.world.options.validate
-      ? findViolation(ask.route, answer)
-      : undefined;
-  if (violation !== undefined) ask.world.violations.push(violation);
-  return answer;
+  const { area, path, route, world } = ask;
+  if (area !== 'rest' || path.startsWith('/login/') || !world.options.validate) return answer;
+  const { answer: whole, violation } = completeAnswer(route, answer);
+  if (violation !== undefined) world.violations.push(violation);
+  return whole;
 }
 
 async function orRefusal(act: () => Answer | Promise<Answer>): Promise<Answer> {

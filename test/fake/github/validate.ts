@@ -19,29 +19,46 @@ interface Description {
   readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
-let loaded: { readonly ajv: Ajv; readonly description: Description } | undefined;
+interface Loaded {
+  readonly description: Description;
+  /** Tells what is wrong. */
+  readonly strict: Ajv;
+  /** Adds what is missing first. */
+  readonly completing: Ajv;
+}
 
-function load() {
+let loaded: Loaded | undefined;
+
+function load(): Loaded {
   if (loaded !== undefined) return loaded;
   const text = readFileSync(new URL('generated/api.github.com.json', import.meta.resolve('@octokit/openapi')), 'utf8');
   const description = JSON.parse(text) as Description;
   correct(description);
+  addDefaults(description);
   allowNull(description);
-  const ajv: Ajv = new (require('ajv').Ajv)({
-    strict: false,
-    allErrors: true,
-    validateFormats: false,
-    code: { source: true },
-  });
-  ajv.addSchema(description, NAME);
-  loaded = { ajv, description };
+  const create = (useDefaults: boolean): Ajv => {
+    const options = { strict: false, allErrors: true, validateFormats: false, useDefaults, code: { source: true } };
+    return new (require('ajv').Ajv)(options).addSchema(description, NAME);
+  };
+  loaded = { description, strict: create(false), completing: create(true) };
   return loaded;
 }
 
-/** The description wrongly forbids a null description of a label. */
-function correct({ components: { schemas } }: Description): void {
+/**
+ * The description wrongly forbids a null description of a label. It has alternatives for accounts, of which the fake
+ * has one; ajv completes no alternatives.
+ */
+function correct({ components: { schemas }, paths }: Description): void {
   const { properties } = schemas['pull-request-simple'] as LabelledSchema;
   properties.labels.items.properties.description.nullable = true;
+  const user = { $ref: '#/components/schemas/simple-user' };
+  for (const name of ['integration', 'nullable-integration'])
+    Object.assign((schemas[name] as { properties: object }).properties, { owner: user });
+  Object.assign((schemas['installation'] as { properties: object }).properties, { account: user });
+  const own = step(paths['/user']?.['get'], 'responses');
+  Object.assign(['200', 'content', 'application/json'].reduce(step, own) as object, {
+    schema: { $ref: '#/components/schemas/public-user' },
+  });
 }
 
 interface LabelledSchema {
@@ -50,7 +67,48 @@ interface LabelledSchema {
   };
 }
 
-/** ajv does not understand `nullable` without a type, so it is rewritten. */
+interface Schema {
+  readonly $ref?: string;
+  readonly type?: string;
+  readonly nullable?: boolean;
+  readonly enum?: readonly unknown[];
+  readonly minimum?: number;
+  readonly oneOf?: readonly Schema[];
+  readonly anyOf?: readonly Schema[];
+  readonly required?: readonly string[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  default?: unknown;
+}
+
+/** Every required field gets a neutral value, so that views name only the fields that mean something here. */
+function addDefaults(description: Description): void {
+  const visit = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return;
+    const { required, properties } = value as Schema;
+    if (Array.isArray(required))
+      for (const name of required) {
+        const schema = properties?.[name];
+        if (schema !== undefined) schema.default = neutralOf(description, schema);
+      }
+    for (const inner of Object.values(value)) visit(inner);
+  };
+  visit(description);
+}
+
+const NEUTRAL: Readonly<Record<string, unknown>> = { string: '', boolean: false, array: [], object: {} };
+
+function neutralOf(description: Description, schema: Schema): unknown {
+  if (schema.nullable === true) return null;
+  if (schema.$ref !== undefined) return neutralOf(description, findIn(description, schema.$ref.slice(1)) as Schema);
+  const [first] = schema.oneOf ?? schema.anyOf ?? [];
+  if (first !== undefined) return neutralOf(description, first);
+  if (schema.enum !== undefined) return schema.enum[0];
+  return schema.type === 'integer' || schema.type === 'number'
+    ? (schema.minimum ?? 0)
+    : NEUTRAL[schema.type ?? 'object'];
+}
+
+/** ajv does not understand `nullable` without a type, so it is rewritten. It adds no defaults inside of `anyOf`. */
 function allowNull(value: unknown): void {
   if (typeof value !== 'object' || value === null) return;
   for (const inner of Object.values(value)) allowNull(inner);
@@ -59,20 +117,28 @@ function allowNull(value: unknown): void {
   const words = schema['enum'];
   if (Array.isArray(words) && !words.includes(null)) words.push(null);
   if (schema['type'] !== undefined) return;
-  const { nullable: _nullable, ...rest } = schema;
+  const { nullable: _nullable, default: neutral, ...rest } = schema;
   for (const key of Object.keys(schema)) delete schema[key];
-  schema['anyOf'] = [{ type: 'null' }, rest];
+  Object.assign(schema, { if: { type: 'null' }, else: rest }, neutral === undefined ? {} : { default: neutral });
 }
 
-/** Tells how an answer violates GitHub's OpenAPI description. Undefined when it does not. */
-export function findViolation(route: string, { status, body }: Answer): string | undefined {
-  if (status === 304 || Buffer.isBuffer(body)) return undefined;
+/** The answer with all fields that GitHub's description requires, and how it violates that description. */
+export function completeAnswer(
+  route: string,
+  answer: Answer,
+): { readonly answer: Answer; readonly violation?: string | undefined } {
+  const { status, body } = answer;
+  if (status === 304 || Buffer.isBuffer(body)) return { answer };
   const { isListed, validate } = rulesAt(`${placeOf(route)}/responses/${status}`);
-  if (!isListed) return ALWAYS.has(status) ? undefined : `${route} never answers ${status}.`;
-  if (validate === undefined)
-    return body === undefined || status >= 400 ? undefined : `${route} ${status} has no body at GitHub.`;
-  const problems = problemsOf(validate, body === undefined ? undefined : JSON.parse(JSON.stringify(body)));
-  return problems.length === 0 ? undefined : `${route} ${status}: ${problems.join(' ')}`;
+  if (!isListed) return { answer, violation: ALWAYS.has(status) ? undefined : `${route} never answers ${status}.` };
+  if (validate === undefined) {
+    const isFine = body === undefined || status >= 400;
+    return { answer, violation: isFine ? undefined : `${route} ${status} has no body at GitHub.` };
+  }
+  const whole: unknown = body === undefined ? undefined : JSON.parse(JSON.stringify(body));
+  const problems = problemsOf(validate, whole);
+  const violation = problems.length === 0 ? undefined : `${route} ${status}: ${problems.join(' ')}`;
+  return { answer: { ...answer, body: whole }, violation };
 }
 
 /** Tells how a request violates GitHub's description. Undefined when it does not. */
@@ -82,7 +148,7 @@ export function findRequestProblem(route: string, body: unknown): string | undef
   return problems.length === 0 ? undefined : problems.join(' ');
 }
 
-/** The same for webhook payloads, such as `pull-request-opened`. */
+/** The same for a webhook payload, such as `pull-request-opened`. Missing fields do not count. */
 export function findPayloadViolation(name: string, payload: unknown): string | undefined {
   const { validate } = rulesAt(`/components/schemas/webhook-${name}`);
   if (validate === undefined) return `GitHub describes no payload ${name}.`;
@@ -135,8 +201,9 @@ function compile(place: string): string {
   if (value === undefined) return 'exports.isListed = false;';
   const isSchema = place.startsWith('/components/schemas/');
   const at = isSchema ? place : `${value.$ref?.slice(1) ?? place}/${JSON_SCHEMA}`;
-  const code =
-    find(at) === undefined ? '' : require('ajv/dist/standalone').default(load().ajv, { validate: `${NAME}#${at}` });
+  const { strict, completing } = load();
+  const ajv = place.endsWith('/requestBody') ? strict : completing;
+  const code = find(at) === undefined ? '' : require('ajv/dist/standalone').default(ajv, { validate: `${NAME}#${at}` });
   return `${code}\nexports.isListed = true;\n`;
 }
 
@@ -152,7 +219,11 @@ function placeOf(route: string): string {
 }
 
 function find(place: string): unknown {
-  return place.split('/').slice(1).reduce<unknown>(step, load().description);
+  return findIn(load().description, place);
+}
+
+function findIn(description: Description, place: string): unknown {
+  return place.split('/').slice(1).reduce<unknown>(step, description);
 }
 
 function step(value: unknown, part: string): unknown {

@@ -53,7 +53,6 @@ export class Webhooks {
   readonly #lanes = new Map<string, Lane>();
   #conditions: WebhookConditions = {};
   #prng = new Prng(1);
-  #order: Promise<void> = Promise.resolve();
   /** A separate counter: the time of deliveries must not change the ids of other objects. */
   #attempts = 0;
 
@@ -82,7 +81,6 @@ export class Webhooks {
   /** Resolves when all sent deliveries are answered. */
   async settle(): Promise<void> {
     for (;;) {
-      await this.#order;
       const busy = [...this.#lanes.values()].flatMap(({ pumping }) => pumping ?? []);
       if (busy.length === 0) return;
       await Promise.all(busy);
@@ -94,16 +92,10 @@ export class Webhooks {
     if (this.#conditions.isOff === true) return;
     const targets = this.#targetsOf(happening);
     if (targets.length === 0) return;
-    const building = payloadOf(this.#world, happening);
-    goOn(this.#world, building);
-    this.#order = this.#order.then(async () => {
-      const payload = await building.catch(() => undefined);
-      if (payload === undefined) return;
-      for (const { target, more } of targets) {
-        this.#send(target, laneOf(target, happening), happening.event, { ...payload, ...more });
-      }
-    });
-    goOn(this.#world, this.#order);
+    const payload = payloadOf(this.#world, happening);
+    for (const { target, more } of targets) {
+      this.#send(target, laneOf(target, happening), happening.event, { ...payload, ...more });
+    }
   }
 
   #targetsOf(happening: Happening): readonly { readonly target: HookTarget; readonly more: Payload }[] {

@@ -1,7 +1,6 @@
 import { addSuite } from './checks.ts';
 import type { App, Repository, User, WorkflowRun, World } from './model.ts';
 import { Refused } from './refused.ts';
-import { nodeId } from './world.ts';
 
 export interface RunDraft {
   readonly app: App;
@@ -17,30 +16,23 @@ export interface RunDraft {
 
 export function startRun(world: World, repository: Repository, draft: RunDraft): WorkflowRun {
   const { app, sha, branch, event, actor, name = 'CI', headRepository = repository } = draft;
-  const id = 18_000_000_000 + world.nextId();
   const isFork = headRepository !== repository;
   const pulls = [...repository.pulls.values()].filter(
     (pr) => pr.headSha === sha && pr.headRepository === headRepository && !isFork,
   );
   const run: WorkflowRun = {
-    id,
-    nodeId: nodeId('WFR', id),
+    id: 18_000_000_000 + world.nextId(),
     name,
-    path: '.github/workflows/ci.yml',
     workflowId: 1_000,
     event,
     headSha: sha,
     headBranch: branch,
     headRepository,
     actor,
-    number: repository.runs.length + 1,
-    attempt: 1,
     status: draft.status ?? 'in_progress',
     conclusion: undefined,
     suite: addSuite(world, repository, app, sha),
     pulls: pulls.map(({ number }) => number),
-    createdAt: world.now(),
-    updatedAt: world.now(),
   };
   repository.runs.push(run);
   world.announce({ event: 'workflow_run', action: 'requested', repository, sender: actor, run });
@@ -53,12 +45,12 @@ export function endRun(
   run: WorkflowRun,
   conclusion: WorkflowRun['conclusion'],
 ): void {
-  Object.assign(run, { status: 'completed', conclusion, updatedAt: world.now() });
+  Object.assign(run, { status: 'completed', conclusion });
   world.announce({ event: 'workflow_run', action: 'completed', repository, sender: run.actor, run });
 }
 
 export function cancelRun(world: World, repository: Repository, run: WorkflowRun, sender: User): void {
   if (run.status === 'completed') throw new Refused(409, 'Cannot cancel a workflow run that is completed.');
-  Object.assign(run, { status: 'completed', conclusion: 'cancelled', updatedAt: world.now() });
+  Object.assign(run, { status: 'completed', conclusion: 'cancelled' });
   world.announce({ event: 'workflow_run', action: 'completed', repository, sender, run });
 }

@@ -14,7 +14,6 @@ export function createWorld(options: WorldOptions): World {
     tokens: new Map(),
     manifests: new Map(),
     routes: [],
-    meddler: undefined,
     requests: [],
     violations: [],
     underway: new Set(),
@@ -34,13 +33,10 @@ export function nodeId(kind: string, id: number): string {
   return `${kind}_${Buffer.from(`0:${id}`).toString('base64url')}`;
 }
 
-const NODE_KINDS = { User: 'U', Bot: 'BOT', Organization: 'O' };
-
 export function ensureUser(world: World, login: string, type: User['type'] = 'User'): User {
   const found = world.users.get(login.toLowerCase());
   if (found !== undefined) return found;
-  const id = world.nextId();
-  const user: User = { id, nodeId: nodeId(NODE_KINDS[type], id), login, type, name: login };
+  const user: User = { id: world.nextId(), login, type, name: login };
   world.users.set(login.toLowerCase(), user);
   return user;
 }

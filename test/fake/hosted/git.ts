@@ -227,12 +227,6 @@ export function isAncestor(gitDir: string, ancestor: string, descendant: string)
   return orGit(() => ancestorsOf(gitDir, descendant).has(ancestor), askGit);
 }
 
-/** How many commits `head` has that `base` has not. */
-export function countCommits(gitDir: string, base: string, head: string): Promise<number> {
-  const askGit = async () => Number(await gitText(gitDir, ['rev-list', '--count', `${base}..${head}`]));
-  return orGit(() => listBetween(gitDir, base, head).length, askGit);
-}
-
 /** Their names, newest first. */
 export function listShas(gitDir: string, base: string, head: string): Promise<readonly string[]> {
   const askGit = () => gitLines(gitDir, ['rev-list', head, `^${base}`]);

@@ -6,7 +6,7 @@ import { recordSpans } from '../../../../test/helpers/record-spans.ts';
 import { silentLog } from '../../../../test/helpers/silent-log.ts';
 import { systemClock } from '../../../lib/clock.ts';
 import { isKnownNotApplied } from '../../known-not-applied.ts';
-import { createGiteaClient, type GiteaConnection } from './client.ts';
+import { GiteaClient, type GiteaConnection } from './client.ts';
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -16,7 +16,7 @@ async function clientOf(t: TestContext, handle: Handle, more: Partial<GiteaConne
   const server = createServer(handle);
   const url = await listen(server);
   const connection = { host: 'git.test', url, token: 'first-token', ...more };
-  const client = createGiteaClient({ connection, clock: systemClock, log: silentLog, timeoutMs: 5_000 });
+  const client = new GiteaClient({ connection, clock: systemClock, log: silentLog, timeoutMs: 5_000 });
   t.after(() => {
     client.close();
     server.closeAllConnections();
@@ -95,7 +95,7 @@ describe('requests to Gitea', () => {
     await assert.rejects(client.request({ path: '/away' }), /Gitea answered 301/);
   });
 
-  it('read a refused token again, and say in words what is wrong with it [G160] [G100]', async (t) => {
+  it('the client reads a refused token again, and says in words why it is refused [G160] [G100]', async (t) => {
     const tokens: (string | undefined)[] = [];
     const client = await clientOf(
       t,
@@ -117,7 +117,7 @@ describe('requests to Gitea', () => {
     const url = await listen(server);
     await new Promise((resolve) => server.close(resolve));
     const connection = { host: 'git.test', url, token: 'first-token' };
-    const client = createGiteaClient({ connection, clock: systemClock, log: silentLog });
+    const client = new GiteaClient({ connection, clock: systemClock, log: silentLog });
     const error = await client.request({ method: 'POST', path: '/x' }).catch((reason: unknown) => reason);
     assert.ok(isKnownNotApplied(error));
     client.close();

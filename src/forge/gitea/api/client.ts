@@ -43,25 +43,6 @@ export interface GiteaRequest {
   readonly isUrgent?: boolean;
 }
 
-export interface GiteaClient {
-  readonly connection: GiteaConnection;
-  /** A refused token is read again, and the request is sent once more. */
-  request<Data>(request: GiteaRequest): Promise<Answer<Data>>;
-  /** The number of items in a full page. */
-  readPageSize(): Promise<number>;
-  /** Reads pages until one is not full. */
-  list<Item>(request: GiteaRequest, maxPages: number): Promise<readonly Item[]>;
-  /** The account of the token. */
-  readOwn(): Promise<AccountData>;
-  /** The number of that account, once it was read. */
-  readonly ownId: number | undefined;
-  /** May be cached, unless it `isAsked` for now. */
-  resolve(repository: RepositoryName, how?: { readonly isAsked: boolean }): Promise<RepositoryData>;
-  readonly token: string;
-  forget(owner: string, name?: string): void;
-  close(): void;
-}
-
 /** Gitea has no rate limit, and answers slowly instead when it has too much to do. */
 const AT_ONCE = 6;
 const TIMEOUT_MS = 20_000;
@@ -71,128 +52,145 @@ const USUAL_PAGE = 50;
 const MAX_KNOWN = 1_000;
 
 // SPEC G160
-export function createGiteaClient(options: GiteaClientOptions): GiteaClient {
-  const { connection, clock, log, timeoutMs = TIMEOUT_MS } = options;
-  const turns = new Semaphore<boolean>(AT_ONCE, (waiting) => Math.max(0, waiting.indexOf(true)));
-  const closing = new AbortController();
-  let known = new BoundedCache<string, Promise<RepositoryData>>(MAX_KNOWN);
-  let { token } = connection;
-  let own: Promise<AccountData> | undefined;
-  let ownId: number | undefined;
-  let pageSize: Promise<number> | undefined;
+export class GiteaClient {
+  readonly connection: GiteaConnection;
+  readonly #options: GiteaClientOptions;
+  readonly #turns = new Semaphore<boolean>(AT_ONCE, (waiting) => Math.max(0, waiting.indexOf(true)));
+  readonly #closing = new AbortController();
+  readonly #repositories = new Remembered<string, RepositoryData>(MAX_KNOWN);
+  readonly #account = new Remembered<'own', AccountData>(1);
+  readonly #pageSize = new Remembered<'size', number>(1);
+  #token: string;
+  #ownId: number | undefined;
 
-  async function exchange(request: GiteaRequest): Promise<Answer<unknown> | Lost> {
-    const release = await turns.take(request.isUrgent === true, closing.signal);
-    if (release === undefined) throw new Fault('SHUTTING_DOWN', 'The server stops.');
-    try {
-      return await send({ ...wireOf(connection, request), token, timeoutMs, stop: closing.signal });
-    } finally {
-      release();
-    }
+  constructor(options: GiteaClientOptions) {
+    this.connection = options.connection;
+    this.#options = options;
+    this.#token = options.connection.token;
   }
 
-  async function exchangeTwice(request: GiteaRequest): Promise<Answer<unknown> | Lost> {
-    const first = await exchange(request);
-    if (!isRepeatable(request.method ?? 'GET', first)) return first;
-    log.debug({ path: nameOf(request) }, 'Gitea is asked again');
-    await pause(clock, RETRY_MS);
-    return exchange(request);
+  get token(): string {
+    return this.#token;
   }
 
-  /** True if another token is there now. */
-  async function renewToken(): Promise<boolean> {
-    const former = token;
-    if (connection.reload !== undefined) token = await connection.reload();
-    if (token !== former) own = undefined;
-    return token !== former;
+  /** The number of the account of the token, once it was read. */
+  get ownId(): number | undefined {
+    return this.#ownId;
   }
 
-  async function request<Data>(asked: GiteaRequest): Promise<Answer<Data>> {
-    let answer = await exchangeTwice(asked);
-    if (!('detail' in answer) && answer.status === 401 && (await renewToken())) answer = await exchangeTwice(asked);
-    if ('detail' in answer) throw lostAnswer(connection.host, answer);
+  /** A refused token is read again, and the request is sent once more. */
+  async request<Data>(asked: GiteaRequest): Promise<Answer<Data>> {
+    let answer = await this.#exchangeTwice(asked);
+    if (!('detail' in answer) && answer.status === 401 && (await this.#renewToken()))
+      answer = await this.#exchangeTwice(asked);
+    if ('detail' in answer) throw lostAnswer(this.connection.host, answer);
     const { accept = [] } = asked;
     const isExpected = answer.status < 300 || accept === 'any' || accept.includes(answer.status);
     if (isExpected) return answer as Answer<Data>;
     throw refusedAnswer(asked.repository, { status: answer.status, message: bareText(messageIn(answer.data)) });
   }
 
-  function keepOwn({ data }: Answer<AccountData>): AccountData {
-    ownId = data.id;
-    return data;
-  }
-
-  async function readRepository(repository: RepositoryName): Promise<RepositoryData> {
-    return (await request<RepositoryData>({ repository, path: '' })).data;
-  }
-
-  /** A page that Gitea cut would look like the last one. */
-  function readPageSize(): Promise<number> {
-    const asked = pageSize ?? askPageSize();
-    pageSize = asked;
-    asked.catch(() => {
-      if (pageSize === asked) pageSize = undefined;
+  /** The number of items in a full page. A page that Gitea cut would look like the last one. */
+  readPageSize(): Promise<number> {
+    return this.#pageSize.get('size', async () => {
+      const path = '/settings/api';
+      const { data } = await this.request<{ readonly max_response_items?: number }>({ path, accept: [403, 404] });
+      const most = data?.max_response_items;
+      return typeof most === 'number' && most > 0 ? Math.min(USUAL_PAGE, most) : USUAL_PAGE;
     });
-    return asked;
   }
 
-  async function askPageSize(): Promise<number> {
-    const path = '/settings/api';
-    const { data } = await request<{ readonly max_response_items?: number }>({ path, accept: [403, 404] });
-    const most = data?.max_response_items;
-    return typeof most === 'number' && most > 0 ? Math.min(USUAL_PAGE, most) : USUAL_PAGE;
+  /** Reads pages until one is not full. */
+  async list<Item>(asked: GiteaRequest, maxPages: number): Promise<readonly Item[]> {
+    const items: Item[] = [];
+    const limit = await this.readPageSize();
+    for (let page = 1; page <= maxPages; page += 1) {
+      const query = { ...asked.query, page, limit };
+      const { data } = await this.request<readonly Item[] | null>({ ...asked, query });
+      const some = Array.isArray(data) ? (data as readonly Item[]) : [];
+      items.push(...some);
+      if (some.length < limit) break;
+    }
+    return items;
   }
 
-  return {
-    connection,
-    request,
-    readPageSize,
-    get token() {
-      return token;
-    },
+  /** The account of the token. */
+  readOwn(): Promise<AccountData> {
+    return this.#account.get('own', async () => {
+      const { data } = await this.request<AccountData>({ path: '/user' });
+      this.#ownId = data.id;
+      return data;
+    });
+  }
 
-    async list<Item>(asked: GiteaRequest, maxPages: number) {
-      const items: Item[] = [];
-      const limit = await readPageSize();
-      for (let page = 1; page <= maxPages; page += 1) {
-        const { data } = await request<readonly Item[] | null>({ ...asked, query: { ...asked.query, page, limit } });
-        const some = Array.isArray(data) ? (data as readonly Item[]) : [];
-        items.push(...some);
-        if (some.length < limit) break;
-      }
-      return items;
-    },
+  /** May be cached, unless it `isAsked` for now. */
+  resolve(repository: RepositoryName, { isAsked } = { isAsked: false }): Promise<RepositoryData> {
+    const key = keyOf(repository);
+    if (isAsked) this.#repositories.forget(key);
+    return this.#repositories.get(key, async () => (await this.request<RepositoryData>({ repository, path: '' })).data);
+  }
 
-    get ownId() {
-      return ownId;
-    },
+  forget(owner: string, name?: string): void {
+    this.#repositories.forget(name === undefined ? undefined : keyOf({ owner, name }));
+  }
 
-    readOwn() {
-      const asked = own ?? request<AccountData>({ path: '/user' }).then(keepOwn);
-      own = asked;
-      asked.catch(() => {
-        if (own === asked) own = undefined;
-      });
-      return asked;
-    },
+  close(): void {
+    this.#closing.abort();
+  }
 
-    resolve(repository, { isAsked } = { isAsked: false }) {
-      const key = keyOf(repository);
-      const found = (isAsked ? undefined : known.find(key)) ?? readRepository(repository);
-      known.set(key, found);
-      found.catch(() => {
-        if (known.find(key) === found) known.delete(key);
-      });
-      return found;
-    },
+  async #exchange(request: GiteaRequest): Promise<Answer<unknown> | Lost> {
+    const stop = this.#closing.signal;
+    const release = await this.#turns.take(request.isUrgent === true, stop);
+    if (release === undefined) throw new Fault('SHUTTING_DOWN', 'The server stops.');
+    const { timeoutMs = TIMEOUT_MS } = this.#options;
+    try {
+      return await send({ ...wireOf(this.connection, request), token: this.#token, timeoutMs, stop });
+    } finally {
+      release();
+    }
+  }
 
-    forget(owner, name) {
-      if (name === undefined) known = new BoundedCache(MAX_KNOWN);
-      else known.delete(keyOf({ owner, name }));
-    },
+  async #exchangeTwice(request: GiteaRequest): Promise<Answer<unknown> | Lost> {
+    const first = await this.#exchange(request);
+    if (!isRepeatable(request.method ?? 'GET', first)) return first;
+    this.#options.log.debug({ path: nameOf(request) }, 'Gitea is asked again');
+    await pause(this.#options.clock, RETRY_MS);
+    return this.#exchange(request);
+  }
 
-    close: () => closing.abort(),
-  };
+  /** True if another token is there now. */
+  async #renewToken(): Promise<boolean> {
+    const former = this.#token;
+    this.#token = (await this.connection.reload?.()) ?? former;
+    if (this.#token !== former) this.#account.forget();
+    return this.#token !== former;
+  }
+}
+
+/** Concurrent callers share one request. Failures are not kept. */
+class Remembered<Key, Value> {
+  readonly #size: number;
+  #known: BoundedCache<Key, Promise<Value>>;
+
+  constructor(size: number) {
+    this.#size = size;
+    this.#known = new BoundedCache(size);
+  }
+
+  get(key: Key, ask: () => Promise<Value>): Promise<Value> {
+    const found = this.#known.find(key) ?? ask();
+    this.#known.set(key, found);
+    found.catch(() => {
+      if (this.#known.find(key) === found) this.#known.delete(key);
+    });
+    return found;
+  }
+
+  /** Without a key, everything. */
+  forget(key?: Key): void {
+    if (key === undefined) this.#known = new BoundedCache(this.#size);
+    else this.#known.delete(key);
+  }
 }
 
 /** Gitea ignores case in names. */

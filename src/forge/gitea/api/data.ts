@@ -18,10 +18,6 @@ export interface RepositoryData {
   readonly default_branch?: string;
   readonly default_delete_branch_after_merge?: boolean;
   readonly allow_manual_merge?: boolean;
-  readonly autodetect_manual_merge?: boolean;
-  readonly allow_merge_commits?: boolean;
-  readonly allow_rebase?: boolean;
-  readonly allow_squash_merge?: boolean;
   readonly permissions?: { readonly admin: boolean; readonly push: boolean; readonly pull: boolean };
 }
 
@@ -89,8 +85,6 @@ export interface ProtectionData {
   readonly enable_push?: boolean;
   readonly enable_push_whitelist?: boolean;
   readonly push_whitelist_usernames?: readonly string[] | null;
-  readonly enable_merge_whitelist?: boolean;
-  readonly merge_whitelist_usernames?: readonly string[] | null;
   readonly enable_status_check?: boolean;
   readonly status_check_contexts?: readonly string[] | null;
   readonly required_approvals?: number;
@@ -117,7 +111,6 @@ export interface CommentData {
   readonly user: AccountData | null;
   readonly created_at: string;
   readonly updated_at: string;
-  readonly issue_url?: string;
   readonly pull_request_url?: string;
 }
 

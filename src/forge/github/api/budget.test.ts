@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { ManualClock } from '../../../../test/worlds/shell/manual-clock.ts';
 import { Fault } from '../../../lib/fault.ts';
 import { isKnownNotApplied } from '../../known-not-applied.ts';
-import { type AnswerFacts, type Budget, createBudget, limitedUntil, type Need } from './budget.ts';
+import { type AnswerFacts, Budget, limitedUntil, type Need } from './budget.ts';
 
 const READ: Need = { urgency: 'read', resource: 'core', isAct: false };
 const PAGE: Need = { urgency: 'page', resource: 'core', isAct: true };
@@ -11,7 +11,7 @@ const LAND: Need = { urgency: 'land', resource: 'core', isAct: true };
 
 function world(options: { readonly maxWaitMs?: number } = {}) {
   const clock = new ManualClock();
-  const budget = createBudget({ clock, ...options });
+  const budget = new Budget({ clock, ...options });
   const started: string[] = [];
   const ask = (name: string, need: Need, answer: AnswerFacts = fine()) =>
     budget.take(need).then((turn) => {
@@ -63,7 +63,7 @@ describe('the budget of calls to GitHub', () => {
     assert.deepEqual(started, ['land', 'read', 'page']);
   });
 
-  it('a wait that nobody should hold a question for is refused at once, and says until when [G103]', async () => {
+  it('a wait that is too long for a question is refused at once, with its end [G103]', async () => {
     const { clock, budget, ask } = world();
     await learn(budget, fine(left(clock, 0, 40 * 60_000)));
     const until = clock.now() + 40 * 60_000 + 1_000;
@@ -214,7 +214,7 @@ describe('the budget of calls to GitHub', () => {
     assert.equal(isStarted, true);
   });
 
-  it('when the server stops, nobody is left waiting', async () => {
+  it('every waiting request is refused when the server stops', async () => {
     const { clock, budget, ask } = world();
     await learn(budget, fine(left(clock, 0, 10_000)));
     const asked = ask('read', READ);

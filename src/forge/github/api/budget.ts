@@ -2,20 +2,6 @@ import type { Instant, Timing } from '../../../lib/clock.ts';
 import { Fault } from '../../../lib/fault.ts';
 import { KNOWN_NOT_APPLIED } from '../../known-not-applied.ts';
 
-/**
- * Rate limiting for one installation. Octokit's throttling plugin is not used: it allows one write a second and counts
- * merges and GraphQL reads as writes, waits three seconds between merges, has no priorities, shares its limits among
- * all connections of a process, and uses the machine's clock. Octokit's retry plugin repeats writes whose answer was
- * lost.
- */
-export interface Budget {
-  /** Waits for a slot. Throws when the wait would exceed `maxWaitMs`. */
-  take(need: Need): Promise<Turn>;
-  /** The known limits, for logs. */
-  limits(): readonly Limit[];
-  close(): void;
-}
-
 /** Landings go first. Comments and checks wait first. */
 export type Urgency = 'land' | 'read' | 'page';
 
@@ -84,44 +70,85 @@ interface Waiter extends Need {
   readonly refuse: (fault: Fault) => void;
 }
 
+/**
+ * Rate limiting for one installation. Octokit's throttling plugin is not used: it allows one write a second and counts
+ * merges and GraphQL reads as writes, waits three seconds between merges, has no priorities, shares its limits among
+ * all connections of a process, and uses the machine's clock. Octokit's retry plugin repeats writes whose answer was
+ * lost.
+ */
 // SPEC G8, G104
-export function createBudget({ clock, paceMs = PACE_MS, maxWaitMs = MAX_WAIT_MS }: BudgetOptions): Budget {
-  const limits = new Map<Resource, Limit>();
-  const running = { core: 0, graphql: 0 };
-  let waiters: readonly Waiter[] = [];
-  let blockedUntil: Instant = 0;
-  let nextActAt: Instant = 0;
+export class Budget {
+  readonly #clock: Timing;
+  readonly #paceMs: number;
+  readonly #maxWaitMs: number;
+  readonly #limits = new Map<Resource, Limit>();
+  readonly #running = { core: 0, graphql: 0 };
+  #waiters: readonly Waiter[] = [];
+  #blockedUntil: Instant = 0;
+  #nextActAt: Instant = 0;
   /** Backoff of comments and checks after consecutive secondary limits. */
-  let backoff = { times: 0, until: 0 as Instant };
-  let isClosed = false;
-  let cancelTimer = (): void => undefined;
+  #backoff = { times: 0, until: 0 as Instant };
+  #isClosed = false;
+  #cancelTimer = (): void => undefined;
 
-  /** The earliest start of a request, with `paced` writes ahead of it. */
-  function freeAt(need: Need, paced: number): Instant {
-    const now = clock.now();
-    const limit = limits.get(need.resource);
-    const reserved = Math.floor((limit?.limit ?? 0) * RESERVED[need.urgency]);
-    const isShort = limit !== undefined && limit.remaining - running[need.resource] <= reserved;
-    const refilledAt = isShort && limit.resetAt > now ? limit.resetAt : now;
-    const pacedAt = isPaced(need) ? Math.max(nextActAt, backoff.until) + paced * paceMs : now;
-    return Math.max(now, blockedUntil, refilledAt, pacedAt);
+  constructor({ clock, paceMs = PACE_MS, maxWaitMs = MAX_WAIT_MS }: BudgetOptions) {
+    this.#clock = clock;
+    this.#paceMs = paceMs;
+    this.#maxWaitMs = maxWaitMs;
   }
 
-  function begin(waiter: Waiter): void {
-    running[waiter.resource] += 1;
-    if (isPaced(waiter)) nextActAt = clock.now() + paceMs;
+  /** Waits for a slot. Throws when the wait would exceed `maxWaitMs`. */
+  async take(need: Need): Promise<Turn> {
+    if (this.#isClosed) throw stopping();
+    const ahead = this.#waiters.filter(isPaced).length;
+    const at = this.#freeAt(need, ahead);
+    if (at > this.#clock.now() + this.#maxWaitMs)
+      throw this.#freeAt(need, 0) > this.#clock.now() + this.#maxWaitMs ? exhausted(at) : crowded(at);
+    await new Promise<void>((start, refuse) => {
+      this.#enqueue({ ...need, deadline: this.#clock.now() + this.#maxWaitMs, start, refuse });
+      this.#pump();
+    });
+    return this.#turnOf(need);
+  }
+
+  /** The known limits, for logs. */
+  limits(): readonly Limit[] {
+    return [...this.#limits.values()];
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#cancelTimer();
+    for (const { refuse } of this.#waiters) refuse(stopping());
+    this.#waiters = [];
+  }
+
+  /** The earliest start of a request, with `paced` writes ahead of it. */
+  #freeAt(need: Need, paced: number): Instant {
+    const now = this.#clock.now();
+    const limit = this.#limits.get(need.resource);
+    const reserved = Math.floor((limit?.limit ?? 0) * RESERVED[need.urgency]);
+    const isShort = limit !== undefined && limit.remaining - this.#running[need.resource] <= reserved;
+    const refilledAt = isShort && limit.resetAt > now ? limit.resetAt : now;
+    const pacedAt = isPaced(need) ? Math.max(this.#nextActAt, this.#backoff.until) + paced * this.#paceMs : now;
+    return Math.max(now, this.#blockedUntil, refilledAt, pacedAt);
+  }
+
+  #begin(waiter: Waiter): void {
+    this.#running[waiter.resource] += 1;
+    if (isPaced(waiter)) this.#nextActAt = this.#clock.now() + this.#paceMs;
     waiter.start();
   }
 
-  function pump(): void {
-    cancelTimer();
+  #pump(): void {
+    this.#cancelTimer();
     const kept: Waiter[] = [];
     let wakeAt = Number.POSITIVE_INFINITY;
-    for (const waiter of waiters) {
-      const at = freeAt(waiter, 0);
-      const mayStart = at <= clock.now();
-      if (mayStart && running.core + running.graphql < MAX_AT_ONCE) {
-        begin(waiter);
+    for (const waiter of this.#waiters) {
+      const at = this.#freeAt(waiter, 0);
+      const mayStart = at <= this.#clock.now();
+      if (mayStart && this.#running.core + this.#running.graphql < MAX_AT_ONCE) {
+        this.#begin(waiter);
       } else if (at > waiter.deadline) {
         waiter.refuse(exhausted(at));
       } else {
@@ -129,70 +156,53 @@ export function createBudget({ clock, paceMs = PACE_MS, maxWaitMs = MAX_WAIT_MS 
         if (!mayStart) wakeAt = Math.min(wakeAt, at);
       }
     }
-    waiters = kept;
-    if (wakeAt < Number.POSITIVE_INFINITY) cancelTimer = clock.after(wakeAt - clock.now(), pump);
+    this.#waiters = kept;
+    if (wakeAt < Number.POSITIVE_INFINITY)
+      this.#cancelTimer = this.#clock.after(wakeAt - this.#clock.now(), () => this.#pump());
   }
 
-  function enqueue(waiter: Waiter): void {
-    const behind = waiters.findIndex(({ urgency }) => ORDER.indexOf(urgency) > ORDER.indexOf(waiter.urgency));
-    waiters = behind === -1 ? [...waiters, waiter] : waiters.toSpliced(behind, 0, waiter);
+  #enqueue(waiter: Waiter): void {
+    const behind = this.#waiters.findIndex(({ urgency }) => ORDER.indexOf(urgency) > ORDER.indexOf(waiter.urgency));
+    this.#waiters = behind === -1 ? [...this.#waiters, waiter] : this.#waiters.toSpliced(behind, 0, waiter);
   }
 
   /** Requests that were in flight together count as one refusal. */
-  function startBackoff(waitMs: number): void {
-    const now = clock.now();
-    if (now < backoff.until) return;
-    const times = backoff.times + 1;
-    backoff = { times, until: now + Math.min(MAX_BACKOFF_MS, waitMs * 2 ** (times - 1)) };
+  #startBackoff(waitMs: number): void {
+    const now = this.#clock.now();
+    if (now < this.#backoff.until) return;
+    const times = this.#backoff.times + 1;
+    this.#backoff = { times, until: now + Math.min(MAX_BACKOFF_MS, waitMs * 2 ** (times - 1)) };
   }
 
-  function learn(need: Need, { status, headers, message, isLimited = false }: AnswerFacts): boolean {
+  #learn(need: Need, { status, headers, message, isLimited = false }: AnswerFacts): boolean {
     const known = limitOf(need.resource, headers);
-    if (known !== undefined) limits.set(known.resource, newerOf(limits.get(known.resource), known));
+    if (known !== undefined) this.#limits.set(known.resource, newerOf(this.#limits.get(known.resource), known));
     if (!isLimited && !isRefusedForLimit(status, headers, message)) {
-      if (isPaced(need) && clock.now() >= backoff.until) backoff = { times: 0, until: 0 };
+      if (isPaced(need) && this.#clock.now() >= this.#backoff.until) this.#backoff = { times: 0, until: 0 };
       return false;
     }
     const waitMs = secondsOf(headers['retry-after']);
     // An exhausted primary limit names its reset time. A secondary limit sends `retry-after`, or nothing.
     const isUsedUp = waitMs === undefined && known?.remaining === 0;
-    if (isUsedUp && known.resetAt > clock.now()) return true;
-    blockedUntil = Math.max(blockedUntil, clock.now() + (waitMs ?? (isUsedUp ? AHEAD_WAIT_MS : SECONDARY_WAIT_MS)));
-    if (isPaced(need) && !isUsedUp) startBackoff(waitMs ?? SECONDARY_WAIT_MS);
+    if (isUsedUp && known.resetAt > this.#clock.now()) return true;
+    this.#blockedUntil = Math.max(
+      this.#blockedUntil,
+      this.#clock.now() + (waitMs ?? (isUsedUp ? AHEAD_WAIT_MS : SECONDARY_WAIT_MS)),
+    );
+    if (isPaced(need) && !isUsedUp) this.#startBackoff(waitMs ?? SECONDARY_WAIT_MS);
     return true;
   }
 
-  function turnOf(need: Need): Turn {
+  #turnOf(need: Need): Turn {
     return {
-      end(answer) {
-        running[need.resource] -= 1;
-        const isRefused = answer !== undefined && learn(need, answer);
-        pump();
+      end: (answer) => {
+        this.#running[need.resource] -= 1;
+        const isRefused = answer !== undefined && this.#learn(need, answer);
+        this.#pump();
         return isRefused;
       },
     };
   }
-
-  return {
-    async take(need) {
-      if (isClosed) throw stopping();
-      const ahead = waiters.filter(isPaced).length;
-      const at = freeAt(need, ahead);
-      if (at > clock.now() + maxWaitMs) throw freeAt(need, 0) > clock.now() + maxWaitMs ? exhausted(at) : crowded(at);
-      await new Promise<void>((start, refuse) => {
-        enqueue({ ...need, deadline: clock.now() + maxWaitMs, start, refuse });
-        pump();
-      });
-      return turnOf(need);
-    },
-    limits: () => [...limits.values()],
-    close() {
-      isClosed = true;
-      cancelTimer();
-      for (const { refuse } of waiters) refuse(stopping());
-      waiters = [];
-    },
-  };
 }
 
 /** Merges never wait for comments. */

@@ -11,7 +11,7 @@ import {
 import { systemClock } from '../../../lib/clock.ts';
 import { Fault } from '../../../lib/fault.ts';
 import { createJsonLog } from '../../../lib/log.ts';
-import { createGithubClient, type GithubClient } from './client.ts';
+import { GithubClient } from './client.ts';
 import { type GithubAuth, githubConnection, graphqlUrlOf } from './connection.ts';
 
 const APP = { owner: 'acme', name: 'app' };
@@ -59,7 +59,7 @@ async function world(
     return typeof said === 'function' ? said(asked) : said;
   });
   const logged: string[] = [];
-  const client = createGithubClient({
+  const client = new GithubClient({
     connection: githubConnection({ host: 'github.com', apiUrl: github.url, auth, ...(reload && { reload }) }),
     // Retries wait one millisecond here, since their delays are not under test.
     clock: { now: () => Date.now(), after: (ms, act) => systemClock.after(Math.min(ms, 1), act) },
@@ -297,7 +297,7 @@ describe('answers that get lost', () => {
     assert.equal(github.routes().filter((route) => route === 'GET /repos/acme/app').length, 3);
   });
 
-  it('when the server stops, nobody waits for an answer', async () => {
+  it('a request under way ends when the server stops', async () => {
     const { github, client } = await world({ 'GET /repos/acme/app': 'silence' });
     const asked = faultOrStop(read(client));
     while (!github.routes().includes('GET /repos/acme/app')) await new Promise(setImmediate);

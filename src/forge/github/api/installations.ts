@@ -25,17 +25,6 @@ export interface Installation {
   readonly permissions: Readonly<Record<string, string>>;
 }
 
-export interface Installations {
-  find(repository: RepositoryName): Promise<Installation>;
-  /** Valid for several minutes at least. */
-  token(installation: Installation, repository: RepositoryName): Promise<string>;
-  /** Called after GitHub refused the token. */
-  dropToken(installation: Installation, token: string): Promise<void>;
-  forget(owner: string, name?: string): void;
-  /** Sends the request as the App itself, not as an installation. */
-  askAsApp(ask: Pick<Ask, 'route' | 'parameters'>): Promise<Received>;
-}
-
 export interface InstallationsOptions {
   readonly host: string;
   readonly credentials: Credentials;
@@ -55,26 +44,73 @@ const UNREADABLE = 'its answer cannot be read';
 const TOKEN: Installation = { id: 0, isApp: false, login: '', permissions: {} };
 
 // SPEC G16
-export function createInstallations(options: InstallationsOptions): Installations {
-  const { host, credentials, octokitOptions, line, now } = options;
-  const found = new Map<string, Promise<Installation>>();
-  const tokens = new Map<number, Promise<Token>>();
-  let app: { readonly auth: GithubAuth; readonly octokit: Octokit } | undefined;
+export class Installations {
+  readonly #options: InstallationsOptions;
+  readonly #found = new Map<string, Promise<Installation>>();
+  readonly #tokens = new Map<number, Promise<Token>>();
+  #app: { readonly auth: GithubAuth; readonly octokit: Octokit } | undefined;
 
-  function appOctokit(auth: Extract<GithubAuth, { kind: 'app' }>): Octokit {
-    if (app?.auth === auth) return app.octokit;
-    const { appId, privateKey } = auth;
-    app = {
-      auth,
-      octokit: new Octokit({ ...octokitOptions, authStrategy: createAppAuth, auth: { appId, privateKey } }),
-    };
-    return app.octokit;
+  constructor(options: InstallationsOptions) {
+    this.#options = options;
   }
 
-  async function askOnce(auth: Extract<GithubAuth, { kind: 'app' }>, ask: Pick<Ask, 'route' | 'parameters'>) {
+  find(repository: RepositoryName): Promise<Installation> {
+    return remembered(this.#found, keyOf(repository), () => this.#look(repository));
+  }
+
+  /** Valid for several minutes at least. */
+  async token(installation: Installation, repository: RepositoryName): Promise<string> {
+    const { id } = installation;
+    const ask = () => remembered(this.#tokens, id, () => this.#mint(installation, repository));
+    const known = await ask();
+    if (known.expiresAt - this.#options.now() > RENEW_MS) return known.token;
+    this.#tokens.delete(id);
+    return (await ask()).token;
+  }
+
+  /** Called after GitHub refused the token. */
+  async dropToken({ id }: Installation, token: string): Promise<void> {
+    const known = await this.#tokens.get(id)?.catch(() => undefined);
+    if (known?.token === token) this.#tokens.delete(id);
+    const { credentials } = this.#options;
+    const auth = credentials.current();
+    if (auth.kind === 'token' && auth.token === token) await credentials.refresh(auth);
+  }
+
+  forget(owner: string, name?: string): void {
+    forgetNames(this.#found, owner, name);
+  }
+
+  /** Sends the request as the App itself, not as an installation. */
+  async askAsApp(ask: Pick<Ask, 'route' | 'parameters'>): Promise<Received> {
+    const auth = this.#options.credentials.current();
+    if (auth.kind !== 'app')
+      throw new Fault('MISCONFIGURED', `There is no GitHub App for ${this.#options.host}, only a token.`);
+    const received = await this.#askOnce(auth, ask);
+    if (received.kind !== 'answer' || !isRefused(received.status, messageIn(received.data))) return received;
+    if (!(await this.#options.credentials.refresh(auth))) throw refusedCredentials('app', messageIn(received.data));
+    const fresh = this.#options.credentials.current();
+    return fresh.kind === 'app' ? this.#askOnce(fresh, ask) : received;
+  }
+
+  #appOctokit(auth: Extract<GithubAuth, { kind: 'app' }>): Octokit {
+    if (this.#app?.auth === auth) return this.#app.octokit;
+    const { appId, privateKey } = auth;
+    this.#app = {
+      auth,
+      octokit: new Octokit({
+        ...this.#options.octokitOptions,
+        authStrategy: createAppAuth,
+        auth: { appId, privateKey },
+      }),
+    };
+    return this.#app.octokit;
+  }
+
+  async #askOnce(auth: Extract<GithubAuth, { kind: 'app' }>, ask: Pick<Ask, 'route' | 'parameters'>) {
     const asked = { ...ask, headers: {}, urgency: 'land', resource: 'core', isAct: false } as const;
     try {
-      return await exchange(line(appOctokit(auth), 'app'), asked);
+      return await exchange(this.#options.line(this.#appOctokit(auth), 'app'), asked);
     } catch (error) {
       if (error instanceof Fault) throw error;
       // The parser's error may quote the key, so it is not passed on.
@@ -82,33 +118,24 @@ export function createInstallations(options: InstallationsOptions): Installation
     }
   }
 
-  async function askAsApp(ask: Pick<Ask, 'route' | 'parameters'>): Promise<Received> {
-    const auth = credentials.current();
-    if (auth.kind !== 'app') throw new Fault('MISCONFIGURED', `There is no GitHub App for ${host}, only a token.`);
-    const received = await askOnce(auth, ask);
-    if (received.kind !== 'answer' || !isRefused(received.status, messageIn(received.data))) return received;
-    if (!(await credentials.refresh(auth))) throw refusedCredentials('app', messageIn(received.data));
-    const fresh = credentials.current();
-    return fresh.kind === 'app' ? askOnce(fresh, ask) : received;
-  }
-
-  async function look(repository: RepositoryName): Promise<Installation> {
-    if (credentials.current().kind === 'token') return findUser(repository);
+  async #look(repository: RepositoryName): Promise<Installation> {
+    if (this.#options.credentials.current().kind === 'token') return this.#findUser(repository);
     const { owner, name } = repository;
-    const received = await askAsApp({
+    const received = await this.askAsApp({
       route: 'GET /repos/{owner}/{repo}/installation',
       parameters: { owner, repo: name },
     });
     if (received.kind === 'answer' && received.status === 404) throw notInstalled(repository);
-    const data = dataOf(received, repository, 'app') as InstallationData;
-    if (typeof data.id !== 'number' || typeof data.app_slug !== 'string') throw lostAnswer(host, UNREADABLE);
+    const data = this.#dataOf(received, repository, 'app') as InstallationData;
+    if (typeof data.id !== 'number' || typeof data.app_slug !== 'string')
+      throw lostAnswer(this.#options.host, UNREADABLE);
     if (data.suspended_at !== null && data.suspended_at !== undefined) throw suspended(repository);
     return { id: data.id, isApp: true, login: data.app_slug, permissions: data.permissions ?? {} };
   }
 
-  async function findUser(repository: RepositoryName): Promise<Installation> {
-    const token = await mint(TOKEN, repository);
-    const received = await exchange(line(new Octokit(octokitOptions), 0), {
+  async #findUser(repository: RepositoryName): Promise<Installation> {
+    const token = await this.#mint(TOKEN, repository);
+    const received = await exchange(this.#options.line(new Octokit(this.#options.octokitOptions), 0), {
       route: 'GET /user',
       parameters: {},
       headers: { authorization: `token ${token.token}` },
@@ -117,66 +144,42 @@ export function createInstallations(options: InstallationsOptions): Installation
       isAct: false,
     });
     if (received.kind === 'answer' && received.status === 401) {
-      if (await credentials.refresh({ kind: 'token', token: token.token })) return look(repository);
+      if (await this.#options.credentials.refresh({ kind: 'token', token: token.token })) return this.#look(repository);
       throw refusedCredentials('token', messageIn(received.data));
     }
-    const { login } = dataOf(received, repository, 'token') as { login: string };
-    if (typeof login !== 'string') throw lostAnswer(host, UNREADABLE);
+    const { login } = this.#dataOf(received, repository, 'token') as { login: string };
+    if (typeof login !== 'string') throw lostAnswer(this.#options.host, UNREADABLE);
     return { ...TOKEN, login };
   }
 
-  async function mint({ id }: Installation, repository: RepositoryName): Promise<Token> {
-    const auth = credentials.current();
+  async #mint({ id }: Installation, repository: RepositoryName): Promise<Token> {
+    const auth = this.#options.credentials.current();
     if (auth.kind === 'token') return { token: auth.token, expiresAt: Number.POSITIVE_INFINITY };
     // Not requested through the auth package: it shares pending answers among all hosts whose installation ids are
     // equal.
-    const received = await askAsApp({
+    const received = await this.askAsApp({
       route: 'POST /app/installations/{installation_id}/access_tokens',
       parameters: { installation_id: id },
     });
     if (received.kind === 'answer' && received.status === 404) throw notInstalled(repository);
-    const data = dataOf(received, repository, 'app') as { token: string; expires_at: string };
-    if (typeof data.token !== 'string') throw lostAnswer(host, UNREADABLE);
+    const data = this.#dataOf(received, repository, 'app') as { token: string; expires_at: string };
+    if (typeof data.token !== 'string') throw lostAnswer(this.#options.host, UNREADABLE);
     return { token: data.token, expiresAt: Date.parse(data.expires_at) };
   }
 
-  function dataOf(received: Received, repository: RepositoryName, kind: GithubAuth['kind']): unknown {
-    if (received.kind === 'lost') throw lostAnswer(host, received.detail);
+  #dataOf(received: Received, repository: RepositoryName, kind: GithubAuth['kind']): unknown {
+    if (received.kind === 'lost') throw lostAnswer(this.#options.host, received.detail);
     if (received.status < 300) return received.data;
     throw refusedAnswer(repository, kind, { ...received, message: messageIn(received.data) });
   }
+}
 
-  function forget(owner: string, name?: string): void {
-    const prefix = `${owner}/${name ?? ''}`.toLowerCase();
-    for (const key of found.keys()) {
-      if (name === undefined ? key.startsWith(prefix) : key === prefix) found.delete(key);
-    }
+/** Deletes a repository, or all of an owner, from a map by `owner/name`. */
+export function forgetNames(known: Map<string, unknown>, owner: string, name?: string): void {
+  const prefix = `${owner}/${name ?? ''}`.toLowerCase();
+  for (const key of known.keys()) {
+    if (name === undefined ? key.startsWith(prefix) : key === prefix) known.delete(key);
   }
-
-  return {
-    find(repository) {
-      const key = keyOf(repository);
-      return remembered(found, key, () => look(repository));
-    },
-
-    async token(installation, repository) {
-      const { id } = installation;
-      const known = await remembered(tokens, id, () => mint(installation, repository));
-      if (known.expiresAt - now() > RENEW_MS) return known.token;
-      tokens.delete(id);
-      return (await remembered(tokens, id, () => mint(installation, repository))).token;
-    },
-
-    async dropToken({ id }, token) {
-      const known = await tokens.get(id)?.catch(() => undefined);
-      if (known?.token === token) tokens.delete(id);
-      const auth = credentials.current();
-      if (auth.kind === 'token' && auth.token === token) await credentials.refresh(auth);
-    },
-
-    forget,
-    askAsApp,
-  };
 }
 
 /** GitHub answers 404 to an App id that it does not know. */

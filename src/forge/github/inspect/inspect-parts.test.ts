@@ -79,7 +79,7 @@ describe('workflows', () => {
     });
   }
 
-  it('that nobody can read are passed over', () => {
+  it('workflows that cannot be parsed are passed over', () => {
     for (const text of ['', '- a', 'on: [', 'a: &a [*a]', '7']) {
       const workflow = parseWorkflow('x.yml', text);
       assert.equal(workflow?.jobs.length ?? 0, 0, text);
@@ -146,7 +146,7 @@ describe('the rules of a target', () => {
     assert.deepEqual(codes(rules()), ['ok TARGET_GUARDED']);
   });
 
-  it('are told where others can go around the queue, or nobody can land [G155] [G69]', () => {
+  it('rules are reported when others can go around the queue, or no one can land [G155] [G69]', () => {
     assert.deepEqual(codes(rules({ rules: [] })), ['warning TARGET_OPEN']);
     assert.deepEqual(codes(rules({}, [{ id: 1, name: 'guard', current_user_can_bypass: 'never' }])), [
       'error LANDING_RESTRICTED',

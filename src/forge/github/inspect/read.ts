@@ -8,23 +8,7 @@ import { parseWorkflow, type Workflow } from './workflow.ts';
 const MAX_WORKFLOWS = 30;
 const MAX_RULESETS = 20;
 const MAX_FILE = 256 * 1024;
-
-/** The reads of an inspection. Data that is missing or forbidden is answered as absent. */
-export interface GithubReader {
-  readRepository(): Promise<(Methods & { readonly archived?: boolean }) | undefined>;
-  hasBranch(branch: string): Promise<boolean>;
-  readProtection(branch: string): Promise<Protection | undefined>;
-  /** The branch need not exist. */
-  readRules(branch: string): Promise<readonly Rule[]>;
-  readRulesets(rules: readonly Rule[]): Promise<ReadonlyMap<number, Ruleset>>;
-  /** Answers the first path that exists. */
-  readFile(
-    paths: readonly string[],
-    branch: string,
-  ): Promise<{ readonly path: string; readonly text: string } | undefined>;
-  readWorkflows(branch: string): Promise<readonly Workflow[]>;
-  readSeenChecks(branch: string): Promise<readonly SeenCheck[]>;
-}
+const CONTENTS = 'GET /repos/{owner}/{repo}/contents/{path}';
 
 interface ContentFile {
   readonly type?: string;
@@ -39,55 +23,77 @@ interface CheckRunRecord {
   readonly app?: { readonly slug?: string; readonly id?: number } | null;
 }
 
-export function readerOf(client: GithubClient, repository: ForgeRepository): GithubReader {
-  async function find<Data>(
-    route: string,
-    parameters: Readonly<Record<string, unknown>> = {},
-  ): Promise<Data | undefined> {
-    const accept = [403, 404, 409, 422];
-    const { status, data } = await client.request<Data>({ repository, route, parameters, urgency: 'page', accept });
-    return accept.includes(status) ? undefined : data;
+/** The reads of an inspection. Data that is missing or forbidden is answered as absent. */
+export class GithubReader {
+  readonly #client: GithubClient;
+  readonly #repository: ForgeRepository;
+
+  constructor(client: GithubClient, repository: ForgeRepository) {
+    this.#client = client;
+    this.#repository = repository;
   }
 
-  async function readText(path: string, ref: string): Promise<string | undefined> {
-    const file = await find<ContentFile>('GET /repos/{owner}/{repo}/contents/{path}', { path, ref });
-    if (file?.type !== 'file' || file.encoding !== 'base64' || (file.size ?? 0) > MAX_FILE) return undefined;
-    return Buffer.from(file.content ?? '', 'base64').toString('utf8');
+  readRepository(): Promise<(Methods & { readonly archived?: boolean }) | undefined> {
+    return this.#find('GET /repos/{owner}/{repo}');
   }
 
-  async function readFile(paths: readonly string[], branch: string) {
+  async hasBranch(branch: string): Promise<boolean> {
+    return (await this.#find('GET /repos/{owner}/{repo}/branches/{branch}', { branch })) !== undefined;
+  }
+
+  readProtection(branch: string): Promise<Protection | undefined> {
+    return this.#find('GET /repos/{owner}/{repo}/branches/{branch}/protection', { branch });
+  }
+
+  /** The branch need not exist. */
+  async readRules(branch: string): Promise<readonly Rule[]> {
+    const parameters = { branch, per_page: 100 };
+    return (await this.#find<readonly Rule[]>('GET /repos/{owner}/{repo}/rules/branches/{branch}', parameters)) ?? [];
+  }
+
+  async readRulesets(rules: readonly Rule[]): Promise<ReadonlyMap<number, Ruleset>> {
+    const ids = [...new Set(rules.map(({ ruleset_id }) => ruleset_id).filter((id) => id !== undefined))];
+    const found = new Map<number, Ruleset>();
+    for (const ruleset_id of ids.slice(0, MAX_RULESETS)) {
+      const ruleset = await this.#find<Ruleset>('GET /repos/{owner}/{repo}/rulesets/{ruleset_id}', { ruleset_id });
+      if (ruleset !== undefined) found.set(ruleset_id, ruleset);
+    }
+    return found;
+  }
+
+  /** Answers the first path that exists. */
+  async readFile(paths: readonly string[], branch: string) {
     for (const path of paths) {
-      const text = await readText(path, branch);
+      const text = await this.#readText(path, branch);
       if (text !== undefined) return { path, text };
     }
     return undefined;
   }
 
-  async function readWorkflows(branch: string): Promise<readonly Workflow[]> {
-    const parameters = { path: '.github/workflows', ref: branch };
-    const listed = await find<readonly ContentFile[]>('GET /repos/{owner}/{repo}/contents/{path}', parameters);
+  async readWorkflows(branch: string): Promise<readonly Workflow[]> {
+    const listed = await this.#find<readonly ContentFile[]>(CONTENTS, { path: '.github/workflows', ref: branch });
     const paths = (Array.isArray(listed) ? (listed as readonly ContentFile[]) : [])
       .map(({ path }) => path ?? '')
       .filter((path) => /\.ya?ml$/.test(path))
       .slice(0, MAX_WORKFLOWS);
     const workflows: Workflow[] = [];
     for (const path of paths) {
-      const text = await readText(path, branch);
+      const text = await this.#readText(path, branch);
       const workflow = text === undefined ? undefined : parseWorkflow(path, text);
       if (workflow !== undefined) workflows.push(workflow);
     }
     return workflows;
   }
 
-  async function readSeenChecks(ref: string): Promise<readonly SeenCheck[]> {
-    const parameters = { ref, per_page: 100 };
-    const runs = await find<{ readonly check_runs?: readonly CheckRunRecord[] }>(
+  async readSeenChecks(ref: string): Promise<readonly SeenCheck[]> {
+    const at = { ref, per_page: 100 };
+    const runs = await this.#find<{ readonly check_runs?: readonly CheckRunRecord[] }>(
       'GET /repos/{owner}/{repo}/commits/{ref}/check-runs',
-      parameters,
+      at,
     );
-    const combined = await find<{ readonly statuses?: readonly { readonly context: string }[] }>(
+    const combined = await this.#find<{ readonly statuses?: readonly { readonly context: string }[] }>(
       'GET /repos/{owner}/{repo}/commits/{ref}/status',
-      parameters,
+      at,
     );
     return [
       ...(runs?.check_runs ?? []).map(({ name, app }) => ({
@@ -99,26 +105,16 @@ export function readerOf(client: GithubClient, repository: ForgeRepository): Git
     ];
   }
 
-  async function readRulesets(rules: readonly Rule[]): Promise<ReadonlyMap<number, Ruleset>> {
-    const ids = [...new Set(rules.map(({ ruleset_id }) => ruleset_id).filter((id) => id !== undefined))];
-    const found = new Map<number, Ruleset>();
-    for (const ruleset_id of ids.slice(0, MAX_RULESETS)) {
-      const ruleset = await find<Ruleset>('GET /repos/{owner}/{repo}/rulesets/{ruleset_id}', { ruleset_id });
-      if (ruleset !== undefined) found.set(ruleset_id, ruleset);
-    }
-    return found;
+  async #find<Data>(route: string, parameters: Readonly<Record<string, unknown>> = {}): Promise<Data | undefined> {
+    const accept = [403, 404, 409, 422];
+    const call = { repository: this.#repository, route, parameters, urgency: 'page', accept } as const;
+    const { status, data } = await this.#client.request<Data>(call);
+    return accept.includes(status) ? undefined : data;
   }
 
-  return {
-    readRepository: () => find('GET /repos/{owner}/{repo}'),
-    hasBranch: async (branch) => (await find('GET /repos/{owner}/{repo}/branches/{branch}', { branch })) !== undefined,
-    readProtection: (branch) => find('GET /repos/{owner}/{repo}/branches/{branch}/protection', { branch }),
-    readRules: async (branch) =>
-      (await find<readonly Rule[]>('GET /repos/{owner}/{repo}/rules/branches/{branch}', { branch, per_page: 100 })) ??
-      [],
-    readRulesets,
-    readFile,
-    readWorkflows,
-    readSeenChecks,
-  };
+  async #readText(path: string, ref: string): Promise<string | undefined> {
+    const file = await this.#find<ContentFile>(CONTENTS, { path, ref });
+    if (file?.type !== 'file' || file.encoding !== 'base64' || (file.size ?? 0) > MAX_FILE) return undefined;
+    return Buffer.from(file.content ?? '', 'base64').toString('utf8');
+  }
 }

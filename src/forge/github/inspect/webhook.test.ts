@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { systemClock } from '../../../lib/clock.ts';
 import { EVENTS } from '../api/app-needs.ts';
-import { createGithubClient } from '../api/client.ts';
+import { GithubClient } from '../api/client.ts';
 import { githubConnection } from '../api/connection.ts';
 import { inspectWebhook } from './webhook.ts';
 
@@ -48,7 +48,7 @@ async function look(deliveries: unknown, options: { events?: readonly string[]; 
     ...(secret === '' ? {} : { webhookSecret: secret }),
   } as const;
   const connection = githubConnection({ host: 'github.test', auth, apiUrl, webUrl: apiUrl });
-  const client = createGithubClient({ connection, clock: systemClock, log, paceMs: 0 });
+  const client = new GithubClient({ connection, clock: systemClock, log, paceMs: 0 });
   try {
     return await inspectWebhook(client);
   } finally {
@@ -97,7 +97,7 @@ describe('deliveries', () => {
     );
   });
 
-  it('that nobody can read say nothing [G96]', async () => {
+  it('unreadable deliveries give no finding [G96]', async () => {
     assert.deepEqual(await look({ message: 'odd' }), []);
     assert.equal((await look([null, {}]))[0]?.code, 'WEBHOOK_FAILING');
   });

@@ -3,8 +3,7 @@ import { findInstallation, issueInstallationToken } from '../auth.ts';
 import type { Ask, Params, Route } from '../exchange.ts';
 import type { App, Installation } from '../model.ts';
 import { notFound, Refused } from '../refused.ts';
-import { timeView } from '../views/time.ts';
-import { appView, installationView, publicUserView } from '../views/user-view.ts';
+import { appView, installationView, timeView, userView } from '../views/account-view.ts';
 import type { DeliveryRecord, Webhooks } from '../webhooks.ts';
 import { created, findNamed, numberIn, ok, route, sizeOf } from './call.ts';
 
@@ -33,7 +32,7 @@ function appOf({ caller }: Ask): App {
 function getApp(ask: Ask) {
   const app = appOf(ask);
   const installations = [...ask.world.installations.values()].filter((installation) => installation.app === app);
-  return ok({ ...appView(ask.world, app), installations_count: installations.length });
+  return ok({ ...appView(app), installations_count: installations.length });
 }
 
 function hookConfig({ hook }: App) {
@@ -49,7 +48,7 @@ function getInstallation(ask: Ask, params: Params) {
   const app = appOf(ask);
   const installation = findInstallation(ask.world, app, findNamed(ask, params));
   if (installation === undefined) throw notFound();
-  return ok(installationView(ask.world, installation));
+  return ok(installationView(installation));
 }
 
 /** Sluice asks for tokens with all permissions. A narrowed token would look like a complete one here. */
@@ -76,17 +75,17 @@ function convertManifest({ world }: Ask, { code = '' }: Params) {
   const { app, privateKey } = manifest;
   app.hook.secret ??= randomBytes(20).toString('hex');
   return created({
-    ...appView(world, app),
+    ...appView(app),
     client_secret: app.clientSecret,
     webhook_secret: app.hook.secret,
     pem: privateKey,
   });
 }
 
-function getUser({ world, caller }: Ask) {
+function getUser({ caller }: Ask) {
   if (caller.kind === 'nobody') throw new Refused(401, 'Requires authentication');
   if (caller.kind !== 'user') throw new Refused(403, 'Resource not accessible by integration');
-  return ok(publicUserView(world, caller.user));
+  return ok(userView(caller.user));
 }
 
 /** The deliveries that were sent to the app, newest first. */
@@ -142,14 +141,12 @@ function deliveryView(delivery: DeliveryRecord) {
     guid: id,
     delivered_at: timeView(at),
     redelivery: isAgain,
-    duration: 0.01,
     status: wordsOf(status),
     status_code: typeof status === 'number' ? status : 0,
     event,
     action: action ?? null,
     installation_id: idOf(payload['installation']),
     repository_id: idOf(payload['repository']),
-    throttled_at: null,
   };
 }
 

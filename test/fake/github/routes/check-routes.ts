@@ -2,10 +2,10 @@ import { findCommit } from '../../hosted/git.ts';
 import { authorize } from '../auth.ts';
 import { addStatus, type CheckFields, checksOf, createCheck, ensureSuite, latestOf, updateCheck } from '../checks.ts';
 import type { Ask, Route } from '../exchange.ts';
-import type { App, CheckRun, CommitStatus, Repository, WorkflowRun } from '../model.ts';
+import type { App, CheckRun, CommitStatus, Repository } from '../model.ts';
 import { invalid, Refused } from '../refused.ts';
-import { checkView, combinedStatusView, fullStatusView } from '../views/check-view.ts';
-import { workflowRunView } from '../views/workflow-run-view.ts';
+import { userView } from '../views/account-view.ts';
+import { checkView, combinedStatusView, statusView, workflowRunView } from '../views/check-view.ts';
 import { cancelRun } from '../workflow-runs.ts';
 import { appOf } from '../world.ts';
 import { type Body, type Call, created, inRepository, need, ok, pageOf, requiredText, textOf } from './call.ts';
@@ -125,29 +125,24 @@ async function createStatus(call: Call) {
     targetUrl: textOf(body, 'target_url'),
     app: appOf(ask.caller),
   });
-  return created(fullStatusView(world, repository, status));
+  return created({ ...statusView(status), creator: userView(status.creator) });
 }
 
 async function combinedStatus(call: Call) {
-  const { repository, world, ask } = call;
-  const whole = combinedStatusView(world, repository, await shaOf(repository, call.text('ref')));
+  const { repository, ask } = call;
+  const whole = combinedStatusView(repository, await shaOf(repository, call.text('ref')));
   const { items, headers } = pageOf(ask, whole.statuses);
   return ok({ ...whole, statuses: items }, headers);
 }
 
-async function viewOf({ world, repository }: Call, run: WorkflowRun) {
-  return workflowRunView(world, repository, run, await findCommit(repository.gitDir, run.headSha));
-}
-
-async function listRuns(call: Call) {
+function listRuns(call: Call) {
   const sha = call.ask.query.get('head_sha');
   const found = call.repository.runs.filter(({ headSha }) => sha === null || headSha === sha).toReversed();
-  const views = await Promise.all(found.map((run) => viewOf(call, run)));
-  return call.count('workflow_runs', views, (view) => view);
+  return call.count('workflow_runs', found, (run) => workflowRunView(call.repository, run));
 }
 
-async function getRun(call: Call) {
-  return ok(await viewOf(call, call.pick(call.repository.runs, 'run_id')));
+function getRun(call: Call) {
+  return ok(workflowRunView(call.repository, call.pick(call.repository.runs, 'run_id')));
 }
 
 function cancel(call: Call) {

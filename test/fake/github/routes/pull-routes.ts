@@ -1,7 +1,6 @@
 import { authorize } from '../auth.ts';
 import { addComment, editComment, type FoundComment, getComment, react } from '../comments.ts';
 import type { Ask, Route } from '../exchange.ts';
-import { statOf } from '../known-commits.ts';
 import { addLabel, removeLabel } from '../labels.ts';
 import { mergePullRequest } from '../merge.ts';
 import { askMergeability } from '../mergeability.ts';
@@ -9,8 +8,13 @@ import type { Comment, MergeMethod, PullRequest, Reaction } from '../model.ts';
 import { closePullRequest } from '../pull-request-state.ts';
 import { openPullRequest } from '../pulls.ts';
 import { Refused } from '../refused.ts';
-import { commentView, reactionView } from '../views/comment-view.ts';
-import { fullPullRequestView, labelView, pullRequestView } from '../views/pull-request-view.ts';
+import {
+  commentView,
+  fullPullRequestView,
+  labelView,
+  pullRequestView,
+  reactionView,
+} from '../views/pull-request-view.ts';
 import { appOf, hasRole } from '../world.ts';
 import { actorOf, type Call, created, inRepository, need, numberIn, ok, requiredText, textOf } from './call.ts';
 
@@ -45,7 +49,7 @@ function listPulls(call: Call) {
     .filter((pr) => state === 'all' || pr.state === state)
     .filter((pr) => owner === undefined || (pr.headOwner.login === owner && pr.headRef === branch))
     .toSorted((a, b) => b.createdAt - a.createdAt || b.number - a.number);
-  return call.list(found, (pr) => pullRequestView(call.world, pr));
+  return call.list(found, pullRequestView);
 }
 
 async function createPull(call: Call) {
@@ -62,8 +66,7 @@ async function createPull(call: Call) {
 }
 
 async function fullView({ world, ask }: Call, pr: PullRequest) {
-  const merge = await askMergeability(world, pr);
-  return fullPullRequestView(world, pr, { merge, stat: await statOf(pr), viewer: ask.caller });
+  return fullPullRequestView(pr, await askMergeability(world, pr), ask.caller);
 }
 
 /** Sluice closes pull requests, and edits none. */
@@ -89,13 +92,11 @@ async function mergePull(call: Call) {
 }
 
 function listComments(call: Call) {
-  const { pr, world } = call;
-  return call.list(pr.comments, (comment) => commentView(world, pr, comment));
+  return call.list(call.pr.comments, commentView);
 }
 
 function createComment(call: Call) {
-  const comment = writeBelow(call.ask, call.pr, requiredText(call.body(), 'body'));
-  return created(commentView(call.world, call.pr, comment));
+  return created(commentView(writeBelow(call.ask, call.pr, requiredText(call.body(), 'body'))));
 }
 
 type Actor = Pick<Ask, 'world' | 'caller'>;
@@ -124,27 +125,27 @@ export function rewrite(by: Actor, found: FoundComment, body: string): void {
 function updateComment(call: Call) {
   const found = commentOf(call);
   rewrite(call.ask, found, requiredText(call.body(), 'body'));
-  return ok(commentView(call.world, found.pr, found.comment));
+  return ok(commentView(found.comment));
 }
 
 function createReaction(call: Call) {
   const content = requiredText(call.body(), 'content') as Reaction['content'];
   const { reaction, isNew } = react(call.world, commentOf(call).comment, call.actor, content);
-  const view = reactionView(call.world, reaction);
+  const view = reactionView(reaction);
   return isNew ? created(view) : ok(view);
 }
 
-function labelsOf({ world, repository }: Call, { labels }: PullRequest) {
-  return ok(labels.map((label) => labelView(world, repository, label)));
+function labelsOf({ labels }: PullRequest) {
+  return ok(labels.map(labelView));
 }
 
 function addLabels(call: Call) {
   const { pr, world, actor } = call;
   for (const name of call.body()['labels'] as readonly string[]) addLabel(world, pr, actor, name);
-  return labelsOf(call, pr);
+  return labelsOf(pr);
 }
 
 function dropLabel(call: Call) {
   removeLabel(call.world, call.pr, call.actor, call.text('name'));
-  return labelsOf(call, call.pr);
+  return labelsOf(call.pr);
 }

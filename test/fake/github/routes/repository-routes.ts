@@ -1,15 +1,14 @@
-import { findCommit, runGit } from '../../hosted/git.ts';
+import { runGit } from '../../hosted/git.ts';
 import type { Route } from '../exchange.ts';
 import type { Repository, Role } from '../model.ts';
-import { isProtected, protectionOf, requiredChecksOf, rulesetsOf } from '../protection.ts';
+import { isProtected, protectionOf, rulesetsOf } from '../protection.ts';
 import { pushBlock } from '../pushes.ts';
 import { branchHead, moveRefs, ZEROS } from '../refs.ts';
 import { invalid, notFound, Refused } from '../refused.ts';
-import { commitView } from '../views/commit-view.ts';
+import { userView } from '../views/account-view.ts';
 import { branchRuleView, protectionView, rulesetView } from '../views/protection-view.ts';
 import { repositoryView } from '../views/repository-view.ts';
-import { userView } from '../views/user-view.ts';
-import { fullNameOf, hasRole, inTurn, ROLES, roleOf } from '../world.ts';
+import { hasRole, inTurn, ROLES, roleOf } from '../world.ts';
 import { type Call, inRepository, METADATA, need, ok } from './call.ts';
 
 const CONTENTS = need('contents', 'read');
@@ -27,9 +26,9 @@ export const repositoryRoutes: readonly Route[] = [
   inRepository('DELETE /git/refs/{ref}', need('contents', 'write'), deleteRef),
 ];
 
-function getRepository({ ask: { caller }, world, repository }: Call) {
+function getRepository({ ask: { caller }, repository }: Call) {
   const permissions = caller.kind === 'user' ? { permissions: flagsOf(roleOf(repository, caller.user)) } : {};
-  return ok({ ...repositoryView(world, repository), network_count: 0, subscribers_count: 0, ...permissions });
+  return ok({ ...repositoryView(repository), ...permissions });
 }
 
 function flagsOf(role: Role) {
@@ -43,30 +42,12 @@ function flagsOf(role: Role) {
   };
 }
 
-async function getBranch(call: Call) {
-  const { repository, world } = call;
+function getBranch(call: Call) {
+  const { repository } = call;
   const name = call.text('branch');
   const sha = branchHead(repository, name);
-  const commit = sha === undefined ? undefined : await findCommit(repository.gitDir, sha);
-  if (commit === undefined) throw new Refused(404, 'Branch not found');
-  const checks = requiredChecksOf(repository, name);
-  const level = protectionOf(repository, name) === undefined ? 'everyone' : 'non_admins';
-  const self = `${world.url}/repos/${fullNameOf(repository)}/branches/${name}`;
-  return ok({
-    name,
-    commit: commitView(world, repository, commit),
-    protected: isProtected(repository, name),
-    protection: {
-      enabled: isProtected(repository, name),
-      required_status_checks: {
-        enforcement_level: checks.length === 0 ? 'off' : level,
-        contexts: checks.map(({ context }) => context),
-        checks: checks.map(({ context, appId }) => ({ context, app_id: appId ?? null })),
-      },
-    },
-    protection_url: `${self}/protection`,
-    _links: { self, html: `${world.url}/${fullNameOf(repository)}/tree/${name}` },
-  });
+  if (sha === undefined) throw new Refused(404, 'Branch not found');
+  return ok({ name, commit: { sha }, protected: isProtected(repository, name) });
 }
 
 function getProtection(call: Call) {
@@ -75,7 +56,7 @@ function getProtection(call: Call) {
   if (branchHead(repository, branch) === undefined) throw new Refused(404, 'Branch not found');
   const protection = protectionOf(repository, branch);
   if (protection === undefined) throw new Refused(404, 'Branch not protected');
-  return ok(protectionView(world, repository, branch, protection));
+  return ok(protectionView(world, protection));
 }
 
 function listRules(call: Call) {
@@ -87,8 +68,8 @@ function listRules(call: Call) {
 }
 
 function getRuleset(call: Call) {
-  const { repository, world, ask } = call;
-  return ok(rulesetView(world, repository, call.pick(repository.rulesets, 'ruleset_id'), ask.caller));
+  const { repository, ask } = call;
+  return ok(rulesetView(repository, call.pick(repository.rulesets, 'ruleset_id'), ask.caller));
 }
 
 /** GitHub's older field has four words, and the newer one all of them. */
@@ -108,7 +89,7 @@ function getPermission(call: Call) {
   const user = world.users.get(call.text('username').toLowerCase());
   if (user === undefined) throw notFound();
   const role = roleOf(repository, user);
-  const view = { ...userView(world, user), role_name: role, permissions: flagsOf(role) };
+  const view = { ...userView(user), role_name: role, permissions: flagsOf(role) };
   return ok({ permission: OLD[role], role_name: role, user: view });
 }
 
@@ -128,10 +109,10 @@ async function getContent(call: Call) {
   if (own === undefined) throw notFound();
   if (own.type === 'dir') {
     const entries = await listTree(repository, ref, `${path}/`);
-    return ok(entries.map((entry) => entryView(call, ref, entry)));
+    return ok(entries.map(entryView));
   }
   const { stdout } = await runGit(repository.gitDir, ['cat-file', 'blob', own.sha]);
-  return ok({ ...entryView(call, ref, own), encoding: 'base64', content: stdout.toString('base64') });
+  return ok({ ...entryView(own), encoding: 'base64', content: stdout.toString('base64') });
 }
 
 async function listTree({ gitDir }: Repository, ref: string, path: string): Promise<readonly TreeEntry[]> {
@@ -149,24 +130,11 @@ async function listTree({ gitDir }: Repository, ref: string, path: string): Prom
     });
 }
 
-function entryView({ world, repository }: Call, ref: string, { type, sha, size, path }: TreeEntry) {
-  const name = fullNameOf(repository);
-  const api = `${world.url}/repos/${name}`;
-  const self = `${api}/contents/${path}?ref=${ref}`;
-  const git = `${api}/git/${type === 'dir' ? 'trees' : 'blobs'}/${sha}`;
-  const html = `${world.url}/${name}/${type === 'dir' ? 'tree' : 'blob'}/${ref}/${path}`;
-  return {
-    type,
-    size,
-    name: path.split('/').at(-1) ?? path,
-    path,
-    sha,
-    url: self,
-    git_url: git,
-    html_url: html,
-    download_url: type === 'dir' ? null : `${world.url}/raw/${name}/${ref}/${path}`,
-    _links: { self, git, html },
-  };
+/** The description has alternatives here, in which nothing is completed. */
+function entryView({ type, sha, size, path }: TreeEntry) {
+  const links = { url: '', git_url: null, html_url: null, download_url: null };
+  const name = path.split('/').at(-1) ?? path;
+  return { type, size, name, path, sha, ...links, _links: { self: '', git: null, html: null } };
 }
 
 function deleteRef(call: Call) {
