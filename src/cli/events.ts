@@ -18,6 +18,7 @@ import {
 } from './core/arguments.ts';
 import { type Context, withContext } from './core/context.ts';
 import { CliError, EXIT, usageError } from './core/exit.ts';
+import type { BodyOf } from './core/operations.ts';
 import { formatRows } from './core/table.ts';
 import { clean, formatTime, paint, say, terminalWidth, write } from './core/terminal.ts';
 import { wrap } from './core/text-width.ts';
@@ -69,26 +70,31 @@ async function showEvents(context: Context, options: EventsOptions): Promise<voi
     ...present({ repo, targetBranch: branch, prNumber: pr, types: type && [...type] }),
     ...present({ after: since, before: until }),
   };
-  const newest = await context.call('listEvents', { ...asked, limit });
-  const events = [...newest.events].reverse();
   if (options.follow === undefined) {
-    context.show(newest, () => formatEvents(events));
-    return;
+    const newest = await context.call('listEvents', { ...asked, limit });
+    return context.show(newest, () => formatEvents(newest.events.toReversed()));
   }
-  print(context, events);
-  let cursor = events.at(-1)?.id ?? (await findEnd(context));
-  for (;;) {
+  const follow = followEvents(context, asked, limit);
+  for (;;) if ((await follow()) === 0) await delay(POLL_MS);
+}
+
+type Filters = Pick<BodyOf<'listEvents'>, 'repo' | 'targetBranch' | 'prNumber' | 'types' | 'after' | 'before'>;
+
+/** The first call prints the latest events, each other one those that came since. Answers how many came. */
+export function followEvents(context: Context, asked: Filters, limit: number): () => Promise<number> {
+  let cursor: string | undefined;
+  return async () => {
+    if (cursor === undefined) {
+      const { events } = await context.call('listEvents', { ...asked, limit });
+      print(context, events.toReversed());
+      cursor = (events[0] ?? (await context.call('listEvents', { limit: 1 })).events[0])?.id ?? '0';
+      return 0;
+    }
     const page = await context.call('listEvents', { ...asked, order: 'ASC', cursor, limit: 200 });
     print(context, page.events);
     cursor = page.nextCursor ?? cursor;
-    if (page.events.length === 0) await delay(POLL_MS);
-  }
-}
-
-/** The last event of all. */
-async function findEnd(context: Context): Promise<string> {
-  const { events } = await context.call('listEvents', { limit: 1 });
-  return events[0]?.id ?? '0';
+    return page.events.length;
+  };
 }
 
 /** One JSON document for each event, because the list has no end. */

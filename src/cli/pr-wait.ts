@@ -10,7 +10,6 @@ import { readAgain } from './core/poll.ts';
 import { clean, say } from './core/terminal.ts';
 import { cut } from './core/text-width.ts';
 import { formatEnd } from './format-entry.ts';
-import { ENDED } from './watch/snapshot.ts';
 
 export interface WaitOptions {
   /** In milliseconds. */
@@ -87,10 +86,10 @@ async function pollUntilEnd(
 
 function hasEnded(record: EntryRecord | undefined): boolean {
   if (record === undefined) return false;
-  const { state, prNumber } = record;
+  const { state, prNumber, isCurrentlySubmittedToQueue } = record;
   if (state === undefined)
     throw new CliError(EXIT.refused, `#${prNumber} is not in the queue. Submit it first: sluice pr submit ${prNumber}`);
-  return ENDED.has(state);
+  return !isCurrentlySubmittedToQueue;
 }
 
 function describe({ prNumber, state, explanation }: EntryRecord): string {
