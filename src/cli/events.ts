@@ -1,73 +1,59 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Command } from 'commander';
-import type { Static } from 'typebox';
-import type { listEvents } from '../contract/events.ts';
 import { chainDigest } from '../lib/digest-chain.ts';
 import { present } from '../lib/present.ts';
 import {
-  addExamples,
   collectNames,
   formatRepo,
   parseInstant,
   parseIntegerWithin,
   parsePrNumber,
   parseRepo,
-  type RepoRef,
 } from './core/arguments.ts';
-import { type Context, withContext } from './core/context.ts';
+import { type Given, type Row, row } from './core/command.ts';
+import type { Context } from './core/context.ts';
 import { CliError, EXIT, usageError } from './core/exit.ts';
-import type { BodyOf } from './core/operations.ts';
+import type { AnswerOf, BodyOf } from './core/operations.ts';
 import { formatRows } from './core/table.ts';
 import { clean, formatTime, paint, say, terminalWidth, write } from './core/terminal.ts';
 import { wrap } from './core/text-width.ts';
 
-type Page = Static<typeof listEvents.reply>;
-type Event = Page['events'][number];
-
-interface EventsOptions {
-  readonly repo?: RepoRef;
-  readonly branch?: string;
-  readonly pr?: number;
-  readonly type?: readonly string[];
-  readonly since?: string;
-  readonly until?: string;
-  readonly limit: number;
-  readonly follow?: true;
-}
+type Event = AnswerOf<'listEvents'>['events'][number];
 
 const POLL_MS = 1_000;
 
-export function defineEvents(command: Command): void {
-  command
-    .description('Show the latest events of the organization, the newest last.')
-    .option('-R, --repo <repo>', 'Only those of this repository, as host/owner/name.', parseRepo)
-    .option('-B, --branch <branch>', 'Only those of the queue for this branch. Needs -R.')
-    .option('--pr <number>', 'Only those of this pull request. Needs -R.', parsePrNumber)
-    .option(
-      '--type <types>',
-      'Only these types or families, such as pull_request.merged or queue.*; by commas, or repeated.',
-      collectNames,
-    )
-    .option('--since <when>', 'Only those since then: 2h, 3d, or an instant.', parseInstant('past'))
-    .option('--until <when>', 'Only those before then: 2h, 3d, or an instant.', parseInstant('past'))
-    .option('-n, --limit <n>', 'How many at most, up to 200.', parseIntegerWithin(1, 200), 50)
-    .option('-f, --follow', 'Go on with what happens.')
-    .action(withContext(showEvents));
-  addExamples(command, [
+const OPTIONS = {
+  '-R, --repo <repo>': ['Only those of this repository, as host/owner/name.', parseRepo],
+  '-B, --branch <branch>': 'Only those of the queue for this branch. Needs -R.',
+  '--pr <number>': ['Only those of this pull request. Needs -R.', parsePrNumber],
+  '--type <types>': [
+    'Only these types or families, such as pull_request.merged or queue.*; by commas, or repeated.',
+    collectNames,
+  ],
+  '--since <when>': ['Only those since then: 2h, 3d, or an instant.', parseInstant('past')],
+  '--until <when>': ['Only those before then: 2h, 3d, or an instant.', parseInstant('past')],
+  '-n, --limit <n>': { text: 'How many at most, up to 200.', parse: parseIntegerWithin(1, 200), initial: 50 },
+  '-f, --follow': 'Go on with what happens.',
+} as const;
+
+export const EVENTS = row({
+  text: 'Show the latest events of the organization, the newest last.',
+  takes: OPTIONS,
+  examples: [
     'sluice events',
     'sluice events -f --type "pull_request.*"',
     'sluice events -R github.com/acme/app --pr 7',
     'sluice events --type "token.*,queue.*" --since 7d --json',
-  ]);
-}
+  ],
+  run: showEvents,
+});
 
 // SPEC W47
-async function showEvents(context: Context, options: EventsOptions): Promise<void> {
-  const { repo, branch, pr, type, since, until, limit } = options;
+async function showEvents(context: Context, options: Given<typeof OPTIONS>): Promise<void> {
+  const { repo, branch, pr, type: types, since, until, limit } = options;
   const asked = {
-    ...present({ repo, targetBranch: branch, prNumber: pr, types: type && [...type] }),
+    ...present({ repo, targetBranch: branch, prNumber: pr, types }),
     ...present({ after: since, before: until }),
   };
   if (options.follow === undefined) {
@@ -133,30 +119,31 @@ function formatPlace({ repo, targetBranch }: Event): string {
   return targetBranch === undefined ? formatRepo(repo) : `${formatRepo(repo)} ${targetBranch}`;
 }
 
-export function defineAudit(audit: Command): void {
-  addExamples(audit, ['sluice audit verify', 'sluice audit export > audit.jsonl']);
-  const exported = audit
-    .command('export')
-    .description('Print all records of the audit, one JSON document a line, the oldest first.')
-    .action(
-      withContext(async (context) => {
-        for await (const record of readRecords(context)) write(`${JSON.stringify(record)}\n`);
-      }),
-    );
-  addExamples(exported, ['sluice audit export > audit.jsonl']);
-  const verify = audit
-    .command('verify')
-    .description('Check that no record of the audit was changed, removed or inserted, and name the first that was.')
-    .option('--file <file>', 'Check an exported file instead of the server.')
-    .option('--digest <digest>', 'A digest that was printed before: its record must still be there.')
-    .action(
-      withContext(async (context, options: { file?: string; digest?: string }) => {
-        const records = options.file === undefined ? readRecords(context) : readFile(options.file);
-        await verifyRecords(context, records, options.digest);
-      }),
-    );
-  addExamples(verify, ['sluice audit verify', 'sluice audit verify --file audit.jsonl']);
-}
+const exportAll = row({
+  name: 'export',
+  text: 'Print all records of the audit, one JSON document a line, the oldest first.',
+  examples: ['sluice audit export > audit.jsonl'],
+  run: async (context) => {
+    for await (const record of readRecords(context)) write(`${JSON.stringify(record)}\n`);
+  },
+});
+
+const verify = row({
+  name: 'verify',
+  text: 'Check that no record of the audit was changed, removed or inserted, and name the first that was.',
+  takes: {
+    '--file <file>': 'Check an exported file instead of the server.',
+    '--digest <digest>': 'A digest that was printed before: its record must still be there.',
+  },
+  examples: ['sluice audit verify', 'sluice audit verify --file audit.jsonl'],
+  run: (context, { file, digest }) =>
+    verifyRecords(context, file === undefined ? readRecords(context) : readFile(file), digest),
+});
+
+export const AUDIT: Row = {
+  examples: ['sluice audit verify', 'sluice audit export > audit.jsonl'],
+  rows: [exportAll, verify],
+};
 
 type Records = AsyncIterable<Event>;
 

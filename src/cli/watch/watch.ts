@@ -1,44 +1,35 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import { present } from '../../lib/present.ts';
-import { addExamples } from '../core/arguments.ts';
-import type { Context } from '../core/context.ts';
-import { addQueueArguments, type Place, withQueue } from '../core/place.ts';
+import { row } from '../core/command.ts';
+import { QUEUE } from '../core/place.ts';
 import { watchQueue } from './watch-queue.ts';
-
-interface Options {
-  readonly untilEmpty?: true;
-  readonly interval?: number;
-}
 
 /** The shell convention for an interrupted command. */
 const INTERRUPTED = 130;
 
-export function defineWatch(command: Command): void {
-  addQueueArguments(command)
-    .description(
-      'Watch a queue live: what is under test, what waits and why, what left. In a pipe or a file: a line for each event.',
-    )
-    .option('--until-empty', 'End when no pull request is in the queue any more.')
-    .option(
-      '--interval <seconds>',
+// SPEC W9
+export const WATCH = row({
+  on: QUEUE,
+  text: 'Watch a queue live: what is under test, what waits and why, what left. In a pipe or a file: a line for each event.',
+  takes: {
+    '--until-empty': 'End when no pull request is in the queue any more.',
+    '--interval <seconds>': [
       'Ask the server this often. Default: twice a second, less often while nothing moves.',
       parseSeconds,
-    )
-    .action(withQueue(watch));
-  addExamples(command, [
+    ],
+  },
+  examples: [
     'sluice watch',
     'sluice watch local/acme/app',
     'sluice watch local/acme/app main --until-empty',
     'sluice watch local/acme/app main --json --interval 5',
-  ]);
-}
-
-// SPEC W9
-async function watch(context: Context, place: Place, { interval, untilEmpty }: Options): Promise<void> {
-  const intervalMs = interval === undefined ? undefined : interval * 1000;
-  const { ended } = watchQueue(context, place, { ...present({ untilEmpty }), intervalMs });
-  if ((await ended) === 'stopped') process.exitCode = INTERRUPTED;
-}
+  ],
+  run: async (context, { interval, untilEmpty, ...place }) => {
+    const intervalMs = interval === undefined ? undefined : interval * 1000;
+    const { ended } = watchQueue(context, place, { ...present({ untilEmpty }), intervalMs });
+    if ((await ended) === 'stopped') process.exitCode = INTERRUPTED;
+  },
+});
 
 function parseSeconds(text: string): number {
   const seconds = Number(text);
