@@ -1,8 +1,8 @@
 import type { Context } from '../core/context.ts';
+import { followEvents } from '../core/event-lines.ts';
 import type { Place } from '../core/place.ts';
 import { clean, say, write } from '../core/terminal.ts';
 import { shownWidth } from '../core/text-width.ts';
-import { followEvents } from '../events.ts';
 import { renderFrame } from './frame.ts';
 import { type Reading, readQueue, readSnapshot, type WatchedQueue } from './read-queue.ts';
 
