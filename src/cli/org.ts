@@ -1,7 +1,7 @@
 import { parseIntegerWithin } from './core/arguments.ts';
-import { ask, type Row } from './core/command.ts';
+import { commandFor, type Row } from './core/command.ts';
 
-const set = ask('updateOrganization', {
+const set = commandFor('updateOrganization', {
   name: 'set',
   text: 'Change the organization of the token, or show it.',
   takes: {
@@ -14,7 +14,7 @@ const set = ask('updateOrganization', {
   show: ({ slug, tokenDays }) => `${slug}: tokens of people last ${tokenDays} days at most.`,
 });
 
-const add = ask('createOrganization', {
+const add = commandFor('createOrganization', {
   name: 'add',
   text: 'Create an organization. Its first admin token goes to standard output, and is never shown again.',
   takes: { '<slug>': 'Its name in addresses: lower-case letters, digits and inner hyphens.' },

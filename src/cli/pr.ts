@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { present } from '../lib/present.ts';
 import { AT_TEXT, formatRepo, parseInstant, parseIntegerWithin } from './core/arguments.ts';
-import { ask, choice, type Row, row } from './core/command.ts';
+import { choice, commandFor, type Row, row } from './core/command.ts';
 import { confirm } from './core/confirm.ts';
 import type { Context } from './core/context.ts';
 import type { CliError } from './core/exit.ts';
@@ -87,7 +87,7 @@ async function sayBefore(
 
 const actExamples = (name: string) => [`sluice pr ${name} 7`, `sluice pr ${name} local/acme/app main 7`];
 
-const cancel = ask('cancelPullRequest', {
+const cancel = commandFor('cancelPullRequest', {
   name: 'cancel',
   on: ENTRY,
   text: 'Remove a pull request from the queue.',
@@ -95,7 +95,7 @@ const cancel = ask('cancelPullRequest', {
   show: formatOutcome,
 });
 
-const restart = ask('restartTestsOnPullRequest', {
+const restart = commandFor('restartTestsOnPullRequest', {
   name: 'restart',
   on: ENTRY,
   text: 'Test a pull request in the queue again.',
@@ -133,7 +133,7 @@ const status = row({
 
 type State = AnswerOf<'listPullRequests'>['pullRequests'][number]['state'];
 
-const list = ask(
+const list = commandFor(
   'listPullRequests',
   {
     name: 'list',

@@ -1,6 +1,6 @@
 import { present } from '../lib/present.ts';
 import { AT_TEXT, formatRepo, parseInstant, parseRepo, REPO_TEXT, type RepoRef } from './core/arguments.ts';
-import { ask, type Row, row } from './core/command.ts';
+import { commandFor, type Row, row } from './core/command.ts';
 import type { Context } from './core/context.ts';
 import { CliError, usageError } from './core/exit.ts';
 import { readForetold, tellForecast } from './core/forecast.ts';
@@ -93,7 +93,7 @@ const show = row({
   },
 });
 
-const update = ask(
+const update = commandFor(
   'updateQueue',
   {
     name: 'update',
@@ -139,7 +139,7 @@ interface Steering {
 
 /** A command that changes the state of a queue. */
 function steer(name: string, { state, text, examples = [] }: Steering): Row {
-  return ask(
+  return commandFor(
     'updateQueue',
     {
       ...{ name, on: QUEUE, text },
@@ -153,7 +153,7 @@ function steer(name: string, { state, text, examples = [] }: Steering): Row {
 }
 
 // SPEC K29
-const advise = ask('adviseQueue', {
+const advise = commandFor('adviseQueue', {
   name: 'advise',
   on: QUEUE,
   text: 'Replay the history of a queue with its settings and with ADAPTIVE, and compare.',
@@ -163,7 +163,7 @@ const advise = ask('adviseQueue', {
   show: formatAdvice,
 });
 
-const remove = ask('deleteQueue', {
+const remove = commandFor('deleteQueue', {
   name: 'delete',
   on: QUEUE,
   text: 'Delete an empty queue.',
@@ -171,7 +171,7 @@ const remove = ask('deleteQueue', {
   show: (_reply, { repo, targetBranch }) => `The queue ${formatRepo(repo)} ${targetBranch} is deleted.`,
 });
 
-const list = ask('listQueues', {
+const list = commandFor('listQueues', {
   name: 'list',
   text: 'List the queues and how many pull requests are in each state.',
   takes: { '[repo]': [REPO_TEXT, parseRepo] },

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import { present } from '../lib/present.ts';
 import { collect, formatRepo, parseIntegerWithin, parseRepo, REPO_TEXT, type RepoRef } from './core/arguments.ts';
-import { ask, type Given, type Row, row } from './core/command.ts';
+import { commandFor, type Given, type Row, row } from './core/command.ts';
 import { confirm } from './core/confirm.ts';
 import type { Context } from './core/context.ts';
 import { CliError, usageError } from './core/exit.ts';
@@ -81,7 +81,7 @@ async function findWhetherQueued(context: Context, repo: RepoRef): Promise<boole
   }
 }
 
-const list = ask('listRepositories', {
+const list = commandFor('listRepositories', {
   name: 'list',
   text: 'List the repositories.',
   examples: ['sluice repo list', 'sluice repo list --json'],
@@ -97,7 +97,7 @@ const list = ask('listRepositories', {
         ]),
 });
 
-const remove = ask('removeRepository', {
+const remove = commandFor('removeRepository', {
   name: 'remove',
   text: 'Forget a repository, its tests and their history. Its queues must be deleted first.',
   takes: { '<repo>': [REPO_TEXT, parseRepo] },

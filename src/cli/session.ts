@@ -1,8 +1,8 @@
-import { ask, type Row } from './core/command.ts';
+import { commandFor, type Row } from './core/command.ts';
 import { formatRows } from './core/table.ts';
 import { formatTime } from './core/terminal.ts';
 
-const list = ask('listSessions', {
+const list = commandFor('listSessions', {
   name: 'list',
   text: 'List the people who are signed in to the dashboard.',
   examples: ['sluice session list', 'sluice session list --json'],
@@ -15,7 +15,7 @@ const list = ask('listSessions', {
     ]),
 });
 
-const revoke = ask('revokeSession', {
+const revoke = commandFor('revokeSession', {
   name: 'revoke',
   text: 'End the session of a person at once, and the tokens that the person made for themselves.',
   takes: { '<id>': 'The id of the session, as `sluice session list` shows it.' },

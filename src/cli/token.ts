@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { present } from '../lib/present.ts';
 import { collectNames, collectRepos, formatRepo, parseInstant } from './core/arguments.ts';
-import { ask, type Row } from './core/command.ts';
+import { commandFor, type Row } from './core/command.ts';
 import { confirm } from './core/confirm.ts';
 import type { Context } from './core/context.ts';
 import { type AnswerOf, type BodyOf, CHOICES } from './core/operations.ts';
@@ -17,7 +17,7 @@ function collectScopes(text: string, before: readonly string[] | undefined): Sco
   return names as Scopes;
 }
 
-const create = ask(
+const create = commandFor(
   'createApiToken',
   {
     name: 'create',
@@ -54,14 +54,14 @@ const create = ask(
   }),
 );
 
-const list = ask('listApiTokens', {
+const list = commandFor('listApiTokens', {
   name: 'list',
   text: 'List the tokens, without their secrets.',
   examples: ['sluice token list', 'sluice token list --json'],
   show: ({ tokens }) => formatTokens(tokens),
 });
 
-const revoke = ask(
+const revoke = commandFor(
   'revokeApiToken',
   {
     name: 'revoke',

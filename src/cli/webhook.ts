@@ -1,6 +1,6 @@
 import { present } from '../lib/present.ts';
 import { collectNames, collectRepos, formatRepo, parseInstant } from './core/arguments.ts';
-import { ask, choice, type Row, row, type Subject } from './core/command.ts';
+import { choice, commandFor, type Row, row, type Subject } from './core/command.ts';
 import { confirm } from './core/confirm.ts';
 import { CliError, EXIT } from './core/exit.ts';
 import type { AnswerOf } from './core/operations.ts';
@@ -29,14 +29,14 @@ const WISHES = {
   '--repo <repo>': ['Only this repository, as host/owner/name; repeat it for several.', collectRepos],
 } as const;
 
-const list = ask('listWebhooks', {
+const list = commandFor('listWebhooks', {
   name: 'list',
   text: 'List the webhooks, with masked addresses.',
   examples: ['sluice webhook list'],
   show: ({ webhooks }) => formatWebhooks(webhooks),
 });
 
-const create = ask(
+const create = commandFor(
   'createWebhook',
   {
     name: 'create',
@@ -72,7 +72,7 @@ const show = row({
   run: (context, { webhook }) => context.show(webhook, () => formatWebhook(webhook)),
 });
 
-const update = ask(
+const update = commandFor(
   'updateWebhook',
   {
     name: 'update',
@@ -94,7 +94,7 @@ const update = ask(
   }),
 );
 
-const remove = ask(
+const remove = commandFor(
   'deleteWebhook',
   {
     name: 'delete',
@@ -111,7 +111,7 @@ const remove = ask(
   },
 );
 
-const rotate = ask(
+const rotate = commandFor(
   'rotateWebhookSecret',
   {
     name: 'rotate',
@@ -139,7 +139,7 @@ const test = row({
   },
 });
 
-const deliveries = ask(
+const deliveries = commandFor(
   'listWebhookDeliveries',
   {
     name: 'deliveries',

@@ -75,7 +75,7 @@ export type Given<Takes extends Specs> = {
   readonly [Flags in Exclude<keyof Takes, RequiredIn<Takes>> as NameOf<Flags>]?: ValueIn<Takes, Flags>;
 };
 
-/** What a command is about, such as a queue: the words and options that name it, and how it is found by them. */
+/** The subject of a command, such as a queue: the words and options that name it, and how it is found by them. */
 export interface Subject<Found extends object> {
   readonly takes: Specs;
   /** In place of the words and options that commander would list. */
@@ -140,7 +140,11 @@ export function local<const Takes extends Specs = NoSpecs>(starting: Starting<Ta
 }
 
 /** A command that calls one operation. Without `body`, the values of its words and options are the body. */
-export function ask<Name extends OperationName, const Takes extends Specs = NoSpecs, Found extends object = object>(
+export function commandFor<
+  Name extends OperationName,
+  const Takes extends Specs = NoSpecs,
+  Found extends object = object,
+>(
   operation: Name,
   asking: Asking<Name, Takes, Found>,
   ...[body]: Given<Takes> & Found extends BodyOf<Name>

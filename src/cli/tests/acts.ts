@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { present } from '../../lib/present.ts';
 import { collect, parseInstant } from '../core/arguments.ts';
-import { ask, row } from '../core/command.ts';
+import { commandFor, row } from '../core/command.ts';
 import { clean, formatTime, paint } from '../core/terminal.ts';
 import { type DetailsView, describeQuarantine, formatName, styleOfStatus } from './format-test.ts';
 import { findMonitorId, MONITOR_TEXT, TEST } from './scope.ts';
@@ -49,7 +49,7 @@ export const quarantine = row({
   },
 });
 
-export const flag = ask(
+export const flag = commandFor(
   'flagTest',
   {
     name: 'flag',
@@ -65,7 +65,7 @@ export const flag = ask(
   ({ remove, ...test }) => ({ ...test, flagged: !remove }),
 );
 
-export const mute = ask(
+export const mute = commandFor(
   'muteMonitor',
   {
     name: 'mute',
@@ -99,7 +99,7 @@ export const mute = ask(
   }),
 );
 
-export const label = ask(
+export const label = commandFor(
   'setLabel',
   {
     name: 'label',
@@ -113,7 +113,7 @@ export const label = ask(
   ({ remove, ...test }) => ({ ...test, on: !remove }),
 );
 
-export const ticket = ask(
+export const ticket = commandFor(
   'linkTicketToTestCase',
   {
     name: 'ticket',

@@ -1,5 +1,5 @@
 import { parseInstant } from '../core/arguments.ts';
-import { ask } from '../core/command.ts';
+import { commandFor } from '../core/command.ts';
 import { usageError } from '../core/exit.ts';
 import type { AnswerOf } from '../core/operations.ts';
 import { formatRows } from '../core/table.ts';
@@ -11,7 +11,7 @@ import { TESTS_OF_REPO } from './scope.ts';
 const DAY_MS = 86_400_000;
 const MAX_RANGE_MS = 92 * DAY_MS;
 
-export const cost = ask(
+export const cost = commandFor(
   'costOfFlakes',
   {
     name: 'cost',

@@ -1,4 +1,4 @@
-import { ask, choice } from '../core/command.ts';
+import { choice, commandFor } from '../core/command.ts';
 import { type AnswerOf, CHOICES } from '../core/operations.ts';
 import { formatRows } from '../core/table.ts';
 import { clean, formatTime, type Style } from '../core/terminal.ts';
@@ -9,7 +9,7 @@ type EventView = AnswerOf<'listTestEvents'>['events'][number];
 
 const STYLES: Readonly<Record<string, Style>> = { SUCCESS: 'green', FAILURE: 'red', SKIPPED: 'gray' };
 
-export const runs = ask(
+export const runs = commandFor(
   'listTestRuns',
   {
     name: 'runs',
@@ -57,7 +57,7 @@ export function formatDuration(ms: number | null): string {
   return ms < 120_000 ? `${(ms / 1_000).toFixed(1)} s` : `${Math.floor(ms / 60_000)} min`;
 }
 
-export const events = ask(
+export const events = commandFor(
   'listTestEvents',
   {
     name: 'events',

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { present } from '../../lib/present.ts';
 import { collectNames } from '../core/arguments.ts';
-import { ask, choice, type Given, type Row } from '../core/command.ts';
+import { choice, commandFor, type Given, type Row } from '../core/command.ts';
 import { usageError } from '../core/exit.ts';
 import { type AnswerOf, type BodyOf, CHOICES } from '../core/operations.ts';
 import { readInput } from '../core/read-input.ts';
@@ -12,7 +12,7 @@ import { findMonitorId, MONITOR_TEXT, TESTS_OF_REPO } from './scope.ts';
 type MonitorView = AnswerOf<'listMonitors'>['monitors'][number];
 type MonitorInput = BodyOf<'setMonitor'>['monitor'];
 
-const list = ask('listMonitors', {
+const list = commandFor('listMonitors', {
   name: 'list',
   isDefault: true,
   on: TESTS_OF_REPO,
@@ -37,7 +37,7 @@ const SET_OPTIONS = {
   ],
 } as const;
 
-const set = ask(
+const set = commandFor(
   'setMonitor',
   {
     name: 'set',
@@ -60,7 +60,7 @@ const set = ask(
   },
 );
 
-const remove = ask(
+const remove = commandFor(
   'deleteMonitor',
   {
     name: 'delete',

@@ -1,4 +1,4 @@
-import { ask, type Row } from '../core/command.ts';
+import { commandFor, type Row } from '../core/command.ts';
 import { usageError } from '../core/exit.ts';
 import { type AnswerOf, TEST_SETTINGS, type TestSetting } from '../core/operations.ts';
 import { formatFacts } from '../core/table.ts';
@@ -7,7 +7,7 @@ import { TESTS_OF_REPO } from './scope.ts';
 
 const NAMES = Object.keys(TEST_SETTINGS);
 
-const get = ask('getTestSettings', {
+const get = commandFor('getTestSettings', {
   name: 'get',
   isDefault: true,
   on: TESTS_OF_REPO,
@@ -16,7 +16,7 @@ const get = ask('getTestSettings', {
   show: formatSettings,
 });
 
-const set = ask(
+const set = commandFor(
   'updateTestSettings',
   {
     name: 'set',

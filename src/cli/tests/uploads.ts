@@ -1,4 +1,4 @@
-import { ask, type Row } from '../core/command.ts';
+import { commandFor, type Row } from '../core/command.ts';
 import type { AnswerOf } from '../core/operations.ts';
 import { formatRows } from '../core/table.ts';
 import { formatTime, paint, type Style } from '../core/terminal.ts';
@@ -15,7 +15,7 @@ const STYLES: Readonly<Record<string, Style>> = {
   FAILED: 'red',
 };
 
-const list = ask(
+const list = commandFor(
   'listUploads',
   {
     name: 'list',
@@ -29,7 +29,7 @@ const list = ask(
   ({ issues: _, ...asked }) => paged(asked),
 );
 
-const again = ask(
+const again = commandFor(
   'processUploadAgain',
   {
     name: 'again',
@@ -42,7 +42,7 @@ const again = ask(
   ({ id: upload_id, ...scope }) => ({ ...scope, upload_id }),
 );
 
-const ignore = ask(
+const ignore = commandFor(
   'ignoreUpload',
   {
     name: 'ignore',
