@@ -31,12 +31,16 @@ const MAX_LEFT = 6;
 const MAX_WAITS = 40;
 const LOOK_BACK_MS = 24 * 3_600_000;
 
-export function readQueue(context: Context, place: Place, last: WatchedQueue | undefined): Promise<WatchedQueue> {
-  return readAgain((body: typeof place) => context.call('pollQueue', body), { ...place, includeForecast: true }, last);
+export function readQueue(
+  context: Context,
+  asked: Place & { readonly includeForecast?: true },
+  last: WatchedQueue | undefined,
+): Promise<WatchedQueue> {
+  return readAgain((body: typeof asked) => context.call('pollQueue', body), asked, last);
 }
 
 export async function readSnapshot(context: Context, place: Place, last?: Reading): Promise<Reading> {
-  const queue = await readQueue(context, place, last?.snapshot.queue);
+  const queue = await readQueue(context, { ...place, includeForecast: true }, last?.snapshot.queue);
   const details = await context.call('getMergeQueueTestingDetails', place);
   const runs = 'testRuns' in details ? details.testRuns : [];
   const since = last?.since ?? new Date(Date.now() - LOOK_BACK_MS).toISOString();
