@@ -1,9 +1,8 @@
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Command } from 'commander';
-import { addExamples } from './core/arguments.ts';
+import { row } from './core/command.ts';
 import { confirm } from './core/confirm.ts';
-import { type Context, withContext } from './core/context.ts';
+import type { Context } from './core/context.ts';
 import { CliError } from './core/exit.ts';
 import { clean } from './core/terminal.ts';
 
@@ -12,23 +11,18 @@ const BACKUP_FILE_TEXT = "A path on the server's machine, or a bare name in its 
 /** A store of many gigabytes takes longer to copy than any other call. */
 const BACKUP_TIMEOUT_MS = 290_000;
 
-export function defineBackup(command: Command): void {
-  command
-    .description(
-      'Copy the store to a file, while the server goes on. Nothing is overwritten. On PostgreSQL, the server runs pg_dump.',
-    )
-    .argument('[file]', `${BACKUP_FILE_TEXT} Default: a name with the time.`)
-    .action(
-      withContext(async (context, file: string | undefined) => {
-        const body = file === undefined ? {} : { file: resolveBackupFile(file) };
-        const backup = context.call('createBackup', body, { timeoutMs: BACKUP_TIMEOUT_MS });
-        const ask = async () => (await context.call('getServer', {})).backup;
-        const reply = await (context.isJson ? backup : showProgress(backup, ask));
-        context.show(reply, () => `${clean(reply.file)} (${formatSize(reply.sizeBytes)})`);
-      }),
-    );
-  addExamples(command, ['sluice backup', 'sluice backup before-upgrade.db', 'sluice backup /var/backups/sluice.db']);
-}
+export const BACKUP = row({
+  text: 'Copy the store to a file, while the server goes on. Nothing is overwritten. On PostgreSQL, the server runs pg_dump.',
+  takes: { '[file]': `${BACKUP_FILE_TEXT} Default: a name with the time.` },
+  examples: ['sluice backup', 'sluice backup before-upgrade.db', 'sluice backup /var/backups/sluice.db'],
+  run: async (context, { file }) => {
+    const body = file === undefined ? {} : { file: resolveBackupFile(file) };
+    const backup = context.call('createBackup', body, { timeoutMs: BACKUP_TIMEOUT_MS });
+    const ask = async () => (await context.call('getServer', {})).backup;
+    const reply = await (context.isJson ? backup : showProgress(backup, ask));
+    context.show(reply, () => `${clean(reply.file)} (${formatSize(reply.sizeBytes)})`);
+  },
+});
 
 const PROGRESS_EVERY_MS = 300;
 const CLEAR_LINE = '\r\u001b[K';
@@ -89,24 +83,20 @@ function formatSize(bytes: number): string {
   return bytes < 10_000_000 ? `${Math.round(bytes / 1000)} kB` : `${Math.round(bytes / 1_000_000)} MB`;
 }
 
-export function defineRestore(command: Command): void {
-  command
-    .description('Replace everything in the embedded store by a backup, tokens too. All of it, or nothing changes.')
-    .argument('<file>', BACKUP_FILE_TEXT)
-    .option('--yes', 'Do not ask. Required without a terminal.')
-    .action(
-      withContext(async (context, file: string, options: { yes?: true }) => {
-        const wanted = resolveBackupFile(file);
-        if (!options.yes) {
-          await confirm({
-            warning: 'A restore replaces everything, tokens too.',
-            question: `Replace everything that ${context.client.url} keeps by ${wanted}?`,
-          });
-        }
-        const reply = await context.call('restoreBackup', { file: wanted }, { timeoutMs: BACKUP_TIMEOUT_MS });
-        const lines = [`Everything is as in ${wanted} now.`, ...(await describeTokens(context, reply.tokenFile))];
-        context.show(reply, () => lines.map(clean).join('\n'));
-      }),
-    );
-  addExamples(command, ['sluice restore before-upgrade.db', 'sluice restore /var/backups/sluice.db --yes']);
-}
+export const RESTORE = row({
+  text: 'Replace everything in the embedded store by a backup, tokens too. All of it, or nothing changes.',
+  takes: { '<file>': BACKUP_FILE_TEXT, '--yes': 'Do not ask. Required without a terminal.' },
+  examples: ['sluice restore before-upgrade.db', 'sluice restore /var/backups/sluice.db --yes'],
+  run: async (context, given) => {
+    const file = resolveBackupFile(given.file);
+    if (!given.yes) {
+      await confirm({
+        warning: 'A restore replaces everything, tokens too.',
+        question: `Replace everything that ${context.client.url} keeps by ${file}?`,
+      });
+    }
+    const reply = await context.call('restoreBackup', { file }, { timeoutMs: BACKUP_TIMEOUT_MS });
+    const lines = [`Everything is as in ${file} now.`, ...(await describeTokens(context, reply.tokenFile))];
+    context.show(reply, () => lines.map(clean).join('\n'));
+  },
+});

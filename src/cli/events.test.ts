@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { sluice } from '../../test/e2e/kept-sluice.ts';
 import { createInProcess, type InProcess, TOKEN } from '../../test/worlds/server/in-process.ts';
-import { formatEvents } from './events.ts';
+import { formatEvents } from './core/event-lines.ts';
 
 describe('sluice events on a terminal', () => {
   const event = {

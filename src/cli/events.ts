@@ -1,156 +1,86 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Command } from 'commander';
-import type { Static } from 'typebox';
-import type { listEvents } from '../contract/events.ts';
 import { chainDigest } from '../lib/digest-chain.ts';
 import { present } from '../lib/present.ts';
-import {
-  addExamples,
-  collectNames,
-  formatRepo,
-  parseInstant,
-  parseIntegerWithin,
-  parsePrNumber,
-  parseRepo,
-  type RepoRef,
-} from './core/arguments.ts';
-import { type Context, withContext } from './core/context.ts';
+import { collectNames, parseInstant, parseIntegerWithin, parsePrNumber, parseRepo } from './core/arguments.ts';
+import { type Given, type Row, row } from './core/command.ts';
+import type { Context } from './core/context.ts';
+import { followEvents, formatEvents } from './core/event-lines.ts';
 import { CliError, EXIT, usageError } from './core/exit.ts';
-import { formatRows } from './core/table.ts';
-import { clean, formatTime, paint, say, terminalWidth, write } from './core/terminal.ts';
-import { wrap } from './core/text-width.ts';
+import type { AnswerOf } from './core/operations.ts';
+import { clean, say, write } from './core/terminal.ts';
 
-type Page = Static<typeof listEvents.reply>;
-type Event = Page['events'][number];
-
-interface EventsOptions {
-  readonly repo?: RepoRef;
-  readonly branch?: string;
-  readonly pr?: number;
-  readonly type?: readonly string[];
-  readonly since?: string;
-  readonly until?: string;
-  readonly limit: number;
-  readonly follow?: true;
-}
+type Event = AnswerOf<'listEvents'>['events'][number];
 
 const POLL_MS = 1_000;
 
-export function defineEvents(command: Command): void {
-  command
-    .description('Show the latest events of the organization, the newest last.')
-    .option('-R, --repo <repo>', 'Only those of this repository, as host/owner/name.', parseRepo)
-    .option('-B, --branch <branch>', 'Only those of the queue for this branch. Needs -R.')
-    .option('--pr <number>', 'Only those of this pull request. Needs -R.', parsePrNumber)
-    .option(
-      '--type <types>',
-      'Only these types or families, such as pull_request.merged or queue.*; by commas, or repeated.',
-      collectNames,
-    )
-    .option('--since <when>', 'Only those since then: 2h, 3d, or an instant.', parseInstant('past'))
-    .option('--until <when>', 'Only those before then: 2h, 3d, or an instant.', parseInstant('past'))
-    .option('-n, --limit <n>', 'How many at most, up to 200.', parseIntegerWithin(1, 200), 50)
-    .option('-f, --follow', 'Go on with what happens.')
-    .action(withContext(showEvents));
-  addExamples(command, [
+const OPTIONS = {
+  '-R, --repo <repo>': ['Only those of this repository, as host/owner/name.', parseRepo],
+  '-B, --branch <branch>': 'Only those of the queue for this branch. Needs -R.',
+  '--pr <number>': ['Only those of this pull request. Needs -R.', parsePrNumber],
+  '--type <types>': [
+    'Only these types or families, such as pull_request.merged or queue.*; by commas, or repeated.',
+    collectNames,
+  ],
+  '--since <when>': ['Only those since then: 2h, 3d, or an instant.', parseInstant('past')],
+  '--until <when>': ['Only those before then: 2h, 3d, or an instant.', parseInstant('past')],
+  '-n, --limit <n>': { text: 'How many at most, up to 200.', parse: parseIntegerWithin(1, 200), initial: 50 },
+  '-f, --follow': 'Go on with what happens.',
+} as const;
+
+export const EVENTS = row({
+  text: 'Show the latest events of the organization, the newest last.',
+  takes: OPTIONS,
+  examples: [
     'sluice events',
     'sluice events -f --type "pull_request.*"',
     'sluice events -R github.com/acme/app --pr 7',
     'sluice events --type "token.*,queue.*" --since 7d --json',
-  ]);
-}
+  ],
+  run: showEvents,
+});
 
 // SPEC W47
-async function showEvents(context: Context, options: EventsOptions): Promise<void> {
-  const { repo, branch, pr, type, since, until, limit } = options;
+async function showEvents(context: Context, options: Given<typeof OPTIONS>): Promise<void> {
+  const { repo, branch, pr, type: types, since, until, limit } = options;
   const asked = {
-    ...present({ repo, targetBranch: branch, prNumber: pr, types: type && [...type] }),
+    ...present({ repo, targetBranch: branch, prNumber: pr, types }),
     ...present({ after: since, before: until }),
   };
-  const newest = await context.call('listEvents', { ...asked, limit });
-  const events = [...newest.events].reverse();
   if (options.follow === undefined) {
-    context.show(newest, () => formatEvents(events));
-    return;
+    const newest = await context.call('listEvents', { ...asked, limit });
+    return context.show(newest, () => formatEvents(newest.events.toReversed()));
   }
-  print(context, events);
-  let cursor = events.at(-1)?.id ?? (await findEnd(context));
-  for (;;) {
-    const page = await context.call('listEvents', { ...asked, order: 'ASC', cursor, limit: 200 });
-    print(context, page.events);
-    cursor = page.nextCursor ?? cursor;
-    if (page.events.length === 0) await delay(POLL_MS);
-  }
+  const follow = followEvents(context, asked, limit);
+  for (;;) if ((await follow()) === 0) await delay(POLL_MS);
 }
 
-/** The last event of all. */
-async function findEnd(context: Context): Promise<string> {
-  const { events } = await context.call('listEvents', { limit: 1 });
-  return events[0]?.id ?? '0';
-}
+const exportAll = row({
+  name: 'export',
+  text: 'Print all records of the audit, one JSON document a line, the oldest first.',
+  examples: ['sluice audit export > audit.jsonl'],
+  run: async (context) => {
+    for await (const record of readRecords(context)) write(`${JSON.stringify(record)}\n`);
+  },
+});
 
-/** One JSON document for each event, because the list has no end. */
-function print(context: Context, events: readonly Event[]): void {
-  if (events.length === 0) return;
-  write(context.isJson ? events.map((event) => `${JSON.stringify(event)}\n`).join('') : formatEvents(events));
-}
+const verify = row({
+  name: 'verify',
+  text: 'Check that no record of the audit was changed, removed or inserted, and name the first that was.',
+  takes: {
+    '--file <file>': 'Check an exported file instead of the server.',
+    '--digest <digest>': 'A digest that was printed before: its record must still be there.',
+  },
+  examples: ['sluice audit verify', 'sluice audit verify --file audit.jsonl'],
+  run: (context, { file, digest }) =>
+    verifyRecords(context, file === undefined ? readRecords(context) : readFile(file), digest),
+});
 
-/** Narrower, a table leaves no room for the sentences. */
-const TABLE_WIDTH = 120;
-
-export function formatEvents(events: readonly Event[], width = terminalWidth()): string {
-  if (events.length === 0) return 'No events.\n';
-  if (width !== undefined && width < TABLE_WIDTH) return events.map((event) => formatLines(event, width)).join('');
-  return formatRows(
-    events,
-    [
-      { title: 'WHEN', cell: ({ at }) => formatTime(at) },
-      { title: 'TYPE', cell: ({ type }) => type },
-      { title: 'WHERE', shrinks: true, cell: formatPlace },
-      { title: 'WHAT', wraps: true, cell: ({ text }) => text },
-    ],
-    width,
-  );
-}
-
-/** The sentence below its time, type and place. */
-function formatLines(event: Event, width: number): string {
-  const head = clean([formatTime(event.at), event.type, formatPlace(event)].join('  '));
-  const sentence = wrap(clean(event.text), width - 2).map((line) => `  ${line}`);
-  return [...wrap(head, width).map((line) => paint('gray', line)), ...sentence].map((line) => `${line}\n`).join('');
-}
-
-function formatPlace({ repo, targetBranch }: Event): string {
-  if (repo === undefined) return '-';
-  return targetBranch === undefined ? formatRepo(repo) : `${formatRepo(repo)} ${targetBranch}`;
-}
-
-export function defineAudit(audit: Command): void {
-  addExamples(audit, ['sluice audit verify', 'sluice audit export > audit.jsonl']);
-  const exported = audit
-    .command('export')
-    .description('Print all records of the audit, one JSON document a line, the oldest first.')
-    .action(
-      withContext(async (context) => {
-        for await (const record of readRecords(context)) write(`${JSON.stringify(record)}\n`);
-      }),
-    );
-  addExamples(exported, ['sluice audit export > audit.jsonl']);
-  const verify = audit
-    .command('verify')
-    .description('Check that no record of the audit was changed, removed or inserted, and name the first that was.')
-    .option('--file <file>', 'Check an exported file instead of the server.')
-    .option('--digest <digest>', 'A digest that was printed before: its record must still be there.')
-    .action(
-      withContext(async (context, options: { file?: string; digest?: string }) => {
-        const records = options.file === undefined ? readRecords(context) : readFile(options.file);
-        await verifyRecords(context, records, options.digest);
-      }),
-    );
-  addExamples(verify, ['sluice audit verify', 'sluice audit verify --file audit.jsonl']);
-}
+export const AUDIT: Row = {
+  examples: ['sluice audit verify', 'sluice audit export > audit.jsonl'],
+  rows: [exportAll, verify],
+};
 
 type Records = AsyncIterable<Event>;
 

@@ -1,11 +1,10 @@
-import type { ReplyOf } from '../contract/operation.ts';
-import type { adviseQueue, listQueues } from '../contract/queues.ts';
 import { formatRepo } from './core/arguments.ts';
+import type { AnswerOf } from './core/operations.ts';
 import { formatRows } from './core/table.ts';
 import { clean, formatTime, paint, shownState, styleOfState, terminalWidth } from './core/terminal.ts';
 import { wrapWords } from './core/text-width.ts';
 
-type QueueSummary = ReplyOf<typeof listQueues>['queues'][number];
+type QueueSummary = AnswerOf<'listQueues'>['queues'][number];
 type Alarms = QueueSummary['alarms'];
 
 /** Short enough for 80 columns. */
@@ -81,7 +80,7 @@ export function formatAllNotes(queues: readonly QueueSummary[]): string {
 }
 
 /** A table with one line for each replay, and the advice below it. */
-export function formatAdvice({ decided, text, replays }: ReplyOf<typeof adviseQueue>): string {
+export function formatAdvice({ decided, text, replays }: AnswerOf<'adviseQueue'>): string {
   const advice = formatText(text);
   if (replays.length === 0) return advice;
   const minutes = (value: number | undefined) => (value === undefined ? '-' : value.toFixed(1));

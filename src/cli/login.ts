@@ -1,31 +1,23 @@
 import { readFileSync } from 'node:fs';
-import type { Command } from 'commander';
-import { addExamples } from './core/arguments.ts';
 import { Client } from './core/client.ts';
+import { local } from './core/command.ts';
+import type { GlobalOptions } from './core/context.ts';
 import { CliError, EXIT } from './core/exit.ts';
 import { type Hosts, hostsFileOf, readHosts, writeHosts } from './core/hosts.ts';
 import { parseAddress } from './core/server-address.ts';
 import { clean, formatTime, say, write } from './core/terminal.ts';
 import { checkToken, readNamedFile } from './core/token-source.ts';
 
-interface GlobalOptions {
-  readonly tokenFile?: string;
-  readonly json?: unknown;
-}
-
-export function defineLogin(command: Command): void {
-  command
-    .description(
-      'Keep the address of a server and a token for it, in a file that only you can read. Commands then call this server. The token is asked for on the terminal, or read from standard input or --token-file.',
-    )
-    .argument('<url>', 'The address of the server; https:// may be left out.')
-    .action(async (url: string, _options: unknown, self: Command) => login(url, self.optsWithGlobals<GlobalOptions>()));
-  addExamples(command, [
+export const LOGIN = local({
+  text: 'Keep the address of a server and a token for it, in a file that only you can read. Commands then call this server. The token is asked for on the terminal, or read from standard input or --token-file.',
+  takes: { '<url>': 'The address of the server; https:// may be left out.' },
+  examples: [
     'sluice login https://sluice.acme.dev',
     'sluice login sluice.acme.dev < token.txt',
     'sluice login http://127.0.0.1:8080 --token-file data/admin-token',
-  ]);
-}
+  ],
+  start: ({ url }, globals) => login(url, globals),
+});
 
 // SPEC W25
 async function login(given: string, { tokenFile, json }: GlobalOptions): Promise<void> {
@@ -68,15 +60,12 @@ function formatCaller({ name, organization, scopes, expiresAt }: Caller): string
   return ` as ${clean(name)} of ${clean(organization)}. Scopes: ${scopes.join(', ')}.${expiry}`;
 }
 
-export function defineLogout(command: Command): void {
-  command
-    .description(
-      'Forget the token that `sluice login` keeps. The token itself stays good: `sluice token revoke` ends it.',
-    )
-    .argument('[url]', 'The address of the server. Default: that of the last login.')
-    .action((url: string | undefined) => logout(url));
-  addExamples(command, ['sluice logout', 'sluice logout https://sluice.acme.dev']);
-}
+export const LOGOUT = local({
+  text: 'Forget the token that `sluice login` keeps. The token itself stays good: `sluice token revoke` ends it.',
+  takes: { '[url]': 'The address of the server. Default: that of the last login.' },
+  examples: ['sluice logout', 'sluice logout https://sluice.acme.dev'],
+  start: ({ url }) => logout(url),
+});
 
 // SPEC W25
 function logout(given: string | undefined): void {

@@ -1,48 +1,38 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Command } from 'commander';
-import type { Static } from 'typebox';
-import type { getCandidateLog } from '../contract/candidate-log.ts';
-import { addExamples } from './core/arguments.ts';
-import { type Context, withContext } from './core/context.ts';
+import { type Given, row } from './core/command.ts';
+import type { Context } from './core/context.ts';
+import type { AnswerOf } from './core/operations.ts';
 import { createPatience } from './core/patience.ts';
 import { clean, paint, say, write } from './core/terminal.ts';
 import { formatLogCommand } from './format-entry.ts';
 
-type Answer = Static<typeof getCandidateLog.reply>;
-
-interface LogsOptions {
-  readonly follow?: true;
-}
+type Answer = AnswerOf<'getCandidateLog'>;
 
 const FOLLOW_INTERVAL_MS = 500;
 
-export function defineLogs(command: Command): void {
-  command
-    .description(
-      'Print the output of the checks of the built-in runner for a test run (candidate), also while they run.',
-    )
-    .argument('<candidate>', 'The id of the candidate (the test run): the last part of its test branch.')
-    .argument('[check]', 'The check. Default: the only one, or those that failed, or all.')
-    .option('-f, --follow', 'Go on until the check has ended.')
-    .action(withContext(showLogs));
-  addExamples(command, [
+const TAKES = {
+  '<candidate>': 'The id of the candidate (the test run): the last part of its test branch.',
+  '[check]': 'The check. Default: the only one, or those that failed, or all.',
+  '-f, --follow': 'Go on until the check has ended.',
+} as const;
+
+export const LOGS = row({
+  text: 'Print the output of the checks of the built-in runner for a test run (candidate), also while they run.',
+  takes: TAKES,
+  examples: [
     'sluice logs 0f6fd6c4-5b1f-8d0e-8c0b-7b9f2f0a1c55',
     'sluice logs -f 0f6fd6c4-5b1f-8d0e-8c0b-7b9f2f0a1c55 test',
-  ]);
-}
+  ],
+  run: showLogs,
+});
 
-async function showLogs(
-  context: Context,
-  candidate: string,
-  check: string | undefined,
-  options: LogsOptions,
-): Promise<void> {
+async function showLogs(context: Context, { candidate, check, follow }: Given<typeof TAKES>): Promise<void> {
   const ask = check === undefined ? {} : { check };
   const first = await context.call('getCandidateLog', { testRunId: candidate, ...ask });
   const names = check === undefined ? chooseChecks(first) : [check];
   for (const [index, name] of names.entries()) {
     const heading = names.length > 1 ? formatHeading(first, name, index) : '';
-    await showLog(context, { candidate, check: name, heading, isFollowing: options.follow === true });
+    await showLog(context, { candidate, check: name, heading, isFollowing: follow === true });
   }
   const others = first.checks.length - names.length;
   if (check === undefined && others > 0 && !context.isJson) {

@@ -1,25 +1,22 @@
 import path from 'node:path';
-import type { Command } from 'commander';
 import { isDatabaseUrl, splitPassword } from '../lib/database-url.ts';
 import { Fault } from '../lib/fault.ts';
-import { addExamples } from './core/arguments.ts';
+import { local } from './core/command.ts';
 import { CliError, EXIT, usageError } from './core/exit.ts';
 import { say, write } from './core/terminal.ts';
 
-export function defineMove(command: Command): void {
-  command
-    .description(
-      'Copy everything of the embedded store into an empty PostgreSQL. No server may use the data folder meanwhile, and the folder stays as it is.',
-    )
-    .option('--to <url>', 'The address of the database, postgres://user@host/database. Default: SLUICE_DATABASE_URL.')
-    // The command calls no server, so --url, --token-file and --json do not apply.
-    .configureHelp({ minWidthToWrap: 20, showGlobalOptions: false })
-    .action((options: { to?: string }) => move(options.to));
-  addExamples(command, [
+export const MOVE = local({
+  text: 'Copy everything of the embedded store into an empty PostgreSQL. No server may use the data folder meanwhile, and the folder stays as it is.',
+  isAlone: true,
+  takes: {
+    '--to <url>': 'The address of the database, postgres://user@host/database. Default: SLUICE_DATABASE_URL.',
+  },
+  examples: [
     'SLUICE_DATA=/var/lib/sluice PGPASSWORD="$(cat password)" sluice move --to postgres://sluice@db/sluice',
     'SLUICE_DATABASE_URL="$(cat database-url)" sluice move',
-  ]);
-}
+  ],
+  start: ({ to }) => move(to),
+});
 
 // SPEC W62
 async function move(to: string | undefined): Promise<void> {

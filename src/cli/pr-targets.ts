@@ -1,47 +1,39 @@
-import type { Command } from 'commander';
-import { addExamples, collect } from './core/arguments.ts';
+import { collect } from './core/arguments.ts';
+import { type Given, row } from './core/command.ts';
 import { usageError } from './core/exit.ts';
-import { addEntryArguments, withEntry } from './core/place.ts';
+import { ENTRY } from './core/place.ts';
 import { readInput } from './core/read-input.ts';
 import { formatOutcome } from './format-entry.ts';
 
-interface TargetsOptions {
-  readonly target?: readonly string[];
-  readonly targetsFile?: string;
-  readonly all?: true;
-  readonly none?: true;
-  readonly sha?: string;
-}
+const OPTIONS = {
+  '--target <target>': ['A target; repeat it for several.', collect],
+  '--targets-file <file>': 'A file with one target a line; - is standard input.',
+  '--all': 'It impacts everything.',
+  '--none': 'It impacts nothing.',
+} as const;
 
-export function defineTargets(pr: Command): void {
-  const description = 'Set the targets that a pull request impacts, for a parallel queue. Also before it is submitted.';
-  const command = addEntryArguments(pr.command('targets').description(description))
-    .option('--target <target>', 'A target; repeat it for several.', collect)
-    .option('--targets-file <file>', 'A file with one target a line; - is standard input.')
-    .option('--all', 'It impacts everything.')
-    .option('--none', 'It impacts nothing.')
-    .option('--sha <commit>', 'The head commit that the targets were computed for. Default: the present head.')
-    .action(
-      withEntry(async (context, { repo, targetBranch, number }, options: TargetsOptions) => {
-        const impactedTargets = readTargets(options);
-        const sha = options.sha === undefined ? {} : { sha: options.sha };
-        const record = await context.call('setImpactedTargets', {
-          repo,
-          targetBranch,
-          pr: { number, ...sha },
-          impactedTargets,
-        });
-        context.show(record, () => `${describeTargets(impactedTargets)} ${formatOutcome(record)}`);
-      }),
-    );
-  addExamples(command, [
+export const targets = row({
+  name: 'targets',
+  on: ENTRY,
+  text: 'Set the targets that a pull request impacts, for a parallel queue. Also before it is submitted.',
+  takes: {
+    ...OPTIONS,
+    '--sha <commit>': 'The head commit that the targets were computed for. Default: the present head.',
+  },
+  examples: [
     'sluice pr targets local/acme/app main 7 --target //app:lib --target //app:server',
     'git diff --name-only main... | cut -d/ -f1 | sort -u | sluice pr targets local/acme/app main 7 --targets-file -',
     'sluice pr targets local/acme/app main 7 --all',
-  ]);
-}
+  ],
+  run: async (context, { repo, targetBranch, pr: { number }, sha, ...options }) => {
+    const impactedTargets = readTargets(options);
+    const pr = { number, ...(sha === undefined ? {} : { sha }) };
+    const record = await context.call('setImpactedTargets', { repo, targetBranch, pr, impactedTargets });
+    context.show(record, () => `${describeTargets(impactedTargets)} ${formatOutcome(record)}`);
+  },
+});
 
-function readTargets({ target, targetsFile, all, none }: TargetsOptions): string[] | 'ALL' {
+function readTargets({ target, targetsFile, all, none }: Given<typeof OPTIONS>): string[] | 'ALL' {
   const given = [target, targetsFile, all, none].filter((option) => option !== undefined);
   if (given.length !== 1) throw usageError('Say exactly one of --target, --targets-file, --all and --none.');
   if (all) return 'ALL';

@@ -1,52 +1,48 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Command } from 'commander';
 import type { EntryRecord } from '../contract/entry.ts';
-import { addExamples, parseDuration } from './core/arguments.ts';
+import { parseDuration } from './core/arguments.ts';
+import { row } from './core/command.ts';
 import type { Context } from './core/context.ts';
 import { CliError, EXIT } from './core/exit.ts';
 import { createPatience } from './core/patience.ts';
-import { addEntryArguments, type EntryPlace, withEntry } from './core/place.ts';
+import { ENTRY, type EntryPlace } from './core/place.ts';
 import { readAgain } from './core/poll.ts';
 import { clean, say } from './core/terminal.ts';
 import { cut } from './core/text-width.ts';
 import { formatEnd } from './format-entry.ts';
-import { ENDED } from './watch/snapshot.ts';
-
-export interface WaitOptions {
-  /** In milliseconds. */
-  readonly timeout?: number;
-}
 
 const POLL_MS = 1_000;
 /** As the command `timeout` exits. */
 const TIMED_OUT = 124;
 
-export function defineWatchEntry(pr: Command): void {
-  const command = addTimeoutOption(
-    addEntryArguments(
-      pr.command('watch').description('Wait until a pull request has left the queue, and show its progress.'),
-    ),
-  )
-    .action(withEntry(waitForEnd))
-    .addHelpText('after', WAIT_TEXT);
-  addExamples(command, ['sluice pr watch 7', 'sluice pr watch local/acme/app main 7 --timeout 30m']);
-}
-
-export const WAIT_TEXT = `
-The exit code of a wait is 0 when the pull request has landed, 1 when it was
+export const WAIT_TEXT = `The exit code of a wait is 0 when the pull request has landed, 1 when it was
 removed, and 124 when the time of --timeout is over.`;
 
-export function addTimeoutOption(command: Command): Command {
-  return command.option(
-    '--timeout <time>',
+export const TIMEOUT = {
+  '--timeout <time>': [
     'Give up waiting after this time: 30m (minutes; also s, h, d). The pull request stays in the queue.',
     parseDuration,
-  );
+  ],
+} as const;
+
+export const watch = row({
+  name: 'watch',
+  on: ENTRY,
+  text: 'Wait until a pull request has left the queue, and show its progress.',
+  takes: TIMEOUT,
+  more: WAIT_TEXT,
+  examples: ['sluice pr watch 7', 'sluice pr watch local/acme/app main 7 --timeout 30m'],
+  run: waitForEnd,
+});
+
+interface Waited extends EntryPlace {
+  /** In milliseconds. */
+  readonly timeout?: number;
 }
 
 /** Waits, then prints the end. The exit code says which one it is. */
 // SPEC W27
-export async function waitForEnd(context: Context, entry: EntryPlace, { timeout }: WaitOptions): Promise<void> {
+export async function waitForEnd(context: Context, { timeout, ...entry }: Waited): Promise<void> {
   const progress = createProgressLine();
   context.client.onWait = progress.note;
   try {
@@ -54,7 +50,7 @@ export async function waitForEnd(context: Context, entry: EntryPlace, { timeout 
     progress.close();
     if (record === undefined) {
       process.exitCode = TIMED_OUT;
-      progress.note(`#${entry.number} is still in the queue. Stopped waiting.`);
+      progress.note(`#${entry.pr.number} is still in the queue. Stopped waiting.`);
       return;
     }
     context.show(record, () => formatEnd(record));
@@ -66,12 +62,11 @@ export async function waitForEnd(context: Context, entry: EntryPlace, { timeout 
 
 async function pollUntilEnd(
   context: Context,
-  entry: EntryPlace,
+  { repo, targetBranch, pr }: EntryPlace,
   progress: ProgressLine,
   until: number,
 ): Promise<EntryRecord | undefined> {
-  const { repo, targetBranch, number } = entry;
-  const body = { repo, targetBranch, pr: { number }, includeExplanation: true };
+  const body = { repo, targetBranch, pr, includeExplanation: true };
   const patience = createPatience({ failed: progress.note, back: progress.note });
   let record: EntryRecord | undefined;
   const ask = () => readAgain((asked: typeof body) => context.call('pollPullRequest', asked), body, record);
@@ -87,10 +82,10 @@ async function pollUntilEnd(
 
 function hasEnded(record: EntryRecord | undefined): boolean {
   if (record === undefined) return false;
-  const { state, prNumber } = record;
+  const { state, prNumber, isCurrentlySubmittedToQueue } = record;
   if (state === undefined)
     throw new CliError(EXIT.refused, `#${prNumber} is not in the queue. Submit it first: sluice pr submit ${prNumber}`);
-  return ENDED.has(state);
+  return !isCurrentlySubmittedToQueue;
 }
 
 function describe({ prNumber, state, explanation }: EntryRecord): string {

@@ -1,9 +1,11 @@
 import { Command, Option } from 'commander';
 import { readVersion } from '../lib/version.ts';
 import { addExamples } from './core/arguments.ts';
+import type { Row } from './core/command.ts';
 import { EXIT_CODES_TEXT, usageError } from './core/exit.ts';
 
-type Define = (command: Command) => void;
+/** A row of the table, or a function for a command that calls no operation. */
+type Branch = Row | ((command: Command) => void);
 
 export interface Program {
   readonly program: Command;
@@ -17,83 +19,76 @@ export interface Program {
  */
 export function createProgram(): Program {
   const program = createRoot();
-  const loaders = new Map<string, () => Promise<Define>>();
-  const add = (name: string, summary: string, load: () => Promise<Define>): void => {
+  const loaders = new Map<string, () => Promise<Branch>>();
+  const add = (name: string, summary: string, load: () => Promise<Branch>): void => {
     program.command(name).summary(summary).description(`${summary}.`);
     loaders.set(name, load);
   };
   const load = async (command: Command): Promise<void> => {
     const loader = loaders.get(command.name());
     loaders.delete(command.name());
-    (await loader?.())?.(command);
-    if (loader !== undefined && ACT_FOR_ORGANIZATIONS.has(command.name())) addOrgOption(command);
+    if (loader === undefined) return;
+    const branch = await loader();
+    if (typeof branch === 'function') branch(command);
+    // Loaded late: the help of the program needs none of it.
+    else (await import('./core/command.ts')).define(command, branch);
+    if (ACT_FOR_ORGANIZATIONS.has(command.name())) addOrgOption(command);
   };
   const loadEverything = async (): Promise<void> => {
     for (const command of program.commands) await load(command);
   };
   program.hook('preSubcommand', (_program, command) => load(command));
 
-  add('serve', 'Run the server', async () => (await import('./serve.ts')).defineServe);
-  add('demo', 'Show a queue at work, on a repository made for it', async () => {
-    const { defineDemo } = await import('./demo.ts');
-    return defineDemo;
-  });
-  add(
-    'status',
-    'Show the state of the server and of its queues',
-    async () => (await import('./status.ts')).defineStatus,
-  );
-  add('open', 'Open the dashboard, signed in', async () => (await import('./open.ts')).defineOpen);
-  add('forge', 'Connect GitHub, Gitea or Forgejo, and check what is missing', async () => {
-    const { defineForge } = await import('./forge/forge.ts');
-    return defineForge;
-  });
-  add('github', 'The same as forge, for GitHub', async () => {
-    const { defineGithub } = await import('./forge/forge.ts');
-    return defineGithub;
-  });
-  add('repo', 'Register repositories', async () => (await import('./repo.ts')).defineRepo);
-  add('queue', 'Create, show and steer queues', async () => (await import('./queue.ts')).defineQueue);
-  add('pr', 'Submit pull requests and see where they stand', async () => (await import('./pr.ts')).definePr);
-  add('watch', 'Watch a queue live', async () => (await import('./watch/watch.ts')).defineWatch);
-  add('logs', 'Print the output of checks', async () => (await import('./logs.ts')).defineLogs);
-  add('upload', 'Upload test reports; fail only for tests that are not quarantined', async () => {
-    const { defineUpload } = await import('./upload/upload.ts');
-    return defineUpload;
-  });
-  add('tests', 'Find flaky tests, and quarantine them', async () => {
-    const { defineTests } = await import('./tests/tests.ts');
-    return defineTests;
-  });
-  add('simulate', 'Compare settings on simulated pull requests', async () => {
-    const { defineSimulate } = await import('./simulate/command.ts');
-    return defineSimulate;
-  });
-  add('mcp', 'Answer coding agents (Model Context Protocol)', async () => (await import('./mcp/mcp.ts')).defineMcp);
-  add('events', 'Show what happened, and follow what happens', async () => (await import('./events.ts')).defineEvents);
-  add('audit', 'Export and verify the records that never change', async () => {
-    const { defineAudit } = await import('./events.ts');
-    return defineAudit;
-  });
-  add('login', 'Keep the address of a server and a token', async () => (await import('./login.ts')).defineLogin);
-  add('logout', 'Forget a token that is kept', async () => (await import('./login.ts')).defineLogout);
-  add('token', 'Create and revoke tokens', async () => (await import('./token.ts')).defineToken);
-  add('session', 'List and end the sessions of people', async () => (await import('./session.ts')).defineSession);
-  add('webhook', 'Tell endpoints of events', async () => (await import('./webhook.ts')).defineWebhook);
-  add('org', 'Create organizations', async () => (await import('./org.ts')).defineOrg);
-  add('backup', 'Copy the store to a file', async () => (await import('./backup.ts')).defineBackup);
-  add('restore', 'Replace the embedded store by a backup', async () => (await import('./backup.ts')).defineRestore);
-  add('move', 'Copy the embedded store into an empty PostgreSQL', async () => (await import('./move.ts')).defineMove);
-  add('version', 'Print the version, and compare it with that of the server', async () => {
-    const { defineVersion } = await import('./version.ts');
-    return defineVersion;
-  });
+  for (const [name, [summary, load]] of Object.entries(BRANCHES)) add(name, summary, load);
   add('completion', 'Print a script that completes commands in a shell', async () => {
     const { defineCompletion } = await import('./completion.ts');
     return (command) => defineCompletion(command, { program, loadEverything });
   });
   return { program, loadEverything };
 }
+
+/** By the first word: the summary, and the branch. */
+const BRANCHES: Readonly<Record<string, readonly [summary: string, load: () => Promise<Branch>]>> = {
+  serve: ['Run the server', async () => (await import('./serve.ts')).SERVE],
+  demo: ['Show a queue at work, on a repository made for it', async () => (await import('./demo.ts')).DEMO],
+  status: ['Show the state of the server and of its queues', async () => (await import('./status.ts')).STATUS],
+  open: ['Open the dashboard, signed in', async () => (await import('./open.ts')).OPEN],
+  forge: [
+    'Connect GitHub, Gitea or Forgejo, and check what is missing',
+    async () => (await import('./forge/forge.ts')).FORGE,
+  ],
+  github: ['The same as forge, for GitHub', async () => (await import('./forge/forge.ts')).GITHUB],
+  repo: ['Register repositories', async () => (await import('./repo.ts')).REPO],
+  queue: ['Create, show and steer queues', async () => (await import('./queue.ts')).QUEUES],
+  pr: ['Submit pull requests and see where they stand', async () => (await import('./pr.ts')).PR],
+  watch: ['Watch a queue live', async () => (await import('./watch/watch.ts')).WATCH],
+  logs: ['Print the output of checks', async () => (await import('./logs.ts')).LOGS],
+  upload: [
+    'Upload test reports; fail only for tests that are not quarantined',
+    async () => (await import('./upload/upload.ts')).UPLOAD,
+  ],
+  tests: ['Find flaky tests, and quarantine them', async () => (await import('./tests/tests.ts')).TESTS],
+  simulate: [
+    'Compare settings on simulated pull requests',
+    async () => (await import('./simulate/command.ts')).defineSimulate,
+  ],
+  mcp: ['Answer coding agents (Model Context Protocol)', async () => (await import('./mcp/mcp.ts')).MCP],
+  events: ['Show what happened, and follow what happens', async () => (await import('./events.ts')).EVENTS],
+  audit: ['Export and verify the records that never change', async () => (await import('./events.ts')).AUDIT],
+  login: ['Keep the address of a server and a token', async () => (await import('./login.ts')).LOGIN],
+  logout: ['Forget a token that is kept', async () => (await import('./login.ts')).LOGOUT],
+  token: ['Create and revoke tokens', async () => (await import('./token.ts')).TOKEN],
+  session: ['List and end the sessions of people', async () => (await import('./session.ts')).SESSION],
+  webhook: ['Tell endpoints of events', async () => (await import('./webhook.ts')).WEBHOOKS],
+  org: ['Create organizations', async () => (await import('./org.ts')).ORG],
+  backup: ['Copy the store to a file', async () => (await import('./backup.ts')).BACKUP],
+  restore: ['Replace the embedded store by a backup', async () => (await import('./backup.ts')).RESTORE],
+  move: ['Copy the embedded store into an empty PostgreSQL', async () => (await import('./move.ts')).MOVE],
+  version: [
+    'Print the version, and compare it with that of the server',
+    async () => (await import('./version.ts')).VERSION,
+  ],
+};
 
 /** Commands on an organization's objects. The commands about tests have their own --org option. */
 const ACT_FOR_ORGANIZATIONS = new Set([

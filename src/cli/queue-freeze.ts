@@ -1,91 +1,81 @@
-import type { Command } from 'commander';
-import type { ReplyOf } from '../contract/operation.ts';
-import type { getQueue } from '../contract/queues.ts';
 import { formatLocalTime, isTimeZone, type LocalTime, localTimeAt, parseLocalTime } from '../lib/local-time.ts';
-import { addExamples, formatRepo } from './core/arguments.ts';
+import { present } from '../lib/present.ts';
+import { formatRepo } from './core/arguments.ts';
+import { type Given, type Row, row } from './core/command.ts';
 import type { Context } from './core/context.ts';
 import { usageError } from './core/exit.ts';
-import { addQueueArguments, type Place, withQueue } from './core/place.ts';
+import type { AnswerOf } from './core/operations.ts';
+import { type Place, QUEUE } from './core/place.ts';
 import { formatRows } from './core/table.ts';
 import { clean } from './core/terminal.ts';
 import { formatFrozen } from './format-queue.ts';
 
-type Freeze = ReplyOf<typeof getQueue>['freezes'][number];
+type Freeze = AnswerOf<'getQueue'>['freezes'][number];
 
 const DAY_MS = 86_400_000;
 const WEEK_MS = 7 * DAY_MS;
 const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 
-// SPEC Q24
-export function defineFreeze(queue: Command): void {
-  const freeze = queue.command('freeze').description('Keep a queue from landing at certain times. Tests go on.');
-  addExamples(freeze, [
-    "sluice queue freeze add --name weekend --from 'fri 17:00' --until 'mon 08:00' --weekly --time-zone Europe/Berlin",
-    'sluice queue freeze list',
-  ]);
-  defineAdd(freeze);
-  defineList(freeze);
-  defineRemove(freeze);
-}
+const WHEN = "2026-12-24T18:00, 'fri 17:00' or 17:00, in the time zone";
 
-interface AddOptions {
-  readonly name: string;
-  readonly from: string;
-  readonly until: string;
-  readonly timeZone?: string;
-  readonly weekly?: true;
-  readonly allowUrgent?: true;
-}
+const ADD_OPTIONS = {
+  '--name <name>': { text: 'Its name. Explanations and comments show it.', isRequired: true },
+  '--from <when>': { text: `When it begins: ${WHEN}.`, isRequired: true },
+  '--until <when>': { text: `When it ends: ${WHEN}.`, isRequired: true },
+  '--time-zone <name>': 'Such as Europe/Berlin. Default: that of this computer.',
+  '--weekly': 'In every week, at the same local times. Otherwise once.',
+  '--allow-urgent': 'Urgent pull requests land nevertheless.',
+} as const;
 
-function defineAdd(freeze: Command): void {
-  const when = "2026-12-24T18:00, 'fri 17:00' or 17:00, in the time zone";
-  const command = addQueueArguments(freeze.command('add').description('Add a freeze, or replace the one of this name.'))
-    .requiredOption('--name <name>', 'Its name. Explanations and comments show it.')
-    .requiredOption('--from <when>', `When it begins: ${when}.`)
-    .requiredOption('--until <when>', `When it ends: ${when}.`)
-    .option('--time-zone <name>', 'Such as Europe/Berlin. Default: that of this computer.')
-    .option('--weekly', 'In every week, at the same local times. Otherwise once.')
-    .option('--allow-urgent', 'Urgent pull requests land nevertheless.')
-    .action(
-      withQueue(async (context, place, options: AddOptions) => {
-        const addFreeze = toFreeze(options, Date.now());
-        show(context, place, await context.call('updateQueue', { ...place, addFreeze }));
-      }),
-    );
-  addExamples(command, [
+const add = row({
+  name: 'add',
+  on: QUEUE,
+  text: 'Add a freeze, or replace the one of this name.',
+  takes: ADD_OPTIONS,
+  examples: [
     'sluice queue freeze add --name holidays --from 2026-12-24T12:00 --until 2027-01-02T08:00 --allow-urgent',
     "sluice queue freeze add local/acme/app main --name weekend --from 'fri 17:00' --until 'mon 08:00' --weekly",
-  ]);
-}
+  ],
+  run: async (context, { repo, targetBranch, ...options }) => {
+    const place = { repo, targetBranch };
+    const addFreeze = toFreeze(options, Date.now());
+    show(context, place, await context.call('updateQueue', { ...place, addFreeze }));
+  },
+});
 
-function defineList(freeze: Command): void {
-  const command = addQueueArguments(freeze.command('list').description('List the freezes of a queue.')).action(
-    withQueue(async (context, place) => {
-      const reply = await context.call('getQueue', place);
-      show(context, place, reply);
-    }),
-  );
-  addExamples(command, ['sluice queue freeze list', 'sluice queue freeze list local/acme/app main']);
-}
+const list = row({
+  name: 'list',
+  on: QUEUE,
+  text: 'List the freezes of a queue.',
+  examples: ['sluice queue freeze list', 'sluice queue freeze list local/acme/app main'],
+  run: async (context, place) => show(context, place, await context.call('getQueue', place)),
+});
 
-function defineRemove(freeze: Command): void {
-  const command = addQueueArguments(freeze.command('remove').description('Remove a freeze. If it holds, it ends.'))
-    .requiredOption('--name <name>', 'The name of the freeze.')
-    .action(
-      withQueue(async (context, place, { name }: { name: string }) => {
-        show(context, place, await context.call('updateQueue', { ...place, removeFreeze: name }));
-      }),
-    );
-  addExamples(command, ['sluice queue freeze remove --name weekend']);
-}
+const remove = row({
+  name: 'remove',
+  on: QUEUE,
+  text: 'Remove a freeze. If it holds, it ends.',
+  takes: { '--name <name>': { text: 'The name of the freeze.', isRequired: true } },
+  examples: ['sluice queue freeze remove --name weekend'],
+  run: async (context, { name: removeFreeze, ...place }) =>
+    show(context, place, await context.call('updateQueue', { ...place, removeFreeze })),
+});
 
-interface Frozen {
-  readonly freezes: readonly Freeze[];
-  readonly frozen?: { readonly text: string };
-}
+// SPEC Q24
+export const FREEZE: Row = {
+  name: 'freeze',
+  text: 'Keep a queue from landing at certain times. Tests go on.',
+  examples: [
+    "sluice queue freeze add --name weekend --from 'fri 17:00' --until 'mon 08:00' --weekly --time-zone Europe/Berlin",
+    'sluice queue freeze list',
+  ],
+  rows: [add, list, remove],
+};
+
+type Frozen = Pick<AnswerOf<'updateQueue'>, 'freezes' | 'frozen'>;
 
 function show(context: Context, { repo, targetBranch }: Place, { freezes, frozen }: Frozen): void {
-  context.show({ freezes, ...(frozen === undefined ? {} : { frozen }) }, () =>
+  context.show({ freezes, ...present({ frozen }) }, () =>
     freezes.length === 0
       ? `${formatRepo(repo)} ${targetBranch} has no freezes.`
       : `${formatFreezes(freezes)}${formatFrozen(frozen)}`,
@@ -116,7 +106,7 @@ function dayOf(local: LocalTime): number {
 }
 
 /** Days of the week and times of the day mean the next ones, or for a weekly freeze the last ones: it may hold now. */
-export function toFreeze(options: AddOptions, now: number): Freeze {
+export function toFreeze(options: Given<typeof ADD_OPTIONS>, now: number): Freeze {
   const timeZone = options.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
   if (!isTimeZone(timeZone)) throw usageError(`There is no time zone ${timeZone}. Write a name such as Europe/Berlin.`);
   const present = localTimeAt(timeZone, now);

@@ -1,13 +1,5 @@
-import { type Command, Option } from 'commander';
-import {
-  choiceOption,
-  collect,
-  collectNames,
-  parseInteger,
-  parseNumber,
-  toFlag,
-  upperNames,
-} from './core/arguments.ts';
+import { collect, collectNames, parseInteger, parseNumber, toFlag, upperNames } from './core/arguments.ts';
+import { choice, type Specs } from './core/command.ts';
 import { type FieldSchema, QUEUE_SETTINGS } from './core/operations.ts';
 
 /** Options for the settings of a queue, made from the server's validation schemas. */
@@ -21,10 +13,10 @@ const schemas = Object.entries(QUEUE_SETTINGS);
 // A freeze has too many parts for an option: `sluice queue freeze` changes them.
 const optional = schemas.filter(([name]) => name !== 'freezes');
 
-export function addSettingOptions(command: Command): Command {
-  for (const [name, schema] of optional) for (const option of makeOptions(name, schema)) command.addOption(option);
-  return command;
-}
+export const SETTING_OPTIONS: Specs = Object.assign(
+  {},
+  ...optional.map(([name, schema]) => describeOption(`--${toFlag(name)}`, schema)),
+);
 
 /** Converts options to the API's fields. Options that were not given are absent. */
 export function readSettings(options: Readonly<Record<string, unknown>>): Record<string, unknown> {
@@ -83,45 +75,37 @@ function formatItem(item: Item): string {
   return 'app' in item ? `${item.name}@${item.app}` : `${item.targetPattern} ${item.policy}`;
 }
 
-function makeOptions(name: string, schema: FieldSchema): Option[] {
-  const flag = toFlag(name);
+function describeOption(flag: string, schema: FieldSchema): Specs {
   const text = describe(schema);
   switch (kindOf(schema)) {
     case 'integer':
-      return [new Option(`--${flag} <number>`, text).argParser(parseInteger)];
+      return { [`${flag} <number>`]: [text, parseInteger] };
     case 'number':
-      return [new Option(`--${flag} <number>`, text).argParser(parseNumber)];
+      return { [`${flag} <number>`]: [text, parseNumber] };
     case 'nullableInteger':
-      return [new Option(`--${flag} <number>`, `${text} Write none for null.`).argParser(parseNullableInteger)];
+      return { [`${flag} <number>`]: [`${text} Write none for null.`, parseNullableInteger] };
     case 'boolean':
-      return makeSwitch(flag, text);
+      // Two options for the parser, one line for the reader.
+      return {
+        [flag]: { text, shown: flag.replace('--', '--[no-]') },
+        [flag.replace('--', '--no-')]: { text: '', shown: '' },
+      };
     case 'choice':
-      return [choiceOption(`--${flag} <choice>`, text, upperNames(schema))];
+      return { [`${flag} <choice>`]: choice(text, upperNames(schema)) };
     case 'text':
-      return [new Option(`--${flag} <text>`, text)];
+      return { [`${flag} <text>`]: text };
     case 'names':
-      return [
-        new Option(`--${flag} <names>`, `${text} Separated by commas, or repeated; '' for none.`).argParser(
-          collectNames,
-        ),
-      ];
+      return { [`${flag} <names>`]: [`${text} Separated by commas, or repeated; '' for none.`, collectNames] };
     case 'statuses':
-      return [
-        new Option(
-          `--${flag} <names>`,
+      return {
+        [`${flag} <names>`]: [
           `${text} Separated by commas, or repeated; '' for none; NAME@APP names the app or account.`,
-        ).argParser(collectNames),
-      ];
+          collectNames,
+        ],
+      };
     case 'rules':
-      return [new Option(`--${flag} <pattern>`, `${text} Repeat it for several; '' for none.`).argParser(collect)];
+      return { [`${flag} <pattern>`]: [`${text} Repeat it for several; '' for none.`, collect] };
   }
-}
-
-/** Two options for the parser, one line for the reader. */
-function makeSwitch(flag: string, text: string): Option[] {
-  const on = new Option(`--${flag}`, text);
-  on.flags = `--[no-]${flag}`;
-  return [on, new Option(`--no-${flag}`).hideHelp()];
 }
 
 function parseNullableInteger(text: string): number | typeof UNSET {

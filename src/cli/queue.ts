@@ -1,68 +1,36 @@
-import type { Command } from 'commander';
-import type { ReplyOf } from '../contract/operation.ts';
-import type { getQueue, updateQueue } from '../contract/queues.ts';
 import { present } from '../lib/present.ts';
-import {
-  AT_TEXT,
-  addExamples,
-  formatRepo,
-  parseInstant,
-  parseRepo,
-  REPO_TEXT,
-  type RepoRef,
-} from './core/arguments.ts';
-import { type Context, withContext } from './core/context.ts';
+import { AT_TEXT, formatRepo, parseInstant, parseRepo, REPO_TEXT, type RepoRef } from './core/arguments.ts';
+import { commandFor, type Row, row } from './core/command.ts';
+import type { Context } from './core/context.ts';
 import { CliError, usageError } from './core/exit.ts';
 import { readForetold, tellForecast } from './core/forecast.ts';
-import { addQueueArguments, withNewQueue, withQueue } from './core/place.ts';
+import type { AnswerOf } from './core/operations.ts';
+import { NEW_QUEUE, QUEUE } from './core/place.ts';
 import { formatFacts } from './core/table.ts';
 import { clean, formatTime, paint, shownState, styleOfState } from './core/terminal.ts';
 import { findPage, openPage, WEB_TEXT } from './core/web.ts';
 import { formatFindings, INSPECTION_MS } from './forge/check.ts';
 import { formatExplained } from './format-entry.ts';
 import { formatAdvice, formatAlarms, formatFrozen, formatHold, formatLearned, formatQueues } from './format-queue.ts';
-import { defineFreeze } from './queue-freeze.ts';
-import { addSettingOptions, listSettings, readSettings } from './queue-settings.ts';
+import { FREEZE } from './queue-freeze.ts';
+import { listSettings, readSettings, SETTING_OPTIONS } from './queue-settings.ts';
 
-type Options = Readonly<Record<string, unknown>>;
-
-export function defineQueue(queue: Command): void {
-  addExamples(queue, ['sluice queue create local/acme/app main', 'sluice queue show local/acme/app main']);
-  defineCreate(queue);
-  defineShow(queue);
-  defineUpdate(queue);
-  defineState(queue, {
-    verb: 'pause',
-    state: 'PAUSED',
-    summary: 'Pause a queue: it admits, starts and lands nothing until it is resumed',
-  });
-  defineState(queue, { verb: 'resume', state: 'RUNNING', summary: 'Resume a queue after pause or drain' });
-  defineState(queue, {
-    verb: 'drain',
-    state: 'DRAINING',
-    summary: 'Drain a queue: it finishes what is in it and admits nothing new',
-  });
-  defineFreeze(queue);
-  defineAdvise(queue);
-  defineDelete(queue);
-  defineList(queue);
-}
-
-function defineCreate(queue: Command): void {
-  const command = addQueueArguments(queue.command('create').description('Create a merge queue for a branch.'));
-  addSettingOptions(command).action(
-    withNewQueue(async (context, { repo, targetBranch }, options: Options) => {
-      const reply = await context.call('createQueue', { repo, targetBranch, ...readSettings(options) });
-      const next = context.isJson ? '' : await describeNext(context, repo, targetBranch);
-      context.show(reply, () => `Created.\n\n${describeQueue(repo, reply)}${next}${proposeAdaptive(repo, reply)}`);
-    }),
-  );
-  addExamples(command, [
+const create = row({
+  name: 'create',
+  on: NEW_QUEUE,
+  text: 'Create a merge queue for a branch.',
+  takes: SETTING_OPTIONS,
+  examples: [
     'sluice queue create local/acme/app main',
     'sluice queue create local/acme/app main --mode parallel --concurrency 8',
     'sluice queue create local/acme/app main --batch --batching-min-size 6 --required-statuses test,lint',
-  ]);
-}
+  ],
+  run: async (context, { repo, targetBranch, ...settings }) => {
+    const reply = await context.call('createQueue', { repo, targetBranch, ...readSettings(settings) });
+    const next = context.isJson ? '' : await describeNext(context, repo, targetBranch);
+    context.show(reply, () => `Created.\n\n${describeQueue(repo, reply)}${next}${proposeAdaptive(repo, reply)}`);
+  },
+});
 
 /** The API keeps its default, because other clients compare settings with it. */
 // SPEC K25
@@ -94,138 +62,145 @@ async function describeNext(context: Context, repo: RepoRef, targetBranch: strin
 }
 
 // SPEC Y11
-function defineShow(queue: Command): void {
-  const command = addQueueArguments(queue.command('show').description('Show a queue and the pull requests in it.'))
-    .option('--settings', 'Show every setting, not only those that were changed.')
-    .option('--at <when>', AT_TEXT, parseInstant('past'))
-    .option('--web', WEB_TEXT)
-    .action(
-      withQueue(async (context, { repo, targetBranch }, options: { settings?: true; web?: true; at?: string }) => {
-        if (options.web) {
-          const page = { repo, forgePath: `tree/${targetBranch}`, parts: [targetBranch], at: options.at };
-          return openPage(await findPage(context, page));
-        }
-        const body = { repo, targetBranch, includeExplanation: !context.isJson };
-        const reply =
-          options.at === undefined
-            ? await readForetold(context, 'pollQueue', { ...body, includeForecast: !context.isJson })
-            : await context.call('getQueue', { ...body, at: options.at });
-        context.show(
-          reply,
-          () => `${describeQueue(repo, reply, options.settings)}\n${formatExplained(reply.enqueuedPullRequests)}`,
-        );
-      }),
-    );
-  addExamples(command, [
+const show = row({
+  name: 'show',
+  on: QUEUE,
+  text: 'Show a queue and the pull requests in it.',
+  takes: {
+    '--settings': 'Show every setting, not only those that were changed.',
+    '--at <when>': [AT_TEXT, parseInstant('past')],
+    '--web': WEB_TEXT,
+  },
+  examples: [
     'sluice queue show',
     'sluice queue show local/acme/app main',
     `sluice queue show --at '10:22'`,
     'sluice queue show --json',
-  ]);
-}
-
-function defineUpdate(queue: Command): void {
-  const command = addQueueArguments(
-    queue.command('update').description('Change settings of a queue. The others keep their values.'),
-  );
-  addSettingOptions(command)
-    .option(
-      '--delete-required-statuses',
-      'Drop the override of the required statuses: back to what the repository or the forge says.',
-    )
-    .action(
-      withQueue(async (context, { repo, targetBranch }, options: Options) => {
-        const changes = {
-          ...readSettings(options),
-          ...(options['deleteRequiredStatuses'] ? { deleteRequiredStatuses: true } : {}),
-        };
-        if (Object.keys(changes).length === 0)
-          throw usageError('Say what to change, such as --concurrency 8. --help lists every setting.');
-        const reply = await context.call('updateQueue', { repo, targetBranch, ...changes });
-        context.show(reply, () => {
-          const changed = reply.note === undefined ? `Changed.${describeSwitch(repo, reply)}\n\n` : '';
-          return `${changed}${describeQueue(repo, reply)}`;
-        });
-      }),
+  ],
+  run: async (context, { repo, targetBranch, settings, at, web }) => {
+    if (web) {
+      return openPage(await findPage(context, { repo, forgePath: `tree/${targetBranch}`, parts: [targetBranch], at }));
+    }
+    const body = { repo, targetBranch, includeExplanation: !context.isJson };
+    const reply =
+      at === undefined
+        ? await readForetold(context, 'pollQueue', { ...body, includeForecast: !context.isJson })
+        : await context.call('getQueue', { ...body, at });
+    context.show(
+      reply,
+      () => `${describeQueue(repo, reply, settings)}\n${formatExplained(reply.enqueuedPullRequests)}`,
     );
-  addExamples(command, [
-    'sluice queue update --concurrency 8',
-    'sluice queue update local/acme/app main --concurrency 8 --no-batch',
-    'sluice queue update local/acme/app main --delete-required-statuses',
-  ]);
+  },
+});
+
+const update = commandFor(
+  'updateQueue',
+  {
+    name: 'update',
+    on: QUEUE,
+    text: 'Change settings of a queue. The others keep their values.',
+    takes: {
+      ...SETTING_OPTIONS,
+      '--delete-required-statuses':
+        'Drop the override of the required statuses: back to what the repository or the forge says.',
+    },
+    examples: [
+      'sluice queue update --concurrency 8',
+      'sluice queue update local/acme/app main --concurrency 8 --no-batch',
+      'sluice queue update local/acme/app main --delete-required-statuses',
+    ],
+    show: (reply, { repo }) => {
+      const changed = reply.note === undefined ? `Changed.${describeSwitch(repo, reply)}\n\n` : '';
+      return `${changed}${describeQueue(repo, reply)}`;
+    },
+  },
+  ({ repo, targetBranch, ...options }) => {
+    const { deleteRequiredStatuses } = options as { readonly deleteRequiredStatuses?: true };
+    const changes = { ...readSettings(options), ...present({ deleteRequiredStatuses }) };
+    if (Object.keys(changes).length === 0)
+      throw usageError('Say what to change, such as --concurrency 8. --help lists every setting.');
+    return { repo, targetBranch, ...changes };
+  },
+);
+
+const REASON = { '--reason <text>': 'Why. Authors see it in explanations and comments.' } as const;
+const PAUSE = {
+  '--until <when>': [
+    'When the queue goes on: 17:00, 2h (also m, d), or an instant such as 2027-01-31T17:00:00Z.',
+    parseInstant('future'),
+  ],
+} as const;
+
+interface Steering {
+  readonly state: 'PAUSED' | 'RUNNING' | 'DRAINING';
+  readonly text: string;
+  readonly examples?: readonly string[];
 }
 
-interface StateOptions {
-  readonly reason?: string;
-  readonly until?: string;
-}
-
-function defineState(queue: Command, what: { verb: string; state: string; summary: string }): void {
-  const { verb, state } = what;
-  const command = addQueueArguments(queue.command(verb).description(`${what.summary}.`)).option(
-    '--reason <text>',
-    'Why. Authors see it in explanations and comments.',
+/** A command that changes the state of a queue. */
+function steer(name: string, { state, text, examples = [] }: Steering): Row {
+  return commandFor(
+    'updateQueue',
+    {
+      ...{ name, on: QUEUE, text },
+      takes: state === 'PAUSED' ? { ...REASON, ...PAUSE } : REASON,
+      examples: [`sluice queue ${name}`, `sluice queue ${name} local/acme/app main`, ...examples],
+      show: (reply, { repo, targetBranch }) =>
+        `${formatRepo(repo)} ${targetBranch} is ${paint(styleOfState(reply.state), reply.state)}.`,
+    },
+    (given) => ({ ...given, state }),
   );
-  if (state === 'PAUSED') {
-    const text = 'When the queue goes on: 17:00, 2h (also m, d), or an instant such as 2027-01-31T17:00:00Z.';
-    command.option('--until <when>', text, parseInstant('future'));
-  }
-  command.action(
-    withQueue(async (context, { repo, targetBranch }, { reason, until }: StateOptions) => {
-      const change = { ...readSettings({ state }), ...present({ reason, until }) };
-      const reply = await context.call('updateQueue', { repo, targetBranch, ...change });
-      context.show(
-        reply,
-        () => `${formatRepo(repo)} ${targetBranch} is ${paint(styleOfState(reply.state), reply.state)}.`,
-      );
-    }),
-  );
-  const examples = [`sluice queue ${verb}`, `sluice queue ${verb} local/acme/app main`];
-  const paused = `sluice queue pause --reason 'release 4.2' --until 17:00`;
-  addExamples(command, state === 'PAUSED' ? [...examples, paused] : examples);
 }
-
-/** The server replays at most 500 pull requests six times. */
-const ADVICE_MS = 120_000;
 
 // SPEC K29
-function defineAdvise(queue: Command): void {
-  const command = addQueueArguments(
-    queue
-      .command('advise')
-      .description('Replay the history of a queue with its settings and with ADAPTIVE, and compare.'),
-  ).action(
-    withQueue(async (context, { repo, targetBranch }) => {
-      const reply = await context.call('adviseQueue', { repo, targetBranch }, { timeoutMs: ADVICE_MS });
-      context.show(reply, () => formatAdvice(reply));
-    }),
-  );
-  addExamples(command, ['sluice queue advise', 'sluice queue advise local/acme/app main']);
-}
+const advise = commandFor('adviseQueue', {
+  name: 'advise',
+  on: QUEUE,
+  text: 'Replay the history of a queue with its settings and with ADAPTIVE, and compare.',
+  examples: ['sluice queue advise', 'sluice queue advise local/acme/app main'],
+  // The server replays at most 500 pull requests six times.
+  timeoutMs: 120_000,
+  show: formatAdvice,
+});
 
-function defineDelete(queue: Command): void {
-  const command = addQueueArguments(queue.command('delete').description('Delete an empty queue.')).action(
-    withQueue(async (context, { repo, targetBranch }) => {
-      const reply = await context.call('deleteQueue', { repo, targetBranch });
-      context.show(reply, () => `The queue ${formatRepo(repo)} ${targetBranch} is deleted.`);
-    }),
-  );
-  addExamples(command, ['sluice queue delete local/acme/app main']);
-}
+const remove = commandFor('deleteQueue', {
+  name: 'delete',
+  on: QUEUE,
+  text: 'Delete an empty queue.',
+  examples: ['sluice queue delete local/acme/app main'],
+  show: (_reply, { repo, targetBranch }) => `The queue ${formatRepo(repo)} ${targetBranch} is deleted.`,
+});
 
-function defineList(queue: Command): void {
-  const command = queue
-    .command('list')
-    .description('List the queues and how many pull requests are in each state.')
-    .argument('[repo]', REPO_TEXT, parseRepo)
-    .action(
-      withContext(async (context, repo: RepoRef | undefined) => {
-        const reply = await context.call('listQueues', repo === undefined ? {} : { repo });
-        context.show(reply, () => formatQueues(reply.queues));
-      }),
-    );
-  addExamples(command, ['sluice queue list', 'sluice queue list local/acme/app']);
-}
+const list = commandFor('listQueues', {
+  name: 'list',
+  text: 'List the queues and how many pull requests are in each state.',
+  takes: { '[repo]': [REPO_TEXT, parseRepo] },
+  examples: ['sluice queue list', 'sluice queue list local/acme/app'],
+  show: ({ queues }) => formatQueues(queues),
+});
+
+export const QUEUES: Row = {
+  examples: ['sluice queue create local/acme/app main', 'sluice queue show local/acme/app main'],
+  rows: [
+    create,
+    show,
+    update,
+    steer('pause', {
+      state: 'PAUSED',
+      text: 'Pause a queue: it admits, starts and lands nothing until it is resumed.',
+      examples: [`sluice queue pause --reason 'release 4.2' --until 17:00`],
+    }),
+    steer('resume', { state: 'RUNNING', text: 'Resume a queue after pause or drain.' }),
+    steer('drain', {
+      state: 'DRAINING',
+      text: 'Drain a queue: it finishes what is in it and admits nothing new.',
+    }),
+    FREEZE,
+    advise,
+    remove,
+    list,
+  ],
+};
 
 /** Explains the wait, if a mode change is pending. */
 function describeSwitch(repo: RepoRef, { state, branch }: { readonly state: string; readonly branch: string }): string {
@@ -236,7 +211,7 @@ function describeSwitch(repo: RepoRef, { state, branch }: { readonly state: stri
   );
 }
 
-type DescribedQueue = ReplyOf<typeof updateQueue> & Partial<Pick<ReplyOf<typeof getQueue>, 'alarms' | 'forecast'>>;
+type DescribedQueue = AnswerOf<'updateQueue'> & Partial<Pick<AnswerOf<'getQueue'>, 'alarms' | 'forecast'>>;
 
 function describeQueue(repo: RepoRef, queue: DescribedQueue, all = false): string {
   const unused = new Set(queue.learned?.unusedSettings);

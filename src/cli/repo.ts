@@ -1,20 +1,12 @@
 import path from 'node:path';
-import { type Command, InvalidArgumentError } from 'commander';
-import type { Static } from 'typebox';
-import type { registerRepository } from '../contract/repositories.ts';
+import { InvalidArgumentError } from 'commander';
 import { present } from '../lib/present.ts';
-import {
-  addExamples,
-  collect,
-  formatRepo,
-  parseIntegerWithin,
-  parseRepo,
-  REPO_TEXT,
-  type RepoRef,
-} from './core/arguments.ts';
+import { collect, formatRepo, parseIntegerWithin, parseRepo, REPO_TEXT, type RepoRef } from './core/arguments.ts';
+import { commandFor, type Given, type Row, row } from './core/command.ts';
 import { confirm } from './core/confirm.ts';
-import { type Context, withContext } from './core/context.ts';
+import type { Context } from './core/context.ts';
 import { CliError, usageError } from './core/exit.ts';
+import type { AnswerOf } from './core/operations.ts';
 import { formatFacts, formatRows } from './core/table.ts';
 import { clean, formatTime, paint } from './core/terminal.ts';
 
@@ -23,76 +15,45 @@ interface Check {
   readonly command: string;
 }
 
-interface AddOptions {
-  readonly git?: string;
-  readonly check?: readonly Check[] | false;
-  readonly junit?: readonly string[] | false;
-  readonly checkTimeout?: number;
-  readonly checkNetwork?: true;
-  readonly checkUserNamespaces?: true;
-  readonly trustChecks?: boolean;
-  readonly runHooks?: boolean;
-}
+const ADD_OPTIONS = {
+  '--git <path|URL>': 'The bare repository: a path on the server, ssh://, git@host: or https://. Plain git only.',
+  '--check <name=command>': ['A check that the built-in runner runs; repeat it for several.', collectCheck],
+  '--no-check': 'Remove all checks: they are reported from outside.',
+  '--junit <glob>': ['Test reports that the checks leave behind; repeat it for several.', collect],
+  '--no-junit': 'Collect no test reports.',
+  '--check-timeout <minutes>': ['Minutes after which a check is killed, 1 to 10080.', parseIntegerWithin(1, 10_080)],
+  '--check-network': 'Let the checks use the network of the machine they run on.',
+  '--check-user-namespaces': 'Let the checks make user namespaces, as the sandboxes of browsers and of build tools do.',
+  '--trust-checks': 'Run the checks even if nothing can keep them from the files of the server.',
+  '--no-trust-checks': 'Undo --trust-checks.',
+  '--run-hooks': 'Run hooks of the repository when the queue changes a branch. Only for a path.',
+  '--no-run-hooks': 'Run no hooks. Default: they run if only the user of the server and root can write them.',
+} as const;
 
-export function defineRepo(repo: Command): void {
-  addExamples(repo, [
-    "sluice repo add local/acme/app --git /srv/git/app.git --check test='npm test'",
-    'sluice repo list',
-  ]);
-  defineAdd(repo);
-  defineList(repo);
-  defineRemove(repo);
-}
-
-function defineAdd(repo: Command): void {
-  const command = repo
-    .command('add')
-    .description('Register a repository, or change one. What is not named keeps its value.')
-    .argument('<repo>', REPO_TEXT, parseRepo)
-    .option(
-      '--git <path|URL>',
-      'The bare repository: a path on the server, ssh://, git@host: or https://. Plain git only.',
-    )
-    .option('--check <name=command>', 'A check that the built-in runner runs; repeat it for several.', collectCheck)
-    .option('--no-check', 'Remove all checks: they are reported from outside.')
-    .option('--junit <glob>', 'Test reports that the checks leave behind; repeat it for several.', collect)
-    .option('--no-junit', 'Collect no test reports.')
-    .option(
-      '--check-timeout <minutes>',
-      'Minutes after which a check is killed, 1 to 10080.',
-      parseIntegerWithin(1, 10_080),
-    )
-    .option('--check-network', 'Let the checks use the network of the machine they run on.')
-    .option(
-      '--check-user-namespaces',
-      'Let the checks make user namespaces, as the sandboxes of browsers and of build tools do.',
-    )
-    .option('--trust-checks', 'Run the checks even if nothing can keep them from the files of the server.')
-    .option('--no-trust-checks', 'Undo --trust-checks.')
-    .option('--run-hooks', 'Run hooks of the repository when the queue changes a branch. Only for a path.')
-    .option('--no-run-hooks', 'Run no hooks. Default: they run if only the user of the server and root can write them.')
-    .action(
-      withContext(async (context, ref: RepoRef, options: AddOptions) => {
-        const asked = { repo: ref, ...readAddOptions(options) };
-        const reply = await askForTrust(context, await context.call('registerRepository', asked));
-        const facts: [string, string][] = reply.git === null ? [] : [['git', clean(reply.git)]];
-        for (const check of reply.checks) facts.push([`check ${clean(check.name)}`, clean(check.command)]);
-        if (reply.checksBlocked !== null) facts.push(['checks wait', clean(reply.checksBlocked)]);
-        for (const glob of reply.junit) facts.push(['junit', clean(glob)]);
-        if (reply.runHooks) facts.push(['hooks', 'run when the queue changes a branch']);
-        for (const note of reply.notes) facts.push(['note', clean(note)]);
-        const hasQueue = context.isJson || (await findWhetherQueued(context, ref));
-        const next = hasQueue ? '' : `Next: sluice queue create ${formatRepo(ref)} main`;
-        context.show(reply, () => `${paint('bold', formatRepo(ref))} is registered.\n${formatFacts(facts)}${next}`);
-      }),
-    );
-  addExamples(command, [
+const add = row({
+  name: 'add',
+  text: 'Register a repository, or change one. What is not named keeps its value.',
+  takes: { '<repo>': [REPO_TEXT, parseRepo], ...ADD_OPTIONS },
+  examples: [
     'sluice repo add github.com/acme/app',
     "sluice repo add local/acme/app --git /srv/git/app.git --check test='npm test'",
     "sluice repo add local/acme/app --git git@git.acme.dev:app.git --check test='make check' --junit 'reports/*.xml'",
     "sluice repo add local/acme/app --check test='npm test' --check lint='npm run lint' --check-timeout 20",
-  ]);
-}
+  ],
+  run: async (context, { repo, ...options }) => {
+    const asked = { repo, ...readAddOptions(options) };
+    const reply = await askForTrust(context, await context.call('registerRepository', asked));
+    const facts: [string, string][] = reply.git === null ? [] : [['git', clean(reply.git)]];
+    for (const check of reply.checks) facts.push([`check ${clean(check.name)}`, clean(check.command)]);
+    if (reply.checksBlocked !== null) facts.push(['checks wait', clean(reply.checksBlocked)]);
+    for (const glob of reply.junit) facts.push(['junit', clean(glob)]);
+    if (reply.runHooks) facts.push(['hooks', 'run when the queue changes a branch']);
+    for (const note of reply.notes) facts.push(['note', clean(note)]);
+    const hasQueue = context.isJson || (await findWhetherQueued(context, repo));
+    const next = hasQueue ? '' : `Next: sluice queue create ${formatRepo(repo)} main`;
+    context.show(reply, () => `${paint('bold', formatRepo(repo))} is registered.\n${formatFacts(facts)}${next}`);
+  },
+});
 
 /** Asks once. If the answer is no, or there is no terminal, the checks stay blocked and say so. */
 async function askForTrust(context: Context, reply: RegisteredRepository): Promise<RegisteredRepository> {
@@ -108,7 +69,7 @@ async function askForTrust(context: Context, reply: RegisteredRepository): Promi
   return context.call('registerRepository', { repo: reply.repo, trustChecks: true });
 }
 
-type RegisteredRepository = Static<typeof registerRepository.reply>;
+type RegisteredRepository = AnswerOf<'registerRepository'>;
 
 /** Only for a hint: a token that may register but not read gets no hint. */
 async function findWhetherQueued(context: Context, repo: RepoRef): Promise<boolean> {
@@ -120,41 +81,34 @@ async function findWhetherQueued(context: Context, repo: RepoRef): Promise<boole
   }
 }
 
-function defineList(repo: Command): void {
-  const command = repo
-    .command('list')
-    .description('List the repositories.')
-    .action(
-      withContext(async (context) => {
-        const reply = await context.call('listRepositories', {});
-        context.show(reply, () => {
-          if (reply.repositories.length === 0) return 'No repositories yet. Register one: sluice repo add --help';
-          return formatRows(reply.repositories, [
-            { title: 'REPOSITORY', cell: (one) => formatRepo(one.repo) },
-            { title: 'GIT', shrinks: true, cell: ({ git }) => git ?? '-' },
-            { title: 'CHECKS', shrinks: true, cell: ({ checks }) => checks.map(({ name }) => name).join(', ') || '-' },
-            { title: 'HOOKS', cell: ({ runHooks }) => (runHooks ? 'run' : '-') },
-            { title: 'CHANGED', cell: ({ updatedAt }) => formatTime(updatedAt) },
-          ]);
-        });
-      }),
-    );
-  addExamples(command, ['sluice repo list', 'sluice repo list --json']);
-}
+const list = commandFor('listRepositories', {
+  name: 'list',
+  text: 'List the repositories.',
+  examples: ['sluice repo list', 'sluice repo list --json'],
+  show: ({ repositories }) =>
+    repositories.length === 0
+      ? 'No repositories yet. Register one: sluice repo add --help'
+      : formatRows(repositories, [
+          { title: 'REPOSITORY', cell: (one) => formatRepo(one.repo) },
+          { title: 'GIT', shrinks: true, cell: ({ git }) => git ?? '-' },
+          { title: 'CHECKS', shrinks: true, cell: ({ checks }) => checks.map(({ name }) => name).join(', ') || '-' },
+          { title: 'HOOKS', cell: ({ runHooks }) => (runHooks ? 'run' : '-') },
+          { title: 'CHANGED', cell: ({ updatedAt }) => formatTime(updatedAt) },
+        ]),
+});
 
-function defineRemove(repo: Command): void {
-  const command = repo
-    .command('remove')
-    .description('Forget a repository, its tests and their history. Its queues must be deleted first.')
-    .argument('<repo>', REPO_TEXT, parseRepo)
-    .action(
-      withContext(async (context, ref: RepoRef) => {
-        const reply = await context.call('removeRepository', { repo: ref });
-        context.show(reply, () => `${formatRepo(ref)} is forgotten.`);
-      }),
-    );
-  addExamples(command, ['sluice repo remove local/acme/app']);
-}
+const remove = commandFor('removeRepository', {
+  name: 'remove',
+  text: 'Forget a repository, its tests and their history. Its queues must be deleted first.',
+  takes: { '<repo>': [REPO_TEXT, parseRepo] },
+  examples: ['sluice repo remove local/acme/app'],
+  show: (_reply, { repo }) => `${formatRepo(repo)} is forgotten.`,
+});
+
+export const REPO: Row = {
+  examples: ["sluice repo add local/acme/app --git /srv/git/app.git --check test='npm test'", 'sluice repo list'],
+  rows: [add, list, remove],
+};
 
 function collectCheck(text: string, before: readonly Check[] | false | undefined): readonly Check[] {
   const split = text.indexOf('=');
@@ -165,7 +119,7 @@ function collectCheck(text: string, before: readonly Check[] | false | undefined
   return [...(before || []), { name, command }];
 }
 
-function readAddOptions(options: AddOptions) {
+function readAddOptions(options: Given<typeof ADD_OPTIONS>) {
   const { git, check, junit, checkTimeout, checkNetwork, checkUserNamespaces, trustChecks, runHooks } = options;
   if (checkTimeout !== undefined && !check)
     throw usageError('--check-timeout says when the checks are killed: name them with --check.');

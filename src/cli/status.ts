@@ -1,6 +1,5 @@
-import type { Command } from 'commander';
-import { addExamples } from './core/arguments.ts';
-import { type Context, withContext } from './core/context.ts';
+import { row } from './core/command.ts';
+import type { Context } from './core/context.ts';
 import { CliError } from './core/exit.ts';
 import { formatFacts } from './core/table.ts';
 import { clean, paint, write } from './core/terminal.ts';
@@ -9,14 +8,11 @@ import { formatAllAlarms, formatAllNotes, formatQueues } from './format-queue.ts
 /** Terminal lines besides the queues: the facts above, the head of the table, the prompt. */
 const OTHER_LINES = 8;
 
-export function defineStatus(command: Command): void {
-  command
-    .description(
-      'Show whether the server answers and is ready, its version, what protects it from checks, and how many pull requests each queue has in each state.',
-    )
-    .action(withContext(showStatus));
-  addExamples(command, ['sluice status', 'sluice status --url https://sluice.acme.dev', 'sluice status --json']);
-}
+export const STATUS = row({
+  text: 'Show whether the server answers and is ready, its version, what protects it from checks, and how many pull requests each queue has in each state.',
+  examples: ['sluice status', 'sluice status --url https://sluice.acme.dev', 'sluice status --json'],
+  run: showStatus,
+});
 
 /** Shows partial results if a call fails; the exit code and the last message are those of the failure. */
 async function showStatus(context: Context): Promise<void> {

@@ -1,21 +1,19 @@
-import type { Command } from 'commander';
 import { readVersion } from '../lib/version.ts';
-import { addExamples } from './core/arguments.ts';
-import { type Context, withContext } from './core/context.ts';
+import { row } from './core/command.ts';
+import type { Context } from './core/context.ts';
 import { EXIT } from './core/exit.ts';
 import { formatFacts } from './core/table.ts';
 import { clean } from './core/terminal.ts';
 import { judgeVersions } from './core/version-gap.ts';
 
-export function defineVersion(command: Command): void {
-  command
-    .description(
-      'Print the version of this command; with --check that of the server too, and whether both work together.',
-    )
-    .option('--check', 'Ask the server. It needs no token. The exit code is 1 if they may not work together.')
-    .action(withContext(showVersion));
-  addExamples(command, ['sluice version', 'sluice version --check', 'sluice version --check --json']);
-}
+export const VERSION = row({
+  text: 'Print the version of this command; with --check that of the server too, and whether both work together.',
+  takes: {
+    '--check': 'Ask the server. It needs no token. The exit code is 1 if they may not work together.',
+  },
+  examples: ['sluice version', 'sluice version --check', 'sluice version --check --json'],
+  run: showVersion,
+});
 
 async function showVersion(context: Context, { check }: { readonly check?: true }): Promise<void> {
   const version = readVersion();

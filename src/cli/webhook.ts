@@ -1,63 +1,191 @@
-import type { Command } from 'commander';
-import type { Static } from 'typebox';
-import type { listWebhookDeliveries, listWebhooks } from '../contract/webhooks.ts';
 import { present } from '../lib/present.ts';
-import {
-  addExamples,
-  choiceOption,
-  collectNames,
-  formatRepo,
-  parseInstant,
-  parseRepo,
-  type RepoRef,
-} from './core/arguments.ts';
+import { collectNames, collectRepos, formatRepo, parseInstant } from './core/arguments.ts';
+import { choice, commandFor, type Row, row, type Subject } from './core/command.ts';
 import { confirm } from './core/confirm.ts';
-import { type Context, withContext } from './core/context.ts';
 import { CliError, EXIT } from './core/exit.ts';
+import type { AnswerOf } from './core/operations.ts';
 import { formatFacts, formatRows } from './core/table.ts';
-import { clean, formatNextPage, formatTime, say } from './core/terminal.ts';
+import { clean, formatNextPage, formatTime } from './core/terminal.ts';
 
-type WebhookView = Static<typeof listWebhooks.reply>['webhooks'][number];
-type DeliveryView = Static<typeof listWebhookDeliveries.reply>['deliveries'][number];
+type WebhookView = AnswerOf<'listWebhooks'>['webhooks'][number];
+type DeliveryView = AnswerOf<'listWebhookDeliveries'>['deliveries'][number];
 
-const FORMATS = ['STANDARD', 'SLACK', 'TEAMS'] as const;
-const STATES = ['PENDING', 'DELIVERED', 'FAILED'] as const;
+const WEBHOOK: Subject<{ readonly id: string; readonly webhook: WebhookView }> = {
+  takes: { '<webhook>': 'The id or the name of the webhook.' },
+  find: async (context, [given = '']) => {
+    const { webhooks } = await context.call('listWebhooks', {});
+    const byId = webhooks.filter(({ id }) => id === given.toLowerCase());
+    // Names are for people: several webhooks may have the same one.
+    const found = byId.length > 0 ? byId : webhooks.filter(({ name }) => name === given);
+    const [first] = found;
+    if (first !== undefined && found.length === 1) return { id: first.id, webhook: first };
+    const problem = first === undefined ? 'There is no webhook' : `There are ${found.length} webhooks`;
+    throw new CliError(EXIT.refused, `${problem} "${given}". "sluice webhook list" shows their ids.`);
+  },
+};
 
-interface Wishes {
-  readonly name?: string;
-  readonly types?: readonly string[];
-  readonly repo?: readonly RepoRef[];
-}
+const WISHES = {
+  '--types <types>': ['Types and families of events; by commas, or repeated.', collectNames],
+  '--repo <repo>': ['Only this repository, as host/owner/name; repeat it for several.', collectRepos],
+} as const;
+
+const list = commandFor('listWebhooks', {
+  name: 'list',
+  text: 'List the webhooks, with masked addresses.',
+  examples: ['sluice webhook list'],
+  show: ({ webhooks }) => formatWebhooks(webhooks),
+});
+
+const create = commandFor(
+  'createWebhook',
+  {
+    name: 'create',
+    text: 'Tell an endpoint of events. The secret goes to standard output, and is never shown again.',
+    takes: {
+      '<address>': 'Where messages are posted.',
+      ...WISHES,
+      '--name <name>': { text: 'What it is for.', isRequired: true },
+      '--format <format>': {
+        ...choice('For programs, or for people.', ['STANDARD', 'SLACK', 'TEAMS']),
+        initial: 'STANDARD',
+      },
+    },
+    examples: [
+      'sluice webhook create https://deploys.example.com/sluice --name deploys --types pull_request.merged',
+      'sluice webhook create "$SLACK_URL" --name chat --format SLACK --types pull_request.failed,queue.held',
+    ],
+    about: ({ id, name }) => `Webhook ${id} (${clean(name)}). Its secret, shown only now:`,
+    show: ({ secret }) => secret,
+    next: ({ id }) => `sluice webhook test ${id}`,
+  },
+  ({ address: url, name, format, types = ['pull_request.*'], repo }) => ({
+    ...{ name, url, format, types },
+    ...present({ repositories: repo }),
+  }),
+);
+
+const show = row({
+  name: 'show',
+  on: WEBHOOK,
+  text: 'Show a webhook.',
+  examples: ['sluice webhook show deploys'],
+  run: (context, { webhook }) => context.show(webhook, () => formatWebhook(webhook)),
+});
+
+const update = commandFor(
+  'updateWebhook',
+  {
+    name: 'update',
+    on: WEBHOOK,
+    text: 'Change a webhook.',
+    takes: {
+      ...WISHES,
+      '--name <name>': 'What it is for.',
+      '--address <url>': 'Where messages are posted.',
+      '--enable': 'Begin again with the next event.',
+      '--disable': 'Stop all deliveries.',
+    },
+    examples: ['sluice webhook update deploys --types pull_request.*', 'sluice webhook update deploys --enable'],
+    show: formatWebhook,
+  },
+  ({ id, name, address: url, types, repo: repositories, enable, disable }) => ({
+    id,
+    ...present({ name, url, types, repositories, enabled: enable ?? (disable && false) }),
+  }),
+);
+
+const remove = commandFor(
+  'deleteWebhook',
+  {
+    name: 'delete',
+    on: WEBHOOK,
+    text: 'Delete a webhook, with the record of its deliveries.',
+    takes: { '--yes': 'Do not ask.' },
+    examples: ['sluice webhook delete deploys --yes'],
+    show: (_reply, { webhook }) => `Webhook "${clean(webhook.name)}" is deleted.`,
+  },
+  async ({ id, webhook: { name, url }, yes }) => {
+    const warning = `The webhook "${clean(name)}" to ${clean(url)} gets no more messages.`;
+    if (!yes) await confirm({ warning, question: 'Delete it?' });
+    return { id };
+  },
+);
+
+const rotate = commandFor(
+  'rotateWebhookSecret',
+  {
+    name: 'rotate',
+    on: WEBHOOK,
+    text: 'Replace the secret. For 24 hours messages are signed with both.',
+    examples: ['sluice webhook rotate deploys'],
+    about: ({ previousSecretUntil }) =>
+      `The former secret is valid until ${formatTime(previousSecretUntil)}. The new one, shown only now:`,
+    show: ({ secret }) => secret,
+  },
+  ({ id }) => ({ id }),
+);
+
+const test = row({
+  name: 'test',
+  on: WEBHOOK,
+  text: 'Send a test message now.',
+  examples: ['sluice webhook test deploys'],
+  run: async (context, { id, webhook }) => {
+    const reply = await context.call('testWebhook', { id });
+    const outcome = reply.status === undefined ? reply.problem : `status ${reply.status}`;
+    if (reply.delivered || context.isJson) context.show(reply, () => `Delivered: ${outcome}.`);
+    if (reply.delivered) return;
+    throw new CliError(EXIT.refused, `The endpoint of "${clean(webhook.name)}" did not take the message: ${outcome}.`);
+  },
+});
+
+const deliveries = commandFor(
+  'listWebhookDeliveries',
+  {
+    name: 'deliveries',
+    on: WEBHOOK,
+    text: 'List the deliveries of a webhook, newest first.',
+    takes: {
+      '--state <state>': choice('Only deliveries in this state.', ['PENDING', 'DELIVERED', 'FAILED']),
+      '--cursor <cursor>': 'The next page, as the page before names it.',
+    },
+    examples: ['sluice webhook deliveries deploys --state FAILED'],
+    show: (reply) => `${formatDeliveries(reply.deliveries)}${formatNextPage(reply.nextCursor)}`,
+  },
+  ({ id, state, cursor }) => ({ id, ...present({ state, cursor }) }),
+);
+
+const replay = row({
+  name: 'replay',
+  on: WEBHOOK,
+  text: 'Send one delivery, or everything since an instant, again.',
+  takes: {
+    '[delivery]': 'The id of the delivery.',
+    '--after <when>': ['Everything since then: 2h (also m, d, w) ago, or an instant.', parseInstant('past')],
+  },
+  examples: [
+    'sluice webhook replay deploys --after 2h',
+    'sluice webhook replay deploys msg_5e0d3f0c9a1b4c2d8e7f6a5b4c3d2e1f',
+  ],
+  check: ({ delivery, after }) =>
+    (delivery === undefined) === (after === undefined) ? 'Name one delivery, or say --after.' : undefined,
+  run: async (context, { id, webhook, delivery: deliveryId, after = '' }) => {
+    const reply =
+      deliveryId === undefined
+        ? await context.call('replayWebhook', { id, after })
+        : await context.call('replayWebhookDelivery', { id, deliveryId });
+    context.show(reply, () => `Sending again to "${clean(webhook.name)}".`);
+  },
+});
 
 // SPEC X53
-export function defineWebhook(webhook: Command): void {
-  addExamples(webhook, [
+export const WEBHOOKS: Row = {
+  examples: [
     'sluice webhook create https://deploys.example.com/sluice --name deploys --types pull_request.merged',
     'sluice webhook deliveries deploys --state FAILED',
-  ]);
-  defineList(webhook);
-  defineCreate(webhook);
-  defineShow(webhook);
-  defineUpdate(webhook);
-  defineDelete(webhook);
-  defineRotate(webhook);
-  defineTest(webhook);
-  defineDeliveries(webhook);
-  defineReplay(webhook);
-}
-
-function defineList(webhook: Command): void {
-  const command = webhook
-    .command('list')
-    .description('List the webhooks, with masked addresses.')
-    .action(
-      withContext(async (context) => {
-        const reply = await context.call('listWebhooks', {});
-        context.show(reply, () => formatWebhooks(reply.webhooks));
-      }),
-    );
-  addExamples(command, ['sluice webhook list']);
-}
+  ],
+  rows: [list, create, show, update, remove, rotate, test, deliveries, replay],
+};
 
 function formatWebhooks(webhooks: readonly WebhookView[]): string {
   if (webhooks.length === 0) return 'No webhooks.\n';
@@ -79,65 +207,6 @@ function stateOf({ disabledAt, failingSince, hasOtherKey }: WebhookView): { word
   return failingSince === null ? { word: 'ok' } : { word: 'failing', since: failingSince };
 }
 
-function addWishes(command: Command): Command {
-  return command
-    .option('--types <types>', 'Types and families of events; by commas, or repeated.', collectNames)
-    .option(
-      '--repo <repo>',
-      'Only this repository, as host/owner/name; repeat it for several.',
-      (text: string, before: readonly RepoRef[] | undefined) => [...(before ?? []), parseRepo(text)],
-    );
-}
-
-function defineCreate(webhook: Command): void {
-  const command = addWishes(webhook.command('create'))
-    .description('Tell an endpoint of events. The secret goes to standard output, and is never shown again.')
-    .argument('<address>', 'Where messages are posted.')
-    .requiredOption('--name <name>', 'What it is for.')
-    .addOption(choiceOption('--format <format>', 'For programs, or for people.', FORMATS).default('STANDARD'))
-    .action(
-      withContext(async (context, url: string, options: Wishes & { format: (typeof FORMATS)[number] }) => {
-        const { name = '', format, types = ['pull_request.*'], repo } = options;
-        const wishes = { name, url, format, types: [...types], ...present({ repositories: repo && [...repo] }) };
-        const reply = await context.call('createWebhook', wishes);
-        if (!context.isJson) say(`Webhook ${reply.id} (${clean(reply.name)}). Its secret, shown only now:`);
-        context.show(reply, () => reply.secret);
-        if (!context.isJson) say(`Next: sluice webhook test ${reply.id}`);
-      }),
-    );
-  addExamples(command, [
-    'sluice webhook create https://deploys.example.com/sluice --name deploys --types pull_request.merged',
-    'sluice webhook create "$SLACK_URL" --name chat --format SLACK --types pull_request.failed,queue.held',
-  ]);
-}
-
-const WEBHOOK = 'The id or the name of the webhook.';
-
-/** Names are for people: several webhooks may have the same one. */
-async function findOne(context: Context, given: string): Promise<WebhookView> {
-  const { webhooks } = await context.call('listWebhooks', {});
-  const byId = webhooks.filter(({ id }) => id === given.toLowerCase());
-  const found = byId.length > 0 ? byId : webhooks.filter(({ name }) => name === given);
-  const [first] = found;
-  if (first !== undefined && found.length === 1) return first;
-  const problem = first === undefined ? 'There is no webhook' : `There are ${found.length} webhooks`;
-  throw new CliError(EXIT.refused, `${problem} "${given}". "sluice webhook list" shows their ids.`);
-}
-
-function defineShow(webhook: Command): void {
-  const command = webhook
-    .command('show')
-    .description('Show a webhook.')
-    .argument('<webhook>', WEBHOOK)
-    .action(
-      withContext(async (context, given: string) => {
-        const found = await findOne(context, given);
-        context.show(found, () => formatWebhook(found));
-      }),
-    );
-  addExamples(command, ['sluice webhook show deploys']);
-}
-
 function formatWebhook(webhook: WebhookView): string {
   const { id, name, format, types, url, repositories, createdBy, createdAt, previousSecretUntil } = webhook;
   const { word, since } = stateOf(webhook);
@@ -156,112 +225,6 @@ function formatWebhook(webhook: WebhookView): string {
   ]);
 }
 
-function defineUpdate(webhook: Command): void {
-  const command = addWishes(webhook.command('update'))
-    .description('Change a webhook.')
-    .argument('<webhook>', WEBHOOK)
-    .option('--name <name>', 'What it is for.')
-    .option('--address <url>', 'Where messages are posted.')
-    .option('--enable', 'Begin again with the next event.')
-    .option('--disable', 'Stop all deliveries.')
-    .action(
-      withContext(async (context, given: string, options: Wishes & UpdateFlags) => {
-        const { id } = await findOne(context, given);
-        const { name, address: url, types, repo, enable, disable } = options;
-        const enabled = enable ? true : disable ? false : undefined;
-        const lists = { types: types && [...types], repositories: repo && [...repo] };
-        const reply = await context.call('updateWebhook', { id, ...present({ name, url, enabled, ...lists }) });
-        context.show(reply, () => formatWebhook(reply));
-      }),
-    );
-  addExamples(command, [
-    'sluice webhook update deploys --types pull_request.*',
-    'sluice webhook update deploys --enable',
-  ]);
-}
-
-interface UpdateFlags {
-  readonly address?: string;
-  readonly enable?: true;
-  readonly disable?: true;
-}
-
-function defineDelete(webhook: Command): void {
-  const command = webhook
-    .command('delete')
-    .description('Delete a webhook, with the record of its deliveries.')
-    .argument('<webhook>', WEBHOOK)
-    .option('--yes', 'Do not ask.')
-    .action(
-      withContext(async (context, given: string, options: { yes?: true }) => {
-        const { id, name, url } = await findOne(context, given);
-        const warning = `The webhook "${clean(name)}" to ${clean(url)} gets no more messages.`;
-        if (!options.yes) await confirm({ warning, question: 'Delete it?' });
-        const reply = await context.call('deleteWebhook', { id });
-        context.show(reply, () => `Webhook "${clean(name)}" is deleted.`);
-      }),
-    );
-  addExamples(command, ['sluice webhook delete deploys --yes']);
-}
-
-function defineRotate(webhook: Command): void {
-  const command = webhook
-    .command('rotate')
-    .description('Replace the secret. For 24 hours messages are signed with both.')
-    .argument('<webhook>', WEBHOOK)
-    .action(
-      withContext(async (context, given: string) => {
-        const { id } = await findOne(context, given);
-        const reply = await context.call('rotateWebhookSecret', { id });
-        const until = formatTime(reply.previousSecretUntil);
-        if (!context.isJson) say(`The former secret is valid until ${until}. The new one, shown only now:`);
-        context.show(reply, () => reply.secret);
-      }),
-    );
-  addExamples(command, ['sluice webhook rotate deploys']);
-}
-
-function defineTest(webhook: Command): void {
-  const command = webhook
-    .command('test')
-    .description('Send a test message now.')
-    .argument('<webhook>', WEBHOOK)
-    .action(
-      withContext(async (context, given: string) => {
-        const { id, name } = await findOne(context, given);
-        const reply = await context.call('testWebhook', { id });
-        const outcome = reply.status === undefined ? reply.problem : `status ${reply.status}`;
-        if (reply.delivered || context.isJson) context.show(reply, () => `Delivered: ${outcome}.`);
-        if (reply.delivered) return;
-        throw new CliError(EXIT.refused, `The endpoint of "${clean(name)}" did not take the message: ${outcome}.`);
-      }),
-    );
-  addExamples(command, ['sluice webhook test deploys']);
-}
-
-interface DeliveryOptions {
-  readonly state?: (typeof STATES)[number];
-  readonly cursor?: string;
-}
-
-function defineDeliveries(webhook: Command): void {
-  const command = webhook
-    .command('deliveries')
-    .description('List the deliveries of a webhook, newest first.')
-    .argument('<webhook>', WEBHOOK)
-    .addOption(choiceOption('--state <state>', 'Only deliveries in this state.', STATES))
-    .option('--cursor <cursor>', 'The next page, as the page before names it.')
-    .action(
-      withContext(async (context, given: string, options: DeliveryOptions) => {
-        const { id } = await findOne(context, given);
-        const { state, cursor } = options;
-        const reply = await context.call('listWebhookDeliveries', { id, ...present({ state, cursor }) });
-        context.show(reply, () => `${formatDeliveries(reply.deliveries)}${formatNextPage(reply.nextCursor)}`);
-      }),
-    );
-  addExamples(command, ['sluice webhook deliveries deploys --state FAILED']);
-}
-
 function formatDeliveries(deliveries: readonly DeliveryView[]): string {
   if (deliveries.length === 0) return 'No deliveries.\n';
   return formatRows(deliveries, [
@@ -278,31 +241,4 @@ function describeState({ state, attempts, lastStatus, lastProblem, nextAttemptAt
   const tried = attempts === 1 ? '1 attempt' : `${attempts} attempts`;
   const again = nextAttemptAt === null ? '' : `, again ${formatTime(nextAttemptAt)}`;
   return `${state}: ${lastStatus ?? lastProblem} after ${tried}${again}`;
-}
-
-function defineReplay(webhook: Command): void {
-  const command = webhook
-    .command('replay')
-    .description('Send one delivery, or everything since an instant, again.')
-    .argument('<webhook>', WEBHOOK)
-    .argument('[delivery]', 'The id of the delivery.')
-    .option('--after <when>', 'Everything since then: 2h (also m, d, w) ago, or an instant.', parseInstant('past'))
-    .action(
-      withContext(async (context, given: string, deliveryId: string | undefined, options: { after?: string }) => {
-        const { after } = options;
-        if ((deliveryId === undefined) === (after === undefined)) {
-          throw new CliError(EXIT.usage, 'Name one delivery, or say --after.');
-        }
-        const { id, name } = await findOne(context, given);
-        const reply =
-          deliveryId === undefined
-            ? await context.call('replayWebhook', { id, after: after ?? '' })
-            : await context.call('replayWebhookDelivery', { id, deliveryId });
-        context.show(reply, () => `Sending again to "${clean(name)}".`);
-      }),
-    );
-  addExamples(command, [
-    'sluice webhook replay deploys --after 2h',
-    'sluice webhook replay deploys msg_5e0d3f0c9a1b4c2d8e7f6a5b4c3d2e1f',
-  ]);
 }

@@ -49,7 +49,7 @@ async function startDemo(name: string, args: readonly string[] = [], path = proc
 async function untilTesting({ child, output }: Demo): Promise<void> {
   await until('something is under test', 120_000, async () => {
     assert.equal(child.exitCode, null, output.err);
-    return /-> TESTING/.test(output.out) || undefined;
+    return /pull_request\.testing/.test(output.out) || undefined;
   });
 }
 

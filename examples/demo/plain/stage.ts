@@ -77,7 +77,7 @@ async function show({ folder, server, signal }: Scene): Promise<readonly EntryRe
   await submitFirst(context, write, signal);
   write('');
   const closing = new AbortController();
-  const view = watchQueue(context, { ...QUEUE, signal: closing.signal });
+  const view = watchQueue(context, QUEUE, { signal: closing.signal });
   // `finish` reports the error; if it happens before, `play` fails for the same reason.
   view.ended.catch(() => undefined);
   try {

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 
 /** Arguments and options that several commands share. */
 
@@ -57,33 +57,22 @@ export function toFlag(field: string): string {
   return field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
-/** One of the API's UPPER_SNAKE names, in any case, with hyphens or underscores. */
-export function choiceOption(flags: string, text: string, names: readonly string[]): Option {
-  const words = names.map((name) => name.toLowerCase());
-  return new Option(flags, text).choices(words).argParser((given: string) => {
-    const name = given.toUpperCase().replaceAll('-', '_');
-    if (!names.includes(name)) throw new InvalidArgumentError(`Choose one of ${words.join(', ')}.`);
-    return name;
-  });
-}
-
-/** The enum values of a contract schema. */
-export function enumOf(schema: object): readonly string[] {
-  return (schema as { readonly enum?: readonly string[] }).enum ?? [];
-}
-
 /** For a schema that lists every name in both cases: each name once. */
-export function upperNames(schema: object): readonly string[] {
-  return enumOf(schema).filter((name) => name === name.toUpperCase());
+export function upperNames({ enum: names = [] }: { readonly enum?: readonly string[] }): readonly string[] {
+  return names.filter((name) => name === name.toUpperCase());
 }
 
 /** For a repeatable option; `false` comes from its --no- form. */
-export function collect(value: string, before: readonly string[] | false | undefined): readonly string[] {
+export function collect(value: string, before: readonly string[] | false | undefined): string[] {
   return [...(before || []), value];
 }
 
+export function collectRepos(text: string, before: readonly RepoRef[] | undefined): RepoRef[] {
+  return [...(before ?? []), parseRepo(text)];
+}
+
 /** Like `collect`, for names without commas: `a,b` is two of them, and `''` an empty list. */
-export function collectNames(value: string, before: readonly string[] | undefined): readonly string[] {
+export function collectNames(value: string, before: readonly string[] | undefined): string[] {
   const names = value.split(',').map((name) => name.trim());
   return [...(before ?? []), ...names.filter((name) => name !== '')];
 }

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { type CallOptions, Client } from './client.ts';
 import { usageError } from './exit.ts';
 import { formatJson, type KnownFields } from './json-fields.ts';
@@ -26,17 +25,6 @@ export interface Context {
   call<Name extends OperationName>(name: Name, body: BodyOf<Name>, options?: CallOptions): Promise<AnswerOf<Name>>;
   /** Prints the server's reply: as JSON with --json, else in words. */
   show(reply: unknown, inWords: () => string): void;
-}
-
-/** Wraps a command for commander, which passes its arguments, its options and itself. */
-export function withContext<Args extends unknown[]>(
-  run: (context: Context, ...args: Args) => Promise<void>,
-): (...given: [...Args, Command]) => Promise<void> {
-  return (...given) => {
-    const command = given.at(-1) as Command;
-    const context = createContext(command.optsWithGlobals<GlobalOptions>());
-    return run(context, ...(given.slice(0, -1) as unknown as Args));
-  };
 }
 
 // SPEC A23

@@ -1,7 +1,7 @@
-import type { Command } from 'commander';
 import { present } from '../../lib/present.ts';
 import { formatRepo, parsePrNumber, parseRepo, REPO_TEXT, type RepoRef } from './arguments.ts';
-import { type Context, withContext } from './context.ts';
+import type { Subject } from './command.ts';
+import type { Context } from './context.ts';
 import { CliError, EXIT, usageError } from './exit.ts';
 
 /** A queue by its repository and branch. */
@@ -12,7 +12,7 @@ export interface Place {
 
 /** A pull request of a queue. */
 export interface EntryPlace extends Place {
-  readonly number: number;
+  readonly pr: { readonly number: number };
 }
 
 interface PlaceOptions {
@@ -20,54 +20,44 @@ interface PlaceOptions {
   readonly branch?: string;
 }
 
-/** Adds the repository and the branch of a queue, both optional. */
-export function addQueueArguments(command: Command): Command {
-  return addPlaceOptions(
-    command
-      .argument('[repo]', `${REPO_TEXT} Default: see -R.`)
-      .argument('[branch]', 'The target branch of the queue. Default: see -B.'),
-  );
-}
+export const PLACE_OPTIONS = {
+  '-R, --repo <repo>': ['The repository. Default: a git remote of this folder that the server knows.', parseRepo],
+  '-B, --branch <branch>': 'The target branch. Default: that of the only queue, or the default branch.',
+} as const;
+
+const PLACE = {
+  '[repo]': `${REPO_TEXT} Default: see -R.`,
+  '[branch]': 'The target branch of the queue. Default: see -B.',
+};
+
+/** The repository and the branch of a queue, both optional. */
+export const QUEUE: Subject<Place> = { takes: { ...PLACE, ...PLACE_OPTIONS }, find: chooseQueue };
 
 /** The same, and the number of a pull request. */
-export function addEntryArguments(command: Command): Command {
-  return addQueueArguments(command)
-    .argument('[number]', 'The number of the pull request, also without repository and branch before it.')
-    .usage('[options] [repo] [branch] <number>');
-}
-
-export function addPlaceOptions(command: Command): Command {
-  return command
-    .option(
-      '-R, --repo <repo>',
-      'The repository. Default: a git remote of this folder that the server knows.',
-      parseRepo,
-    )
-    .option('-B, --branch <branch>', 'The target branch. Default: that of the only queue, or the default branch.');
-}
-
-type Given<Options> = [...words: (string | undefined)[], options: Options & PlaceOptions];
-
-/** Commander leaves a place for each word that is missing. */
-function split<Options>(given: Given<Options>): [words: string[], options: Options & PlaceOptions] {
-  const words = given.slice(0, -1) as readonly (string | undefined)[];
-  return [words.filter((word) => word !== undefined), given.at(-1) as Options & PlaceOptions];
-}
-
-export function withQueue<Options>(run: (context: Context, place: Place, options: Options) => Promise<void>) {
-  return withContext(async (context, ...given: Given<Options>) => {
-    const [words, options] = split(given);
-    return run(context, await chooseQueue(context, words, options), options);
-  });
-}
-
-export function withEntry<Options>(run: (context: Context, entry: EntryPlace, options: Options) => Promise<void>) {
-  return withContext(async (context, ...given: Given<Options>) => {
-    const [words, options] = split(given);
+export const ENTRY: Subject<EntryPlace> = {
+  takes: {
+    ...PLACE,
+    '[number]': 'The number of the pull request, also without repository and branch before it.',
+    ...PLACE_OPTIONS,
+  },
+  usage: '[options] [repo] [branch] <number>',
+  find: async (context, words, options: PlaceOptions) => {
     const number = parseNumber(words.at(-1));
-    return run(context, { ...(await chooseQueue(context, words.slice(0, -1), options)), number }, options);
-  });
-}
+    return { ...(await chooseQueue(context, words.slice(0, -1), options)), pr: { number } };
+  },
+};
+
+/** The queue of a new command, whose branch may have none yet. */
+export const NEW_QUEUE: Subject<Place> = {
+  ...QUEUE,
+  find: async (context, words, options: PlaceOptions) => {
+    const { repo, branch } = readPlace(words, options);
+    const found = repo === undefined ? await findRepo(context) : { repo, defaultBranch: undefined };
+    const targetBranch = branch ?? found.defaultBranch;
+    if (targetBranch === undefined) throw usageError('Say which branch the queue lands on: -B main.');
+    return { repo: found.repo, targetBranch };
+  },
+};
 
 function parseNumber(word: string | undefined): number {
   if (word === undefined) throw usageError('Say which pull request, by its number: 7.');
@@ -81,18 +71,6 @@ export function parseWord<T>(parse: (text: string) => T, word: string): T {
   } catch (error) {
     throw usageError(`"${word}" is not understood. ${(error as Error).message}`);
   }
-}
-
-/** The queue of a new command, whose branch may have none yet. */
-export function withNewQueue<Options>(run: (context: Context, place: Place, options: Options) => Promise<void>) {
-  return withContext(async (context, ...given: Given<Options>) => {
-    const [words, options] = split(given);
-    const { repo, branch } = readPlace(words, options);
-    const found = repo === undefined ? await findRepo(context) : { repo, defaultBranch: undefined };
-    const targetBranch = branch ?? found.defaultBranch;
-    if (targetBranch === undefined) throw usageError('Say which branch the queue lands on: -B main.');
-    return run(context, { repo: found.repo, targetBranch }, options);
-  });
 }
 
 // SPEC W23

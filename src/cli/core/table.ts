@@ -13,9 +13,9 @@ export interface Column {
   readonly style?: (cell: string) => Style | undefined;
 }
 
-const GAP = '  ';
+export const GAP = '  ';
 /** A narrower cell would be unreadable. */
-const MIN_WIDTH = 8;
+export const MIN_WIDTH = 8;
 const MIN_WRAPPED_WIDTH = 24;
 /** More of a title would fill a narrow screen. */
 const MAX_BLOCK_CELL = 200;
@@ -42,7 +42,7 @@ export function formatTable(columns: readonly Column[], rows: readonly (readonly
   const wanted = columns.map(({ title }, index) =>
     Math.max(widthOf(title), ...cells.map((row) => widthOf(row[index] ?? ''))),
   );
-  const widths = width === undefined ? wanted : shrink(columns, wanted, width);
+  const widths = width === undefined ? wanted : fitColumns(columns, wanted, width);
   if (widths === undefined) return formatBlocks(columns, cells, width);
   const formatLine = (row: readonly string[], isHead: boolean): string =>
     columns
@@ -73,29 +73,30 @@ function minWidthOf({ wraps }: Column): number {
   return wraps ? MIN_WRAPPED_WIDTH : MIN_WIDTH;
 }
 
-/** Shrinks the `shrinks` columns, the widest first, then all others. Undefined if that is not enough. */
-function shrink(columns: readonly Column[], wanted: readonly number[], width: number): number[] | undefined {
+/** Shrinks the columns that may be cut first, then all others. Undefined if that is not enough. */
+function fitColumns(columns: readonly Column[], wanted: readonly number[], width: number): number[] | undefined {
   const widths = [...wanted];
-  const gaps = GAP.length * (columns.length - 1);
-  const isTooWide = (): boolean => widths.reduce((sum, each) => sum + each, gaps) > width;
-  for (const isCandidate of [
-    (column: Column) => column.shrinks === true || column.wraps === true,
-    (column: Column) => !column.keeps,
-  ]) {
-    while (isTooWide()) {
-      const indexes = columns.flatMap((column, index) =>
-        isCandidate(column) && (widths[index] as number) > minWidthOf(column) ? [index] : [],
-      );
-      const [first, ...others] = indexes;
-      if (first === undefined) break;
-      const widest = others.reduce(
-        (best, index) => ((widths[index] as number) > (widths[best] as number) ? index : best),
-        first,
-      );
-      widths[widest] = (widths[widest] as number) - 1;
-    }
+  const shrinkSome = (isMeant: (column: Column) => unknown): boolean =>
+    shrink(widths, width, (index) => {
+      const column = columns[index] as Column;
+      return isMeant(column) ? minWidthOf(column) : undefined;
+    });
+  const fits = shrinkSome(({ shrinks, wraps }) => shrinks || wraps) || shrinkSome(({ keeps }) => !keeps);
+  return fits ? widths : undefined;
+}
+
+/** Shrinks the widest column that has a floor and is above it, until the line fits. False if it never does. */
+export function shrink(widths: number[], width: number, floorOf: (index: number) => number | undefined): boolean {
+  const gaps = GAP.length * (widths.length - 1);
+  while (widths.reduce((sum, each) => sum + each, gaps) > width) {
+    const widest = widths.reduce(
+      (best, each, index) => (each > Math.max(floorOf(index) ?? each, widths[best] ?? 0) ? index : best),
+      -1,
+    );
+    if (widest === -1) return false;
+    widths[widest] = (widths[widest] as number) - 1;
   }
-  return isTooWide() ? undefined : widths;
+  return true;
 }
 
 function formatBlocks(columns: readonly Column[], rows: readonly (readonly string[])[], width?: number): string {

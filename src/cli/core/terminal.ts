@@ -4,7 +4,7 @@ export type Style = 'red' | 'green' | 'yellow' | 'cyan' | 'gray' | 'bold';
 
 /** Colours the text if standard output is a terminal with colours and NO_COLOR is not set. */
 export function paint(style: Style | undefined, text: string): string {
-  return style === undefined ? text : styleText(style, text);
+  return style === undefined || text === '' ? text : styleText(style, text);
 }
 
 /** The same for standard error. */

@@ -1,15 +1,24 @@
 import { stripVTControlCharacters } from 'node:util';
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it is what is looked for
+const COLOUR = /(\u001b\[[\d;]*m)/;
+
+/** Cuts a text that is wider, and ends it in a mark. Colours take no cell, and are closed behind the cut. */
 export function cut(text: string, width: number): string {
-  if (widthOf(text) <= width) return text;
+  if (shownWidth(text) <= width) return text;
   let kept = '';
-  let used = 0;
-  for (const { segment } of segments(text)) {
-    used += segmentWidth(segment);
-    if (used > width - 1) break;
-    kept += segment;
+  let room = width - 1;
+  for (const [index, piece] of text.split(COLOUR).entries()) {
+    if (index % 2 === 1) kept += piece;
+    else if (room >= 0) {
+      for (const { segment } of segments(piece)) {
+        room -= segmentWidth(segment);
+        kept += room < 0 ? '…' : segment;
+        if (room < 0) break;
+      }
+    }
   }
-  return `${kept}…`;
+  return kept;
 }
 
 let segmenter: Intl.Segmenter | undefined;
@@ -72,6 +81,10 @@ function breakWord(word: string, width: number): string[] {
 }
 
 /** Without the colours, which take no cell. */
-function shownWidth(text: string): number {
+export function shownWidth(text: string): number {
   return widthOf(stripVTControlCharacters(text));
+}
+
+export function padEnd(text: string, width: number): string {
+  return text + ' '.repeat(Math.max(0, width - shownWidth(text)));
 }

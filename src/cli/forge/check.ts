@@ -1,52 +1,40 @@
-import type { Command } from 'commander';
-import type { Static } from 'typebox';
-import type { inspectRepository } from '../../contract/repositories.ts';
-import { addExamples, formatRepo, parseRepo, REPO_TEXT, type RepoRef } from '../core/arguments.ts';
-import { type Context, withContext } from '../core/context.ts';
+import { formatRepo, parseRepo, REPO_TEXT, type RepoRef } from '../core/arguments.ts';
+import { row } from '../core/command.ts';
+import type { Context } from '../core/context.ts';
 import { CliError, EXIT } from '../core/exit.ts';
+import type { AnswerOf } from '../core/operations.ts';
+import type { Place } from '../core/place.ts';
 import { clean, paint, type Style } from '../core/terminal.ts';
-
-interface CheckedRepository {
-  readonly repo: RepoRef;
-  readonly targetBranch: string;
-}
 
 /** The inspection makes a few dozen calls to the forge. */
 export const INSPECTION_MS = 120_000;
 
 // SPEC G97
-export function defineCheck(command: Command): void {
-  command
-    .description(
-      'Show what is missing before queues can work: permissions, rules of the branch, required checks on test branches, events. Without arguments: for every queue of a connected forge.',
-    )
-    .argument('[repo]', REPO_TEXT, parseRepo)
-    .argument('[branch]', 'The target branch; it needs no queue yet. Default: every branch with a queue, or main.')
-    .action(
-      withContext(async (context, repo: RepoRef | undefined, branch: string | undefined) => {
-        const places = await findPlaces(context, repo, branch);
-        const results: (CheckedRepository & { readonly findings: readonly SetupFinding[] })[] = [];
-        for (const place of places) {
-          const { findings } = await context.call('inspectRepository', place, { timeoutMs: INSPECTION_MS });
-          results.push({ ...place, findings });
-        }
-        context.show({ checks: results }, () => results.map(formatResult).join('\n\n'));
-        if (results.some(({ findings }) => countErrors(findings) > 0)) process.exitCode = EXIT.refused;
-      }),
-    )
-    .addHelpText('after', '\nThe exit code is 1 if something keeps a queue from working.');
-  addExamples(command, [
-    'sluice forge check github.com/acme/app main',
-    'sluice forge check',
-    'sluice forge check --json',
-  ]);
-}
+export const check = row({
+  name: 'check',
+  text: 'Show what is missing before queues can work: permissions, rules of the branch, required checks on test branches, events. Without arguments: for every queue of a connected forge.',
+  takes: {
+    '[repo]': [REPO_TEXT, parseRepo],
+    '[branch]': 'The target branch; it needs no queue yet. Default: every branch with a queue, or main.',
+  },
+  more: 'The exit code is 1 if something keeps a queue from working.',
+  examples: ['sluice forge check github.com/acme/app main', 'sluice forge check', 'sluice forge check --json'],
+  run: async (context, { repo, branch }) => {
+    const results: (Place & { readonly findings: readonly SetupFinding[] })[] = [];
+    for (const place of await findPlaces(context, repo, branch)) {
+      const { findings } = await context.call('inspectRepository', place, { timeoutMs: INSPECTION_MS });
+      results.push({ ...place, findings });
+    }
+    context.show({ checks: results }, () => results.map(formatResult).join('\n\n'));
+    if (results.some(({ findings }) => countErrors(findings) > 0)) process.exitCode = EXIT.refused;
+  },
+});
 
 async function findPlaces(
   context: Context,
   repo: RepoRef | undefined,
   branch: string | undefined,
-): Promise<readonly CheckedRepository[]> {
+): Promise<readonly Place[]> {
   if (repo !== undefined && branch !== undefined) return [{ repo, targetBranch: branch }];
   if (repo !== undefined) {
     const { queues } = await context.call('listQueues', { repo });
@@ -59,7 +47,7 @@ async function findPlaces(
   if (hosted.length === 0) {
     throw new CliError(EXIT.refused, 'No repository of a forge is registered yet: sluice repo add github.com/acme/app');
   }
-  const places: CheckedRepository[] = [];
+  const places: Place[] = [];
   for (const each of hosted) places.push(...(await findPlaces(context, each.repo, undefined)));
   return places;
 }
@@ -68,7 +56,7 @@ function formatResult({
   repo,
   targetBranch,
   findings,
-}: CheckedRepository & { readonly findings: readonly SetupFinding[] }): string {
+}: Place & { readonly findings: readonly SetupFinding[] }): string {
   const errors = countErrors(findings);
   const end =
     errors === 0
@@ -77,7 +65,7 @@ function formatResult({
   return `${paint('bold', `${formatRepo(repo)} ${targetBranch}`)}\n${formatFindings(findings)}\n${end}`;
 }
 
-type SetupFinding = Static<(typeof inspectRepository)['reply']>['findings'][number];
+type SetupFinding = AnswerOf<'inspectRepository'>['findings'][number];
 
 const MARKS: Readonly<Record<SetupFinding['level'], readonly [Style, string]>> = {
   OK: ['green', 'ok     '],

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import type { Command } from 'commander';
 import { checkForgeHost } from '../../config/forge-host.ts';
 import { writeGithubFile } from '../../config/github-file.ts';
-import { addExamples, parseIntegerWithin } from '../core/arguments.ts';
+import { parseIntegerWithin } from '../core/arguments.ts';
+import { type Given, local } from '../core/command.ts';
 import type { GlobalOptions } from '../core/context.ts';
 import { CliError, EXIT, usageError } from '../core/exit.ts';
 import { clean, paint, say, write } from '../core/terminal.ts';
@@ -18,50 +18,43 @@ import {
 import { convertCode, createManifest, defaultName, type NewApp } from './manifest.ts';
 import { creationUrl, parseCode, readPastedCode, receiveCode, renderSetupPage } from './receive-code.ts';
 
-interface SetupOptions extends GlobalOptions {
-  readonly host: string;
-  readonly org?: string;
-  readonly name?: string;
-  readonly port: number;
-  readonly code?: string;
-  readonly apiUrl?: string;
-  readonly webUrl?: string;
-  readonly replace?: true;
-}
-
 interface AppOwner extends ConnectionPlace {
   readonly apiUrl: string;
   readonly webUrl: string;
 }
 
-export function defineGithubSetup(command: Command): void {
-  command
-    .description(
-      'Connect GitHub: create an App there, with the permissions and events that Sluice needs, and keep its key in the data folder of the server. Run it on the machine of the server. --url (or SLUICE_URL) is the address under which GitHub reaches the server.',
-    )
-    .option('--host <host>', 'The GitHub: github.com, or the name of an Enterprise host.', 'github.com')
-    .option('--org <org>', 'The organization that owns the App. Default: you.')
-    .option('--name <name>', 'The name of the App; unique on its GitHub, at most 34 characters.')
-    .option(
-      '--port <port>',
-      'Port of the setup page on this machine; 0 takes any free one.',
-      parseIntegerWithin(0, 65_535),
-      0,
-    )
-    .option(
-      '--code <code>',
-      'The code from the address that GitHub sent the browser to, if the browser could not open it; - reads it, or the address, from standard input. As an argument everybody on this machine can see it.',
-    )
-    .option('--replace', 'Replace the existing connection to this host.')
-    .option('--api-url <url>', 'Address of the REST API, for unusual installations.')
-    .option('--web-url <url>', 'Address for people and git, for unusual installations.')
-    .action(async (_options: unknown, self: Command) => runSetup(self.optsWithGlobals<SetupOptions>()));
-  addExamples(command, [
+const OPTIONS = {
+  '--host <host>': {
+    text: 'The GitHub: github.com, or the name of an Enterprise host.',
+    initial: 'github.com',
+  },
+  '--org <org>': 'The organization that owns the App. Default: you.',
+  '--name <name>': 'The name of the App; unique on its GitHub, at most 34 characters.',
+  '--port <port>': {
+    text: 'Port of the setup page on this machine; 0 takes any free one.',
+    parse: parseIntegerWithin(0, 65_535),
+    initial: 0,
+  },
+  '--code <code>':
+    'The code from the address that GitHub sent the browser to, if the browser could not open it; - reads it, or the address, from standard input. As an argument everybody on this machine can see it.',
+  '--replace': 'Replace the existing connection to this host.',
+  '--api-url <url>': 'Address of the REST API, for unusual installations.',
+  '--web-url <url>': 'Address for people and git, for unusual installations.',
+} as const;
+
+type SetupOptions = Given<typeof OPTIONS> & GlobalOptions;
+
+export const githubSetup = local({
+  name: 'github',
+  text: 'Connect GitHub: create an App there, with the permissions and events that Sluice needs, and keep its key in the data folder of the server. Run it on the machine of the server. --url (or SLUICE_URL) is the address under which GitHub reaches the server.',
+  takes: OPTIONS,
+  examples: [
     'sluice forge setup github --org acme --url https://sluice.acme.dev',
     'sluice forge setup github --host github.acme.dev --url https://sluice.acme.dev',
     'sluice forge setup github --code - < address.txt',
-  ]);
-}
+  ],
+  start: (options, globals) => runSetup({ ...globals, ...options }),
+});
 
 async function runSetup(options: SetupOptions): Promise<void> {
   const place = placeOf(options);

@@ -1,202 +1,142 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import { present } from '../../lib/present.ts';
-import { addExamples, collect, parseInstant } from '../core/arguments.ts';
-import { type Context, withContext } from '../core/context.ts';
-import { usageError } from '../core/exit.ts';
+import { collect, parseInstant } from '../core/arguments.ts';
+import { commandFor, row } from '../core/command.ts';
 import { clean, formatTime, paint } from '../core/terminal.ts';
 import { type DetailsView, describeQuarantine, formatName, styleOfStatus } from './format-test.ts';
-import {
-  chooseScope,
-  findMonitorId,
-  findTestId,
-  MONITOR_TEXT,
-  type ScopeOptions,
-  type TestScope,
-  testCommand,
-} from './scope.ts';
+import { findMonitorId, MONITOR_TEXT, TEST } from './scope.ts';
 import { askForSuites, findSuites } from './suites.ts';
 
-// SPEC W8
-export function defineActs(tests: Command): void {
-  defineQuarantine(tests);
-  defineFlag(tests);
-  defineMute(tests);
-  defineLabel(tests);
-  defineTicket(tests);
-}
-
-interface Found {
-  readonly scope: TestScope;
-  readonly test_id: string;
-}
-
-async function find(context: Context, words: string, options: ScopeOptions): Promise<Found> {
-  const scope = await chooseScope(context, options);
-  return { scope, test_id: await findTestId(context, scope, words) };
-}
-
 const EXAMPLE_ID = 'd8c1d5ba-6c9a-5c0a-8f3e-5a1f5a4c9b11';
+const REASON = { '--reason <text>': ['Why.', parseReason] } as const;
 
-interface QuarantineOptions extends ScopeOptions {
-  readonly never?: true;
-  readonly clear?: true;
-  readonly reason: string;
-  readonly until?: string;
-  readonly suite?: string[];
-  readonly allSuites?: true;
-}
-
-function defineQuarantine(tests: Command): void {
-  const description =
-    'Quarantine a test: it still runs, and its failures block nobody. --never forbids that, --clear ends either.';
-  const command = testCommand(tests, 'quarantine', description)
-    .option('--never', 'Never quarantine it, whatever its status is.')
-    .option('--clear', "End what was decided: back to what the repository's settings say.")
-    .requiredOption('--reason <text>', 'Why. The history of the test shows it.', parseReason)
-    .option(
-      '--until <when>',
+export const quarantine = row({
+  name: 'quarantine',
+  on: TEST,
+  text: 'Quarantine a test: it still runs, and its failures block nobody. --never forbids that, --clear ends either.',
+  takes: {
+    '--never': 'Never quarantine it, whatever its status is.',
+    '--clear': "End what was decided: back to what the repository's settings say.",
+    '--reason <text>': { text: 'Why. The history of the test shows it.', parse: parseReason, isRequired: true },
+    '--until <when>': [
       'When it ends automatically: 7d (also m, h, w) from now, or an instant.',
       parseInstant('future'),
-    )
-    .option('--suite <suite>', 'Quarantine it in this suite alone; repeat it for several.', collect)
-    .option('--all-suites', 'Quarantine it in every suite in which it is known now.')
-    .action(
-      withContext(async (context, words: string, options: QuarantineOptions) => {
-        const { never, clear, reason, until, suite, allSuites } = options;
-        if (never && clear) throw usageError('Say only one of --never and --clear.');
-        if (clear && until !== undefined) throw usageError('--until says when a decision ends; --clear ends it now.');
-        if (suite && allSuites) throw usageError('Say only one of --suite and --all-suites.');
-        if ((suite || allSuites) && (never || clear))
-          throw usageError('--suite and --all-suites say where a test is quarantined, and go with no other decision.');
-        const setting = never ? 'NEVER_QUARANTINE' : clear ? 'UNSPECIFIED' : 'ALWAYS_QUARANTINE';
-        const { scope, test_id } = await find(context, words, options);
-        const expiry = until === undefined ? {} : { expires_at: until };
-        const isOpen = setting === 'ALWAYS_QUARANTINE' && !suite && !allSuites;
-        const where = isOpen
-          ? await findSuites(context, { ...scope, test_id }, askForSuites)
-          : present({ suites: suite });
-        const reply = await context.call('setQuarantine', { ...scope, test_id, setting, reason, ...expiry, ...where });
-        context.show(reply, () => `${formatTitle(reply.test)}: ${describeQuarantine(reply.test)}.`);
-      }),
-    );
-  addExamples(command, [
+    ],
+    '--suite <suite>': ['Quarantine it in this suite alone; repeat it for several.', collect],
+    '--all-suites': 'Quarantine it in every suite in which it is known now.',
+  },
+  examples: [
     `sluice tests quarantine ${EXAMPLE_ID} --reason 'Blocks everybody; see NET-12' --until 7d`,
     `sluice tests quarantine ${EXAMPLE_ID} --reason 'See NET-12' --suite 'connection > pooled'`,
     `sluice tests quarantine ${EXAMPLE_ID} --never --reason 'Guards the payments'`,
     `sluice tests quarantine ${EXAMPLE_ID} --clear --reason 'Fixed by #71'`,
-  ]);
-}
+  ],
+  check: ({ never, clear, until, suite, allSuites }) => {
+    if (never && clear) return 'Say only one of --never and --clear.';
+    if (clear && until !== undefined) return '--until says when a decision ends; --clear ends it now.';
+    if (suite && allSuites) return 'Say only one of --suite and --all-suites.';
+    if ((suite || allSuites) && (never || clear))
+      return '--suite and --all-suites say where a test is quarantined, and go with no other decision.';
+    return undefined;
+  },
+  run: async (context, { never, clear, reason, until, suite, allSuites, ...test }) => {
+    const setting = never ? 'NEVER_QUARANTINE' : clear ? 'UNSPECIFIED' : 'ALWAYS_QUARANTINE';
+    const isOpen = setting === 'ALWAYS_QUARANTINE' && !suite && !allSuites;
+    const where = isOpen ? await findSuites(context, test, askForSuites) : present({ suites: suite });
+    const expiry = present({ expires_at: until });
+    const reply = await context.call('setQuarantine', { ...test, setting, reason, ...expiry, ...where });
+    context.show(reply, () => `${formatTitle(reply.test)}: ${describeQuarantine(reply.test)}.`);
+  },
+});
 
-interface FlagOptions extends ScopeOptions {
-  readonly remove?: true;
-  readonly reason?: string;
-}
+export const flag = commandFor(
+  'flagTest',
+  {
+    name: 'flag',
+    on: TEST,
+    text: 'Mark a test as flaky before a monitor does.',
+    takes: { '--remove': 'Take the flag away.', ...REASON },
+    examples: [
+      `sluice tests flag ${EXAMPLE_ID} --reason 'Fails on Mondays'`,
+      `sluice tests flag ${EXAMPLE_ID} --remove --reason 'Fixed by #71'`,
+    ],
+    show: ({ test }) => formatStatus(test),
+  },
+  ({ remove, ...test }) => ({ ...test, flagged: !remove }),
+);
 
-function defineFlag(tests: Command): void {
-  const command = testCommand(tests, 'flag', 'Mark a test as flaky before a monitor does.')
-    .option('--remove', 'Take the flag away.')
-    .option('--reason <text>', 'Why.', parseReason)
-    .action(
-      withContext(async (context, words: string, options: FlagOptions) => {
-        const { scope, test_id } = await find(context, words, options);
-        const why = present({ reason: options.reason });
-        const reply = await context.call('flagTest', { ...scope, test_id, flagged: !options.remove, ...why });
-        context.show(reply, () => formatStatus(reply.test));
-      }),
-    );
-  addExamples(command, [
-    `sluice tests flag ${EXAMPLE_ID} --reason 'Fails on Mondays'`,
-    `sluice tests flag ${EXAMPLE_ID} --remove --reason 'Fixed by #71'`,
-  ]);
-}
+export const mute = commandFor(
+  'muteMonitor',
+  {
+    name: 'mute',
+    on: TEST,
+    text: 'Mute a monitor for one test: it still detects, but does not count for the status.',
+    takes: {
+      '<monitor>': MONITOR_TEXT,
+      '--for <time>': [
+        'For 24h (also m, d, w), or until an instant. Default: until somebody ends it.',
+        parseInstant('future'),
+      ],
+      '--remove': 'End the mute.',
+      ...REASON,
+    },
+    examples: [
+      `sluice tests mute ${EXAMPLE_ID} 'Pass on retry' --for 24h --reason 'Known'`,
+      `sluice tests mute ${EXAMPLE_ID} 'Pass on retry' --remove`,
+    ],
+    check: ({ remove, for: end }) => (remove && end !== undefined ? 'Say only one of --for and --remove.' : undefined),
+    show: ({ test }, { remove, for: until }) => {
+      const end = until === undefined ? '' : `, which ends ${formatTime(until)}`;
+      const done = remove ? 'The monitor counts again.' : `The monitor is muted for this test${end}.`;
+      return `${done} ${formatStatus(test)}`;
+    },
+  },
+  async ({ monitor, remove, for: until, ...test }, context) => ({
+    ...test,
+    monitor_id: await findMonitorId(context, test, monitor),
+    muted: !remove,
+    ...present({ until }),
+  }),
+);
 
-interface MuteOptions extends ScopeOptions {
-  readonly for?: string;
-  readonly remove?: true;
-  readonly reason?: string;
-}
+export const label = commandFor(
+  'setLabel',
+  {
+    name: 'label',
+    on: TEST,
+    text: 'Put a label on a test, or take it away.',
+    takes: { '<label>': 'The label.', '--remove': 'Take it away.' },
+    examples: [`sluice tests label ${EXAMPLE_ID} network`, `sluice tests label ${EXAMPLE_ID} network --remove`],
+    show: ({ test }) =>
+      `${formatTitle(test)}. Labels: ${test.labels.map(({ name }) => clean(name)).join(', ') || 'none'}.`,
+  },
+  ({ remove, ...test }) => ({ ...test, on: !remove }),
+);
 
-function defineMute(tests: Command): void {
-  const command = testCommand(
-    tests,
-    'mute',
-    'Mute a monitor for one test: it still detects, but does not count for the status.',
-  )
-    .argument('<monitor>', MONITOR_TEXT)
-    .option(
-      '--for <time>',
-      'For 24h (also m, d, w), or until an instant. Default: until somebody ends it.',
-      parseInstant('future'),
-    )
-    .option('--remove', 'End the mute.')
-    .option('--reason <text>', 'Why.', parseReason)
-    .action(
-      withContext(async (context, words: string, monitor: string, options: MuteOptions) => {
-        if (options.remove && options.for !== undefined) throw usageError('Say only one of --for and --remove.');
-        const { scope, test_id } = await find(context, words, options);
-        const reply = await context.call('muteMonitor', {
-          ...scope,
-          test_id,
-          monitor_id: await findMonitorId(context, scope, monitor),
-          muted: !options.remove,
-          ...present({ until: options.for, reason: options.reason }),
-        });
-        const end = options.for === undefined ? '' : `, which ends ${formatTime(options.for)}`;
-        const done = options.remove ? 'The monitor counts again.' : `The monitor is muted for this test${end}.`;
-        context.show(reply, () => `${done} ${formatStatus(reply.test)}`);
-      }),
-    );
-  addExamples(command, [
-    `sluice tests mute ${EXAMPLE_ID} 'Pass on retry' --for 24h --reason 'Known'`,
-    `sluice tests mute ${EXAMPLE_ID} 'Pass on retry' --remove`,
-  ]);
-}
-
-function defineLabel(tests: Command): void {
-  const command = testCommand(tests, 'label', 'Put a label on a test, or take it away.')
-    .argument('<label>', 'The label.')
-    .option('--remove', 'Take it away.')
-    .action(
-      withContext(async (context, words: string, label: string, options: ScopeOptions & { remove?: true }) => {
-        const { scope, test_id } = await find(context, words, options);
-        const reply = await context.call('setLabel', { ...scope, test_id, label, on: !options.remove });
-        const labels = reply.test.labels.map(({ name }) => clean(name)).join(', ') || 'none';
-        context.show(reply, () => `${formatTitle(reply.test)}. Labels: ${labels}.`);
-      }),
-    );
-  addExamples(command, [
-    `sluice tests label ${EXAMPLE_ID} network`,
-    `sluice tests label ${EXAMPLE_ID} network --remove`,
-  ]);
-}
-
-function defineTicket(tests: Command): void {
-  const command = testCommand(tests, 'ticket', 'Link a ticket to a test. It replaces the present one.')
-    .argument('[ticket]', "Its address, or its key if the repository's settings have a ticket_url_template.")
-    .option('--remove', 'Take the link away.')
-    .action(
-      withContext(
-        async (context, words: string, ticket: string | undefined, options: ScopeOptions & { remove?: true }) => {
-          if ((ticket === undefined) !== (options.remove === true))
-            throw usageError('Name the ticket, or say --remove.');
-          const { scope, test_id } = await find(context, words, options);
-          const reply = await context.call('linkTicketToTestCase', {
-            repo: scope.repo,
-            test_case_id: test_id,
-            external_ticket_id: ticket ?? null,
-          });
-          const url = reply.test.ticket?.html_url;
-          const now = url === undefined ? 'It has no ticket.' : `Its ticket is ${clean(url)}`;
-          context.show(reply, () => `${formatTitle(reply.test)}. ${now}`);
-        },
-      ),
-    );
-  addExamples(command, [
-    `sluice tests ticket ${EXAMPLE_ID} https://tickets.acme.dev/browse/NET-12`,
-    `sluice tests ticket ${EXAMPLE_ID} NET-12`,
-    `sluice tests ticket ${EXAMPLE_ID} --remove`,
-  ]);
-}
+export const ticket = commandFor(
+  'linkTicketToTestCase',
+  {
+    name: 'ticket',
+    on: TEST,
+    text: 'Link a ticket to a test. It replaces the present one.',
+    takes: {
+      '[ticket]': "Its address, or its key if the repository's settings have a ticket_url_template.",
+      '--remove': 'Take the link away.',
+    },
+    examples: [
+      `sluice tests ticket ${EXAMPLE_ID} https://tickets.acme.dev/browse/NET-12`,
+      `sluice tests ticket ${EXAMPLE_ID} NET-12`,
+      `sluice tests ticket ${EXAMPLE_ID} --remove`,
+    ],
+    check: (given) =>
+      (given.ticket === undefined) === (given.remove === true) ? undefined : 'Name the ticket, or say --remove.',
+    show: ({ test }) => {
+      const url = test.ticket?.html_url;
+      return `${formatTitle(test)}. ${url === undefined ? 'It has no ticket.' : `Its ticket is ${clean(url)}`}`;
+    },
+  },
+  ({ repo, test_id, ticket: external_ticket_id = null }) => ({ repo, test_case_id: test_id, external_ticket_id }),
+);
 
 function formatTitle(test: DetailsView): string {
   return clean(formatName(test));

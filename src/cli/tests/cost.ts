@@ -1,41 +1,43 @@
-import type { Command } from 'commander';
-import { addExamples, parseInstant } from '../core/arguments.ts';
-import { withContext } from '../core/context.ts';
+import { parseInstant } from '../core/arguments.ts';
+import { commandFor } from '../core/command.ts';
 import { usageError } from '../core/exit.ts';
 import type { AnswerOf } from '../core/operations.ts';
 import { formatRows } from '../core/table.ts';
 import { clean, paint, terminalWidth } from '../core/terminal.ts';
 import { wrapWords } from '../core/text-width.ts';
 import { styleOfStatus } from './format-test.ts';
-import { chooseScope, type ScopeOptions, scopedCommand } from './scope.ts';
+import { TESTS_OF_REPO } from './scope.ts';
 
 const DAY_MS = 86_400_000;
 const MAX_RANGE_MS = 92 * DAY_MS;
 
-export function defineCost(tests: Command): void {
-  const description = 'Show what flaky tests cost the queues: pull requests removed or tested again, waiting, CI time.';
-  const command = scopedCommand(tests, 'cost', description)
-    .option(
-      '--since <when>',
-      'Since 30d (also m, h, w) ago, or an instant; at most 92 days. (default: 30d)',
-      parseInstant('past'),
-    )
-    .action(
-      withContext(async (context, options: ScopeOptions & { readonly since?: string }) => {
-        const now = Date.now();
-        const start = options.since === undefined ? now - 30 * DAY_MS : Date.parse(options.since);
-        // A minute of tolerance: `92d` was resolved a moment ago, and must still be accepted.
-        if (start < now - MAX_RANGE_MS - 60_000) throw usageError('--since reaches back 92 days at most.');
-        const reply = await context.call('costOfFlakes', {
-          ...(await chooseScope(context, options)),
-          start_time: new Date(start).toISOString(),
-          end_time: new Date(Math.min(now, start + MAX_RANGE_MS)).toISOString(),
-        });
-        context.show(reply, () => formatCost(reply));
-      }),
-    );
-  addExamples(command, ['sluice tests cost', 'sluice tests cost --since 7d --json']);
-}
+export const cost = commandFor(
+  'costOfFlakes',
+  {
+    name: 'cost',
+    on: TESTS_OF_REPO,
+    text: 'Show what flaky tests cost the queues: pull requests removed or tested again, waiting, CI time.',
+    takes: {
+      '--since <when>': [
+        'Since 30d (also m, h, w) ago, or an instant; at most 92 days. (default: 30d)',
+        parseInstant('past'),
+      ],
+    },
+    examples: ['sluice tests cost', 'sluice tests cost --since 7d --json'],
+    show: (reply) => formatCost(reply),
+  },
+  ({ since, ...scope }) => {
+    const now = Date.now();
+    const start = since === undefined ? now - 30 * DAY_MS : Date.parse(since);
+    // A minute of tolerance: `92d` was resolved a moment ago, and must still be accepted.
+    if (start < now - MAX_RANGE_MS - 60_000) throw usageError('--since reaches back 92 days at most.');
+    return {
+      ...scope,
+      start_time: new Date(start).toISOString(),
+      end_time: new Date(Math.min(now, start + MAX_RANGE_MS)).toISOString(),
+    };
+  },
+);
 
 type Reply = AnswerOf<'costOfFlakes'>;
 type Cost = Reply['total'];

@@ -1,55 +1,36 @@
-import type { Command } from 'commander';
-import type { Static } from 'typebox';
-import type { listTestEvents, listTestRuns } from '../../contract/test-history.ts';
-import { present } from '../../lib/present.ts';
-import { addExamples, choiceOption } from '../core/arguments.ts';
-import { withContext } from '../core/context.ts';
-import { CHOICES } from '../core/operations.ts';
+import { choice, commandFor } from '../core/command.ts';
+import { type AnswerOf, CHOICES } from '../core/operations.ts';
 import { formatRows } from '../core/table.ts';
 import { clean, formatTime, type Style } from '../core/terminal.ts';
-import {
-  addPageOptions,
-  chooseScope,
-  findTestId,
-  formatMore,
-  type PageOptions,
-  pageQuery,
-  type ScopeOptions,
-  testCommand,
-} from './scope.ts';
+import { formatMore, PAGE, paged, TEST } from './scope.ts';
 
-interface RunsOptions extends ScopeOptions, PageOptions {
-  readonly branch?: string;
-  readonly conclusion?: string;
-}
+type RunView = AnswerOf<'listTestRuns'>['test_runs'][number];
+type EventView = AnswerOf<'listTestEvents'>['events'][number];
 
 const STYLES: Readonly<Record<string, Style>> = { SUCCESS: 'green', FAILURE: 'red', SKIPPED: 'gray' };
 
-export function defineRuns(tests: Command): void {
-  const names = CHOICES.conclusion;
-  const command = addPageOptions(testCommand(tests, 'runs', 'List the runs of a test, the latest first.'))
-    .option('--branch <branch>', 'Only those of this branch.')
-    .addOption(choiceOption('--conclusion <conclusion>', 'Only those that ended so.', names))
-    .action(
-      withContext(async (context, words: string, options: RunsOptions) => {
-        const scope = await chooseScope(context, options);
-        const { branch, conclusion } = options;
-        const reply = await context.call('listTestRuns', {
-          ...scope,
-          test_id: await findTestId(context, scope, words),
-          page_query: pageQuery(options),
-          ...present({ branch, conclusion: conclusion as 'FAILURE' | undefined }),
-        });
-        context.show(reply, () => formatRuns(reply.test_runs) + formatMore(reply.page));
-      }),
-    );
-  addExamples(command, [
-    'sluice tests runs d8c1d5ba-6c9a-5c0a-8f3e-5a1f5a4c9b11',
-    'sluice tests runs d8c1d5ba-6c9a-5c0a-8f3e-5a1f5a4c9b11 --conclusion failure --branch main --limit 100',
-  ]);
-}
-
-type RunView = Static<typeof listTestRuns.reply>['test_runs'][number];
+export const runs = commandFor(
+  'listTestRuns',
+  {
+    name: 'runs',
+    on: TEST,
+    text: 'List the runs of a test, the latest first.',
+    takes: {
+      ...PAGE,
+      '--branch <branch>': 'Only those of this branch.',
+      '--conclusion <conclusion>': choice(
+        'Only those that ended so.',
+        CHOICES.conclusion as readonly RunView['conclusion'][],
+      ),
+    },
+    examples: [
+      'sluice tests runs d8c1d5ba-6c9a-5c0a-8f3e-5a1f5a4c9b11',
+      'sluice tests runs d8c1d5ba-6c9a-5c0a-8f3e-5a1f5a4c9b11 --conclusion failure --branch main --limit 100',
+    ],
+    show: (reply) => formatRuns(reply.test_runs) + formatMore(reply.page),
+  },
+  paged,
+);
 
 function formatRuns(runs: readonly RunView[]): string {
   if (runs.length === 0) return 'No runs.\n';
@@ -76,21 +57,18 @@ export function formatDuration(ms: number | null): string {
   return ms < 120_000 ? `${(ms / 1_000).toFixed(1)} s` : `${Math.floor(ms / 60_000)} min`;
 }
 
-export function defineEvents(tests: Command): void {
-  const description =
-    'List what happened to a test, the latest first: its status, detections, and what people decided.';
-  const command = addPageOptions(testCommand(tests, 'events', description)).action(
-    withContext(async (context, words: string, options: ScopeOptions & PageOptions) => {
-      const scope = await chooseScope(context, options);
-      const test_id = await findTestId(context, scope, words);
-      const reply = await context.call('listTestEvents', { ...scope, test_id, page_query: pageQuery(options) });
-      context.show(reply, () => formatEvents(reply.events) + formatMore(reply.page));
-    }),
-  );
-  addExamples(command, ['sluice tests events d8c1d5ba-6c9a-5c0a-8f3e-5a1f5a4c9b11']);
-}
-
-type EventView = Static<typeof listTestEvents.reply>['events'][number];
+export const events = commandFor(
+  'listTestEvents',
+  {
+    name: 'events',
+    on: TEST,
+    text: 'List what happened to a test, the latest first: its status, detections, and what people decided.',
+    takes: PAGE,
+    examples: ['sluice tests events d8c1d5ba-6c9a-5c0a-8f3e-5a1f5a4c9b11'],
+    show: (reply) => formatEvents(reply.events) + formatMore(reply.page),
+  },
+  paged,
+);
 
 function formatEvents(events: readonly EventView[]): string {
   if (events.length === 0) return 'Nothing happened to it yet.\n';

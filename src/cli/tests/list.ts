@@ -1,40 +1,15 @@
-import { type Command, Option } from 'commander';
-import type { Static } from 'typebox';
-import type { listQuarantinedTests } from '../../contract/flaky-tests.ts';
 import { present } from '../../lib/present.ts';
-import { addExamples, choiceOption, parseInstant } from '../core/arguments.ts';
-import { type Context, withContext } from '../core/context.ts';
+import { parseInstant } from '../core/arguments.ts';
+import { choice, type Given, row } from '../core/command.ts';
+import type { Context } from '../core/context.ts';
 import { usageError } from '../core/exit.ts';
+import type { AnswerOf } from '../core/operations.ts';
 import { formatRows } from '../core/table.ts';
 import { formatTime } from '../core/terminal.ts';
 import { formatName, formatTests, styleOfStatus } from './format-test.ts';
 import { formatRanked, SORTS } from './ranked.ts';
-import {
-  addPageOptions,
-  addScopeOptions,
-  chooseScope,
-  formatMore,
-  type PageOptions,
-  pageQuery,
-  type ScopeOptions,
-  type TestScope,
-} from './scope.ts';
+import { formatMore, PAGE, pageQuery, TESTS_OF_REPO, type TestScope } from './scope.ts';
 
-interface ListOptions extends ScopeOptions, PageOptions {
-  readonly failing?: true;
-  readonly since?: string;
-  readonly flaky?: true;
-  readonly broken?: true;
-  readonly quarantined?: true;
-  readonly review?: true;
-  readonly name?: string;
-  readonly owner?: string;
-  readonly status?: 'HEALTHY' | 'FLAKY' | 'BROKEN';
-  readonly sort?: keyof typeof SORTS;
-  readonly text?: string;
-}
-
-const STATUSES = ['HEALTHY', 'FLAKY', 'BROKEN'] as const;
 /** Options of the list of all tests. With them --quarantined narrows that list. */
 const RANKED = ['sort', 'owner', 'status', 'text'] as const;
 const KINDS = ['failing', 'flaky', 'broken', 'quarantined', 'review', 'name'] as const;
@@ -42,48 +17,43 @@ type Kind = (typeof KINDS)[number];
 const DAY_MS = 86_400_000;
 const MAX_RANGE_MS = 7 * DAY_MS;
 
-export function defineList(tests: Command): void {
-  const command = addPageOptions(
-    addScopeOptions(
-      tests
-        .command('list')
-        .description('List tests. Default: those that are broken, and those that are flaky.')
-        .option('--failing', 'Those that failed lately, most failures first.')
-        .option(
-          '--since <when>',
-          'With --failing: since 24h (also m, d, w) ago, or an instant; at most 7 days. (default: 24h)',
-          parseInstant('past'),
-        )
-        .option('--flaky', 'Those that are flaky.')
-        .option('--broken', 'Those that are broken.')
-        .option('--quarantined', 'Those whose failures block nobody.')
-        .option(
-          '--review',
-          'Quarantined tests that only pass now, or no longer run: end their quarantine, or fix them.',
-        )
-        .option('--name <text>', 'Those with this in their name, class, file or suite, by name.')
-        .addOption(
-          new Option('--sort <figure>', 'All tests, by a figure of the last 30 days.').choices(Object.keys(SORTS)),
-        )
-        .option('--owner <owner>', 'All tests of this owner, such as @acme/web, by impact or --sort.')
-        .addOption(choiceOption('--status <status>', 'All tests of this status, by impact or --sort.', STATUSES))
-        .option('--text <text>', 'All tests with this in their name, class, file or suite, by impact or --sort.'),
-    ),
-  ).action(
-    withContext(async (context, options: ListOptions) => {
-      const scope = await chooseScope(context, options);
-      const isRanked = RANKED.some((name) => options[name] !== undefined);
-      await (isRanked ? listRanked : LISTS[chooseKind(options)])(context, scope, options);
-    }),
-  );
-  addExamples(command, [
+const OPTIONS = {
+  '--failing': 'Those that failed lately, most failures first.',
+  '--since <when>': [
+    'With --failing: since 24h (also m, d, w) ago, or an instant; at most 7 days. (default: 24h)',
+    parseInstant('past'),
+  ],
+  '--flaky': 'Those that are flaky.',
+  '--broken': 'Those that are broken.',
+  '--quarantined': 'Those whose failures block nobody.',
+  '--review': 'Quarantined tests that only pass now, or no longer run: end their quarantine, or fix them.',
+  '--name <text>': 'Those with this in their name, class, file or suite, by name.',
+  '--sort <figure>': { text: 'All tests, by a figure of the last 30 days.', choices: Object.keys(SORTS) },
+  '--owner <owner>': 'All tests of this owner, such as @acme/web, by impact or --sort.',
+  '--status <status>': choice('All tests of this status, by impact or --sort.', ['HEALTHY', 'FLAKY', 'BROKEN']),
+  '--text <text>': 'All tests with this in their name, class, file or suite, by impact or --sort.',
+  ...PAGE,
+} as const;
+
+type ListOptions = Given<typeof OPTIONS>;
+
+export const list = row({
+  name: 'list',
+  on: TESTS_OF_REPO,
+  text: 'List tests. Default: those that are broken, and those that are flaky.',
+  takes: OPTIONS,
+  examples: [
     'sluice tests list',
     'sluice tests list --failing --since 7d --repo github.com/acme/app',
     'sluice tests list --review',
     'sluice tests list --name "closed connection"',
     'sluice tests list --owner @acme/web --sort impact',
-  ]);
-}
+  ],
+  run: async (context, { repo, org_url_slug, ...options }) => {
+    const isRanked = RANKED.some((name) => options[name] !== undefined);
+    await (isRanked ? listRanked : LISTS[chooseKind(options)])(context, { repo, org_url_slug }, options);
+  },
+});
 
 const listRanked: List = async (context, scope, options) => {
   const other =
@@ -95,7 +65,7 @@ const listRanked: List = async (context, scope, options) => {
   const reply = await context.call('listTests', {
     ...scope,
     ...filters,
-    sort: SORTS[sort],
+    sort: SORTS[sort as keyof typeof SORTS],
     page_query: pageQuery(options),
   });
   context.show(reply, () => formatRanked(reply.tests) + formatMore(reply.page));
@@ -192,7 +162,7 @@ async function listForReview(context: Context, scope: TestScope, options: ListOp
   });
 }
 
-type QuarantinedView = Static<typeof listQuarantinedTests.reply>['quarantined_tests'][number];
+type QuarantinedView = AnswerOf<'listQuarantinedTests'>['quarantined_tests'][number];
 
 const REVIEWS = { ALWAYS_PASSES: 'only passes', NEVER_RUNS: 'no longer runs' } as const;
 

@@ -1,98 +1,97 @@
-import { type Command, InvalidArgumentError } from 'commander';
-import type { Static } from 'typebox';
-import type { listMonitors, setMonitor } from '../../contract/monitors.ts';
+import { InvalidArgumentError } from 'commander';
 import { present } from '../../lib/present.ts';
-import { addExamples, choiceOption, collectNames } from '../core/arguments.ts';
-import { withContext } from '../core/context.ts';
+import { collectNames } from '../core/arguments.ts';
+import { choice, commandFor, type Given, type Row } from '../core/command.ts';
 import { usageError } from '../core/exit.ts';
-import { CHOICES } from '../core/operations.ts';
+import { type AnswerOf, type BodyOf, CHOICES } from '../core/operations.ts';
 import { readInput } from '../core/read-input.ts';
 import { formatFacts } from '../core/table.ts';
 import { clean, paint } from '../core/terminal.ts';
-import { chooseScope, findMonitorId, MONITOR_TEXT, type ScopeOptions, scopedCommand } from './scope.ts';
+import { findMonitorId, MONITOR_TEXT, TESTS_OF_REPO } from './scope.ts';
 
-type MonitorView = Static<typeof listMonitors.reply>['monitors'][number];
-type MonitorInput = Static<typeof setMonitor.body>['monitor'];
+type MonitorView = AnswerOf<'listMonitors'>['monitors'][number];
+type MonitorInput = BodyOf<'setMonitor'>['monitor'];
 
-export function defineMonitors(tests: Command): void {
-  const monitors = tests
-    .command('monitors')
-    .description('Show or change the monitors, which decide what is flaky or broken.');
-  addExamples(monitors, [
+const list = commandFor('listMonitors', {
+  name: 'list',
+  isDefault: true,
+  on: TESTS_OF_REPO,
+  text: 'List the monitors of a repository; the word list may be left out.',
+  examples: ['sluice tests monitors', 'sluice tests monitors --json'],
+  show: ({ monitors }) => formatMonitors(monitors),
+});
+
+const SET_OPTIONS = {
+  '--file <file>': 'A file with the monitor as JSON or YAML, as --json shows it; - is standard input.',
+  '--type <type>': choice('What it looks for; for a new one.', CHOICES.monitorType),
+  '--name <name>': 'Its name.',
+  '--enabled': 'Switch it on.',
+  '--no-enabled': 'Switch it off: it is resolved for every test.',
+  '--branches <patterns>': ['Branches whose runs count, such as main,release/*.', collectNames],
+  '--classify <status>': choice('What it calls a test that it detects.', ['FLAKY', 'BROKEN']),
+  '--labels <labels>': ['Instead of --classify: labels for such a test, by commas.', collectNames],
+  '--keep-labels': 'With --labels: they stay when the monitor resolves.',
+  '--parameter <name=value>': [
+    'A parameter of its type, such as window_hours=24; none for null. Repeat it for several.',
+    collectParameter,
+  ],
+} as const;
+
+const set = commandFor(
+  'setMonitor',
+  {
+    name: 'set',
+    on: TESTS_OF_REPO,
+    text: 'Change a monitor; without <monitor>, create one. What is not named keeps its value. All tests follow.',
+    takes: { '[monitor]': MONITOR_TEXT, ...SET_OPTIONS },
+    examples: [
+      "sluice tests monitors set 'Pass on retry' --parameter recovery_days=3",
+      "sluice tests monitors set --type failure_rate --name 'Often red' --branches main --classify flaky \\\n" +
+        '      --parameter activation_threshold=0.2 --parameter window_hours=24 --parameter minimum_sample_size=20',
+      'sluice tests monitors set --file monitor.yaml',
+      "sluice tests monitors set 'New tests' --no-enabled",
+    ],
+    show: ({ monitor }) => `It is set; the tests follow in some seconds.\n\n${formatMonitors([monitor])}`,
+  },
+  async ({ repo, org_url_slug, monitor: words, ...options }, context) => {
+    const scope = { repo, org_url_slug };
+    const id = words === undefined ? {} : { id: await findMonitorId(context, scope, words) };
+    return { ...scope, monitor: { ...(await readMonitor(options)), ...id } };
+  },
+);
+
+const remove = commandFor(
+  'deleteMonitor',
+  {
+    name: 'delete',
+    on: TESTS_OF_REPO,
+    text: 'Delete a monitor. It is resolved for every test.',
+    takes: { '<monitor>': MONITOR_TEXT },
+    examples: ["sluice tests monitors delete 'Often red'"],
+    show: (_reply, { monitor }) => `The monitor ${clean(monitor)} is deleted. The tests follow in some seconds.`,
+  },
+  async ({ monitor, ...scope }, context) => ({ ...scope, monitor_id: await findMonitorId(context, scope, monitor) }),
+);
+
+export const MONITORS: Row = {
+  name: 'monitors',
+  text: 'Show or change the monitors, which decide what is flaky or broken.',
+  examples: [
     'sluice tests monitors',
     "sluice tests monitors set 'Pass on retry' --parameter recovery_days=3",
     'sluice tests monitors set --file monitor.yaml',
-  ]);
-  const description = 'List the monitors of a repository; the word list may be left out.';
-  const list = scopedCommand(monitors, 'list', description, { isDefault: true }).action(
-    withContext(async (context, options: ScopeOptions) => {
-      const reply = await context.call('listMonitors', await chooseScope(context, options));
-      context.show(reply, () => formatMonitors(reply.monitors));
-    }),
-  );
-  addExamples(list, ['sluice tests monitors', 'sluice tests monitors --json']);
-  defineSet(monitors);
-  defineDelete(monitors);
-}
-
-interface SetOptions extends ScopeOptions {
-  readonly file?: string;
-  readonly type?: string;
-  readonly name?: string;
-  readonly enabled?: boolean;
-  readonly branches?: readonly string[];
-  readonly classify?: string;
-  readonly labels?: readonly string[];
-  readonly keepLabels?: true;
-  readonly parameter?: readonly (readonly [name: string, value: number | null])[];
-}
-
-function defineSet(monitors: Command): void {
-  const description =
-    'Change a monitor; without <monitor>, create one. What is not named keeps its value. All tests follow.';
-  const command = scopedCommand(monitors, 'set', description)
-    .argument('[monitor]', MONITOR_TEXT)
-    .option('--file <file>', 'A file with the monitor as JSON or YAML, as --json shows it; - is standard input.')
-    .addOption(choiceOption('--type <type>', 'What it looks for; for a new one.', CHOICES.monitorType))
-    .option('--name <name>', 'Its name.')
-    .option('--enabled', 'Switch it on.')
-    .option('--no-enabled', 'Switch it off: it is resolved for every test.')
-    .option('--branches <patterns>', 'Branches whose runs count, such as main,release/*.', collectNames)
-    .addOption(choiceOption('--classify <status>', 'What it calls a test that it detects.', ['FLAKY', 'BROKEN']))
-    .option('--labels <labels>', 'Instead of --classify: labels for such a test, by commas.', collectNames)
-    .option('--keep-labels', 'With --labels: they stay when the monitor resolves.')
-    .option(
-      '--parameter <name=value>',
-      'A parameter of its type, such as window_hours=24; none for null. Repeat it for several.',
-      collectParameter,
-    )
-    .action(
-      withContext(async (context, words: string | undefined, options: SetOptions) => {
-        const scope = await chooseScope(context, options);
-        const id = words === undefined ? {} : { id: await findMonitorId(context, scope, words) };
-        const monitor = { ...(await readMonitor(options)), ...id };
-        const reply = await context.call('setMonitor', { ...scope, monitor });
-        context.show(reply, () => `It is set; the tests follow in some seconds.\n\n${formatMonitors([reply.monitor])}`);
-      }),
-    );
-  addExamples(command, [
-    "sluice tests monitors set 'Pass on retry' --parameter recovery_days=3",
-    "sluice tests monitors set --type failure_rate --name 'Often red' --branches main --classify flaky \\\n" +
-      '      --parameter activation_threshold=0.2 --parameter window_hours=24 --parameter minimum_sample_size=20',
-    'sluice tests monitors set --file monitor.yaml',
-    "sluice tests monitors set 'New tests' --no-enabled",
-  ]);
-}
+  ],
+  rows: [list, set, remove],
+};
 
 /** Options override the file. */
-async function readMonitor(options: SetOptions): Promise<MonitorInput> {
+async function readMonitor(options: Given<typeof SET_OPTIONS>): Promise<MonitorInput> {
   const base = options.file === undefined ? {} : await readDocument(options.file);
   const { type, name, enabled, branches, classify, labels, keepLabels, parameter } = options;
   if (classify !== undefined && labels !== undefined) throw usageError('Say only one of --classify and --labels.');
-  const action =
-    labels === undefined ? { classify } : { labels: [...labels], ...(keepLabels ? { remove_on_resolve: false } : {}) };
+  const action = labels === undefined ? { classify } : { labels, ...(keepLabels ? { remove_on_resolve: false } : {}) };
   const given = {
-    ...present({ type: type?.toLowerCase(), name, enabled, branches: branches && [...branches] }),
+    ...present({ type: type?.toLowerCase(), name, enabled, branches }),
     ...(classify === undefined && labels === undefined ? {} : { action }),
     ...(parameter === undefined
       ? {}
@@ -116,20 +115,6 @@ function collectParameter(
   if (name === '' || Number.isNaN(number))
     throw new InvalidArgumentError('Write it as name=number, such as window_hours=24, or name=none.');
   return [...(before ?? []), [name.replaceAll('-', '_'), number]];
-}
-
-function defineDelete(monitors: Command): void {
-  const command = scopedCommand(monitors, 'delete', 'Delete a monitor. It is resolved for every test.')
-    .argument('<monitor>', MONITOR_TEXT)
-    .action(
-      withContext(async (context, words: string, options: ScopeOptions) => {
-        const scope = await chooseScope(context, options);
-        const monitor_id = await findMonitorId(context, scope, words);
-        const reply = await context.call('deleteMonitor', { ...scope, monitor_id });
-        context.show(reply, () => `The monitor ${clean(words)} is deleted. The tests follow in some seconds.`);
-      }),
-    );
-  addExamples(command, ["sluice tests monitors delete 'Often red'"]);
 }
 
 /** Blocks instead of a table, which would cut parameters and branches. */

@@ -1,7 +1,7 @@
-import type { Command, CommandOptions } from 'commander';
 import { present } from '../../lib/present.ts';
 import { parseIntegerWithin, parseRepo, type RepoRef } from '../core/arguments.ts';
 import { chooseOrg, ORG_TEXT, REPO_OPTION_TEXT } from '../core/checkout.ts';
+import type { Given, Subject } from '../core/command.ts';
 import type { Context } from '../core/context.ts';
 import { CliError, EXIT } from '../core/exit.ts';
 import { proposal } from '../core/nearest.ts';
@@ -9,49 +9,52 @@ import { findRepo } from '../core/place.ts';
 import { formatNextPage } from '../core/terminal.ts';
 import { formatName } from './format-test.ts';
 
-/** Options that every command about tests has. */
-export interface ScopeOptions {
-  readonly org?: string;
-  readonly repo?: RepoRef;
-}
-
 /** The repository and organization of the tests, in the API's format. */
 export interface TestScope {
   readonly repo: RepoRef;
   readonly org_url_slug: string;
 }
 
-export function addScopeOptions(command: Command): Command {
-  return command.option('-R, --repo <repo>', REPO_OPTION_TEXT, parseRepo).option('--org <slug>', ORG_TEXT);
+interface ScopeOptions {
+  readonly org?: string;
+  readonly repo?: RepoRef;
 }
 
-/** A new command about the tests of one repository. */
-export function scopedCommand(
-  parent: Command,
-  name: string,
-  description: string,
-  options: CommandOptions = {},
-): Command {
-  return addScopeOptions(parent.command(name, options).description(description));
-}
+const SCOPE = { '-R, --repo <repo>': [REPO_OPTION_TEXT, parseRepo], '--org <slug>': ORG_TEXT } as const;
 
-export async function chooseScope(context: Context, { org, repo }: ScopeOptions): Promise<TestScope> {
-  return { repo: repo ?? (await findRepo(context)).repo, org_url_slug: chooseOrg(org) };
-}
+/** The tests of one repository. */
+export const TESTS_OF_REPO: Subject<TestScope> = {
+  takes: SCOPE,
+  find: async (context, _words, { org, repo }: ScopeOptions) => ({
+    repo: repo ?? (await findRepo(context)).repo,
+    org_url_slug: chooseOrg(org),
+  }),
+};
 
-export interface PageOptions {
-  readonly limit?: number;
-  readonly cursor?: string;
-}
+/** One test. */
+export const TEST: Subject<TestScope & { readonly test_id: string }> = {
+  takes: {
+    '<test>': 'The id of the test, or a part of its name, class, file or suite that only it has.',
+    ...SCOPE,
+  },
+  find: async (context, [words = ''], options) => {
+    const scope = await TESTS_OF_REPO.find(context, [], options);
+    return { ...scope, test_id: await findTestId(context, scope, words) };
+  },
+};
 
-export function addPageOptions(command: Command): Command {
-  return command
-    .option('--limit <number>', 'How many at most, 1 to 100.', parseIntegerWithin(1, 100))
-    .option('--cursor <cursor>', 'Start after the end of the page before.');
-}
+export const PAGE = {
+  '--limit <number>': ['How many at most, 1 to 100.', parseIntegerWithin(1, 100)],
+  '--cursor <cursor>': 'Start after the end of the page before.',
+} as const;
 
-export function pageQuery({ limit, cursor }: PageOptions) {
+export function pageQuery({ limit, cursor }: Given<typeof PAGE>) {
   return present({ page_size: limit, page_token: cursor });
+}
+
+/** The values of PAGE as the API names them, and the other ones. */
+export function paged<Rest extends Given<typeof PAGE>>({ limit, cursor, ...rest }: Rest) {
+  return { ...rest, page_query: pageQuery(present({ limit, cursor })) };
 }
 
 /** The hint for the next page, if there is one. */
@@ -76,13 +79,6 @@ export async function findMonitorId(context: Context, scope: TestScope, words: s
   throw new CliError(EXIT.refused, monitors.length === 0 ? trouble : `${trouble} There are:\n${known}`);
 }
 
-const TEST_TEXT = 'The id of the test, or a part of its name, class, file or suite that only it has.';
-
-/** A new command about one test. */
-export function testCommand(tests: Command, name: string, description: string): Command {
-  return scopedCommand(tests, name, description).argument('<test>', TEST_TEXT);
-}
-
 const TEST_ID = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;
 /** A longer list does not help in choosing. */
 const MAX_LISTED = 20;
@@ -100,7 +96,7 @@ async function listNames(context: Context, scope: TestScope, words: string): Pro
 
 /** The id of the test that the words match. If several match, the error lists them. */
 // SPEC W19
-export async function findTestId(context: Context, scope: TestScope, words: string): Promise<string> {
+async function findTestId(context: Context, scope: TestScope, words: string): Promise<string> {
   if (TEST_ID.test(words)) return words;
   const { tests } = await context.call('searchTests', { ...scope, query: words, limit: MAX_LISTED });
   const exact = tests.filter(({ name }) => name === words);

@@ -1,16 +1,11 @@
 import { paint } from '../core/terminal.ts';
 
-/** The runs of a test on one day, without skipped ones. */
-export interface DayCount {
-  readonly passes: number;
-  readonly failures: number;
-}
-
-export interface SparklineOptions {
-  /** The first instant of the last column's day. */
-  readonly lastDayAt: number;
-  /** False if the terminal shows only ASCII. */
-  readonly isUnicode: boolean;
+/** The runs of a test by day, without skipped ones. */
+export interface Daily {
+  /** Such as 2026-08-19. */
+  readonly first_day: string;
+  readonly runs: readonly number[];
+  readonly failures: readonly number[];
 }
 
 const DAY_MS = 86_400_000;
@@ -22,22 +17,21 @@ const DIGITS = ['1', '2', '3', '4', '5', '6', '7', '8', '9'] as const;
  * failed. A day without runs or failures is a dot; one failure in a thousand runs is still a bar.
  */
 // SPEC W7
-export function formatSparkline(days: readonly DayCount[], { lastDayAt, isUnicode }: SparklineOptions): string {
-  const most = Math.max(1, ...days.map(({ passes, failures }) => passes + failures));
+export function formatSparkline({ first_day, runs, failures }: Daily, isUnicode: boolean): string {
+  const most = Math.max(1, ...runs);
   const steps = isUnicode ? BARS : DIGITS;
   const draw = (share: number): string => {
     if (share <= 0) return isUnicode ? '·' : '.';
     return steps[Math.min(steps.length - 1, Math.max(0, Math.ceil(share * steps.length) - 1))] as string;
   };
-  const runs = days.map(({ passes, failures }) => draw((passes + failures) / most));
-  const failed = days.map(({ passes, failures }) => draw(failures === 0 ? 0 : failures / (passes + failures)));
-  const first = formatDay(lastDayAt - (days.length - 1) * DAY_MS);
-  const last = formatDay(lastDayAt);
-  const gap = ' '.repeat(Math.max(1, days.length - first.length - last.length));
+  const ran = runs.map((count) => draw(count / most));
+  const failed = runs.map((count, day) => draw((failures[day] ?? 0) / Math.max(1, count)));
+  const last = new Date(Date.parse(first_day) + (runs.length - 1) * DAY_MS).toISOString().slice(5, 10);
+  const gap = ' '.repeat(Math.max(1, runs.length - 10));
   return [
-    `  runs    ${paintColumns(runs, () => 'green')}`,
-    `  failed  ${paintColumns(failed, () => 'red')}`,
-    `          ${paint('gray', `${first}${gap}${last}`)}`,
+    `  runs    ${paintColumns(ran, 'green')}`,
+    `  failed  ${paintColumns(failed, 'red')}`,
+    `          ${paint('gray', `${first_day.slice(5)}${gap}${last}`)}`,
     '',
   ].join('\n');
 }
@@ -57,33 +51,8 @@ export function formatDays(runs: readonly number[], failures: readonly number[])
 }
 
 /** Empty days are gray. */
-function paintColumns(columns: readonly string[], style: () => 'green' | 'red'): string {
-  return columns.map((column) => paint(/[·.]/.test(column) ? 'gray' : style(), column)).join('');
-}
-
-function formatDay(at: number): string {
-  return new Date(at).toISOString().slice(5, 10);
-}
-
-/** Counts runs per day (UTC), the oldest first; other days are left out. */
-export function countDays(
-  runs: Iterable<{ readonly conclusion: string; readonly started_at: string }>,
-  { days, lastDayAt }: { readonly days: number; readonly lastDayAt: number },
-): DayCount[] {
-  const counts = Array.from({ length: days }, () => ({ passes: 0, failures: 0 }));
-  for (const { conclusion, started_at } of runs) {
-    const ago = Math.floor((lastDayAt + DAY_MS - 1 - Date.parse(started_at)) / DAY_MS);
-    const day = counts[days - 1 - ago];
-    if (day === undefined) continue;
-    if (conclusion === 'SUCCESS') day.passes += 1;
-    if (conclusion === 'FAILURE') day.failures += 1;
-  }
-  return counts;
-}
-
-/** The start of the day, in UTC. */
-export function dayOf(at: number): number {
-  return Math.floor(at / DAY_MS) * DAY_MS;
+function paintColumns(columns: readonly string[], style: 'green' | 'red'): string {
+  return columns.map((column) => paint(/[·.]/.test(column) ? 'gray' : style, column)).join('');
 }
 
 /** The locale decides. Without one, UTF-8 is the usual encoding of terminals. */

@@ -1,27 +1,11 @@
-import type { Command } from 'commander';
-import type { Static } from 'typebox';
-import type { listUploads } from '../../contract/uploads.ts';
-import { addExamples } from '../core/arguments.ts';
-import { withContext } from '../core/context.ts';
+import { commandFor, type Row } from '../core/command.ts';
+import type { AnswerOf } from '../core/operations.ts';
 import { formatRows } from '../core/table.ts';
 import { formatTime, paint, type Style } from '../core/terminal.ts';
 import { formatIssue } from '../upload/upload-record.ts';
-import {
-  addPageOptions,
-  addScopeOptions,
-  chooseScope,
-  formatMore,
-  type PageOptions,
-  pageQuery,
-  type ScopeOptions,
-  scopedCommand,
-} from './scope.ts';
+import { formatMore, PAGE, paged, TESTS_OF_REPO } from './scope.ts';
 
-type UploadView = Static<typeof listUploads.reply>['uploads'][number];
-
-interface ListOptions extends ScopeOptions, PageOptions {
-  readonly issues?: true;
-}
+type UploadView = AnswerOf<'listUploads'>['uploads'][number];
 
 const STYLES: Readonly<Record<string, Style>> = {
   ACCEPTED: 'cyan',
@@ -31,57 +15,57 @@ const STYLES: Readonly<Record<string, Style>> = {
   FAILED: 'red',
 };
 
-export function defineUploads(tests: Command): void {
-  const uploads = tests.command('uploads').description('List uploads of test results, the latest first.');
-  addExamples(uploads, ['sluice tests uploads', 'sluice tests uploads --issues --limit 1']);
-  const description = 'List uploads of test results, the latest first; the word list may be left out.';
-  const list = addPageOptions(scopedCommand(uploads, 'list', description, { isDefault: true }))
-    .option('--issues', 'Show what is wrong with each.')
-    .action(
-      withContext(async (context, options: ListOptions) => {
-        const scope = await chooseScope(context, options);
-        const reply = await context.call('listUploads', { ...scope, page_query: pageQuery(options) });
-        context.show(reply, () => formatUploads(reply.uploads, options.issues === true) + formatMore(reply.page));
-      }),
-    );
-  addExamples(list, ['sluice tests uploads', 'sluice tests uploads --issues --limit 1']);
-  defineAgain(uploads);
-  defineIgnore(uploads);
-}
+const list = commandFor(
+  'listUploads',
+  {
+    name: 'list',
+    isDefault: true,
+    on: TESTS_OF_REPO,
+    text: 'List uploads of test results, the latest first; the word list may be left out.',
+    takes: { ...PAGE, '--issues': 'Show what is wrong with each.' },
+    examples: ['sluice tests uploads', 'sluice tests uploads --issues --limit 1'],
+    show: (reply, { issues }) => formatUploads(reply.uploads, issues === true) + formatMore(reply.page),
+  },
+  ({ issues: _, ...asked }) => paged(asked),
+);
 
-function defineIgnore(uploads: Command): void {
-  const command = addScopeOptions(
-    uploads
-      .command('ignore')
-      .description('Ignore an upload as evidence, such as one from an outage. Its runs stay listed.')
-      .argument('<id>', 'The id of the upload.')
-      .requiredOption('--reason <text>', 'Why, for the history.'),
-  ).action(
-    withContext(async (context, id: string, options: ScopeOptions & { readonly reason: string }) => {
-      const { reason, ...named } = options;
-      const scope = await chooseScope(context, named);
-      const reply = await context.call('ignoreUpload', { ...scope, upload_id: id, reason });
-      context.show(reply, () => `Upload ${id} is evidence for nothing. The tests in it follow in some seconds.`);
-    }),
-  );
-  addExamples(command, [
-    'sluice tests uploads ignore 7f3c9a52-1f0b-4a86-9c55-0d6c1b7f2a11 --reason "The database of CI was down."',
-  ]);
-}
+const again = commandFor(
+  'processUploadAgain',
+  {
+    name: 'again',
+    on: TESTS_OF_REPO,
+    text: 'Process an upload again, from its files, which are kept for some days.',
+    takes: { '<id>': 'The id of the upload.' },
+    examples: ['sluice tests uploads again 7f3c9a52-1f0b-4a86-9c55-0d6c1b7f2a11'],
+    show: ({ upload }, { id }) => `Upload ${id} is ${upload.status}.`,
+  },
+  ({ id: upload_id, ...scope }) => ({ ...scope, upload_id }),
+);
 
-function defineAgain(uploads: Command): void {
-  const description = 'Process an upload again, from its files, which are kept for some days.';
-  const command = scopedCommand(uploads, 'again', description)
-    .argument('<id>', 'The id of the upload.')
-    .action(
-      withContext(async (context, id: string, options: ScopeOptions) => {
-        const scope = await chooseScope(context, options);
-        const reply = await context.call('processUploadAgain', { ...scope, upload_id: id });
-        context.show(reply, () => `Upload ${id} is ${reply.upload.status}.`);
-      }),
-    );
-  addExamples(command, ['sluice tests uploads again 7f3c9a52-1f0b-4a86-9c55-0d6c1b7f2a11']);
-}
+const ignore = commandFor(
+  'ignoreUpload',
+  {
+    name: 'ignore',
+    on: TESTS_OF_REPO,
+    text: 'Ignore an upload as evidence, such as one from an outage. Its runs stay listed.',
+    takes: {
+      '<id>': 'The id of the upload.',
+      '--reason <text>': { text: 'Why, for the history.', isRequired: true },
+    },
+    examples: [
+      'sluice tests uploads ignore 7f3c9a52-1f0b-4a86-9c55-0d6c1b7f2a11 --reason "The database of CI was down."',
+    ],
+    show: (_reply, { id }) => `Upload ${id} is evidence for nothing. The tests in it follow in some seconds.`,
+  },
+  ({ id: upload_id, ...given }) => ({ ...given, upload_id }),
+);
+
+export const UPLOADS: Row = {
+  name: 'uploads',
+  text: 'List uploads of test results, the latest first.',
+  examples: ['sluice tests uploads', 'sluice tests uploads --issues --limit 1'],
+  rows: [list, again, ignore],
+};
 
 function formatUploads(uploads: readonly UploadView[], withIssues: boolean): string {
   if (uploads.length === 0) return 'No uploads yet. Make one: sluice upload --help\n';

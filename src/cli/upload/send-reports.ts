@@ -1,7 +1,6 @@
-import type { Static } from 'typebox';
-import type { uploadResults } from '../../contract/uploads.ts';
 import type { Context } from '../core/context.ts';
 import { CliError, EXIT } from '../core/exit.ts';
+import type { AnswerOf } from '../core/operations.ts';
 import { say } from '../core/terminal.ts';
 import type { ReportFile } from './find-reports.ts';
 import { createMultipart } from './multipart.ts';
@@ -10,7 +9,7 @@ import { withRetries } from './retry.ts';
 import type { GivenFacts, UploadFacts } from './upload-facts.ts';
 
 export type Sent =
-  | { readonly kind: 'sent'; readonly reply: Static<typeof uploadResults.reply> }
+  | { readonly kind: 'sent'; readonly reply: AnswerOf<'uploadResults'> }
   /** `refused`: a retry does not help. */
   | { readonly kind: 'refused' | 'failed'; readonly reason: string }
   | { readonly kind: 'none' };

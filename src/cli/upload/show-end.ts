@@ -1,9 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Static } from 'typebox';
-import type { listUploads } from '../../contract/uploads.ts';
 import { formatRepo, type RepoRef } from '../core/arguments.ts';
 import type { Context } from '../core/context.ts';
 import { CliError } from '../core/exit.ts';
+import type { AnswerOf } from '../core/operations.ts';
 import { createPatience } from '../core/patience.ts';
 import { clean, paintNote, quote, say, write } from '../core/terminal.ts';
 import { exitCodeOf, type UploadEnd } from './exit-code.ts';
@@ -91,7 +90,7 @@ function describeTest({ id, names, message }: FailingTest) {
   return { id, name, parent, classname, file, message };
 }
 
-type UploadRecord = Static<typeof listUploads.reply>['uploads'][number];
+type UploadRecord = AnswerOf<'listUploads'>['uploads'][number];
 
 interface WaitOptions {
   readonly org: string;

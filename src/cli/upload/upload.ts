@@ -1,10 +1,10 @@
 import { access, constants, stat } from 'node:fs/promises';
 import path from 'node:path';
-import type { Command } from 'commander';
 import { createTestIds } from '../../flaky/identity/test-id.ts';
-import { addExamples, parseIntegerWithin, parsePrNumber, parseRepo } from '../core/arguments.ts';
+import { parseIntegerWithin, parsePrNumber, parseRepo } from '../core/arguments.ts';
 import { chooseOrg, chooseUploadRepo, findCheckout, ORG_TEXT, REPO_OPTION_TEXT } from '../core/checkout.ts';
-import { type Context, withContext } from '../core/context.ts';
+import { row } from '../core/command.ts';
+import type { Context } from '../core/context.ts';
 import { CliError, usageError } from '../core/exit.ts';
 import { say } from '../core/terminal.ts';
 import type { Quarantine, UploadEnd } from './exit-code.ts';
@@ -15,51 +15,7 @@ import { type Sent, sendReports, type UploadOptions, type UploadRun } from './se
 import { showEnd } from './show-end.ts';
 import { chooseFacts } from './upload-facts.ts';
 
-export function defineUpload(command: Command): void {
-  command
-    .description(
-      'Upload JUnit reports, and fail only for tests that are not quarantined. ' +
-        'The commit, the branch and the job are taken from the environment of CI and from git.',
-    )
-    .argument('<reports...>', 'Files, patterns such as "reports/**/*.xml", or folders (every .xml file below them).')
-    .option('--org <slug>', ORG_TEXT)
-    .option('-R, --repo <repo>', REPO_OPTION_TEXT, parseRepo)
-    .option('--sha <commit>', 'The commit that was tested.')
-    .option('--branch <branch>', 'The branch that was tested.')
-    .option('--pr <number>', 'The pull request that was tested.', parsePrNumber)
-    .option('--job <name>', 'The name of the CI job. Results are compared within one job.')
-    .option('--job-url <url>', 'The address of the CI job, for people.')
-    .option('--variant <name>', 'The platform, such as linux-arm64: the same test on another one is another test.')
-    .option('--test-run-id <id>', 'The candidate of a queue that was tested: the last part of its test branch.')
-    .option('--check <name>', 'The check of the candidate that these are the results of.')
-    .option('--fork', 'The commit is a fork\u2019s: its results count, and are evidence for nothing.')
-    .option('--no-fork', 'The commit is not a fork\u2019s, whatever the environment of CI says.')
-    .option('--attempt <number>', 'Which try of the job this is, from 1.', parseIntegerWithin(1, 999_999))
-    .option(
-      '--codeowners <file>',
-      'The CODEOWNERS file that names the owners of the tests. Default: that of the checkout, in the places of forges.',
-    )
-    .option('--no-codeowners', 'Send no owners.')
-    .option('--exit-code <number>', 'The exit code of the test process.', parseIntegerWithin(0, 255))
-    .option('--no-quarantine', 'Do not ask what is quarantined.')
-    .option('--no-allow-empty', 'Exit with 70 if no report is found.')
-    .option('--dry-run', 'Read the reports and ask what is quarantined, but upload nothing.')
-    .option('--wait', 'Wait until the upload is processed, and say how that went. Needs a token that may read.')
-    .option('--retries <number>', 'How often to try again if no server answers.', parseIntegerWithin(0, 10), 4)
-    .action(withContext(upload));
-  command.addOption(command.createOption('--allow-empty').hideHelp());
-  addExamples(command, [
-    "sluice upload 'reports/**/*.xml'",
-    'code=0; npm test || code=$?; sluice upload reports --exit-code $code   # fails only for what is not quarantined',
-    'sluice upload junit.xml --repo github.com/acme/app --sha "$(git rev-parse HEAD)" --branch main --variant arm64',
-    'sluice upload junit.xml --test-run-id 0f6fd6c4-5b1f-8d0e-8c0b-7b9f2f0a1c55 --check test',
-    'sluice upload reports --dry-run',
-  ]);
-  command.addHelpText('after', EXIT_TEXT);
-}
-
-const EXIT_TEXT = `
-Exit codes:
+const EXIT_TEXT = `Exit codes:
   0    no test fails, or every failing test is quarantined, or quarantine is
        switched off for the repository
   1    a failing test is not quarantined, or that could not be found out; or a
@@ -71,6 +27,52 @@ Exit codes:
   70   the server refuses the token, the organization or the upload as such
        (401, 403, 404); or no report was found with --no-allow-empty
 An upload that fails otherwise is a warning: tests are not to blame for it.`;
+
+export const UPLOAD = row({
+  text:
+    'Upload JUnit reports, and fail only for tests that are not quarantined. ' +
+    'The commit, the branch and the job are taken from the environment of CI and from git.',
+  takes: {
+    '<reports...>': 'Files, patterns such as "reports/**/*.xml", or folders (every .xml file below them).',
+    '--org <slug>': ORG_TEXT,
+    '-R, --repo <repo>': [REPO_OPTION_TEXT, parseRepo],
+    '--sha <commit>': 'The commit that was tested.',
+    '--branch <branch>': 'The branch that was tested.',
+    '--pr <number>': ['The pull request that was tested.', parsePrNumber],
+    '--job <name>': 'The name of the CI job. Results are compared within one job.',
+    '--job-url <url>': 'The address of the CI job, for people.',
+    '--variant <name>': 'The platform, such as linux-arm64: the same test on another one is another test.',
+    '--test-run-id <id>': 'The candidate of a queue that was tested: the last part of its test branch.',
+    '--check <name>': 'The check of the candidate that these are the results of.',
+    '--fork': 'The commit is a fork\u2019s: its results count, and are evidence for nothing.',
+    '--no-fork': 'The commit is not a fork\u2019s, whatever the environment of CI says.',
+    '--attempt <number>': ['Which try of the job this is, from 1.', parseIntegerWithin(1, 999_999)],
+    '--codeowners <file>':
+      'The CODEOWNERS file that names the owners of the tests. Default: that of the checkout, in the places of forges.',
+    '--no-codeowners': 'Send no owners.',
+    '--exit-code <number>': ['The exit code of the test process.', parseIntegerWithin(0, 255)],
+    '--no-quarantine': 'Do not ask what is quarantined.',
+    '--no-allow-empty': 'Exit with 70 if no report is found.',
+    '--dry-run': 'Read the reports and ask what is quarantined, but upload nothing.',
+    '--wait': 'Wait until the upload is processed, and say how that went. Needs a token that may read.',
+    '--retries <number>': {
+      text: 'How often to try again if no server answers.',
+      parse: parseIntegerWithin(0, 10),
+      initial: 4,
+    },
+    '--allow-empty': { text: '', shown: '' },
+  },
+  examples: [
+    "sluice upload 'reports/**/*.xml'",
+    'code=0; npm test || code=$?; sluice upload reports --exit-code $code   # fails only for what is not quarantined',
+    'sluice upload junit.xml --repo github.com/acme/app --sha "$(git rev-parse HEAD)" --branch main --variant arm64',
+    'sluice upload junit.xml --test-run-id 0f6fd6c4-5b1f-8d0e-8c0b-7b9f2f0a1c55 --check test',
+    'sluice upload reports --dry-run',
+  ],
+  more: EXIT_TEXT,
+  run: (context, { 'reports...': patterns, ...options }) =>
+    upload(context, patterns, { quarantine: true, allowEmpty: true, ...options }),
+});
 
 async function upload(context: Context, patterns: readonly string[], options: UploadOptions): Promise<void> {
   const { files, unmatched } = await findReports(patterns, process.cwd());

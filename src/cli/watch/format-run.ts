@@ -1,6 +1,5 @@
-import { clean, type Style } from '../core/terminal.ts';
-import type { Cell, RowPart } from './rows.ts';
-import type { TestRun } from './snapshot.ts';
+import { clean, paint, type Style } from '../core/terminal.ts';
+import type { TestRun } from './read-queue.ts';
 
 export interface RunContext {
   readonly branch: string;
@@ -10,13 +9,13 @@ export interface RunContext {
 }
 
 /** A line for each run of a lane, joined by ties: `#7  on main  ✓ lint ● test  0:42  Teach the parser about tabs`. */
-export function formatLane(lane: Lane, context: RunContext): Cell[][] {
+export function formatLane(lane: Lane, context: RunContext): string[][] {
   return lane.map((run, index) => [
-    [{ text: `${tieOf(index, lane.length)} `, style: 'gray' }, ...formatTested(run, context)],
-    [{ text: formatBase(run, context), style: 'gray' }],
+    `${paint('gray', `${tieOf(index, lane.length)} `)}${formatTested(run, context)}`,
+    paint('gray', formatBase(run, context)),
     formatChecks(run, context),
-    [{ text: formatElapsed(run.createdAt, context.now), style: 'gray' }],
-    [{ text: formatTitle(run) }],
+    paint('gray', formatElapsed(run.createdAt, context.now)),
+    formatTitle(run),
   ]);
 }
 
@@ -34,13 +33,12 @@ export function isBisection({ testBranch }: TestRun): boolean {
 /** A longer list says less than a count. */
 const MAX_NUMBERS = 4;
 
-function formatTested(run: TestRun, { branch }: RunContext): RowPart[] {
+function formatTested(run: TestRun, { branch }: RunContext): string {
   const numbers = run.testedPullRequests.map(({ prNumber }) => `#${prNumber}`);
   const left = numbers.length - MAX_NUMBERS;
   const more = left > 0 ? [`+${left}`] : [];
   const text = numbers.length === 0 ? clean(branch) : [...numbers.slice(0, MAX_NUMBERS), ...more].join(' ');
-  const note = isBisection(run) ? [{ text: ' bisecting', style: 'yellow' as const }] : [];
-  return [{ text, style: 'bold' }, ...note];
+  return `${paint('bold', text)}${isBisection(run) ? paint('yellow', ' bisecting') : ''}`;
 }
 
 function formatBase({ testedPullRequests, dependentPrs = [] }: TestRun, { branch }: RunContext): string {
@@ -56,40 +54,42 @@ function formatTitle({ testedPullRequests }: TestRun): string {
   return others.length === 0 ? clean(first.title) : `${clean(first.title)} and ${others.length} more`;
 }
 
-const QUEUED: RowPart = { text: '○', style: 'gray' };
-const RUNNING: RowPart = { text: '●', style: 'cyan' };
-const PASSED: RowPart = { text: '✓', style: 'green' };
-const WITHOUT_RESULT: RowPart = { text: '⊘', style: 'yellow' };
-const MARKS: Readonly<Record<string, RowPart>> = {
+interface Mark {
+  readonly text: string;
+  readonly style: Style;
+}
+
+const QUEUED: Mark = { text: '○', style: 'gray' };
+const RUNNING: Mark = { text: '●', style: 'cyan' };
+const PASSED: Mark = { text: '✓', style: 'green' };
+const WITHOUT_RESULT: Mark = { text: '⊘', style: 'yellow' };
+const MARKS: Readonly<Record<string, Mark>> = {
   ...{ SUCCESS: PASSED, NEUTRAL: PASSED, SKIPPED: PASSED },
   ...{ CANCELLED: WITHOUT_RESULT, STALE: WITHOUT_RESULT },
 };
-const FAILED: RowPart = { text: '✗', style: 'red' };
-const WAIVED: RowPart = { text: '≈', style: 'yellow' };
+const FAILED: Mark = { text: '✗', style: 'red' };
+const WAIVED: Mark = { text: '≈', style: 'yellow' };
 
 /** More names do not fit on a line. */
 const MAX_NAMES = 4;
 
-function formatChecks(run: TestRun, { isWide }: RunContext): Cell {
-  if (run.testBranchSha === '') return [{ text: 'building', style: 'gray' }];
+function formatChecks(run: TestRun, { isWide }: RunContext): string {
+  if (run.testBranchSha === '') return paint('gray', 'building');
   const reported = new Map(run.checkSuites.flatMap(({ checkRuns }) => checkRuns).map((check) => [check.name, check]));
   const names = [...new Set([...run.requiredStatuses, ...reported.keys()])];
-  const marks = names.map((name) => markOf(reported.get(name)));
-  if (!isWide || names.length > MAX_NAMES) return marks;
-  return marks.flatMap((mark, index) => [
-    { ...mark, text: `${index === 0 ? '' : '  '}${mark.text}` },
-    { text: ` ${clean(names[index] as string)}`, style: styleOfName(mark) },
-  ]);
-}
-
-/** Only notable results are coloured. */
-function styleOfName({ style }: RowPart): Style | undefined {
-  return style === 'red' || style === 'gray' ? style : undefined;
+  const isNamed = isWide && names.length <= MAX_NAMES;
+  const marks = names.map((name) => {
+    const { text, style } = markOf(reported.get(name));
+    // Only notable results are coloured.
+    const nameStyle = style === 'red' || style === 'gray' ? style : undefined;
+    return isNamed ? `${paint(style, text)}${paint(nameStyle, ` ${clean(name)}`)}` : paint(style, text);
+  });
+  return marks.join(isNamed ? '  ' : '');
 }
 
 type CheckRun = TestRun['checkSuites'][number]['checkRuns'][number];
 
-function markOf(check: CheckRun | undefined): RowPart {
+function markOf(check: CheckRun | undefined): Mark {
   // A failed check that may still be waived counts as running.
   if (check?.status === 'IN_PROGRESS' || check?.quarantine?.verdict === 'PENDING') return RUNNING;
   if (check?.status !== 'COMPLETED') return QUEUED;

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
+import { type EntryRecord, EXAMPLE_LANDED_RECORD } from '../../contract/entry.ts';
 import { widthOf } from '../core/text-width.ts';
 import { type FrameOptions, renderFrame } from './frame.ts';
-import type { Entry, Left, Snapshot, TestRun, Wait } from './snapshot.ts';
+import type { Entry, Snapshot, TestRun } from './read-queue.ts';
 
 const NOW = Date.parse('2026-09-17T10:20:00.000Z');
 
@@ -60,17 +61,38 @@ function aRun(
   };
 }
 
+/** Where an entry stands and why; with `sha`, it landed so. */
+interface Known {
+  readonly position?: number;
+  readonly why: string;
+  readonly sha?: string;
+}
+
 interface Given {
   readonly entries?: readonly Entry[];
   readonly runs?: readonly TestRun[];
-  readonly waits?: readonly (readonly [number, Wait])[];
-  readonly left?: readonly Left[];
-  readonly queue?: Partial<Snapshot['queue']>;
+  readonly known?: readonly (readonly [number, Known])[];
+  readonly left?: readonly Entry[];
+  readonly queue?: object;
 }
 
-function aSnapshot({ entries = [], runs = [], waits = [], left = [], queue = {} }: Given): Snapshot {
+function aRecord(prNumber: number, { position, why, sha }: Known): EntryRecord {
+  const { landed, ...rest } = EXAMPLE_LANDED_RECORD as EntryRecord & { landed: NonNullable<EntryRecord['landed']> };
   return {
-    repo: { host: 'local', owner: 'acme', name: 'app' },
+    ...rest,
+    prNumber,
+    ...(sha === undefined ? {} : { landed: { ...landed, sha } }),
+    explanation: {
+      ...{ headline: '', summary: '', next: '', commands: [] },
+      reasons: [{ code: 'CODE', text: why, reasons: [] }],
+      ...(position === undefined ? {} : { position }),
+    },
+  };
+}
+
+function aSnapshot({ entries = [], runs = [], known = [], left = [], queue = {} }: Given): Snapshot {
+  return {
+    place: { repo: { host: 'local', owner: 'acme', name: 'app' }, targetBranch: 'main' },
     queue: {
       branch: 'main',
       state: 'RUNNING',
@@ -78,9 +100,9 @@ function aSnapshot({ entries = [], runs = [], waits = [], left = [], queue = {} 
       concurrency: 5,
       enqueuedPullRequests: entries,
       ...queue,
-    },
+    } as Snapshot['queue'],
     runs,
-    waits: new Map(waits),
+    records: new Map(known.map(([number, each]) => [number, aRecord(number, each)])),
     left,
   };
 }
@@ -107,17 +129,20 @@ const BUSY: Given = {
     aRun([13, 14], [11, 12], 'lint test', { createdAt: ago(5) }),
     aRun([15], [], 'lint- test~', { testBranch: 'sluice/pr-15/0f6fd6c4-bisection', createdAt: ago(3725) }),
   ],
-  waits: [
+  known: [
     [11, { position: 1, why: 'It has passed and lands as soon as the landing before it is done.' }],
     [16, { position: 6, why: 'lint failed.' }],
     [17, { position: 9, why: 'All 5 slots are in use.' }],
     [18, { position: 10, why: 'All 5 slots are in use.' }],
-    [19, { position: undefined, why: 'It conflicts with main.' }],
+    [19, { why: 'It conflicts with main.' }],
+    [9, { why: 'Landed on main.', sha: 'f00dfeed'.repeat(5) }],
+    [8, { why: 'It failed test.' }],
+    [7, { why: 'Cancelled by Bo.' }],
   ],
   left: [
-    { prNumber: 9, title: 'Change 9', state: 'MERGED', at: ago(12), why: 'Landed on main.', sha: 'f00dfeed'.repeat(5) },
-    { prNumber: 8, title: 'Change 8', state: 'FAILED', at: ago(70), why: 'It failed test.', sha: undefined },
-    { prNumber: 7, title: 'Change 7', state: 'CANCELLED', at: ago(3_000), why: 'Cancelled by Bo.', sha: undefined },
+    anEntry(9, 'MERGED', { stateChangedAt: ago(12) }),
+    anEntry(8, 'FAILED', { stateChangedAt: ago(70) }),
+    anEntry(7, 'CANCELLED', { stateChangedAt: ago(3_000) }),
   ],
 };
 
@@ -261,7 +286,8 @@ Under test
   it('tells when entries land, where there is room [W50]', () => {
     const forecast = { text: 'Lands in about 24 minutes.', landsAtP50: new Date(NOW + 24.5 * 60_000).toISOString() };
     const entries = [anEntry(1, 'PENDING', { forecast }), anEntry(2, 'PENDING')];
-    const given = { entries, queue: { forecast: 'Lands in about 40 minutes (95%: within 51).' } };
+    const basis = { samples: 1, runs: 1, since: ago(0) };
+    const given = { entries, queue: { forecast: { text: 'Lands in about 40 minutes (95%: within 51).', basis } } };
     assert.match(
       draw(given, { width: 100 }),
       /slots\nSubmitted now: Lands in about 40 .*\n[\s\S]*#1 {2}0:01 {2}lands in 24 min {2}/,
@@ -270,9 +296,9 @@ Under test
   });
 
   it('says why a queue stopped itself, what raised an alarm, and that the server is away', () => {
-    const parked = { reason: 'a promise was about to be broken' };
-    const alarm = { at: ago(60), text: 'main was moved by somebody else.' };
-    const queue = { state: 'PAUSED', mode: 'PARALLEL', parked, alarm };
+    const parked = { reason: 'a promise was about to be broken', eventId: 7 };
+    const alarm = { at: ago(60), code: 'FOREIGN_PUSH', text: 'main was moved by somebody else.' };
+    const queue = { state: 'PAUSED', mode: 'PARALLEL', parked, alarms: [alarm] };
     assert.equal(
       draw({ queue }, { notice: 'No server answers. Trying again.' }),
       `
@@ -285,14 +311,14 @@ No server answers. Trying again.
 Nothing is in the queue.
 `,
     );
-    assert.doesNotMatch(draw({ queue: { alarm: { ...alarm, at: ago(3_601) } } }), /Alarm/);
+    assert.doesNotMatch(draw({ queue: { alarms: [{ ...alarm, at: ago(3_601) }] } }), /Alarm/);
   });
 
   it('cuts long titles, and lets none steer the terminal', () => {
     const title = `\u001b[2J${'long '.repeat(50)}\nlines`;
     const text = draw({
       entries: [anEntry(1, 'PENDING', { prTitle: title })],
-      waits: [[1, { position: 1, why: title }]],
+      known: [[1, { position: 1, why: title }]],
     });
     assert.match(text, /\n {2}1\. #1 {2}0:01 {2} \[2Jlong long .*… {2} \[2Jlong .*…\n/);
     assert.ok(!text.includes('\u001b'));

@@ -1,9 +1,9 @@
 import { formatRepo } from '../core/arguments.ts';
-import { clean, formatRelative, paint, type Style, styleOfState } from '../core/terminal.ts';
+import { clean, formatRelative, paint, type Style, shownState, styleOfState } from '../core/terminal.ts';
 import { cut } from '../core/text-width.ts';
 import { formatElapsed, formatLane, groupLanes, isBisection } from './format-run.ts';
-import { alignRows, type Cell, type RowPart } from './rows.ts';
-import type { Entry, Left, Snapshot, TestRun } from './snapshot.ts';
+import { type Entry, type Snapshot, type TestRun, testedIn } from './read-queue.ts';
+import { alignRows } from './rows.ts';
 
 export interface FrameOptions {
   readonly width: number;
@@ -25,7 +25,6 @@ interface Section {
 const WIDE = 90;
 const NARROW = 60;
 const INDENT = 2;
-const MAX_LEFT = 6;
 /** `sluice queue show` lists older alarms. */
 const ALARM_MS = 3_600_000;
 
@@ -50,30 +49,31 @@ export function renderFrame(snapshot: Snapshot, options: FrameOptions): readonly
   return [...fixed, ...sections.flatMap((section, index) => renderSection(section, rooms[index] ?? 0, options.width))];
 }
 
-function renderHead({ repo, queue, runs }: Snapshot, { width, notice, now }: FrameOptions): string[] {
-  const title: Cell[] = [
-    [{ text: clean(`${formatRepo(repo)} ${queue.branch}`), style: 'bold' }],
-    [{ text: queue.state, style: styleOfState(queue.state) }],
-    [{ text: queue.mode.toLowerCase(), style: 'gray' }],
+function renderHead({ place, queue, runs }: Snapshot, { width, notice, now }: FrameOptions): string[] {
+  const state = shownState(queue);
+  const title = [
+    paint('bold', clean(`${formatRepo(place.repo)} ${queue.branch}`)),
+    paint(styleOfState(state), state),
+    paint('gray', String(queue['mode']).toLowerCase()),
   ];
   const used = runs.filter((run) => !isBisection(run)).length;
-  const counts = formatCounts(queue.enqueuedPullRequests, `${used} of ${queue.concurrency} slots`);
-  const lines = [...alignRows([title], width, 0), paint('gray', cut(counts, width))];
-  if (queue.forecast !== undefined) {
-    lines.push(paint('gray', cut(`Submitted now: ${clean(queue.forecast)}`, width)));
-  }
-  if (queue.learned !== undefined) lines.push(paint('gray', cut(clean(queue.learned.text), width)));
-  if (queue.parked !== undefined) {
-    lines.push(paint('red', cut(`It stopped itself: ${clean(queue.parked.reason)}`, width)));
-  }
-  if (queue.frozen !== undefined) lines.push(paint('cyan', cut(clean(queue.frozen.text), width)));
-  if (queue.held !== undefined) lines.push(paint('red', cut(clean(queue.held.text), width)));
-  if (queue.alarm !== undefined && now - Date.parse(queue.alarm.at) < ALARM_MS) {
-    const ago = formatElapsed(queue.alarm.at, now);
-    lines.push(paint('red', cut(`Alarm ${ago} ago: ${clean(queue.alarm.text)}`, width)));
-  }
-  if (notice !== undefined) lines.push(paint('yellow', cut(clean(notice), width)));
-  return lines;
+  const alarm = queue.alarms?.find(({ endedAt }) => endedAt === undefined);
+  const isRecent = alarm !== undefined && now - Date.parse(alarm.at) < ALARM_MS;
+  const forecast = queue.forecast?.basis === undefined ? undefined : queue.forecast.text;
+  const notes: readonly (readonly [style: Style, before: string, text: string | undefined])[] = [
+    ['gray', '', formatCounts(queue.enqueuedPullRequests, `${used} of ${queue['concurrency']} slots`)],
+    ['gray', 'Submitted now: ', forecast],
+    ['gray', '', queue.learned?.text],
+    ['red', 'It stopped itself: ', queue.parked?.reason],
+    ['cyan', '', queue.frozen?.text],
+    ['red', '', queue.held?.text],
+    ['red', `Alarm ${formatElapsed(alarm?.at, now)} ago: `, isRecent ? alarm.text : undefined],
+    ['yellow', '', notice],
+  ];
+  const lines = notes.flatMap(([style, before, text]) =>
+    text === undefined ? [] : [paint(style, cut(clean(before + text), width))],
+  );
+  return [cut(title.join('  '), width), ...lines];
 }
 
 const WORDS: readonly (readonly [state: string, word: string])[] = [
@@ -92,55 +92,49 @@ function formatCounts(entries: readonly Entry[], slots: string): string {
   return [...counts, slots].join(' · ');
 }
 
-function renderTesting(snapshot: Snapshot, { width, height, now }: FrameOptions): Section {
-  const { queue } = snapshot;
+function renderTesting({ queue, runs }: Snapshot, { width, height, now }: FrameOptions): Section {
   const context = { branch: queue.branch, now, isWide: width >= WIDE };
-  const tested = testedIn(snapshot);
+  const tested = testedIn(runs);
+  const lanes = groupLanes(onlyLive(runs, queue.enqueuedPullRequests)).flatMap((lane) => formatLane(lane, context));
   // The queue and its runs are read one after another, so a run may have ended or begun in between.
-  const others = queue.enqueuedPullRequests.filter(
-    ({ state, prNumber }) => state === 'TESTING' && !tested.has(prNumber),
-  );
-  const rows = groupLanes(onlyLive(snapshot)).flatMap((lane) => formatLane(lane, context));
-  const rest = others.map((entry): Cell[] => [
-    [{ text: '─ ', style: 'gray' }, numberOf(entry)],
-    [],
-    [],
-    [{ text: formatElapsed(entry.stateChangedAt, now), style: 'gray' }],
-    [{ text: clean(entry.prTitle) }],
-  ]);
-  const all = [...rows, ...rest];
+  const others = queue.enqueuedPullRequests
+    .filter(({ state, prNumber }) => state === 'TESTING' && !tested.has(prNumber))
+    .map((entry) => [`${paint('gray', '─ ')}${numberOf(entry)}`, '', '', since(entry, now), clean(entry.prTitle)]);
+  const all = [...lanes, ...others];
   const shown = all.slice(0, height).map((row) => (width < NARROW ? row.slice(0, -1) : row));
   return { title: 'Under test', lines: indent(shown, width, 1), count: all.length };
 }
 
 /** Pull requests that have landed are part of the target branch by now, so no run waits for them. */
-function onlyLive({ queue, runs }: Snapshot): readonly TestRun[] {
-  const live = new Set(queue.enqueuedPullRequests.map(({ prNumber }) => prNumber));
+function onlyLive(runs: readonly TestRun[], entries: readonly Entry[]): readonly TestRun[] {
+  const live = new Set(entries.map(({ prNumber }) => prNumber));
   return runs.map((run) => ({ ...run, dependentPrs: (run.dependentPrs ?? []).filter((number) => live.has(number)) }));
 }
 
 function renderWaiting(
   title: string,
   state: string,
-  snapshot: Snapshot,
+  { queue, runs, records }: Snapshot,
   { width, height, now }: FrameOptions,
 ): Section {
-  const tested = testedIn(snapshot);
-  const entries = snapshot.queue.enqueuedPullRequests.filter(
-    (entry) => entry.state === state && !tested.has(entry.prNumber),
-  );
+  const tested = testedIn(runs);
+  const entries = queue.enqueuedPullRequests.filter((entry) => entry.state === state && !tested.has(entry.prNumber));
   const shown = entries.slice(0, height);
   const isForetold = shown.some(({ forecast }) => forecast?.landsAtP50 !== undefined);
-  const waits = shown.map(({ prNumber }) => snapshot.waits.get(prNumber));
-  const places = alignPlaces(waits.map((wait) => wait?.position));
-  const rows = shown.map((entry, index): Cell[] => {
-    const since: Cell = [{ text: formatElapsed(entry.stateChangedAt, now), style: 'gray' }];
-    const lands: Cell[] = width < WIDE || !isForetold ? [] : [[{ text: landsIn(entry, now), style: 'cyan' }]];
-    const number: Cell = [...(places[index] ?? []), numberOf(entry), ...urgencyOf(entry)];
-    const words: Cell[] = [[{ text: clean(entry.prTitle) }], [{ text: clean(waits[index]?.why ?? ''), style: 'gray' }]];
-    return [number, since, ...lands, ...(width < NARROW ? words.slice(1) : words)];
-  });
+  const explanations = shown.map(({ prNumber }) => records.get(prNumber)?.explanation);
+  const places = alignPlaces(explanations.map((explanation) => explanation?.position));
+  const rows = shown.map((entry, index) => [
+    `${places[index]}${numberOf(entry)}${urgencyOf(entry)}`,
+    since(entry, now),
+    ...(width < WIDE || !isForetold ? [] : [paint('cyan', landsIn(entry, now))]),
+    ...(width < NARROW ? [] : [clean(entry.prTitle)]),
+    paint('gray', clean(explanations[index]?.reasons[0]?.text ?? '')),
+  ]);
   return { title, lines: indent(rows, width, width < NARROW ? 1 : 2), count: entries.length };
+}
+
+function since({ stateChangedAt }: Entry, now: number): string {
+  return paint('gray', formatElapsed(stateChangedAt, now));
 }
 
 /** `lands in 24 min`; empty without a forecast. */
@@ -150,24 +144,20 @@ function landsIn({ forecast }: Entry, now: number): string {
 }
 
 /** Aligns positions, ` 9. ` above `10. `; empty if no entry has one. */
-function alignPlaces(positions: readonly (number | undefined)[]): readonly Cell[] {
+function alignPlaces(positions: readonly (number | undefined)[]): readonly string[] {
   const texts = positions.map((position) => (position === undefined ? '' : `${position}. `));
   const width = Math.max(0, ...texts.map(({ length }) => length));
-  return texts.map((text) => (width === 0 ? [] : [{ text: text.padStart(width), style: 'gray' }]));
+  return texts.map((text) => paint('gray', text.padStart(width)));
 }
 
-function testedIn({ runs }: Snapshot): ReadonlySet<number> {
-  return new Set(runs.flatMap((run) => run.testedPullRequests.map(({ prNumber }) => prNumber)));
-}
-
-function numberOf({ prNumber }: Entry): RowPart {
-  return { text: `#${prNumber}`, style: 'bold' };
+function numberOf({ prNumber }: Entry): string {
+  return paint('bold', `#${prNumber}`);
 }
 
 /** Marks entries with a priority of their own. */
-function urgencyOf({ priorityName, usedDefaultPriorityName, skipTheLine }: Entry): RowPart[] {
-  if (usedDefaultPriorityName !== undefined) return [];
-  return [{ text: ` ${clean(priorityName)}`, style: skipTheLine ? 'red' : 'yellow' }];
+function urgencyOf({ priorityName, usedDefaultPriorityName, skipTheLine }: Entry): string {
+  if (usedDefaultPriorityName !== undefined) return '';
+  return paint(skipTheLine ? 'red' : 'yellow', ` ${clean(priorityName)}`);
 }
 
 const ENDS: Readonly<Record<string, { readonly mark: string; readonly style: Style; readonly word: string }>> = {
@@ -176,29 +166,26 @@ const ENDS: Readonly<Record<string, { readonly mark: string; readonly style: Sty
   CANCELLED: { mark: '⊘', style: 'gray', word: 'cancelled' },
 };
 
-function renderLeft({ left }: Snapshot, { width, now }: FrameOptions): Section {
-  const rows = left.slice(0, MAX_LEFT).map((each): Cell[] => {
-    const { mark, style, word } = ENDS[each.state] ?? { mark: '·', style: 'gray' as const, word: each.state };
-    const words: Cell[] = [[{ text: clean(each.title) }], [{ text: describeEnd(each), style: 'gray' }]];
+function renderLeft({ left, records }: Snapshot, { width, now }: FrameOptions): Section {
+  const rows = left.map((entry) => {
+    const { state = '', prNumber, prTitle, stateChangedAt } = entry;
+    const { mark, style, word } = ENDS[state] ?? { mark: '·', style: 'gray' as const, word: state };
+    const record = records.get(prNumber);
+    // The mark shows the landing already; the commit says more.
+    const sha = state === 'MERGED' ? record?.landed?.sha : undefined;
+    const why = sha === undefined ? clean(record?.explanation?.reasons[0]?.text ?? '') : `as ${sha.slice(0, 9)}`;
     return [
-      [
-        { text: `${mark} `, style },
-        { text: `#${each.prNumber}`, style: 'bold' },
-      ],
-      [{ text: word, style }],
-      [{ text: `${formatElapsed(each.at, now)} ago`, style: 'gray' }],
-      ...(width < NARROW ? words.slice(1) : words),
+      `${paint(style, `${mark} `)}${numberOf(entry)}`,
+      paint(style, word),
+      paint('gray', `${formatElapsed(stateChangedAt, now)} ago`),
+      ...(width < NARROW ? [] : [clean(prTitle)]),
+      paint('gray', why),
     ];
   });
   return { title: 'Left', lines: indent(rows, width, width < NARROW ? 1 : 2), count: rows.length };
 }
 
-/** The mark shows the landing already; the commit says more. */
-function describeEnd({ sha, why }: Left): string {
-  return sha === undefined ? clean(why) : `as ${sha.slice(0, 9)}`;
-}
-
-function indent(rows: readonly (readonly Cell[])[], width: number, loose: number): string[] {
+function indent(rows: readonly (readonly string[])[], width: number, loose: number): string[] {
   return alignRows(rows, width - INDENT, loose).map((line) => ' '.repeat(INDENT) + line);
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { groupLanes } from './format-run.ts';
-import type { TestRun } from './snapshot.ts';
+import type { TestRun } from './read-queue.ts';
 
 /** `3 on 1,2` as a run. */
 function aRun(text: string): TestRun {

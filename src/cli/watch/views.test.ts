@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { redraw } from './display.ts';
+import { redraw } from './views.ts';
 
 const show = (text: string): string => text.replaceAll('\u001b[', '^');
 
