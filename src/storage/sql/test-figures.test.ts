@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import { after, before, describe, test } from 'node:test';
+import { after, before, describe } from 'node:test';
 import fc from 'fast-check';
 import { createStoreTests, type StoreTests } from '../../../test/contract/store-fixture.ts';
 import { aChange, aMemory, aStoredFailure, aStoredRun, facts } from '../../../test/contract/store-ingest.ts';
@@ -16,9 +15,6 @@ import { openSqliteStore } from '../sqlite/open-sqlite-store.ts';
 import type { Store } from '../store.ts';
 import type { StoredRun, TestMemory } from '../test-ingest.ts';
 import { type RankedTestsQuery, TEST_ORDERS, type TestOrder, type TestRow } from '../tests.ts';
-import { sqliteDialect } from './dialect.ts';
-import { StatementCompiler } from './statement.ts';
-import { rankStatements } from './test-ranks.ts';
 
 const ANY = { order: 'PULL_REQUESTS', status: null, isQuarantined: null, owner: null, text: null } as const;
 const FIRST = { offset: 0, limit: 100 };
@@ -368,35 +364,3 @@ async function countPending(filler: Filler, past: readonly { readonly run: Store
     assert.ok(await store.testIngest.storeMemories({ repositoryId, expectedSeq, memories: [memory] }));
   await store.testIngest.markCounted(repositoryId, expectedSeq);
 }
-
-describe('how SQLite lists tests', () => {
-  test('walks along the index of the order, and reads nothing else [F60]', async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'sluice-figures-'));
-    await (await openSqliteStore({ directory })).close();
-    const database = new DatabaseSync(join(directory, 'sluice.db'));
-    const statements = rankStatements(new StatementCompiler(sqliteDialect));
-    const plan = (sql: string) =>
-      database
-        .prepare(`explain query plan ${sql}`)
-        .all()
-        .map(({ detail }) => detail)
-        .join('\n');
-    const filters = { status: 'HEALTHY', isQuarantined: false, owner: null } as const;
-    for (const order of TEST_ORDERS) {
-      const walked = plan(statements.walk(filters, order).sql);
-      assert.match(walked, /^SEARCH test_figures USING COVERING INDEX test_figures_\w+ \(repository_id=\?\)$/, order);
-    }
-    const none = { status: null, isQuarantined: null, owner: null };
-    const marked = /SEARCH test_figures USING COVERING INDEX test_figures_marked \(repository_id=\?/;
-    assert.match(plan(statements.listMarked({ ...none, status: 'FLAKY' }, 'DURATION').sql), marked);
-    assert.match(plan(statements.listMarked({ ...none, isQuarantined: true, owner: '@a' }, 'FAILURES').sql), marked);
-    assert.match(plan(statements.listLeftOut({ ...none, isQuarantined: false }).sql), marked);
-    const looked = plan(statements.lookUp({ ...none, status: 'HEALTHY' }, 'FAILURES').sql);
-    assert.match(looked, /SEARCH test_figures USING PRIMARY KEY \(repository_id=\? AND test_no=\?\)/);
-    const owned = plan(statements.walk({ ...none, owner: '@a' }, 'FAILURES').sql);
-    assert.match(owned, /^SEARCH test_figures USING COVERING INDEX test_figures_failures \(repository_id=\?\)/);
-    assert.doesNotMatch(owned, /B-TREE|CORRELATED/);
-    database.close();
-    await rm(directory, { recursive: true });
-  });
-});

@@ -86,7 +86,6 @@ function* forgetTests(statements: Statements, old: Old): Operation<number> {
     last_seq: sequence.last_seq + 1,
     test_count: sequence.test_count - forgotten.length,
     quarantine_version: sequence.quarantine_version + (isQuarantined ? 1 : 0),
-    names_version: sequence.names_version + 1,
   });
   for (const remove of [statements.removeStatesOf, statements.removeEventsOf])
     yield* allOf(remove({ repositoryId }, ids));
