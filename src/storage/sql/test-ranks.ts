@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { addCounts, countRuns, type DailyCounts } from '../../flaky/daily-counts.ts';
+import { countRuns } from '../../flaky/daily-counts.ts';
 import type { RepositoryId } from '../repositories.ts';
 import type { RankedTest, RankedTests, RankedTestsQuery, StatusCounts, TestOrder, TestRow } from '../tests.ts';
 import { all, allOf, first, type Operation } from './operation.ts';
@@ -75,11 +75,11 @@ type UncountedRow = Parameters<typeof toRun>[0] & { readonly received_at: number
 
 /** Adds the runs that the stored figures do not count yet. */
 function toRanked(row: RankedRow, uncounted: readonly UncountedRow[]): RankedTest {
-  let days = JSON.parse(row.days) as DailyCounts;
+  const days = JSON.parse(row.days) as number[];
   let lastFailureAt = row.last_failure_at;
   for (const run of uncounted.filter(({ seq }) => seq > row.counted)) {
     const { conclusion, startedAt, durationMs } = toRun(run);
-    days = addCounts(days, countRuns([{ conclusion, startedAt, durationMs }], run.received_at));
+    countRuns([{ conclusion, startedAt, durationMs }], run.received_at, days);
     if (conclusion === 'FAILURE') lastFailureAt = Math.max(lastFailureAt, Math.min(startedAt, run.received_at));
   }
   const test: TestRow = toTest(row);
