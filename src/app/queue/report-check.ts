@@ -70,8 +70,8 @@ function ownCheck(name: string): Refusal {
 // SPEC C13
 async function findTestRun(app: App, { id }: Repository, of: TestRunName): Promise<CandidateRow | undefined> {
   const queueIds = await app.directory.listQueueIds(id);
-  if ('sha' in of) return app.store.queues.findCandidateBySha(queueIds, of.sha);
-  const row = await app.store.queues.findCandidateById(parseCandidateId(of.testRunId));
+  if ('sha' in of) return app.store.queueRecords.findCandidateBySha(queueIds, of.sha);
+  const row = await app.store.queueRecords.findCandidateById(parseCandidateId(of.testRunId));
   return row !== undefined && queueIds.includes(row.queueId) ? row : undefined;
 }
 
@@ -87,6 +87,6 @@ function notFound(of: TestRunName): Refusal {
 async function getCandidate(app: App, queueId: QueueId, queue: Queue, number: CandidateNumber): Promise<Candidate> {
   const live = findCandidate(queue, number);
   if (live !== undefined) return live;
-  const row = await app.store.queues.findCandidate(queueId, number);
+  const row = await app.store.queueRecords.findCandidate(queueId, number);
   return decodeCandidate(row as CandidateRow);
 }

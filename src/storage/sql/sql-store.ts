@@ -11,14 +11,15 @@ import { execute, first, run, type SqlEngine } from './operation.ts';
 import { createPastStore } from './past.ts';
 import { createPullRequestNoteStore } from './pull-request-notes.ts';
 import { createEffectStore } from './queue-effects.ts';
-import { createQueueStore } from './queues.ts';
+import { createQueueRecordStore, createQueueStore } from './queues.ts';
 import { createRepositoryStore } from './repositories.ts';
 import { createSessionStore } from './sessions.ts';
 import type { StatementCompiler } from './statement.ts';
-import { createTestIngest } from './test-ingest.ts';
+import { createTestIngest, createTestUpkeepStore } from './test-ingest.ts';
 import { createTestSettingsStore } from './test-settings.ts';
 import { createTestStore } from './tests.ts';
-import { createUploadStore } from './uploads.ts';
+import { createUploadBodyStore } from './upload-bodies.ts';
+import { createUploadStore, createUploadWorkStore } from './uploads.ts';
 import { createWaitingStore } from './waiting.ts';
 import type { WaitingQueues } from './waiting-queues.ts';
 import { createDeliveryStore } from './webhook-deliveries.ts';
@@ -42,12 +43,16 @@ export function createSqlParts(
     accounts: createAccountStore(engine, compiler),
     repositories: createRepositoryStore(engine, compiler),
     queues: createQueueStore(engine, compiler, waiting),
+    queueRecords: createQueueRecordStore(engine, compiler),
     effects: createEffectStore(engine, compiler),
     past: createPastStore(engine, compiler),
     tests: createTestStore(engine, compiler),
     testIngest: createTestIngest(engine, compiler),
+    testUpkeep: createTestUpkeepStore(engine, compiler),
     testSettings: createTestSettingsStore(engine, compiler),
     uploads: createUploadStore(engine, compiler),
+    uploadBodies: createUploadBodyStore(engine, compiler),
+    uploadWork: createUploadWorkStore(engine, compiler),
     logs: createLogStore(engine, compiler),
     alarms: createAlarmStore(engine, compiler),
     feed: createFeedStore(engine, compiler, waiting),

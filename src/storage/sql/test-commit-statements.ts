@@ -22,7 +22,7 @@ export function testCommitStatements(compiler: StatementCompiler) {
   };
 }
 
-function sequenceStatements(compiler: StatementCompiler) {
+export function sequenceStatements(compiler: StatementCompiler) {
   const { builder, hasRowLocks } = compiler.dialect;
   return {
     createSequence: compiler.statement<Repository>()((param) =>

@@ -260,7 +260,7 @@ function pastPromises({ inRepository }: StoreTests): void {
     await filler.run([fail(1, { startedAt: NOON + DAY_MS }), aStoredRun(1)], { prNumber: 2, at: NOON + DAY_MS });
     await filler.run([fail(1, { startedAt: NOON + 2 * DAY_MS })], { prNumber: 1, at: NOON + 2 * DAY_MS });
     const roll = async (now: number) => {
-      while ((await store.testIngest.rollFigures(now, 1)) > 0);
+      while ((await store.testUpkeep.rollFigures(now, 1)) > 0);
       const { tests } = await filler.rank();
       return tests.map(({ test, pullRequests, days }) => [test.no, pullRequests, sumCounts(days).failures]);
     };
@@ -289,7 +289,7 @@ function pastPromises({ inRepository }: StoreTests): void {
     await filler.add([{ isFlagged: true }, { codeowners: ['@x'] }]);
     await filler.run([fail(1), fail(2)], { prNumber: 4 });
     await store.testIngest.markCounted(id, filler.seq);
-    while ((await store.testIngest.forget(id, NOON + DAY_MS, 10)) > 0);
+    while ((await store.testUpkeep.forget(id, NOON + DAY_MS, 10)) > 0);
     assert.deepEqual(await filler.numbers(), [1]);
     assert.equal((await filler.rank({ limit: 1 })).totalRows, 1);
     assert.deepEqual(await filler.numbers({ owner: '@x' }), []);
@@ -328,7 +328,7 @@ function anyPromises({ inStore }: StoreTests): void {
           if (isUrgent) await store.testIngest.markCounted(filler.id, filler.seq);
           past.push(...stored.map((run) => ({ run, prNumber })));
         }
-        while ((await store.testIngest.rollFigures(at, 5)) > 0);
+        while ((await store.testUpkeep.rollFigures(at, 5)) > 0);
         const window = past.filter(({ run }) => dayOf(run.startedAt) > dayOf(at) - 30);
         const { tests } = await filler.rank();
         for (const { test, days, pullRequests } of tests) {
