@@ -1,15 +1,7 @@
 import { assert } from '../../lib/assert.ts';
 import { checkCommit } from '../check-commit.ts';
 import { encodeWhole } from '../past-codec.ts';
-import type {
-  DeletedQueue,
-  QueueCommit,
-  QueueId,
-  QueueRecordStore,
-  QueueSnapshot,
-  QueueStore,
-  TargetSetRow,
-} from '../queues.ts';
+import type { DeletedQueue, QueueId, QueueRecordStore, QueueSnapshot, QueueStore, TargetSetRow } from '../queues.ts';
 import {
   all,
   allOf,
@@ -38,23 +30,12 @@ import {
 } from './rows.ts';
 import type { Schema } from './schema.ts';
 import { callOf, type RowsCall, type StatementCompiler } from './statement.ts';
-import type { WaitingQueues } from './waiting-queues.ts';
 
 type QueueStatements = ReturnType<typeof queueStatements>;
 
-export function createQueueStore(
-  engine: SqlEngine,
-  compiler: StatementCompiler,
-  waiting: WaitingQueues | undefined,
-): QueueStore {
+export function createQueueStore(engine: SqlEngine, compiler: StatementCompiler): QueueStore {
   const statements = queueStatements(compiler);
   const commits = commitStatements(compiler);
-  function* commitAndNote(commit: QueueCommit): Operation<'committed' | 'stale'> {
-    const outcome = yield* commitQueue(commits, commit);
-    const hasEvents = outcome === 'committed' && (commit.feed ?? []).length > 0;
-    if (hasEvents) waiting?.note(commit.queueId, commit.expectedVersion + commit.events.length);
-    return outcome;
-  }
   return {
     create: (queue, event, feed = []) =>
       engine.write(function* () {
@@ -70,7 +51,7 @@ export function createQueueStore(
       }),
     commit: async (commit) => {
       checkCommit(commit);
-      return engine.writeInTurn(() => commitAndNote(commit));
+      return engine.writeInTurn(() => commitQueue(commits, commit));
     },
     commitInTurn: (queueId, version, decide) =>
       engine.writeInTurn(function* () {
@@ -79,7 +60,7 @@ export function createQueueStore(
         const commit = decide(changed.queue.version === version ? undefined : changed);
         if (commit === undefined) return 'committed';
         checkCommit(commit);
-        assert((yield* commitAndNote(commit)) === 'committed', 'a locked queue was changed');
+        assert((yield* commitQueue(commits, commit)) === 'committed', 'a locked queue was changed');
         return 'committed';
       }),
     delete: (queueId, expectedVersion, { at, by }, feed = []) =>

@@ -21,7 +21,6 @@ import { createTestStore } from './tests.ts';
 import { createUploadBodyStore } from './upload-bodies.ts';
 import { createUploadStore, createUploadWorkStore } from './uploads.ts';
 import { createWaitingStore } from './waiting.ts';
-import type { WaitingQueues } from './waiting-queues.ts';
 import { createDeliveryStore } from './webhook-deliveries.ts';
 import { createWebhookStore } from './webhooks.ts';
 
@@ -31,7 +30,6 @@ const SIGNING_KEY_BYTES = 32;
 export function createSqlParts(
   engine: SqlEngine,
   compiler: StatementCompiler,
-  waiting?: WaitingQueues,
 ): Omit<Store, 'isShared' | 'signingKey' | 'signals' | 'snapshots' | 'close'> {
   const anything = compiler.statement<object>()(() =>
     compiler.dialect.builder.selectFrom('meta').select('name').limit(1),
@@ -42,7 +40,7 @@ export function createSqlParts(
   return {
     accounts: createAccountStore(engine, compiler),
     repositories: createRepositoryStore(engine, compiler),
-    queues: createQueueStore(engine, compiler, waiting),
+    queues: createQueueStore(engine, compiler),
     queueRecords: createQueueRecordStore(engine, compiler),
     effects: createEffectStore(engine, compiler),
     past: createPastStore(engine, compiler),
@@ -55,14 +53,14 @@ export function createSqlParts(
     uploadWork: createUploadWorkStore(engine, compiler),
     logs: createLogStore(engine, compiler),
     alarms: createAlarmStore(engine, compiler),
-    feed: createFeedStore(engine, compiler, waiting),
+    feed: createFeedStore(engine, compiler),
     hints: createHintStore(engine, compiler),
     webhooks: createWebhookStore(engine, compiler),
     webhookDeliveries: createDeliveryStore(engine, compiler),
     idempotentRequests: createIdempotentRequestStore(engine, compiler),
     sessions: createSessionStore(engine, compiler),
     pullRequestNotes: createPullRequestNoteStore(engine, compiler),
-    waiting: createWaitingStore(engine, compiler, waiting),
+    waiting: createWaitingStore(engine, compiler),
     measureSize: () =>
       engine.read(function* () {
         return Number((yield* first(size, {}))?.bytes ?? 0);

@@ -9,6 +9,7 @@ import { people } from './008-people.ts';
 import { servers } from './009-servers.ts';
 import { tokensOfPeople } from './010-tokens-of-people.ts';
 import { figuresWithoutOrders } from './011-figures-without-orders.ts';
+import { waitingChanges } from './012-waiting-changes.ts';
 import type { Migration } from './migration.ts';
 
 /** In order: the first is version 1. */
@@ -24,4 +25,5 @@ export const MIGRATIONS: readonly Migration[] = [
   servers,
   tokensOfPeople,
   figuresWithoutOrders,
+  waitingChanges,
 ];
