@@ -35,9 +35,9 @@ export async function measureCost(seconds: number): Promise<void> {
   progress('forecast.cost');
   const queues = Array.from({ length: QUEUES }, (_, index) => busyQueue(`cost-${index}`, index));
   const rows = new Map(queues.map(({ loaded, ended }) => [loaded.id, ended]));
-  const listEndedCandidates: Store['queues']['listEndedCandidates'] = async (id, limit) =>
+  const listEndedCandidates: Store['queueRecords']['listEndedCandidates'] = async (id, limit) =>
     (rows.get(id) ?? []).slice(-limit);
-  const store = { queues: { listEndedCandidates } } as unknown as Store;
+  const store = { queueRecords: { listEndedCandidates } } as unknown as Store;
   const simulator = new SimulatorThread({
     entry: new URL('../src/simulator-main.ts', import.meta.url),
     clock: systemClock,

@@ -31,43 +31,39 @@ export function dayOfRun(startedAt: Instant, receivedAt: Instant): number {
 type CountedRun = Pick<ObservedRun, 'conclusion' | 'startedAt' | 'durationMs'>;
 
 // SPEC F61
-export function countRuns(runs: readonly CountedRun[], receivedAt: Instant): DailyCounts {
+export function countRuns(runs: readonly CountedRun[], receivedAt: Instant, counts: number[] = []): number[] {
   const oldest = firstFigureDay(dayOf(receivedAt));
-  let counts: DailyCounts = [];
   for (const { conclusion, startedAt, durationMs } of runs) {
     const day = dayOfRun(startedAt, receivedAt);
     if (conclusion === 'SKIPPED' || day < oldest) continue;
     const isTimed = durationMs !== null && durationMs >= 0;
-    const ofRun = [
-      day,
-      1,
-      conclusion === 'FAILURE' ? 1 : 0,
-      isTimed ? 1 : 0,
-      isTimed ? Math.round(durationMs * 1_000) : 0,
-    ];
-    counts = addCounts(counts, ofRun);
+    const index = openDay(counts, day);
+    counts[index + 1] = (counts[index + 1] as number) + 1;
+    if (conclusion === 'FAILURE') counts[index + 2] = (counts[index + 2] as number) + 1;
+    if (isTimed) {
+      counts[index + 3] = (counts[index + 3] as number) + 1;
+      counts[index + 4] = (counts[index + 4] as number) + Math.round(durationMs * 1_000);
+    }
   }
   return counts;
 }
 
+/** The index of the day in the counts, which get it if they lack it. */
+function openDay(counts: number[], day: number): number {
+  let index = counts.length - WIDTH;
+  while (index >= 0 && (counts[index] as number) > day) index -= WIDTH;
+  if (counts[index] === day) return index;
+  counts.splice(index + WIDTH, 0, day, 0, 0, 0, 0);
+  return index + WIDTH;
+}
+
 export function addCounts(one: DailyCounts, other: DailyCounts): DailyCounts {
-  if (one.length === 0) return other;
-  if (other.length === 0) return one;
-  const sum: number[] = [];
-  let left = 0;
-  let right = 0;
-  while (left < one.length || right < other.length) {
-    const leftDay = one[left] ?? Number.POSITIVE_INFINITY;
-    const rightDay = other[right] ?? Number.POSITIVE_INFINITY;
-    const day = Math.min(leftDay, rightDay);
-    sum.push(day);
+  const sum = [...one];
+  for (let from = 0; from < other.length; from += WIDTH) {
+    const index = openDay(sum, other[from] as number);
     for (let field = 1; field < WIDTH; field += 1) {
-      const ofLeft = leftDay === day ? (one[left + field] as number) : 0;
-      const ofRight = rightDay === day ? (other[right + field] as number) : 0;
-      sum.push(ofLeft + ofRight);
+      sum[index + field] = (sum[index + field] as number) + (other[from + field] as number);
     }
-    if (leftDay === day) left += WIDTH;
-    if (rightDay === day) right += WIDTH;
   }
   return sum;
 }

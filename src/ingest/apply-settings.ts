@@ -40,7 +40,7 @@ export async function announceSettings(
 export async function applySettings(store: Store, to: SettingsToApply): Promise<number> {
   const { kept, settings, at } = to;
   const repositoryId = kept.repository.id;
-  const testIds = await store.testIngest.listBehind(repositoryId, settings.version, SETTINGS_SLICE);
+  const testIds = await store.testUpkeep.listBehind(repositoryId, settings.version, SETTINGS_SLICE);
   if (testIds.length === 0) return 0;
   // These tests still follow the applied settings, and unmerged runs are counted under those.
   await kept.load(testIds, settings.appliedMonitors);

@@ -17,7 +17,7 @@ describe('the watch over waiting uploads [U40]', () => {
     };
     const clock = { now: () => world.now };
     const watch = createBacklogWatch({
-      uploads: { measure },
+      uploadWork: { measure },
       clock,
       log: { ...silentLog, info: note('info'), warn: note('warn') },
     });

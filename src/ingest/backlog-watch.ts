@@ -1,6 +1,6 @@
 import type { Clock, Instant } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
-import type { UploadStore } from '../storage/uploads.ts';
+import type { UploadWorkStore } from '../storage/uploads.ts';
 
 const LOOK_EVERY_MS = 15_000;
 const LATE_MS = 60_000;
@@ -9,11 +9,11 @@ const SAY_EVERY_MS = 60_000;
 /** Logs when uploads wait too long, repeats it while they do, and logs the end. Call it often. */
 // SPEC U40
 export function createBacklogWatch(of: {
-  readonly uploads: Pick<UploadStore, 'measure'>;
+  readonly uploadWork: Pick<UploadWorkStore, 'measure'>;
   readonly clock: Clock;
   readonly log: Log;
 }): () => Promise<void> {
-  const { uploads, clock, log } = of;
+  const { uploadWork, clock, log } = of;
   let lookAt: Instant = 0;
   let saidAt: Instant | undefined;
   let wasLate = false;
@@ -22,7 +22,7 @@ export function createBacklogWatch(of: {
     const now = clock.now();
     if (now < lookAt) return;
     lookAt = now + LOOK_EVERY_MS;
-    const { waiting, oldestAt } = await uploads.measure();
+    const { waiting, oldestAt } = await uploadWork.measure();
     const oldestSeconds = oldestAt === null ? 0 : Math.round((now - oldestAt) / 1000);
     const isLate = oldestAt !== null && now - oldestAt > LATE_MS;
     // Late twice in a row: an old upload to be reprocessed, and uploads that came while the server was down, are no

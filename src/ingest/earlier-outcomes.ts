@@ -23,8 +23,7 @@ export async function findEarlierOutcomes(
 ): Promise<Earlier> {
   if (facts.flaw !== null || facts.sha === '') return NOTHING;
   const { sha, job, uploadId: exceptUploadId } = facts;
-  const wanted = new Set([...groups.keys()].flatMap((id) => kept.byId.get(id)?.row.no ?? []));
-  const failingNow = numbersOfFailing(kept, groups);
+  let failingNow: readonly number[] | undefined;
   const found = new Map<number, EarlierOutcome[]>();
   let beforeSeq = Number.MAX_SAFE_INTEGER;
   for (let read = 0; read < MAX_BATCHES; read += BATCHES_AT_ONCE) {
@@ -38,8 +37,9 @@ export async function findEarlierOutcomes(
       for (const [no, all] of failed) {
         const at = Math.max(...all.map((failure) => failure.at));
         const failedPaths = all.map(({ path }) => path);
-        if (wanted.has(no)) note(found, no, { ...common, hasFailed: true, at, failedPaths });
+        if (groups.has(kept.byNo[no]?.row.id ?? '')) note(found, no, { ...common, hasFailed: true, at, failedPaths });
       }
+      failingNow ??= numbersOfFailing(kept, groups);
       const others = failingNow.filter((no) => !failed.has(no));
       const passes = others.length === 0 ? [] : await store.testIngest.findPasses(kept.repository.id, seq, others);
       for (const [no, at] of passes) note(found, no, { ...common, hasFailed: false, at });

@@ -56,7 +56,7 @@ export async function endUpload(
   const { flaw } = upload;
   const checkResults = fields && new CheckTally().results(uploadId, { fields }, { isWhole: false, ...of, flaw });
   if (!checkResults) {
-    await deps.store.uploads.finish(upload);
+    await deps.store.uploadWork.finish(upload);
     return undefined;
   }
   await deps.use(async ({ kept }) => {
@@ -81,7 +81,7 @@ export async function keepAsItIs(deps: ProcessingDeps, upload: Upload, { issues 
   const { id: uploadId, partsDone, fields, testRuns, flaw, counts } = upload;
   const flawed = fields === null ? undefined : flawIssue(flaw, fields);
   const status = endStatusOf(upload);
-  await deps.store.uploads.finish({
+  await deps.store.uploadWork.finish({
     uploadId,
     partsDone,
     status,

@@ -106,9 +106,9 @@ describe('the loop that processes uploads', () => {
     const world = await IngestWorld.create(createMemoryStore());
     const upload = await world.upload({ one: 'pass', two: 'pass pass' });
     // Simulates an older reader that did not see the rest.
-    await world.store.uploads.removeBody(upload.bodyId ?? '');
+    await world.store.uploadBodies.remove(upload.bodyId ?? '');
     const better = Buffer.from(junitOf({ one: 'pass', two: 'pass pass fail', three: 'fail' }));
-    await world.store.uploads.appendBody(upload.bodyId ?? '', 0, better, world.now);
+    await world.store.uploadBodies.append(upload.bodyId ?? '', 0, better, world.now);
     for (let times = 0; times < 2; times += 1) {
       assert.equal(await world.store.uploads.processAgain(upload.id), true);
       await world.pass(MINUTE);
@@ -127,12 +127,12 @@ describe('the loop that processes uploads', () => {
     const still = world.loop.withWritesPaused(async () => {
       begun.resolve();
       await release.promise;
-      return world.store.uploads.measure();
+      return world.store.uploadWork.measure();
     });
     await begun.promise;
     const late = await world.accept(junitOf({ two: 'pass' }));
     world.loop.wake();
-    const before = await world.store.uploads.measure();
+    const before = await world.store.uploadWork.measure();
     release.resolve();
     assert.deepEqual(await still, before);
     await until(async () => (await world.find(late.id)).status === 'PROCESSED');

@@ -287,7 +287,7 @@ class Loop implements IngestLoop {
     const sources: ReadSources = {
       organization,
       repository,
-      openFile: (fileNo) => (bodyId === null ? nothing() : this.#store.uploads.readBody(bodyId, fileNo)),
+      openFile: (fileNo) => (bodyId === null ? nothing() : this.#store.uploadBodies.read(bodyId, fileNo)),
       testBranchPrefix,
       testNames: this.#testNames,
     };
@@ -328,14 +328,14 @@ class Loop implements IngestLoop {
     const attempts = mayPass ? upload.attempts : crashes - 1;
     const retryAt = this.#clock.now() + backoffMs(attempts, { ...DELAY, spread: Math.random() });
     const trouble = error instanceof Fault ? error.detail : 'Processing it failed unexpectedly.';
-    await this.#store.uploads.delay(id, { trouble, retryAt });
+    await this.#store.uploadWork.delay(id, { trouble, retryAt });
   }
 
   // SPEC U74
   async #giveUp(upload: Upload, mistake: Issue): Promise<void> {
     const { repositoryId } = upload;
     const repository = await this.#kept.findRepository(repositoryId);
-    if (repository === undefined) return this.#store.uploads.finish(this.#failureOf(upload, mistake));
+    if (repository === undefined) return this.#store.uploadWork.finish(this.#failureOf(upload, mistake));
     const use: ProcessingDeps['use'] = (act) => this.#kept.use(repository, act);
     const end = { problem: mistake.message, at: this.#clock.now() };
     this.#tell(repositoryId, await endUpload({ store: this.#store, use }, this.#failureOf(upload, mistake), end));

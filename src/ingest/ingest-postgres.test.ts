@@ -38,7 +38,7 @@ describe('two servers that process uploads on one PostgreSQL', () => {
       ids.push((await world.accept(junitOf(report), { sha }, {})).id);
       for (const loop of loops) loop.wake();
       // Now and then the other server takes over in the middle, with an old memory of the repository.
-      if (index % 7 === 0) for (const { repository } of worlds) await one.uploads.release('server 0', repository.id);
+      if (index % 7 === 0) for (const { repository } of worlds) await one.uploadWork.release('server 0', repository.id);
     }
     await until('all are processed', 60_000, async () => {
       const found = await Promise.all(ids.map((id) => one.uploads.find(id)));

@@ -117,7 +117,7 @@ class Handle implements IngestProcess {
     this.#clock = clock;
     this.#log = log;
     this.#retentionAt = clock.now() + FIRST_RETENTION_MS;
-    const watchBacklog = createBacklogWatch({ uploads: store.uploads, clock, log });
+    const watchBacklog = createBacklogWatch({ uploadWork: store.uploadWork, clock, log });
     this.#watch = new PeriodicTask(
       { clock, log },
       { firstMs: WATCH_MS, everyMs: WATCH_MS, failure: 'ingest watch failed', round: async () => this.#look() },
@@ -289,10 +289,10 @@ class Handle implements IngestProcess {
     const now = this.#clock.now();
     if (now >= this.#retentionAt || this.#day !== dayOf(now)) return true;
     return (
-      (await store.uploads.listClaimable(data.holder, now, now + LEASE_MS)).length > 0 ||
+      (await store.uploadWork.listClaimable(data.holder, now, now + LEASE_MS)).length > 0 ||
       (await store.testSettings.listBehind()).length > 0 ||
-      (await store.uploads.listToRecount()).length > 0 ||
-      (await store.testIngest.listDue(now, 1)).length > 0
+      (await store.uploadWork.listToRecount()).length > 0 ||
+      (await store.testUpkeep.listDue(now, 1)).length > 0
     );
   }
 

@@ -95,7 +95,7 @@ function takingBack(): void {
     await ignore(world, id);
     await world.upload({ a: 'pass' }, { jobAttempt: 2 });
     assert.equal((await world.test('a')).status, 'HEALTHY');
-    assert.deepEqual(await world.store.uploads.listToRecount(), []);
+    assert.deepEqual(await world.store.uploadWork.listToRecount(), []);
     world.restart();
     await world.upload({ a: 'fail' }, { jobAttempt: 3 });
     assert.equal((await world.test('a')).status, 'FLAKY', 'it goes on from what is left');

@@ -1,5 +1,5 @@
 import type { TestState } from '../flaky/core/state.ts';
-import { addCounts, countRuns } from '../flaky/daily-counts.ts';
+import { countRuns } from '../flaky/daily-counts.ts';
 import type { QuarantineSettings } from '../flaky/quarantine.ts';
 import { recordTest } from '../flaky/test-record.ts';
 import type { Instant } from '../lib/clock.ts';
@@ -20,7 +20,7 @@ export interface KeptTest {
   isDirty: boolean;
   /** The number of the stored memory, and the runs that the stored figures lack; null: none. */
   storedSeq: number;
-  uncounted: CountedRuns | null;
+  uncounted: (CountedRuns & { readonly days: number[] }) | null;
 }
 
 export function keepKnown({ test, memory }: KnownTest): KeptTest {
@@ -50,13 +50,13 @@ type CountableRun = Pick<StoredRun, 'conclusion' | 'startedAt' | 'durationMs'>;
 
 /** Counts runs of an upload that arrived at `at`. */
 export function countUncounted(test: KeptTest, runs: readonly CountableRun[], at: Instant): void {
-  const days = countRuns(runs, at);
+  const days = countRuns(runs, at, test.uncounted?.days);
   if (days.length === 0) return;
   let lastFailureAt = test.uncounted?.lastFailureAt ?? null;
   for (const { conclusion, startedAt } of runs) {
     if (conclusion === 'FAILURE') lastFailureAt = Math.max(lastFailureAt ?? 0, Math.min(startedAt, at));
   }
-  test.uncounted = { days: addCounts(test.uncounted?.days ?? [], days), lastFailureAt };
+  test.uncounted = { days, lastFailureAt };
 }
 
 export interface Acting {

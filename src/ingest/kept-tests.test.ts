@@ -58,7 +58,7 @@ async function play(store: Store, steps: readonly Step[], isShaken: boolean) {
     await world.accept(junitOf(report), { sha: sha.repeat(40), branch, jobName }, { id: `u${index}` });
     const server = isShaken ? step.server : 'one';
     // The other server keeps its memory, which is outdated now.
-    await store.uploads.release(server === 'one' ? 'other' : 'one', world.repository.id);
+    await store.uploadWork.release(server === 'one' ? 'other' : 'one', world.repository.id);
     await loops[server].runUntilIdle();
     if (step.next === 'act') await act(world);
     const broken = isShaken && step.next === 'crash while idle' ? breakNow() : undefined;

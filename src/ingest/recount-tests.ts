@@ -29,7 +29,7 @@ export async function recountTests(
     const some = numbers.slice(from, from + TESTS_AT_ONCE);
     await use((kept) => recountSome(store, kept, { upload, ignored, numbers: some, at: clock.now(), step }));
   }
-  await store.uploads.markRecounted(upload.id);
+  await store.uploadWork.markRecounted(upload.id);
 }
 
 interface Recount {

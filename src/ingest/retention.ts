@@ -33,13 +33,13 @@ export async function forgetOldRuns(
     const { settings } = await findSettings(store, repository);
     for (let count = -1; count !== 0; forgotten += count) {
       await step();
-      count = await store.testIngest.forget(repository.id, now - settings.retentionDays * DAY_MS, FORGET_AT_ONCE);
+      count = await store.testUpkeep.forget(repository.id, now - settings.retentionDays * DAY_MS, FORGET_AT_ONCE);
       if (count > 0) onForgotten(repository);
     }
   }
   for (let count = -1; count !== 0; forgotten += count) {
     await step();
-    count = await store.testIngest.purge(FORGET_AT_ONCE);
+    count = await store.testUpkeep.purge(FORGET_AT_ONCE);
   }
   return forgotten;
 }
@@ -53,7 +53,7 @@ export async function tidyUploads(
 ): Promise<number> {
   const all = await Promise.all(repositories.map((repository) => findSettings(store, repository)));
   const days = Math.max(limits.uploadKeepDays, ...all.map(({ settings }) => settings.retentionDays));
-  return store.uploads.tidy({
+  return store.uploadWork.tidy({
     now,
     bodiesBefore: now - limits.uploadKeepDays * DAY_MS,
     maxBytes: limits.uploadKeepBytes,

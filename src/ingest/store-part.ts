@@ -121,9 +121,11 @@ async function storeNewTests(
 ): Promise<void> {
   const { clock, newTestsAtOnce, step, onNewTests } = deps;
   const { kept, reached } = of;
-  // Ids are random, and keys of most rows of a test. Sorted neighbours share the pages that a transaction writes.
-  const unknown = [...of.groups].filter(([id]) => !kept.byId.has(id)).sort(([one], [other]) => (one < other ? -1 : 1));
+  const unknown: [string, readonly ReadRun[]][] = [];
+  for (const [id, runs] of of.groups) if (!kept.byId.has(id)) unknown.push([id, runs]);
   if (unknown.length <= newTestsAtOnce) return;
+  // Ids are random, and keys of most rows of a test. Sorted neighbours share the pages that a transaction writes.
+  unknown.sort(([one], [other]) => (one < other ? -1 : 1));
   for (let from = 0; from < unknown.length; from += newTestsAtOnce) {
     await step();
     const at = clock.now();
@@ -166,9 +168,13 @@ const UNTOLD = {
  */
 // SPEC F37, F58
 function settleTries(groups: ReadonlyMap<string, readonly ReadRun[]>): ReadonlyMap<string, readonly ReadRun[]> {
-  const settled = new Map<string, readonly ReadRun[]>();
-  for (const [id, runs] of groups) settled.set(id, runs.length < 2 ? runs : settleTest(runs));
-  return settled;
+  let settled: Map<string, readonly ReadRun[]> | undefined;
+  for (const [id, runs] of groups) {
+    if (runs.length < 2) continue;
+    settled ??= new Map(groups);
+    settled.set(id, settleTest(runs));
+  }
+  return settled ?? groups;
 }
 
 function settleTest(runs: readonly ReadRun[]): readonly ReadRun[] {

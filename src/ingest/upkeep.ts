@@ -135,7 +135,7 @@ export class Upkeep {
       await this.#lookAfter(repositoryId, (repository) => this.#bringUpToDate(repository));
     await this.#recount();
     const now = this.#clock.now();
-    const due = await this.#store.testIngest.listDue(now, DUE_AT_ONCE);
+    const due = await this.#store.testUpkeep.listDue(now, DUE_AT_ONCE);
     for (const [repositoryId, tests] of Map.groupBy(due, (test) => test.repositoryId)) {
       const testIds = tests.map(({ testId }) => testId);
       await this.#lookAfter(repositoryId, (repository) =>
@@ -150,14 +150,14 @@ export class Upkeep {
   async #rollFigures(now: Instant): Promise<boolean> {
     for (let slice = 0; slice < ROLL_SLICES; slice += 1) {
       await this.#step();
-      if ((await this.#store.testIngest.rollFigures(now, ROLL_AT_ONCE)) === 0) return false;
+      if ((await this.#store.testUpkeep.rollFigures(now, ROLL_AT_ONCE)) === 0) return false;
     }
     return true;
   }
 
   /** Recounts withdrawn uploads. */
   async #recount(): Promise<void> {
-    for (const upload of await this.#store.uploads.listToRecount()) {
+    for (const upload of await this.#store.uploadWork.listToRecount()) {
       const deps = { store: this.#store, clock: this.#clock, step: this.#step };
       await this.#lookAfter(upload.repositoryId, (repository) =>
         recountTests(deps, upload, (act) => this.#kept.use(repository, act)),

@@ -86,7 +86,7 @@ describe('turns of uploads', () => {
     while (stopped === undefined) await new Promise((resolve) => setImmediate(resolve));
     await stopped;
     for (const id of ids) assert.equal((await one.find(id)).status, 'ACCEPTED');
-    assert.equal((await store.uploads.listClaimable('somebody else', one.now, one.now + MINUTE)).length, 2);
+    assert.equal((await store.uploadWork.listClaimable('somebody else', one.now, one.now + MINUTE)).length, 2);
     one.restart();
     await one.loop.runUntilIdle();
     for (const world of [one, other]) for (const test of namesOf(40)) assert.equal(await world.runs(test), 1);

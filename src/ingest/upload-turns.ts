@@ -109,13 +109,13 @@ export class UploadTurns {
     if ((this.#leases.get(repositoryId) ?? 0) - now > LEASE_MS / 2) return;
     // The new holder continues the upload: a commit of ours would be refused, or only repeat its work.
     const { holder } = this.#options;
-    if (!(await this.#store.uploads.renew(holder, repositoryId, now + LEASE_MS))) throw new Interrupted();
+    if (!(await this.#store.uploadWork.renew(holder, repositoryId, now + LEASE_MS))) throw new Interrupted();
     this.#leases.set(repositoryId, now + LEASE_MS);
   }
 
   async releaseAll(): Promise<void> {
     for (const repositoryId of this.#leases.keys())
-      await this.#store.uploads.release(this.#options.holder, repositoryId);
+      await this.#store.uploadWork.release(this.#options.holder, repositoryId);
   }
 
   /** Many turns may pass between two of one upload, so paused uploads need their leases renewed here. */
@@ -149,7 +149,7 @@ export class UploadTurns {
 
   /** Repositories with an upload that could start. */
   async #listNew(now: Instant): Promise<readonly Contender[]> {
-    const waiting = await this.#store.uploads.listClaimable(this.#options.holder, now, now + LEASE_MS);
+    const waiting = await this.#store.uploadWork.listClaimable(this.#options.holder, now, now + LEASE_MS);
     const isFull = this.#pausedUploads().length >= MAX_PAUSED;
     return waiting.filter(
       ({ repositoryId }) => !this.isPaused(repositoryId) && !(isFull && this.#putBack.has(repositoryId)),
@@ -158,7 +158,7 @@ export class UploadTurns {
 
   // SPEC U29
   async #claim(repositoryId: RepositoryId, now: Instant): Promise<Upload | undefined> {
-    const upload = await this.#store.uploads.claim(this.#options.holder, now, now + LEASE_MS, repositoryId);
+    const upload = await this.#store.uploadWork.claim(this.#options.holder, now, now + LEASE_MS, repositoryId);
     if (upload !== undefined) this.#leases.set(repositoryId, now + LEASE_MS);
     return upload;
   }

@@ -1,4 +1,4 @@
-import { createAttributeReader, parseAttemptMarker } from './attribute-reader.ts';
+import { type AttributeReader, createAttributeReader, parseAttemptMarker } from './attribute-reader.ts';
 import { type CaseDraft, finishCase, NO_RERUNS, type OutcomeDraft, openCase, type TextSink } from './case-draft.ts';
 import { hasLiteralMarkup } from './clean-text.ts';
 import {
@@ -10,6 +10,7 @@ import {
   NO_COUNTS,
   seenCounts,
 } from './declared-counts.ts';
+import { type ElementKind, elementKind } from './element-kind.ts';
 import type { IssueList } from './issue-list.ts';
 import type { DeclaredCounts, JunitCase, JunitSummary, RerunKind } from './junit-case.ts';
 import type { JunitLimits } from './limits.ts';
@@ -38,137 +39,151 @@ interface Element {
   readonly line: number;
 }
 
+export function createReportBuilder(issues: IssueList, limits: JunitLimits, source: ReportSource): ReportBuilder {
+  return new Builder(issues, limits, source);
+}
+
 /**
  * Turns tags into cases. It keeps its own stack: saxes drops all open tags at an end tag that closes nothing, and a
  * bare `</b>` in a message is one.
  */
-export function createReportBuilder(issues: IssueList, limits: JunitLimits, source: ReportSource): ReportBuilder {
-  const read = createAttributeReader(issues, limits);
-  const elements: Element[] = [];
-  const suites: SuiteFrame[] = [];
-  const tally = emptyTally();
-  const account = createFailureAccount();
-  let done: JunitCase[] = [];
-  let draft: CaseDraft | null = null;
-  let declared: DeclaredCounts | null = null;
-  let suiteCount = 0;
-  let reports = 0;
-  let disagreements = 0;
-  let damaged = false;
+class Builder implements ReportBuilder {
+  readonly #issues: IssueList;
+  readonly #limits: JunitLimits;
+  readonly #source: ReportSource;
+  readonly #read: AttributeReader;
+  readonly #elements: Element[] = [];
+  readonly #suites: SuiteFrame[] = [];
+  readonly #tally = emptyTally();
+  readonly #account = createFailureAccount();
+  #done: JunitCase[] = [];
+  #draft: CaseDraft | null = null;
+  #declared: DeclaredCounts | null = null;
+  #suiteCount = 0;
+  #reports = 0;
+  #disagreements = 0;
+  #damaged = false;
   /** Inside a root that is not JUnit XML: its cases belong to another format. */
-  let isForeign = false;
+  #isForeign = false;
 
-  function open(name: string, attributes: Attributes, line: number, isEmpty: boolean): void {
+  constructor(issues: IssueList, limits: JunitLimits, source: ReportSource) {
+    this.#issues = issues;
+    this.#limits = limits;
+    this.#source = source;
+    this.#read = createAttributeReader(issues, limits);
+  }
+
+  open(name: string, attributes: Attributes, line: number, isEmpty: boolean): void {
     const said = elementKind(name);
-    if (elements.length === 0 && !enterRoot(name, said, line)) return;
-    const kind = isForeign ? 'other' : said;
-    if (draft !== null && (kind === 'case' || kind === 'suite' || kind === 'suites')) abandonCase();
-    if (elements.length >= limits.depth) {
-      issues.add('tooDeep', line, String(limits.depth));
-      damaged = true;
-      source.stop();
+    if (this.#elements.length === 0 && !this.#enterRoot(name, said, line)) return;
+    const kind = this.#isForeign ? 'other' : said;
+    if (this.#draft !== null && (kind === 'case' || kind === 'suite' || kind === 'suites')) this.#abandonCase();
+    if (this.#elements.length >= this.#limits.depth) {
+      this.#issues.add('tooDeep', line, String(this.#limits.depth));
+      this.#damaged = true;
+      this.#source.stop();
       return;
     }
-    read.start(line, source.isPlain());
-    const sink = enter(name, kind, attributes, line);
-    if (isEmpty) leave(kind, true);
-    else elements.push({ name, kind, line, sink });
+    this.#read.start(line, this.#source.isPlain());
+    const sink = this.#enter(name, kind, attributes, line);
+    if (isEmpty) this.#leave(kind, true);
+    else this.#elements.push({ name, kind, line, sink });
   }
 
   /** Returns false if reading should stop. */
-  function enterRoot(name: string, kind: ElementKind, line: number): boolean {
+  #enterRoot(name: string, kind: ElementKind, line: number): boolean {
     if (kind === 'html') {
-      issues.add('html', line);
-      source.stop();
+      this.#issues.add('html', line);
+      this.#source.stop();
       return false;
     }
     // `TestCase` is the root of QTest; JUnit XML writes `testcase`.
-    isForeign = kind === 'other' || (kind === 'case' && name !== 'testcase');
-    if (!isForeign) return true;
-    issues.add('otherFormat', line, name);
-    damaged = true;
+    this.#isForeign = kind === 'other' || (kind === 'case' && name !== 'testcase');
+    if (!this.#isForeign) return true;
+    this.#issues.add('otherFormat', line, name);
+    this.#damaged = true;
     return true;
   }
 
-  function enter(name: string, kind: ElementKind, attributes: Attributes, line: number): TextSink | null {
+  #enter(name: string, kind: ElementKind, attributes: Attributes, line: number): TextSink | null {
     switch (kind) {
       case 'suites':
       case 'suite':
-        enterSuite(kind === 'suites', attributes, line);
+        this.#enterSuite(kind === 'suites', attributes, line);
         return null;
       case 'case':
-        draft = openCase(attributes, line, suites, read);
+        this.#draft = openCase(attributes, line, this.#suites, this.#read);
         return null;
       case 'failure':
       case 'error':
       case 'skipped':
-        return enterOutcome(name, kind, attributes, line);
+        return this.#enterOutcome(name, kind, attributes, line);
       case 'flakyFailure':
       case 'flakyError':
       case 'rerunFailure':
       case 'rerunError':
-        return enterRerun(name, kind, attributes, line);
+        return this.#enterRerun(name, kind, attributes, line);
       case 'output':
         return null;
       case 'property':
-        if (draft === null) noteProperty(suites.at(-1), attributes.name);
-        else draft.attempt ??= parseAttemptMarker(attributes.name ?? '', attributes.value ?? '');
+        if (this.#draft === null) noteProperty(this.#suites.at(-1), attributes.name);
+        else this.#draft.attempt ??= parseAttemptMarker(attributes.name ?? '', attributes.value ?? '');
         return null;
       default:
         // Nested markup inside a text: `stackTrace`, or unescaped characters.
-        return elements.at(-1)?.sink ?? null;
+        return this.#elements.at(-1)?.sink ?? null;
     }
   }
 
   // SPEC J19
-  function enterSuite(isReport: boolean, attributes: Attributes, line: number): void {
-    const around = suites.at(-1);
+  #enterSuite(isReport: boolean, attributes: Attributes, line: number): void {
+    const around = this.#suites.at(-1);
     if (around === undefined) {
-      reports += 1;
-      if (reports === 2) issues.add('severalReports', line);
+      this.#reports += 1;
+      if (this.#reports === 2) this.#issues.add('severalReports', line);
     }
-    if (!isReport) suiteCount += 1;
-    const frame = openSuite({ isReport, attributes, line, around, before: { ...tally } }, read);
-    suites.push(frame);
+    if (!isReport) this.#suiteCount += 1;
+    const frame = openSuite({ isReport, attributes, line, around, before: { ...this.#tally } }, this.#read);
+    this.#suites.push(frame);
     const isOutermost = around === undefined || around.isReport;
     if (isReport || !isOutermost) return;
-    if (frame.name === '') issues.add('suiteWithoutName', line);
+    if (frame.name === '') this.#issues.add('suiteWithoutName', line);
     if (around === undefined) return;
     around.declaredInside =
       around.declaredInside === null ? frame.declared : addDeclared(around.declaredInside, frame.declared);
   }
 
-  function enterOutcome(
+  #enterOutcome(
     name: string,
     kind: 'failure' | 'error' | 'skipped',
     attributes: Attributes,
     line: number,
   ): TextSink | null {
-    const around = elements.at(-1);
-    if (isPrinted()) return around?.sink ?? null;
-    if (draft === null) {
-      issues.add(kind === 'skipped' ? 'ignoredOutsideCase' : 'resultOutsideCase', line, name);
+    const around = this.#elements.at(-1);
+    if (this.#isPrinted()) return around?.sink ?? null;
+    if (this.#draft === null) {
+      this.#issues.add(kind === 'skipped' ? 'ignoredOutsideCase' : 'resultOutsideCase', line, name);
       if (kind !== 'skipped') {
-        tally.failedElements += 1;
-        account.stray(1);
+        this.#tally.failedElements += 1;
+        this.#account.stray(1);
       }
       return null;
     }
-    if (kind !== 'skipped') draft.failedElements += 1;
+    if (kind !== 'skipped') this.#draft.failedElements += 1;
     if (around !== undefined && around.kind !== 'case') return around.sink;
-    if (kind !== 'skipped') tally.failedElements += 1;
-    else if (attributes.type === 'todo') draft.isTodo = true;
-    return takeOutcome(draft, { kind, ...readTelling(attributes), text: '' });
+    if (kind !== 'skipped') this.#tally.failedElements += 1;
+    else if (attributes.type === 'todo') this.#draft.isTodo = true;
+    return this.#takeOutcome(this.#draft, { kind, ...this.#readTelling(attributes), text: '' });
   }
 
   /** Output that a test printed is never a result, even if it looks like one. */
-  function isPrinted(): boolean {
-    return elements.some((element) => element.kind === 'output');
+  #isPrinted(): boolean {
+    return this.#elements.some((element) => element.kind === 'output');
   }
 
   /** The first failure or error wins: a test that failed never counts as skipped. */
   // SPEC J3
-  function takeOutcome(test: CaseDraft, said: OutcomeDraft): TextSink | null {
+  #takeOutcome(test: CaseDraft, said: OutcomeDraft): TextSink | null {
     const { outcome } = test;
     if (outcome !== null && (outcome.kind !== 'skipped' || said.kind === 'skipped')) return null;
     test.outcome = said;
@@ -178,73 +193,73 @@ export function createReportBuilder(issues: IssueList, limits: JunitLimits, sour
   }
 
   // SPEC J4
-  function enterRerun(name: string, kind: RerunKind, attributes: Attributes, line: number): TextSink | null {
-    if (isPrinted()) return elements.at(-1)?.sink ?? null;
+  #enterRerun(name: string, kind: RerunKind, attributes: Attributes, line: number): TextSink | null {
+    if (this.#isPrinted()) return this.#elements.at(-1)?.sink ?? null;
     const hasFailed = FAILED_RERUNS.has(kind);
-    if (draft === null) {
-      issues.add(hasFailed ? 'resultOutsideCase' : 'ignoredOutsideCase', line, name);
-      if (hasFailed) account.stray(1);
+    if (this.#draft === null) {
+      this.#issues.add(hasFailed ? 'resultOutsideCase' : 'ignoredOutsideCase', line, name);
+      if (hasFailed) this.#account.stray(1);
       return null;
     }
     if (hasFailed) {
-      draft.failedElements += 1;
-      draft.status = 'failure';
+      this.#draft.failedElements += 1;
+      this.#draft.status = 'failure';
     }
-    if (draft.reruns === NO_RERUNS) draft.reruns = [];
-    if (draft.reruns.length >= limits.rerunsPerCase) {
-      issues.add('tooManyReruns', line, String(limits.rerunsPerCase));
+    if (this.#draft.reruns === NO_RERUNS) this.#draft.reruns = [];
+    if (this.#draft.reruns.length >= this.#limits.rerunsPerCase) {
+      this.#issues.add('tooManyReruns', line, String(this.#limits.rerunsPerCase));
       return null;
     }
-    const durationMs = read.durationMs(attributes);
-    const timestampAt = read.timestampAt(attributes);
-    const rerun = { kind, ...readTelling(attributes), text: '', durationMs, timestampAt };
-    draft.reruns.push(rerun);
+    const durationMs = this.#read.durationMs(attributes);
+    const timestampAt = this.#read.timestampAt(attributes);
+    const rerun = { kind, ...this.#readTelling(attributes), text: '', durationMs, timestampAt };
+    this.#draft.reruns.push(rerun);
     return rerun;
   }
 
-  function readTelling(attributes: Attributes) {
-    return { message: read.text(attributes.message), type: read.text(attributes.type) };
+  #readTelling(attributes: Attributes) {
+    return { message: this.#read.text(attributes.message), type: this.#read.text(attributes.type) };
   }
 
-  function close(name: string, line: number): void {
-    const top = elements.at(-1);
+  close(name: string, line: number): void {
+    const top = this.#elements.at(-1);
     if (top?.name === name) {
-      elements.pop();
-      leave(top.kind, true);
+      this.#elements.pop();
+      this.#leave(top.kind, true);
       return;
     }
-    const at = elements.findLastIndex((element) => element.name === name);
+    const at = this.#elements.findLastIndex((element) => element.name === name);
     if (at === -1) {
-      issues.add('strayClose', line, name);
+      this.#issues.add('strayClose', line, name);
       return;
     }
-    while (elements.length > at + 1) leaveUnclosed(elements.pop() as Element);
-    leave((elements.pop() as Element).kind, true);
+    while (this.#elements.length > at + 1) this.#leaveUnclosed(this.#elements.pop() as Element);
+    this.#leave((this.#elements.pop() as Element).kind, true);
   }
 
   // SPEC J11
-  function leaveUnclosed(element: Element): void {
+  #leaveUnclosed(element: Element): void {
     const isStructure = element.kind === 'case' || element.kind === 'suite' || element.kind === 'suites';
-    if (isStructure) damaged = true;
+    if (isStructure) this.#damaged = true;
     if (element.kind !== 'case') {
-      issues.add(isStructure ? 'unclosed' : 'malformed', element.line, unclosedText(element, isStructure));
+      this.#issues.add(isStructure ? 'unclosed' : 'malformed', element.line, unclosedText(element, isStructure));
     }
-    leave(element.kind, false);
+    this.#leave(element.kind, false);
   }
 
-  function leave(kind: ElementKind, closed: boolean): void {
-    if (kind === 'case') leaveCase(closed);
-    else if (kind === 'suite' || kind === 'suites') leaveSuite(closed);
+  #leave(kind: ElementKind, closed: boolean): void {
+    if (kind === 'case') this.#leaveCase(closed);
+    else if (kind === 'suite' || kind === 'suites') this.#leaveSuite(closed);
   }
 
   /** A case that starts inside a case means that the first one lost its end tag. */
-  function abandonCase(): void {
-    const at = elements.findLastIndex(({ kind }) => kind === 'case');
-    while (elements.length > at) leaveUnclosed(elements.pop() as Element);
+  #abandonCase(): void {
+    const at = this.#elements.findLastIndex(({ kind }) => kind === 'case');
+    while (this.#elements.length > at) this.#leaveUnclosed(this.#elements.pop() as Element);
   }
 
   /** A case that failed without a word of its own is told by its last failed rerun. */
-  function takeRerun(test: CaseDraft): void {
+  #takeRerun(test: CaseDraft): void {
     if (test.outcome !== null && test.outcome.kind !== 'skipped') return;
     const last = test.reruns.findLast(({ kind }) => FAILED_RERUNS.has(kind));
     if (last === undefined) return;
@@ -253,107 +268,107 @@ export function createReportBuilder(issues: IssueList, limits: JunitLimits, sour
   }
 
   // SPEC J16, J22
-  function leaveCase(closed: boolean): void {
-    const ended = draft;
-    draft = null;
+  #leaveCase(closed: boolean): void {
+    const ended = this.#draft;
+    this.#draft = null;
     if (ended === null) return;
     // A failing todo of node does not fail the run.
     if (ended.isTodo) ended.status = 'skipped';
-    else if (ended.status === 'failure') takeRerun(ended);
+    else if (ended.status === 'failure') this.#takeRerun(ended);
     const isReported = ended.name !== '' && (closed || ended.status === 'failure');
-    if (!isReported || (ended.status !== 'failure' && !ended.isTodo)) account.stray(ended.failedElements);
+    if (!isReported || (ended.status !== 'failure' && !ended.isTodo)) this.#account.stray(ended.failedElements);
     if (ended.name === '') {
-      issues.add('caseWithoutName', ended.line);
-      damaged = true;
+      this.#issues.add('caseWithoutName', ended.line);
+      this.#damaged = true;
       return;
     }
     if (!isReported) {
-      issues.add('caseNotClosed', ended.line, ended.name);
+      this.#issues.add('caseNotClosed', ended.line, ended.name);
       return;
     }
     ended.closed = closed;
-    emit(finishCase(ended, suites.at(-1), limits));
+    this.#emit(finishCase(ended, this.#suites.at(-1), this.#limits));
   }
 
   // SPEC J19
-  function emit(finished: JunitCase): void {
+  #emit(finished: JunitCase): void {
     const { status, outcome, line } = finished;
-    tally.tests += 1;
-    tally.reruns += finished.reruns.length;
-    if (status === 'skipped') tally.skipped += 1;
-    else if (status === 'failure') tally[outcome?.kind === 'error' ? 'errors' : 'failures'] += 1;
-    const suite = suites.at(-1);
+    this.#tally.tests += 1;
+    this.#tally.reruns += finished.reruns.length;
+    if (status === 'skipped') this.#tally.skipped += 1;
+    else if (status === 'failure') this.#tally[outcome?.kind === 'error' ? 'errors' : 'failures'] += 1;
+    const suite = this.#suites.at(-1);
     if (suite !== undefined) {
       suite.directTests += 1;
       if (status === 'failure') suite.directFailed += 1;
     }
-    if (suite === undefined || suite.isReport) issues.add('caseOutsideSuite', line);
-    done.push(finished);
+    if (suite === undefined || suite.isReport) this.#issues.add('caseOutsideSuite', line);
+    this.#done.push(finished);
   }
 
-  function leaveSuite(closed: boolean): void {
-    const suite = suites.pop();
+  #leaveSuite(closed: boolean): void {
+    const suite = this.#suites.pop();
     if (suite === undefined) return;
     const direct = suite.isReport ? null : { tests: suite.directTests, failed: suite.directFailed };
-    const isExplained = agrees(suite.declared, suite.before, tally, direct);
-    account.endSuite(suite.declared, { before: suite.before, now: tally }, isExplained);
+    const isExplained = agrees(suite.declared, suite.before, this.#tally, direct);
+    this.#account.endSuite(suite.declared, { before: suite.before, now: this.#tally }, isExplained);
     if (closed && !isExplained) {
-      disagreements += 1;
-      issues.add('counts', suite.line, suite.name);
+      this.#disagreements += 1;
+      this.#issues.add('counts', suite.line, suite.name);
     }
-    if (suites.length > 0) return;
+    if (this.#suites.length > 0) return;
     // The suites do not declare cases that are directly in the report.
     const inside = suite.directTests > 0 ? NO_COUNTS : (suite.declaredInside ?? NO_COUNTS);
     const own = suite.isReport ? firstDeclared(suite.declared, inside) : suite.declared;
-    declared = declared === null ? own : addDeclared(declared, own);
+    this.#declared = this.#declared === null ? own : addDeclared(this.#declared, own);
   }
 
-  function collect(text: string, sink: TextSink): void {
-    if (sink.text.length < limits.textBytes * 2) sink.text += text.slice(0, limits.textBytes * 2);
+  #collect(text: string, sink: TextSink): void {
+    if (sink.text.length < this.#limits.textBytes * 2) sink.text += text.slice(0, this.#limits.textBytes * 2);
   }
 
-  return {
-    open,
-    close,
-    text(text) {
-      const sink = elements.at(-1)?.sink ?? null;
-      if (sink === null) return;
-      if (hasLiteralMarkup(text)) issues.add('bareMarkup', elements.at(-1)?.line ?? 0);
-      collect(text, sink);
-    },
-    cdata(text) {
-      const sink = elements.at(-1)?.sink ?? null;
-      if (sink !== null) collect(text, sink);
-    },
-    take() {
-      const taken = done;
-      done = [];
-      return taken;
-    },
-    finish(wholeXml, line) {
-      const innermost = elements.at(-1);
-      const whole = wholeXml && innermost === undefined && !damaged && reports > 0;
-      if (innermost !== undefined && !damagedByDepth()) issues.add('truncated', line, `<${innermost.name}>`);
-      else if (!wholeXml && reports > 0 && !damagedByDepth()) issues.add('truncated', line, 'a tag');
-      while (elements.length > 0) leave((elements.pop() as Element).kind, false);
-      if (tally.tests === 0 && reports > 0) issues.add('noCases', line);
-      if (tally.tests === 0 && reports === 0 && issues.counts().error === 0) issues.add('noResults', line);
-      return {
-        seen: seenCounts(tally),
-        declared: declared ?? NO_COUNTS,
-        disagreements,
-        unaccounted: account.unaccounted(),
-        suites: suiteCount,
-        reports,
-        whole,
-        issues: issues.listed(),
-        issueCounts: issues.counts(),
-      };
-    },
-  };
+  #damagedByDepth(): boolean {
+    return this.#elements.length >= this.#limits.depth;
+  }
 
-  function damagedByDepth(): boolean {
-    return elements.length >= limits.depth;
+  text(text: string): void {
+    const sink = this.#elements.at(-1)?.sink ?? null;
+    if (sink === null) return;
+    if (hasLiteralMarkup(text)) this.#issues.add('bareMarkup', this.#elements.at(-1)?.line ?? 0);
+    this.#collect(text, sink);
+  }
+
+  cdata(text: string): void {
+    const sink = this.#elements.at(-1)?.sink ?? null;
+    if (sink !== null) this.#collect(text, sink);
+  }
+
+  take(): JunitCase[] {
+    const taken = this.#done;
+    this.#done = [];
+    return taken;
+  }
+
+  finish(wholeXml: boolean, line: number): JunitSummary {
+    const innermost = this.#elements.at(-1);
+    const whole = wholeXml && innermost === undefined && !this.#damaged && this.#reports > 0;
+    if (innermost !== undefined && !this.#damagedByDepth()) this.#issues.add('truncated', line, `<${innermost.name}>`);
+    else if (!wholeXml && this.#reports > 0 && !this.#damagedByDepth()) this.#issues.add('truncated', line, 'a tag');
+    while (this.#elements.length > 0) this.#leave((this.#elements.pop() as Element).kind, false);
+    if (this.#tally.tests === 0 && this.#reports > 0) this.#issues.add('noCases', line);
+    if (this.#tally.tests === 0 && this.#reports === 0 && this.#issues.counts().error === 0)
+      this.#issues.add('noResults', line);
+    return {
+      seen: seenCounts(this.#tally),
+      declared: this.#declared ?? NO_COUNTS,
+      disagreements: this.#disagreements,
+      unaccounted: this.#account.unaccounted(),
+      suites: this.#suiteCount,
+      reports: this.#reports,
+      whole,
+      issues: this.#issues.listed(),
+      issueCounts: this.#issues.counts(),
+    };
   }
 }
 
@@ -363,44 +378,3 @@ function unclosedText({ name }: Element, isStructure: boolean): string {
 
 /** Reporters write them into cases that failed in the end, and the other two into cases that passed. */
 const FAILED_RERUNS: ReadonlySet<RerunKind> = new Set(['rerunFailure', 'rerunError']);
-
-type ElementKind =
-  | 'suites'
-  | 'suite'
-  | 'case'
-  | 'failure'
-  | 'error'
-  | 'skipped'
-  | 'flakyFailure'
-  | 'flakyError'
-  | 'rerunFailure'
-  | 'rerunError'
-  | 'output'
-  | 'property'
-  | 'html'
-  | 'other';
-
-const KINDS: ReadonlyMap<string, ElementKind> = new Map<string, ElementKind>([
-  ['testsuites', 'suites'],
-  ['testsuite', 'suite'],
-  ['testcase', 'case'],
-  ['failure', 'failure'],
-  ['error', 'error'],
-  ['skipped', 'skipped'],
-  ['flakyFailure', 'flakyFailure'],
-  ['flakyError', 'flakyError'],
-  ['rerunFailure', 'rerunFailure'],
-  ['rerunError', 'rerunError'],
-  ['system-out', 'output'],
-  ['system-err', 'output'],
-  ['property', 'property'],
-  ['html', 'html'],
-]);
-const LOWER: ReadonlyMap<string, ElementKind> = new Map([...KINDS].map(([name, kind]) => [name.toLowerCase(), kind]));
-
-/** Ignores the prefix and the case of letters. */
-function elementKind(name: string): ElementKind {
-  // Nine of ten elements; comparing is cheaper than hashing a fresh name.
-  if (name === 'testcase') return 'case';
-  return KINDS.get(name) ?? LOWER.get(name.slice(name.indexOf(':') + 1).toLowerCase()) ?? 'other';
-}

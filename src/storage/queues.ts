@@ -257,9 +257,6 @@ export interface QueueStore {
    * or undefined if nothing has, and may be called again if transactions collide. Undefined from it: nothing to store.
    */
   commitInTurn(queueId: QueueId, version: number, decide: Decide): Promise<'committed' | 'gone'>;
-  findEntry(queueId: QueueId, prNumber: number): Promise<EntryRow | undefined>;
-  findEntries(queueId: QueueId, prNumbers: readonly number[]): Promise<readonly EntryRow[]>;
-  listEntries(filter: EntryFilter): Promise<readonly EntryRow[]>;
   /**
    * Removes target sets that no entry and no upload names, and that no commit has named since `before`; returns how
    * many. Events name sets only by digest, so `before` must reach back as far as events are replayed. It must also be
@@ -268,6 +265,13 @@ export interface QueueStore {
   removeUnusedTargetSets(before: Instant): Promise<number>;
   findTargetSet(digest: string): Promise<TargetSetRow | undefined>;
   findImpactedTargets(queueId: QueueId, prNumber: number, sha: string): Promise<ImpactedTargetsRow | undefined>;
+}
+
+/** The entries, candidates and events of queues, live or ended. */
+export interface QueueRecordStore {
+  findEntry(queueId: QueueId, prNumber: number): Promise<EntryRow | undefined>;
+  findEntries(queueId: QueueId, prNumbers: readonly number[]): Promise<readonly EntryRow[]>;
+  listEntries(filter: EntryFilter): Promise<readonly EntryRow[]>;
   /** An entry's whole timeline, newest first. */
   listTransitions(entryId: string): Promise<readonly TransitionRow[]>;
   /** All transitions of these queues within the window, oldest first; bodies included. */

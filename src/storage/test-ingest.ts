@@ -199,13 +199,6 @@ export interface TestIngest {
   storeMemories(slice: MemorySlice): Promise<boolean>;
   /** Call it when the stored memories of all tests count the runs up to this number. */
   markCounted(repositoryId: RepositoryId, upToSeq: number): Promise<void>;
-  /** Due tests of one repository, the longest due first. */
-  listDue(
-    now: Instant,
-    limit: number,
-  ): Promise<readonly { readonly repositoryId: RepositoryId; readonly testId: string }[]>;
-  /** Tests that do not follow this version of the settings yet: the next ones by number. */
-  listBehind(repositoryId: RepositoryId, settingsVersion: number, limit: number): Promise<readonly string[]>;
   findCheckResults(repositoryId: RepositoryId, candidateId: string, check: string): Promise<CheckResults | undefined>;
   /**
    * The runs of these tests that started at `since` or later, with the facts of their batches, for a recount. Batches
@@ -214,6 +207,17 @@ export interface TestIngest {
   readRuns(repositoryId: RepositoryId, testNos: readonly number[], since: Instant): Promise<readonly StoredBatch[]>;
   /** Numbers of the tests that have runs in the upload, ascending. */
   listTestNos(repositoryId: RepositoryId, uploadId: string): Promise<readonly number[]>;
+}
+
+/** Tests that change without an upload. */
+export interface TestUpkeepStore {
+  /** Due tests of one repository, the longest due first. */
+  listDue(
+    now: Instant,
+    limit: number,
+  ): Promise<readonly { readonly repositoryId: RepositoryId; readonly testId: string }[]>;
+  /** Tests that do not follow this version of the settings yet: the next ones by number. */
+  listBehind(repositoryId: RepositoryId, settingsVersion: number, limit: number): Promise<readonly string[]>;
   /**
    * Forgets runs from before, and removes failures, events and batches. Also removes tests that last ran before and have no
    * override, flag or ticket, which uses a sequence number. Not one transaction: call it until it returns 0.

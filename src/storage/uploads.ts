@@ -112,11 +112,6 @@ export interface ClaimableRepository {
 }
 
 export interface UploadStore {
-  /** Appends bytes to a file of a body. A body has no owner until an upload names it. */
-  appendBody(bodyId: string, fileNo: number, bytes: Uint8Array, at: Instant): Promise<void>;
-  /** The pieces may differ from those appended. */
-  readBody(bodyId: string, fileNo: number): AsyncIterable<Uint8Array>;
-  removeBody(bodyId: string): Promise<void>;
   /**
    * Stores an upload that waits for its body (PENDING), or for processing (ACCEPTED, numbered in order of acceptance).
    * If the repository has an upload with the same `digest`, received after `sameSince`, that one is returned and
@@ -134,6 +129,34 @@ export interface UploadStore {
     },
   ): Promise<boolean>;
   find(id: string): Promise<Upload | undefined>;
+  /** Makes an ended upload wait for processing again (after a fix of a parser); false if its body is gone. */
+  processAgain(id: string): Promise<boolean>;
+  /** The number of the latest accepted upload; 0 if there is none. */
+  getWatermark(repositoryId: RepositoryId): Promise<number>;
+  /** Newest first. */
+  list(query: UploadListQuery): Promise<{ readonly totalRows: number; readonly uploads: readonly Upload[] }>;
+  /**
+   * True if an ACCEPTED upload is tied to the candidate and check, or was received by the given instant and names no
+   * candidate: its processing may tie it.
+   */
+  hasWaiting(repositoryId: RepositoryId, candidateId: string, check: string, untiedBy?: Instant): Promise<boolean>;
+  /** Accepted and unprocessed uploads; none for a repository without any. */
+  countWaiting(
+    repositoryIds: readonly RepositoryId[],
+  ): Promise<readonly { readonly repositoryId: RepositoryId; readonly waiting: number }[]>;
+}
+
+/** The bytes of uploads. A body has no owner until an upload names it. */
+export interface UploadBodyStore {
+  /** Appends bytes to a file of a body. */
+  append(bodyId: string, fileNo: number, bytes: Uint8Array, at: Instant): Promise<void>;
+  /** The pieces may differ from those appended. */
+  read(bodyId: string, fileNo: number): AsyncIterable<Uint8Array>;
+  remove(bodyId: string): Promise<void>;
+}
+
+/** Uploads as work of the ingest process. */
+export interface UploadWorkStore {
   /**
    * Leases the oldest ACCEPTED upload of a repository that no other holder works on. A lease that the holder already
    * has for most of that time is left as it is. Uploads of one repository are processed in the order of their
@@ -151,24 +174,9 @@ export interface UploadStore {
   delay(id: string, of: { readonly trouble: string; readonly retryAt: Instant }): Promise<void>;
   /** Ends an upload without results, if it still waits. */
   finish(outcome: UploadOutcome): Promise<void>;
-  /** Makes an ended upload wait for processing again (after a fix of a parser); false if its body is gone. */
-  processAgain(id: string): Promise<boolean>;
   /** Withdrawn uploads whose tests are not recounted yet. */
   listToRecount(): Promise<readonly Upload[]>;
   markRecounted(id: string): Promise<void>;
-  /** The number of the latest accepted upload; 0 if there is none. */
-  getWatermark(repositoryId: RepositoryId): Promise<number>;
-  /** Newest first. */
-  list(query: UploadListQuery): Promise<{ readonly totalRows: number; readonly uploads: readonly Upload[] }>;
-  /**
-   * True if an ACCEPTED upload is tied to the candidate and check, or was received by the given instant and names no
-   * candidate: its processing may tie it.
-   */
-  hasWaiting(repositoryId: RepositoryId, candidateId: string, check: string, untiedBy?: Instant): Promise<boolean>;
-  /** Accepted and unprocessed uploads; none for a repository without any. */
-  countWaiting(
-    repositoryIds: readonly RepositoryId[],
-  ): Promise<readonly { readonly repositoryId: RepositoryId; readonly waiting: number }[]>;
   /** The oldest accepted and unprocessed upload over all repositories, and their number; for metrics and the log. */
   measure(): Promise<{ readonly waiting: number; readonly oldestAt: Instant | null }>;
   /**

@@ -48,7 +48,7 @@ async function statusOf(world: PageWorld, number: number): Promise<string[]> {
   assert.ok(entry !== undefined);
   const beyond = await collectBeyond(app, found, entry);
   const { summary, next, commands, reasons } = viewExplanation(found, entry, { now: world.now, trouble: [], beyond });
-  const timeline = viewTimeline(await app.store.queues.listTransitions(entry.id));
+  const timeline = viewTimeline(await app.store.queueRecords.listTransitions(entry.id));
   return [
     summary,
     ...reasons.flatMap((reason) => linesOf(reason, '  ')),
@@ -393,7 +393,7 @@ async function tellOfQuarantine(book: Book): Promise<void> {
   // The judgement of this server would come first.
   await world.stop();
   await world.report(1, 'ci', 'FAILURE');
-  const row = await world.store.queues.findCandidate(world.queueId, 1);
+  const row = await world.store.queueRecords.findCandidate(world.queueId, 1);
   assert.ok(row !== undefined);
   const judged = { isWaived: true, reason: 'Only quarantined tests failed.', failing: 1 };
   const tests = [{ id: 't', name: 'sends the receipt' }];

@@ -9,6 +9,7 @@ import type {
   TestChange,
   TestIngest,
   TestMemory,
+  TestUpkeepStore,
   UncountedBatch,
 } from '../../src/storage/test-ingest.ts';
 import type {
@@ -26,6 +27,7 @@ import { DAY_MS } from '../helpers/store-rows.ts';
 /** The part of a store that is compared with the naive one. */
 export type ComparedStore = {
   readonly testIngest: Pick<TestIngest, keyof NaiveTests['testIngest']>;
+  readonly testUpkeep: Pick<TestUpkeepStore, keyof NaiveTests['testUpkeep']>;
   readonly tests: Pick<TestStore, keyof NaiveTests['tests']>;
 };
 
@@ -70,8 +72,6 @@ export class NaiveTests {
     markCounted: async (_id, upToSeq) => {
       for (const batch of this.#batches) if (batch.seq <= upToSeq) batch.isUncounted = false;
     },
-    forget: async (_id, before) => this.#forget(before),
-    purge: async () => 0,
     listUncounted: async () => this.#uncounted().map(({ isUncounted: _, ...batch }) => batch),
     measureUncounted: async () => {
       const batches = this.#uncounted();
@@ -93,6 +93,11 @@ export class NaiveTests {
         })
         .filter(({ runs }) => runs.length > 0),
   } satisfies Partial<TestIngest>;
+
+  readonly testUpkeep = {
+    forget: async (_id, before) => this.#forget(before),
+    purge: async () => 0,
+  } satisfies Partial<TestUpkeepStore>;
 
   readonly tests = {
     listFailing: async (query) => this.#listFailing(query),

@@ -11,21 +11,21 @@ export function candidatePromises(tests: StoreTests): void {
 }
 
 function findPromises({ inQueue, inStore }: StoreTests): void {
-  inStore('a candidate is found by its number and by its id', async ({ store, queues }) => {
+  inStore('a candidate is found by its number and by its id', async ({ store, queues, queueRecords }) => {
     const [{ id }, other] = [await storeQueue(store), await storeQueue(store)];
     const candidate = aCandidate(id, 1, { isBisection: true, sha: 'aa', endedAt: NOON + 1 });
     const ofOther = aCandidate(other.id, 1, { isLive: false });
     await queues.commit(aCommit(id, 1, { candidates: [candidate] }));
     await queues.commit(aCommit(other.id, 1, { candidates: [ofOther] }));
-    assert.deepEqual(await queues.findCandidate(id, 1), candidate);
-    assert.deepEqual(await queues.findCandidate(other.id, 1), ofOther);
-    assert.deepEqual(await queues.findCandidateById(candidate.id), candidate);
-    assert.deepEqual(await queues.findCandidateById(ofOther.id), ofOther);
-    assert.equal(await queues.findCandidate(id, 2), undefined);
-    assert.equal(await queues.findCandidateById('nothing'), undefined);
+    assert.deepEqual(await queueRecords.findCandidate(id, 1), candidate);
+    assert.deepEqual(await queueRecords.findCandidate(other.id, 1), ofOther);
+    assert.deepEqual(await queueRecords.findCandidateById(candidate.id), candidate);
+    assert.deepEqual(await queueRecords.findCandidateById(ofOther.id), ofOther);
+    assert.equal(await queueRecords.findCandidate(id, 2), undefined);
+    assert.equal(await queueRecords.findCandidateById('nothing'), undefined);
   });
 
-  inQueue('a candidate that changes is replaced', async ({ queues, id }) => {
+  inQueue('a candidate that changes is replaced', async ({ queues, queueRecords, id }) => {
     const candidate = aCandidate(id, 1);
     await queues.commit(aCommit(id, 1, { candidates: [candidate] }));
     const changes: Partial<typeof candidate>[] = [
@@ -39,14 +39,14 @@ function findPromises({ inQueue, inStore }: StoreTests): void {
     for (const [index, change] of changes.entries()) {
       expected = { ...expected, ...change, version: index + 3 };
       assert.equal(await queues.commit(aCommit(id, index + 2, { candidates: [expected] })), 'committed');
-      assert.deepEqual(await queues.findCandidate(id, 1), expected);
-      assert.deepEqual(await queues.findCandidateById(candidate.id), expected);
+      assert.deepEqual(await queueRecords.findCandidate(id, 1), expected);
+      assert.deepEqual(await queueRecords.findCandidateById(candidate.id), expected);
     }
   });
 
   inStore(
     'of the candidates of a commit the newest is found, in the queues that are asked',
-    async ({ store, queues }) => {
+    async ({ store, queues, queueRecords }) => {
       const all = await Promise.all(Array.from({ length: 3 }, () => storeQueue(store)));
       const [a, b, c] = all.map(({ id }) => id) as [QueueId, QueueId, QueueId];
       const sha = `sha-${a}`;
@@ -56,40 +56,40 @@ function findPromises({ inQueue, inStore }: StoreTests): void {
       await queues.commit(aCommit(a, 1, { candidates: [late, early, aCandidate(a, 9)] }));
       await queues.commit(aCommit(b, 1, { candidates: [latest, aCandidate(b, 2, { sha: `${sha}0` })] }));
       await queues.commit(aCommit(c, 1, { candidates: [aCandidate(c, 1, { sha, createdAt: NOON + 9 })] }));
-      assert.deepEqual(await queues.findCandidateBySha([a], sha), late);
-      assert.deepEqual(await queues.findCandidateBySha([a, b, a], sha), latest);
+      assert.deepEqual(await queueRecords.findCandidateBySha([a], sha), late);
+      assert.deepEqual(await queueRecords.findCandidateBySha([a, b, a], sha), latest);
       const unknown = Array.from({ length: 700 }, (_, index) => `unknown-${index}` as QueueId);
-      assert.deepEqual(await queues.findCandidateBySha([b, ...unknown, a], sha), latest);
-      assert.equal(await queues.findCandidateBySha([a, b], 'nothing'), undefined);
-      assert.equal(await queues.findCandidateBySha([], sha), undefined);
+      assert.deepEqual(await queueRecords.findCandidateBySha([b, ...unknown, a], sha), latest);
+      assert.equal(await queueRecords.findCandidateBySha([a, b], 'nothing'), undefined);
+      assert.equal(await queueRecords.findCandidateBySha([], sha), undefined);
     },
   );
 
-  inQueue('the latest candidates that ended are listed, oldest first', async ({ queues, queue }) => {
+  inQueue('the latest candidates that ended are listed, oldest first', async ({ queues, queueRecords, queue }) => {
     const of = (number: number, more = {}) => aCandidate(queue.id, number, { endedAt: NOON, ...more });
     // A pass that is remembered is live, and has ended.
     const [one, two, three, open] = [of(1), of(2, { isLive: true }), of(10), of(11, { endedAt: null })];
     await queues.commit(aCommit(queue.id, 1, { candidates: [three, open, one, two] }));
-    assert.deepEqual(await queues.listEndedCandidates(queue.id, 9), [one, two, three]);
-    assert.deepEqual(await queues.listEndedCandidates(queue.id, 2), [two, three]);
-    assert.deepEqual(await queues.listEndedCandidates('other' as QueueId, 2), []);
+    assert.deepEqual(await queueRecords.listEndedCandidates(queue.id, 9), [one, two, three]);
+    assert.deepEqual(await queueRecords.listEndedCandidates(queue.id, 2), [two, three]);
+    assert.deepEqual(await queueRecords.listEndedCandidates('other' as QueueId, 2), []);
   });
 
   inQueue(
     'candidates of a deleted queue stay, and go with its repository',
-    async ({ store, queues, repositories, queue }) => {
+    async ({ store, queues, queueRecords, repositories, queue }) => {
       const candidate = aCandidate(queue.id, 1, { sha: 'aa' });
       await queues.commit(aCommit(queue.id, 1, { candidates: [candidate] }));
       await queues.delete(queue.id, 2, { at: NOON, by: 'ada' });
-      assert.deepEqual(await queues.findCandidate(queue.id, 1), candidate);
-      assert.deepEqual(await queues.findCandidateById(candidate.id), candidate);
-      assert.deepEqual(await queues.findCandidateBySha([queue.id], 'aa'), candidate);
+      assert.deepEqual(await queueRecords.findCandidate(queue.id, 1), candidate);
+      assert.deepEqual(await queueRecords.findCandidateById(candidate.id), candidate);
+      assert.deepEqual(await queueRecords.findCandidateBySha([queue.id], 'aa'), candidate);
       const next = await storeQueue(store, aQueue({ repositoryId: queue.repositoryId }));
       assert.deepEqual((await queues.load(next.id))?.candidates, []);
       await queues.delete(next.id, 1, { at: NOON, by: 'ada' });
       assert.equal(await repositories.remove(queue.repositoryId), 'removed');
-      assert.equal(await queues.findCandidate(queue.id, 1), undefined);
-      assert.equal(await queues.findCandidateById(candidate.id), undefined);
+      assert.equal(await queueRecords.findCandidate(queue.id, 1), undefined);
+      assert.equal(await queueRecords.findCandidateById(candidate.id), undefined);
     },
   );
 }
@@ -120,14 +120,17 @@ function snapshotPromises({ inQueue, inStore }: StoreTests): void {
     assert.deepEqual(pluck(await since(0), 'number'), [1, 2, 3]);
   });
 
-  inQueue('no candidate that is handed out, or was handed in, changes what is stored', async ({ queues, id }) => {
-    const candidate = aCandidate(id, 1);
-    await queues.commit(aCommit(id, 1, { candidates: [candidate] }));
-    const expected = structuredClone(candidate);
-    Object.assign(candidate, { body: 'changed' });
-    Reflect.set((await queues.findCandidate(id, 1)) as object, 'body', 'changed');
-    assert.deepEqual(await queues.findCandidate(id, 1), expected);
-  });
+  inQueue(
+    'no candidate that is handed out, or was handed in, changes what is stored',
+    async ({ queues, queueRecords, id }) => {
+      const candidate = aCandidate(id, 1);
+      await queues.commit(aCommit(id, 1, { candidates: [candidate] }));
+      const expected = structuredClone(candidate);
+      Object.assign(candidate, { body: 'changed' });
+      Reflect.set((await queueRecords.findCandidate(id, 1)) as object, 'body', 'changed');
+      assert.deepEqual(await queueRecords.findCandidate(id, 1), expected);
+    },
+  );
 }
 
 function refusalPromises({ inQueue, inStore }: StoreTests): void {
@@ -147,7 +150,7 @@ function refusalPromises({ inQueue, inStore }: StoreTests): void {
 
   inStore(
     'a commit with one impossible candidate or effect writes nothing [D1]',
-    async ({ store, queues, effects }) => {
+    async ({ store, queues, queueRecords, effects }) => {
       const [{ id }, other] = [await storeQueue(store), await storeQueue(store)];
       const [taken, effect] = [aCandidate(other.id, 1), anEffect()];
       await queues.commit(aCommit(other.id, 1, { candidates: [taken], effects: [effect] }));
@@ -167,7 +170,7 @@ function refusalPromises({ inQueue, inStore }: StoreTests): void {
         assert.deepEqual((await queues.load(id))?.candidates, []);
         assert.deepEqual(await effects.list(id), []);
       }
-      assert.deepEqual(await queues.findCandidateById(taken.id), taken);
+      assert.deepEqual(await queueRecords.findCandidateById(taken.id), taken);
     },
   );
 }

@@ -66,8 +66,8 @@ interface Moment {
 async function take(store: ComparedStore, id: RepositoryId, step: Step, { at, floor }: Moment): Promise<unknown> {
   if (step.kind === 'commit') return commit(store, id, step, at);
   if (step.kind === 'count') return count(store, id, step.slices);
-  const removed = await store.testIngest.forget(id, floor, 1000);
-  for (let more = removed; more > 0; ) more = await store.testIngest.forget(id, floor, 1000);
+  const removed = await store.testUpkeep.forget(id, floor, 1000);
+  for (let more = removed; more > 0; ) more = await store.testUpkeep.forget(id, floor, 1000);
   return undefined;
 }
 

@@ -168,7 +168,7 @@ function commitPromises({ inRepository, inStore }: StoreTests): void {
 function ignorePromises({ inStore }: StoreTests): void {
   inStore(
     'an upload that is taken back is evidence for nothing, once, also when its runs are counted [U48]',
-    async ({ store, testIngest, uploads, tests }) => {
+    async ({ store, testIngest, uploads, uploadWork, tests }) => {
       const { id } = await storeTests(store, 40);
       const upload = await uploads.create(anUpload(id), 0);
       const batch = { facts: facts({ uploadId: upload.id }), runs: [aStoredRun(1), aStoredRun(33)] };
@@ -187,14 +187,14 @@ function ignorePromises({ inStore }: StoreTests): void {
       );
       const [first] = await testIngest.readRuns(id, [1], 0);
       assert.deepEqual([first?.facts.flaw, first?.receivedAt], ['IGNORED', NOON]);
-      assert.deepEqual(pluck(await uploads.listToRecount(), 'id'), [upload.id]);
+      assert.deepEqual(pluck(await uploadWork.listToRecount(), 'id'), [upload.id]);
       assert.deepEqual(await testIngest.listTestNos(id, upload.id), [1, 33]);
       await testIngest.markCounted(id, 4);
       assert.deepEqual(await testIngest.listTestNos(id, upload.id), [1, 33]);
-      await uploads.markRecounted(upload.id);
+      await uploadWork.markRecounted(upload.id);
       await testIngest.commit(aChange(id, 4, { ignore: { ...ignore, actor: 'eve' } }), NOON + 2);
       assert.equal((await uploads.find(upload.id))?.ignored?.actor, 'ada');
-      assert.deepEqual(await uploads.listToRecount(), []);
+      assert.deepEqual(await uploadWork.listToRecount(), []);
       const watermark = await tests.getWatermark(id);
       const all = { repositoryId: id, watermark, offset: 0, limit: 9, since: 0, branch: null, conclusion: null };
       const { known } = await testIngest.loadRange(id, 1, 2);
@@ -475,7 +475,7 @@ function countPromises({ inStore }: StoreTests): void {
 function timerPromises({ inRepository }: StoreTests): void {
   inRepository(
     'tests at which something is due are told, the longest due first, of one repository',
-    async ({ store, testIngest, id }) => {
+    async ({ store, testIngest, testUpkeep, id }) => {
       const other = await storeRepository(store);
       const due = [-1, null, -3, -2, 9, null].map((nextCheckAt, index) => aMemory(index + 1, { nextCheckAt }));
       const rows = due.map(({ testNo }) => aTest(id, { no: testNo }));
@@ -483,7 +483,7 @@ function timerPromises({ inRepository }: StoreTests): void {
       const theirs = aChange(other.id, 0, { tests: [aTest(other.id)], memories: [aMemory(1, { nextCheckAt: 0 })] });
       await testIngest.commit(theirs, NOON);
       const found = async (limit: number) =>
-        (await testIngest.listDue(-1, limit)).map(({ repositoryId, testId }) => [repositoryId === id, testId]);
+        (await testUpkeep.listDue(-1, limit)).map(({ repositoryId, testId }) => [repositoryId === id, testId]);
       const expected = [2, 3, 0].map((index) => [true, rows[index]?.id]);
       assert.deepEqual(await found(9), expected);
       assert.deepEqual(await found(2), expected.slice(0, 2));
@@ -494,15 +494,18 @@ function timerPromises({ inRepository }: StoreTests): void {
     },
   );
 
-  inRepository('tests that do not follow a version of the settings are told by number', async ({ testIngest, id }) => {
-    const memories = [0, 2, 1, 0].map((settingsVersion, index) => aMemory(index + 1, { settingsVersion }));
-    const rows = memories.map(({ testNo }) => aTest(id, { no: testNo }));
-    await testIngest.commit(aChange(id, 0, { tests: rows, memories }), NOON);
-    const ids = (...indexes: number[]) => indexes.map((index) => rows[index]?.id);
-    assert.deepEqual(await testIngest.listBehind(id, 2, 9), ids(0, 2, 3));
-    assert.deepEqual(await testIngest.listBehind(id, 2, 2), ids(0, 2));
-    assert.deepEqual(await testIngest.listBehind(id, 0, 9), ids(1, 2));
-  });
+  inRepository(
+    'tests that do not follow a version of the settings are told by number',
+    async ({ testIngest, testUpkeep, id }) => {
+      const memories = [0, 2, 1, 0].map((settingsVersion, index) => aMemory(index + 1, { settingsVersion }));
+      const rows = memories.map(({ testNo }) => aTest(id, { no: testNo }));
+      await testIngest.commit(aChange(id, 0, { tests: rows, memories }), NOON);
+      const ids = (...indexes: number[]) => indexes.map((index) => rows[index]?.id);
+      assert.deepEqual(await testUpkeep.listBehind(id, 2, 9), ids(0, 2, 3));
+      assert.deepEqual(await testUpkeep.listBehind(id, 2, 2), ids(0, 2));
+      assert.deepEqual(await testUpkeep.listBehind(id, 0, 9), ids(1, 2));
+    },
+  );
 }
 
 function checkResultPromises({ inStore }: StoreTests): void {
@@ -539,7 +542,7 @@ function checkResultPromises({ inStore }: StoreTests): void {
 function forgetPromises({ inRepository }: StoreTests): void {
   inRepository(
     'old runs are forgotten, and tests that no longer run, unless somebody cared for them',
-    async ({ testIngest, tests, id }) => {
+    async ({ testIngest, testUpkeep, tests, id }) => {
       const override = { actor: 'ada', at: 5, reason: '', expiresAt: null };
       const rows = [
         aTest(id, { no: 1, quarantinedAt: 5, status: 'FLAKY' }),
@@ -558,11 +561,11 @@ function forgetPromises({ inRepository }: StoreTests): void {
       await testIngest.commit(aChange(id, 0, { tests: rows, memories, batch, failures, events }), 6);
       await testIngest.commit(aChange(id, 1, { batch: { facts: facts({ sha }), runs: [aStoredRun(2)] } }), NOON);
       // While runs of a test wait to be counted it stays, whatever is remembered of it.
-      while ((await testIngest.forget(id, NOON - DAY_MS, 2)) > 0);
+      while ((await testUpkeep.forget(id, NOON - DAY_MS, 2)) > 0);
       assert.equal((await testIngest.loadRange(id, 1, 99)).known.length, 6);
       await testIngest.markCounted(id, 2);
       const { version } = await tests.listQuarantinedIds(id);
-      while ((await testIngest.forget(id, NOON - DAY_MS, 2)) > 0);
+      while ((await testUpkeep.forget(id, NOON - DAY_MS, 2)) > 0);
       const { known, nextTestNo, seq } = await testIngest.loadRange(id, 1, 99);
       assert.deepEqual(
         known.map(({ test }) => test.no),

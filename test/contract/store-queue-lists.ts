@@ -20,18 +20,18 @@ async function storeEntries(store: Store, values: readonly Partial<EntryRow>[]):
 }
 
 async function listNumbers(store: Store, filter: Omit<EntryFilter, 'limit'> & { limit?: number }): Promise<number[]> {
-  return (await store.queues.listEntries({ limit: 100, ...filter })).map(({ prNumber }) => prNumber);
+  return (await store.queueRecords.listEntries({ limit: 100, ...filter })).map(({ prNumber }) => prNumber);
 }
 
 function entryPromises({ inStore }: StoreTests): void {
-  inStore('several entries are found at once; unknown numbers are passed over', async ({ store, queues }) => {
+  inStore('several entries are found at once; unknown numbers are passed over', async ({ store, queueRecords }) => {
     const entries = await storeEntries(
       store,
       Array.from({ length: 70 }, () => ({})),
     );
     const queueId = entries[0]?.queueId as QueueId;
     const find = async (prNumbers: number[]) =>
-      (await queues.findEntries(queueId, prNumbers)).map(({ prNumber }) => prNumber).sort((a, b) => a - b);
+      (await queueRecords.findEntries(queueId, prNumbers)).map(({ prNumber }) => prNumber).sort((a, b) => a - b);
     assert.deepEqual(await find([]), []);
     assert.deepEqual(await find([3, 99, 1, 3]), [1, 3]);
     assert.equal((await find(Array.from({ length: 2000 }, (_, index) => index))).length, 70);
@@ -48,17 +48,17 @@ function entryPromises({ inStore }: StoreTests): void {
     assert.deepEqual(await listNumbers(store, { queueId }), [2, 5, 3, 4, 1]);
   });
 
-  inStore('pages continue after an entry, whatever ties there are', async ({ store, queues }) => {
+  inStore('pages continue after an entry, whatever ties there are', async ({ store, queueRecords }) => {
     const entries = await storeEntries(
       store,
       Array.from({ length: 23 }, (_, index) => ({ submittedAt: NOON + Math.floor(index / 5) })),
     );
     const queueId = entries[0]?.queueId as QueueId;
-    const whole = await queues.listEntries({ queueId, limit: 100 });
+    const whole = await queueRecords.listEntries({ queueId, limit: 100 });
     const paged: EntryRow[] = [];
     for (;;) {
       const afterId = paged.at(-1)?.id;
-      const page = await queues.listEntries({
+      const page = await queueRecords.listEntries({
         queueId,
         limit: 4,
         ...(afterId === undefined ? {} : { afterId }),
@@ -124,7 +124,7 @@ function conclusionPromises({ inQueue, inStore }: StoreTests): void {
 }
 
 function transitionPromises({ inStore }: StoreTests): void {
-  inStore('a timeline is told newest first', async ({ store, queues }) => {
+  inStore('a timeline is told newest first', async ({ store, queues, queueRecords }) => {
     const [entry] = (await storeEntries(store, [{}])) as [EntryRow];
     const transitions = [
       aTransition(entry, { version: 3, ordinal: 0, at: NOON + 9 }),
@@ -133,13 +133,13 @@ function transitionPromises({ inStore }: StoreTests): void {
     ];
     await queues.commit(aCommit(entry.queueId, 2, { transitions: transitions.slice(0, 2) }));
     await queues.commit(aCommit(entry.queueId, 3, { transitions: transitions.slice(2) }));
-    assert.deepEqual(await queues.listTransitions(entry.id), transitions.toReversed());
-    assert.deepEqual(await queues.listTransitions('unknown'), []);
+    assert.deepEqual(await queueRecords.listTransitions(entry.id), transitions.toReversed());
+    assert.deepEqual(await queueRecords.listTransitions('unknown'), []);
   });
 
   inStore(
     'what happened in several queues within a window is told oldest first, both ends included',
-    async ({ store, queues }) => {
+    async ({ store, queues, queueRecords }) => {
       const [a] = (await storeEntries(store, [{}])) as [EntryRow];
       const [b] = (await storeEntries(store, [{}])) as [EntryRow];
       const ofA = [5, 10, 20, 21].map((at, ordinal) => aTransition(a, { version: 3, ordinal, at: NOON + at }));
@@ -147,7 +147,7 @@ function transitionPromises({ inStore }: StoreTests): void {
       await queues.commit(aCommit(a.queueId, 2, { transitions: ofA }));
       await queues.commit(aCommit(b.queueId, 2, { transitions: ofB }));
       const window = { from: NOON + 10, until: NOON + 20 };
-      const within = (queueIds: QueueId[]) => queues.listTransitionsWithin({ ...window, queueIds });
+      const within = (queueIds: QueueId[]) => queueRecords.listTransitionsWithin({ ...window, queueIds });
       assert.deepEqual(await within([a.queueId, b.queueId, 'unknown' as QueueId]), [ofA[1], ofB[0], ofA[2]]);
       assert.deepEqual(await within([b.queueId]), ofB);
       assert.deepEqual(await within([]), []);
@@ -158,7 +158,7 @@ function transitionPromises({ inStore }: StoreTests): void {
 function departurePromises({ inStore }: StoreTests): void {
   inStore(
     'the transitions out of a state are told newest first, both ends included, with their number',
-    async ({ store, queues }) => {
+    async ({ store, queues, queueRecords }) => {
       const [entry] = (await storeEntries(store, [{}])) as [EntryRow];
       const { queueId } = entry;
       const transitions = [10, 20, 20, 30, 31].map((at, ordinal) =>
@@ -166,7 +166,7 @@ function departurePromises({ inStore }: StoreTests): void {
       );
       await queues.commit(aCommit(queueId, 2, { transitions }));
       const list = (offset: number, limit: number) =>
-        queues.listDepartures({ queueId, state: 'TESTING', from: NOON + 10, until: NOON + 30, offset, limit });
+        queueRecords.listDepartures({ queueId, state: 'TESTING', from: NOON + 10, until: NOON + 30, offset, limit });
       assert.deepEqual(await list(0, 9), { rows: [transitions[3], transitions[2], transitions[0]], total: 3 });
       assert.deepEqual(await list(1, 1), { rows: [transitions[2]], total: 3 });
       assert.deepEqual(await list(5, 1), { rows: [], total: 3 });
@@ -175,10 +175,10 @@ function departurePromises({ inStore }: StoreTests): void {
 }
 
 function eventPromises({ inQueue }: StoreTests): void {
-  inQueue('events are told oldest first, after a version, up to a limit', async ({ queues, id }) => {
+  inQueue('events are told oldest first, after a version, up to a limit', async ({ queues, queueRecords, id }) => {
     const events = Array.from({ length: 9 }, (_, index) => anEvent(index + 2));
     await queues.commit(aCommit(id, 1, { events }));
-    assert.deepEqual(await queues.listEvents(id, 3, 4), events.slice(2, 6));
-    assert.deepEqual(await queues.listEvents(id, 10, 4), []);
+    assert.deepEqual(await queueRecords.listEvents(id, 3, 4), events.slice(2, 6));
+    assert.deepEqual(await queueRecords.listEvents(id, 10, 4), []);
   });
 }

@@ -27,19 +27,19 @@ export function queuePromises(tests: StoreTests): void {
 }
 
 function lifePromises({ inQueue, inRepository, inStore }: StoreTests): void {
-  inQueue('a queue is created with its first event', async ({ queues, queue }) => {
+  inQueue('a queue is created with its first event', async ({ queues, queueRecords, queue }) => {
     assert.deepEqual(await queues.find(queue.repositoryId, 'main'), queue);
     assert.equal(await queues.findVersion(queue.id), 1);
-    assert.deepEqual(await queues.listEvents(queue.id, 0, 10), [anEvent(1, { kind: 'queue_created' })]);
+    assert.deepEqual(await queueRecords.listEvents(queue.id, 0, 10), [anEvent(1, { kind: 'queue_created' })]);
     assert.deepEqual(await queues.load(queue.id), { queue, entries: [], candidates: [], targetSets: [] });
   });
 
-  inStore('a branch has one queue', async ({ store, queues }) => {
+  inStore('a branch has one queue', async ({ store, queues, queueRecords }) => {
     const first = await storeQueue(store);
     const second = aQueue({ repositoryId: first.repositoryId });
     assert.equal(await queues.create(second, anEvent(1)), 'exists');
     assert.equal(await queues.load(second.id), undefined);
-    assert.deepEqual(await queues.listEvents(second.id, 0, 10), []);
+    assert.deepEqual(await queueRecords.listEvents(second.id, 0, 10), []);
   });
 
   inStore('a queue of no repository is refused', async ({ queues }) => {
@@ -54,25 +54,28 @@ function lifePromises({ inQueue, inRepository, inStore }: StoreTests): void {
     assert.deepEqual(pluck(listed, 'branch'), ['Zoo', 'main', 'release/10', 'release/2']);
   });
 
-  inQueue('a deleted queue is in no answer, its branch is free, and its history stays', async ({ queues, queue }) => {
-    assert.equal(await queues.delete(queue.id, 2, { at: NOON, by: 'ada' }), 'stale');
-    assert.equal(await queues.delete(queue.id, 1, { at: NOON, by: 'ada' }), 'deleted');
-    assert.equal(await queues.delete(queue.id, 1, { at: NOON, by: 'ada' }), 'stale');
-    assert.equal(await queues.find(queue.repositoryId, 'main'), undefined);
-    assert.deepEqual(await queues.listByRepository(queue.repositoryId), []);
-    assert.equal(await queues.load(queue.id), undefined);
-    assert.equal(await queues.loadSince(queue.id, 0), undefined);
-    assert.equal(await queues.findVersion(queue.id), undefined);
-    assert.equal(await queues.commit(aCommit(queue.id, 1)), 'stale');
-    assert.equal((await queues.listEvents(queue.id, 0, 10)).length, 2);
-    assert.deepEqual(await queues.findDeleted(queue.repositoryId, 'main'), { id: queue.id, at: NOON, by: 'ada' });
-    assert.equal(await queues.findDeleted(queue.repositoryId, 'other'), undefined);
-    assert.equal(await queues.create(aQueue({ repositoryId: queue.repositoryId }), anEvent(1)), 'created');
-  });
+  inQueue(
+    'a deleted queue is in no answer, its branch is free, and its history stays',
+    async ({ queues, queueRecords, queue }) => {
+      assert.equal(await queues.delete(queue.id, 2, { at: NOON, by: 'ada' }), 'stale');
+      assert.equal(await queues.delete(queue.id, 1, { at: NOON, by: 'ada' }), 'deleted');
+      assert.equal(await queues.delete(queue.id, 1, { at: NOON, by: 'ada' }), 'stale');
+      assert.equal(await queues.find(queue.repositoryId, 'main'), undefined);
+      assert.deepEqual(await queues.listByRepository(queue.repositoryId), []);
+      assert.equal(await queues.load(queue.id), undefined);
+      assert.equal(await queues.loadSince(queue.id, 0), undefined);
+      assert.equal(await queues.findVersion(queue.id), undefined);
+      assert.equal(await queues.commit(aCommit(queue.id, 1)), 'stale');
+      assert.equal((await queueRecords.listEvents(queue.id, 0, 10)).length, 2);
+      assert.deepEqual(await queues.findDeleted(queue.repositoryId, 'main'), { id: queue.id, at: NOON, by: 'ada' });
+      assert.equal(await queues.findDeleted(queue.repositoryId, 'other'), undefined);
+      assert.equal(await queues.create(aQueue({ repositoryId: queue.repositoryId }), anEvent(1)), 'created');
+    },
+  );
 }
 
 function commitPromises({ inQueue }: StoreTests): void {
-  inQueue('a commit stores everything it carries', async ({ queues, effects: outbox, id }) => {
+  inQueue('a commit stores everything it carries', async ({ queues, queueRecords, effects: outbox, id }) => {
     const entry = anEntry(id, 7, { version: 3, targetsDigest: 'commit-all' });
     const transitions = [
       aTransition(entry, { version: 2, to: 'NOT_READY' }),
@@ -98,8 +101,8 @@ function commitPromises({ inQueue }: StoreTests): void {
     assert.equal(loaded?.queue.body, '{"x":1}');
     assert.deepEqual(loaded?.entries, [entry]);
     assert.deepEqual(loaded?.targetSets, commit.targetSets);
-    assert.deepEqual(await queues.listTransitions(entry.id), transitions.toReversed());
-    assert.deepEqual(await queues.listEvents(id, 1, 10), commit.events);
+    assert.deepEqual(await queueRecords.listTransitions(entry.id), transitions.toReversed());
+    assert.deepEqual(await queueRecords.listEvents(id, 1, 10), commit.events);
     assert.deepEqual(
       await outbox.list(id),
       effects.map((effect) => asStored(id, effect)),
@@ -107,12 +110,12 @@ function commitPromises({ inQueue }: StoreTests): void {
     assert.deepEqual(await queues.findImpactedTargets(id, 7, 'f00'), targets);
   });
 
-  inQueue('an entry that changes is replaced', async ({ queues, id }) => {
+  inQueue('an entry that changes is replaced', async ({ queues, queueRecords, id }) => {
     const entry = anEntry(id, 7);
     await queues.commit(aCommit(id, 1, { entries: [entry] }));
     const ended = { ...entry, version: 3, isLive: false, state: 'MERGED', submittedAt: NOON + 5, body: '{"n":2}' };
     await queues.commit(aCommit(id, 2, { entries: [ended] }));
-    assert.deepEqual(await queues.findEntry(id, 7), ended);
+    assert.deepEqual(await queueRecords.findEntry(id, 7), ended);
     assert.deepEqual((await queues.load(id))?.entries, []);
   });
 
@@ -126,14 +129,14 @@ function commitPromises({ inQueue }: StoreTests): void {
     assert.deepEqual(await effects.list(id), [asStored(id, again), asStored(id, c)]);
   });
 
-  inQueue('pull request numbers reach the largest of 32 bits', async ({ queues, id }) => {
+  inQueue('pull request numbers reach the largest of 32 bits', async ({ queues, queueRecords, id }) => {
     const entry = anEntry(id, 4_294_967_295);
     await queues.commit(aCommit(id, 1, { entries: [entry], transitions: [aTransition(entry)] }));
-    assert.deepEqual(await queues.findEntry(id, 4_294_967_295), entry);
-    assert.deepEqual(await queues.listTransitions(entry.id), [aTransition(entry)]);
+    assert.deepEqual(await queueRecords.findEntry(id, 4_294_967_295), entry);
+    assert.deepEqual(await queueRecords.listTransitions(entry.id), [aTransition(entry)]);
   });
 
-  inQueue('text comes back as it was', async ({ queues, id }) => {
+  inQueue('text comes back as it was', async ({ queues, queueRecords, id }) => {
     const odd = [
       `' " \\ ; -- %s $1 ?`,
       '\u{1f9ea}\u{1f469}\u200d\u{1f680}',
@@ -145,17 +148,17 @@ function commitPromises({ inQueue }: StoreTests): void {
     const entries = odd.map((body, index) => anEntry(id, index + 1, { body, state: body.slice(0, 50) }));
     await queues.commit(aCommit(id, 1, { body: odd.join(''), entries }));
     assert.equal((await queues.load(id))?.queue.body, odd.join(''));
-    for (const entry of entries) assert.deepEqual(await queues.findEntry(id, entry.prNumber), entry);
+    for (const entry of entries) assert.deepEqual(await queueRecords.findEntry(id, entry.prNumber), entry);
   });
 
-  inQueue('half a surrogate pair becomes the replacement character', async ({ queues, id }) => {
+  inQueue('half a surrogate pair becomes the replacement character', async ({ queues, queueRecords, id }) => {
     await queues.commit(aCommit(id, 1, { entries: [anEntry(id, 1, { body: 'a\ud800b' })] }));
-    assert.equal((await queues.findEntry(id, 1))?.body, 'a\ufffdb');
+    assert.equal((await queueRecords.findEntry(id, 1))?.body, 'a\ufffdb');
   });
 }
 
 function refusalPromises({ inQueue }: StoreTests): void {
-  inQueue('a commit at another version is stale and writes nothing', async ({ queues, effects, id }) => {
+  inQueue('a commit at another version is stale and writes nothing', async ({ queues, queueRecords, effects, id }) => {
     for (const expected of [0, 2, 9]) {
       const entry = anEntry(id, 7);
       const commit = aCommit(id, expected, {
@@ -165,8 +168,8 @@ function refusalPromises({ inQueue }: StoreTests): void {
         targetSets: [{ digest: `stale-${id}`, body: '[]' }],
       });
       assert.equal(await queues.commit(commit), 'stale');
-      assert.equal(await queues.findEntry(id, 7), undefined);
-      assert.deepEqual(await queues.listTransitions(entry.id), []);
+      assert.equal(await queueRecords.findEntry(id, 7), undefined);
+      assert.deepEqual(await queueRecords.listTransitions(entry.id), []);
     }
     assert.equal(await queues.findVersion(id), 1);
     assert.deepEqual(await effects.list(id), []);
@@ -174,7 +177,7 @@ function refusalPromises({ inQueue }: StoreTests): void {
     assert.equal(await queues.commit(aCommit('nothing' as QueueId, 1)), 'stale');
   });
 
-  inQueue('a commit with one impossible row writes nothing', async ({ queues, id }) => {
+  inQueue('a commit with one impossible row writes nothing', async ({ queues, queueRecords, id }) => {
     const entry = anEntry(id, 7);
     await queues.commit(aCommit(id, 1, { entries: [entry], transitions: [aTransition(entry)] }));
     const impossible = [
@@ -189,8 +192,8 @@ function refusalPromises({ inQueue }: StoreTests): void {
     for (const rows of impossible) {
       await assert.rejects(queues.commit(aCommit(id, 2, rows)));
       assert.equal(await queues.findVersion(id), 2);
-      assert.equal(await queues.findEntry(id, 8), undefined);
-      assert.equal((await queues.listEvents(id, 0, 10)).length, 2);
+      assert.equal(await queueRecords.findEntry(id, 8), undefined);
+      assert.equal((await queueRecords.listEvents(id, 0, 10)).length, 2);
     }
   });
 }
@@ -251,36 +254,42 @@ function snapshotPromises({ inQueue }: StoreTests): void {
     assert.equal(await queues.loadSince('nothing' as QueueId, 0), undefined);
   });
 
-  inQueue('nothing that is handed out, or was handed in, changes what is stored', async ({ queues, id }) => {
-    const entry = anEntry(id, 1);
-    const commit = aCommit(id, 1, { entries: [entry] });
-    await queues.commit(commit);
-    const expected = structuredClone(entry);
-    Object.assign(entry, { body: 'changed' });
-    const found = await queues.findEntry(id, 1);
-    Reflect.set(found as object, 'body', 'changed');
-    assert.deepEqual(await queues.findEntry(id, 1), expected);
-  });
+  inQueue(
+    'nothing that is handed out, or was handed in, changes what is stored',
+    async ({ queues, queueRecords, id }) => {
+      const entry = anEntry(id, 1);
+      const commit = aCommit(id, 1, { entries: [entry] });
+      await queues.commit(commit);
+      const expected = structuredClone(entry);
+      Object.assign(entry, { body: 'changed' });
+      const found = await queueRecords.findEntry(id, 1);
+      Reflect.set(found as object, 'body', 'changed');
+      assert.deepEqual(await queueRecords.findEntry(id, 1), expected);
+    },
+  );
 }
 
 function targetPromises({ inQueue, inStore }: StoreTests): void {
-  inQueue('an entry is stored as it is given, with a transition or without one', async ({ queues, id }) => {
-    const entry = anEntry(id, 1);
-    await queues.commit(aCommit(id, 1, { entries: [entry] }));
-    const changes: Partial<typeof entry>[] = [
-      { body: 'other' },
-      { state: 'CANCELLED', isLive: false },
-      { submittedAt: entry.submittedAt + 1 },
-      { targetsDigest: 'digest' },
-      { targetsDigest: null, body: 'again' },
-    ];
-    let expected = entry;
-    for (const [index, change] of changes.entries()) {
-      expected = { ...expected, ...change, version: index + 3 };
-      assert.equal(await queues.commit(aCommit(id, index + 2, { entries: [expected] })), 'committed');
-      assert.deepEqual(await queues.findEntry(id, 1), expected);
-    }
-  });
+  inQueue(
+    'an entry is stored as it is given, with a transition or without one',
+    async ({ queues, queueRecords, id }) => {
+      const entry = anEntry(id, 1);
+      await queues.commit(aCommit(id, 1, { entries: [entry] }));
+      const changes: Partial<typeof entry>[] = [
+        { body: 'other' },
+        { state: 'CANCELLED', isLive: false },
+        { submittedAt: entry.submittedAt + 1 },
+        { targetsDigest: 'digest' },
+        { targetsDigest: null, body: 'again' },
+      ];
+      let expected = entry;
+      for (const [index, change] of changes.entries()) {
+        expected = { ...expected, ...change, version: index + 3 };
+        assert.equal(await queues.commit(aCommit(id, index + 2, { entries: [expected] })), 'committed');
+        assert.deepEqual(await queueRecords.findEntry(id, 1), expected);
+      }
+    },
+  );
 
   inQueue(
     'impacted targets are stored before there is an entry, and replaced for the same commit',

@@ -28,36 +28,36 @@ export function anOutcome(uploadId: string, values: Partial<UploadOutcome> = {})
 
 async function readText(store: Store, bodyId: string, fileNo: number): Promise<string> {
   const pieces: Uint8Array[] = [];
-  for await (const piece of store.uploads.readBody(bodyId, fileNo)) pieces.push(piece);
+  for await (const piece of store.uploadBodies.read(bodyId, fileNo)) pieces.push(piece);
   return Buffer.concat(pieces).toString();
 }
 
 function bodyPromises({ inStore }: StoreTests): void {
   inStore(
     'bytes come back as they were given, file by file, whatever becomes of the buffer',
-    async ({ store, uploads }) => {
+    async ({ store, uploadBodies }) => {
       const bodyId = randomUUID();
       const buffer = Buffer.from('one');
-      const writing = [uploads.appendBody(bodyId, 0, buffer, NOON), uploads.appendBody(bodyId, 1, buffer, NOON)];
+      const writing = [uploadBodies.append(bodyId, 0, buffer, NOON), uploadBodies.append(bodyId, 1, buffer, NOON)];
       buffer.write('two');
-      writing.push(uploads.appendBody(bodyId, 0, buffer, NOON), uploads.appendBody(bodyId, 0, Buffer.alloc(0), NOON));
+      writing.push(uploadBodies.append(bodyId, 0, buffer, NOON), uploadBodies.append(bodyId, 0, Buffer.alloc(0), NOON));
       await Promise.all(writing);
       assert.equal(await readText(store, bodyId, 0), 'onetwo');
       assert.equal(await readText(store, bodyId, 1), 'one');
       assert.equal(await readText(store, bodyId, 2), '');
       assert.equal(await readText(store, 'unknown', 0), '');
-      await uploads.removeBody(bodyId);
+      await uploadBodies.remove(bodyId);
       assert.equal(await readText(store, bodyId, 0), '');
-      await uploads.removeBody(bodyId);
+      await uploadBodies.remove(bodyId);
     },
   );
 
-  inStore('a body of many pieces is kept in order, and removed whole', async ({ store, uploads }) => {
+  inStore('a body of many pieces is kept in order, and removed whole', async ({ store, uploadBodies }) => {
     const bodyId = randomUUID();
-    for (let n = 0; n < 70; n++) await uploads.appendBody(bodyId, n % 2, Buffer.from(`${n} `), NOON);
+    for (let n = 0; n < 70; n++) await uploadBodies.append(bodyId, n % 2, Buffer.from(`${n} `), NOON);
     const expected = Array.from({ length: 35 }, (_, index) => `${2 * index + 1} `).join('');
     assert.equal(await readText(store, bodyId, 1), expected);
-    await uploads.removeBody(bodyId);
+    await uploadBodies.remove(bodyId);
     for (const fileNo of [0, 1]) assert.equal(await readText(store, bodyId, fileNo), '');
   });
 }
@@ -125,13 +125,13 @@ function acceptPromises({ inRepository }: StoreTests): void {
 function outcomePromises({ inRepository }: StoreTests): void {
   inRepository(
     'processing notes how far it got and how it ended, with the results or without',
-    async ({ uploads, testIngest, id }) => {
+    async ({ uploads, uploadWork, testIngest, id }) => {
       const upload = await uploads.create(anUpload(id, { fields: null }), 0);
       const fields = someFields({ branch: 'b' });
       const part = anOutcome(upload.id, { status: 'ACCEPTED', processedAt: null, fields });
       const commit = (expectedSeq: number, outcome: UploadOutcome) =>
         testIngest.commit(aChange(id, expectedSeq, { upload: outcome }), NOON);
-      await uploads.delay(upload.id, { trouble: 'The disk is full.', retryAt: NOON });
+      await uploadWork.delay(upload.id, { trouble: 'The disk is full.', retryAt: NOON });
       assert.equal((await uploads.find(upload.id))?.trouble, 'The disk is full.');
       assert.equal(await commit(0, part), 1);
       assert.equal(await commit(1, part), undefined);
@@ -146,28 +146,28 @@ function outcomePromises({ inRepository }: StoreTests): void {
       assert.equal(await commit(2, { ...end, partsDone: 3 }), undefined);
       assert.equal(await commit(2, anOutcome('unknown')), undefined);
       const skipped = await uploads.create(anUpload(id), 0);
-      await uploads.finish(anOutcome(skipped.id, { status: 'SKIPPED', partsDone: 0 }));
+      await uploadWork.finish(anOutcome(skipped.id, { status: 'SKIPPED', partsDone: 0 }));
       assert.equal((await uploads.find(skipped.id))?.status, 'SKIPPED');
     },
   );
 
   inRepository(
     'an upload that another has ended stays as that one left it [D8]',
-    async ({ uploads, testIngest, id }) => {
+    async ({ uploads, uploadWork, testIngest, id }) => {
       const upload = await uploads.create(anUpload(id), 0);
       const end = anOutcome(upload.id, { testRuns: 9 });
       assert.equal(await testIngest.commit(aChange(id, 0, { upload: end }), NOON), 1);
-      await uploads.finish(anOutcome(upload.id, { status: 'FAILED', partsDone: 0, testRuns: 0 }));
+      await uploadWork.finish(anOutcome(upload.id, { status: 'FAILED', partsDone: 0, testRuns: 0 }));
       const found = await uploads.find(upload.id);
       assert.deepEqual([found?.status, found?.partsDone, found?.testRuns], ['PROCESSED', 1, 9]);
-      await uploads.finish(anOutcome('unknown'));
+      await uploadWork.finish(anOutcome('unknown'));
     },
   );
 
-  inRepository('an ended upload is processed again while its body is there', async ({ uploads, id }) => {
+  inRepository('an ended upload is processed again while its body is there', async ({ uploads, uploadWork, id }) => {
     const upload = await uploads.create(anUpload(id), 0);
     assert.equal(await uploads.processAgain(upload.id), false);
-    await uploads.finish(anOutcome(upload.id, { status: 'FAILED', partsDone: 0 }));
+    await uploadWork.finish(anOutcome(upload.id, { status: 'FAILED', partsDone: 0 }));
     assert.equal(await uploads.processAgain(upload.id), true);
     const again = await uploads.find(upload.id);
     assert.deepEqual([again?.status, again?.processedAt, again?.attempts], ['ACCEPTED', null, 0]);
@@ -192,12 +192,12 @@ function listPromises({ inRepository }: StoreTests): void {
     assert.deepEqual(await ids(4, 9), [4]);
   });
 
-  inRepository('it is known whether results of a check are still to come', async ({ uploads, id }) => {
+  inRepository('it is known whether results of a check are still to come', async ({ uploads, uploadWork, id }) => {
     const upload = await uploads.create(anUpload(id, { fields: someFields({ candidateId: 'c', check: 'unit' }) }), 0);
     assert.equal(await uploads.hasWaiting(id, 'c', 'unit'), true);
     assert.equal(await uploads.hasWaiting(id, 'c', 'lint'), false);
     assert.equal(await uploads.hasWaiting(id, 'd', 'unit'), false);
-    await uploads.finish(anOutcome(upload.id));
+    await uploadWork.finish(anOutcome(upload.id));
     assert.equal(await uploads.hasWaiting(id, 'c', 'unit'), false);
   });
 
@@ -214,95 +214,95 @@ export function wholeUploadPromises(open: () => Promise<OpenStore>): void {
   test('the repositories of which an upload can be claimed are listed, the one that waits longest first [U41]', async (t) => {
     const { store, close } = await open();
     t.after(close);
-    const { uploads } = store;
+    const { uploads, uploadWork } = store;
     const [a, b, c] = [await storeRepository(store), await storeRepository(store), await storeRepository(store)];
     const list = async (holder: string, now = NOON) =>
-      (await uploads.listClaimable(holder, now, now + 10)).map(({ repositoryId }) => repositoryId);
+      (await uploadWork.listClaimable(holder, now, now + 10)).map(({ repositoryId }) => repositoryId);
     assert.deepEqual(await list('x'), []);
     const first = await uploads.create(anUpload(a.id, { receivedAt: NOON - 3 }), 0);
     await uploads.create(anUpload(a.id, { receivedAt: NOON - 9 }), 0);
     const other = await uploads.create(anUpload(b.id, { receivedAt: NOON - 4 }), 0);
     await uploads.create(anUpload(c.id, { receivedAt: NOON - 2, status: 'PENDING' }), 0);
-    assert.deepEqual(await uploads.listClaimable('x', NOON, NOON + 10), [
+    assert.deepEqual(await uploadWork.listClaimable('x', NOON, NOON + 10), [
       { repositoryId: b.id, organizationId: b.organizationId },
       { repositoryId: a.id, organizationId: a.organizationId },
     ]);
-    assert.equal((await uploads.claim('x', NOON, NOON + 10, a.id))?.id, first.id);
+    assert.equal((await uploadWork.claim('x', NOON, NOON + 10, a.id))?.id, first.id);
     assert.deepEqual(await list('x'), [b.id, a.id]);
     assert.deepEqual(await list('y'), [b.id]);
     assert.deepEqual(await list('y', NOON + 10), [b.id, a.id]);
     // One in trouble holds up those behind it.
-    await uploads.delay(other.id, { trouble: 'Later.', retryAt: NOON + 5 });
+    await uploadWork.delay(other.id, { trouble: 'Later.', retryAt: NOON + 5 });
     assert.deepEqual(await list('x'), [a.id]);
-    assert.equal(await uploads.claim('x', NOON, NOON + 10, b.id), undefined);
+    assert.equal(await uploadWork.claim('x', NOON, NOON + 10, b.id), undefined);
     assert.deepEqual(await list('x', NOON + 5), [b.id, a.id]);
-    await uploads.finish(anOutcome(first.id));
+    await uploadWork.finish(anOutcome(first.id));
     assert.deepEqual(await list('x'), [a.id]);
   });
 
   test('the oldest waiting upload is claimed, one repository at a time [D8]', async (t) => {
     const { store, close } = await open();
     t.after(close);
-    const { uploads } = store;
+    const { uploads, uploadWork } = store;
     const [a, b] = [await storeRepository(store), await storeRepository(store)];
-    assert.deepEqual(await uploads.measure(), { waiting: 0, oldestAt: null });
-    assert.equal(await uploads.claim('x', NOON, NOON + 10), undefined);
+    assert.deepEqual(await uploadWork.measure(), { waiting: 0, oldestAt: null });
+    assert.equal(await uploadWork.claim('x', NOON, NOON + 10), undefined);
     const second = await uploads.create(anUpload(a.id, { receivedAt: NOON - 1 }), 0);
     const late = await uploads.create(anUpload(a.id, { receivedAt: NOON - 9 }), 0);
     const first = await uploads.create(anUpload(b.id, { receivedAt: NOON - 2 }), 0);
-    assert.deepEqual(await uploads.measure(), { waiting: 3, oldestAt: NOON - 9 });
+    assert.deepEqual(await uploadWork.measure(), { waiting: 3, oldestAt: NOON - 9 });
     const waiting = [{ repositoryId: a.id, waiting: 2 }];
     assert.deepEqual(await uploads.countWaiting([a.id, a.id]), waiting);
-    assert.equal((await uploads.claim('x', NOON, NOON + 10))?.id, first.id);
-    assert.equal(await uploads.claim('y', NOON, NOON + 10, b.id), undefined);
-    assert.equal((await uploads.claim('y', NOON, NOON + 10))?.id, second.id);
-    assert.equal(await uploads.claim('z', NOON, NOON + 10), undefined);
+    assert.equal((await uploadWork.claim('x', NOON, NOON + 10))?.id, first.id);
+    assert.equal(await uploadWork.claim('y', NOON, NOON + 10, b.id), undefined);
+    assert.equal((await uploadWork.claim('y', NOON, NOON + 10))?.id, second.id);
+    assert.equal(await uploadWork.claim('z', NOON, NOON + 10), undefined);
     // Its own, again; and another's once the lease is over.
-    assert.equal((await uploads.claim('y', NOON, NOON + 20))?.id, second.id);
-    assert.equal(await uploads.claim('z', NOON + 9, NOON + 30), undefined);
-    assert.equal((await uploads.claim('z', NOON + 10, NOON + 30))?.id, first.id);
-    assert.equal(await uploads.renew('x', b.id, NOON + 99), false);
-    await uploads.release('x', b.id);
-    assert.equal(await uploads.renew('z', b.id, NOON + 40), true);
-    await uploads.finish(anOutcome(second.id));
-    await uploads.release('y', a.id);
-    assert.equal((await uploads.claim('x', NOON + 11, NOON + 20))?.id, late.id);
-    await uploads.delay(late.id, { trouble: 'why', retryAt: NOON + 50 });
+    assert.equal((await uploadWork.claim('y', NOON, NOON + 20))?.id, second.id);
+    assert.equal(await uploadWork.claim('z', NOON + 9, NOON + 30), undefined);
+    assert.equal((await uploadWork.claim('z', NOON + 10, NOON + 30))?.id, first.id);
+    assert.equal(await uploadWork.renew('x', b.id, NOON + 99), false);
+    await uploadWork.release('x', b.id);
+    assert.equal(await uploadWork.renew('z', b.id, NOON + 40), true);
+    await uploadWork.finish(anOutcome(second.id));
+    await uploadWork.release('y', a.id);
+    assert.equal((await uploadWork.claim('x', NOON + 11, NOON + 20))?.id, late.id);
+    await uploadWork.delay(late.id, { trouble: 'why', retryAt: NOON + 50 });
     await uploads.create(anUpload(a.id), 0);
-    assert.equal(await uploads.claim('x', NOON + 39, NOON + 41), undefined);
-    await uploads.release('z', b.id);
-    assert.equal((await uploads.claim('x', NOON + 39, NOON + 41))?.id, first.id);
-    await uploads.finish(anOutcome(first.id));
-    assert.equal((await uploads.claim('x', NOON + 50, NOON + 60))?.id, late.id);
+    assert.equal(await uploadWork.claim('x', NOON + 39, NOON + 41), undefined);
+    await uploadWork.release('z', b.id);
+    assert.equal((await uploadWork.claim('x', NOON + 39, NOON + 41))?.id, first.id);
+    await uploadWork.finish(anOutcome(first.id));
+    assert.equal((await uploadWork.claim('x', NOON + 50, NOON + 60))?.id, late.id);
     // One after the other under the same lease, which ends when it was said to at the latest.
-    await uploads.finish(anOutcome(late.id));
-    const next = await uploads.claim('x', NOON + 51, NOON + 61);
+    await uploadWork.finish(anOutcome(late.id));
+    const next = await uploadWork.claim('x', NOON + 51, NOON + 61);
     assert.equal(next?.fields?.branch, 'main');
-    assert.equal(await uploads.claim('y', NOON + 59, NOON + 99), undefined);
-    assert.equal((await uploads.claim('y', NOON + 61, NOON + 99))?.id, next?.id);
+    assert.equal(await uploadWork.claim('y', NOON + 59, NOON + 99), undefined);
+    assert.equal((await uploadWork.claim('y', NOON + 61, NOON + 99))?.id, next?.id);
   });
 
   test('a lease of a server whose clock is far ahead holds nobody up [D8]', async (t) => {
     const { store, close } = await open();
     t.after(close);
-    const { uploads } = store;
+    const { uploads, uploadWork } = store;
     const { id } = await storeRepository(store);
     const upload = await uploads.create(anUpload(id), 0);
     const tomorrow = NOON + DAY_MS;
-    assert.equal((await uploads.claim('ahead', tomorrow, tomorrow + 10))?.id, upload.id);
-    assert.equal((await uploads.claim('x', NOON, NOON + 10))?.id, upload.id);
-    assert.equal(await uploads.claim('y', NOON, NOON + 10), undefined);
-    assert.equal(await uploads.renew('ahead', id, tomorrow + 20), false);
+    assert.equal((await uploadWork.claim('ahead', tomorrow, tomorrow + 10))?.id, upload.id);
+    assert.equal((await uploadWork.claim('x', NOON, NOON + 10))?.id, upload.id);
+    assert.equal(await uploadWork.claim('y', NOON, NOON + 10), undefined);
+    assert.equal(await uploadWork.renew('ahead', id, tomorrow + 20), false);
   });
 
   test('bodies and uploads are tidied away when they are old or too large together', async (t) => {
     const { store, close } = await open();
     t.after(close);
-    const { uploads } = store;
+    const { uploads, uploadBodies, uploadWork } = store;
     const { id } = await storeRepository(store);
     const make = async (values: Partial<Upload>, bytes: number) => {
       const upload = anUpload(id, values);
-      if (upload.bodyId !== null) await uploads.appendBody(upload.bodyId, 0, Buffer.alloc(bytes, 'x'), NOON);
+      if (upload.bodyId !== null) await uploadBodies.append(upload.bodyId, 0, Buffer.alloc(bytes, 'x'), NOON);
       return uploads.create(upload, 0);
     };
     const old = await make({ status: 'PROCESSED', receivedAt: NOON - 9 * DAY_MS }, 3);
@@ -314,10 +314,10 @@ export function wholeUploadPromises(open: () => Promise<OpenStore>): void {
     ];
     const asked = await make({ status: 'PENDING', bodyId: null, receivedAt: NOON - DAY_MS - 1 }, 0);
     const justAsked = await make({ status: 'PENDING', bodyId: null, receivedAt: NOON - DAY_MS + 1 }, 0);
-    await uploads.appendBody('unnamed-old', 0, Buffer.from('x'), NOON - HOUR_MS - 1);
-    await uploads.appendBody('unnamed-new', 0, Buffer.from('xy'), NOON - HOUR_MS + 1);
+    await uploadBodies.append('unnamed-old', 0, Buffer.from('x'), NOON - HOUR_MS - 1);
+    await uploadBodies.append('unnamed-new', 0, Buffer.from('xy'), NOON - HOUR_MS + 1);
     const of = { now: NOON, bodiesBefore: NOON - 7 * DAY_MS, uploadsBefore: NOON - 60 * DAY_MS, maxBytes: 155 };
-    assert.ok((await uploads.tidy(of)) > 0);
+    assert.ok((await uploadWork.tidy(of)) > 0);
     const sizes = async (upload: Upload) => {
       const found = await uploads.find(upload.id);
       return [found?.bodyId != null, (await readText(store, upload.bodyId ?? '', 0)).length];
@@ -331,7 +331,7 @@ export function wholeUploadPromises(open: () => Promise<OpenStore>): void {
     assert.deepEqual(await uploads.find(justAsked.id), justAsked);
     assert.equal(await readText(store, 'unnamed-old', 0), '');
     assert.equal(await readText(store, 'unnamed-new', 0), 'xy');
-    assert.equal(await uploads.tidy(of), 0);
-    assert.equal(await uploads.tidy({ ...of, now: NEVER, maxBytes: 0 }), 3);
+    assert.equal(await uploadWork.tidy(of), 0);
+    assert.equal(await uploadWork.tidy({ ...of, now: NEVER, maxBytes: 0 }), 3);
   });
 }

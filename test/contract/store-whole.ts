@@ -96,9 +96,9 @@ async function fill(store: Store): Promise<Queue> {
   const row = aTest(queue.repositoryId, { quarantinedAt: NOON });
   await applyResults(store, { repositoryId: queue.repositoryId, tests: [row], runs: [aFailure(row.id)] });
   const upload = anUpload(queue.repositoryId);
-  await store.uploads.appendBody(upload.bodyId ?? '', 0, Buffer.from('<xml/>'), NOON);
+  await store.uploadBodies.append(upload.bodyId ?? '', 0, Buffer.from('<xml/>'), NOON);
   await store.uploads.create(upload, 0);
-  await store.uploads.claim('x', NOON, NOON + 9);
+  await store.uploadWork.claim('x', NOON, NOON + 9);
   const settings = { settings: DEFAULT_TEST_SETTINGS, monitors: defaultMonitors(queue.repositoryId, NOON) };
   await store.testSettings.save(queue.repositoryId, 0, settings, { at: NOON, actor: 'ada', detail: '{}' });
   await store.logs.append({ candidateId: 'c', check: 'unit' }, Buffer.from('ok\n'.repeat(400)), NOON);
@@ -114,11 +114,11 @@ async function readAll(store: Store, queue: Queue): Promise<unknown> {
   return {
     repositories: await store.repositories.listAll(),
     loaded: await store.queues.load(queue.id),
-    ended: await store.queues.findCandidate(queue.id, 2),
+    ended: await store.queueRecords.findCandidate(queue.id, 2),
     effects: await store.effects.list(queue.id),
     claimable: await store.effects.claim({ holder: 'y', now: NOON + 1, leaseUntil: NOON + 1, limit: 9 }),
-    events: await store.queues.listEvents(queue.id, 0, 9),
-    transitions: await store.queues.listTransitionsWithin({ queueIds: [queue.id], from: 0, until: NOON * 2 }),
+    events: await store.queueRecords.listEvents(queue.id, 0, 9),
+    transitions: await store.queueRecords.listTransitionsWithin({ queueIds: [queue.id], from: 0, until: NOON * 2 }),
     watermark: await store.tests.getWatermark(queue.repositoryId),
     quarantined: await store.tests.listQuarantined(page),
     log: await store.logs.read({ candidateId: 'c', check: 'unit' }, 0, 9999),
@@ -130,7 +130,7 @@ async function readAll(store: Store, queue: Queue): Promise<unknown> {
     uncounted: await store.testIngest.listUncounted(queue.repositoryId),
     tests: await store.testIngest.loadRange(queue.repositoryId, 0, 9),
     uploads: await store.uploads.list(page),
-    claimed: await store.uploads.claim('y', NOON, NOON + 9),
+    claimed: await store.uploadWork.claim('y', NOON, NOON + 9),
     settings: await store.testSettings.find(queue.repositoryId),
     changes: await store.testSettings.listChanges(queue.repositoryId, 9),
     failing: await store.tests.listFailing({ ...page, from: 0, until: NOON * 2 }),

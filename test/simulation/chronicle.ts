@@ -128,7 +128,7 @@ export class Chronicle {
   /** Reads all events back from the store: they are those that were replayed. */
   async verify(store: Store): Promise<void> {
     const { queueId } = this.#options;
-    const rows = await store.queues.listEvents(queueId, 1, 1_000_000);
+    const rows = await store.queueRecords.listEvents(queueId, 1, 1_000_000);
     if (!isDeepStrictEqual(rows, this.#rows)) this.#breach('the store has other events');
     const snapshot = await store.queues.load(queueId);
     if (snapshot === undefined) return this.#breach('the queue is gone');

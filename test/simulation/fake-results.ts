@@ -60,7 +60,7 @@ export function withFakeResults(store: Store, of: { readonly seed: number; reado
   const findCheckResults = async (_id: string, candidateId: string, check: string) => {
     const { way, isWaiting } = drawFor(candidateId, check);
     if (isWaiting || way === 'none') return undefined;
-    const row = await store.queues.findCandidateById(candidateId);
+    const row = await store.queueRecords.findCandidateById(candidateId);
     const candidate = row && decodeCandidate(row);
     const hasPassed = candidate?.checks.find(({ name }) => name === check)?.conclusion === 'SUCCESS';
     const isClean = hasPassed && (way !== 'flaked' || candidate?.repeats !== undefined);

@@ -59,7 +59,7 @@ export function appForStrangers(app: App): App {
   };
 }
 
-function storeForStrangers({ isShared, queues, feed }: Store): Store {
+function storeForStrangers({ isShared, queues, queueRecords, feed }: Store): Store {
   const shown: Pick<Store, 'isShared'> & { [Part in keyof Store]?: Partial<Store[Part]> } = {
     isShared,
     alarms: { list: async () => [] },
@@ -68,15 +68,17 @@ function storeForStrangers({ isShared, queues, feed }: Store): Store {
     feed: { getHead: (id) => feed.getHead(id), list: (query) => feed.list(query) },
     queues: {
       findDeleted: async () => undefined,
-      findEntry: async (id, prNumber) => mapped(await queues.findEntry(id, prNumber), shownEntryRow),
-      findEntries: async (id, prNumbers) => (await queues.findEntries(id, prNumbers)).map(shownEntryRow),
-      listEntries: async (query) => (await queues.listEntries(query)).map(shownEntryRow),
-      findCandidate: async (id, number) => mapped(await queues.findCandidate(id, number), shownCandidateRow),
-      findCandidateById: async (id) => mapped(await queues.findCandidateById(id), shownCandidateRow),
       findImpactedTargets: (...of) => queues.findImpactedTargets(...of),
-      listTransitions: async (entryId) => (await queues.listTransitions(entryId)).map(shownTransition),
-      listConclusions: async (window) => (await queues.listConclusions(window)).map(shownTransition),
-      listCandidatesEnded: async (window) => (await queues.listCandidatesEnded(window)).map(shownCandidateRow),
+    },
+    queueRecords: {
+      findEntry: async (id, prNumber) => mapped(await queueRecords.findEntry(id, prNumber), shownEntryRow),
+      findEntries: async (id, prNumbers) => (await queueRecords.findEntries(id, prNumbers)).map(shownEntryRow),
+      listEntries: async (query) => (await queueRecords.listEntries(query)).map(shownEntryRow),
+      findCandidate: async (id, number) => mapped(await queueRecords.findCandidate(id, number), shownCandidateRow),
+      findCandidateById: async (id) => mapped(await queueRecords.findCandidateById(id), shownCandidateRow),
+      listTransitions: async (entryId) => (await queueRecords.listTransitions(entryId)).map(shownTransition),
+      listConclusions: async (window) => (await queueRecords.listConclusions(window)).map(shownTransition),
+      listCandidatesEnded: async (window) => (await queueRecords.listCandidatesEnded(window)).map(shownCandidateRow),
     },
   };
   return shown as Store;

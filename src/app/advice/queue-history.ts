@@ -28,7 +28,7 @@ export async function readQueueHistory(
   queue: QueueVersion,
   { from, until }: { readonly from: Instant; readonly until: Instant },
 ): Promise<QueueHistory | undefined> {
-  const rows = await store.queues.listTransitionsWithin({ queueIds: [queue.id], from, until });
+  const rows = await store.queueRecords.listTransitionsWithin({ queueIds: [queue.id], from, until });
   const cycles = cyclesOf(rows);
   return toHistory(cycles, await readFacts(store, queue, cycles));
 }
@@ -54,7 +54,7 @@ async function readFacts(store: Store, queue: QueueVersion, cycles: readonly Cyc
   const targets = new Map<number, { version: number; digest: string | undefined }[]>();
   let version = (cycles[0]?.version ?? queue.version + 1) - 1;
   while (version < queue.version) {
-    const rows = await store.queues.listEvents(queue.id, version, PAGE);
+    const rows = await store.queueRecords.listEvents(queue.id, version, PAGE);
     for (const row of rows) noteEvent(decodeEventRow(row), row.version, heads, targets);
     version = rows.at(-1)?.version ?? queue.version;
   }

@@ -62,7 +62,8 @@ async function queueGone(
   if (deleted === undefined) return queueNotFound(ref);
   const where = `The queue for branch "${ref.targetBranch}" of ${formatRef(ref.repo)}`;
   const when = `was deleted by ${deleted.by} at ${formatInstant(deleted.at)}.`;
-  const entry = ref.prNumber === undefined ? undefined : await app.store.queues.findEntry(deleted.id, ref.prNumber);
+  const entry =
+    ref.prNumber === undefined ? undefined : await app.store.queueRecords.findEntry(deleted.id, ref.prNumber);
   const ended = entry === undefined ? '' : ` Pull request #${ref.prNumber} ended in it as ${entry.state}.`;
   return refuse('QUEUE_NOT_FOUND', `${where} ${when}${ended} Create it again with createQueue.`);
 }

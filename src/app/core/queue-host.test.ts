@@ -50,7 +50,7 @@ describe('QueueHost', () => {
     const numbers = Array.from({ length: 100 }, (_, index) => index + 1);
     await Promise.all(numbers.map((number) => host.run(id, () => submitted(number))));
     assert.equal(commits, 1);
-    const events = await store.queues.listEvents(id, 1, 1000);
+    const events = await store.queueRecords.listEvents(id, 1, 1000);
     assert.deepEqual(
       events.map((event) => event.version),
       numbers.map((number) => number + 1),

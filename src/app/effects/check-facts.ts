@@ -52,7 +52,7 @@ export async function collectCheckFacts(
 async function findOtherRuns({ app, found }: EffectRun, candidate: Candidate, check: string): Promise<OtherRun[]> {
   const queue = (await app.queues.find(found.id))?.queue ?? found.queue;
   const rows = await Promise.all(
-    (candidate.repeats ?? []).map((number) => app.store.queues.findCandidate(found.id, number)),
+    (candidate.repeats ?? []).map((number) => app.store.queueRecords.findCandidate(found.id, number)),
   );
   const runs = [...rows.flatMap((row) => (row === undefined ? [] : decodeCandidate(row))), ...candidatesOf(queue)];
   const others: OtherRun[] = [];
@@ -122,7 +122,7 @@ async function findAdmission({ app, found }: EffectRun, candidate: Candidate): P
   const rows =
     ended.length === 0
       ? []
-      : await app.store.queues.findEntries(
+      : await app.store.queueRecords.findEntries(
           found.id,
           ended.map((m) => m.prNumber),
         );

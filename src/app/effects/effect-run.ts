@@ -88,7 +88,7 @@ export function placeOf({ app, found, repository }: EffectRun, candidate: Candid
 export async function loadCandidate(run: EffectRun, number: CandidateNumber): Promise<Candidate | undefined> {
   const live = findCandidate(run.found.queue, number);
   if (live !== undefined) return live;
-  const row = await run.app.store.queues.findCandidate(run.found.id, number);
+  const row = await run.app.store.queueRecords.findCandidate(run.found.id, number);
   return row === undefined ? undefined : decodeCandidate(row);
 }
 
@@ -106,6 +106,6 @@ export async function toCandidateEntries(run: EffectRun, members: readonly Membe
 async function findRows({ app, found }: EffectRun, members: readonly Member[]) {
   if (members.length === 0) return new Map();
   const numbers = members.map(({ prNumber }) => prNumber);
-  const rows = await app.store.queues.findEntries(found.id, numbers);
+  const rows = await app.store.queueRecords.findEntries(found.id, numbers);
   return new Map(rows.map((row) => [row.prNumber, decodeShownEntry(row)]));
 }

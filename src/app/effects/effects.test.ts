@@ -281,7 +281,7 @@ describe('landing a candidate', () => {
     await world.cancel(A);
     for (const run of [earlier, await world.run()]) assert.deepEqual(await land(run), DONE);
     assert.deepEqual(world.forge.landings, []);
-    assert.equal((await world.app.store.queues.findEntries(world.queueId, [A]))[0]?.state, 'CANCELLED');
+    assert.equal((await world.app.store.queueRecords.findEntries(world.queueId, [A]))[0]?.state, 'CANCELLED');
   });
 
   it('says that it landed where the removal was asked for after the target moved [L24]', async () => {
@@ -292,7 +292,7 @@ describe('landing a candidate', () => {
     assert.equal(answer.kind === 'event' && answer.event.kind, 'candidate_landed');
     await world.tellAnswer(answer);
     assert.equal(world.head, landed);
-    const row = await world.app.store.queues.findEntries(world.queueId, [A]);
+    const row = await world.app.store.queueRecords.findEntries(world.queueId, [A]);
     assert.equal(row[0]?.state, 'MERGED');
   });
 
@@ -342,7 +342,8 @@ describe('landing by a merge API', () => {
     return answer;
   }
 
-  const stateOf = async (number: PrNumber) => (await world.app.store.queues.findEntry(world.queueId, number))?.state;
+  const stateOf = async (number: PrNumber) =>
+    (await world.app.store.queueRecords.findEntry(world.queueId, number))?.state;
   const stateNow = async (number: PrNumber) => findEntry(await world.queue(), number)?.state;
 
   it('occupies no worker while the forge merges, and says that all have landed [L9] [G20]', async () => {
@@ -371,7 +372,7 @@ describe('landing by a merge API', () => {
     await prepare(push(B));
     await land();
     assert.deepEqual([await stateOf(A), await stateOf(B)], ['MERGED', 'MERGED']);
-    const row = await world.app.store.queues.findEntry(world.queueId, B);
+    const row = await world.app.store.queueRecords.findEntry(world.queueId, B);
     assert.equal((JSON.parse(row?.body ?? '') as { landed: { kind: string } }).landed.kind, 'UNPROVEN');
     assert.equal((await world.queue()).head?.sha, world.head);
   });

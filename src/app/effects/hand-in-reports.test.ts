@@ -31,7 +31,7 @@ async function logOf(world: WorkerWorld): Promise<string> {
 
 async function readText({ store }: WorkerWorld, { bodyId }: Upload, fileNo: number): Promise<string> {
   const chunks: Uint8Array[] = [];
-  for await (const bytes of store.uploads.readBody(bodyId ?? '', fileNo)) chunks.push(bytes);
+  for await (const bytes of store.uploadBodies.read(bodyId ?? '', fileNo)) chunks.push(bytes);
   return Buffer.concat(chunks).toString();
 }
 

@@ -142,7 +142,7 @@ class Judged {
     const { app, store, queueId } = this.#world;
     const found = await app.queues.find(queueId);
     const live = found && findCandidate(found.queue, number);
-    const row = await store.queues.findCandidate(queueId, number);
+    const row = await store.queueRecords.findCandidate(queueId, number);
     assert.ok(row);
     return live ?? decodeCandidate(row);
   }
@@ -153,7 +153,7 @@ class Judged {
   }
 
   async stateOf(prNumber: number): Promise<string | undefined> {
-    return (await this.#world.store.queues.findEntry(this.#world.queueId, prNumber))?.state;
+    return (await this.#world.store.queueRecords.findEntry(this.#world.queueId, prNumber))?.state;
   }
 }
 
@@ -165,7 +165,7 @@ describe('judging a failed check', () => {
     assert.equal(await world.stateOf(SECOND), 'testing', 'nothing was uploaded yet');
     await judged.storeResults(SECOND);
     await world.clock.pass(100);
-    const row = await world.store.queues.findEntry(world.queueId, 2);
+    const row = await world.store.queueRecords.findEntry(world.queueId, 2);
     assert.ok(row);
     const tests = [{ id: FLAKY, name: `the ${FLAKY}`, excusedBy: { kind: 'person', name: 'ada' } }];
     assert.deepEqual(decodeShownEntry(row).landed?.waived, [{ check: 'ci', tests }]);
@@ -278,7 +278,7 @@ describe('judging tests that are quarantined automatically', () => {
     await judged.storeResults(THIRD, { failing: [{ testNo: 2, testId: SOLID }] });
     await judged.report(THIRD, 'FAILURE');
     await world.clock.pass(100);
-    const row = await world.store.queues.findEntry(world.queueId, 2);
+    const row = await world.store.queueRecords.findEntry(world.queueId, 2);
     assert.ok(row);
     const [waived] = decodeShownEntry(row).landed?.waived ?? [];
     assert.deepEqual(waived?.tests, [
@@ -316,7 +316,7 @@ describe('judging tests that are quarantined automatically', () => {
     await world.clock.pass(100);
     await judged.storeResults(SECOND);
     await world.clock.pass(100);
-    const row = await world.store.queues.findEntry(world.queueId, 2);
+    const row = await world.store.queueRecords.findEntry(world.queueId, 2);
     assert.ok(row);
     assert.deepEqual(decodeShownEntry(row).landed?.excused?.[0]?.tests[0]?.id, FLAKY);
     assert.equal((await judged.candidate(THIRD)).purpose.kind, 'head');
@@ -492,7 +492,7 @@ describe('the facts of a judgement', () => {
 
 async function finishUpload({ store }: WorkerWorld, candidate: CandidateNumber | undefined): Promise<void> {
   const ended = { partsDone: 1, status: 'PROCESSED', processedAt: 0, testRuns: 1, fields: null, issues: [] } as const;
-  await store.uploads.finish({ ...ended, flaw: null, counts: null, uploadId: `upload of ${candidate}` });
+  await store.uploadWork.finish({ ...ended, flaw: null, counts: null, uploadId: `upload of ${candidate}` });
 }
 
 async function storeUpload(

@@ -82,7 +82,7 @@ async function findAny({ app, found }: EffectRun, number: CandidateNumber): Prom
 }
 
 async function findEnded({ app, found }: Pick<EffectRun, 'app' | 'found'>, number: CandidateNumber) {
-  const row = await app.store.queues.findCandidate(found.id, number);
+  const row = await app.store.queueRecords.findCandidate(found.id, number);
   return row === undefined ? undefined : decodeCandidate(row);
 }
 
@@ -120,7 +120,7 @@ export async function judgeLate(run: EffectRun, number: CandidateNumber, name: s
   const facts = await collectCheckFacts(run, candidate, { check: name, conclusion: 'SUCCESS' });
   const judgement = judgeFacts({ ...facts, isComplete: true });
   if (judgement.kind === 'open' || judgement.failing === 0) return;
-  const rows = await run.app.store.queues.findEntries(
+  const rows = await run.app.store.queueRecords.findEntries(
     run.found.id,
     candidate.members.map(({ prNumber }) => prNumber),
   );

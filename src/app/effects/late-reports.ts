@@ -15,7 +15,7 @@ export function watchLateReports(app: App): () => void {
 }
 
 async function judge(app: App, candidateId: string, check: string): Promise<void> {
-  const row = await app.store.queues.findCandidateById(candidateId);
+  const row = await app.store.queueRecords.findCandidateById(candidateId);
   if (row === undefined || decodeCandidate(row).ending?.reason !== 'MERGE_GRAPH_MERGE') return;
   const found = await findPlace(app, row.queueId);
   if (found === undefined || found.repository.blockedReason !== null) return;

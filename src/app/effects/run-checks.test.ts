@@ -72,7 +72,7 @@ describe('checks of the built-in runner', () => {
       const world = await begin();
       world.jobs.find('unit')?.end(end);
       await world.clock.pass(1_000);
-      const row = await world.store.queues.findCandidate(world.queueId, FIRST);
+      const row = await world.store.queueRecords.findCandidate(world.queueId, FIRST);
       assert.match(row?.body ?? '', new RegExp(`"${conclusion}"`));
       assert.match(row?.body ?? '', words);
       await world.worker.stop();
@@ -186,7 +186,7 @@ describe('checks of the built-in runner', () => {
     world.jobs.find('all')?.end(SUCCESS);
     await world.clock.pass(10_000);
     assert.deepEqual(await world.effects(), []);
-    const row = await world.store.queues.findCandidate(world.queueId, SECOND);
+    const row = await world.store.queueRecords.findCandidate(world.queueId, SECOND);
     assert.match(row?.body ?? '', /"tries":0/);
     assert.match(row?.body ?? '', /"SUCCESS"/);
     await next.stop();

@@ -209,6 +209,6 @@ async function findAny(
 ): Promise<Entry | undefined> {
   const live = findEntry(queue, prNumber);
   if (live !== undefined) return live;
-  const row = await app.store.queues.findEntry(id, prNumber);
+  const row = await app.store.queueRecords.findEntry(id, prNumber);
   return row === undefined ? undefined : decodeShownEntry(row);
 }

@@ -106,7 +106,7 @@ export class Forecaster implements Forecasting {
   }
 
   async #make({ id, version, queue }: LoadedQueue): Promise<void> {
-    const rows = await this.#store.queues.listEndedCandidates(id, MOST_RUNS);
+    const rows = await this.#store.queueRecords.listEndedCandidates(id, MOST_RUNS);
     const now = this.#clock.now();
     const pace = paceOf(queue, rows.map(decodeCandidate), now);
     const decided = pace.runs.filter(({ passed }) => passed !== undefined);

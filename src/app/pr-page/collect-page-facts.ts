@@ -34,7 +34,7 @@ export async function collectPageFacts(place: PageHost, loaded: LoadedQueue, ent
   const candidate = await findRun(app, loaded, entry);
   const beyond = await collectBeyond(app, { ...loaded, repository: place.repository }, entry);
   const explanation = explain(queue, entry, app.clock.now(), beyond);
-  const timeline = await app.store.queues.listTransitions(entry.id);
+  const timeline = await app.store.queueRecords.listTransitions(entry.id);
   const setback = findSetback(timeline);
   const submitted = timeline.find(({ to }) => to === 'NOT_READY');
   const run = candidate && describeRun(place, loaded, candidate, beyond.failed ?? []);

@@ -75,7 +75,7 @@ async function loadCandidate(
   number: Candidate['number'],
 ): Promise<Candidate | undefined> {
   const live = findCandidate(queue, number);
-  const row = live === undefined ? await app.store.queues.findCandidate(id, number) : undefined;
+  const row = live === undefined ? await app.store.queueRecords.findCandidate(id, number) : undefined;
   return live ?? (row && decodeCandidate(row));
 }
 

@@ -51,13 +51,13 @@ async function readStay(
   { prNumber, version }: End,
   tracing: Tracing,
 ): Promise<readonly SpanRecord[]> {
-  const { queues, feed } = app.store;
+  const { queueRecords, feed } = app.store;
   const [entry, repository] = [
-    await queues.findEntry(id, prNumber),
+    await queueRecords.findEntry(id, prNumber),
     await app.directory.findRepositoryById(repositoryId),
   ];
   if (entry === undefined || repository === undefined) return [];
-  const stay = findStay(await queues.listTransitions(entry.id), version);
+  const stay = findStay(await queueRecords.listTransitions(entry.id), version);
   if (stay === undefined || !tracing.isSampled(traceIdOf(entry.id, stay.number))) return [];
   // Events without a place would be missing in the list.
   await app.feed.sequence();
@@ -101,7 +101,9 @@ const MOST_EVENTS = 500;
 
 async function readCandidates({ store }: App, rows: readonly TransitionRow[]): Promise<readonly CandidateRow[]> {
   const ids = new Set(rows.map((row) => decodeTransition(row).testRunId).filter((id) => id !== undefined));
-  const found = await Promise.all([...ids].slice(-MOST_CANDIDATES).map((id) => store.queues.findCandidateById(id)));
+  const found = await Promise.all(
+    [...ids].slice(-MOST_CANDIDATES).map((id) => store.queueRecords.findCandidateById(id)),
+  );
   return found.filter((row) => row !== undefined);
 }
 
@@ -110,7 +112,7 @@ async function findLanding({ store }: App, id: QueueId, rows: readonly Transitio
   const end = rows.at(-1);
   const passed = rows.findLast(({ to }) => to === 'TESTS_PASSED') ?? rows.at(-2);
   if (end?.to !== 'MERGED' || passed === undefined) return undefined;
-  const events = await store.queues.listEvents(id, passed.version - 1, MOST_EVENTS);
+  const events = await store.queueRecords.listEvents(id, passed.version - 1, MOST_EVENTS);
   const isBegin = ({ kind, version }: EventRow) => kind === 'landing_begun' && version < end.version;
   return events.findLast(isBegin)?.at;
 }

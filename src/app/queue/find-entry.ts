@@ -18,7 +18,7 @@ export async function findAnyEntries(
 ): Promise<ReadonlyMap<PrNumber, Entry>> {
   const entries = new Map<PrNumber, Entry>();
   const ended = prNumbers.filter((prNumber) => findEntry(found.queue, prNumber) === undefined);
-  for (const row of ended.length === 0 ? [] : await app.store.queues.findEntries(found.id, ended)) {
+  for (const row of ended.length === 0 ? [] : await app.store.queueRecords.findEntries(found.id, ended)) {
     entries.set(row.prNumber as PrNumber, decodeShownEntry(row));
   }
   for (const prNumber of prNumbers) {
@@ -29,7 +29,7 @@ export async function findAnyEntries(
 }
 
 export async function findEndedEntry(app: App, found: FoundQueue, prNumber: PrNumber): Promise<Entry | undefined> {
-  const row = await app.store.queues.findEntry(found.id, prNumber);
+  const row = await app.store.queueRecords.findEntry(found.id, prNumber);
   return row === undefined ? undefined : decodeShownEntry(row);
 }
 

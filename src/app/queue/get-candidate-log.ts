@@ -61,7 +61,7 @@ async function findTestRun(app: App, caller: Caller, input: GetCandidateLog): An
   const named = input.queue && (await findQueue(app, caller, input.queue));
   if (isRefusal(named)) return named;
   const candidateId = parseCandidateId(input.testRunId);
-  const row = await app.store.queues.findCandidateById(candidateId);
+  const row = await app.store.queueRecords.findCandidateById(candidateId);
   if (row === undefined || (named !== undefined && named.id !== row.queueId)) return candidateNotFound(input.testRunId);
   const found = named ?? (await findQueueOf(app, caller, row));
   if (found === undefined) return candidateNotFound(input.testRunId);

@@ -38,7 +38,11 @@ export async function getMergeQueueMetrics(
   const queues = await loadQueues(app, repositories);
   const now = app.clock.now();
   const queueIds = queues.map((found) => found.id);
-  const transitions = await app.store.queues.listTransitionsWithin({ queueIds, from: now - WINDOW_MS, until: now });
+  const transitions = await app.store.queueRecords.listTransitionsWithin({
+    queueIds,
+    from: now - WINDOW_MS,
+    until: now,
+  });
   const byQueue = Map.groupBy(transitions, (row) => row.queueId);
   const lines = queues.flatMap((found) => linesOf(found, byQueue.get(found.id) ?? []));
   const families = describe(lines);

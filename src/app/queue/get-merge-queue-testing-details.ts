@@ -46,7 +46,7 @@ async function describeTesting(
   input: GetTestingDetails,
 ): Answer<ReplyOf<typeof testingContract.getMergeQueueTestingDetails>> {
   if (input.testRunId === undefined) return describeAll(app, found, input.isDecidedIncluded);
-  const row = await app.store.queues.findCandidateById(parseCandidateId(input.testRunId));
+  const row = await app.store.queueRecords.findCandidateById(parseCandidateId(input.testRunId));
   if (row === undefined || row.queueId !== found.id) return candidateNotFound(input.testRunId);
   return describeCandidate(
     app,

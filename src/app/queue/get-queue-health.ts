@@ -97,8 +97,10 @@ async function readPiece(
 ): Promise<ReadonlyMap<Instant, Figures>> {
   const window = { queueId, from: begins[0] ?? 0, until: (begins.at(-1) ?? 0) + stepMs };
   const beginOf = (at: Instant | null) => Math.floor((at ?? 0) / stepMs) * stepMs;
-  const conclusions = Map.groupBy(await app.store.queues.listConclusions(window), ({ at }) => beginOf(at));
-  const candidates = Map.groupBy(await app.store.queues.listCandidatesEnded(window), ({ endedAt }) => beginOf(endedAt));
+  const conclusions = Map.groupBy(await app.store.queueRecords.listConclusions(window), ({ at }) => beginOf(at));
+  const candidates = Map.groupBy(await app.store.queueRecords.listCandidatesEnded(window), ({ endedAt }) =>
+    beginOf(endedAt),
+  );
   return new Map(
     begins.map((begin) => {
       const runs = (candidates.get(begin) ?? []).map(decodeCandidate);

@@ -34,7 +34,7 @@ export async function listMergeQueueTestingResults(
   }
   const found = await findQueue(app, caller, input);
   if (isRefusal(found)) return found;
-  const { rows, total } = await app.store.queues.listDepartures({
+  const { rows, total } = await app.store.queueRecords.listDepartures({
     queueId: found.id,
     state: 'TESTING',
     from: input.since,
@@ -50,7 +50,7 @@ export async function listMergeQueueTestingResults(
 async function loadLives(app: App, rows: readonly TransitionRow[]) {
   const ids = [...new Set(rows.map(({ entryId }) => entryId))];
   const lives = await Promise.all(
-    ids.map(async (id) => [id, (await app.store.queues.listTransitions(id)).toReversed()] as const),
+    ids.map(async (id) => [id, (await app.store.queueRecords.listTransitions(id)).toReversed()] as const),
   );
   return new Map(lives);
 }

@@ -184,7 +184,11 @@ function storeAt(store: Store, place: Then): Store {
   const { at } = place;
   return {
     ...store,
-    queues: queuesAt(store, place),
+    queues: {
+      ...store.queues,
+      findImpactedTargets: (_, prNumber, sha) => store.past.findImpactedTargets(place, prNumber, sha),
+    },
+    queueRecords: queueRecordsAt(store, place),
     effects: { ...store.effects, list: async () => effectsAt(place.facts) },
     alarms: {
       ...store.alarms,
@@ -198,7 +202,7 @@ function storeAt(store: Store, place: Then): Store {
   };
 }
 
-function queuesAt({ queues, past }: Store, place: Then): Store['queues'] {
+function queueRecordsAt({ queueRecords, past }: Store, place: Then): Store['queueRecords'] {
   const { queueId, version } = place;
   const findEntries = async (prNumbers: readonly number[]) => {
     const { rows, lost } = await past.findEntries(place, prNumbers);
@@ -206,17 +210,16 @@ function queuesAt({ queues, past }: Store, place: Then): Store['queues'] {
     return rows;
   };
   return {
-    ...queues,
+    ...queueRecords,
     findEntry: async (_, prNumber) => (await findEntries([prNumber]))[0],
     findEntries: (_, prNumbers) => findEntries(prNumbers),
     findCandidate: (_, number) => past.findCandidate(place, number),
     findCandidateById: async (id) => {
-      const row = await queues.findCandidateById(id);
+      const row = await queueRecords.findCandidateById(id);
       return row?.queueId === queueId ? past.findCandidate(place, row.number) : undefined;
     },
-    findImpactedTargets: (_, prNumber, sha) => past.findImpactedTargets(place, prNumber, sha),
     listTransitions: async (entryId) =>
-      (await queues.listTransitions(entryId)).filter((transition) => transition.version <= version),
+      (await queueRecords.listTransitions(entryId)).filter((transition) => transition.version <= version),
   };
 }
 

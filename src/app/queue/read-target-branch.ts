@@ -54,7 +54,7 @@ async function readLine(
   for (const commit of line.kind === 'line' ? line.commits : []) {
     const { provenCandidate: id, sha } = commit;
     // A candidate is signed before it is tested, and anybody who may push can push it. Beneath a landing it has landed.
-    const known = id === undefined ? undefined : await app.store.queues.findCandidateById(id);
+    const known = id === undefined ? undefined : await app.store.queueRecords.findCandidateById(id);
     const isUntested = known !== undefined && known.sha === sha && known.state !== 'passed';
     seen.push({ ...commit, isOwn: id !== undefined && (!isUntested || seen.some(({ isOwn }) => isOwn)) });
   }

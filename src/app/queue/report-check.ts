@@ -64,8 +64,8 @@ function refuseReporter({ checks }: Repository, row: CandidateRow, name: string)
 // SPEC C13
 async function findTestRun(app: App, { id }: Repository, of: TestRunName): Answer<CandidateRow> {
   const queueIds = await app.directory.listQueueIds(id);
-  if ('sha' in of) return (await app.store.queues.findCandidateBySha(queueIds, of.sha)) ?? notFound(of);
-  const row = await app.store.queues.findCandidateById(parseCandidateId(of.testRunId));
+  if ('sha' in of) return (await app.store.queueRecords.findCandidateBySha(queueIds, of.sha)) ?? notFound(of);
+  const row = await app.store.queueRecords.findCandidateById(parseCandidateId(of.testRunId));
   return row !== undefined && queueIds.includes(row.queueId) ? row : notFound(of);
 }
 
@@ -81,6 +81,6 @@ function notFound(of: TestRunName): Refusal {
 async function getCandidate(app: App, queueId: QueueId, queue: Queue, number: CandidateNumber): Promise<Candidate> {
   const live = findCandidate(queue, number);
   if (live !== undefined) return live;
-  const row = await app.store.queues.findCandidate(queueId, number);
+  const row = await app.store.queueRecords.findCandidate(queueId, number);
   return decodeCandidate(row as CandidateRow);
 }

@@ -95,7 +95,9 @@ async function detailEntry(app: App, found: FoundQueue, entry: Entry, detail: En
   return {
     ...viewEntry(found.id, found.queue, entry),
     ...(includeForecast ? { forecast: viewForecast(app, found, app.clock.now(), entry) } : {}),
-    ...(detail.includeTimeline ? { timeline: viewTimeline(await app.store.queues.listTransitions(entry.id)) } : {}),
+    ...(detail.includeTimeline
+      ? { timeline: viewTimeline(await app.store.queueRecords.listTransitions(entry.id)) }
+      : {}),
     ...(detail.includeExplanation ? { explanation: await explainEntry(app, found, entry, app.clock.now()) } : {}),
   };
 }
@@ -171,7 +173,7 @@ export async function listPullRequests(
   }
   const found = await findQueue(app, caller, input);
   if (isRefusal(found)) return found;
-  const rows = await app.store.queues.listEntries({
+  const rows = await app.store.queueRecords.listEntries({
     queueId: found.id,
     ...present({ state, concludedFrom: since, concludedUntil: until, afterId: cursor }),
     limit: take + 1,

@@ -121,7 +121,7 @@ async function findLostRuns(
   const queueIds = queues.map(({ id }) => id);
   const until = app.clock.now();
   // Later transitions tell when a removed pull request came back.
-  const rows = await app.store.queues.listTransitionsWithin({ queueIds, from: window.from, until });
+  const rows = await app.store.queueRecords.listTransitionsWithin({ queueIds, from: window.from, until });
   const byEntry = Map.groupBy(rows, ({ entryId }) => entryId);
   const failed: FailedRun[] = [];
   for (const id of runsWithoutPass(byEntry)) {
@@ -152,7 +152,7 @@ function runsWithoutPass(byEntry: ReadonlyMap<string, readonly TransitionRow[]>)
 /** Undefined if no tests are known that failed in every check that failed. */
 // SPEC F66, F69
 async function readFailedRun(app: App, repository: Repository, id: string): Promise<FailedRun | undefined> {
-  const row = await app.store.queues.findCandidateById(id);
+  const row = await app.store.queueRecords.findCandidateById(id);
   const candidate = row && decodeCandidate(row);
   if (candidate?.failure?.reason !== 'TEST_RUN_REQUIRED_STATUS_FAILED') return undefined;
   const { failure, checks } = candidate;

@@ -82,7 +82,7 @@ describe('the audit', LIMIT, () => {
         await world.tell({ kind: 'check_reported', at: Date.now(), candidate: candidate as never, check });
         await world.untilQuiet();
       }
-      const landed = await world.store.queues.findEntries(world.queueId, [one, two]);
+      const landed = await world.store.queueRecords.findEntries(world.queueId, [one, two]);
       const kinds = landed.map(({ body }) => (JSON.parse(body) as { landed: { kind: string } }).landed.kind);
       assert.deepEqual(kinds.toSorted(), ['COMPOSED', 'IDENTICAL']);
       await audit(world.app);
@@ -104,7 +104,7 @@ describe('the audit', LIMIT, () => {
     await audit(world.app);
     const told = async () => {
       const found = await world.app.queues.find(world.queueId);
-      const [row] = await world.store.queues.findEntries(world.queueId, [number]);
+      const [row] = await world.store.queueRecords.findEntries(world.queueId, [number]);
       assert.ok(found !== undefined && row !== undefined);
       const { headline, next, reasons } = explain(found.queue, decodeShownEntry(row), Date.now());
       return `${headline}. ${reasons[0]?.text} ${next}`;
@@ -134,7 +134,7 @@ describe('the audit', LIMIT, () => {
     const world = await createWorld(context, { settings, forge: { merging: { before } } });
     await audit(world.app);
     const kindsOf = async (numbers: readonly PrNumber[]) => {
-      const rows = await world.store.queues.findEntries(world.queueId, numbers);
+      const rows = await world.store.queueRecords.findEntries(world.queueId, numbers);
       return rows.map(({ body }) => (JSON.parse(body) as { landed: { kind: string } }).landed.kind).toSorted();
     };
     const one = [await world.submit({ a: 'a' }), await world.submit({ b: 'b' })];
@@ -163,7 +163,7 @@ describe('the audit', LIMIT, () => {
     world.repository.updatePullRequest(number);
     await world.enter(number, ['a']);
     await world.untilQuiet();
-    assert.equal((await world.store.queues.findEntry(world.queueId, number))?.state, 'MERGED');
+    assert.equal((await world.store.queueRecords.findEntry(world.queueId, number))?.state, 'MERGED');
     await audit(world.app);
     assert.deepEqual(await codes(world), ['FOREIGN_PUSH']);
     assert.equal((await markOf(world))?.sha, world.head);

@@ -109,7 +109,7 @@ async function readTargetBranchIfDue(app: App, found: FoundQueue, readAt: Map<Qu
 async function listMoves(app: App, { id, version }: FoundQueue, since: number): Promise<readonly RecordedEvent[]> {
   const moves: RecordedEvent[] = [];
   for (let after = since; after < version; ) {
-    const rows = await app.store.queues.listEvents(id, after, Math.min(PAGE, version - after));
+    const rows = await app.store.queueRecords.listEvents(id, after, Math.min(PAGE, version - after));
     const last = rows.at(-1);
     assert(last !== undefined, 'every version of a queue has its event');
     moves.push(...rows.filter(({ kind }) => MOVES.includes(kind)).map(decodeMove));
@@ -135,7 +135,7 @@ async function prove(app: App, found: FoundQueue, stretch: Stretch): Promise<rea
   }
   const candidates = new Map<number, Candidate>();
   for (const { event } of landings) {
-    const row = await app.store.queues.findCandidate(found.id, event.candidate);
+    const row = await app.store.queueRecords.findCandidate(found.id, event.candidate);
     if (row !== undefined) candidates.set(row.number, decodeCandidate(row));
   }
   return auditStretch(stretch, line, candidates);
@@ -153,7 +153,7 @@ async function compareLandings(app: App, found: FoundQueue, moves: readonly Fore
   const repository = toForgeRepository(found.repository);
   const forge = getForge(app, repository.host);
   const changed: Entry[] = [];
-  for (const row of await app.store.queues.listEntries({ queueId: id, state: 'MERGED', limit: MAX_COMPARED })) {
+  for (const row of await app.store.queueRecords.listEntries({ queueId: id, state: 'MERGED', limit: MAX_COMPARED })) {
     const entry = decodeShownEntry(row);
     const { landed, lost } = entry;
     if (landed === undefined || (lost === undefined && (rewrite === undefined || landed.at > rewrite.at))) continue;

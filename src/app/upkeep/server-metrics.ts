@@ -93,7 +93,7 @@ async function describeStore({ store, clock }: App): Promise<readonly Gauge[]> {
   const now = clock.now();
   const age = (since: number | null) => (since === null ? 0 : Math.max(0, now - since) / 1_000);
   const size = await store.measureSize();
-  const uploads = await store.uploads.measure();
+  const uploads = await store.uploadWork.measure();
   const effects = await store.effects.measure();
   return [
     one('sluice_store_size_bytes', 'Size of the database.', size),

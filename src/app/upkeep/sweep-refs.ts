@@ -86,8 +86,8 @@ function choose(ids: readonly string[], of: RepositoryId, places: Places): reado
 
 /** The parts of the branch's name, if the candidate has ended and no effect is left for it. */
 async function findEnded(app: App, candidateId: string) {
-  const { queues } = app.store;
-  const row = await queues.findCandidateById(candidateId);
+  const { queues, queueRecords } = app.store;
+  const row = await queueRecords.findCandidateById(candidateId);
   if (row === undefined) return undefined;
   // Effects of a deleted queue never run.
   const isGone = (await queues.findVersion(row.queueId)) === undefined;

@@ -28,7 +28,7 @@ async function findCandidateOf(
   { sha, branch }: Pick<PlaceQuestion, 'sha' | 'branch'>,
 ): Promise<CandidateRow | undefined> {
   const id = UUID_AT_END.exec(branch)?.[1];
-  const row = id === undefined ? undefined : await app.store.queues.findCandidateById(id);
+  const row = id === undefined ? undefined : await app.store.queueRecords.findCandidateById(id);
   if (row === undefined || decodeCandidate(row).commit?.sha !== sha) return undefined;
   const queueIds = await app.directory.listQueueIds(repository.id);
   return queueIds.includes(row.queueId) ? row : undefined;

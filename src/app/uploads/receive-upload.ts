@@ -50,7 +50,7 @@ async function checkCandidate(
   candidateId: string,
 ): Promise<Refusal | undefined> {
   const queueIds = repository === undefined ? [] : await app.directory.listQueueIds(repository.id);
-  const row = await app.store.queues.findCandidateById(candidateId);
+  const row = await app.store.queueRecords.findCandidateById(candidateId);
   const isHere = row !== undefined && queueIds.includes(row.queueId);
   return isHere ? undefined : candidateNotFound(candidateId);
 }

@@ -16,15 +16,15 @@ describe('bodies of uploads', () => {
   beforeEach(() => {
     store = createMemoryStore();
     pieces = [];
-    const { uploads } = store;
-    const appendBody: typeof uploads.appendBody = (bodyId, fileNo, bytes, at) => {
+    const { uploadBodies } = store;
+    const append: typeof uploadBodies.append = (bodyId, fileNo, bytes, at) => {
       pieces.push(bytes.length);
-      return uploads.appendBody(bodyId, fileNo, bytes, at);
+      return uploadBodies.append(bodyId, fileNo, bytes, at);
     };
-    bodies = new UploadBodies({ store: { ...store, uploads: { ...uploads, appendBody } }, clock });
+    bodies = new UploadBodies({ store: { ...store, uploadBodies: { ...uploadBodies, append } }, clock });
   });
 
-  const read = async (bodyId: string, fileNo: number) => buffer(store.uploads.readBody(bodyId, fileNo));
+  const read = async (bodyId: string, fileNo: number) => buffer(store.uploadBodies.read(bodyId, fileNo));
   const fill =
     (...files: readonly (readonly Uint8Array[])[]) =>
     async (writer: BodyWriter) => {

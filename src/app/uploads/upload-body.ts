@@ -34,7 +34,7 @@ export class UploadBodies {
   ): Promise<{ readonly filled: T; readonly body: ReceivedBody }> {
     const { store, clock } = this.#deps;
     const writer = new BodyWriter(
-      (bodyId, fileNo, bytes) => store.uploads.appendBody(bodyId, fileNo, bytes, clock.now()),
+      (bodyId, fileNo, bytes) => store.uploadBodies.append(bodyId, fileNo, bytes, clock.now()),
       () => Math.max(MIN_PIECE_BYTES, Math.min(MAX_PIECE_BYTES, Math.floor(BUDGET_BYTES / this.#open))),
     );
     this.#open += 1;
@@ -51,7 +51,7 @@ export class UploadBodies {
 
   /** If even this fails, housekeeping removes bodies that no upload names. */
   async discard(bodyId: string): Promise<void> {
-    await this.#deps.store.uploads.removeBody(bodyId).catch(() => undefined);
+    await this.#deps.store.uploadBodies.remove(bodyId).catch(() => undefined);
   }
 }
 

@@ -31,7 +31,7 @@ export function readHistory(place: Place): Promise<History> {
   return withStoreCopy(place.data, async (store) => {
     const { queue, name } = await findQueue(store, place);
     const snapshot = await store.queues.load(queue.id);
-    const [last] = await store.queues.listEvents(queue.id, queue.version - 1, 1);
+    const [last] = await store.queueRecords.listEvents(queue.id, queue.version - 1, 1);
     if (snapshot === undefined || last === undefined) throw usageError(`The queue of ${name} has no history.`);
     const from = last.at - place.days * 24 * HOUR_MS;
     const history = await readQueueHistory(store, queue, { from, until: last.at });

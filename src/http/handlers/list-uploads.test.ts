@@ -32,7 +32,7 @@ describe('list-uploads', () => {
   };
   const list = (page: object = {}) => world.ok<UploadPage>(LIST, { ...world.scope, page_query: page });
   const finish = (uploadId: string, outcome: Partial<UploadOutcome>) =>
-    world.store.uploads.finish({
+    world.store.uploadWork.finish({
       uploadId,
       partsDone: 0,
       status: 'FAILED',
@@ -80,7 +80,7 @@ describe('list-uploads', () => {
 
   test('says why an upload waits', async () => {
     const id = await upload();
-    await world.store.uploads.delay(id, { trouble: 'The disk is full.', retryAt: NOON + 60_000 });
+    await world.store.uploadWork.delay(id, { trouble: 'The disk is full.', retryAt: NOON + 60_000 });
     const [shown] = (await list()).uploads;
     assert.deepEqual(pluck(shown?.issues, 'level', 'message'), [['warning', 'The disk is full.']]);
   });
@@ -184,7 +184,7 @@ describe('list-uploads', () => {
       await finish(id, { status: 'PROCESSED' });
       const later = NOON + 100;
       const of = { now: later, bodiesBefore: later, maxBytes: Number.MAX_SAFE_INTEGER, uploadsBefore: 0 };
-      await world.store.uploads.tidy(of);
+      await world.store.uploadWork.tidy(of);
       problemOf(await again(id), '409 UPLOAD_NOT_KEPT');
     });
 

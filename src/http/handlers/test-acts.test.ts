@@ -71,7 +71,7 @@ describe('decisions of people about a test', () => {
       world.clock.set(NOON + 1);
       assert.equal('quarantine_override' in (await details(some)), false);
       await act('set-label', some, { label: 'x', on: true });
-      const due = await world.store.testIngest.listDue(NOON + 1, 10);
+      const due = await world.store.testUpkeep.listDue(NOON + 1, 10);
       assert.equal(due.length, 1, 'it waits to be taken away');
     });
 
@@ -243,7 +243,7 @@ describe('decisions of people about a test', () => {
       const flaky = await told({ branch: 'topic', runs: ['RETRIED'] });
       const muted = await act('mute-monitor', flaky, { monitor_id: retry(), until: at(NOON + 5000) });
       assert.equal(muted.monitors[0]?.mute?.until, at(NOON + 5000));
-      const due = await world.store.testIngest.listDue(NOON + 5000, 10);
+      const due = await world.store.testUpkeep.listDue(NOON + 5000, 10);
       assert.deepEqual(pluck(due, 'testId'), [flaky.id]);
     });
 

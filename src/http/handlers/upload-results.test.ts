@@ -30,7 +30,7 @@ describe('upload-results', () => {
   };
   const find = async (id: string) => (await world.store.uploads.find(id)) as Upload;
   const textOf = async (upload: Upload, fileNo = 0) => {
-    return buffer(world.store.uploads.readBody(upload.bodyId as string, fileNo));
+    return buffer(world.store.uploadBodies.read(upload.bodyId as string, fileNo));
   };
   const form = (
     fields: Readonly<Record<string, string | undefined>>,

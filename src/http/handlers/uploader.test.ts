@@ -40,7 +40,7 @@ describe('an existing uploader', () => {
     const body = { repo: REPO, org_url_slug: 'acme', page_query: {} };
     return (await world.ok<UploadPage>('/v1/flaky-tests/list-uploads', body)).uploads;
   };
-  const bytesOf = async ({ bodyId }: Upload) => buffer(world.store.uploads.readBody(bodyId as string, 0));
+  const bytesOf = async ({ bodyId }: Upload) => buffer(world.store.uploadBodies.read(bodyId as string, 0));
 
   for (const mount of ['', '/trunk']) {
     describe(`at ${mount}/v1`, () => {

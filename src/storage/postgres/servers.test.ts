@@ -227,21 +227,21 @@ describe('two servers on one PostgreSQL', () => {
     const working = new Map<string, string>();
     const processed: string[] = [];
     await Promise.all(
-      servers.map(async ({ uploads }, index) => {
+      servers.map(async ({ uploadWork }, index) => {
         const holder = `server ${index}`;
         for (;;) {
-          const upload = await uploads.claim(holder, NOON, NOON + 1000);
+          const upload = await uploadWork.claim(holder, NOON, NOON + 1000);
           if (upload === undefined) {
-            if ((await uploads.measure()).waiting === 0) return;
+            if ((await uploadWork.measure()).waiting === 0) return;
             continue;
           }
           const { id, repositoryId } = upload;
           assert.equal(working.get(repositoryId) ?? holder, holder);
           working.set(repositoryId, holder);
-          await uploads.finish(anOutcome(id));
+          await uploadWork.finish(anOutcome(id));
           processed.push(id);
           working.delete(repositoryId);
-          await uploads.release(holder, repositoryId);
+          await uploadWork.release(holder, repositoryId);
         }
       }),
     );
@@ -355,7 +355,7 @@ describe('a PostgreSQL that goes away', () => {
     const atBegin = proxy.cutAfter('BEGIN');
     assert.equal(await store.queues.commit(aCommit(id, 2)), 'committed');
     await atBegin;
-    assert.equal((await store.queues.listEvents(id, 0, 9)).length, 3);
+    assert.equal((await store.queueRecords.listEvents(id, 0, 9)).length, 3);
   });
 
   test('is told of without its password', async () => {

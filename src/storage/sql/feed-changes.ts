@@ -111,13 +111,6 @@ export function feedChangeStatements(compiler: StatementCompiler) {
     .orderBy('queue_changes.version');
   return {
     listChanges: compiler.statement<{ limit: number }>()((param) => waiting.limit(param('limit'))),
-    listChangesOf: compiler.statement<{ queueId: string; first: number; last: number; limit: number }>()((param) =>
-      waiting
-        .where('queue_id', '=', param('queueId'))
-        .where('queue_changes.version', '>=', param('first'))
-        .where('queue_changes.version', '<=', param('last'))
-        .limit(param('limit')),
-    ),
     clearChanges: compiler.statement<{ queueId: string; version: number }>()((param) =>
       builder
         .updateTable('queue_changes')

@@ -8,7 +8,6 @@ import { all, allOf, executeAll, first, type Operation, run } from './operation.
 import { FEED_EVENT, FEED_PLACE } from './queue-tables.ts';
 import type { Schema } from './schema.ts';
 import { type Call, callOf, type StatementCompiler } from './statement.ts';
-import type { Asked } from './waiting-queues.ts';
 
 export const placed = rowsOf({ ...FEED_EVENT, ...FEED_PLACE });
 
@@ -67,22 +66,12 @@ export function toHead({ last_seq, digest }: Schema['feed_heads']): FeedHead {
   return { lastSeq: last_seq, digest };
 }
 
-interface Sequencing {
-  readonly seal: Seal;
-  readonly limit: number;
-  /** The commits to look at; undefined where the database finds them. */
-  readonly asked: Asked | undefined;
-}
-
-interface Sequenced {
-  readonly organizations: readonly OrganizationId[];
-  /** False if nothing waited. */
-  readonly hasMore: boolean;
-}
-
 // SPEC X2
-export function* sequence(statements: SequenceStatements, { seal, limit, asked }: Sequencing): Operation<Sequenced> {
-  const waiting = upTo(limit, yield* listWaiting(statements, limit, asked));
+export function* sequence(
+  statements: SequenceStatements,
+  { seal, limit }: { readonly seal: Seal; readonly limit: number },
+): Operation<readonly OrganizationId[]> {
+  const waiting = upTo(limit, yield* listWaiting(statements, limit));
   const byOrganization = Map.groupBy(waiting, ({ organizationId }) => organizationId);
   // Its repository was removed while it was stored, so that no one may see it.
   yield* takeEvents(statements, byOrganization.get(null) ?? []);
@@ -96,21 +85,13 @@ export function* sequence(statements: SequenceStatements, { seal, limit, asked }
     const from = head === undefined ? EMPTY_HEAD : toHead(head);
     yield* executeAll(placeCalls(statements, { organizationId, head: from, events, names, seal }));
   }
-  return { organizations: organizations as OrganizationId[], hasMore: waiting.length > 0 };
+  return organizations as OrganizationId[];
 }
 
 /** Rows of their own come first: an earlier version of Sluice kept those of queues there, too. */
-function* listWaiting(
-  statements: SequenceStatements,
-  limit: number,
-  asked: Asked | undefined,
-): Operation<readonly Waiting[]> {
-  const ofChanges =
-    asked === undefined || asked.isAll
-      ? [callOf(statements.listChanges, { limit })]
-      : [...asked.ranges].map(([queueId, range]) => callOf(statements.listChangesOf, { queueId, ...range, limit }));
+function* listWaiting(statements: SequenceStatements, limit: number): Operation<readonly Waiting[]> {
   const rows = yield* all(statements.listWaiting, { limit });
-  const changes = yield* allOf(ofChanges);
+  const changes = yield* all(statements.listChanges, { limit });
   return [
     ...rows.map(({ organization_id, of_repository, size, ...row }) => ({
       organizationId: organization_id ?? of_repository,

@@ -5,13 +5,8 @@ import { EMPTY_HEAD, feedInserts, placed, sequence, sequenceStatements, toHead }
 import { all, execute, executeAll, first, run, type SqlEngine } from './operation.ts';
 import type { Schema } from './schema.ts';
 import type { Placeholders, Statement, StatementCompiler } from './statement.ts';
-import type { Asked, WaitingQueues } from './waiting-queues.ts';
 
-export function createFeedStore(
-  engine: SqlEngine,
-  compiler: StatementCompiler,
-  waiting: WaitingQueues | undefined,
-): FeedStore {
+export function createFeedStore(engine: SqlEngine, compiler: StatementCompiler): FeedStore {
   const statements = feedStatements(compiler);
   const inserts = feedInserts(compiler);
   const lists = new Map<string, Statement<FlatQuery, Schema['feed']>>();
@@ -27,15 +22,7 @@ export function createFeedStore(
           (yield* first(statements.hasVersion, draft)) ?? (yield* first(statements.isVersionWaiting, draft));
         if (isThere === undefined) yield* executeAll(inserts(rows));
       }),
-    sequence: async (seal, limit) => {
-      let asked: Asked | undefined;
-      const { organizations, hasMore } = await engine.write(() => {
-        asked = waiting?.ask();
-        return sequence(statements, { seal, limit, asked });
-      });
-      if (asked !== undefined && !hasMore) waiting?.drop(asked);
-      return organizations;
-    },
+    sequence: (seal, limit) => engine.write(() => sequence(statements, { seal, limit })),
     getHead: (organizationId) =>
       engine.read(function* () {
         const head = yield* first(statements.findHead, { organizationId });

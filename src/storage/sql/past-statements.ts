@@ -6,12 +6,19 @@ import type { StatementCompiler } from './statement.ts';
 export const HORIZON = 'past_since';
 
 export function pastStatements(compiler: StatementCompiler) {
-  return { ...factStatements(compiler), ...changeStatements(compiler), ...packStatements(compiler) };
+  return {
+    ...factStatements(compiler),
+    ...standingStatements(compiler),
+    ...changeStatements(compiler),
+    ...growthStatements(compiler),
+    ...packStatements(compiler),
+    ...oldPackStatements(compiler),
+  };
 }
 
-function changeStatements(compiler: StatementCompiler) {
+/** The present, which the past is told from. */
+function standingStatements(compiler: StatementCompiler) {
   const { builder } = compiler.dialect;
-  type After = { queueId: string; afterVersion: number };
   return {
     findHorizon: compiler.statement<object>()(() =>
       builder.selectFrom('meta').select('value').where('name', '=', HORIZON),
@@ -61,6 +68,13 @@ function changeStatements(compiler: StatementCompiler) {
         .where('digest', '=', param('digest'))
         .where('created_at', '<', param('at')),
     ),
+  };
+}
+
+function changeStatements(compiler: StatementCompiler) {
+  const { builder } = compiler.dialect;
+  type After = { queueId: string; afterVersion: number };
+  return {
     findFirstChange: compiler.statement<{ queueId: string }>()((param) =>
       builder
         .selectFrom('queue_changes')
@@ -121,6 +135,13 @@ function changeStatements(compiler: StatementCompiler) {
         .where('version', '<=', param('version'))
         .where('feed', 'is', null),
     ),
+  };
+}
+
+/** Queues with changes to pack, and queues without a past. */
+function growthStatements(compiler: StatementCompiler) {
+  const { builder } = compiler.dialect;
+  return {
     listGrown: compiler.statement<{ bytes: number; before: number }>()((param) =>
       builder
         .selectFrom('queue_changes')
@@ -195,6 +216,13 @@ function packStatements(compiler: StatementCompiler) {
         .orderBy('version', 'desc')
         .limit(1),
     ),
+  };
+}
+
+function oldPackStatements(compiler: StatementCompiler) {
+  const { builder } = compiler.dialect;
+  type Key = { queueId: string; version: number };
+  return {
     listOldPacks: compiler.statement<{ before: number; limit: number }>()((param) =>
       builder
         .selectFrom('queue_packs')

@@ -1,7 +1,7 @@
 import { assert } from '../../lib/assert.ts';
 import { checkCommit } from '../check-commit.ts';
 import { encodeWhole } from '../past-codec.ts';
-import type { DeletedQueue, QueueCommit, QueueId, QueueSnapshot, QueueStore, TargetSetRow } from '../queues.ts';
+import type { DeletedQueue, QueueId, QueueRecordStore, QueueSnapshot, QueueStore, TargetSetRow } from '../queues.ts';
 import {
   all,
   allOf,
@@ -30,24 +30,12 @@ import {
 } from './rows.ts';
 import type { Schema } from './schema.ts';
 import { callOf, type RowsCall, type StatementCompiler } from './statement.ts';
-import type { WaitingQueues } from './waiting-queues.ts';
 
 type QueueStatements = ReturnType<typeof queueStatements>;
 
-export function createQueueStore(
-  engine: SqlEngine,
-  compiler: StatementCompiler,
-  waiting: WaitingQueues | undefined,
-): QueueStore {
+export function createQueueStore(engine: SqlEngine, compiler: StatementCompiler): QueueStore {
   const statements = queueStatements(compiler);
   const commits = commitStatements(compiler);
-  const lists = listEntriesStatements(compiler);
-  function* commitAndNote(commit: QueueCommit): Operation<'committed' | 'stale'> {
-    const outcome = yield* commitQueue(commits, commit);
-    const hasEvents = outcome === 'committed' && (commit.feed ?? []).length > 0;
-    if (hasEvents) waiting?.note(commit.queueId, commit.expectedVersion + commit.events.length);
-    return outcome;
-  }
   return {
     create: (queue, event, feed = []) =>
       engine.write(function* () {
@@ -63,7 +51,7 @@ export function createQueueStore(
       }),
     commit: async (commit) => {
       checkCommit(commit);
-      return engine.writeInTurn(() => commitAndNote(commit));
+      return engine.writeInTurn(() => commitQueue(commits, commit));
     },
     commitInTurn: (queueId, version, decide) =>
       engine.writeInTurn(function* () {
@@ -72,7 +60,7 @@ export function createQueueStore(
         const commit = decide(changed.queue.version === version ? undefined : changed);
         if (commit === undefined) return 'committed';
         checkCommit(commit);
-        assert((yield* commitAndNote(commit)) === 'committed', 'a locked queue was changed');
+        assert((yield* commitQueue(commits, commit)) === 'committed', 'a locked queue was changed');
         return 'committed';
       }),
     delete: (queueId, expectedVersion, { at, by }, feed = []) =>
@@ -85,8 +73,20 @@ export function createQueueStore(
         return 'deleted';
       }),
     removeUnusedTargetSets: (before) => engine.write(() => execute(statements.removeUnusedTargetSets, { before })),
-    listEntries: (filter) => engine.snapshot(() => listEntries(lists, filter)),
+    findTargetSet: (digest) => engine.read(() => findRow(statements.findTargetSet, { digest }, (row) => ({ ...row }))),
+    findImpactedTargets: (queueId, prNumber, sha) =>
+      engine.read(() => findRow(statements.findImpactedTargets, { queueId, prNumber, sha }, toImpactedTargets)),
     ...queueReads(engine, statements),
+  };
+}
+
+export function createQueueRecordStore(engine: SqlEngine, compiler: StatementCompiler): QueueRecordStore {
+  const statements = queueStatements(compiler);
+  const lists = listEntriesStatements(compiler);
+  return {
+    listEntries: (filter) => engine.snapshot(() => listEntries(lists, filter)),
+    listEvents: (queueId, afterVersion, limit) =>
+      engine.read(() => listRows(statements.listEvents, { queueId, afterVersion, limit }, toEvent)),
     ...rowReads(engine, statements),
     ...candidateReads(engine, statements),
   };
@@ -116,8 +116,6 @@ function queueReads(engine: SqlEngine, statements: QueueStatements) {
         const rows = yield* allOf(statements.findVersions({}, queueIds));
         return new Map(rows.map(({ id, version }) => [id as QueueId, version]));
       }),
-    listEvents: (queueId, afterVersion, limit) =>
-      engine.read(() => listRows(statements.listEvents, { queueId, afterVersion, limit }, toEvent)),
   } satisfies Partial<QueueStore>;
 }
 
@@ -180,9 +178,6 @@ function rowReads(engine: SqlEngine, statements: QueueStatements) {
         const distinct = [...new Set(prNumbers)];
         return (yield* allOf(statements.findEntries({ queueId }, distinct))).map(toEntry);
       }),
-    findTargetSet: (digest) => engine.read(() => findRow(statements.findTargetSet, { digest }, (row) => ({ ...row }))),
-    findImpactedTargets: (queueId, prNumber, sha) =>
-      engine.read(() => findRow(statements.findImpactedTargets, { queueId, prNumber, sha }, toImpactedTargets)),
     listTransitions: (entryId) => engine.read(() => listRows(statements.listTransitions, { entryId }, toTransition)),
     listTransitionsWithin: ({ queueIds, from, until }) =>
       engine.read(function* () {
@@ -198,7 +193,7 @@ function rowReads(engine: SqlEngine, statements: QueueStatements) {
         const total = (yield* first(statements.countDepartures, query))?.total ?? 0;
         return { rows: rows.map(toTransition), total };
       }),
-  } satisfies Partial<QueueStore>;
+  } satisfies Partial<QueueRecordStore>;
 }
 
 function candidateReads(engine: SqlEngine, statements: QueueStatements) {
@@ -217,5 +212,5 @@ function candidateReads(engine: SqlEngine, statements: QueueStatements) {
       engine.read(function* () {
         return (yield* all(statements.listEndedCandidates, { queueId, limit })).map(toCandidate).reverse();
       }),
-  } satisfies Partial<QueueStore>;
+  } satisfies Partial<QueueRecordStore>;
 }

@@ -134,11 +134,12 @@ function* remove(
 const REFERENCE = ['organization_id', 'host', 'owner', 'name'] as const;
 
 function repositoryStatements(compiler: StatementCompiler) {
-  const { builder, hasRowLocks } = compiler.dialect;
+  const { builder } = compiler.dialect;
   const sorted = builder.selectFrom('repositories').selectAll().orderBy('host').orderBy('owner').orderBy('name');
   return {
     ...factStatements(compiler),
     ...repositoryChangeStatements(compiler),
+    ...rowStatements(compiler),
     findById: compiler.statement<{ id: string }>()((param) =>
       builder.selectFrom('repositories').selectAll().where('id', '=', param('id')),
     ),
@@ -176,6 +177,13 @@ function repositoryStatements(compiler: StatementCompiler) {
       sorted.where('organization_id', '=', param('organizationId')),
     ),
     listAll: compiler.statement<object>()(() => sorted.orderBy('id')),
+  };
+}
+
+/** Changes of a repository that exists. */
+function rowStatements(compiler: StatementCompiler) {
+  const { builder, hasRowLocks } = compiler.dialect;
+  return {
     lock: compiler.statement<{ id: string }>()((param) =>
       builder
         .selectFrom('repositories')

@@ -58,12 +58,12 @@ async function storeBatch(store: Store, id: RepositoryId, at: number): Promise<v
 }
 
 async function forget(store: Store, id: RepositoryId, before: number): Promise<void> {
-  while ((await store.testIngest.forget(id, before, 1000)) > 0);
+  while ((await store.testUpkeep.forget(id, before, 1000)) > 0);
 }
 
 async function purge(store: Store, limit = 1000): Promise<number> {
   let slices = 0;
-  while ((await store.testIngest.purge(limit)) > 0) slices += 1;
+  while ((await store.testUpkeep.purge(limit)) > 0) slices += 1;
   return slices;
 }
 

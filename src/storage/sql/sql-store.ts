@@ -11,16 +11,16 @@ import { execute, first, run, type SqlEngine } from './operation.ts';
 import { createPastStore } from './past.ts';
 import { createPullRequestNoteStore } from './pull-request-notes.ts';
 import { createEffectStore } from './queue-effects.ts';
-import { createQueueStore } from './queues.ts';
+import { createQueueRecordStore, createQueueStore } from './queues.ts';
 import { createRepositoryStore } from './repositories.ts';
 import { createSessionStore } from './sessions.ts';
 import type { StatementCompiler } from './statement.ts';
-import { createTestIngest } from './test-ingest.ts';
+import { createTestIngest, createTestUpkeepStore } from './test-ingest.ts';
 import { createTestSettingsStore } from './test-settings.ts';
 import { createTestStore } from './tests.ts';
-import { createUploadStore } from './uploads.ts';
+import { createUploadBodyStore } from './upload-bodies.ts';
+import { createUploadStore, createUploadWorkStore } from './uploads.ts';
 import { createWaitingStore } from './waiting.ts';
-import type { WaitingQueues } from './waiting-queues.ts';
 import { createDeliveryStore } from './webhook-deliveries.ts';
 import { createWebhookStore } from './webhooks.ts';
 
@@ -30,7 +30,6 @@ const SIGNING_KEY_BYTES = 32;
 export function createSqlParts(
   engine: SqlEngine,
   compiler: StatementCompiler,
-  waiting?: WaitingQueues,
 ): Omit<Store, 'isShared' | 'signingKey' | 'signals' | 'snapshots' | 'close'> {
   const anything = compiler.statement<object>()(() =>
     compiler.dialect.builder.selectFrom('meta').select('name').limit(1),
@@ -41,23 +40,27 @@ export function createSqlParts(
   return {
     accounts: createAccountStore(engine, compiler),
     repositories: createRepositoryStore(engine, compiler),
-    queues: createQueueStore(engine, compiler, waiting),
+    queues: createQueueStore(engine, compiler),
+    queueRecords: createQueueRecordStore(engine, compiler),
     effects: createEffectStore(engine, compiler),
     past: createPastStore(engine, compiler),
     tests: createTestStore(engine, compiler),
     testIngest: createTestIngest(engine, compiler),
+    testUpkeep: createTestUpkeepStore(engine, compiler),
     testSettings: createTestSettingsStore(engine, compiler),
     uploads: createUploadStore(engine, compiler),
+    uploadBodies: createUploadBodyStore(engine, compiler),
+    uploadWork: createUploadWorkStore(engine, compiler),
     logs: createLogStore(engine, compiler),
     alarms: createAlarmStore(engine, compiler),
-    feed: createFeedStore(engine, compiler, waiting),
+    feed: createFeedStore(engine, compiler),
     hints: createHintStore(engine, compiler),
     webhooks: createWebhookStore(engine, compiler),
     webhookDeliveries: createDeliveryStore(engine, compiler),
     idempotentRequests: createIdempotentRequestStore(engine, compiler),
     sessions: createSessionStore(engine, compiler),
     pullRequestNotes: createPullRequestNoteStore(engine, compiler),
-    waiting: createWaitingStore(engine, compiler, waiting),
+    waiting: createWaitingStore(engine, compiler),
     measureSize: () =>
       engine.read(function* () {
         return Number((yield* first(size, {}))?.bytes ?? 0);

@@ -21,7 +21,7 @@ import { batchStatements } from './test-batches.ts';
 import { testCommitStatements } from './test-commit-statements.ts';
 import { forgetStatements } from './test-forget.ts';
 import { listStatements } from './test-lists.ts';
-import { loadStatements } from './test-load.ts';
+import { dueStatements, loadStatements } from './test-load.ts';
 import { testRunStatements } from './test-runs.ts';
 import { settingsStatements } from './test-settings.ts';
 import { statsStatements } from './test-stats.ts';
@@ -70,7 +70,7 @@ function allStatements(): Map<string, string> {
     tests: listStatements(compiler),
     stats: statsStatements(compiler),
     testCommit: testCommitStatements(compiler),
-    testLoad: loadStatements(compiler),
+    testLoad: { ...loadStatements(compiler), ...dueStatements(compiler) },
     batches: batchStatements(compiler),
     parts: partStatements(compiler),
     testRuns: testRuns,

@@ -22,7 +22,7 @@ export function testCommitStatements(compiler: StatementCompiler) {
   };
 }
 
-function sequenceStatements(compiler: StatementCompiler) {
+export function sequenceStatements(compiler: StatementCompiler) {
   const { builder, hasRowLocks } = compiler.dialect;
   return {
     createSequence: compiler.statement<Repository>()((param) =>
@@ -57,7 +57,6 @@ function sequenceStatements(compiler: StatementCompiler) {
           forgotten_seq: param('forgotten_seq'),
           counted_seq: param('counted_seq'),
           test_count: param('test_count'),
-          names_version: param('names_version'),
         })
         .where('repository_id', '=', param('repository_id')),
     ),
@@ -70,7 +69,7 @@ function lookupStatements(compiler: StatementCompiler) {
     findTests: compiler.list<Repository, string>()((param, ids) =>
       builder
         .selectFrom('tests')
-        .select(['id', 'no', 'status', 'quarantined_at', 'codeowners', 'search_text'])
+        .select(['id', 'no', 'status', 'quarantined_at', 'codeowners'])
         .where('repository_id', '=', param('repositoryId'))
         .where('id', 'in', ids),
     ),

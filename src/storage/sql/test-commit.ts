@@ -21,7 +21,7 @@ import { type OutcomeStatements, outcomeCall } from './upload-outcome.ts';
 
 type Statements = CommitStatements & OutcomeStatements;
 type Sequence = Schema['test_sequences'];
-type KnownTest = Pick<Schema['tests'], 'id' | 'no' | 'status' | 'quarantined_at' | 'codeowners' | 'search_text'>;
+type KnownTest = Pick<Schema['tests'], 'id' | 'no' | 'status' | 'quarantined_at' | 'codeowners'>;
 
 /** A change with its lookups, made before the transaction begins so that a retry does not repeat them. */
 export interface PreparedChange {
@@ -79,7 +79,6 @@ export function* commitChange(statements: Statements, prepared: PreparedChange):
       last_test_no: lastTestNo,
       quarantine_version: sequence.quarantine_version + (states.changesQuarantine ? 1 : 0),
       test_count: sequence.test_count + lastTestNo - sequence.last_test_no,
-      names_version: sequence.names_version + (areRenamed(rows, known) ? 1 : 0),
     }),
     ...statements.upsertTests(rows),
     ...ownerCalls(statements, rows, known),
@@ -94,11 +93,6 @@ export function* commitChange(statements: Statements, prepared: PreparedChange):
     ...checks,
   ]);
   return seq;
-}
-
-function areRenamed(rows: readonly Schema['tests'][], known: readonly KnownTest[]): boolean {
-  const texts = new Map(known.map(({ id, search_text }) => [id, search_text]));
-  return rows.some(({ id, search_text }) => texts.has(id) && texts.get(id) !== search_text);
 }
 
 /** Takes no number. False where another writer was faster. */

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import { after, before, describe, test } from 'node:test';
+import { after, before, describe } from 'node:test';
 import fc from 'fast-check';
 import { createStoreTests, type StoreTests } from '../../../test/contract/store-fixture.ts';
 import { aChange, aMemory, aStoredFailure, aStoredRun, facts } from '../../../test/contract/store-ingest.ts';
@@ -16,9 +15,6 @@ import { openSqliteStore } from '../sqlite/open-sqlite-store.ts';
 import type { Store } from '../store.ts';
 import type { StoredRun, TestMemory } from '../test-ingest.ts';
 import { type RankedTestsQuery, TEST_ORDERS, type TestOrder, type TestRow } from '../tests.ts';
-import { sqliteDialect } from './dialect.ts';
-import { StatementCompiler } from './statement.ts';
-import { rankStatements } from './test-ranks.ts';
 
 const ANY = { order: 'PULL_REQUESTS', status: null, isQuarantined: null, owner: null, text: null } as const;
 const FIRST = { offset: 0, limit: 100 };
@@ -264,7 +260,7 @@ function pastPromises({ inRepository }: StoreTests): void {
     await filler.run([fail(1, { startedAt: NOON + DAY_MS }), aStoredRun(1)], { prNumber: 2, at: NOON + DAY_MS });
     await filler.run([fail(1, { startedAt: NOON + 2 * DAY_MS })], { prNumber: 1, at: NOON + 2 * DAY_MS });
     const roll = async (now: number) => {
-      while ((await store.testIngest.rollFigures(now, 1)) > 0);
+      while ((await store.testUpkeep.rollFigures(now, 1)) > 0);
       const { tests } = await filler.rank();
       return tests.map(({ test, pullRequests, days }) => [test.no, pullRequests, sumCounts(days).failures]);
     };
@@ -293,7 +289,7 @@ function pastPromises({ inRepository }: StoreTests): void {
     await filler.add([{ isFlagged: true }, { codeowners: ['@x'] }]);
     await filler.run([fail(1), fail(2)], { prNumber: 4 });
     await store.testIngest.markCounted(id, filler.seq);
-    while ((await store.testIngest.forget(id, NOON + DAY_MS, 10)) > 0);
+    while ((await store.testUpkeep.forget(id, NOON + DAY_MS, 10)) > 0);
     assert.deepEqual(await filler.numbers(), [1]);
     assert.equal((await filler.rank({ limit: 1 })).totalRows, 1);
     assert.deepEqual(await filler.numbers({ owner: '@x' }), []);
@@ -332,7 +328,7 @@ function anyPromises({ inStore }: StoreTests): void {
           if (isUrgent) await store.testIngest.markCounted(filler.id, filler.seq);
           past.push(...stored.map((run) => ({ run, prNumber })));
         }
-        while ((await store.testIngest.rollFigures(at, 5)) > 0);
+        while ((await store.testUpkeep.rollFigures(at, 5)) > 0);
         const window = past.filter(({ run }) => dayOf(run.startedAt) > dayOf(at) - 30);
         const { tests } = await filler.rank();
         for (const { test, days, pullRequests } of tests) {
@@ -368,35 +364,3 @@ async function countPending(filler: Filler, past: readonly { readonly run: Store
     assert.ok(await store.testIngest.storeMemories({ repositoryId, expectedSeq, memories: [memory] }));
   await store.testIngest.markCounted(repositoryId, expectedSeq);
 }
-
-describe('how SQLite lists tests', () => {
-  test('walks along the index of the order, and reads nothing else [F60]', async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'sluice-figures-'));
-    await (await openSqliteStore({ directory })).close();
-    const database = new DatabaseSync(join(directory, 'sluice.db'));
-    const statements = rankStatements(new StatementCompiler(sqliteDialect));
-    const plan = (sql: string) =>
-      database
-        .prepare(`explain query plan ${sql}`)
-        .all()
-        .map(({ detail }) => detail)
-        .join('\n');
-    const filters = { status: 'HEALTHY', isQuarantined: false, owner: null } as const;
-    for (const order of TEST_ORDERS) {
-      const walked = plan(statements.walk(filters, order).sql);
-      assert.match(walked, /^SEARCH test_figures USING COVERING INDEX test_figures_\w+ \(repository_id=\?\)$/, order);
-    }
-    const none = { status: null, isQuarantined: null, owner: null };
-    const marked = /SEARCH test_figures USING COVERING INDEX test_figures_marked \(repository_id=\?/;
-    assert.match(plan(statements.listMarked({ ...none, status: 'FLAKY' }, 'DURATION').sql), marked);
-    assert.match(plan(statements.listMarked({ ...none, isQuarantined: true, owner: '@a' }, 'FAILURES').sql), marked);
-    assert.match(plan(statements.listLeftOut({ ...none, isQuarantined: false }).sql), marked);
-    const looked = plan(statements.lookUp({ ...none, status: 'HEALTHY' }, 'FAILURES').sql);
-    assert.match(looked, /SEARCH test_figures USING PRIMARY KEY \(repository_id=\? AND test_no=\?\)/);
-    const owned = plan(statements.walk({ ...none, owner: '@a' }, 'FAILURES').sql);
-    assert.match(owned, /^SEARCH test_figures USING COVERING INDEX test_figures_failures \(repository_id=\?\)/);
-    assert.doesNotMatch(owned, /B-TREE|CORRELATED/);
-    database.close();
-    await rm(directory, { recursive: true });
-  });
-});

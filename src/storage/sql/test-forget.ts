@@ -1,4 +1,4 @@
-import type { TestIngest } from '../test-ingest.ts';
+import type { TestUpkeepStore } from '../test-ingest.ts';
 import { all, allOf, execute, executeAll, first, type Operation, type SqlEngine } from './operation.ts';
 import { dropPartitions, partStatements, removeRetired } from './run-parts.ts';
 import type { StatementCompiler } from './statement.ts';
@@ -16,7 +16,7 @@ interface Old {
 
 /** Each kind of row in a transaction of its own. Old runs are invisible at once, and retired with the rest of their part. */
 // SPEC D12
-export function createForget(engine: SqlEngine, compiler: StatementCompiler): TestIngest['forget'] {
+export function createForget(engine: SqlEngine, compiler: StatementCompiler): TestUpkeepStore['forget'] {
   const statements = forgetStatements(compiler);
   return async (repositoryId, before, limit) => {
     const old = { repositoryId, before, limit };
@@ -32,7 +32,7 @@ export function createForget(engine: SqlEngine, compiler: StatementCompiler): Te
   };
 }
 
-export function createPurge(engine: SqlEngine, compiler: StatementCompiler): TestIngest['purge'] {
+export function createPurge(engine: SqlEngine, compiler: StatementCompiler): TestUpkeepStore['purge'] {
   const statements = partStatements(compiler);
   return async (limit) => {
     await engine.write(() => dropPartitions(statements));
@@ -86,7 +86,6 @@ function* forgetTests(statements: Statements, old: Old): Operation<number> {
     last_seq: sequence.last_seq + 1,
     test_count: sequence.test_count - forgotten.length,
     quarantine_version: sequence.quarantine_version + (isQuarantined ? 1 : 0),
-    names_version: sequence.names_version + 1,
   });
   for (const remove of [statements.removeStatesOf, statements.removeEventsOf])
     yield* allOf(remove({ repositoryId }, ids));

@@ -1,5 +1,5 @@
 import type { RepositoryId } from '../repositories.ts';
-import type { CheckResults, TestIngest } from '../test-ingest.ts';
+import type { CheckResults, TestIngest, TestUpkeepStore } from '../test-ingest.ts';
 import { all, findRow, first, listRows, run, type SqlEngine } from './operation.ts';
 import type { StatementCompiler } from './statement.ts';
 import {
@@ -12,10 +12,10 @@ import {
   readRuns,
 } from './test-batches.ts';
 import { commitChange, prepareChange, storeMemories } from './test-commit.ts';
-import { testCommitStatements } from './test-commit-statements.ts';
-import { rollFigures } from './test-figures.ts';
+import { sequenceStatements, testCommitStatements } from './test-commit-statements.ts';
+import { figureStatements, rollFigures } from './test-figures.ts';
 import { createForget, createPurge } from './test-forget.ts';
-import { load, loadRange, loadStatements } from './test-load.ts';
+import { dueStatements, load, loadRange, loadStatements } from './test-load.ts';
 import { outcomeStatements } from './upload-outcome.ts';
 
 export function createTestIngest(engine: SqlEngine, compiler: StatementCompiler): TestIngest {
@@ -43,16 +43,13 @@ export function createTestIngest(engine: SqlEngine, compiler: StatementCompiler)
           (row) => JSON.parse(row.body) as CheckResults,
         ),
       ),
-    forget: createForget(engine, compiler),
-    rollFigures: (now, limit) => engine.write(() => rollFigures(commits, { now, limit })),
-    purge: createPurge(engine, compiler),
   };
 }
 
 function loadOperations(
   engine: SqlEngine,
   compiler: StatementCompiler,
-): Pick<TestIngest, 'countTests' | 'load' | 'loadRange' | 'listDue' | 'listBehind'> {
+): Pick<TestIngest, 'countTests' | 'load' | 'loadRange'> {
   const statements = loadStatements(compiler);
   return {
     countTests: (repositoryId) =>
@@ -62,6 +59,13 @@ function loadOperations(
     load: (repositoryId, testIds) => engine.snapshot(() => load(statements, repositoryId, testIds)),
     loadRange: (repositoryId, fromNo, toNo) =>
       engine.snapshot(() => loadRange(statements, { repositoryId, fromNo, toNo })),
+  };
+}
+
+export function createTestUpkeepStore(engine: SqlEngine, compiler: StatementCompiler): TestUpkeepStore {
+  const statements = dueStatements(compiler);
+  const figures = { ...figureStatements(compiler), ...sequenceStatements(compiler) };
+  return {
     listDue: (now, limit) =>
       engine.snapshot(function* () {
         const oldest = yield* first(statements.findFirstDue, { now });
@@ -74,5 +78,8 @@ function loadOperations(
       engine.read(() =>
         listRows(statements.listBehind, { repositoryId, version: settingsVersion, limit }, ({ id }) => id),
       ),
+    forget: createForget(engine, compiler),
+    rollFigures: (now, limit) => engine.write(() => rollFigures(figures, { now, limit })),
+    purge: createPurge(engine, compiler),
   };
 }

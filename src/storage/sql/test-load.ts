@@ -70,11 +70,10 @@ export function loadStatements(compiler: StatementCompiler) {
         .where('tests.no', '<', param('toNo'))
         .orderBy('tests.no'),
     ),
-    ...dueStatements(compiler),
   };
 }
 
-function dueStatements(compiler: StatementCompiler) {
+export function dueStatements(compiler: StatementCompiler) {
   const { builder } = compiler.dialect;
   return {
     findFirstDue: compiler.statement<{ now: number }>()((param) =>

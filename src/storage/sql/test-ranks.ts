@@ -1,25 +1,15 @@
-/**
- * Lists tests in the order of one of their figures. Few tests have a mark (flaky, broken or quarantined): an index has
- * these with all figures. Few numbers, those of an owner or of tests that contain a text, are looked up one by one. Else the
- * query walks along the index of the order, which has what status and quarantine are filtered by, until the page is full.
- */
 import { type RawBuilder, sql } from 'kysely';
-import { addCounts, countRuns, type DailyCounts } from '../../flaky/daily-counts.ts';
+import { countRuns } from '../../flaky/daily-counts.ts';
 import type { RepositoryId } from '../repositories.ts';
 import type { RankedTest, RankedTests, RankedTestsQuery, StatusCounts, TestOrder, TestRow } from '../tests.ts';
 import { all, allOf, first, type Operation } from './operation.ts';
 import type { Schema } from './schema.ts';
 import type { Placeholders, Statement, StatementCompiler } from './statement.ts';
 import { RUN_COLUMNS, toRun, uncountedBatches, uncountedRuns } from './stored-runs.ts';
-import type { NamedTests } from './test-names.ts';
-import { toTest } from './test-rows.ts';
+import { patternOf, toTest } from './test-rows.ts';
 
-export type RankStatements = ReturnType<typeof rankStatements>;
+type RankStatements = ReturnType<typeof rankStatements>;
 
-/** PostgreSQL looks up so many in ten milliseconds. Of 200,000 tests, every hundredth fits then: walking is as fast. */
-const MOST_LOOKED_UP = 2_000;
-
-/** As the indexes of `test_figures` have them. */
 const ORDERS: Readonly<Record<TestOrder, readonly (keyof Figures & string)[]>> = {
   PULL_REQUESTS: ['pull_requests', 'failures'],
   FAILURES: ['failures'],
@@ -30,101 +20,26 @@ const ORDERS: Readonly<Record<TestOrder, readonly (keyof Figures & string)[]>> =
 
 type Figures = Schema['test_figures'];
 type Kind = Schema['test_states']['kind'];
-type Filters = Pick<RankedTestsQuery, 'status' | 'isQuarantined' | 'owner'>;
 type Repository = { repositoryId: string };
-type RankArgs = Repository & {
-  status: string;
-  owner: string;
-  /** As JSON. */
-  numbers: string;
-  limit: number;
-  offset: number;
-};
-
-interface Found {
-  readonly numbers: readonly number[];
-  readonly totalRows: number;
-}
+type RankArgs = Repository & { status: string; owner: string; pattern: string; limit: number; offset: number };
+type RankRow = { readonly total: number; readonly test_no: number | null };
 
 // SPEC F60
-export function* rankTests(
-  statements: RankStatements,
-  query: RankedTestsQuery,
-  named: NamedTests | undefined,
-): Operation<RankedTests> {
+export function* rankTests(statements: RankStatements, query: RankedTestsQuery): Operation<RankedTests> {
+  const { repositoryId, status, owner, text, limit, offset } = query;
   // Nothing stored holds it.
-  if (`${query.owner}`.includes('\0')) return { totalRows: 0, tests: [] };
-  const { numbers, totalRows } = yield* findNumbers(statements, query, named);
-  return { totalRows, tests: yield* readRanked(statements, query.repositoryId, numbers) };
-}
-
-function* findNumbers(
-  statements: RankStatements,
-  query: RankedTestsQuery,
-  named: NamedTests | undefined,
-): Operation<Found> {
-  const args = argsOf(query);
-  if (isMarked(query)) {
-    const marked = yield* listNumbers(statements.listMarked(query, query.order), args);
-    return cut(named === undefined ? marked : marked.filter(named.has), query);
-  }
-  const owned = query.owner === null ? undefined : yield* listNumbers(statements.listOwned, args);
-  const wanted = owned === undefined || named === undefined ? (owned ?? named?.numbers) : owned.filter(named.has);
-  if (wanted !== undefined && wanted.length <= MOST_LOOKED_UP) {
-    return cut(
-      yield* listNumbers(statements.lookUp(query, query.order), { ...args, numbers: JSON.stringify(wanted) }),
-      query,
-    );
-  }
-  const all = wanted?.length ?? (yield* first(statements.countTests, args))?.test_count ?? 0;
-  const leftOut = isAnyMark(query) ? [] : yield* listNumbers(statements.listLeftOut(query), args);
-  const totalRows = all - (named === undefined ? leftOut : leftOut.filter(named.has)).length;
-  if (query.offset >= totalRows) return { numbers: [], totalRows };
-  if (named === undefined) return { numbers: yield* walk(statements, query, args), totalRows };
-  const most = owned?.length ?? named.numbers.at(-1) ?? 0;
-  return { numbers: yield* walkNamed(statements, query, { named, share: all / most }), totalRows };
-}
-
-function argsOf({ repositoryId, status, owner, limit, offset }: RankedTestsQuery): RankArgs {
-  return { repositoryId, status: status ?? '', owner: owner ?? '', numbers: '[]', limit, offset };
-}
-
-/** Whether the query is about tests with a mark, of which there are few: most are healthy, and not quarantined. */
-function isMarked({ status, isQuarantined }: Filters): boolean {
-  return status === 'FLAKY' || status === 'BROKEN' || isQuarantined === true;
-}
-
-function isAnyMark({ status, isQuarantined }: Filters): boolean {
-  return status === null && isQuarantined === null;
-}
-
-function* listNumbers(statement: Statement<RankArgs, Listed>, args: RankArgs): Operation<readonly number[]> {
-  return JSON.parse((yield* first(statement, args))?.numbers ?? '[]') as readonly number[];
-}
-
-function cut(all: readonly number[], { offset, limit }: RankedTestsQuery): Found {
-  return { numbers: all.slice(offset, offset + limit), totalRows: all.length };
-}
-
-function* walk(statements: RankStatements, query: RankedTestsQuery, args: RankArgs): Operation<readonly number[]> {
-  return (yield* all(statements.walk(query, query.order), args)).map(({ test_no }) => test_no);
-}
-
-/** Of tests that contain a text, with the share of them that is expected along the way. */
-function* walkNamed(
-  statements: RankStatements,
-  query: RankedTestsQuery,
-  { named, share }: { readonly named: NamedTests; readonly share: number },
-): Operation<readonly number[]> {
-  const until = query.offset + query.limit;
-  const numbers: number[] = [];
-  let limit = Math.ceil((2 * until) / share);
-  for (let offset = 0; numbers.length < until; offset += limit, limit *= 2) {
-    const walked = yield* walk(statements, query, { ...argsOf(query), limit, offset });
-    for (const testNo of walked) if (named.has(testNo)) numbers.push(testNo);
-    if (walked.length < limit) break;
-  }
-  return numbers.slice(query.offset, until);
+  if (`${owner}${text}`.includes('\0')) return { totalRows: 0, tests: [] };
+  const args = {
+    repositoryId,
+    status: status ?? '',
+    owner: owner ?? '',
+    pattern: patternOf(text ?? ''),
+    limit,
+    offset,
+  };
+  const rows = yield* all(statements.rank(query), args);
+  const numbers = rows.flatMap(({ test_no }) => test_no ?? []);
+  return { totalRows: rows[0]?.total ?? 0, tests: yield* readRanked(statements, repositoryId, numbers) };
 }
 
 export function* countByStatus(
@@ -160,117 +75,69 @@ type UncountedRow = Parameters<typeof toRun>[0] & { readonly received_at: number
 
 /** Adds the runs that the stored figures do not count yet. */
 function toRanked(row: RankedRow, uncounted: readonly UncountedRow[]): RankedTest {
-  let days = JSON.parse(row.days) as DailyCounts;
+  const days = JSON.parse(row.days) as number[];
   let lastFailureAt = row.last_failure_at;
   for (const run of uncounted.filter(({ seq }) => seq > row.counted)) {
     const { conclusion, startedAt, durationMs } = toRun(run);
-    days = addCounts(days, countRuns([{ conclusion, startedAt, durationMs }], run.received_at));
+    countRuns([{ conclusion, startedAt, durationMs }], run.received_at, days);
     if (conclusion === 'FAILURE') lastFailureAt = Math.max(lastFailureAt, Math.min(startedAt, run.received_at));
   }
   const test: TestRow = toTest(row);
   return { test, days, pullRequests: row.pull_requests, lastFailureAt: lastFailureAt === 0 ? null : lastFailureAt };
 }
 
-type Listed = { readonly numbers: string | null };
-
-/** Statements with filters are compiled for the filters of a query, at its first use. */
+/** Compiled for the order and the filters of a query, at their first use. */
 export function rankStatements(compiler: StatementCompiler) {
-  const made = new Map<string, Statement<RankArgs, never>>();
-  const make = <Row>(kind: string, query: Filters, text: (param: Placeholders<RankArgs>) => RawBuilder<Row>) => {
-    const { status, isQuarantined, owner } = query;
-    const key = JSON.stringify([kind, status !== null, isQuarantined, owner !== null]);
-    const { builder } = compiler.dialect;
-    const build = (param: Placeholders<RankArgs>) => ({ compile: () => text(param).compile(builder) });
-    const statement = made.get(key) ?? compiler.statement<RankArgs>()(build);
-    made.set(key, statement as Statement<RankArgs, never>);
-    return statement as Statement<RankArgs, Row>;
-  };
-  const { hasArrays } = compiler.dialect;
-  const none = { status: null, isQuarantined: null, owner: null };
+  const { builder } = compiler.dialect;
+  const made = new Map<string, Statement<RankArgs, RankRow>>();
   return {
-    walk: (query: Filters, order: TestOrder) => make(`walk ${order}`, query, (param) => walkText(query, order, param)),
-    listMarked: (query: Filters, order: TestOrder) =>
-      make(`marked ${order}`, query, (param) => {
-        const conditions = [HAS_MARK, ...marksOf(query, param), ...ownedBy(query, param)];
-        return listText(hasArrays, { conditions: [ofRepository(param), ...conditions], order });
-      }),
-    listLeftOut: (query: Filters) =>
-      make('left out', query, (param) => {
-        const conditions = [HAS_MARK, sql`not (${sql.join(marksOf(query, param), and)})`, ...ownedBy(query, param)];
-        return listText(hasArrays, { conditions: [ofRepository(param), ...conditions] });
-      }),
-    lookUp: (query: Filters, order: TestOrder) =>
-      make(`look up ${order}`, query, (param) => {
-        const conditions = [isOneOf(hasArrays, param), ...marksOf(query, param)];
-        return listText(hasArrays, { conditions: [ofRepository(param), ...conditions], order });
-      }),
-    listOwned: make('owned', none, (param) =>
-      listText(hasArrays, { table: 'test_owners', conditions: [owned(param)] }),
-    ),
+    rank(query: RankedTestsQuery): Statement<RankArgs, RankRow> {
+      const { order, status, isQuarantined, owner, text } = query;
+      const key = JSON.stringify([order, status !== null, isQuarantined, owner !== null, text !== null]);
+      const build = (param: Placeholders<RankArgs>) => ({ compile: () => rankText(query, param).compile(builder) });
+      const statement = made.get(key) ?? compiler.statement<RankArgs>()(build);
+      made.set(key, statement);
+      return statement;
+    },
     ...countStatements(compiler),
     ...readStatements(compiler),
   };
 }
 
-type Fragment = RawBuilder<unknown>;
-
-const and = sql` and `;
-/** As the index of these says it. */
-const HAS_MARK = sql`(status <> 'HEALTHY' or is_quarantined)`;
-
-const ofRepository = (param: Placeholders<RankArgs>) => sql`repository_id = ${param('repositoryId')}`;
-
-function keysOf(order: TestOrder): Fragment {
-  return sql.join([...ORDERS[order].map((key) => sql`${sql.ref(key)} desc`), sql`test_no`]);
+/**
+ * Reads the figures of all tests of the repository. An index for each order would be written with every failure, and
+ * takes longer there than a page of 200,000 tests takes without it. A page behind the end is one row without a test.
+ */
+function rankText({ order, ...filters }: RankedTestsQuery, param: Placeholders<RankArgs>) {
+  const columns = sql.join(ORDERS[order].map((key) => sql.ref(key)));
+  const keys = sql.join([...ORDERS[order].map((key) => sql`${sql.ref(key)} desc`), sql`test_no`]);
+  return sql<RankRow>`with found as materialized (
+      select test_no, ${columns} from test_figures where ${sql.join(conditionsOf(filters, param), sql` and `)}
+    )
+    select total, test_no from (select count(*) as total from found) as counted
+    left join (select * from found order by ${keys} limit ${param('limit')} + 0 offset ${param('offset')}) as page on true
+    order by ${keys}`;
 }
 
-function walkText(query: Filters, order: TestOrder, param: Placeholders<RankArgs>) {
-  const conditions = [ofRepository(param), ...marksOf(query, param), ...ownedBy(query, param)];
-  return sql<Pick<Figures, 'test_no'>>`select test_no from test_figures where ${sql.join(conditions, and)}
-    order by ${keysOf(order)} limit ${param('limit')} + 0 offset ${param('offset')}`;
-}
-
-/** All numbers as one text, which takes a third of the time of as many rows. */
-function listText(
-  hasArrays: boolean,
-  of: { readonly table?: string; readonly conditions: readonly Fragment[]; readonly order?: TestOrder },
-) {
-  const { table = 'test_figures', conditions, order } = of;
-  const sorted = order === undefined ? sql`test_no` : sql`test_no order by ${keysOf(order)}`;
-  const numbers = hasArrays ? sql`json_agg(${sorted})::text` : sql`json_group_array(${sorted})`;
-  return sql<Listed>`select ${numbers} as numbers from ${sql.table(table)} where ${sql.join(conditions, and)}`;
-}
-
-function owned(param: Placeholders<RankArgs>): Fragment {
-  return sql`${ofRepository(param)} and owner = ${param('owner')}`;
-}
-
-/** In parentheses, so that the numbers are read once and the order is walked along. */
-function ownedBy({ owner }: Filters, param: Placeholders<RankArgs>): readonly Fragment[] {
-  return owner === null ? [] : [sql`(test_no in (select test_no from test_owners where ${owned(param)})) is true`];
-}
-
-function isOneOf(hasArrays: boolean, param: Placeholders<RankArgs>): Fragment {
-  const numbers = param('numbers');
-  return hasArrays
-    ? sql`test_no = any(translate(${numbers}::text, '[]', '{}')::bigint[])`
-    : sql`test_no in (select value from json_each(${numbers}))`;
-}
-
-function marksOf({ status, isQuarantined }: Filters, param: Placeholders<RankArgs>): readonly Fragment[] {
-  const not = isQuarantined === false ? sql`not` : sql``;
+function conditionsOf(
+  { status, isQuarantined, owner, text }: Omit<RankedTestsQuery, 'order'>,
+  param: Placeholders<RankArgs>,
+): readonly RawBuilder<unknown>[] {
+  const own = sql`repository_id = ${param('repositoryId')}`;
+  const owned = sql`select test_no from test_owners where ${own} and owner = ${param('owner')}`;
+  const named = sql`select no from tests where ${own} and search_text like ${param('pattern')} escape '!'`;
   return [
+    own,
     ...(status === null ? [] : [sql`status = ${param('status')}`]),
-    ...(isQuarantined === null ? [] : [sql`${not} is_quarantined`]),
+    ...(isQuarantined === null ? [] : [isQuarantined ? sql`is_quarantined` : sql`not is_quarantined`]),
+    ...(owner === null ? [] : [sql`test_no in (${owned})`]),
+    ...(text === null ? [] : [sql`test_no in (${named})`]),
   ];
 }
 
 function countStatements(compiler: StatementCompiler) {
   const { builder } = compiler.dialect;
   return {
-    countTests: compiler.statement<Repository>()((param) =>
-      builder.selectFrom('test_sequences').select('test_count').where('repository_id', '=', param('repositoryId')),
-    ),
     countAllTests: compiler.list<object, string>()((_, repositoryIds) =>
       builder
         .selectFrom('test_sequences')

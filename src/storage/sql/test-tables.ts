@@ -96,9 +96,9 @@ export const TEST_TABLES = {
     forgotten_seq: number,
     /** The runs of batches up to this one are counted in the stored memories of their tests. */
     counted_seq: number,
-    /** Tests that exist: counting two hundred thousand takes as long as everything else that lists them. */
+    /** Tests that exist. */
     test_count: number,
-    /** Grows when tests are renamed or forgotten. Names are kept in memory, to be searched. */
+    /** 0.2.0 and earlier versions count renamed and forgotten tests here. */
     names_version: number,
   },
   tests: {

@@ -2,7 +2,6 @@ import type { TestStore } from '../tests.ts';
 import { all, findRow, first, type Operation, type SqlEngine } from './operation.ts';
 import type { StatementCompiler } from './statement.ts';
 import { listStatements, type PageRow } from './test-lists.ts';
-import { TestNames } from './test-names.ts';
 import { countByStatus, rankStatements, rankTests, readRanked } from './test-ranks.ts';
 import { patternOf, toTest, toTestEvent } from './test-rows.ts';
 import { countRuns, listRuns, testRunStatements } from './test-runs.ts';
@@ -12,7 +11,6 @@ export function createTestStore(engine: SqlEngine, compiler: StatementCompiler):
   const lists = listStatements(compiler);
   const runs = testRunStatements(compiler);
   const ranks = rankStatements(compiler);
-  const names = new TestNames(engine, compiler);
   const stats = { ...runs, ...statsStatements(compiler) };
   return {
     ...testOperations(engine, lists),
@@ -31,10 +29,7 @@ export function createTestStore(engine: SqlEngine, compiler: StatementCompiler):
     listQuarantined: (query) => engine.snapshot(() => listOfKind(lists, { ...query, kind: 'QUARANTINED' })),
     listByStatus: (query) => engine.snapshot(() => listOfKind(lists, { ...query, kind: query.status })),
     countByStatus: (repositoryIds) => engine.snapshot(() => countByStatus(ranks, [...new Set(repositoryIds)])),
-    rank: async (query) => {
-      const named = query.text === null ? undefined : await names.find(query.repositoryId, query.text);
-      return engine.snapshot(() => rankTests(ranks, query, named));
-    },
+    rank: (query) => engine.snapshot(() => rankTests(ranks, query)),
     getFigures: async (repositoryId, testNo) => {
       const [figures] = await engine.snapshot(() => readRanked(ranks, repositoryId, [testNo]));
       return figures;

@@ -1,4 +1,4 @@
-import type { UploadStore } from '../uploads.ts';
+import type { UploadBodyStore } from '../uploads.ts';
 import { all, execute, executeAll, first, type Operation, type SqlEngine } from './operation.ts';
 import { callOf, inOrder, type StatementCompiler } from './statement.ts';
 
@@ -7,19 +7,17 @@ const PIECES_REMOVED_AT_ONCE = 32;
 
 export type BodyStatements = ReturnType<typeof bodyStatements>;
 
-export function createBodies(
-  engine: SqlEngine,
-  statements: BodyStatements,
-): Pick<UploadStore, 'appendBody' | 'readBody' | 'removeBody'> {
+export function createUploadBodyStore(engine: SqlEngine, compiler: StatementCompiler): UploadBodyStore {
+  const statements = bodyStatements(compiler);
   const ordered = inOrder();
   return {
-    async appendBody(bodyId, fileNo, bytes, at) {
+    async append(bodyId, fileNo, bytes, at) {
       if (bytes.length === 0) return;
       // The caller may use its buffer again at once.
       const added = { id: bodyId, fileNo, data: new Uint8Array(bytes), size: bytes.length, at };
       await ordered(bodyId, () => engine.write(() => append(statements, added)));
     },
-    async *readBody(bodyId, fileNo) {
+    async *read(bodyId, fileNo) {
       for (let after = -1; ; ) {
         const from = after;
         const piece = await engine.read(() => first(statements.nextPiece, { id: bodyId, fileNo, after: from }));
@@ -28,7 +26,7 @@ export function createBodies(
         after = piece.piece;
       }
     },
-    removeBody: (bodyId) => removeBody(engine, statements, bodyId),
+    remove: (bodyId) => removeBody(engine, statements, bodyId),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { OrganizationId } from '../accounts.ts';
 import type { RepositoryId } from '../repositories.ts';
-import { horizonOf, type Upload, type UploadStore } from '../uploads.ts';
+import { horizonOf, type Upload, type UploadWorkStore } from '../uploads.ts';
 import { heldRows } from './leased-work.ts';
 import { all, changes, execute, first, type Operation, run, type SqlEngine } from './operation.ts';
 import type { StatementCompiler } from './statement.ts';
@@ -30,7 +30,7 @@ const GOOD_FOR = 0.75;
 export function createClaims(
   engine: SqlEngine,
   compiler: StatementCompiler,
-): Pick<UploadStore, 'claim' | 'listClaimable' | 'renew' | 'release'> {
+): Pick<UploadWorkStore, 'claim' | 'listClaimable' | 'renew' | 'release'> {
   const statements = claimStatements(compiler);
   return {
     // SPEC D8

@@ -1,4 +1,4 @@
-import type { UploadStore } from '../uploads.ts';
+import type { UploadWorkStore } from '../uploads.ts';
 import { all, execute, first, type Operation, type SqlEngine } from './operation.ts';
 import type { StatementCompiler } from './statement.ts';
 import { type BodyStatements, removeBody } from './upload-bodies.ts';
@@ -15,7 +15,7 @@ export function createTidy(
   engine: SqlEngine,
   compiler: StatementCompiler,
   bodies: BodyStatements,
-): UploadStore['tidy'] {
+): UploadWorkStore['tidy'] {
   const statements = tidyStatements(compiler);
   const removeAll = async (find: () => Operation<readonly string[]>): Promise<number> => {
     let removed = 0;

@@ -1,6 +1,6 @@
 import { assert } from '../../lib/assert.ts';
 import type { RepositoryId } from '../repositories.ts';
-import type { Upload, UploadOutcome, UploadStore } from '../uploads.ts';
+import type { Upload, UploadOutcome, UploadStore, UploadWorkStore } from '../uploads.ts';
 import {
   all,
   allOf,
@@ -15,7 +15,7 @@ import {
   type SqlEngine,
 } from './operation.ts';
 import { callOf, type StatementCompiler } from './statement.ts';
-import { bodyStatements, createBodies } from './upload-bodies.ts';
+import { bodyStatements } from './upload-bodies.ts';
 import { createClaims } from './upload-claims.ts';
 import { type OutcomeStatements, outcomeCall, outcomeStatements } from './upload-outcome.ts';
 import { fromUpload, toUpload } from './upload-rows.ts';
@@ -26,21 +26,30 @@ type Statements = ReturnType<typeof uploadStatements>;
 
 export function createUploadStore(engine: SqlEngine, compiler: StatementCompiler): UploadStore {
   const statements = uploadStatements(compiler);
-  const outcomes = outcomeStatements(compiler);
-  const bodies = bodyStatements(compiler);
   return {
-    ...createBodies(engine, bodies),
-    ...createClaims(engine, compiler),
     ...listOperations(engine, statements),
     create: (upload, sameSince) => engine.write(() => create(statements, upload, sameSince)),
     accept: (id, body) => engine.write(() => accept(statements, id, body)),
     find: (id) => engine.read(() => findRow(statements.find, { id }, toUpload)),
+    processAgain: (id) => engine.write(() => changes(statements.processAgain, { id })),
+  };
+}
+
+export function createUploadWorkStore(engine: SqlEngine, compiler: StatementCompiler): UploadWorkStore {
+  const statements = uploadStatements(compiler);
+  const outcomes = outcomeStatements(compiler);
+  return {
+    ...createClaims(engine, compiler),
     delay: (id, { trouble, retryAt }) => engine.write(() => run(statements.delay, { id, trouble, retryAt })),
     finish: (outcome) => engine.write(() => finish(outcomes, outcome)),
-    processAgain: (id) => engine.write(() => changes(statements.processAgain, { id })),
     listToRecount: () => engine.read(() => listRows(statements.listToRecount, {}, toUpload)),
     markRecounted: (id) => engine.write(() => run(statements.markRecounted, { id })),
-    tidy: createTidy(engine, compiler, bodies),
+    measure: () =>
+      engine.read(function* () {
+        const row = yield* first(statements.measure, {});
+        return { waiting: row?.waiting ?? 0, oldestAt: row?.oldest_at ?? null };
+      }),
+    tidy: createTidy(engine, compiler, bodyStatements(compiler)),
   };
 }
 
@@ -88,7 +97,7 @@ function* accept(statements: Statements, id: string, body: Parameters<UploadStor
 function listOperations(
   engine: SqlEngine,
   statements: Statements,
-): Pick<UploadStore, 'getWatermark' | 'list' | 'hasWaiting' | 'countWaiting' | 'measure'> {
+): Pick<UploadStore, 'getWatermark' | 'list' | 'hasWaiting' | 'countWaiting'> {
   return {
     getWatermark: (repositoryId) =>
       engine.read(function* () {
@@ -107,11 +116,6 @@ function listOperations(
       engine.read(function* () {
         const rows = yield* allOf(statements.countWaiting({}, [...new Set(repositoryIds)]));
         return rows.map(({ repository_id, waiting }) => ({ repositoryId: repository_id as RepositoryId, waiting }));
-      }),
-    measure: () =>
-      engine.read(function* () {
-        const row = yield* first(statements.measure, {});
-        return { waiting: row?.waiting ?? 0, oldestAt: row?.oldest_at ?? null };
       }),
   };
 }

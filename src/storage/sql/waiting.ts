@@ -6,15 +6,9 @@ import { type SqlEngine, together } from './operation.ts';
 import { effectStatements } from './queue-effects.ts';
 import { callOf, type StatementCompiler } from './statement.ts';
 import { IS_WAITING } from './upload-statements.ts';
-import type { WaitingQueues } from './waiting-queues.ts';
 import { deliveryStatements, nextDeliveryAt } from './webhook-deliveries.ts';
 
-/** `queues` are the commits with events that may wait, where one process makes all commits. */
-export function createWaitingStore(
-  engine: SqlEngine,
-  compiler: StatementCompiler,
-  queues: WaitingQueues | undefined,
-): WaitingStore {
+export function createWaitingStore(engine: SqlEngine, compiler: StatementCompiler): WaitingStore {
   const [effects, hints] = [effectStatements(compiler), hintStatements(compiler)];
   const deliveries = deliveryStatements(compiler);
   const statements = waitingStatements(compiler);
@@ -24,7 +18,7 @@ export function createWaitingStore(
       engine.snapshot(function* () {
         const [events, changes, uploads, entries, behind, placed] = yield* together(
           callOf(statements.hasEvents, {}),
-          callOf(queues === undefined ? statements.hasChanges : statements.hasEvents, {}),
+          callOf(statements.hasChanges, {}),
           callOf(statements.hasUploads, {}),
           callOf(statements.hasEntries, {}),
           callOf(statements.isBehind, {}),
@@ -34,7 +28,7 @@ export function createWaitingStore(
           effectsAt: yield* nextDueAt(effects),
           hintsAt: yield* nextDueAt(hints),
           deliveriesAt: yield* nextDeliveryAt(deliveries),
-          hasEvents: events.length + changes.length > 0 || (queues?.hasAny() ?? false),
+          hasEvents: events.length + changes.length > 0,
           placed: Number(placed[0]?.count ?? 0),
           isWebhookBehind: behind.length > 0,
           hasUploads: uploads.length > 0,

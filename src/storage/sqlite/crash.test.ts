@@ -26,7 +26,7 @@ describe('a SQLite store whose server dies', () => {
     const after = await openStore(t, directory);
     const version = (await after.queues.findVersion(queue.id)) as number;
     assert.ok(acknowledged >= 500 && version >= acknowledged, `${acknowledged} acknowledged, ${version} there`);
-    assert.equal((await after.queues.listEvents(queue.id, 0, 1_000_000)).length, version);
+    assert.equal((await after.queueRecords.listEvents(queue.id, 0, 1_000_000)).length, version);
     assert.equal((await after.queues.load(queue.id))?.entries.length, version - 1);
     assert.equal(await after.queues.commit(aCommit(queue.id, version)), 'committed');
   });
@@ -89,7 +89,7 @@ describe('a SQLite store whose server dies', () => {
     const after = await openStore(t, directory);
     assert.equal(await after.queues.findVersion(queue.id), 3);
     assert.deepEqual((await after.queues.load(queue.id))?.entries, []);
-    assert.equal((await after.queues.listEntries({ queueId: queue.id, limit: 999 })).length, 400);
+    assert.equal((await after.queueRecords.listEntries({ queueId: queue.id, limit: 999 })).length, 400);
     await after.snapshots?.restore(file);
     assert.equal((await after.queues.load(queue.id))?.entries.length, 400);
   });

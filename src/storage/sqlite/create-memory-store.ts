@@ -5,7 +5,6 @@ import { MIGRATIONS } from '../sql/migrations/all.ts';
 import { migrationTexts } from '../sql/migrations/migrate.ts';
 import { createSqlParts } from '../sql/sql-store.ts';
 import { StatementCompiler } from '../sql/statement.ts';
-import { WaitingQueues } from '../sql/waiting-queues.ts';
 import type { Store } from '../store.ts';
 import { NO_SIGNALS } from '../waiting.ts';
 import { SqliteEngine } from './engine.ts';
@@ -22,7 +21,7 @@ export function createMemoryStore(): Store {
   return {
     isShared: false,
     signals: NO_SIGNALS,
-    ...createSqlParts(engine, compiler, new WaitingQueues()),
+    ...createSqlParts(engine, compiler),
     signingKey: Uint8Array.from(randomBytes(SIGNING_KEY_BYTES)),
     snapshots: undefined,
     close: async () => engine.close(),

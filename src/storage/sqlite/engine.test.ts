@@ -23,7 +23,7 @@ describe('a second connection to SQLite, for taking in results', () => {
     t.after(() => ingest.close());
     const { id } = await storeRepository(store);
     const upload = await store.uploads.create(anUpload(id), 0);
-    assert.deepEqual(await ingest.uploads.claim('x', NOON, NOON + 9), upload);
+    assert.deepEqual(await ingest.uploadWork.claim('x', NOON, NOON + 9), upload);
     const row = aTest(id, { quarantinedAt: NOON });
     await applyResults(ingest, { repositoryId: id, tests: [row], runs: [aFailure(row.id)] });
     assert.equal(await ingest.testIngest.commit(aChange(id, 1, { upload: anOutcome(upload.id) }), NOON), 2);

@@ -158,7 +158,7 @@ describe('commits to a SQLite store within one turn', () => {
     ]);
     assert.deepEqual(pluck(outcomes, 'status'), ['fulfilled', 'rejected', 'fulfilled', 'fulfilled']);
     assert.equal(await store.queues.findVersion(id), 4);
-    assert.equal(await store.queues.findEntry(id, 8), undefined);
+    assert.equal(await store.queueRecords.findEntry(id, 8), undefined);
     assert.equal(await store.queues.findVersion(other.id), 2);
   });
 });

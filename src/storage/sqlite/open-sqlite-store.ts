@@ -4,7 +4,6 @@ import { sqliteDialect } from '../sql/dialect.ts';
 import { migrate, type OnMigrated } from '../sql/migrations/migrate.ts';
 import { createSqlParts, ensureSigningKey } from '../sql/sql-store.ts';
 import { StatementCompiler } from '../sql/statement.ts';
-import { WaitingQueues } from '../sql/waiting-queues.ts';
 import type { Store } from '../store.ts';
 import { NO_SIGNALS } from '../waiting.ts';
 import { ensureDatabase, INGESTING, openDatabase } from './database.ts';
@@ -61,10 +60,8 @@ async function openLocked(options: SqliteOptions, lock: FolderLock): Promise<Sto
     const compiler = new StatementCompiler(sqliteDialect);
     await migrate(engine, compiler, options);
     let signingKey = await ensureSigningKey(engine, compiler);
-    const waiting = new WaitingQueues();
-    const parts = createSqlParts(engine, compiler, waiting);
+    const parts = createSqlParts(engine, compiler);
     const afterRestore = async () => {
-      waiting.reset();
       signingKey = await ensureSigningKey(engine, compiler);
     };
     return {

@@ -77,18 +77,18 @@ export async function createUploadWorld(options: Partial<ServerDeps> = {}): Prom
 /** The port cannot list bodies, so that writes and removals are recorded. */
 function watchBodies({ app }: InProcess): ReadonlySet<string> {
   const bodies = new Set<string>();
-  const { uploads } = app.store;
+  const { uploadBodies } = app.store;
   const watched = {
-    ...uploads,
-    appendBody: (...args: Parameters<typeof uploads.appendBody>) => {
+    ...uploadBodies,
+    append: (...args: Parameters<typeof uploadBodies.append>) => {
       bodies.add(args[0]);
-      return uploads.appendBody(...args);
+      return uploadBodies.append(...args);
     },
-    removeBody: (...args: Parameters<typeof uploads.removeBody>) => {
+    remove: (...args: Parameters<typeof uploadBodies.remove>) => {
       bodies.delete(args[0]);
-      return uploads.removeBody(...args);
+      return uploadBodies.remove(...args);
     },
   };
-  (app as { store: App['store'] }).store = { ...app.store, uploads: watched };
+  (app as { store: App['store'] }).store = { ...app.store, uploadBodies: watched };
   return bodies;
 }

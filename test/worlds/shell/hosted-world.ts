@@ -93,7 +93,7 @@ export class HostedWorld {
 
   /** The state of the entry, live or ended. */
   async stateOf(number: PrNumber): Promise<string | undefined> {
-    return (await this.app.store.queues.findEntry(this.world.queueId, number))?.state;
+    return (await this.app.store.queueRecords.findEntry(this.world.queueId, number))?.state;
   }
 
   /** The commit under test. */

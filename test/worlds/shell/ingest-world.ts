@@ -83,7 +83,7 @@ export class IngestWorld {
     const bytes = Buffer.from(body);
     const bodyId = randomUUID();
     for (let from = 0; from < bytes.length || from === 0; from += 262_144) {
-      await this.store.uploads.appendBody(bodyId, 0, bytes.subarray(from, from + 262_144), this.now);
+      await this.store.uploadBodies.append(bodyId, 0, bytes.subarray(from, from + 262_144), this.now);
     }
     const upload = anUpload(this.repository.id, {
       receivedAt: this.now,

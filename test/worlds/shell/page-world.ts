@@ -180,7 +180,7 @@ export class PageWorld {
   }
 
   async stateOf(prNumber: PrNumber, queueId = this.queueId): Promise<EntryState | undefined> {
-    return (await this.store.queues.findEntry(queueId, prNumber))?.state as EntryState | undefined;
+    return (await this.store.queueRecords.findEntry(queueId, prNumber))?.state as EntryState | undefined;
   }
 
   async effects(queueId = this.queueId) {

@@ -62,7 +62,7 @@ export class QueueWorld extends ShellWorld {
   async land(files: Readonly<Record<string, string>>): Promise<PrNumber> {
     const number = await this.submit(files);
     await this.untilQuiet();
-    assert.equal((await this.store.queues.findEntry(this.queueId, number))?.state, 'MERGED');
+    assert.equal((await this.store.queueRecords.findEntry(this.queueId, number))?.state, 'MERGED');
     return number;
   }
 

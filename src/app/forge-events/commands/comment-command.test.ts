@@ -37,7 +37,7 @@ describe('the runner of commands in comments', () => {
     assert.deepEqual([entry?.priority.name, entry?.noBatch, entry?.pr.title], ['high', true, 'As the comment had it']);
     await world.pagesUpdated();
     assert.match(world.pages.textsOn(pr.number)[0] ?? '', /Being tested/);
-    const [first] = (await world.store.queues.listTransitions(entry?.id ?? '')).toReversed();
+    const [first] = (await world.store.queueRecords.listTransitions(entry?.id ?? '')).toReversed();
     assert.match(first?.body ?? '', /"reason":"USER_REQUESTED","text":"Submitted by @ada\."/);
     assert.deepEqual([repliesOn(world, pr), world.pages.reactions], [[], []]);
     await world.stop();

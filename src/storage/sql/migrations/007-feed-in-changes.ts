@@ -5,7 +5,6 @@ export const feedInChanges: Migration = {
   name: 'feed in changes',
   statements: ({ hasRowLocks }) => [
     'alter table queue_changes add column feed TEXT',
-    // On SQLite, the one server knows them (`WaitingQueues`).
     ...(hasRowLocks
       ? ['create index queue_changes_waiting on queue_changes (queue_id, version) where feed is not null']
       : []),

@@ -8,6 +8,8 @@ import { feedInChanges } from './007-feed-in-changes.ts';
 import { people } from './008-people.ts';
 import { servers } from './009-servers.ts';
 import { tokensOfPeople } from './010-tokens-of-people.ts';
+import { figuresWithoutOrders } from './011-figures-without-orders.ts';
+import { waitingChanges } from './012-waiting-changes.ts';
 import type { Migration } from './migration.ts';
 
 /** In order: the first is version 1. */
@@ -22,4 +24,6 @@ export const MIGRATIONS: readonly Migration[] = [
   people,
   servers,
   tokensOfPeople,
+  figuresWithoutOrders,
+  waitingChanges,
 ];
