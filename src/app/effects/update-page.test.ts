@@ -347,7 +347,6 @@ describe('the page of a pull request', () => {
         assert.deepEqual(statesIn(world), ['COMPLETED CANCELLED']);
         await world.enter(ready);
         await world.pass(60_000);
-        await world.pass(60_000);
       }
       assert.deepEqual(statesIn(world), ['COMPLETED CANCELLED', 'IN_PROGRESS undefined']);
     });

@@ -31,6 +31,7 @@ const UPDATED_MS = 2_500;
 export class PageWorld {
   readonly pages = new PullRequestPages();
   readonly #world: WorkerWorld;
+  #endHang = () => {};
   queueId = '' as QueueId;
   #files = 0;
 
@@ -199,7 +200,9 @@ export class PageWorld {
 
   /** This server stops renewing leases and claiming effects. */
   hang(): void {
-    Object.assign(this.app.store.effects, { renewLeases: async () => [], claim: async () => [] });
+    const { promise, resolve } = Promise.withResolvers<never[]>();
+    this.#endHang = () => resolve([]);
+    Object.assign(this.app.store.effects, { renewLeases: async () => [], claim: () => promise });
   }
 
   /** Another server on the same store. */
@@ -213,6 +216,7 @@ export class PageWorld {
   }
 
   stop(): Promise<void> {
+    this.#endHang();
     return this.#world.worker.stop();
   }
 }
