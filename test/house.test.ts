@@ -63,7 +63,7 @@ const REPLACED = {
  * feature alone, by no more than the feature was granted.
  */
 const BUDGET: Readonly<Record<string, number>> = {
-  'src without the page, bench, scripts and examples': 753_742,
+  'src without the page, bench, scripts and examples': 741_482,
   'the page': 58_961,
   tests: 802_300,
 };
@@ -76,35 +76,15 @@ const MAX_PORT_METHODS = 14;
 
 /** Functions that are longer. The list only gets shorter. */
 const LONG_FUNCTIONS: readonly string[] = [
-  'src/main.ts startOn',
   'src/web/pages/settings/settings.tsx Form',
   'src/web/pages/pull-request/pull-request-actions.tsx PullRequestActions',
   'src/web/pages/pull-request/pull-request.tsx Shown',
   'src/web/pages/health/health.tsx Shown',
-  'src/storage/sql/past-statements.ts changeStatements',
-  'src/storage/sql/past-statements.ts packStatements',
-  'src/storage/sql/repositories.ts repositoryStatements',
-  'src/junit/report-builder.ts createReportBuilder',
   'src/junit/xml-reader.ts createXmlReader',
-  'src/http/web/sign-in.ts registerSignIn',
-  'src/forge/github/inspect/read.ts readerOf',
-  'src/forge/github/api/budget.ts createBudget',
-  'src/forge/github/api/client.ts createGithubClient',
-  'src/forge/github/api/installations.ts createInstallations',
-  'src/forge/gitea/api/client.ts createGiteaClient',
-  'src/cli/program.ts createProgram',
 ];
 
 /** Interfaces with more methods. The list only gets shorter. */
-const LARGE_PORTS: readonly string[] = [
-  'src/storage/queues.ts QueueStore',
-  'src/storage/test-ingest.ts TestIngest',
-  'src/storage/tests.ts TestStore',
-  'src/storage/uploads.ts UploadStore',
-  'src/git/git.ts GitRepository',
-  'src/forge/forge.ts Forge',
-  'src/forge/hosting.ts Hosting',
-];
+const LARGE_PORTS: readonly string[] = ['src/storage/tests.ts TestStore'];
 
 describe('the house', () => {
   for (const [part, list] of Object.entries(PARTS)) {

@@ -16,7 +16,6 @@ const NOT_YET = [
   'src/ingest/',
   'src/storage/',
   'test/contract/',
-  'test/fake/',
   'test/scenario/',
 ];
 
