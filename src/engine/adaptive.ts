@@ -4,6 +4,7 @@ import { ALL_GROUPS, formGroups, isBatchable, type Sizing } from './batch.ts';
 import type { Candidate } from './candidate.ts';
 import { footprintOf, targetsOf } from './footprint.ts';
 import { chancesOf, failureChance } from './learned.ts';
+import { policyOf } from './policy.ts';
 import { bestSplit, isAccused, membersOf } from './prefixes.ts';
 import { raisedValue } from './priority.ts';
 import { type Entry, findCandidate, findEntry, mayStartTests, type Queue } from './queue.ts';
@@ -18,9 +19,9 @@ import type { Proposal, Strategy } from './strategy.ts';
  */
 const ADAPTIVE_STRATEGY: Strategy = { propose, wakeAt: overrunsAt };
 
-/** The strategy that the settings name. */
-export function strategyOf({ settings }: Queue): Strategy {
-  return settings.optimizationMode === 'ADAPTIVE' ? ADAPTIVE_STRATEGY : REFERENCE_STRATEGY;
+/** The strategy of the queue's policy. */
+export function strategyOf(queue: Queue): Strategy {
+  return policyOf(queue).kind === 'adaptive' ? ADAPTIVE_STRATEGY : REFERENCE_STRATEGY;
 }
 
 /** Below this chance that the line passes, a group is tested on the head instead of on top of the line. */
@@ -245,8 +246,6 @@ function proposeSplit(queue: Queue): readonly Proposal[] {
   return best === undefined ? [] : [best.proposal];
 }
 
-/** A run that takes this many times as long as others no longer holds up the line. */
-const OVERRUN = 4;
 const LEAST_OVERRUN_MS = 60_000;
 
 /** The candidates of the line that take too long, while others wait. */
@@ -275,8 +274,10 @@ function overrunsAt(queue: Queue, now: Instant): Instant | undefined {
 
 function overrunTimes(queue: Queue): readonly { readonly candidate: Candidate; readonly until: Instant }[] {
   const { durationMs } = queue.learned;
-  if (durationMs === undefined || queue.index.pending.size === 0 || !mayStartTests(queue)) return [];
-  const limitMs = Math.max(OVERRUN * durationMs, LEAST_OVERRUN_MS);
+  const { overrun } = policyOf(queue);
+  if (!Number.isFinite(overrun) || durationMs === undefined || queue.index.pending.size === 0 || !mayStartTests(queue))
+    return [];
+  const limitMs = Math.max(overrun * durationMs, LEAST_OVERRUN_MS);
   return lineOf(queue).flatMap((candidate) => {
     const { testingSince } = candidate;
     if (candidate.state !== 'testing' || testingSince === undefined) return [];

@@ -3,9 +3,10 @@ import { walk } from '../lib/sorted-list.ts';
 import type { Candidate } from './candidate.ts';
 import { orderKey } from './entry-index.ts';
 import { Footprint, targetsOf } from './footprint.ts';
+import { policyOf } from './policy.ts';
 import { type Entry, findEntry, type Queue } from './queue.ts';
 import { isOnlyUrgentLanding, lineOf, unlanded } from './roster.ts';
-import { type BatchingRule, inForce } from './settings.ts';
+import type { BatchingRule } from './settings.ts';
 import { Claims, type ImpactedTargets, type NodeId } from './targets.ts';
 
 /**
@@ -45,7 +46,7 @@ export interface Sizing {
 }
 
 function sizeOfSettings(queue: Queue): Sizing {
-  const { batch, batchingMinSize } = inForce(queue.settings);
+  const { batch, batchingMinSize } = policyOf(queue);
   const most = batch ? batchingMinSize : 1;
   return { most, isFull: ({ length }) => length >= most, mayJoin: () => true };
 }
@@ -231,8 +232,8 @@ function toGroup(queue: Queue, { id, entries, ahead, isClosed }: Draft, at: numb
 
 /** A group waits from the admission of its oldest entry, unless one of its entries must not wait. */
 // SPEC B3, B10
-function patienceOf({ settings }: Queue, entries: readonly Entry[], at: number): number | undefined {
-  const waitMs = inForce(settings).batchingMaxWaitTimeMinutes * 60_000;
+function patienceOf(queue: Queue, entries: readonly Entry[], at: number): number | undefined {
+  const waitMs = policyOf(queue).batchingMaxWaitTimeMinutes * 60_000;
   if (waitMs === 0 || entries.some(({ wasTested, priority }) => wasTested || priority.value === 0)) return undefined;
   const oldest = Math.min(...entries.map(({ admission }) => admission?.at ?? 0));
   // If the clock went back by more than the wait, the group does not wait for the clock to catch up.

@@ -12,6 +12,7 @@ import {
 import { type Candidate, compositionOf, isRunAgain, type Member } from './candidate.ts';
 import { learnFailure } from './learn.ts';
 import { behindFailedRun, takeOut } from './line.ts';
+import { policyOf } from './policy.ts';
 import { concludePrefixes, isUntouched, settleSearched } from './prefix-search.ts';
 import { type Because, findCandidate } from './queue.ts';
 import { removeEntry } from './remove-entry.ts';
@@ -208,7 +209,7 @@ export function findStartable({ number, chains }: Bisection): Startable | undefi
 }
 
 function isKnownToFail(work: Work, { failedSets }: Bisection, { beneath, part }: Startable): boolean {
-  if (work.queue.settings.optimizationMode === 'OFF') return false;
+  if (!policyOf(work.queue).skipsKnownFailures) return false;
   // A failure alone on the base may be the fault of the base, so it is tested and not derived.
   if (beneath.length === 0 && part.members.length === 1) return false;
   return failedSets.includes(setKey([...beneath, ...part.members]));

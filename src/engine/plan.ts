@@ -18,6 +18,7 @@ import { noteFreeze } from './frozen.ts';
 import { concludeBaseTests, concludeRepairs, retestHead, startRepair } from './hold.ts';
 import { freeSlotFor, makeWayForUrgent, releaseSetAside, separateUrgent } from './interrupt.ts';
 import { abandon, isBeingLanded } from './line.ts';
+import { policyOf } from './policy.ts';
 import { dissolveScouts, searchCandidate, startPrefix, startScout } from './prefix-search.ts';
 import type { PrNumber } from './pull-request.ts';
 import {
@@ -115,7 +116,6 @@ function settle(work: Work): void {
 
 /** A run that takes far too long goes on as a search, so that the line can go on without it. */
 function searchOverruns(work: Work): void {
-  if (work.queue.settings.optimizationMode !== 'ADAPTIVE') return;
   for (const { number } of overruns(work.queue, work.at)) {
     const candidate = findCandidate(work.queue, number);
     if (candidate !== undefined && !isBeingLanded(work.queue, candidate)) searchCandidate(work, candidate);
@@ -251,8 +251,7 @@ function startProposed(work: Work): boolean {
   for (const proposal of strategy.propose(work.queue, work.at)) {
     if (carryOut(work, proposal, numbers) === 'ask again') return true;
   }
-  // Without batches, all groups that can start have started.
-  return work.queue !== before && (work.queue.settings.batch || work.queue.settings.optimizationMode === 'ADAPTIVE');
+  return work.queue !== before && policyOf(work.queue).asksAgain;
 }
 
 /** The candidates of this round, by the ids of their groups. */
@@ -331,8 +330,7 @@ function startReplacements(work: Work): void {
  * scanning all pending entries is expensive.
  */
 function isAsBefore({ before, queue }: Work): boolean {
-  const { batch, optimizationMode } = queue.settings;
-  if (batch || optimizationMode === 'ADAPTIVE' || queue.bisections !== before.bisections) return false;
+  if (policyOf(queue).asksAgain || queue.bisections !== before.bisections) return false;
   if (freeSearchSlots(queue) !== freeSearchSlots(before) || queue.index.pending !== before.index.pending) return false;
   if (queue.settings !== before.settings || queue.state !== before.state || queue.head !== before.head) return false;
   if (queue.hold !== before.hold || queue.parked !== before.parked) return false;

@@ -5,6 +5,7 @@ import { branchSubjectOf, type Candidate, type CandidateNumber, type Ending, isU
 import { learnFailure } from './learn.ts';
 import { confirmationsNeeded } from './learned.ts';
 import { abandonBehind, behindFailedRun, behindSlowRun } from './line.ts';
+import { policyOf } from './policy.ts';
 import {
   failuresMissing,
   isBehindAccused,
@@ -341,10 +342,10 @@ function settleAs(work: Work, entry: Entry, state: Move): void {
   if (entry.state !== state.to) move(work, entry, state);
 }
 
-/** The queue left ADAPTIVE: searches without a failure end, and their entries wait for their turn. */
+/** The queue tests nothing ahead of its turn any more: searches without a failure end, and their entries wait for their turn. */
 // SPEC K14
 export function dissolveScouts(work: Work): void {
-  if (work.queue.settings.optimizationMode === 'ADAPTIVE') return;
+  if (policyOf(work.queue).scouts) return;
   for (const { number, how, chains } of work.queue.bisections) {
     if (how !== 'prefixes' || shortestFailure(marksOf(work.queue, chains)) !== undefined) continue;
     if (findBisection(work, number)?.accused !== undefined) continue;

@@ -3,10 +3,10 @@ import { firstOf } from '../lib/sorted-list.ts';
 import { type Demand, formGroups, type Group, hopsBehind } from './batch.ts';
 import { findStartable } from './bisect.ts';
 import type { Candidate } from './candidate.ts';
+import { policyOf } from './policy.ts';
 import { proposePrefixes } from './prefixes.ts';
 import { findEntry, mayStartTests, type Queue } from './queue.ts';
 import { lineOf } from './roster.ts';
-import { inForce } from './settings.ts';
 import { freeSlots } from './slots.ts';
 import type { Proposal, Strategy } from './strategy.ts';
 import type { NodeId } from './targets.ts';
@@ -43,7 +43,7 @@ function proposeGroups(queue: Queue, at: Instant): Proposal[] {
 /** Only waits in the future count. A group that may start and does not waits for something else than time. */
 function batchWaitsUntil(queue: Queue, now: Instant): Instant | undefined {
   // Forming groups is expensive, and without a free slot none would start.
-  if (!inForce(queue.settings).batch || !mayStartTests(queue) || freeSlots(queue) <= 0) return undefined;
+  if (!policyOf(queue).batch || !mayStartTests(queue) || freeSlots(queue) <= 0) return undefined;
   const waits = formGroups(queue, now).flatMap(({ waitsUntil }) =>
     waitsUntil !== undefined && waitsUntil > now ? [waitsUntil] : [],
   );
@@ -59,11 +59,10 @@ class Gate {
   readonly #hops = new Map<NodeId, ReadonlyMap<NodeId, number>>();
 
   constructor(queue: Queue) {
-    const { concurrency, pendingFailureDepth } = inForce(queue.settings);
     this.#queue = queue;
     this.#failures = lineOf(queue).filter((candidate) => isFailure(queue, candidate));
-    this.#reach = concurrency;
-    this.#depth = pendingFailureDepth;
+    this.#reach = queue.settings.concurrency;
+    this.#depth = policyOf(queue).pendingFailureDepth;
   }
 
   demand(slots: number): Demand {

@@ -331,24 +331,3 @@ function isBatchingRule(value: unknown): boolean {
   const star = targetPattern.indexOf('*');
   return star === -1 || (star > 0 && star === targetPattern.length - 1);
 }
-
-const adapted = new WeakMap<QueueSettings, QueueSettings>();
-
-/** The settings that count. ADAPTIVE decides for itself what several of them would fix. */
-// SPEC K1
-export function inForce(settings: QueueSettings): QueueSettings {
-  if (settings.optimizationMode !== 'ADAPTIVE') return settings;
-  const known = adapted.get(settings);
-  if (known !== undefined) return known;
-  const fixed = {
-    ...settings,
-    batch: false,
-    batchingMinSize: 1,
-    batchingMaxWaitTimeMinutes: 0,
-    bisectionConcurrency: 0,
-    pendingFailureDepth: 0,
-    canOptimisticallyMerge: true,
-  };
-  adapted.set(settings, fixed);
-  return fixed;
-}

@@ -1,22 +1,21 @@
 import { type Candidate, isOfLine, isUnderTest } from './candidate.ts';
+import { policyOf } from './policy.ts';
 import type { Queue } from './queue.ts';
 import { candidatesOf } from './roster.ts';
-import { inForce } from './settings.ts';
 
 /** How many candidates of the line may still start. */
 // SPEC C3
 export function freeSlots(queue: Queue): number {
-  const { concurrency, bisectionConcurrency } = inForce(queue.settings);
-  const isSharing = bisectionConcurrency === 0;
+  const isSharing = policyOf(queue).bisectionConcurrency === 0;
   const isCounted = (candidate: Candidate) => isOfLine(candidate) || (isSharing && isOfSearch(candidate));
-  return concurrency - countUnderTest(queue, isCounted);
+  return queue.settings.concurrency - countUnderTest(queue, isCounted);
 }
 
 // SPEC B8
 export function freeSearchSlots(queue: Queue): number {
-  const { concurrency, bisectionConcurrency } = inForce(queue.settings);
+  const { bisectionConcurrency } = policyOf(queue);
   if (bisectionConcurrency === 0) return freeSlots(queue);
-  return (bisectionConcurrency ?? concurrency) - countUnderTest(queue, isOfSearch);
+  return (bisectionConcurrency ?? queue.settings.concurrency) - countUnderTest(queue, isOfSearch);
 }
 
 /** The head and a repair have a slot of their own. */
@@ -40,6 +39,6 @@ function isOfSearch({ purpose }: Candidate): boolean {
 const LINE_LIMIT = 500;
 
 export function lineLimit(queue: Queue): number {
-  const settings = inForce(queue.settings);
-  return Math.max(LINE_LIMIT, settings.concurrency * (settings.batch ? settings.batchingMinSize : 1));
+  const { batch, batchingMinSize } = policyOf(queue);
+  return Math.max(LINE_LIMIT, queue.settings.concurrency * (batch ? batchingMinSize : 1));
 }

@@ -3,6 +3,7 @@ import { releaseFromBisection } from './bisection-runs.ts';
 import type { Base, Candidate, Failure } from './candidate.ts';
 import { chanceAfterFailure } from './learned.ts';
 import { abandon } from './line.ts';
+import { policyOf } from './policy.ts';
 import type { PrNumber } from './pull-request.ts';
 import { type Because, type Entry, findCandidate, mayWork, type Queue, type Removal, type Suspicion } from './queue.ts';
 import { candidatesFor, candidatesOf, composedWithOf, lineOf, unlanded } from './roster.ts';
@@ -19,9 +20,6 @@ import { addCandidate, endCandidate, type Work } from './work.ts';
 
 /** This many similar removals in a row make a commit suspect. */
 export const ENOUGH = 2;
-
-/** In an ADAPTIVE queue more removals make a commit suspect if they come in a row by chance more often than this. */
-const LARGEST_COINCIDENCE = 0.25;
 
 /** This many removals make a commit suspect even if they differ: several of its checks may be broken. */
 const ENOUGH_OF_ANY = 4;
@@ -70,11 +68,11 @@ function isSuspectedEnough(queue: Queue, { removals }: Suspicion): boolean {
 
 /** Failures in a row are no sign of a red branch in a queue where one often follows another. */
 // SPEC K31
-function enoughAlike({ settings, learned }: Queue): number {
-  if (settings.optimizationMode !== 'ADAPTIVE') return ENOUGH;
-  const chance = chanceAfterFailure(learned);
+function enoughAlike(queue: Queue): number {
+  const { largestCoincidence } = policyOf(queue);
+  const chance = chanceAfterFailure(queue.learned);
   let enough = ENOUGH;
-  while (enough < ENOUGH_OF_ANY && chance ** (enough - 1) > LARGEST_COINCIDENCE) enough += 1;
+  while (enough < ENOUGH_OF_ANY && chance ** (enough - 1) > largestCoincidence) enough += 1;
   return enough;
 }
 

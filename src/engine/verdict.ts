@@ -14,11 +14,11 @@ import type { Check } from './check.ts';
 import { isAwaited, MAX_REPETITIONS, NOT_JUDGED, NOTHING_FAILED } from './judgement.ts';
 import { learnFailure } from './learn.ts';
 import { abandonBehind, behindFailedRun } from './line.ts';
+import { policyOf } from './policy.ts';
 import { searchCandidate } from './prefix-search.ts';
 import { findCandidate, type Queue } from './queue.ts';
 import { removeEntry } from './remove-entry.ts';
 import { candidatesOf, lineOf, unlanded } from './roster.ts';
-import { inForce } from './settings.ts';
 import { mayBlame, noteFailure } from './suspicion.ts';
 import { failCandidate, MAX_TRIES, passCandidate, repeatCandidate, replaceCandidate } from './test-run.ts';
 import { voucherOf } from './vouch.ts';
@@ -144,14 +144,19 @@ export function failOverdue(work: Work): void {
  */
 // SPEC V5
 export function blame(work: Work): void {
-  if (isAdaptive(work.queue)) abandonOnFailures(work);
+  const { abandonsBehindFailure, searches } = policyOf(work.queue);
+  if (abandonsBehindFailure) abandonOnFailures(work);
   for (const { number } of lineOf(work.queue)) {
     const candidate = findCandidate(work.queue, number);
     if (candidate === undefined || !isToBlame(work, candidate)) continue;
-    if (isAdaptive(work.queue)) searchCandidate(work, candidate);
-    else if (candidate.members.length > 1) startBisection(work, candidate);
-    else remove(work, candidate);
+    if (!isSearched(work.queue, candidate)) remove(work, candidate);
+    else if (searches === 'prefixes') searchCandidate(work, candidate);
+    else startBisection(work, candidate);
   }
+}
+
+function isSearched(queue: Queue, { members }: Candidate): boolean {
+  return members.length > 1 || policyOf(queue).searchesSingles;
 }
 
 // SPEC V4
@@ -160,10 +165,9 @@ function isToBlame(work: Work, candidate: Candidate): boolean {
   if (!isFailure(queue, candidate) || isRunAgain(candidate) || candidate.isUnderReview === true) return false;
   const ahead = unlanded(queue, candidate.beneath);
   if (ahead.some(({ state }) => state !== 'TESTS_PASSED')) return false;
-  // A batch is bisected on the head, so everything it failed on top of has to land first.
-  if ((candidate.members.length > 1 || isAdaptive(queue)) && ahead.length > 0) return false;
-  if (isAdaptive(queue)) return queue.hold === undefined;
-  return !isHeld(work, candidate) && mayBlame(queue, candidate);
+  if (queue.hold !== undefined || isHeld(work, candidate)) return false;
+  // A search is on the head, so everything its members failed on top of has to land first.
+  return isSearched(queue, candidate) ? ahead.length === 0 : mayBlame(queue, candidate);
 }
 
 /** A candidate on top of a failed one would most likely fail too. */
@@ -176,10 +180,6 @@ function abandonOnFailures(work: Work): void {
   }
 }
 
-function isAdaptive({ settings }: Queue): boolean {
-  return settings.optimizationMode === 'ADAPTIVE';
-}
-
 /** It failed, and no passed successor vouches for it. */
 export function isFailure(queue: Queue, candidate: Candidate): boolean {
   return (
@@ -187,10 +187,10 @@ export function isFailure(queue: Queue, candidate: Candidate): boolean {
   );
 }
 
-/** An ADAPTIVE queue abandons at once what is built on a failure, so that it would be started again without end. */
+/** If what is built on a failure is abandoned at once, it would be started again without end. */
 // SPEC K7
 export function isOnFailure(queue: Queue, ahead: readonly CandidateNumber[]): boolean {
-  if (!isAdaptive(queue)) return false;
+  if (!policyOf(queue).abandonsBehindFailure) return false;
   return ahead.some((number) => {
     const candidate = findCandidate(queue, number);
     return candidate !== undefined && isFailure(queue, candidate) && !isRunAgain(candidate);
@@ -201,7 +201,7 @@ export function isOnFailure(queue: Queue, ahead: readonly CandidateNumber[]): bo
 // SPEC V6
 function isHeld(work: Work, candidate: Candidate): boolean {
   const { queue } = work;
-  const depth = inForce(queue.settings).pendingFailureDepth;
+  const depth = policyOf(queue).pendingFailureDepth;
   if (depth === 0 || work.at >= holdEndsAt(queue, candidate)) return false;
   // In one line each group is a hop behind the one before it, so that the first ones are enough.
   const demand = queue.settings.mode === 'SINGLE' ? { ...ALL_GROUPS, limit: depth } : ALL_GROUPS;

@@ -1,7 +1,7 @@
 import type { Candidate, CandidateNumber } from './candidate.ts';
+import { policyOf } from './policy.ts';
 import { type Entry, findCandidate, type Queue } from './queue.ts';
 import { lineOf, stateUnder, unlanded } from './roster.ts';
-import { inForce } from './settings.ts';
 import { move, type Work } from './work.ts';
 
 /**
@@ -11,10 +11,11 @@ import { move, type Work } from './work.ts';
 
 /** A pass by a waiver shows that the candidate may land. It does not show that everything beneath it works. */
 // SPEC V47
-export function mayVouch({ settings, landing }: Queue, { state, pass, number }: Candidate): boolean {
+export function mayVouch(queue: Queue, { state, pass, number }: Candidate): boolean {
   if (state !== 'passed' || pass?.waived !== undefined) return false;
   // A landing that has begun finishes as planned, even if the setting changes meanwhile.
-  return inForce(settings).canOptimisticallyMerge || (landing?.candidate === number && landing.isBegun);
+  const { landing } = queue;
+  return policyOf(queue).canOptimisticallyMerge || (landing?.candidate === number && landing.isBegun);
 }
 
 /** The first candidate of the line that vouches for an entry whose own run has not passed. It lands both together. */
@@ -53,7 +54,7 @@ function coverOf(queue: Queue): Cover {
 // SPEC V29, V31
 export function settleVouches(work: Work): void {
   const { queue, before } = work;
-  const mayDiffer = [queue, before].some(({ settings }) => inForce(settings).canOptimisticallyMerge);
+  const mayDiffer = [queue, before].some((each) => policyOf(each).canOptimisticallyMerge);
   if (!mayDiffer && queue.landing === before.landing) return;
   for (const candidate of lineOf(work.queue)) {
     if (candidate.state === 'passed') continue;

@@ -4,10 +4,10 @@ import { strategyOf } from './adaptive.ts';
 import { nextRaiseAt } from './ageing.ts';
 import { freezeWakes } from './frozen.ts';
 import { nextHeadTestAt, redTestEnds } from './hold.ts';
+import { policyOf } from './policy.ts';
 import { findEntry, type Queue } from './queue.ts';
 import { reviewDueAt } from './review-required.ts';
 import { candidatesOf } from './roster.ts';
-import { inForce } from './settings.ts';
 import { silentFrom } from './silence.ts';
 import type { Strategy } from './strategy.ts';
 import { awaitedUntil, holdEndsAt, isFailure, testingEndsAt } from './verdict.ts';
@@ -57,7 +57,7 @@ function silences(queue: Queue): Instant[] {
 
 /** A hold in the past is still open only if it waits for something else than time. */
 function holdEnds(queue: Queue, now: Instant): Instant[] {
-  if (inForce(queue.settings).pendingFailureDepth === 0) return [];
+  if (policyOf(queue).pendingFailureDepth === 0) return [];
   return candidatesOf(queue)
     .filter((candidate) => isFailure(queue, candidate))
     .map((candidate) => holdEndsAt(queue, candidate))

@@ -1,5 +1,6 @@
 import { type Candidate, compositionOf, isRunAgain, type Member } from '../engine/candidate.ts';
 import { clearedChance, confirmationsNeeded, flakeChance, type Learned, outcomeAt } from '../engine/learned.ts';
+import { policyOf } from '../engine/policy.ts';
 import { membersOf } from '../engine/prefixes.ts';
 import type { PrNumber } from '../engine/pull-request.ts';
 import { type Entry, findEntry, type Queue } from '../engine/queue.ts';
@@ -79,9 +80,9 @@ export class Beliefs {
   #roundsLeft = FIRST_ROUNDS;
 
   constructor(queue: Queue, prior = OPEN_PRIOR) {
-    const { learned, settings } = queue;
+    const { learned } = queue;
     this.#learned = learned;
-    this.#removesFlakes = settings.optimizationMode !== 'ADAPTIVE' && !settings.batch;
+    this.#removesFlakes = policyOf(queue).kind === 'fixed' && !queue.settings.batch;
     this.#contexts = contextsOf(learned);
     this.#decided = decidedOf(learned, prior);
     this.#rate = this.#decided.hits / (this.#decided.hits + this.#decided.misses);

@@ -1,10 +1,10 @@
 import { valueOfRun } from '../engine/adaptive.ts';
 import type { Group } from '../engine/batch.ts';
 import { type Candidate, isUnderTest } from '../engine/candidate.ts';
+import { policyOf } from '../engine/policy.ts';
 import { parsePriority, raisedValue } from '../engine/priority.ts';
 import { type Entry, findCandidate } from '../engine/queue.ts';
 import { candidatesFor, lineOf, unlanded } from '../engine/roster.ts';
-import { inForce } from '../engine/settings.ts';
 import { freeSlots } from '../engine/slots.ts';
 import { voucherOf } from '../engine/vouch.ts';
 import { waitingForSome } from './blockers.ts';
@@ -68,7 +68,7 @@ function aheadReasons(view: View, depth: number): ExplanationReason[] {
 
 function pendingReasons(view: View, entry: Entry, depth: number): ExplanationReason[] {
   const { queue } = view;
-  if (queue.settings.optimizationMode === 'ADAPTIVE') return adaptiveReasons(view, entry, depth);
+  if (policyOf(queue).kind === 'adaptive') return adaptiveReasons(view, entry, depth);
   const groups = groupsOf(view);
   const group = groups.find(({ entries }) => entries.some(({ prNumber }) => prNumber === entry.prNumber));
   if (group === undefined) return [];
@@ -149,7 +149,7 @@ function slotReasons(view: View, depth: number): ExplanationReason[] {
 function slotHolders(view: View, depth: number): ExplanationReason[] {
   if (depth < MAX_DEPTH) return [];
   const { queue } = view;
-  const isSharing = inForce(queue.settings).bisectionConcurrency === 0;
+  const isSharing = policyOf(queue).bisectionConcurrency === 0;
   const holders = [...lineOf(queue), ...(isSharing ? candidatesFor(queue, 'bisection') : [])].filter(isUnderTest);
   const entries = holders.flatMap((candidate) => unlanded(queue, candidate.members));
   return waitingForSome(view, entries, 2);
