@@ -5,7 +5,7 @@ import type { Candidate } from './candidate.ts';
 import { footprintOf, targetsOf } from './footprint.ts';
 import { chancesOf, failureChance } from './learned.ts';
 import { policyOf } from './policy.ts';
-import { bestSplit, isAccused, membersOf } from './prefixes.ts';
+import { bestSplit, isAccused } from './prefixes.ts';
 import { raisedValue } from './priority.ts';
 import { type Entry, findCandidate, findEntry, mayStartTests, type Queue } from './queue.ts';
 import { proposeSearches, REFERENCE_STRATEGY } from './reference.ts';
@@ -239,7 +239,7 @@ function proposeSplit(queue: Queue): readonly Proposal[] {
   for (const search of queue.bisections) {
     if (search.how !== 'prefixes' || isAccused(queue, search)) continue;
     const split = bestSplit(queue, search);
-    const value = split === undefined ? 0 : SPLIT_WEIGHT * split.mass * membersOf(search).length;
+    const value = split === undefined ? 0 : SPLIT_WEIGHT * split.mass * search.members.length;
     if (split === undefined || value < queue.settings.runCost || value <= (best?.value ?? 0)) continue;
     best = { proposal: { kind: 'prefix', search: search.number, length: split.length }, value };
   }

@@ -1,7 +1,6 @@
 import { unreachable } from '../lib/assert.ts';
 import { getIn, setIn } from '../lib/int-map.ts';
 import { present } from '../lib/present.ts';
-import { releaseFromBisection } from './bisection-runs.ts';
 import { type Candidate, compositionOf } from './candidate.ts';
 import { concludeDirectMerge, giveUpDirectMerge } from './direct-merge.ts';
 import type {
@@ -29,6 +28,7 @@ import { countEarlyReports, isBeforeItsRun, report } from './report-check.ts';
 import { requiredChecks, type StartProblem } from './required.ts';
 import { concludeReview } from './review-required.ts';
 import { unlanded } from './roster.ts';
+import { findSearch, releaseFromSearch } from './search-runs.ts';
 import { countAlike, ENOUGH, noteRemoval } from './suspicion.ts';
 import { beginChecks, replaceCandidate } from './test-run.ts';
 import { concludeInconclusive, judge } from './verdict.ts';
@@ -160,7 +160,7 @@ function failByConfiguration(work: Work, candidate: Candidate, failure: StartFai
 function sendBack(work: Work, candidate: Candidate, because: Because): void {
   if (candidate.purpose.kind !== 'bisection') return abandon(work, candidate, because);
   for (const entry of unlanded(work.queue, candidate.members)) {
-    releaseFromBisection(work, entryOf(work, entry.prNumber), because);
+    releaseFromSearch(work, entryOf(work, entry.prNumber), because);
   }
 }
 
@@ -184,12 +184,12 @@ function conflict(work: Work, candidate: Candidate, { prNumber, culprit, files }
   else if (candidate.purpose.kind === 'direct') giveUpDirectMerge(work, candidate);
   else if (culprit === undefined && isInPrefixes(work.queue, entry)) {
     keep(work, { ...entry, isScoutSpent: true });
-    releaseFromBisection(work, entry, { reason: 'CONFLICTS_WITH_PREREQUISITE', ...where });
+    releaseFromSearch(work, entry, { reason: 'CONFLICTS_WITH_PREREQUISITE', ...where });
   } else if (culprit === undefined) {
     const reason = 'START_TEST_RUN_MERGE_CONFLICT';
     removeEntry(work, entry, { to: 'FAILED', reason, candidate: candidate.number, ...where });
   } else if (entry.bisection !== undefined) {
-    releaseFromBisection(work, entry, { reason: 'CONFLICTS_WITH_PREREQUISITE', prNumber: culprit, ...where });
+    releaseFromSearch(work, entry, { reason: 'CONFLICTS_WITH_PREREQUISITE', prNumber: culprit, ...where });
   } else {
     takeOut(work, [entry], aside);
     // An entry that landed or left since is not waited for, even if it was submitted again.
@@ -204,8 +204,8 @@ function conflict(work: Work, candidate: Candidate, { prNumber, culprit, files }
 
 /** A search may be on an old base or ahead of the entry's turn, so a conflict there decides nothing. */
 // SPEC K19
-function isInPrefixes({ bisections }: Queue, { bisection }: Entry): boolean {
-  return bisections.some(({ number, how }) => number === bisection && how === 'prefixes');
+function isInPrefixes(queue: Queue, { bisection }: Entry): boolean {
+  return bisection !== undefined && findSearch(queue, bisection)?.how === 'prefixes';
 }
 
 function judgeCheck(work: Work, candidate: Candidate, event: CheckJudged): Outcome {

@@ -2,7 +2,6 @@ import { assert } from '../lib/assert.ts';
 import { deleteIn, listOf } from '../lib/int-map.ts';
 import { present } from '../lib/present.ts';
 import type { Sha } from '../lib/sha.ts';
-import { noteTargetMoved } from './bisection-runs.ts';
 import { type Candidate, compositionOf, type Landed, type Landing, type LastPass } from './candidate.ts';
 import { giveUpDirectMerge } from './direct-merge.ts';
 import type { CandidateLanded, EntryRefused, LandedEntry, LandingRefused, LandingStop } from './event.ts';
@@ -16,6 +15,7 @@ import { type Entry, findCandidate, findEntry, mustBeExact, type Queue } from '.
 import { removeEntry } from './remove-entry.ts';
 import { noteReportDelays } from './report-delays.ts';
 import { candidatesFor, composedWithOf, isFrozen, lineOf, unlanded } from './roster.ts';
+import { noteTargetMoved } from './search-runs.ts';
 import { carryRemovals, giveUpSearches, leaveHead, mayBlame } from './suspicion.ts';
 import { replaceCandidate } from './test-run.ts';
 import { APPLIED, endCandidate, ignored, keep, move, type Outcome, type Work } from './work.ts';

@@ -1,5 +1,4 @@
 import type { Sha } from '../lib/sha.ts';
-import { noteTargetMoved } from './bisection-runs.ts';
 import { giveUpDirectMerge } from './direct-merge.ts';
 import type { TargetObserved } from './event.ts';
 import { endHold } from './hold.ts';
@@ -7,6 +6,7 @@ import { abandon, abandonLine } from './line.ts';
 import type { PrNumber } from './pull-request.ts';
 import type { Because } from './queue.ts';
 import { candidatesFor, candidatesOf } from './roster.ts';
+import { noteTargetMoved } from './search-runs.ts';
 import { leaveHead } from './suspicion.ts';
 import { APPLIED, ignored, type Outcome, type Work } from './work.ts';
 

@@ -162,8 +162,8 @@ function breachOfOrder(queue: Queue): string | undefined {
 
 function breachOfBisections(queue: Queue): string | undefined {
   const searched = new Map<number, number>();
-  for (const { number, chains } of queue.bisections) {
-    for (const member of chains.flatMap(({ parts }) => parts).flatMap(({ members }) => members)) {
+  for (const { number, members } of queue.bisections) {
+    for (const member of members) {
       if (searched.has(member.prNumber)) return `#${member.prNumber} is searched twice`;
       searched.set(member.prNumber, number);
       if (findLiveMember(queue, member)?.bisection !== number)
@@ -173,10 +173,9 @@ function breachOfBisections(queue: Queue): string | undefined {
   for (const entry of valuesOf(queue.entries)) {
     if (searched.get(entry.prNumber) !== entry.bisection) return `#${entry.prNumber} is lost by its bisection`;
   }
-  const runs = new Set(
-    queue.bisections.flatMap(({ chains }) => chains.flatMap(({ parts }) => parts.flatMap((part) => part.candidates))),
-  );
-  const stray = candidatesOf(queue).find((c) => c.purpose.kind === 'bisection' && !runs.has(c.number));
+  const isStray = ({ purpose, members }: Candidate) =>
+    purpose.kind === 'bisection' && members.some(({ prNumber }) => searched.get(prNumber) !== purpose.bisection);
+  const stray = candidatesOf(queue).find(isStray);
   return stray === undefined ? undefined : `candidate ${stray.number} belongs to no bisection`;
 }
 

@@ -2,8 +2,8 @@ import { assert } from '../lib/assert.ts';
 import { changedKeys, getIn } from '../lib/int-map.ts';
 import { walk } from '../lib/sorted-list.ts';
 import { overruns, strategyOf } from './adaptive.ts';
+import { advanceSearches } from './advance-searches.ts';
 import { raiseWaiting } from './ageing.ts';
-import { advanceBisections, startNextRun } from './bisect.ts';
 import {
   type Candidate,
   type CandidateNumber,
@@ -15,6 +15,7 @@ import {
 import { isBehindDirectMerge, planDirectMerges } from './direct-merge.ts';
 import { withMode } from './entry-index.ts';
 import { noteFreeze } from './frozen.ts';
+import { startNextPart } from './halves.ts';
 import { concludeBaseTests, concludeRepairs, retestHead, startRepair } from './hold.ts';
 import { freeSlotFor, makeWayForUrgent, releaseSetAside, separateUrgent } from './interrupt.ts';
 import { abandon, isBeingLanded } from './line.ts';
@@ -105,7 +106,7 @@ function settle(work: Work): void {
   dissolveScouts(work);
   searchOverruns(work);
   blame(work);
-  advanceBisections(work);
+  advanceSearches(work);
   finishModeSwitch(work);
   planDirectMerges(work);
   releaseSetAside(work);
@@ -299,7 +300,7 @@ function startSearchRun(work: Work, { search, length, isAgain }: PrefixProposal)
     return undefined;
   }
   const before = work.queue;
-  startNextRun(work, search);
+  startNextPart(work, search);
   return work.queue === before ? undefined : 'ask again';
 }
 

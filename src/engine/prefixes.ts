@@ -1,6 +1,4 @@
 import { walk } from '../lib/sorted-list.ts';
-import type { Bisection, Chain } from './bisection.ts';
-import { runsOf } from './bisection-runs.ts';
 import { type Candidate, isRunAgain, isUnderTest, type Member } from './candidate.ts';
 import { orderKey } from './entry-index.ts';
 import { Footprint, targetsOf } from './footprint.ts';
@@ -8,29 +6,9 @@ import { chancesOf, confirmationsNeeded, flakeChance } from './learned.ts';
 import type { PrNumber } from './pull-request.ts';
 import { type Entry, findEntry, type Queue } from './queue.ts';
 import { admittedInOrder, lineOf, unlanded } from './roster.ts';
+import type { Search } from './search.ts';
+import { type Mark, marksOf } from './search-runs.ts';
 import type { Proposal } from './strategy.ts';
-
-/** A length that was or is under test. */
-export interface Mark {
-  readonly length: number;
-  readonly runs: readonly Candidate[];
-}
-
-/** Chains and candidates are immutable, so their marks can be cached by identity. */
-const marked = new WeakMap<readonly Chain[], { readonly of: Queue['candidates']; readonly marks: readonly Mark[] }>();
-
-/** The lengths with a run, shortest first. */
-export function marksOf(queue: Queue, chains: readonly Chain[]): readonly Mark[] {
-  const known = marked.get(chains);
-  if (known?.of === queue.candidates) return known.marks;
-  let length = 0;
-  const marks = (chains[0]?.parts ?? []).flatMap((part) => {
-    length += part.members.length;
-    return part.candidates.length === 0 ? [] : { length, runs: runsOf(queue, part) };
-  });
-  marked.set(chains, { of: queue.candidates, marks });
-  return marks;
-}
 
 /** The shortest prefix that is known to fail. A failure whose checks run again is open. */
 // SPEC K8
@@ -42,35 +20,25 @@ function isSettledFailure(run: Candidate): boolean {
   return run.state === 'failed' && !isRunAgain(run);
 }
 
-const members = new WeakMap<Bisection, readonly Member[]>();
-
-export function membersOf(search: Bisection): readonly Member[] {
-  const known = members.get(search);
-  if (known !== undefined) return known;
-  const all = search.chains.flatMap(({ parts }) => parts).flatMap((part) => part.members);
-  members.set(search, all);
-  return all;
-}
-
 /** How often the first member failed alone on this base. */
-export function failuresOf(queue: Queue, { chains }: Bisection): number {
-  const [first] = marksOf(queue, chains);
+export function failuresOf(queue: Queue, search: Search): number {
+  const [first] = marksOf(queue, search);
   return first?.length === 1 ? first.runs.filter(isSettledFailure).length : 0;
 }
 
 /** How many more of them it takes to accuse or to remove it. */
-export function failuresMissing(queue: Queue, search: Bisection): number {
+export function failuresMissing(queue: Queue, search: Search): number {
   return 1 + confirmationsNeeded(queue.learned) - failuresOf(queue, search);
 }
 
 /** Its only member has failed often enough. It waits for what was ahead of it, or for the last runs on the head. */
-export function isAccused(queue: Queue, search: Bisection): boolean {
+export function isAccused(queue: Queue, search: Search): boolean {
   return search.accused !== undefined && (search.accused.isLast || failuresMissing(queue, search) <= 0);
 }
 
 /** An entry that was ahead when the search began is still there. Accused entries do not count. */
 // SPEC K11
-export function isBehindOthers(queue: Queue, search: Bisection, entry: Entry): boolean {
+export function isBehindOthers(queue: Queue, search: Search, entry: Entry): boolean {
   const wasAhead = aheadTest(queue, search, entry);
   const key = orderKey(entry);
   // Sorted by the same key, so most searches are decided by the first entry.
@@ -83,11 +51,11 @@ export function isBehindOthers(queue: Queue, search: Bisection, entry: Entry): b
   const isMemberAhead = (member: Member) => isEntry(queue, member.prNumber, wasAhead);
   return (
     lineOf(queue).some(({ members }) => members.some(isMemberAhead)) ||
-    queue.bisections.some((other) => !isAccused(queue, other) && membersOf(other).some(isMemberAhead))
+    queue.bisections.some((other) => !isAccused(queue, other) && other.members.some(isMemberAhead))
   );
 }
 
-function aheadTest(queue: Queue, { admissions }: Bisection, entry: Entry): (other: Entry) => boolean {
+function aheadTest(queue: Queue, { admissions }: Search, entry: Entry): (other: Entry) => boolean {
   const key = orderKey(entry);
   const footprint = new Footprint().add(targetsOf(queue, entry));
   return (other) =>
@@ -109,7 +77,7 @@ function isAsideFor(queue: Queue, other: Entry, { prNumber }: Entry): boolean {
 }
 
 /** The entries that an accused entry waits for, in queue order. */
-export function entriesAhead(queue: Queue, search: Bisection, entry: Entry): readonly Entry[] {
+export function entriesAhead(queue: Queue, search: Search, entry: Entry): readonly Entry[] {
   const wasAhead = aheadTest(queue, search, entry);
   const accused = new Set(queue.bisections.filter((other) => isAccused(queue, other)).map(({ number }) => number));
   return admittedInOrder(queue).filter((other) => wasAhead(other) && !accused.has(other.bisection ?? 0));
@@ -122,21 +90,21 @@ function isEntry(queue: Queue, prNumber: PrNumber, is: (entry: Entry) => boolean
 
 /** Accused entries are decided in queue order. One that is cleared may be what those behind it need. */
 // SPEC K30
-export function isBehindAccused(queue: Queue, search: Bisection, entry: Entry): boolean {
+export function isBehindAccused(queue: Queue, search: Search, entry: Entry): boolean {
   const wasAhead = aheadTest(queue, search, entry);
   return queue.bisections.some(
-    (other) => other !== search && isAccused(queue, other) && unlanded(queue, membersOf(other)).some(wasAhead),
+    (other) => other !== search && isAccused(queue, other) && unlanded(queue, other.members).some(wasAhead),
   );
 }
 
 /** The run that a search needs now: its next prefix if no run is under way, and the confirmations of a failure. */
 // SPEC K6
-export function proposePrefixes(queue: Queue, search: Bisection): Proposal[] {
-  const { number, chains } = search;
-  const marks = marksOf(queue, chains);
+export function proposePrefixes(queue: Queue, search: Search): Proposal[] {
+  const { number } = search;
+  const marks = marksOf(queue, search);
   const failed = shortestFailure(marks);
   const isRunning = marks.some(({ runs }) => runs.some((run) => isUnderTest(run) || run.state === 'waiting'));
-  const whole = membersOf(search).length;
+  const whole = search.members.length;
   if (failed === undefined) return isRunning ? [] : [{ kind: 'prefix', search: number, length: whole }];
   if (failed.length === 1) return confirm(queue, search, failed);
   if (isRunning) return [];
@@ -146,14 +114,14 @@ export function proposePrefixes(queue: Queue, search: Bisection): Proposal[] {
   return split === undefined ? [] : [{ kind: 'prefix', search: number, length: split.length }];
 }
 
-function confirm(queue: Queue, search: Bisection, { runs }: Mark): Proposal[] {
+function confirm(queue: Queue, search: Search, { runs }: Mark): Proposal[] {
   const missing = failuresMissing(queue, search) - runs.filter(isUnderTest).length;
   const again = { kind: 'prefix', search: search.number, length: 1, isAgain: true } as const;
   return Array.from({ length: Math.max(0, missing) }, () => again);
 }
 
 /** A second run of the same prefix says more than a shorter one. It is repeated once. */
-function isLikelyFlake(queue: Queue, search: Bisection, { length, runs }: Mark): boolean {
+function isLikelyFlake(queue: Queue, search: Search, { length, runs }: Mark): boolean {
   if (runs.length > 1) return false;
   const sound = chancesFor(queue, search)
     .slice(0, length)
@@ -163,8 +131,8 @@ function isLikelyFlake(queue: Queue, search: Bisection, { length, runs }: Mark):
   return isFlake * Math.log2(length + 1) > 1;
 }
 
-function chancesFor(queue: Queue, search: Bisection): readonly number[] {
-  return chancesOf(queue, unlanded(queue, membersOf(search)));
+function chancesFor(queue: Queue, search: Search): readonly number[] {
+  return chancesOf(queue, unlanded(queue, search.members));
 }
 
 export interface Split {
@@ -178,8 +146,8 @@ export interface Split {
  * probability, with r runs a search in r + 1 parts.
  */
 // SPEC K5
-export function bestSplit(queue: Queue, search: Bisection): Split | undefined {
-  const marks = marksOf(queue, search.chains);
+export function bestSplit(queue: Queue, search: Search): Split | undefined {
+  const marks = marksOf(queue, search);
   const failed = shortestFailure(marks);
   const chances = chancesFor(queue, search);
   const end = failed?.length ?? chances.length;

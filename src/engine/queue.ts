@@ -4,7 +4,6 @@ import type { IntMap } from '../lib/int-map.ts';
 import { emptyIntMap, getIn } from '../lib/int-map.ts';
 import type { Sha } from '../lib/sha.ts';
 import { emptySortedList, type SortedList } from '../lib/sorted-list.ts';
-import type { Bisection } from './bisection.ts';
 import type {
   Base,
   Candidate,
@@ -26,6 +25,7 @@ import type { PrNumber, PullRequestFacts } from './pull-request.ts';
 import type { ReasonCode } from './reason.ts';
 import type { ReportDelays } from './report-delays.ts';
 import type { StartProblem } from './required.ts';
+import type { Search } from './search.ts';
 import type { QueueMode, QueueSettings } from './settings.ts';
 import type { ImpactedTargets } from './targets.ts';
 import { NO_TOTALS, type Totals } from './totals.ts';
@@ -70,7 +70,7 @@ export interface Queue {
   readonly lastPasses: readonly LastPass[];
   /** Of the checks that the last landing required. Empty if the repository has no uploads. */
   readonly reportDelays: readonly ReportDelays[];
-  readonly bisections: readonly Bisection[];
+  readonly bisections: readonly Search[];
   readonly bisectionsEver: number;
   readonly learned: Learned;
   /** The one landing that is requested or under way. */

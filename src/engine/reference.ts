@@ -1,8 +1,8 @@
 import type { Instant } from '../lib/clock.ts';
 import { firstOf } from '../lib/sorted-list.ts';
 import { type Demand, formGroups, type Group, hopsBehind } from './batch.ts';
-import { findStartable } from './bisect.ts';
 import type { Candidate } from './candidate.ts';
+import { startableIn } from './halves.ts';
 import { policyOf } from './policy.ts';
 import { proposePrefixes } from './prefixes.ts';
 import { findEntry, mayStartTests, type Queue } from './queue.ts';
@@ -25,7 +25,7 @@ export const REFERENCE_STRATEGY: Strategy = {
 export function proposeSearches(queue: Queue): Proposal[] {
   return queue.bisections.flatMap((search) => {
     if (search.how === 'prefixes') return proposePrefixes(queue, search);
-    return findStartable(search) === undefined ? [] : { kind: 'prefix', search: search.number, length: 0 };
+    return startableIn(queue, search) < 0 ? [] : { kind: 'prefix', search: search.number, length: 0 };
   });
 }
 

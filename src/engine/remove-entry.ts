@@ -1,6 +1,6 @@
-import { removeFromBisections } from './bisection-runs.ts';
 import { takeOut } from './line.ts';
 import type { Because, Entry } from './queue.ts';
+import { leaveSearches } from './search-runs.ts';
 import { type Move, move, type Work } from './work.ts';
 
 /** Takes an entry out of the queue in another way than landing it. Results of candidates that contain it are void. */
@@ -8,7 +8,7 @@ import { type Move, move, type Work } from './work.ts';
 export function removeEntry(work: Work, entry: Entry, end: Move): void {
   const because: Because = { reason: prerequisiteReason(end), prNumber: entry.prNumber };
   takeOut(work, [entry], because);
-  removeFromBisections(work, entry, because);
+  leaveSearches(work, entry, because);
   move(work, { ...entry, candidate: undefined, conflictsWith: undefined, bisection: undefined }, end);
 }
 

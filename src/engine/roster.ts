@@ -4,10 +4,13 @@ import { orderKey } from './entry-index.ts';
 import type { FrozenTime } from './freeze.ts';
 import type { PrNumber } from './pull-request.ts';
 import { type Entry, type EntryState, findLiveMember, isAdmitted, type Queue } from './queue.ts';
+import type { Search } from './search.ts';
 
 interface Roster {
   readonly all: readonly Candidate[];
   readonly line: readonly Candidate[];
+  /** By the number of the search. */
+  readonly searched: ReadonlyMap<number, readonly Candidate[]>;
 }
 
 /** The map of candidates is immutable, so its sorted lists can be cached by identity. */
@@ -17,7 +20,9 @@ function rosterOf({ candidates }: Queue): Roster {
   const known = rosters.get(candidates);
   if (known !== undefined) return known;
   const all = listOf(candidates).sort(byPlace);
-  const roster = { all, line: all.filter(isOfLine) };
+  const line = all.filter(isOfLine);
+  const searched = Map.groupBy(all, ({ purpose }) => (purpose.kind === 'bisection' ? purpose.bisection : 0));
+  const roster = { all, line, searched };
   rosters.set(candidates, roster);
   return roster;
 }
@@ -39,6 +44,11 @@ export function candidatesFor(queue: Queue, kind: Exclude<Purpose['kind'], 'main
 }
 
 const NONE: readonly Candidate[] = [];
+
+/** The live runs of a search, oldest first. A run that replaced another has the age of that one. */
+export function runsOfSearch(queue: Queue, { number }: Pick<Search, 'number'>): readonly Candidate[] {
+  return rosterOf(queue).searched.get(number) ?? NONE;
+}
 
 /** The members that have not landed. A member that left in another way has ended the candidate. */
 export function unlanded(queue: Queue, members: readonly Member[]): Entry[] {

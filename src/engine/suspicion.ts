@@ -1,5 +1,4 @@
 import type { Instant } from '../lib/clock.ts';
-import { releaseFromBisection } from './bisection-runs.ts';
 import type { Base, Candidate, Failure } from './candidate.ts';
 import { chanceAfterFailure } from './learned.ts';
 import { abandon } from './line.ts';
@@ -7,6 +6,7 @@ import { policyOf } from './policy.ts';
 import type { PrNumber } from './pull-request.ts';
 import { type Because, type Entry, findCandidate, mayWork, type Queue, type Removal, type Suspicion } from './queue.ts';
 import { candidatesFor, candidatesOf, composedWithOf, lineOf, unlanded } from './roster.ts';
+import { findSearch, releaseFromSearch } from './search-runs.ts';
 import { startCandidate } from './test-run.ts';
 import { addCandidate, endCandidate, type Work } from './work.ts';
 
@@ -316,8 +316,7 @@ export function giveUpDoubtfulSearch(work: Work, run: Candidate): void {
 export function giveUpSearches(work: Work, base: Base, because: Because): void {
   for (const bisection of work.queue.bisections) {
     if (bisection.base.sha !== base.sha) continue;
-    const members = bisection.chains.flatMap(({ parts }) => parts).flatMap((part) => part.members);
-    for (const entry of unlanded(work.queue, members)) releaseFromBisection(work, entry, because);
+    for (const entry of unlanded(work.queue, bisection.members)) releaseFromSearch(work, entry, because);
   }
 }
 
@@ -354,7 +353,7 @@ export function testedAloneOn(queue: Queue, candidate: Candidate): Base | undefi
   const { members, purpose, base, beneath } = candidate;
   if (members.length !== 1) return undefined;
   // The entries beneath the front part of a bisection have passed. The bisection knows whether its base passed since.
-  if (purpose.kind === 'bisection') return queue.bisections.find((b) => b.number === purpose.bisection)?.base ?? base;
+  if (purpose.kind === 'bisection') return findSearch(queue, purpose.bisection)?.base ?? base;
   if (unlanded(queue, beneath).some(({ state }) => state !== 'TESTS_PASSED')) return undefined;
   // It was not tested together with the entries that landed beside it.
   return composedWithOf(queue, candidate).length > 0 ? base : queue.head;

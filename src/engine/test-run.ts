@@ -1,6 +1,5 @@
 import { assert } from '../lib/assert.ts';
 import { listOf } from '../lib/int-map.ts';
-import { repointPart } from './bisection-runs.ts';
 import { type Candidate, type CandidateNumber, type Failure, failedChecks, type Pass } from './candidate.ts';
 import { MAX_REPETITIONS, rulingOf } from './judgement.ts';
 import { learnPass } from './learn.ts';
@@ -173,7 +172,6 @@ export function replaceCandidate(
   endCandidate(work, candidate, { reason: because.reason, prNumber: because.prNumber });
   const plan = { purpose, base, beneath, members, parent, ...(repeats === undefined ? {} : { repeats }) };
   const next = addCandidate(work, plan, { place: candidate.place, tries });
-  if (purpose.kind === 'bisection') repointPart(work, candidate.number, next.number);
   for (const entry of unlanded(work.queue, members)) {
     const own = purpose.kind === 'bisection' ? entry : { ...entry, candidate: next.number };
     if (voucherOf(work.queue, own) !== undefined) keep(work, own);

@@ -1,6 +1,5 @@
 import type { Instant } from '../lib/clock.ts';
 import { ALL_GROUPS, formGroups, hopsBehind } from './batch.ts';
-import { startBisection } from './bisect.ts';
 import {
   type Candidate,
   type CandidateNumber,
@@ -11,6 +10,7 @@ import {
   verdictOf,
 } from './candidate.ts';
 import type { Check } from './check.ts';
+import { searchInHalves } from './halves.ts';
 import { isAwaited, MAX_REPETITIONS, NOT_JUDGED, NOTHING_FAILED } from './judgement.ts';
 import { learnFailure } from './learn.ts';
 import { abandonBehind, behindFailedRun } from './line.ts';
@@ -151,7 +151,7 @@ export function blame(work: Work): void {
     if (candidate === undefined || !isToBlame(work, candidate)) continue;
     if (!isSearched(work.queue, candidate)) remove(work, candidate);
     else if (searches === 'prefixes') searchCandidate(work, candidate);
-    else startBisection(work, candidate);
+    else searchInHalves(work, candidate);
   }
 }
 

@@ -1,10 +1,10 @@
 import { type Candidate, compositionOf, isRunAgain, type Member } from '../engine/candidate.ts';
 import { clearedChance, confirmationsNeeded, flakeChance, type Learned, outcomeAt } from '../engine/learned.ts';
 import { policyOf } from '../engine/policy.ts';
-import { membersOf } from '../engine/prefixes.ts';
 import type { PrNumber } from '../engine/pull-request.ts';
 import { type Entry, findEntry, type Queue } from '../engine/queue.ts';
 import { candidatesOf, unlanded } from '../engine/roster.ts';
+import { findSearch } from '../engine/search-runs.ts';
 import { valuesOf } from '../lib/int-map.ts';
 import type { Prng } from '../lib/prng.ts';
 
@@ -240,10 +240,10 @@ function failedSetsOf(queue: Queue): readonly FailedSet[] {
   const landed = new Set(queue.landings.map(({ prNumber }) => prNumber));
   for (const search of queue.bisections) {
     // The runs that accused it are ended when it is tested for the last time.
-    if (search.accused?.isLast) add(unlanded(queue, membersOf(search)), 1 + confirmationsNeeded(queue.learned));
+    if (search.accused?.isLast) add(unlanded(queue, search.members), 1 + confirmationsNeeded(queue.learned));
     // A search in halves ends the run of the batch that it began with.
     if (search.how !== 'halves') continue;
-    const cleared = new Set(search.chains.flatMap(({ survivors }) => survivors.map(({ prNumber }) => prNumber)));
+    const cleared = new Set(search.survivors.map(({ prNumber }) => prNumber));
     for (const set of search.failedSets) {
       const numbers = set.split(',').map((number) => Number(number) as PrNumber);
       // One that was removed since explains the failure.
@@ -260,9 +260,9 @@ function keyOf(entries: readonly Entry[]): string {
 }
 
 /** Those that a search has cleared did not make its runs fail. */
-function suspectsOf({ bisections }: Queue, candidate: Candidate): Member[] {
+function suspectsOf(queue: Queue, candidate: Candidate): Member[] {
   const { purpose } = candidate;
-  const search = bisections.find(({ number }) => purpose.kind === 'bisection' && number === purpose.bisection);
-  const cleared = new Set(search?.chains.flatMap(({ survivors }) => survivors.map(({ submission }) => submission)));
+  const search = purpose.kind === 'bisection' ? findSearch(queue, purpose.bisection) : undefined;
+  const cleared = new Set(search?.survivors.map(({ submission }) => submission));
   return compositionOf(candidate).filter(({ submission }) => !cleared.has(submission));
 }

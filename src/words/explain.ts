@@ -5,6 +5,7 @@ import type { BlockReason } from '../engine/pull-request.ts';
 import { type Entry, findCandidate, type Hold, isAdmitted, isLive, type Queue } from '../engine/queue.ts';
 import { readinessOf } from '../engine/readiness.ts';
 import { freezeOf, unlanded } from '../engine/roster.ts';
+import { findSearch } from '../engine/search-runs.ts';
 import { lineLimit } from '../engine/slots.ts';
 import { isSuspected } from '../engine/suspicion.ts';
 import { holdEndsAt } from '../engine/verdict.ts';
@@ -15,6 +16,7 @@ import { headlineOf } from './headlines.ts';
 import { capitalize, inFiles, listOf, listPrs, timeOf } from './phrases.ts';
 import { freezeReason, queueReasons, targetReasons } from './queue.ts';
 import { nextInPrefixes, searchOf } from './search.ts';
+import { partWith } from './testing.ts';
 import { orderOf, type View } from './view.ts';
 import { MAX_DEPTH, reasonsOf } from './waiting.ts';
 
@@ -163,11 +165,9 @@ function ifOneAheadFails(queue: Queue, entry: Entry): string {
 }
 
 function nextInSearch(queue: Queue, entry: Entry): string {
-  const { bisection: number, submission } = entry;
-  const parts = queue.bisections.find((each) => each.number === number)?.chains.flatMap((chain) => chain.parts) ?? [];
-  const part = parts.find(({ members }) => members.some((member) => member.submission === submission));
-  const fails =
-    part?.members.length === 1 ? 'it caused the failure and is removed' : 'the search goes on in smaller parts';
+  const search = findSearch(queue, entry.bisection ?? 0);
+  const isAlone = search !== undefined && partWith(search, entry).length === 1;
+  const fails = isAlone ? 'it caused the failure and is removed' : 'the search goes on in smaller parts';
   return `If this run passes, it is cleared and lands in its turn. If this run fails, ${fails}.`;
 }
 

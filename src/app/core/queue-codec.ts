@@ -23,6 +23,7 @@ import type {
 } from '../../storage/queues.ts';
 import { changeText } from '../../words/reasons.ts';
 import { candidateIdOf } from './entry-id.ts';
+import { decodeSearches, type StoredSearch, withLinkedSearches } from './stored-searches.ts';
 
 /**
  * How a queue is stored. A list of targets is stored once, under its digest, and rows name the digest: an entry with
@@ -36,6 +37,7 @@ type StoredTargets = { readonly from?: 'fork' } & (
 
 /** The queue's own row: everything that has no row of its own and cannot be derived from those rows. */
 type StoredQueue = Omit<Queue, 'branch' | 'entries' | 'candidates' | 'passes' | 'index'>;
+type OlderQueue = Omit<StoredQueue, 'bisections'> & { readonly bisections: readonly StoredSearch[] };
 
 type StoredEntry = Omit<Entry, 'targets'> & { readonly targets?: StoredTargets };
 
@@ -46,7 +48,7 @@ export function encodeQueue(queue: Queue): string {
 
 /** A field that is newer than the row gets its value from a new queue. */
 export function decodeQueue(snapshot: QueueSnapshot): Queue {
-  const stored = JSON.parse(snapshot.queue.body) as StoredQueue;
+  const stored = JSON.parse(snapshot.queue.body) as OlderQueue;
   const sets = indexTargetSets(snapshot.targetSets);
   const settings = { ...DEFAULT_SETTINGS, ...stored.settings };
   return indexed({
@@ -59,6 +61,7 @@ export function decodeQueue(snapshot: QueueSnapshot): Queue {
       landingMode: stored.landing.landingMode ?? 'PUSH',
     },
     settings,
+    ...decodeSearches(stored.bisections ?? [], stored.bisectionsEver ?? 0),
     entries: intMapOf(snapshot.entries.map((row) => [row.prNumber, decodeEntry(row, sets)])),
     ...decodeCandidates(snapshot.candidates),
   });
@@ -76,6 +79,7 @@ export function updateQueue(known: Queue, snapshot: QueueSnapshot): Queue {
       after === undefined ? deleteIn(queue.entries, row.prNumber) : setIn(queue.entries, row.prNumber, after);
     queue = { ...queue, entries, index: reindex(queue, before, after) };
   }
+  queue = withLinkedSearches(queue);
   // An entry's list in the index depends on these two.
   const isSame =
     fresh.settings.mode === known.settings.mode && fresh.submissionsBeforeParallel === known.submissionsBeforeParallel;
@@ -94,7 +98,8 @@ function updateCandidates(known: Queue, snapshot: QueueSnapshot): Pick<Queue, 'c
 }
 
 function indexed(queue: Queue): Queue {
-  return { ...queue, index: buildIndex(queue) };
+  const linked = withLinkedSearches(queue);
+  return { ...linked, index: buildIndex(linked) };
 }
 
 export function encodeCandidate(

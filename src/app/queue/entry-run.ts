@@ -1,7 +1,8 @@
-import { branchSubjectOf, type Candidate } from '../../engine/candidate.ts';
+import { branchSubjectOf, type Candidate, hasMember } from '../../engine/candidate.ts';
 import { verdictOfCheck } from '../../engine/check.ts';
 import { isWaived } from '../../engine/judgement.ts';
 import { type Entry, findCandidate, isLive, type Queue } from '../../engine/queue.ts';
+import { runsOfSearch } from '../../engine/roster.ts';
 import { pathsOf } from '../../flaky/core/paths.ts';
 import { isDecidedFor } from '../../flaky/coverage.ts';
 import { suitesOf } from '../../flaky/judge-check.ts';
@@ -79,12 +80,12 @@ async function loadCandidate(
   return live ?? (row && decodeCandidate(row));
 }
 
-function bisectionRunOf({ bisections }: Queue, entry: Entry): Candidate['number'] | undefined {
-  const bisection = bisections.find(({ number }) => number === entry.bisection);
-  const parts = bisection?.chains.flatMap((chain) => chain.parts) ?? [];
-  return parts
-    .find(({ members }) => members.some(({ submission }) => submission === entry.submission))
-    ?.candidates.at(-1);
+function bisectionRunOf(queue: Queue, { bisection, prNumber }: Entry): Candidate['number'] | undefined {
+  if (bisection === undefined) return undefined;
+  const runs = runsOfSearch(queue, { number: bisection }).filter((run) => hasMember(run, prNumber));
+  // The shortest run that contains it says most about it.
+  const [run] = runs.toSorted((a, b) => a.members.length - b.members.length || b.number - a.number);
+  return run?.number;
 }
 
 /** More are neither read nor shown. */
