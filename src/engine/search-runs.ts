@@ -128,7 +128,7 @@ export function clear(work: Work, search: Search, length: number, proof: Candida
     accused: undefined,
   });
   const clearedBySearch = isOnHead && proof.pass?.waived === undefined ? number : undefined;
-  const mark = how === 'halves' ? { clearedByPart: String(number) } : { isCleared: true };
+  const mark = how === 'halves' ? { clearedByPart: `${number}.1` } : { isCleared: true };
   for (const entry of unlanded(work.queue, cleared)) {
     const returned = { ...entry, bisection: undefined, wasTested: true, clearedBySearch, ...mark };
     move(work, returned, { to: 'PENDING', reason: 'BISECTION_TEST_RUN_PASSED', candidate: proof.number });

@@ -23,7 +23,7 @@ import type {
 } from '../../storage/queues.ts';
 import { changeText } from '../../words/reasons.ts';
 import { candidateIdOf } from './entry-id.ts';
-import { decodeSearches, type StoredSearch, withLinkedSearches } from './stored-searches.ts';
+import { decodeSearches, encodeSearches, type StoredSearch, withLinkedSearches } from './stored-searches.ts';
 
 /**
  * How a queue is stored. A list of targets is stored once, under its digest, and rows name the digest: an entry with
@@ -36,19 +36,21 @@ type StoredTargets = { readonly from?: 'fork' } & (
 );
 
 /** The queue's own row: everything that has no row of its own and cannot be derived from those rows. */
-type StoredQueue = Omit<Queue, 'branch' | 'entries' | 'candidates' | 'passes' | 'index'>;
-type OlderQueue = Omit<StoredQueue, 'bisections'> & { readonly bisections: readonly StoredSearch[] };
+type StoredQueue = Omit<Queue, 'branch' | 'entries' | 'candidates' | 'passes' | 'index' | 'bisections'> & {
+  readonly bisections: readonly StoredSearch[];
+};
 
 type StoredEntry = Omit<Entry, 'targets'> & { readonly targets?: StoredTargets };
 
 export function encodeQueue(queue: Queue): string {
-  const { branch: _b, entries: _e, candidates: _c, passes: _p, index: _i, ...stored } = queue;
-  return JSON.stringify(stored satisfies StoredQueue);
+  const { branch: _b, entries: _e, candidates: _c, passes: _p, index: _i, ...rest } = queue;
+  const stored: StoredQueue = { ...rest, bisections: encodeSearches(queue) };
+  return JSON.stringify(stored);
 }
 
 /** A field that is newer than the row gets its value from a new queue. */
 export function decodeQueue(snapshot: QueueSnapshot): Queue {
-  const stored = JSON.parse(snapshot.queue.body) as OlderQueue;
+  const stored = JSON.parse(snapshot.queue.body) as StoredQueue;
   const sets = indexTargetSets(snapshot.targetSets);
   const settings = { ...DEFAULT_SETTINGS, ...stored.settings };
   return indexed({
@@ -61,7 +63,7 @@ export function decodeQueue(snapshot: QueueSnapshot): Queue {
       landingMode: stored.landing.landingMode ?? 'PUSH',
     },
     settings,
-    ...decodeSearches(stored.bisections ?? [], stored.bisectionsEver ?? 0),
+    ...decodeSearches(stored.bisections, stored.bisectionsEver),
     entries: intMapOf(snapshot.entries.map((row) => [row.prNumber, decodeEntry(row, sets)])),
     ...decodeCandidates(snapshot.candidates),
   });

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { ROOT } from '../../../test/helpers/doc-pages.ts';
+import { plainQueue } from '../../../test/helpers/plain-queue.ts';
+import { Scenario } from '../../../test/worlds/engine/scenario.ts';
+import { findBreachAnywhere } from '../../engine/invariants.ts';
+import type { Queue } from '../../engine/queue.ts';
+import type { QueueSnapshot } from '../../storage/queues.ts';
+import { decodeQueue, encodeQueue } from './queue-codec.ts';
+
+/** Queues under way, as a server of 0.2.0 stored them. */
+const FROZEN: Readonly<Record<string, QueueSnapshot>> = JSON.parse(
+  readFileSync(join(ROOT, 'test/fixtures/queues/0.2.0.json'), 'utf8'),
+);
+
+function open(name: string): Queue {
+  const queue = decodeQueue(FROZEN[name] as QueueSnapshot);
+  assert.equal(findBreachAnywhere(queue), undefined);
+  return queue;
+}
+
+/** The story whose first lines led to the frozen queue goes on with it. */
+function goOn(name: string, begun: string): Scenario {
+  const queue = open(name);
+  const story = new Scenario(queue.settings).play(begun);
+  story.queue = queue;
+  return story;
+}
+
+describe('a queue that version 0.2.0 stored', () => {
+  it('goes on with a search in halves, whose parts that did not wait become searches [B7] [D3]', () => {
+    const story = goOn('halves', 'together A B C D; fail ABCD');
+    assert.deepEqual(
+      story.queue.bisections.map(({ number, members }) => [number, members.length]),
+      [
+        [1, 2],
+        [2, 2],
+      ],
+    );
+    story.play(`
+      → testing ~AB ~C ~C+D
+      pass ~C ~C+D     → CD=merged AB=testing
+      fail ~AB         → testing ~A ~B
+      pass ~A; fail ~B → B=failed A=testing
+      pass A           → target M+C+D+A
+    `);
+  });
+
+  it('goes on with a search in prefixes [K8] [D3]', () => {
+    goOn('prefixes', 'together A B C D; fail ABCD').play(`
+                  → testing ~AB
+      pass ~AB    → AB=merged C=testing D=held; testing ~AB+C
+      pass ~AB+C  → C=merged D=testing
+    `);
+  });
+
+  it('goes on with a hold, its suspicions and the entries that return [V16] [V18] [D3]', () => {
+    goOn('hold', 'submit A B C; fail A B HEAD').play(`
+      wait 10m  → testing C HEAD; AB=pending
+      pass HEAD → over RED_TARGET; ABC=testing
+    `);
+  });
+
+  it('is stored in the shape that servers of 0.2.0 read [D3]', () => {
+    for (const name of Object.keys(FROZEN)) {
+      const snapshot = FROZEN[name] as QueueSnapshot;
+      const queue = open(name);
+      const again = decodeQueue({ ...snapshot, queue: { ...snapshot.queue, body: encodeQueue(queue) } });
+      assert.deepEqual(plainQueue(again), plainQueue(queue));
+      const [first] = JSON.parse(encodeQueue(queue)).bisections;
+      const [stored] = JSON.parse(snapshot.queue.body).bisections;
+      assert.deepEqual(first?.chains[0], stored?.chains[0]);
+    }
+  });
+});
