@@ -4,7 +4,7 @@ import type { Candidate } from './candidate.ts';
 import { orderKey } from './entry-index.ts';
 import { Footprint, targetsOf } from './footprint.ts';
 import { policyOf } from './policy.ts';
-import { type Entry, findEntry, type Queue } from './queue.ts';
+import { candidateNumberOf, type Entry, findEntry, type Queue } from './queue.ts';
 import { isOnlyUrgentLanding, lineOf, unlanded } from './roster.ts';
 import type { BatchingRule } from './settings.ts';
 import { Claims, type ImpactedTargets, type NodeId } from './targets.ts';
@@ -256,7 +256,7 @@ function isIsolatedBy({ targetPattern }: BatchingRule, targets: ImpactedTargets 
 
 /** The unlanded candidates that a candidate is built on, directly or not. */
 export function aheadOf(queue: Queue, candidate: Candidate): ReadonlySet<NodeId> {
-  return new Set(unlanded(queue, candidate.beneath).flatMap((entry) => entry.candidate ?? []));
+  return new Set(unlanded(queue, candidate.beneath).flatMap((entry) => candidateNumberOf(entry) ?? []));
 }
 
 export interface Successor {

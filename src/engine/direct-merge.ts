@@ -3,7 +3,7 @@ import { walk } from '../lib/sorted-list.ts';
 import type { Candidate } from './candidate.ts';
 import { Footprint, footprintOf, targetsOf } from './footprint.ts';
 import type { UpToDate } from './pull-request.ts';
-import { type Entry, isAdmitted, mayStartTests, type Queue, toMember } from './queue.ts';
+import { type Entry, inLine, isAdmitted, mayStartTests, type Queue, toMember, WAITING } from './queue.ts';
 import { isReady, readinessOf } from './readiness.ts';
 import { appFor, isReportedBy, type RequiredChecks } from './required.ts';
 import { candidatesFor, freezeOf, unlanded } from './roster.ts';
@@ -63,7 +63,7 @@ function startDirectMerge(work: Work, entry: Entry): void {
     members: [toMember(entry)],
     parent: undefined,
   });
-  keep(work, { ...entry, candidate: candidate.number });
+  keep(work, { ...entry, place: inLine(candidate) });
   startCandidate(work, candidate);
 }
 
@@ -97,7 +97,7 @@ export function giveUpDirectMerge(work: Work, candidate: Candidate): void {
   for (const entry of unlanded(work.queue, candidate.members)) {
     // Another head may try it again.
     const isDirectMergeSpent = entry.pr.headSha === candidate.members[0]?.headSha;
-    keep(work, { ...entry, candidate: undefined, isDirectMergeSpent });
+    keep(work, { ...entry, place: WAITING, isDirectMergeSpent });
   }
 }
 

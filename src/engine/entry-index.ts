@@ -40,12 +40,13 @@ export function buildIndex(queue: Queue): Index {
 }
 
 function placeOf(queue: Queue, entry: Entry): { readonly list: ListName; readonly key: number } | undefined {
-  if (entry.candidate !== undefined || entry.bisection !== undefined) return undefined;
+  const { kind } = entry.place;
+  if (kind === 'line' || kind === 'search') return undefined;
   if (entry.admission === undefined) {
     if (isReady(readinessOf(queue, entry))) return { list: 'ready', key: orderKey(entry) };
     return { list: 'unready', key: entry.submission };
   }
-  return { list: entry.conflictsWith === undefined ? 'pending' : 'aside', key: orderKey(entry) };
+  return { list: kind === 'waiting' ? 'pending' : 'aside', key: orderKey(entry) };
 }
 
 /** The only place that changes the mode. It counts the entries that are older than a switch to PARALLEL. */

@@ -22,7 +22,7 @@ import {
 } from './hold.ts';
 import { concludeLateReports } from './late-reports.ts';
 import { abandon, isBeingLanded, takeOut } from './line.ts';
-import { type Because, type Entry, findCandidate, findLiveMember, type Queue } from './queue.ts';
+import { type Because, type Entry, findCandidate, findLiveMember, type Place, type Queue, WAITING } from './queue.ts';
 import { removeEntry } from './remove-entry.ts';
 import { countEarlyReports, isBeforeItsRun, report } from './report-check.ts';
 import { requiredChecks, type StartProblem } from './required.ts';
@@ -188,24 +188,24 @@ function conflict(work: Work, candidate: Candidate, { prNumber, culprit, files }
   } else if (culprit === undefined) {
     const reason = 'START_TEST_RUN_MERGE_CONFLICT';
     removeEntry(work, entry, { to: 'FAILED', reason, candidate: candidate.number, ...where });
-  } else if (entry.bisection !== undefined) {
+  } else if (entry.place.kind === 'search') {
     releaseFromSearch(work, entry, { reason: 'CONFLICTS_WITH_PREREQUISITE', prNumber: culprit, ...where });
   } else {
     takeOut(work, [entry], aside);
     // An entry that landed or left since is not waited for, even if it was submitted again.
     const ahead = compositionOf(candidate).find((member) => member.prNumber === culprit);
     const isAhead = ahead !== undefined && findLiveMember(work.queue, ahead) !== undefined;
-    const conflictsWith = isAhead ? culprit : undefined;
+    const place: Place = isAhead ? { kind: 'aside', behind: culprit } : WAITING;
     const because = { reason: 'CONFLICTS_WITH_PREREQUISITE' as const, prNumber: culprit, candidate: candidate.number };
-    move(work, { ...entryOf(work, prNumber), conflictsWith }, { to: 'PENDING', ...because, ...where });
+    move(work, { ...entryOf(work, prNumber), place }, { to: 'PENDING', ...because, ...where });
   }
   return APPLIED;
 }
 
 /** A search may be on an old base or ahead of the entry's turn, so a conflict there decides nothing. */
 // SPEC K19
-function isInPrefixes(queue: Queue, { bisection }: Entry): boolean {
-  return bisection !== undefined && findSearch(queue, bisection)?.how === 'prefixes';
+function isInPrefixes(queue: Queue, { place }: Entry): boolean {
+  return place.kind === 'search' && findSearch(queue, place.search)?.how === 'prefixes';
 }
 
 function judgeCheck(work: Work, candidate: Candidate, event: CheckJudged): Outcome {

@@ -11,7 +11,7 @@ import { endHold } from './hold.ts';
 import { retargetLanded } from './impact.ts';
 import { learnDecision } from './learn.ts';
 import { abandon } from './line.ts';
-import { type Entry, findCandidate, findEntry, mustBeExact, type Queue } from './queue.ts';
+import { type Entry, findCandidate, findEntry, mustBeExact, type Queue, WAITING } from './queue.ts';
 import { removeEntry } from './remove-entry.ts';
 import { noteReportDelays } from './report-delays.ts';
 import { candidatesFor, composedWithOf, isFrozen, lineOf, unlanded } from './roster.ts';
@@ -193,7 +193,7 @@ function mergeEntry(
     at: work.at,
   };
   const reason = isDirect ? 'MERGE_GRAPH_DIRECT_MERGE' : 'MERGE_GRAPH_MERGE';
-  const merged = { ...entry, candidate: undefined, removalAskedBy: undefined, landed };
+  const merged = { ...entry, place: WAITING, removalAskedBy: undefined, landed };
   if (!isDirect) learnDecision(work, entry, 0);
   const { removalAskedBy: tooLateFor } = entry;
   move(work, merged, { to: 'MERGED', reason, candidate: candidate.number, ...present({ tooLateFor }) });

@@ -1,6 +1,6 @@
 import { type Candidate, isUnderTest } from './candidate.ts';
 import type { PullRequestSubmitted } from './event.ts';
-import { type Entry, findCandidate, findEntry, type Queue } from './queue.ts';
+import { candidateNumberOf, type Entry, findCandidate, findEntry, type Queue } from './queue.ts';
 import { candidatesOf, entriesInOrder } from './roster.ts';
 import { step } from './step.ts';
 import type { Outcome } from './work.ts';
@@ -25,8 +25,11 @@ export function foresee(before: Queue, event: PullRequestSubmitted): Foreseen {
   const { queue: after, outcome } = step(before, event);
   const { number } = event.pr;
   const isRunning = (candidate: Candidate | undefined) => candidate !== undefined && isUnderTest(candidate);
-  const isMoved = ({ prNumber, candidate }: Entry) =>
-    prNumber !== number && candidate !== undefined && findEntry(after, prNumber)?.candidate !== candidate;
+  const isMoved = (entry: Entry) => {
+    const now = findEntry(after, entry.prNumber);
+    if (entry.prNumber === number || entry.place.kind !== 'line') return false;
+    return now === undefined || candidateNumberOf(now) !== entry.place.candidate;
+  };
   return {
     outcome,
     before,

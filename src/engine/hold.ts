@@ -10,9 +10,11 @@ import {
   findEntry,
   type Hold,
   type HoldCause,
+  inLine,
   mayWork,
   type Queue,
   toMember,
+  WAITING,
 } from './queue.ts';
 import type { StartProblem } from './required.ts';
 import { candidatesFor, lineOf, unlanded } from './roster.ts';
@@ -229,7 +231,7 @@ export function startRepair(work: Work): void {
     if (!isPossibleRepair(hold, entry) || entry.repairTriedOn === head.ordinal) continue;
     const plan = { purpose: { kind: 'repair' as const }, base: head, beneath: [], parent: undefined };
     const candidate = addCandidate(work, { ...plan, members: [toMember(entry)] });
-    keep(work, { ...entry, candidate: candidate.number, wasTested: true, repairTriedOn: head.ordinal });
+    keep(work, { ...entry, place: inLine(candidate), wasTested: true, repairTriedOn: head.ordinal });
     startCandidate(work, candidate);
     return;
   }
@@ -251,7 +253,7 @@ export function concludeRepairs(work: Work): void {
 export function giveUpRepair(work: Work, run: Candidate, checks: readonly string[]): void {
   endCandidate(work, run, { reason: 'REPAIR_TEST_RUN_FAILED', prNumber: undefined });
   for (const { prNumber } of run.members) {
-    const entry = { ...entryOf(work, prNumber), candidate: undefined };
+    const entry = { ...entryOf(work, prNumber), place: WAITING };
     move(work, entry, { to: 'PENDING', reason: 'REPAIR_TEST_RUN_FAILED', candidate: run.number, checks });
   }
 }

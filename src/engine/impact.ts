@@ -1,7 +1,7 @@
 import { type Candidate, contains } from './candidate.ts';
 import { footprintOf, targetsOf } from './footprint.ts';
 import { abandon } from './line.ts';
-import { type Entry, findCandidate, type Queue } from './queue.ts';
+import { type Entry, findCandidate, ownRunOf, type Queue } from './queue.ts';
 import { composedWithOf, lineOf, unlanded } from './roster.ts';
 import { type ImpactedTargets, isOutranked } from './targets.ts';
 import { keep, type Work } from './work.ts';
@@ -15,9 +15,8 @@ export function retarget(work: Work, entry: Entry, targets: ImpactedTargets): vo
   if (isOutranked(targets, entry.targets)) return;
   const before = targetsOf(work.queue, entry);
   keep(work, { ...entry, targets });
-  if (work.queue.settings.mode === 'SINGLE' || entry.candidate === undefined || isSame(before, targets)) return;
-  const own = findCandidate(work.queue, entry.candidate);
-  if (own === undefined) return;
+  const own = ownRunOf(work.queue, entry);
+  if (work.queue.settings.mode === 'SINGLE' || own === undefined || isSame(before, targets)) return;
   const because = { reason: 'IMPACTED_TARGETS_CHANGED' as const, prNumber: entry.prNumber };
   // Entries that landed beside it were disjoint from its old targets. Whether they are from the new ones is not stored.
   if (composedWithOf(work.queue, own).length > 0 || findMissing(work.queue, own) !== undefined) {

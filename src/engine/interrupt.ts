@@ -7,13 +7,16 @@ import { dropYoungestRun } from './prefix-search.ts';
 import type { PrNumber } from './pull-request.ts';
 import {
   type Because,
+  conflictOf,
   type Entry,
   findCandidate,
   findEntry,
   isAdmitted,
   isLanding,
   mayStartTests,
+  ownRunOf,
   type Queue,
+  WAITING,
 } from './queue.ts';
 import { isOnlyUrgentLanding, lineOf, unlanded } from './roster.ts';
 import { entryOf, keep, type Work } from './work.ts';
@@ -101,17 +104,18 @@ function interruptedBy(prNumber: PrNumber): Because {
 export function releaseSetAside(work: Work): void {
   for (const prNumber of walk(work.queue.index.aside)) {
     const entry = entryOf(work, prNumber);
-    if (!isBehindItsConflict(work.queue, entry)) keep(work, { ...entry, conflictsWith: undefined });
+    if (!isBehindItsConflict(work.queue, entry)) keep(work, { ...entry, place: WAITING });
   }
 }
 
 function isBehindItsConflict(queue: Queue, entry: Entry): boolean {
-  const other = entry.conflictsWith === undefined ? undefined : findEntry(queue, entry.conflictsWith);
+  const ahead = conflictOf(entry);
+  const other = ahead === undefined ? undefined : findEntry(queue, ahead);
   // An entry that landed or left is not waited for, even if it was submitted again.
-  if (other === undefined || !isAdmitted(other) || other.conflictsWith === entry.prNumber) return false;
+  if (other === undefined || !isAdmitted(other) || conflictOf(other) === entry.prNumber) return false;
   if (orderKey(other) < orderKey(entry)) return true;
   // An entry under test stays ahead whatever its priority, unless an urgent entry may interrupt it.
-  const own = other.candidate === undefined ? undefined : findCandidate(queue, other.candidate);
+  const own = ownRunOf(queue, other);
   if (own !== undefined) return entry.priority.value > 0 || !isInterruptible(queue, own);
-  return other.bisection !== undefined && entry.priority.value > 0;
+  return other.place.kind === 'search' && entry.priority.value > 0;
 }

@@ -4,6 +4,7 @@ import { type Candidate, contains, isOfLine, verdictOf } from './candidate.ts';
 import { buildIndex } from './entry-index.ts';
 import { footprintOf, targetsOf } from './footprint.ts';
 import {
+  candidateNumberOf,
   type Entry,
   findCandidate,
   findEntry,
@@ -11,7 +12,9 @@ import {
   isAdmitted,
   isLanding,
   isLive,
+  ownRunOf,
   type Queue,
+  searchNumberOf,
 } from './queue.ts';
 import { candidatesOf, lineOf, stateUnder, unlanded } from './roster.ts';
 import { mayVouch, voucherOf } from './vouch.ts';
@@ -49,19 +52,17 @@ export function findBreachAnywhere(queue: Queue): string | undefined {
   );
 }
 
-/** An entry is in one place only, and its state matches that place. */
+/** The state of an entry matches its place. */
 function breachOfEntry(queue: Queue, entry: Entry): string | undefined {
   const name = `#${entry.prNumber}`;
-  const places = [entry.candidate, entry.bisection, entry.conflictsWith].filter((place) => place !== undefined);
-  if (places.length > 1) return `${name} is in two places at once`;
   if (!isLive(entry.state)) return `${name} has ended and is still in the queue`;
   if ((entry.state === 'NOT_READY') !== !isAdmitted(entry)) return `${name} is ${entry.state}, against its admission`;
-  if (entry.candidate === undefined) {
-    const isWaiting = entry.state === 'NOT_READY' || entry.state === 'PENDING' || entry.bisection !== undefined;
+  if (entry.place.kind !== 'line') {
+    const isWaiting = entry.state === 'NOT_READY' || entry.state === 'PENDING' || entry.place.kind === 'search';
     return isWaiting ? undefined : `${name} is ${entry.state} without a candidate`;
   }
-  const candidate = findCandidate(queue, entry.candidate);
-  if (candidate === undefined) return `${name} names candidate ${entry.candidate}, which has ended`;
+  const candidate = findCandidate(queue, entry.place.candidate);
+  if (candidate === undefined) return `${name} names candidate ${entry.place.candidate}, which has ended`;
   if (candidate.purpose.kind === 'direct' && entry.state === 'NOT_READY') return undefined;
   const state = voucherOf(queue, entry) === undefined ? stateUnder(candidate) : 'TESTS_PASSED';
   return entry.state === state ? undefined : `${name} is ${entry.state} where its candidate makes it ${state}`;
@@ -79,7 +80,7 @@ function breachOfCandidate(queue: Queue, candidate: Candidate): string | undefin
   for (const member of candidate.members) {
     const entry = findLiveMember(queue, member);
     if (entry === undefined) return `${name} tests #${member.prNumber}, which has left`;
-    if (isOfLine(candidate) && entry.candidate !== candidate.number) {
+    if (isOfLine(candidate) && candidateNumberOf(entry) !== candidate.number) {
       return `${name} claims #${member.prNumber}, which is in another place`;
     }
   }
@@ -151,7 +152,7 @@ function breachOfOrder(queue: Queue): string | undefined {
       }
     }
     for (const entry of unlanded(queue, candidate.beneath)) {
-      const own = entry.candidate === undefined ? undefined : findCandidate(queue, entry.candidate);
+      const own = ownRunOf(queue, entry);
       if (own === undefined || own.place >= candidate.place) {
         return `candidate ${candidate.number} is built on #${entry.prNumber}, which is not ahead of it`;
       }
@@ -166,12 +167,13 @@ function breachOfBisections(queue: Queue): string | undefined {
     for (const member of members) {
       if (searched.has(member.prNumber)) return `#${member.prNumber} is searched twice`;
       searched.set(member.prNumber, number);
-      if (findLiveMember(queue, member)?.bisection !== number)
+      const entry = findLiveMember(queue, member);
+      if (entry === undefined || searchNumberOf(entry) !== number)
         return `#${member.prNumber} is not in bisection ${number}`;
     }
   }
   for (const entry of valuesOf(queue.entries)) {
-    if (searched.get(entry.prNumber) !== entry.bisection) return `#${entry.prNumber} is lost by its bisection`;
+    if (searched.get(entry.prNumber) !== searchNumberOf(entry)) return `#${entry.prNumber} is lost by its bisection`;
   }
   const isStray = ({ purpose, members }: Candidate) =>
     purpose.kind === 'bisection' && members.some(({ prNumber }) => searched.get(prNumber) !== purpose.bisection);

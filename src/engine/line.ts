@@ -1,6 +1,6 @@
 import { type Candidate, compositionOf, isOfLine, type Member } from './candidate.ts';
 import type { PrNumber } from './pull-request.ts';
-import { type Because, type Entry, findCandidate, isLanding, type Queue, toMember } from './queue.ts';
+import { type Because, type Entry, findCandidate, isLanding, type Queue, toMember, WAITING } from './queue.ts';
 import { candidatesOf, lineOf, unlanded } from './roster.ts';
 import { endCandidate, keep, move, type Work } from './work.ts';
 
@@ -47,7 +47,7 @@ export function abandonLine(work: Work, because: Because): void {
 /** Takes entries out of all candidates of the line. Their own state does not change. */
 // SPEC C34
 export function takeOut(work: Work, entries: readonly Entry[], because: Because): void {
-  if (entries.every(({ candidate }) => candidate === undefined)) return;
+  if (entries.every(({ place }) => place.kind !== 'line')) return;
   const leaving = new Set(entries.map(({ prNumber }) => prNumber));
   abandonAllWith(work, entries.map(toMember), because, leaving);
 }
@@ -71,7 +71,7 @@ function abandonOne(work: Work, candidate: Candidate, because: Because, leaving:
   if (isBeingLanded(work.queue, candidate)) return;
   endCandidate(work, candidate, { reason: because.reason, prNumber: because.prNumber });
   for (const entry of unlanded(work.queue, candidate.members)) {
-    const freed = { ...entry, candidate: undefined, wasTested: true };
+    const freed = { ...entry, place: WAITING, wasTested: true };
     if (leaving.has(entry.prNumber) || entry.state === 'PENDING' || entry.state === 'NOT_READY') keep(work, freed);
     else move(work, freed, { to: 'PENDING', ...seenBy(entry, because) });
   }

@@ -26,6 +26,7 @@ import {
   type Entry,
   findCandidate,
   findEntry,
+  inLine,
   isPending,
   mayStartTests,
   mayTest,
@@ -371,7 +372,7 @@ function startGroup(work: Work, group: StartableGroup, ahead: readonly Candidate
     parent: findParent(queue, predecessors, [...beneath.values()]),
   });
   for (const { prNumber } of group.entries) {
-    keep(work, { ...entryOf(work, prNumber), candidate: candidate.number, wasTested: true });
+    keep(work, { ...entryOf(work, prNumber), place: inLine(candidate), wasTested: true });
   }
   startCandidate(work, candidate);
   return candidate.number;

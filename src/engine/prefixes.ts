@@ -4,7 +4,7 @@ import { orderKey } from './entry-index.ts';
 import { Footprint, targetsOf } from './footprint.ts';
 import { chancesOf, confirmationsNeeded, flakeChance } from './learned.ts';
 import type { PrNumber } from './pull-request.ts';
-import { type Entry, findEntry, type Queue } from './queue.ts';
+import { conflictOf, type Entry, findEntry, type Queue, searchNumberOf } from './queue.ts';
 import { admittedInOrder, lineOf, unlanded } from './roster.ts';
 import type { Search } from './search.ts';
 import { type Mark, marksOf } from './search-runs.ts';
@@ -68,10 +68,11 @@ function aheadTest(queue: Queue, { admissions }: Search, entry: Entry): (other: 
 /** It was set aside for a conflict with this entry, directly or not, and waits for the entry's end. */
 function isAsideFor(queue: Queue, other: Entry, { prNumber }: Entry): boolean {
   const seen = new Set<PrNumber>();
-  for (let next = other.conflictsWith; next !== undefined && !seen.has(next); ) {
+  for (let next = conflictOf(other); next !== undefined && !seen.has(next); ) {
     if (next === prNumber) return true;
     seen.add(next);
-    next = findEntry(queue, next)?.conflictsWith;
+    const ahead = findEntry(queue, next);
+    next = ahead && conflictOf(ahead);
   }
   return false;
 }
@@ -80,7 +81,7 @@ function isAsideFor(queue: Queue, other: Entry, { prNumber }: Entry): boolean {
 export function entriesAhead(queue: Queue, search: Search, entry: Entry): readonly Entry[] {
   const wasAhead = aheadTest(queue, search, entry);
   const accused = new Set(queue.bisections.filter((other) => isAccused(queue, other)).map(({ number }) => number));
-  return admittedInOrder(queue).filter((other) => wasAhead(other) && !accused.has(other.bisection ?? 0));
+  return admittedInOrder(queue).filter((other) => wasAhead(other) && !accused.has(searchNumberOf(other) ?? 0));
 }
 
 function isEntry(queue: Queue, prNumber: PrNumber, is: (entry: Entry) => boolean): boolean {

@@ -208,12 +208,7 @@ export interface Entry {
   readonly admission: Admission | undefined;
   /** The impacted targets uploaded for the present head; undefined if none were. */
   readonly targets: ImpactedTargets | undefined;
-  /** The candidate of the line that tests it or lands it directly. */
-  readonly candidate: CandidateNumber | undefined;
-  /** The bisection that searches it. It is out of the line meanwhile. */
-  readonly bisection: number | undefined;
-  /** The entry ahead that it conflicts with. Until that one ends, this entry is ahead of and behind no other. */
-  readonly conflictsWith: PrNumber | undefined;
+  readonly place: Place;
   /** It was in a candidate during this stay, so it does not wait for a batch again. */
   readonly wasTested: boolean;
   /**
@@ -247,13 +242,46 @@ export interface Entry {
   readonly lost: { readonly at: Instant } | undefined;
 }
 
+/** Where an entry is. */
+export type Place =
+  /** It waits for its admission or for its turn. */
+  | { readonly kind: 'waiting' }
+  /** The candidate tests it in the line or as a repair, or lands it directly. */
+  | { readonly kind: 'line'; readonly candidate: CandidateNumber }
+  /** The search tests it. It is out of the line meanwhile. */
+  | { readonly kind: 'search'; readonly search: number }
+  /** It conflicts with this entry ahead. Until that one ends, it is ahead of and behind no other. */
+  | { readonly kind: 'aside'; readonly behind: PrNumber };
+
+export const WAITING: Place = { kind: 'waiting' };
+
+export function inLine({ number: candidate }: Pick<Candidate, 'number'>): Place {
+  return { kind: 'line', candidate };
+}
+
+export function candidateNumberOf({ place }: Pick<Entry, 'place'>): CandidateNumber | undefined {
+  return place.kind === 'line' ? place.candidate : undefined;
+}
+
+/** The candidate that tests it in the line or as a repair, or lands it directly. */
+export function ownRunOf(queue: Queue, { place }: Pick<Entry, 'place'>): Candidate | undefined {
+  return place.kind === 'line' ? findCandidate(queue, place.candidate) : undefined;
+}
+
+export function searchNumberOf({ place }: Pick<Entry, 'place'>): number | undefined {
+  return place.kind === 'search' ? place.search : undefined;
+}
+
+/** The entry that it is set aside for. */
+export function conflictOf({ place }: Pick<Entry, 'place'>): PrNumber | undefined {
+  return place.kind === 'aside' ? place.behind : undefined;
+}
+
 /** The defaults of a new submission. */
 export const NEW_ENTRY = {
   because: { reason: 'API_REQUESTED' },
   admission: undefined,
-  candidate: undefined,
-  bisection: undefined,
-  conflictsWith: undefined,
+  place: WAITING,
   wasTested: false,
   clearedBySearch: undefined,
   clearedByPart: undefined,
@@ -382,9 +410,8 @@ export function isAdmitted(entry: Entry): boolean {
 }
 
 /** It waits for its turn to be tested. */
-export function isPending({ admission, candidate, bisection, conflictsWith }: Entry): boolean {
-  const isElsewhere = candidate !== undefined || bisection !== undefined || conflictsWith !== undefined;
-  return admission !== undefined && !isElsewhere;
+export function isPending({ admission, place }: Entry): boolean {
+  return admission !== undefined && place.kind === 'waiting';
 }
 
 /** A paused or parked queue starts and lands nothing. */

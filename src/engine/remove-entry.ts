@@ -1,5 +1,5 @@
 import { takeOut } from './line.ts';
-import type { Because, Entry } from './queue.ts';
+import { type Because, type Entry, WAITING } from './queue.ts';
 import { leaveSearches } from './search-runs.ts';
 import { type Move, move, type Work } from './work.ts';
 
@@ -9,7 +9,7 @@ export function removeEntry(work: Work, entry: Entry, end: Move): void {
   const because: Because = { reason: prerequisiteReason(end), prNumber: entry.prNumber };
   takeOut(work, [entry], because);
   leaveSearches(work, entry, because);
-  move(work, { ...entry, candidate: undefined, conflictsWith: undefined, bisection: undefined }, end);
+  move(work, { ...entry, place: WAITING }, end);
 }
 
 function prerequisiteReason({ to, reason }: Move): Because['reason'] {

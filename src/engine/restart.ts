@@ -1,7 +1,7 @@
 import { type Candidate, hasMember, isOfLine } from './candidate.ts';
 import type { TestsRestartRequested } from './event.ts';
 import { retestHeld } from './hold.ts';
-import { type Because, type Entry, findCandidate, type Queue } from './queue.ts';
+import { type Because, type Entry, ownRunOf, type Queue } from './queue.ts';
 import { candidatesFor } from './roster.ts';
 import { replaceCandidate } from './test-run.ts';
 import type { Work } from './work.ts';
@@ -25,6 +25,6 @@ export function resumeHeld(work: Work, actor: string): void {
 }
 
 function findTestOf(queue: Queue, entry: Entry): Candidate | undefined {
-  if (entry.candidate !== undefined) return findCandidate(queue, entry.candidate);
-  return candidatesFor(queue, 'bisection').find((candidate) => hasMember(candidate, entry.prNumber));
+  const isIn = (candidate: Candidate) => hasMember(candidate, entry.prNumber);
+  return ownRunOf(queue, entry) ?? candidatesFor(queue, 'bisection').find(isIn);
 }

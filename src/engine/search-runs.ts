@@ -1,7 +1,7 @@
 import { walk } from '../lib/sorted-list.ts';
 import { branchSubjectOf, type Candidate, compositionOf, type Ending, type Member } from './candidate.ts';
 import type { PrNumber } from './pull-request.ts';
-import { type Because, type Entry, findLiveMember, type Queue } from './queue.ts';
+import { type Because, type Entry, findLiveMember, type Queue, WAITING } from './queue.ts';
 import { runsOfSearch, unlanded } from './roster.ts';
 import type { Search } from './search.ts';
 import { startCandidate } from './test-run.ts';
@@ -34,7 +34,7 @@ export function beginSearch(work: Work, begun: Begun, from?: Search): number {
     bisections: bisections.toSpliced(at < 0 ? bisections.length : at + 1, 0, search),
   };
   for (const { prNumber } of begun.members) {
-    keep(work, { ...entryOf(work, prNumber), candidate: undefined, bisection: number });
+    keep(work, { ...entryOf(work, prNumber), place: { kind: 'search', search: number } });
   }
   return number;
 }
@@ -130,7 +130,7 @@ export function clear(work: Work, search: Search, length: number, proof: Candida
   const clearedBySearch = isOnHead && proof.pass?.waived === undefined ? number : undefined;
   const mark = how === 'halves' ? { clearedByPart: `${number}.1` } : { isCleared: true };
   for (const entry of unlanded(work.queue, cleared)) {
-    const returned = { ...entry, bisection: undefined, wasTested: true, clearedBySearch, ...mark };
+    const returned = { ...entry, place: WAITING, wasTested: true, clearedBySearch, ...mark };
     move(work, returned, { to: 'PENDING', reason: 'BISECTION_TEST_RUN_PASSED', candidate: proof.number });
   }
 }
@@ -152,7 +152,7 @@ export function releaseRest(work: Work, number: number, from: number, because: B
   endLonger(work, search, from, { reason: because.reason, prNumber: because.prNumber });
   keepSearch(work, { ...search, members: search.members.slice(0, from) });
   for (const entry of unlanded(work.queue, rest)) {
-    move(work, { ...entry, bisection: undefined, wasTested: true }, { to: 'PENDING', ...because });
+    move(work, { ...entry, place: WAITING, wasTested: true }, { to: 'PENDING', ...because });
   }
 }
 
@@ -180,7 +180,7 @@ export function leaveSearches(work: Work, leaving: Entry, because: Because): voi
 /** Returns an entry to the line without a verdict, for example because it conflicts without a removed entry. */
 export function releaseFromSearch(work: Work, entry: Entry, because: Because): void {
   leaveSearches(work, entry, because);
-  const released = { ...entryOf(work, entry.prNumber), bisection: undefined, wasTested: true };
+  const released = { ...entryOf(work, entry.prNumber), place: WAITING, wasTested: true };
   move(work, released, { to: 'PENDING', ...because });
 }
 

@@ -4,7 +4,16 @@ import { chanceAfterFailure } from './learned.ts';
 import { abandon } from './line.ts';
 import { policyOf } from './policy.ts';
 import type { PrNumber } from './pull-request.ts';
-import { type Because, type Entry, findCandidate, mayWork, type Queue, type Removal, type Suspicion } from './queue.ts';
+import {
+  type Because,
+  type Entry,
+  findCandidate,
+  mayWork,
+  type Queue,
+  type Removal,
+  type Suspicion,
+  WAITING,
+} from './queue.ts';
 import { candidatesFor, candidatesOf, composedWithOf, lineOf, unlanded } from './roster.ts';
 import { findSearch, releaseFromSearch } from './search-runs.ts';
 import { startCandidate } from './test-run.ts';
@@ -117,14 +126,7 @@ export function noteRemoval(
   const known = suspicionOf(work.queue, base);
   if (isCleared(known, signs, failure.at)) return;
   // Lists of targets are long. They are read again if the entry returns.
-  const left: Entry = {
-    ...entry,
-    state: 'FAILED',
-    candidate: undefined,
-    bisection: undefined,
-    conflictsWith: undefined,
-    targets: undefined,
-  };
+  const left: Entry = { ...entry, state: 'FAILED', place: WAITING, targets: undefined };
   const others = (known?.removals ?? []).filter(({ entry: other }) => other.prNumber !== entry.prNumber);
   const removals = [...others, { entry: left, ...removal }].slice(-MAX_REMOVALS);
   keepSuspicion(work, { ...known, base, removals, cleared: undefined });

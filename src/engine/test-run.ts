@@ -3,7 +3,7 @@ import { listOf } from '../lib/int-map.ts';
 import { type Candidate, type CandidateNumber, type Failure, failedChecks, type Pass } from './candidate.ts';
 import { MAX_REPETITIONS, rulingOf } from './judgement.ts';
 import { learnPass } from './learn.ts';
-import { type Because, findCandidate, mayTest, type Queue } from './queue.ts';
+import { type Because, findCandidate, inLine, mayTest, type Queue } from './queue.ts';
 import { areSameChecks, type RequiredChecks } from './required.ts';
 import { candidatesOf, unlanded } from './roster.ts';
 import { voucherOf } from './vouch.ts';
@@ -173,7 +173,7 @@ export function replaceCandidate(
   const plan = { purpose, base, beneath, members, parent, ...(repeats === undefined ? {} : { repeats }) };
   const next = addCandidate(work, plan, { place: candidate.place, tries });
   for (const entry of unlanded(work.queue, members)) {
-    const own = purpose.kind === 'bisection' ? entry : { ...entry, candidate: next.number };
+    const own = purpose.kind === 'bisection' ? entry : { ...entry, place: inLine(next) };
     if (voucherOf(work.queue, own) !== undefined) keep(work, own);
     else move(work, own, { to: 'PENDING', ...because });
   }

@@ -1,6 +1,6 @@
 import type { Candidate, CandidateNumber } from './candidate.ts';
 import { policyOf } from './policy.ts';
-import { type Entry, findCandidate, type Queue } from './queue.ts';
+import { type Entry, ownRunOf, type Queue } from './queue.ts';
 import { lineOf, stateUnder, unlanded } from './roster.ts';
 import { move, type Work } from './work.ts';
 
@@ -21,9 +21,9 @@ export function mayVouch(queue: Queue, { state, pass, number }: Candidate): bool
 /** The first candidate of the line that vouches for an entry whose own run has not passed. It lands both together. */
 // SPEC V30
 export function voucherOf(queue: Queue, entry: Entry): CandidateNumber | undefined {
-  if (entry.candidate === undefined) return undefined;
+  if (entry.place.kind !== 'line') return undefined;
   const covering = coverOf(queue).get(entry.submission);
-  if (covering === undefined || findCandidate(queue, entry.candidate)?.state === 'passed') return undefined;
+  if (covering === undefined || ownRunOf(queue, entry)?.state === 'passed') return undefined;
   return covering.find((candidate) => mayVouch(queue, candidate))?.number;
 }
 

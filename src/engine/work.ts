@@ -129,7 +129,7 @@ export function move(work: Work, entry: Entry, { to, ...because }: Move): void {
     to,
     because,
     ...(entry.landed !== undefined && to === 'MERGED' && { landed: entry.landed }),
-    isBisection: known?.bisection !== undefined,
+    isBisection: known?.place.kind === 'search',
     durationMs: known === undefined ? undefined : Math.max(0, work.at - known.stateChangedAt),
     inQueueMs: ends && isAdmitted(entry) ? Math.max(0, work.at - (entry.admission?.at ?? work.at)) : undefined,
   });

@@ -9,8 +9,8 @@ import { count, listPrs } from './phrases.ts';
 import { named, type View } from './view.ts';
 
 /** The search in prefixes that an entry is in; undefined if it is in none. */
-export function searchOf(queue: Queue, { bisection }: Entry): Search | undefined {
-  const search = bisection === undefined ? undefined : findSearch(queue, bisection);
+export function searchOf(queue: Queue, { place }: Entry): Search | undefined {
+  const search = place.kind === 'search' ? findSearch(queue, place.search) : undefined;
   return search?.how === 'prefixes' ? search : undefined;
 }
 

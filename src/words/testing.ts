@@ -1,5 +1,5 @@
 import { type Candidate, hasMember, isRunAgain, isUnderTest, type Member, openChecks } from '../engine/candidate.ts';
-import { type Entry, findEntry, mayWork, type Queue } from '../engine/queue.ts';
+import { type Entry, findEntry, mayWork, type Queue, searchNumberOf } from '../engine/queue.ts';
 import { isFrozen, runsOfSearch, unlanded } from '../engine/roster.ts';
 import { partOf, type Search } from '../engine/search.ts';
 import { findSearch, marksOf } from '../engine/search-runs.ts';
@@ -173,9 +173,10 @@ export function bisectionReason(view: View, entry: Entry): ExplanationReason {
   const { queue } = view;
   const search = searchOf(queue, entry);
   if (search !== undefined) return prefixReason(view, entry, search);
-  const halves = findSearch(queue, entry.bisection ?? 0);
+  const number = searchNumberOf(entry) ?? 0;
+  const halves = findSearch(queue, number);
   const part = halves === undefined ? [] : partWith(halves, entry);
-  const run = runsOfSearch(queue, { number: entry.bisection ?? 0 }).findLast((each) => hasMember(each, entry.prNumber));
+  const run = runsOfSearch(queue, { number }).findLast((each) => hasMember(each, entry.prNumber));
   const [batch = ''] = halves?.failedSets.toSorted((a, b) => sizeOf(b) - sizeOf(a)) ?? [];
   const size = sizeOf(batch);
   // A part that did not wait for the others is in a search of its own.

@@ -3,7 +3,7 @@ import type { Group } from '../engine/batch.ts';
 import { type Candidate, isUnderTest } from '../engine/candidate.ts';
 import { policyOf } from '../engine/policy.ts';
 import { parsePriority, raisedValue } from '../engine/priority.ts';
-import { type Entry, findCandidate } from '../engine/queue.ts';
+import { type Entry, ownRunOf } from '../engine/queue.ts';
 import { candidatesFor, lineOf, unlanded } from '../engine/roster.ts';
 import { freeSlots } from '../engine/slots.ts';
 import { voucherOf } from '../engine/vouch.ts';
@@ -23,13 +23,14 @@ const NAMED = 3;
 export function reasonsOf(view: View, entry: Entry, depth: number): ExplanationReason[] {
   if (depth === 0) return [];
   const { queue } = view;
-  if (entry.conflictsWith !== undefined) {
-    const ahead = `#${entry.conflictsWith}`;
-    const text = `${conflictAheadText(entry.conflictsWith, entry.because.files)} Or rebase it onto ${ahead}, push, and submit it again: then it need not wait.`;
-    return [reason('CONFLICT_AHEAD', text, { prNumber: entry.conflictsWith })];
+  const { place } = entry;
+  if (place.kind === 'aside') {
+    const ahead = `#${place.behind}`;
+    const text = `${conflictAheadText(place.behind, entry.because.files)} Or rebase it onto ${ahead}, push, and submit it again: then it need not wait.`;
+    return [reason('CONFLICT_AHEAD', text, { prNumber: place.behind })];
   }
-  if (entry.bisection !== undefined) return [bisectionReason(view, entry)];
-  const candidate = entry.candidate === undefined ? undefined : findCandidate(queue, entry.candidate);
+  if (place.kind === 'search') return [bisectionReason(view, entry)];
+  const candidate = ownRunOf(queue, entry);
   if (candidate === undefined) return pendingReasons(view, entry, depth);
   const voucher = voucherOf(queue, entry);
   if (voucher === undefined) return candidateReasons(view, entry, candidate, depth);

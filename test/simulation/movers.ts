@@ -49,9 +49,9 @@ export function findUnmoved(queue: Queue, outlook: Outlook): string | undefined 
     return `nobody carries out the landing of candidate ${landing.candidate}`;
   }
   for (const entry of valuesOf(queue.entries)) {
-    const { prNumber, conflictsWith } = entry;
-    if (conflictsWith !== undefined && findEntry(queue, conflictsWith) === undefined)
-      return `#${prNumber} is set aside for #${conflictsWith}, which is gone`;
+    const { prNumber, place } = entry;
+    if (place.kind === 'aside' && findEntry(queue, place.behind) === undefined)
+      return `#${prNumber} is set aside for #${place.behind}, which is gone`;
   }
   return isDead(queue, outlook) ? describeDead(queue) : undefined;
 }

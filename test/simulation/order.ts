@@ -59,17 +59,10 @@ export class Turns {
   }
 }
 
-function isOutOfLine({
-  conflictsWith,
-  bisection,
-  clearedBySearch,
-  clearedByPart,
-  repairTriedOn,
-  overlapsAll,
-  because,
-}: Entry): boolean {
+function isOutOfLine({ place, clearedBySearch, clearedByPart, repairTriedOn, overlapsAll, because }: Entry): boolean {
   if (because.reason === 'CONFLICTS_WITH_PREREQUISITE' || overlapsAll) return true;
-  return [conflictsWith, bisection, clearedBySearch, clearedByPart, repairTriedOn].some((mark) => mark !== undefined);
+  if (place.kind === 'search' || place.kind === 'aside') return true;
+  return [clearedBySearch, clearedByPart, repairTriedOn].some((mark) => mark !== undefined);
 }
 
 /** The last move of the target branch, with the entries it landed. */

@@ -381,7 +381,7 @@ class Run {
   #noteEntries(entries: readonly Entry[]): void {
     const isVouched = (entry: Entry) => voucherOf(this.#witness.chronicle.queue, entry) !== undefined;
     if (entries.some(isVouched)) this.#witness.coverage.note('vouch');
-    if (entries.some(({ conflictsWith }) => conflictsWith !== undefined)) this.#witness.coverage.note('set aside');
+    if (entries.some(({ place }) => place.kind === 'aside')) this.#witness.coverage.note('set aside');
   }
 
   #noteCrash(): void {

@@ -1,6 +1,6 @@
 import type { Candidate, CandidateNumber } from '../../engine/candidate.ts';
 import type { QueueEvent } from '../../engine/event.ts';
-import { type Entry, findEntry, type HoldCause, isLive, type Queue } from '../../engine/queue.ts';
+import { candidateNumberOf, type Entry, findEntry, type HoldCause, isLive, type Queue } from '../../engine/queue.ts';
 import type { QueueSettings, SettingName } from '../../engine/settings.ts';
 import type { Step } from '../../engine/step.ts';
 import type { Transition } from '../../engine/work.ts';
@@ -259,7 +259,8 @@ function batchesMoved(step: StepOf, runOf: RunOf): Happening[] {
   >();
   for (const transition of result.transitions) {
     if (!BATCH_STATES.includes(transition.to)) continue;
-    const number = transition.because.candidate ?? findEntry(before, transition.prNumber)?.candidate;
+    const was = findEntry(before, transition.prNumber);
+    const number = transition.because.candidate ?? (was && candidateNumberOf(was));
     const candidate = candidateOf(step, number);
     if (candidate === undefined || candidate.members.length < 2 || candidate.commit === undefined) continue;
     const key = `${candidate.number} ${transition.to}`;

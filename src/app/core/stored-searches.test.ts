@@ -7,8 +7,9 @@ import { plainQueue } from '../../../test/helpers/plain-queue.ts';
 import { Scenario } from '../../../test/worlds/engine/scenario.ts';
 import { findBreachAnywhere } from '../../engine/invariants.ts';
 import type { Queue } from '../../engine/queue.ts';
+import { valuesOf } from '../../lib/int-map.ts';
 import type { QueueSnapshot } from '../../storage/queues.ts';
-import { decodeQueue, encodeQueue } from './queue-codec.ts';
+import { decodeQueue, encodeEntry, encodeQueue } from './queue-codec.ts';
 
 /** Queues under way, as a server of 0.2.0 stored them. */
 const FROZEN: Readonly<Record<string, QueueSnapshot>> = JSON.parse(
@@ -63,11 +64,19 @@ describe('a queue that version 0.2.0 stored', () => {
     `);
   });
 
+  it('returns the entries that it had removed for a failure of the branch [V18] [D3]', () => {
+    goOn('suspicion', 'submit A B C; fail A B').play(`
+                → testing C HEAD
+      fail HEAD → alarm RED_TARGET; AB=pending
+    `);
+  });
+
   it('is stored in the shape that servers of 0.2.0 read [D3]', () => {
     for (const name of Object.keys(FROZEN)) {
       const snapshot = FROZEN[name] as QueueSnapshot;
       const queue = open(name);
-      const again = decodeQueue({ ...snapshot, queue: { ...snapshot.queue, body: encodeQueue(queue) } });
+      const entries = [...valuesOf(queue.entries)].map((entry) => encodeEntry(entry, snapshot.queue.id, 1));
+      const again = decodeQueue({ ...snapshot, entries, queue: { ...snapshot.queue, body: encodeQueue(queue) } });
       assert.deepEqual(plainQueue(again), plainQueue(queue));
       const [first] = JSON.parse(encodeQueue(queue)).bisections;
       const [stored] = JSON.parse(snapshot.queue.body).bisections;

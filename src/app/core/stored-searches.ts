@@ -1,5 +1,5 @@
 import type { Candidate, CandidateNumber, Member } from '../../engine/candidate.ts';
-import type { Queue } from '../../engine/queue.ts';
+import { type Queue, searchNumberOf } from '../../engine/queue.ts';
 import type { Search } from '../../engine/search.ts';
 import { marksOf } from '../../engine/search-runs.ts';
 import { getIn, setIn, valuesOf } from '../../lib/int-map.ts';
@@ -68,8 +68,8 @@ export function withLinkedSearches(queue: Queue): Queue {
   for (const { number, members } of queue.bisections) {
     for (const { prNumber } of members) {
       const entry = getIn(entries, prNumber);
-      if (entry !== undefined && entry.bisection !== number)
-        entries = setIn(entries, prNumber, { ...entry, bisection: number });
+      if (entry !== undefined && searchNumberOf(entry) !== number)
+        entries = setIn(entries, prNumber, { ...entry, place: { kind: 'search', search: number } });
     }
   }
   for (const candidate of valuesOf(candidates)) {

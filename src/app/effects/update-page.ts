@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { compositionOf } from '../../engine/candidate.ts';
 import type { UpdatePage } from '../../engine/effect.ts';
-import { type Entry, findCandidate, findEntry, isLive, type Queue } from '../../engine/queue.ts';
+import { type Entry, findCandidate, findEntry, isLive, ownRunOf, type Queue } from '../../engine/queue.ts';
 import { freeSlots } from '../../engine/slots.ts';
 import type { Hosting } from '../../forge/hosting.ts';
 import { isKnownNotApplied } from '../../forge/known-not-applied.ts';
@@ -162,7 +162,7 @@ function isAboutToChange(queue: Queue, entry: Entry, now: Instant): boolean {
       candidate !== undefined && compositionOf(candidate).some(({ submission }) => submission === entry.submission)
     );
   }
-  const building = entry.candidate === undefined ? undefined : findCandidate(queue, entry.candidate);
+  const building = ownRunOf(queue, entry);
   if (building?.state === 'building') {
     const hadToWait = building.plannedAt - entry.submittedAt > BEGINNING_MS;
     if (now - building.plannedAt < (hadToWait ? BUILDING_MS : BEGINNING_MS)) return true;

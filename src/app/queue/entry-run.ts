@@ -1,7 +1,7 @@
 import { branchSubjectOf, type Candidate, hasMember } from '../../engine/candidate.ts';
 import { verdictOfCheck } from '../../engine/check.ts';
 import { isWaived } from '../../engine/judgement.ts';
-import { type Entry, findCandidate, isLive, type Queue } from '../../engine/queue.ts';
+import { candidateNumberOf, type Entry, findCandidate, isLive, type Queue } from '../../engine/queue.ts';
 import { runsOfSearch } from '../../engine/roster.ts';
 import { pathsOf } from '../../flaky/core/paths.ts';
 import { isDecidedFor } from '../../flaky/coverage.ts';
@@ -64,7 +64,8 @@ export function testBranchOf(forge: Forge, { id }: LoadedQueue, candidate: Candi
 
 /** The candidate that tests the entry now, or that decided it. */
 export async function findRun(app: App, { id, queue }: LoadedQueue, entry: Entry): Promise<Candidate | undefined> {
-  const number = entry.landed?.candidate ?? entry.candidate ?? bisectionRunOf(queue, entry) ?? entry.because.candidate;
+  const number =
+    entry.landed?.candidate ?? candidateNumberOf(entry) ?? bisectionRunOf(queue, entry) ?? entry.because.candidate;
   const candidate = number === undefined ? undefined : await loadCandidate(app, { id, queue }, number);
   return candidate?.purpose.kind === 'direct' ? undefined : candidate;
 }
@@ -80,9 +81,9 @@ async function loadCandidate(
   return live ?? (row && decodeCandidate(row));
 }
 
-function bisectionRunOf(queue: Queue, { bisection, prNumber }: Entry): Candidate['number'] | undefined {
-  if (bisection === undefined) return undefined;
-  const runs = runsOfSearch(queue, { number: bisection }).filter((run) => hasMember(run, prNumber));
+function bisectionRunOf(queue: Queue, { place, prNumber }: Entry): Candidate['number'] | undefined {
+  if (place.kind !== 'search') return undefined;
+  const runs = runsOfSearch(queue, { number: place.search }).filter((run) => hasMember(run, prNumber));
   // The shortest run that contains it says most about it.
   const [run] = runs.toSorted((a, b) => a.members.length - b.members.length || b.number - a.number);
   return run?.number;

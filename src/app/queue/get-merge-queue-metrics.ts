@@ -79,8 +79,8 @@ function isBusy({ counts, transitions }: Pick<MetricLine, 'counts' | 'transition
 /** Entries that a failed batch took out of the line, until the search clears or blames them. */
 function countBisected({ entries }: Queue): Record<string, number> {
   const counts: Record<string, number> = {};
-  for (const { bisection, state } of valuesOf(entries)) {
-    if (bisection !== undefined) counts[state] = (counts[state] ?? 0) + 1;
+  for (const { place, state } of valuesOf(entries)) {
+    if (place.kind === 'search') counts[state] = (counts[state] ?? 0) + 1;
   }
   return counts;
 }

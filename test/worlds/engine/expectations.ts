@@ -38,8 +38,8 @@ export const EXPECTATIONS: { readonly [verb: string]: Expectation } = {
   order: list((told) => entriesInOrder(told.queue).map(({ prNumber }) => letter(prNumber))),
   /** `aside C=A`: C is set aside because of A. */
   aside: list((told) =>
-    [...valuesOf(told.queue.entries)].flatMap(({ prNumber, conflictsWith }) =>
-      conflictsWith === undefined ? [] : `${letter(prNumber)}=${letter(conflictsWith)}`,
+    [...valuesOf(told.queue.entries)].flatMap(({ prNumber, place }) =>
+      place.kind === 'aside' ? `${letter(prNumber)}=${letter(place.behind)}` : [],
     ),
   ),
   target: one((told) => told.branch.history.join('+')),

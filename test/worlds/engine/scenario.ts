@@ -8,6 +8,7 @@ import { findBreachAnywhere } from '../../../src/engine/invariants.ts';
 import { parsePriority } from '../../../src/engine/priority.ts';
 import type { PrNumber, PullRequestFacts } from '../../../src/engine/pull-request.ts';
 import {
+  candidateNumberOf,
   createQueue,
   type Entry,
   type EntryId,
@@ -299,10 +300,10 @@ export class Scenario {
     for (const member of candidate.beneath) {
       const live = findLiveMember(this.queue, member);
       if (live === undefined) continue;
-      if (live.candidate !== undefined && live.candidate === before)
-        groups.push(`${groups.pop()}${letter(member.prNumber)}`);
+      const own = candidateNumberOf(live);
+      if (own !== undefined && own === before) groups.push(`${groups.pop()}${letter(member.prNumber)}`);
       else groups.push(letter(member.prNumber));
-      before = live.candidate;
+      before = own;
     }
     return [...groups, namesOf(members)].join('+');
   }

@@ -50,7 +50,7 @@ describe('commands in comments', () => {
     await say(world, pr, '/trunk restart');
     await world.pagesUpdated();
     const restarted = await entryOf(world, pr);
-    assert.equal(restarted?.candidate, 2);
+    assert.deepEqual(restarted?.place, { kind: 'line', candidate: 2 });
     assert.match(world.pages.textsOn(pr.number)[0] ?? '', /Its tests were restarted by `@ada`\./);
     await say(world, pr, '/trunk cancel');
     await world.pagesUpdated();
