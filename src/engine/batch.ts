@@ -1,28 +1,14 @@
 import type { Instant } from '../lib/clock.ts';
 import { walk } from '../lib/sorted-list.ts';
 import type { Candidate } from './candidate.ts';
-import { orderKey } from './entry-index.ts';
 import { Footprint, targetsOf } from './footprint.ts';
 import { policyOf } from './policy.ts';
+import { orderKey } from './priority.ts';
 import { candidateNumberOf, type Entry, findEntry, type Queue } from './queue.ts';
 import { isOnlyUrgentLanding, lineOf, unlanded } from './roster.ts';
 import type { BatchingRule } from './settings.ts';
+import type { Group } from './strategy.ts';
 import { Claims, type ImpactedTargets, type NodeId } from './targets.ts';
-
-/**
- * Pending entries that one candidate would test together. Groups are in the order in which they would be tested. A
- * group is behind every candidate and every earlier group that it overlaps with.
- */
-export interface Group {
-  readonly id: NodeId;
-  readonly entries: readonly Entry[];
-  /** All candidates and groups that it is behind, directly or not. */
-  readonly ahead: ReadonlySet<NodeId>;
-  /** It starts as soon as a slot is free: it is full, cannot grow, or has waited long enough for others. */
-  readonly fires: boolean;
-  /** When it has waited long enough for others; undefined if it does not wait. */
-  readonly waitsUntil: number | undefined;
-}
 
 /** A group under construction. */
 interface Draft {

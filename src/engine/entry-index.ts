@@ -1,21 +1,11 @@
 import { valuesOf } from '../lib/int-map.ts';
 import { insertSorted, removeSorted } from '../lib/sorted-list.ts';
-import { raisedValue } from './priority.ts';
+import { orderKey } from './priority.ts';
 import { EMPTY_INDEX, type Entry, type Index, type Queue } from './queue.ts';
 import { isReady, readinessOf } from './readiness.ts';
 import type { QueueMode } from './settings.ts';
 
 type ListName = 'pending' | 'aside' | 'unready' | 'ready';
-
-/** Priorities are below 2^8 and ordinals below 2^44, so both fit into one exact number. */
-const PRIORITY_WEIGHT = 2 ** 44;
-
-// SPEC O2
-export function orderKey(entry: Entry): number {
-  return (
-    raisedValue(entry.priority.value, entry.raised) * PRIORITY_WEIGHT + (entry.admission?.ordinal ?? entry.submission)
-  );
-}
 
 /** Updates the index for one entry that was added (no `before`), replaced or removed (no `after`). */
 export function reindex(queue: Queue, before: Entry | undefined, after: Entry | undefined): Index {

@@ -34,9 +34,9 @@ export type CandidateEvent =
   | CheckJudged
   | RequiredReviewed
   | ChecksLost
-  | LandingBegun
-  | CandidateLanded
-  | LandingRefused;
+  | LandingEvent;
+
+export type LandingEvent = LandingBegun | CandidateLanded | LandingRefused;
 
 interface Happening {
   readonly at: Instant;

@@ -10,8 +10,8 @@ import type {
   CandidateUnbuildable,
   CheckJudged,
   ChecksLost,
+  LandingEvent,
 } from './event.ts';
-import { beginLanding, concludeLanding, concludeRefusedLanding } from './evolve-landing.ts';
 import {
   concludeUntestable,
   giveUpRepair,
@@ -20,18 +20,19 @@ import {
   isReadable,
   retestHeld,
 } from './hold.ts';
+import { concludeInconclusive, judge } from './judge.ts';
 import { concludeLateReports } from './late-reports.ts';
 import { abandon, isBeingLanded, takeOut } from './line.ts';
+import { findSearch } from './marks.ts';
 import { type Because, type Entry, findCandidate, findLiveMember, type Place, type Queue, WAITING } from './queue.ts';
 import { removeEntry } from './remove-entry.ts';
 import { countEarlyReports, isBeforeItsRun, report } from './report-check.ts';
 import { requiredChecks, type StartProblem } from './required.ts';
 import { concludeReview } from './review-required.ts';
 import { unlanded } from './roster.ts';
-import { findSearch, releaseFromSearch } from './search-runs.ts';
+import { releaseFromSearch } from './search-runs.ts';
 import { countAlike, ENOUGH, noteRemoval } from './suspicion.ts';
 import { beginChecks, replaceCandidate } from './test-run.ts';
-import { concludeInconclusive, judge } from './verdict.ts';
 import { withFinding } from './waiver.ts';
 import {
   APPLIED,
@@ -47,7 +48,7 @@ import {
 } from './work.ts';
 
 /** Applies an answer about one candidate. Answers about an ended candidate change nothing but its record. */
-export function evolveCandidate(work: Work, event: CandidateEvent): Outcome {
+export function evolveCandidate(work: Work, event: Exclude<CandidateEvent, LandingEvent>): Outcome {
   const candidate = findCandidate(work.queue, event.candidate);
   if (candidate === undefined && event.kind === 'check_judged') return judgeEnded(work, event);
   if (candidate === undefined) return ignored(`Candidate ${event.candidate} has ended, or never was.`);
@@ -66,12 +67,6 @@ export function evolveCandidate(work: Work, event: CandidateEvent): Outcome {
       return concludeReview(work, candidate, event);
     case 'checks_lost':
       return loseChecks(work, candidate, event);
-    case 'landing_begun':
-      return beginLanding(work, candidate);
-    case 'candidate_landed':
-      return concludeLanding(work, candidate, event);
-    case 'landing_refused':
-      return concludeRefusedLanding(work, candidate, event);
     default:
       return unreachable(event);
   }

@@ -4,7 +4,7 @@ import { present } from '../lib/present.ts';
 import type { Sha } from '../lib/sha.ts';
 import { type Candidate, compositionOf, type Landed, type Landing, type LastPass } from './candidate.ts';
 import { giveUpDirectMerge } from './direct-merge.ts';
-import type { CandidateLanded, EntryRefused, LandedEntry, LandingRefused, LandingStop } from './event.ts';
+import type { CandidateLanded, EntryRefused, LandedEntry, LandingEvent, LandingRefused, LandingStop } from './event.ts';
 import { advanceTarget, moveTarget, moveTargetByStray } from './evolve-target.ts';
 import { Footprint, targetsOf } from './footprint.ts';
 import { endHold } from './hold.ts';
@@ -20,9 +20,23 @@ import { carryRemovals, giveUpSearches, leaveHead, mayBlame } from './suspicion.
 import { replaceCandidate } from './test-run.ts';
 import { APPLIED, endCandidate, ignored, keep, move, type Outcome, type Work } from './work.ts';
 
+/** Applies an answer about the landing of a candidate. */
+export function evolveLanding(work: Work, event: LandingEvent): Outcome {
+  const candidate = findCandidate(work.queue, event.candidate);
+  if (candidate === undefined) return ignored(`Candidate ${event.candidate} has ended, or never was.`);
+  switch (event.kind) {
+    case 'landing_begun':
+      return beginLanding(work, candidate);
+    case 'candidate_landed':
+      return concludeLanding(work, candidate, event);
+    case 'landing_refused':
+      return concludeRefusedLanding(work, candidate, event);
+  }
+}
+
 /** A landing can be cancelled until it has begun. From then on only its answer ends it. A freeze takes it back before. */
 // SPEC Q21
-export function beginLanding(work: Work, candidate: Candidate): Outcome {
+function beginLanding(work: Work, candidate: Candidate): Outcome {
   const { landing } = work.queue;
   if (landing?.candidate !== candidate.number) return ignored(`Candidate ${candidate.number} is not landing.`);
   if (landing.isBegun) return ignored(`The landing of candidate ${candidate.number} has begun already.`);
@@ -32,7 +46,7 @@ export function beginLanding(work: Work, candidate: Candidate): Outcome {
 
 /** The target branch moved to what passed, or part of the way. Entries that landed leave the queue. */
 // SPEC L29
-export function concludeLanding(work: Work, candidate: Candidate, event: CandidateLanded): Outcome {
+function concludeLanding(work: Work, candidate: Candidate, event: CandidateLanded): Outcome {
   const { queue } = work;
   const { landing } = queue;
   if (landing?.candidate !== candidate.number) return ignored(`Candidate ${candidate.number} was not landing.`);
@@ -263,7 +277,7 @@ function rememberLandings(work: Work, landed: readonly Entry[]): void {
 }
 
 // SPEC L23
-export function concludeRefusedLanding(work: Work, candidate: Candidate, { problem }: LandingRefused): Outcome {
+function concludeRefusedLanding(work: Work, candidate: Candidate, { problem }: LandingRefused): Outcome {
   if (work.queue.landing?.candidate !== candidate.number) {
     return ignored(`Candidate ${candidate.number} was not landing.`);
   }

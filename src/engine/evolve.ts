@@ -14,6 +14,7 @@ import type {
   TestsRestartRequested,
 } from './event.ts';
 import { evolveCandidate } from './evolve-candidate.ts';
+import { evolveLanding } from './evolve-landing.ts';
 import { observeTarget } from './evolve-target.ts';
 import { retarget } from './impact.ts';
 import { findBreachAnywhere } from './invariants.ts';
@@ -73,10 +74,11 @@ export function evolve(work: Work, event: QueueEvent): Outcome {
     case 'check_judged':
     case 'required_reviewed':
     case 'checks_lost':
+      return evolveCandidate(work, event);
     case 'landing_begun':
     case 'candidate_landed':
     case 'landing_refused':
-      return evolveCandidate(work, event);
+      return evolveLanding(work, event);
     default:
       return unreachable(event);
   }

@@ -2,12 +2,13 @@ import { assert } from '../lib/assert.ts';
 import { type Candidate, compositionOf, isRunAgain } from './candidate.ts';
 import { learnFailure } from './learn.ts';
 import { behindFailedRun, takeOut } from './line.ts';
+import { findSearch, marksOf, startableIn } from './marks.ts';
 import { policyOf } from './policy.ts';
 import type { Because, Queue } from './queue.ts';
 import { removeEntry } from './remove-entry.ts';
 import { composedWithOf, runsOfSearch, unlanded } from './roster.ts';
 import { partOf, type Search, setKey } from './search.ts';
-import { beginSearch, clear, dropRuns, findSearch, keepSearch, marksOf, startRun } from './search-runs.ts';
+import { beginSearch, clear, dropRuns, keepSearch, startRun } from './search-runs.ts';
 import { giveUpDoubtfulSearch, isOnDoubtfulBase, mayBlame, noteFailure } from './suspicion.ts';
 import { entryOf, move, type Work } from './work.ts';
 
@@ -134,14 +135,6 @@ export function startNextPart(work: Work, number: number): void {
       return startRun(work, search, { from: search.cuts[index - 1] ?? 0, length });
     skipRun(work, search, index);
   }
-}
-
-/** The first part without a run; -1 if there is none, or if it has to wait. */
-export function startableIn(queue: Queue, search: Search): number {
-  const { cuts, isRestHeld } = search;
-  const tested = new Set(marksOf(queue, search).map(({ length }) => length));
-  const index = cuts.findIndex((cut) => !tested.has(cut));
-  return isRestHeld && index > 0 && index === cuts.length - 1 ? -1 : index;
 }
 
 function isKnownToFail(queue: Queue, { survivors, members, failedSets }: Search, length: number): boolean {

@@ -1,8 +1,8 @@
 import type { Instant } from '../lib/clock.ts';
 import { firstOf, walk } from '../lib/sorted-list.ts';
 import { type Candidate, type Failure, failedChecks, openChecks } from './candidate.ts';
-import { orderKey } from './entry-index.ts';
 import { abandon } from './line.ts';
+import { orderKey } from './priority.ts';
 import {
   type Because,
   type Entry,

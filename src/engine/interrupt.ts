@@ -1,9 +1,9 @@
 import { walk } from '../lib/sorted-list.ts';
 import { type Candidate, compositionOf, isUnderTest } from './candidate.ts';
-import { orderKey } from './entry-index.ts';
 import { Footprint, targetsOf } from './footprint.ts';
 import { abandon, isBeingLanded } from './line.ts';
 import { dropYoungestRun } from './prefix-search.ts';
+import { orderKey } from './priority.ts';
 import type { PrNumber } from './pull-request.ts';
 import {
   type Because,

@@ -18,6 +18,7 @@ import { noteFreeze } from './frozen.ts';
 import { startNextPart } from './halves.ts';
 import { concludeBaseTests, concludeRepairs, retestHead, startRepair } from './hold.ts';
 import { freeSlotFor, makeWayForUrgent, releaseSetAside, separateUrgent } from './interrupt.ts';
+import { denyOverdue, failOverdue, takeBackWaivers } from './judge.ts';
 import { abandon, isBeingLanded } from './line.ts';
 import { policyOf } from './policy.ts';
 import { dissolveScouts, searchCandidate, startPrefix, startScout } from './prefix-search.ts';
@@ -46,8 +47,8 @@ import type { Proposal } from './strategy.ts';
 import { testSuspectedBases } from './suspicion.ts';
 import type { NodeId } from './targets.ts';
 import { reopenCandidate, runOrphans, startCandidate } from './test-run.ts';
-import { blame, denyOverdue, failOverdue, isFailure, isOnFailure, takeBackWaivers } from './verdict.ts';
-import { mayVouch, settleVouches } from './vouch.ts';
+import { blame, isOnFailure, settleVouches } from './verdict.ts';
+import { isFailure, mayVouch } from './vouch.ts';
 import { addCandidate, entryOf, keep, move, type Work } from './work.ts';
 
 /**

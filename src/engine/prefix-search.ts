@@ -3,23 +3,14 @@ import { branchSubjectOf, type Candidate, isUnderTest } from './candidate.ts';
 import { learnFailure } from './learn.ts';
 import { confirmationsNeeded } from './learned.ts';
 import { abandonBehind, behindFailedRun, behindSlowRun } from './line.ts';
+import { findSearch, type Mark, marksOf, shortestFailure } from './marks.ts';
 import { policyOf } from './policy.ts';
-import { failuresMissing, isBehindAccused, isBehindOthers, shortestFailure } from './prefixes.ts';
+import { failuresMissing, isBehindAccused, isBehindOthers } from './prefixes.ts';
 import { type Because, type Entry, mayWork, toMember } from './queue.ts';
 import { removeEntry } from './remove-entry.ts';
 import { candidatesFor, composedWithOf, runsOfSearch, unlanded } from './roster.ts';
 import type { Search } from './search.ts';
-import {
-  beginSearch,
-  clear,
-  endLonger,
-  findSearch,
-  keepSearch,
-  type Mark,
-  marksOf,
-  releaseRest,
-  startRun,
-} from './search-runs.ts';
+import { beginSearch, clear, endLonger, keepSearch, releaseRest, startRun } from './search-runs.ts';
 import { findBaseTest, mayBlame, noteFailure, suspicionOf, testBase } from './suspicion.ts';
 import { endCandidate, entryOf, keep, keepCandidate, type Move, move, type Work } from './work.ts';
 

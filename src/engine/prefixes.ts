@@ -1,24 +1,14 @@
 import { walk } from '../lib/sorted-list.ts';
-import { type Candidate, isRunAgain, isUnderTest, type Member } from './candidate.ts';
-import { orderKey } from './entry-index.ts';
+import { isUnderTest, type Member } from './candidate.ts';
 import { Footprint, targetsOf } from './footprint.ts';
 import { chancesOf, confirmationsNeeded, flakeChance } from './learned.ts';
+import { isSettledFailure, type Mark, marksOf, shortestFailure } from './marks.ts';
+import { orderKey } from './priority.ts';
 import type { PrNumber } from './pull-request.ts';
 import { conflictOf, type Entry, findEntry, type Queue, searchNumberOf } from './queue.ts';
 import { admittedInOrder, lineOf, unlanded } from './roster.ts';
 import type { Search } from './search.ts';
-import { type Mark, marksOf } from './search-runs.ts';
 import type { Proposal } from './strategy.ts';
-
-/** The shortest prefix that is known to fail. A failure whose checks run again is open. */
-// SPEC K8
-export function shortestFailure(marks: readonly Mark[]): Mark | undefined {
-  return marks.find(({ runs }) => runs.some(isSettledFailure));
-}
-
-function isSettledFailure(run: Candidate): boolean {
-  return run.state === 'failed' && !isRunAgain(run);
-}
 
 /** How often the first member failed alone on this base. */
 export function failuresOf(queue: Queue, search: Search): number {

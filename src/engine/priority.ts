@@ -50,3 +50,18 @@ function nameOf(value: number): string {
   for (const [name, named] of PRIORITY_NAMES) if (named === value) return name;
   return String(value);
 }
+
+/** Priorities are below 2^8 and ordinals below 2^44, so both fit into one exact number. */
+const PRIORITY_WEIGHT = 2 ** 44;
+
+interface Ordered {
+  readonly priority: Priority;
+  readonly raised: number;
+  readonly admission: { readonly ordinal: number } | undefined;
+  readonly submission: number;
+}
+
+// SPEC O2
+export function orderKey({ priority, raised, admission, submission }: Ordered): number {
+  return raisedValue(priority.value, raised) * PRIORITY_WEIGHT + (admission?.ordinal ?? submission);
+}

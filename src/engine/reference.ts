@@ -1,16 +1,16 @@
 import type { Instant } from '../lib/clock.ts';
 import { firstOf } from '../lib/sorted-list.ts';
-import { type Demand, formGroups, type Group, hopsBehind } from './batch.ts';
+import { type Demand, formGroups, hopsBehind } from './batch.ts';
 import type { Candidate } from './candidate.ts';
-import { startableIn } from './halves.ts';
+import { startableIn } from './marks.ts';
 import { policyOf } from './policy.ts';
 import { proposePrefixes } from './prefixes.ts';
 import { findEntry, mayStartTests, type Queue } from './queue.ts';
 import { lineOf } from './roster.ts';
 import { freeSlots } from './slots.ts';
-import type { Proposal, Strategy } from './strategy.ts';
+import type { Group, Proposal, Strategy } from './strategy.ts';
 import type { NodeId } from './targets.ts';
-import { isFailure } from './verdict.ts';
+import { isFailure } from './vouch.ts';
 
 /**
  * Follows the settings exactly: groups of the set size, searches in halves, and as many candidates on top of each other

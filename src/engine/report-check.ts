@@ -2,11 +2,11 @@ import type { Instant } from '../lib/clock.ts';
 import type { Candidate, CandidateNumber } from './candidate.ts';
 import { type Check, withReport } from './check.ts';
 import type { CheckReported } from './event.ts';
+import { judge } from './judge.ts';
 import { JUDGEMENT_MS } from './judgement.ts';
 import { findCandidate } from './queue.ts';
 import { reportDelayMs } from './report-delays.ts';
 import { appFor, isReportedBy } from './required.ts';
-import { judge } from './verdict.ts';
 import { isJudgeable } from './waiver.ts';
 import { APPLIED, ignored, keepCandidate, type Outcome, type Work } from './work.ts';
 

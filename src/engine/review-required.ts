@@ -1,10 +1,10 @@
 import type { Instant } from '../lib/clock.ts';
 import { type Candidate, openChecks } from './candidate.ts';
 import type { RequiredReviewed } from './event.ts';
+import { judge } from './judge.ts';
 import { requiredChecks } from './required.ts';
 import { candidatesOf } from './roster.ts';
 import { passCandidate } from './test-run.ts';
-import { judge } from './verdict.ts';
 import { APPLIED, ignored, keepCandidate, type Outcome, type Work } from './work.ts';
 
 /**

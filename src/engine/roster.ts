@@ -1,7 +1,7 @@
 import { listOf, valuesOf } from '../lib/int-map.ts';
 import { byPlace, type Candidate, compositionOf, isOfLine, type Member, type Purpose } from './candidate.ts';
-import { orderKey } from './entry-index.ts';
 import type { FrozenTime } from './freeze.ts';
+import { orderKey } from './priority.ts';
 import type { PrNumber } from './pull-request.ts';
 import { type Entry, type EntryState, findLiveMember, isAdmitted, type Queue } from './queue.ts';
 import type { Search } from './search.ts';

@@ -1,15 +1,12 @@
 import { walk } from '../lib/sorted-list.ts';
 import { branchSubjectOf, type Candidate, compositionOf, type Ending, type Member } from './candidate.ts';
+import { findSearch, marksOf } from './marks.ts';
 import type { PrNumber } from './pull-request.ts';
-import { type Because, type Entry, findLiveMember, type Queue, WAITING } from './queue.ts';
+import { type Because, type Entry, findLiveMember, WAITING } from './queue.ts';
 import { runsOfSearch, unlanded } from './roster.ts';
 import type { Search } from './search.ts';
 import { startCandidate } from './test-run.ts';
 import { addCandidate, endCandidate, entryOf, keep, keepCandidate, move, type Work } from './work.ts';
-
-export function findSearch({ bisections }: Queue, number: number): Search | undefined {
-  return bisections.find((search) => search.number === number);
-}
 
 export function keepSearch(work: Work, search: Search): void {
   const kept = search.members.length === 0 ? [] : [search];
@@ -57,30 +54,6 @@ export function startRun(
     parent: undefined,
   });
   startCandidate(work, candidate);
-}
-
-/** A length that was or is under test. */
-export interface Mark {
-  readonly length: number;
-  readonly runs: readonly Candidate[];
-}
-
-/** Searches and candidates are immutable, so their marks can be cached by identity. */
-const marked = new WeakMap<Search, { readonly of: Queue['candidates']; readonly marks: readonly Mark[] }>();
-
-/** The lengths with a run, shortest first. */
-export function marksOf(queue: Queue, search: Search): readonly Mark[] {
-  const known = marked.get(search);
-  if (known?.of === queue.candidates) return known.marks;
-  const places = new Map(search.members.map(({ submission }, index) => [submission, index + 1]));
-  const byLength = new Map<number, Candidate[]>();
-  for (const run of runsOfSearch(queue, search)) {
-    const length = places.get(run.members.at(-1)?.submission ?? 0) ?? 0;
-    byLength.set(length, [...(byLength.get(length) ?? []), run]);
-  }
-  const marks = [...byLength].sort(([a], [b]) => a - b).map(([length, runs]) => ({ length, runs }));
-  marked.set(search, { of: queue.candidates, marks });
-  return marks;
 }
 
 /** Ends the runs of more than `length` members. */

@@ -1,6 +1,6 @@
 import type { Instant } from '../lib/clock.ts';
-import type { Group } from './batch.ts';
-import type { Queue } from './queue.ts';
+import type { Entry, Queue } from './queue.ts';
+import type { NodeId } from './targets.ts';
 
 /**
  * A strategy proposes what to test next. It cannot make anything pass, fail or land: plan.ts carries out a proposal only
@@ -20,3 +20,18 @@ export type Proposal =
   | { readonly kind: 'search'; readonly entries: Group['entries'] }
   /** Test the survivors of a search and its first `length` members. `isAgain`: even if the same tree is under test. */
   | { readonly kind: 'prefix'; readonly search: number; readonly length: number; readonly isAgain?: true };
+
+/**
+ * Pending entries that one candidate would test together. Groups are in the order in which they would be tested. A
+ * group is behind every candidate and every earlier group that it overlaps with.
+ */
+export interface Group {
+  readonly id: NodeId;
+  readonly entries: readonly Entry[];
+  /** All candidates and groups that it is behind, directly or not. */
+  readonly ahead: ReadonlySet<NodeId>;
+  /** It starts as soon as a slot is free: it is full, cannot grow, or has waited long enough for others. */
+  readonly fires: boolean;
+  /** When it has waited long enough for others; undefined if it does not wait. */
+  readonly waitsUntil: number | undefined;
+}

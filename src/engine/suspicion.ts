@@ -2,6 +2,7 @@ import type { Instant } from '../lib/clock.ts';
 import type { Base, Candidate, Failure } from './candidate.ts';
 import { chanceAfterFailure } from './learned.ts';
 import { abandon } from './line.ts';
+import { findSearch } from './marks.ts';
 import { policyOf } from './policy.ts';
 import type { PrNumber } from './pull-request.ts';
 import {
@@ -15,7 +16,7 @@ import {
   WAITING,
 } from './queue.ts';
 import { candidatesFor, candidatesOf, composedWithOf, lineOf, unlanded } from './roster.ts';
-import { findSearch, releaseFromSearch } from './search-runs.ts';
+import { releaseFromSearch } from './search-runs.ts';
 import { startCandidate } from './test-run.ts';
 import { addCandidate, endCandidate, type Work } from './work.ts';
 

@@ -1,8 +1,7 @@
 import type { Candidate, CandidateNumber } from './candidate.ts';
 import { policyOf } from './policy.ts';
 import { type Entry, ownRunOf, type Queue } from './queue.ts';
-import { lineOf, stateUnder, unlanded } from './roster.ts';
-import { move, type Work } from './work.ts';
+import { lineOf, unlanded } from './roster.ts';
 
 /**
  * Optimistic merging. A pass covers everything in the tree that passed, so the entries beneath have passed too and land
@@ -50,21 +49,9 @@ function coverOf(queue: Queue): Cover {
   return cover;
 }
 
-/** Updates the states of entries to the passes that cover them now. */
-// SPEC V29, V31
-export function settleVouches(work: Work): void {
-  const { queue, before } = work;
-  const mayDiffer = [queue, before].some((each) => policyOf(each).canOptimisticallyMerge);
-  if (!mayDiffer && queue.landing === before.landing) return;
-  for (const candidate of lineOf(work.queue)) {
-    if (candidate.state === 'passed') continue;
-    for (const entry of unlanded(work.queue, candidate.members)) {
-      const voucher = voucherOf(work.queue, entry);
-      const state = voucher === undefined ? stateUnder(candidate) : 'TESTS_PASSED';
-      if (entry.state === state) continue;
-      if (voucher === undefined)
-        move(work, entry, { ...entry.because, to: state, reason: 'SUCCESSOR_TEST_RUN_WITHDRAWN' });
-      else move(work, entry, { to: state, reason: 'SUCCESSOR_TEST_RUN_PASSED', candidate: voucher });
-    }
-  }
+/** It failed, and no passed successor vouches for it. */
+export function isFailure(queue: Queue, candidate: Candidate): boolean {
+  return (
+    candidate.state === 'failed' && unlanded(queue, candidate.members).some((e) => voucherOf(queue, e) === undefined)
+  );
 }

@@ -4,13 +4,15 @@ import { strategyOf } from './adaptive.ts';
 import { nextRaiseAt } from './ageing.ts';
 import { freezeWakes } from './frozen.ts';
 import { nextHeadTestAt, redTestEnds } from './hold.ts';
+import { awaitedUntil, testingEndsAt } from './judge.ts';
 import { policyOf } from './policy.ts';
 import { findEntry, type Queue } from './queue.ts';
 import { reviewDueAt } from './review-required.ts';
 import { candidatesOf } from './roster.ts';
 import { silentFrom } from './silence.ts';
 import type { Strategy } from './strategy.ts';
-import { awaitedUntil, holdEndsAt, isFailure, testingEndsAt } from './verdict.ts';
+import { holdEndsAt } from './verdict.ts';
+import { isFailure } from './vouch.ts';
 
 /** The next instant at which the queue has to act without an event; undefined if there is none. */
 export function nextWakeAt(queue: Queue, now: Instant, strategy: Strategy = strategyOf(queue)): Instant | undefined {

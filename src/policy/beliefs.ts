@@ -1,10 +1,10 @@
 import { type Candidate, compositionOf, isRunAgain, type Member } from '../engine/candidate.ts';
 import { clearedChance, confirmationsNeeded, flakeChance, type Learned, outcomeAt } from '../engine/learned.ts';
+import { findSearch } from '../engine/marks.ts';
 import { policyOf } from '../engine/policy.ts';
 import type { PrNumber } from '../engine/pull-request.ts';
 import { type Entry, findEntry, type Queue } from '../engine/queue.ts';
 import { candidatesOf, unlanded } from '../engine/roster.ts';
-import { findSearch } from '../engine/search-runs.ts';
 import { valuesOf } from '../lib/int-map.ts';
 import type { Prng } from '../lib/prng.ts';
 

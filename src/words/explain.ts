@@ -1,11 +1,11 @@
 import { isBehindDirectMerge } from '../engine/direct-merge.ts';
 import type { FrozenTime } from '../engine/freeze.ts';
 import { isPossibleRepair } from '../engine/hold.ts';
+import { findSearch } from '../engine/marks.ts';
 import type { BlockReason } from '../engine/pull-request.ts';
 import { type Entry, type Hold, isAdmitted, isLive, ownRunOf, type Queue, searchNumberOf } from '../engine/queue.ts';
 import { readinessOf } from '../engine/readiness.ts';
 import { freezeOf, unlanded } from '../engine/roster.ts';
-import { findSearch } from '../engine/search-runs.ts';
 import { lineLimit } from '../engine/slots.ts';
 import { isSuspected } from '../engine/suspicion.ts';
 import { holdEndsAt } from '../engine/verdict.ts';

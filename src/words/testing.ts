@@ -1,11 +1,12 @@
 import { type Candidate, hasMember, isRunAgain, isUnderTest, type Member, openChecks } from '../engine/candidate.ts';
+import { testingEndsAt } from '../engine/judge.ts';
+import { findSearch, marksOf } from '../engine/marks.ts';
 import { type Entry, findEntry, mayWork, type Queue, searchNumberOf } from '../engine/queue.ts';
 import { isFrozen, runsOfSearch, unlanded } from '../engine/roster.ts';
 import { partOf, type Search } from '../engine/search.ts';
-import { findSearch, marksOf } from '../engine/search-runs.ts';
 import { isSilent } from '../engine/silence.ts';
 import { isSuspected } from '../engine/suspicion.ts';
-import { holdEndsAt, testingEndsAt } from '../engine/verdict.ts';
+import { holdEndsAt } from '../engine/verdict.ts';
 import type { Instant } from '../lib/clock.ts';
 import { nearest } from '../lib/nearest.ts';
 import { waitingForSome } from './blockers.ts';

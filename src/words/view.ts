@@ -1,6 +1,7 @@
-import { formGroups, type Group } from '../engine/batch.ts';
+import { formGroups } from '../engine/batch.ts';
 import type { Entry, Queue } from '../engine/queue.ts';
 import { admittedInOrder } from '../engine/roster.ts';
+import type { Group } from '../engine/strategy.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { Beyond, ExplanationReason } from './explanation.ts';
 import type { NamedPr } from './phrases.ts';

@@ -1,11 +1,11 @@
 import { valueOfRun } from '../engine/adaptive.ts';
-import type { Group } from '../engine/batch.ts';
 import { type Candidate, isUnderTest } from '../engine/candidate.ts';
 import { policyOf } from '../engine/policy.ts';
 import { parsePriority, raisedValue } from '../engine/priority.ts';
 import { type Entry, ownRunOf } from '../engine/queue.ts';
 import { candidatesFor, lineOf, unlanded } from '../engine/roster.ts';
 import { freeSlots } from '../engine/slots.ts';
+import type { Group } from '../engine/strategy.ts';
 import { voucherOf } from '../engine/vouch.ts';
 import { waitingForSome } from './blockers.ts';
 import { type ExplanationReason, reason } from './explanation.ts';

@@ -1,4 +1,5 @@
 import type { Candidate } from '../../src/engine/candidate.ts';
+import { awaitedUntil, testingEndsAt } from '../../src/engine/judge.ts';
 import {
   type Entry,
   findCandidate,
@@ -10,7 +11,6 @@ import {
 } from '../../src/engine/queue.ts';
 import { candidatesOf } from '../../src/engine/roster.ts';
 import { step } from '../../src/engine/step.ts';
-import { awaitedUntil, testingEndsAt } from '../../src/engine/verdict.ts';
 import { nextWakeAt } from '../../src/engine/wake.ts';
 import type { Instant } from '../../src/lib/clock.ts';
 import { valuesOf } from '../../src/lib/int-map.ts';

@@ -1,8 +1,8 @@
 import type { Candidate } from '../../engine/candidate.ts';
+import { testingEndsAt } from '../../engine/judge.ts';
 import { type Entry, isLive, type Queue } from '../../engine/queue.ts';
 import { unlanded } from '../../engine/roster.ts';
 import { isSilent } from '../../engine/silence.ts';
-import { testingEndsAt } from '../../engine/verdict.ts';
 import type { Forge } from '../../forge/forge.ts';
 import { valuesOf } from '../../lib/int-map.ts';
 import type { TransitionRow } from '../../storage/queues.ts';
