@@ -1,9 +1,9 @@
-import { type Candidate, isUnderTest } from './candidate.ts';
-import type { PullRequestSubmitted } from './event.ts';
-import { candidateNumberOf, type Entry, findCandidate, findEntry, type Queue } from './queue.ts';
-import { candidatesOf, entriesInOrder } from './roster.ts';
+import { type Candidate, isUnderTest } from './model/candidate.ts';
+import type { PullRequestSubmitted } from './model/event.ts';
+import { candidateNumberOf, type Entry, findCandidate, findEntry, type Queue } from './model/queue.ts';
+import { candidatesOf, entriesInOrder } from './model/roster.ts';
+import type { Outcome } from './model/work.ts';
 import { step } from './step.ts';
-import type { Outcome } from './work.ts';
 
 /** A submission that is not applied, and what it would change. */
 export interface Foreseen {

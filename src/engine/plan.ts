@@ -1,9 +1,21 @@
 import { assert } from '../lib/assert.ts';
 import { changedKeys, getIn } from '../lib/int-map.ts';
 import { walk } from '../lib/sorted-list.ts';
-import { overruns, strategyOf } from './adaptive.ts';
-import { advanceSearches } from './advance-searches.ts';
-import { raiseWaiting } from './ageing.ts';
+import { concludeBaseTests, concludeRepairs, retestHead, startRepair } from './evidence/hold.ts';
+import { denyOverdue, failOverdue, takeBackWaivers } from './evidence/judge.ts';
+import { testSuspectedBases } from './evidence/suspicion.ts';
+import { countEarlyReports } from './facts/report-check.ts';
+import { resumeHeld } from './facts/restart.ts';
+import { reviewUnheard } from './facts/review-required.ts';
+import { raiseWaiting } from './line/ageing.ts';
+import { isBehindDirectMerge, planDirectMerges } from './line/direct-merge.ts';
+import { noteFreeze } from './line/frozen.ts';
+import { abandon, isBeingLanded } from './line/line.ts';
+import { removeEntry } from './line/remove-entry.ts';
+import { tellOfSilence } from './line/silence.ts';
+import { freeSearchSlots, freeSlots, freeSlotsFor, lineLimit } from './line/slots.ts';
+import { reopenCandidate, runOrphans, startCandidate } from './line/test-run.ts';
+import { isFailure, mayVouch } from './line/vouch.ts';
 import {
   type Candidate,
   type CandidateNumber,
@@ -11,18 +23,10 @@ import {
   isRunAgain,
   isUnderTest,
   type Member,
-} from './candidate.ts';
-import { isBehindDirectMerge, planDirectMerges } from './direct-merge.ts';
-import { withMode } from './entry-index.ts';
-import { noteFreeze } from './frozen.ts';
-import { startNextPart } from './halves.ts';
-import { concludeBaseTests, concludeRepairs, retestHead, startRepair } from './hold.ts';
-import { freeSlotFor, makeWayForUrgent, releaseSetAside, separateUrgent } from './interrupt.ts';
-import { denyOverdue, failOverdue, takeBackWaivers } from './judge.ts';
-import { abandon, isBeingLanded } from './line.ts';
-import { policyOf } from './policy.ts';
-import { dissolveScouts, searchCandidate, startPrefix, startScout } from './prefix-search.ts';
-import type { PrNumber } from './pull-request.ts';
+} from './model/candidate.ts';
+import { withMode } from './model/entry-index.ts';
+import { policyOf } from './model/policy.ts';
+import type { PrNumber } from './model/pull-request.ts';
 import {
   type Entry,
   findCandidate,
@@ -35,21 +39,17 @@ import {
   mustBeExact,
   type Queue,
   toMember,
-} from './queue.ts';
-import { removeEntry } from './remove-entry.ts';
-import { countEarlyReports } from './report-check.ts';
-import { resumeHeld } from './restart.ts';
-import { reviewUnheard } from './review-required.ts';
-import { candidatesFor, candidatesOf, composedWithOf, isFrozen, lineOf, unlanded } from './roster.ts';
-import { tellOfSilence } from './silence.ts';
-import { freeSearchSlots, freeSlots, freeSlotsFor, lineLimit } from './slots.ts';
-import type { Proposal } from './strategy.ts';
-import { testSuspectedBases } from './suspicion.ts';
-import type { NodeId } from './targets.ts';
-import { reopenCandidate, runOrphans, startCandidate } from './test-run.ts';
-import { blame, isOnFailure, settleVouches } from './verdict.ts';
-import { isFailure, mayVouch } from './vouch.ts';
-import { addCandidate, entryOf, keep, move, type Work } from './work.ts';
+} from './model/queue.ts';
+import { candidatesFor, candidatesOf, composedWithOf, isFrozen, lineOf, unlanded } from './model/roster.ts';
+import type { Proposal } from './model/strategy.ts';
+import type { NodeId } from './model/targets.ts';
+import { addCandidate, entryOf, keep, move, type Work } from './model/work.ts';
+import { overruns, strategyOf } from './policy/adaptive.ts';
+import { advanceSearches } from './search/advance-searches.ts';
+import { startNextPart } from './search/halves.ts';
+import { freeSlotFor, makeWayForUrgent, releaseSetAside, separateUrgent } from './search/interrupt.ts';
+import { dissolveScouts, searchCandidate, startPrefix, startScout } from './search/prefix-search.ts';
+import { blame, isOnFailure, settleVouches } from './search/verdict.ts';
 
 /**
  * Decides what follows from the state, in this order: timeouts; what the results mean for each entry; admissions;

@@ -1,15 +1,15 @@
-import type { Candidate } from './candidate.ts';
-import type { QueueEvent } from './event.ts';
-import { evolve } from './evolve.ts';
-import { noteFreeze } from './frozen.ts';
-import { findBreach } from './invariants.ts';
+import { evolve } from './facts/evolve.ts';
+import { noteFreeze } from './line/frozen.ts';
+import { findBreach } from './line/invariants.ts';
+import type { Candidate } from './model/candidate.ts';
+import type { QueueEvent } from './model/event.ts';
+import { findCandidate, type Queue } from './model/queue.ts';
+import type { Strategy } from './model/strategy.ts';
+import { addTotals } from './model/totals.ts';
+import type { Outcome, Step, Work } from './model/work.ts';
 import { plan } from './plan.ts';
-import { findCandidate, type Queue } from './queue.ts';
-import type { Strategy } from './strategy.ts';
-import { addTotals } from './totals.ts';
-import type { Outcome, Step, Work } from './work.ts';
 
-export type { Step } from './work.ts';
+export type { Step } from './model/work.ts';
 
 /**
  * The one function that changes a queue. It applies an event to the state (evolve), decides what follows from the state

@@ -1,10 +1,10 @@
-import { type Candidate, compositionOf, isRunAgain, type Member } from '../engine/candidate.ts';
-import { clearedChance, confirmationsNeeded, flakeChance, type Learned, outcomeAt } from '../engine/learned.ts';
-import { findSearch } from '../engine/marks.ts';
-import { policyOf } from '../engine/policy.ts';
-import type { PrNumber } from '../engine/pull-request.ts';
-import { type Entry, findEntry, type Queue } from '../engine/queue.ts';
-import { candidatesOf, unlanded } from '../engine/roster.ts';
+import { findSearch } from '../engine/line/marks.ts';
+import { type Candidate, compositionOf, isRunAgain, type Member } from '../engine/model/candidate.ts';
+import { clearedChance, confirmationsNeeded, flakeChance, type Learned, outcomeAt } from '../engine/model/learned.ts';
+import { policyOf } from '../engine/model/policy.ts';
+import type { PrNumber } from '../engine/model/pull-request.ts';
+import { type Entry, findEntry, type Queue } from '../engine/model/queue.ts';
+import { candidatesOf, unlanded } from '../engine/model/roster.ts';
 import { valuesOf } from '../lib/int-map.ts';
 import type { Prng } from '../lib/prng.ts';
 

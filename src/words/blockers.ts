@@ -1,5 +1,5 @@
-import { type Candidate, openChecks } from '../engine/candidate.ts';
-import { type Entry, type EntryState, ownRunOf } from '../engine/queue.ts';
+import { type Candidate, openChecks } from '../engine/model/candidate.ts';
+import { type Entry, type EntryState, ownRunOf } from '../engine/model/queue.ts';
 import { type ExplanationReason, reason } from './explanation.ts';
 import { clockTime, count, prName } from './phrases.ts';
 import { named, type View } from './view.ts';

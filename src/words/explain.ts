@@ -1,14 +1,22 @@
-import { isBehindDirectMerge } from '../engine/direct-merge.ts';
-import type { FrozenTime } from '../engine/freeze.ts';
-import { isPossibleRepair } from '../engine/hold.ts';
-import { findSearch } from '../engine/marks.ts';
-import type { BlockReason } from '../engine/pull-request.ts';
-import { type Entry, type Hold, isAdmitted, isLive, ownRunOf, type Queue, searchNumberOf } from '../engine/queue.ts';
-import { readinessOf } from '../engine/readiness.ts';
-import { freezeOf, unlanded } from '../engine/roster.ts';
-import { lineLimit } from '../engine/slots.ts';
-import { isSuspected } from '../engine/suspicion.ts';
-import { holdEndsAt } from '../engine/verdict.ts';
+import { isPossibleRepair } from '../engine/evidence/hold.ts';
+import { isSuspected } from '../engine/evidence/suspicion.ts';
+import { isBehindDirectMerge } from '../engine/line/direct-merge.ts';
+import { findSearch } from '../engine/line/marks.ts';
+import { lineLimit } from '../engine/line/slots.ts';
+import type { FrozenTime } from '../engine/model/freeze.ts';
+import type { BlockReason } from '../engine/model/pull-request.ts';
+import {
+  type Entry,
+  type Hold,
+  isAdmitted,
+  isLive,
+  ownRunOf,
+  type Queue,
+  searchNumberOf,
+} from '../engine/model/queue.ts';
+import { readinessOf } from '../engine/model/readiness.ts';
+import { freezeOf, unlanded } from '../engine/model/roster.ts';
+import { holdEndsAt } from '../engine/search/verdict.ts';
 import type { Instant } from '../lib/clock.ts';
 import { explainEnded } from './ended.ts';
 import { type Beyond, commandsOf, type Explanation, type ExplanationReason, reason } from './explanation.ts';

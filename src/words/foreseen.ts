@@ -1,7 +1,7 @@
-import { type Candidate, isUnderTest } from '../engine/candidate.ts';
 import type { Foreseen } from '../engine/foresee.ts';
-import { candidateNumberOf, type Entry, isAdmitted, ownRunOf } from '../engine/queue.ts';
-import { unlanded } from '../engine/roster.ts';
+import { type Candidate, isUnderTest } from '../engine/model/candidate.ts';
+import { candidateNumberOf, type Entry, isAdmitted, ownRunOf } from '../engine/model/queue.ts';
+import { unlanded } from '../engine/model/roster.ts';
 import type { Instant } from '../lib/clock.ts';
 import { explain } from './explain.ts';
 import { count, listPrs } from './phrases.ts';

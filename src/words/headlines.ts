@@ -1,5 +1,5 @@
-import type { Entry, EntryState, Queue } from '../engine/queue.ts';
-import { freezeOf } from '../engine/roster.ts';
+import type { Entry, EntryState, Queue } from '../engine/model/queue.ts';
+import { freezeOf } from '../engine/model/roster.ts';
 
 export interface Headline {
   readonly icon: string;

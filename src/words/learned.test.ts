@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Learned, NOTHING_LEARNED, withDecision } from '../engine/learned.ts';
-import { policyOf } from '../engine/policy.ts';
-import { DEFAULT_SETTINGS, SETTING_NAMES, type SettingName } from '../engine/settings.ts';
+import { type Learned, NOTHING_LEARNED, withDecision } from '../engine/model/learned.ts';
+import { policyOf } from '../engine/model/policy.ts';
+import { DEFAULT_SETTINGS, SETTING_NAMES, type SettingName } from '../engine/model/settings.ts';
 import { describeLearned, UNUSED_SETTINGS } from './learned.ts';
 
 const settings = { ...DEFAULT_SETTINGS, optimizationMode: 'ADAPTIVE' } as const;

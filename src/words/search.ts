@@ -1,9 +1,9 @@
-import { type Candidate, isUnderTest, type Member } from '../engine/candidate.ts';
-import { flakeChance } from '../engine/learned.ts';
-import { findSearch, marksOf, shortestFailure } from '../engine/marks.ts';
-import { entriesAhead, failuresMissing, failuresOf } from '../engine/prefixes.ts';
-import type { Entry, Queue } from '../engine/queue.ts';
-import type { Search } from '../engine/search.ts';
+import { findSearch, marksOf, shortestFailure } from '../engine/line/marks.ts';
+import { type Candidate, isUnderTest, type Member } from '../engine/model/candidate.ts';
+import { flakeChance } from '../engine/model/learned.ts';
+import type { Entry, Queue } from '../engine/model/queue.ts';
+import type { Search } from '../engine/model/search.ts';
+import { entriesAhead, failuresMissing, failuresOf } from '../engine/search/prefixes.ts';
 import { type ExplanationReason, reason } from './explanation.ts';
 import { count, listPrs } from './phrases.ts';
 import { named, type View } from './view.ts';

@@ -1,12 +1,19 @@
-import { type Candidate, hasMember, isRunAgain, isUnderTest, type Member, openChecks } from '../engine/candidate.ts';
-import { testingEndsAt } from '../engine/judge.ts';
-import { findSearch, marksOf } from '../engine/marks.ts';
-import { type Entry, findEntry, mayWork, type Queue, searchNumberOf } from '../engine/queue.ts';
-import { isFrozen, runsOfSearch, unlanded } from '../engine/roster.ts';
-import { partOf, type Search } from '../engine/search.ts';
-import { isSilent } from '../engine/silence.ts';
-import { isSuspected } from '../engine/suspicion.ts';
-import { holdEndsAt } from '../engine/verdict.ts';
+import { testingEndsAt } from '../engine/evidence/judge.ts';
+import { isSuspected } from '../engine/evidence/suspicion.ts';
+import { findSearch, marksOf } from '../engine/line/marks.ts';
+import { isSilent } from '../engine/line/silence.ts';
+import {
+  type Candidate,
+  hasMember,
+  isRunAgain,
+  isUnderTest,
+  type Member,
+  openChecks,
+} from '../engine/model/candidate.ts';
+import { type Entry, findEntry, mayWork, type Queue, searchNumberOf } from '../engine/model/queue.ts';
+import { isFrozen, runsOfSearch, unlanded } from '../engine/model/roster.ts';
+import { partOf, type Search } from '../engine/model/search.ts';
+import { holdEndsAt } from '../engine/search/verdict.ts';
 import type { Instant } from '../lib/clock.ts';
 import { nearest } from '../lib/nearest.ts';
 import { waitingForSome } from './blockers.ts';

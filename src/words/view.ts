@@ -1,7 +1,7 @@
-import { formGroups } from '../engine/batch.ts';
-import type { Entry, Queue } from '../engine/queue.ts';
-import { admittedInOrder } from '../engine/roster.ts';
-import type { Group } from '../engine/strategy.ts';
+import { formGroups } from '../engine/line/batch.ts';
+import type { Entry, Queue } from '../engine/model/queue.ts';
+import { admittedInOrder } from '../engine/model/roster.ts';
+import type { Group } from '../engine/model/strategy.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { Beyond, ExplanationReason } from './explanation.ts';
 import type { NamedPr } from './phrases.ts';

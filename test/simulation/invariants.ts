@@ -1,10 +1,9 @@
 import { decodeTransition } from '../../src/app/core/queue-codec.ts';
-import type { Candidate, Member } from '../../src/engine/candidate.ts';
-import { compositionOf } from '../../src/engine/candidate.ts';
-import { landingEntries } from '../../src/engine/evolve-landing.ts';
-import { targetsOf } from '../../src/engine/footprint.ts';
-import { isInterruptible } from '../../src/engine/interrupt.ts';
-import { findBreachAnywhere } from '../../src/engine/invariants.ts';
+import { landingEntries } from '../../src/engine/facts/evolve-landing.ts';
+import { findBreachAnywhere } from '../../src/engine/line/invariants.ts';
+import type { Candidate, Member } from '../../src/engine/model/candidate.ts';
+import { compositionOf } from '../../src/engine/model/candidate.ts';
+import { targetsOf } from '../../src/engine/model/footprint.ts';
 import {
   type Entry,
   findCandidate,
@@ -13,9 +12,10 @@ import {
   isLive,
   ownRunOf,
   type Queue,
-} from '../../src/engine/queue.ts';
-import { REASON_CODES } from '../../src/engine/reason.ts';
-import { composedWithOf } from '../../src/engine/roster.ts';
+} from '../../src/engine/model/queue.ts';
+import { REASON_CODES } from '../../src/engine/model/reason.ts';
+import { composedWithOf } from '../../src/engine/model/roster.ts';
+import { isInterruptible } from '../../src/engine/search/interrupt.ts';
 import type { Instant } from '../../src/lib/clock.ts';
 import { valuesOf } from '../../src/lib/int-map.ts';
 import type { Sha } from '../../src/lib/sha.ts';

@@ -1,5 +1,5 @@
-import type { Candidate } from '../../src/engine/candidate.ts';
-import { awaitedUntil, testingEndsAt } from '../../src/engine/judge.ts';
+import { awaitedUntil, testingEndsAt } from '../../src/engine/evidence/judge.ts';
+import type { Candidate } from '../../src/engine/model/candidate.ts';
 import {
   type Entry,
   findCandidate,
@@ -8,8 +8,8 @@ import {
   mayStartTests,
   mayWork,
   type Queue,
-} from '../../src/engine/queue.ts';
-import { candidatesOf } from '../../src/engine/roster.ts';
+} from '../../src/engine/model/queue.ts';
+import { candidatesOf } from '../../src/engine/model/roster.ts';
 import { step } from '../../src/engine/step.ts';
 import { nextWakeAt } from '../../src/engine/wake.ts';
 import type { Instant } from '../../src/lib/clock.ts';

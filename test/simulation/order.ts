@@ -1,7 +1,7 @@
-import { targetsOf } from '../../src/engine/footprint.ts';
-import { type Entry, findCandidate, type Queue } from '../../src/engine/queue.ts';
-import { composedWithOf } from '../../src/engine/roster.ts';
-import type { ImpactedTargets } from '../../src/engine/targets.ts';
+import { targetsOf } from '../../src/engine/model/footprint.ts';
+import { type Entry, findCandidate, type Queue } from '../../src/engine/model/queue.ts';
+import { composedWithOf } from '../../src/engine/model/roster.ts';
+import type { ImpactedTargets } from '../../src/engine/model/targets.ts';
 import { changedKeys, getIn, valuesOf } from '../../src/lib/int-map.ts';
 import type { Chapter } from './chronicle.ts';
 

@@ -1,5 +1,5 @@
-import type { Candidate, Member } from '../../src/engine/candidate.ts';
-import type { Entry, Queue } from '../../src/engine/queue.ts';
+import type { Candidate, Member } from '../../src/engine/model/candidate.ts';
+import type { Entry, Queue } from '../../src/engine/model/queue.ts';
 import type { Instant } from '../../src/lib/clock.ts';
 import { valuesOf } from '../../src/lib/int-map.ts';
 import type { EffectSettlement, QueueCommit } from '../../src/storage/queues.ts';

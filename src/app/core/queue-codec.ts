@@ -1,8 +1,8 @@
-import type { Candidate, CandidateNumber } from '../../engine/candidate.ts';
-import type { Effect } from '../../engine/effect.ts';
-import { buildIndex, reindex } from '../../engine/entry-index.ts';
-import type { QueueEvent } from '../../engine/event.ts';
-import type { PrNumber } from '../../engine/pull-request.ts';
+import type { Candidate, CandidateNumber } from '../../engine/model/candidate.ts';
+import type { Effect } from '../../engine/model/effect.ts';
+import { buildIndex, reindex } from '../../engine/model/entry-index.ts';
+import type { QueueEvent } from '../../engine/model/event.ts';
+import type { PrNumber } from '../../engine/model/pull-request.ts';
 import {
   createQueue,
   type Entry,
@@ -12,10 +12,10 @@ import {
   type Queue,
   type Removal,
   WAITING,
-} from '../../engine/queue.ts';
-import { DEFAULT_SETTINGS } from '../../engine/settings.ts';
-import type { ImpactedTargets } from '../../engine/targets.ts';
-import type { Transition } from '../../engine/work.ts';
+} from '../../engine/model/queue.ts';
+import { DEFAULT_SETTINGS } from '../../engine/model/settings.ts';
+import type { ImpactedTargets } from '../../engine/model/targets.ts';
+import type { Transition } from '../../engine/model/work.ts';
 import { assert } from '../../lib/assert.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { deleteIn, getIn, intMapOf, setIn } from '../../lib/int-map.ts';

@@ -1,9 +1,16 @@
-import type { Candidate, CandidateNumber } from '../../engine/candidate.ts';
-import type { QueueEvent } from '../../engine/event.ts';
-import { candidateNumberOf, type Entry, findEntry, type HoldCause, isLive, type Queue } from '../../engine/queue.ts';
-import type { QueueSettings, SettingName } from '../../engine/settings.ts';
+import type { Candidate, CandidateNumber } from '../../engine/model/candidate.ts';
+import type { QueueEvent } from '../../engine/model/event.ts';
+import {
+  candidateNumberOf,
+  type Entry,
+  findEntry,
+  type HoldCause,
+  isLive,
+  type Queue,
+} from '../../engine/model/queue.ts';
+import type { QueueSettings, SettingName } from '../../engine/model/settings.ts';
+import type { Transition } from '../../engine/model/work.ts';
 import type { Step } from '../../engine/step.ts';
-import type { Transition } from '../../engine/work.ts';
 import { isPersonName } from '../../lib/actor-name.ts';
 import { getIn } from '../../lib/int-map.ts';
 import { present } from '../../lib/present.ts';

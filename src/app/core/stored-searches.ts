@@ -1,7 +1,7 @@
-import type { Candidate, CandidateNumber, Member } from '../../engine/candidate.ts';
-import { marksOf } from '../../engine/marks.ts';
-import { type Queue, searchNumberOf } from '../../engine/queue.ts';
-import type { Search } from '../../engine/search.ts';
+import { marksOf } from '../../engine/line/marks.ts';
+import type { Candidate, CandidateNumber, Member } from '../../engine/model/candidate.ts';
+import { type Queue, searchNumberOf } from '../../engine/model/queue.ts';
+import type { Search } from '../../engine/model/search.ts';
 import { getIn, setIn, valuesOf } from '../../lib/int-map.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { Landed } from '../../engine/candidate.ts';
-import { type Entry, isLive } from '../../engine/queue.ts';
+import type { Landed } from '../../engine/model/candidate.ts';
+import { type Entry, isLive } from '../../engine/model/queue.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { ExplanationReason } from '../../words/explanation.ts';
 import { isUntested } from '../../words/headlines.ts';

@@ -1,8 +1,8 @@
-import { branchSubjectOf, type Candidate, hasMember } from '../../engine/candidate.ts';
-import { verdictOfCheck } from '../../engine/check.ts';
-import { isWaived } from '../../engine/judgement.ts';
-import { candidateNumberOf, type Entry, findCandidate, isLive, type Queue } from '../../engine/queue.ts';
-import { runsOfSearch } from '../../engine/roster.ts';
+import { branchSubjectOf, type Candidate, hasMember } from '../../engine/model/candidate.ts';
+import { verdictOfCheck } from '../../engine/model/check.ts';
+import { isWaived } from '../../engine/model/judgement.ts';
+import { candidateNumberOf, type Entry, findCandidate, isLive, type Queue } from '../../engine/model/queue.ts';
+import { runsOfSearch } from '../../engine/model/roster.ts';
 import { pathsOf } from '../../flaky/core/paths.ts';
 import { isDecidedFor } from '../../flaky/coverage.ts';
 import { suitesOf } from '../../flaky/judge-check.ts';

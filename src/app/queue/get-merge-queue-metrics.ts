@@ -1,5 +1,5 @@
-import { ALARM_CODES } from '../../engine/effect.ts';
-import { ENDED_STATES, type EntryState, LIVE_STATES, type Queue } from '../../engine/queue.ts';
+import { ALARM_CODES } from '../../engine/model/effect.ts';
+import { ENDED_STATES, type EntryState, LIVE_STATES, type Queue } from '../../engine/model/queue.ts';
 import { formatExposition, type Gauge, type Histogram, type Labels, toHistogramSample } from '../../lib/exposition.ts';
 import { valuesOf } from '../../lib/int-map.ts';
 import type { TransitionRow } from '../../storage/queues.ts';

@@ -7,12 +7,12 @@ import {
   compositionOf,
   isUnderTest,
   type Member,
-} from '../../engine/candidate.ts';
-import type { PrNumber } from '../../engine/pull-request.ts';
-import { type Entry, findCandidate, findLiveMember } from '../../engine/queue.ts';
-import { runsOfSearch } from '../../engine/roster.ts';
-import type { Search } from '../../engine/search.ts';
-import type { ImpactedTargets } from '../../engine/targets.ts';
+} from '../../engine/model/candidate.ts';
+import type { PrNumber } from '../../engine/model/pull-request.ts';
+import { type Entry, findCandidate, findLiveMember } from '../../engine/model/queue.ts';
+import { runsOfSearch } from '../../engine/model/roster.ts';
+import type { Search } from '../../engine/model/search.ts';
+import type { ImpactedTargets } from '../../engine/model/targets.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { valuesOf } from '../../lib/int-map.ts';
 import type { App } from '../core/app.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { entriesInOrder } from '../../../src/engine/roster.ts';
+import { entriesInOrder } from '../../../src/engine/model/roster.ts';
 import { nextWakeAt } from '../../../src/engine/wake.ts';
 import { valuesOf } from '../../../src/lib/int-map.ts';
 import type { Scenario } from './scenario.ts';
