@@ -103,9 +103,9 @@ export const MUTATIONS: readonly Mutation[] = [
   ),
   engine(
     'order: the last of equals goes first',
-    'model/entry-index.ts',
-    'raisedValue(entry.priority.value, entry.raised) * PRIORITY_WEIGHT + (entry.admission?.ordinal ?? entry.submission)',
-    '(1 + raisedValue(entry.priority.value, entry.raised)) * PRIORITY_WEIGHT - (entry.admission?.ordinal ?? entry.submission)',
+    'model/priority.ts',
+    'raisedValue(priority.value, raised) * PRIORITY_WEIGHT + (admission?.ordinal ?? submission)',
+    '(1 + raisedValue(priority.value, raised)) * PRIORITY_WEIGHT - (admission?.ordinal ?? submission)',
   ),
   {
     name: 'audit: the tree of a landing is not compared with the one that passed',
@@ -142,7 +142,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ),
   engine(
     'vouch: a failure that was vouched for is blamed',
-    'search/verdict.ts',
+    'line/vouch.ts',
     "candidate.state === 'failed' && unlanded(queue, candidate.members).some((e) => voucherOf(queue, e) === undefined)",
     "candidate.state === 'failed' && unlanded(queue, candidate.members).some((e) => voucherOf(queue, e) !== 0)",
   ),
@@ -154,9 +154,9 @@ export const MUTATIONS: readonly Mutation[] = [
   ),
   engine(
     'blame: a search removes the last of the chain',
-    'bisect.ts',
+    'search/halves.ts',
     '  const [entry] = unlanded(work.queue, run.members);\n  assert(entry !== undefined && run.failure !== undefined',
-    '  const last = getBisection(work, place.number).chains[place.index]?.parts.at(-1)?.members.slice(-1) ?? [];\n  const [entry] = unlanded(work.queue, last);\n  assert(entry !== undefined && run.failure !== undefined',
+    '  const last = findSearch(work.queue, number)?.members.slice(-1) ?? [];\n  const [entry] = unlanded(work.queue, last);\n  assert(entry !== undefined && run.failure !== undefined',
   ),
   engine(
     'blame: a suspected head is not tested',
@@ -176,7 +176,12 @@ export const MUTATIONS: readonly Mutation[] = [
     'const returning = suspicion.removals.filter((removal) => isOfBase(removal) && removal.isReplaced !== true);',
     'const returning = suspicion.removals.filter((removal) => isOfBase(removal) && removal.isReplaced === true);',
   ),
-  engine('blame: what was cut off counts as failed', 'test-run.ts', 'const MAX_TRIES = 2;', 'const MAX_TRIES = 0;'),
+  engine(
+    'blame: what was cut off counts as failed',
+    'line/test-run.ts',
+    'const MAX_TRIES = 2;',
+    'const MAX_TRIES = 0;',
+  ),
   engine(
     'blame: what lies beneath need not have passed',
     'search/verdict.ts',
@@ -204,8 +209,8 @@ export const MUTATIONS: readonly Mutation[] = [
   engine(
     'adaptive: a pass clears one member too many',
     'search/prefix-search.ts',
-    'const members = membersOf(search).slice(0, passed.length);',
-    'const members = membersOf(search).slice(0, passed.length + 1);',
+    'clear(work, search, length, proof);',
+    'clear(work, search, length + 1, proof);',
   ),
   engine(
     'adaptive: one failure is enough to accuse',
@@ -216,23 +221,23 @@ export const MUTATIONS: readonly Mutation[] = [
   engine(
     'adaptive: a base is trusted without a pass',
     'search/prefix-search.ts',
-    'if ((chain?.survivors.length ?? 0) > 0 || base.isProven === true) return true;',
-    'if ((chain?.survivors.length ?? 0) >= 0 || base.isProven === true) return true;',
+    'if (survivors.length > 0 || base.isProven === true) return true;',
+    'if (survivors.length >= 0 || base.isProven === true) return true;',
   ),
   engine(
     'adaptive: the members of a failed group are removed without a search',
     'search/verdict.ts',
-    'if (isAdaptive(work.queue)) searchCandidate(work, candidate);',
-    'if (isAdaptive(work.queue)) remove(work, candidate);',
+    "else if (searches === 'prefixes') searchCandidate(work, candidate);",
+    "else if (searches === 'prefixes') remove(work, candidate);",
   ),
   {
     name: 'adaptive: a pass ahead of its turn lands',
     edits: [
       {
         file: 'src/engine/search/prefix-search.ts',
-        before: 'if (passed !== undefined) return clearPrefix(',
+        before: 'if (passed !== undefined) return clearPassed(',
         after:
-          'if (passed !== undefined && passed.length === membersOf(search).length && search.isOnHead) return false;\n  if (passed !== undefined) return clearPrefix(',
+          'if (passed !== undefined && passed.length === search.members.length && search.isOnHead) return false;\n  if (passed !== undefined) return clearPassed(',
       },
       {
         file: 'src/engine/plan.ts',
@@ -250,7 +255,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ),
   engine(
     'waiver: a prefix that passed by a waiver is grouped to land without a run',
-    'search/prefix-search.ts',
+    'line/search-runs.ts',
     'const clearedBySearch = isOnHead && proof.pass?.waived === undefined ? number : undefined;',
     'const clearedBySearch = isOnHead ? number : undefined;',
   ),
@@ -269,8 +274,8 @@ export const MUTATIONS: readonly Mutation[] = [
   engine(
     'adaptive: a search begins before what is beneath the failed run landed',
     'search/verdict.ts',
-    'if ((candidate.members.length > 1 || isAdaptive(queue)) && ahead.length > 0) return false;',
-    'if (candidate.members.length > 1 && ahead.length > 0) return false;',
+    'return isSearched(queue, candidate) ? ahead.length === 0 : mayBlame(queue, candidate);',
+    'return candidate.members.length > 1 ? ahead.length === 0 : mayBlame(queue, candidate);',
   ),
   engine(
     'adaptive: an accused entry waits for entries that came later',
@@ -286,7 +291,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ),
   engine(
     'excuses: a candidate is repeated without end',
-    'search/verdict.ts',
+    'evidence/judge.ts',
     'if ((candidate.repeats?.length ?? 0) < MAX_REPETITIONS) repeatCandidate(work, candidate);',
     'if ((candidate.repeats?.length ?? 0) >= 0) repeatCandidate(work, candidate);',
   ),
