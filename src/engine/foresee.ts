@@ -1,6 +1,7 @@
 import { type Candidate, isUnderTest } from './model/candidate.ts';
 import type { PullRequestSubmitted } from './model/event.ts';
-import { candidateNumberOf, type Entry, findCandidate, findEntry, type Queue } from './model/queue.ts';
+import { candidateNumberOf } from './model/place.ts';
+import { type Entry, findCandidate, findEntry, type Queue } from './model/queue.ts';
 import { candidatesOf, entriesInOrder } from './model/roster.ts';
 import type { Outcome } from './model/work.ts';
 import { step } from './step.ts';

@@ -25,13 +25,13 @@ import {
   type Member,
 } from './model/candidate.ts';
 import { withMode } from './model/entry-index.ts';
+import { inLine } from './model/place.ts';
 import { policyOf } from './model/policy.ts';
 import type { PrNumber } from './model/pull-request.ts';
 import {
   type Entry,
   findCandidate,
   findEntry,
-  inLine,
   isPending,
   mayStartTests,
   mayTest,

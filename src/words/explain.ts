@@ -4,16 +4,9 @@ import { isBehindDirectMerge } from '../engine/line/direct-merge.ts';
 import { findSearch } from '../engine/line/marks.ts';
 import { lineLimit } from '../engine/line/slots.ts';
 import type { FrozenTime } from '../engine/model/freeze.ts';
+import { searchNumberOf } from '../engine/model/place.ts';
 import type { BlockReason } from '../engine/model/pull-request.ts';
-import {
-  type Entry,
-  type Hold,
-  isAdmitted,
-  isLive,
-  ownRunOf,
-  type Queue,
-  searchNumberOf,
-} from '../engine/model/queue.ts';
+import { type Entry, type Hold, isAdmitted, isLive, ownRunOf, type Queue } from '../engine/model/queue.ts';
 import { readinessOf } from '../engine/model/readiness.ts';
 import { freezeOf, unlanded } from '../engine/model/roster.ts';
 import { holdEndsAt } from '../engine/search/verdict.ts';

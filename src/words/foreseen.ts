@@ -1,6 +1,7 @@
 import type { Foreseen } from '../engine/foresee.ts';
 import { type Candidate, isUnderTest } from '../engine/model/candidate.ts';
-import { candidateNumberOf, type Entry, isAdmitted, ownRunOf } from '../engine/model/queue.ts';
+import { candidateNumberOf } from '../engine/model/place.ts';
+import { type Entry, isAdmitted, ownRunOf } from '../engine/model/queue.ts';
 import { unlanded } from '../engine/model/roster.ts';
 import type { Instant } from '../lib/clock.ts';
 import { explain } from './explain.ts';

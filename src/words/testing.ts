@@ -10,7 +10,8 @@ import {
   type Member,
   openChecks,
 } from '../engine/model/candidate.ts';
-import { type Entry, findEntry, mayWork, type Queue, searchNumberOf } from '../engine/model/queue.ts';
+import { searchNumberOf } from '../engine/model/place.ts';
+import { type Entry, findEntry, mayWork, type Queue } from '../engine/model/queue.ts';
 import { isFrozen, runsOfSearch, unlanded } from '../engine/model/roster.ts';
 import { partOf, type Search } from '../engine/model/search.ts';
 import { holdEndsAt } from '../engine/search/verdict.ts';

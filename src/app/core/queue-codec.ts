@@ -2,17 +2,9 @@ import type { Candidate, CandidateNumber } from '../../engine/model/candidate.ts
 import type { Effect } from '../../engine/model/effect.ts';
 import { buildIndex, reindex } from '../../engine/model/entry-index.ts';
 import type { QueueEvent } from '../../engine/model/event.ts';
+import { type Place, WAITING } from '../../engine/model/place.ts';
 import type { PrNumber } from '../../engine/model/pull-request.ts';
-import {
-  createQueue,
-  type Entry,
-  isLive,
-  NEW_ENTRY,
-  type Place,
-  type Queue,
-  type Removal,
-  WAITING,
-} from '../../engine/model/queue.ts';
+import { createQueue, type Entry, isLive, NEW_ENTRY, type Queue, type Removal } from '../../engine/model/queue.ts';
 import { DEFAULT_SETTINGS } from '../../engine/model/settings.ts';
 import type { ImpactedTargets } from '../../engine/model/targets.ts';
 import type { Transition } from '../../engine/model/work.ts';

@@ -1,13 +1,7 @@
 import type { Candidate, CandidateNumber } from '../../engine/model/candidate.ts';
 import type { QueueEvent } from '../../engine/model/event.ts';
-import {
-  candidateNumberOf,
-  type Entry,
-  findEntry,
-  type HoldCause,
-  isLive,
-  type Queue,
-} from '../../engine/model/queue.ts';
+import { candidateNumberOf } from '../../engine/model/place.ts';
+import { type Entry, findEntry, type HoldCause, isLive, type Queue } from '../../engine/model/queue.ts';
 import type { QueueSettings, SettingName } from '../../engine/model/settings.ts';
 import type { Transition } from '../../engine/model/work.ts';
 import type { Step } from '../../engine/step.ts';

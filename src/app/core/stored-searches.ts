@@ -1,6 +1,7 @@
 import { marksOf } from '../../engine/line/marks.ts';
 import type { Candidate, CandidateNumber, Member } from '../../engine/model/candidate.ts';
-import { type Queue, searchNumberOf } from '../../engine/model/queue.ts';
+import { searchNumberOf } from '../../engine/model/place.ts';
+import type { Queue } from '../../engine/model/queue.ts';
 import type { Search } from '../../engine/model/search.ts';
 import { getIn, setIn, valuesOf } from '../../lib/int-map.ts';
 

@@ -1,7 +1,8 @@
 import { branchSubjectOf, type Candidate, hasMember } from '../../engine/model/candidate.ts';
 import { verdictOfCheck } from '../../engine/model/check.ts';
 import { isWaived } from '../../engine/model/judgement.ts';
-import { candidateNumberOf, type Entry, findCandidate, isLive, type Queue } from '../../engine/model/queue.ts';
+import { candidateNumberOf } from '../../engine/model/place.ts';
+import { type Entry, findCandidate, isLive, type Queue } from '../../engine/model/queue.ts';
 import { runsOfSearch } from '../../engine/model/roster.ts';
 import { pathsOf } from '../../flaky/core/paths.ts';
 import { isDecidedFor } from '../../flaky/coverage.ts';

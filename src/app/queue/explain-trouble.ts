@@ -1,13 +1,7 @@
 import type { Candidate } from '../../engine/model/candidate.ts';
 import type { Effect } from '../../engine/model/effect.ts';
-import {
-  candidateNumberOf,
-  type Entry,
-  findCandidate,
-  isLive,
-  ownRunOf,
-  type Queue,
-} from '../../engine/model/queue.ts';
+import { candidateNumberOf } from '../../engine/model/place.ts';
+import { type Entry, findCandidate, isLive, ownRunOf, type Queue } from '../../engine/model/queue.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { StoredEffect } from '../../storage/queues.ts';
 import { type ExplanationReason, reason } from '../../words/explanation.ts';

@@ -3,6 +3,7 @@ import { firstOf, walk } from '../../lib/sorted-list.ts';
 import { abandon } from '../line/line.ts';
 import { MAX_TRIES, replaceCandidate, startCandidate } from '../line/test-run.ts';
 import { type Candidate, type Failure, failedChecks, openChecks } from '../model/candidate.ts';
+import { inLine, WAITING } from '../model/place.ts';
 import { orderKey } from '../model/priority.ts';
 import {
   type Because,
@@ -11,11 +12,9 @@ import {
   findEntry,
   type Hold,
   type HoldCause,
-  inLine,
   mayWork,
   type Queue,
   toMember,
-  WAITING,
 } from '../model/queue.ts';
 import type { StartProblem } from '../model/required.ts';
 import { candidatesFor, lineOf, unlanded } from '../model/roster.ts';

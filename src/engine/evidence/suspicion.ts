@@ -5,6 +5,7 @@ import { releaseFromSearch } from '../line/search-runs.ts';
 import { startCandidate } from '../line/test-run.ts';
 import type { Base, Candidate, Failure } from '../model/candidate.ts';
 import { chanceAfterFailure } from '../model/learned.ts';
+import { WAITING } from '../model/place.ts';
 import { policyOf } from '../model/policy.ts';
 import type { PrNumber } from '../model/pull-request.ts';
 import {
@@ -15,7 +16,6 @@ import {
   type Queue,
   type Removal,
   type Suspicion,
-  WAITING,
 } from '../model/queue.ts';
 import { candidatesFor, candidatesOf, composedWithOf, lineOf, unlanded } from '../model/roster.ts';
 import { addCandidate, endCandidate, type Work } from '../model/work.ts';

@@ -28,15 +28,8 @@ import type {
   ChecksLost,
   LandingEvent,
 } from '../model/event.ts';
-import {
-  type Because,
-  type Entry,
-  findCandidate,
-  findLiveMember,
-  type Place,
-  type Queue,
-  WAITING,
-} from '../model/queue.ts';
+import { type Place, WAITING } from '../model/place.ts';
+import { type Because, type Entry, findCandidate, findLiveMember, type Queue } from '../model/queue.ts';
 import { requiredChecks, type StartProblem } from '../model/required.ts';
 import { unlanded } from '../model/roster.ts';
 import { withFinding } from '../model/waiver.ts';

@@ -21,7 +21,8 @@ import type {
   LandingStop,
 } from '../model/event.ts';
 import { Footprint, targetsOf } from '../model/footprint.ts';
-import { type Entry, findCandidate, findEntry, mustBeExact, type Queue, WAITING } from '../model/queue.ts';
+import { WAITING } from '../model/place.ts';
+import { type Entry, findCandidate, findEntry, mustBeExact, type Queue } from '../model/queue.ts';
 import { noteReportDelays } from '../model/report-delays.ts';
 import { candidatesFor, composedWithOf, isFrozen, lineOf, unlanded } from '../model/roster.ts';
 import { APPLIED, endCandidate, ignored, keep, move, type Outcome, type Work } from '../model/work.ts';

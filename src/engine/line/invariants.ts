@@ -3,8 +3,8 @@ import { walk } from '../../lib/sorted-list.ts';
 import { type Candidate, contains, isOfLine, verdictOf } from '../model/candidate.ts';
 import { buildIndex } from '../model/entry-index.ts';
 import { footprintOf, targetsOf } from '../model/footprint.ts';
+import { candidateNumberOf, searchNumberOf } from '../model/place.ts';
 import {
-  candidateNumberOf,
   type Entry,
   findCandidate,
   findEntry,
@@ -14,7 +14,6 @@ import {
   isLive,
   ownRunOf,
   type Queue,
-  searchNumberOf,
 } from '../model/queue.ts';
 import { candidatesOf, lineOf, stateUnder, unlanded } from '../model/roster.ts';
 import { waivedIn } from '../model/waiver.ts';

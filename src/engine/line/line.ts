@@ -1,6 +1,7 @@
 import { type Candidate, compositionOf, isOfLine, type Member } from '../model/candidate.ts';
+import { WAITING } from '../model/place.ts';
 import type { PrNumber } from '../model/pull-request.ts';
-import { type Because, type Entry, findCandidate, isLanding, type Queue, toMember, WAITING } from '../model/queue.ts';
+import { type Because, type Entry, findCandidate, isLanding, type Queue, toMember } from '../model/queue.ts';
 import { candidatesOf, lineOf, unlanded } from '../model/roster.ts';
 import { endCandidate, keep, move, type Work } from '../model/work.ts';
 

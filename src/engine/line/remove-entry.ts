@@ -1,4 +1,5 @@
-import { type Because, type Entry, WAITING } from '../model/queue.ts';
+import { WAITING } from '../model/place.ts';
+import type { Because, Entry } from '../model/queue.ts';
 import { type Move, move, type Work } from '../model/work.ts';
 import { takeOut } from './line.ts';
 import { leaveSearches } from './search-runs.ts';

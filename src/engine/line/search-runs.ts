@@ -1,7 +1,8 @@
 import { walk } from '../../lib/sorted-list.ts';
 import { branchSubjectOf, type Candidate, compositionOf, type Ending, type Member } from '../model/candidate.ts';
+import { WAITING } from '../model/place.ts';
 import type { PrNumber } from '../model/pull-request.ts';
-import { type Because, type Entry, findLiveMember, WAITING } from '../model/queue.ts';
+import { type Because, type Entry, findLiveMember } from '../model/queue.ts';
 import { runsOfSearch, unlanded } from '../model/roster.ts';
 import type { Search } from '../model/search.ts';
 import { addCandidate, endCandidate, entryOf, keep, keepCandidate, move, type Work } from '../model/work.ts';

@@ -20,6 +20,7 @@ import type {
 } from './candidate.ts';
 import type { Frozen } from './freeze.ts';
 import { type Learned, NOTHING_LEARNED } from './learned.ts';
+import { type Place, WAITING } from './place.ts';
 import type { Priority } from './priority.ts';
 import type { PrNumber, PullRequestFacts } from './pull-request.ts';
 import type { ReasonCode } from './reason.ts';
@@ -242,41 +243,6 @@ export interface Entry {
   readonly lost: { readonly at: Instant } | undefined;
 }
 
-/** Where an entry is. */
-export type Place =
-  /** It waits for its admission or for its turn. */
-  | { readonly kind: 'waiting' }
-  /** The candidate tests it in the line or as a repair, or lands it directly. */
-  | { readonly kind: 'line'; readonly candidate: CandidateNumber }
-  /** The search tests it. It is out of the line meanwhile. */
-  | { readonly kind: 'search'; readonly search: number }
-  /** It conflicts with this entry ahead. Until that one ends, it is ahead of and behind no other. */
-  | { readonly kind: 'aside'; readonly behind: PrNumber };
-
-export const WAITING: Place = { kind: 'waiting' };
-
-export function inLine({ number: candidate }: Pick<Candidate, 'number'>): Place {
-  return { kind: 'line', candidate };
-}
-
-export function candidateNumberOf({ place }: Pick<Entry, 'place'>): CandidateNumber | undefined {
-  return place.kind === 'line' ? place.candidate : undefined;
-}
-
-/** The candidate that tests it in the line or as a repair, or lands it directly. */
-export function ownRunOf(queue: Queue, { place }: Pick<Entry, 'place'>): Candidate | undefined {
-  return place.kind === 'line' ? findCandidate(queue, place.candidate) : undefined;
-}
-
-export function searchNumberOf({ place }: Pick<Entry, 'place'>): number | undefined {
-  return place.kind === 'search' ? place.search : undefined;
-}
-
-/** The entry that it is set aside for. */
-export function conflictOf({ place }: Pick<Entry, 'place'>): PrNumber | undefined {
-  return place.kind === 'aside' ? place.behind : undefined;
-}
-
 /** The defaults of a new submission. */
 export const NEW_ENTRY = {
   because: { reason: 'API_REQUESTED' },
@@ -394,6 +360,11 @@ export function findLiveMember(queue: Queue, member: Member): Entry | undefined 
 
 export function findCandidate(queue: Queue, number: CandidateNumber): Candidate | undefined {
   return getIn(queue.candidates, number);
+}
+
+/** The candidate that tests it in the line or as a repair, or lands it directly. */
+export function ownRunOf(queue: Queue, { place }: Pick<Entry, 'place'>): Candidate | undefined {
+  return place.kind === 'line' ? findCandidate(queue, place.candidate) : undefined;
 }
 
 export function toMember(entry: Entry): Member {

@@ -2,11 +2,11 @@ import { walk } from '../../lib/sorted-list.ts';
 import { abandon, isBeingLanded } from '../line/line.ts';
 import { type Candidate, compositionOf, isUnderTest } from '../model/candidate.ts';
 import { Footprint, targetsOf } from '../model/footprint.ts';
+import { conflictOf, WAITING } from '../model/place.ts';
 import { orderKey } from '../model/priority.ts';
 import type { PrNumber } from '../model/pull-request.ts';
 import {
   type Because,
-  conflictOf,
   type Entry,
   findCandidate,
   findEntry,
@@ -15,7 +15,6 @@ import {
   mayStartTests,
   ownRunOf,
   type Queue,
-  WAITING,
 } from '../model/queue.ts';
 import { isOnlyUrgentLanding, lineOf, unlanded } from '../model/roster.ts';
 import { entryOf, keep, type Work } from '../model/work.ts';

@@ -3,9 +3,10 @@ import { isSettledFailure, type Mark, marksOf, shortestFailure } from '../line/m
 import { isUnderTest, type Member } from '../model/candidate.ts';
 import { Footprint, targetsOf } from '../model/footprint.ts';
 import { chancesOf, confirmationsNeeded, flakeChance } from '../model/learned.ts';
+import { conflictOf, searchNumberOf } from '../model/place.ts';
 import { orderKey } from '../model/priority.ts';
 import type { PrNumber } from '../model/pull-request.ts';
-import { conflictOf, type Entry, findEntry, type Queue, searchNumberOf } from '../model/queue.ts';
+import { type Entry, findEntry, type Queue } from '../model/queue.ts';
 import { admittedInOrder, lineOf, unlanded } from '../model/roster.ts';
 import type { Search } from '../model/search.ts';
 import type { Proposal } from '../model/strategy.ts';

@@ -5,10 +5,10 @@ import { isUnderTest } from '../../../src/engine/model/candidate.ts';
 import type { CheckConclusion, CheckStatus } from '../../../src/engine/model/check.ts';
 import type { Effect, JudgeCheck } from '../../../src/engine/model/effect.ts';
 import type { QueueEvent, QueueUpdated } from '../../../src/engine/model/event.ts';
+import { candidateNumberOf } from '../../../src/engine/model/place.ts';
 import { parsePriority } from '../../../src/engine/model/priority.ts';
 import type { PrNumber, PullRequestFacts } from '../../../src/engine/model/pull-request.ts';
 import {
-  candidateNumberOf,
   createQueue,
   type Entry,
   type EntryId,
