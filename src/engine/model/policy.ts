@@ -12,7 +12,7 @@ export interface Policy extends Pick<QueueSettings, FixedName> {
   readonly searchesSingles: boolean;
   /** A set of entries that failed before in a search is not tested again in it. */
   readonly skipsKnownFailures: boolean;
-  /** What is built on a failed candidate is abandoned at once, and nothing starts on it. */
+  /** A failed candidate makes the queue abandon everything built on it at once, and start nothing on it. */
   readonly abandonsBehindFailure: boolean;
   /** Entries may be tested on the head ahead of their turn. */
   readonly scouts: boolean;
@@ -20,7 +20,7 @@ export interface Policy extends Pick<QueueSettings, FixedName> {
   readonly overrun: number;
   /** Similar removals in a row make a commit suspect if they come by chance no more often than this. */
   readonly largestCoincidence: number;
-  /** What starts first changes which groups follow, so the strategy is asked again after each round. */
+  /** The strategy is asked again after each round, because the first starts change which groups follow. */
   readonly asksAgain: boolean;
 }
 
