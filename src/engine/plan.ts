@@ -43,7 +43,7 @@ import {
 import { candidatesFor, candidatesOf, composedWithOf, isFrozen, lineOf, unlanded } from './model/roster.ts';
 import type { Proposal } from './model/strategy.ts';
 import type { NodeId } from './model/targets.ts';
-import { addCandidate, entryOf, keep, move, type Work } from './model/work.ts';
+import { addCandidate, entryOf, keep, move, stillLive, type Work } from './model/work.ts';
 import { overruns, strategyOf } from './policy/adaptive.ts';
 import { advanceSearches } from './search/advance-searches.ts';
 import { startNextPart } from './search/halves.ts';
@@ -119,9 +119,8 @@ function settle(work: Work): void {
 
 /** A run that takes far too long goes on as a search, so that the line can go on without it. */
 function searchOverruns(work: Work): void {
-  for (const { number } of overruns(work.queue, work.at)) {
-    const candidate = findCandidate(work.queue, number);
-    if (candidate !== undefined && !isBeingLanded(work.queue, candidate)) searchCandidate(work, candidate);
+  for (const candidate of stillLive(work, overruns(work.queue, work.at))) {
+    if (!isBeingLanded(work.queue, candidate)) searchCandidate(work, candidate);
   }
 }
 
@@ -184,9 +183,8 @@ function landNext(work: Work): void {
   if (!mayWork(work.queue) || work.queue.landing !== undefined) return;
   const { queue } = work;
   const ahead = [...candidatesFor(queue, 'direct'), ...candidatesFor(queue, 'repair')];
-  for (const { number } of [...ahead, ...lineOf(queue)]) {
-    const candidate = findCandidate(work.queue, number);
-    if (candidate === undefined || !isLandable(work.queue, candidate)) continue;
+  for (const candidate of stillLive(work, [...ahead, ...lineOf(queue)])) {
+    if (!isLandable(work.queue, candidate)) continue;
     const composedWith = mustBeExact(work.queue) ? composedWithOf(work.queue, candidate) : [];
     if (composedWith.length > 0) {
       abandon(work, candidate, {
@@ -311,9 +309,8 @@ type PrefixProposal = Extract<Proposal, { kind: 'prefix' }>;
 /** Reopens failed candidates whose checks run again, as far as slots are free. */
 // SPEC V26
 function reopenRunAgain(work: Work): void {
-  for (const { number } of candidatesOf(work.queue)) {
-    const candidate = findCandidate(work.queue, number);
-    if (candidate === undefined || !isRunAgain(candidate) || !mayTest(work.queue, candidate)) continue;
+  for (const candidate of stillLive(work, candidatesOf(work.queue))) {
+    if (!isRunAgain(candidate) || !mayTest(work.queue, candidate)) continue;
     if (freeSlotsFor(work.queue, candidate) > 0) reopenCandidate(work, candidate);
   }
   // A candidate may have waited for its slot longer than its checks may take.

@@ -24,7 +24,7 @@ import type {
 } from '../../storage/queues.ts';
 import { changeText } from '../../words/reasons.ts';
 import { candidateIdOf } from './entry-id.ts';
-import { decodeSearches, encodeSearches, type StoredSearch, withLinkedSearches } from './stored-searches.ts';
+import { decodeSearches, encodeSearches, type StoredSearch } from './stored-searches.ts';
 
 /**
  * How a queue is stored. A list of targets is stored once, under its digest, and rows name the digest: an entry with
@@ -92,7 +92,7 @@ export function decodeQueue(snapshot: QueueSnapshot): Queue {
       landingMode: stored.landing.landingMode ?? 'PUSH',
     },
     settings,
-    ...decodeSearches(stored.bisections, stored.bisectionsEver),
+    bisections: decodeSearches(stored.bisections),
     entries: intMapOf(snapshot.entries.map((row) => [row.prNumber, decodeEntry(row, sets)])),
     ...decodeCandidates(snapshot.candidates),
   });
@@ -115,7 +115,6 @@ export function updateQueue(known: Queue, snapshot: QueueSnapshot): Queue {
       after === undefined ? deleteIn(queue.entries, row.prNumber) : setIn(queue.entries, row.prNumber, after);
     queue = { ...queue, entries, index: reindex(queue, before, after) };
   }
-  queue = withLinkedSearches(queue);
   // An entry's list in the index depends on these two.
   const isSame =
     fresh.settings.mode === known.settings.mode && fresh.submissionsBeforeParallel === known.submissionsBeforeParallel;
@@ -134,8 +133,7 @@ function updateCandidates(known: Queue, snapshot: QueueSnapshot): Pick<Queue, 'c
 }
 
 function indexed(queue: Queue): Queue {
-  const linked = withLinkedSearches(queue);
-  return { ...linked, index: buildIndex(linked) };
+  return { ...queue, index: buildIndex(queue) };
 }
 
 export function encodeCandidate(

@@ -8,7 +8,6 @@ import { orderKey } from '../model/priority.ts';
 import {
   type Because,
   type Entry,
-  findCandidate,
   findEntry,
   type Hold,
   type HoldCause,
@@ -18,7 +17,7 @@ import {
 } from '../model/queue.ts';
 import type { StartProblem } from '../model/required.ts';
 import { candidatesFor, lineOf, unlanded } from '../model/roster.ts';
-import { addCandidate, endCandidate, entryOf, keep, move, tellAll, type Work } from '../model/work.ts';
+import { addCandidate, endCandidate, entryOf, keep, move, stillLive, tellAll, type Work } from '../model/work.ts';
 import {
   clearBase,
   dropSuspicion,
@@ -60,7 +59,7 @@ export function isConfigurationProblem(reason: StartProblem): boolean {
 export function concludeBaseTests(work: Work): void {
   for (const run of candidatesFor(work.queue, 'head')) {
     if (run.state === 'passed') {
-      endCandidate(work, run, { reason: 'TEST_RUN_PASSED', prNumber: undefined });
+      endCandidate(work, run, { reason: 'TEST_RUN_PASSED' });
       concludeGreen(work, run);
     } else if (run.state === 'failed' && run.failure !== undefined) {
       concludeRed(work, run, run.failure);
@@ -99,7 +98,7 @@ function concludeRed(work: Work, run: Candidate, failure: Failure): void {
 }
 
 function endRedTest(work: Work, run: Candidate): void {
-  endCandidate(work, run, { reason: 'TEST_RUN_REQUIRED_STATUS_FAILED', prNumber: undefined });
+  endCandidate(work, run, { reason: 'TEST_RUN_REQUIRED_STATUS_FAILED' });
   if (!isHead(work.queue, run.base)) dropSuspicion(work, run.base);
 }
 
@@ -112,7 +111,7 @@ export function concludeUntestable(work: Work, run: Candidate, reason: StartProb
     replaceCandidate(work, run, { reason }, run.tries + 1);
     return;
   }
-  endCandidate(work, run, { reason, prNumber: undefined });
+  endCandidate(work, run, { reason });
   const { hold } = work.queue;
   if (!isHead(work.queue, run.base)) clearBase(work, run.base);
   else if (isConfigurationProblem(reason)) holdForConfiguration(work, run, reason);
@@ -189,9 +188,8 @@ export function retestHeld(work: Work, because: Because): void {
   const { head } = work.queue;
   endHold(work, because);
   if (head !== undefined) endBaseTest(work, head, because);
-  for (const { number } of lineOf(work.queue)) {
-    const candidate = findCandidate(work.queue, number);
-    if (candidate?.state !== 'failed') continue;
+  for (const candidate of stillLive(work, lineOf(work.queue))) {
+    if (candidate.state !== 'failed') continue;
     // It keeps its place, unless an entry that returned belongs ahead of it.
     if (isBehindPending(work.queue, candidate)) abandon(work, candidate, because);
     else replaceCandidate(work, candidate, because, 0);
@@ -250,7 +248,7 @@ export function concludeRepairs(work: Work): void {
 }
 
 export function giveUpRepair(work: Work, run: Candidate, checks: readonly string[]): void {
-  endCandidate(work, run, { reason: 'REPAIR_TEST_RUN_FAILED', prNumber: undefined });
+  endCandidate(work, run, { reason: 'REPAIR_TEST_RUN_FAILED' });
   for (const { prNumber } of run.members) {
     const entry = { ...entryOf(work, prNumber), place: WAITING };
     move(work, entry, { to: 'PENDING', reason: 'REPAIR_TEST_RUN_FAILED', candidate: run.number, checks });

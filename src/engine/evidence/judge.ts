@@ -3,10 +3,10 @@ import { failCandidate, MAX_TRIES, passCandidate, repeatCandidate, replaceCandid
 import { type Candidate, failedChecks, openChecks, verdictOf } from '../model/candidate.ts';
 import type { Check } from '../model/check.ts';
 import { isAwaited, MAX_REPETITIONS, NOT_JUDGED, NOTHING_FAILED } from '../model/judgement.ts';
-import { findCandidate, type Queue } from '../model/queue.ts';
+import type { Queue } from '../model/queue.ts';
 import { candidatesOf } from '../model/roster.ts';
 import { deniedIn, needsHonor, withFinding, withoutWaiver } from '../model/waiver.ts';
-import { keepCandidate, type Work } from '../model/work.ts';
+import { keepCandidate, stillLive, type Work } from '../model/work.ts';
 
 /** Decides a candidate from its checks. A failed candidate is decided again when its checks run again. */
 // SPEC V9
@@ -49,10 +49,9 @@ function failByChecks(work: Work, candidate: Candidate): void {
 /** A failure that was not judged in time is not waived. A pass counts. */
 // SPEC V12, V58
 export function denyOverdue(work: Work): void {
-  for (const { number } of candidatesOf(work.queue)) {
-    const candidate = findCandidate(work.queue, number);
-    const overdue = candidate?.checks.filter((check) => awaitedUntil(check) <= work.at) ?? [];
-    if (candidate === undefined || overdue.length === 0) continue;
+  for (const candidate of stillLive(work, candidatesOf(work.queue))) {
+    const overdue = candidate.checks.filter((check) => awaitedUntil(check) <= work.at);
+    if (overdue.length === 0) continue;
     let { checks } = candidate;
     for (const { name, startedAt, conclusion } of overdue) {
       const of = { check: name, attempt: startedAt, at: work.at, mode: work.queue.settings.honorQuarantine };
@@ -68,10 +67,9 @@ export function denyOverdue(work: Work): void {
 // SPEC V45
 export function takeBackWaivers(work: Work): void {
   if (work.queue.settings.honorQuarantine === 'ON') return;
-  for (const { number } of candidatesOf(work.queue)) {
-    const candidate = findCandidate(work.queue, number);
-    const isOpen = candidate?.state === 'testing' || candidate?.state === 'failed';
-    if (candidate === undefined || !isOpen || !candidate.checks.some(needsHonor)) continue;
+  for (const candidate of stillLive(work, candidatesOf(work.queue))) {
+    const isOpen = candidate.state === 'testing' || candidate.state === 'failed';
+    if (!isOpen || !candidate.checks.some(needsHonor)) continue;
     const judged = { ...candidate, checks: candidate.checks.map(withoutWaiver) };
     keepCandidate(work, judged);
     judge(work, judged);

@@ -8,17 +8,9 @@ import { chanceAfterFailure } from '../model/learned.ts';
 import { WAITING } from '../model/place.ts';
 import { policyOf } from '../model/policy.ts';
 import type { PrNumber } from '../model/pull-request.ts';
-import {
-  type Because,
-  type Entry,
-  findCandidate,
-  mayWork,
-  type Queue,
-  type Removal,
-  type Suspicion,
-} from '../model/queue.ts';
+import { type Because, type Entry, mayWork, type Queue, type Removal, type Suspicion } from '../model/queue.ts';
 import { candidatesFor, candidatesOf, composedWithOf, lineOf, unlanded } from '../model/roster.ts';
-import { addCandidate, endCandidate, type Work } from '../model/work.ts';
+import { addCandidate, endCandidate, stillLive, type Work } from '../model/work.ts';
 
 /**
  * A red branch is not the fault of the next pull request. An entry that was removed for a failure alone on a commit of
@@ -326,7 +318,7 @@ export function giveUpSearches(work: Work, base: Base, because: Because): void {
 /** Ends the test of a commit. The next base test may still explain its removals. */
 export function endBaseTest(work: Work, base: Base, { reason }: Because): void {
   const run = findBaseTest(work.queue, base);
-  if (run !== undefined) endCandidate(work, run, { reason, prNumber: undefined });
+  if (run !== undefined) endCandidate(work, run, { reason });
 }
 
 export function suspicionOf({ suspicions }: Queue, base: Base): Suspicion | undefined {
@@ -364,9 +356,8 @@ export function testedAloneOn(queue: Queue, candidate: Candidate): Base | undefi
 
 /** A former head fails by itself, so failures on it prove nothing. Those candidates are tested on the present head. */
 export function giveUpRuns(work: Work, base: Base, because: Because): void {
-  for (const { number } of lineOf(work.queue)) {
-    const run = findCandidate(work.queue, number);
-    if (run?.state === 'failed' && findOnlyBase(work.queue, run)?.sha === base.sha) abandon(work, run, because);
+  for (const run of stillLive(work, lineOf(work.queue))) {
+    if (run.state === 'failed' && findOnlyBase(work.queue, run)?.sha === base.sha) abandon(work, run, because);
   }
 }
 

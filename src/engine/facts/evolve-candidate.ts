@@ -161,7 +161,7 @@ function sendBack(work: Work, candidate: Candidate, because: Because): void {
 }
 
 function concludeReadable(work: Work, run: Candidate): void {
-  endCandidate(work, run, { reason: 'TARGET_BRANCH_GREEN', prNumber: undefined });
+  endCandidate(work, run, { reason: 'TARGET_BRANCH_GREEN' });
   retestHeld(work, { reason: 'TARGET_BRANCH_GREEN', candidate: run.number });
 }
 

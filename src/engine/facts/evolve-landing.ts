@@ -25,7 +25,7 @@ import { WAITING } from '../model/place.ts';
 import { type Entry, findCandidate, findEntry, mustBeExact, type Queue } from '../model/queue.ts';
 import { noteReportDelays } from '../model/report-delays.ts';
 import { candidatesFor, composedWithOf, isFrozen, lineOf, unlanded } from '../model/roster.ts';
-import { APPLIED, endCandidate, ignored, keep, move, type Outcome, type Work } from '../model/work.ts';
+import { APPLIED, endCandidate, ignored, keep, move, type Outcome, stillLive, type Work } from '../model/work.ts';
 import { advanceTarget, moveTarget, moveTargetByStray } from './evolve-target.ts';
 
 /** Applies an answer about the landing of a candidate. */
@@ -239,17 +239,16 @@ function mergeStray(work: Work, candidate: Candidate, { asked, stopped, event }:
 /** Ends the landed candidate and the runs of the entries it vouched for. Members that did not land are tested again. */
 function endLanded(work: Work, candidate: Candidate, landed: readonly Entry[]): void {
   const submissions = new Set(landed.map(({ submission }) => submission));
-  for (const { number } of lineOf(work.queue)) {
-    const other = findCandidate(work.queue, number);
-    if (other === undefined || number === candidate.number) continue;
+  for (const other of stillLive(work, lineOf(work.queue))) {
+    if (other.number === candidate.number) continue;
     const left = other.members.filter(({ submission }) => !submissions.has(submission));
     if (left.length === other.members.length) continue;
     if (left.length > 0) abandon(work, other, { reason: 'LANDING_INTERRUPTED' });
-    else endCandidate(work, other, { reason: 'MERGE_GRAPH_MERGE', prNumber: undefined });
+    else endCandidate(work, other, { reason: 'MERGE_GRAPH_MERGE' });
   }
   if (findCandidate(work.queue, candidate.number) === undefined) return;
   if (candidate.members.every(({ submission }) => submissions.has(submission))) {
-    endCandidate(work, candidate, { reason: 'MERGE_GRAPH_MERGE', prNumber: undefined });
+    endCandidate(work, candidate, { reason: 'MERGE_GRAPH_MERGE' });
   } else abandon(work, candidate, { reason: 'LANDING_INTERRUPTED' });
 }
 
@@ -257,9 +256,7 @@ function endLanded(work: Work, candidate: Candidate, landed: readonly Entry[]): 
 // SPEC C4
 function compose(work: Work, landed: readonly Entry[]): void {
   const traces = landed.map((entry) => ({ entry, footprint: new Footprint().add(targetsOf(work.queue, entry)) }));
-  for (const { number } of [...candidatesFor(work.queue, 'repair'), ...lineOf(work.queue)]) {
-    const candidate = findCandidate(work.queue, number);
-    if (candidate === undefined) continue;
+  for (const candidate of stillLive(work, [...candidatesFor(work.queue, 'repair'), ...lineOf(work.queue)])) {
     const inside = new Set(compositionOf(candidate).map(({ submission }) => submission));
     const beside = traces.filter(({ entry }) => !inside.has(entry.submission));
     const [first] = beside;
@@ -302,9 +299,8 @@ function concludeRefusedLanding(work: Work, candidate: Candidate, { problem }: L
 
 /** Abandons candidates that could not continue while their members were landing elsewhere. */
 function abandonPutOff(work: Work): void {
-  for (const { number } of lineOf(work.queue)) {
-    const candidate = findCandidate(work.queue, number);
-    if (candidate?.isPutOff === true) abandon(work, candidate, { reason: 'LANDING_INTERRUPTED' });
+  for (const candidate of stillLive(work, lineOf(work.queue))) {
+    if (candidate.isPutOff === true) abandon(work, candidate, { reason: 'LANDING_INTERRUPTED' });
   }
 }
 

@@ -94,7 +94,7 @@ function hasPassed({ passedChecks }: UpToDate, required: RequiredChecks, name: s
 
 /** It goes the way of all others. */
 export function giveUpDirectMerge(work: Work, candidate: Candidate): void {
-  endCandidate(work, candidate, { reason: 'MERGE_ITEM_NOW_READY', prNumber: undefined });
+  endCandidate(work, candidate, { reason: 'MERGE_ITEM_NOW_READY' });
   for (const entry of unlanded(work.queue, candidate.members)) {
     // Another head may try it again.
     const isDirectMergeSpent = entry.pr.headSha === candidate.members[0]?.headSha;

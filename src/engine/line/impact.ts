@@ -1,9 +1,9 @@
 import { type Candidate, contains } from '../model/candidate.ts';
 import { footprintOf, targetsOf } from '../model/footprint.ts';
-import { type Entry, findCandidate, ownRunOf, type Queue } from '../model/queue.ts';
+import { type Entry, ownRunOf, type Queue } from '../model/queue.ts';
 import { composedWithOf, lineOf, unlanded } from '../model/roster.ts';
 import { type ImpactedTargets, isOutranked } from '../model/targets.ts';
-import { keep, type Work } from '../model/work.ts';
+import { keep, stillLive, type Work } from '../model/work.ts';
 import { abandon } from './line.ts';
 
 /**
@@ -23,9 +23,8 @@ export function retarget(work: Work, entry: Entry, targets: ImpactedTargets): vo
     abandon(work, own, because);
     return;
   }
-  for (const { number } of lineOf(work.queue)) {
-    const later = findCandidate(work.queue, number);
-    if (later === undefined || later.place <= own.place || contains(later, entry.prNumber)) continue;
+  for (const later of stillLive(work, lineOf(work.queue))) {
+    if (later.place <= own.place || contains(later, entry.prNumber)) continue;
     if (footprintOf(work.queue, later.members).overlaps(targets)) abandon(work, later, because);
   }
 }
@@ -37,10 +36,9 @@ function isSame(a: ImpactedTargets, b: ImpactedTargets): boolean {
 
 /** Checks the whole line after a landing, because new targets cannot apply while their entry is landing. */
 export function retargetLanded(work: Work): void {
-  for (const { number } of lineOf(work.queue)) {
-    const candidate = findCandidate(work.queue, number);
-    const missing = candidate === undefined ? undefined : findMissing(work.queue, candidate);
-    if (candidate === undefined || missing === undefined) continue;
+  for (const candidate of stillLive(work, lineOf(work.queue))) {
+    const missing = findMissing(work.queue, candidate);
+    if (missing === undefined) continue;
     abandon(work, candidate, { reason: 'IMPACTED_TARGETS_CHANGED', prNumber: missing.prNumber });
   }
 }

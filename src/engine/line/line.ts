@@ -70,7 +70,7 @@ function abandonAllWith(
 
 function abandonOne(work: Work, candidate: Candidate, because: Because, leaving: ReadonlySet<PrNumber>): void {
   if (isBeingLanded(work.queue, candidate)) return;
-  endCandidate(work, candidate, { reason: because.reason, prNumber: because.prNumber });
+  endCandidate(work, candidate, because);
   for (const entry of unlanded(work.queue, candidate.members)) {
     const freed = { ...entry, place: WAITING, wasTested: true };
     if (leaving.has(entry.prNumber) || entry.state === 'PENDING' || entry.state === 'NOT_READY') keep(work, freed);

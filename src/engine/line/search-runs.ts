@@ -1,11 +1,20 @@
 import { walk } from '../../lib/sorted-list.ts';
-import { branchSubjectOf, type Candidate, compositionOf, type Ending, type Member } from '../model/candidate.ts';
+import { branchSubjectOf, type Candidate, compositionOf, type Member } from '../model/candidate.ts';
 import { WAITING } from '../model/place.ts';
 import type { PrNumber } from '../model/pull-request.ts';
 import { type Because, type Entry, findLiveMember } from '../model/queue.ts';
 import { runsOfSearch, unlanded } from '../model/roster.ts';
 import type { Search } from '../model/search.ts';
-import { addCandidate, endCandidate, entryOf, keep, keepCandidate, move, type Work } from '../model/work.ts';
+import {
+  addCandidate,
+  type EndCause,
+  endCandidate,
+  entryOf,
+  keep,
+  keepCandidate,
+  move,
+  type Work,
+} from '../model/work.ts';
 import { findSearch, marksOf } from './marks.ts';
 import { startCandidate } from './test-run.ts';
 
@@ -58,7 +67,7 @@ export function startRun(
 }
 
 /** Ends the runs of more than `length` members. */
-export function endLonger(work: Work, search: Search, length: number, ending: Ending): void {
+export function endLonger(work: Work, search: Search, length: number, ending: EndCause): void {
   for (const mark of marksOf(work.queue, search)) {
     if (mark.length > length) for (const run of mark.runs) endCandidate(work, run, ending);
   }
@@ -72,7 +81,7 @@ export function dropRuns(
   because: Because,
   leaving?: PrNumber,
 ): void {
-  for (const run of runs) endCandidate(work, run, { reason: because.reason, prNumber: because.prNumber });
+  for (const run of runs) endCandidate(work, run, because);
   const isOf = (others: readonly Candidate[], { submission }: Member) =>
     others.some(({ members }) => members.some((member) => member.submission === submission));
   const left = runsOfSearch(work.queue, search);
@@ -91,7 +100,7 @@ export function clear(work: Work, search: Search, length: number, proof: Candida
   for (const mark of marksOf(work.queue, search)) {
     for (const run of mark.runs) {
       if (mark.length > length) moveBeneath(work, run, cleared);
-      else endCandidate(work, run, { reason: 'BISECTION_TEST_RUN_PASSED', prNumber: undefined });
+      else endCandidate(work, run, { reason: 'BISECTION_TEST_RUN_PASSED' });
     }
   }
   keepSearch(work, {
@@ -123,7 +132,7 @@ export function releaseRest(work: Work, number: number, from: number, because: B
   const search = findSearch(work.queue, number);
   const rest = search?.members.slice(from) ?? [];
   if (search === undefined || rest.length === 0) return;
-  endLonger(work, search, from, { reason: because.reason, prNumber: because.prNumber });
+  endLonger(work, search, from, because);
   keepSearch(work, { ...search, members: search.members.slice(0, from) });
   for (const entry of unlanded(work.queue, rest)) {
     move(work, { ...entry, place: WAITING, wasTested: true }, { to: 'PENDING', ...because });

@@ -7,7 +7,7 @@ import { type Because, findCandidate, mayTest, type Queue } from '../model/queue
 import { areSameChecks, type RequiredChecks } from '../model/required.ts';
 import { candidatesOf, unlanded } from '../model/roster.ts';
 import { excusedIn, waivedIn } from '../model/waiver.ts';
-import { addCandidate, endCandidate, keep, keepCandidate, move, type Work } from '../model/work.ts';
+import { addCandidate, endCandidate, keep, keepCandidate, move, stillLive, type Work } from '../model/work.ts';
 import { learnPass } from './learn.ts';
 import { voucherOf } from './vouch.ts';
 
@@ -138,9 +138,11 @@ export function runOrphans(work: Work): readonly CandidateNumber[] {
   const orphans = candidatesOf(work.queue).filter((candidate) => isOrphan(work.queue, candidate));
   // The candidate on the oldest base goes first, because its run proves the tree for newer bases but not the other way
   // round.
-  for (const { number } of orphans.toSorted((a, b) => a.base.ordinal - b.base.ordinal || a.number - b.number)) {
-    const orphan = findCandidate(work.queue, number);
-    if (orphan?.required !== undefined && mayTest(work.queue, orphan))
+  for (const orphan of stillLive(
+    work,
+    orphans.toSorted((a, b) => a.base.ordinal - b.base.ordinal || a.number - b.number),
+  )) {
+    if (orphan.required !== undefined && mayTest(work.queue, orphan))
       beginChecks(work, { ...orphan, sameTreeAs: undefined }, orphan.required);
   }
   return orphans.map(({ number }) => number);
@@ -170,7 +172,7 @@ export function replaceCandidate(
   repeats = tries === 0 ? undefined : candidate.repeats,
 ): void {
   const { purpose, base, beneath, members, parent } = candidate;
-  endCandidate(work, candidate, { reason: because.reason, prNumber: because.prNumber });
+  endCandidate(work, candidate, because);
   const plan = { purpose, base, beneath, members, parent, ...(repeats === undefined ? {} : { repeats }) };
   const next = addCandidate(work, plan, { place: candidate.place, tries });
   for (const entry of unlanded(work.queue, members)) {

@@ -1,7 +1,7 @@
 import { assert } from '../../lib/assert.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { deleteIn, listOf, setIn, valuesOf } from '../../lib/int-map.ts';
-import type { Candidate, CandidateNumber, Ending, Landed } from './candidate.ts';
+import type { Candidate, CandidateNumber, Landed } from './candidate.ts';
 import type { Effect } from './effect.ts';
 import { reindex } from './entry-index.ts';
 import type { PrNumber } from './pull-request.ts';
@@ -10,11 +10,13 @@ import {
   type Entry,
   type EntryId,
   type EntryState,
+  findCandidate,
   findEntry,
   isAdmitted,
   isLive,
   type Queue,
 } from './queue.ts';
+import type { ReasonCode } from './reason.ts';
 import { composedWithOf } from './roster.ts';
 import type { Strategy } from './strategy.ts';
 
@@ -149,6 +151,14 @@ export function entryOf(work: Work, prNumber: PrNumber): Entry {
   return entry;
 }
 
+/** Those of the candidates that have not ended meanwhile, each as it is when its turn comes. */
+export function* stillLive(work: Work, candidates: readonly Candidate[]): Generator<Candidate> {
+  for (const { number } of candidates) {
+    const now = findCandidate(work.queue, number);
+    if (now !== undefined) yield now;
+  }
+}
+
 export function keepCandidate(work: Work, candidate: Candidate): void {
   work.queue = { ...work.queue, candidates: setIn(work.queue.candidates, candidate.number, candidate) };
 }
@@ -189,12 +199,18 @@ export function addCandidate(
 /** Enough for every survivor of a large bisection, and cheap to search. */
 export const REMEMBERED_PASSES = 256;
 
+/** Why a candidate ends, and the entry that caused it, if one did. */
+export interface EndCause {
+  readonly reason: ReasonCode;
+  readonly prNumber?: PrNumber | undefined;
+}
+
 /** Takes a candidate out of the queue. Its tree is remembered if it passed by its own run. */
-export function endCandidate(work: Work, candidate: Candidate, ending: Ending): void {
+export function endCandidate(work: Work, candidate: Candidate, { reason, prNumber }: EndCause): void {
   const isDecided = candidate.state === 'passed' || candidate.state === 'failed';
   const state = isDecided ? candidate.state : 'abandoned';
   const composedWith = composedWithOf(work.queue, candidate);
-  const ended: Candidate = { ...candidate, state, composedWith, endedAt: work.at, ending };
+  const ended: Candidate = { ...candidate, state, composedWith, endedAt: work.at, ending: { reason, prNumber } };
   work.endedCandidates.push(ended);
   const landing = work.queue.landing?.candidate === candidate.number ? undefined : work.queue.landing;
   work.queue = { ...work.queue, candidates: deleteIn(work.queue.candidates, candidate.number), landing };

@@ -8,7 +8,6 @@ import type { PrNumber } from '../model/pull-request.ts';
 import {
   type Because,
   type Entry,
-  findCandidate,
   findEntry,
   isAdmitted,
   isLanding,
@@ -17,7 +16,7 @@ import {
   type Queue,
 } from '../model/queue.ts';
 import { isOnlyUrgentLanding, lineOf, unlanded } from '../model/roster.ts';
-import { entryOf, keep, type Work } from '../model/work.ts';
+import { entryOf, keep, stillLive, type Work } from '../model/work.ts';
 import { dropYoungestRun } from './prefix-search.ts';
 
 /** Puts urgent entries ahead of everything they overlap with that may be interrupted. */
@@ -28,9 +27,8 @@ export function makeWayForUrgent(work: Work): void {
     const entry = entryOf(work, prNumber);
     if (entry.priority.value > 0) return;
     const footprint = new Footprint().add(targetsOf(work.queue, entry));
-    for (const { number } of lineOf(work.queue)) {
-      const candidate = findCandidate(work.queue, number);
-      if (candidate === undefined || !isInterruptible(work.queue, candidate)) continue;
+    for (const candidate of stillLive(work, lineOf(work.queue))) {
+      if (!isInterruptible(work.queue, candidate)) continue;
       if (isIn(work.queue, candidate, footprint)) abandon(work, candidate, interruptedBy(prNumber));
     }
   }
@@ -43,10 +41,9 @@ export function makeWayForUrgent(work: Work): void {
 // SPEC Q20
 export function separateUrgent(work: Work): void {
   if (!isOnlyUrgentLanding(work.queue) || !mayStartTests(work.queue)) return;
-  for (const { number } of lineOf(work.queue)) {
-    const candidate = findCandidate(work.queue, number);
-    const urgent = candidate && unlanded(work.queue, candidate.members).find(({ priority }) => priority.value === 0);
-    if (candidate === undefined || urgent === undefined || !isMixed(work.queue, candidate)) continue;
+  for (const candidate of stillLive(work, lineOf(work.queue))) {
+    const urgent = unlanded(work.queue, candidate.members).find(({ priority }) => priority.value === 0);
+    if (urgent === undefined || !isMixed(work.queue, candidate)) continue;
     abandon(work, candidate, interruptedBy(urgent.prNumber));
   }
 }

@@ -70,7 +70,7 @@ export function dropYoungestRun(work: Work, because: Because): boolean {
   const runs = candidatesFor(work.queue, 'bisection').filter((run) => isUnderTest(run) && isOfPrefixes(work, run));
   const [youngest] = runs.toSorted((a, b) => b.number - a.number);
   if (youngest?.purpose.kind !== 'bisection') return false;
-  endCandidate(work, youngest, { reason: because.reason, prNumber: because.prNumber });
+  endCandidate(work, youngest, because);
   settleSearched(work, youngest.purpose.bisection, because);
   return true;
 }
@@ -160,7 +160,7 @@ function waitAgain(work: Work, search: Search): boolean {
 function rebase(work: Work, search: Search): boolean {
   const { head } = work.queue;
   if (head === undefined) return false;
-  endLonger(work, search, 0, { reason: 'TARGET_BRANCH_MOVED', prNumber: undefined });
+  endLonger(work, search, 0, { reason: 'TARGET_BRANCH_MOVED' });
   keepSearch(work, { ...search, base: head, isOnHead: true, survivors: [], accused: { isLast: true } });
   return true;
 }

@@ -8,7 +8,7 @@ import { type Candidate, type CandidateNumber, isRunAgain, isUnderTest } from '.
 import { policyOf } from '../model/policy.ts';
 import { findCandidate, type Queue } from '../model/queue.ts';
 import { lineOf, stateUnder, unlanded } from '../model/roster.ts';
-import { move, type Work } from '../model/work.ts';
+import { move, stillLive, type Work } from '../model/work.ts';
 import { searchInHalves } from './halves.ts';
 import { searchCandidate } from './prefix-search.ts';
 
@@ -24,9 +24,8 @@ const MAX_HOLD_MS = 60 * 60_000;
 export function blame(work: Work): void {
   const { abandonsBehindFailure, searches } = policyOf(work.queue);
   if (abandonsBehindFailure) abandonOnFailures(work);
-  for (const { number } of lineOf(work.queue)) {
-    const candidate = findCandidate(work.queue, number);
-    if (candidate === undefined || !isToBlame(work, candidate)) continue;
+  for (const candidate of stillLive(work, lineOf(work.queue))) {
+    if (!isToBlame(work, candidate)) continue;
     if (!isSearched(work.queue, candidate)) remove(work, candidate);
     else if (searches === 'prefixes') searchCandidate(work, candidate);
     else searchInHalves(work, candidate);
@@ -51,9 +50,8 @@ function isToBlame(work: Work, candidate: Candidate): boolean {
 /** A candidate on top of a failed one would most likely fail too. */
 // SPEC K7
 function abandonOnFailures(work: Work): void {
-  for (const { number } of lineOf(work.queue)) {
-    const candidate = findCandidate(work.queue, number);
-    if (candidate === undefined || !isFailure(work.queue, candidate) || isRunAgain(candidate)) continue;
+  for (const candidate of stillLive(work, lineOf(work.queue))) {
+    if (!isFailure(work.queue, candidate) || isRunAgain(candidate)) continue;
     abandonBehind(work, candidate, behindFailedRun(candidate.members));
   }
 }
