@@ -1,6 +1,7 @@
 import type { Instant } from '../../lib/clock.ts';
 import { abandon } from '../line/line.ts';
 import { findSearch } from '../line/marks.ts';
+import { removeEntry } from '../line/remove-entry.ts';
 import { releaseFromSearch } from '../line/search-runs.ts';
 import { startCandidate } from '../line/test-run.ts';
 import type { Base, Candidate, Failure } from '../model/candidate.ts';
@@ -100,10 +101,12 @@ export function signsOf(failure: Pick<Failure, 'checks' | 'reason'> | undefined)
   return failure.reason.startsWith('START_TEST_RUN_') ? [failure.reason] : [];
 }
 
-/** Records a removal for the failure of this run. Call it before the entry is removed. */
-export function noteFailure(work: Work, entry: Entry, run: Candidate, failure: Failure): void {
+/** Removes an entry for the failure of this run, and records the removal as evidence against the commit beneath. */
+export function removeForFailure(work: Work, entry: Entry, run: Candidate, failure: Failure): void {
   const onTopOf = unlanded(work.queue, run.beneath).map(({ submission }) => submission);
   noteRemoval(work, entry, testedAloneOn(work.queue, run), { failure, ...(onTopOf.length === 0 ? {} : { onTopOf }) });
+  const { at: _at, ...because } = failure;
+  removeEntry(work, entry, { to: 'FAILED', ...because, candidate: run.number });
 }
 
 /** Records a removal for a failure on this base. Call it before the entry is removed. */

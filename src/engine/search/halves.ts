@@ -1,5 +1,5 @@
 import { assert } from '../../lib/assert.ts';
-import { giveUpDoubtfulSearch, isOnDoubtfulBase, mayBlame, noteFailure } from '../evidence/suspicion.ts';
+import { giveUpDoubtfulSearch, isOnDoubtfulBase, mayBlame, removeForFailure } from '../evidence/suspicion.ts';
 import { learnFailure } from '../line/learn.ts';
 import { behindFailedRun, takeOut } from '../line/line.ts';
 import { findSearch, marksOf, startableIn } from '../line/marks.ts';
@@ -84,10 +84,8 @@ function blameFront(work: Work, { number }: Search, run: Candidate): boolean {
     return true;
   }
   if (!mayBlame(work.queue, run)) return false;
-  noteFailure(work, entry, run, run.failure);
   learnFailure(work, entry, run.failure);
-  const { at: _at, ...failure } = run.failure;
-  removeEntry(work, entry, { to: 'FAILED', ...failure, candidate: run.number });
+  removeForFailure(work, entry, run, run.failure);
   regroupRest(work, number, 0, { reason: 'PREREQUISITE_MERGE_ITEM_FAILED', prNumber: entry.prNumber });
   return true;
 }

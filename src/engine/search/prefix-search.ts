@@ -1,9 +1,8 @@
 import { assert } from '../../lib/assert.ts';
-import { findBaseTest, mayBlame, noteFailure, suspicionOf, testBase } from '../evidence/suspicion.ts';
+import { findBaseTest, mayBlame, removeForFailure, suspicionOf, testBase } from '../evidence/suspicion.ts';
 import { learnFailure } from '../line/learn.ts';
 import { abandonBehind, behindFailedRun, behindSlowRun } from '../line/line.ts';
 import { findSearch, type Mark, marksOf, shortestFailure } from '../line/marks.ts';
-import { removeEntry } from '../line/remove-entry.ts';
 import { beginSearch, clear, endLonger, keepSearch, releaseRest, startRun } from '../line/search-runs.ts';
 import { branchSubjectOf, type Candidate, isUnderTest } from '../model/candidate.ts';
 import { confirmationsNeeded } from '../model/learned.ts';
@@ -142,9 +141,7 @@ function accuse(work: Work, search: Search, failed: Mark, isTrusted: boolean): b
   if (!search.isOnHead && !search.accused.isLast) return rebase(work, search);
   if (!isTrusted || !mayBlame(queue, run)) return false;
   if (isBehindAccused(queue, search, entry)) return false;
-  noteFailure(work, entry, run, run.failure);
-  const { at: _at, ...failure } = run.failure;
-  removeEntry(work, entry, { to: 'FAILED', ...failure, candidate: run.number });
+  removeForFailure(work, entry, run, run.failure);
   return true;
 }
 

@@ -1,8 +1,7 @@
-import { mayBlame, noteFailure } from '../evidence/suspicion.ts';
+import { mayBlame, removeForFailure } from '../evidence/suspicion.ts';
 import { ALL_GROUPS, formGroups, hopsBehind } from '../line/batch.ts';
 import { learnFailure } from '../line/learn.ts';
 import { abandonBehind, behindFailedRun } from '../line/line.ts';
-import { removeEntry } from '../line/remove-entry.ts';
 import { isFailure, voucherOf } from '../line/vouch.ts';
 import { type Candidate, type CandidateNumber, isRunAgain, isUnderTest } from '../model/candidate.ts';
 import { policyOf } from '../model/policy.ts';
@@ -94,10 +93,8 @@ export function holdEndsAt(queue: Queue, candidate: Candidate): number {
 function remove(work: Work, candidate: Candidate): void {
   const [entry] = unlanded(work.queue, candidate.members);
   if (entry === undefined || candidate.failure === undefined) return;
-  const { at: _at, ...failure } = candidate.failure;
-  noteFailure(work, entry, candidate, candidate.failure);
   learnFailure(work, entry, candidate.failure);
-  removeEntry(work, entry, { to: 'FAILED', ...failure, candidate: candidate.number });
+  removeForFailure(work, entry, candidate, candidate.failure);
 }
 
 /** Updates the states of entries to the passes that cover them now. */
