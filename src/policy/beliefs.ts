@@ -243,7 +243,8 @@ function failedSetsOf(queue: Queue): readonly FailedSet[] {
     if (search.accused?.isLast) add(unlanded(queue, search.members), 1 + confirmationsNeeded(queue.learned));
     // A search in halves ends the run of the batch that it began with.
     if (search.how !== 'halves') continue;
-    const cleared = new Set(search.survivors.map(({ prNumber }) => prNumber));
+    const siblings = queue.bisections.filter(({ batch }) => batch === search.batch);
+    const cleared = new Set(siblings.flatMap(({ survivors }) => survivors.map(({ prNumber }) => prNumber)));
     for (const set of search.failedSets) {
       const numbers = set.split(',').map((number) => Number(number) as PrNumber);
       // One that was removed since explains the failure.

@@ -186,10 +186,9 @@ export function bisectionReason(view: View, entry: Entry): ExplanationReason {
   const halves = findSearch(queue, number);
   const part = halves === undefined ? [] : partWith(halves, entry);
   const run = runsOfSearch(queue, { number }).findLast((each) => hasMember(each, entry.prNumber));
-  const [batch = ''] = halves?.failedSets.toSorted((a, b) => sizeOf(b) - sizeOf(a)) ?? [];
-  const size = sizeOf(batch);
+  const size = Math.max(0, ...(halves?.failedSets ?? []).map((set) => set.split(',').length));
   // A part that did not wait for the others is in a search of its own.
-  const searches = queue.bisections.filter(({ failedSets }) => failedSets.includes(batch));
+  const searches = queue.bisections.filter(({ batch }) => batch === halves?.batch);
   const left = size - searches.flatMap(({ survivors, members }) => [...survivors, ...members]).length;
   const text = `Its batch${size > 1 ? ` of ${size}` : ''} failed. ${left > 0 ? leftText(left) : `Sluice searches for the pull request that caused it${stepText(size, part.length)}.`}`;
   const together = part.filter(({ prNumber }) => prNumber !== entry.prNumber);
@@ -208,10 +207,6 @@ export function partWith(search: Search, { submission }: Entry): readonly Member
     search,
     search.cuts.findIndex((cut) => cut > place),
   );
-}
-
-function sizeOf(failedSet: string): number {
-  return failedSet === '' ? 0 : failedSet.split(',').length;
 }
 
 /** The culprit was found, or a person took one out. The search begins anew only if another run fails. */

@@ -256,8 +256,8 @@ export const MUTATIONS: readonly Mutation[] = [
   engine(
     'waiver: a prefix that passed by a waiver is grouped to land without a run',
     'line/search-runs.ts',
-    'const clearedBySearch = isOnHead && proof.pass?.waived === undefined ? number : undefined;',
-    'const clearedBySearch = isOnHead ? number : undefined;',
+    'const clearedBySearch = isOnHead && proof.pass?.waived === undefined ? batch : undefined;',
+    'const clearedBySearch = isOnHead ? batch : undefined;',
   ),
   engine(
     'waiver: a head that passed by a waiver counts as proven',

@@ -7,7 +7,9 @@ import type { Search } from '../../engine/model/search.ts';
  * A search as version 0.2.0 stores it: chains of parts with their runs. Servers of that version may work on the same
  * queue until all are upgraded, so searches are still stored in this shape.
  */
-export interface StoredSearch extends Omit<Search, 'survivors' | 'members' | 'cuts' | 'isRestHeld'> {
+export interface StoredSearch extends Omit<Search, 'batch' | 'survivors' | 'members' | 'cuts' | 'isRestHeld'> {
+  /** Version 0.2.0 has none. */
+  readonly batch?: number;
   /** Version 0.2.0 may have several. */
   readonly chains: readonly {
     readonly number: number;
@@ -47,6 +49,7 @@ export function decodeSearches(stored: readonly StoredSearch[]): readonly Search
     const cuts = parts.map((_part, index) => parts.slice(0, index + 1).flatMap(({ members }) => members).length);
     return {
       ...search,
+      batch: search.batch ?? search.number,
       survivors: chains.flatMap(({ survivors }) => survivors),
       members: parts.flatMap(({ members }) => members),
       cuts: isInHalves ? cuts : [],

@@ -33,8 +33,9 @@ type Begun = Pick<Search, 'how' | 'base' | 'isOnHead' | 'members'> &
 export function beginSearch(work: Work, begun: Begun, from?: Search): number {
   const { bisections, bisectionsEver, admissions } = work.queue;
   const number = bisectionsEver + 1;
-  const search: Search = { ...NEW_SEARCH, ...begun, number, admissions };
-  const at = bisections.findIndex((other) => other.number === from?.number);
+  const batch = from?.batch ?? number;
+  const search: Search = { ...NEW_SEARCH, ...begun, number, batch, admissions };
+  const at = bisections.findLastIndex((other) => other.batch === batch);
   work.queue = {
     ...work.queue,
     bisectionsEver: number,
@@ -95,7 +96,7 @@ export function dropRuns(
 /** The first members passed. They return to the line, and the others are tested on them. */
 // SPEC B5, K8
 export function clear(work: Work, search: Search, length: number, proof: Candidate): void {
-  const { number, how, isOnHead, survivors, members, cuts } = search;
+  const { number, batch, how, isOnHead, survivors, members, cuts } = search;
   const cleared = members.slice(0, length);
   for (const mark of marksOf(work.queue, search)) {
     for (const run of mark.runs) {
@@ -110,7 +111,7 @@ export function clear(work: Work, search: Search, length: number, proof: Candida
     cuts: cuts.flatMap((cut) => (cut > length ? cut - length : [])),
     accused: undefined,
   });
-  const clearedBySearch = isOnHead && proof.pass?.waived === undefined ? number : undefined;
+  const clearedBySearch = isOnHead && proof.pass?.waived === undefined ? batch : undefined;
   const mark = how === 'halves' ? { clearedByPart: `${number}.1` } : { isCleared: true };
   for (const entry of unlanded(work.queue, cleared)) {
     const returned = { ...entry, place: WAITING, wasTested: true, clearedBySearch, ...mark };
@@ -174,7 +175,7 @@ export function noteTargetMoved(work: Work, landed: readonly Entry[]): void {
   const isBy = (number: number) =>
     landed.length > 0 && landed.every(({ clearedBySearch }) => clearedBySearch === number);
   for (const search of work.queue.bisections) {
-    if (search.isOnHead && !isBy(search.number)) keepSearch(work, { ...search, isOnHead: false });
+    if (search.isOnHead && !isBy(search.batch)) keepSearch(work, { ...search, isOnHead: false });
   }
   for (const prNumber of walk(work.queue.index.pending)) {
     const entry = entryOf(work, prNumber);

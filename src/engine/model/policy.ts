@@ -63,16 +63,9 @@ export function policyOf({ settings }: Pick<Queue, 'settings'>): Policy {
 }
 
 function fixedPolicy(settings: QueueSettings): Policy {
-  const { batch, batchingMinSize, batchingMaxWaitTimeMinutes } = settings;
-  const { bisectionConcurrency, pendingFailureDepth, canOptimisticallyMerge } = settings;
   return {
+    ...settings,
     kind: 'fixed',
-    batch,
-    batchingMinSize,
-    batchingMaxWaitTimeMinutes,
-    bisectionConcurrency,
-    pendingFailureDepth,
-    canOptimisticallyMerge,
     searches: 'halves',
     searchesSingles: false,
     skipsKnownFailures: settings.optimizationMode === 'BISECTION_SKIP_REDUNDANT_TESTS',
@@ -80,6 +73,6 @@ function fixedPolicy(settings: QueueSettings): Policy {
     scouts: false,
     overrun: Number.POSITIVE_INFINITY,
     largestCoincidence: 1,
-    asksAgain: batch,
+    asksAgain: settings.batch,
   };
 }

@@ -7,6 +7,8 @@ import type { Base, Member } from './candidate.ts';
  */
 export interface Search {
   readonly number: number;
+  /** The number of the search that the failed batch began with. Its parts may be in searches of their own. */
+  readonly batch: number;
   /**
    * halves: the members are cut into parts, each is tested on all before it, and the first part is decided first
    * (halves.ts). prefixes: a run tests all its members alike, and the longest pass and the shortest failure decide
