@@ -1,4 +1,4 @@
-import type { QueueSettings } from '../src/engine/settings.ts';
+import type { QueueSettings } from '../src/engine/model/settings.ts';
 import { printFigure } from './lib/figure.ts';
 import { QueueLoad } from './lib/queue-load.ts';
 import { measureSimulation } from './lib/simulation.ts';

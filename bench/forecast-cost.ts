@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { encodeQueue } from '../src/app/core/queue-codec.ts';
 import { Forecaster } from '../src/app/forecast/forecaster.ts';
-import type { Queue } from '../src/engine/queue.ts';
+import type { Queue } from '../src/engine/model/queue.ts';
 import { systemClock } from '../src/lib/clock.ts';
 import { SimulatorThread } from '../src/simulator/thread/simulator-thread.ts';
 import type { Store } from '../src/storage/store.ts';

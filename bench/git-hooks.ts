@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { PrNumber } from '../src/engine/pull-request.ts';
+import type { PrNumber } from '../src/engine/model/pull-request.ts';
 import type { BuildRequest, Forge } from '../src/forge/forge.ts';
 import { createPlainForge } from '../src/forge/plain/plain-forge.ts';
 import type { Sha } from '../src/lib/sha.ts';

@@ -11,7 +11,7 @@ import { encodeQueue } from '../src/app/core/queue-codec.ts';
 import { getMergeQueueTestingDetails } from '../src/app/queue/get-merge-queue-testing-details.ts';
 import { getQueue } from '../src/app/queue/queues.ts';
 import { getSubmittedPullRequest } from '../src/app/queue/submitted-pull-requests.ts';
-import type { PrNumber } from '../src/engine/pull-request.ts';
+import type { PrNumber } from '../src/engine/model/pull-request.ts';
 import { Prng } from '../src/lib/prng.ts';
 import { openPostgresStore } from '../src/storage/postgres/open-postgres-store.ts';
 import type { QueueId } from '../src/storage/queues.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { gunzipSync } from 'node:zlib';
-import { type Learned, NOTHING_LEARNED } from '../src/engine/learned.ts';
+import { type Learned, NOTHING_LEARNED } from '../src/engine/model/learned.ts';
 import { entropyOf } from '../src/policy/measure.ts';
 import { bandOf, changesOf, type ProjectOutcomes, parseOutcomes } from '../src/policy/outcomes.ts';
 import type { Workload } from '../src/policy/workload.ts';

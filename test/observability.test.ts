@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
-import { ALARM_CODES } from '../src/engine/effect.ts';
+import { ALARM_CODES } from '../src/engine/model/effect.ts';
 import { ROOT, readPage } from './helpers/doc-pages.ts';
 
 interface Rule {

@@ -1,6 +1,6 @@
-import type { Candidate, CandidateNumber } from '../../src/engine/candidate.ts';
-import type { PrNumber } from '../../src/engine/pull-request.ts';
-import { DEFAULT_SETTINGS, type QueueSettings } from '../../src/engine/settings.ts';
+import type { Candidate, CandidateNumber } from '../../src/engine/model/candidate.ts';
+import type { PrNumber } from '../../src/engine/model/pull-request.ts';
+import { DEFAULT_SETTINGS, type QueueSettings } from '../../src/engine/model/settings.ts';
 import type { Instant } from '../../src/lib/clock.ts';
 import { Prng } from '../../src/lib/prng.ts';
 import type { TestEnd } from '../../src/policy/engine-run.ts';

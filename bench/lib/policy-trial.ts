@@ -1,5 +1,5 @@
-import { type Learned, NOTHING_LEARNED } from '../../src/engine/learned.ts';
-import { checkSettings, DEFAULT_SETTINGS, type QueueSettings } from '../../src/engine/settings.ts';
+import { type Learned, NOTHING_LEARNED } from '../../src/engine/model/learned.ts';
+import { checkSettings, DEFAULT_SETTINGS, type QueueSettings } from '../../src/engine/model/settings.ts';
 import { runOracle } from '../../src/policy/baselines.ts';
 import { generate, type Recipe } from '../../src/policy/generate.ts';
 import { type Measures, measure } from '../../src/policy/measure.ts';

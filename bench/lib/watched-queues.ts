@@ -1,7 +1,7 @@
 import type { LoadedQueue } from '../../src/app/core/commit-draft.ts';
 import { encodeCandidate } from '../../src/app/core/queue-codec.ts';
-import type { Candidate, CandidateNumber } from '../../src/engine/candidate.ts';
-import { DEFAULT_SETTINGS, type QueueSettings } from '../../src/engine/settings.ts';
+import type { Candidate, CandidateNumber } from '../../src/engine/model/candidate.ts';
+import { DEFAULT_SETTINGS, type QueueSettings } from '../../src/engine/model/settings.ts';
 import type { TestEnd } from '../../src/policy/engine-run.ts';
 import { beginQueue, beginRun, WorkloadWorld } from '../../src/policy/sluice.ts';
 import type { CandidateRow, QueueId } from '../../src/storage/queues.ts';

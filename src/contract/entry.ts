@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
-import { LANDED_KINDS } from '../engine/candidate.ts';
-import { MERGEABILITIES } from '../engine/pull-request.ts';
-import { ENTRY_STATES } from '../engine/queue.ts';
+import { LANDED_KINDS } from '../engine/model/candidate.ts';
+import { MERGEABILITIES } from '../engine/model/pull-request.ts';
+import { ENTRY_STATES } from '../engine/model/queue.ts';
 import { lookedBack, versioned } from './polled.ts';
 import {
   boolean,

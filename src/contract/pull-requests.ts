@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { ENTRY_STATES } from '../engine/queue.ts';
+import { ENTRY_STATES } from '../engine/model/queue.ts';
 import { BulkResults, ONE_OR_SEVERAL, oneOrSeveral } from './bulk.ts';
 import { commitId, EXAMPLE_ENTRY, EXAMPLE_QUEUE, entryRef, Pr, PrNumber, queueRef } from './common.ts';
 import {

@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox';
-import { ALARM_CODES } from '../engine/effect.ts';
-import { LIVE_STATES, QUEUE_STATES } from '../engine/queue.ts';
-import { DEFAULT_SETTINGS } from '../engine/settings.ts';
+import { ALARM_CODES } from '../engine/model/effect.ts';
+import { LIVE_STATES, QUEUE_STATES } from '../engine/model/queue.ts';
+import { DEFAULT_SETTINGS } from '../engine/model/settings.ts';
 import { EXPOSITION_CONTENT_TYPE } from '../lib/exposition.ts';
 import { Empty, EXAMPLE_QUEUE, EXAMPLE_REPO, queueRef, Repo } from './common.ts';
 import { EXAMPLE_LIST_ENTRY, Forecast, ListEntry } from './entry.ts';

@@ -1,6 +1,6 @@
 import { type TSchema, type TUnsafe, Type } from 'typebox';
-import { FREEZE_REPEATS } from '../engine/freeze.ts';
-import { REQUESTABLE_QUEUE_STATES } from '../engine/queue.ts';
+import { FREEZE_REPEATS } from '../engine/model/freeze.ts';
+import { REQUESTABLE_QUEUE_STATES } from '../engine/model/queue.ts';
 import {
   DEFAULT_SETTINGS,
   type QueueSettings,
@@ -8,7 +8,7 @@ import {
   SETTING_SPECS,
   type SettingName,
   type SettingSpec,
-} from '../engine/settings.ts';
+} from '../engine/model/settings.ts';
 import { component, inputEnum, nullableList, outputEnum, record, text, trimmedText, upper } from './schema.ts';
 
 const BatchingRule = component(

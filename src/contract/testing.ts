@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
-import { CHECK_STATUSES } from '../engine/check.ts';
-import { QUARANTINE_VERDICTS } from '../engine/judgement.ts';
-import { ENDED_STATES } from '../engine/queue.ts';
-import { REQUIRED_SOURCES } from '../engine/required.ts';
+import { CHECK_STATUSES } from '../engine/model/check.ts';
+import { QUARANTINE_VERDICTS } from '../engine/model/judgement.ts';
+import { ENDED_STATES } from '../engine/model/queue.ts';
+import { REQUIRED_SOURCES } from '../engine/model/required.ts';
 import { commitId, EXAMPLE_QUEUE, EXAMPLE_REPO, queueRef, Repo } from './common.ts';
 import { operation } from './operation.ts';
 import { lookedBack, lookingBack, polled, versioned } from './polled.ts';

@@ -10,13 +10,13 @@ import { Prng } from '../lib/prng.ts';
 import type { QueueId, QueueSnapshot } from '../storage/queues.ts';
 import type { RepositoryId } from '../storage/repositories.ts';
 import { explain } from '../words/explain.ts';
-import { formGroups } from './batch.ts';
-import type { Landed } from './candidate.ts';
-import { createQueue, type Queue } from './queue.ts';
-import { proposeSearches } from './reference.ts';
-import type { QueueSettings } from './settings.ts';
+import { formGroups } from './line/batch.ts';
+import type { Landed } from './model/candidate.ts';
+import { createQueue, type Queue } from './model/queue.ts';
+import type { QueueSettings } from './model/settings.ts';
+import type { Proposal, Strategy } from './model/strategy.ts';
+import { proposeSearches } from './policy/reference.ts';
 import { step } from './step.ts';
-import type { Proposal, Strategy } from './strategy.ts';
 import { nextWakeAt } from './wake.ts';
 
 /** Histories are long, because most failures need many earlier acts. */

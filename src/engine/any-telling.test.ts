@@ -7,10 +7,10 @@ import { decodeQueue, encodeEffect, encodeQueue } from '../app/core/queue-codec.
 import { valuesOf } from '../lib/int-map.ts';
 import type { QueueId } from '../storage/queues.ts';
 import type { RepositoryId } from '../storage/repositories.ts';
-import type { Effect } from './effect.ts';
-import type { BlockReason, PrNumber } from './pull-request.ts';
-import { createQueue } from './queue.ts';
-import { DEFAULT_SETTINGS } from './settings.ts';
+import type { Effect } from './model/effect.ts';
+import type { BlockReason, PrNumber } from './model/pull-request.ts';
+import { createQueue } from './model/queue.ts';
+import { DEFAULT_SETTINGS } from './model/settings.ts';
 
 const history = fc.array(act, { minLength: 1, maxLength: 120, size: 'max' });
 const PLACE = { queueId: 'queue' as QueueId, version: 2, ordinal: 0, at: 1_000 };

@@ -1,9 +1,10 @@
-import { type Candidate, isUnderTest } from './candidate.ts';
-import type { PullRequestSubmitted } from './event.ts';
-import { type Entry, findCandidate, findEntry, type Queue } from './queue.ts';
-import { candidatesOf, entriesInOrder } from './roster.ts';
+import { type Candidate, isUnderTest } from './model/candidate.ts';
+import type { PullRequestSubmitted } from './model/event.ts';
+import { candidateNumberOf } from './model/place.ts';
+import { type Entry, findCandidate, findEntry, type Queue } from './model/queue.ts';
+import { candidatesOf, entriesInOrder } from './model/roster.ts';
+import type { Outcome } from './model/work.ts';
 import { step } from './step.ts';
-import type { Outcome } from './work.ts';
 
 /** A submission that is not applied, and what it would change. */
 export interface Foreseen {
@@ -25,8 +26,11 @@ export function foresee(before: Queue, event: PullRequestSubmitted): Foreseen {
   const { queue: after, outcome } = step(before, event);
   const { number } = event.pr;
   const isRunning = (candidate: Candidate | undefined) => candidate !== undefined && isUnderTest(candidate);
-  const isMoved = ({ prNumber, candidate }: Entry) =>
-    prNumber !== number && candidate !== undefined && findEntry(after, prNumber)?.candidate !== candidate;
+  const isMoved = (entry: Entry) => {
+    const now = findEntry(after, entry.prNumber);
+    if (entry.prNumber === number || entry.place.kind !== 'line') return false;
+    return now === undefined || candidateNumberOf(now) !== entry.place.candidate;
+  };
   return {
     outcome,
     before,

@@ -1,9 +1,21 @@
 import { assert } from '../lib/assert.ts';
 import { changedKeys, getIn } from '../lib/int-map.ts';
 import { walk } from '../lib/sorted-list.ts';
-import { overruns, strategyOf } from './adaptive.ts';
-import { raiseWaiting } from './ageing.ts';
-import { advanceBisections, startNextRun } from './bisect.ts';
+import { concludeBaseTests, concludeRepairs, retestHead, startRepair } from './evidence/hold.ts';
+import { denyOverdue, failOverdue, takeBackWaivers } from './evidence/judge.ts';
+import { testSuspectedBases } from './evidence/suspicion.ts';
+import { countEarlyReports } from './facts/report-check.ts';
+import { resumeHeld } from './facts/restart.ts';
+import { reviewUnheard } from './facts/review-required.ts';
+import { raiseWaiting } from './line/ageing.ts';
+import { isBehindDirectMerge, planDirectMerges } from './line/direct-merge.ts';
+import { noteFreeze } from './line/frozen.ts';
+import { abandon, isBeingLanded } from './line/line.ts';
+import { removeEntry } from './line/remove-entry.ts';
+import { tellOfSilence } from './line/silence.ts';
+import { freeSearchSlots, freeSlots, freeSlotsFor, lineLimit } from './line/slots.ts';
+import { reopenCandidate, runOrphans, startCandidate } from './line/test-run.ts';
+import { isFailure, mayVouch } from './line/vouch.ts';
 import {
   type Candidate,
   type CandidateNumber,
@@ -11,15 +23,11 @@ import {
   isRunAgain,
   isUnderTest,
   type Member,
-} from './candidate.ts';
-import { isBehindDirectMerge, planDirectMerges } from './direct-merge.ts';
-import { withMode } from './entry-index.ts';
-import { noteFreeze } from './frozen.ts';
-import { concludeBaseTests, concludeRepairs, retestHead, startRepair } from './hold.ts';
-import { freeSlotFor, makeWayForUrgent, releaseSetAside, separateUrgent } from './interrupt.ts';
-import { abandon, isBeingLanded } from './line.ts';
-import { dissolveScouts, searchCandidate, startPrefix, startScout } from './prefix-search.ts';
-import type { PrNumber } from './pull-request.ts';
+} from './model/candidate.ts';
+import { withMode } from './model/entry-index.ts';
+import { inLine } from './model/place.ts';
+import { policyOf } from './model/policy.ts';
+import type { PrNumber } from './model/pull-request.ts';
 import {
   type Entry,
   findCandidate,
@@ -31,21 +39,17 @@ import {
   mustBeExact,
   type Queue,
   toMember,
-} from './queue.ts';
-import { removeEntry } from './remove-entry.ts';
-import { countEarlyReports } from './report-check.ts';
-import { resumeHeld } from './restart.ts';
-import { reviewUnheard } from './review-required.ts';
-import { candidatesFor, candidatesOf, composedWithOf, isFrozen, lineOf, unlanded } from './roster.ts';
-import { tellOfSilence } from './silence.ts';
-import { freeSearchSlots, freeSlots, freeSlotsFor, lineLimit } from './slots.ts';
-import type { Proposal } from './strategy.ts';
-import { testSuspectedBases } from './suspicion.ts';
-import type { NodeId } from './targets.ts';
-import { reopenCandidate, runOrphans, startCandidate } from './test-run.ts';
-import { blame, denyOverdue, failOverdue, isFailure, isOnFailure, takeBackWaivers } from './verdict.ts';
-import { mayVouch, settleVouches } from './vouch.ts';
-import { addCandidate, entryOf, keep, move, type Work } from './work.ts';
+} from './model/queue.ts';
+import { candidatesFor, candidatesOf, composedWithOf, isFrozen, lineOf, unlanded } from './model/roster.ts';
+import type { Proposal } from './model/strategy.ts';
+import type { NodeId } from './model/targets.ts';
+import { addCandidate, entryOf, keep, move, stillLive, type Work } from './model/work.ts';
+import { overruns, strategyOf } from './policy/adaptive.ts';
+import { advanceSearches } from './search/advance-searches.ts';
+import { startNextPart } from './search/halves.ts';
+import { freeSlotFor, makeWayForUrgent, releaseSetAside, separateUrgent } from './search/interrupt.ts';
+import { dissolveScouts, searchCandidate, startPrefix, startScout } from './search/prefix-search.ts';
+import { blame, isOnFailure, settleVouches } from './search/verdict.ts';
 
 /**
  * Decides what follows from the state, in this order: timeouts; what the results mean for each entry; admissions;
@@ -104,7 +108,7 @@ function settle(work: Work): void {
   dissolveScouts(work);
   searchOverruns(work);
   blame(work);
-  advanceBisections(work);
+  advanceSearches(work);
   finishModeSwitch(work);
   planDirectMerges(work);
   releaseSetAside(work);
@@ -115,10 +119,8 @@ function settle(work: Work): void {
 
 /** A run that takes far too long goes on as a search, so that the line can go on without it. */
 function searchOverruns(work: Work): void {
-  if (work.queue.settings.optimizationMode !== 'ADAPTIVE') return;
-  for (const { number } of overruns(work.queue, work.at)) {
-    const candidate = findCandidate(work.queue, number);
-    if (candidate !== undefined && !isBeingLanded(work.queue, candidate)) searchCandidate(work, candidate);
+  for (const candidate of stillLive(work, overruns(work.queue, work.at))) {
+    if (!isBeingLanded(work.queue, candidate)) searchCandidate(work, candidate);
   }
 }
 
@@ -181,9 +183,8 @@ function landNext(work: Work): void {
   if (!mayWork(work.queue) || work.queue.landing !== undefined) return;
   const { queue } = work;
   const ahead = [...candidatesFor(queue, 'direct'), ...candidatesFor(queue, 'repair')];
-  for (const { number } of [...ahead, ...lineOf(queue)]) {
-    const candidate = findCandidate(work.queue, number);
-    if (candidate === undefined || !isLandable(work.queue, candidate)) continue;
+  for (const candidate of stillLive(work, [...ahead, ...lineOf(queue)])) {
+    if (!isLandable(work.queue, candidate)) continue;
     const composedWith = mustBeExact(work.queue) ? composedWithOf(work.queue, candidate) : [];
     if (composedWith.length > 0) {
       abandon(work, candidate, {
@@ -251,8 +252,7 @@ function startProposed(work: Work): boolean {
   for (const proposal of strategy.propose(work.queue, work.at)) {
     if (carryOut(work, proposal, numbers) === 'ask again') return true;
   }
-  // Without batches, all groups that can start have started.
-  return work.queue !== before && (work.queue.settings.batch || work.queue.settings.optimizationMode === 'ADAPTIVE');
+  return work.queue !== before && policyOf(work.queue).asksAgain;
 }
 
 /** The candidates of this round, by the ids of their groups. */
@@ -300,7 +300,7 @@ function startSearchRun(work: Work, { search, length, isAgain }: PrefixProposal)
     return undefined;
   }
   const before = work.queue;
-  startNextRun(work, search);
+  startNextPart(work, search);
   return work.queue === before ? undefined : 'ask again';
 }
 
@@ -309,9 +309,8 @@ type PrefixProposal = Extract<Proposal, { kind: 'prefix' }>;
 /** Reopens failed candidates whose checks run again, as far as slots are free. */
 // SPEC V26
 function reopenRunAgain(work: Work): void {
-  for (const { number } of candidatesOf(work.queue)) {
-    const candidate = findCandidate(work.queue, number);
-    if (candidate === undefined || !isRunAgain(candidate) || !mayTest(work.queue, candidate)) continue;
+  for (const candidate of stillLive(work, candidatesOf(work.queue))) {
+    if (!isRunAgain(candidate) || !mayTest(work.queue, candidate)) continue;
     if (freeSlotsFor(work.queue, candidate) > 0) reopenCandidate(work, candidate);
   }
   // A candidate may have waited for its slot longer than its checks may take.
@@ -331,8 +330,7 @@ function startReplacements(work: Work): void {
  * scanning all pending entries is expensive.
  */
 function isAsBefore({ before, queue }: Work): boolean {
-  const { batch, optimizationMode } = queue.settings;
-  if (batch || optimizationMode === 'ADAPTIVE' || queue.bisections !== before.bisections) return false;
+  if (policyOf(queue).asksAgain || queue.bisections !== before.bisections) return false;
   if (freeSearchSlots(queue) !== freeSearchSlots(before) || queue.index.pending !== before.index.pending) return false;
   if (queue.settings !== before.settings || queue.state !== before.state || queue.head !== before.head) return false;
   if (queue.hold !== before.hold || queue.parked !== before.parked) return false;
@@ -372,7 +370,7 @@ function startGroup(work: Work, group: StartableGroup, ahead: readonly Candidate
     parent: findParent(queue, predecessors, [...beneath.values()]),
   });
   for (const { prNumber } of group.entries) {
-    keep(work, { ...entryOf(work, prNumber), candidate: candidate.number, wasTested: true });
+    keep(work, { ...entryOf(work, prNumber), place: inLine(candidate), wasTested: true });
   }
   startCandidate(work, candidate);
   return candidate.number;

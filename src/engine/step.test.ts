@@ -5,16 +5,24 @@ import { aPullRequest } from '../../test/helpers/a-pull-request.ts';
 import { valuesOf } from '../lib/int-map.ts';
 import type { Sha } from '../lib/sha.ts';
 import { explain } from '../words/explain.ts';
-import type { QueueEvent } from './event.ts';
-import { parsePriority } from './priority.ts';
-import type { PrNumber, PullRequestFacts } from './pull-request.ts';
-import { createQueue, type EntryId, type EntryState, findEntry, isAdmitted, isLive, type Queue } from './queue.ts';
-import { isReady, readinessOf } from './readiness.ts';
-import { admittedInOrder, notReadyInOrder } from './roster.ts';
-import { DEFAULT_SETTINGS, type QueueSettings } from './settings.ts';
+import type { QueueEvent } from './model/event.ts';
+import { parsePriority } from './model/priority.ts';
+import type { PrNumber, PullRequestFacts } from './model/pull-request.ts';
+import {
+  createQueue,
+  type EntryId,
+  type EntryState,
+  findEntry,
+  isAdmitted,
+  isLive,
+  type Queue,
+} from './model/queue.ts';
+import { isReady, readinessOf } from './model/readiness.ts';
+import { admittedInOrder, notReadyInOrder } from './model/roster.ts';
+import { DEFAULT_SETTINGS, type QueueSettings } from './model/settings.ts';
+import { ALL_TARGETS } from './model/targets.ts';
+import type { Transition } from './model/work.ts';
 import { type Step, step } from './step.ts';
-import { ALL_TARGETS } from './targets.ts';
-import type { Transition } from './work.ts';
 
 const NOON = Date.UTC(2026, 8, 17, 12);
 

@@ -1,15 +1,15 @@
-import type { Candidate } from './candidate.ts';
-import type { QueueEvent } from './event.ts';
-import { evolve } from './evolve.ts';
-import { noteFreeze } from './frozen.ts';
-import { findBreach } from './invariants.ts';
+import { evolve } from './facts/evolve.ts';
+import { noteFreeze } from './line/frozen.ts';
+import { findBreach } from './line/invariants.ts';
+import type { Candidate } from './model/candidate.ts';
+import type { QueueEvent } from './model/event.ts';
+import { findCandidate, type Queue } from './model/queue.ts';
+import type { Strategy } from './model/strategy.ts';
+import { addTotals } from './model/totals.ts';
+import type { Outcome, Step, Work } from './model/work.ts';
 import { plan } from './plan.ts';
-import { findCandidate, type Queue } from './queue.ts';
-import type { Strategy } from './strategy.ts';
-import { addTotals } from './totals.ts';
-import type { Outcome, Step, Work } from './work.ts';
 
-export type { Step } from './work.ts';
+export type { Step } from './model/work.ts';
 
 /**
  * The one function that changes a queue. It applies an event to the state (evolve), decides what follows from the state
@@ -37,10 +37,10 @@ export type { Step } from './work.ts';
  * In parallel mode, entries that share no impacted target are independent: A and B above would be tested as M+A and M+B,
  * and land in any order. Single mode is parallel mode in which every entry impacts everything.
  *
- * evolve.ts applies facts. verdict.ts decides what passed, what failed and who is to blame. suspicion.ts and hold.ts
- * decide when the target branch is to blame. vouch.ts finds the passes that cover other entries. plan.ts admits, lands
- * and starts tests. strategy.ts proposes what to test next. bisect.ts and prefix-search.ts search failed batches. line.ts abandons
- * candidates. work.ts records transitions and effects.
+ * facts/ applies events. evidence/judge.ts decides what passed and failed, line/vouch.ts which passes cover other entries,
+ * search/verdict.ts who is to blame, evidence/suspicion.ts and hold.ts when it is the target branch. plan.ts admits, lands
+ * and starts tests; policy/ proposes which. search/ searches failed groups. line/ starts, replaces and abandons candidates.
+ * model/work.ts records transitions and effects.
  */
 // SPEC I3
 export function step(queue: Queue, event: QueueEvent, strategy?: Strategy): Step {

@@ -1,16 +1,18 @@
 import type { Instant } from '../lib/clock.ts';
 import { walk } from '../lib/sorted-list.ts';
-import { strategyOf } from './adaptive.ts';
-import { nextRaiseAt } from './ageing.ts';
-import { freezeWakes } from './frozen.ts';
-import { nextHeadTestAt, redTestEnds } from './hold.ts';
-import { findEntry, type Queue } from './queue.ts';
-import { reviewDueAt } from './review-required.ts';
-import { candidatesOf } from './roster.ts';
-import { inForce } from './settings.ts';
-import { silentFrom } from './silence.ts';
-import type { Strategy } from './strategy.ts';
-import { awaitedUntil, holdEndsAt, isFailure, testingEndsAt } from './verdict.ts';
+import { nextHeadTestAt, redTestEnds } from './evidence/hold.ts';
+import { awaitedUntil, testingEndsAt } from './evidence/judge.ts';
+import { reviewDueAt } from './facts/review-required.ts';
+import { nextRaiseAt } from './line/ageing.ts';
+import { freezeWakes } from './line/frozen.ts';
+import { silentFrom } from './line/silence.ts';
+import { isFailure } from './line/vouch.ts';
+import { policyOf } from './model/policy.ts';
+import { findEntry, type Queue } from './model/queue.ts';
+import { candidatesOf } from './model/roster.ts';
+import type { Strategy } from './model/strategy.ts';
+import { strategyOf } from './policy/adaptive.ts';
+import { holdEndsAt } from './search/verdict.ts';
 
 /** The next instant at which the queue has to act without an event; undefined if there is none. */
 export function nextWakeAt(queue: Queue, now: Instant, strategy: Strategy = strategyOf(queue)): Instant | undefined {
@@ -57,7 +59,7 @@ function silences(queue: Queue): Instant[] {
 
 /** A hold in the past is still open only if it waits for something else than time. */
 function holdEnds(queue: Queue, now: Instant): Instant[] {
-  if (inForce(queue.settings).pendingFailureDepth === 0) return [];
+  if (policyOf(queue).pendingFailureDepth === 0) return [];
   return candidatesOf(queue)
     .filter((candidate) => isFailure(queue, candidate))
     .map((candidate) => holdEndsAt(queue, candidate))

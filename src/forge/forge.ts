@@ -1,8 +1,8 @@
-import type { LandedKind } from '../engine/candidate.ts';
-import type { LandedEntry, Strayed, TargetMoved } from '../engine/event.ts';
-import type { PrNumber, PullRequestFacts } from '../engine/pull-request.ts';
-import type { RequiredSources, StartProblem } from '../engine/required.ts';
-import type { QueueSettings } from '../engine/settings.ts';
+import type { LandedKind } from '../engine/model/candidate.ts';
+import type { LandedEntry, Strayed, TargetMoved } from '../engine/model/event.ts';
+import type { PrNumber, PullRequestFacts } from '../engine/model/pull-request.ts';
+import type { RequiredSources, StartProblem } from '../engine/model/required.ts';
+import type { QueueSettings } from '../engine/model/settings.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { HookNews, Hooks } from '../lib/hooks.ts';
 import type { Sha } from '../lib/sha.ts';

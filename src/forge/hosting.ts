@@ -1,6 +1,6 @@
-import type { Check, CheckStatus } from '../engine/check.ts';
-import type { PrNumber, PullRequestFacts } from '../engine/pull-request.ts';
-import type { QueueSettings } from '../engine/settings.ts';
+import type { Check, CheckStatus } from '../engine/model/check.ts';
+import type { PrNumber, PullRequestFacts } from '../engine/model/pull-request.ts';
+import type { QueueSettings } from '../engine/model/settings.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { ForgeKind } from '../lib/forge-kind.ts';
 import type { Sha } from '../lib/sha.ts';

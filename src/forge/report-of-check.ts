@@ -1,4 +1,4 @@
-import { isReportedBy } from '../engine/required.ts';
+import { isReportedBy } from '../engine/model/required.ts';
 import type { CheckReport } from './hosting.ts';
 
 /**

@@ -9,8 +9,8 @@ import { aRepository, storeOrganization, storeQueue } from '../../test/helpers/s
 import { createInProcess, type InProcess } from '../../test/worlds/server/in-process.ts';
 import type { App } from '../app/core/app.ts';
 import { encodeQueue } from '../app/core/queue-codec.ts';
-import { createQueue } from '../engine/queue.ts';
-import { DEFAULT_SETTINGS } from '../engine/settings.ts';
+import { createQueue } from '../engine/model/queue.ts';
+import { DEFAULT_SETTINGS } from '../engine/model/settings.ts';
 import type { Forge } from '../forge/forge.ts';
 import { createReadGithubDelivery } from '../forge/github/webhook.ts';
 import type { Hosting } from '../forge/hosting.ts';

@@ -1,9 +1,10 @@
-import { type Candidate, compositionOf, isRunAgain, type Member } from '../engine/candidate.ts';
-import { clearedChance, confirmationsNeeded, flakeChance, type Learned, outcomeAt } from '../engine/learned.ts';
-import { membersOf } from '../engine/prefixes.ts';
-import type { PrNumber } from '../engine/pull-request.ts';
-import { type Entry, findEntry, type Queue } from '../engine/queue.ts';
-import { candidatesOf, unlanded } from '../engine/roster.ts';
+import { findSearch } from '../engine/line/marks.ts';
+import { type Candidate, compositionOf, isRunAgain, type Member } from '../engine/model/candidate.ts';
+import { clearedChance, confirmationsNeeded, flakeChance, type Learned, outcomeAt } from '../engine/model/learned.ts';
+import { policyOf } from '../engine/model/policy.ts';
+import type { PrNumber } from '../engine/model/pull-request.ts';
+import { type Entry, findEntry, type Queue } from '../engine/model/queue.ts';
+import { candidatesOf, unlanded } from '../engine/model/roster.ts';
 import { valuesOf } from '../lib/int-map.ts';
 import type { Prng } from '../lib/prng.ts';
 
@@ -79,9 +80,9 @@ export class Beliefs {
   #roundsLeft = FIRST_ROUNDS;
 
   constructor(queue: Queue, prior = OPEN_PRIOR) {
-    const { learned, settings } = queue;
+    const { learned } = queue;
     this.#learned = learned;
-    this.#removesFlakes = settings.optimizationMode !== 'ADAPTIVE' && !settings.batch;
+    this.#removesFlakes = policyOf(queue).kind === 'fixed' && !queue.settings.batch;
     this.#contexts = contextsOf(learned);
     this.#decided = decidedOf(learned, prior);
     this.#rate = this.#decided.hits / (this.#decided.hits + this.#decided.misses);
@@ -239,10 +240,11 @@ function failedSetsOf(queue: Queue): readonly FailedSet[] {
   const landed = new Set(queue.landings.map(({ prNumber }) => prNumber));
   for (const search of queue.bisections) {
     // The runs that accused it are ended when it is tested for the last time.
-    if (search.accused?.isLast) add(unlanded(queue, membersOf(search)), 1 + confirmationsNeeded(queue.learned));
+    if (search.accused?.isLast) add(unlanded(queue, search.members), 1 + confirmationsNeeded(queue.learned));
     // A search in halves ends the run of the batch that it began with.
     if (search.how !== 'halves') continue;
-    const cleared = new Set(search.chains.flatMap(({ survivors }) => survivors.map(({ prNumber }) => prNumber)));
+    const siblings = queue.bisections.filter(({ batch }) => batch === search.batch);
+    const cleared = new Set(siblings.flatMap(({ survivors }) => survivors.map(({ prNumber }) => prNumber)));
     for (const set of search.failedSets) {
       const numbers = set.split(',').map((number) => Number(number) as PrNumber);
       // One that was removed since explains the failure.
@@ -259,9 +261,9 @@ function keyOf(entries: readonly Entry[]): string {
 }
 
 /** Those that a search has cleared did not make its runs fail. */
-function suspectsOf({ bisections }: Queue, candidate: Candidate): Member[] {
+function suspectsOf(queue: Queue, candidate: Candidate): Member[] {
   const { purpose } = candidate;
-  const search = bisections.find(({ number }) => purpose.kind === 'bisection' && number === purpose.bisection);
-  const cleared = new Set(search?.chains.flatMap(({ survivors }) => survivors.map(({ submission }) => submission)));
+  const search = purpose.kind === 'bisection' ? findSearch(queue, purpose.bisection) : undefined;
+  const cleared = new Set(search?.survivors.map(({ submission }) => submission));
   return compositionOf(candidate).filter(({ submission }) => !cleared.has(submission));
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { workloadOf } from '../../test/worlds/engine/workload-words.ts';
-import type { PrNumber } from '../engine/pull-request.ts';
-import { DEFAULT_SETTINGS, type QueueSettings } from '../engine/settings.ts';
+import type { PrNumber } from '../engine/model/pull-request.ts';
+import { DEFAULT_SETTINGS, type QueueSettings } from '../engine/model/settings.ts';
 import type { Sha } from '../lib/sha.ts';
 import { type Forecasts, forecastQueue } from './forecast.ts';
 import type { Pace } from './pace.ts';

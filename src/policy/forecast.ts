@@ -1,10 +1,10 @@
-import { type Candidate, compositionOf } from '../engine/candidate.ts';
-import type { PullRequestSubmitted } from '../engine/event.ts';
-import type { PrNumber } from '../engine/pull-request.ts';
-import { type Entry, type EntryId, findEntry, type Queue } from '../engine/queue.ts';
-import { admittedInOrder, candidatesOf } from '../engine/roster.ts';
-import { ALL_TARGETS, type ImpactedTargets } from '../engine/targets.ts';
-import type { Transition } from '../engine/work.ts';
+import { type Candidate, compositionOf } from '../engine/model/candidate.ts';
+import type { PullRequestSubmitted } from '../engine/model/event.ts';
+import type { PrNumber } from '../engine/model/pull-request.ts';
+import { type Entry, type EntryId, findEntry, type Queue } from '../engine/model/queue.ts';
+import { admittedInOrder, candidatesOf } from '../engine/model/roster.ts';
+import { ALL_TARGETS, type ImpactedTargets } from '../engine/model/targets.ts';
+import type { Transition } from '../engine/model/work.ts';
 import type { Instant } from '../lib/clock.ts';
 import { Prng } from '../lib/prng.ts';
 import type { Sha } from '../lib/sha.ts';

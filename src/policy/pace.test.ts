@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { PrNumber } from '../engine/pull-request.ts';
+import type { PrNumber } from '../engine/model/pull-request.ts';
 import { Prng } from '../lib/prng.ts';
 import type { Sha } from '../lib/sha.ts';
 import { Durations, type PastRun } from './pace.ts';

@@ -1,4 +1,4 @@
-import { type Candidate, openChecks } from '../engine/candidate.ts';
+import { type Candidate, openChecks } from '../engine/model/candidate.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { Prng } from '../lib/prng.ts';
 

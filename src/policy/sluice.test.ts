@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { tell, workloadOf } from '../../test/worlds/engine/workload-words.ts';
-import { NOTHING_LEARNED } from '../engine/learned.ts';
-import { DEFAULT_SETTINGS, type QueueSettings } from '../engine/settings.ts';
+import { NOTHING_LEARNED } from '../engine/model/learned.ts';
+import { DEFAULT_SETTINGS, type QueueSettings } from '../engine/model/settings.ts';
 import { runOracle, runSerial } from './baselines.ts';
 import { generate, type Recipe } from './generate.ts';
 import { measure } from './measure.ts';

@@ -1,10 +1,10 @@
-import { type Candidate, type CandidateNumber, compositionOf, type Member } from '../engine/candidate.ts';
-import type { PullRequestSubmitted } from '../engine/event.ts';
-import type { PrNumber } from '../engine/pull-request.ts';
-import { createQueue, type Entry, type EntryId, type Queue } from '../engine/queue.ts';
-import type { QueueSettings } from '../engine/settings.ts';
-import { ALL_TARGETS, type ImpactedTargets } from '../engine/targets.ts';
-import type { Transition } from '../engine/work.ts';
+import { type Candidate, type CandidateNumber, compositionOf, type Member } from '../engine/model/candidate.ts';
+import type { PullRequestSubmitted } from '../engine/model/event.ts';
+import type { PrNumber } from '../engine/model/pull-request.ts';
+import { createQueue, type Entry, type EntryId, type Queue } from '../engine/model/queue.ts';
+import type { QueueSettings } from '../engine/model/settings.ts';
+import { ALL_TARGETS, type ImpactedTargets } from '../engine/model/targets.ts';
+import type { Transition } from '../engine/model/work.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { Sha } from '../lib/sha.ts';
 import { EngineRun, type TestEnd, type World } from './engine-run.ts';

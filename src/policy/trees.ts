@@ -1,5 +1,5 @@
-import { type Base, type Candidate, compositionOf } from '../engine/candidate.ts';
-import type { Queue } from '../engine/queue.ts';
+import { type Base, type Candidate, compositionOf } from '../engine/model/candidate.ts';
+import type { Queue } from '../engine/model/queue.ts';
 import { valuesOf } from '../lib/int-map.ts';
 import { Prng } from '../lib/prng.ts';
 import type { Sha } from '../lib/sha.ts';

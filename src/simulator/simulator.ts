@@ -1,5 +1,5 @@
-import type { Queue } from '../engine/queue.ts';
-import type { QueueSettings } from '../engine/settings.ts';
+import type { Queue } from '../engine/model/queue.ts';
+import type { QueueSettings } from '../engine/model/settings.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { Forecasts } from '../policy/forecast.ts';
 import type { Measures } from '../policy/measure.ts';

@@ -1,5 +1,5 @@
-import { type Candidate, openChecks } from '../engine/candidate.ts';
-import { type Entry, type EntryState, findCandidate } from '../engine/queue.ts';
+import { type Candidate, openChecks } from '../engine/model/candidate.ts';
+import { type Entry, type EntryState, ownRunOf } from '../engine/model/queue.ts';
 import { type ExplanationReason, reason } from './explanation.ts';
 import { clockTime, count, prName } from './phrases.ts';
 import { named, type View } from './view.ts';
@@ -29,7 +29,7 @@ const STATES: { readonly [State in EntryState]?: (time: string) => string } = {
 /** "Blocked by #12, which has been under test since 10:04 UTC; 2 of 5 required checks are open." */
 function waitingFor(view: View, entry: Entry, depth: number): ExplanationReason {
   const { prNumber, stateChangedAt: since, state } = entry;
-  const candidate = entry.candidate === undefined ? undefined : findCandidate(view.queue, entry.candidate);
+  const candidate = ownRunOf(view.queue, entry);
   const checks = candidate === undefined ? '' : checksOf(candidate);
   const text = `Blocked by ${prName(named(entry))}, which ${STATES[state]?.(clockTime(since)) ?? state}${checks}.`;
   const testRun = candidate === undefined ? {} : { testRun: candidate.number };

@@ -1,5 +1,5 @@
-import type { Entry, Queue } from '../engine/queue.ts';
-import { findBaseTest } from '../engine/suspicion.ts';
+import { findBaseTest } from '../engine/evidence/suspicion.ts';
+import type { Entry, Queue } from '../engine/model/queue.ts';
 import type { Instant } from '../lib/clock.ts';
 import { type Beyond, commandsOf, type Explanation, reason } from './explanation.ts';
 import { headlineOf } from './headlines.ts';

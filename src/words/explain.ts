@@ -1,13 +1,15 @@
-import { isBehindDirectMerge } from '../engine/direct-merge.ts';
-import type { FrozenTime } from '../engine/freeze.ts';
-import { isPossibleRepair } from '../engine/hold.ts';
-import type { BlockReason } from '../engine/pull-request.ts';
-import { type Entry, findCandidate, type Hold, isAdmitted, isLive, type Queue } from '../engine/queue.ts';
-import { readinessOf } from '../engine/readiness.ts';
-import { freezeOf, unlanded } from '../engine/roster.ts';
-import { lineLimit } from '../engine/slots.ts';
-import { isSuspected } from '../engine/suspicion.ts';
-import { holdEndsAt } from '../engine/verdict.ts';
+import { isPossibleRepair } from '../engine/evidence/hold.ts';
+import { isSuspected } from '../engine/evidence/suspicion.ts';
+import { isBehindDirectMerge } from '../engine/line/direct-merge.ts';
+import { findSearch } from '../engine/line/marks.ts';
+import { lineLimit } from '../engine/line/slots.ts';
+import type { FrozenTime } from '../engine/model/freeze.ts';
+import { searchNumberOf } from '../engine/model/place.ts';
+import type { BlockReason } from '../engine/model/pull-request.ts';
+import { type Entry, type Hold, isAdmitted, isLive, ownRunOf, type Queue } from '../engine/model/queue.ts';
+import { readinessOf } from '../engine/model/readiness.ts';
+import { freezeOf, unlanded } from '../engine/model/roster.ts';
+import { holdEndsAt } from '../engine/search/verdict.ts';
 import type { Instant } from '../lib/clock.ts';
 import { explainEnded } from './ended.ts';
 import { type Beyond, commandsOf, type Explanation, type ExplanationReason, reason } from './explanation.ts';
@@ -15,6 +17,7 @@ import { headlineOf } from './headlines.ts';
 import { capitalize, inFiles, listOf, listPrs, timeOf } from './phrases.ts';
 import { freezeReason, queueReasons, targetReasons } from './queue.ts';
 import { nextInPrefixes, searchOf } from './search.ts';
+import { partWith } from './testing.ts';
 import { orderOf, type View } from './view.ts';
 import { MAX_DEPTH, reasonsOf } from './waiting.ts';
 
@@ -75,9 +78,9 @@ function adviceFor(queue: Queue, { pr }: Entry, codes: readonly string[]): strin
 }
 
 function waitsForRoom(queue: Queue, entry: Entry): ExplanationReason[] {
-  if (entry.candidate !== undefined) {
+  if (entry.place.kind === 'line') {
     const text = 'It is up to date and has passed its checks. Sluice lands it directly.';
-    return [reason('LANDING_DIRECTLY', text, { testRun: entry.candidate })];
+    return [reason('LANDING_DIRECTLY', text, { testRun: entry.place.candidate })];
   }
   if (isBehindDirectMerge(queue, entry)) {
     return [reason('BEHIND_DIRECT_MERGE', 'Sluice lands a pull request that it overlaps with directly. It is next.')];
@@ -91,7 +94,7 @@ function explainAdmitted(view: View, entry: Entry): Explanation {
   const order = orderOf(queue);
   const position = order.findIndex((other) => other.prNumber === entry.prNumber) + 1;
   // While the queue holds, a pending entry waits for nothing else.
-  const isHeld = queue.hold !== undefined && entry.candidate === undefined;
+  const isHeld = queue.hold !== undefined && entry.place.kind !== 'line';
   const own = isHeld ? [] : reasonsOf(view, entry, MAX_DEPTH);
   const freeze = freezeOf(queue, entry);
   const frozen = freeze === undefined ? [] : [freezeReason(freeze, now)];
@@ -129,11 +132,11 @@ function nextOf(queue: Queue, entry: Entry, now: Instant): string {
   if (search !== undefined) return nextInPrefixes(queue, entry, search);
   switch (entry.state) {
     case 'PENDING':
-      return entry.conflictsWith === undefined
+      return entry.place.kind !== 'aside'
         ? 'It is tested automatically when its turn comes.'
-        : `It is tried again automatically when #${entry.conflictsWith} has landed or left the queue.`;
+        : `It is tried again automatically when #${entry.place.behind} has landed or left the queue.`;
     case 'TESTING':
-      if (entry.bisection !== undefined) return nextInSearch(queue, entry);
+      if (entry.place.kind === 'search') return nextInSearch(queue, entry);
       return `It lands automatically when all required checks have passed${whenThawed(queue, entry, now)}${after(queue, entry)}.`;
     case 'TESTS_PASSED':
       return `It lands on ${branch} automatically${whenThawed(queue, entry, now)}${after(queue, entry)}.${ifOneAheadFails(queue, entry)}`;
@@ -163,11 +166,9 @@ function ifOneAheadFails(queue: Queue, entry: Entry): string {
 }
 
 function nextInSearch(queue: Queue, entry: Entry): string {
-  const { bisection: number, submission } = entry;
-  const parts = queue.bisections.find((each) => each.number === number)?.chains.flatMap((chain) => chain.parts) ?? [];
-  const part = parts.find(({ members }) => members.some((member) => member.submission === submission));
-  const fails =
-    part?.members.length === 1 ? 'it caused the failure and is removed' : 'the search goes on in smaller parts';
+  const search = findSearch(queue, searchNumberOf(entry) ?? 0);
+  const isAlone = search !== undefined && partWith(search, entry).length === 1;
+  const fails = isAlone ? 'it caused the failure and is removed' : 'the search goes on in smaller parts';
   return `If this run passes, it is cleared and lands in its turn. If this run fails, ${fails}.`;
 }
 
@@ -177,8 +178,8 @@ function after(queue: Queue, entry: Entry): string {
   return ahead.length === 0 ? '' : `, after ${listPrs(ahead.map(({ prNumber }) => ({ prNumber })))}`;
 }
 
-function beneathOf(queue: Queue, { candidate: number }: Entry): readonly Entry[] {
-  const candidate = number === undefined ? undefined : findCandidate(queue, number);
+function beneathOf(queue: Queue, entry: Entry): readonly Entry[] {
+  const candidate = ownRunOf(queue, entry);
   return candidate === undefined ? [] : unlanded(queue, candidate.beneath);
 }
 
@@ -192,8 +193,8 @@ function nextAfterFailure(queue: Queue, entry: Entry, now: Instant): string {
 }
 
 /** The failure is its own, unless the branch or a pass behind it says otherwise. */
-function nextOfCulprit(queue: Queue, { candidate: number }: Entry, now: Instant): string {
-  const candidate = number === undefined ? undefined : findCandidate(queue, number);
+function nextOfCulprit(queue: Queue, entry: Entry, now: Instant): string {
+  const candidate = ownRunOf(queue, entry);
   if (candidate === undefined || candidate.members.length > 1)
     return 'If this pull request caused the failure, it is removed. Otherwise it is tested again.';
   const { branch } = queue;
@@ -206,7 +207,7 @@ function nextWhileHeld(queue: Queue, hold: Hold, entry: Entry): string {
   const { branch } = queue;
   if (hold.cause.kind === 'configuration')
     return `It is tested automatically as soon as the configuration of ${branch} is repaired.`;
-  if (entry.candidate !== undefined && findCandidate(queue, entry.candidate)?.purpose.kind === 'repair') {
+  if (ownRunOf(queue, entry)?.purpose.kind === 'repair') {
     return 'If it passes, it lands at once, and the queue goes on.';
   }
   const isTried = entry.repairTriedOn === queue.head?.ordinal;

@@ -1,5 +1,5 @@
-import type { Candidate, CandidateNumber } from '../engine/candidate.ts';
-import type { Check } from '../engine/check.ts';
+import type { Candidate, CandidateNumber } from '../engine/model/candidate.ts';
+import type { Check } from '../engine/model/check.ts';
 import type { Instant } from '../lib/clock.ts';
 
 /** Why an entry is in its state, as a tree of reasons in words. */

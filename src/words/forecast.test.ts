@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createQueue } from '../engine/queue.ts';
-import { DEFAULT_SETTINGS } from '../engine/settings.ts';
+import { createQueue } from '../engine/model/queue.ts';
+import { DEFAULT_SETTINGS } from '../engine/model/settings.ts';
 import { forecastText, unforeseeableText } from './forecast.ts';
 
 const MINUTES = 60_000;

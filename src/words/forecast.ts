@@ -1,4 +1,4 @@
-import type { Queue } from '../engine/queue.ts';
+import type { Queue } from '../engine/model/queue.ts';
 import type { Instant } from '../lib/clock.ts';
 import { timeOf } from './phrases.ts';
 

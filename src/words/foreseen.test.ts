@@ -5,8 +5,8 @@ import { act, perform, settings } from '../../test/worlds/engine/random-acts.ts'
 import { Scenario } from '../../test/worlds/engine/scenario.ts';
 import { numberOf } from '../../test/worlds/engine/words.ts';
 import { foresee } from '../engine/foresee.ts';
-import { parsePriority } from '../engine/priority.ts';
-import { findEntry } from '../engine/queue.ts';
+import { parsePriority } from '../engine/model/priority.ts';
+import { findEntry } from '../engine/model/queue.ts';
 import { foreseenText } from './foreseen.ts';
 import { changeText } from './reasons.ts';
 

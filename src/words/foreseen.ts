@@ -1,7 +1,8 @@
-import { type Candidate, isUnderTest } from '../engine/candidate.ts';
 import type { Foreseen } from '../engine/foresee.ts';
-import { type Entry, findCandidate, isAdmitted } from '../engine/queue.ts';
-import { unlanded } from '../engine/roster.ts';
+import { type Candidate, isUnderTest } from '../engine/model/candidate.ts';
+import { candidateNumberOf } from '../engine/model/place.ts';
+import { type Entry, isAdmitted, ownRunOf } from '../engine/model/queue.ts';
+import { unlanded } from '../engine/model/roster.ts';
 import type { Instant } from '../lib/clock.ts';
 import { explain } from './explain.ts';
 import { count, listPrs } from './phrases.ts';
@@ -23,12 +24,11 @@ function ownText({ after, was }: Foreseen, entry: Entry, now: Instant): string {
     const first = entry.priority.value === 0 ? ['Once it starts, it goes ahead of the others.'] : [];
     return ['It does not start yet.', ...(why === undefined ? [] : [why]), ...first].join(' ');
   }
-  const run = entry.candidate === undefined ? undefined : findCandidate(after, entry.candidate);
-  if (run !== undefined && was?.candidate === run.number) return keptText(after, run);
-  if (entry.bisection !== undefined) return 'It stays in the search for the cause of a failure.';
+  const run = ownRunOf(after, entry);
+  if (run !== undefined && was !== undefined && candidateNumberOf(was) === run.number) return keptText(after, run);
+  if (entry.place.kind === 'search') return 'It stays in the search for the cause of a failure.';
   if (run !== undefined && isUnderTest(run)) {
-    const again =
-      was?.candidate === undefined ? 'It is tested at once' : 'Its run ends, and it is tested again at once';
+    const again = was?.place.kind !== 'line' ? 'It is tested at once' : 'Its run ends, and it is tested again at once';
     return `${again}, ${placeText(after, run)}.`;
   }
   const ahead = orderOf(after).findIndex(({ prNumber }) => prNumber === entry.prNumber);
@@ -56,8 +56,8 @@ function costText({ interrupted, testedAgain }: Foreseen, entry: Entry): string[
     interrupted.length === 0
       ? []
       : [`${count(interrupted.length, 'run')} end${interrupted.length === 1 ? 's' : ''} before the result.`];
-  const again = testedAgain.filter(({ candidate }) => candidate !== undefined).map(named);
-  const later = testedAgain.filter(({ candidate }) => candidate === undefined).map(named);
+  const again = testedAgain.filter(({ place }) => place.kind === 'line').map(named);
+  const later = testedAgain.filter(({ place }) => place.kind !== 'line').map(named);
   return [
     ...runs,
     ...(again.length === 0 ? [] : [`Tested again behind it: ${listPrs(again)}.`]),

@@ -1,5 +1,5 @@
-import type { Entry, EntryState, Queue } from '../engine/queue.ts';
-import { freezeOf } from '../engine/roster.ts';
+import type { Entry, EntryState, Queue } from '../engine/model/queue.ts';
+import { freezeOf } from '../engine/model/roster.ts';
 
 export interface Headline {
   readonly icon: string;
@@ -38,26 +38,26 @@ export function headlineOf(
   queue: Pick<Queue, 'branch'> & Partial<Pick<Queue, 'hold' | 'state' | 'bisections' | 'frozen'>>,
   entry: Entry,
 ): Headline {
-  const { state, bisection, because } = entry;
+  const { state, place, because } = entry;
   const { reason } = because;
   if (entry.lost !== undefined) return { icon: '⚠️', text: `Landed, and no longer on ${queue.branch}` };
   if (state === 'MERGED' && reason === 'MANUAL_MERGE') return BY_HAND;
   if (state === 'MERGED' && reason === 'MERGE_GRAPH_DIRECT_MERGE') return DIRECT;
   if (isUntested(entry)) return UNTESTED;
   if (state === 'FAILED' && (reason.startsWith('GITHUB_API_') || reason === 'PR_UPDATED_AT_MERGE_TIME')) return REFUSED;
-  if (bisection !== undefined) return searchedHeadline(queue, entry);
+  if (place.kind === 'search') return searchedHeadline(queue, entry);
   if (state === 'PENDING' && queue.state === 'PAUSED') return PAUSED;
   if (state === 'TESTS_PASSED' && freezeOf({ frozen: queue.frozen }, entry) !== undefined) return FROZEN;
-  if (state === 'PENDING' && queue.hold !== undefined && entry.candidate === undefined) return heldOf(queue.branch);
+  if (state === 'PENDING' && queue.hold !== undefined && entry.place.kind !== 'line') return heldOf(queue.branch);
   if (state === 'PENDING' && reason === 'TARGET_BRANCH_AT_FAULT') return RETURNED;
   return HEADLINES[state];
 }
 
 function searchedHeadline(
   { branch, bisections = [] }: Pick<Queue, 'branch'> & Partial<Pick<Queue, 'bisections'>>,
-  { state, bisection: number }: Entry,
+  { state, place }: Entry,
 ): Headline {
-  const search = bisections.find((other) => other.number === number);
+  const search = bisections.find(({ number }) => place.kind === 'search' && number === place.search);
   if (search?.accused?.isLast === true && state !== 'PENDING_FAILURE')
     return { icon: '🔎', text: `Failed on an older ${branch}; tested once more` };
   if (search?.accused !== undefined) return ACCUSED;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { CandidateNumber, Landed } from '../engine/candidate.ts';
-import type { PrNumber } from '../engine/pull-request.ts';
+import type { CandidateNumber, Landed } from '../engine/model/candidate.ts';
+import type { PrNumber } from '../engine/model/pull-request.ts';
 import type { Sha } from '../lib/sha.ts';
 import { landedText } from './landing.ts';
 

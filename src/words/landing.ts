@@ -1,4 +1,4 @@
-import type { Landed } from '../engine/candidate.ts';
+import type { Landed } from '../engine/model/candidate.ts';
 import { listOf, shortSha } from './phrases.ts';
 
 /** The record has the full list. */

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Learned, NOTHING_LEARNED, withDecision } from '../engine/learned.ts';
-import { DEFAULT_SETTINGS, inForce, SETTING_NAMES } from '../engine/settings.ts';
+import { type Learned, NOTHING_LEARNED, withDecision } from '../engine/model/learned.ts';
+import { policyOf } from '../engine/model/policy.ts';
+import { DEFAULT_SETTINGS, SETTING_NAMES, type SettingName } from '../engine/model/settings.ts';
 import { describeLearned, UNUSED_SETTINGS } from './learned.ts';
 
 const settings = { ...DEFAULT_SETTINGS, optimizationMode: 'ADAPTIVE' } as const;
@@ -38,7 +39,8 @@ describe('the statistics of a queue in words', () => {
   it('name exactly the settings that ADAPTIVE replaces [K22]', () => {
     const odd = { ...settings, batch: true, batchingMinSize: 7, batchingMaxWaitTimeMinutes: 7 } as const;
     const given = { ...odd, bisectionConcurrency: 7, pendingFailureDepth: 7, canOptimisticallyMerge: false };
-    const replaced = SETTING_NAMES.filter((name) => inForce(given)[name] !== given[name]);
+    const policy: Partial<Record<SettingName, unknown>> = policyOf({ settings: given });
+    const replaced = SETTING_NAMES.filter((name) => name in policy && policy[name] !== given[name]);
     assert.deepEqual(replaced.toSorted(), UNUSED_SETTINGS.toSorted());
   });
 });

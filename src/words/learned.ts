@@ -1,7 +1,7 @@
-import { golombSize } from '../engine/adaptive.ts';
-import { chancesOf, failureChance, flakeChance, NOTHING_LEARNED } from '../engine/learned.ts';
-import type { Queue } from '../engine/queue.ts';
-import type { SettingName } from '../engine/settings.ts';
+import { chancesOf, failureChance, flakeChance, NOTHING_LEARNED } from '../engine/model/learned.ts';
+import type { Queue } from '../engine/model/queue.ts';
+import type { SettingName } from '../engine/model/settings.ts';
+import { golombSize } from '../engine/policy/adaptive.ts';
 
 /** ADAPTIVE decides for itself what these would fix. */
 export const UNUSED_SETTINGS = [

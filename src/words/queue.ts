@@ -1,6 +1,6 @@
-import type { Frozen, FrozenTime } from '../engine/freeze.ts';
-import { nextHeadTestAt } from '../engine/hold.ts';
-import type { Hold, HoldCause, Queue } from '../engine/queue.ts';
+import { nextHeadTestAt } from '../engine/evidence/hold.ts';
+import type { Frozen, FrozenTime } from '../engine/model/freeze.ts';
+import type { Hold, HoldCause, Queue } from '../engine/model/queue.ts';
 import type { Instant } from '../lib/clock.ts';
 import { type ExplanationReason, type FailedCheck, reason } from './explanation.ts';
 import { checksOr, clockTime, minuteOf, timeOf } from './phrases.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { REASON_CODES } from '../engine/reason.ts';
+import { REASON_CODES } from '../engine/model/reason.ts';
 import { changeText } from './reasons.ts';
 
 const LEFT = REASON_CODES.slice(REASON_CODES.indexOf('TEST_RUN_REQUIRED_STATUS_FAILED'));

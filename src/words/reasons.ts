@@ -1,6 +1,6 @@
-import type { Landed } from '../engine/candidate.ts';
-import type { Because } from '../engine/queue.ts';
-import type { ReasonCode } from '../engine/reason.ts';
+import type { Landed } from '../engine/model/candidate.ts';
+import type { Because } from '../engine/model/queue.ts';
+import type { ReasonCode } from '../engine/model/reason.ts';
 import { landedText } from './landing.ts';
 import { checksOr, inFiles, listOf, shortSha, theChecks } from './phrases.ts';
 

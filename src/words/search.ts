@@ -1,26 +1,27 @@
-import type { Bisection } from '../engine/bisection.ts';
-import { type Candidate, isUnderTest, type Member } from '../engine/candidate.ts';
-import { flakeChance } from '../engine/learned.ts';
-import { entriesAhead, failuresMissing, failuresOf, marksOf, membersOf, shortestFailure } from '../engine/prefixes.ts';
-import type { Entry, Queue } from '../engine/queue.ts';
+import { findSearch, marksOf, shortestFailure } from '../engine/line/marks.ts';
+import { type Candidate, isUnderTest, type Member } from '../engine/model/candidate.ts';
+import { flakeChance } from '../engine/model/learned.ts';
+import type { Entry, Queue } from '../engine/model/queue.ts';
+import type { Search } from '../engine/model/search.ts';
+import { entriesAhead, failuresMissing, failuresOf } from '../engine/search/prefixes.ts';
 import { type ExplanationReason, reason } from './explanation.ts';
 import { count, listPrs } from './phrases.ts';
 import { named, type View } from './view.ts';
 
 /** The search in prefixes that an entry is in; undefined if it is in none. */
-export function searchOf({ bisections }: Queue, { bisection }: Entry): Bisection | undefined {
-  return bisections.find(({ number, how }) => number === bisection && how === 'prefixes');
+export function searchOf(queue: Queue, { place }: Entry): Search | undefined {
+  const search = place.kind === 'search' ? findSearch(queue, place.search) : undefined;
+  return search?.how === 'prefixes' ? search : undefined;
 }
 
 /** Why an entry is in a search in prefixes, and how far the search is. */
 // SPEC K21
-export function searchReason(view: View, entry: Entry, search: Bisection): Omit<ExplanationReason, 'reasons'> {
+export function searchReason(view: View, entry: Entry, search: Search): Omit<ExplanationReason, 'reasons'> {
   const { queue } = view;
   if (search.accused !== undefined) return accusedReason(queue, entry, search);
-  const failed = shortestFailure(marksOf(queue, search.chains));
+  const failed = shortestFailure(marksOf(queue, search));
   if (failed === undefined) return scoutReason(queue, entry, search);
-  const members = membersOf(search);
-  const suspects = members.slice(0, failed.length);
+  const suspects = search.members.slice(0, failed.length);
   const isSuspect = suspects.some((member) => isIt(member, entry));
   if (!isSuspect) return reason('BEHIND_CULPRIT', behindText(suspects));
   if (failed.length === 1) return reason('CONFIRMING', confirmingText(queue, search));
@@ -40,14 +41,14 @@ function behindText(suspects: readonly Member[]): string {
   return `${who} in a run with it. It returns to the line, untested, as soon as the cause is known.`;
 }
 
-function confirmingText(queue: Queue, search: Bisection): string {
+function confirmingText(queue: Queue, search: Search): string {
   const missing = Math.max(1, failuresMissing(queue, search));
   const flake = Math.max(2, Math.round(1 / Math.max(flakeChance(queue.learned), 0.001)));
   return `It failed on top of what passed. Sluice repeats the run ${missing === 1 ? 'once' : `${missing} times`}: 1 of ${flake} runs fails here by chance.`;
 }
 
-function scoutReason(queue: Queue, entry: Entry, search: Bisection): Omit<ExplanationReason, 'reasons'> {
-  const others = membersOf(search).filter((member) => !isIt(member, entry));
+function scoutReason(queue: Queue, entry: Entry, search: Search): Omit<ExplanationReason, 'reasons'> {
+  const others = search.members.filter((member) => !isIt(member, entry));
   const withWhom = others.length === 0 ? '' : `, together with ${listPrs(others)}`;
   const run = runOf(queue, search);
   if (run?.namedFor?.isBisection === false) {
@@ -57,13 +58,13 @@ function scoutReason(queue: Queue, entry: Entry, search: Bisection): Omit<Explan
   return reason('AHEAD_OF_TURN', `It is tested ahead of its turn on ${queue.branch}${withWhom}: ${why}.`);
 }
 
-function runOf(queue: Queue, { chains }: Bisection): Candidate | undefined {
-  return marksOf(queue, chains)
+function runOf(queue: Queue, search: Search): Candidate | undefined {
+  return marksOf(queue, search)
     .flatMap(({ runs }) => runs)
     .findLast(isUnderTest);
 }
 
-function accusedReason(queue: Queue, entry: Entry, search: Bisection): Omit<ExplanationReason, 'reasons'> {
+function accusedReason(queue: Queue, entry: Entry, search: Search): Omit<ExplanationReason, 'reasons'> {
   if (search.accused?.isLast === true) {
     return reason(
       'LAST_TEST',
@@ -88,16 +89,14 @@ function accusedReason(queue: Queue, entry: Entry, search: Bisection): Omit<Expl
 const NAMED = 3;
 
 /** The next step of an entry in a search in prefixes. */
-export function nextInPrefixes(queue: Queue, entry: Entry, search: Bisection): string {
+export function nextInPrefixes(queue: Queue, entry: Entry, search: Search): string {
   if (search.accused?.isLast === true) return 'If it passes, it lands in its turn. If it fails, it is removed.';
   if (search.accused !== undefined)
     return 'It is tested once more then, and removed if it fails again. Push a fix and submit it again if you know the cause.';
-  const failed = shortestFailure(marksOf(queue, search.chains));
+  const failed = shortestFailure(marksOf(queue, search));
   if (failed === undefined)
     return 'If this run passes, it is cleared and lands with the next run. If it fails, Sluice searches for the cause.';
-  const isFirst = membersOf(search)
-    .slice(0, 1)
-    .some((member) => isIt(member, entry));
+  const isFirst = search.members.slice(0, 1).some((member) => isIt(member, entry));
   if (failed.length === 1 && isFirst)
     return 'If it passes, the failure was a flake. If it fails, it caused the failure.';
   return 'If its run passes, it is cleared and lands in its turn. If it caused the failure, it is removed.';

@@ -7,8 +7,8 @@ import { decodeCandidate } from '../app/core/queue-codec.ts';
 import { collectBeyond } from '../app/queue/entry-run.ts';
 import { type ExplanationReasonView, viewExplanation, viewTimeline } from '../app/queue/entry-view.ts';
 import { findAnyEntry } from '../app/queue/find-entry.ts';
-import type { CandidateNumber } from '../engine/candidate.ts';
-import type { PrNumber } from '../engine/pull-request.ts';
+import type { CandidateNumber } from '../engine/model/candidate.ts';
+import type { PrNumber } from '../engine/model/pull-request.ts';
 import type { Sha } from '../lib/sha.ts';
 
 const FILE = new URL('situations.md', import.meta.url);

@@ -1,12 +1,20 @@
-import type { Bisection } from '../engine/bisection.ts';
-import { runsOf } from '../engine/bisection-runs.ts';
-import { type Candidate, hasMember, isRunAgain, isUnderTest, openChecks } from '../engine/candidate.ts';
-import { marksOf } from '../engine/prefixes.ts';
-import { type Entry, findEntry, mayWork, type Queue } from '../engine/queue.ts';
-import { isFrozen, unlanded } from '../engine/roster.ts';
-import { isSilent } from '../engine/silence.ts';
-import { isSuspected } from '../engine/suspicion.ts';
-import { holdEndsAt, testingEndsAt } from '../engine/verdict.ts';
+import { testingEndsAt } from '../engine/evidence/judge.ts';
+import { isSuspected } from '../engine/evidence/suspicion.ts';
+import { findSearch, marksOf } from '../engine/line/marks.ts';
+import { isSilent } from '../engine/line/silence.ts';
+import {
+  type Candidate,
+  hasMember,
+  isRunAgain,
+  isUnderTest,
+  type Member,
+  openChecks,
+} from '../engine/model/candidate.ts';
+import { searchNumberOf } from '../engine/model/place.ts';
+import { type Entry, findEntry, mayWork, type Queue } from '../engine/model/queue.ts';
+import { isFrozen, runsOfSearch, unlanded } from '../engine/model/roster.ts';
+import { partOf, type Search } from '../engine/model/search.ts';
+import { holdEndsAt } from '../engine/search/verdict.ts';
 import type { Instant } from '../lib/clock.ts';
 import { nearest } from '../lib/nearest.ts';
 import { waitingForSome } from './blockers.ts';
@@ -174,15 +182,16 @@ export function bisectionReason(view: View, entry: Entry): ExplanationReason {
   const { queue } = view;
   const search = searchOf(queue, entry);
   if (search !== undefined) return prefixReason(view, entry, search);
-  const bisection = queue.bisections.find(({ number }) => number === entry.bisection);
-  const parts = bisection?.chains.flatMap((chain) => chain.parts) ?? [];
-  const part = parts.find(({ members }) => members.some(({ submission }) => submission === entry.submission));
-  const run = part && runsOf(queue, part).at(-1);
-  const size = Math.max(0, ...(bisection?.failedSets ?? []).map((set) => set.split(',').length));
-  const cleared = bisection?.chains.flatMap((chain) => chain.survivors).length ?? 0;
-  const left = size - cleared - parts.flatMap(({ members }) => members).length;
-  const text = `Its batch${size > 1 ? ` of ${size}` : ''} failed. ${left > 0 ? leftText(left) : `Sluice searches for the pull request that caused it${stepText(size, part?.members.length)}.`}`;
-  const together = part?.members.filter(({ prNumber }) => prNumber !== entry.prNumber) ?? [];
+  const number = searchNumberOf(entry) ?? 0;
+  const halves = findSearch(queue, number);
+  const part = halves === undefined ? [] : partWith(halves, entry);
+  const run = runsOfSearch(queue, { number }).findLast((each) => hasMember(each, entry.prNumber));
+  const size = Math.max(0, ...(halves?.failedSets ?? []).map((set) => set.split(',').length));
+  // A part that did not wait for the others is in a search of its own.
+  const searches = queue.bisections.filter(({ batch }) => batch === halves?.batch);
+  const left = size - searches.flatMap(({ survivors, members }) => [...survivors, ...members]).length;
+  const text = `Its batch${size > 1 ? ` of ${size}` : ''} failed. ${left > 0 ? leftText(left) : `Sluice searches for the pull request that caused it${stepText(size, part.length)}.`}`;
+  const together = part.filter(({ prNumber }) => prNumber !== entry.prNumber);
   const how = together.length === 0 ? 'alone' : `together with ${listPrs(together)}`;
   const inner =
     run === undefined
@@ -191,14 +200,23 @@ export function bisectionReason(view: View, entry: Entry): ExplanationReason {
   return { ...reason('BISECTION', text), reasons: [inner] };
 }
 
+/** The members that are tested as one with this entry. */
+export function partWith(search: Search, { submission }: Entry): readonly Member[] {
+  const place = search.members.findIndex((member) => member.submission === submission);
+  return partOf(
+    search,
+    search.cuts.findIndex((cut) => cut > place),
+  );
+}
+
 /** The culprit was found, or a person took one out. The search begins anew only if another run fails. */
 function leftText(left: number): string {
   const [have, them] = left === 1 ? ['has', 'it'] : ['have', 'them'];
   return `${left} of them ${have} left. The others are tested again without ${them}.`;
 }
 
-function prefixReason(view: View, entry: Entry, search: Bisection): ExplanationReason {
-  const run = marksOf(view.queue, search.chains)
+function prefixReason(view: View, entry: Entry, search: Search): ExplanationReason {
+  const run = marksOf(view.queue, search)
     .flatMap(({ runs }) => runs)
     .find((other) => isUnderTest(other) && hasMember(other, entry.prNumber));
   const reasons = run === undefined ? [] : [testingReason(view, entry, run)];
@@ -206,8 +224,8 @@ function prefixReason(view: View, entry: Entry, search: Bisection): ExplanationR
 }
 
 /** Each step halves the part that is searched. */
-function stepText(size: number, part: number | undefined): string {
-  if (size < 2 || part === undefined || part >= size) return '';
+function stepText(size: number, part: number): string {
+  if (size < 2 || part === 0 || part >= size) return '';
   const steps = Math.ceil(Math.log2(size));
   const step = Math.min(steps, Math.max(1, Math.round(Math.log2(size / part))));
   return `: step ${step} of about ${steps}`;

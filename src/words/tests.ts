@@ -1,7 +1,7 @@
-import type { Candidate } from '../engine/candidate.ts';
-import type { Check } from '../engine/check.ts';
-import { type Excuse, type Judged, quarantineVerdictOf } from '../engine/judgement.ts';
-import { appFor } from '../engine/required.ts';
+import type { Candidate } from '../engine/model/candidate.ts';
+import type { Check } from '../engine/model/check.ts';
+import { type Excuse, type Judged, quarantineVerdictOf } from '../engine/model/judgement.ts';
+import { appFor } from '../engine/model/required.ts';
 import { type ExplanationReason, type FailedCheck, type FailedTest, reason } from './explanation.ts';
 import { clockTime, count } from './phrases.ts';
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { play } from '../../test/worlds/engine/story.ts';
 import { numberOf } from '../../test/worlds/engine/words.ts';
-import { findEntry } from '../engine/queue.ts';
-import type { QueueSettings } from '../engine/settings.ts';
+import { findEntry } from '../engine/model/queue.ts';
+import type { QueueSettings } from '../engine/model/settings.ts';
 import { explain } from './explain.ts';
 import { changeText } from './reasons.ts';
 

@@ -1,6 +1,7 @@
-import { formGroups, type Group } from '../engine/batch.ts';
-import type { Entry, Queue } from '../engine/queue.ts';
-import { admittedInOrder } from '../engine/roster.ts';
+import { formGroups } from '../engine/line/batch.ts';
+import type { Entry, Queue } from '../engine/model/queue.ts';
+import { admittedInOrder } from '../engine/model/roster.ts';
+import type { Group } from '../engine/model/strategy.ts';
 import type { Instant } from '../lib/clock.ts';
 import { memo } from '../lib/memo.ts';
 import type { Beyond, ExplanationReason } from './explanation.ts';

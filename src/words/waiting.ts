@@ -1,12 +1,12 @@
-import { valueOfRun } from '../engine/adaptive.ts';
-import type { Group } from '../engine/batch.ts';
-import { type Candidate, isUnderTest } from '../engine/candidate.ts';
-import { parsePriority, raisedValue } from '../engine/priority.ts';
-import { type Entry, findCandidate } from '../engine/queue.ts';
-import { candidatesFor, lineOf, unlanded } from '../engine/roster.ts';
-import { inForce } from '../engine/settings.ts';
-import { freeSlots } from '../engine/slots.ts';
-import { voucherOf } from '../engine/vouch.ts';
+import { freeSlots } from '../engine/line/slots.ts';
+import { voucherOf } from '../engine/line/vouch.ts';
+import { type Candidate, isUnderTest } from '../engine/model/candidate.ts';
+import { policyOf } from '../engine/model/policy.ts';
+import { parsePriority, raisedValue } from '../engine/model/priority.ts';
+import { type Entry, ownRunOf } from '../engine/model/queue.ts';
+import { candidatesFor, lineOf, unlanded } from '../engine/model/roster.ts';
+import type { Group } from '../engine/model/strategy.ts';
+import { valueOfRun } from '../engine/policy/adaptive.ts';
 import { waitingForSome } from './blockers.ts';
 import { type ExplanationReason, reason } from './explanation.ts';
 import { count, listPrs, prName, timeOf } from './phrases.ts';
@@ -23,13 +23,14 @@ const NAMED = 3;
 export function reasonsOf(view: View, entry: Entry, depth: number): ExplanationReason[] {
   if (depth === 0) return [];
   const { queue } = view;
-  if (entry.conflictsWith !== undefined) {
-    const ahead = `#${entry.conflictsWith}`;
-    const text = `${conflictAheadText(entry.conflictsWith, entry.because.files)} Or rebase it onto ${ahead}, push, and submit it again: then it need not wait.`;
-    return [reason('CONFLICT_AHEAD', text, { prNumber: entry.conflictsWith })];
+  const { place } = entry;
+  if (place.kind === 'aside') {
+    const ahead = `#${place.behind}`;
+    const text = `${conflictAheadText(place.behind, entry.because.files)} Or rebase it onto ${ahead}, push, and submit it again: then it need not wait.`;
+    return [reason('CONFLICT_AHEAD', text, { prNumber: place.behind })];
   }
-  if (entry.bisection !== undefined) return [bisectionReason(view, entry)];
-  const candidate = entry.candidate === undefined ? undefined : findCandidate(queue, entry.candidate);
+  if (place.kind === 'search') return [bisectionReason(view, entry)];
+  const candidate = ownRunOf(queue, entry);
   if (candidate === undefined) return pendingReasons(view, entry, depth);
   const voucher = voucherOf(queue, entry);
   if (voucher === undefined) return candidateReasons(view, entry, candidate, depth);
@@ -68,7 +69,7 @@ function aheadReasons(view: View, depth: number): ExplanationReason[] {
 
 function pendingReasons(view: View, entry: Entry, depth: number): ExplanationReason[] {
   const { queue } = view;
-  if (queue.settings.optimizationMode === 'ADAPTIVE') return adaptiveReasons(view, entry, depth);
+  if (policyOf(queue).kind === 'adaptive') return adaptiveReasons(view, entry, depth);
   const groups = groupsOf(view);
   const group = groups.find(({ entries }) => entries.some(({ prNumber }) => prNumber === entry.prNumber));
   if (group === undefined) return [];
@@ -149,7 +150,7 @@ function slotReasons(view: View, depth: number): ExplanationReason[] {
 function slotHolders(view: View, depth: number): ExplanationReason[] {
   if (depth < MAX_DEPTH) return [];
   const { queue } = view;
-  const isSharing = inForce(queue.settings).bisectionConcurrency === 0;
+  const isSharing = policyOf(queue).bisectionConcurrency === 0;
   const holders = [...lineOf(queue), ...(isSharing ? candidatesFor(queue, 'bisection') : [])].filter(isUnderTest);
   const entries = holders.flatMap((candidate) => unlanded(queue, candidate.members));
   return waitingForSome(view, entries, 2);

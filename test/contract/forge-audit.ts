@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import type { PrNumber } from '../../src/engine/pull-request.ts';
+import type { PrNumber } from '../../src/engine/model/pull-request.ts';
 import type { BuildRequest } from '../../src/forge/forge.ts';
 import type { Sha } from '../../src/lib/sha.ts';
 import { pluck } from '../helpers/pluck.ts';

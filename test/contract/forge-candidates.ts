@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import type { PrNumber } from '../../src/engine/pull-request.ts';
+import type { PrNumber } from '../../src/engine/model/pull-request.ts';
 import type { BuildRequest, CandidateEntry } from '../../src/forge/forge.ts';
 import type { Sha } from '../../src/lib/sha.ts';
 import { type Change, type GitWorld, isUnavailable } from './forge.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { PrNumber } from '../../src/engine/pull-request.ts';
+import type { PrNumber } from '../../src/engine/model/pull-request.ts';
 import type { Forge, ForgeRepository } from '../../src/forge/forge.ts';
 import { Fault } from '../../src/lib/fault.ts';
 import type { Sha } from '../../src/lib/sha.ts';

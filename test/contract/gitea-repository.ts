@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { PrNumber } from '../../src/engine/pull-request.ts';
+import type { PrNumber } from '../../src/engine/model/pull-request.ts';
 import type { ForgeRepository } from '../../src/forge/forge.ts';
 import { createGiteaForge, type GiteaForge } from '../../src/forge/gitea/create-gitea-forge.ts';
 import { systemClock } from '../../src/lib/clock.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { PrNumber } from '../../src/engine/pull-request.ts';
+import type { PrNumber } from '../../src/engine/model/pull-request.ts';
 import type { ForgeRepository } from '../../src/forge/forge.ts';
 import { githubConnection } from '../../src/forge/github/api/connection.ts';
 import { createGithubForge, type GithubForge } from '../../src/forge/github/create-github-forge.ts';

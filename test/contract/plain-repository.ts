@@ -5,7 +5,7 @@ import { chmod, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer, text } from 'node:stream/consumers';
-import type { PrNumber } from '../../src/engine/pull-request.ts';
+import type { PrNumber } from '../../src/engine/model/pull-request.ts';
 import type { ForgeRepository } from '../../src/forge/forge.ts';
 import type { PlainForge, PlainForgeOptions } from '../../src/forge/plain/plain-forge.ts';
 import { createPlainForge } from '../../src/forge/plain/plain-forge.ts';

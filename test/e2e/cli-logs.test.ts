@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import type { CheckConclusion } from '../../src/engine/check.ts';
+import type { CheckConclusion } from '../../src/engine/model/check.ts';
 import { type StoredCandidate, storeCandidate } from '../helpers/store-candidate.ts';
 import { createInProcess, type InProcess, TOKEN } from '../worlds/server/in-process.ts';
 import { until } from './harness.ts';

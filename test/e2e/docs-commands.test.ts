@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { parseCommand } from '../../src/app/forge-events/commands/parse-command.ts';
 import { traceIdOf } from '../../src/app/queue/entry-trace.ts';
-import { SETTING_NAMES } from '../../src/engine/settings.ts';
+import { SETTING_NAMES } from '../../src/engine/model/settings.ts';
 import { inlineCommands, listPages, readPage, shellBlocks } from '../helpers/doc-pages.ts';
 import { WebhookReceiver } from '../helpers/webhook-receiver.ts';
 import { beginningOf, type Clone, followed, listStatements, openClone, unused } from './docs-clone.ts';

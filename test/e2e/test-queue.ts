@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, type TestContext } from 'node:test';
 import type { EntryView } from '../../src/app/queue/entry-view.ts';
 import type { QueueView } from '../../src/app/queue/queue-view.ts';
-import type { PrNumber } from '../../src/engine/pull-request.ts';
+import type { PrNumber } from '../../src/engine/model/pull-request.ts';
 import { createPlainWorld, type PlainWorld } from '../contract/plain-repository.ts';
 import { type Ci, createCi } from './ci.ts';
 import {

@@ -1,7 +1,7 @@
 // Places for the same pull requests: a bare repository, and the fake GitHub.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { PrNumber } from '../../src/engine/pull-request.ts';
+import type { PrNumber } from '../../src/engine/model/pull-request.ts';
 import { createPlainWorld } from '../contract/plain-repository.ts';
 import { createFakeGithub } from '../fake/github/fake-github.ts';
 import type { PullRequest } from '../fake/github/model.ts';

@@ -1,4 +1,4 @@
-import type { PrNumber } from '../../src/engine/pull-request.ts';
+import type { PrNumber } from '../../src/engine/model/pull-request.ts';
 import type { BuildAnswer, BuildRequest, CandidateEntry, LandAnswer, LandRequest } from '../../src/forge/forge.ts';
 import type { Sha } from '../../src/lib/sha.ts';
 import type { GitModel, ModelCommit } from './git-model.ts';

@@ -1,4 +1,4 @@
-import type { Check, CheckConclusion, CheckStatus } from '../../src/engine/check.ts';
+import type { Check, CheckConclusion, CheckStatus } from '../../src/engine/model/check.ts';
 import type { Instant, Timing } from '../../src/lib/clock.ts';
 import type { Prng } from '../../src/lib/prng.ts';
 import type { Sha } from '../../src/lib/sha.ts';

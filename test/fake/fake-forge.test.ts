@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
-import type { PrNumber } from '../../src/engine/pull-request.ts';
+import type { PrNumber } from '../../src/engine/model/pull-request.ts';
 import type { BuildAnswer, BuildRequest, CandidateEntry, LandAnswer, LandRequest } from '../../src/forge/forge.ts';
 import { Fault } from '../../src/lib/fault.ts';
 import type { Sha } from '../../src/lib/sha.ts';

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Mergeability, PrNumber, PullRequestFacts } from '../../src/engine/pull-request.ts';
-import type { RequiredSources } from '../../src/engine/required.ts';
+import type { Mergeability, PrNumber, PullRequestFacts } from '../../src/engine/model/pull-request.ts';
+import type { RequiredSources } from '../../src/engine/model/required.ts';
 import { landOneByOne } from '../../src/forge/candidate/land-one-by-one.ts';
 import { parseConfiguration } from '../../src/forge/candidate/required-sources.ts';
 import { digestCommands } from '../../src/forge/digest-commands.ts';

@@ -1,5 +1,5 @@
-import type { CheckConclusion } from '../../src/engine/check.ts';
-import type { PrNumber, PullRequestFacts } from '../../src/engine/pull-request.ts';
+import type { CheckConclusion } from '../../src/engine/model/check.ts';
+import type { PrNumber, PullRequestFacts } from '../../src/engine/model/pull-request.ts';
 import type { Forge, ForgeRepository } from '../../src/forge/forge.ts';
 import type {
   ChangedPullRequest,

@@ -1,4 +1,4 @@
-import type { PrNumber } from '../../src/engine/pull-request.ts';
+import type { PrNumber } from '../../src/engine/model/pull-request.ts';
 import type { LineStep, MergeAnswer, MergeApi, MergeState } from '../../src/forge/candidate/land-one-by-one.ts';
 import type { CandidateEntry, LandRequest } from '../../src/forge/forge.ts';
 import type { Sha } from '../../src/lib/sha.ts';

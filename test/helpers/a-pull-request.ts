@@ -1,4 +1,4 @@
-import type { PrNumber, PullRequestFacts } from '../../src/engine/pull-request.ts';
+import type { PrNumber, PullRequestFacts } from '../../src/engine/model/pull-request.ts';
 import type { Sha } from '../../src/lib/sha.ts';
 
 /** An open, mergeable pull request into main. */

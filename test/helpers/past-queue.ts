@@ -1,8 +1,8 @@
 import type { QueueHost } from '../../src/app/core/queue-host.ts';
-import type { CandidateNumber } from '../../src/engine/candidate.ts';
-import type { QueueEvent } from '../../src/engine/event.ts';
-import type { EntryId, Queue } from '../../src/engine/queue.ts';
-import { ALL_TARGETS } from '../../src/engine/targets.ts';
+import type { CandidateNumber } from '../../src/engine/model/candidate.ts';
+import type { QueueEvent } from '../../src/engine/model/event.ts';
+import type { EntryId, Queue } from '../../src/engine/model/queue.ts';
+import { ALL_TARGETS } from '../../src/engine/model/targets.ts';
 import type { Instant } from '../../src/lib/clock.ts';
 import { valuesOf } from '../../src/lib/int-map.ts';
 import type { Sha } from '../../src/lib/sha.ts';

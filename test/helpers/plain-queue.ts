@@ -1,4 +1,4 @@
-import type { Queue } from '../../src/engine/queue.ts';
+import type { Queue } from '../../src/engine/model/queue.ts';
 import { listOf } from '../../src/lib/int-map.ts';
 
 /** The queue as plain values, in an order that does not depend on its history. */

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { encodeCandidate, encodeQueue } from '../../src/app/core/queue-codec.ts';
-import type { Candidate, CandidateNumber } from '../../src/engine/candidate.ts';
-import type { Check, CheckConclusion } from '../../src/engine/check.ts';
-import { createQueue } from '../../src/engine/queue.ts';
-import { DEFAULT_SETTINGS } from '../../src/engine/settings.ts';
+import type { Candidate, CandidateNumber } from '../../src/engine/model/candidate.ts';
+import type { Check, CheckConclusion } from '../../src/engine/model/check.ts';
+import { createQueue } from '../../src/engine/model/queue.ts';
+import { DEFAULT_SETTINGS } from '../../src/engine/model/settings.ts';
 import type { Sha } from '../../src/lib/sha.ts';
 import type { QueueId } from '../../src/storage/queues.ts';
 import type { RepositoryId } from '../../src/storage/repositories.ts';

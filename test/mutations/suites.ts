@@ -9,7 +9,7 @@ const SUITES = {
   landing: [test('src/forge/candidate/land.test.ts')],
   audit: [test('src/app/upkeep/audit-line.test.ts'), test('src/app/upkeep/audit.test.ts')],
   auditing: [test('src/app/upkeep/any-audit-line.test.ts')],
-  unit: [inOneProcess('src/engine/test-run.test.ts')],
+  unit: [inOneProcess('src/engine/line/test-run.test.ts')],
   effects: [test('src/app/effects/effects.test.ts')],
 } as const satisfies Record<string, readonly (readonly string[])[]>;
 

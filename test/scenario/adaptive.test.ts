@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { golombSize } from '../../src/engine/adaptive.ts';
-import type { Candidate } from '../../src/engine/candidate.ts';
-import { type Learned, NOTHING_LEARNED } from '../../src/engine/learned.ts';
-import { candidatesOf } from '../../src/engine/roster.ts';
+import type { Candidate } from '../../src/engine/model/candidate.ts';
+import { type Learned, NOTHING_LEARNED } from '../../src/engine/model/learned.ts';
+import { candidatesOf } from '../../src/engine/model/roster.ts';
+import { golombSize } from '../../src/engine/policy/adaptive.ts';
 import { Scenario } from '../worlds/engine/scenario.ts';
 import { story } from '../worlds/engine/story.ts';
 

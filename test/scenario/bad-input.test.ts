@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { QueueEvent } from '../../src/engine/event.ts';
-import { findBreachAnywhere } from '../../src/engine/invariants.ts';
-import { findEntry } from '../../src/engine/queue.ts';
+import { findBreachAnywhere } from '../../src/engine/line/invariants.ts';
+import type { QueueEvent } from '../../src/engine/model/event.ts';
+import { findEntry } from '../../src/engine/model/queue.ts';
 import { step } from '../../src/engine/step.ts';
 import type { Scenario } from '../worlds/engine/scenario.ts';
 import { play, story } from '../worlds/engine/story.ts';

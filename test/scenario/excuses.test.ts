@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { quarantineVerdictOf } from '../../src/engine/judgement.ts';
+import { quarantineVerdictOf } from '../../src/engine/model/judgement.ts';
 import { changeText } from '../../src/words/reasons.ts';
 import { play, story } from '../worlds/engine/story.ts';
 import { numberOf } from '../worlds/engine/words.ts';

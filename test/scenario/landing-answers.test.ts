@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { CandidateLanded } from '../../src/engine/event.ts';
+import type { CandidateLanded } from '../../src/engine/model/event.ts';
 import { step } from '../../src/engine/step.ts';
 import type { Sha } from '../../src/lib/sha.ts';
 import type { Scenario } from '../worlds/engine/scenario.ts';

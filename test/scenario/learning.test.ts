@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { NOTHING_LEARNED } from '../../src/engine/learned.ts';
+import { NOTHING_LEARNED } from '../../src/engine/model/learned.ts';
 import type { Scenario } from '../worlds/engine/scenario.ts';
 import { play } from '../worlds/engine/story.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { findEntry } from '../../src/engine/queue.ts';
-import { ALL_TARGETS, type ImpactedTargets } from '../../src/engine/targets.ts';
+import { findEntry } from '../../src/engine/model/queue.ts';
+import { ALL_TARGETS, type ImpactedTargets } from '../../src/engine/model/targets.ts';
 import { valuesOf } from '../../src/lib/int-map.ts';
 import { play, story } from '../worlds/engine/story.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { CandidateNumber } from '../../src/engine/candidate.ts';
-import { findEntry } from '../../src/engine/queue.ts';
+import type { CandidateNumber } from '../../src/engine/model/candidate.ts';
+import { findEntry } from '../../src/engine/model/queue.ts';
 import { nextWakeAt } from '../../src/engine/wake.ts';
 import { explain } from '../../src/words/explain.ts';
 import type { ExplanationReason } from '../../src/words/explanation.ts';

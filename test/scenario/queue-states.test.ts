@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { findEntry } from '../../src/engine/queue.ts';
+import { findEntry } from '../../src/engine/model/queue.ts';
 import { explain } from '../../src/words/explain.ts';
 import { pluck } from '../helpers/pluck.ts';
 import { play, story } from '../worlds/engine/story.ts';

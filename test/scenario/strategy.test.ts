@@ -1,6 +1,6 @@
 import { describe } from 'node:test';
-import { formGroups } from '../../src/engine/batch.ts';
-import type { Strategy } from '../../src/engine/strategy.ts';
+import { formGroups } from '../../src/engine/line/batch.ts';
+import type { Strategy } from '../../src/engine/model/strategy.ts';
 import { story } from '../worlds/engine/story.ts';
 
 /** Groups of two, on top of everything. */

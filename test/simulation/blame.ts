@@ -1,7 +1,7 @@
-import { type Candidate, failedChecks } from '../../src/engine/candidate.ts';
-import type { PrNumber } from '../../src/engine/pull-request.ts';
-import { type Entry, findLiveMember, type Queue } from '../../src/engine/queue.ts';
-import { composedWithOf } from '../../src/engine/roster.ts';
+import { type Candidate, failedChecks } from '../../src/engine/model/candidate.ts';
+import type { PrNumber } from '../../src/engine/model/pull-request.ts';
+import { type Entry, findLiveMember, type Queue } from '../../src/engine/model/queue.ts';
+import { composedWithOf } from '../../src/engine/model/roster.ts';
 import { getIn } from '../../src/lib/int-map.ts';
 import type { Sha } from '../../src/lib/sha.ts';
 import type { CheckRecord } from '../fake/check-record.ts';

@@ -9,14 +9,14 @@ import {
   encodeQueue,
   indexTargetSets,
 } from '../../src/app/core/queue-codec.ts';
-import type { Candidate } from '../../src/engine/candidate.ts';
-import type { QueueEvent } from '../../src/engine/event.ts';
-import { landingEntries } from '../../src/engine/evolve-landing.ts';
-import { targetsOf } from '../../src/engine/footprint.ts';
-import { type Entry, findCandidate, isLive, type Queue } from '../../src/engine/queue.ts';
-import type { QueueSettings } from '../../src/engine/settings.ts';
+import { landingEntries } from '../../src/engine/facts/evolve-landing.ts';
+import type { Candidate } from '../../src/engine/model/candidate.ts';
+import type { QueueEvent } from '../../src/engine/model/event.ts';
+import { targetsOf } from '../../src/engine/model/footprint.ts';
+import { type Entry, findCandidate, isLive, type Queue } from '../../src/engine/model/queue.ts';
+import type { QueueSettings } from '../../src/engine/model/settings.ts';
+import type { ImpactedTargets } from '../../src/engine/model/targets.ts';
 import { type Step, step } from '../../src/engine/step.ts';
-import type { ImpactedTargets } from '../../src/engine/targets.ts';
 import type { Instant } from '../../src/lib/clock.ts';
 import { changedKeys, getIn } from '../../src/lib/int-map.ts';
 import type { EventRow, QueueCommit, QueueId, TransitionRow } from '../../src/storage/queues.ts';

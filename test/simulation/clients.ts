@@ -5,7 +5,7 @@ import { isRefusal } from '../../src/app/core/refusal.ts';
 import { findPullRequest, findTargets } from '../../src/app/queue/pull-request-facts.ts';
 import { readTargetBranch } from '../../src/app/queue/read-target-branch.ts';
 import { reportCheck } from '../../src/app/queue/report-check.ts';
-import { findEntry } from '../../src/engine/queue.ts';
+import { findEntry } from '../../src/engine/model/queue.ts';
 import { Fault } from '../../src/lib/fault.ts';
 import type { Prng } from '../../src/lib/prng.ts';
 import type { OrganizationId } from '../../src/storage/accounts.ts';

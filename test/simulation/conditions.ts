@@ -1,4 +1,4 @@
-import { DEFAULT_SETTINGS, type QueueSettings } from '../../src/engine/settings.ts';
+import { DEFAULT_SETTINGS, type QueueSettings } from '../../src/engine/model/settings.ts';
 import { Prng } from '../../src/lib/prng.ts';
 import type { CourierRates } from '../fake/courier.ts';
 import type { CiRates } from '../fake/fake-ci.ts';

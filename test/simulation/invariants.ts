@@ -1,13 +1,21 @@
 import { decodeTransition } from '../../src/app/core/queue-codec.ts';
-import type { Candidate, Member } from '../../src/engine/candidate.ts';
-import { compositionOf } from '../../src/engine/candidate.ts';
-import { landingEntries } from '../../src/engine/evolve-landing.ts';
-import { targetsOf } from '../../src/engine/footprint.ts';
-import { isInterruptible } from '../../src/engine/interrupt.ts';
-import { findBreachAnywhere } from '../../src/engine/invariants.ts';
-import { type Entry, findCandidate, findLiveMember, isAdmitted, isLive, type Queue } from '../../src/engine/queue.ts';
-import { REASON_CODES } from '../../src/engine/reason.ts';
-import { composedWithOf } from '../../src/engine/roster.ts';
+import { landingEntries } from '../../src/engine/facts/evolve-landing.ts';
+import { findBreachAnywhere } from '../../src/engine/line/invariants.ts';
+import type { Candidate, Member } from '../../src/engine/model/candidate.ts';
+import { compositionOf } from '../../src/engine/model/candidate.ts';
+import { targetsOf } from '../../src/engine/model/footprint.ts';
+import {
+  type Entry,
+  findCandidate,
+  findLiveMember,
+  isAdmitted,
+  isLive,
+  ownRunOf,
+  type Queue,
+} from '../../src/engine/model/queue.ts';
+import { REASON_CODES } from '../../src/engine/model/reason.ts';
+import { composedWithOf } from '../../src/engine/model/roster.ts';
+import { isInterruptible } from '../../src/engine/search/interrupt.ts';
 import type { Instant } from '../../src/lib/clock.ts';
 import { valuesOf } from '../../src/lib/int-map.ts';
 import type { Sha } from '../../src/lib/sha.ts';
@@ -362,7 +370,7 @@ export function keepsOrder(_evidence: unknown, { step: { queue, effects } }: Cha
 }
 
 function isInLine(entry: Entry): boolean {
-  return isAdmitted(entry) && entry.conflictsWith === undefined && entry.bisection === undefined;
+  return isAdmitted(entry) && entry.place.kind !== 'aside' && entry.place.kind !== 'search';
 }
 
 interface Landing {
@@ -371,8 +379,7 @@ interface Landing {
 }
 
 function isAhead(queue: Queue, other: Entry, { entry, landing }: Landing): boolean {
-  const candidateOf = ({ candidate }: Entry) => (candidate === undefined ? undefined : findCandidate(queue, candidate));
-  const [own, others] = [candidateOf(entry), candidateOf(other)];
+  const [own, others] = [ownRunOf(queue, entry), ownRunOf(queue, other)];
   if (own === undefined || own.purpose.kind === 'direct') return true;
   // It was tested alone on a red head and may repair it for the others.
   if (own.purpose.kind === 'repair') return false;

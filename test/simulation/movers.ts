@@ -1,4 +1,5 @@
-import type { Candidate } from '../../src/engine/candidate.ts';
+import { awaitedUntil, testingEndsAt } from '../../src/engine/evidence/judge.ts';
+import type { Candidate } from '../../src/engine/model/candidate.ts';
 import {
   type Entry,
   findCandidate,
@@ -7,10 +8,9 @@ import {
   mayStartTests,
   mayWork,
   type Queue,
-} from '../../src/engine/queue.ts';
-import { candidatesOf } from '../../src/engine/roster.ts';
+} from '../../src/engine/model/queue.ts';
+import { candidatesOf } from '../../src/engine/model/roster.ts';
 import { step } from '../../src/engine/step.ts';
-import { awaitedUntil, testingEndsAt } from '../../src/engine/verdict.ts';
 import { nextWakeAt } from '../../src/engine/wake.ts';
 import type { Instant } from '../../src/lib/clock.ts';
 import { valuesOf } from '../../src/lib/int-map.ts';
@@ -49,9 +49,9 @@ export function findUnmoved(queue: Queue, outlook: Outlook): string | undefined 
     return `nobody carries out the landing of candidate ${landing.candidate}`;
   }
   for (const entry of valuesOf(queue.entries)) {
-    const { prNumber, conflictsWith } = entry;
-    if (conflictsWith !== undefined && findEntry(queue, conflictsWith) === undefined)
-      return `#${prNumber} is set aside for #${conflictsWith}, which is gone`;
+    const { prNumber, place } = entry;
+    if (place.kind === 'aside' && findEntry(queue, place.behind) === undefined)
+      return `#${prNumber} is set aside for #${place.behind}, which is gone`;
   }
   return isDead(queue, outlook) ? describeDead(queue) : undefined;
 }

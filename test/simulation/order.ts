@@ -1,7 +1,7 @@
-import { targetsOf } from '../../src/engine/footprint.ts';
-import { type Entry, findCandidate, type Queue } from '../../src/engine/queue.ts';
-import { composedWithOf } from '../../src/engine/roster.ts';
-import type { ImpactedTargets } from '../../src/engine/targets.ts';
+import { targetsOf } from '../../src/engine/model/footprint.ts';
+import { type Entry, findCandidate, type Queue } from '../../src/engine/model/queue.ts';
+import { composedWithOf } from '../../src/engine/model/roster.ts';
+import type { ImpactedTargets } from '../../src/engine/model/targets.ts';
 import { changedKeys, getIn, valuesOf } from '../../src/lib/int-map.ts';
 import type { Chapter } from './chronicle.ts';
 
@@ -59,17 +59,10 @@ export class Turns {
   }
 }
 
-function isOutOfLine({
-  conflictsWith,
-  bisection,
-  clearedBySearch,
-  clearedByPart,
-  repairTriedOn,
-  overlapsAll,
-  because,
-}: Entry): boolean {
+function isOutOfLine({ place, clearedBySearch, clearedByPart, repairTriedOn, overlapsAll, because }: Entry): boolean {
   if (because.reason === 'CONFLICTS_WITH_PREREQUISITE' || overlapsAll) return true;
-  return [conflictsWith, bisection, clearedBySearch, clearedByPart, repairTriedOn].some((mark) => mark !== undefined);
+  if (place.kind === 'search' || place.kind === 'aside') return true;
+  return [clearedBySearch, clearedByPart, repairTriedOn].some((mark) => mark !== undefined);
 }
 
 /** The last move of the target branch, with the entries it landed. */

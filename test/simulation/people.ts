@@ -2,9 +2,9 @@ import { cancelPullRequest, restartTestsOnPullRequest } from '../../src/app/queu
 import { updateQueue } from '../../src/app/queue/queues.ts';
 import { setImpactedTargets } from '../../src/app/queue/set-impacted-targets.ts';
 import { submitPullRequest } from '../../src/app/queue/submit-pull-request.ts';
-import type { PrNumber } from '../../src/engine/pull-request.ts';
-import type { RequestableQueueState } from '../../src/engine/queue.ts';
-import type { QueueSettings } from '../../src/engine/settings.ts';
+import type { PrNumber } from '../../src/engine/model/pull-request.ts';
+import type { RequestableQueueState } from '../../src/engine/model/queue.ts';
+import type { QueueSettings } from '../../src/engine/model/settings.ts';
 import { valuesOf } from '../../src/lib/int-map.ts';
 import type { Prng } from '../../src/lib/prng.ts';
 import type { Sha } from '../../src/lib/sha.ts';

@@ -1,5 +1,5 @@
 import { encodeQueue } from '../../src/app/core/queue-codec.ts';
-import type { Queue } from '../../src/engine/queue.ts';
+import type { Queue } from '../../src/engine/model/queue.ts';
 import type { Instant } from '../../src/lib/clock.ts';
 import type { QueueId } from '../../src/storage/queues.ts';
 import type { RepositoryId, RepositoryRef } from '../../src/storage/repositories.ts';

@@ -1,9 +1,9 @@
 import { candidateIdOf } from '../../src/app/core/entry-id.ts';
-import type { Check } from '../../src/engine/check.ts';
-import { quarantineVerdictOf } from '../../src/engine/judgement.ts';
-import type { PrNumber } from '../../src/engine/pull-request.ts';
-import { createQueue, type Entry } from '../../src/engine/queue.ts';
-import { voucherOf } from '../../src/engine/vouch.ts';
+import { voucherOf } from '../../src/engine/line/vouch.ts';
+import type { Check } from '../../src/engine/model/check.ts';
+import { quarantineVerdictOf } from '../../src/engine/model/judgement.ts';
+import type { PrNumber } from '../../src/engine/model/pull-request.ts';
+import { createQueue, type Entry } from '../../src/engine/model/queue.ts';
 import { getIn, valuesOf } from '../../src/lib/int-map.ts';
 import { Prng } from '../../src/lib/prng.ts';
 import { createMemoryStore } from '../../src/storage/sqlite/create-memory-store.ts';
@@ -381,7 +381,7 @@ class Run {
   #noteEntries(entries: readonly Entry[]): void {
     const isVouched = (entry: Entry) => voucherOf(this.#witness.chronicle.queue, entry) !== undefined;
     if (entries.some(isVouched)) this.#witness.coverage.note('vouch');
-    if (entries.some(({ conflictsWith }) => conflictsWith !== undefined)) this.#witness.coverage.note('set aside');
+    if (entries.some(({ place }) => place.kind === 'aside')) this.#witness.coverage.note('set aside');
   }
 
   #noteCrash(): void {

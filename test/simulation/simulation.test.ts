@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { QUARANTINE_VERDICTS } from '../../src/engine/judgement.ts';
+import { QUARANTINE_VERDICTS } from '../../src/engine/model/judgement.ts';
 import {
   FIRST_ADAPTIVE_SEED,
   FIRST_API_SEED,

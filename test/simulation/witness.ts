@@ -1,5 +1,5 @@
-import type { Candidate, Member } from '../../src/engine/candidate.ts';
-import type { Entry, Queue } from '../../src/engine/queue.ts';
+import type { Candidate, Member } from '../../src/engine/model/candidate.ts';
+import type { Entry, Queue } from '../../src/engine/model/queue.ts';
 import type { Instant } from '../../src/lib/clock.ts';
 import { valuesOf } from '../../src/lib/int-map.ts';
 import type { EffectSettlement, QueueCommit } from '../../src/storage/queues.ts';
@@ -113,9 +113,10 @@ function describeQueue(queue: Queue): string[] {
 }
 
 function describeEntry(entry: Entry): string {
-  const { prNumber, state, submission, priority, targets, candidate, bisection, conflictsWith } = entry;
+  const { prNumber, state, submission, priority, targets, place } = entry;
   const on = targets?.kind === 'list' ? `[${targets.targets.join()}]` : `[${targets?.kind ?? 'unknown'}]`;
-  const facts = { candidate, bisection, setAside: conflictsWith, admission: entry.admission?.ordinal };
+  const { kind: _kind, ...where } = place;
+  const facts = { ...where, admission: entry.admission?.ordinal };
   const known = Object.entries(facts).flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${value}`]));
   return `  #${prNumber}${on} ${state} (submission ${submission}, priority ${priority.value}) ${known.join(', ')}`;
 }

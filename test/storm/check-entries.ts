@@ -1,5 +1,5 @@
 import type { EntryView } from '../../src/app/queue/entry-view.ts';
-import { REASON_CODES } from '../../src/engine/reason.ts';
+import { REASON_CODES } from '../../src/engine/model/reason.ts';
 import type { Line, PlannedChange } from './plan.ts';
 import type { Violations } from './verdict.ts';
 

@@ -1,5 +1,5 @@
 import { type Operation, scopeOf } from '../../contract/operation.ts';
-import type { PrNumber } from '../../engine/pull-request.ts';
+import type { PrNumber } from '../../engine/model/pull-request.ts';
 import { personName } from '../../lib/actor-name.ts';
 import type { Role } from '../../lib/role.ts';
 import { type Organization, SCOPES, type Scope } from '../../storage/accounts.ts';

@@ -1,6 +1,6 @@
-import type { Candidate, Pass } from '../../engine/candidate.ts';
-import type { Check } from '../../engine/check.ts';
-import type { Because, Entry, Queue, StateChange } from '../../engine/queue.ts';
+import type { Candidate, Pass } from '../../engine/model/candidate.ts';
+import type { Check } from '../../engine/model/check.ts';
+import type { Because, Entry, Queue, StateChange } from '../../engine/model/queue.ts';
 import { type IntMap, intMapOf, valuesOf } from '../../lib/int-map.ts';
 import { memo } from '../../lib/memo.ts';
 import { present } from '../../lib/present.ts';

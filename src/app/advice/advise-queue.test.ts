@@ -5,7 +5,7 @@ import { Past } from '../../../test/helpers/past-queue.ts';
 import { createQueueInProcess } from '../../../test/worlds/server/queue-in-process.ts';
 import type { ReplyOf } from '../../contract/operation.ts';
 import type { adviseQueue as contract } from '../../contract/queues.ts';
-import { DEFAULT_SETTINGS } from '../../engine/settings.ts';
+import { DEFAULT_SETTINGS } from '../../engine/model/settings.ts';
 import { HOUR_MS, PLAIN_CHANGE } from '../../policy/workload.ts';
 import { isRefusal } from '../core/refusal.ts';
 import { adviseOn, adviseQueue } from './advise-queue.ts';

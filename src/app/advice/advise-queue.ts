@@ -1,7 +1,7 @@
 import type { ReplyOf } from '../../contract/operation.ts';
 import type { adviseQueue as contract } from '../../contract/queues.ts';
-import type { Queue } from '../../engine/queue.ts';
-import type { QueueSettings } from '../../engine/settings.ts';
+import type { Queue } from '../../engine/model/queue.ts';
+import type { QueueSettings } from '../../engine/model/settings.ts';
 import { memo } from '../../lib/memo.ts';
 import { present } from '../../lib/present.ts';
 import { Semaphore } from '../../lib/semaphore.ts';

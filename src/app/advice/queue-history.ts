@@ -1,4 +1,4 @@
-import type { QueueEvent } from '../../engine/event.ts';
+import type { QueueEvent } from '../../engine/model/event.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { type Outcome, Referee } from '../../policy/referee.ts';
 import { type Change, PLAIN_CHANGE } from '../../policy/workload.ts';

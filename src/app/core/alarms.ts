@@ -1,4 +1,4 @@
-import type { AlarmCode } from '../../engine/effect.ts';
+import type { AlarmCode } from '../../engine/model/effect.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { memo } from '../../lib/memo.ts';
 import type { AlarmRow } from '../../storage/alarms.ts';

@@ -1,4 +1,4 @@
-import type { Check } from '../../engine/check.ts';
+import type { Check } from '../../engine/model/check.ts';
 import type { RepositoryId } from '../../storage/repositories.ts';
 import type { App } from './app.ts';
 

@@ -1,8 +1,8 @@
-import type { Candidate } from '../../engine/candidate.ts';
-import type { QueueEvent } from '../../engine/event.ts';
-import type { Queue } from '../../engine/queue.ts';
+import type { Candidate } from '../../engine/model/candidate.ts';
+import type { QueueEvent } from '../../engine/model/event.ts';
+import type { Queue } from '../../engine/model/queue.ts';
+import type { ImpactedTargets } from '../../engine/model/targets.ts';
 import type { Step } from '../../engine/step.ts';
-import type { ImpactedTargets } from '../../engine/targets.ts';
 import { changedKeys, getIn } from '../../lib/int-map.ts';
 import type { FeedDraft } from '../../storage/feed-draft.ts';
 import type {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import type { CandidateNumber } from '../../engine/candidate.ts';
-import type { PrNumber } from '../../engine/pull-request.ts';
-import type { EntryId } from '../../engine/queue.ts';
+import type { CandidateNumber } from '../../engine/model/candidate.ts';
+import type { PrNumber } from '../../engine/model/pull-request.ts';
+import type { EntryId } from '../../engine/model/queue.ts';
 import type { QueueId } from '../../storage/queues.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { PrNumber } from '../../engine/pull-request.ts';
+import type { PrNumber } from '../../engine/model/pull-request.ts';
 import type { Forge, ForgeRepository } from '../../forge/forge.ts';
 import { formatInstant } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';

@@ -1,4 +1,4 @@
-import type { PrNumber } from '../../engine/pull-request.ts';
+import type { PrNumber } from '../../engine/model/pull-request.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { Forecast } from '../../policy/forecast.ts';
 import type { QueueId } from '../../storage/queues.ts';

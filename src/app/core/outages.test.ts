@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { FakeForge } from '../../../test/fake/fake-forge.ts';
 import { QueueWorld } from '../../../test/worlds/shell/queue-world.ts';
-import type { PrNumber } from '../../engine/pull-request.ts';
-import { findEntry } from '../../engine/queue.ts';
+import type { PrNumber } from '../../engine/model/pull-request.ts';
+import { findEntry } from '../../engine/model/queue.ts';
 import { Fault } from '../../lib/fault.ts';
 import { PlainGitPoller } from '../forge-events/plain-git-poller.ts';
 

@@ -1,12 +1,13 @@
-import type { Candidate } from '../../engine/candidate.ts';
-import type { Effect } from '../../engine/effect.ts';
-import { buildIndex, reindex } from '../../engine/entry-index.ts';
-import type { QueueEvent } from '../../engine/event.ts';
-import type { Entry, Queue } from '../../engine/queue.ts';
-import { createQueue, isLive, NEW_ENTRY } from '../../engine/queue.ts';
-import { DEFAULT_SETTINGS } from '../../engine/settings.ts';
-import type { ImpactedTargets } from '../../engine/targets.ts';
-import type { Transition } from '../../engine/work.ts';
+import type { Candidate, CandidateNumber } from '../../engine/model/candidate.ts';
+import type { Effect } from '../../engine/model/effect.ts';
+import { buildIndex, reindex } from '../../engine/model/entry-index.ts';
+import type { QueueEvent } from '../../engine/model/event.ts';
+import { type Place, WAITING } from '../../engine/model/place.ts';
+import type { PrNumber } from '../../engine/model/pull-request.ts';
+import { createQueue, type Entry, isLive, NEW_ENTRY, type Queue, type Removal } from '../../engine/model/queue.ts';
+import { DEFAULT_SETTINGS } from '../../engine/model/settings.ts';
+import type { ImpactedTargets } from '../../engine/model/targets.ts';
+import type { Transition } from '../../engine/model/work.ts';
 import { assert } from '../../lib/assert.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { deleteIn, getIn, intMapOf, setIn } from '../../lib/int-map.ts';
@@ -23,6 +24,7 @@ import type {
 } from '../../storage/queues.ts';
 import { changeText } from '../../words/reasons.ts';
 import { candidateIdOf } from './entry-id.ts';
+import { decodeSearches, encodeSearches, type StoredSearch } from './stored-searches.ts';
 
 /**
  * How a queue is stored. A list of targets is stored once, under its digest, and rows name the digest: an entry with
@@ -35,13 +37,42 @@ type StoredTargets = { readonly from?: 'fork' } & (
 );
 
 /** The queue's own row: everything that has no row of its own and cannot be derived from those rows. */
-type StoredQueue = Omit<Queue, 'branch' | 'entries' | 'candidates' | 'passes' | 'index'>;
+type StoredQueue = Omit<Queue, 'branch' | 'entries' | 'candidates' | 'passes' | 'index' | 'bisections'> & {
+  readonly bisections: readonly StoredSearch[];
+};
 
-type StoredEntry = Omit<Entry, 'targets'> & { readonly targets?: StoredTargets };
+/** Servers of 0.2.0 keep the place of an entry in three fields, of which at most one is set, and read the same rows. */
+interface StoredPlace {
+  readonly candidate?: CandidateNumber;
+  readonly bisection?: number;
+  readonly conflictsWith?: PrNumber;
+}
+
+type StoredEntry = Omit<Entry, 'targets' | 'place'> & StoredPlace & { readonly targets?: StoredTargets };
+
+function encodePlace(place: Place): StoredPlace {
+  switch (place.kind) {
+    case 'waiting':
+      return {};
+    case 'line':
+      return { candidate: place.candidate };
+    case 'search':
+      return { bisection: place.search };
+    case 'aside':
+      return { conflictsWith: place.behind };
+  }
+}
+
+function decodePlace({ candidate, bisection, conflictsWith }: StoredPlace): Place {
+  if (candidate !== undefined) return { kind: 'line', candidate };
+  if (bisection !== undefined) return { kind: 'search', search: bisection };
+  return conflictsWith === undefined ? WAITING : { kind: 'aside', behind: conflictsWith };
+}
 
 export function encodeQueue(queue: Queue): string {
-  const { branch: _b, entries: _e, candidates: _c, passes: _p, index: _i, ...stored } = queue;
-  return JSON.stringify(stored satisfies StoredQueue);
+  const { branch: _b, entries: _e, candidates: _c, passes: _p, index: _i, ...rest } = queue;
+  const stored: StoredQueue = { ...rest, bisections: encodeSearches(queue) };
+  return JSON.stringify(stored);
 }
 
 /** A field that is newer than the row gets its value from a new queue. */
@@ -52,6 +83,8 @@ export function decodeQueue(snapshot: QueueSnapshot): Queue {
   return indexed({
     ...createQueue(snapshot.queue.branch, settings, 'RUNNING'),
     ...stored,
+    suspicions: stored.suspicions.map((each) => ({ ...each, removals: each.removals.map(decodeRemoval) })),
+    returning: stored.returning.map(decodeRemoval),
     // Rows from before `isBegun` may have begun to land, and there was only one landing mode then.
     landing: stored.landing && {
       ...stored.landing,
@@ -59,9 +92,15 @@ export function decodeQueue(snapshot: QueueSnapshot): Queue {
       landingMode: stored.landing.landingMode ?? 'PUSH',
     },
     settings,
+    bisections: decodeSearches(stored.bisections),
     entries: intMapOf(snapshot.entries.map((row) => [row.prNumber, decodeEntry(row, sets)])),
     ...decodeCandidates(snapshot.candidates),
   });
+}
+
+/** Version 0.2.0 knows no place. An entry that was removed has none. */
+function decodeRemoval(removal: Removal): Removal {
+  return { ...removal, entry: { ...removal.entry, place: WAITING } };
 }
 
 /** Applies the rows that changed since `known` was loaded. */
@@ -177,8 +216,9 @@ export function decodeEffect(row: EffectRow): Effect {
 }
 
 export function encodeEntry(entry: Entry, queueId: QueueId, version: number): EntryRow {
-  const { targets, ...rest } = entry;
-  const stored: StoredEntry = targets === undefined ? rest : { ...rest, targets: encodeTargets(targets) };
+  const { targets, place, ...rest } = entry;
+  const plain = { ...rest, ...encodePlace(place) };
+  const stored: StoredEntry = targets === undefined ? plain : { ...plain, targets: encodeTargets(targets) };
   return {
     id: entry.id,
     queueId,
@@ -200,20 +240,23 @@ export function indexTargetSets(rows: readonly TargetSetRow[]): TargetSets {
 
 /** JSON leaves out undefined fields, and older rows lack newer ones: both get the values of a new entry. */
 export function decodeEntry(row: EntryRow, sets: TargetSets): Entry {
-  const { targets, ...rest } = JSON.parse(row.body) as StoredEntry;
+  return decodeEntryBody(row, (targets) => decodeTargets(targets, sets));
+}
+
+function decodeEntryBody({ body }: EntryRow, decode: (targets: StoredTargets) => ImpactedTargets): Entry {
+  const { targets, candidate, bisection, conflictsWith, ...rest } = JSON.parse(body) as StoredEntry;
   return {
     ...NEW_ENTRY,
     ...rest,
+    place: decodePlace({ candidate, bisection, conflictsWith } as StoredPlace),
     unreadySince: rest.unreadySince ?? rest.submittedAt,
-    targets: targets === undefined ? undefined : decodeTargets(targets, sets),
+    targets: targets === undefined ? undefined : decode(targets),
   };
 }
 
 /** For an entry that is only shown: the count of its targets is enough, so the list is not read. */
 export function decodeShownEntry(row: EntryRow): Entry {
-  const { targets, ...rest } = JSON.parse(row.body) as StoredEntry;
-  const shown = targets?.kind === 'list' ? { ...targets, targets: [] } : targets;
-  return { ...NEW_ENTRY, ...rest, unreadySince: rest.unreadySince ?? rest.submittedAt, targets: shown };
+  return decodeEntryBody(row, (targets) => (targets.kind === 'list' ? { ...targets, targets: [] } : targets));
 }
 
 export function encodeTargetSet(targets: ImpactedTargets): TargetSetRow | undefined {

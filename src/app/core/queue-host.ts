@@ -1,7 +1,7 @@
-import type { QueueEvent } from '../../engine/event.ts';
-import type { Entry, Queue } from '../../engine/queue.ts';
+import type { QueueEvent } from '../../engine/model/event.ts';
+import type { Entry, Queue } from '../../engine/model/queue.ts';
+import { APPLIED, type Outcome } from '../../engine/model/work.ts';
 import { type Step, step } from '../../engine/step.ts';
-import { APPLIED, type Outcome } from '../../engine/work.ts';
 import { pause, type Timing } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
 import { gatherMs } from '../../lib/gather.ts';

@@ -1,4 +1,4 @@
-import type { PrNumber } from '../../engine/pull-request.ts';
+import type { PrNumber } from '../../engine/model/pull-request.ts';
 import type { WebhookHint } from '../../forge/hosting.ts';
 import type { Repository } from '../../storage/repositories.ts';
 import type { App } from './app.ts';

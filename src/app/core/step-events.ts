@@ -1,9 +1,10 @@
-import type { Candidate, CandidateNumber } from '../../engine/candidate.ts';
-import type { QueueEvent } from '../../engine/event.ts';
-import { type Entry, findEntry, type HoldCause, isLive, type Queue } from '../../engine/queue.ts';
-import type { QueueSettings, SettingName } from '../../engine/settings.ts';
+import type { Candidate, CandidateNumber } from '../../engine/model/candidate.ts';
+import type { QueueEvent } from '../../engine/model/event.ts';
+import { candidateNumberOf } from '../../engine/model/place.ts';
+import { type Entry, findEntry, type HoldCause, isLive, type Queue } from '../../engine/model/queue.ts';
+import type { QueueSettings, SettingName } from '../../engine/model/settings.ts';
+import type { Transition } from '../../engine/model/work.ts';
 import type { Step } from '../../engine/step.ts';
-import type { Transition } from '../../engine/work.ts';
 import { isPersonName } from '../../lib/actor-name.ts';
 import { getIn } from '../../lib/int-map.ts';
 import { present } from '../../lib/present.ts';
@@ -259,7 +260,8 @@ function batchesMoved(step: StepOf, runOf: RunOf): Happening[] {
   >();
   for (const transition of result.transitions) {
     if (!BATCH_STATES.includes(transition.to)) continue;
-    const number = transition.because.candidate ?? findEntry(before, transition.prNumber)?.candidate;
+    const was = findEntry(before, transition.prNumber);
+    const number = transition.because.candidate ?? (was && candidateNumberOf(was));
     const candidate = candidateOf(step, number);
     if (candidate === undefined || candidate.members.length < 2 || candidate.commit === undefined) continue;
     const key = `${candidate.number} ${transition.to}`;

@@ -1,6 +1,6 @@
-import { branchSubjectOf, type Candidate, openChecks } from '../../engine/candidate.ts';
-import type { BuildCandidate, DiscardCandidate, ReviewRequired } from '../../engine/effect.ts';
-import { findCandidate } from '../../engine/queue.ts';
+import { branchSubjectOf, type Candidate, openChecks } from '../../engine/model/candidate.ts';
+import type { BuildCandidate, DiscardCandidate, ReviewRequired } from '../../engine/model/effect.ts';
+import { findCandidate } from '../../engine/model/queue.ts';
 import type { BuildAnswer } from '../../forge/forge.ts';
 import { present } from '../../lib/present.ts';
 import { observeTargetBranch } from '../queue/read-target-branch.ts';

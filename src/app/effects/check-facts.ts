@@ -1,8 +1,8 @@
-import { type Candidate, compositionOf } from '../../engine/candidate.ts';
-import { MAX_JUDGED_TESTS, MAX_REPETITIONS } from '../../engine/judgement.ts';
-import { findLiveMember } from '../../engine/queue.ts';
-import { areSameChecks } from '../../engine/required.ts';
-import { candidatesOf } from '../../engine/roster.ts';
+import { type Candidate, compositionOf } from '../../engine/model/candidate.ts';
+import { MAX_JUDGED_TESTS, MAX_REPETITIONS } from '../../engine/model/judgement.ts';
+import { findLiveMember } from '../../engine/model/queue.ts';
+import { areSameChecks } from '../../engine/model/required.ts';
+import { candidatesOf } from '../../engine/model/roster.ts';
 import type { CheckFacts, FailedTest, LastPass, OtherRun } from '../../flaky/judge-check.ts';
 import { quarantineOf } from '../../flaky/quarantine.ts';
 import type { Instant } from '../../lib/clock.ts';

@@ -1,6 +1,6 @@
-import type { Candidate, CandidateNumber, Member } from '../../engine/candidate.ts';
-import type { CandidateEvent, RemovedPullRequestObserved } from '../../engine/event.ts';
-import { findCandidate } from '../../engine/queue.ts';
+import type { Candidate, CandidateNumber, Member } from '../../engine/model/candidate.ts';
+import type { CandidateEvent, RemovedPullRequestObserved } from '../../engine/model/event.ts';
+import { findCandidate } from '../../engine/model/queue.ts';
 import type { CandidateEntry, Forge, ForgeRepository } from '../../forge/forge.ts';
 import { getIn } from '../../lib/int-map.ts';
 import type { QueueId } from '../../storage/queues.ts';

@@ -1,4 +1,4 @@
-import type { Effect, EndAlarm, RaiseAlarm, ReadmitEntry } from '../../engine/effect.ts';
+import type { Effect, EndAlarm, RaiseAlarm, ReadmitEntry } from '../../engine/model/effect.ts';
 import { unreachable } from '../../lib/assert.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { EffectSettlement, StoredEffect } from '../../storage/queues.ts';

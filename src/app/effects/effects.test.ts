@@ -4,11 +4,11 @@ import { FakeForge, type FakeForgeOptions } from '../../../test/fake/fake-forge.
 import type { MergeHooks } from '../../../test/fake/fake-merge-api.ts';
 import { branchRef } from '../../../test/fake/fake-repository.ts';
 import { ShellWorld } from '../../../test/worlds/shell/shell-world.ts';
-import type { CandidateNumber } from '../../engine/candidate.ts';
-import type { LandCandidate } from '../../engine/effect.ts';
-import type { PrNumber } from '../../engine/pull-request.ts';
-import { findCandidate, findEntry } from '../../engine/queue.ts';
-import type { QueueSettings } from '../../engine/settings.ts';
+import type { CandidateNumber } from '../../engine/model/candidate.ts';
+import type { LandCandidate } from '../../engine/model/effect.ts';
+import type { PrNumber } from '../../engine/model/pull-request.ts';
+import { findCandidate, findEntry } from '../../engine/model/queue.ts';
+import type { QueueSettings } from '../../engine/model/settings.ts';
 import type { BuildRequest, LandRequest, PublishRequest } from '../../forge/forge.ts';
 import type { Hosting } from '../../forge/hosting.ts';
 import { Fault } from '../../lib/fault.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { FIRST, WorkerWorld } from '../../../test/worlds/shell/worker-world.ts';
-import { findCandidate } from '../../engine/queue.ts';
+import { findCandidate } from '../../engine/model/queue.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { Upload } from '../../storage/uploads.ts';
 import { candidateIdOf } from '../core/entry-id.ts';

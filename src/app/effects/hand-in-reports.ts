@@ -1,5 +1,5 @@
 import type { LeftFiles } from '../../check-runner/runner.ts';
-import { branchSubjectOf, type Candidate } from '../../engine/candidate.ts';
+import { branchSubjectOf, type Candidate } from '../../engine/model/candidate.ts';
 import { backoffMs } from '../../lib/backoff.ts';
 import { pause } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';

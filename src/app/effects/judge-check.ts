@@ -1,8 +1,8 @@
-import type { Candidate, CandidateNumber } from '../../engine/candidate.ts';
-import type { JudgeCheck } from '../../engine/effect.ts';
-import type { CheckJudged } from '../../engine/event.ts';
-import { JUDGEMENT_MS, type JudgementFinding } from '../../engine/judgement.ts';
-import { findCandidate } from '../../engine/queue.ts';
+import type { Candidate, CandidateNumber } from '../../engine/model/candidate.ts';
+import type { JudgeCheck } from '../../engine/model/effect.ts';
+import type { CheckJudged } from '../../engine/model/event.ts';
+import { JUDGEMENT_MS, type JudgementFinding } from '../../engine/model/judgement.ts';
+import { findCandidate } from '../../engine/model/queue.ts';
 import { type CheckJudgement, judgeCheck as judgeFacts } from '../../flaky/judge-check.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
 import { decodeCandidate, decodeShownEntry } from '../core/queue-codec.ts';

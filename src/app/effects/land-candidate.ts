@@ -1,9 +1,9 @@
-import type { Candidate } from '../../engine/candidate.ts';
-import type { Effect, LandCandidate } from '../../engine/effect.ts';
-import type { EntryRefused, LandingStop as Stop } from '../../engine/event.ts';
-import { landingEntries } from '../../engine/evolve-landing.ts';
-import { findCandidate, type Queue, toMember } from '../../engine/queue.ts';
-import { composedWithOf } from '../../engine/roster.ts';
+import { landingEntries } from '../../engine/facts/evolve-landing.ts';
+import type { Candidate } from '../../engine/model/candidate.ts';
+import type { Effect, LandCandidate } from '../../engine/model/effect.ts';
+import type { EntryRefused, LandingStop as Stop } from '../../engine/model/event.ts';
+import { findCandidate, type Queue, toMember } from '../../engine/model/queue.ts';
+import { composedWithOf } from '../../engine/model/roster.ts';
 import type { LandAnswer, LandingStop, LandRequest } from '../../forge/forge.ts';
 import type { LoadedQueue } from '../core/commit-draft.ts';
 import {

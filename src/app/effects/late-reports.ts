@@ -1,4 +1,4 @@
-import type { CandidateNumber } from '../../engine/candidate.ts';
+import type { CandidateNumber } from '../../engine/model/candidate.ts';
 import type { App } from '../core/app.ts';
 import { decodeCandidate } from '../core/queue-codec.ts';
 import { effectRunIn, findPlace } from './effect-run.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { FIRST, WorkerWorld } from '../../../test/worlds/shell/worker-world.ts';
-import type { Candidate, CandidateNumber } from '../../engine/candidate.ts';
-import type { QueueEvent } from '../../engine/event.ts';
-import type { PrNumber } from '../../engine/pull-request.ts';
-import { findCandidate } from '../../engine/queue.ts';
+import type { Candidate, CandidateNumber } from '../../engine/model/candidate.ts';
+import type { QueueEvent } from '../../engine/model/event.ts';
+import type { PrNumber } from '../../engine/model/pull-request.ts';
+import { findCandidate } from '../../engine/model/queue.ts';
 import { Fault } from '../../lib/fault.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
 import { QueueHost } from '../core/queue-host.ts';

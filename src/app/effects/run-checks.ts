@@ -1,8 +1,8 @@
 import type { Job, JobEnd, LeftFiles } from '../../check-runner/runner.ts';
-import { branchSubjectOf, type Candidate, compositionOf } from '../../engine/candidate.ts';
-import type { CheckConclusion, CheckStatus } from '../../engine/check.ts';
-import { LOWEST_PRIORITY_VALUE } from '../../engine/priority.ts';
-import { findCandidate, type Queue } from '../../engine/queue.ts';
+import { branchSubjectOf, type Candidate, compositionOf } from '../../engine/model/candidate.ts';
+import type { CheckConclusion, CheckStatus } from '../../engine/model/check.ts';
+import { LOWEST_PRIORITY_VALUE } from '../../engine/model/priority.ts';
+import { findCandidate, type Queue } from '../../engine/model/queue.ts';
 import { backoffMs } from '../../lib/backoff.ts';
 import { type Instant, pause } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';

@@ -1,6 +1,6 @@
-import { branchSubjectOf, type Candidate } from '../../engine/candidate.ts';
-import type { StartChecks } from '../../engine/effect.ts';
-import { findCandidate } from '../../engine/queue.ts';
+import { branchSubjectOf, type Candidate } from '../../engine/model/candidate.ts';
+import type { StartChecks } from '../../engine/model/effect.ts';
+import { findCandidate } from '../../engine/model/queue.ts';
 import { digestCommands } from '../../forge/digest-commands.ts';
 import type { PublishRequest } from '../../forge/forge.ts';
 import { Fault } from '../../lib/fault.ts';

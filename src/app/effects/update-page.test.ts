@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { PageWorld } from '../../../test/worlds/shell/page-world.ts';
-import type { PrNumber, PullRequestFacts } from '../../engine/pull-request.ts';
-import type { QueueSettings } from '../../engine/settings.ts';
+import type { PrNumber, PullRequestFacts } from '../../engine/model/pull-request.ts';
+import type { QueueSettings } from '../../engine/model/settings.ts';
 import type { BuildRequest } from '../../forge/forge.ts';
 import type { Sha } from '../../lib/sha.ts';
 import { changeNote, readNote } from '../pr-page/note.ts';

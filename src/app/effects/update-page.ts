@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { compositionOf } from '../../engine/candidate.ts';
-import type { UpdatePage } from '../../engine/effect.ts';
-import { type Entry, findCandidate, findEntry, isLive, type Queue } from '../../engine/queue.ts';
-import { freeSlots } from '../../engine/slots.ts';
+import { compositionOf } from '../../engine/model/candidate.ts';
+import type { UpdatePage } from '../../engine/model/effect.ts';
+import { type Entry, findCandidate, findEntry, isLive, type Queue } from '../../engine/model/queue.ts';
+import { freeSlots } from '../../engine/line/slots.ts';
 import type { PageWriter } from '../../forge/hosting.ts';
 import { isKnownNotApplied } from '../../forge/known-not-applied.ts';
 import type { Instant } from '../../lib/clock.ts';
@@ -162,7 +162,7 @@ function isAboutToChange(queue: Queue, entry: Entry, now: Instant): boolean {
       candidate !== undefined && compositionOf(candidate).some(({ submission }) => submission === entry.submission)
     );
   }
-  const building = entry.candidate === undefined ? undefined : findCandidate(queue, entry.candidate);
+  const building = ownRunOf(queue, entry);
   if (building?.state === 'building') {
     const hadToWait = building.plannedAt - entry.submittedAt > BEGINNING_MS;
     if (now - building.plannedAt < (hadToWait ? BUILDING_MS : BEGINNING_MS)) return true;

@@ -1,5 +1,5 @@
-import type { Candidate } from '../../engine/candidate.ts';
-import type { Queue } from '../../engine/queue.ts';
+import type { Candidate } from '../../engine/model/candidate.ts';
+import type { Queue } from '../../engine/model/queue.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { Pace, PastRun } from '../../policy/pace.ts';
 

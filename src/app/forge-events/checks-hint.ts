@@ -1,6 +1,6 @@
-import type { Candidate } from '../../engine/candidate.ts';
-import type { Check } from '../../engine/check.ts';
-import { type Entry, isAdmitted } from '../../engine/queue.ts';
+import type { Candidate } from '../../engine/model/candidate.ts';
+import type { Check } from '../../engine/model/check.ts';
+import { type Entry, isAdmitted } from '../../engine/model/queue.ts';
 import type { CheckReport } from '../../forge/hosting.ts';
 import { valuesOf } from '../../lib/int-map.ts';
 import { type FoundQueue, toForgeRepository } from '../core/find-queue.ts';

@@ -1,4 +1,4 @@
-import { type Entry, findEntry, isAdmitted } from '../../engine/queue.ts';
+import { type Entry, findEntry, isAdmitted } from '../../engine/model/queue.ts';
 import type { ChangedPullRequest, ForgeSnapshot, Hosting, WebhookHint } from '../../forge/hosting.ts';
 import { formatInstant, type Instant } from '../../lib/clock.ts';
 import { valuesOf } from '../../lib/int-map.ts';

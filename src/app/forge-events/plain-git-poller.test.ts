@@ -6,9 +6,9 @@ import { createPlainWorld, hasEnded, useFakeSsh } from '../../../test/contract/p
 import { aPullRequest } from '../../../test/helpers/a-pull-request.ts';
 import { storeQueue, storeRepository } from '../../../test/helpers/store-rows.ts';
 import { createTestApp } from '../../../test/worlds/shell/create-app.ts';
-import type { PrNumber, PullRequestFacts } from '../../engine/pull-request.ts';
-import { createQueue, type EntryId } from '../../engine/queue.ts';
-import { DEFAULT_SETTINGS } from '../../engine/settings.ts';
+import type { PrNumber, PullRequestFacts } from '../../engine/model/pull-request.ts';
+import { createQueue, type EntryId } from '../../engine/model/queue.ts';
+import { DEFAULT_SETTINGS } from '../../engine/model/settings.ts';
 import type { Forge } from '../../forge/forge.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { Sha } from '../../lib/sha.ts';

@@ -1,5 +1,5 @@
-import type { PrNumber } from '../../engine/pull-request.ts';
-import type { Entry, Queue } from '../../engine/queue.ts';
+import type { PrNumber } from '../../engine/model/pull-request.ts';
+import type { Entry, Queue } from '../../engine/model/queue.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { valuesOf } from '../../lib/int-map.ts';
 import { PeriodicTask } from '../../lib/periodic.ts';

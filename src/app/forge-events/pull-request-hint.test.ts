@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { HostedWorld } from '../../../test/worlds/shell/hosted-world.ts';
-import type { PrNumber } from '../../engine/pull-request.ts';
+import type { PrNumber } from '../../engine/model/pull-request.ts';
 import { requestPullRequestPoll } from '../core/request-poll.ts';
 import { readNote, wasSeenAt } from '../pr-page/note.ts';
 

@@ -1,5 +1,5 @@
-import type { PrNumber, PullRequestFacts } from '../../engine/pull-request.ts';
-import { type Entry, findEntry, isAdmitted, isLanding } from '../../engine/queue.ts';
+import type { PrNumber, PullRequestFacts } from '../../engine/model/pull-request.ts';
+import { type Entry, findEntry, isAdmitted, isLanding } from '../../engine/model/queue.ts';
 import { valuesOf } from '../../lib/int-map.ts';
 import { type FoundQueue, toForgeRepository } from '../core/find-queue.ts';
 import { rememberHead } from '../pr-page/note.ts';

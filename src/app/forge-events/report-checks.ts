@@ -1,7 +1,7 @@
-import type { Candidate } from '../../engine/candidate.ts';
-import { type Check, verdictOfCheck, withReport } from '../../engine/check.ts';
-import { findCandidate, type Queue } from '../../engine/queue.ts';
-import { appFor, isReportedBy } from '../../engine/required.ts';
+import type { Candidate } from '../../engine/model/candidate.ts';
+import { type Check, verdictOfCheck, withReport } from '../../engine/model/check.ts';
+import { findCandidate, type Queue } from '../../engine/model/queue.ts';
+import { appFor, isReportedBy } from '../../engine/model/required.ts';
 import type { CheckReport } from '../../forge/hosting.ts';
 import { reportOfCheck } from '../../forge/report-of-check.ts';
 import { valuesOf } from '../../lib/int-map.ts';

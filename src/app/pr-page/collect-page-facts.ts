@@ -1,8 +1,8 @@
-import type { Candidate } from '../../engine/candidate.ts';
-import { type Entry, isLive, type Queue } from '../../engine/queue.ts';
-import { unlanded } from '../../engine/roster.ts';
-import { isSilent } from '../../engine/silence.ts';
-import { testingEndsAt } from '../../engine/verdict.ts';
+import { testingEndsAt } from '../../engine/evidence/judge.ts';
+import { isSilent } from '../../engine/line/silence.ts';
+import type { Candidate } from '../../engine/model/candidate.ts';
+import { type Entry, isLive, type Queue } from '../../engine/model/queue.ts';
+import { unlanded } from '../../engine/model/roster.ts';
 import type { Forge } from '../../forge/forge.ts';
 import { valuesOf } from '../../lib/int-map.ts';
 import type { TransitionRow } from '../../storage/queues.ts';

@@ -1,5 +1,5 @@
-import type { PrNumber } from '../../engine/pull-request.ts';
-import type { Entry } from '../../engine/queue.ts';
+import type { PrNumber } from '../../engine/model/pull-request.ts';
+import type { Entry } from '../../engine/model/queue.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { Explanation, FailedCheck } from '../../words/explanation.ts';

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Entry } from '../../engine/queue.ts';
+import type { Entry } from '../../engine/model/queue.ts';
 import type { ForgeRepository } from '../../forge/forge.ts';
 import type { PageWriter } from '../../forge/hosting.ts';
 import type { App } from '../core/app.ts';

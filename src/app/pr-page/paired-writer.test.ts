@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { PullRequestPages } from '../../../test/fake/pull-request-pages.ts';
-import type { PrNumber } from '../../engine/pull-request.ts';
+import type { PrNumber } from '../../engine/model/pull-request.ts';
 import type { CheckRunDraft, CommentDraft } from '../../forge/hosting.ts';
 import type { Sha } from '../../lib/sha.ts';
 import { createPairedWriter } from './paired-writer.ts';

@@ -1,5 +1,5 @@
-import type { Landed } from '../../engine/candidate.ts';
-import { type Entry, isLive } from '../../engine/queue.ts';
+import type { Landed } from '../../engine/model/candidate.ts';
+import { type Entry, isLive } from '../../engine/model/queue.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { ExplanationReason } from '../../words/explanation.ts';
 import { isUntested } from '../../words/headlines.ts';
@@ -115,7 +115,7 @@ function renderSaid({ text: whole, actor = '' }: TimelineSentence, ours: Readonl
 function renderRun({ entry, run, page, linkable }: PageFacts): string[] {
   if (run === undefined || entry.state === 'NOT_READY' || isUntested(entry)) return [];
   // An abandoned candidate without a result is not worth showing.
-  if (entry.state === 'PENDING' && entry.bisection === undefined && run.failed.length === 0) return [];
+  if (entry.state === 'PENDING' && entry.place.kind !== 'search' && run.failed.length === 0) return [];
   if (run.provenBy !== undefined) return ['', `Exactly these files had passed before, in run ${code(run.provenBy)}.`];
   const isRunning = entry.state === 'TESTING';
   const others = run.members.filter((number) => number !== entry.prNumber);

@@ -1,5 +1,5 @@
-import type { CheckStatus } from '../../engine/check.ts';
-import type { Entry, EntryState } from '../../engine/queue.ts';
+import type { CheckStatus } from '../../engine/model/check.ts';
+import type { Entry, EntryState } from '../../engine/model/queue.ts';
 import type { CheckRunDraft, Written } from '../../forge/hosting.ts';
 import type { QueueId } from '../../storage/queues.ts';
 import type { LoadedQueue } from '../core/commit-draft.ts';

@@ -1,5 +1,5 @@
-import type { PrNumber } from '../../engine/pull-request.ts';
-import { type EntryState, isLive } from '../../engine/queue.ts';
+import type { PrNumber } from '../../engine/model/pull-request.ts';
+import { type EntryState, isLive } from '../../engine/model/queue.ts';
 import type { Written } from '../../forge/hosting.ts';
 import { isKnownNotApplied } from '../../forge/known-not-applied.ts';
 import type { Instant } from '../../lib/clock.ts';

@@ -5,9 +5,9 @@ import { createDatabase, openPostgres } from '../../../test/helpers/postgres.ts'
 import { type Act, act, MANY_PRS, perform, settings } from '../../../test/worlds/engine/random-acts.ts';
 import { Scenario } from '../../../test/worlds/engine/scenario.ts';
 import { PastWorld } from '../../../test/worlds/shell/past-world.ts';
-import type { CandidateNumber } from '../../engine/candidate.ts';
-import type { QueueEvent } from '../../engine/event.ts';
-import type { QueueSettings } from '../../engine/settings.ts';
+import type { CandidateNumber } from '../../engine/model/candidate.ts';
+import type { QueueEvent } from '../../engine/model/event.ts';
+import type { QueueSettings } from '../../engine/model/settings.ts';
 import { createMemoryStore } from '../../storage/sqlite/create-memory-store.ts';
 import type { Store } from '../../storage/store.ts';
 import { candidateIdOf } from '../core/entry-id.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Check } from '../../engine/check.ts';
-import type { Judgement } from '../../engine/judgement.ts';
+import type { Check } from '../../engine/model/check.ts';
+import type { Judgement } from '../../engine/model/judgement.ts';
 import { viewCheck } from './candidate-view.ts';
 
 function failed(judgement?: Judgement): Check {

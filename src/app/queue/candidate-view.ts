@@ -1,12 +1,12 @@
 import type { ReplyOf } from '../../contract/operation.ts';
 import type { View, WithRequired } from '../../contract/schema.ts';
 import type { CheckRun, reportCheck } from '../../contract/testing.ts';
-import type { Candidate, CandidateState } from '../../engine/candidate.ts';
-import { type Check, nameOf } from '../../engine/check.ts';
-import { type Judgement, quarantineVerdictOf } from '../../engine/judgement.ts';
-import type { PrNumber } from '../../engine/pull-request.ts';
-import type { Entry, Queue } from '../../engine/queue.ts';
-import { unlanded } from '../../engine/roster.ts';
+import type { Candidate, CandidateState } from '../../engine/model/candidate.ts';
+import { type Check, nameOf } from '../../engine/model/check.ts';
+import { type Judgement, quarantineVerdictOf } from '../../engine/model/judgement.ts';
+import type { PrNumber } from '../../engine/model/pull-request.ts';
+import type { Entry, Queue } from '../../engine/model/queue.ts';
+import { unlanded } from '../../engine/model/roster.ts';
 import { formatInstant } from '../../lib/clock.ts';
 import { present } from '../../lib/present.ts';
 

@@ -1,7 +1,9 @@
-import { branchSubjectOf, type Candidate } from '../../engine/candidate.ts';
-import { verdictOfCheck } from '../../engine/check.ts';
-import { isWaived } from '../../engine/judgement.ts';
-import { type Entry, findCandidate, isLive, type Queue } from '../../engine/queue.ts';
+import { branchSubjectOf, type Candidate, hasMember } from '../../engine/model/candidate.ts';
+import { verdictOfCheck } from '../../engine/model/check.ts';
+import { isWaived } from '../../engine/model/judgement.ts';
+import { candidateNumberOf } from '../../engine/model/place.ts';
+import { type Entry, findCandidate, isLive, type Queue } from '../../engine/model/queue.ts';
+import { runsOfSearch } from '../../engine/model/roster.ts';
 import { pathsOf } from '../../flaky/core/paths.ts';
 import { isDecidedFor } from '../../flaky/coverage.ts';
 import { suitesOf } from '../../flaky/judge-check.ts';
@@ -63,7 +65,8 @@ export function testBranchOf(forge: Forge, { id }: LoadedQueue, candidate: Candi
 
 /** The candidate that tests the entry now, or that decided it. */
 export async function findRun(app: App, { id, queue }: LoadedQueue, entry: Entry): Promise<Candidate | undefined> {
-  const number = entry.landed?.candidate ?? entry.candidate ?? bisectionRunOf(queue, entry) ?? entry.because.candidate;
+  const number =
+    entry.landed?.candidate ?? candidateNumberOf(entry) ?? bisectionRunOf(queue, entry) ?? entry.because.candidate;
   const candidate = number === undefined ? undefined : await loadCandidate(app, { id, queue }, number);
   return candidate?.purpose.kind === 'direct' ? undefined : candidate;
 }
@@ -79,12 +82,12 @@ async function loadCandidate(
   return live ?? (row && decodeCandidate(row));
 }
 
-function bisectionRunOf({ bisections }: Queue, entry: Entry): Candidate['number'] | undefined {
-  const bisection = bisections.find(({ number }) => number === entry.bisection);
-  const parts = bisection?.chains.flatMap((chain) => chain.parts) ?? [];
-  return parts
-    .find(({ members }) => members.some(({ submission }) => submission === entry.submission))
-    ?.candidates.at(-1);
+function bisectionRunOf(queue: Queue, { place, prNumber }: Entry): Candidate['number'] | undefined {
+  if (place.kind !== 'search') return undefined;
+  const runs = runsOfSearch(queue, { number: place.search }).filter((run) => hasMember(run, prNumber));
+  // The shortest run that contains it says most about it.
+  const [run] = runs.toSorted((a, b) => a.members.length - b.members.length || b.number - a.number);
+  return run?.number;
 }
 
 /** More are neither read nor shown. */

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { keepSpans } from '../../../test/helpers/record-spans.ts';
 import { PageWorld } from '../../../test/worlds/shell/page-world.ts';
-import type { PrNumber } from '../../engine/pull-request.ts';
-import type { QueueSettings } from '../../engine/settings.ts';
+import type { PrNumber } from '../../engine/model/pull-request.ts';
+import type { QueueSettings } from '../../engine/model/settings.ts';
 import { traceEntries } from './entry-trace.ts';
 
 async function open(t: TestContext, settings: Partial<QueueSettings> = {}) {

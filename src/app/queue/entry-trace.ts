@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import type { EntryState } from '../../engine/queue.ts';
-import { isLive } from '../../engine/queue.ts';
+import type { EntryState } from '../../engine/model/queue.ts';
+import { isLive } from '../../engine/model/queue.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { type Attributes, runOutside, type SpanRecord, type Tracing } from '../../lib/trace.ts';
 import type { FeedRow } from '../../storage/feed.ts';

@@ -1,9 +1,9 @@
 import type { EntryRecord, ListEntry } from '../../contract/entry.ts';
 import type { View } from '../../contract/schema.ts';
-import type { CandidateNumber, ExcusedCheck, Landed } from '../../engine/candidate.ts';
-import type { Excuse } from '../../engine/judgement.ts';
-import { type Entry, type EntryState, isLive, type Queue } from '../../engine/queue.ts';
-import { readinessOf } from '../../engine/readiness.ts';
+import type { CandidateNumber, ExcusedCheck, Landed } from '../../engine/model/candidate.ts';
+import type { Excuse } from '../../engine/model/judgement.ts';
+import { type Entry, type EntryState, isLive, type Queue } from '../../engine/model/queue.ts';
+import { readinessOf } from '../../engine/model/readiness.ts';
 import { formatInstant, type Instant } from '../../lib/clock.ts';
 import { memo } from '../../lib/memo.ts';
 import type { QueueId, TransitionRow } from '../../storage/queues.ts';

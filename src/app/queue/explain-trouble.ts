@@ -1,6 +1,7 @@
-import type { Candidate } from '../../engine/candidate.ts';
-import type { Effect } from '../../engine/effect.ts';
-import { type Entry, findCandidate, isLive, type Queue } from '../../engine/queue.ts';
+import type { Candidate } from '../../engine/model/candidate.ts';
+import type { Effect } from '../../engine/model/effect.ts';
+import { candidateNumberOf } from '../../engine/model/place.ts';
+import { type Entry, findCandidate, isLive, ownRunOf, type Queue } from '../../engine/model/queue.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { StoredEffect } from '../../storage/queues.ts';
 import { type ExplanationReason, reason } from '../../words/explanation.ts';
@@ -21,7 +22,9 @@ export async function explainTrouble(
   const ofEffects = effects
     .flatMap((effect) => explainEffect(queue, entry, { effect, now }))
     // The entry's own candidate comes first.
-    .toSorted((a, b) => Number(b.testRun === entry.candidate) - Number(a.testRun === entry.candidate));
+    .toSorted(
+      (a, b) => Number(b.testRun === candidateNumberOf(entry)) - Number(a.testRun === candidateNumberOf(entry)),
+    );
   const outage = app.outages.find(entry.id) ?? app.outages.find(repository.id);
   // A blocked repository is stored as such, so that servers that did not poll it also say so.
   const why = outage?.text ?? repository.blockedReason;
@@ -74,7 +77,7 @@ function subjectOf({ prNumber }: Entry, { members }: Candidate): string {
 function waitsFor(queue: Queue, entry: Entry, candidate: Candidate): boolean {
   if (candidate.members.length === 0) return true;
   if (candidate.members.some(({ prNumber }) => prNumber === entry.prNumber)) return true;
-  const own = entry.candidate === undefined ? undefined : findCandidate(queue, entry.candidate);
+  const own = ownRunOf(queue, entry);
   const beneath = new Set(own?.beneath.map(({ prNumber }) => prNumber));
   return candidate.members.some(({ prNumber }) => beneath.has(prNumber));
 }

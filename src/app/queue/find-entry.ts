@@ -1,5 +1,5 @@
-import type { PrNumber } from '../../engine/pull-request.ts';
-import { type Entry, findEntry } from '../../engine/queue.ts';
+import type { PrNumber } from '../../engine/model/pull-request.ts';
+import { type Entry, findEntry } from '../../engine/model/queue.ts';
 import type { App } from '../core/app.ts';
 import { type EntryRef, type FoundQueue, formatRef } from '../core/find-queue.ts';
 import { decodeShownEntry } from '../core/queue-codec.ts';

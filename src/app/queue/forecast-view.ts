@@ -1,7 +1,7 @@
 import type { Forecast as ForecastSchema } from '../../contract/entry.ts';
 import type { View } from '../../contract/schema.ts';
-import type { PrNumber } from '../../engine/pull-request.ts';
-import { type Entry, findEntry, isAdmitted } from '../../engine/queue.ts';
+import type { PrNumber } from '../../engine/model/pull-request.ts';
+import { type Entry, findEntry, isAdmitted } from '../../engine/model/queue.ts';
 import { formatInstant, type Instant } from '../../lib/clock.ts';
 import { ENOUGH_RUNS } from '../../policy/forecast.ts';
 import {

@@ -8,8 +8,8 @@ import fc from 'fast-check';
 import { act, perform } from '../../../test/worlds/engine/random-acts.ts';
 import { Scenario } from '../../../test/worlds/engine/scenario.ts';
 import { PastWorld } from '../../../test/worlds/shell/past-world.ts';
-import type { CandidateNumber } from '../../engine/candidate.ts';
-import type { QueueSettings } from '../../engine/settings.ts';
+import type { CandidateNumber } from '../../engine/model/candidate.ts';
+import type { QueueSettings } from '../../engine/model/settings.ts';
 import { openSqliteStore } from '../../storage/sqlite/open-sqlite-store.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
 

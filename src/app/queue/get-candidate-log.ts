@@ -1,8 +1,8 @@
 import type * as candidateLogContract from '../../contract/candidate-log.ts';
 import type { ReplyOf } from '../../contract/operation.ts';
-import type { Candidate, CandidateNumber } from '../../engine/candidate.ts';
-import { type Check, verdictOfCheck } from '../../engine/check.ts';
-import { findCandidate, type Queue } from '../../engine/queue.ts';
+import type { Candidate, CandidateNumber } from '../../engine/model/candidate.ts';
+import { type Check, verdictOfCheck } from '../../engine/model/check.ts';
+import { findCandidate, type Queue } from '../../engine/model/queue.ts';
 import type { CandidateRow } from '../../storage/queues.ts';
 import type { Repository, RepositoryRef } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';

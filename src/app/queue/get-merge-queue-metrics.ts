@@ -1,5 +1,5 @@
-import { ALARM_CODES } from '../../engine/effect.ts';
-import { ENDED_STATES, type EntryState, LIVE_STATES, type Queue } from '../../engine/queue.ts';
+import { ALARM_CODES } from '../../engine/model/effect.ts';
+import { ENDED_STATES, type EntryState, LIVE_STATES, type Queue } from '../../engine/model/queue.ts';
 import { formatExposition, type Gauge, type Histogram, type Labels, toHistogramSample } from '../../lib/exposition.ts';
 import { valuesOf } from '../../lib/int-map.ts';
 import type { TransitionRow } from '../../storage/queues.ts';
@@ -83,8 +83,8 @@ function isBusy({ counts, transitions }: Pick<MetricLine, 'counts' | 'transition
 /** Entries that a failed batch took out of the line, until the search clears or blames them. */
 function countBisected({ entries }: Queue): Record<string, number> {
   const counts: Record<string, number> = {};
-  for (const { bisection, state } of valuesOf(entries)) {
-    if (bisection !== undefined) counts[state] = (counts[state] ?? 0) + 1;
+  for (const { place, state } of valuesOf(entries)) {
+    if (place.kind === 'search') counts[state] = (counts[state] ?? 0) + 1;
   }
   return counts;
 }

@@ -1,6 +1,5 @@
 import type { ReplyOf } from '../../contract/operation.ts';
 import type * as testingContract from '../../contract/testing.ts';
-import type { Bisection } from '../../engine/bisection.ts';
 import {
   branchSubjectOf,
   byPlace,
@@ -8,10 +7,12 @@ import {
   compositionOf,
   isUnderTest,
   type Member,
-} from '../../engine/candidate.ts';
-import type { PrNumber } from '../../engine/pull-request.ts';
-import { type Entry, findCandidate, findLiveMember } from '../../engine/queue.ts';
-import type { ImpactedTargets } from '../../engine/targets.ts';
+} from '../../engine/model/candidate.ts';
+import type { PrNumber } from '../../engine/model/pull-request.ts';
+import { type Entry, findCandidate, findLiveMember } from '../../engine/model/queue.ts';
+import { runsOfSearch } from '../../engine/model/roster.ts';
+import type { Search } from '../../engine/model/search.ts';
+import type { ImpactedTargets } from '../../engine/model/targets.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { valuesOf } from '../../lib/int-map.ts';
 import type { App } from '../core/app.ts';
@@ -81,15 +82,15 @@ async function describeAll(app: App, found: FoundQueue, isDecidedIncluded: boole
 }
 
 /** A scout looks ahead: nothing in it has failed yet. */
-function viewSearch({ id, queue }: FoundQueue, { chains, failedSets, accused }: Bisection) {
-  const runs = chains.flatMap(({ parts }) => parts.flatMap(({ candidates }) => candidates));
-  const stateOf = (number: Candidate['number']) => findCandidate(queue, number)?.state;
-  const hasFailed = accused !== undefined || runs.some((number) => stateOf(number) === 'failed');
+function viewSearch({ id, queue }: FoundQueue, search: Search) {
+  const { how, survivors, members, accused } = search;
+  const runs = runsOfSearch(queue, search);
+  const hasFailed = how === 'halves' || accused !== undefined || runs.some(({ state }) => state === 'failed');
   return {
-    suspects: chains.flatMap(({ parts }) => parts.flatMap(({ members }) => members.map(({ prNumber }) => prNumber))),
-    cleared: chains.flatMap(({ survivors }) => survivors.map(({ prNumber }) => prNumber)),
-    isScout: failedSets.length === 0 && !hasFailed,
-    testRunIds: runs.filter((number) => stateOf(number) === 'testing').map((number) => candidateIdOf(id, number)),
+    suspects: members.map(({ prNumber }) => prNumber),
+    cleared: survivors.map(({ prNumber }) => prNumber),
+    isScout: !hasFailed,
+    testRunIds: runs.filter(({ state }) => state === 'testing').map(({ number }) => candidateIdOf(id, number)),
   };
 }
 

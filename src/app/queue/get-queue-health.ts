@@ -1,6 +1,6 @@
 import type { ReplyOf } from '../../contract/operation.ts';
 import type * as healthContract from '../../contract/queue-health.ts';
-import { runMs } from '../../engine/totals.ts';
+import { runMs } from '../../engine/model/totals.ts';
 import { formatInstant, type Instant } from '../../lib/clock.ts';
 import { memo } from '../../lib/memo.ts';
 import { entropyOf } from '../../policy/measure.ts';

@@ -1,6 +1,6 @@
 import type { ReplyOf } from '../../contract/operation.ts';
 import type * as testingContract from '../../contract/testing.ts';
-import { ENDED_STATES } from '../../engine/queue.ts';
+import { ENDED_STATES } from '../../engine/model/queue.ts';
 import { formatInstant, type Instant } from '../../lib/clock.ts';
 import { present } from '../../lib/present.ts';
 import type { TransitionRow } from '../../storage/queues.ts';

@@ -1,7 +1,7 @@
 import type { ReplyOf } from '../../contract/operation.ts';
 import type * as queuesContract from '../../contract/queues.ts';
 import type { WithRequired } from '../../contract/schema.ts';
-import { LIVE_STATES, type Queue } from '../../engine/queue.ts';
+import { LIVE_STATES, type Queue } from '../../engine/model/queue.ts';
 import { valuesOf } from '../../lib/int-map.ts';
 import { memo } from '../../lib/memo.ts';
 import type { Repository, RepositoryRef } from '../../storage/repositories.ts';

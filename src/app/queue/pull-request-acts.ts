@@ -1,4 +1,4 @@
-import { type Entry, findEntry, isLanding, type Queue } from '../../engine/queue.ts';
+import { type Entry, findEntry, isLanding, type Queue } from '../../engine/model/queue.ts';
 import { pause } from '../../lib/clock.ts';
 import { shortSha } from '../../words/phrases.ts';
 import type { App } from '../core/app.ts';

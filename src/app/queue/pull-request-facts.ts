@@ -1,6 +1,6 @@
-import type { PrNumber, PullRequestFacts } from '../../engine/pull-request.ts';
-import { type Entry, findEntry, isAdmitted } from '../../engine/queue.ts';
-import type { ImpactedTargets } from '../../engine/targets.ts';
+import type { PrNumber, PullRequestFacts } from '../../engine/model/pull-request.ts';
+import { type Entry, findEntry, isAdmitted } from '../../engine/model/queue.ts';
+import type { ImpactedTargets } from '../../engine/model/targets.ts';
 import { isSame } from '../../lib/is-same.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { QueueId } from '../../storage/queues.ts';

@@ -1,5 +1,5 @@
-import type { Queue } from '../../engine/queue.ts';
-import { IN_QUEUE_BOUNDS_S } from '../../engine/totals.ts';
+import type { Queue } from '../../engine/model/queue.ts';
+import { IN_QUEUE_BOUNDS_S } from '../../engine/model/totals.ts';
 import type { Gauge, Histogram, Labels } from '../../lib/exposition.ts';
 import type { Repository } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';

@@ -1,10 +1,10 @@
 import type { ReplyOf } from '../../contract/operation.ts';
 import type { getQueue, updateQueue } from '../../contract/queues.ts';
 import type { WithRequired } from '../../contract/schema.ts';
-import type { Frozen } from '../../engine/freeze.ts';
-import { nextHeadTestAt } from '../../engine/hold.ts';
-import type { Hold, Queue, StateChange } from '../../engine/queue.ts';
-import { entriesInOrder } from '../../engine/roster.ts';
+import { nextHeadTestAt } from '../../engine/evidence/hold.ts';
+import type { Frozen } from '../../engine/model/freeze.ts';
+import type { Hold, Queue, StateChange } from '../../engine/model/queue.ts';
+import { entriesInOrder } from '../../engine/model/roster.ts';
 import { formatInstant } from '../../lib/clock.ts';
 import { memo } from '../../lib/memo.ts';
 import { present } from '../../lib/present.ts';

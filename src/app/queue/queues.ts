@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { nameOf, type RequiredStatus } from '../../engine/check.ts';
-import type { Freeze } from '../../engine/freeze.ts';
-import { createQueue as newQueue, type Queue, type RequestableQueueState } from '../../engine/queue.ts';
-import { entriesInOrder } from '../../engine/roster.ts';
-import { checkSettings, DEFAULT_SETTINGS, type QueueSettings } from '../../engine/settings.ts';
+import { nameOf, type RequiredStatus } from '../../engine/model/check.ts';
+import type { Freeze } from '../../engine/model/freeze.ts';
+import { createQueue as newQueue, type Queue, type RequestableQueueState } from '../../engine/model/queue.ts';
+import { entriesInOrder } from '../../engine/model/roster.ts';
+import { checkSettings, DEFAULT_SETTINGS, type QueueSettings } from '../../engine/model/settings.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { isSame } from '../../lib/is-same.ts';
 import { present } from '../../lib/present.ts';

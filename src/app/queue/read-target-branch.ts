@@ -1,4 +1,4 @@
-import { findEntry } from '../../engine/queue.ts';
+import { findEntry } from '../../engine/model/queue.ts';
 import type { LineCommit } from '../../forge/forge.ts';
 import { valuesOf } from '../../lib/int-map.ts';
 import type { Sha } from '../../lib/sha.ts';

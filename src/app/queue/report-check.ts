@@ -1,7 +1,7 @@
-import type { Candidate, CandidateNumber } from '../../engine/candidate.ts';
-import type { Check } from '../../engine/check.ts';
-import { findCandidate, type Queue } from '../../engine/queue.ts';
-import { appFor } from '../../engine/required.ts';
+import type { Candidate, CandidateNumber } from '../../engine/model/candidate.ts';
+import type { Check } from '../../engine/model/check.ts';
+import { findCandidate, type Queue } from '../../engine/model/queue.ts';
+import { appFor } from '../../engine/model/required.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { CandidateRow, QueueId } from '../../storage/queues.ts';
 import type { Repository, RepositoryRef } from '../../storage/repositories.ts';

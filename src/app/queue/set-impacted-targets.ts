@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { DEFAULT_PRIORITY } from '../../engine/priority.ts';
-import type { PrNumber, PullRequestFacts } from '../../engine/pull-request.ts';
-import { ALL_TARGETS, type ImpactedTargets, MAX_TARGETS, TOO_MANY_TARGETS } from '../../engine/targets.ts';
+import { DEFAULT_PRIORITY } from '../../engine/model/priority.ts';
+import type { PrNumber, PullRequestFacts } from '../../engine/model/pull-request.ts';
+import { ALL_TARGETS, type ImpactedTargets, MAX_TARGETS, TOO_MANY_TARGETS } from '../../engine/model/targets.ts';
 import { formatInstant, type Instant } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
 import { present } from '../../lib/present.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { HostedWorld } from '../../../test/worlds/shell/hosted-world.ts';
-import type { PrNumber } from '../../engine/pull-request.ts';
+import type { PrNumber } from '../../engine/model/pull-request.ts';
 import type { Caller } from '../core/caller.ts';
 import { isRefusal } from '../core/refusal.ts';
 import { submitPullRequest } from './submit-pull-request.ts';

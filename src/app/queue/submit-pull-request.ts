@@ -1,11 +1,11 @@
 import type { ReplyOf } from '../../contract/operation.ts';
 import type * as pullRequestsContract from '../../contract/pull-requests.ts';
-import type { PullRequestSubmitted } from '../../engine/event.ts';
 import { foresee } from '../../engine/foresee.ts';
-import { type Priority, parsePriority } from '../../engine/priority.ts';
-import type { PullRequestFacts } from '../../engine/pull-request.ts';
-import { findEntry, type Queue } from '../../engine/queue.ts';
-import type { ImpactedTargets } from '../../engine/targets.ts';
+import type { PullRequestSubmitted } from '../../engine/model/event.ts';
+import { type Priority, parsePriority } from '../../engine/model/priority.ts';
+import type { PullRequestFacts } from '../../engine/model/pull-request.ts';
+import { findEntry, type Queue } from '../../engine/model/queue.ts';
+import type { ImpactedTargets } from '../../engine/model/targets.ts';
 import { present } from '../../lib/present.ts';
 import type { Sha } from '../../lib/sha.ts';
 import { foreseenText } from '../../words/foreseen.ts';

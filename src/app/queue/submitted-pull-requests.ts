@@ -1,8 +1,8 @@
 import { setImmediate as otherRequests } from 'node:timers/promises';
 import type { ReplyOf } from '../../contract/operation.ts';
 import type * as pullRequestsContract from '../../contract/pull-requests.ts';
-import type { PrNumber } from '../../engine/pull-request.ts';
-import { type Entry, type EntryState, findEntry, isLive } from '../../engine/queue.ts';
+import type { PrNumber } from '../../engine/model/pull-request.ts';
+import { type Entry, type EntryState, findEntry, isLive } from '../../engine/model/queue.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { present } from '../../lib/present.ts';
 import type { Repository } from '../../storage/repositories.ts';

@@ -1,8 +1,8 @@
 import type { ReplyOf } from '../../contract/operation.ts';
 import type * as repositoriesContract from '../../contract/repositories.ts';
-import type { Queue } from '../../engine/queue.ts';
-import { requiredChecks } from '../../engine/required.ts';
-import { DEFAULT_SETTINGS, type QueueSettings } from '../../engine/settings.ts';
+import type { Queue } from '../../engine/model/queue.ts';
+import { requiredChecks } from '../../engine/model/required.ts';
+import { DEFAULT_SETTINGS, type QueueSettings } from '../../engine/model/settings.ts';
 import type { SetupFinding } from '../../forge/hosting.ts';
 import type { Repository } from '../../storage/repositories.ts';
 import { currentTestSettings } from '../../storage/test-codec.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { aRepository, storeOrganization, storeQueue, storeRepository } from '../../../test/helpers/store-rows.ts';
 import { HostedWorld } from '../../../test/worlds/shell/hosted-world.ts';
-import type { PrNumber } from '../../engine/pull-request.ts';
+import type { PrNumber } from '../../engine/model/pull-request.ts';
 import type { RepositoryId } from '../../storage/repositories.ts';
 import type { Caller } from '../core/caller.ts';
 import { toForgeRepository } from '../core/find-queue.ts';

@@ -1,7 +1,7 @@
 import type { costOfFlakes as costOfFlakesContract } from '../../contract/cost-of-flakes.ts';
 import type { ReplyOf } from '../../contract/operation.ts';
-import type { Candidate } from '../../engine/candidate.ts';
-import type { Check } from '../../engine/check.ts';
+import type { Candidate } from '../../engine/model/candidate.ts';
+import type { Check } from '../../engine/model/check.ts';
 import { DAY_MS } from '../../flaky/core/detector.ts';
 import {
   adviseQuarantine,

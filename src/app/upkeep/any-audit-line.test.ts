@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { Candidate } from '../../engine/candidate.ts';
-import type { CandidateLanded } from '../../engine/event.ts';
-import type { PrNumber } from '../../engine/pull-request.ts';
+import type { Candidate } from '../../engine/model/candidate.ts';
+import type { CandidateLanded } from '../../engine/model/event.ts';
+import type { PrNumber } from '../../engine/model/pull-request.ts';
 import type { LineAnswer } from '../../forge/forge.ts';
 import type { Sha } from '../../lib/sha.ts';
 import { auditStretch, type RecordedEvent, readStory } from './audit-line.ts';

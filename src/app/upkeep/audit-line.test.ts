@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Candidate } from '../../engine/candidate.ts';
-import type { CandidateLanded, QueueEvent } from '../../engine/event.ts';
+import type { Candidate } from '../../engine/model/candidate.ts';
+import type { CandidateLanded, QueueEvent } from '../../engine/model/event.ts';
 import type { LineAnswer } from '../../forge/forge.ts';
 import type { Sha } from '../../lib/sha.ts';
 import { auditStretch, type RecordedEvent, readStory, type Stretch, splitStretch } from './audit-line.ts';

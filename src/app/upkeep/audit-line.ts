@@ -1,5 +1,5 @@
-import type { Candidate } from '../../engine/candidate.ts';
-import type { CandidateLanded, QueueEvent } from '../../engine/event.ts';
+import type { Candidate } from '../../engine/model/candidate.ts';
+import type { CandidateLanded, QueueEvent } from '../../engine/model/event.ts';
 import type { LineAnswer } from '../../forge/forge.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { Sha } from '../../lib/sha.ts';

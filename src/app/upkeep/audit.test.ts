@@ -4,7 +4,7 @@ import { FakeForge } from '../../../test/fake/fake-forge.ts';
 import type { MergeHooks } from '../../../test/fake/fake-merge-api.ts';
 import type { FakeRepository } from '../../../test/fake/fake-repository.ts';
 import { QueueWorld, type QueueWorldOptions } from '../../../test/worlds/shell/queue-world.ts';
-import type { PrNumber } from '../../engine/pull-request.ts';
+import type { PrNumber } from '../../engine/model/pull-request.ts';
 import type { LandAnswer, LandRequest } from '../../forge/forge.ts';
 import type { Sha } from '../../lib/sha.ts';
 import { explain } from '../../words/explain.ts';

@@ -1,5 +1,5 @@
-import type { Candidate } from '../../engine/candidate.ts';
-import type { Entry, Queue } from '../../engine/queue.ts';
+import type { Candidate } from '../../engine/model/candidate.ts';
+import type { Entry, Queue } from '../../engine/model/queue.ts';
 import { assert } from '../../lib/assert.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { PeriodicTask } from '../../lib/periodic.ts';

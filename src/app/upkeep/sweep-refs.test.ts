@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, it, type TestContext } from 'node:test';
 import { branchRef } from '../../../test/fake/fake-repository.ts';
 import { QueueWorld, type QueueWorldOptions } from '../../../test/worlds/shell/queue-world.ts';
-import type { CandidateNumber } from '../../engine/candidate.ts';
+import type { CandidateNumber } from '../../engine/model/candidate.ts';
 import type { Forge, ForgeRepository } from '../../forge/forge.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { RepositoryId } from '../../storage/repositories.ts';

@@ -1,4 +1,4 @@
-import { branchSubjectOf, type CandidateNumber } from '../../engine/candidate.ts';
+import { branchSubjectOf, type CandidateNumber } from '../../engine/model/candidate.ts';
 import { valuesOf } from '../../lib/int-map.ts';
 import { PeriodicTask } from '../../lib/periodic.ts';
 import { Semaphore } from '../../lib/semaphore.ts';

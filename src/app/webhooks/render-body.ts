@@ -1,5 +1,5 @@
 import { DAILY_DIGEST } from '../../contract/events.ts';
-import type { PrNumber } from '../../engine/pull-request.ts';
+import type { PrNumber } from '../../engine/model/pull-request.ts';
 import type { FeedRow } from '../../storage/feed.ts';
 import type { RepositoryId } from '../../storage/repositories.ts';
 import type { Delivery, Webhook } from '../../storage/webhooks.ts';

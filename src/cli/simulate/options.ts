@@ -4,7 +4,7 @@ import {
   SETTING_NAMES,
   SETTING_SPECS,
   type SettingName,
-} from '../../engine/settings.ts';
+} from '../../engine/model/settings.ts';
 import type { WindowSize } from '../../policy/baselines.ts';
 import { type Arrivals, type Recipe, SHAPES } from '../../policy/generate.ts';
 import { toFlag } from '../core/arguments.ts';

@@ -1,4 +1,4 @@
-import type { QueueSettings } from '../../engine/settings.ts';
+import type { QueueSettings } from '../../engine/model/settings.ts';
 import type { Measures } from '../../policy/measure.ts';
 import { formatRows } from '../core/table.ts';
 import { terminalWidth } from '../core/terminal.ts';

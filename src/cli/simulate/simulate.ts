@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { DEFAULT_SETTINGS, type QueueSettings, SETTING_NAMES } from '../../engine/settings.ts';
+import { DEFAULT_SETTINGS, type QueueSettings, SETTING_NAMES } from '../../engine/model/settings.ts';
 import { Fault } from '../../lib/fault.ts';
 import { runOptimisticWindow, runOracle, runSerial } from '../../policy/baselines.ts';
 import { generate } from '../../policy/generate.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readQueueHistory } from '../../app/advice/queue-history.ts';
 import { decodeQueue } from '../../app/core/queue-codec.ts';
-import type { QueueSettings } from '../../engine/settings.ts';
+import type { QueueSettings } from '../../engine/model/settings.ts';
 import { formatInstant } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { Outcome } from '../../policy/referee.ts';

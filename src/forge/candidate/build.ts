@@ -1,4 +1,4 @@
-import type { PrNumber } from '../../engine/pull-request.ts';
+import type { PrNumber } from '../../engine/model/pull-request.ts';
 import type { CommitStore, GitRepository, StoredCommit } from '../../git/git.ts';
 import type { BuildAnswer, BuildRequest, CandidateEntry } from '../forge.ts';
 import { type Assembled, addEmptyCommit, applyEntry, assemble, conflicts, getCommit, type Tip } from './apply-entry.ts';

@@ -1,4 +1,4 @@
-import type { StartProblem } from '../../engine/required.ts';
+import type { StartProblem } from '../../engine/model/required.ts';
 import type { GitRepository, RefChange, RefStore } from '../../git/git.ts';
 import { branchRef } from '../../git/ref-name.ts';
 import { assert } from '../../lib/assert.ts';

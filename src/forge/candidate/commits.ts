@@ -1,4 +1,4 @@
-import type { PrNumber } from '../../engine/pull-request.ts';
+import type { PrNumber } from '../../engine/model/pull-request.ts';
 import type { CommitReader, LineCommit, RefStore } from '../../git/git.ts';
 import { assert } from '../../lib/assert.ts';
 import { present } from '../../lib/present.ts';

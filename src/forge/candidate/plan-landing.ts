@@ -1,4 +1,4 @@
-import type { PrNumber } from '../../engine/pull-request.ts';
+import type { PrNumber } from '../../engine/model/pull-request.ts';
 import type { CommitStore } from '../../git/git.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { LandAnswer, LandRequest } from '../forge.ts';

@@ -1,4 +1,4 @@
-import type { PrNumber } from '../../engine/pull-request.ts';
+import type { PrNumber } from '../../engine/model/pull-request.ts';
 
 const MAX_PR_NUMBER = 4_294_967_295;
 const MAX_TITLE_LENGTH = 1_000;

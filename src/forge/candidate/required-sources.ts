@@ -1,6 +1,6 @@
 import { parseDocument } from 'yaml';
-import { nameOf, type RequiredStatus } from '../../engine/check.ts';
-import type { RequiredSources, StartProblem } from '../../engine/required.ts';
+import { nameOf, type RequiredStatus } from '../../engine/model/check.ts';
+import type { RequiredSources, StartProblem } from '../../engine/model/required.ts';
 import type { CommitReader } from '../../git/git.ts';
 import { digestCommands } from '../digest-commands.ts';
 import type { BuildRequest } from '../forge.ts';

@@ -1,4 +1,4 @@
-import type { PrNumber } from '../../engine/pull-request.ts';
+import type { PrNumber } from '../../engine/model/pull-request.ts';
 import { createGit } from '../../git/create-git.ts';
 import { pullRequestRef } from '../candidate/pull-request-ref.ts';
 import type { Forge, ForgeRepository } from '../forge.ts';

@@ -1,5 +1,11 @@
-import type { RequiredStatus } from '../../engine/check.ts';
-import type { BlockReason, PassedCheck, PrNumber, PullRequestFacts, UpToDate } from '../../engine/pull-request.ts';
+import type { RequiredStatus } from '../../engine/model/check.ts';
+import type {
+  BlockReason,
+  PassedCheck,
+  PrNumber,
+  PullRequestFacts,
+  UpToDate,
+} from '../../engine/model/pull-request.ts';
 import { BoundedCache } from '../../git/bounded-cache.ts';
 import type { Timing } from '../../lib/clock.ts';
 import { present } from '../../lib/present.ts';

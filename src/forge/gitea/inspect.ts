@@ -1,5 +1,5 @@
-import { nameOf, type RequiredStatus } from '../../engine/check.ts';
-import { isReportedBy } from '../../engine/required.ts';
+import { nameOf, type RequiredStatus } from '../../engine/model/check.ts';
+import { isReportedBy } from '../../engine/model/required.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { ForgeRepository } from '../forge.ts';
 import { findRequired } from '../hosted/inspect-required.ts';

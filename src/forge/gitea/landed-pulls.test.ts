@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { pullsOnGitea, REPOSITORY, shaOf } from '../../../test/helpers/pulls-on-gitea.ts';
-import type { PrNumber } from '../../engine/pull-request.ts';
+import type { PrNumber } from '../../engine/model/pull-request.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { LandRequest } from '../forge.ts';
 import { findPullRequest } from './facts.ts';

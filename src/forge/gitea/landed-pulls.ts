@@ -1,4 +1,4 @@
-import type { PrNumber } from '../../engine/pull-request.ts';
+import type { PrNumber } from '../../engine/model/pull-request.ts';
 import { BoundedCache } from '../../git/bounded-cache.ts';
 import { type Instant, pause } from '../../lib/clock.ts';
 import type { ForgeRepository } from '../forge.ts';

@@ -1,4 +1,4 @@
-import type { PrNumber } from '../../engine/pull-request.ts';
+import type { PrNumber } from '../../engine/model/pull-request.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { MergeAnswer, MergeState } from '../candidate/land-one-by-one.ts';
 import type { CandidateEntry, LandRequest } from '../forge.ts';

@@ -1,4 +1,4 @@
-import type { PrNumber } from '../../engine/pull-request.ts';
+import type { PrNumber } from '../../engine/model/pull-request.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { formatInstant } from '../../lib/clock.ts';
 import type { ForgeRepository } from '../forge.ts';

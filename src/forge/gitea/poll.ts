@@ -1,4 +1,4 @@
-import type { PrNumber, PullRequestFacts } from '../../engine/pull-request.ts';
+import type { PrNumber, PullRequestFacts } from '../../engine/model/pull-request.ts';
 import { BoundedCache } from '../../git/bounded-cache.ts';
 import { formatInstant, type Instant } from '../../lib/clock.ts';
 import type { ForgeRepository } from '../forge.ts';

@@ -1,4 +1,4 @@
-import type { CheckConclusion } from '../../engine/check.ts';
+import type { CheckConclusion } from '../../engine/model/check.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { ForgeRepository } from '../forge.ts';
 import { instantOf, linkOf, summaryOf } from '../hosted/forge-text.ts';

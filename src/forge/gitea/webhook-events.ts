@@ -1,4 +1,4 @@
-import type { PrNumber } from '../../engine/pull-request.ts';
+import type { PrNumber } from '../../engine/model/pull-request.ts';
 import { mayCommand } from '../hosted/forge-text.ts';
 import {
   aboutPullRequest,

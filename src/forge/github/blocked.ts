@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { PrNumber, PullRequestFacts } from '../../engine/pull-request.ts';
+import type { PrNumber, PullRequestFacts } from '../../engine/model/pull-request.ts';
 import type { PullRequestNode } from './pull-request-text.ts';
 
 /** Caches why pull requests are blocked, from one poll to the next. */

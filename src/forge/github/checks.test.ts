@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { CHECK_CONCLUSIONS, CHECK_STATUSES, type Check, withReport } from '../../engine/check.ts';
+import { CHECK_CONCLUSIONS, CHECK_STATUSES, type Check, withReport } from '../../engine/model/check.ts';
 import { reportOfCheck } from '../report-of-check.ts';
 import { type CheckRunNode, type Context, reportsOf, reportsOfTest, type StatusNode } from './checks.ts';
 

@@ -1,5 +1,5 @@
-import type { CheckConclusion, CheckStatus } from '../../engine/check.ts';
-import type { PrNumber } from '../../engine/pull-request.ts';
+import type { CheckConclusion, CheckStatus } from '../../engine/model/check.ts';
+import type { PrNumber } from '../../engine/model/pull-request.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { ForgeRepository } from '../forge.ts';

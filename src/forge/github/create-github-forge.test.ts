@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { createFakeGithub, type FakeGithub } from '../../../test/fake/github/fake-github.ts';
 import type { Installation, PullRequest, Repository } from '../../../test/fake/github/model.ts';
-import type { PrNumber } from '../../engine/pull-request.ts';
+import type { PrNumber } from '../../engine/model/pull-request.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { Sha } from '../../lib/sha.ts';

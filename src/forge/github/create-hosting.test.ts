@@ -3,7 +3,7 @@ import { afterEach, describe, it } from 'node:test';
 import { createFakeGithub, type FakeGithub, type FakeGithubOptions } from '../../../test/fake/github/fake-github.ts';
 import type { Installation, PullRequest, Repository } from '../../../test/fake/github/model.ts';
 import { connectHosting } from '../../../test/helpers/github-hosting.ts';
-import type { PrNumber, PullRequestFacts } from '../../engine/pull-request.ts';
+import type { PrNumber, PullRequestFacts } from '../../engine/model/pull-request.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { ForgeRepository } from '../forge.ts';
 import type { CheckRunDraft, CommentQuestion, Hosting } from '../hosting.ts';

@@ -1,4 +1,4 @@
-import type { PrNumber } from '../../engine/pull-request.ts';
+import type { PrNumber } from '../../engine/model/pull-request.ts';
 import type { ForgeRepository } from '../forge.ts';
 import type { Hosting, RepositoryIdentity } from '../hosting.ts';
 import type { GithubClient } from './api/client.ts';

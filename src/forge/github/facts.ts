@@ -1,4 +1,4 @@
-import type { PassedCheck, PrNumber, PullRequestFacts, UpToDate } from '../../engine/pull-request.ts';
+import type { PassedCheck, PrNumber, PullRequestFacts, UpToDate } from '../../engine/model/pull-request.ts';
 import type { Sha } from '../../lib/sha.ts';
 import { printable } from '../candidate/pull-request-ref.ts';
 import type { ForgeRepository } from '../forge.ts';

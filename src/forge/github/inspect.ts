@@ -1,4 +1,4 @@
-import type { RequiredStatus } from '../../engine/check.ts';
+import type { RequiredStatus } from '../../engine/model/check.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { ForgeRepository } from '../forge.ts';
 import { findRequired } from '../hosted/inspect-required.ts';

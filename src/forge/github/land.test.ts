@@ -9,7 +9,7 @@ import type { PullRequest } from '../../../test/fake/github/model.ts';
 import { closePullRequest } from '../../../test/fake/github/pull-request-state.ts';
 import type { ApiFault } from '../../../test/fake/hosted/faults.ts';
 
-import type { PrNumber } from '../../engine/pull-request.ts';
+import type { PrNumber } from '../../engine/model/pull-request.ts';
 import { createGit } from '../../git/create-git.ts';
 import type { Git } from '../../git/git.ts';
 import { systemClock, type Timing } from '../../lib/clock.ts';

@@ -1,4 +1,4 @@
-import type { PrNumber, PullRequestFacts } from '../../engine/pull-request.ts';
+import type { PrNumber, PullRequestFacts } from '../../engine/model/pull-request.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { ForgeRepository } from '../forge.ts';

@@ -1,4 +1,4 @@
-import type { RequiredStatus } from '../../engine/check.ts';
+import type { RequiredStatus } from '../../engine/model/check.ts';
 import { BoundedCache } from '../../git/bounded-cache.ts';
 import type { Instant, Timing } from '../../lib/clock.ts';
 import type { ForgeRepository } from '../forge.ts';

@@ -1,4 +1,4 @@
-import type { PrNumber } from '../../engine/pull-request.ts';
+import type { PrNumber } from '../../engine/model/pull-request.ts';
 import type { Sha } from '../../lib/sha.ts';
 import { contextsText, isRequiredText, type Rollup } from './checks.ts';
 import { ACTOR, type Actor } from './people.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { BlockReason, PrNumber } from '../../engine/pull-request.ts';
+import type { BlockReason, PrNumber } from '../../engine/model/pull-request.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { Readiness } from '../hosted/readiness.ts';
 import type { CheckRunNode, Context } from './checks.ts';

@@ -1,4 +1,4 @@
-import type { BlockReason } from '../../engine/pull-request.ts';
+import type { BlockReason } from '../../engine/model/pull-request.ts';
 import {
   blockedBy,
   type CheckBlock,

@@ -1,5 +1,5 @@
-import type { PrNumber } from '../../engine/pull-request.ts';
-import type { QueueSettings } from '../../engine/settings.ts';
+import type { PrNumber } from '../../engine/model/pull-request.ts';
+import type { QueueSettings } from '../../engine/model/settings.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { ForgeRepository } from '../forge.ts';
 import type { SettleRequest } from '../hosting.ts';

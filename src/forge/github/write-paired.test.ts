@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { createFakeGithub } from '../../../test/fake/github/fake-github.ts';
 import { connectHosting } from '../../../test/helpers/github-hosting.ts';
-import type { PrNumber } from '../../engine/pull-request.ts';
+import type { PrNumber } from '../../engine/model/pull-request.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { ForgeRepository } from '../forge.ts';
 import type { CheckRunDraft, CommentDraft, PairedAnswers } from '../hosting.ts';

@@ -1,5 +1,5 @@
-import type { RequiredStatus } from '../../engine/check.ts';
-import type { PrNumber, PullRequestFacts } from '../../engine/pull-request.ts';
+import type { RequiredStatus } from '../../engine/model/check.ts';
+import type { PrNumber, PullRequestFacts } from '../../engine/model/pull-request.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { Refusal } from '../candidate/candidate-refs.ts';
 import type { MergeAnswer, MergeState } from '../candidate/land-one-by-one.ts';

@@ -1,4 +1,4 @@
-import type { RequiredSources } from '../../engine/required.ts';
+import type { RequiredSources } from '../../engine/model/required.ts';
 import type { GitRepository } from '../../git/git.ts';
 import { branchRef, isBranchName } from '../../git/ref-name.ts';
 import { Fault } from '../../lib/fault.ts';

@@ -1,4 +1,4 @@
-import type { RequiredStatus } from '../../engine/check.ts';
+import type { RequiredStatus } from '../../engine/model/check.ts';
 import { parseConfiguration } from '../candidate/required-sources.ts';
 import type { InspectedQueue, SetupFinding } from '../hosting.ts';
 

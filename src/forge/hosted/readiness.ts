@@ -1,6 +1,6 @@
-import { nameOf, type RequiredStatus } from '../../engine/check.ts';
-import type { BlockReason, Mergeability } from '../../engine/pull-request.ts';
-import { isReportedBy } from '../../engine/required.ts';
+import { nameOf, type RequiredStatus } from '../../engine/model/check.ts';
+import type { BlockReason, Mergeability } from '../../engine/model/pull-request.ts';
+import { isReportedBy } from '../../engine/model/required.ts';
 import type { CheckReport } from '../hosting.ts';
 import { hasPassed, reportOfCheck } from '../report-of-check.ts';
 

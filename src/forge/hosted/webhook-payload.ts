@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { PrNumber } from '../../engine/pull-request.ts';
+import type { PrNumber } from '../../engine/model/pull-request.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { CheckReport, HintSubject, RepositoryName, WebhookHint } from '../hosting.ts';

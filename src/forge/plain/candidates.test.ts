@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 import { isUnavailable } from '../../../test/contract/forge.ts';
 import { CandidateBench, lines } from '../../../test/contract/forge-bench.ts';
 import { createPlainWorld, createRemoteWorld } from '../../../test/contract/plain-repository.ts';
-import type { PrNumber } from '../../engine/pull-request.ts';
+import type { PrNumber } from '../../engine/model/pull-request.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { BuildAnswer, BuildRequest, LandRequest } from '../forge.ts';
 

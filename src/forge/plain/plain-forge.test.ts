@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 import { isUnavailable } from '../../../test/contract/forge.ts';
 import type { PlainWorld } from '../../../test/contract/plain-repository.ts';
 import { createPlainWorld, runGit } from '../../../test/contract/plain-repository.ts';
-import type { PrNumber } from '../../engine/pull-request.ts';
+import type { PrNumber } from '../../engine/model/pull-request.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { ForgeRepository } from '../forge.ts';
 

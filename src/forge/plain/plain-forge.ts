@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { BlockReason, PrNumber, PullRequestFacts } from '../../engine/pull-request.ts';
+import type { BlockReason, PrNumber, PullRequestFacts } from '../../engine/model/pull-request.ts';
 import { BoundedCache } from '../../git/bounded-cache.ts';
 import { createGit, type GitOptions } from '../../git/create-git.ts';
 import type { Commit, Git, GitLocation, GitRepository, GitSource } from '../../git/git.ts';

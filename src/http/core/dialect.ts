@@ -2,7 +2,7 @@ import type { TSchema } from 'typebox';
 import { ERRORS, type ErrorCode } from '../../contract/errors.ts';
 import type { Operation } from '../../contract/operation.ts';
 import type { SluiceKeywords } from '../../contract/schema.ts';
-import type { RequiredStatus } from '../../engine/check.ts';
+import type { RequiredStatus } from '../../engine/model/check.ts';
 
 /** How a mount reads and writes: /v1 as the contract says, /trunk/v1 as clients of that product expect it. */
 export interface Dialect {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createInProcess } from '../../../test/worlds/server/in-process.ts';
 import { encodeQueue } from '../../app/core/queue-codec.ts';
-import { createQueue } from '../../engine/queue.ts';
-import { DEFAULT_SETTINGS } from '../../engine/settings.ts';
+import { createQueue } from '../../engine/model/queue.ts';
+import { DEFAULT_SETTINGS } from '../../engine/model/settings.ts';
 import type { QueueId } from '../../storage/queues.ts';
 
 describe('a queue that stopped itself', () => {

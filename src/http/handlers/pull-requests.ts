@@ -14,7 +14,7 @@ import type { BulkResults } from '../../contract/bulk.ts';
 import { ERRORS, type ErrorCode } from '../../contract/errors.ts';
 import * as pullRequestsContract from '../../contract/pull-requests.ts';
 import { upper } from '../../contract/schema.ts';
-import type { PrNumber } from '../../engine/pull-request.ts';
+import type { PrNumber } from '../../engine/model/pull-request.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { Sha } from '../../lib/sha.ts';
 import { toProblem } from '../core/error-response.ts';

@@ -15,7 +15,7 @@ import * as queuesContract from '../../contract/queues.ts';
 import { upper } from '../../contract/schema.ts';
 import { parseSettings } from '../../contract/settings.ts';
 import * as testingContract from '../../contract/testing.ts';
-import type { CheckConclusion, CheckStatus } from '../../engine/check.ts';
+import type { CheckConclusion, CheckStatus } from '../../engine/model/check.ts';
 import { present } from '../../lib/present.ts';
 import type { Sha } from '../../lib/sha.ts';
 import { instant, optionalInstant, queueChanges, queueRef } from '../core/parse.ts';

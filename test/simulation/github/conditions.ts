@@ -1,4 +1,4 @@
-import type { QueueSettings } from '../../../src/engine/settings.ts';
+import type { QueueSettings } from '../../../src/engine/model/settings.ts';
 import { Prng } from '../../../src/lib/prng.ts';
 import { type Conditions, drawConditions, FIRST_API_SEED } from '../conditions.ts';
 

@@ -1,6 +1,6 @@
 import { COMMENT_MARKER } from '../../../src/app/pr-page/render-comment.ts';
-import type { Candidate } from '../../../src/engine/candidate.ts';
-import { type Entry, isLive } from '../../../src/engine/queue.ts';
+import type { Candidate } from '../../../src/engine/model/candidate.ts';
+import { type Entry, isLive } from '../../../src/engine/model/queue.ts';
 import type { AlarmRow } from '../../../src/storage/alarms.ts';
 import { headlineOf } from '../../../src/words/headlines.ts';
 import type { FakeGithub } from '../../fake/github/fake-github.ts';

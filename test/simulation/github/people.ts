@@ -4,9 +4,9 @@ import { cancelPullRequest, restartTestsOnPullRequest } from '../../../src/app/q
 import { updateQueue } from '../../../src/app/queue/queues.ts';
 import { setImpactedTargets } from '../../../src/app/queue/set-impacted-targets.ts';
 import { submitPullRequest } from '../../../src/app/queue/submit-pull-request.ts';
-import type { PrNumber } from '../../../src/engine/pull-request.ts';
-import type { RequestableQueueState } from '../../../src/engine/queue.ts';
-import type { QueueSettings } from '../../../src/engine/settings.ts';
+import type { PrNumber } from '../../../src/engine/model/pull-request.ts';
+import type { RequestableQueueState } from '../../../src/engine/model/queue.ts';
+import type { QueueSettings } from '../../../src/engine/model/settings.ts';
 import type { Timing } from '../../../src/lib/clock.ts';
 import { Fault } from '../../../src/lib/fault.ts';
 import { valuesOf } from '../../../src/lib/int-map.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { audit } from '../../../src/app/upkeep/audit.ts';
 import { sweepRefs } from '../../../src/app/upkeep/sweep-refs.ts';
-import { createQueue, type Entry } from '../../../src/engine/queue.ts';
+import { createQueue, type Entry } from '../../../src/engine/model/queue.ts';
 import { pause, systemClock, type Timing } from '../../../src/lib/clock.ts';
 import { Fault } from '../../../src/lib/fault.ts';
 import { valuesOf } from '../../../src/lib/int-map.ts';

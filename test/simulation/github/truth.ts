@@ -1,4 +1,4 @@
-import type { Candidate } from '../../../src/engine/candidate.ts';
+import type { Candidate } from '../../../src/engine/model/candidate.ts';
 import type { Sha } from '../../../src/lib/sha.ts';
 import type { Files } from '../../fake/git-model.ts';
 import { gitLines, gitText } from '../../fake/hosted/git.ts';

@@ -1,10 +1,10 @@
-import type { LandedKind } from '../../../src/engine/candidate.ts';
-import type { CheckConclusion } from '../../../src/engine/check.ts';
-import type { QueueEvent } from '../../../src/engine/event.ts';
-import { parsePriority } from '../../../src/engine/priority.ts';
-import type { PrNumber, PullRequestFacts } from '../../../src/engine/pull-request.ts';
-import type { StartProblem } from '../../../src/engine/required.ts';
-import { ALL_TARGETS } from '../../../src/engine/targets.ts';
+import type { LandedKind } from '../../../src/engine/model/candidate.ts';
+import type { CheckConclusion } from '../../../src/engine/model/check.ts';
+import type { QueueEvent } from '../../../src/engine/model/event.ts';
+import { parsePriority } from '../../../src/engine/model/priority.ts';
+import type { PrNumber, PullRequestFacts } from '../../../src/engine/model/pull-request.ts';
+import type { StartProblem } from '../../../src/engine/model/required.ts';
+import { ALL_TARGETS } from '../../../src/engine/model/targets.ts';
 import { nextWakeAt } from '../../../src/engine/wake.ts';
 import type { Sha } from '../../../src/lib/sha.ts';
 import { LANDING_ACTS } from './landing-acts.ts';

@@ -1,5 +1,5 @@
-import { type Candidate, compositionOf } from '../../../src/engine/candidate.ts';
-import type { PrNumber } from '../../../src/engine/pull-request.ts';
+import { type Candidate, compositionOf } from '../../../src/engine/model/candidate.ts';
+import type { PrNumber } from '../../../src/engine/model/pull-request.ts';
 import type { Sha } from '../../../src/lib/sha.ts';
 import { letter, shaToHistory, suffix, treeName } from './words.ts';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { entriesInOrder } from '../../../src/engine/roster.ts';
+import { entriesInOrder } from '../../../src/engine/model/roster.ts';
 import { nextWakeAt } from '../../../src/engine/wake.ts';
 import { valuesOf } from '../../../src/lib/int-map.ts';
 import type { Scenario } from './scenario.ts';
@@ -38,8 +38,8 @@ export const EXPECTATIONS: { readonly [verb: string]: Expectation } = {
   order: list((told) => entriesInOrder(told.queue).map(({ prNumber }) => letter(prNumber))),
   /** `aside C=A`: C is set aside because of A. */
   aside: list((told) =>
-    [...valuesOf(told.queue.entries)].flatMap(({ prNumber, conflictsWith }) =>
-      conflictsWith === undefined ? [] : `${letter(prNumber)}=${letter(conflictsWith)}`,
+    [...valuesOf(told.queue.entries)].flatMap(({ prNumber, place }) =>
+      place.kind === 'aside' ? `${letter(prNumber)}=${letter(place.behind)}` : [],
     ),
   ),
   target: one((told) => told.branch.history.join('+')),

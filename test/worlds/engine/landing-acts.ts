@@ -1,6 +1,6 @@
-import { type Candidate, compositionOf } from '../../../src/engine/candidate.ts';
-import type { LandingStop } from '../../../src/engine/event.ts';
-import type { ReasonCode } from '../../../src/engine/reason.ts';
+import { type Candidate, compositionOf } from '../../../src/engine/model/candidate.ts';
+import type { LandingStop } from '../../../src/engine/model/event.ts';
+import type { ReasonCode } from '../../../src/engine/model/reason.ts';
 import { partOf } from './branch.ts';
 import type { Scenario } from './scenario.ts';
 import { numberOf } from './words.ts';

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
-import { type Candidate, compositionOf } from '../../../src/engine/candidate.ts';
-import type { Check } from '../../../src/engine/check.ts';
-import { landingEntries } from '../../../src/engine/evolve-landing.ts';
-import type { PrNumber } from '../../../src/engine/pull-request.ts';
-import { isAdmitted } from '../../../src/engine/queue.ts';
-import { composedWithOf } from '../../../src/engine/roster.ts';
-import type { QueueSettings } from '../../../src/engine/settings.ts';
+import { landingEntries } from '../../../src/engine/facts/evolve-landing.ts';
+import { type Candidate, compositionOf } from '../../../src/engine/model/candidate.ts';
+import type { Check } from '../../../src/engine/model/check.ts';
+import type { PrNumber } from '../../../src/engine/model/pull-request.ts';
+import { isAdmitted } from '../../../src/engine/model/queue.ts';
+import { composedWithOf } from '../../../src/engine/model/roster.ts';
+import type { QueueSettings } from '../../../src/engine/model/settings.ts';
 import { valuesOf } from '../../../src/lib/int-map.ts';
 import type { Scenario } from './scenario.ts';
 import { letter } from './words.ts';

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
-import type { Candidate, CandidateNumber } from '../../../src/engine/candidate.ts';
-import { isUnderTest } from '../../../src/engine/candidate.ts';
-import type { CheckConclusion, CheckStatus } from '../../../src/engine/check.ts';
-import type { Effect, JudgeCheck } from '../../../src/engine/effect.ts';
-import type { QueueEvent, QueueUpdated } from '../../../src/engine/event.ts';
-import { findBreachAnywhere } from '../../../src/engine/invariants.ts';
-import { parsePriority } from '../../../src/engine/priority.ts';
-import type { PrNumber, PullRequestFacts } from '../../../src/engine/pull-request.ts';
+import { findBreachAnywhere } from '../../../src/engine/line/invariants.ts';
+import type { Candidate, CandidateNumber } from '../../../src/engine/model/candidate.ts';
+import { isUnderTest } from '../../../src/engine/model/candidate.ts';
+import type { CheckConclusion, CheckStatus } from '../../../src/engine/model/check.ts';
+import type { Effect, JudgeCheck } from '../../../src/engine/model/effect.ts';
+import type { QueueEvent, QueueUpdated } from '../../../src/engine/model/event.ts';
+import { candidateNumberOf } from '../../../src/engine/model/place.ts';
+import { parsePriority } from '../../../src/engine/model/priority.ts';
+import type { PrNumber, PullRequestFacts } from '../../../src/engine/model/pull-request.ts';
 import {
   createQueue,
   type Entry,
@@ -15,14 +16,14 @@ import {
   findEntry,
   findLiveMember,
   type Queue,
-} from '../../../src/engine/queue.ts';
-import type { RequiredSources } from '../../../src/engine/required.ts';
-import { lineOf } from '../../../src/engine/roster.ts';
-import { DEFAULT_SETTINGS, type QueueSettings } from '../../../src/engine/settings.ts';
+} from '../../../src/engine/model/queue.ts';
+import type { RequiredSources } from '../../../src/engine/model/required.ts';
+import { lineOf } from '../../../src/engine/model/roster.ts';
+import { DEFAULT_SETTINGS, type QueueSettings } from '../../../src/engine/model/settings.ts';
+import type { Strategy } from '../../../src/engine/model/strategy.ts';
+import type { ImpactedTargets } from '../../../src/engine/model/targets.ts';
+import type { Transition } from '../../../src/engine/model/work.ts';
 import { type Step, step } from '../../../src/engine/step.ts';
-import type { Strategy } from '../../../src/engine/strategy.ts';
-import type { ImpactedTargets } from '../../../src/engine/targets.ts';
-import type { Transition } from '../../../src/engine/work.ts';
 import { getIn, valuesOf } from '../../../src/lib/int-map.ts';
 import { aPullRequest } from '../../helpers/a-pull-request.ts';
 import { ACTS } from './acts.ts';
@@ -299,10 +300,10 @@ export class Scenario {
     for (const member of candidate.beneath) {
       const live = findLiveMember(this.queue, member);
       if (live === undefined) continue;
-      if (live.candidate !== undefined && live.candidate === before)
-        groups.push(`${groups.pop()}${letter(member.prNumber)}`);
+      const own = candidateNumberOf(live);
+      if (own !== undefined && own === before) groups.push(`${groups.pop()}${letter(member.prNumber)}`);
       else groups.push(letter(member.prNumber));
-      before = live.candidate;
+      before = own;
     }
     return [...groups, namesOf(members)].join('+');
   }

@@ -1,6 +1,11 @@
-import { type Candidate, type CandidateNumber, compositionOf, type LandedKind } from '../../../src/engine/candidate.ts';
-import type { QueueEvent } from '../../../src/engine/event.ts';
-import { findLiveMember } from '../../../src/engine/queue.ts';
+import {
+  type Candidate,
+  type CandidateNumber,
+  compositionOf,
+  type LandedKind,
+} from '../../../src/engine/model/candidate.ts';
+import type { QueueEvent } from '../../../src/engine/model/event.ts';
+import { findLiveMember } from '../../../src/engine/model/queue.ts';
 import { getIn } from '../../../src/lib/int-map.ts';
 import type { Sha } from '../../../src/lib/sha.ts';
 import { partOf } from './branch.ts';

@@ -1,6 +1,6 @@
 import { it } from 'node:test';
-import { DEFAULT_SETTINGS, type QueueSettings } from '../../../src/engine/settings.ts';
-import type { Strategy } from '../../../src/engine/strategy.ts';
+import { DEFAULT_SETTINGS, type QueueSettings } from '../../../src/engine/model/settings.ts';
+import type { Strategy } from '../../../src/engine/model/strategy.ts';
 import { Scenario } from './scenario.ts';
 import { parseSettings } from './words.ts';
 

@@ -1,8 +1,8 @@
-import type { RequiredStatus } from '../../../src/engine/check.ts';
-import type { PrNumber } from '../../../src/engine/pull-request.ts';
-import type { EntryState } from '../../../src/engine/queue.ts';
-import type { QueueSettings } from '../../../src/engine/settings.ts';
-import { ALL_TARGETS, type ImpactedTargets } from '../../../src/engine/targets.ts';
+import type { RequiredStatus } from '../../../src/engine/model/check.ts';
+import type { PrNumber } from '../../../src/engine/model/pull-request.ts';
+import type { EntryState } from '../../../src/engine/model/queue.ts';
+import type { QueueSettings } from '../../../src/engine/model/settings.ts';
+import { ALL_TARGETS, type ImpactedTargets } from '../../../src/engine/model/targets.ts';
 import type { Sha } from '../../../src/lib/sha.ts';
 
 const MINUTE = 60_000;

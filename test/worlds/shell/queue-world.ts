@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createEffectWorker, type EffectWorker } from '../../../src/app/effects/effect-worker.ts';
-import type { PrNumber, PullRequestFacts } from '../../../src/engine/pull-request.ts';
-import type { QueueSettings } from '../../../src/engine/settings.ts';
+import type { PrNumber, PullRequestFacts } from '../../../src/engine/model/pull-request.ts';
+import type { QueueSettings } from '../../../src/engine/model/settings.ts';
 import { type Instant, systemClock } from '../../../src/lib/clock.ts';
 import type { AlarmRow } from '../../../src/storage/alarms.ts';
 import { createMemoryStore } from '../../../src/storage/sqlite/create-memory-store.ts';

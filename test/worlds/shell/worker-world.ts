@@ -1,8 +1,8 @@
 import type { App } from '../../../src/app/core/app.ts';
 import { createEffectWorker } from '../../../src/app/effects/effect-worker.ts';
-import type { CandidateNumber } from '../../../src/engine/candidate.ts';
-import type { PrNumber } from '../../../src/engine/pull-request.ts';
-import { findCandidate } from '../../../src/engine/queue.ts';
+import type { CandidateNumber } from '../../../src/engine/model/candidate.ts';
+import type { PrNumber } from '../../../src/engine/model/pull-request.ts';
+import { findCandidate } from '../../../src/engine/model/queue.ts';
 import type { BuildRequest } from '../../../src/forge/forge.ts';
 import type { QueueCommit } from '../../../src/storage/queues.ts';
 import type { RunnerCheck } from '../../../src/storage/repositories.ts';

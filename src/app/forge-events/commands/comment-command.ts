@@ -1,5 +1,5 @@
-import type { PrNumber } from '../../../engine/pull-request.ts';
-import { findEntry } from '../../../engine/queue.ts';
+import type { PrNumber } from '../../../engine/model/pull-request.ts';
+import { findEntry } from '../../../engine/model/queue.ts';
 import type { ForgeRepository } from '../../../forge/forge.ts';
 import type { CommentFacts, CommentQuestion, Hosting } from '../../../forge/hosting.ts';
 import type { Repository } from '../../../storage/repositories.ts';

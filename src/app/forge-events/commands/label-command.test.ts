@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ADA } from '../../../../test/fake/pull-request-pages.ts';
 import { PageWorld } from '../../../../test/worlds/shell/page-world.ts';
-import type { PullRequestFacts } from '../../../engine/pull-request.ts';
+import type { PullRequestFacts } from '../../../engine/model/pull-request.ts';
 import type { LabelChanged, Retarget } from '../../../forge/hosting.ts';
 import { runLabelCommand } from './label-command.ts';
 

@@ -1,6 +1,6 @@
-import type { PrNumber } from '../../../engine/pull-request.ts';
-import { findEntry } from '../../../engine/queue.ts';
-import type { QueueSettings } from '../../../engine/settings.ts';
+import type { PrNumber } from '../../../engine/model/pull-request.ts';
+import { findEntry } from '../../../engine/model/queue.ts';
+import type { QueueSettings } from '../../../engine/model/settings.ts';
 import type { LabelChanged, LabelFacts } from '../../../forge/hosting.ts';
 import type { Repository } from '../../../storage/repositories.ts';
 import type { App } from '../../core/app.ts';

@@ -1,4 +1,4 @@
-import { type Priority, parsePriority } from '../../../engine/priority.ts';
+import { type Priority, parsePriority } from '../../../engine/model/priority.ts';
 import { plainLines } from './plain-lines.ts';
 
 export type Command =

@@ -1,4 +1,4 @@
-import type { PrNumber } from '../../../engine/pull-request.ts';
+import type { PrNumber } from '../../../engine/model/pull-request.ts';
 import type { ForgeRepository } from '../../../forge/forge.ts';
 import type { Hosting } from '../../../forge/hosting.ts';
 import type { App } from '../../core/app.ts';

@@ -1,4 +1,4 @@
-import type { QueueSettings } from '../../../engine/settings.ts';
+import type { QueueSettings } from '../../../engine/model/settings.ts';
 import type { Permission, Person, Retarget } from '../../../forge/hosting.ts';
 import type { Instant } from '../../../lib/clock.ts';
 import { Fault } from '../../../lib/fault.ts';

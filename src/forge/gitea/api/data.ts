@@ -1,4 +1,4 @@
-import type { PrNumber } from '../../../engine/pull-request.ts';
+import type { PrNumber } from '../../../engine/model/pull-request.ts';
 import type { Sha } from '../../../lib/sha.ts';
 
 /** The parts of Gitea's answers that are read here. */

@@ -1,4 +1,4 @@
-import type { PrNumber } from '../../../engine/pull-request.ts';
+import type { PrNumber } from '../../../engine/model/pull-request.ts';
 import { BoundedCache } from '../../../git/bounded-cache.ts';
 import { keyOf } from './installations.ts';
 import type { RepositoryName } from './unavailable.ts';

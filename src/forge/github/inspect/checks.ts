@@ -1,4 +1,4 @@
-import type { RequiredStatus } from '../../../engine/check.ts';
+import type { RequiredStatus } from '../../../engine/model/check.ts';
 import type { SetupFinding } from '../../hosting.ts';
 import { isNameOf, runsOn, type Workflow } from './workflow.ts';
 

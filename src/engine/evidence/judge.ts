@@ -1,0 +1,116 @@
+import type { Instant } from '../../lib/clock.ts';
+import { failCandidate, MAX_TRIES, passCandidate, repeatCandidate, replaceCandidate } from '../line/test-run.ts';
+import { type Candidate, failedChecks, openChecks, verdictOf } from '../model/candidate.ts';
+import type { Check } from '../model/check.ts';
+import { isAwaited, MAX_REPETITIONS, NOT_JUDGED, NOTHING_FAILED } from '../model/judgement.ts';
+import type { Queue } from '../model/queue.ts';
+import { candidatesOf } from '../model/roster.ts';
+import { deniedIn, needsHonor, withFinding, withoutWaiver } from '../model/waiver.ts';
+import { keepCandidate, stillLive, type Work } from '../model/work.ts';
+
+/** Decides a candidate from its checks. A failed candidate is decided again when its checks run again. */
+// SPEC V9
+export function judge(work: Work, candidate: Candidate): void {
+  const verdict = verdictOf(candidate);
+  if (verdict === 'passed') passCandidate(work, candidate, 'own_run');
+  else if (verdict === 'inconclusive') concludeInconclusive(work, candidate);
+  else if (verdict === 'flaky') concludeFlaky(work, candidate);
+  else if (verdict === 'failed' && candidate.state !== 'failed') failByChecks(work, candidate);
+  // A failed candidate whose checks run again is reopened by the plan, as soon as a slot is free.
+}
+
+/** The checks were cut off without a result. The candidate is tried again, and fails after MAX_TRIES. */
+// SPEC V3
+export function concludeInconclusive(work: Work, candidate: Candidate): void {
+  if (candidate.tries >= MAX_TRIES) {
+    if (candidate.state !== 'failed') failByChecks(work, candidate);
+    return;
+  }
+  replaceCandidate(work, candidate, inconclusive(candidate), candidate.tries + 1);
+}
+
+/** Only tests failed that are quarantined automatically. The candidate is repeated, and fails after MAX_REPETITIONS. */
+function concludeFlaky(work: Work, candidate: Candidate): void {
+  if ((candidate.repeats?.length ?? 0) < MAX_REPETITIONS) repeatCandidate(work, candidate);
+  else if (candidate.state !== 'failed') failByChecks(work, candidate);
+}
+
+function inconclusive({ number }: Candidate) {
+  return { reason: 'TEST_RUN_INCONCLUSIVE' as const, candidate: number };
+}
+
+function failByChecks(work: Work, candidate: Candidate): void {
+  const checks = failedChecks(candidate);
+  const denied = deniedIn(candidate, checks);
+  const more = denied.length === 0 ? {} : { denied };
+  failCandidate(work, candidate, { reason: 'TEST_RUN_REQUIRED_STATUS_FAILED', checks, ...more });
+}
+
+/** A failure that was not judged in time is not waived. A pass counts. */
+// SPEC V12, V58
+export function denyOverdue(work: Work): void {
+  for (const candidate of stillLive(work, candidatesOf(work.queue))) {
+    const overdue = candidate.checks.filter((check) => awaitedUntil(check) <= work.at);
+    if (overdue.length === 0) continue;
+    let { checks } = candidate;
+    for (const { name, startedAt, conclusion } of overdue) {
+      const of = { check: name, attempt: startedAt, at: work.at, mode: work.queue.settings.honorQuarantine };
+      checks = withFinding(checks, conclusion === 'SUCCESS' ? NOTHING_FAILED : NOT_JUDGED, of) ?? checks;
+    }
+    const judged = { ...candidate, checks };
+    keepCandidate(work, judged);
+    if (candidate.state === 'testing' || candidate.state === 'failed') judge(work, judged);
+  }
+}
+
+/** The queue stopped honoring quarantine: open candidates lose their waivers. Candidates that passed keep them. */
+// SPEC V45
+export function takeBackWaivers(work: Work): void {
+  if (work.queue.settings.honorQuarantine === 'ON') return;
+  for (const candidate of stillLive(work, candidatesOf(work.queue))) {
+    const isOpen = candidate.state === 'testing' || candidate.state === 'failed';
+    if (!isOpen || !candidate.checks.some(needsHonor)) continue;
+    const judged = { ...candidate, checks: candidate.checks.map(withoutWaiver) };
+    keepCandidate(work, judged);
+    judge(work, judged);
+  }
+}
+
+/** Infinity for a check that is not being judged. */
+export function awaitedUntil({ judgement }: Check): Instant {
+  return judgement?.kind === 'awaited' ? judgement.until : Number.POSITIVE_INFINITY;
+}
+
+/** When the candidate times out; undefined if it cannot time out now. */
+export function testingEndsAt({ settings }: Queue, candidate: Candidate): Instant | undefined {
+  const limitMs = settings.testingTimeoutMinutes * 60_000;
+  const { state, testingSince } = candidate;
+  if (limitMs === 0 || state !== 'testing' || testingSince === undefined) return undefined;
+  return isJudging(candidate) ? undefined : clockOf(candidate, testingSince) + limitMs;
+}
+
+/** A check that runs again gets the full timeout again, so the oldest open check counts. */
+// SPEC V23
+function clockOf(candidate: Candidate, testingSince: Instant): Instant {
+  const open = openChecks(candidate);
+  const clocks = open.map((name) => candidate.checks.find((check) => check.name === name)?.repeatedAt ?? testingSince);
+  return clocks.length === 0 ? testingSince : Math.min(...clocks);
+}
+
+/** All checks have reported, and only judgements are open. Those end within a minute and are not CI's fault. */
+function isJudging(candidate: Candidate): boolean {
+  const awaited = candidate.checks.filter(isAwaited);
+  return awaited.length > 0 && awaited.length === openChecks(candidate).length;
+}
+
+// SPEC V23
+export function failOverdue(work: Work): void {
+  for (const candidate of candidatesOf(work.queue)) {
+    const endsAt = testingEndsAt(work.queue, candidate);
+    if (endsAt === undefined || work.at < endsAt) continue;
+    const checks = openChecks(candidate);
+    const isBegun = candidate.checks.some(({ name }) => checks.includes(name));
+    const timeout = { minutes: work.queue.settings.testingTimeoutMinutes, isBegun };
+    failCandidate(work, candidate, { reason: 'TEST_RUN_TIMEOUT', checks, timeout });
+  }
+}

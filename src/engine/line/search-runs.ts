@@ -1,0 +1,185 @@
+import { walk } from '../../lib/sorted-list.ts';
+import { branchSubjectOf, type Candidate, compositionOf, type Member } from '../model/candidate.ts';
+import { WAITING } from '../model/place.ts';
+import type { PrNumber } from '../model/pull-request.ts';
+import { type Because, type Entry, findLiveMember } from '../model/queue.ts';
+import { runsOfSearch, unlanded } from '../model/roster.ts';
+import type { Search } from '../model/search.ts';
+import {
+  addCandidate,
+  type EndCause,
+  endCandidate,
+  entryOf,
+  keep,
+  keepCandidate,
+  move,
+  type Work,
+} from '../model/work.ts';
+import { findSearch, marksOf } from './marks.ts';
+import { startCandidate } from './test-run.ts';
+
+export function keepSearch(work: Work, search: Search): void {
+  const kept = search.members.length === 0 ? [] : [search];
+  const bisections = work.queue.bisections.flatMap((other) => (other.number === search.number ? kept : [other]));
+  work.queue = { ...work.queue, bisections };
+}
+
+const NEW_SEARCH = { survivors: [], cuts: [], isRestHeld: false, failedSets: [], accused: undefined };
+
+type Begun = Pick<Search, 'how' | 'base' | 'isOnHead' | 'members'> &
+  Partial<Pick<Search, 'survivors' | 'cuts' | 'failedSets'>>;
+
+/** Its members are out of the line. A search that comes from another one stands next to it. */
+export function beginSearch(work: Work, begun: Begun, from?: Search): number {
+  const { bisections, bisectionsEver, admissions } = work.queue;
+  const number = bisectionsEver + 1;
+  const batch = from?.batch ?? number;
+  const search: Search = { ...NEW_SEARCH, ...begun, number, batch, admissions };
+  const at = bisections.findLastIndex((other) => other.batch === batch);
+  work.queue = {
+    ...work.queue,
+    bisectionsEver: number,
+    bisections: bisections.toSpliced(at < 0 ? bisections.length : at + 1, 0, search),
+  };
+  for (const { prNumber } of begun.members) {
+    keep(work, { ...entryOf(work, prNumber), place: { kind: 'search', search: number } });
+  }
+  return number;
+}
+
+/** Tests the first `length` members on the survivors. Those before `from` are not under test. */
+export function startRun(
+  work: Work,
+  { number, base, survivors, members }: Search,
+  {
+    from = 0,
+    length,
+    isAgain = false,
+  }: { readonly from?: number; readonly length: number; readonly isAgain?: boolean },
+): void {
+  const candidate = addCandidate(work, {
+    purpose: { kind: 'bisection', bisection: number, ...(isAgain ? { isAgain } : {}) },
+    base,
+    beneath: [...survivors, ...members.slice(0, from)],
+    members: members.slice(from, length),
+    parent: undefined,
+  });
+  startCandidate(work, candidate);
+}
+
+/** Ends the runs of more than `length` members. */
+export function endLonger(work: Work, search: Search, length: number, ending: EndCause): void {
+  for (const mark of marksOf(work.queue, search)) {
+    if (mark.length > length) for (const run of mark.runs) endCandidate(work, run, ending);
+  }
+}
+
+/** Ends runs of a search. Their members are pending again, unless another run tests them. */
+export function dropRuns(
+  work: Work,
+  search: Search,
+  runs: readonly Candidate[],
+  because: Because,
+  leaving?: PrNumber,
+): void {
+  for (const run of runs) endCandidate(work, run, because);
+  const isOf = (others: readonly Candidate[], { submission }: Member) =>
+    others.some(({ members }) => members.some((member) => member.submission === submission));
+  const left = runsOfSearch(work.queue, search);
+  for (const member of search.members) {
+    const entry = isOf(runs, member) && !isOf(left, member) ? findLiveMember(work.queue, member) : undefined;
+    if (entry === undefined || entry.state === 'PENDING' || entry.prNumber === leaving) continue;
+    move(work, entry, { to: 'PENDING', ...because });
+  }
+}
+
+/** The first members passed. They return to the line, and the others are tested on them. */
+// SPEC B5, K8
+export function clear(work: Work, search: Search, length: number, proof: Candidate): void {
+  const { number, batch, how, isOnHead, survivors, members, cuts } = search;
+  const cleared = members.slice(0, length);
+  for (const mark of marksOf(work.queue, search)) {
+    for (const run of mark.runs) {
+      if (mark.length > length) moveBeneath(work, run, cleared);
+      else endCandidate(work, run, { reason: 'BISECTION_TEST_RUN_PASSED' });
+    }
+  }
+  keepSearch(work, {
+    ...search,
+    survivors: [...survivors, ...cleared],
+    members: members.slice(length),
+    cuts: cuts.flatMap((cut) => (cut > length ? cut - length : [])),
+    accused: undefined,
+  });
+  const clearedBySearch = isOnHead && proof.pass?.waived === undefined ? batch : undefined;
+  const mark = how === 'halves' ? { clearedByPart: `${number}.1` } : { isCleared: true };
+  for (const entry of unlanded(work.queue, cleared)) {
+    const returned = { ...entry, place: WAITING, wasTested: true, clearedBySearch, ...mark };
+    move(work, returned, { to: 'PENDING', reason: 'BISECTION_TEST_RUN_PASSED', candidate: proof.number });
+  }
+}
+
+/** The first members of a longer run are cleared. From now on it tests only the others. */
+function moveBeneath(work: Work, run: Candidate, cleared: readonly Member[]): void {
+  const { beneath, members } = run;
+  const first = members.filter(({ submission }) => cleared.some((other) => other.submission === submission));
+  if (first.length === 0) return;
+  const namedFor = branchSubjectOf(run);
+  keepCandidate(work, { ...run, namedFor, beneath: [...beneath, ...first], members: members.slice(first.length) });
+}
+
+/** Returns the members behind the first `from` to the line, untested. */
+export function releaseRest(work: Work, number: number, from: number, because: Because): void {
+  const search = findSearch(work.queue, number);
+  const rest = search?.members.slice(from) ?? [];
+  if (search === undefined || rest.length === 0) return;
+  endLonger(work, search, from, because);
+  keepSearch(work, { ...search, members: search.members.slice(0, from) });
+  for (const entry of unlanded(work.queue, rest)) {
+    move(work, { ...entry, place: WAITING, wasTested: true }, { to: 'PENDING', ...because });
+  }
+}
+
+/** An entry leaves the queue, so the results of all runs of searches that contain it are void. */
+// SPEC B9
+export function leaveSearches(work: Work, leaving: Entry, because: Because): void {
+  const isIt = ({ submission }: Member) => submission === leaving.submission;
+  for (const search of work.queue.bisections) {
+    const { survivors, members, cuts } = search;
+    const place = members.findIndex(isIt);
+    if (place < 0 && !survivors.some(isIt)) continue;
+    const voided = runsOfSearch(work.queue, search).filter((run) => compositionOf(run).some(isIt));
+    dropRuns(work, search, voided, because, leaving.prNumber);
+    const moved = cuts.map((cut) => (place < 0 || cut <= place ? cut : cut - 1));
+    keepSearch(work, {
+      ...search,
+      survivors: survivors.filter((member) => !isIt(member)),
+      members: members.filter((member) => !isIt(member)),
+      cuts: moved.filter((cut, index) => cut > (moved[index - 1] ?? 0)),
+      isRestHeld: search.isRestHeld && (moved.at(-1) ?? 0) > (moved.at(-2) ?? 0),
+    });
+  }
+}
+
+/** Returns an entry to the line without a verdict, for example because it conflicts without a removed entry. */
+export function releaseFromSearch(work: Work, entry: Entry, because: Because): void {
+  leaveSearches(work, entry, because);
+  const released = { ...entryOf(work, entry.prNumber), place: WAITING, wasTested: true };
+  move(work, released, { to: 'PENDING', ...because });
+}
+
+/** The target branch moved. Entries cleared by a search are known to pass only on top of its base. */
+// SPEC B12
+export function noteTargetMoved(work: Work, landed: readonly Entry[]): void {
+  if (work.queue.bisectionsEver === 0) return;
+  const isBy = (number: number) =>
+    landed.length > 0 && landed.every(({ clearedBySearch }) => clearedBySearch === number);
+  for (const search of work.queue.bisections) {
+    if (search.isOnHead && !isBy(search.batch)) keepSearch(work, { ...search, isOnHead: false });
+  }
+  for (const prNumber of walk(work.queue.index.pending)) {
+    const entry = entryOf(work, prNumber);
+    if (entry.clearedBySearch !== undefined && !isBy(entry.clearedBySearch))
+      keep(work, { ...entry, clearedBySearch: undefined });
+  }
+}

@@ -1,0 +1,167 @@
+import { assert } from '../../lib/assert.ts';
+import { giveUpDoubtfulSearch, isOnDoubtfulBase, mayBlame, removeForFailure } from '../evidence/suspicion.ts';
+import { learnFailure } from '../line/learn.ts';
+import { behindFailedRun, takeOut } from '../line/line.ts';
+import { findSearch, marksOf, startableIn } from '../line/marks.ts';
+import { removeEntry } from '../line/remove-entry.ts';
+import { beginSearch, clear, dropRuns, keepSearch, startRun } from '../line/search-runs.ts';
+import { type Candidate, compositionOf, isRunAgain } from '../model/candidate.ts';
+import { policyOf } from '../model/policy.ts';
+import type { Because, Queue } from '../model/queue.ts';
+import { composedWithOf, runsOfSearch, unlanded } from '../model/roster.ts';
+import { partOf, type Search, setKey } from '../model/search.ts';
+import { entryOf, move, type Work } from '../model/work.ts';
+
+/**
+ * Starts the search for the culprits of a failed batch that no other entry is to blame for. Its members leave the line.
+ *
+ * The batch is split in two. Both parts are tested, the second on top of the first:
+ *
+ *   A B C D fails         -> parts AB | CD: run AB, run AB+CD
+ *   AB passes             -> A and B return to the line; they are the survivors on which the rest is tested
+ *   AB fails              -> parts A | B | CD; CD waits, because its result says nothing without AB's
+ *   a part of one fails   -> it is the culprit; everything behind it is tested again as one part on the survivors
+ *
+ * A pass here never lands anything. A survivor lands from the line, without a second run if its tree is the same.
+ */
+// SPEC B4
+export function searchInHalves(work: Work, candidate: Candidate): void {
+  const { queue } = work;
+  const { head: base } = queue;
+  const { members } = candidate;
+  assert(base !== undefined, 'a candidate of the line has a target');
+  const isOnBase = unlanded(queue, candidate.beneath).length === 0 && composedWithOf(queue, candidate).length === 0;
+  takeOut(work, unlanded(queue, members), behindFailedRun(members));
+  for (const { prNumber } of members) {
+    const entry = entryOf(work, prNumber);
+    const { reason: _reason, ...failure } = entry.because;
+    move(work, entry, { to: 'PENDING', ...failure, reason: 'BISECTION_REQUIRED', candidate: candidate.number });
+  }
+  const failedSets = isOnBase ? [setKey(members)] : [];
+  beginSearch(work, { how: 'halves', base, isOnHead: true, members, cuts: halvesOf(members.length), failedSets });
+}
+
+/** The larger half comes first. */
+function halvesOf(length: number): readonly number[] {
+  return length === 1 ? [1] : [Math.ceil(length / 2), length];
+}
+
+/** Concludes the first part of a search; false if it is still open. */
+export function concludeHalves(work: Work, number: number): boolean {
+  const search = rememberFailedSets(work, number);
+  const front = search?.cuts[0];
+  if (search === undefined || front === undefined) return false;
+  const run = runOfPart(work.queue, search, 0);
+  if (run?.state === 'passed') {
+    clear(work, search, front, run);
+    return true;
+  }
+  if (run?.state !== 'failed' || isRunAgain(run)) return false;
+  return front === 1 ? blameFront(work, search, run) : splitFront(work, search, run);
+}
+
+function runOfPart(queue: Queue, search: Search, index: number): Candidate | undefined {
+  return marksOf(queue, search).find(({ length }) => length === search.cuts[index])?.runs[0];
+}
+
+function rememberFailedSets(work: Work, number: number): Search | undefined {
+  const search = findSearch(work.queue, number);
+  if (search === undefined) return undefined;
+  const failed = runsOfSearch(work.queue, search).filter(({ state }) => state === 'failed');
+  const sets = new Set([...search.failedSets, ...failed.map((run) => setKey(compositionOf(run)))]);
+  if (sets.size === search.failedSets.length) return search;
+  const known = { ...search, failedSets: [...sets] };
+  keepSearch(work, known);
+  return known;
+}
+
+// SPEC B6
+function blameFront(work: Work, { number }: Search, run: Candidate): boolean {
+  const [entry] = unlanded(work.queue, run.members);
+  assert(entry !== undefined && run.failure !== undefined, 'a failed part has a live member and a failure');
+  if (work.queue.hold === undefined && isOnDoubtfulBase(work.queue, run)) {
+    giveUpDoubtfulSearch(work, run);
+    return true;
+  }
+  if (!mayBlame(work.queue, run)) return false;
+  learnFailure(work, entry, run.failure);
+  removeForFailure(work, entry, run, run.failure);
+  regroupRest(work, number, 0, { reason: 'PREREQUISITE_MERGE_ITEM_FAILED', prNumber: entry.prNumber });
+  return true;
+}
+
+// SPEC B6
+function splitFront(work: Work, search: Search, run: Candidate): boolean {
+  const checks = run.failure?.checks ?? [];
+  // SPEC B13
+  regroupRest(work, search.number, 1, behindFailedRun(run.members));
+  dropRuns(work, search, [run], { reason: 'BISECTION_REQUIRED', candidate: run.number, checks });
+  splitFirst(work, search.number);
+  return true;
+}
+
+function splitFirst(work: Work, number: number): void {
+  const search = findSearch(work.queue, number);
+  const [front, ...rest] = search?.cuts ?? [];
+  if (search !== undefined && front !== undefined)
+    keepSearch(work, {
+      ...search,
+      cuts: [...halvesOf(front), ...rest],
+      isRestHeld: search.isRestHeld && rest.length > 0,
+    });
+}
+
+/** Joins everything behind the first `from` parts into one untested part. */
+function regroupRest(work: Work, number: number, from: number, because: Because): void {
+  const search = findSearch(work.queue, number);
+  if (search === undefined || search.cuts.length <= from) return;
+  const { cuts, members } = search;
+  const longer = marksOf(work.queue, search).filter(({ length }) => length > (cuts[from - 1] ?? 0));
+  const runs = longer.flatMap((mark) => mark.runs);
+  dropRuns(work, search, runs, because);
+  keepSearch(work, { ...search, cuts: [...cuts.slice(0, from), members.length], isRestHeld: true });
+}
+
+/** Starts the first part that can start. Parts with a known result are skipped. */
+export function startNextPart(work: Work, number: number): void {
+  for (;;) {
+    const search = findSearch(work.queue, number);
+    const index = search === undefined ? -1 : startableIn(work.queue, search);
+    const length = search?.cuts[index];
+    if (search === undefined || length === undefined) return;
+    if (!isKnownToFail(work.queue, search, length))
+      return startRun(work, search, { from: search.cuts[index - 1] ?? 0, length });
+    skipRun(work, search, index);
+  }
+}
+
+function isKnownToFail(queue: Queue, { survivors, members, failedSets }: Search, length: number): boolean {
+  if (!policyOf(queue).skipsKnownFailures) return false;
+  const tested = [...survivors, ...members.slice(0, length)];
+  // A failure alone on the base may be the fault of the base, so it is tested and not derived.
+  return tested.length > 1 && failedSets.includes(setKey(tested));
+}
+
+/**
+ * Exactly this set failed before in this search, so it is not tested again. A part of several is split at once. A part
+ * of one is to blame if all others are cleared. Until then it is tested alone.
+ */
+// SPEC B7, B14
+function skipRun(work: Work, search: Search, index: number): void {
+  const { number, cuts } = search;
+  if (index > 0) return detach(work, search, index);
+  if ((cuts[0] ?? 0) > 1) return splitFirst(work, number);
+  const [entry] = unlanded(work.queue, partOf(search, 0));
+  assert(entry !== undefined, 'a part has live members');
+  removeEntry(work, entry, { to: 'FAILED', reason: 'TEST_RUN_FAILED_BY_OPTIMIZATION' });
+  regroupRest(work, number, 0, { reason: 'PREREQUISITE_MERGE_ITEM_FAILED', prNumber: entry.prNumber });
+}
+
+/** The part becomes a search of its own, which does not wait for what is ahead. */
+function detach(work: Work, search: Search, index: number): void {
+  const { how, base, isOnHead, failedSets, cuts } = search;
+  const members = partOf(search, index);
+  const rest = cuts.toSpliced(index, 1).map((cut, at) => (at < index ? cut : cut - members.length));
+  keepSearch(work, { ...search, members: search.members.toSpliced(cuts[index - 1] ?? 0, members.length), cuts: rest });
+  beginSearch(work, { how, base, isOnHead, failedSets, members, cuts: halvesOf(members.length) }, search);
+}

@@ -1,0 +1,211 @@
+import { assert } from '../../lib/assert.ts';
+import { findBaseTest, mayBlame, removeForFailure, suspicionOf, testBase } from '../evidence/suspicion.ts';
+import { learnFailure } from '../line/learn.ts';
+import { abandonBehind, behindFailedRun, behindSlowRun } from '../line/line.ts';
+import { findSearch, type Mark, marksOf, shortestFailure } from '../line/marks.ts';
+import { beginSearch, clear, endLonger, keepSearch, releaseRest, startRun } from '../line/search-runs.ts';
+import { branchSubjectOf, type Candidate, isUnderTest } from '../model/candidate.ts';
+import { confirmationsNeeded } from '../model/learned.ts';
+import { policyOf } from '../model/policy.ts';
+import { type Because, type Entry, mayWork, toMember } from '../model/queue.ts';
+import { candidatesFor, composedWithOf, runsOfSearch, unlanded } from '../model/roster.ts';
+import type { Search } from '../model/search.ts';
+import { endCandidate, entryOf, keep, keepCandidate, type Move, move, type Work } from '../model/work.ts';
+import { failuresMissing, isBehindAccused, isBehindOthers } from './prefixes.ts';
+
+/**
+ * A search in prefixes. Its members are in order, and every run tests the survivors and the first few members:
+ *
+ *   A B C D fails       -> the shortest prefix that is known to fail has 4 members
+ *   ~AB passes          -> A and B are cleared and return to the line; C D are left, and the prefix CD fails
+ *   ~AB+C fails         -> C is the first culprit, on top of what is cleared. Its failure is confirmed, C is accused,
+ *                          and D returns to the line untested
+ *
+ * A search may also begin without a failure, as a scout: its members are tested on the head before their turn comes. A
+ * pass lands nothing. An accused entry is removed only after everything that was ahead of it has ended, because it may
+ * need what is ahead.
+ */
+
+/** A failed candidate of the line, or one that takes too long, becomes a search. Its run is the run of all members. */
+// SPEC K7
+export function searchCandidate(work: Work, candidate: Candidate): void {
+  const { queue } = work;
+  assert(queue.head !== undefined, 'a candidate of the line has a target');
+  const { members, beneath } = candidate;
+  abandonBehind(work, candidate, candidate.state === 'failed' ? behindFailedRun(members) : behindSlowRun(members));
+  // A candidate that was to be composed with others did not test the head.
+  const isOnHead = composedWithOf(queue, candidate).length === 0;
+  const bisection = beginSearch(work, {
+    how: 'prefixes',
+    base: isOnHead ? queue.head : candidate.base,
+    isOnHead,
+    survivors: isOnHead ? [] : beneath,
+    members,
+  });
+  const purpose = { kind: 'bisection', bisection } as const;
+  keepCandidate(work, { ...candidate, namedFor: branchSubjectOf(candidate), purpose });
+}
+
+/** Tests pending entries on the head before their turn. */
+// SPEC K9
+export function startScout(work: Work, entries: readonly Entry[]): void {
+  const { head: base } = work.queue;
+  assert(base !== undefined, 'tests start only on a known target');
+  const members = entries.map(toMember);
+  const number = beginSearch(work, { how: 'prefixes', base, isOnHead: true, members });
+  for (const { prNumber } of entries) keep(work, { ...entryOf(work, prNumber), wasTested: true });
+  startPrefix(work, number, members.length);
+}
+
+/** Starts a run of the first `length` members, if the search has such a prefix. */
+export function startPrefix(work: Work, number: number, length: number, isAgain = false): void {
+  const search = findSearch(work.queue, number);
+  if (search === undefined || !Number.isInteger(length) || length < 1 || length > search.members.length) return;
+  startRun(work, search, { length, isAgain });
+}
+
+/** Ends the run of a search that started last; false if there is none. The search repeats it later. */
+export function dropYoungestRun(work: Work, because: Because): boolean {
+  const runs = candidatesFor(work.queue, 'bisection').filter((run) => isUnderTest(run) && isOfPrefixes(work, run));
+  const [youngest] = runs.toSorted((a, b) => b.number - a.number);
+  if (youngest?.purpose.kind !== 'bisection') return false;
+  endCandidate(work, youngest, because);
+  settleSearched(work, youngest.purpose.bisection, because);
+  return true;
+}
+
+function isOfPrefixes({ queue }: Work, { purpose }: Candidate): boolean {
+  return purpose.kind === 'bisection' && findSearch(queue, purpose.bisection)?.how === 'prefixes';
+}
+
+/** Nothing has changed in this step that a conclusion depends on. Most steps are like that for most searches. */
+export function isUntouched({ before, queue }: Work, search: Search): boolean {
+  if (queue.hold !== before.hold || queue.state !== before.state || queue.parked !== before.parked) return false;
+  if (confirmationsNeeded(queue.learned) !== confirmationsNeeded(before.learned)) return false;
+  const [then, now] = [runsOfSearch(before, search), runsOfSearch(queue, search)];
+  const areSame = then.length === now.length && then.every((run, index) => run === now[index]);
+  if (!areSame || search.accused === undefined) return areSame;
+  const [entry] = unlanded(queue, search.members);
+  return entry !== undefined && !search.accused.isLast && isBehindOthers(queue, search, entry);
+}
+
+/** Draws one conclusion from the results of a search; false if there is none. */
+export function concludePrefixes(work: Work, number: number): boolean {
+  const search = findSearch(work.queue, number);
+  if (search === undefined) return false;
+  const marks = marksOf(work.queue, search);
+  const passed = marks.findLast(({ runs }) => runs.some(({ state }) => state === 'passed'));
+  const failed = shortestFailure(marks);
+  if (passed !== undefined) return clearPassed(work, search, passed, failed);
+  if (failed === undefined) return false;
+  if (marks.at(-1) !== failed) {
+    // Longer prefixes fail too.
+    const prNumber = search.members[0]?.prNumber;
+    endLonger(work, search, failed.length, { reason: 'PREREQUISITE_MERGE_ITEM_FAILED', prNumber });
+    return true;
+  }
+  if (failed.length > 1) return false;
+  const before = work.queue;
+  const isTrusted = isBaseTrusted(work, search);
+  if (failuresMissing(work.queue, search) <= 0 && accuse(work, search, failed, isTrusted)) return true;
+  return work.queue !== before;
+}
+
+/** The members of the prefix are cleared. If a shorter or equal prefix had failed, that was a flake. */
+function clearPassed(work: Work, search: Search, { length, runs }: Mark, failed: Mark | undefined): boolean {
+  const proof = runs.find(({ state }) => state === 'passed');
+  assert(proof !== undefined, 'a passed prefix has a run');
+  clear(work, search, length, proof);
+  const isFlake = failed !== undefined && failed.length <= length;
+  const because = { reason: 'BISECTION_TEST_RUN_PASSED' as const, candidate: proof.number };
+  if (isFlake) releaseRest(work, search.number, 0, because);
+  return true;
+}
+
+/** The first member failed often enough on what is cleared. */
+// SPEC K10
+function accuse(work: Work, search: Search, failed: Mark, isTrusted: boolean): boolean {
+  const { queue } = work;
+  const run = failed.runs.findLast(({ state }) => state === 'failed');
+  const [entry] = unlanded(queue, search.members.slice(0, 1));
+  assert(run?.failure !== undefined && entry !== undefined, 'a failed prefix has a live member and a failure');
+  const because = behindFailedRun([toMember(entry)]);
+  if (search.accused === undefined) {
+    keepSearch(work, { ...search, accused: { isLast: false } });
+    learnFailure(work, entry, run.failure);
+    releaseRest(work, search.number, 1, because);
+    return true;
+  }
+  if (queue.hold !== undefined) return false;
+  if (isBehindOthers(queue, search, entry)) return waitAgain(work, search);
+  if (!search.isOnHead && !search.accused.isLast) return rebase(work, search);
+  if (!isTrusted || !mayBlame(queue, run)) return false;
+  if (isBehindAccused(queue, search, entry)) return false;
+  removeForFailure(work, entry, run, run.failure);
+  return true;
+}
+
+/** An accused entry ahead was cleared after all, and lands. A failure without it decides nothing. */
+function waitAgain(work: Work, search: Search): boolean {
+  if (search.accused?.isLast !== true) return false;
+  keepSearch(work, { ...search, isOnHead: false, accused: { isLast: false } });
+  return true;
+}
+
+/** The target branch has moved since, so failures on the present head decide. Those before may have lacked what landed. */
+// SPEC K12
+function rebase(work: Work, search: Search): boolean {
+  const { head } = work.queue;
+  if (head === undefined) return false;
+  endLonger(work, search, 0, { reason: 'TARGET_BRANCH_MOVED' });
+  keepSearch(work, { ...search, base: head, isOnHead: true, survivors: [], accused: { isLast: true } });
+  return true;
+}
+
+/** A commit that never passed by itself is tested before an entry is removed for a failure alone on it. */
+// SPEC K13
+function isBaseTrusted(work: Work, { base, survivors }: Search): boolean {
+  if (survivors.length > 0 || base.isProven === true) return true;
+  if (suspicionOf(work.queue, base)?.cleared !== undefined) return true;
+  if (findBaseTest(work.queue, base) === undefined && mayWork(work.queue)) testBase(work, base);
+  return false;
+}
+
+/**
+ * A member is under test as long as one run that contains it is, and has failed as long as one has. A member without a
+ * run is behind a shorter run that failed, or its run was ended `because` of something else.
+ */
+export function settleSearched(work: Work, number: number, because?: Because): void {
+  const search = findSearch(work.queue, number);
+  if (search?.how !== 'prefixes') return;
+  const marks = marksOf(work.queue, search);
+  const runs = marks.flatMap((mark) => mark.runs);
+  const suspects = search.members.slice(0, shortestFailure(marks)?.length ?? 0);
+  const waiting: Move = { to: 'PENDING', ...(because ?? behindFailedRun(suspects)) };
+  for (const entry of unlanded(work.queue, search.members)) {
+    const own = runs.filter(({ members }) => members.some(({ submission }) => submission === entry.submission));
+    const testing = own.find(isUnderTest);
+    const failed = own.findLast(({ state }) => state === 'failed');
+    if (testing !== undefined)
+      settleAs(work, entry, { to: 'TESTING', reason: 'TEST_RUN_STARTED', candidate: testing.number });
+    else if (failed?.failure !== undefined) {
+      const { at: _at, ...failure } = failed.failure;
+      settleAs(work, entry, { to: 'PENDING_FAILURE', ...failure, candidate: failed.number });
+    } else if (search.accused === undefined) settleAs(work, entry, waiting);
+  }
+}
+
+function settleAs(work: Work, entry: Entry, state: Move): void {
+  if (entry.state !== state.to) move(work, entry, state);
+}
+
+/** The queue tests nothing ahead of its turn any more: searches without a failure end, and their entries wait for their turn. */
+// SPEC K14
+export function dissolveScouts(work: Work): void {
+  if (policyOf(work.queue).scouts) return;
+  for (const search of work.queue.bisections) {
+    if (search.how !== 'prefixes' || search.accused !== undefined) continue;
+    if (shortestFailure(marksOf(work.queue, search)) !== undefined) continue;
+    releaseRest(work, search.number, 0, { reason: 'BISECTION_REQUIRED' });
+  }
+}
