@@ -76,11 +76,11 @@ describe('the commands of the pages by task work', PATIENCE, () => {
     await follow('sluice pr submit 7\nsluice watch --until-empty');
     const instants = {
       "'10:22'": then,
-      '10:00..11:00 --speed 60': `${began}.. --speed 1000`,
+      '10:00 --until 11:00': began,
       '"name":"app"': '"name":"time-travel"',
     };
     const told = await follow(shellBlocks(page), instants);
-    assert.match(told, /Being tested[\s\S]*#7 PENDING -> TESTING[\s\S]*"asOf"[\s\S]*"moments":\[/);
+    assert.match(told, /Being tested[\s\S]*#7 landed on main as [\s\S]*"asOf"[\s\S]*"moments":\[/);
   });
 
   it('coming-from.md: commands, comments and settings', async (t) => {
