@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { freeSlots } from '../../engine/line/slots.ts';
 import { compositionOf } from '../../engine/model/candidate.ts';
 import type { UpdatePage } from '../../engine/model/effect.ts';
-import { type Entry, findCandidate, findEntry, isLive, type Queue } from '../../engine/model/queue.ts';
-import { freeSlots } from '../../engine/line/slots.ts';
+import { type Entry, findCandidate, findEntry, isLive, ownRunOf, type Queue } from '../../engine/model/queue.ts';
 import type { PageWriter } from '../../forge/hosting.ts';
 import { isKnownNotApplied } from '../../forge/known-not-applied.ts';
 import type { Instant } from '../../lib/clock.ts';
