@@ -34,7 +34,11 @@ test('of a primary and a standby the one that takes writes is used, before and a
   await until(async () => (await replayed())[0]?.['v'] === 2);
 
   // COMMIT reaches the primary, which ends before it answers: what the standby knows is not about this transaction.
-  const atCommit = first.cutAfter('COMMIT', () => standby.killPrimary());
+  // A killed server may accept one more connection, on which the store would learn that it is stored.
+  const atCommit = first.cutAfter('COMMIT', () => {
+    standby.killPrimary();
+    void first.stop();
+  });
   const lost = store.queues.commit(aCommit(id, 2));
   await atCommit;
   await assert.rejects(lost, isFault('STORE_UNAVAILABLE', /.*/));
