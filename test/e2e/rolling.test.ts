@@ -3,6 +3,7 @@ import { Agent, request } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { findRelease, unpackRelease } from '../helpers/earlier-release.ts';
 import { createDatabase, createEmptyDatabase, query } from '../helpers/postgres.ts';
 import { makeFolder, type ServerProcess, startServer, until } from './harness.ts';
@@ -10,20 +11,27 @@ import { createQueue } from './test-queue.ts';
 
 const TOKEN = 'the-administrator-of-all';
 
-/** Shorter than the drain of the servers, as operators are told. */
+/** Much shorter than the drain of the servers, as operators are told: a busy machine delays the answers of probes. */
 const PROBE_MS = 100;
+const DRAIN_SECONDS = '3';
+/** Four clients without a pause would take the processor from the servers that they ask. */
+const CLIENT_PAUSE_MS = 50;
 
 /** Sends requests to the servers in turn that were ready when it asked last. It repeats none, so that every failure counts. */
 class Balancer {
   readonly #servers = new Set<string>();
   readonly #agent = new Agent({ keepAlive: true });
-  readonly #probes = setInterval(() => void this.#probe(), PROBE_MS);
+  #isClosed = false;
   #ready: readonly string[] = [];
   #next = 0;
 
+  constructor() {
+    void this.#probeAll();
+  }
+
   async add(url: string): Promise<void> {
     this.#servers.add(url);
-    await this.#probe();
+    await until('the balancer knows the server', 60_000, async () => (this.#ready.includes(url) ? true : undefined));
   }
 
   remove(url: string): void {
@@ -31,7 +39,7 @@ class Balancer {
   }
 
   close(): void {
-    clearInterval(this.#probes);
+    this.#isClosed = true;
     this.#agent.destroy();
   }
 
@@ -39,6 +47,14 @@ class Balancer {
     const url = this.#ready[this.#next++ % this.#ready.length];
     assert.ok(url !== undefined, 'no server is ready');
     return this.#send(`${url}/v1/${operation}`, body);
+  }
+
+  /** One probe at a time: a slow answer cannot replace a newer one. */
+  async #probeAll(): Promise<void> {
+    while (!this.#isClosed) {
+      await this.#probe();
+      await setTimeout(PROBE_MS);
+    }
   }
 
   async #probe(): Promise<void> {
@@ -139,7 +155,7 @@ async function replaceAll(t: TestContext, earlier?: readonly string[]): Promise<
       {
         SLUICE_DATABASE_URL: url,
         SLUICE_ADMIN_TOKEN: TOKEN,
-        SLUICE_DRAIN: '1',
+        SLUICE_DRAIN: DRAIN_SECONDS,
         SLUICE_DATA: join(folder, `server-${count++}`),
       },
       command,
@@ -164,6 +180,7 @@ async function replaceAll(t: TestContext, earlier?: readonly string[]): Promise<
       const { status, text } = await balancer.post(operation, body);
       assert.equal(status, 200, text);
       answered += 1;
+      await setTimeout(CLIENT_PAUSE_MS);
     }
   };
   const clients = Promise.all([0, 2, 4, 6].map(client));
