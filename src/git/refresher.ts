@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { BoundedCache } from '../lib/bounded-cache.ts';
 import type { Clock } from '../lib/clock.ts';
-import { BoundedCache } from './bounded-cache.ts';
 
 interface Round {
   readonly refs: Set<string>;

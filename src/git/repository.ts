@@ -1,6 +1,7 @@
+import { BoundedCache } from '../lib/bounded-cache.ts';
 import { Fault } from '../lib/fault.ts';
+import { Remembered } from '../lib/remembered.ts';
 import type { Sha } from '../lib/sha.ts';
-import { BoundedCache } from './bounded-cache.ts';
 import type { CatFileAnswer } from './cat-file-batch.ts';
 import { formatCommit, parseCommit, parseStoredCommit } from './commit.ts';
 import { checkReadable, hasLooseRef, hasPackedRef, unreadable } from './folder.ts';
@@ -81,10 +82,10 @@ const LISTED_MS = 3_000;
 
 /** Caches that never become stale, shared by all views of one repository. */
 interface Memory {
-  readonly merges: BoundedCache<string, Promise<TestMerge>>;
+  readonly merges: Remembered<TestMerge>;
   readonly commits: BoundedCache<Sha, Commit>;
-  readonly ancestry: BoundedCache<string, Promise<boolean>>;
-  readonly bases: BoundedCache<string, Promise<readonly Sha[]>>;
+  readonly ancestry: Remembered<boolean>;
+  readonly bases: Remembered<readonly Sha[]>;
   readonly history: StraightHistory;
 }
 
@@ -158,7 +159,7 @@ export class CliRepository implements GitRepository {
   }
 
   testMerge(pair: MergePair): Promise<TestMerge> {
-    return remember(this.#memory.merges, `${pair.target} ${pair.head}`, () =>
+    return this.#memory.merges.get(`${pair.target} ${pair.head}`, () =>
       this.#merge(pair, { kept: this.#parts.testMergeTree, keepIn: undefined }),
     );
   }
@@ -227,8 +228,7 @@ export class CliRepository implements GitRepository {
   }
 
   isAncestor(pair: AncestryPair): Promise<boolean> {
-    return remember(
-      this.#memory.ancestry,
+    return this.#memory.ancestry.get(
       `${pair.ancestor} ${pair.descendant}`,
       async () => (await this.#memory.history.isSurelyAncestor(pair)) || isAncestor(this.#parts.mirror, pair),
     );
@@ -303,7 +303,7 @@ export class CliRepository implements GitRepository {
 
   /** The merge bases need their trees too: without them, files that one side removed would come back. */
   async #checkTreesOfBases(pair: MergePair): Promise<void> {
-    const bases = await remember(this.#memory.bases, `${pair.target} ${pair.head}`, () => this.#listMergeBases(pair));
+    const bases = await this.#memory.bases.get(`${pair.target} ${pair.head}`, () => this.#listMergeBases(pair));
     await this.#checkTreesOf(bases);
     // Git first merges several merge bases with each other.
     const [target, ...others] = bases;
@@ -318,10 +318,10 @@ export class CliRepository implements GitRepository {
 
 function createMemory({ catFile }: RepositoryParts): Memory {
   return {
-    merges: new BoundedCache(CACHED_PAIRS),
+    merges: new Remembered({ capacity: CACHED_PAIRS }),
     commits: new BoundedCache(CACHED_COMMITS),
-    ancestry: new BoundedCache(CACHED_PAIRS),
-    bases: new BoundedCache(CACHED_PAIRS),
+    ancestry: new Remembered({ capacity: CACHED_PAIRS }),
+    bases: new Remembered({ capacity: CACHED_PAIRS }),
     history: new StraightHistory(catFile),
   };
 }
@@ -336,18 +336,4 @@ function damaged(): Fault {
  */
 function shadowsOf(ref: string): readonly string[] {
   return [`refs/${ref}`, `refs/tags/${ref}`, `refs/heads/${ref}`, `refs/remotes/${ref}`, `refs/remotes/${ref}/HEAD`];
-}
-
-/** Concurrent callers share one answer. Failures are not cached. */
-function remember<Value>(
-  cache: BoundedCache<string, Promise<Value>>,
-  key: string,
-  compute: () => Promise<Value>,
-): Promise<Value> {
-  const known = cache.find(key);
-  if (known !== undefined) return known;
-  const value = compute();
-  cache.set(key, value);
-  value.catch(() => cache.delete(key));
-  return value;
 }

@@ -1,5 +1,5 @@
+import { BoundedCache } from '../lib/bounded-cache.ts';
 import type { Sha } from '../lib/sha.ts';
-import { BoundedCache } from './bounded-cache.ts';
 import type { CatFileAnswer } from './cat-file-batch.ts';
 import { parseStoredCommit } from './commit.ts';
 import type { AncestryPair, CommitRange, MergePair, StoredCommit } from './git.ts';

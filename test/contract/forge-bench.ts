@@ -8,6 +8,10 @@ import { runGit } from './plain-repository.ts';
 
 export const PLANNED_AT = Date.UTC(2025, 0, 2, 3, 4, 5);
 
+export const METHODS = ['MERGE_COMMIT', 'SQUASH', 'REBASE'] as const;
+/** The commits of a candidate are made by the same code for all forges, so that one method is enough for most of them. */
+export type Methods = readonly BuildRequest['mergeMethod'][];
+
 type Built = Extract<BuildAnswer, { kind: 'built' }>;
 
 /** Far enough apart to be changed one by one without a conflict. */
@@ -19,15 +23,24 @@ export function lines(changes: Readonly<Record<number, string>> = {}): string {
 export class CandidateBench {
   readonly world: GitWorld;
   base: Sha;
+  readonly #first: Sha;
 
   constructor(world: GitWorld, base: Sha) {
     this.world = world;
     this.base = base;
+    this.#first = base;
   }
 
   static async create(createWorld: () => Promise<GitWorld>): Promise<CandidateBench> {
     const world = await createWorld();
     return new CandidateBench(world, await world.commit('main', { files: { 'a.txt': lines(), 'b.txt': lines() } }));
+  }
+
+  /** Moves the target branch back to its first commit, for the next test. */
+  async reset(): Promise<void> {
+    this.base = this.#first;
+    const head = await this.git('rev-parse', 'refs/heads/main').catch(() => undefined);
+    if (head !== this.base) await this.world.createBranch('main', this.base);
   }
 
   /** Opens a pull request from the target branch's present head, with one commit per change. */
@@ -37,6 +50,19 @@ export class CandidateBench {
     let head = headSha;
     for (const change of others) head = await this.world.pushToPullRequest(number, change);
     return { prNumber: number, headSha: head, title, author: 'Ada' };
+  }
+
+  /** The second has two commits, of two authors. */
+  async openTwoOnOneFile(): Promise<[CandidateEntry, CandidateEntry]> {
+    const grace = { author: 'Grace', email: 'g@x.test' };
+    return [
+      await this.open('Change the top', { ...grace, files: { 'a.txt': lines({ 2: 'top' }) } }),
+      await this.open(
+        'Change the end',
+        { ...grace, files: { 'a.txt': lines({ 30: 'end' }) }, message: 'One\n\nWhy.' },
+        { files: { 'c.txt': 'c\n' }, author: 'Linus', email: 'l@x.test', message: 'Two' },
+      ),
+    ];
   }
 
   request(members: readonly CandidateEntry[], more: Partial<BuildRequest> = {}): BuildRequest {

@@ -1,236 +1,34 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, test } from 'node:test';
+import { after, before, beforeEach, describe, test } from 'node:test';
 import type { PrNumber } from '../../src/engine/model/pull-request.ts';
 import type { BuildRequest, CandidateEntry } from '../../src/forge/forge.ts';
 import type { Sha } from '../../src/lib/sha.ts';
-import { type Change, type GitWorld, isUnavailable } from './forge.ts';
-import { CandidateBench, lines, PLANNED_AT } from './forge-bench.ts';
-import { runGit } from './plain-repository.ts';
+import { type GitWorld, isUnavailable } from './forge.ts';
+import { CandidateBench, lines, METHODS, type Methods } from './forge-bench.ts';
 
 /** The promises about candidates, with a git repository behind the forge. */
-export function candidateContract(name: string, createWorld: () => Promise<GitWorld>): void {
+export function candidateContract(
+  name: string,
+  createWorld: () => Promise<GitWorld>,
+  methods: Methods = METHODS,
+): void {
   describe(`forge contract, candidates: ${name}`, () => {
     let bench: CandidateBench;
-    beforeEach(async () => {
+    before(async () => {
       bench = await CandidateBench.create(createWorld);
     });
-    afterEach(() => bench.world.close());
-
-    const twoOnOneFile = async () => [
-      await bench.open('Change the top', {
-        files: { 'a.txt': lines({ 2: 'top' }) },
-        author: 'Grace',
-        email: 'g@x.test',
-      }),
-      await bench.open(
-        'Change the end',
-        { files: { 'a.txt': lines({ 30: 'end' }) }, author: 'Grace', email: 'g@x.test', message: 'One\n\nWhy.' },
-        { files: { 'c.txt': 'c\n' }, author: 'Linus', email: 'l@x.test', message: 'Two' },
-      ),
-    ];
-
-    describe('merge methods', () => {
-      test('a merge commit has two parents and the tree git merge gives [C17]', async () => {
-        const [one, two] = (await twoOnOneFile()) as [CandidateEntry, CandidateEntry];
-        const built = await bench.build([one, two], { mergeMethod: 'MERGE_COMMIT' });
-        const tree = await bench.treeBy(async (git) => {
-          await git('merge', '--no-ff', '-m', 'x', `refs/pull/${one.prNumber}`);
-          await git('merge', '--no-ff', '-m', 'x', `refs/pull/${two.prNumber}`);
-        });
-        assert.equal(built.tree, tree);
-        assert.equal(await bench.git('rev-parse', `${built.sha}^{tree}`), tree);
-        const [first, second] = (await bench.show(built.sha, '%P')).split(' ');
-        assert.equal(second, two.headSha);
-        assert.equal(await bench.show(first ?? '', '%P'), `${bench.base} ${one.headSha}`);
-        assert.equal(await bench.show(built.sha, '%cn <%ce> %ct'), `Sluice <sluice@localhost> ${PLANNED_AT / 1000}`);
-        assert.match(
-          await bench.show(built.sha, '%B'),
-          new RegExp(`^Merge pull request #${two.prNumber}\n\nChange the end\n`),
-        );
-      });
-
-      test('a squash has one parent, the title, the author of the head and the others as trailers [C42]', async () => {
-        const [one, two] = (await twoOnOneFile()) as [CandidateEntry, CandidateEntry];
-        const built = await bench.build([one, two]);
-        const tree = await bench.treeBy(async (git) => {
-          await git('merge', '--no-ff', '-m', 'x', `refs/pull/${one.prNumber}`, `refs/pull/${two.prNumber}`);
-        });
-        assert.equal(built.tree, tree);
-        assert.equal(await bench.git('rev-list', '--count', `${bench.base}..${built.sha}`), '2');
-        assert.equal(await bench.git('rev-list', '--count', '--merges', `${bench.base}..${built.sha}`), '0');
-        assert.equal(await bench.show(built.sha, '%an <%ae> %at'), `Linus <l@x.test> ${PLANNED_AT / 1000}`);
-        assert.equal(await bench.show(built.sha, '%s'), `Change the end (#${two.prNumber})`);
-        assert.equal(await bench.show(built.sha, '%(trailers:key=Co-authored-by,valueonly)'), 'Grace <g@x.test>');
-        assert.equal(await bench.show(`${built.sha}^`, '%an'), 'Grace');
-        assert.equal(await bench.show(`${built.sha}^`, '%(trailers:key=Co-authored-by,valueonly)'), '');
-      });
-
-      test('a rebase makes every commit again, as git rebase does [C43]', async () => {
-        const [one, two] = (await twoOnOneFile()) as [CandidateEntry, CandidateEntry];
-        const built = await bench.build([one, two], { mergeMethod: 'REBASE' });
-        const tree = await bench.treeBy(async (git) => {
-          await git('rebase', '--quiet', 'HEAD', `refs/pull/${one.prNumber}`);
-          const tip = await git('rev-parse', 'HEAD');
-          await git('rebase', '--quiet', tip, `refs/pull/${two.prNumber}`);
-        });
-        assert.equal(built.tree, tree);
-        const log = await bench.git('log', '--reverse', '--format=%an <%ae> %at %s', `${bench.base}..${built.sha}`);
-        assert.deepEqual(log.split('\n'), [
-          'Grace <g@x.test> 1700000000 Change something',
-          'Grace <g@x.test> 1700000000 One',
-          'Linus <l@x.test> 1700000000 Two',
-        ]);
-        assert.equal(await bench.show(`${built.sha}^`, '%B'), 'One\n\nWhy.');
-      });
-
-      test('a rebase over merges of the target brings what the pull request brought', async () => {
-        const { number } = await bench.world.openPullRequest('main', { files: { 'a.txt': lines({ 2: 'mine' }) } });
-        bench.base = await bench.world.commit('main', { files: { 'a.txt': lines({ 30: 'theirs' }), 'd.txt': 'd\n' } });
-        const clone = join(bench.world.folder, 'merging');
-        await runGit(bench.world.folder, ['clone', '--quiet', bench.world.path, clone]);
-        const git = (...args: readonly string[]) => runGit(clone, args);
-        await git('fetch', '--quiet', 'origin', `refs/pull/${number}/head`);
-        await git('checkout', '--quiet', '--detach', 'FETCH_HEAD');
-        await git('merge', '--quiet', '--no-ff', '-m', 'Merge main', 'origin/main');
-        await git('commit', '--quiet', '--allow-empty', '-m', 'Empty on purpose');
-        await bench.world.pushFromClone(number, clone);
-        const headSha = (await git('rev-parse', 'HEAD')) as Sha;
-        bench.base = await bench.world.commit('main', { files: { 'a.txt': lines({ 30: 'theirs again' }) } });
-        const entry = { prNumber: number, headSha, title: 'Mine', author: 'Ada' };
-        const built = await bench.build([entry], { mergeMethod: 'REBASE' });
-        assert.equal(await bench.git('show', `${built.sha}:a.txt`), lines({ 2: 'mine', 30: 'theirs again' }).trim());
-        const log = await bench.git('log', '--format=%s', `${bench.base}..${built.sha}`);
-        assert.deepEqual(log.split('\n'), ['Empty on purpose', 'Change something']);
-      });
-
-      test('an entry that brings nothing has a commit of its own all the same', async () => {
-        const files = { 'a.txt': lines({ 2: 'same' }) };
-        const [one, two] = [await bench.open('One', { files }), await bench.open('Two', { files })];
-        for (const mergeMethod of ['MERGE_COMMIT', 'SQUASH', 'REBASE'] as const) {
-          const alone = await bench.build([one], { mergeMethod });
-          const both = await bench.build([two], { mergeMethod, parent: alone.sha, beneath: [one] });
-          assert.equal(both.tree, alone.tree);
-          assert.equal(await bench.git('rev-list', '--first-parent', '--count', `${alone.sha}..${both.sha}`), '1');
-        }
-      });
-
-      test('bytes, encodings and trailers of rebased commits are kept', async () => {
-        const latin1 = Buffer.from(
-          'f\xfcr alle\n\nSigned-off-by: J\xf6rg <j@x.test>\nSluice-Candidate: old\n',
-          'latin1',
-        );
-        const entry = await bench.open(
-          'x',
-          { files: { c: 'c\n' }, message: 'à', author: '' },
-          { files: { d: 'd\n' }, message: latin1, encoding: 'ISO-8859-1' },
-        );
-        const built = await bench.build([entry], { mergeMethod: 'REBASE' });
-        assert.equal(
-          await bench.show(built.sha, '%B'),
-          `für alle\n\nSigned-off-by: Jörg <j@x.test>\nSluice-Pull-Request: ${entry.prNumber}\nSluice-Candidate: ${built.candidateId}`,
-        );
-        assert.equal(await bench.show(`${built.sha}^`, '%B'), 'à');
-        await bench.git('fsck', '--strict');
-      });
-    });
-
-    describe('messages', () => {
-      const openWith = async (message: string | Buffer, more: Partial<Change> = {}) =>
-        bench.open('Title', { files: { c: 'c\n' }, message, ...more });
-      const messageOf = async (entry: CandidateEntry, mergeMethod: BuildRequest['mergeMethod'] = 'SQUASH') => {
-        const { sha, candidateId } = await bench.build([entry], { mergeMethod });
-        const message = await bench.show(sha, '%B');
-        const origin = `Sluice-Pull-Request: ${entry.prNumber}\nSluice-Candidate: ${candidateId}`;
-        assert.ok(message.endsWith(`\n${origin}`), message);
-        return message.slice(0, -origin.length);
-      };
-
-      test('a squash has title and body, and the trailers of the author stay trailers [C42] [C44]', async () => {
-        const body = 'Why.\n\n  an example\n\nIn short.';
-        const trailers = 'Signed-off-by: Ada <ada@example.test>\nFixes: #1\n  and #2\n';
-        const entry = await openWith(`Title\n\n\n${body}\n\n${trailers}`);
-        assert.equal(await messageOf(entry), `Title (#${entry.prNumber})\n\n${body}\n\n${trailers}`);
-        assert.equal(await messageOf(await openWith('Title')), `Title (#${entry.prNumber + 1})\n\n`);
-        const indented = await openWith('Title\n\n    only code\n');
-        assert.equal(await messageOf(indented), `Title (#${indented.prNumber})\n\n    only code\n\n`);
-      });
-
-      test('an author is named once [C42]', async () => {
-        const linus = { author: 'Linus', email: 'l@x.test' };
-        const grace = { author: 'Grace', email: 'g@x.test' };
-        const message = 'Title\n\nCo-authored-by: G. Hopper <G@x.test>\nCo-authored-by: Eve <e@x.test>\n';
-        const entry = await bench.open(
-          'Title',
-          { ...linus, files: { c: '1\n' } },
-          { ...grace, files: { c: '2\n' } },
-          { ...linus, files: { c: '3\n' } },
-          { files: { c: '4\n' }, message },
-        );
-        const { sha } = await bench.build([entry]);
-        const named = await bench.show(sha, '%an, %(trailers:key=Co-authored-by,valueonly,separator=%x2C )');
-        assert.equal(named, 'Ada, G. Hopper <G@x.test>, Eve <e@x.test>, Linus <l@x.test>');
-      });
-
-      test('encodings of the body, and lines like our own, do not show [C42]', async () => {
-        const latin1 = Buffer.from(
-          'f\xfcr\r\n\r\nalle\r\n\nSluice-Candidate: other\nSluice-Pull-Request: 99\n',
-          'latin1',
-        );
-        const entry = await openWith(latin1, { encoding: 'ISO-8859-1' });
-        assert.equal(await messageOf(entry), `Title (#${entry.prNumber})\n\nalle\r\n\n`);
-        await bench.git('fsck', '--strict');
-        assert.equal(
-          await messageOf(await openWith(`x\n\n${'y'.repeat(2_000)}\0z`)),
-          `Title (#${entry.prNumber + 1})\n\n${'y'.repeat(2_000)}z\n\n`,
-        );
-      });
-
-      test('a line in the body gives another title, except to a rebase [C18]', async () => {
-        const body = 'Why.\nmerge-commit-title: Better: title  \nMore.';
-        const entry = await openWith(`Title\n\n${body}\n`);
-        assert.equal(await messageOf(entry), `Better: title\n\n${body}\n\n`);
-        assert.equal(await messageOf(entry, 'MERGE_COMMIT'), 'Better: title\n\nTitle\n\n');
-        assert.equal(await messageOf(entry, 'REBASE'), `Title\n\n${body}\n\n`);
-        const last = await openWith('Title\n\nmerge-commit-title: X\r\n');
-        assert.equal(await messageOf(last, 'MERGE_COMMIT'), 'X\n\nTitle\n\n');
-      });
-
-      test('no words in a title or message keep CI from running [C20]', async () => {
-        const words = ['[skip ci]', '[CI skip]', '[no ci]', '[skip actions]', '[actions skip]', '[skip-ci]'];
-        const entry = await bench.open(`Title ${words.join('')}`, {
-          files: { c: 'c\n' },
-          message: `Title ${words.join('')}\n\nWhy [skip ci].\n\nskip-checks: true\n`,
-        });
-        for (const mergeMethod of ['MERGE_COMMIT', 'SQUASH', 'REBASE'] as const) {
-          const message = await messageOf(entry, mergeMethod);
-          assert.match(message, /\(skip ci\)\(CI skip\)\(no ci\)\(skip actions\)\(actions skip\)\(skip-ci\)/);
-          assert.doesNotMatch(message, /\[(?:skip|ci|no|actions)|^skip-checks: true/im);
-        }
-      });
-
-      test('a line that only looks like one gives no title [C18]', async () => {
-        for (const line of [
-          'Merge-Commit-Title: X',
-          'see merge-commit-title: X',
-          'merge-commit-title:',
-          ' merge-commit-title: X',
-        ]) {
-          const entry = await openWith(`merge-commit-title: Y\n\n${line}\n\nEnd.\n`);
-          assert.match(await messageOf(entry, 'MERGE_COMMIT'), /^Merge pull request #/);
-          assert.match(await messageOf(entry), /^Title \(#/);
-        }
-      });
-    });
+    after(() => bench.world.close());
+    beforeEach(() => bench.reset());
 
     describe('names', () => {
       const everyWay = async (use: (mergeMethod: BuildRequest['mergeMethod']) => Promise<void>) => {
-        for (const mergeMethod of ['MERGE_COMMIT', 'SQUASH', 'REBASE'] as const) await use(mergeMethod);
+        for (const mergeMethod of methods) await use(mergeMethod);
       };
 
       test('the same request makes the same commit, also for another server [C45]', async () => {
-        const members = await twoOnOneFile();
+        const members = await bench.openTwoOnOneFile();
         await everyWay(async (mergeMethod) => {
           const request = bench.request(members, { mergeMethod });
           const first = await bench.world.forge.buildCandidate(request);
@@ -242,19 +40,19 @@ export function candidateContract(name: string, createWorld: () => Promise<GitWo
       });
 
       test('no two candidates share a commit', async () => {
-        const [one] = await twoOnOneFile();
+        const [one] = await bench.openTwoOnOneFile();
         const shas = new Set<Sha>();
         await everyWay(async (mergeMethod) => {
-          for (const members of [[one as CandidateEntry], []]) {
+          for (const members of [[one], []]) {
             for (let round = 0; round < 2; round += 1) shas.add((await bench.build(members, { mergeMethod })).sha);
           }
         });
-        assert.equal(shas.size, 12);
+        assert.equal(shas.size, 4 * methods.length);
       });
 
       test('the commit names its candidate and is kept, also from gc', async () => {
-        const [one] = await twoOnOneFile();
-        const built = await bench.build([one as CandidateEntry]);
+        const [one] = await bench.openTwoOnOneFile();
+        const built = await bench.build([one]);
         assert.equal(await bench.show(built.sha, '%(trailers:key=Sluice-Candidate,valueonly)'), built.candidateId);
         assert.equal(await bench.git('rev-parse', `refs/sluice/candidates/${built.candidateId}`), built.sha);
         await bench.git('gc', '--quiet', '--prune=now');
@@ -264,7 +62,7 @@ export function candidateContract(name: string, createWorld: () => Promise<GitWo
       });
 
       test('on a parent it is the parent and the members, and the same tree as without', async () => {
-        const [one, two] = (await twoOnOneFile()) as [CandidateEntry, CandidateEntry];
+        const [one, two] = await bench.openTwoOnOneFile();
         await everyWay(async (mergeMethod) => {
           const parent = await bench.build([one], { mergeMethod });
           const onParent = await bench.build([two], { mergeMethod, parent: parent.sha, beneath: [one] });
@@ -305,7 +103,7 @@ export function candidateContract(name: string, createWorld: () => Promise<GitWo
         return answer.kind === 'conflict' ? [answer.prNumber, answer.culprit] : [];
       };
 
-      for (const mergeMethod of ['MERGE_COMMIT', 'SQUASH', 'REBASE'] as const) {
+      for (const mergeMethod of methods) {
         test(`${mergeMethod}: the culprit is the entry at which it begins`, async () => {
           const free = await bench.open('Free', { files: { 'b.txt': lines({ 1: 'free' }) } });
           const top = await bench.open('Top', { files: { 'a.txt': lines({ 2: 'top' }) } });
@@ -366,7 +164,7 @@ export function candidateContract(name: string, createWorld: () => Promise<GitWo
         ]);
       });
 
-      test('the one file goes before the other, whatever is in it', async () => {
+      test('the one file goes before the other, even if it names no checks', async () => {
         assert.deepEqual(await sourcesOf({ '.trunk/trunk.yaml': statuses('Trunk') }), ['Trunk']);
         assert.deepEqual(await sourcesOf({ '.sluice.yaml': statuses('Own') }), ['Own']);
         assert.equal(await sourcesOf({ '.sluice.yaml': 'version: 0.1\n' }), undefined);
@@ -400,11 +198,12 @@ export function candidateContract(name: string, createWorld: () => Promise<GitWo
         (await bench.git('for-each-ref', '--format=%(refname)', 'refs/heads', 'refs/sluice')).split('\n');
 
       test('a candidate is shown under its test branch, and discarded, as often as one likes', async () => {
-        const [one] = await twoOnOneFile();
+        const [one] = await bench.openTwoOnOneFile();
         const { forge, repository } = bench.world;
+        const known = await heads();
         for (const isBisection of [false, true]) {
-          for (const prNumber of [one?.prNumber, undefined]) {
-            const { sha, candidateId } = await bench.build([one as CandidateEntry]);
+          for (const prNumber of [one.prNumber, undefined]) {
+            const { sha, candidateId } = await bench.build([one]);
             const request = { repository, targetBranch: 'main', candidateId, prNumber, isBisection };
             const subject = prNumber === undefined ? 'head' : `pr-${prNumber}`;
             const branch = `sluice/${subject}/${candidateId}${isBisection ? '-bisection' : ''}`;
@@ -412,9 +211,9 @@ export function candidateContract(name: string, createWorld: () => Promise<GitWo
               assert.deepEqual(await forge.publishCandidate({ ...request, sha }), { kind: 'published', branch });
               assert.equal(await bench.git('rev-parse', `refs/heads/${branch}`), sha);
             }
-            assert.equal((await heads()).length, 3);
+            assert.equal((await heads()).length, known.length + 2);
             for (let round = 0; round < 2; round += 1) await forge.discardCandidate(request);
-            assert.deepEqual(await heads(), ['refs/heads/main']);
+            assert.deepEqual(await heads(), known);
           }
         }
         await forge.discardCandidate({
@@ -423,7 +222,7 @@ export function candidateContract(name: string, createWorld: () => Promise<GitWo
           prNumber: undefined,
           isBisection: false,
         });
-        assert.deepEqual(await heads(), ['refs/heads/main']);
+        assert.deepEqual(await heads(), known);
       });
 
       test('the prefix is free, and a branch in the way is a refusal', async () => {

@@ -9,4 +9,4 @@ before(async () => {
 });
 after(() => people.gitea.close());
 
-landingContract('Gitea', () => createGiteaWorld(people));
+landingContract('Gitea', () => createGiteaWorld(people), ['REBASE']);

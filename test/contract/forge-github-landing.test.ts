@@ -9,4 +9,4 @@ before(async () => {
 });
 after(() => fake.close());
 
-landingContract('GitHub', () => createGithubWorld(fake));
+landingContract('GitHub', () => createGithubWorld(fake), ['SQUASH']);

@@ -11,6 +11,5 @@ before(async () => {
 });
 after(() => fake.close());
 
-for (const contract of [forgeContract, candidateContract, auditContract]) {
-  contract('GitHub', () => createGithubWorld(fake));
-}
+for (const contract of [forgeContract, auditContract]) contract('GitHub', () => createGithubWorld(fake));
+candidateContract('GitHub', () => createGithubWorld(fake), ['SQUASH']);

@@ -1,31 +1,32 @@
 import assert from 'node:assert/strict';
-import { afterEach, beforeEach, describe, test } from 'node:test';
+import { after, before, beforeEach, describe, test } from 'node:test';
 import type { PrNumber } from '../../src/engine/model/pull-request.ts';
 import type { BuildRequest, CandidateEntry, LandAnswer, LandRequest } from '../../src/forge/forge.ts';
 import type { Sha } from '../../src/lib/sha.ts';
 import { pluck } from '../helpers/pluck.ts';
 import type { GitWorld } from './forge.ts';
-import { CandidateBench, lines } from './forge-bench.ts';
+import { CandidateBench, lines, METHODS, type Methods } from './forge-bench.ts';
 
 type Landed = Extract<LandAnswer, { kind: 'landed' }>;
 type Tested = BuildRequest & { readonly sha: Sha; readonly tree: Sha };
 
-const METHODS = ['MERGE_COMMIT', 'SQUASH', 'REBASE'] as const;
-
 /** The promises about landing, with a git repository behind the forge. */
-export function landingContract(name: string, createWorld: () => Promise<GitWorld>): void {
+export function landingContract(name: string, createWorld: () => Promise<GitWorld>, methods: Methods = METHODS): void {
   describe(`forge contract, landing: ${name}`, () => {
     let bench: CandidateBench;
     let a: CandidateEntry;
     let b: CandidateEntry;
     let c: CandidateEntry;
-    beforeEach(async () => {
+    before(async () => {
       bench = await CandidateBench.create(createWorld);
+    });
+    after(() => bench.world.close());
+    beforeEach(async () => {
+      await bench.reset();
       a = await bench.open('A', { files: { 'a.txt': lines({ 2: 'a' }), 'only-a': 'a\n' } });
       b = await bench.open('B', { files: { 'a.txt': lines({ 30: 'b' }) } }, { files: { 'only-b': 'b\n' } });
       c = await bench.open('C', { files: { 'b.txt': lines({ 2: 'c' }), 'only-c': 'c\n' } });
     });
-    afterEach(() => bench.world.close());
 
     const requestOf = (tested: Tested, more: Partial<LandRequest> = {}): LandRequest => ({
       repository: tested.repository,
@@ -62,7 +63,7 @@ export function landingContract(name: string, createWorld: () => Promise<GitWorl
       assert.deepEqual(await land(tested, { isCalledOff: true }), landed);
     });
 
-    for (const mergeMethod of METHODS) {
+    for (const mergeMethod of methods) {
       describe(mergeMethod, () => {
         test('the tested commit itself lands, with the commit of each entry', async () => {
           const tested = await bench.build([a, b, c], { mergeMethod });
@@ -223,7 +224,7 @@ export function landingContract(name: string, createWorld: () => Promise<GitWorl
     });
 
     test('of two that land at once exactly one does', async () => {
-      for (let round = 0; round < 3; round += 1) {
+      for (const [round] of methods.entries()) {
         bench.base = await head();
         const racers = [];
         for (const file of ['r', 's', 't']) {

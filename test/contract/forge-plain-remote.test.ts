@@ -3,4 +3,5 @@ import { landingContract } from './forge-landing.ts';
 import { createRemoteWorld } from './plain-repository.ts';
 
 // Candidates are built in a copy. Those of other forges are pushed to a remote too.
-for (const contract of [landingContract, auditContract]) contract('plain git over ssh', createRemoteWorld);
+landingContract('plain git over ssh', createRemoteWorld, ['REBASE']);
+auditContract('plain git over ssh', createRemoteWorld);

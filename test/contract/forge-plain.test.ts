@@ -1,9 +1,10 @@
 import { forgeContract } from './forge.ts';
 import { auditContract } from './forge-audit.ts';
 import { candidateContract } from './forge-candidates.ts';
+import { commitContract } from './forge-commits.ts';
 import { landingContract } from './forge-landing.ts';
 import { createPlainWorld } from './plain-repository.ts';
 
-for (const contract of [forgeContract, candidateContract, landingContract, auditContract]) {
+for (const contract of [forgeContract, candidateContract, commitContract, landingContract, auditContract]) {
   contract('plain git', () => createPlainWorld());
 }

@@ -1,9 +1,17 @@
 import type { PrNumber } from '../../engine/model/pull-request.ts';
-import type { CommitReader, LineCommit, RefStore } from '../../git/git.ts';
+import type { CommitReader, GitRepository, LineCommit } from '../../git/git.ts';
 import { assert } from '../../lib/assert.ts';
 import { present } from '../../lib/present.ts';
 import type { Sha } from '../../lib/sha.ts';
-import type { LineCommit as ForgeLineCommit, LineAnswer, LineQuestion } from '../forge.ts';
+import type {
+  AncestryQuestion,
+  CheckOutRequest,
+  LineCommit as ForgeLineCommit,
+  ForgeRepository,
+  LineAnswer,
+  LineQuestion,
+} from '../forge.ts';
+import { getCommit } from './apply-entry.ts';
 import { findProvenCandidate, PULL_REQUEST } from './trailers.ts';
 
 /** Commit ids become arguments of git commands, so nothing else may pass for one. */
@@ -21,31 +29,63 @@ export async function listMissing(git: CommitReader, shas: readonly Sha[]): Prom
   return wanted.filter((_, index) => commits[index] === undefined);
 }
 
-/** `obtain` gets commits into the local copy, if they are to be had. */
-export async function listLine(
-  git: CommitReader & Pick<RefStore, 'refresh'>,
-  { head, since, limit, heads = new Map(), proofKey }: LineQuestion,
-  obtain: (shas: readonly Sha[]) => Promise<unknown> = async () => {},
-): Promise<LineAnswer> {
-  const find = () => Promise.all([head, since].map((sha) => git.findStoredCommit(sha)));
-  let found = await find();
-  if (found.includes(undefined)) {
-    await git.refresh();
-    found = await find();
-  }
-  if (found.includes(undefined)) return { kind: 'lost' };
-  const commits = await git.listLine({ tip: head, since, limit, trailer: PULL_REQUEST });
-  const isWhole = head === since || commits.at(-1)?.parent === since;
-  if (isWhole) {
-    await obtain(commits.flatMap(({ trailer }) => heads.get(Number(trailer) as PrNumber) ?? []));
-    return {
-      kind: 'line',
-      commits: await Promise.all(commits.map((each) => viewCommit(git, each, { heads, proofKey }))),
-    };
-  }
-  if (commits.length >= limit) return { kind: 'too_long' };
-  const isMerged = await git.isAncestor({ ancestor: since, descendant: head });
-  return { kind: isMerged ? 'merged' : 'broken' };
+/** A forge's way to the local copy of a repository. */
+export interface CommitAccess {
+  ask<Answer>(repository: ForgeRepository, question: (git: GitRepository) => Promise<Answer>): Promise<Answer>;
+  /** Gets commits into the local copy, unless it was refreshed within `maxAgeMs`. Answers those that are not to be had. */
+  obtain(git: GitRepository, shas: readonly Sha[], maxAgeMs?: number): Promise<readonly Sha[]>;
+}
+
+/** A fetch for every unknown commit would let any caller trigger fetches. Commits of the last second may be missed. */
+const LATEST_MS = 1_000;
+
+/** A commit that the repository does not have, such as a head that was forced away, is no ancestor. */
+export async function isAncestor({ ask, obtain }: CommitAccess, question: AncestryQuestion): Promise<boolean> {
+  const { repository, ancestor, descendant } = question;
+  checkShas([ancestor, descendant]);
+  return ask(repository, async (git) => {
+    const lost = await obtain(git, [ancestor, descendant]);
+    await getCommit(git, descendant);
+    return !lost.includes(ancestor) && git.isAncestor({ ancestor, descendant });
+  });
+}
+
+export async function hasCommit(
+  { ask, obtain }: CommitAccess,
+  repository: ForgeRepository,
+  sha: Sha,
+): Promise<boolean> {
+  checkShas([sha]);
+  return ask(repository, async (git) => (await obtain(git, [sha], LATEST_MS)).length === 0);
+}
+
+export async function checkOut({ ask, obtain }: CommitAccess, request: CheckOutRequest): Promise<string | undefined> {
+  const { repository, sha, folder, isIsolated } = request;
+  checkShas([sha]);
+  return ask(repository, async (git) => {
+    // Another server may have built it.
+    await obtain(git, [sha]);
+    return git.checkOut({ sha, folder, isIsolated });
+  });
+}
+
+export async function listLine({ ask, obtain }: CommitAccess, question: LineQuestion): Promise<LineAnswer> {
+  const { repository, head, since, limit, heads = new Map(), proofKey } = question;
+  checkShas([head, since, ...heads.values()]);
+  return ask(repository, async (git) => {
+    if ((await obtain(git, [head, since])).length > 0) return { kind: 'lost' };
+    const commits = await git.listLine({ tip: head, since, limit, trailer: PULL_REQUEST });
+    const isWhole = head === since || commits.at(-1)?.parent === since;
+    if (isWhole) {
+      const landed = commits.flatMap(({ trailer }) => heads.get(Number(trailer) as PrNumber) ?? []);
+      await obtain(git, landed).catch(() => undefined);
+      const views = commits.map((each) => viewCommit(git, each, { heads, proofKey }));
+      return { kind: 'line', commits: await Promise.all(views) };
+    }
+    if (commits.length >= limit) return { kind: 'too_long' };
+    const isMerged = await git.isAncestor({ ancestor: since, descendant: head });
+    return { kind: isMerged ? 'merged' : 'broken' };
+  });
 }
 
 async function viewCommit(

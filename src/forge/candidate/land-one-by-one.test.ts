@@ -84,7 +84,7 @@ describe('landing by a merge API', () => {
   }
 
   for (const mergeMethod of METHODS) {
-    it(`merges each in order, and the last is what was tested, by ${mergeMethod} [G148] [L21]`, async () => {
+    it(`a landing merges each in order, and the last has the tested tree, by ${mergeMethod} [G148] [L21]`, async () => {
       const request = await ask([open('a'), open('b'), open('c')], { mergeMethod });
       const answer = (await land(request)) as Landed;
       assert.deepEqual(kinds(answer), ['PREFIX', 'PREFIX', 'SAME_TREE']);
@@ -98,7 +98,7 @@ describe('landing by a merge API', () => {
       assert.deepEqual(merges, [1, 2, 3]);
     });
 
-    it(`knows a merge whose answer got lost, by ${mergeMethod} [G22]`, async () => {
+    it(`a landing knows a merge whose answer got lost, by ${mergeMethod} [G22]`, async () => {
       const [a, b] = [open('a'), open('b')];
       const request = await ask([a, b], { mergeMethod });
       hooks = { after: once(b, () => NO_ANSWER) };
@@ -106,7 +106,7 @@ describe('landing by a merge API', () => {
       assert.deepEqual(merges, [1, 2]);
     });
 
-    it(`goes on where an earlier attempt broke off, by ${mergeMethod} [G149]`, async () => {
+    it(`a landing goes on where an earlier attempt broke off, by ${mergeMethod} [G149]`, async () => {
       const [a, b, c] = [open('a'), open('b'), open('c')];
       const request = await ask([a, b, c], { mergeMethod });
       const crash = () => {
@@ -118,7 +118,7 @@ describe('landing by a merge API', () => {
       assert.deepEqual(merges, [1, 2, 3]);
     });
 
-    it(`sees that it was merged onto what somebody else had pushed, by ${mergeMethod} [G21]`, async () => {
+    it(`a landing sees that it was merged onto the push of somebody else, by ${mergeMethod} [G21]`, async () => {
       const [a, b, c] = [open('a'), open('b'), open('c')];
       const request = await ask([a, b, c], { mergeMethod });
       hooks = { before: once(b, foreign) };
@@ -132,7 +132,7 @@ describe('landing by a merge API', () => {
     });
   }
 
-  it('sees that the very first was merged onto something else [G21]', async () => {
+  it('a landing sees that the very first was merged onto something else [G21]', async () => {
     const a = open('a');
     const request = await ask([a, open('b')]);
     hooks = { before: once(a, foreign) };
@@ -140,7 +140,7 @@ describe('landing by a merge API', () => {
     assert.deepEqual([answer.entries, answer.pushedSha, answer.stopped?.kind], [[], base, 'strayed']);
   });
 
-  it('stops where somebody else pushed on top of what it made [G21]', async () => {
+  it('a landing stops where somebody else pushed on top of its merges [G21]', async () => {
     const [a, b] = [open('a'), open('b')];
     const request = await ask([a, b]);
     hooks = { after: once(a, foreign) };
@@ -150,7 +150,7 @@ describe('landing by a merge API', () => {
     assert.deepEqual(merges, [1]);
   });
 
-  it('lands nothing on another head than the one expected [G21] [L1]', async () => {
+  it('a landing merges nothing on another head than the one expected [G21] [L1]', async () => {
     const request = await ask([open('a')]);
     foreign();
     assert.deepEqual(await land(request), { kind: 'target_moved', head: head(), isDescendant: true });
@@ -159,7 +159,7 @@ describe('landing by a merge API', () => {
     assert.deepEqual(merges, []);
   });
 
-  it('takes a target that was rewritten under a merge for what it is [G21]', async () => {
+  it('a landing notices a target that was rewritten under a merge [G21]', async () => {
     const a = open('a');
     const request = await ask([a, open('b')]);
     const rewrite = () => {
@@ -170,7 +170,7 @@ describe('landing by a merge API', () => {
     assert.deepEqual(await land(request), { kind: 'target_moved', head: head(), isDescendant: true });
   });
 
-  it('takes back nothing, and lands no more, once somebody asked to remove an entry [L24]', async () => {
+  it('a landing takes back nothing, and merges no more, once somebody asked to remove an entry [L24]', async () => {
     const request = await ask([open('a'), open('b')]);
     const isStillWanted = async () => merges.length === 0;
     const answer = (await land({ ...request, isStillWanted })) as Landed;
@@ -186,7 +186,7 @@ describe('landing by a merge API', () => {
     ['after fewer where that is enough', { ...NO_ANSWER, tries: 3 }, 3],
   ];
   for (const [name, answer, tries] of refusals) {
-    it(`gives an entry up ${name} [G23]`, async () => {
+    it(`a landing gives an entry up ${name} [G23]`, async () => {
       const [a, b, c] = [open('a'), open('b'), open('c')];
       const request = await ask([a, b, c]);
       hooks = { before: (_request, { prNumber }) => (prNumber === b.prNumber ? answer : undefined) };
@@ -199,7 +199,7 @@ describe('landing by a merge API', () => {
     });
   }
 
-  it('says so plainly where the first one is refused [G150]', async () => {
+  it('a landing says so plainly where the first one is refused [G150]', async () => {
     const request = await ask([open('a'), open('b')]);
     hooks = { before: () => REFUSED };
     const { kind: _, ...no } = REFUSED;
@@ -207,7 +207,7 @@ describe('landing by a merge API', () => {
     assert.equal(head(), base);
   });
 
-  it('never calls failed what was merged, whatever it was told [G22]', async () => {
+  it('a merged entry is never called failed, even if the answer says so [G22]', async () => {
     for (const told of [REFUSED, NO_ANSWER, { kind: 'head_moved', detail: 'Head branch was modified.' } as const]) {
       base = head();
       const entry = open(told.kind);
@@ -217,7 +217,7 @@ describe('landing by a merge API', () => {
     }
   });
 
-  it('waits for a limit, for about an hour at most [G23]', async () => {
+  it('a landing waits for a limit, for about an hour at most [G23]', async () => {
     const a = open('a');
     const request = await ask([a]);
     hooks = { before: once(a, () => ({ kind: 'limited', waitMs: 20 * 60_000, detail: 'Limit' })) };
@@ -229,7 +229,7 @@ describe('landing by a merge API', () => {
     assert.deepEqual([refused.reason, refused.detail], ['GITHUB_API_RATE_LIMIT_EXCEEDED', 'Limit']);
   });
 
-  it('tells a pull request that was pushed to from one that was only said to be [L6]', async () => {
+  it('a landing tells a pull request that was pushed to from one that was only said to be [L6]', async () => {
     const [a, b] = [open('a'), open('b')];
     const request = await ask([a, b]);
     hooks = { before: once(a, () => ({ kind: 'head_moved', detail: 'Head branch was modified.' })) };
@@ -239,7 +239,7 @@ describe('landing by a merge API', () => {
     assert.deepEqual(merges, [1, 1, 2]);
   });
 
-  it('waits until the forge shows what it has done [G149]', async () => {
+  it('a landing waits until the forge shows its merge [G149]', async () => {
     const request = await ask([open('a')]);
     let reads = 0;
     const late = createMergeApi(repository, request, {});
@@ -255,14 +255,14 @@ describe('landing by a merge API', () => {
     assert.equal((await land(await ask([b]), { findState })).kind, 'landed');
   });
 
-  it('does not guess where the target never shows it [G149]', async () => {
+  it('a landing does not guess where the target never shows the merge [G149]', async () => {
     const request = await ask([open('a')]);
     const readTarget = async () => base;
     await assert.rejects(land(request, { readTarget }), /did not move yet/);
     assert.equal((await land(request)).kind, 'landed');
   });
 
-  it('gives up what was merged and taken off the target again [G149]', async () => {
+  it('a landing gives up an entry that was merged and taken off the target again [G149]', async () => {
     const request = await ask([open('a')]);
     const { pushedSha } = (await land(request)) as Landed;
     repository.moveBranch('main', base);
@@ -271,7 +271,7 @@ describe('landing by a merge API', () => {
     assert.ok(refused.detail.includes(pushedSha), refused.detail);
   });
 
-  it('takes what a person merged for a push past the queue [G21]', async () => {
+  it('a merge by a person counts as a push past the queue [G21]', async () => {
     for (const method of ['SQUASH', 'MERGE_COMMIT'] as const) {
       base = head();
       const a = open(method);

@@ -78,7 +78,7 @@ describe('a landing that somebody gets in the way of', () => {
     assert.fail('a landing asks more of git than this test knows of');
   }
 
-  it('never takes a push of somebody else off the target, whenever that comes [L1]', async () => {
+  it('a landing never takes a push of somebody else off the target, at any moment [L1]', async () => {
     let count = 0;
     const push = () => {
       count += 1;
@@ -91,7 +91,7 @@ describe('a landing that somebody gets in the way of', () => {
     });
   });
 
-  it('lands no commit that its pull request has left, whenever that is pushed to [L6]', async () => {
+  it('a landing lands no commit that its pull request has left, at any moment [L6]', async () => {
     const push = async ({ prNumber }: CandidateEntry) => {
       await bench.world.pushToPullRequest(prNumber, { files: { [`more-${prNumber}`]: 'not tested\n' } });
       return undefined;
@@ -103,7 +103,7 @@ describe('a landing that somebody gets in the way of', () => {
     });
   });
 
-  it('composes only what shares no path with what landed since [L20] [L4]', async () => {
+  it('a landing composes only changes that share no path with those that landed since [L20] [L4]', async () => {
     for (const [index, isShared] of [true, false, true, false].entries()) {
       bench.base = await head();
       const file = isShared ? 'a.txt' : `own-${index}.txt`;

@@ -29,7 +29,7 @@ test('a check may name the app that must report it [G65]', () => {
     assert.equal(read(`merge: {required_statuses: [${odd}]}\n`), STATUSES, odd);
 });
 
-test('without the key nothing is said', () => {
+test('a file without the key names no checks', () => {
   for (const text of ['', '# nothing\n', 'merge:\n', 'version: 0.1\nmerge: {}\n', '{}'])
     assert.equal(read(text), undefined);
 });

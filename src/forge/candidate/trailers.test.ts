@@ -39,11 +39,11 @@ describe('the proof of a commit [L36]', () => {
   const origin = { candidateId: 'one', prNumber: 7 as PrNumber };
   const messageOf = (trailers: readonly string[]) => withTrailers(Buffer.from('Title\n'), trailers);
 
-  it('names the candidate to those who know the key', () => {
+  it('a proof names the candidate to those who know the key', () => {
     assert.equal(findProvenCandidate(messageOf(formatOrigin(origin, signed)), signed), 'one');
   });
 
-  it('is of this candidate, pull request, parent and tree alone', () => {
+  it('a proof is of this candidate, pull request, parent and tree alone', () => {
     const message = messageOf(formatOrigin(origin, signed));
     const other = 'c'.repeat(40) as Sha;
     for (const change of [{ parent: other }, { tree: other }, { key: new Uint8Array(32) }]) {

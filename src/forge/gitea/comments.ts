@@ -54,8 +54,8 @@ async function findComment(
   const listed = events.find((event) => event.type === 'comment' && String(event.id) === id);
   if (listed !== undefined) return { comment: listed, events };
   const path = `/issues/comments/${encodeURIComponent(id)}`;
-  const { status, data: comment } = await client.request<CommentData>({ repository, path, accept: [404] });
-  if (status === 404 || numberOf(comment) !== number) return { comment: undefined, events };
+  const comment = await client.find<CommentData>({ repository, path });
+  if (comment === undefined || numberOf(comment) !== number) return { comment: undefined, events };
   return { comment, events: await readTimeline(client, repository, number, instantOf(comment.created_at)) };
 }
 
@@ -95,13 +95,8 @@ export async function findOwnComment(
 ): Promise<Written | undefined> {
   const own = await client.readOwn();
   // Gitea lists all comments at once.
-  const { status, data } = await client.request<readonly CommentData[] | null>({
-    repository,
-    path: `/issues/${number}/comments`,
-    accept: [404],
-  });
-  if (status === 404) return undefined;
-  const found = (data ?? []).findLast(({ user, body }) => user?.id === own.id && body.includes(marker));
+  const listed = await client.find<readonly CommentData[] | null>({ repository, path: `/issues/${number}/comments` });
+  const found = listed?.findLast(({ user, body }) => user?.id === own.id && body.includes(marker));
   return found && { id: String(found.id) };
 }
 

@@ -1,4 +1,4 @@
-import { BoundedCache } from '../../git/bounded-cache.ts';
+import { BoundedCache } from '../../lib/bounded-cache.ts';
 import type { Instant, Timing } from '../../lib/clock.ts';
 import type { ForgeRepository } from '../forge.ts';
 import type { PullData } from './api/data.ts';

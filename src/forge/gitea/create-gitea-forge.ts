@@ -1,12 +1,14 @@
 import type { PrNumber } from '../../engine/model/pull-request.ts';
 import { createGit } from '../../git/create-git.ts';
+import { bound } from '../../lib/bound.ts';
 import { pullRequestRef } from '../candidate/pull-request-ref.ts';
 import type { Forge, ForgeRepository } from '../forge.ts';
 import type { HostedAdapter, HostedRemote } from '../hosted/adapter.ts';
 import { createHostedForge } from '../hosted/create-hosted-forge.ts';
 import { createReadDelivery } from '../hosted/read-delivery.ts';
+import { keyOf } from '../hosted/repository-key.ts';
 import type { Hosting } from '../hosting.ts';
-import { GiteaClient, type GiteaClientOptions, keyOf } from './api/client.ts';
+import { GiteaClient, type GiteaClientOptions } from './api/client.ts';
 import type { PullData } from './api/data.ts';
 import { findOwnComment, react, readComment, writeComment } from './comments.ts';
 import { createConflictMemory } from './conflicts.ts';
@@ -58,10 +60,8 @@ export function createGiteaForge({ testBranchPrefix = 'sluice', ...options }: Gi
     merging: createMerging({ ...tools, landed }),
     pullRequestRef,
     pinsReporters: true,
-    findPullRequest: (query) => findPullRequest(tools, query),
-    readRequiredChecks: (repository, branch) => readRequiredChecks(tools, repository, branch),
-    openDraft: (draft) => openDraft(client, draft),
-    checkRepository: (repository) => checkRepository(client, repository),
+    ...bound(tools, { findPullRequest, readRequiredChecks }),
+    ...bound(client, { openDraft, checkRepository }),
     close: () => client.close(),
   };
   const git = createGit({ directory, clock, ...(remoteWaitMs !== undefined && { remoteWaitMs }) });
@@ -105,24 +105,13 @@ function createHosting(tools: FactsTools, landed: LandedPulls, testBranchPrefix:
     },
 
     identify: async (repository) => identityOf(await client.resolve(repository)),
-    findById: (repository) => findById(client, repository),
-    poll: (question) => poller.poll(question),
-    findPullRequests: (repository, numbers) => findPullRequests(tools, repository, numbers),
-    readChecks: (repository, commits) => readChecks(client, repository, commits),
-    readComment: (question) => readComment(tools, question),
-    readLabel: (question) => readLabel(tools, question),
-    findPermission: (repository, login) => findPermission(client, repository, login),
-    findByBranch: (repository, branch) => findByBranch(client, repository, branch),
-
-    writeComment: (comment) => writeComment(tools, comment),
-    findOwnComment: (question) => findOwnComment(tools, question),
-    react: (question, reaction) => react(tools, question, reaction),
-    writeCheck: (check) => writeCheck(client, check),
-    changeLabels: (change) => changeLabels(tools, change),
+    poll: poller.poll,
+    ...bound(client, { findById, readChecks, findPermission, findByBranch, writeCheck }),
+    ...bound(tools, { findPullRequests, readComment, readLabel, writeComment, findOwnComment, react, changeLabels }),
     // Gitea notices one pull request of a push, and not what was squashed or rebased.
     needsSettling: () => true,
-    settleLanded: (request) => settleLanded({ client, landed }, request),
-    inspect: (repository, branch, queue) => inspect({ ...tools, testBranchPrefix }, repository, branch, queue),
+    ...bound({ client, landed }, { settleLanded }),
+    ...bound({ ...tools, testBranchPrefix }, { inspect }),
   };
 }
 

@@ -6,7 +6,7 @@ import type {
   PullRequestFacts,
   UpToDate,
 } from '../../engine/model/pull-request.ts';
-import { BoundedCache } from '../../git/bounded-cache.ts';
+import { BoundedCache } from '../../lib/bounded-cache.ts';
 import type { Timing } from '../../lib/clock.ts';
 import { present } from '../../lib/present.ts';
 import type { Sha } from '../../lib/sha.ts';
@@ -46,13 +46,7 @@ export async function findPull(
   isUrgent = false,
 ): Promise<PullData | undefined> {
   if (!isPullRequestNumber(number)) return undefined;
-  const { status, data } = await client.request<PullData>({
-    repository,
-    path: `/pulls/${number}`,
-    accept: [404],
-    isUrgent,
-  });
-  return status === 404 ? undefined : data;
+  return client.find<PullData>({ repository, path: `/pulls/${number}`, isUrgent });
 }
 
 /**

@@ -12,7 +12,6 @@ export async function findById(
   { forgeId }: ForgeRepository,
 ): Promise<RepositoryIdentity | undefined> {
   if (forgeId === undefined) return undefined;
-  const path = `/repositories/${encodeURIComponent(forgeId)}`;
-  const { status, data } = await client.request<RepositoryData>({ path, accept: [404] });
-  return status === 404 ? undefined : identityOf(data);
+  const found = await client.find<RepositoryData>({ path: `/repositories/${encodeURIComponent(forgeId)}` });
+  return found && identityOf(found);
 }

@@ -3,6 +3,7 @@ import { isReportedBy } from '../../engine/model/required.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { ForgeRepository } from '../forge.ts';
 import { findRequired } from '../hosted/inspect-required.ts';
+import { error, noBranch, ok, warning } from '../hosted/setup-finding.ts';
 import type { CheckReport, InspectedQueue, SetupFinding } from '../hosting.ts';
 import { encodePath, type GiteaClient } from './api/client.ts';
 import type { AccountData, HookData, RepositoryData } from './api/data.ts';
@@ -68,7 +69,7 @@ function inspectServer({ own, version }: Place): readonly SetupFinding[] {
   const isForgejo = version.includes('+gitea-');
   const server = `${isForgejo ? 'Forgejo' : 'Gitea'} ${version.split('+')[0]}`;
   const text = `Sluice acts as ${own.login} on ${server}.`;
-  if (!isForgejo) return [{ level: 'ok', code: 'CONNECTED', text }];
+  if (!isForgejo) return [ok('CONNECTED', text)];
   return [warning('FORGEJO', `${text} Forgejo has the same API, and Sluice is tested with Gitea 1.26.`)];
 }
 
@@ -228,20 +229,4 @@ async function readFile(
     }
   }
   return undefined;
-}
-
-function noBranch(branch: string): SetupFinding {
-  return error('BRANCH_NOT_FOUND', `There is no branch ${branch}. Push it first, or check its spelling.`);
-}
-
-function ok(code: string, text: string): SetupFinding {
-  return { level: 'ok', code, text };
-}
-
-function warning(code: string, text: string): SetupFinding {
-  return { level: 'warning', code, text };
-}
-
-function error(code: string, text: string): SetupFinding {
-  return { level: 'error', code, text };
 }

@@ -32,7 +32,7 @@ async function aLanding(t: TestContext) {
 const MARKED = NUMBERS.map((number) => `POST /pulls/${number}/merge`);
 
 describe('pull requests that landed', () => {
-  it('are marked with what the landing read of them, and read again for a second attempt [G167]', async (t) => {
+  it('landed pull requests are marked by the facts of their landing, and read again for a second attempt [G167]', async (t) => {
     const { land, settle, calls } = await aLanding(t);
     await land();
     assert.deepEqual(calls, ['/pulls']);
@@ -40,7 +40,7 @@ describe('pull requests that landed', () => {
     assert.deepEqual((await settle()).toSorted(), ['/pulls', ...MARKED].toSorted());
   });
 
-  it('are read again after ten seconds, and by a server that did not land them [G167]', async (t) => {
+  it('landed pull requests are read again after ten seconds, and by a server that did not land them [G167]', async (t) => {
     const { land, settle, pass, pulls } = await aLanding(t);
     await land();
     pass(10_001);
@@ -51,7 +51,7 @@ describe('pull requests that landed', () => {
     assert.deepEqual(await another.settle([2 as PrNumber]), ['/pulls/2', 'POST /pulls/2/merge']);
   });
 
-  it('are read again where a webhook tells of another head, also while the marking waits [G167]', async (t) => {
+  it('landed pull requests are read again where a webhook tells of another head, also while the marking waits [G167]', async (t) => {
     const { land, settle, landed, pulls } = await aLanding(t);
     const tell = (number: PrNumber, headSha: Sha) =>
       landed.observe({ kind: 'pull_request', key: 'k', owner: 'Acme', name: 'app', number, headSha });
@@ -66,7 +66,7 @@ describe('pull requests that landed', () => {
     );
   });
 
-  it('are read again where Gitea did not show the tested head yet [G167]', async (t) => {
+  it('landed pull requests are read again where Gitea did not show the tested head yet [G167]', async (t) => {
     const { land, settle, pulls } = await aLanding(t);
     const first = pulls[0] as { head: object };
     const { head } = first;
@@ -76,7 +76,7 @@ describe('pull requests that landed', () => {
     assert.deepEqual((await settle()).toSorted(), ['/pulls/1', ...MARKED].toSorted());
   });
 
-  it('leave those mergeable that the landing saw so, while Gitea computes [G163]', async (t) => {
+  it('a landing leaves those mergeable that it saw so, while Gitea computes [G163]', async (t) => {
     const { land, tools, pulls } = await aLanding(t);
     const mergeabilityOf = async (number: number) =>
       (await findPullRequest(tools, { repository: REPOSITORY, number: number as PrNumber }))?.mergeability;

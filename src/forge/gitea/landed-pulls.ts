@@ -1,8 +1,9 @@
 import type { PrNumber } from '../../engine/model/pull-request.ts';
-import { BoundedCache } from '../../git/bounded-cache.ts';
+import { BoundedCache } from '../../lib/bounded-cache.ts';
 import { type Instant, pause } from '../../lib/clock.ts';
 import type { ForgeRepository } from '../forge.ts';
-import type { SettleRequest, WebhookHint } from '../hosting.ts';
+import { keyOf as repositoryKey } from '../hosted/repository-key.ts';
+import type { RepositoryName, SettleRequest, WebhookHint } from '../hosting.ts';
 import type { PullData } from './api/data.ts';
 import { type FactsTools, findPull, listRecent } from './facts.ts';
 
@@ -83,6 +84,6 @@ export function createLandedPulls(tools: FactsTools): LandedPulls {
   };
 }
 
-function keyOf({ owner, name }: Pick<ForgeRepository, 'owner' | 'name'>, number: PrNumber): string {
-  return `${owner}/${name}`.toLowerCase().concat(` ${number}`);
+function keyOf(repository: RepositoryName, number: PrNumber): string {
+  return `${repositoryKey(repository)} ${number}`;
 }

@@ -5,7 +5,7 @@ import { readMergeAnswer } from './merging.ts';
 const read = (status: number, message: string) => readMergeAnswer({ status, data: { message } });
 
 describe('a refused merge', () => {
-  it('is tried again when Gitea cannot say yet whether it works [G166]', () => {
+  it('a merge is tried again when Gitea cannot say yet whether it works [G166]', () => {
     for (const [status, message] of [
       [405, 'Please try again later'],
       [405, 'The PR is already merged'],
@@ -17,7 +17,7 @@ describe('a refused merge', () => {
     }
   });
 
-  it('is the author’s or the operator’s to solve when Gitea names a reason [G166]', () => {
+  it('a refused merge is the author’s or the operator’s to solve when Gitea names a reason [G166]', () => {
     const reasonOf = (status: number, message: string) => {
       const answer = read(status, message);
       return answer.kind === 'refused' ? answer.reason : answer.kind;

@@ -25,7 +25,7 @@ async function aGitea(t: TestContext, count: number) {
 }
 
 describe('a poll of Gitea', () => {
-  it('asks for the branch and one page while nothing happens [G165]', async (t) => {
+  it('a poll asks for the branch and one page while nothing happens [G165]', async (t) => {
     const { poll } = await aGitea(t, 100);
     const { calls, snapshot } = await poll([]);
     assert.deepEqual(calls.toSorted(), ['/branches/main', '/pulls']);
@@ -33,7 +33,7 @@ describe('a poll of Gitea', () => {
     assert.equal(snapshot.heads.get('main'), shaOf(0));
   });
 
-  it('asks for little more for a hundred entries that are not ready [G165]', async (t) => {
+  it('a poll asks for little more for a hundred entries that are not ready [G165]', async (t) => {
     const { poll, pulls } = await aGitea(t, 100);
     const entries = pulls.map(({ number }) => number as PrNumber);
     const first = await poll(entries);

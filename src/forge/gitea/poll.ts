@@ -1,5 +1,5 @@
 import type { PrNumber, PullRequestFacts } from '../../engine/model/pull-request.ts';
-import { BoundedCache } from '../../git/bounded-cache.ts';
+import { BoundedCache } from '../../lib/bounded-cache.ts';
 import { formatInstant, type Instant } from '../../lib/clock.ts';
 import type { ForgeRepository } from '../forge.ts';
 import { instantOf, mayCommand } from '../hosted/forge-text.ts';

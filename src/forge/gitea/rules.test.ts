@@ -7,14 +7,14 @@ import { hashOf } from './tree.ts';
 const reports = (...names: readonly string[]) => names.map((name) => ({ name }) as never);
 
 describe('the contexts of a protection', () => {
-  it('are patterns, in which a star matches slashes too [G162]', () => {
+  it('contexts are patterns, in which a star matches slashes too [G162]', () => {
     assert.ok(matchesContext('ci/*', 'ci/linux/test'));
     assert.ok(matchesContext('t?st', 'test'));
     assert.ok(!matchesContext('ci', 'ci/x'));
     assert.deepEqual(expand(['ci/*', 'lint'], reports('ci/a', 'ci/b', 'other')), ['ci/a', 'ci/b', 'lint']);
   });
 
-  it('stand for all that was reported when none is named [G162]', () => {
+  it('a protection that names no context stands for all reported ones [G162]', () => {
     assert.deepEqual(expand([], reports('a', 'b')), ['a', 'b']);
   });
 });

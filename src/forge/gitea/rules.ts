@@ -1,8 +1,9 @@
-import { BoundedCache } from '../../git/bounded-cache.ts';
-import type { Instant, Timing } from '../../lib/clock.ts';
+import type { Timing } from '../../lib/clock.ts';
+import { Remembered } from '../../lib/remembered.ts';
 import { matchesStarred } from '../../lib/starred.ts';
 import type { ForgeRepository } from '../forge.ts';
-import { encodePath, type GiteaClient, keyOf } from './api/client.ts';
+import { keyOf } from '../hosted/repository-key.ts';
+import { encodePath, type GiteaClient } from './api/client.ts';
 import type { BranchData, ProtectionData } from './api/data.ts';
 
 export interface BranchRules {
@@ -22,43 +23,24 @@ export interface Rules {
 const KEPT_MS = 60_000;
 const MAX_KEPT = 1_000;
 
-interface Kept {
-  readonly at: Instant;
-  readonly rules: Promise<BranchRules | undefined>;
-}
-
 // SPEC G124
 export function createRules({ client, clock }: { readonly client: GiteaClient; readonly clock: Timing }): Rules {
-  let kept = new BoundedCache<string, Kept>(MAX_KEPT);
-  const readBranch = (repository: ForgeRepository, branch: string) => askBranch(client, repository, branch);
+  const known = new Remembered<BranchRules | undefined>({
+    capacity: MAX_KEPT,
+    maxAgeMs: KEPT_MS,
+    now: () => clock.now(),
+  });
+  const readBranch = (repository: ForgeRepository, branch: string) =>
+    client.find<BranchData>({ repository, path: `/branches/${encodePath(branch)}` });
   return {
     readBranch,
-    read(repository, branch) {
-      const key = `${keyOf(repository)} ${branch}`;
-      const known = kept.find(key);
-      if (known !== undefined && clock.now() - known.at < KEPT_MS) return known.rules;
-      const rules = readBranch(repository, branch).then((found) => found && withProtection(client, repository, found));
-      const mine = kept;
-      mine.set(key, { at: clock.now(), rules });
-      rules.catch(() => {
-        if (mine.find(key)?.rules === rules) mine.delete(key);
-      });
-      return rules;
-    },
-    forget() {
-      kept = new BoundedCache(MAX_KEPT);
-    },
+    read: (repository, branch) =>
+      known.get(`${keyOf(repository)} ${branch}`, async () => {
+        const found = await readBranch(repository, branch);
+        return found && withProtection(client, repository, found);
+      }),
+    forget: () => known.forget(),
   };
-}
-
-async function askBranch(
-  client: GiteaClient,
-  repository: ForgeRepository,
-  branch: string,
-): Promise<BranchData | undefined> {
-  const path = `/branches/${encodePath(branch)}`;
-  const { status, data } = await client.request<BranchData>({ repository, path, accept: [404] });
-  return status === 404 ? undefined : data;
 }
 
 async function withProtection(

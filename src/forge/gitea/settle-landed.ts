@@ -62,9 +62,7 @@ async function deleteBranch(client: GiteaClient, repository: ForgeRepository, pu
   const isAll = open.length < MAX_PULL_PAGES * (await client.readPageSize());
   if (!isAll || open.some(isUsed)) return;
   const path = `/branches/${encodePath(branch)}`;
-  const { status, data } = await client.request<{ readonly commit: { readonly id: string } }>({
-    ...{ repository, path, accept: [404] },
-  });
-  if (status === 404 || data.commit.id !== pull.head.sha) return;
+  const found = await client.find<{ readonly commit: { readonly id: string } }>({ repository, path });
+  if (found?.commit.id !== pull.head.sha) return;
   await client.request({ repository, method: 'DELETE', path, accept: [403, 404, 409] });
 }

@@ -14,7 +14,7 @@ function status(id: number, given: Partial<StatusData> = {}): StatusData {
 }
 
 describe('statuses of a commit', () => {
-  it('are read as the newest of each context and account, so that a stranger hides nothing [G161]', () => {
+  it('statuses are read as the newest of each context and account, so that a stranger hides nothing [G161]', () => {
     const read = reportsOf([
       status(9, { creator: { id: 8, login: 'stranger' } }),
       status(4, { status: 'failure' }),
@@ -31,14 +31,14 @@ describe('statuses of a commit', () => {
     );
   });
 
-  it('keep their order within one second, which is all that Gitea tells [G161]', () => {
+  it('statuses keep their order within one second, which is all that Gitea tells [G161]', () => {
     const startOf = (...ids: readonly number[]) => reportsOf(ids.map((id) => status(id)))[0]?.startedAt ?? 0;
     assert.ok(startOf(1) < startOf(1, 2));
     assert.ok(startOf(1, 2) < startOf(3, 2, 1));
     assert.equal(startOf(1, 2) - startOf(1), 1);
   });
 
-  it('pass when Gitea lets them pass, and a pending one never looks like a run [G161]', () => {
+  it('statuses pass when Gitea lets them pass, and a pending one never looks like a run [G161]', () => {
     const conclusionOf = (word: string) => reportsOf([status(1, { status: word })])[0]?.conclusion;
     assert.deepEqual(['success', 'skipped', 'failure', 'error', 'warning', 'cancelled', 'odd'].map(conclusionOf), [
       'SUCCESS',

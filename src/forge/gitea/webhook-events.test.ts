@@ -41,7 +41,7 @@ describe('webhooks of Gitea', () => {
     assert.deepEqual(about('toString', {}), []);
   });
 
-  it('tell of new comments with a command on pull requests alone [G168]', () => {
+  it('webhooks tell of new comments with a command on pull requests alone [G168]', () => {
     const comment = { id: 9, body: '/sluice merge', user: { login: 'ada' } };
     const payload = { action: 'created', is_pull: true, issue: { number: 7 }, comment };
     assert.deepEqual(about('issue_comment', payload), [{ kind: 'comment', number: 7, commentId: '9', author: 'ada' }]);
@@ -51,7 +51,7 @@ describe('webhooks of Gitea', () => {
     assert.deepEqual(about('issue_comment', { ...payload, comment: { ...comment, body: 'thanks' } }), []);
   });
 
-  it('are believed by their own signature, and an empty one of a hook without a secret never fits [G168]', () => {
+  it('webhooks are believed by their own signature, and an empty one of a hook without a secret never fits [G168]', () => {
     const body = Buffer.from(JSON.stringify({ repository, ref: 'refs/heads/main' }));
     const format = {
       findSignature: () => signature,

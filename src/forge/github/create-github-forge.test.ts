@@ -101,7 +101,7 @@ describe('the GitHub forge', () => {
     assert.equal(callsOf(fake), afterBuild);
   });
 
-  test('only needed refs are copied [G1]', LIMIT, async () => {
+  test('the copy has only the needed refs [G1]', LIMIT, async () => {
     await fake.commit(app, { branch: 'elsewhere', files: { huge: 'x' } });
     const [one, other] = [await fake.openPullRequest(app), await fake.openPullRequest(app)];
     await build([entryOf(one)]);
@@ -152,7 +152,7 @@ describe('the GitHub forge', () => {
   });
 
   describe('draft pull requests', () => {
-    test('one is opened for a test branch, once, and closes with it [G6]', LIMIT, async () => {
+    test('a draft is opened for a test branch, once, and closes with it [G6]', LIMIT, async () => {
       const pr = await fake.openPullRequest(app);
       const built = await build([entryOf(pr)]);
       const request = { ...built, ...partsOf(built), draft: DRAFT };
@@ -167,7 +167,7 @@ describe('the GitHub forge', () => {
       assert.equal(app.refs.has(`refs/heads/${branch}`), false);
     });
 
-    test('one whose answer got lost is found again [G6]', LIMIT, async () => {
+    test('a draft whose answer got lost is found again [G6]', LIMIT, async () => {
       const built = await build([entryOf(await fake.openPullRequest(app))]);
       const request = { ...built, ...partsOf(built), draft: DRAFT };
       fake.faults.once('POST /repos/{owner}/{repo}/pulls', { kind: 'error', status: 502, when: 'after' });
@@ -249,7 +249,7 @@ describe('the GitHub forge', () => {
     assert.equal((await forge.findPullRequest(query))?.headSha, pr.headSha);
   });
 
-  test('a personal token does too, where its owner may write [G2]', LIMIT, async () => {
+  test('a personal token works too, where its owner may write [G2]', LIMIT, async () => {
     fake.setPermission(app, 'ada', 'write');
     const other = createForge('other', { kind: 'token', token: fake.createToken('ada') });
     try {
@@ -274,7 +274,7 @@ describe('the GitHub forge', () => {
     assert.ok(await forge.findBranchHead(repository, 'main'));
   });
 
-  test('one that only git is refused is replaced too [G3]', LIMIT, async () => {
+  test('a token that only git is refused is replaced too [G3]', LIMIT, async () => {
     assert.ok(await forge.findBranchHead(repository, 'main'));
     const known = [...fake.world.tokens.keys()];
     fake.faults.once('git-upload-pack', { kind: 'unauthorized' });
@@ -301,7 +301,7 @@ describe('the GitHub forge', () => {
   describe('access [G7]', () => {
     const check = (more: Partial<ForgeRepository> = {}) => forge.checkAccess({ ...repository, ...more });
 
-    test('is there, and goes away with installation, permission or repository', LIMIT, async () => {
+    test('access goes away with installation, permission or repository', LIMIT, async () => {
       assert.equal(await check(), undefined);
       // GitHub ignores case.
       assert.equal(await check({ name: 'App' }), undefined);
@@ -323,7 +323,7 @@ describe('the GitHub forge', () => {
       assert.match((await check()) ?? '', /not installed/);
     });
 
-    test('without permission for the contents is told', LIMIT, async () => {
+    test('access without permission for the contents is told', LIMIT, async () => {
       fake.grant(installation, { metadata: 'read', pull_requests: 'write' });
       assert.match(
         (await check()) ?? '',

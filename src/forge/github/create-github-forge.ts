@@ -1,5 +1,6 @@
 import type { PrNumber } from '../../engine/model/pull-request.ts';
 import { createGit } from '../../git/create-git.ts';
+import { bound } from '../../lib/bound.ts';
 import type { Timing } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Sha } from '../../lib/sha.ts';
@@ -7,9 +8,9 @@ import { pullRequestRef } from '../candidate/pull-request-ref.ts';
 import type { Forge, ForgeRepository } from '../forge.ts';
 import type { HostedAdapter, HostedRemote } from '../hosted/adapter.ts';
 import { createHostedForge } from '../hosted/create-hosted-forge.ts';
+import { keyOf } from '../hosted/repository-key.ts';
 import type { Hosting, WorkflowRunFacts } from '../hosting.ts';
 import { type ClientOptions, GithubClient } from './api/client.ts';
-import { keyOf } from './api/installations.ts';
 import { createHosting, identify } from './create-hosting.ts';
 import { findPullRequest } from './facts.ts';
 import { describeNoContents } from './inspect/permissions.ts';
@@ -44,12 +45,9 @@ export function createGithubForge({ testBranchPrefix = 'sluice', ...options }: G
     remote: remoteOf(client),
     merging: createMerging({ client, clock }),
     pullRequestRef,
-    findPullRequest: (query) => findPullRequest({ client, protection }, query),
     readRequiredChecks: async (repository, branch) => (await protection.readRules(repository, branch)).checks,
-    openDraft: (draft) => openDraft(client, draft),
-    cancelRuns: (repository, sha) => cancelRuns(client, repository, sha),
-    checkRepository: (repository) => checkRepository(client, repository),
-    explainNoAccess: (repository) => explainNoAccess(client, repository),
+    ...bound({ client, protection }, { findPullRequest }),
+    ...bound(client, { openDraft, cancelRuns, checkRepository, explainNoAccess }),
     close: () => client.close(),
   };
   const git = createGit({ directory, clock, ...(remoteWaitMs !== undefined && { remoteWaitMs }) });

@@ -80,7 +80,7 @@ const aCheck = (pr: PullRequest): CheckRunDraft => ({
 });
 
 describe('pull requests on GitHub', () => {
-  it('one that can be merged is ready, with everything that is known about it', async () => {
+  it('a pull request that can be merged is ready, with everything that is known about it', async () => {
     const { github, repository, facts } = await world();
     const body = 'Why\r\n\r\nmerge-commit-title: A better title\r\n';
     const pr = await github.openPullRequest(repository, { author: 'ada', title: 'A change\u0007', body });
@@ -108,7 +108,7 @@ describe('pull requests on GitHub', () => {
     assert.equal(await facts({ ...pr, number: 999 }), undefined);
   });
 
-  it('one from a fork is not trusted, also when the fork is gone', async () => {
+  it('a pull request from a fork is not trusted, also when the fork is gone', async () => {
     const { github, repository, facts } = await world();
     const fork = await github.fork(repository, 'eve');
     const pr = await github.openPullRequest(repository, { from: fork, author: 'eve' });
@@ -134,7 +134,7 @@ describe('pull requests on GitHub', () => {
     assert.equal((await facts(second))?.mergeability, 'NOT_MERGEABLE');
   });
 
-  it('while GitHub works it out, it is in progress', async () => {
+  it('mergeability is in progress while GitHub works it out', async () => {
     const { github, repository, facts } = await world({ mergeability: 'lazy' });
     const pr = await github.openPullRequest(repository);
     assert.equal((await facts(pr))?.mergeability, 'IN_PROGRESS');
@@ -175,7 +175,7 @@ describe('pull requests on GitHub', () => {
     assert.equal((await facts(pr))?.mergeability, 'MERGEABLE');
   });
 
-  it('one whose head contains the target says with which checks it passed', async () => {
+  it('a pull request whose head contains the target says with which checks it passed', async () => {
     const { github, repository, facts } = await world();
     const pr = await github.openPullRequest(repository);
     github.reportCheck(repository, { sha: pr.headSha, name: 'test', status: 'completed', conclusion: 'success' });
@@ -190,7 +190,7 @@ describe('pull requests on GitHub', () => {
 });
 
 describe('checks on GitHub', () => {
-  it('of several commits, all pages, in one question where that is enough [G12]', async () => {
+  it('checks of several commits are read with all pages, in one question where that is enough [G12]', async () => {
     const { github, repository, hosting, countCalls } = await world();
     const one = await github.openPullRequest(repository);
     const two = await github.openPullRequest(repository);
@@ -230,7 +230,7 @@ describe('checks on GitHub', () => {
 });
 
 describe('protection on GitHub', () => {
-  it('is kept for a minute, unless somebody says that it changed [G124]', async () => {
+  it('protection is kept for a minute, unless GitHub says that it changed [G124]', async () => {
     const { github, repository, protection, hosting, countCalls } = await world();
     github.protect(repository, 'main', { checks: [{ context: 'test', appId: undefined }] });
     github.addRuleset(repository, {
@@ -244,7 +244,7 @@ describe('protection on GitHub', () => {
     assert.deepEqual((await protection.readRules(APP, 'no-such-branch')).checks, []);
   });
 
-  it('without leave to read it, it is what everybody sees [G124]', async () => {
+  it('protection that may not be read is its public part [G124]', async () => {
     const { github, repository, installation, protection } = await world();
     github.protect(repository, 'main', { checks: [{ context: 'test', appId: undefined }] });
     github.grant(installation, { ...installation.permissions, administration: undefined } as never);
@@ -298,7 +298,7 @@ describe('looking around', () => {
     assert.equal(look.changed[0]?.comments.length, 25);
   });
 
-  it('of many comments those that hold no command are left out, which is one question for all of them [G157]', async () => {
+  it('comments without a command are left out, which is one question for all of them [G157]', async () => {
     const { github, repository, hosting, countCalls } = await world();
     const prs = [await github.openPullRequest(repository), await github.openPullRequest(repository)];
     const since = Date.now() - 60_000;
@@ -377,7 +377,7 @@ describe('looking around', () => {
     assert.equal(calls, 12);
   });
 
-  it('a look that is too much for GitHub is made in parts the next time', async () => {
+  it('a poll that is too much for GitHub is made in parts the next time', async () => {
     const { github, repository, hosting, countCalls } = await world();
     const prs: PullRequest[] = [];
     for (let index = 0; index < 12; index += 1) prs.push(await github.openPullRequest(repository));
@@ -401,7 +401,7 @@ describe('looking around', () => {
     },
   } as const;
 
-  it('one that costs GitHub too much is made in parts, commits too, and whole again after many that went well [G134]', async () => {
+  it('a poll that costs GitHub too much is made in parts, commits too, and whole again after many that went well [G134]', async () => {
     const { github, repository, hosting, countCalls } = await world();
     const pr = await github.openPullRequest(repository);
     const commits = Array.from({ length: 12 }, (_, index) => String(index).padStart(40, '0') as Sha);
@@ -485,7 +485,7 @@ describe('comments on GitHub', () => {
     assert.equal((await hosting.readComment(questionOf(pr, comment)))?.permission, 'write');
   });
 
-  it('one that was edited says so, and one that is gone or of another pull request is none', async () => {
+  it('an edited comment says so, and one that is gone or of another pull request is none', async () => {
     const { github, repository, hosting } = await world();
     const pr = await github.openPullRequest(repository);
     const other = await github.openPullRequest(repository);
@@ -497,7 +497,7 @@ describe('comments on GitHub', () => {
     assert.equal(await hosting.readComment(questionOf(pr, comment, 'ada')), undefined);
   });
 
-  it('one is written, changed in place, found again, and known as ours [G105]', async () => {
+  it('a comment is written, changed in place, found again, and known as ours [G105]', async () => {
     const { github, repository, hosting } = await world();
     const pr = await github.openPullRequest(repository);
     const draft = { repository: APP, number: numberOf(pr) };
@@ -597,7 +597,7 @@ describe('labels, checks and branches on GitHub', () => {
     assert.equal(await hosting.writeCheck({ ...aCheck(pr), id: '999999' }), undefined);
   });
 
-  it('with a token it is a commit status', async () => {
+  it('our check is a commit status where a token writes it', async () => {
     const { github, repository, hosting } = await world({ auth: 'token' });
     const pr = await github.openPullRequest(repository);
     await hosting.writeCheck(aCheck(pr));
@@ -630,7 +630,7 @@ describe('labels, checks and branches on GitHub', () => {
 });
 
 describe('pull requests that landed under another name', () => {
-  it('are closed, and their branches deleted where the repository does so [G105]', async () => {
+  it('landed pull requests are closed, and their branches deleted where the repository does so [G105]', async () => {
     const { github, repository, hosting } = await world();
     const pr = await github.openPullRequest(repository, { branch: 'topic' });
     const request = { repository: APP, number: numberOf(pr), headSha: shaOf(pr), landedSha: shaOf(pr) };
@@ -643,7 +643,7 @@ describe('pull requests that landed under another name', () => {
     await hosting.settleLanded(request);
   });
 
-  it('one that was pushed to since stays open', async () => {
+  it('a landed pull request that was pushed to since stays open', async () => {
     const { github, repository, hosting } = await world();
     const pr = await github.openPullRequest(repository);
     const headSha = shaOf(pr);
@@ -688,7 +688,8 @@ describe('when GitHub has a bad day', () => {
     const [one, two] = await Promise.all([hosting.findByBranch(APP, 'topic'), hosting.findByBranch(tool, 'topic')]);
     assert.deepEqual([one, two], [undefined, pr.number]);
     assert.notEqual(await client.installationToken(APP), await client.installationToken(tool));
-    assert.equal(client.limits().filter(({ resource }) => resource === 'graphql').length, 2);
+    const used = (installation: Installation) => github.limits.find(`installation ${installation.id}`, 'graphql').used;
+    assert.deepEqual([...github.world.installations.values()].map(used), [1, 1]);
   });
 
   it('a key that was rotated is read again [G99]', async () => {

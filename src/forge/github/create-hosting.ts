@@ -1,8 +1,8 @@
 import type { PrNumber } from '../../engine/model/pull-request.ts';
+import { bound } from '../../lib/bound.ts';
 import type { ForgeRepository } from '../forge.ts';
-import type { Hosting, RepositoryIdentity } from '../hosting.ts';
+import type { Hosting, RepositoryIdentity, RepositoryName } from '../hosting.ts';
 import type { GithubClient } from './api/client.ts';
-import type { RepositoryName } from './api/unavailable.ts';
 import { writeCheck } from './check-runs.ts';
 import { readChecks } from './checks.ts';
 import { findOwnComment, react, readComment, writeComment } from './comments.ts';
@@ -12,7 +12,7 @@ import { findPermission } from './permissions.ts';
 import { createGithubPoller } from './poll.ts';
 import type { Protection } from './protection.ts';
 import { needsSettling, settleLanded } from './settle-landed.ts';
-import { writeBoth } from './write-paired.ts';
+import { writePaired } from './write-paired.ts';
 
 interface HostingParts extends Required<Pick<Hosting, 'readDelivery' | 'inspect' | 'findWorkflowRun'>> {
   readonly client: GithubClient;
@@ -31,31 +31,16 @@ export function createHosting(parts: HostingParts): Required<Hosting> {
     inspect,
     findWorkflowRun,
 
+    needsSettling,
     forget(owner, name) {
-      const one = name === '*' ? undefined : name;
-      client.forget(owner, one);
-      protection.forget(owner, one);
+      client.forget(owner, name === '*' ? undefined : name);
+      protection.forget();
       poller.forget();
     },
-
-    identify: (repository) => identify(client, repository),
-    findById: (repository) => findById(client, repository),
-    poll: (question) => poller.poll(question),
-    findPullRequests: (repository, numbers) => findPullRequests(tools, repository, numbers),
-    readChecks: (repository, commits) => readChecks(client, repository, commits),
-    readComment: (question) => readComment(tools, question),
-    readLabel: (question) => readLabel(tools, question),
-    findPermission: (repository, login, accountId) => findPermission(client, repository, login, accountId),
-    findByBranch: (repository, branch) => findByBranch(client, repository, branch),
-
-    writeComment: (comment) => writeComment(tools, comment),
-    findOwnComment: (question) => findOwnComment(tools, question),
-    react: (question, reaction) => react(tools, question, reaction),
-    writeCheck: (check) => writeCheck(client, check),
-    writePaired: (drafts) => writeBoth(tools, drafts),
-    changeLabels: (change) => changeLabels(tools, change),
-    needsSettling,
-    settleLanded: (request) => settleLanded(client, request),
+    poll: poller.poll,
+    ...bound(client, { identify, findById, readChecks, findPermission, findByBranch, writeCheck, settleLanded }),
+    ...bound(tools, { findPullRequests, readComment, readLabel, writeComment, findOwnComment, react, changeLabels }),
+    ...bound(tools, { writePaired }),
   };
 }
 
@@ -105,7 +90,6 @@ async function findById(
     parameters: { id: forgeId },
     urgency: 'read',
     accept: [404],
-    isRepeated: true,
   });
   return status === 404 ? undefined : { owner: data.owner.login, name: data.name, forgeId: String(data.id) };
 }

@@ -64,7 +64,7 @@ describe('a head with more checks than one answer holds', () => {
     ['success', []],
     ['failure', ['failingCheck']],
   ] as const) {
-    it(`is judged by the required one that comes last: ${conclusion} [G119]`, async () => {
+    it(`a head is judged by the required check on its last page: ${conclusion} [G119]`, async () => {
       const bypass = [{ actorId: github.app.id, type: 'Integration', mode: 'always' }] as const;
       github.addRuleset(repository, {
         rules: [
@@ -79,7 +79,7 @@ describe('a head with more checks than one answer holds', () => {
     });
   }
 
-  it('passed only what passed on every page', async () => {
+  it('a head passed only the checks that passed on every page', async () => {
     report('twice', 'success');
     reportMany();
     report('twice', 'failure', { isOtherSuite: true });
@@ -90,7 +90,7 @@ describe('a head with more checks than one answer holds', () => {
     assert.deepEqual([names.includes('late'), names.includes('twice')], [true, false]);
   });
 
-  it('is not ready by what was read where a page is missing, and nothing of it passed [G119]', async () => {
+  it('a head of which a page is missing is not ready, and passed nothing [G119]', async () => {
     github.addRuleset(repository, {
       rules: [{ type: 'update' }],
       bypass: [{ actorId: github.app.id, type: 'Integration', mode: 'always' }],
@@ -102,7 +102,7 @@ describe('a head with more checks than one answer holds', () => {
     assert.deepEqual([blockReasons, upToDate?.passedChecks], [['awaitingCheck'], []]);
   });
 
-  it('is under test until all pages are read, and fails by what was read [G12]', async () => {
+  it('a head is under test until all pages are read, and fails by a failure on one of them [G12]', async () => {
     report('bad', 'failure');
     reportMany();
     const sha = pr.headSha as Sha;

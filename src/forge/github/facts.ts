@@ -38,7 +38,7 @@ export async function factsOfNodes(
   const facts = new Map<PrNumber, PullRequestFacts>();
   const blocked: PullRequestNode[] = [];
   for (const node of nodes) {
-    tools.client.pullRequestIds.keep(repository, node);
+    tools.client.keepPullRequestId(repository, node);
     const readiness = readinessOf(node);
     if (readiness === undefined) blocked.push(node);
     else facts.set(node.number, factsOf(node, readiness));
@@ -93,7 +93,7 @@ async function factsWith(
   node: PullRequestDetails,
   checks = NO_CONTEXTS,
 ): Promise<PullRequestFacts> {
-  client.pullRequestIds.keep(repository, node);
+  client.keepPullRequestId(repository, node);
   const known = readinessOf(node);
   const targetHead = findContainedTarget(node);
   const upToDate = targetHead === undefined ? undefined : upToDateOf(node, targetHead, checks);

@@ -43,7 +43,7 @@ async function createWorld(t: TestContext, kind: 'app' | 'token' = 'app') {
 }
 
 describe('the identity of a repository on GitHub', () => {
-  test('is told by the question that every look asks, and at registration without a further one [G76]', async (t) => {
+  test('the identity is told by the question that every poll asks, and at registration without a further one [G76]', async (t) => {
     const { app, forge, hosting, repository, look, count } = await createWorld(t);
     const identity = { owner: 'acme', name: 'App', forgeId: String(app.id) };
     await look();
@@ -57,7 +57,7 @@ describe('the identity of a repository on GitHub', () => {
   });
 
   for (const kind of ['app', 'token'] as const) {
-    test(`stays where it is renamed and another one gets its name, for ${kind} [G77]`, async (t) => {
+    test(`the identity stays where the repository is renamed and another one gets its name, for ${kind} [G77]`, async (t) => {
       const { github, app, hosting, repository, look } = await createWorld(t, kind);
       await github.openPullRequest(app);
       assert.equal((await look()).heads.size, 1);
@@ -75,7 +75,7 @@ describe('the identity of a repository on GitHub', () => {
     });
   }
 
-  test('is told by the next look also where its number is too large for GraphQL [G114]', async (t) => {
+  test('the identity is told by the next poll also where its number is too large for GraphQL [G114]', async (t) => {
     const { github, app, look } = await createWorld(t);
     Object.assign(app, { id: 2 ** 31 });
     assert.equal((await look()).identity?.forgeId, String(app.id));
@@ -85,7 +85,7 @@ describe('the identity of a repository on GitHub', () => {
     assert.equal((await look()).identity?.forgeId, String(other.id));
   });
 
-  test('is asked before git reads or writes anything [G115]', async (t) => {
+  test('the identity is asked before git reads or writes anything [G115]', async (t) => {
     const { github, app, forge, repository } = await createWorld(t);
     const sha = (await forge.findBranchHead(repository, 'main')) as Sha;
     const parts = { candidateId: randomUUID(), prNumber: undefined, isBisection: false };

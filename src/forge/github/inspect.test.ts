@@ -46,7 +46,7 @@ async function codes(client: GithubClient, branch = 'main', queue?: InspectedQue
 }
 
 describe('an inspection of a repository', () => {
-  it('ends with the sentence where Sluice cannot get in [G69]', async () => {
+  it('an inspection ends with the sentence where Sluice cannot get in [G69]', async () => {
     assert.deepEqual(await codes(connect()), ['NOT_REACHABLE']);
     const installation = github.install(github.app, 'acme');
     const client = connect();
@@ -55,14 +55,14 @@ describe('an inspection of a repository', () => {
     assert.deepEqual(await codes(client), ['NOT_REACHABLE']);
   });
 
-  it('names permissions that are missing [G69]', async () => {
+  it('an inspection names permissions that are missing [G69]', async () => {
     const installation = github.install(github.app, 'acme');
     github.grant(installation, { metadata: 'read', contents: 'read', administration: 'read' });
     const found = await codes(connect());
     assert.equal(found.filter((code) => code === 'PERMISSION_MISSING').length, 7);
   });
 
-  it('tells that deliveries fail, until they are sent again and arrive [G96]', async () => {
+  it('an inspection tells that deliveries fail, until they are sent again and arrive [G96]', async () => {
     let status = 502;
     const receiver = createServer((_, response) => response.writeHead(status).end());
     await new Promise<void>((resolve) => {
@@ -100,13 +100,13 @@ describe('an inspection of a repository', () => {
     receiver.close();
   });
 
-  it('works for a personal access token, and says what that is [G69]', async () => {
+  it('an inspection works for a personal access token, and names it [G69]', async () => {
     const client = connect({ kind: 'token', token: github.createToken('acme') });
     const found = await codes(client);
     assert.deepEqual(found, ['PERSONAL_TOKEN', 'TARGET_OPEN', 'NO_REQUIRED_CHECKS', 'WEBHOOK_OFF']);
   });
 
-  it('reads required checks from the three places, as candidates do [G69]', async () => {
+  it('an inspection reads required checks from the three places, as candidates do [G69]', async () => {
     const client = connect({ kind: 'token', token: github.createToken('acme'), webhookSecret: 'a long secret' });
     const last = async (queue?: InspectedQueue) =>
       (await codes(client, 'main', queue)).filter((code) => !/TOKEN|TARGET|WEBHOOK/.test(code));
@@ -130,7 +130,7 @@ describe('an inspection of a repository', () => {
     assert.deepEqual(await last({ ...queue, requiredStatuses: [] }), ['NOTHING_REQUIRED']);
   });
 
-  it('reads the key again when it was rotated [G91]', async () => {
+  it('an inspection reads the key again when it was rotated [G91]', async () => {
     github.install(github.app, 'acme');
     const appId = String(github.app.id);
     let privateKey = github.privateKey;
@@ -144,7 +144,7 @@ describe('an inspection of a repository', () => {
 });
 
 describe('a workflow run', () => {
-  it('is for the pull requests of exactly its head, also of forks [G66]', async () => {
+  it('a workflow run is for the pull requests of exactly its head, also of forks [G66]', async () => {
     const client = connect({ kind: 'token', token: github.createToken('acme') });
     const fork = await github.fork(repository, 'mallory');
     const pr = await github.openPullRequest(repository, { from: fork, branch: 'patch' });

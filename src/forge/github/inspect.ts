@@ -2,6 +2,7 @@ import type { RequiredStatus } from '../../engine/model/check.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { ForgeRepository } from '../forge.ts';
 import { findRequired } from '../hosted/inspect-required.ts';
+import { error, noBranch, ok, warning } from '../hosted/setup-finding.ts';
 import type { InspectedQueue, SetupFinding } from '../hosting.ts';
 import type { GithubClient } from './api/client.ts';
 import type { Installation } from './api/installations.ts';
@@ -54,18 +55,18 @@ export async function inspect(
   ];
 }
 
-function notReachable(error: unknown): SetupFinding {
-  if (!(error instanceof Fault)) throw error;
-  return { level: 'error', code: 'NOT_REACHABLE', text: error.detail };
+function notReachable(fault: unknown): SetupFinding {
+  if (!(fault instanceof Fault)) throw fault;
+  return error('NOT_REACHABLE', fault.detail);
 }
 
 function describeIdentity(installation: Installation): readonly SetupFinding[] {
   if (installation.isApp) {
     const text = `The app ${installation.login} is installed.`;
-    return [{ level: 'ok', code: 'INSTALLED', text }, ...inspectPermissions(installation.permissions)];
+    return [ok('INSTALLED', text), ...inspectPermissions(installation.permissions)];
   }
   const text = `Sluice acts as ${installation.login || 'a person'}, by a personal access token: fine for a trial. An App ("sluice forge setup github") has its own name, limits and permissions.`;
-  return [{ level: 'warning', code: 'PERSONAL_TOKEN', text }];
+  return [warning('PERSONAL_TOKEN', text)];
 }
 
 type Us = Pick<BranchRules, 'login' | 'isApp' | 'appId' | 'way'>;
@@ -107,17 +108,9 @@ function toStatus(name: string, app: number | null | undefined): RequiredStatus 
 
 function gone({ owner, name }: ForgeRepository): SetupFinding {
   const text = `${owner}/${name} is not there, or the app is not installed on it.`;
-  return { level: 'error', code: 'REPOSITORY_NOT_FOUND', text };
+  return error('REPOSITORY_NOT_FOUND', text);
 }
 
 function archived({ owner, name }: ForgeRepository): SetupFinding {
-  return { level: 'error', code: 'ARCHIVED', text: `${owner}/${name} is archived: nothing can land.` };
-}
-
-function noBranch(branch: string): SetupFinding {
-  return {
-    level: 'error',
-    code: 'BRANCH_NOT_FOUND',
-    text: `There is no branch ${branch}. Push it first, or check its spelling.`,
-  };
+  return error('ARCHIVED', `${owner}/${name} is archived: nothing can land.`);
 }

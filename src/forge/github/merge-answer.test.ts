@@ -12,7 +12,7 @@ function read(status: number, data: unknown, headers: Readonly<Record<string, st
 }
 
 describe('GitHub’s answers to a merge', () => {
-  test('is that it was merged only where it names the commit [G22]', () => {
+  test('an answer means merged only where it names the commit [G22]', () => {
     assert.deepEqual(read(200, { sha: SHA, merged: true, message: 'Pull Request successfully merged' }), {
       kind: 'merged',
       sha: SHA,
@@ -66,7 +66,7 @@ describe('GitHub’s answers to a merge', () => {
     }
   });
 
-  test('waits as long as it was told to [G23]', () => {
+  test('a limited merge waits as long as GitHub says [G23]', () => {
     const limited = (headers: Readonly<Record<string, string>>) => {
       const answer = read(429, { message: 'Slow down' }, headers);
       return answer.kind === 'limited' ? answer.waitMs : undefined;
@@ -77,7 +77,7 @@ describe('GitHub’s answers to a merge', () => {
     );
   });
 
-  test('is shown without what must not be read [G18]', () => {
+  test('an answer is shown without secrets [G18]', () => {
     const answer = read(422, { message: `token ghs_${'a'.repeat(36)} and\nmore` });
     assert.equal('detail' in answer && answer.detail, 'token [secret] and more');
   });

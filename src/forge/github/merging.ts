@@ -1,4 +1,5 @@
 import type { PrNumber } from '../../engine/model/pull-request.ts';
+import { bound } from '../../lib/bound.ts';
 import type { Timing } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { Sha } from '../../lib/sha.ts';
@@ -19,11 +20,7 @@ const SETTLED_MS = 5 * 60_000;
 const METHODS = { MERGE_COMMIT: 'merge', SQUASH: 'squash', REBASE: 'rebase' } as const;
 
 export function createMerging(parts: MergingParts): HostedMerging {
-  return {
-    findOpenStates: (request) => findOpenStates(parts, request),
-    merge: (request, entry) => merge(parts, request, entry),
-    findMergeState: (request, prNumber) => findMergeState(parts, request, prNumber),
-  };
+  return bound(parts, { findOpenStates, merge, findMergeState });
 }
 
 async function findOpenStates(

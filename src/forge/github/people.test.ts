@@ -41,7 +41,7 @@ async function world() {
 }
 
 describe('a pull request that got another base', () => {
-  it('is read with when, and by whom, however often that happened [G81]', async () => {
+  it('a pull request that got another base is read with the last change and its author [G81]', async () => {
     const { github, hosting, pr, number, readLabel } = await world();
     github.label(pr, 'ada', 'queue');
     assert.equal((await readLabel())?.retarget, undefined);

@@ -60,14 +60,14 @@ async function world(
 }
 
 describe('a look at thousands of open pull requests', () => {
-  it('after an outage of hours finds all that changed: somebody may have given a command there [G87]', async () => {
+  it('a poll after an outage of hours finds all that changed: somebody may have given a command there [G87]', async () => {
     const since = Date.now() - AN_HOUR_MS;
     const { poller } = await world(900, () => Date.now());
     const { changed } = await poller.poll({ repository: APP, branches: [], entries: [], commits: [], since });
     assert.equal(changed.length, 900);
   });
 
-  it('is one question while few change', async () => {
+  it('a poll is one question while few pull requests change', async () => {
     const since = Date.now() - AN_HOUR_MS;
     const { github, poller } = await world(3_000, (index) => since + (index < 20 ? 1_000 : -1_000));
     const ask = () => poller.poll({ repository: APP, branches: [], entries: [], commits: [], since });

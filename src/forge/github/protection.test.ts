@@ -61,7 +61,7 @@ describe('the protection of a branch', () => {
     );
   });
 
-  it('without leave to read classic protection, what everybody sees of it and rulesets are left, and that is told [G124]', () => {
+  it('protection that may not be read is its public part and rulesets, and that is told [G124]', () => {
     const refUpdateRule = {
       requiredStatusCheckContexts: ['test', null],
       requiresConversationResolution: true,

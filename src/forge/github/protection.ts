@@ -1,9 +1,9 @@
 import type { RequiredStatus } from '../../engine/model/check.ts';
-import { BoundedCache } from '../../git/bounded-cache.ts';
-import type { Instant, Timing } from '../../lib/clock.ts';
+import type { Timing } from '../../lib/clock.ts';
+import { Remembered } from '../../lib/remembered.ts';
 import type { ForgeRepository } from '../forge.ts';
+import { keyOf } from '../hosted/repository-key.ts';
 import type { GithubClient } from './api/client.ts';
-import { keyOf } from './api/installations.ts';
 
 /** The combined rules of classic protection and rulesets for one branch. */
 export interface BranchRules {
@@ -22,7 +22,7 @@ export interface BranchRules {
 export interface Protection {
   /** Up to a minute old. */
   readRules(repository: ForgeRepository, branch: string): Promise<BranchRules>;
-  forget(owner: string, name?: string): void;
+  forget(): void;
 }
 
 export interface ProtectionOptions {
@@ -33,34 +33,14 @@ export interface ProtectionOptions {
 const KEPT_MS = 60_000;
 const MAX_KEPT = 1_000;
 
-interface Kept {
-  readonly at: Instant;
-  readonly generation: number;
-  readonly rules: Promise<BranchRules>;
-}
-
 // SPEC G124
 export function createProtection({ client, clock }: ProtectionOptions): Protection {
-  const kept = new BoundedCache<string, Kept>(MAX_KEPT);
-  // An answer that was requested before `forget` is not cached.
-  let generation = 0;
-
+  const known = new Remembered<BranchRules>({ capacity: MAX_KEPT, maxAgeMs: KEPT_MS, now: () => clock.now() });
   return {
-    readRules(repository, branch) {
-      const key = `${keyOf(repository)} ${branch}`;
-      const known = kept.find(key);
-      if (known?.generation === generation && clock.now() - known.at < KEPT_MS) return known.rules;
-      const rules = askRules(client, repository, branch);
-      kept.set(key, { at: clock.now(), generation, rules });
-      rules.catch(() => {
-        if (kept.find(key)?.rules === rules) kept.delete(key);
-      });
-      return rules;
-    },
+    readRules: (repository, branch) =>
+      known.get(`${keyOf(repository)} ${branch}`, () => askRules(client, repository, branch)),
     // Rules change rarely, so clearing the whole cache costs little.
-    forget() {
-      generation += 1;
-    },
+    forget: () => known.forget(),
   };
 }
 

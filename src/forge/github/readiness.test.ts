@@ -98,7 +98,7 @@ describe('readiness as GitHub tells it', () => {
     }
   });
 
-  it('one that is closed, merged or a draft is not ready, whatever else is said', () => {
+  it('a closed or merged pull request, or a draft, is not ready for any other state', () => {
     for (const mergeStateStatus of STATES) {
       assert.deepEqual(words(judge({ ...OPEN, mergeStateStatus, state: 'CLOSED' })), 'closed');
       assert.deepEqual(words(judge({ ...OPEN, mergeStateStatus, state: 'MERGED' })), 'closed');

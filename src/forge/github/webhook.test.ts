@@ -67,7 +67,7 @@ describe('deliveries of GitHub', () => {
     assert.equal(signed(`sha256=${sha1}`), 'unsigned');
   });
 
-  test('without a secret no delivery is believed, not even one signed with nothing [G30]', () => {
+  test('no delivery is believed without a secret, not even one signed with nothing [G30]', () => {
     for (const secret of [undefined, '']) {
       const body = Buffer.from('{}');
       const headers = { 'x-hub-signature-256': sign(body, ''), 'x-github-event': 'push' };
@@ -242,7 +242,7 @@ describe('the subject of a delivery', () => {
 describe('deliveries that cannot be read', () => {
   const answerTo = (body: string | Buffer, headers = {}) => deliver('push', Buffer.from(body), headers).kind;
 
-  test('are told apart from those that are not signed', () => {
+  test('an unreadable delivery is told apart from one that is not signed', () => {
     for (const body of ['', '{', 'null', '[]', '"a"', Buffer.from([0xff, 0xfe])])
       assert.equal(answerTo(body), 'unreadable');
     assert.equal(answerTo(`${'['.repeat(100_000)}${']'.repeat(100_000)}`), 'unreadable');

@@ -49,7 +49,7 @@ async function world(options: { readonly auth?: 'token'; readonly isRead?: false
     conclusion: 'SUCCESS',
     completedAt: Date.parse('2026-03-01T13:00:00Z'),
   } as const;
-  const started = new Map(client.calls());
+  const started = github.world.requests.length;
   return {
     github,
     repository,
@@ -62,7 +62,10 @@ async function world(options: { readonly auth?: 'token'; readonly isRead?: false
     texts: () => github.listComments(pr).map(({ body }) => body),
     checks: () => github.listChecks(repository, pr.headSha).map(({ status, conclusion }) => `${status} ${conclusion}`),
     /** Names of the requests since the start of the test. */
-    asked: () => [...client.calls()].flatMap(([name, count]) => Array(count - (started.get(name) ?? 0)).fill(name)),
+    asked: () =>
+      github.world.requests
+        .slice(started)
+        .map(({ route, query }) => (query === undefined ? route : `${route} ${query}`)),
   };
 }
 
@@ -72,7 +75,7 @@ function done({ comment, check }: PairedAnswers) {
 }
 
 describe('a comment and a check as one act', () => {
-  it('both are made, and changed, with one request each [G106] [G45] [G48]', async () => {
+  it('a comment and a check are made, and changed, with one request each [G106] [G45] [G48]', async () => {
     const { github, repository, hosting, pr, comment, check, ended, texts, checks, asked } = await world();
     const made = done(await hosting.writePaired({ comment, check }));
     const [ownComment, ownCheck] = [github.listComments(pr)[0], github.listChecks(repository, pr.headSha)[0]];
@@ -107,13 +110,13 @@ describe('a comment and a check as one act', () => {
     assert.ok(!asked().includes(WRITE_PAGE));
   });
 
-  it('with a token the check is a commit status', async () => {
+  it('the check is a commit status where a token writes it', async () => {
     const { hosting, repository, comment, check, texts } = await world({ auth: 'token' });
     assert.equal(done(await hosting.writePaired({ comment, check })).check?.id, 'status');
     assert.deepEqual([texts().length, repository.statuses.length], [1, 1]);
   });
 
-  it('one that is forbidden says so, and keeps the other from nothing [G49]', async () => {
+  it('a forbidden write says so, and keeps the other from nothing [G49]', async () => {
     const { github, installation, hosting, comment, check, texts, checks } = await world();
     const { permissions } = installation;
     const { checks: _, ...unchecked } = permissions;
@@ -167,7 +170,7 @@ describe('a comment and a check as one act', () => {
     assert.deepEqual([texts().length, checks().length], [1, 1]);
   });
 
-  it('of what a limit stopped halfway, the rest is done, and the first is not done again [G8] [G106]', async () => {
+  it('a pair that a limit stopped halfway is finished, and its first part is not done again [G8] [G106]', async () => {
     const { github, hosting, comment, check, texts, checks } = await world();
     const node = { id: 'IC_1', fullDatabaseId: '1' };
     const errors = [{ type: 'RATE_LIMITED', path: ['check'], message: 'API rate limit exceeded.' }];
@@ -178,7 +181,7 @@ describe('a comment and a check as one act', () => {
     assert.deepEqual([texts().length, checks().length], [0, 1]);
   });
 
-  it('one that is gone says so, beside one that is not [G49]', async () => {
+  it('a comment that is gone says so, beside a check that is not [G49]', async () => {
     const { github, hosting, pr, repository, comment, check, ended, checks, texts } = await world();
     const made = done(await hosting.writePaired({ comment, check }));
     const [own] = github.listComments(pr);

@@ -30,7 +30,7 @@ interface Field {
 
 /** Writes both in one GraphQL request. Falls back to two requests when GraphQL refuses it or a node id is unknown. */
 // SPEC G106
-export async function writeBoth(tools: FactsTools, drafts: PairedDrafts): Promise<PairedAnswers> {
+export async function writePaired(tools: FactsTools, drafts: PairedDrafts): Promise<PairedAnswers> {
   const { client } = tools;
   const { repository } = drafts.comment;
   const alone = {
@@ -70,7 +70,7 @@ function commentField({ client }: FactsTools, draft: CommentDraft): Field | unde
     const text = `comment: updateIssueComment(input: $comment) { issueComment ${COMMENT} }`;
     return nodeId === undefined ? undefined : { type: 'UpdateIssueCommentInput', text, input: { id: nodeId, body } };
   }
-  const subjectId = client.pullRequestIds.find(repository, number);
+  const subjectId = client.findPullRequestId(repository, number);
   const text = `comment: addComment(input: $comment) { commentEdge { node ${COMMENT} } }`;
   return subjectId === undefined ? undefined : { type: 'AddCommentInput', text, input: { subjectId, body } };
 }

@@ -13,7 +13,6 @@ import { checkShas } from '../candidate/commits.ts';
 import type {
   BuildAnswer,
   BuildRequest,
-  CheckOutRequest,
   DiscardRequest,
   ForgeRepository,
   LandRequest,
@@ -30,6 +29,18 @@ export interface CandidateParts {
   readonly access: GitAccess;
   readonly adapter: HostedAdapter;
   readonly testBranchPrefix: string;
+}
+
+/** Read with git, which no rate limit counts. */
+// SPEC G4
+export async function findBranchHead(
+  { access }: CandidateParts,
+  repository: ForgeRepository,
+  branch: string,
+): Promise<Sha | undefined> {
+  if (!isBranchName(branch)) return undefined;
+  const [found] = await access.ask(repository, (git) => git.listRemoteRefs([branchRef(branch)]));
+  return found?.sha;
 }
 
 export async function buildCandidate(parts: CandidateParts, request: BuildRequest): Promise<BuildAnswer> {
@@ -97,16 +108,6 @@ export function listCandidateIds(
   return access.ask(repository, async (git) => {
     await git.focus(['refs/sluice/*', `${branchRef(testBranchPrefix)}/*`]).refresh(LIST_MAX_AGE_MS);
     return listIds(git, testBranchPrefix);
-  });
-}
-
-export async function checkOut({ access }: CandidateParts, request: CheckOutRequest): Promise<string | undefined> {
-  const { repository, sha, folder, isIsolated } = request;
-  checkShas([sha]);
-  return access.ask(repository, async (git) => {
-    // Another server may have built it.
-    await fetchMissing(git, [sha]);
-    return git.checkOut({ sha, folder, isIsolated });
   });
 }
 

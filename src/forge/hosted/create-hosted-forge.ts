@@ -1,15 +1,16 @@
 import type { Git } from '../../git/git.ts';
+import { bound } from '../../lib/bound.ts';
 import type { Timing } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
 import { testBranch } from '../candidate/candidate-refs.ts';
+import { checkOut, hasCommit, isAncestor, listLine } from '../candidate/commits.ts';
 import type { Forge, ForgeRepository } from '../forge.ts';
 import type { HostedAdapter } from './adapter.ts';
-import { findBranchHead, hasCommit, isAncestor, listLine } from './branches.ts';
 import {
   buildCandidate,
   type CandidateParts,
-  checkOut,
   discardCandidate,
+  findBranchHead,
   focusOnLanding,
   listCandidateIds,
   publishCandidate,
@@ -31,22 +32,15 @@ export function createHostedForge(adapter: HostedAdapter, { git, clock, testBran
   return {
     hosting,
     findPullRequest: (query) => adapter.findPullRequest(query),
-    findBranchHead: (repository, branch) => findBranchHead(access, repository, branch),
-    isAncestor: (question) => isAncestor(access, question),
-    hasCommit: (repository, sha) => hasCommit(access, repository, sha),
-    listLine: (question) => listLine(access, question),
-    buildCandidate: (request) => buildCandidate(parts, request),
     testBranchOf: (branch) => testBranch(testBranchPrefix, branch),
-    publishCandidate: (request) => publishCandidate(parts, request),
-    checkOut: (request) => checkOut(parts, request),
-    discardCandidate: (request) => discardCandidate(parts, request),
-    listCandidateIds: (repository) => listCandidateIds(parts, repository),
+    ...bound(access, { isAncestor, hasCommit, listLine, checkOut }),
+    ...bound(parts, { findBranchHead, buildCandidate, publishCandidate, discardCandidate }),
+    ...bound(parts, { listCandidateIds, checkAccess }),
     landCandidate: (request) =>
       access.ask(request.repository, async (opened) => {
         const focused = await focusOnLanding(opened, request, adapter.pullRequestRef);
         return landHosted({ git: focused, merging, clock }, request);
       }),
-    checkAccess: (repository) => checkAccess(parts, repository),
     async close() {
       adapter.close();
       await git.close();

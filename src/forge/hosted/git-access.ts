@@ -2,15 +2,13 @@ import { isAccessProblem } from '../../git/complaint.ts';
 import type { Git, GitRepository, GitSource } from '../../git/git.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { Sha } from '../../lib/sha.ts';
-import { listMissing } from '../candidate/commits.ts';
+import { type CommitAccess, listMissing } from '../candidate/commits.ts';
 import type { ForgeRepository } from '../forge.ts';
 import type { RepositoryIdentity } from '../hosting.ts';
 import type { HostedRemote } from './adapter.ts';
 
 /** Git over https, with the tokens of the forge. */
-export interface GitAccess {
-  /** Opens the local copy without a fetch. The callback fetches what it needs. */
-  ask<Answer>(repository: ForgeRepository, question: (git: GitRepository) => Promise<Answer>): Promise<Answer>;
+export interface GitAccess extends CommitAccess {
   /** Answers why git cannot reach the repository, or undefined when it can. */
   findProblem(repository: ForgeRepository): Promise<string | undefined>;
 }
@@ -53,6 +51,8 @@ export function createGitAccess(git: Git, remote: HostedRemote): GitAccess {
   }
 
   return {
+    obtain: (opened, shas) => fetchMissing(opened, shas),
+    /** Opens the local copy without a fetch. */
     async ask(repository, question) {
       const opened = await git.open(await sourceOf(repository));
       try {

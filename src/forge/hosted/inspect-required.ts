@@ -1,6 +1,7 @@
 import type { RequiredStatus } from '../../engine/model/check.ts';
 import { parseConfiguration } from '../candidate/required-sources.ts';
 import type { InspectedQueue, SetupFinding } from '../hosting.ts';
+import { error, warning } from './setup-finding.ts';
 
 interface RequiredReader {
   /** The first of these files that the branch has. */
@@ -27,7 +28,7 @@ export async function findRequired(
     const { file: statuses, fileProblem } = parseConfiguration(Buffer.from(file.text));
     if (fileProblem !== undefined) {
       const text = `${file.path} on ${branch} cannot be used (${fileProblem}): every pull request would fail to start.`;
-      return { ...required([], true), findings: [{ level: 'error', code: 'CONFIGURATION_FILE', text }] };
+      return { ...required([], true), findings: [error('CONFIGURATION_FILE', text)] };
     }
     if (statuses !== undefined) return required(statuses, statuses.length === 0);
   }
@@ -36,5 +37,5 @@ export async function findRequired(
 
 function required(statuses: readonly RequiredStatus[], isNone: boolean): Required {
   const text = 'Nothing is required, so whatever can be merged lands untested.';
-  return { statuses, isNone, findings: isNone ? [{ level: 'warning', code: 'NOTHING_REQUIRED', text }] : [] };
+  return { statuses, isNone, findings: isNone ? [warning('NOTHING_REQUIRED', text)] : [] };
 }

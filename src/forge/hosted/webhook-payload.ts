@@ -65,13 +65,6 @@ export function shaAt(value: unknown, ...names: readonly string[]): Sha | undefi
   return sha !== undefined && /^[0-9a-f]{40}([0-9a-f]{24})?$/.test(sha) ? (sha as Sha) : undefined;
 }
 
-/** A bound against deeply nested input. Payloads of forges are much flatter. */
-const MAX_DEPTH = 64;
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const OPENING = new Set([0x5b, 0x7b]);
-const CLOSING = new Set([0x5d, 0x7d]);
-
 export type Payload = Readonly<Record<string, unknown>>;
 
 /**
@@ -81,7 +74,6 @@ export type Payload = Readonly<Record<string, unknown>>;
 export function parsePayload(body: Buffer, contentType: string): Payload | string {
   const json = contentType.startsWith('application/x-www-form-urlencoded') ? fromForm(body) : body;
   if (!isUtf8(json)) return 'It is not UTF-8.';
-  if (isTooDeep(json)) return `It is nested more than ${MAX_DEPTH} levels deep.`;
   try {
     const value: unknown = JSON.parse(json.toString('utf8'));
     return isObject(value) ? value : 'It is not a JSON object.';
@@ -92,20 +84,6 @@ export function parsePayload(body: Buffer, contentType: string): Payload | strin
 
 function fromForm(body: Buffer): Buffer {
   return Buffer.from(new URLSearchParams(body.toString('utf8')).get('payload') ?? '', 'utf8');
-}
-
-function isTooDeep(json: Buffer): boolean {
-  let depth = 0;
-  for (let at = 0; at < json.length; at++) {
-    const byte = json[at] as number;
-    if (byte === QUOTE) {
-      for (at++; at < json.length && json[at] !== QUOTE; at++) if (json[at] === BACKSLASH) at++;
-    } else if (OPENING.has(byte)) {
-      depth += 1;
-      if (depth > MAX_DEPTH) return true;
-    } else if (CLOSING.has(byte)) depth -= 1;
-  }
-  return false;
 }
 
 function isObject(value: unknown): value is Payload {

@@ -67,7 +67,7 @@ describe('candidates in a repository on this machine', () => {
     }
   });
 
-  test('nor is one that both sides have in common [C19]', async () => {
+  test('a common commit whose tree is lost is not taken for an empty one [C19]', async () => {
     const doomed = await bench.world.commit('main', { files: { 'doomed.txt': 'x\n', 'other.txt': 'y\n' } });
     const entry = await bench.open('x', { files: { x: 'x\n' } });
     bench.base = await bench.world.commit('main', { files: { z: 'z\n' } });
@@ -80,7 +80,7 @@ describe('candidates in a repository on this machine', () => {
     assert.equal((await bench.build([entry])).tree, before.tree);
   });
 
-  test('nor one of several that two histories merged crosswise have in common [C19]', async () => {
+  test('one of several common commits whose tree is lost is not taken for an empty one [C19]', async () => {
     const a = await bench.world.commitTo('refs/heads/a', bench.base, { files: { a: 'a\n' } });
     const b = await bench.world.commitTo('refs/heads/b', bench.base, { files: { b: 'b\n' } });
     const tree = await bench.git('merge-tree', '--write-tree', a, b);
@@ -122,7 +122,7 @@ describe('candidates in a repository on this machine', () => {
     await bench.git('fsck', '--strict');
   });
 
-  test('nothing lands of which a part is missing [C19]', async () => {
+  test('a commit of which a part is missing does not land [C19]', async () => {
     const entry = await bench.open('x', { files: { 'deep/x': 'x\n' } });
     const other = await bench.open('y', { files: { 'deep/y': 'y\n' } });
     const built = await bench.build([entry, other], { mergeMethod: 'REBASE' });

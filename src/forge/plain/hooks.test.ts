@@ -106,7 +106,7 @@ describe('hooks of a repository on this machine', () => {
     assert.deepEqual(await seen(), ['']);
   });
 
-  test('they see PATH, HOME and the mark of the queue, and nothing else of the server [L11]', async () => {
+  test('hooks see PATH, HOME and the mark of the queue, and nothing else of the server [L11]', async () => {
     process.env['SLUICE_ADMIN_TOKEN'] = 'hunter2-hunter2-hunter2';
     process.env['SLUICE_DATABASE_URL'] = 'postgres://sluice:hunter2@db/sluice';
     try {
@@ -337,7 +337,7 @@ describe('hooks of a repository on this machine', () => {
     await world.git(['update-ref', ref, built.base]);
   });
 
-  test('one that was pushed to before the hooks ran does not land [L6]', async () => {
+  test('a pull request that was pushed to before the hooks ran does not land [L6]', async () => {
     const built = await aCandidate();
     await hook('pre-receive', `echo ran >> ${seenFile()}`);
     const prNumber = built.members[0]?.prNumber;

@@ -71,7 +71,7 @@ describe('plain git', () => {
     assert.equal((await find(1))?.mergeability, 'MERGEABLE');
   });
 
-  test('merged means an ancestor, not merely nothing to add', async () => {
+  test('a merged pull request is an ancestor of the target, and not merely empty', async () => {
     await world.commitTo('refs/pull/1/head', main, { message: 'Empty' });
     assert.deepEqual([(await find(1))?.status, (await find(1))?.mergeability], ['open', 'MERGEABLE']);
     await world.git(['update-ref', 'refs/pull/2/head', main]);
@@ -81,7 +81,7 @@ describe('plain git', () => {
     assert.equal((await find(1))?.status, 'open');
   });
 
-  test('without a target there is nothing to merge into', async () => {
+  test('a pull request without a target is not mergeable', async () => {
     await world.commitTo('refs/pull/1/head', main, { files: { b: 'b\n' } });
     for (const targetBranch of ['none', '--help', 'a b', '', 'main^{commit}']) {
       const facts = await find(1, { targetBranch });
@@ -123,7 +123,7 @@ describe('plain git', () => {
     assert.equal((await find(4294967295))?.headSha, main);
   });
 
-  test('a ref is only itself, whatever others are called', async () => {
+  test('a ref is only itself, even if others end with its name', async () => {
     const other = await world.commitTo('refs/heads/other', main, { files: { b: 'b\n' } });
     const shadows = ['refs/heads/refs/', 'refs/tags/refs/', 'refs/remotes/refs/', 'refs/refs/'];
     for (const shadow of shadows) {

@@ -1,17 +1,25 @@
 import { resolve } from 'node:path';
 import type { BlockReason, PrNumber, PullRequestFacts } from '../../engine/model/pull-request.ts';
-import { BoundedCache } from '../../git/bounded-cache.ts';
 import { createGit, type GitOptions } from '../../git/create-git.ts';
 import type { Commit, Git, GitLocation, GitRepository, GitSource } from '../../git/git.ts';
 import { branchRef, isBranchName } from '../../git/ref-name.ts';
+import { bound } from '../../lib/bound.ts';
+import { BoundedCache } from '../../lib/bounded-cache.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { HookNews } from '../../lib/hooks.ts';
 import { memo } from '../../lib/memo.ts';
 import type { Sha } from '../../lib/sha.ts';
-import { getCommit } from '../candidate/apply-entry.ts';
 import { buildCandidate } from '../candidate/build.ts';
 import { discardCandidate, listCandidateIds, publishCandidate, testBranch } from '../candidate/candidate-refs.ts';
-import { checkShas, listLine, listMissing } from '../candidate/commits.ts';
+import {
+  type CommitAccess,
+  checkOut,
+  checkShas,
+  hasCommit,
+  isAncestor,
+  listLine,
+  listMissing,
+} from '../candidate/commits.ts';
 import { landCandidate } from '../candidate/land.ts';
 import {
   findPullRequestNumber,
@@ -50,7 +58,7 @@ export function createPlainForge({ testBranchPrefix = 'sluice', ...options }: Pl
   const read = createReader(git);
   return {
     ...refReads(read),
-    ...commitReads(read),
+    ...bound(accessOf(read), { isAncestor, hasCommit, listLine, checkOut }),
     ...candidateParts(read, testBranchPrefix),
     async checkAccess(repository) {
       const location = parseLocation(repository.git);
@@ -121,40 +129,16 @@ async function listHeads(git: GitRepository): Promise<ReadonlyMap<PrNumber, Sha>
   return heads;
 }
 
-function commitReads(read: Read) {
+function accessOf(read: Read): CommitAccess {
   return {
-    async isAncestor({ repository, ancestor, descendant }) {
-      checkShas([ancestor, descendant]);
-      const ask = async (git: GitRepository) => {
-        const missing = await listMissing(git, [ancestor, descendant]);
-        if (missing.length > 0) await git.refresh();
-        await getCommit(git, descendant);
-        // A commit that the repository does not have, such as a head that was forced away, is no ancestor.
-        const isLost = (await listMissing(git, [ancestor])).length > 0;
-        return !isLost && git.isAncestor({ ancestor, descendant });
-      };
-      return read(repository, ask, ANY_AGE);
+    ask: (repository, question) => read(repository, question, ANY_AGE),
+    async obtain(git, shas, maxAgeMs) {
+      const missing = await listMissing(git, shas);
+      if (missing.length === 0) return [];
+      await git.refresh(maxAgeMs);
+      return listMissing(git, missing);
     },
-    async hasCommit(repository, sha) {
-      checkShas([sha]);
-      // Commits of the last second may be missed. A fetch for every unknown commit would let any caller trigger fetches.
-      const ask = async (git: GitRepository) => (await listMissing(git, [sha])).length === 0;
-      return (await read(repository, ask, ANY_AGE)) || read(repository, ask, LIST_MAX_AGE_MS);
-    },
-    async listLine(question) {
-      checkShas([question.head, question.since, ...(question.heads?.values() ?? [])]);
-      return read(question.repository, (git) => listLine(git, question), ANY_AGE);
-    },
-    async checkOut({ repository, sha, folder, isIsolated }) {
-      checkShas([sha]);
-      const fill = async (git: GitRepository) => {
-        // Another server may have built it.
-        if ((await listMissing(git, [sha])).length > 0) await git.refresh();
-        return git.checkOut({ sha, folder, isIsolated });
-      };
-      return read(repository, fill, ANY_AGE);
-    },
-  } satisfies Partial<Forge>;
+  };
 }
 
 function candidateParts(read: Read, prefix: string) {

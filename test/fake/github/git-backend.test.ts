@@ -8,7 +8,7 @@ import { useGithub } from './use-github.ts';
 const here = useGithub();
 
 describe('git over HTTP', () => {
-  it('takes refs of other kinds, but none of its own', async () => {
+  it('git takes refs of other kinds, but none of GitHub’s own', async () => {
     const checkout = await here.clone('ada');
     await here.commitFile(checkout, 'a.txt', 'a\n');
     await here.git(['push', '--quiet', 'origin', 'HEAD:refs/sluice/candidates/1'], checkout);
@@ -16,7 +16,7 @@ describe('git over HTTP', () => {
     await assert.rejects(here.git(['push', '--quiet', 'origin', 'HEAD:refs/pull/7/head'], checkout), /hidden ref/);
   });
 
-  it('refuses pushes of those who may not write, and of strangers', async () => {
+  it('a push of a reader or a stranger is refused', async () => {
     const checkout = await here.clone('eve');
     await here.commitFile(checkout, 'a.txt', 'a\n');
     await assert.rejects(here.git(['push', '--quiet', 'origin', 'HEAD:x'], checkout), /403/);
@@ -27,7 +27,7 @@ describe('git over HTTP', () => {
     await assert.rejects(here.git(['ls-remote', here.cloneUrl('ghp_wrong')]), /Authentication failed/);
   });
 
-  it('refuses pushes to protected branches', async () => {
+  it('a push to a protected branch is refused', async () => {
     here.github.protect(here.repository, 'main', {
       reviews: { count: 1, dismissesStale: false, needsCodeOwners: false },
     });
@@ -45,7 +45,7 @@ describe('git over HTTP', () => {
     );
   });
 
-  it('takes changes of workflows only from apps that may make them', async () => {
+  it('a change of workflows is taken only from an app that may make it', async () => {
     const { installation } = here;
     const { workflows: _workflows, ...fewer } = here.github.app.permissions;
     const push = async (branch: string) => {
@@ -63,40 +63,5 @@ describe('git over HTTP', () => {
     // The repository has the commit by now, so the push transfers nothing.
     await push('three');
     here.github.grant(installation, here.github.app.permissions);
-  });
-
-  it('answers who uses an old name with the new one', async () => {
-    const old = here.cloneUrl(here.github.createToken('ada'));
-    here.github.rename(here.repository, `renamed`);
-    await assert.rejects(here.git(['-c', 'http.followRedirects=false', 'ls-remote', old]), /301|redirect/i);
-    assert.match(await here.git(['ls-remote', old, 'HEAD']), new RegExp(`^${here.main}`));
-  });
-
-  it('follows the fork a pull request is from', async () => {
-    const open = await here.github.createRepository(`acme/open`);
-    const fork = await here.github.fork(open, 'zoe');
-    const pr = await here.github.openPullRequest(open, { from: fork });
-    const sha = await here.github.push(pr, { 'z.txt': 'z\n' });
-    assert.equal(pr.headSha, sha);
-    assert.equal(here.github.refs(open).get(`refs/pull/${pr.number}/head`), sha);
-    assert.equal(
-      (await here.as('zoe').rest.pulls.get({ owner: 'acme', repo: open.name, pull_number: 1 })).data.head.repo?.fork,
-      true,
-    );
-  });
-
-  it('refuses many refs at once, each with its reason', async () => {
-    const checkout = await here.clone('ada');
-    await here.commitFile(checkout, 'a.txt', 'a\n');
-    const refs = Array.from({ length: 600 }, (_, index) => `HEAD:refs/heads/guarded/${'x'.repeat(240)}/${index}`);
-    here.github.addRuleset(here.repository, { include: ['refs/heads/guarded/**'], rules: [{ type: 'creation' }] });
-    await assert.rejects(here.git(['push', '--quiet', 'origin', ...refs, 'HEAD:free'], checkout), /GH013/);
-    assert.deepEqual([...here.github.refs(here.repository).keys()].toSorted(), ['refs/heads/free', 'refs/heads/main']);
-  });
-
-  it('says that an archived repository is read-only', async () => {
-    const checkout = await here.clone('ada');
-    here.repository.isArchived = true;
-    await assert.rejects(here.git(['push', '--quiet', 'origin', 'HEAD:late'], checkout), /archived so it is read-only/);
   });
 });

@@ -1,52 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { App, Octokit } from 'octokit';
-import { asTheApp } from './a-client.ts';
-import { createKeyPair } from './auth.ts';
+import { Octokit } from 'octokit';
 import { createFakeGithub } from './fake-github.ts';
 import { refusal, useGithub } from './use-github.ts';
 
 /** GitHub's own client asks, and every answer is compared with GitHub's description when the file ends. */
 const here = useGithub();
 
-describe('the app', () => {
-  it('acts as its bot, where it is installed', async () => {
-    const octokit = await here.asApp();
-    const pr = await here.github.openPullRequest(here.repository, { author: 'ada' });
-    const { data } = await octokit.rest.issues.createComment({ ...here.ref, issue_number: pr.number, body: 'Hello' });
-    assert.deepEqual([data.user?.login, data.performed_via_github_app?.slug], ['sluice[bot]', 'sluice']);
-    await here.github.createRepository('elsewhere/app', { isPrivate: true });
-    await assert.rejects(octokit.rest.repos.get({ owner: 'elsewhere', repo: 'app' }), refusal(404, /Not Found/));
-  });
-
-  it('an app learns who it is, and one with a wrong key is refused', async () => {
-    const { rest } = asTheApp(here.github).octokit;
-    assert.equal((await rest.apps.getAuthenticated()).data?.slug, 'sluice');
-    assert.equal((await rest.apps.getRepoInstallation(here.ref)).data.app_slug, 'sluice');
-    await rest.apps.getWebhookConfigForApp();
-    const Quick = Octokit.defaults({ baseUrl: here.github.url, retry: { enabled: false } });
-    const stranger = new App({ appId: here.github.app.id, privateKey: createKeyPair().privateKey, Octokit: Quick });
-    await assert.rejects(stranger.octokit.rest.apps.getAuthenticated(), refusal(401, /could not be decoded/));
-  });
-
-  it('may only do what it was given, and is told which permission it needs', async () => {
-    const { installation, github } = here;
-    github.grant(installation, { metadata: 'read', pull_requests: 'read' });
-    const octokit = await here.asApp();
-    const pr = await github.openPullRequest(here.repository, { author: 'ada' });
-    await octokit.rest.pulls.get({ ...here.ref, pull_number: pr.number });
-    const asked = octokit.rest.issues.createComment({ ...here.ref, issue_number: pr.number, body: 'No' });
-    await assert.rejects(asked, (error: { status: number; response: { headers: Record<string, string> } }) => {
-      const needed = error.response.headers['x-accepted-github-permissions'];
-      assert.deepEqual([error.status, needed], [403, 'issues=write; pull_requests=write']);
-      return true;
-    });
-    github.grant(installation, github.app.permissions);
-  });
-});
-
 describe('a request', () => {
-  it('that the description of the API does not allow is refused', async () => {
+  it('a request that the description of the API does not allow is refused', async () => {
     const octokit = await here.asApp();
     const pr = await here.github.openPullRequest(here.repository, { author: 'ada' });
     const run = { ...here.ref, name: 'unit', head_sha: pr.headSha };
@@ -67,7 +29,7 @@ describe('a request', () => {
     await assert.rejects(octokit.request('GET /no/such/thing'), refusal(404, /Not Found/));
   });
 
-  it('for a renamed repository is sent on as it is', async () => {
+  it('a request for a renamed repository is sent on as it is', async () => {
     const octokit = await here.asApp();
     const pr = await here.github.openPullRequest(here.repository, { author: 'ada' });
     const { ref } = here;
@@ -82,7 +44,7 @@ describe('a request', () => {
     assert.equal(answer.headers.get('location'), `${here.github.url}/repositories/${id}/pulls?state=all`);
   });
 
-  it('for a list leads to its other pages, and back from beyond its end', async () => {
+  it('a list leads to its other pages, and back from beyond its end', async () => {
     for (const branch of ['a', 'b', 'c']) await here.github.openPullRequest(here.repository, { author: 'ada', branch });
     const octokit = await here.asApp();
     const list = async (more: object) => octokit.rest.pulls.list({ ...here.ref, ...more });
@@ -102,58 +64,8 @@ describe('a request', () => {
   });
 });
 
-describe('a repository', () => {
-  it('has branches, files and people', async () => {
-    const octokit = await here.asApp();
-    const { data: main } = await octokit.rest.repos.getBranch({ ...here.ref, branch: 'main' });
-    assert.deepEqual([main.commit.sha, main.protected], [here.main, false]);
-    await assert.rejects(octokit.rest.repos.getBranch({ ...here.ref, branch: 'nowhere' }), { status: 404 });
-    const { data: file } = await octokit.rest.repos.getContent({ ...here.ref, path: 'README.md' });
-    assert.match(Buffer.from((file as { content: string }).content, 'base64').toString(), /^# acme/);
-    const may = async (username: string) =>
-      (await octokit.rest.repos.getCollaboratorPermissionLevel({ ...here.ref, username })).data.permission;
-    assert.deepEqual([await may('root'), await may('ada'), await may('eve')], ['admin', 'write', 'read']);
-    assert.equal((await here.as('ada').rest.users.getAuthenticated()).data.login, 'ada');
-    assert.equal((await here.as('ada').rest.repos.get(here.ref)).data.permissions?.push, true);
-  });
-
-  it('has protection and rules', async () => {
-    const { github, repository } = here;
-    const octokit = await here.asApp();
-    await github.commit(repository, { branch: 'release', files: { 'r.txt': 'r\n' } });
-    const branch = { ...here.ref, branch: 'release' };
-    await assert.rejects(octokit.rest.repos.getBranchProtection(branch), { status: 404 });
-    github.protect(repository, 'rel*', {
-      checks: [{ context: 'ci', appId: 7 }],
-      reviews: { count: 2, dismissesStale: true, needsCodeOwners: false },
-      pushers: ['ada'],
-    });
-    const { data } = await octokit.rest.repos.getBranchProtection(branch);
-    assert.deepEqual(data.required_status_checks?.checks, [{ context: 'ci', app_id: 7 }]);
-    const types = ['required_status_checks', 'pull_request', 'update', 'deletion', 'non_fast_forward'] as const;
-    const [checks, reviews, ...plain] = types;
-    const { id } = github.addRuleset(repository, {
-      include: ['refs/heads/rel**'],
-      bypass: [{ actorId: github.app.id, type: 'Integration', mode: 'always' }],
-      rules: [
-        { type: checks, checks: [{ context: 'lint', appId: 9 }], isStrict: false },
-        { type: reviews, approvals: 1 },
-        ...plain.map((type) => ({ type })),
-      ],
-    });
-    const rules = await octokit.rest.repos.getBranchRules(branch);
-    assert.deepEqual(
-      rules.data.map(({ type }) => type),
-      types,
-    );
-    const { data: ruleset } = await octokit.rest.repos.getRepoRuleset({ ...here.ref, ruleset_id: id });
-    assert.equal(ruleset.current_user_can_bypass, 'always');
-    assert.equal((await octokit.rest.repos.getBranch(branch)).data.protected, true);
-  });
-});
-
 describe('a pull request', () => {
-  it('can be merged or not, which the first reader does not learn, nor after the base moved', async () => {
+  it('a pull request can be merged or not, which the first reader does not learn, nor after the base moved', async () => {
     const lazy = await createFakeGithub({ mergeability: 'lazy' });
     const own = await lazy.createRepository('acme/app');
     const pr = await lazy.openPullRequest(own, { files: { 'a.txt': 'a\n' } });
@@ -171,7 +83,7 @@ describe('a pull request', () => {
     await lazy.close();
   });
 
-  it('says in one word what stands in the way', async () => {
+  it('a pull request says in one word what stands in the way', async () => {
     const { github, repository } = here;
     const pr = await github.openPullRequest(repository, { author: 'ada' });
     const isWord = async (word: string) => {
@@ -196,28 +108,5 @@ describe('a pull request', () => {
     await github.commit(repository, { branch: 'main', files: { 'm.txt': 'm\n' } });
     github.protect(repository, 'main', { checks, isStrict: true });
     await isWord('behind');
-  });
-});
-
-describe('checks', () => {
-  it('are made and ended by their app, and the newest of each suite counts', async () => {
-    const { github, repository, ref } = here;
-    const octokit = await here.asApp();
-    const { headSha: sha } = await github.openPullRequest(repository, { author: 'ada' });
-    const draft = { ...ref, name: 'Sluice (main)', head_sha: sha, external_id: 'e1' };
-    const { data } = await octokit.rest.checks.create({ ...draft, status: 'in_progress' });
-    assert.ok(data.id > 2 ** 32);
-    const output = { title: 'Done', summary: 'All good' };
-    const ended = await octokit.rest.checks.update({ ...ref, check_run_id: data.id, conclusion: 'success', output });
-    assert.deepEqual([ended.data.status, ended.data.conclusion], ['completed', 'success']);
-    await assert.rejects(here.as('ada').rest.checks.create(draft), { status: 403 });
-    github.reportCheck(repository, { sha, name: 'ci', conclusion: 'failure' });
-    github.reportCheck(repository, { sha, name: 'ci', attempt: 2, conclusion: 'success' });
-    const list = async (more = {}) => (await octokit.rest.checks.listForRef({ ...ref, ref: sha, ...more })).data;
-    const ofCi = async () => (await list({ check_name: 'ci' })).check_runs.map(({ conclusion }) => conclusion);
-    assert.deepEqual(await ofCi(), ['success']);
-    assert.equal((await list({ filter: 'all' })).total_count, 3);
-    github.reportCheck(repository, { sha, name: 'ci', conclusion: 'failure', isOtherSuite: true });
-    assert.deepEqual((await ofCi()).toSorted(), ['failure', 'success']);
   });
 });

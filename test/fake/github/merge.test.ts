@@ -5,23 +5,7 @@ import { refusal, useGithub } from './use-github.ts';
 const here = useGithub();
 
 describe('merging', () => {
-  it('squashes under the title, or the one it is given, and deletes the branch where it is set', async () => {
-    here.repository.settings.deleteBranchOnMerge = true;
-    const pr = await here.github.openPullRequest(here.repository, { author: 'ada', title: 'Two steps' });
-    await here.github.push(pr, { 'second.txt': '2\n' });
-    await here.as('ada').rest.pulls.merge({ ...here.ref, pull_number: pr.number, merge_method: 'squash' });
-    const checkout = await here.clone('ada');
-    const message = await here.git(['log', '-1', '--format=%B'], checkout);
-    assert.equal(message, 'Two steps (#1)\n\n* Two steps\n\n* Change second.txt');
-    assert.equal(here.github.refs(here.repository).has(`refs/heads/${pr.headRef}`), false);
-    const other = await here.github.openPullRequest(here.repository, { author: 'ada' });
-    const given = { merge_method: 'squash', commit_title: 'Mine', commit_message: 'And why' } as const;
-    await here.as('ada').rest.pulls.merge({ ...here.ref, pull_number: other.number, ...given });
-    await here.git(['pull', '--quiet'], checkout);
-    assert.equal(await here.git(['log', '-1', '--format=%B'], checkout), 'Mine\n\nAnd why');
-  });
-
-  it('refuses what cannot or may not be merged, and says why', async () => {
+  it('a merge that cannot or may not be is refused with a reason', async () => {
     const octokit = here.as('ada');
     const merge = (pull_number: number, more = {}) => octokit.rest.pulls.merge({ ...here.ref, pull_number, ...more });
     const pr = await here.github.openPullRequest(here.repository, { author: 'ada', files: { 'a.txt': 'mine\n' } });
@@ -42,7 +26,7 @@ describe('merging', () => {
     await assert.rejects(merge(good.number), refusal(405, /not mergeable/));
   });
 
-  it('binds those whom the rules bind, and lets others by', async () => {
+  it('a ruleset binds all but those who may bypass it', async () => {
     const mine = { actorId: here.github.app.id, type: 'Integration', mode: 'always' } as const;
     here.github.addRuleset(here.repository, { rules: [{ type: 'update' }], bypass: [mine] });
     const pr = await here.github.openPullRequest(here.repository, { author: 'ada' });
@@ -56,7 +40,7 @@ describe('merging', () => {
     assert.equal(pr.merged?.by.login, 'sluice[bot]');
   });
 
-  it('counts only what the named app says of a required check', async () => {
+  it('a required check counts only from the named app', async () => {
     const rule = { type: 'required_status_checks', isStrict: false } as const;
     here.github.addRuleset(here.repository, {
       rules: [{ ...rule, checks: [{ context: 'ci', appId: here.github.ci.id }] }],

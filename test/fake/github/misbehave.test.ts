@@ -24,7 +24,7 @@ beforeEach(async () => {
 
 afterEach(() => github.close());
 
-const look = (using = client, headers: Record<string, string> = {}) => using.request(REPOSITORY, { ...names, headers });
+const look = (using = client) => using.request(REPOSITORY, names);
 const merge = (signal?: AbortSignal) =>
   client.request(MERGE, { ...names, pull_number: pr.number, ...(signal && { request: { signal } }) });
 const isMerged = () => pr.merged !== undefined;
@@ -40,8 +40,8 @@ async function outcomeOf(asked: Promise<unknown>): Promise<string | number> {
   return error instanceof Error ? error.name : String(error);
 }
 
-describe('budgets', () => {
-  it('are told with every answer, and are each payer’s own', async () => {
+describe('the budgets of the fake GitHub', () => {
+  it('a budget is told with every answer, and belongs to one payer', async () => {
     github.limits.configure({ core: 3 });
     const asUser = asPerson(github, 'ada');
     const { headers } = await look(asUser);
@@ -63,7 +63,7 @@ describe('budgets', () => {
     assert.equal(await outcomeOf(look(asUser)), 'answered');
   });
 
-  it('of GraphQL are others, and refused in its own way', async () => {
+  it('GraphQL has a budget of its own, and a refusal of its own', async () => {
     github.limits.configure({ graphql: 1 });
     await client.graphql(QUESTION);
     const error = await client.graphql(QUESTION).catch((problem: unknown) => problem);
@@ -73,27 +73,8 @@ describe('budgets', () => {
   });
 });
 
-describe('answers that did not change', () => {
-  it('is said in few words, and costs nothing', async () => {
-    const first = await look();
-    const { etag = '' } = first.headers;
-    const left = github.limits.refused;
-    const before = Number(first.headers['x-ratelimit-remaining']);
-    for (let round = 0; round < 3; round += 1) {
-      assert.equal(await outcomeOf(look(client, { 'if-none-match': etag })), 304);
-    }
-    const again = await look();
-    assert.equal(Number(again.headers['x-ratelimit-remaining']), before - 1);
-    assert.equal(github.limits.refused, left);
-    assert.equal(github.countRequests().get(REPOSITORY), 5);
-    repository.settings.deleteBranchOnMerge = true;
-    const changed = await look(client, { 'if-none-match': etag });
-    assert.equal(changed.data.delete_branch_on_merge, true);
-  });
-});
-
-describe('faults', () => {
-  it('before an act leave it undone, and after it done', async () => {
+describe('faults of the fake GitHub', () => {
+  it('a fault before an act leaves it undone, and one after it done', async () => {
     github.faults.once(MERGE, { kind: 'error', status: 502, when: 'before' });
     assert.equal(await outcomeOf(merge()), 502);
     assert.equal(isMerged(), false);
@@ -106,7 +87,7 @@ describe('faults', () => {
     );
   });
 
-  it('cut the connection, or keep silent', async () => {
+  it('a fault cuts the connection, or keeps silent', async () => {
     github.faults.once(MERGE, { kind: 'reset', when: 'before' });
     assert.equal(await outcomeOf(merge()), 'no answer');
     assert.equal(isMerged(), false);
@@ -120,33 +101,7 @@ describe('faults', () => {
     assert.equal(isMerged(), true);
   });
 
-  it('refuse credentials and hide what one may not see any more', async () => {
-    const back = github.faults.always(REPOSITORY, { kind: 'hidden' });
-    assert.deepEqual([await outcomeOf(look()), await outcomeOf(look())], [404, 404]);
-    back();
-    github.faults.times(2, REPOSITORY, { kind: 'forbidden' });
-    assert.deepEqual(
-      [await outcomeOf(look()), await outcomeOf(look()), await outcomeOf(look())],
-      [403, 403, 'answered'],
-    );
-    github.faults.once(REPOSITORY, { kind: 'secondary_limit', retryAfterSeconds: 5 });
-    assert.equal(await outcomeOf(look()), 403);
-    github.faults.once(REPOSITORY, { kind: 'slow', byMs: 1 });
-    assert.equal(await outcomeOf(look()), 'answered');
-    github.faults.once(REPOSITORY, { kind: 'unauthorized' });
-    assert.equal(await outcomeOf(look(asPerson(github, 'ada'))), 401);
-  });
-
-  it('may be meant for one question of GraphQL', async () => {
-    const heads = `query heads ${QUESTION}`;
-    github.faults.always('POST /graphql heads', { kind: 'error', status: 502, when: 'before' });
-    assert.equal(await outcomeOf(client.graphql(`query facts ${QUESTION}`)), 'answered');
-    assert.equal(await outcomeOf(client.graphql(heads)), 502);
-    github.faults.clear();
-    assert.equal(await outcomeOf(client.graphql(heads)), 'answered');
-  });
-
-  it('are weather, and the same weather for the same seed', async () => {
+  it('faults are weather, and the same weather for the same seed', async () => {
     const days: string[] = [];
     for (const seed of [1, 1, 2]) {
       const better = github.faults.weather({

@@ -1,11 +1,10 @@
-import { createHash } from 'node:crypto';
 import { pause, type Timing } from '../../../src/lib/clock.ts';
 import type { Answer, NoAnswer } from '../hosted/answer.ts';
 import { type ApiFault, ApiFaults } from '../hosted/faults.ts';
 import type { Ask } from './exchange.ts';
 import { type RateLimitOptions, RateLimits, secondaryLimit } from './rate-limit.ts';
 
-/** Applies rate limits, ETags and injected faults to each request. */
+/** Applies rate limits and injected faults to each request. */
 export class Misbehaviour {
   readonly faults = new ApiFaults();
   readonly limits: RateLimits;
@@ -27,11 +26,7 @@ export class Misbehaviour {
   }
 
   async #serveWithin(ask: Ask, act: () => Promise<Answer>): Promise<Answer> {
-    const refusal = this.limits.begin(ask);
-    if (refusal !== undefined) return refusal;
-    const answer = withEtag(ask, await act());
-    if (answer.status === 304) this.limits.giveBack(ask);
-    return answer;
+    return this.limits.begin(ask) ?? act();
   }
 
   #signed(ask: Ask, answer: Answer | NoAnswer): Answer | NoAnswer {
@@ -62,17 +57,4 @@ function troubleOf(fault: Exclude<ApiFault, { kind: 'slow' }>): Answer | NoAnswe
     case 'answer':
       return fault.answer;
   }
-}
-
-/** Adds an ETag, and answers 304 when the client sent the same one. */
-function withEtag({ method, headers: asked }: Ask, answer: Answer): Answer {
-  if ((method !== 'GET' && method !== 'HEAD') || answer.status !== 200) return answer;
-  const etag = `W/"${createHash('sha256').update(JSON.stringify(answer.body)).digest('hex')}"`;
-  const headers = {
-    ...answer.headers,
-    etag,
-    'cache-control': 'private, max-age=60, s-maxage=60',
-    vary: 'Accept, Authorization, Cookie, X-GitHub-OTP',
-  };
-  return asked['if-none-match'] === etag ? { status: 304, headers } : { ...answer, headers };
 }

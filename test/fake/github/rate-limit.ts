@@ -55,10 +55,9 @@ export class RateLimits {
   /** Refuses, or charges one request. */
   begin(ask: Ask): Answer | undefined {
     const resource = resourceOf(ask);
-    const refusal = this.#refuse(ask, resource);
-    if (refusal !== undefined) {
+    if (this.find(ask.payer, resource).remaining === 0) {
       this.refused += 1;
-      return refusal;
+      return this.#primary(ask, resource);
     }
     this.#windowOf(ask.payer, resource).used += 1;
     return undefined;
@@ -67,12 +66,6 @@ export class RateLimits {
   /** Charges a request that cost more than one point. */
   spendMore(ask: Ask, more: number): void {
     this.#windowOf(ask.payer, resourceOf(ask)).used += more;
-  }
-
-  /** An unmodified answer (304) is not charged. */
-  giveBack(ask: Ask): void {
-    const window = this.#windowOf(ask.payer, resourceOf(ask));
-    window.used = Math.max(0, window.used - 1);
   }
 
   headersFor(ask: Ask): Readonly<Record<string, string>> {
@@ -85,11 +78,6 @@ export class RateLimits {
       'x-ratelimit-used': String(bucket.used),
       'x-ratelimit-resource': resource,
     };
-  }
-
-  #refuse(ask: Ask, resource: Resource): Answer | undefined {
-    if (this.find(ask.payer, resource).remaining === 0) return this.#primary(ask, resource);
-    return undefined;
   }
 
   #primary(ask: Ask, resource: Resource): Answer {

@@ -26,7 +26,7 @@ async function clientOf(t: TestContext, handle: Handle, more: Partial<GiteaConne
 }
 
 describe('requests to Gitea', () => {
-  it('run six at once, and those of landings go first [G160]', async (t) => {
+  it('requests run six at once, and those of landings go first [G160]', async (t) => {
     const waiting: ServerResponse[] = [];
     const order: string[] = [];
     const client = await clientOf(t, ({ url = '' }, response) => {
@@ -46,7 +46,7 @@ describe('requests to Gitea', () => {
     clearInterval(answering);
   });
 
-  it('are repeated once if they only read, and never if they write [G160]', async (t) => {
+  it('requests are repeated once if they only read, and never if they write [G160]', async (t) => {
     const seen: string[] = [];
     const client = await clientOf(t, ({ method = '' }, response) => {
       seen.push(method);
@@ -57,7 +57,7 @@ describe('requests to Gitea', () => {
     assert.deepEqual(seen, ['GET', 'GET', 'POST']);
   });
 
-  it('are spans of the request that needs them, without names and tokens [M22]', async (t) => {
+  it('requests are spans of the request that needs them, without names and tokens [M22]', async (t) => {
     const client = await clientOf(t, (_request, response) => response.writeHead(404).end('{}'));
     const spans = await recordSpans(() => client.request({ repository: APP, path: '/pulls/7', accept: [404] }));
     const attributes = {
@@ -71,7 +71,7 @@ describe('requests to Gitea', () => {
     );
   });
 
-  it('read every page of a list, also where an operator allows only short ones [G160]', async (t) => {
+  it('requests read every page of a list, also where an operator allows only short ones [G160]', async (t) => {
     const all = Array.from({ length: 7 }, (_, index) => index);
     const client = await clientOf(t, ({ url = '' }, response) => {
       const { pathname, searchParams } = new URL(url, 'http://git.test');
@@ -82,7 +82,7 @@ describe('requests to Gitea', () => {
     assert.deepEqual(await client.list({ repository: APP, path: '/labels' }, 20), all);
   });
 
-  it('follow a rename with the same method, and lead to no other host [G160]', async (t) => {
+  it('requests follow a rename with the same method, and lead to no other host [G160]', async (t) => {
     const seen: string[] = [];
     const client = await clientOf(t, ({ method, url = '' }, response) => {
       seen.push(`${method} ${url}`);
@@ -112,7 +112,7 @@ describe('requests to Gitea', () => {
     await assert.rejects(client.request({ path: '/scope' }), /The token lacks a scope: required scope/);
   });
 
-  it('tell whether a write that got no answer can have happened [G160]', async () => {
+  it('requests tell whether a write that got no answer can have happened [G160]', async () => {
     const server = createServer();
     const url = await listen(server);
     await new Promise((resolve) => server.close(resolve));

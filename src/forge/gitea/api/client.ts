@@ -1,9 +1,10 @@
-import { BoundedCache } from '../../../git/bounded-cache.ts';
 import { pause, type Timing } from '../../../lib/clock.ts';
 import { Fault } from '../../../lib/fault.ts';
 import type { Log } from '../../../lib/log.ts';
+import { Remembered } from '../../../lib/remembered.ts';
 import { Semaphore } from '../../../lib/semaphore.ts';
 import { bareText } from '../../hosted/forge-text.ts';
+import { keyOf } from '../../hosted/repository-key.ts';
 import type { RepositoryName } from '../../hosting.ts';
 import type { AccountData, RepositoryData } from './data.ts';
 import { type Answer, type Exchange, isRepeatable, type Lost, send } from './exchange.ts';
@@ -57,9 +58,9 @@ export class GiteaClient {
   readonly #options: GiteaClientOptions;
   readonly #turns = new Semaphore<boolean>(AT_ONCE, (waiting) => Math.max(0, waiting.indexOf(true)));
   readonly #closing = new AbortController();
-  readonly #repositories = new Remembered<string, RepositoryData>(MAX_KNOWN);
-  readonly #account = new Remembered<'own', AccountData>(1);
-  readonly #pageSize = new Remembered<'size', number>(1);
+  readonly #repositories = new Remembered<RepositoryData>({ capacity: MAX_KNOWN });
+  readonly #account = new Remembered<AccountData>({ capacity: 1 });
+  readonly #pageSize = new Remembered<number>({ capacity: 1 });
   #token: string;
   #ownId: number | undefined;
 
@@ -88,6 +89,12 @@ export class GiteaClient {
     const isExpected = answer.status < 300 || accept === 'any' || accept.includes(answer.status);
     if (isExpected) return answer as Answer<Data>;
     throw refusedAnswer(asked.repository, { status: answer.status, message: bareText(messageIn(answer.data)) });
+  }
+
+  /** Undefined where Gitea does not have it. */
+  async find<Data>(asked: GiteaRequest): Promise<Data | undefined> {
+    const { status, data } = await this.request<Data>({ ...asked, accept: [404] });
+    return status === 404 ? undefined : data;
   }
 
   /** The number of items in a full page. A page that Gitea cut would look like the last one. */
@@ -165,37 +172,6 @@ export class GiteaClient {
     if (this.#token !== former) this.#account.forget();
     return this.#token !== former;
   }
-}
-
-/** Concurrent callers share one request. Failures are not kept. */
-class Remembered<Key, Value> {
-  readonly #size: number;
-  #known: BoundedCache<Key, Promise<Value>>;
-
-  constructor(size: number) {
-    this.#size = size;
-    this.#known = new BoundedCache(size);
-  }
-
-  get(key: Key, ask: () => Promise<Value>): Promise<Value> {
-    const found = this.#known.find(key) ?? ask();
-    this.#known.set(key, found);
-    found.catch(() => {
-      if (this.#known.find(key) === found) this.#known.delete(key);
-    });
-    return found;
-  }
-
-  /** Without a key, everything. */
-  forget(key?: Key): void {
-    if (key === undefined) this.#known = new BoundedCache(this.#size);
-    else this.#known.delete(key);
-  }
-}
-
-/** Gitea ignores case in names. */
-export function keyOf({ owner, name }: RepositoryName): string {
-  return `${owner}/${name}`.toLowerCase();
 }
 
 function wireOf(

@@ -77,7 +77,7 @@ describe('the budget of calls to GitHub', () => {
     });
   });
 
-  it('says that there is only much to say where no limit is the reason [G9]', async () => {
+  it('a refusal says that only much waits where no limit is the reason [G9]', async () => {
     const { clock, ask } = world();
     const all = Array.from({ length: 31 }, (_, index) => ask(`page ${index}`, PAGE));
     await assert.rejects(ask('one more', PAGE), (error: unknown) => {
@@ -175,7 +175,7 @@ describe('the budget of calls to GitHub', () => {
     assert.deepEqual(started.at(-1), 'c');
   });
 
-  it('more to tell than half a minute holds is refused, to be told later', async () => {
+  it('a write that would wait longer than half a minute is refused, to be told later', async () => {
     const { clock, started, ask } = world();
     const results = Array.from({ length: 40 }, (_, index) =>
       ask(String(index), PAGE).then(
@@ -189,7 +189,7 @@ describe('the budget of calls to GitHub', () => {
     assert.ok(told >= 30 && told < 40);
   });
 
-  it('answers that overtake each other do not give back what was used', async () => {
+  it('answers that overtake each other give no used calls back', async () => {
     const { clock, budget } = world();
     const turns = [await budget.take(READ), await budget.take(READ)];
     turns[0]?.end(fine(left(clock, 40, 60_000)));
@@ -200,7 +200,7 @@ describe('the budget of calls to GitHub', () => {
     );
   });
 
-  it('not more are under way at once than GitHub bears', async () => {
+  it('at most twenty requests are under way at once', async () => {
     const { clock, budget } = world();
     const turns = await Promise.all(Array.from({ length: 20 }, () => budget.take(READ)));
     let isStarted = false;

@@ -101,7 +101,7 @@ async function faultOrStop(asked: Promise<unknown>): Promise<string> {
 }
 
 describe('the connection to GitHub', () => {
-  it('has a span for each request, with its route and without names and tokens [M22]', async () => {
+  it('each request has a span, with its route and without names and tokens [M22]', async () => {
     const { client } = await world({ 'GET /repos/acme/app': inTurn({ status: 502, body: {} }, { body: { id: 1 } }) });
     const spans = await recordSpans(() => read(client));
     assert.deepEqual(
@@ -138,7 +138,6 @@ describe('the connection to GitHub', () => {
       'POST /app/installations/5/access_tokens',
     ]);
     assert.equal(github.asked.at(-1)?.headers.authorization, `token ${TOKEN}`);
-    assert.equal(client.calls().get('GET /repos/{owner}/{repo}'), 4);
     client.forget('ACME');
     await read(client);
     assert.equal(github.routes().filter((route) => route.endsWith('/installation')).length, 2);
@@ -339,20 +338,6 @@ describe('answers that get lost', () => {
     });
     assert.equal(data.id, 9);
     assert.equal(github.routes().filter((route) => route.startsWith('POST /repos')).length, 2);
-  });
-
-  it('an unchanged answer is not sent again', async () => {
-    const { github, client } = await world({
-      'GET /repos/acme/app': ({ headers }) =>
-        headers['if-none-match'] === '"v1"' ? { status: 304 } : { headers: { etag: '"v1"' }, body: { id: 1 } },
-    });
-    const ask = () =>
-      client.request({ repository: APP, route: 'GET /repos/{owner}/{repo}', urgency: 'read', isRepeated: true });
-    assert.deepEqual((await ask()).data, { id: 1 });
-    const again = await ask();
-    assert.equal(again.status, 200);
-    assert.deepEqual(again.data, { id: 1 });
-    assert.equal(github.asked.at(-1)?.headers['if-none-match'], '"v1"');
   });
 });
 

@@ -1,9 +1,13 @@
 import { Octokit } from '@octokit/core';
-import { BoundedCache } from '../../../git/bounded-cache.ts';
-import type { Instant, Timing } from '../../../lib/clock.ts';
+import type { PrNumber } from '../../../engine/model/pull-request.ts';
+import { BoundedCache } from '../../../lib/bounded-cache.ts';
+import type { Timing } from '../../../lib/clock.ts';
 import { Fault } from '../../../lib/fault.ts';
 import type { Log } from '../../../lib/log.ts';
-import { Budget, type Limit, type Urgency } from './budget.ts';
+import { Remembered } from '../../../lib/remembered.ts';
+import { keyOf } from '../../hosted/repository-key.ts';
+import type { RepositoryName } from '../../hosting.ts';
+import { Budget, type Urgency } from './budget.ts';
 import { type GithubConnection, graphqlUrlOf } from './connection.ts';
 import { type Credentials, createCredentials } from './credentials.ts';
 import {
@@ -16,22 +20,8 @@ import {
   type Received,
   type RequestLine,
 } from './exchange.ts';
-import { forgetNames, type Installation, Installations, keyOf } from './installations.ts';
-import { createPullRequestIds } from './pull-request-ids.ts';
-import {
-  forbidden,
-  lostAnswer,
-  neededFor,
-  notInstalled,
-  type RepositoryName,
-  refusedAnswer,
-  tooMuch,
-} from './unavailable.ts';
-
-export interface Resolving {
-  /** Bypasses the cache of a few minutes. */
-  readonly isAsked?: boolean;
-}
+import { type Installation, Installations } from './installations.ts';
+import { forbidden, lostAnswer, neededFor, notInstalled, refusedAnswer, tooMuch } from './unavailable.ts';
 
 export interface RestCall {
   readonly repository: RepositoryName;
@@ -43,8 +33,6 @@ export interface RestCall {
   readonly accept?: readonly number[] | 'any';
   /** A 403 with this message does not throw either. */
   readonly acceptMessage?: RegExp;
-  /** For frequent reads that rarely change: sends an ETag and reuses the last answer. */
-  readonly isRepeated?: boolean;
 }
 
 export interface RestAnswer<Data> {
@@ -91,24 +79,21 @@ export interface ClientOptions {
 
 /** GitHub sometimes takes more than ten seconds to merge in a large repository. */
 const TIMEOUT_MS = 30_000;
-const MAX_KEPT_ANSWERS = 500;
+const MAX_KNOWN = 10_000;
 const RESOLVED_MS = 10 * 60_000;
 const quiet = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
 /** The only access to GitHub's API. It throws Faults whose texts contain no secrets. */
 export class GithubClient {
   readonly connection: GithubConnection;
-  /** Node ids of pull requests that earlier answers contained. */
-  readonly pullRequestIds = createPullRequestIds();
   readonly #options: ClientOptions;
   readonly #octokitOptions: ConstructorParameters<typeof Octokit>[0];
   readonly #credentials: Credentials;
   readonly #installations: Installations;
   readonly #budgets = new Map<number | 'app', Budget>();
   readonly #octokits = new Map<number, Octokit>();
-  readonly #kept = new BoundedCache<string, { readonly etag: string; readonly data: unknown }>(MAX_KEPT_ANSWERS);
-  readonly #resolved = new Map<string, { readonly at: Instant; readonly repository: ResolvedRepository }>();
-  readonly #calls = new Map<string, number>();
+  readonly #resolved: Remembered<ResolvedRepository>;
+  #pullRequestIds = new BoundedCache<string, string>(MAX_KNOWN);
   readonly #closing = new AbortController();
 
   constructor(options: ClientOptions) {
@@ -116,6 +101,7 @@ export class GithubClient {
     this.connection = connection;
     this.#options = options;
     this.#octokitOptions = { baseUrl: connection.apiUrl, userAgent: 'sluice', log: quiet, request: { log: quiet } };
+    this.#resolved = new Remembered({ capacity: MAX_KNOWN, maxAgeMs: RESOLVED_MS, now: () => clock.now() });
     this.#credentials = createCredentials(connection);
     this.#installations = new Installations({
       host: connection.host,
@@ -137,22 +123,15 @@ export class GithubClient {
   }
 
   async request<Data = unknown>(call: RestCall): Promise<RestAnswer<Data>> {
-    const { repository, route, parameters, urgency, accept = [], isRepeated = false } = call;
-    const filled = { owner: repository.owner, repo: repository.name, ...parameters };
-    const key = `${route} ${JSON.stringify(filled)}`;
-    const known = isRepeated ? this.#kept.find(key) : undefined;
+    const { repository, route, parameters, urgency, accept = [] } = call;
     const received = await this.#ask(repository, {
       route,
-      parameters: filled,
-      headers: known === undefined ? {} : { 'if-none-match': known.etag },
+      parameters: { owner: repository.owner, repo: repository.name, ...parameters },
       urgency,
       resource: 'core',
       isAct: !route.startsWith('GET '),
     });
     if (received.kind === 'lost') throw lostAnswer(this.connection.host, received.detail);
-    if (received.status === 304 && known !== undefined) return answerOf<Data>({ ...received, status: 200, ...known });
-    const { etag } = received.headers;
-    if (isRepeated && received.status === 200 && etag !== undefined) this.#kept.set(key, { etag, data: received.data });
     const isExpected = received.status === 403 && call.acceptMessage?.test(messageIn(received.data)) === true;
     return isExpected ? answerOf<Data>(received) : this.#accepted<Data>(call, received, accept);
   }
@@ -200,16 +179,25 @@ export class GithubClient {
 
   /** The present name of a repository. It may have been renamed since it was registered. */
   // SPEC G108
-  async resolve(repository: RepositoryName, { isAsked = false }: Resolving = {}): Promise<ResolvedRepository> {
-    const { clock } = this.#options;
+  resolve(repository: RepositoryName, { isAsked } = { isAsked: false }): Promise<ResolvedRepository> {
     const key = keyOf(repository);
-    const known = this.#resolved.get(key);
-    if (!isAsked && known !== undefined && clock.now() - known.at < RESOLVED_MS) return known.repository;
-    const route = 'GET /repos/{owner}/{repo}';
-    const { data } = await this.request<RepositoryData>({ repository, route, urgency: 'land', isRepeated: true });
-    const answer = resolvedOf(data);
-    this.#resolved.set(key, { at: clock.now(), repository: answer });
-    return answer;
+    if (isAsked) this.#resolved.forget(key);
+    return this.#resolved.get(key, async () => {
+      const route = 'GET /repos/{owner}/{repo}';
+      return resolvedOf((await this.request<RepositoryData>({ repository, route, urgency: 'land' })).data);
+    });
+  }
+
+  /** Keeps the node id of a pull request that an answer contained, so that a write needs no extra query. */
+  keepPullRequestId(
+    repository: RepositoryName,
+    { number, id }: { readonly number: PrNumber; readonly id: string },
+  ): void {
+    this.#pullRequestIds.set(`${keyOf(repository)} ${number}`, id);
+  }
+
+  findPullRequestId(repository: RepositoryName, number: PrNumber): string | undefined {
+    return this.#pullRequestIds.find(`${keyOf(repository)} ${number}`);
   }
 
   /** Sends the request as the App itself, not as an installation. */
@@ -223,18 +211,9 @@ export class GithubClient {
 
   forget(owner: string, name?: string): void {
     this.#installations.forget(owner, name);
-    this.pullRequestIds.forget(owner, name);
-    forgetNames(this.#resolved, owner, name);
-  }
-
-  /** Number of requests per route or named query, including refused and unmodified answers. */
-  calls(): ReadonlyMap<string, number> {
-    return this.#calls;
-  }
-
-  /** The limits of every installation that was used so far. */
-  limits(): readonly Limit[] {
-    return [...this.#budgets.values()].flatMap((budget) => budget.limits());
+    this.#resolved.forget(name === undefined ? undefined : keyOf({ owner, name }));
+    // After a rename, another repository may have the name.
+    this.#pullRequestIds = new BoundedCache(MAX_KNOWN);
   }
 
   close(): void {
@@ -242,17 +221,11 @@ export class GithubClient {
     this.#closing.abort();
   }
 
-  #count(name: string): void {
-    this.#calls.set(name, (this.#calls.get(name) ?? 0) + 1);
-    this.#options.log.debug({ host: this.connection.host, route: name }, 'GitHub request');
-  }
-
   #line(octokit: Octokit, id: number | 'app'): RequestLine {
     const { clock, log, timeoutMs = TIMEOUT_MS } = this.#options;
     const budget = this.#budgets.get(id) ?? new Budget(this.#options);
     this.#budgets.set(id, budget);
-    const count = (name: string) => this.#count(name);
-    return { octokit, budget, clock, timeoutMs, count, log, closing: this.#closing.signal };
+    return { octokit, budget, clock, timeoutMs, log, closing: this.#closing.signal };
   }
 
   /** When the installation gives no token, the App may have been removed and installed again. */
@@ -270,14 +243,14 @@ export class GithubClient {
 
   /** GitHub ignored a request with a refused token, so it is sent once more with a fresh one. */
   // SPEC G99
-  async #ask(repository: RepositoryName, asked: Ask): Promise<Received> {
+  async #ask(repository: RepositoryName, asked: Omit<Ask, 'headers'>): Promise<Received> {
     const { installation, token } = await this.#connect(repository);
     const octokit = this.#octokits.get(installation.id) ?? new Octokit(this.#octokitOptions);
     this.#octokits.set(installation.id, octokit);
     const send = (token: string) =>
       exchange(this.#line(octokit, installation.id), {
         ...asked,
-        headers: { ...asked.headers, authorization: `token ${token}` },
+        headers: { authorization: `token ${token}` },
       });
     const received = await send(token);
     if (received.kind === 'lost' || received.status !== 401) return received;
@@ -308,7 +281,6 @@ export class GithubClient {
       route: `POST ${graphqlUrlOf(apiUrl)}`,
       name: `POST /graphql ${/^(?:query|mutation) (\w+)/.exec(query)?.[1] ?? ''}`.trim(),
       parameters: { query, variables: { owner, name, ...question.variables } },
-      headers: {},
       urgency,
       resource: 'graphql',
       isAct,

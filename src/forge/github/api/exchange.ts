@@ -31,7 +31,6 @@ export interface RequestLine {
   readonly budget: Budget;
   readonly clock: Timing;
   readonly timeoutMs: number;
-  readonly count: (route: string) => void;
   readonly log: Log;
   /** Aborted when the client closes. */
   readonly closing: AbortSignal;
@@ -46,7 +45,7 @@ export async function exchange(line: RequestLine, ask: Ask): Promise<Received> {
   let failed = 0;
   for (let refused = 0; ; ) {
     const turn = await line.budget.take(ask);
-    line.count(ask.name ?? ask.route);
+    line.log.debug({ route: ask.name ?? ask.route }, 'GitHub request');
     const received = await sendInSpan(line, ask).catch((error: unknown) => {
       turn.end(undefined);
       throw error;

@@ -2,17 +2,13 @@ import { createAppAuth } from '@octokit/auth-app';
 import { Octokit } from '@octokit/core';
 import type { Instant } from '../../../lib/clock.ts';
 import { Fault } from '../../../lib/fault.ts';
+import { Remembered } from '../../../lib/remembered.ts';
+import { keyOf } from '../../hosted/repository-key.ts';
+import type { RepositoryName } from '../../hosting.ts';
 import type { GithubAuth } from './connection.ts';
 import type { Credentials } from './credentials.ts';
 import { type Ask, exchange, messageIn, type Received, type RequestLine } from './exchange.ts';
-import {
-  lostAnswer,
-  notInstalled,
-  type RepositoryName,
-  refusedAnswer,
-  refusedCredentials,
-  suspended,
-} from './unavailable.ts';
+import { lostAnswer, notInstalled, refusedAnswer, refusedCredentials, suspended } from './unavailable.ts';
 
 /** The identity on a repository: an installation of the App, or the user of a token. */
 export interface Installation {
@@ -40,14 +36,15 @@ interface Token {
 
 /** A git command that starts with a token should finish before the token expires. */
 const RENEW_MS = 10 * 60_000;
+const MAX_KNOWN = 10_000;
 const UNREADABLE = 'its answer cannot be read';
 const TOKEN: Installation = { id: 0, isApp: false, login: '', permissions: {} };
 
 // SPEC G16
 export class Installations {
   readonly #options: InstallationsOptions;
-  readonly #found = new Map<string, Promise<Installation>>();
-  readonly #tokens = new Map<number, Promise<Token>>();
+  readonly #found = new Remembered<Installation>({ capacity: MAX_KNOWN });
+  readonly #tokens = new Remembered<Token>({ capacity: MAX_KNOWN });
   #app: { readonly auth: GithubAuth; readonly octokit: Octokit } | undefined;
 
   constructor(options: InstallationsOptions) {
@@ -55,30 +52,30 @@ export class Installations {
   }
 
   find(repository: RepositoryName): Promise<Installation> {
-    return remembered(this.#found, keyOf(repository), () => this.#look(repository));
+    return this.#found.get(keyOf(repository), () => this.#look(repository));
   }
 
   /** Valid for several minutes at least. */
   async token(installation: Installation, repository: RepositoryName): Promise<string> {
-    const { id } = installation;
-    const ask = () => remembered(this.#tokens, id, () => this.#mint(installation, repository));
+    const key = String(installation.id);
+    const ask = () => this.#tokens.get(key, () => this.#mint(installation, repository));
     const known = await ask();
     if (known.expiresAt - this.#options.now() > RENEW_MS) return known.token;
-    this.#tokens.delete(id);
+    this.#tokens.forget(key);
     return (await ask()).token;
   }
 
   /** Called after GitHub refused the token. */
   async dropToken({ id }: Installation, token: string): Promise<void> {
-    const known = await this.#tokens.get(id)?.catch(() => undefined);
-    if (known?.token === token) this.#tokens.delete(id);
+    const known = await this.#tokens.find(String(id))?.catch(() => undefined);
+    if (known?.token === token) this.#tokens.forget(String(id));
     const { credentials } = this.#options;
     const auth = credentials.current();
     if (auth.kind === 'token' && auth.token === token) await credentials.refresh(auth);
   }
 
   forget(owner: string, name?: string): void {
-    forgetNames(this.#found, owner, name);
+    this.#found.forget(name === undefined ? undefined : keyOf({ owner, name }));
   }
 
   /** Sends the request as the App itself, not as an installation. */
@@ -174,14 +171,6 @@ export class Installations {
   }
 }
 
-/** Deletes a repository, or all of an owner, from a map by `owner/name`. */
-export function forgetNames(known: Map<string, unknown>, owner: string, name?: string): void {
-  const prefix = `${owner}/${name ?? ''}`.toLowerCase();
-  for (const key of known.keys()) {
-    if (name === undefined ? key.startsWith(prefix) : key === prefix) known.delete(key);
-  }
-}
-
 /** GitHub answers 404 to an App id that it does not know. */
 function isRefused(status: number, message: string): boolean {
   return status === 401 || (status === 404 && /^integration not found/i.test(message));
@@ -192,21 +181,4 @@ interface InstallationData {
   readonly app_slug: string;
   readonly suspended_at?: string | null;
   readonly permissions?: Readonly<Record<string, string>>;
-}
-
-export function keyOf({ owner, name }: RepositoryName): string {
-  return `${owner}/${name}`.toLowerCase();
-}
-
-/** Concurrent callers share one request. Failures are not cached. */
-// SPEC G100
-function remembered<Key, Value>(known: Map<Key, Promise<Value>>, key: Key, ask: () => Promise<Value>): Promise<Value> {
-  const there = known.get(key);
-  if (there !== undefined) return there;
-  const asked = ask();
-  known.set(key, asked);
-  asked.catch(() => {
-    if (known.get(key) === asked) known.delete(key);
-  });
-  return asked;
 }

@@ -1,10 +1,6 @@
 import { Fault } from '../../../lib/fault.ts';
 import { bareText } from '../../hosted/forge-text.ts';
-
-export interface RepositoryName {
-  readonly owner: string;
-  readonly name: string;
-}
+import type { RepositoryName } from '../../hosting.ts';
 
 export interface RefusedAnswer {
   readonly route?: string;

@@ -1,4 +1,5 @@
 import type { RequiredStatus } from '../../../engine/model/check.ts';
+import { error, ok, warning } from '../../hosted/setup-finding.ts';
 import type { SetupFinding } from '../../hosting.ts';
 import { isNameOf, runsOn, type Workflow } from './workflow.ts';
 
@@ -26,7 +27,7 @@ export interface CheckFacts {
 export function inspectChecks(facts: CheckFacts): readonly SetupFinding[] {
   if (facts.required.length === 0) {
     const text = `No check is required for ${facts.branch} anywhere, so every pull request would fail to start. Name checks with the queue's requiredStatuses ([] if nothing should be tested), in .sluice.yaml, or in a ruleset of ${facts.branch}.`;
-    return [{ level: 'error', code: 'NO_REQUIRED_CHECKS', text }];
+    return [error('NO_REQUIRED_CHECKS', text)];
   }
   return facts.required.map((status) => inspectCheck(facts, status));
 }
@@ -37,7 +38,7 @@ function inspectCheck(facts: CheckFacts, status: RequiredStatus): SetupFinding {
   if (app !== undefined && seen.length > 0 && !seen.some((check) => check.app === app || check.appId === app)) {
     const by = seen[0]?.app ?? 'a commit status';
     const text = `The check "${name}" must be reported by the app ${app}, and on recent commits it came from ${by}: it would be waited for in vain.`;
-    return { level: 'error', code: 'CHECK_OF_ANOTHER_APP', text };
+    return error('CHECK_OF_ANOTHER_APP', text);
   }
   const makers = facts.workflows.filter(({ jobs }) => jobs.some((job) => isNameOf(job, name)));
   return makers.length === 0 ? inspectForeign(facts, name, seen) : inspectMakers(facts, name, makers);
@@ -57,22 +58,22 @@ function inspectMakers(
       ? `runs neither for pushes to ${prefix}/** nor for pull requests to ${branch}`
       : `does not run for pushes to ${prefix}/**`;
     const text = `The check "${name}" comes from ${paths}, which ${how}: add "${prefix}/**" to the branches of "on: push" there.`;
-    return { level: 'error', code: 'CHECK_NOT_ON_TEST_BRANCHES', text };
+    return error('CHECK_NOT_ON_TEST_BRANCHES', text);
   }
   const filter = pushed.length > 0 ? running.push : running.pullRequest;
   if (filter?.hasPaths) {
     const text = `The check "${name}" comes from ${running.path}, which runs only where certain paths changed: a test branch without such a change would wait for it until the timeout. Filter inside of the job instead.`;
-    return { level: 'warning', code: 'CHECK_FILTERED_BY_PATH', text };
+    return warning('CHECK_FILTERED_BY_PATH', text);
   }
-  return { level: 'ok', code: 'CHECK', text: `The check "${name}" runs on test branches (${running.path}).` };
+  return ok('CHECK', `The check "${name}" runs on test branches (${running.path}).`);
 }
 
 function inspectForeign({ prefix, branch }: CheckFacts, name: string, [seen]: readonly SeenCheck[]): SetupFinding {
   if (seen === undefined) {
     const text = `No workflow has a job named "${name}", and no recent commit of ${branch} has such a check: it would be waited for until the timeout. Check its spelling.`;
-    return { level: 'error', code: 'CHECK_UNKNOWN', text };
+    return error('CHECK_UNKNOWN', text);
   }
   const by = seen.app === undefined ? 'a commit status' : `the app ${seen.app}`;
   const text = `The check "${name}" comes from ${by}, and not from a workflow of this repository. See to it that it also builds branches named ${prefix}/**.`;
-  return { level: 'warning', code: 'CHECK_FROM_ELSEWHERE', text };
+  return warning('CHECK_FROM_ELSEWHERE', text);
 }

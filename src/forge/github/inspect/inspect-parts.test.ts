@@ -74,7 +74,7 @@ describe('workflows', () => {
     ['on: pull_request', false],
     ['"on": {merge_group: }', false],
   ] as const) {
-    it(`with "${text}" ${runs ? 'run' : 'do not run'} on test branches [G96]`, () => {
+    it(`workflows with "${text}" ${runs ? 'run' : 'do not run'} on test branches [G96]`, () => {
       assert.equal(runsOn(parseWorkflow('ci.yml', text)?.push, BRANCH), runs);
     });
   }
@@ -113,13 +113,13 @@ function checks(given: Partial<CheckFacts>): string[] {
 }
 
 describe('required checks', () => {
-  it('are found among the jobs, whatever makes their names [G96]', () => {
+  it('required checks are found among the jobs, also by computed names [G96]', () => {
     const required = ['unit', 'Lint all', 'many (20)', 'os linux / x', 'called / build'];
     assert.deepEqual(new Set(checks({ required })), new Set(['ok CHECK']));
     assert.deepEqual(checks({ required: ['lint', 'many 20', 'called'] }), Array(3).fill('error CHECK_UNKNOWN'));
   });
 
-  it('that do not run on test branches are told, unless draft pull requests run them [G96]', () => {
+  it('required checks that do not run on test branches are told, unless draft pull requests run them [G96]', () => {
     const workflow = parseWorkflow('ci.yml', 'on: pull_request\njobs: {unit: {}}');
     const workflows = workflow === undefined ? [] : [workflow];
     assert.deepEqual(checks({ required: ['unit'], workflows }), ['error CHECK_NOT_ON_TEST_BRANCHES']);
@@ -130,7 +130,7 @@ describe('required checks', () => {
     ]);
   });
 
-  it('of other CI are believed where they were seen, and of the right app [G96]', () => {
+  it('checks of other CI are believed where they were seen, and of the right app [G96]', () => {
     const seen = [{ name: 'build', app: 'circle', appId: '7' }];
     assert.deepEqual(
       checks({ required: ['build', { name: 'build', app: '7' }], seen }),
@@ -142,7 +142,7 @@ describe('required checks', () => {
 });
 
 describe('the rules of a target', () => {
-  it('that only Sluice may move is fine [G155]', () => {
+  it('a target that only Sluice may move is fine [G155]', () => {
     assert.deepEqual(codes(rules()), ['ok TARGET_GUARDED']);
   });
 
@@ -155,7 +155,7 @@ describe('the rules of a target', () => {
     assert.deepEqual(codes(rules({}, [many])), ['warning OTHERS_MAY_MOVE_TARGET']);
   });
 
-  it('may be bypassed for pull requests alone, where that is enough [G69]', () => {
+  it('rules may be bypassed for pull requests alone, where that is enough [G69]', () => {
     const listed = {
       id: 1,
       name: 'guard',
@@ -165,7 +165,7 @@ describe('the rules of a target', () => {
     assert.deepEqual(codes(rules({ way: 'push' }, [listed])), ['error LANDING_RESTRICTED']);
   });
 
-  it('of classic protection count too [G69]', () => {
+  it('rules of classic protection count too [G69]', () => {
     const restrictions = { users: [{ login: 'ann' }], apps: [{ slug: 'sluice' }] };
     const protection = { restrictions, enforce_admins: { enabled: true } };
     assert.deepEqual(codes(rules({ rules: [], protection })), ['warning OTHERS_MAY_MOVE_TARGET']);
@@ -179,7 +179,7 @@ describe('the rules of a target', () => {
     ]);
   });
 
-  it('must let the way of landing through [G69]', () => {
+  it('rules must let the way of landing through [G69]', () => {
     const reviewed = rules({
       rules: [
         { type: 'update', ruleset_id: 1 },
@@ -205,7 +205,7 @@ describe('the rules of a target', () => {
     ]);
   });
 
-  it('must allow the merge method [G69]', () => {
+  it('rules must allow the merge method [G69]', () => {
     assert.deepEqual(codes(rules(), QUEUE, { allow_squash_merge: false }), [
       'ok TARGET_GUARDED',
       'error MERGE_METHOD_NOT_ALLOWED',
@@ -225,7 +225,7 @@ describe('the rules of a target', () => {
     assert.deepEqual(codes(ruled), ['ok TARGET_GUARDED', 'error MERGE_METHOD_NOT_ALLOWED']);
   });
 
-  it('must not cover test branches [G69]', () => {
+  it('rules must not cover test branches [G69]', () => {
     const covered = inspectTestBranches(
       rules({
         rules: [
@@ -247,7 +247,7 @@ describe('the rules of a target', () => {
 });
 
 describe('permissions of the app', () => {
-  it('that are missing are named, with what they are for [G69]', () => {
+  it('missing permissions are named, with their reasons [G69]', () => {
     const all = Object.fromEntries(Object.entries(PERMISSIONS).map(([name, { access }]) => [name, access]));
     assert.deepEqual(
       inspectPermissions(all).map(({ level }) => level),

@@ -1,3 +1,4 @@
+import { error, ok } from '../../hosted/setup-finding.ts';
 import type { SetupFinding } from '../../hosting.ts';
 import { PERMISSIONS } from '../api/app-needs.ts';
 
@@ -5,13 +6,13 @@ const RANKS: Readonly<Record<string, number>> = { read: 1, write: 2, admin: 3 };
 
 export function inspectPermissions(given: Granted): readonly SetupFinding[] {
   const missing = findMissing(given);
-  if (missing.length === 0)
-    return [{ level: 'ok', code: 'PERMISSIONS', text: 'The app has every permission it needs.' }];
-  return missing.map(([, need]) => ({
-    level: 'error',
-    code: 'PERMISSION_MISSING',
-    text: `The app lacks the repository permission "${labelOf(need)}" (${need.why}). Add it to the app, and accept it where the app is installed.`,
-  }));
+  if (missing.length === 0) return [ok('PERMISSIONS', 'The app has every permission it needs.')];
+  return missing.map(([, need]) =>
+    error(
+      'PERMISSION_MISSING',
+      `The app lacks the repository permission "${labelOf(need)}" (${need.why}). Add it to the app, and accept it where the app is installed.`,
+    ),
+  );
 }
 
 /**

@@ -1,3 +1,4 @@
+import { error, ok, warning } from '../../hosted/setup-finding.ts';
 import type { InspectedQueue, SetupFinding } from '../../hosting.ts';
 
 /** Branch protection as far as an inspection needs it. */
@@ -60,10 +61,6 @@ export interface Methods {
   readonly allow_merge_commit?: boolean;
   readonly allow_rebase_merge?: boolean;
 }
-
-const error = (code: string, text: string): SetupFinding => ({ level: 'error', code, text });
-const warning = (code: string, text: string): SetupFinding => ({ level: 'warning', code, text });
-const ok = (code: string, text: string): SetupFinding => ({ level: 'ok', code, text });
 
 /** Finds rules that keep the queue from landing, and gaps that let others push past it. */
 export function inspectTarget(

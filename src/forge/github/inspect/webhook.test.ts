@@ -57,7 +57,7 @@ async function look(deliveries: unknown, options: { events?: readonly string[]; 
 }
 
 describe('deliveries', () => {
-  it('that arrive are fine [G96]', async () => {
+  it('deliveries that arrive are fine [G96]', async () => {
     const found = await look([{ delivered_at: '2026-09-17T10:16:02Z', status_code: 202, status: 'OK' }]);
     assert.deepEqual(
       found.map(({ code }) => code),
@@ -65,7 +65,7 @@ describe('deliveries', () => {
     );
   });
 
-  it('that fail are told with what GitHub says of them [G96]', async () => {
+  it('deliveries that fail are told with GitHub’s reason [G96]', async () => {
     const [failing] = await look([{ delivered_at: '2026-09-17T10:16:02Z', status_code: 502, status: 'Bad Gateway' }]);
     assert.deepEqual([failing?.level, failing?.code], ['error', 'WEBHOOK_FAILING']);
     assert.match(
@@ -77,7 +77,7 @@ describe('deliveries', () => {
     assert.match(silent?.text ?? '', /was not answered \(failed to connect to host\)/);
   });
 
-  it('that failed before others arrived are told, but not those that arrived when sent again [G96]', async () => {
+  it('deliveries that failed before others arrived are told, but not those that arrived when sent again [G96]', async () => {
     const good = { status_code: 202, status: 'OK' };
     const bad = { delivered_at: '2026-09-17T10:15:00Z', status_code: 503, status: 'Service Unavailable' };
     const [unsteady] = await look([
@@ -102,7 +102,7 @@ describe('deliveries', () => {
     assert.equal((await look([null, {}]))[0]?.code, 'WEBHOOK_FAILING');
   });
 
-  it('that were never made, events that are missing, and no secret are told [G96]', async () => {
+  it('the inspection tells that no delivery was made, that events are missing, or that there is no secret [G96]', async () => {
     assert.deepEqual(
       (await look([])).map(({ code }) => code),
       ['WEBHOOK_SILENT'],

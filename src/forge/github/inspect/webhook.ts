@@ -1,3 +1,4 @@
+import { error, ok, warning } from '../../hosted/setup-finding.ts';
 import type { SetupFinding } from '../../hosting.ts';
 import { EVENTS } from '../api/app-needs.ts';
 import type { GithubClient } from '../api/client.ts';
@@ -18,12 +19,12 @@ export async function inspectWebhook(client: GithubClient): Promise<readonly Set
   if (client.webhookSecret() === undefined) {
     const text =
       'The server has no webhook secret: no event is believed, and everything is found by asking, which is slower.';
-    return [{ level: 'warning', code: 'WEBHOOK_OFF', text }];
+    return [warning('WEBHOOK_OFF', text)];
   }
   if (client.connection.auth.kind === 'token') {
     const text =
       'With a token the webhook is yours to make: in the settings of the repository, to /webhooks/github of this server, as application/json, with the secret of SLUICE_GITHUB_WEBHOOK_SECRET.';
-    return [{ level: 'warning', code: 'WEBHOOK_BY_HAND', text }];
+    return [warning('WEBHOOK_BY_HAND', text)];
   }
   return [...(await inspectEvents(client)), ...(await inspectDeliveries(client))];
 }
@@ -36,7 +37,7 @@ async function inspectEvents(client: GithubClient): Promise<readonly SetupFindin
   const missing = status === 200 ? EVENTS.filter((event) => data.events?.includes(event) !== true) : [];
   if (missing.length === 0) return [];
   const text = `The app is not subscribed to these events, which are then noticed later: ${missing.join(', ')}.`;
-  return [{ level: 'warning', code: 'EVENTS_MISSING', text }];
+  return [warning('EVENTS_MISSING', text)];
 }
 
 async function inspectDeliveries(client: GithubClient): Promise<readonly SetupFinding[]> {
@@ -50,22 +51,22 @@ async function inspectDeliveries(client: GithubClient): Promise<readonly SetupFi
   const [last] = attempts;
   if (last === undefined) {
     const text = 'GitHub has not delivered any event to this server yet.';
-    return [{ level: 'warning', code: 'WEBHOOK_SILENT', text }];
+    return [warning('WEBHOOK_SILENT', text)];
   }
   const failed = attempts.filter((attempt) => !isDelivered(attempt));
   const [latest] = failed;
   if (latest === undefined) {
     const text = `The last event${whenOf(last)} was delivered.`;
-    return [{ level: 'ok', code: 'WEBHOOK', text }];
+    return [ok('WEBHOOK', text)];
   }
   const host = await findHost(client);
   const to = host === undefined ? '' : ` to ${host}`;
   if (latest === last) {
     const text = `The last event that GitHub sent${to}${whenOf(last)} ${resultOf(last)}; of the last ${attempts.length} events ${failed.length} did not arrive. The webhook URL of the app must lead to /webhooks/github of this server, and its secret must be the server's.`;
-    return [{ level: 'error', code: 'WEBHOOK_FAILING', text }];
+    return [error('WEBHOOK_FAILING', text)];
   }
   const text = `Of the last ${attempts.length} events that GitHub sent${to}, ${failed.length} did not arrive; the latest of them${whenOf(latest)} ${resultOf(latest)}. What they told is noticed later.`;
-  return [{ level: 'warning', code: 'WEBHOOK_UNSTEADY', text }];
+  return [warning('WEBHOOK_UNSTEADY', text)];
 }
 
 /** A redelivery replaces its first attempt. GitHub lists the newest first. */

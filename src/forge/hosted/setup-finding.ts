@@ -1,0 +1,13 @@
+import type { SetupFinding } from '../hosting.ts';
+
+const finding =
+  (level: SetupFinding['level']) =>
+  (code: string, text: string): SetupFinding => ({ level, code, text });
+
+export const ok = finding('ok');
+export const warning = finding('warning');
+export const error = finding('error');
+
+export function noBranch(branch: string): SetupFinding {
+  return error('BRANCH_NOT_FOUND', `There is no branch ${branch}. Push it first, or check its spelling.`);
+}
