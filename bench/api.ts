@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { measureHostileBodies } from './api-hostile.ts';
 import type { Child } from './lib/child.ts';
 import { serve, startChild } from './lib/child.ts';
 import { median, printFigure, progress } from './lib/figure.ts';
@@ -39,7 +38,7 @@ const SUBMIT: Case = {
 };
 
 /** Runs everything, or the one named question. */
-export async function run([question, part]: readonly string[] = []): Promise<void> {
+export async function run([question]: readonly string[] = []): Promise<void> {
   const isAsked = (name: string) => question === undefined || question === name;
   progress('api: making a repository, a queue and a history');
   const world = await createWorld({ pullRequests: PULL_REQUESTS, live: LIVE, ended: 100 });
@@ -47,7 +46,6 @@ export async function run([question, part]: readonly string[] = []): Promise<voi
     if (isAsked('requests')) await compareWithBareFastify(world);
     if (isAsked('start')) await measureStart(world);
     if (isAsked('large')) await measureLargeBody(world);
-    if (isAsked('hostile')) await measureHostileBodies(world, part);
   } finally {
     world.remove();
   }
@@ -60,30 +58,22 @@ async function compareWithBareFastify(world: World): Promise<void> {
   const replies: Record<string, unknown> = {};
   for (const { requests } of [...READS, SUBMIT]) {
     const [request] = requests as [Request];
-    replies[request.path.slice(3)] = await call(
-      sluice.url,
-      world.token,
-      request.path.slice(3),
-      JSON.parse(request.body ?? '{}'),
-    );
+    replies[request.path.slice(3)] = await call(sluice.url, request.path.slice(3), JSON.parse(request.body ?? '{}'));
   }
   const bare = await startChild(new URL('./lib/bare-child.ts', import.meta.url), { replies });
-  for (const each of [...READS, SUBMIT]) await compare(each, { sluice, bare, token: world.token });
+  for (const each of [...READS, SUBMIT]) await compare(each, { sluice, bare });
   await Promise.all([sluice.stop(), bare.stop()]);
 }
 
-async function compare(
-  each: Case,
-  of: { readonly sluice: Child; readonly bare: Child; readonly token: string },
-): Promise<void> {
+async function compare(each: Case, of: { readonly sluice: Child; readonly bare: Child }): Promise<void> {
   progress(`api: ${each.name}, ${ROUNDS} rounds against bare Fastify`);
   // The compiler needs some ten thousand requests to optimize everything.
-  for (const child of [of.sluice, of.bare, of.sluice, of.bare]) await measure(each, child, of.token);
+  for (const child of [of.sluice, of.bare, of.sluice, of.bare]) await measure(each, child);
   const ours: Measured[] = [];
   const theirs: Measured[] = [];
   for (let round = 0; round < ROUNDS; round++) {
-    ours.push(await measure(each, of.sluice, of.token));
-    theirs.push(await measure(each, of.bare, of.token));
+    ours.push(await measure(each, of.sluice));
+    theirs.push(await measure(each, of.bare));
   }
   const pick = (key: keyof Measured) => ({
     value: median(ours.map((m) => m[key])),
@@ -97,9 +87,9 @@ async function compare(
 
 type Measured = LoadResult & { readonly cpuMicroseconds: number };
 
-async function measure(each: Case, child: Child, token: string): Promise<Measured> {
+async function measure(each: Case, child: Child): Promise<Measured> {
   const before = await child.cpuMicroseconds();
-  const result = await load(child.url, { ...each, token });
+  const result = await load(child.url, each);
   const after = await child.cpuMicroseconds();
   return { ...result, cpuMicroseconds: (after - before) / result.requests };
 }
@@ -112,17 +102,14 @@ async function measureFirstSubmissions(): Promise<void> {
   const submit = (number: number) => post('/submitPullRequest', { ...QUEUE, pr: { number } });
   const bodies = Array.from({ length: pullRequests }, (_, index) => submit(index + 1));
   const sluice = await world.start();
-  const reply = await call(sluice.url, world.token, '/submitPullRequest', { ...QUEUE, pr: { number: 1 } });
+  const reply = await call(sluice.url, '/submitPullRequest', { ...QUEUE, pr: { number: 1 } });
   const replies = { '/submitPullRequest': reply };
   const bare = await startChild(new URL('./lib/bare-child.ts', import.meta.url), { replies });
   const of = { name: 'first', connections: 64, amount: FIRST_SUBMISSIONS, goal: 0, isDivided: true };
   const [ours, theirs]: [Measured[], Measured[]] = [[], []];
   for (let round = 0; round <= ROUNDS; round++) {
     const requests = bodies.slice(round * FIRST_SUBMISSIONS, (round + 1) * FIRST_SUBMISSIONS);
-    const both = [
-      await measure({ ...of, requests }, sluice, world.token),
-      await measure({ ...of, requests }, bare, ''),
-    ];
+    const both = [await measure({ ...of, requests }, sluice), await measure({ ...of, requests }, bare)];
     if (round > 0) [ours, theirs].forEach((all, index) => void all.push(both[index] as Measured));
   }
   for (const [name, unit, key] of [
@@ -166,7 +153,7 @@ async function measureLargeBody(world: World): Promise<void> {
     progress(`api: a body of 20 MiB, ${name}`);
     const child = await world.start();
     const body = { ...QUEUE, pr: { number: 8, sha: 'b'.repeat(40) }, impactedTargets };
-    const longest = await longestWaitDuring(child.url, call(child.url, world.token, '/setImpactedTargets', body));
+    const longest = await longestWaitDuring(child.url, call(child.url, '/setImpactedTargets', body));
     printFigure({ name: `api.${name}.stall`, value: longest, unit: 'ms', goal: 500 });
     printFigure({ name: `api.${name}.memory`, value: child.memory().peak / 1e6, unit: 'MB', goal: 600 });
     await child.stop();
@@ -208,8 +195,8 @@ async function compareHistories(): Promise<void> {
     const ours: number[] = [];
     const base: number[] = [];
     for (let round = 0; round < ROUNDS; round++) {
-      ours.push((await measure(each, many, large.token)).cpuMicroseconds);
-      base.push((await measure(each, few, small.token)).cpuMicroseconds);
+      ours.push((await measure(each, many)).cpuMicroseconds);
+      base.push((await measure(each, few)).cpuMicroseconds);
     }
     printFigure({
       name: `api.history.${each.name}`,

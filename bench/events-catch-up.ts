@@ -50,7 +50,7 @@ async function catchUp(events: number): Promise<CaughtUp> {
     });
     const away = await world.start();
     const webhook = { name: 'away', url: `${receivers.url}/live`, format: 'STANDARD', types: ['pull_request.*'] };
-    await call(away.url, world.token, '/createWebhook', webhook);
+    await call(away.url, '/createWebhook', webhook);
     await away.stop();
     await fill(world, events);
     const server = await world.start();

@@ -37,28 +37,29 @@ export async function measureStreams(): Promise<void> {
 }
 
 /** V8's space for new objects grows with any quick work, up to 128 MB, and never shrinks. It is no cost of streams. */
-async function makeBusy(url: string, token: string): Promise<void> {
+async function makeBusy(url: string): Promise<void> {
   for (let round = 0; round < BUSY_ROUNDS; round += 1) {
-    await Promise.all(Array.from({ length: AT_ONCE }, () => call(url, token, '/getQueue', QUEUE)));
+    await Promise.all(Array.from({ length: AT_ONCE }, () => call(url, '/getQueue', QUEUE)));
   }
 }
 
 async function play(world: World, streams: number): Promise<Played> {
   progress(`events streams: ${streams} open, ${WARM_UP + EVENTS} events`);
   const server = await world.start();
-  await makeBusy(server.url, world.token);
+  await makeBusy(server.url);
   const readers =
     streams === 0
       ? undefined
       : await startChild(new URL('./lib/stream-readers-child.ts', import.meta.url), {
-          ...{ url: server.url, token: world.token, streams },
+          url: server.url,
+          streams,
         });
   const cpuBefore = await server.cpuMicroseconds();
   const times: number[] = [];
   for (let count = 0; count < WARM_UP + EVENTS; count += 1) {
     const begunMs = Number(process.hrtime.bigint()) / 1e6;
     const told = readers && once(readers.process, 'message');
-    await call(server.url, world.token, '/updateQueue', { ...QUEUE, bisectionConcurrency: 1 + (count % 2) });
+    await call(server.url, '/updateQueue', { ...QUEUE, bisectionConcurrency: 1 + (count % 2) });
     if (told === undefined) continue;
     const [{ atMs, broken }] = (await told) as [{ readonly atMs: number; readonly broken: number }];
     if (broken > 0) throw new Error(`${broken} streams ended`);

@@ -29,11 +29,11 @@ async function measure(reach: 'own' | 'all', rate: number): Promise<void> {
     receivers.process.on('message', (message) => late.push(...((message as { late?: number[] }).late ?? [])));
     await prepare(world, server, { receiver: receivers.url, reach });
     progress(`events webhooks: ${rate} events a second, ${ENDPOINTS} endpoints told of ${reach}`);
-    await act(world, server, { rate, seconds: WARM_UP_SECONDS });
+    await act(server, { rate, seconds: WARM_UP_SECONDS });
     late.length = 0;
     const cpuBefore = await server.cpuMicroseconds();
     const receiverBefore = await receivers.cpuMicroseconds();
-    const events = await act(world, server, { rate, seconds: SECONDS });
+    const events = await act(server, { rate, seconds: SECONDS });
     const cpu = (await server.cpuMicroseconds()) - cpuBefore;
     const received = late.length;
     const receiverCpu = (await receivers.cpuMicroseconds()) - receiverBefore;
@@ -62,10 +62,10 @@ async function prepare(
   const ports = (await (await fetch(`${receiver}/ports`)).json()) as readonly number[];
   for (let index = 0; index < ENDPOINTS; index += 1) {
     const { repo } = queueOf(index);
-    await call(server.url, world.token, '/registerRepository', { repo, git });
-    await call(server.url, world.token, '/createQueue', { ...queueOf(index), requiredStatuses: ['unit'] });
+    await call(server.url, '/registerRepository', { repo, git });
+    await call(server.url, '/createQueue', { ...queueOf(index), requiredStatuses: ['unit'] });
     const url = `http://127.0.0.1:${ports[index]}/${index < DEAD ? 'dead' : 'live'}/${index}`;
-    await call(server.url, world.token, '/createWebhook', {
+    await call(server.url, '/createWebhook', {
       ...{ name: `w${index}`, url, format: 'STANDARD', types: ['queue.*'] },
       ...(reach === 'own' ? { repositories: [repo] } : {}),
     });
@@ -78,7 +78,6 @@ function queueOf(index: number) {
 
 /** Changes settings of the queues in turn, which is one event each. Returns how many events that were. */
 async function act(
-  world: World,
   server: Child,
   { rate, seconds }: { readonly rate: number; readonly seconds: number },
 ): Promise<number> {
@@ -87,7 +86,7 @@ async function act(
   const events = seconds * rate;
   for (let count = 0; count < events; count += 1) {
     const changed = { ...queueOf(count % ENDPOINTS), bisectionConcurrency: 1 + (Math.floor(count / ENDPOINTS) % 2) };
-    acts.push(call(server.url, world.token, '/updateQueue', changed));
+    acts.push(call(server.url, '/updateQueue', changed));
     await sleep(Math.max(0, begun + (count * 1_000) / rate - performance.now()));
   }
   await Promise.all(acts);

@@ -4,7 +4,6 @@ import { Prng } from '../src/lib/prng.ts';
 import { TEST_ORDERS } from '../src/storage/tests.ts';
 import { startPostgres } from '../test/helpers/postgres.ts';
 import { measureCatchUp } from './events-catch-up.ts';
-import { measureCommits } from './events-commits.ts';
 import { measureMetrics } from './events-metrics.ts';
 import { measureStreams } from './events-streams.ts';
 import { measureWebhooks } from './events-webhooks.ts';
@@ -33,7 +32,6 @@ const QUESTIONS: Readonly<Record<string, (sizes: Sizes) => Promise<void>>> = {
   streams: measureStreams,
   webhooks: measureWebhooks,
   'catch-up': measureCatchUp,
-  commits: measureCommits,
   metrics: measureMetrics,
 };
 

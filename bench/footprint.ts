@@ -1,13 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { childrenOf, cpuSecondsOf, readProcess, serve } from './lib/child.ts';
 import { printFigure, progress } from './lib/figure.ts';
-import { createRepository } from './lib/git-repository.ts';
-import { call } from './lib/world.ts';
+import { call, createRepository, TOKEN } from './lib/world.ts';
 
 const OPTIONS = {
   repositories: { type: 'string', default: '100' },
@@ -61,12 +60,11 @@ async function measure(name: string, folder: string, { seconds, memoryGoal, cpuG
 /** Entries wait for a check that is never reported, one of them under test. */
 async function fill(folder: string, repositories: number, entries: number): Promise<void> {
   const template = path.join(folder, 'template.git');
-  createRepository(template, { files: 50, filesPerFolder: 10, pullRequests: entries, isAdding: true });
+  createRepository(template, entries, 50);
   // Pushes leave each ref in a file of its own, in a folder of its own.
   const refs = execFileSync('git', ['-C', template, 'for-each-ref', '--format=%(refname)']).toString().trim();
   progress(`${refs.split('\n').length} refs in each of ${repositories} repositories`);
   const server = await serve(environmentOf(folder), commandIn(folder));
-  const token = readFileSync(path.join(folder, 'data', 'admin-token'), 'utf8').trim();
   const names = Array.from({ length: repositories }, (_, index) => `app-${index + 1}`);
   const next = names.values();
   await Promise.all(
@@ -75,10 +73,10 @@ async function fill(folder: string, repositories: number, entries: number): Prom
         const git = path.join(folder, `${name}.git`);
         cpSync(template, git, { recursive: true });
         const queue = { repo: { host: 'local', owner: 'acme', name }, targetBranch: 'main' };
-        await call(server.url, token, '/registerRepository', { repo: queue.repo, git });
-        await call(server.url, token, '/createQueue', { ...queue, requiredStatuses: ['unit'], concurrency: 1 });
+        await call(server.url, '/registerRepository', { repo: queue.repo, git });
+        await call(server.url, '/createQueue', { ...queue, requiredStatuses: ['unit'], concurrency: 1 });
         for (let number = 1; number <= entries; number += 1)
-          await call(server.url, token, '/submitPullRequest', { ...queue, pr: { number } });
+          await call(server.url, '/submitPullRequest', { ...queue, pr: { number } });
         progress(`${name} is filled`);
       }
     }),
@@ -91,7 +89,7 @@ function commandIn(folder: string): string {
 }
 
 function environmentOf(folder: string): Record<string, string> {
-  return { SLUICE_DATA: path.join(folder, 'data'), SLUICE_PORT: '0' };
+  return { SLUICE_DATA: path.join(folder, 'data'), SLUICE_PORT: '0', SLUICE_ADMIN_TOKEN: TOKEN };
 }
 
 function residentBytes(pid: number): number {

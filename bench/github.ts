@@ -1,14 +1,10 @@
 import { measureCalls } from './github-calls.ts';
 import { measureIdle } from './github-idle.ts';
-import { measurePace } from './github-pace.ts';
-import { measureStorm } from './github-storm.ts';
 
-/** One file `github-*.ts` per question. `npm run bench -- github storm` runs only that one. */
+/** One file `github-*.ts` per question. `npm run bench -- github idle` runs only that one. */
 const QUESTIONS: Readonly<Record<string, () => Promise<void>>> = {
   calls: measureCalls,
   idle: measureIdle,
-  pace: measurePace,
-  storm: measureStorm,
 };
 
 export async function run(words: readonly string[] = []): Promise<void> {

@@ -5,7 +5,6 @@
 
 const SUITES: Readonly<Record<string, () => Promise<{ run(words?: readonly string[]): Promise<void> }>>> = {
   api: () => import('./api.ts'),
-  cli: () => import('./cli.ts'),
   engine: () => import('./engine.ts'),
   events: () => import('./events.ts'),
   flaky: () => import('./flaky.ts'),
@@ -17,7 +16,6 @@ const SUITES: Readonly<Record<string, () => Promise<{ run(words?: readonly strin
   past: () => import('./past.ts'),
   policy: () => import('./policy.ts'),
   scale: () => import('./scale.ts'),
-  soak: () => import('./soak.ts'),
   web: () => import('./web.ts'),
 };
 

@@ -27,7 +27,6 @@ import { QueueLoad } from './lib/queue-load.ts';
 
 const LIVE = 500;
 const READS = 60;
-const COMMITS = 1_500;
 /** As a busy server commits. */
 const EVENTS_A_COMMIT = 4;
 const PACKING = { bytes: 256 * 1024, before: 0, now: 0 };
@@ -38,7 +37,7 @@ const OPTIONS = {
   postgres: { type: 'boolean', default: false },
 } as const;
 
-/** `--events 100000` fills less. `--postgres` reads the past from PostgreSQL, and measures nothing else. */
+/** `--events 100000` fills less. `--postgres` reads the past from PostgreSQL. */
 export async function run(words: readonly string[] = []): Promise<void> {
   const { values } = parseArgs({ args: [...words], options: OPTIONS });
   if (values.postgres) {
@@ -47,7 +46,6 @@ export async function run(words: readonly string[] = []): Promise<void> {
     await measureReads(filled);
     return filled.store.close();
   }
-  await measureCommits();
   const folder = await mkdtemp(join(tmpdir(), 'sluice-past-'));
   try {
     const filled = await fill(await openSqliteStore({ directory: folder }), Number(values.events));
@@ -75,7 +73,6 @@ class Player {
   #draft: CommitDraft | undefined;
   #loaded: LoadedQueue | undefined;
   #commits: CommitDraft[] = [];
-  readonly times: number[] = [];
   events = 0;
   landed = 0;
   submitted = 0;
@@ -119,9 +116,7 @@ class Player {
       const commit = draft.toCommit();
       if (commit === undefined) continue;
       // Effects that nobody runs would only fill the table.
-      const began = performance.now();
       await this.#store.queues.commit({ ...commit, effects: [], feed: [] });
-      this.times.push((performance.now() - began) * 1_000);
     }
     this.#commits = [];
   }
@@ -213,41 +208,4 @@ function measureSpace(folder: string, landed: number): void {
   const present = sizeOf(`not like '%queue_pack%' and name not like '%queue_changes%'`);
   db.close();
   printFigure({ name: 'past.bytes_per_landed', value: past / landed, unit: 'B', baseline: present / landed });
-}
-
-/** The same commits on a store that throws the past away. */
-async function measureCommits(): Promise<void> {
-  const folders = [
-    await mkdtemp(join(tmpdir(), 'sluice-past-')),
-    await mkdtemp(join(tmpdir(), 'sluice-past-')),
-  ] as const;
-  try {
-    const kept = await openPlayer(folders[0], false);
-    const thrown = await openPlayer(folders[1], true);
-    // In turns, so that other load on the machine affects both.
-    for (let turn = 0; turn < COMMITS / 10; turn += 1) for (const { player } of [kept, thrown]) await player.play(40);
-    const [value, baseline] = [median(kept.player.times), median(thrown.player.times)];
-    printFigure({ name: 'past.commit', value, unit: 'µs', baseline, goal: 1.1 });
-    for (const { store } of [kept, thrown]) await store.close();
-  } finally {
-    for (const folder of folders) await rm(folder, { recursive: true });
-  }
-}
-
-async function openPlayer(folder: string, isThrownAway: boolean): Promise<{ store: Store; player: Player }> {
-  await (await openSqliteStore({ directory: folder })).close();
-  if (isThrownAway) throwAway(join(folder, 'sluice.db'));
-  const store = await openSqliteStore({ directory: folder });
-  const player = new Player(store);
-  await player.begin();
-  player.times.length = 0;
-  return { store, player };
-}
-
-function throwAway(file: string): void {
-  const db = new DatabaseSync(file);
-  db.exec('alter table queue_changes rename to kept_changes');
-  db.exec('create view queue_changes as select * from kept_changes');
-  db.exec('create trigger throw_away instead of insert on queue_changes begin select 1; end');
-  db.close();
 }

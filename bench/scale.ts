@@ -6,16 +6,15 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { countCommits, countWrites, startPostgres } from '../test/helpers/postgres.ts';
 import { run as runApi } from './api.ts';
-import { type Child, startChild } from './lib/child.ts';
+import type { Child } from './lib/child.ts';
 import { median, printFigure, progress } from './lib/figure.ts';
 import { load, type Request } from './lib/load.ts';
 import { familyCpuMicroseconds, postmasterOf } from './lib/process-family.ts';
-import { call, createRepository, REPO } from './lib/world.ts';
+import { call, createRepository, REPO, startSluice } from './lib/world.ts';
 
 const ROUNDS = 7;
 /** The compiler needs some thousand requests in each server to optimize everything. */
 const WARM_UP = 6_000;
-const TOKEN = 'the-administrator-of-the-bench';
 const QUEUES = 8;
 const PULL_REQUESTS = 256;
 const PRIORITIES = 16;
@@ -142,7 +141,6 @@ async function send(setting: Setting, { servers }: Cluster, amount: number): Pro
       load(url, {
         requests: rotate(setting.requests, index),
         isDivided: true,
-        token: TOKEN,
         connections: CONNECTIONS / servers.length,
         amount: amount / servers.length,
       }),
@@ -192,13 +190,8 @@ async function startCluster({ name, servers: count }: Setting, parent: string): 
   mkdirSync(folder, { recursive: true });
   const servers = await Promise.all(
     Array.from({ length: count }, (_, index) => {
-      const environment = {
-        SLUICE_DATABASE_URL: url,
-        SLUICE_ADMIN_TOKEN: TOKEN,
-        SLUICE_DATA: path.join(folder, `data-${index}`),
-        SLUICE_PORT: '0',
-      };
-      return startChild(new URL('./lib/sluice-child.ts', import.meta.url), { environment });
+      const environment = { SLUICE_DATABASE_URL: url };
+      return startSluice(path.join(folder, `data-${index}`), environment);
     }),
   );
   const [first] = servers as [Child];
@@ -207,12 +200,11 @@ async function startCluster({ name, servers: count }: Setting, parent: string): 
 }
 
 async function createQueues(url: string, git: string): Promise<void> {
-  const token = TOKEN;
-  await call(url, token, '/registerRepository', { repo: REPO, git });
+  await call(url, '/registerRepository', { repo: REPO, git });
   for (let queue = 0; queue < QUEUES; queue++) {
     const targetBranch = branchOf(queue);
     if (queue > 0) execFileSync('git', ['-C', git, 'branch', '--quiet', targetBranch, 'main']);
     // This check is never reported, so that nothing leaves the queue.
-    await call(url, token, '/createQueue', { repo: REPO, targetBranch, requiredStatuses: ['unit'] });
+    await call(url, '/createQueue', { repo: REPO, targetBranch, requiredStatuses: ['unit'] });
   }
 }

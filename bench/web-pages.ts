@@ -2,6 +2,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { openBrowser, signIn } from '../test/browser/open-browser.ts';
 import { median, p95, printFigure, progress } from './lib/figure.ts';
 import { createWebWorld, type FilledQueue, type WebWorld } from './lib/web-world.ts';
+import { TOKEN } from './lib/world.ts';
 
 const VIEWS = 5;
 const EVENTS = 40;
@@ -51,10 +52,10 @@ async function measurePart(browser: Browser, part: string, floodSeconds: number)
   }
 }
 
-async function signedIn(browser: Browser, { server, token }: WebWorld): Promise<BrowserContext> {
+async function signedIn(browser: Browser, { server }: WebWorld): Promise<BrowserContext> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' });
   const page = await context.newPage();
-  await signIn(page, server.url, token);
+  await signIn(page, server.url, TOKEN);
   await page.close();
   return context;
 }

@@ -19,17 +19,10 @@ export interface Child {
   stop(): Promise<void>;
 }
 
-/** The log is written to the open file `log`, or discarded. Temporary files go to the folder `temporary`. */
-interface ChildPlaces {
-  readonly log?: number;
-  readonly temporary?: string;
-}
-
-export async function startChild(script: URL, input: unknown, { log, temporary }: ChildPlaces = {}): Promise<Child> {
+export async function startChild(script: URL, input: unknown): Promise<Child> {
   const child = fork(script, [JSON.stringify(input)], {
-    stdio: ['ignore', 'ignore', log ?? 'ignore', 'ipc'],
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     execArgv: ['--expose-gc'],
-    env: { ...process.env, ...(temporary === undefined ? {} : { TMPDIR: temporary }) },
   });
   const { url } = (await nextMessage(child)) as { url: string };
   return {

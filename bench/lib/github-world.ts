@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,23 +6,18 @@ import { createFakeGithub, type FakeGithub } from '../../test/fake/github/fake-g
 import type { PullRequest, Repository } from '../../test/fake/github/model.ts';
 import { serve } from './child.ts';
 import { progress } from './figure.ts';
-import { call } from './world.ts';
+import { call, TOKEN } from './world.ts';
 
 export const WRITER = 'grace';
-export const SECRET = 'the secret of the deliveries of benches';
+const SECRET = 'the secret of the deliveries of benches';
 /** Required by the protection of main, because reading the protection is part of the count. */
-export const CHECKS = ['build', 'unit', 'lint'];
+const CHECKS = ['build', 'unit', 'lint'];
 const TEST_BRANCH = 'refs/heads/sluice/';
 
 export interface GithubBench {
   readonly github: FakeGithub;
   readonly repository: Repository;
-  readonly url: string;
-  /** The data folder of the server. */
-  readonly folder: string;
-  readonly queue: { readonly repo: object; readonly targetBranch: string };
   api(operation: string, body?: object): Promise<unknown>;
-  memory(): { readonly now: number; readonly peak: number };
   /** Opens a pull request whose head has passed CI. */
   open(): Promise<PullRequest>;
   stop(): Promise<void>;
@@ -47,6 +42,7 @@ export async function createGithubBench(options: GithubBenchOptions = {}): Promi
   const server = await serve({
     SLUICE_DATA: folder,
     SLUICE_PORT: '0',
+    SLUICE_ADMIN_TOKEN: TOKEN,
     SLUICE_LOG_LEVEL: 'warn',
     SLUICE_GITHUB_APP_ID: String(github.app.id),
     SLUICE_GITHUB_PRIVATE_KEY: github.privateKey,
@@ -55,14 +51,14 @@ export async function createGithubBench(options: GithubBenchOptions = {}): Promi
     SLUICE_GITHUB_WEB_URL: github.url,
   });
   github.app.hook = { url: `${server.url}/webhooks/github`, secret: SECRET, isActive: hasWebhooks };
-  const token = readFileSync(path.join(folder, 'admin-token'), 'utf8').trim();
   const queue = { repo: { host: 'github.com', owner: 'acme', name: 'app' }, targetBranch: 'main' };
-  const api = (operation: string, body: object = {}) => call(server.url, token, `/${operation}`, { ...queue, ...body });
-  await call(server.url, token, '/registerRepository', { repo: queue.repo });
+  const api = (operation: string, body: object = {}) => call(server.url, `/${operation}`, { ...queue, ...body });
+  await call(server.url, '/registerRepository', { repo: queue.repo });
   await api('createQueue', settings);
   return {
-    ...{ github, repository, queue, api, folder, url: server.url },
-    memory: server.memory,
+    github,
+    repository,
+    api,
     async open() {
       const pr = await github.openPullRequest(repository, { author: WRITER });
       for (const name of CHECKS) passCheck(github, repository, pr.headSha, name);

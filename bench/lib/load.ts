@@ -1,4 +1,5 @@
 import autocannon from 'autocannon';
+import { TOKEN } from './world.ts';
 
 export interface Request {
   readonly method: 'POST' | 'GET';
@@ -18,14 +19,13 @@ export async function load(
   url: string,
   of: {
     readonly requests: readonly Request[];
-    readonly token: string;
     readonly connections: number;
     readonly amount: number;
     /** Each connection sends a part of the requests again and again. */
     readonly isDivided?: boolean;
   },
 ): Promise<LoadResult> {
-  const headers = { 'x-api-token': of.token, 'content-type': 'application/json' };
+  const headers = { 'x-api-token': TOKEN, 'content-type': 'application/json' };
   const requests = of.requests.map(({ method, path, body }) => ({
     method,
     path,

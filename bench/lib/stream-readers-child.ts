@@ -1,11 +1,11 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { serveParent } from './child.ts';
+import { TOKEN } from './world.ts';
 
 /** Opens streams of events on raw sockets, and tells the parent when the last of them has an event. */
-const { url, token, streams } = JSON.parse(process.argv[2] as string) as {
+const { url, streams } = JSON.parse(process.argv[2] as string) as {
   readonly url: string;
-  readonly token: string;
   readonly streams: number;
 };
 const { hostname, port } = new URL(url);
@@ -17,7 +17,7 @@ let broken = 0;
 function open(): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const socket = connect(Number(port), hostname, () =>
-    socket.write(`GET /v1/events HTTP/1.1\r\nHost: ${hostname}\r\nX-Api-Token: ${token}\r\n\r\n`),
+    socket.write(`GET /v1/events HTTP/1.1\r\nHost: ${hostname}\r\nX-Api-Token: ${TOKEN}\r\n\r\n`),
   );
   sockets.push(socket);
   socket.setEncoding('latin1');

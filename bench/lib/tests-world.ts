@@ -1,12 +1,12 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openPostgresStore } from '../../src/storage/postgres/open-postgres-store.ts';
 import { openSqliteStore } from '../../src/storage/sqlite/open-sqlite-store.ts';
 import type { Store } from '../../src/storage/store.ts';
-import { type Child, startChild } from './child.ts';
-import { call } from './world.ts';
+import type { Child } from './child.ts';
+import { call, startSluice, TOKEN } from './world.ts';
 
 export const SCOPE = { repo: { host: 'local', owner: 'acme', name: 'shop' }, org_url_slug: 'default' };
 
@@ -43,16 +43,13 @@ export function createTestsWorld(databaseUrl?: string): TestsWorld {
   const folder = mkdtempSync(path.join(tmpdir(), 'sluice-bench-'));
   const dataFolder = path.join(folder, 'data');
   const environment = {
-    SLUICE_DATA: dataFolder,
-    SLUICE_PORT: '0',
     SLUICE_LOG_LEVEL: 'error',
     ...(databaseUrl === undefined ? {} : { SLUICE_DATABASE_URL: databaseUrl }),
   };
   return {
     dataFolder,
     async start() {
-      const child = await startChild(new URL('./sluice-child.ts', import.meta.url), { environment });
-      return serverOf(child, readFileSync(path.join(dataFolder, 'admin-token'), 'utf8').trim());
+      return serverOf(await startSluice(dataFolder, environment));
     },
     async useStore(act) {
       const store = await (databaseUrl === undefined
@@ -70,9 +67,9 @@ export function createTestsWorld(databaseUrl?: string): TestsWorld {
 
 type Scope = typeof SCOPE;
 
-function serverOf(child: Child, token: string, scope: Scope = SCOPE): TestsServer {
+function serverOf(child: Child, token = TOKEN, scope: Scope = SCOPE): TestsServer {
   const ask = (operation: string, body: object = {}) =>
-    call(child.url, token, `/flaky-tests/${operation}`, { ...scope, ...body });
+    call(child.url, `/flaky-tests/${operation}`, { ...scope, ...body }, token);
   const countWaiting = async () => {
     const { uploads } = (await ask('list-uploads', { page_query: { page_size: 100 } })) as Uploads;
     const lost = uploads.find(({ status }) => status === 'FAILED' || status === 'SKIPPED');
@@ -89,7 +86,7 @@ function serverOf(child: Child, token: string, scope: Scope = SCOPE): TestsServe
       while ((await countWaiting()) > 0) await sleep(20);
     },
     async asOrganization(slug) {
-      const { token: own } = (await call(child.url, token, '/createOrganization', { slug })) as { token: string };
+      const { token: own } = (await call(child.url, '/createOrganization', { slug })) as { token: string };
       return serverOf(child, own, { ...SCOPE, org_url_slug: slug });
     },
   };

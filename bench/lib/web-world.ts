@@ -1,8 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Child, startChild } from './child.ts';
-import { call, createRepository } from './world.ts';
+import type { Child } from './child.ts';
+import { call, createRepository, startSluice } from './world.ts';
 
 export interface FilledQueue {
   readonly name: string;
@@ -11,7 +11,6 @@ export interface FilledQueue {
 
 export interface WebWorld {
   readonly server: Child;
-  readonly token: string;
   /** The page of the queue. */
   readonly path: string;
   readonly ref: { readonly repo: object; readonly targetBranch: string };
@@ -25,10 +24,8 @@ const SENDERS = 8;
 /** A real server with a queue of this length. No check is ever reported, so that nothing leaves. */
 export async function createWebWorld({ name, entries }: FilledQueue): Promise<WebWorld> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
-  const environment = { SLUICE_DATA: join(folder, 'data'), SLUICE_PORT: '0' };
-  const server = await startChild(new URL('./sluice-child.ts', import.meta.url), { environment });
-  const token = readFileSync(join(environment.SLUICE_DATA, 'admin-token'), 'utf8').trim();
-  const ask = (operation: string, body: object) => call(server.url, token, `/${operation}`, body);
+  const server = await startSluice(join(folder, 'data'));
+  const ask = (operation: string, body: object) => call(server.url, `/${operation}`, body);
   const ref = { repo: { host: 'local', owner: 'acme', name }, targetBranch: 'main' };
   const submit = (number: number) => ask('submitPullRequest', { ...ref, pr: { number } });
   // More than are submitted, for those that are submitted later.
@@ -45,7 +42,6 @@ export async function createWebWorld({ name, entries }: FilledQueue): Promise<We
   await Promise.all(Array.from({ length: SENDERS }, sendAll));
   return {
     server,
-    token,
     ask,
     submit,
     ref,

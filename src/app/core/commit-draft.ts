@@ -40,7 +40,6 @@ export interface LoadedQueue {
 /** Collects the changes of several steps of one queue: every event and transition, and each row in its last state. */
 export class CommitDraft {
   readonly #loaded: LoadedQueue;
-  readonly #tell: typeof eventsOfStep;
   readonly #events: EventRow[] = [];
   readonly #transitions: TransitionRow[] = [];
   readonly #feed: FeedDraft[] = [];
@@ -53,10 +52,8 @@ export class CommitDraft {
   queue: Queue;
   version: number;
 
-  /** The bench gives a `tell` that says nothing, to see what events cost. */
-  constructor(loaded: LoadedQueue, tell = eventsOfStep) {
+  constructor(loaded: LoadedQueue) {
     this.#loaded = loaded;
-    this.#tell = tell;
     this.queue = loaded.queue;
     this.version = loaded.version;
   }
@@ -68,7 +65,7 @@ export class CommitDraft {
     this.#transitions.push(...result.transitions.map((each, ordinal) => encodeTransition(each, { ...place, ordinal })));
     const { repositoryId } = this.#loaded;
     this.#feed.push(
-      ...this.#tell({ event, before: this.queue, result }, { queueId: place.queueId, repositoryId, version }),
+      ...eventsOfStep({ event, before: this.queue, result }, { queueId: place.queueId, repositoryId, version }),
     );
     for (const entry of result.ended) this.#entries.set(entry.prNumber, encodeEntry(entry, place.queueId, version));
     for (const prNumber of changedKeys(this.queue.entries, result.queue.entries)) {

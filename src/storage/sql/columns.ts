@@ -45,7 +45,7 @@ export type PortRow<Table extends Columns> = {
   readonly [Name in keyof Table as CamelCase<Name & string>]: TypesOf<Table[Name]>[1 & keyof TypesOf<Table[Name]>];
 };
 
-type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
+export type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
   : Name;
 

@@ -20,6 +20,10 @@ export interface SqlDialect {
   /** Builds queries and never runs one: an engine runs the compiled text. */
   readonly builder: Kysely<Schema>;
   readonly encodeBoolean: (value: boolean) => SqlValue;
+  /** Of the value with this number, from 1. */
+  readonly placeholder: (number: number) => string;
+  /** In place of `limit` and its value. */
+  readonly limit: string;
   /** SQLite has one writer at a time and no row locks. */
   readonly hasRowLocks: boolean;
   /** How many rows one insert may carry, descending to 1. */
@@ -62,6 +66,8 @@ export const sqliteDialect: SqlDialect = {
     },
   }),
   encodeBoolean: (value) => (value ? 1 : 0),
+  placeholder: (number) => `?${number}`,
+  limit: 'limit $1 + 0',
   databaseSize: sql<number>`(select page_count * page_size from pragma_page_count(), pragma_page_size())`,
   hasRowLocks: false,
   // A statement costs less here than a longer one would save.
@@ -84,6 +90,8 @@ export const postgresDialect: SqlDialect = {
   }),
   databaseSize: sql<number>`pg_database_size(current_database())`,
   encodeBoolean: (value) => value,
+  placeholder: (number) => `$${number}`,
+  limit: 'limit $1',
   hasRowLocks: true,
   insertSizes: [256, 64, 32, 16, 8, 7, 6, 5, 4, 3, 2, 1],
   hasArrays: true,

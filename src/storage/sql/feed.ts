@@ -1,4 +1,4 @@
-import { type SelectQueryBuilder, sql } from 'kysely';
+import type { SelectQueryBuilder } from 'kysely';
 import type { OrganizationId } from '../accounts.ts';
 import type { FeedQuery, FeedRow, FeedStore } from '../feed.ts';
 import { EMPTY_HEAD, feedInserts, placed, sequence, sequenceStatements, toHead } from './feed-waiting.ts';
@@ -45,47 +45,18 @@ export function createFeedStore(engine: SqlEngine, compiler: StatementCompiler):
 }
 
 function feedStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
-  type Version = { source: string; version: number };
+  const { sql } = compiler;
   return {
     ...sequenceStatements(compiler),
-    findLatest: compiler.statement<Version>()((param) =>
-      builder
-        .selectFrom('feed')
-        .select('seq')
-        .where('source', '=', param('source'))
-        .where('version', '<=', param('version'))
-        .orderBy('version', 'desc')
-        .orderBy('ordinal', 'desc')
-        .limit(1),
-    ),
-    hasVersion: compiler.statement<Version>()((param) =>
-      builder
-        .selectFrom('feed')
-        .select('ordinal')
-        .where('source', '=', param('source'))
-        .where('version', '=', param('version'))
-        .limit(1),
-    ),
-    isVersionWaiting: compiler.statement<Version>()((param) =>
-      builder
-        .selectFrom('feed_waiting')
-        .select('part')
-        .where('source', '=', param('source'))
-        .where('version', '=', param('version'))
-        .limit(1),
-    ),
-    expire: compiler.statement<{ before: number; limit: number }>()((param) => {
-      const old = builder
-        .selectFrom('feed')
-        .select(['source', 'version', 'ordinal'])
-        .where('at', '<', param('before'))
-        .where('digest', 'is', null)
-        .where('seq', 'is not', null)
-        .orderBy('at')
-        .limit(param('limit'));
-      return builder.deleteFrom('feed').where(sql<boolean>`(source, version, ordinal) in ${old}`);
-    }),
+    findLatest: sql(`
+      select seq from feed where source = :source and version <= :version
+      order by version desc, ordinal desc limit 1`),
+    hasVersion: sql('select ordinal from feed where source = :source and version = :version limit 1'),
+    isVersionWaiting: sql('select part from feed_waiting where source = :source and version = :version limit 1'),
+    expire: sql(`
+      delete from feed where (source, version, ordinal) in (
+        select source, version, ordinal from feed
+        where at < :before and digest is null and seq is not null order by at limit :limit)`),
   };
 }
 

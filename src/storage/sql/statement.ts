@@ -1,5 +1,6 @@
-import { type CompiledQuery, type InsertQueryBuilder, type InsertResult, sql } from 'kysely';
+import { CompiledQuery, type InsertQueryBuilder, type InsertResult, sql } from 'kysely';
 import { assert } from '../../lib/assert.ts';
+import type { ArgsOf, CheckedSql, ItemOf, RowOf } from './checked-sql.ts';
 import type { SqlDialect, SqlValue } from './dialect.ts';
 import { type Schema, TABLES, type TableName } from './schema.ts';
 
@@ -57,6 +58,28 @@ export class StatementCompiler {
   /** Curried so that the arguments are named by the caller and the rows inferred. */
   statement<Args>(): <Row>(build: (param: Placeholders<Args>) => Compilable<Row>) => Statement<Args, Row> {
     return (build) => this.#compile(() => build((name) => placeholder((args: Args) => args[name])));
+  }
+
+  /** A text whose columns the type check knows, with values as `:name`. Row locks are left out where there are none. */
+  readonly sql = <const Text extends string>(text: Text & CheckedSql<Text>): Statement<ArgsOf<Text>, RowOf<Text>> =>
+    this.statement<ArgsOf<Text>>()((param) => this.#parse<RowOf<Text>>(text, param));
+
+  /** The same with a list `(:items)` of any length, asked in parts. */
+  readonly sqlOfMany = <const Text extends string>(text: Text & CheckedSql<Text>) =>
+    this.list<Omit<ArgsOf<Text>, 'items'>, ItemOf<Text>>()((param, items) =>
+      this.#parse<RowOf<Text>>(text, param, items),
+    );
+
+  #parse<Row>(text: string, param: (name: never) => unknown, items: readonly unknown[] = []): Compilable<Row> {
+    const { hasRowLocks, placeholder, limit } = this.dialect;
+    const values: unknown[] = [];
+    const place = (value: unknown) => placeholder(values.push(value));
+    const written = (hasRowLocks ? text : text.replace(/ for update( skip locked)?$/, ''))
+      .replaceAll(/(?<!:):(\w+)/g, (_, name) =>
+        (name === 'items' ? items : [param(name as never)]).map(place).join(', '),
+      )
+      .replaceAll(/\blimit (\S+)/g, limit);
+    return { compile: () => CompiledQuery.raw(written, values) };
   }
 
   /** For SQL that the query builder cannot express. */

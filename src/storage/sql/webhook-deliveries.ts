@@ -1,9 +1,9 @@
-import { type ExpressionBuilder, sql } from 'kysely';
+import { sql as raw } from 'kysely';
 import type { Instant } from '../../lib/clock.ts';
 import type { WorkClaim } from '../leased-work.ts';
 import type { Delivery, DeliveryKey, DeliveryQuery, DeliverySettlement, DeliveryStore } from '../webhooks.ts';
 import { feedInserts } from './feed-waiting.ts';
-import { heldRows, leasedWork, UNLEASED, workStatements } from './leased-work.ts';
+import { leasedWork, workStatements } from './leased-work.ts';
 import {
   all,
   allOf,
@@ -24,7 +24,6 @@ const KEY = ['id'] as const;
 const SHARE = 16;
 /** An endpoint that failed last has this many, as each may take as long as the timeout. */
 const SHARE_OF_FAILING = 2;
-const PENDING = sql.lit('PENDING' as const);
 const NONE: ReadonlySet<string> = new Set();
 
 type DeliveryStatements = ReturnType<typeof deliveryStatements> & {
@@ -164,195 +163,62 @@ function* settleFailure(
   return true;
 }
 
+/** Deliveries whose first attempt is still to come keep the order of their line. */
+// SPEC X32
+const WAITING = `webhook_deliveries.state = 'PENDING' and (webhook_deliveries.attempts > 0 or not exists (
+  select 1 from webhook_deliveries as earlier
+  where earlier.webhook_id = webhook_deliveries.webhook_id and earlier.line = webhook_deliveries.line
+  and earlier.seq < webhook_deliveries.seq and earlier.state = 'PENDING' and earlier.attempts = 0))`;
+
+const FREE = '(lease_until is null or lease_until <= :now)';
+const HELD = 'where id = :id and lease_holder = :holder';
+const RELEASED = 'lease_holder = null, lease_until = null';
+const TRIED =
+  `${RELEASED}, attempts = attempts + 1, tried_at = :at, last_status = :status, last_error = :error` as const;
+const ENDPOINT = '(select webhook_id from webhook_deliveries where webhook_deliveries.id = :id)';
+const PAGE = 'select * from webhook_deliveries where webhook_id = :webhookId and (seq, id) < (:seq, :id)';
+const NEWEST_FIRST = 'order by seq desc, id desc limit :limit';
+
 export function deliveryStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
-  const waiting = builder.selectFrom('webhook_deliveries').where('state', '=', PENDING).where(isFirstOfLine);
+  const { sql } = compiler;
   return {
     ...workStatements<DeliveryKey, 'webhook_deliveries'>(compiler, {
       table: 'webhook_deliveries',
       key: KEY,
-      waiting,
+      waiting: compiler.dialect.builder.selectFrom('webhook_deliveries').where(raw<boolean>`${raw.raw(WAITING)}`),
       order: ['seq'],
     }),
-    ...claimStatements(compiler),
-    ...settlementStatements(compiler),
-    ...listStatements(compiler),
-  };
-}
-
-/** Deliveries whose first attempt is still to come keep the order of their line. */
-// SPEC X32
-function isFirstOfLine(eb: ExpressionBuilder<Schema, 'webhook_deliveries'>) {
-  const earlier = eb
-    .selectFrom('webhook_deliveries as earlier')
-    .select(sql.lit(1).as('one'))
-    .whereRef('earlier.webhook_id', '=', 'webhook_deliveries.webhook_id')
-    .whereRef('earlier.line', '=', 'webhook_deliveries.line')
-    .whereRef('earlier.seq', '<', 'webhook_deliveries.seq')
-    .where('earlier.state', '=', PENDING)
-    .where('earlier.attempts', '=', sql.lit(0));
-  return eb.or([eb('webhook_deliveries.attempts', '>', sql.lit(0)), eb.not(eb.exists(earlier))]);
-}
-
-function claimStatements(compiler: StatementCompiler) {
-  const { builder, hasRowLocks } = compiler.dialect;
-  const claimable = (now: number) =>
-    builder
-      .selectFrom('webhook_deliveries')
-      .where('webhook_deliveries.state', '=', PENDING)
-      .where((eb) => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<=', now)]))
-      .where(isFirstOfLine)
-      .orderBy('due_at')
-      .orderBy('seq');
-  return {
-    listEndpoints: compiler.statement<{ now: number }>()((param) =>
-      builder
-        .selectFrom('webhooks')
-        .select(['webhooks.id', 'webhooks.failing_since'])
-        .select((eb) => [
-          eb
-            .selectFrom('webhook_deliveries')
-            .select((of) => of.fn.countAll<number>().as('count'))
-            .whereRef('webhook_id', '=', 'webhooks.id')
-            .where('lease_until', '>', param('now'))
-            .as('leased'),
-          claimable(param('now'))
-            .select('due_at')
-            .where('webhook_id', '=', eb.ref('webhooks.id'))
-            .limit(1)
-            .as('due_at'),
-        ])
-        .where('disabled_at', 'is', null),
-    ),
-    findClaimableOf: compiler.statement<{ webhookId: string; now: number; limit: number }>()((param) =>
-      claimable(param('now'))
-        .selectAll()
-        .where('webhook_id', '=', param('webhookId') as Delivery['webhookId'])
-        .where('due_at', '<=', param('now'))
-        .limit(param('limit'))
-        .$if(hasRowLocks, (query) => query.forUpdate().skipLocked()),
-    ),
-    findLeaseEnd: compiler.statement<object>()(() =>
-      builder
-        .selectFrom('webhook_deliveries')
-        .select((eb) => eb.fn.min('lease_until').as('lease_until'))
-        .where('lease_until', 'is not', null),
-    ),
-  };
-}
-
-interface Tried {
-  readonly at: number;
-  readonly status: number | null;
-  readonly error: string | null;
-}
-
-function settlementStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
-  const held = heldRows<DeliveryKey>(compiler, { table: 'webhook_deliveries', key: KEY });
-  const ofDelivery = (id: string) =>
-    builder.selectFrom('webhook_deliveries').select('webhook_id').where('webhook_deliveries.id', '=', id);
-  const tried = { ...UNLEASED, attempts: sql`attempts + 1` };
-  return {
-    postpone: held.update<{ dueAt: number }>((param) => ({ ...UNLEASED, due_at: param('dueAt') })),
-    end: held.update<Tried & { state: Delivery['state'] }>((param) => ({
-      ...tried,
-      state: param('state'),
-      tried_at: param('at'),
-      last_status: param('status'),
-      last_error: param('error'),
-    })),
-    retry: held.update<Tried & { dueAt: number }>((param) => ({
-      ...tried,
-      due_at: param('dueAt'),
-      tried_at: param('at'),
-      last_status: param('status'),
-      last_error: param('error'),
-    })),
-    recover: compiler.statement<DeliveryKey>()((param) =>
-      builder
-        .updateTable('webhooks')
-        .set({ failing_since: null })
-        .where('id', '=', ofDelivery(param('id')))
-        .where('failing_since', 'is not', null),
-    ),
-    fail: compiler.statement<DeliveryKey & { at: number }>()((param) =>
-      builder
-        .updateTable('webhooks')
-        .set({ failing_since: param('at') })
-        .where('id', '=', ofDelivery(param('id')))
-        .where('failing_since', 'is', null),
-    ),
-    disable: compiler.statement<DeliveryKey & { at: number; failingSince: number }>()((param) =>
-      builder
-        .updateTable('webhooks')
-        .set({ disabled_at: param('at') })
-        .where('id', '=', ofDelivery(param('id')))
-        .where('disabled_at', 'is', null)
-        .where('failing_since', '<=', param('failingSince')),
-    ),
-    endAll: compiler.statement<DeliveryKey>()((param) =>
-      builder
-        .updateTable('webhook_deliveries')
-        .set({ ...UNLEASED, state: 'FAILED' })
-        .where('webhook_id', '=', ofDelivery(param('id')))
-        .where('state', '=', PENDING),
-    ),
-    replay: compiler.statement<{ webhookId: string; id: string; at: number }>()((param) =>
-      builder
-        .updateTable('webhook_deliveries')
-        .set({ state: 'PENDING', attempts: 0, due_at: param('at') })
-        .where('id', '=', param('id'))
-        .where('webhook_id', '=', param('webhookId') as Delivery['webhookId']),
-    ),
-  };
-}
-
-function listStatements(compiler: StatementCompiler) {
-  const { builder } = compiler.dialect;
-  type Page = { webhookId: string; seq: number; id: string; limit: number };
-  const page = ({ webhookId, seq, id, limit }: Page) =>
-    builder
-      .selectFrom('webhook_deliveries')
-      .selectAll()
-      .where('webhook_id', '=', webhookId as Delivery['webhookId'])
-      .where(({ eb, refTuple, tuple }) => eb(refTuple('seq', 'id'), '<', tuple(seq, id)))
-      .orderBy('seq', 'desc')
-      .orderBy('id', 'desc')
-      .limit(limit);
-  const named = (param: <Key extends keyof Page>(name: Key) => Page[Key]): Page => ({
-    webhookId: param('webhookId'),
-    seq: param('seq'),
-    id: param('id'),
-    limit: param('limit'),
-  });
-  return {
-    list: compiler.statement<Page>()((param) => page(named(param))),
-    listInState: compiler.statement<Page & { state: Delivery['state'] }>()((param) =>
-      page(named(param)).where('state', '=', param('state')),
-    ),
-    measure: compiler.statement<object>()(() =>
-      builder
-        .selectFrom('webhook_deliveries')
-        .where('state', '=', PENDING)
-        .select((eb) => [
-          eb.fn.countAll<number>().as('waiting'),
-          sql<number>`count(case when attempts = 0 then 1 end)`.as('untried'),
-          eb.fn.min<number | null>('created_at').as('oldest'),
-        ]),
-    ),
-    expire: compiler.statement<{ before: number; limit: number }>()((param) =>
-      builder
-        .deleteFrom('webhook_deliveries')
-        .where('id', 'in', (eb) =>
-          eb
-            .selectFrom('webhook_deliveries')
-            .select('id')
-            .where('created_at', '<', param('before'))
-            .where('state', '<>', PENDING)
-            .orderBy('created_at')
-            .limit(param('limit')),
-        ),
-    ),
+    listEndpoints: sql(`
+      select webhooks.id, webhooks.failing_since,
+        (select count(*) from webhook_deliveries where webhook_id = webhooks.id and lease_until > :now) as leased,
+        (select due_at from webhook_deliveries where ${WAITING} and ${FREE} and webhook_id = webhooks.id
+          order by due_at, seq limit 1) as due_at
+      from webhooks where disabled_at is null`),
+    findClaimableOf: sql(`
+      select * from webhook_deliveries where ${WAITING} and ${FREE} and webhook_id = :webhookId and due_at <= :now
+      order by due_at, seq limit :limit for update skip locked`),
+    findLeaseEnd: sql('select min(lease_until) as lease_until from webhook_deliveries where lease_until is not null'),
+    postpone: sql(`update webhook_deliveries set ${RELEASED}, due_at = :dueAt ${HELD}`),
+    end: sql(`update webhook_deliveries set ${TRIED}, state = :state ${HELD}`),
+    retry: sql(`update webhook_deliveries set ${TRIED}, due_at = :dueAt ${HELD}`),
+    recover: sql(`update webhooks set failing_since = null where id = ${ENDPOINT} and failing_since is not null`),
+    fail: sql(`update webhooks set failing_since = :at where id = ${ENDPOINT} and failing_since is null`),
+    disable: sql(`
+      update webhooks set disabled_at = :at
+      where id = ${ENDPOINT} and disabled_at is null and failing_since <= :failingSince`),
+    endAll: sql(`
+      update webhook_deliveries set ${RELEASED}, state = 'FAILED' where webhook_id = ${ENDPOINT} and state = 'PENDING'`),
+    replay: sql(`
+      update webhook_deliveries set state = 'PENDING', attempts = 0, due_at = :at
+      where id = :id and webhook_id = :webhookId`),
+    list: sql(`${PAGE} ${NEWEST_FIRST}`),
+    listInState: sql(`${PAGE} and state = :state ${NEWEST_FIRST}`),
+    measure: sql(`
+      select count(*) as waiting, count(case when attempts = 0 then 1 end) as untried, min(created_at) as oldest
+      from webhook_deliveries where state = 'PENDING'`),
+    expire: sql(`
+      delete from webhook_deliveries where id in (
+        select id from webhook_deliveries where created_at < :before and state <> 'PENDING'
+        order by created_at limit :limit)`),
   };
 }
