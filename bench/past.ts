@@ -161,8 +161,7 @@ async function measureReads({ store, from, until, submitted }: Filled): Promise<
       const detail = { includeTimeline: true, includeExplanation: true };
       return getSubmittedPullRequest(app, caller, { ...ref, at, pr: { number }, ...detail });
     },
-    get_testing_details: (at) =>
-      getMergeQueueTestingDetails(app, caller, { ...ref, at, testRunId: undefined, isDecidedIncluded: false }),
+    get_testing_details: (at) => getMergeQueueTestingDetails(app, caller, { ...ref, at }),
   };
   for (const [name, read] of Object.entries(reads)) {
     const times: number[] = [];

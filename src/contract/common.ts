@@ -1,5 +1,7 @@
 import { Type } from 'typebox';
-import { component, nameText, record } from './schema.ts';
+import type { PrNumber as PullRequestNumber } from '../engine/model/pull-request.ts';
+import type { Sha } from '../lib/sha.ts';
+import { component, nameText, readAs, record } from './schema.ts';
 
 /** Uploaders copy names from a clone URL, where a blank is %20 and a personal group is ~ann. */
 const NAME = '(?:[A-Za-z0-9_.]|%20)(?:[A-Za-z0-9_.-]|%20)*';
@@ -30,29 +32,33 @@ export const Repo = record('Repo', 'The repository.', {
 
 export const TargetBranch = nameText(255, 'The branch the merge queue targets.');
 
+const GivenNumber = Type.Union(
+  [
+    Type.Integer({ minimum: 1, maximum: 4294967295 }),
+    Type.String({
+      pattern:
+        '^(?:[1-9][0-9]{0,8}|[1-3][0-9]{9}|4[01][0-9]{8}|42[0-8][0-9]{7}|429[0-3][0-9]{6}|4294[0-8][0-9]{5}|42949[0-5][0-9]{4}|429496[0-6][0-9]{3}|4294967[01][0-9]{2}|42949672[0-8][0-9]|429496729[0-5])$',
+    }),
+  ],
+  {
+    description: 'Pull request number; a string of digits is accepted too.',
+    'x-sluice-message': 'must be a whole number from 1 to 4294967295',
+  },
+);
+
+// SPEC H22
 export const PrNumber = component(
   'PrNumber',
-  Type.Union(
-    [
-      Type.Integer({ minimum: 1, maximum: 4294967295 }),
-      Type.String({
-        pattern:
-          '^(?:[1-9][0-9]{0,8}|[1-3][0-9]{9}|4[01][0-9]{8}|42[0-8][0-9]{7}|429[0-3][0-9]{6}|4294[0-8][0-9]{5}|42949[0-5][0-9]{4}|429496[0-6][0-9]{3}|4294967[01][0-9]{2}|42949672[0-8][0-9]|429496729[0-5])$',
-      }),
-    ],
-    {
-      description: 'Pull request number; a string of digits is accepted too.',
-      'x-sluice-message': 'must be a whole number from 1 to 4294967295',
-    },
-  ),
+  readAs(GivenNumber, (given) => Number(given) as PullRequestNumber),
 );
 
 export function commitId(description: string) {
-  return Type.String({
+  const schema = Type.String({
     pattern: '^(?:[0-9a-fA-F]{40}|[0-9a-fA-F]{64})$',
     description,
     'x-sluice-message': 'must be a whole commit id of 40 or 64 hexadecimal digits',
   });
+  return readAs(schema, (given) => given.toLowerCase() as Sha);
 }
 
 export const Pr = record('Pr', 'The pull request.', { number: PrNumber });

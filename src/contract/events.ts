@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import type { RepositoryRef } from '../storage/repositories.ts';
 import { EXAMPLE_REPO, PrNumber, Repo, TargetBranch } from './common.ts';
 import { operation } from './operation.ts';
 import {
@@ -10,6 +11,7 @@ import {
   instant,
   integer,
   list,
+  readAs,
   record,
   text,
   uuid,
@@ -64,6 +66,12 @@ const filters = {
   ),
 };
 
+/** Groups may be nested, so the owner is everything between the first and the last slash. */
+function readRepo(given: string): RepositoryRef {
+  const [host = '', ...rest] = given.split('/');
+  return { host, owner: rest.slice(0, -1).join('/'), name: rest.at(-1) ?? '' };
+}
+
 export const Event = record('Event', 'Something that happened.', {
   id: text('Its place in the feed of the organization. Later events have larger ids.'),
   type: text('Such as pull_request.merged.'),
@@ -105,16 +113,23 @@ export const streamEvents = operation({
   body: Type.Object(
     {
       repo: Type.Optional(
-        Type.String({
-          pattern: '^[^/]+/.+/[^/]+$',
-          description: 'The repository as host/owner/name.',
-          'x-sluice-message': 'must be host/owner/name',
-        }),
+        readAs(
+          Type.String({
+            pattern: '^[^/]+/.+/[^/]+$',
+            description: 'The repository as host/owner/name.',
+            'x-sluice-message': 'must be host/owner/name',
+          }),
+          readRepo,
+        ),
       ),
       targetBranch: Type.Optional(TargetBranch),
       prNumber: Type.Optional(PrNumber),
       testId: Type.Optional(inputUuid('Only events of this test.')),
-      types: Type.Optional(Type.String({ maxLength: 2_000, description: 'Types and families, separated by commas.' })),
+      types: Type.Optional(
+        readAs(Type.String({ maxLength: 2_000, description: 'Types and families, separated by commas.' }), (given) =>
+          given.split(',').map((type) => type.trim()),
+        ),
+      ),
     },
     { additionalProperties: false },
   ),
@@ -161,7 +176,7 @@ export const listEvents = operation({
         Type.Boolean({ description: 'Only the records of the audit, with their digests. Needs the scope admin.' }),
       ),
       order: Type.Optional(inputEnum(['DESC', 'ASC'], 'DESC is newest first.')),
-      cursor: Type.Optional(EventId),
+      cursor: Type.Optional(readAs(EventId, Number)),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'How many at most.' })),
     },
     { additionalProperties: false },

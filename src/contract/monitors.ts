@@ -11,9 +11,9 @@ import {
   inputUuid,
   list,
   object,
+  readAs,
   record,
   text,
-  upper,
 } from './schema.ts';
 import { EXAMPLE_MONITOR_ID } from './test-details.ts';
 import { EXAMPLE_SCOPE, SCOPE_NOT_FOUND, testOperation, testScope } from './test-scope.ts';
@@ -161,14 +161,17 @@ export const setMonitor = testOperation({
       {
         id: Type.Optional(inputUuid('Which monitor to change; absent for a new one.')),
         type: Type.Optional(
-          Type.Unsafe<MonitorType | Uppercase<MonitorType>>({
-            type: 'string',
-            enum: [...MONITOR_TYPES, ...MONITOR_TYPES.map(upper)],
-            'x-sluice-shown': MONITOR_TYPES,
-            'x-sluice-component': 'MonitorType',
-            description: 'What it looks for; required for a new one.',
-            'x-sluice-message': `must be one of ${MONITOR_TYPES.join(', ')}`,
-          }),
+          readAs(
+            Type.Unsafe<MonitorType | Uppercase<MonitorType>>({
+              type: 'string',
+              enum: [...MONITOR_TYPES, ...MONITOR_TYPES.map((type) => type.toUpperCase())],
+              'x-sluice-shown': MONITOR_TYPES,
+              'x-sluice-component': 'MonitorType',
+              description: 'What it looks for; required for a new one.',
+              'x-sluice-message': `must be one of ${MONITOR_TYPES.join(', ')}`,
+            }),
+            (given) => given.toLowerCase() as MonitorType,
+          ),
         ),
         name: Type.Optional(text('Its name, at most 100 characters; its type unless given.')),
         enabled: Type.Optional(Type.Boolean({ default: true, description: 'Whether it is switched on.' })),

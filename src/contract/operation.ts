@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
 import type { Scope } from '../storage/accounts.ts';
 import type { ErrorCode } from './errors.ts';
-import type { View } from './schema.ts';
+import type { Received, View } from './schema.ts';
 
 /** At most 100,000 items are valid. One more is parsed, so that validation can refuse the list. */
 export interface LongList {
@@ -53,6 +53,7 @@ export interface Operation<Body extends TSchema = TSchema, Reply extends TSchema
   readonly example: { readonly body: unknown; readonly reply: unknown };
 }
 
+export type RequestOf<Op extends Operation> = Received<Op['body']>;
 export type ReplyOf<Op extends Operation> = View<Op['reply']>;
 
 /** The scope that a request needs. */

@@ -22,6 +22,8 @@ import {
   integer,
   list,
   object,
+  optional,
+  readAs,
   record,
   text,
   uuid,
@@ -139,16 +141,15 @@ const detail = {
   includeForecast: Type.Optional(boolean('Add when it will land. Not with at.')),
 };
 
-const PrOrBranch = Type.Unsafe<{ number: number | string } | { branch: string }>({
-  type: 'object',
-  'x-sluice-component': 'PrOrBranch',
-  properties: {
-    number: PrNumber,
-    branch: Type.String({ minLength: 1, maxLength: 255, description: 'Head branch of the pull request.' }),
-  },
-  ...exactlyOneOf('number', 'branch'),
-  description: 'The pull request, by number or by head branch: exactly one of them.',
-});
+const Branch = Type.String({ minLength: 1, maxLength: 255, description: 'Head branch of the pull request.' });
+
+const PrOrBranch = component(
+  'PrOrBranch',
+  Type.Object(optional({ number: PrNumber, branch: Branch }), {
+    ...exactlyOneOf('number', 'branch'),
+    description: 'The pull request, by number or by head branch: exactly one of them.',
+  }),
+);
 
 export const getSubmittedPullRequest = operation({
   name: 'getSubmittedPullRequest',
@@ -260,7 +261,10 @@ export const setImpactedTargets = operation({
     impactedTargets: Type.Union(
       [
         Type.Array(Type.String({ maxLength: 10_000, description: 'A target.' })),
-        Type.Unsafe<'ALL' | 'IMPACTS_ALL'>({ type: 'string', enum: ['ALL', 'IMPACTS_ALL'] }),
+        readAs(
+          Type.Unsafe<'ALL' | 'IMPACTS_ALL'>({ type: 'string', enum: ['ALL', 'IMPACTS_ALL'] }),
+          () => 'ALL' as const,
+        ),
       ],
       {
         description: 'The targets, or ALL. An empty list says that nothing is impacted.',

@@ -19,6 +19,7 @@ import {
   number,
   object,
   outputEnum,
+  readAs,
   record,
   text,
 } from './schema.ts';
@@ -220,11 +221,14 @@ export const listQueueMoments = operation({
       after: Type.Optional(inputInstant('Only instants at or after this one.')),
       before: Type.Optional(inputInstant('Only instants at or before this one. Now if it is absent.')),
       cursor: Type.Optional(
-        Type.String({
-          pattern: '^[0-9]{1,15}$',
-          description: 'The nextCursor of the page before.',
-          'x-sluice-message': 'must be the nextCursor of a page',
-        }),
+        readAs(
+          Type.String({
+            pattern: '^[0-9]{1,15}$',
+            description: 'The nextCursor of the page before.',
+            'x-sluice-message': 'must be the nextCursor of a page',
+          }),
+          Number,
+        ),
       ),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'How many at most.' })),
     },

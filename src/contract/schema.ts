@@ -1,4 +1,14 @@
-import { type Static, type TOptional, type TProperties, type TSchema, type TUnsafe, Type } from 'typebox';
+import {
+  type Static,
+  type StaticDecode,
+  type TCodec,
+  type TOptional,
+  type TProperties,
+  type TSchema,
+  type TUnsafe,
+  Type,
+} from 'typebox';
+import type { Instant } from '../lib/clock.ts';
 
 /**
  * Building blocks of the contract. Keys that start with `x-sluice-` are for us and never reach the OpenAPI document:
@@ -6,7 +16,7 @@ import { type Static, type TOptional, type TProperties, type TSchema, type TUnsa
  * `lower` marks an enum that the /trunk/v1 mount shows in lower case, `shown` is an enum in the one spelling of the
  * document, where more are accepted, `rule` the sentence for fields that fit only one by one,
  * `field` the one that it is about, `shown-rules` conditions of the document that the domain checks, together with
- * everything else that it knows.
+ * everything else that it knows, `read` converts a value of a request that fits.
  */
 export interface SluiceKeywords {
   readonly 'x-sluice-component'?: string;
@@ -16,18 +26,31 @@ export interface SluiceKeywords {
   readonly 'x-sluice-rule'?: string;
   readonly 'x-sluice-shown-rules'?: object;
   readonly 'x-sluice-field'?: string;
+  readonly 'x-sluice-read'?: (value: never) => unknown;
 }
 
 /** A value of the schema. It is only read, so that immutable state of the app fits too. */
 export type View<Schema extends TSchema> = Immutable<Static<Schema>>;
 
+/** A request as its use case gets it: validated, and with every value read. */
+export type Received<Schema extends TSchema> = Immutable<StaticDecode<Schema>>;
+
 /** For a view that always has fields which the contract calls optional. */
 export type WithRequired<Whole, Keys extends keyof Whole> = Whole & Required<Pick<Whole, Keys>>;
 
-type Immutable<T> = T extends object ? { readonly [Key in keyof T]: Immutable<T[Key]> } : T;
+type Plain = string | number | boolean | null | undefined;
+type Immutable<T> = T extends Plain ? T : T extends object ? { readonly [Key in keyof T]: Immutable<T[Key]> } : T;
 
 export function component<T extends TSchema>(name: string, schema: T): T {
   return { ...schema, 'x-sluice-component': name };
+}
+
+/** Reads what fits the schema as another value. It throws a RangeError for what is none. */
+export function readAs<Schema extends TSchema, Value>(
+  schema: Schema,
+  read: (value: Static<Schema>) => Value,
+): TCodec<Schema, Value> {
+  return { ...schema, 'x-sluice-read': read } as unknown as TCodec<Schema, Value>;
 }
 
 /** An object that the document describes once. */
@@ -93,23 +116,18 @@ export function fixedEnum<const Values extends readonly string[]>(
   return Type.Unsafe<Values[number]>({ type: 'string', enum: [...values], description });
 }
 
-/** An enum in a request, accepted in either case; `upper` normalizes it. Generators of clients need one spelling. */
+/** An enum in a request, accepted in either case and read in upper case. Generators of clients need one spelling. */
 // SPEC H8, H35
-export function inputEnum<const Values extends readonly string[]>(
-  values: Values,
-  description: string,
-): TUnsafe<Values[number] | Lowercase<Values[number]>> {
-  return Type.Unsafe<Values[number] | Lowercase<Values[number]>>({
+export function inputEnum<const Values extends readonly string[]>(values: Values, description: string) {
+  type Value = Values[number];
+  const schema = Type.Unsafe<Value | Lowercase<Value>>({
     type: 'string',
     enum: [...values, ...values.map((value) => value.toLowerCase())],
     description,
     'x-sluice-shown': values,
     'x-sluice-message': `must be one of ${values.join(', ')}`,
   });
-}
-
-export function upper<T extends string>(value: T): Uppercase<T> {
-  return value.toUpperCase() as Uppercase<T>;
+  return readAs(schema, (value) => value.toUpperCase() as Value);
 }
 
 export function instant(description: string) {
@@ -118,11 +136,22 @@ export function instant(description: string) {
 
 /** An instant in a request, in RFC 3339 with a time zone. */
 export function inputInstant(description: string) {
-  return Type.String({
+  const schema = Type.String({
     format: 'date-time',
     description,
     'x-sluice-message': 'must be an instant with a time zone, such as 2026-09-17T10:16:02.000Z',
   });
+  return readAs(schema, readInstant);
+}
+
+/** 9999-12-31T23:59:59.999Z, the last instant that the format can express. */
+const LAST_INSTANT = 253_402_300_799_999;
+
+/** The format allows leap seconds, which JavaScript has not, and the year 10000 by way of a time zone. */
+function readInstant(given: string): Instant {
+  const parsed = Date.parse(given);
+  if (parsed <= LAST_INSTANT) return parsed;
+  throw new RangeError('is not an instant that exists');
 }
 
 export function uuid(description: string) {
@@ -130,7 +159,8 @@ export function uuid(description: string) {
 }
 
 export function inputUuid(description: string) {
-  return Type.String({ format: 'uuid', description, 'x-sluice-message': 'must be a UUID' });
+  const schema = Type.String({ format: 'uuid', description, 'x-sluice-message': 'must be a UUID' });
+  return readAs(schema, (id) => id.toLowerCase());
 }
 
 /** A name that people choose: not empty, without control characters, of limited length. */

@@ -9,7 +9,7 @@ import {
   type SettingName,
   type SettingSpec,
 } from '../engine/model/settings.ts';
-import { component, inputEnum, nullableList, outputEnum, record, text, trimmedText, upper } from './schema.ts';
+import { component, inputEnum, nullableList, outputEnum, record, text, trimmedText } from './schema.ts';
 
 const BatchingRule = component(
   'BatchingRule',
@@ -189,32 +189,12 @@ function outputSchema(name: SettingName): TSchema {
   }
 }
 
-/** Picks the settings out of a validated body; enums become UPPER_SNAKE. */
-export function parseSettings(body: Readonly<Record<string, unknown>>): Partial<QueueSettings> {
-  const settings: Record<string, unknown> = {};
-  for (const name of SETTING_NAMES) {
-    const value = body[name];
-    if (value === undefined) continue;
-    settings[name] = parseSetting(SETTING_SPECS[name], value);
-  }
-  return settings;
-}
+const FREEZE_DEFAULTS = { timeZone: 'UTC', repeat: 'NONE', allowUrgent: false };
 
-function parseSetting(spec: SettingSpec, value: unknown): unknown {
-  if (spec.kind === 'choice') return upper(value as string);
-  if (spec.kind === 'batchingRules') {
-    return (value as { targetPattern: string; policy: string }[]).map(({ targetPattern, policy }) => ({
-      targetPattern,
-      policy: upper(policy),
-    }));
-  }
-  if (spec.kind === 'freezes') {
-    const defaults = { timeZone: 'UTC', repeat: 'NONE', allowUrgent: false };
-    return (value as { repeat?: string }[]).map((freeze) => ({
-      ...defaults,
-      ...freeze,
-      repeat: upper(freeze.repeat ?? defaults.repeat),
-    }));
-  }
-  return value;
+/** Picks the settings out of a request. */
+export function parseSettings(body: Readonly<Record<string, unknown>>): Partial<QueueSettings> {
+  const given = SETTING_NAMES.map((name) => [name, body[name]]).filter(([, value]) => value !== undefined);
+  const settings: Partial<QueueSettings> = Object.fromEntries(given);
+  const { freezes } = settings;
+  return freezes ? { ...settings, freezes: freezes.map((freeze) => ({ ...FREEZE_DEFAULTS, ...freeze })) } : settings;
 }

@@ -14,6 +14,7 @@ import {
   object,
   optional,
   outputEnum,
+  readAs,
   record,
   text,
   trimmedText,
@@ -124,16 +125,23 @@ export const uploadResults = testOperation({
           255,
           'The check that these are results of. Needed with test_run_id; without, it names the job.',
         ),
-        fork: Type.String({
-          pattern: '^(?:[Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee])$',
-          description: 'Whether the commit is a fork\u2019s. Its runs count in figures, and are evidence for nothing.',
-          'x-sluice-message': 'must be true or false',
-        }),
-        job_attempt: Type.String({
-          pattern: '^[1-9][0-9]{0,5}$',
-          description: 'Which try of the job this is, from 1. The same files of another try are another upload.',
-          'x-sluice-message': 'must be a whole number from 1 to 999999',
-        }),
+        fork: readAs(
+          Type.String({
+            pattern: '^(?:[Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee])$',
+            description:
+              'Whether the commit is a fork\u2019s. Its runs count in figures, and are evidence for nothing.',
+            'x-sluice-message': 'must be true or false',
+          }),
+          (given) => given.toLowerCase() === 'true',
+        ),
+        job_attempt: readAs(
+          Type.String({
+            pattern: '^[1-9][0-9]{0,5}$',
+            description: 'Which try of the job this is, from 1. The same files of another try are another upload.',
+            'x-sluice-message': 'must be a whole number from 1 to 999999',
+          }),
+          Number,
+        ),
         checkout_root: Type.String({
           maxLength: 1000,
           description:

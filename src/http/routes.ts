@@ -2,8 +2,8 @@ import type { Route } from './core/route.ts';
 import { ACCESS_ROUTES, REPOSITORIES_ROUTES, SERVER_ROUTES } from './handlers/administration.ts';
 import { EVENTS_ROUTES } from './handlers/events.ts';
 import { PULL_REQUESTS_ROUTES } from './handlers/pull-requests.ts';
-import { CANDIDATES_ROUTES, QUEUES_ROUTES } from './handlers/queues.ts';
-import { TEST_SETTINGS_ROUTES, TESTS_ROUTES } from './handlers/tests.ts';
+import { QUEUES_ROUTES } from './handlers/queues.ts';
+import { TESTS_ROUTES } from './handlers/tests.ts';
 import { UPLOADS_ROUTES } from './handlers/uploads.ts';
 import { WEBHOOKS_ROUTES } from './handlers/webhooks.ts';
 
@@ -16,8 +16,6 @@ export const ROUTES: readonly Route[] = [
   ...EVENTS_ROUTES,
   ...WEBHOOKS_ROUTES,
   ...PULL_REQUESTS_ROUTES,
-  ...CANDIDATES_ROUTES,
   ...TESTS_ROUTES,
-  ...TEST_SETTINGS_ROUTES,
   ...UPLOADS_ROUTES,
 ];

@@ -18,6 +18,7 @@ import {
 import { type BaseUrlOf, createBaseUrl } from './core/base-url.ts';
 import { BodyBudget } from './core/body-budget.ts';
 import { compressReplies } from './core/compress.ts';
+import { createReader } from './core/convert.ts';
 import { type Dialect, sluiceDialect, trunkDialect, webDialect } from './core/dialect.ts';
 import { NOT_JSON, toProblem } from './core/error-response.ts';
 import { query } from './core/parse.ts';
@@ -217,13 +218,14 @@ function createRouteAdder(
 function createHandler(server: FastifyInstance, deps: RouteDeps, route: Route, dialect: Dialect) {
   const { operation, handle, isReused } = route;
   const validate = createValidator(operation.body);
-  const read = dialect.readerFor(operation);
+  const read = createReader(operation.body);
+  const accept = dialect.readerFor(operation);
   const translate = dialect.translatorFor(operation);
   const { replyType: contentType = JSON_CONTENT_TYPE, status = 200 } = operation;
   const isOwn = dialect !== trunkDialect && operation.replyType === undefined;
   const write = isOwn ? createReplyWriter(operation, { isReused }) : undefined;
   const validated = (request: FastifyRequest): unknown => {
-    const body = operation.method === 'GET' ? query(request.query) : read(request.body);
+    const body = operation.method === 'GET' ? query(request.query) : accept(request.body);
     validate(body);
     return body;
   };
@@ -237,7 +239,8 @@ function createHandler(server: FastifyInstance, deps: RouteDeps, route: Route, d
       return isWritten ? translate(answer) : write(answer as Reply, { reply, body });
     };
     const key = findIdempotencyKey(operation, request);
-    const act = async () => formed(await handle(context, body as never));
+    const asked = operation.hasFiles || read === undefined ? body : read(body, '');
+    const act = async () => formed(await handle(context.app, context.caller, asked as never, context));
     const acting = key === undefined ? act() : actOnce(context, { key, operation, body, reply }, act);
     const answer = await (operation.hasFiles ? acting : inTime(deps, acting, reply));
     reply.code(status).type(contentType);

@@ -1,8 +1,8 @@
 import type * as accessContract from '../../contract/access.ts';
-import type { ReplyOf } from '../../contract/operation.ts';
+import type { ReplyOf, RequestOf } from '../../contract/operation.ts';
 import { isPersonName } from '../../lib/actor-name.ts';
 import { formatInstant, type Instant } from '../../lib/clock.ts';
-import type { Scope, Token } from '../../storage/accounts.ts';
+import type { Token } from '../../storage/accounts.ts';
 import type { FeedDraft } from '../../storage/feed-draft.ts';
 import type { Repository, RepositoryRef } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
@@ -13,14 +13,7 @@ import { type Answer, isRefusal, type Refusal, refuse, refuseField } from '../co
 import { endOf, isGood, makeTokenSecret } from './authenticate.ts';
 import { newToken } from './organizations.ts';
 
-interface CreateApiToken {
-  readonly name: string;
-  readonly scopes: readonly Scope[];
-  readonly repositories: readonly RepositoryRef[] | undefined;
-  readonly expiresAt: Instant | undefined;
-  /** A person makes it for a service, and not for themselves. */
-  readonly isForService: boolean;
-}
+type CreateApiToken = RequestOf<typeof accessContract.createApiToken>;
 
 const DAY_MS = 24 * 3_600_000;
 const DEFAULT_DAYS = 90;
@@ -31,7 +24,8 @@ export async function createApiToken(
   input: CreateApiToken,
 ): Answer<TokenView & { readonly token: string }> {
   const at = app.clock.now();
-  const person = input.isForService ? undefined : (caller.person ?? caller.maker);
+  // A person may make it for a service, and not for themselves.
+  const person = input.service ? undefined : (caller.person ?? caller.maker);
   const latest = person && at + (app.tokenDays ?? DEFAULT_DAYS) * DAY_MS;
   const problem = findProblem(caller, input, { at, latest });
   if (problem !== undefined) return problem;
@@ -132,7 +126,7 @@ export async function listApiTokens(app: App, caller: Caller): Promise<{ readonl
 export async function revokeApiToken(
   app: App,
   caller: Caller,
-  input: { readonly id: string; readonly evenIfLast: boolean },
+  input: RequestOf<typeof accessContract.revokeApiToken>,
 ): Answer<Record<string, never>> {
   const tokens = await app.store.accounts.listTokens(caller.organization.id);
   const token = tokens.find(({ id }) => id === input.id);

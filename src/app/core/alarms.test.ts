@@ -108,7 +108,7 @@ describe('alarms', LIMIT, () => {
   it('change the list of queues only when there are new ones [N9]', async (context) => {
     const world = await createWorld(context);
     const caller = await callerOf(world);
-    const list = () => listQueues(world.app, caller, { repo: undefined });
+    const list = () => listQueues(world.app, caller, {});
     const before = await list();
     world.laterMs += DAY_MS;
     assert.equal(await list(), before);

@@ -1,6 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { View } from '../../contract/schema.ts';
-import type { Page } from '../../contract/test-scope.ts';
+import type { Page, PageQuery } from '../../contract/test-scope.ts';
 import type { Instant } from '../../lib/clock.ts';
 import type { Repository, RepositoryRef } from '../../storage/repositories.ts';
 import type { TestListQuery } from '../../storage/tests.ts';
@@ -11,20 +11,14 @@ import { type Answer, type Refusal, refuse } from './refusal.ts';
 
 export interface TestScope {
   readonly repo: RepositoryRef;
-  readonly orgUrlSlug: string;
-}
-
-export interface PageQuery {
-  readonly pageSize: number;
-  /** Empty: the first page. */
-  readonly pageToken: string;
+  readonly org_url_slug: string;
 }
 
 export type PageView = View<typeof Page>;
 
 // SPEC P6
 export async function findTestScope(app: App, caller: Caller, scope: TestScope): Answer<Repository> {
-  if (scope.orgUrlSlug !== caller.organization.slug) return organizationNotFound(scope.orgUrlSlug);
+  if (scope.org_url_slug !== caller.organization.slug) return organizationNotFound(scope.org_url_slug);
   return findRepository(app, caller, scope.repo);
 }
 
@@ -42,27 +36,28 @@ export async function listPage<List extends { readonly totalRows: number }>(
   of: {
     readonly repository: Repository;
     readonly asked: unknown;
-    readonly page: PageQuery;
+    readonly page: View<typeof PageQuery>;
     /** The watermark of the listed rows. Absent: that of the test results. */
     readonly getWatermark?: () => Promise<number>;
   },
   list: (query: TestListQuery, firstPageAt: Instant) => Promise<List>,
 ): Answer<{ readonly list: List; readonly page: PageView }> {
-  const { repository, page } = of;
+  const { repository } = of;
+  const { page_size: pageSize = 25, page_token: pageToken = '' } = of.page;
   const tokens = new PageTokens(app.store.signingKey);
-  const query = [repository.id, of.asked, page.pageSize];
+  const query = [repository.id, of.asked, pageSize];
   const now = app.clock.now();
   const getWatermark = of.getWatermark ?? (() => app.store.tests.getWatermark(repository.id));
   const position =
-    page.pageToken === ''
+    pageToken === ''
       ? { watermark: await getWatermark(), pageIndex: 0, issuedAt: now }
-      : tokens.parse(query, page.pageToken, now);
+      : tokens.parse(query, pageToken, now);
   if (position === undefined) return badToken();
-  const offset = position.pageIndex * page.pageSize;
+  const offset = position.pageIndex * pageSize;
   const asOf = { repositoryId: repository.id, watermark: position.watermark };
-  const rows = await list({ ...asOf, offset, limit: page.pageSize }, position.issuedAt);
+  const rows = await list({ ...asOf, offset, limit: pageSize }, position.issuedAt);
   const make = (pageIndex: number): string => tokens.make(query, { ...position, pageIndex });
-  return { list: rows, page: viewPage(rows.totalRows, page.pageSize, position, make) };
+  return { list: rows, page: viewPage(rows.totalRows, pageSize, position, make) };
 }
 
 function viewPage(

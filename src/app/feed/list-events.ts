@@ -1,6 +1,5 @@
 import { EVENT_TYPES, type listEvents as listEventsContract } from '../../contract/events.ts';
-import type { ReplyOf } from '../../contract/operation.ts';
-import type { Instant } from '../../lib/clock.ts';
+import type { ReplyOf, RequestOf } from '../../contract/operation.ts';
 import { nearest } from '../../lib/nearest.ts';
 import { present } from '../../lib/present.ts';
 import type { FeedQuery } from '../../storage/feed.ts';
@@ -20,30 +19,21 @@ export interface FeedFilter {
   readonly types?: readonly string[];
 }
 
-interface ListEvents extends FeedFilter {
-  readonly after?: Instant;
-  readonly before?: Instant;
-  readonly isAudit: boolean;
-  readonly order: 'ASC' | 'DESC';
-  readonly cursor?: number;
-  readonly limit: number;
-}
-
 // SPEC X3
 export async function listEvents(
   app: App,
   caller: Caller,
-  input: ListEvents,
+  input: RequestOf<typeof listEventsContract>,
 ): Answer<ReplyOf<typeof listEventsContract>> {
   // A part of the records would look as if others had been removed.
-  if (input.isAudit && (!hasScope(caller, 'admin') || caller.repositoryIds !== null)) {
+  const { order = 'DESC', limit = 50, cursor, after, before, audit: isAudit = false } = input;
+  if (isAudit && (!hasScope(caller, 'admin') || caller.repositoryIds !== null)) {
     return refuse('INSUFFICIENT_SCOPE', 'The audit is for tokens of all repositories with the scope "admin".');
   }
   const reach = await findReach(app, caller, input);
   if (isRefusal(reach)) return reach;
   // An event that was just stored has no place before this.
   await app.feed.sequence();
-  const { order, limit, cursor, after, before, isAudit } = input;
   const window = present({ from: after, until: before, afterSeq: cursor });
   const rows = await app.store.feed.list({ ...reach, ...window, isAuditOnly: isAudit, order, limit: limit + 1 });
   const page = rows.slice(0, limit);

@@ -1,10 +1,10 @@
 import type * as candidateLogContract from '../../contract/candidate-log.ts';
-import type { ReplyOf } from '../../contract/operation.ts';
+import type { ReplyOf, RequestOf } from '../../contract/operation.ts';
 import type { Candidate, CandidateNumber } from '../../engine/model/candidate.ts';
 import { type Check, verdictOfCheck } from '../../engine/model/check.ts';
 import { findCandidate, type Queue } from '../../engine/model/queue.ts';
 import type { CandidateRow } from '../../storage/queues.ts';
-import type { Repository, RepositoryRef } from '../../storage/repositories.ts';
+import type { Repository } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import { type Caller, maySee } from '../core/caller.ts';
 import { type FoundQueue, findQueue } from '../core/find-queue.ts';
@@ -13,14 +13,7 @@ import { type Answer, isRefusal, type Refusal, refuse, refuseField } from '../co
 import { viewCheck } from './candidate-view.ts';
 import { candidateNotFound, parseCandidateId } from './get-merge-queue-testing-details.ts';
 
-export interface GetCandidateLog {
-  readonly testRunId: string;
-  /** The queue that must have the test run. Undefined: any queue that the caller may see. */
-  readonly queue: { readonly repo: RepositoryRef; readonly targetBranch: string } | undefined;
-  readonly check: string | undefined;
-  /** In bytes, as `nextOffset`. */
-  readonly offset: number;
-}
+type GetCandidateLog = RequestOf<typeof candidateLogContract.getCandidateLog>;
 
 export type CandidateLogView = ReplyOf<typeof candidateLogContract.getCandidateLog>;
 
@@ -30,19 +23,20 @@ const MAX_BYTES = 256 * 1024;
 export async function getCandidateLog(app: App, caller: Caller, input: GetCandidateLog): Answer<CandidateLogView> {
   const found = await findTestRun(app, caller, input);
   if (isRefusal(found)) return found;
+  const { offset = 0 } = input;
   const { candidate, candidateId, repository } = found;
   const checks = listChecks(candidate, repository);
   const check = input.check ?? chooseCheck(checks, candidate.checks);
   if (check === undefined || !checks.some(({ name }) => name === check)) return unknownCheck(check, checks);
   // Read before the log: output that is written in between is in this answer or in the next one.
   const isOver = hasEnded(candidate, check);
-  const part = await app.store.logs.read({ candidateId, check }, input.offset, MAX_BYTES);
+  const part = await app.store.logs.read({ candidateId, check }, offset, MAX_BYTES);
   const { bytes, size } = part ?? { bytes: new Uint8Array(), size: 0 };
-  const isEnd = isOver && input.offset + bytes.length >= size;
+  const isEnd = isOver && offset + bytes.length >= size;
   const whole = isEnd ? bytes : bytes.subarray(0, wholeCharacters(bytes));
   return {
     text: new TextDecoder('utf-8', { ignoreBOM: true }).decode(whole),
-    nextOffset: input.offset + whole.length,
+    nextOffset: offset + whole.length,
     complete: isEnd,
     check,
     checks,
@@ -58,7 +52,8 @@ interface FoundTestRun {
 /** A test run that the caller may not see counts as not found. */
 // SPEC C40
 async function findTestRun(app: App, caller: Caller, input: GetCandidateLog): Answer<FoundTestRun> {
-  const named = input.queue && (await findQueue(app, caller, input.queue));
+  const { repo, targetBranch = '' } = input;
+  const named = repo && (await findQueue(app, caller, { repo, targetBranch }));
   if (isRefusal(named)) return named;
   const candidateId = parseCandidateId(input.testRunId);
   const row = await app.store.queueRecords.findCandidateById(candidateId);

@@ -1,4 +1,4 @@
-import type { ReplyOf } from '../../contract/operation.ts';
+import type { ReplyOf, RequestOf } from '../../contract/operation.ts';
 import type * as testingContract from '../../contract/testing.ts';
 import {
   branchSubjectOf,
@@ -13,12 +13,11 @@ import { type Entry, findCandidate, findLiveMember } from '../../engine/model/qu
 import { runsOfSearch } from '../../engine/model/roster.ts';
 import type { Search } from '../../engine/model/search.ts';
 import type { ImpactedTargets } from '../../engine/model/targets.ts';
-import type { Instant } from '../../lib/clock.ts';
 import { valuesOf } from '../../lib/int-map.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { candidateIdOf } from '../core/entry-id.ts';
-import { type FoundQueue, getForge, type QueueRef } from '../core/find-queue.ts';
+import { type FoundQueue, getForge } from '../core/find-queue.ts';
 import { decodeCandidate } from '../core/queue-codec.ts';
 import { type Answer, type Refusal, refuse } from '../core/refusal.ts';
 import { type CandidateView, viewCandidate } from './candidate-view.ts';
@@ -26,11 +25,7 @@ import { findAnyEntries } from './find-entry.ts';
 import { answerAt } from './past.ts';
 import { findTargets } from './pull-request-facts.ts';
 
-export interface GetTestingDetails extends QueueRef {
-  readonly testRunId: string | undefined;
-  readonly isDecidedIncluded: boolean;
-  readonly at: Instant | undefined;
-}
+type GetTestingDetails = RequestOf<typeof testingContract.getMergeQueueTestingDetails>;
 
 // SPEC C37
 export async function getMergeQueueTestingDetails(
@@ -46,7 +41,7 @@ async function describeTesting(
   found: FoundQueue,
   input: GetTestingDetails,
 ): Answer<ReplyOf<typeof testingContract.getMergeQueueTestingDetails>> {
-  if (input.testRunId === undefined) return describeAll(app, found, input.isDecidedIncluded);
+  if (input.testRunId === undefined) return describeAll(app, found, input.includeDecided === true);
   const row = await app.store.queueRecords.findCandidateById(parseCandidateId(input.testRunId));
   if (row === undefined || row.queueId !== found.id) return candidateNotFound(input.testRunId);
   return describeCandidate(

@@ -1,4 +1,4 @@
-import type { ReplyOf } from '../../contract/operation.ts';
+import type { ReplyOf, RequestOf } from '../../contract/operation.ts';
 import type * as healthContract from '../../contract/queue-health.ts';
 import { runMs } from '../../engine/model/totals.ts';
 import { formatInstant, type Instant } from '../../lib/clock.ts';
@@ -7,7 +7,7 @@ import { entropyOf } from '../../policy/measure.ts';
 import type { QueueId, TransitionRow } from '../../storage/queues.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
-import { findQueue, type QueueRef } from '../core/find-queue.ts';
+import { findQueue } from '../core/find-queue.ts';
 import { decodeCandidate, decodeTransition } from '../core/queue-codec.ts';
 import { type Answer, isRefusal } from '../core/refusal.ts';
 
@@ -34,14 +34,15 @@ interface Figures {
 export async function getQueueHealth(
   app: App,
   caller: Caller,
-  input: QueueRef & { readonly days: number },
+  input: RequestOf<typeof healthContract.getQueueHealth>,
 ): Answer<Health> {
   const found = await findQueue(app, caller, input);
   if (isRefusal(found)) return found;
-  const stepMs = input.days === 1 ? HOUR_MS : DAY_MS;
+  const { days = 7 } = input;
+  const stepMs = days === 1 ? HOUR_MS : DAY_MS;
   const now = app.clock.now();
   const last = Math.floor(now / stepMs) * stepMs;
-  const count = input.days === 1 ? 24 : input.days;
+  const count = days === 1 ? 24 : days;
   const begins = Array.from({ length: count }, (_, index) => last - (count - 1 - index) * stepMs);
   const figures = await readAll(app, found.id, { begins, stepMs, now });
   const total = figures.reduce(add, NOTHING);

@@ -1,23 +1,16 @@
-import type { ReplyOf } from '../../contract/operation.ts';
+import type { ReplyOf, RequestOf } from '../../contract/operation.ts';
 import type * as testingContract from '../../contract/testing.ts';
 import { ENDED_STATES } from '../../engine/model/queue.ts';
-import { formatInstant, type Instant } from '../../lib/clock.ts';
+import { formatInstant } from '../../lib/clock.ts';
 import { present } from '../../lib/present.ts';
 import type { TransitionRow } from '../../storage/queues.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
-import { findQueue, type QueueRef } from '../core/find-queue.ts';
+import { findQueue } from '../core/find-queue.ts';
 import { decodeTransition } from '../core/queue-codec.ts';
 import { type Answer, isRefusal, refuseField } from '../core/refusal.ts';
 
 const MAX_WINDOW_MS = 45 * 24 * 3_600_000;
-
-export interface ListTestingResults extends QueueRef {
-  readonly since: Instant;
-  readonly until: Instant | undefined;
-  readonly offset: number;
-  readonly take: number;
-}
 
 type TestingResults = ReplyOf<typeof testingContract.listMergeQueueTestingResults>;
 type TestingResultView = TestingResults['testingResults'][number];
@@ -25,7 +18,7 @@ type TestingResultView = TestingResults['testingResults'][number];
 export async function listMergeQueueTestingResults(
   app: App,
   caller: Caller,
-  input: ListTestingResults,
+  input: RequestOf<typeof testingContract.listMergeQueueTestingResults>,
 ): Answer<TestingResults> {
   const until = input.until ?? app.clock.now();
   const message = input.since > until ? 'must not be later than until' : 'must be at most 45 days before until';
@@ -39,8 +32,8 @@ export async function listMergeQueueTestingResults(
     state: 'TESTING',
     from: input.since,
     until,
-    offset: input.offset,
-    limit: input.take,
+    offset: input.offset ?? 0,
+    limit: input.take ?? 50,
   });
   const lives = await loadLives(app, rows);
   return { testingResults: rows.map((row) => viewResult(row, lives.get(row.entryId) ?? [])), totalItems: total };

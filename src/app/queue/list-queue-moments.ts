@@ -1,31 +1,23 @@
-import type { ReplyOf } from '../../contract/operation.ts';
+import type { ReplyOf, RequestOf } from '../../contract/operation.ts';
 import type * as queuesContract from '../../contract/queues.ts';
-import { formatInstant, type Instant } from '../../lib/clock.ts';
+import { formatInstant } from '../../lib/clock.ts';
 import { present } from '../../lib/present.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
-import type { QueueRef } from '../core/find-queue.ts';
 import { type Answer, isRefusal, refuseField } from '../core/refusal.ts';
 import { findStanding } from './past.ts';
-
-interface ListQueueMoments extends QueueRef {
-  readonly after: Instant | undefined;
-  readonly before: Instant | undefined;
-  readonly cursor: number | undefined;
-  readonly limit: number;
-}
 
 // SPEC Y10
 export async function listQueueMoments(
   app: App,
   caller: Caller,
-  { after, before, cursor, limit, ...ref }: ListQueueMoments,
+  { repo, targetBranch, after, before, cursor, limit = 50 }: RequestOf<typeof queuesContract.listQueueMoments>,
 ): Answer<ReplyOf<typeof queuesContract.listQueueMoments>> {
   if (after !== undefined && before !== undefined && after > before) {
     return refuseField('/after', 'must not be later than before');
   }
   const now = app.clock.now();
-  const place = await findStanding(app, caller, { ...ref, at: Math.min(before ?? now, now) });
+  const place = await findStanding(app, caller, { repo, targetBranch, at: Math.min(before ?? now, now) });
   if (isRefusal(place)) return place;
   const { queueId } = place;
   const window = present({ from: after, until: before, afterVersion: cursor });

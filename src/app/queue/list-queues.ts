@@ -15,7 +15,7 @@ import { viewAlarms, viewQueueConfig } from './queue-view.ts';
 export async function listQueues(
   app: App,
   caller: Caller,
-  input: { readonly repo: RepositoryRef | undefined },
+  input: { readonly repo?: RepositoryRef },
 ): Answer<QueueList> {
   const repositories = await selectRepositories(app, caller, input.repo);
   if (isRefusal(repositories)) return repositories;

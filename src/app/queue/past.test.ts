@@ -122,7 +122,7 @@ describe('the kept past', () => {
     await packing.stop();
     const list = (more: object) =>
       listQueueMoments(world.app, world.caller, {
-        ...{ ...ref, after: times[0], before: undefined, cursor: undefined, limit: 150 },
+        ...{ ...ref, after: times[0] ?? 0, limit: 150 },
         ...more,
       });
     const found: string[] = [];

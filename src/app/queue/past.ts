@@ -31,8 +31,8 @@ export interface AsOf {
 }
 
 interface QueueAt extends QueueRef {
-  /** Undefined: now. */
-  readonly at: Instant | undefined;
+  /** Absent: now. */
+  readonly at?: Instant;
 }
 
 type Describe<T> = (app: App, found: FoundQueue) => Answer<T>;

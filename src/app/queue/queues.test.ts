@@ -53,11 +53,6 @@ describe('creating a queue', () => {
     const input = { repo: repository, targetBranch: 'main', settings: {}, state: undefined };
     const registration = {
       repo: repository,
-      git: undefined,
-      checks: undefined,
-      junit: undefined,
-      trustChecks: undefined,
-      runHooks: undefined,
     };
     const [admin, operator] = [caller(new Set(['admin'])), caller(new Set(['admin', 'instance']))];
     const answers = [

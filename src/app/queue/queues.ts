@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import type { RequestOf } from '../../contract/operation.ts';
+import type * as contract from '../../contract/queues.ts';
 import { nameOf, type RequiredStatus } from '../../engine/model/check.ts';
 import type { Freeze } from '../../engine/model/freeze.ts';
 import { createQueue as newQueue, type Queue, type RequestableQueueState } from '../../engine/model/queue.ts';
@@ -38,11 +40,7 @@ import { explainListed } from './submitted-pull-requests.ts';
 /** More would take too long for one request: each explanation reads the store. */
 const MAX_EXPLAINED = 100;
 
-interface GetQueue extends QueueRef {
-  readonly includeExplanation: boolean;
-  readonly includeForecast?: boolean;
-  readonly at: Instant | undefined;
-}
+type GetQueue = RequestOf<typeof contract.getQueue>;
 
 export async function getQueue(app: App, caller: Caller, input: GetQueue): Answer<QueueView> {
   return answerAt(app, caller, input, { describe: (then, found) => describeQueue(then, found, input) });

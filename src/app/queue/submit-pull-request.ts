@@ -32,8 +32,8 @@ import { readTargetBranch } from './read-target-branch.ts';
 
 export interface SubmitPullRequest extends EntryRef {
   /** Undefined or null: unchanged, or the default for a new entry. */
-  readonly priority: string | number | null | undefined;
-  readonly noBatch: boolean | undefined;
+  readonly priority?: string | number | null | undefined;
+  readonly noBatch?: boolean | undefined;
   /** It repairs a red branch. Undefined: unchanged. */
   readonly repair?: boolean | undefined;
   /** The expected head. Undefined: any. */

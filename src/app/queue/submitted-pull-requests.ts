@@ -1,21 +1,14 @@
 import { setImmediate as otherRequests } from 'node:timers/promises';
-import type { ReplyOf } from '../../contract/operation.ts';
+import type { ReplyOf, RequestOf } from '../../contract/operation.ts';
 import type * as pullRequestsContract from '../../contract/pull-requests.ts';
 import type { PrNumber } from '../../engine/model/pull-request.ts';
-import { type Entry, type EntryState, findEntry, isLive } from '../../engine/model/queue.ts';
+import { type Entry, findEntry, isLive } from '../../engine/model/queue.ts';
 import type { Instant } from '../../lib/clock.ts';
 import { present } from '../../lib/present.ts';
 import type { Repository } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
-import {
-  type FoundQueue,
-  findQueue,
-  formatRef,
-  getForge,
-  type QueueRef,
-  toForgeRepository,
-} from '../core/find-queue.ts';
+import { type FoundQueue, findQueue, formatRef, getForge, toForgeRepository } from '../core/find-queue.ts';
 import { decodeShownEntry } from '../core/queue-codec.ts';
 import { type Answer, isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
 import { collectBeyond } from './entry-run.ts';
@@ -33,40 +26,28 @@ import { findAnyEntries, findEndedEntry, neverSubmitted } from './find-entry.ts'
 import { addForecasts, viewForecast } from './forecast-view.ts';
 import { answerAt } from './past.ts';
 
-interface EntryDetail {
-  readonly includeTimeline: boolean;
-  readonly includeExplanation: boolean;
-  readonly includeForecast?: boolean;
-}
-
-interface GetSubmittedPullRequest extends QueueRef, EntryDetail {
-  readonly pr: { readonly number: PrNumber } | { readonly branch: string };
-  readonly at: Instant | undefined;
-}
+type GetSubmittedPullRequest = RequestOf<typeof pullRequestsContract.getSubmittedPullRequest>;
+type EntryDetail = Pick<GetSubmittedPullRequest, 'includeTimeline' | 'includeExplanation' | 'includeForecast' | 'at'>;
 
 export function getSubmittedPullRequest(app: App, caller: Caller, input: GetSubmittedPullRequest): Answer<EntryView> {
+  const { number, branch = '' } = input.pr;
   const describe = async (then: App, found: FoundQueue): Answer<EntryView> => {
-    const prNumber = 'branch' in input.pr ? await findByBranch(app, found, input.pr.branch) : input.pr.number;
+    const prNumber = number ?? (await findByBranch(app, found, branch));
     if (isRefusal(prNumber)) return prNumber;
     const entry = findEntry(found.queue, prNumber) ?? (await findEndedEntry(then, found, prNumber));
     return entry === undefined ? neverSubmitted({ ...input, prNumber }) : describeEntry(then, found, entry, input);
   };
-  const prNumber = 'number' in input.pr ? input.pr.number : undefined;
-  return answerAt(app, caller, input, { prNumber, describe });
-}
-
-interface GetSubmittedPullRequests extends QueueRef, EntryDetail {
-  readonly prNumbers: readonly PrNumber[];
+  return answerAt(app, caller, input, { prNumber: number, describe });
 }
 
 export async function getSubmittedPullRequests(
   app: App,
   caller: Caller,
-  input: GetSubmittedPullRequests,
+  input: RequestOf<typeof pullRequestsContract.getSubmittedPullRequests>,
 ): Answer<ReplyOf<typeof pullRequestsContract.getSubmittedPullRequests>> {
   const found = await findQueue(app, caller, input);
   if (isRefusal(found)) return found;
-  const prNumbers = [...new Set(input.prNumbers)];
+  const prNumbers = [...new Set(input.prs.map(({ number }) => number))];
   const entries = await findAnyEntries(app, found, prNumbers);
   const pullRequests: EntryView[] = [];
   for (const prNumber of prNumbers) {
@@ -77,12 +58,7 @@ export async function getSubmittedPullRequests(
 }
 
 /** Most ask for no detail, and get the cached view at once. */
-function describeEntry(
-  app: App,
-  found: FoundQueue,
-  entry: Entry,
-  detail: EntryDetail & { readonly at?: Instant | undefined },
-): EntryView | Promise<EntryView> {
+function describeEntry(app: App, found: FoundQueue, entry: Entry, detail: EntryDetail): EntryView | Promise<EntryView> {
   const includeForecast = detail.includeForecast === true && detail.at === undefined && isLive(entry.state);
   if (detail.includeTimeline || detail.includeExplanation || includeForecast) {
     return detailEntry(app, found, entry, { ...detail, includeForecast });
@@ -151,23 +127,12 @@ function branchNotFound(repository: Repository, branch: string): Refusal {
   );
 }
 
-interface ListPullRequests extends QueueRef {
-  readonly state: EntryState | undefined;
-  /** Bounds of the instant at which a pull request left the queue, both inclusive. */
-  readonly since: Instant | undefined;
-  readonly until: Instant | undefined;
-  readonly cursor: string | undefined;
-  readonly take: number;
-  readonly includeExplanation: boolean;
-  readonly includeForecast?: boolean;
-}
-
 export async function listPullRequests(
   app: App,
   caller: Caller,
-  input: ListPullRequests,
+  input: RequestOf<typeof pullRequestsContract.listPullRequests>,
 ): Answer<ReplyOf<typeof pullRequestsContract.listPullRequests>> {
-  const { since, until, state, cursor, take } = input;
+  const { since, until, state, cursor, take = 50 } = input;
   if (since !== undefined && until !== undefined && since > until) {
     return refuseField('/since', 'must not be later than until');
   }

@@ -25,11 +25,7 @@ async function createWorld() {
     register: (repo: RepositoryRef, junit?: readonly string[]) =>
       registerRepository(app, caller, {
         repo,
-        git: undefined,
-        checks: undefined,
-        junit,
-        trustChecks: undefined,
-        runHooks: undefined,
+        ...(junit && { junit }),
       }),
   };
 }
@@ -116,11 +112,6 @@ describe('a token for some repositories', () => {
     const limited = { ...caller, repositoryIds: new Set([(await hosted.repository()).id]) };
     const answer = await registerRepository(app, limited, {
       repo: ref,
-      git: undefined,
-      checks: undefined,
-      runHooks: undefined,
-      junit: undefined,
-      trustChecks: undefined,
     });
     assert.ok(isRefusal(answer));
     assert.equal(answer.code, 'INSUFFICIENT_SCOPE');

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ReplyOf } from '../../contract/operation.ts';
+import type { ReplyOf, RequestOf } from '../../contract/operation.ts';
 import type * as repositoriesContract from '../../contract/repositories.ts';
 import { digestCommands } from '../../forge/digest-commands.ts';
 import type { Forge } from '../../forge/forge.ts';
@@ -18,15 +18,8 @@ import { checkOwner } from './check-owner.ts';
 import { type RepositoryView, viewRepository } from './repositories.ts';
 import { settleIdentity } from './settle-identity.ts';
 
-interface RegisterRepository {
-  readonly repo: RepositoryRef;
-  /** For the first four, undefined leaves the present value. */
-  readonly git: string | undefined;
-  readonly checks: readonly RunnerCheck[] | undefined;
-  readonly junit: readonly string[] | undefined;
-  readonly trustChecks: boolean | undefined;
-  readonly runHooks: boolean | undefined;
-}
+/** A field that is absent leaves the present value. */
+type RegisterRepository = RequestOf<typeof repositoriesContract.registerRepository>;
 
 export type RegisteredView = ReplyOf<typeof repositoriesContract.registerRepository>;
 
@@ -78,13 +71,19 @@ function merge(app: App, caller: Caller, input: RegisterRepository, known: Repos
     git: input.git ?? known?.git ?? null,
     forgeId: null,
     blockedReason: null,
-    checks: input.checks ?? known?.checks ?? [],
+    checks: input.checks?.map(toCheck) ?? known?.checks ?? [],
     junit: input.junit ?? known?.junit ?? [],
     trustChecks: input.trustChecks ?? known?.trustChecks ?? false,
     runHooks: known?.runHooks ?? false,
     createdAt: known?.createdAt ?? at,
     updatedAt: at,
   };
+}
+
+type GivenCheck = NonNullable<RegisterRepository['checks']>[number];
+
+function toCheck({ name, command, timeoutMinutes = null, network, userNamespaces }: GivenCheck): RunnerCheck {
+  return { name, command, timeoutMinutes, ...(network && { network }), ...(userNamespaces && { userNamespaces }) };
 }
 
 interface RegistrationRequest {

@@ -36,11 +36,6 @@ const register = async (world: HostedWorld, repo: Partial<{ owner: string; name:
   const { host, owner, name } = await world.repository();
   const input = {
     repo: { host, owner, name, ...repo },
-    git: undefined,
-    checks: undefined,
-    junit: undefined,
-    trustChecks: undefined,
-    runHooks: undefined,
   };
   return registerRepository(world.app, caller ?? (await callerOf(world)), input);
 };

@@ -26,6 +26,7 @@ import { findTestScope, type TestScope } from '../core/list-page.ts';
 import { type Answer, isRefusal, type Refusal } from '../core/refusal.ts';
 import { type TestDetails, type TestDetailsView, testNotFound, viewTestDetails } from './get-test-details.ts';
 import { getTestSettings } from './stored-test-settings.ts';
+import type { Place } from './test-view.ts';
 
 /** The test as an act finds it. */
 export interface FoundTest {
@@ -47,21 +48,16 @@ export interface ChangedTest {
   readonly test: TestDetailsView;
 }
 
-export interface ChangeTest extends TestScope {
-  readonly testId: string;
-  readonly baseUrl: string;
-}
-
 export async function changeTest(
   app: App,
   caller: Caller,
-  input: ChangeTest,
+  { baseUrl, ...input }: TestScope & Place & { readonly test_id: string },
   act: (found: FoundTest) => ActedTest | Refusal,
 ): Answer<ChangedTest> {
   const repository = await findTestScope(app, caller, input);
   if (isRefusal(repository)) return repository;
-  const links = { baseUrl: input.baseUrl, orgSlug: caller.organization.slug };
-  const of = { repository, testId: input.testId.toLowerCase(), actor: caller.name };
+  const links = { baseUrl, orgSlug: caller.organization.slug };
+  const of = { repository, testId: input.test_id, actor: caller.name };
   const changed = await betweenResults(app, () => tryChange(app, of, act));
   if (isRefusal(changed)) return changed;
   return { test: await viewTestDetails(app, { ...changed, repository, links }) };

@@ -126,8 +126,13 @@ class FlakyQueue {
     assert.ok(organization);
     const caller = { organization, name: 'ada', repositoryIds: null, scopes: ['read'] } as unknown as Caller;
     const { host, owner, name } = repository;
-    const scope = { repo: { host, owner, name }, orgUrlSlug: organization.slug };
-    const answer = await costOfFlakes(app, caller, { ...scope, from, until, baseUrl: 'https://sluice.test' });
+    const scope = { repo: { host, owner, name }, org_url_slug: organization.slug };
+    const answer = await costOfFlakes(
+      app,
+      caller,
+      { ...scope, start_time: from, end_time: until },
+      { baseUrl: 'https://sluice.test' },
+    );
     assert.ok(!isRefusal(answer), JSON.stringify(answer));
     return answer;
   }

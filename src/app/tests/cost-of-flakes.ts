@@ -1,5 +1,5 @@
 import type { costOfFlakes as costOfFlakesContract } from '../../contract/cost-of-flakes.ts';
-import type { ReplyOf } from '../../contract/operation.ts';
+import type { ReplyOf, RequestOf } from '../../contract/operation.ts';
 import type { Candidate } from '../../engine/model/candidate.ts';
 import type { Check } from '../../engine/model/check.ts';
 import { DAY_MS } from '../../flaky/core/detector.ts';
@@ -18,10 +18,10 @@ import type { Repository } from '../../storage/repositories.ts';
 import type { TestRow } from '../../storage/tests.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
-import { findTestScope, type TestScope } from '../core/list-page.ts';
+import { findTestScope } from '../core/list-page.ts';
 import { decodeCandidate, decodeTransition } from '../core/queue-codec.ts';
 import { type Answer, isRefusal, type Refusal, refuseField } from '../core/refusal.ts';
-import { testLink } from './test-view.ts';
+import { type Place, testLink } from './test-view.ts';
 
 const MAX_WINDOW_MS = 92 * DAY_MS;
 /** A run that failed has told its tests at once; whether they are flaky may show later. */
@@ -30,18 +30,11 @@ const FOUND_WITHIN_MS = 7 * DAY_MS;
 const EVENTS_READ = 200;
 const MAX_TESTS = 100;
 
-interface CostOfFlakes extends TestScope {
-  /** Inclusive. */
-  readonly from: Instant;
-  /** Exclusive. */
-  readonly until: Instant;
-  readonly baseUrl: string;
-}
-
+type CostOfFlakes = RequestOf<typeof costOfFlakesContract>;
 type Reply = ReplyOf<typeof costOfFlakesContract>;
 
-export async function costOfFlakes(app: App, caller: Caller, input: CostOfFlakes): Answer<Reply> {
-  const { from, until, baseUrl } = input;
+export async function costOfFlakes(app: App, caller: Caller, input: CostOfFlakes, { baseUrl }: Place): Answer<Reply> {
+  const { start_time: from, end_time: until } = input;
   const problem = checkWindow(input);
   if (problem !== undefined) return problem;
   const repository = await findTestScope(app, caller, input);
@@ -62,7 +55,7 @@ export async function costOfFlakes(app: App, caller: Caller, input: CostOfFlakes
   };
 }
 
-function checkWindow({ from, until }: CostOfFlakes): Refusal | undefined {
+function checkWindow({ start_time: from, end_time: until }: CostOfFlakes): Refusal | undefined {
   if (from >= until) return refuseField('/start_time', 'must be earlier than end_time');
   if (until - from > MAX_WINDOW_MS) return refuseField('/start_time', 'must be within 92 days of end_time');
   return undefined;

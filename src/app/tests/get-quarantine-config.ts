@@ -1,9 +1,9 @@
-import type { ReplyOf } from '../../contract/operation.ts';
+import type { ReplyOf, RequestOf } from '../../contract/operation.ts';
 import type * as uploaderContract from '../../contract/uploader.ts';
 import { onlyPathOf } from '../../flaky/core/paths.ts';
 import { isCovered, type QuarantinedFor } from '../../flaky/coverage.ts';
-import { createLookupIds, type LookupIdentifier } from '../../flaky/identity/test-id.ts';
-import type { Repository, RepositoryRef } from '../../storage/repositories.ts';
+import { createLookupIds } from '../../flaky/identity/test-id.ts';
+import type { Repository } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import { type Caller, maySee } from '../core/caller.ts';
 import { organizationNotFound } from '../core/list-page.ts';
@@ -11,19 +11,12 @@ import type { Answer } from '../core/refusal.ts';
 import { quarantinedFor } from './quarantined-for.ts';
 import { getTestSettings } from './stored-test-settings.ts';
 
-interface GetQuarantineConfig {
-  readonly repo: RepositoryRef;
-  readonly orgUrlSlug: string;
-  /** Empty: every quarantined test. */
-  readonly tests: readonly LookupIdentifier[];
-}
-
 /** Which of the failing tests are quarantined. None for a repository without uploads. */
 // SPEC U20
 export async function getQuarantineConfig(
   app: App,
   caller: Caller,
-  input: GetQuarantineConfig,
+  input: RequestOf<typeof uploaderContract.getQuarantineConfig>,
 ): Answer<ReplyOf<typeof uploaderContract.getQuarantineConfig>> {
   const { organization } = caller;
   if (input.orgUrlSlug !== organization.slug) return organizationNotFound(input.orgUrlSlug);
@@ -35,14 +28,15 @@ export async function getQuarantineConfig(
   ]);
   if (stored?.settings.quarantineEnabled === false) return { isDisabled: true, testIds: [] };
   if (ids.size === 0) return { isDisabled: false, testIds: [] };
-  if (input.tests.length === 0) {
+  if (input.testIdentifiers.length === 0) {
     const covers = await loadCoverage(app, repository, [...ids]);
     return { isDisabled: false, testIds: [...ids].filter((id) => covers(id, null)) };
   }
   // Ids contain the repository's name as stored, whatever the case in the request.
   const lookUp = createLookupIds({ org: organization.slug, repository });
-  const asked = input.tests.flatMap((test) => {
-    const { sent, candidates } = lookUp(test);
+  const unknown = { className: null, file: null, variant: null };
+  const asked = input.testIdentifiers.flatMap((test) => {
+    const { sent, candidates } = lookUp({ ...unknown, ...test, parentName: test.parentName ?? '' });
     const id = candidates.find((each) => ids.has(each));
     return id === undefined ? [] : [{ sent, id, suitePaths: test.suitePaths ?? null }];
   });

@@ -1,3 +1,5 @@
+import type { getTestDetails as getTestDetailsContract } from '../../contract/flaky-tests.ts';
+import type { RequestOf } from '../../contract/operation.ts';
 import type { View } from '../../contract/schema.ts';
 import type { TestDetails as TestDetailsSchema } from '../../contract/test-details.ts';
 import type { Monitor } from '../../flaky/core/monitor.ts';
@@ -11,28 +13,24 @@ import type { StoredTestSettings } from '../../storage/test-settings.ts';
 import type { TestRow } from '../../storage/tests.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
-import { findTestScope, type TestScope } from '../core/list-page.ts';
+import { findTestScope } from '../core/list-page.ts';
 import { type Answer, isRefusal, type Refusal, refuse } from '../core/refusal.ts';
 import { getTestSettings } from './stored-test-settings.ts';
-import { type TestLinks, type TestView, viewEvidence, viewFigures, viewTests } from './test-view.ts';
-
-interface GetTestDetails extends TestScope {
-  readonly testId: string;
-  readonly baseUrl: string;
-}
+import { type Place, type TestLinks, type TestView, viewEvidence, viewFigures, viewTests } from './test-view.ts';
 
 export async function getTestDetails(
   app: App,
   caller: Caller,
-  input: GetTestDetails,
+  input: RequestOf<typeof getTestDetailsContract>,
+  { baseUrl }: Place,
 ): Answer<{ readonly test: TestDetailsView }> {
   const repository = await findTestScope(app, caller, input);
   if (isRefusal(repository)) return repository;
-  const { known } = await app.store.testIngest.load(repository.id, [input.testId.toLowerCase()]);
+  const { known } = await app.store.testIngest.load(repository.id, [input.test_id]);
   const [found] = known;
-  if (found === undefined) return testNotFound(input.testId);
+  if (found === undefined) return testNotFound(input.test_id);
   const { test, memory } = found;
-  const links = { baseUrl: input.baseUrl, orgSlug: caller.organization.slug };
+  const links = { baseUrl, orgSlug: caller.organization.slug };
   const settings = await getTestSettings(app, repository);
   return { test: await viewTestDetails(app, { test, state: decodeState(memory.state), settings, repository, links }) };
 }

@@ -1,5 +1,5 @@
 import type * as flakyTestsContract from '../../contract/flaky-tests.ts';
-import type { ReplyOf } from '../../contract/operation.ts';
+import type { ReplyOf, RequestOf } from '../../contract/operation.ts';
 import { REVIEW_AFTER_DAYS, reviewOf } from '../../flaky/quarantine.ts';
 import { formatInstant, type Instant } from '../../lib/clock.ts';
 import { present } from '../../lib/present.ts';
@@ -8,20 +8,12 @@ import { overrideOf } from '../../storage/test-codec.ts';
 import type { RunCounts, TestRow } from '../../storage/tests.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
-import { findTestScope, listPage, type PageQuery, type TestScope } from '../core/list-page.ts';
+import { findTestScope, listPage } from '../core/list-page.ts';
 import { type Answer, isRefusal } from '../core/refusal.ts';
 import { getRetentionStart } from './stored-test-settings.ts';
 import { viewSuites } from './test-view.ts';
 
 const DAY_MS = 24 * 3_600_000;
-
-export interface ListQuarantinedTests extends TestScope {
-  readonly page: PageQuery;
-  /** Adds to each test whether its quarantine should be reviewed. */
-  readonly hasReview: boolean;
-  /** Leaves the other tests out of the pages, whose numbering stays that of the whole list. */
-  readonly onlyToReview: boolean;
-}
 
 type Review = NonNullable<ReturnType<typeof reviewOf>>;
 
@@ -31,23 +23,23 @@ export type QuarantinedTestView = QuarantinedPage['quarantined_tests'][number];
 export async function listQuarantinedTests(
   app: App,
   caller: Caller,
-  input: ListQuarantinedTests,
+  input: RequestOf<typeof flakyTestsContract.listQuarantinedTests>,
+  { dialect: { hasReviews } }: { readonly dialect: { readonly hasReviews: boolean } },
 ): Answer<QuarantinedPage> {
   const repository = await findTestScope(app, caller, input);
   if (isRefusal(repository)) return repository;
-  const read = await listPage(app, { repository, asked: ['quarantined'], page: input.page }, (query) =>
+  const read = await listPage(app, { repository, asked: ['quarantined'], page: input.page_query }, (query) =>
     app.store.tests.listQuarantined(query),
   );
   if (isRefusal(read)) return read;
   const { tests } = read.list;
   const now = app.clock.now();
-  const reviews = input.hasReview || input.onlyToReview ? await reviewAll(app, { repository, tests, now }) : [];
+  const reviews = hasReviews ? await reviewAll(app, { repository, tests, now }) : [];
   const rows = tests.map((test, index) => ({ test, review: reviews[index] }));
-  const shown = input.onlyToReview ? rows.filter(({ review }) => review !== undefined) : rows;
+  // The others are left out of the pages, whose numbering stays that of the whole list.
+  const shown = hasReviews && input.only_to_review ? rows.filter(({ review }) => review !== undefined) : rows;
   return {
-    quarantined_tests: shown.map(({ test, review }) =>
-      viewQuarantined(test, review, { now, hasReview: input.hasReview }),
-    ),
+    quarantined_tests: shown.map(({ test, review }) => viewQuarantined(test, review, { now, hasReviews })),
     page: read.page,
   };
 }
@@ -78,11 +70,11 @@ async function reviewAll(
 function viewQuarantined(
   test: TestRow,
   review: Review | undefined,
-  { now, hasReview }: { readonly now: Instant; readonly hasReview: boolean },
+  { now, hasReviews }: { readonly now: Instant; readonly hasReviews: boolean },
 ): QuarantinedTestView {
   const override = overrideOf(test);
   const isAlways = override?.mode === 'ALWAYS_QUARANTINE' && (override.expiresAt ?? Infinity) > now;
-  const expiresAt = isAlways && hasReview ? override.expiresAt : null;
+  const expiresAt = isAlways && hasReviews ? override.expiresAt : null;
   return {
     name: test.name,
     ...present({ parent: test.parent, file: test.file, classname: test.classname, review }),
@@ -95,6 +87,6 @@ function viewQuarantined(
     test_case_id: test.id,
     variant: test.variant,
     ...(expiresAt === null ? {} : { expires_at: formatInstant(expiresAt) }),
-    ...(hasReview && viewSuites(test)),
+    ...(hasReviews && viewSuites(test)),
   };
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type * as monitorsContract from '../../contract/monitors.ts';
-import type { ReplyOf } from '../../contract/operation.ts';
+import type { ReplyOf, RequestOf } from '../../contract/operation.ts';
 import type { Monitor } from '../../flaky/core/monitor.ts';
 import { type MonitorProblem, parseMonitor, wireParameters } from '../../flaky/parse-monitor.ts';
 import type { Instant } from '../../lib/clock.ts';
@@ -38,12 +38,8 @@ const MAX_MONITORS = 50;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-interface SetMonitor extends TestScope {
-  /** Undefined: a new monitor. */
-  readonly monitorId: string | undefined;
-  /** As on the wire; absent fields keep their value. */
-  readonly monitor: Fields & { readonly parameters?: Fields | undefined };
-}
+type SetMonitor = RequestOf<typeof monitorsContract.setMonitor>;
+type GivenMonitor = Omit<SetMonitor['monitor'], 'id'>;
 
 interface SetMonitorReply {
   readonly monitor: MonitorView;
@@ -54,11 +50,12 @@ interface SetMonitorReply {
 export async function setMonitor(app: App, caller: Caller, input: SetMonitor): Answer<SetMonitorReply> {
   const repository = await findTestScope(app, caller, input);
   if (isRefusal(repository)) return repository;
-  const id = input.monitorId ?? randomUUID();
+  const { id: known, ...fields } = input.monitor;
+  const id = known ?? randomUUID();
   const saved = await changeTestSettings(app, { repository, actor: caller.name }, (current) =>
-    input.monitorId === undefined
-      ? addMonitor(current, input.monitor, { id, createdAt: app.clock.now() })
-      : replaceMonitor(current, input.monitor, id),
+    known === undefined
+      ? addMonitor(current, fields, { id, createdAt: app.clock.now() })
+      : replaceMonitor(current, fields, id),
   );
   if (isRefusal(saved)) return saved;
   const monitors = saved.monitors.map(viewMonitor);
@@ -82,7 +79,7 @@ function addMonitor(
 
 function replaceMonitor(
   { settings, monitors }: StoredTestSettings,
-  fields: SetMonitor['monitor'],
+  fields: GivenMonitor,
   id: string,
 ): NextSettings | Refusal | undefined {
   const before = monitors.find((monitor) => monitor.id === id);
@@ -99,9 +96,9 @@ function replaceMonitor(
 }
 
 /** Parameters of another type have no meaning for this one. */
-function mergeMonitor(before: Monitor, fields: SetMonitor['monitor']): Fields {
+function mergeMonitor(before: Monitor, fields: GivenMonitor): Fields {
   const known = viewMonitor(before);
-  const isSameType = fields['type'] === undefined || fields['type'] === before.type;
+  const isSameType = fields.type === undefined || fields.type === before.type;
   const parameters = isSameType ? { ...known.parameters, ...fields.parameters } : fields.parameters;
   return { ...known, ...fields, parameters };
 }
@@ -128,11 +125,11 @@ function toPointer(path: string): string {
 export async function deleteMonitor(
   app: App,
   caller: Caller,
-  input: TestScope & { readonly monitorId: string },
+  input: RequestOf<typeof monitorsContract.deleteMonitor>,
 ): Answer<{ readonly monitors: readonly MonitorView[] }> {
   const repository = await findTestScope(app, caller, input);
   if (isRefusal(repository)) return repository;
-  const { monitorId } = input;
+  const { monitor_id: monitorId } = input;
   const saved = await changeTestSettings(app, { repository, actor: caller.name }, ({ settings, monitors }) => {
     const monitor = monitors.find(({ id }) => id === monitorId);
     if (monitor === undefined) return monitorNotFound(monitorId);

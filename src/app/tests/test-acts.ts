@@ -1,37 +1,35 @@
+import type { RequestOf } from '../../contract/operation.ts';
+import type * as contract from '../../contract/test-acts.ts';
 import { flag, mute, unflag, unmute } from '../../flaky/acts.ts';
 import { pathsOf, suiteNameOf } from '../../flaky/core/paths.ts';
 import type { TestState } from '../../flaky/core/state.ts';
 import { labelsOf, setLabel as putLabel } from '../../flaky/labels.ts';
 import { findTicketUrl } from '../../flaky/settings.ts';
-import type { Instant } from '../../lib/clock.ts';
-import type { QuarantineOverride, TestRow } from '../../storage/tests.ts';
+import type { TestRow } from '../../storage/tests.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { type Answer, isRefusal, type Refusal, refuse, refuseField } from '../core/refusal.ts';
-import { type ActedTest, type ChangedTest, type ChangeTest, changeTest } from './change-test.ts';
+import { type ActedTest, type ChangedTest, changeTest } from './change-test.ts';
 import { monitorNotFound } from './monitors.ts';
+import type { Place } from './test-view.ts';
 
 /** Bounds the size of a stored test. */
 const MAX_LABELS = 50;
 
-interface SetQuarantine extends ChangeTest {
-  readonly setting: QuarantineOverride;
-  readonly reason: string;
-  /** Null: never. */
-  readonly expiresAt: Instant | null;
-  /** The suites to quarantine it in, by name; null: all that are known now. */
-  readonly suites: readonly string[] | null;
-}
-
 // SPEC F53, F80
-export function setQuarantine(app: App, caller: Caller, input: SetQuarantine): Answer<ChangedTest> {
-  const { setting, reason, expiresAt } = input;
+export function setQuarantine(
+  app: App,
+  caller: Caller,
+  input: RequestOf<typeof contract.setQuarantine>,
+  { baseUrl }: Place,
+): Answer<ChangedTest> {
+  const { setting, reason, expires_at: expiresAt = null, suites: named = null } = input;
   const actor = caller.name;
-  return changeTest(app, caller, input, ({ test, state, at }): ActedTest | Refusal => {
+  return changeTest(app, caller, { ...input, baseUrl }, ({ test, state, at }): ActedTest | Refusal => {
     if (expiresAt !== null && expiresAt <= at) return refuseField('/expires_at', 'must be in the future');
     const isAlways = setting === 'ALWAYS_QUARANTINE';
-    if (!isAlways && input.suites !== null) return refuseField('/suites', 'goes with ALWAYS_QUARANTINE alone');
-    const suites = chooseSuites(test, state, input.suites);
+    if (!isAlways && named !== null) return refuseField('/suites', 'goes with ALWAYS_QUARANTINE alone');
+    const suites = chooseSuites(test, state, named);
     if (isRefusal(suites)) return suites;
     const facts = { actor, at, reason, expiresAt, ...(isAlways && { suites }) };
     const { quarantineOverride: from } = test;
@@ -55,33 +53,30 @@ function chooseSuites(test: TestRow, state: TestState, names: readonly string[] 
   return refuseField('/suites', `must be suites of the test: there is no ${JSON.stringify(unknown)}. It has ${all}`);
 }
 
-interface FlagTest extends ChangeTest {
-  readonly isFlagged: boolean;
-  readonly reason: string | null;
-}
-
-export function flagTest(app: App, caller: Caller, input: FlagTest): Answer<ChangedTest> {
+export function flagTest(
+  app: App,
+  caller: Caller,
+  input: RequestOf<typeof contract.flagTest>,
+  { baseUrl }: Place,
+): Answer<ChangedTest> {
   const actor = caller.name;
-  return changeTest(app, caller, input, ({ test, state, monitors, at }) => {
-    if (!input.isFlagged) return { test, ...unflag(state, monitors, { actor, at }) };
-    const flagged = flag(state, monitors, { actor, at, reason: input.reason });
+  return changeTest(app, caller, { ...input, baseUrl }, ({ test, state, monitors, at }) => {
+    if (!input.flagged) return { test, ...unflag(state, monitors, { actor, at }) };
+    const flagged = flag(state, monitors, { actor, at, reason: input.reason ?? null });
     if (flagged.kind === 'refused') return refuse('TEST_NOT_FLAGGABLE', flagged.detail);
     return { test, state: flagged.state, events: flagged.events };
   });
 }
 
-interface MuteMonitor extends ChangeTest {
-  readonly monitorId: string;
-  readonly isMuted: boolean;
-  /** Null: until it is unmuted. */
-  readonly until: Instant | null;
-  readonly reason: string | null;
-}
-
-export function muteMonitor(app: App, caller: Caller, input: MuteMonitor): Answer<ChangedTest> {
-  const { monitorId, isMuted, until, reason } = input;
+export function muteMonitor(
+  app: App,
+  caller: Caller,
+  input: RequestOf<typeof contract.muteMonitor>,
+  { baseUrl }: Place,
+): Answer<ChangedTest> {
+  const { monitor_id: monitorId, muted: isMuted = true, until = null, reason = null } = input;
   const actor = caller.name;
-  return changeTest(app, caller, input, ({ test, state, monitors, settings, at }) => {
+  return changeTest(app, caller, { ...input, baseUrl }, ({ test, state, monitors, settings, at }) => {
     if (!settings.monitors.some((monitor) => monitor.id === monitorId)) return monitorNotFound(monitorId);
     if (!isMuted) return { test, ...unmute(state, monitors, { actor, at, monitorId }) };
     if (until !== null && until <= at) return refuseField('/until', 'must be in the future');
@@ -91,15 +86,15 @@ export function muteMonitor(app: App, caller: Caller, input: MuteMonitor): Answe
   });
 }
 
-interface SetLabel extends ChangeTest {
-  readonly label: string;
-  readonly isOn: boolean;
-}
-
 // SPEC F25
-export function setLabel(app: App, caller: Caller, input: SetLabel): Answer<ChangedTest> {
-  const { label, isOn } = input;
-  return changeTest(app, caller, input, ({ test, state, at }) => {
+export function setLabel(
+  app: App,
+  caller: Caller,
+  input: RequestOf<typeof contract.setLabel>,
+  { baseUrl }: Place,
+): Answer<ChangedTest> {
+  const { label, on: isOn } = input;
+  return changeTest(app, caller, { ...input, baseUrl }, ({ test, state, at }) => {
     const labelled = putLabel(state, { label, isOn, actor: caller.name, at });
     if (isOn && labelsOf(labelled.state).length > MAX_LABELS)
       return refuseField('/label', `must be one of at most ${MAX_LABELS}: take another label away first`);
@@ -107,15 +102,16 @@ export function setLabel(app: App, caller: Caller, input: SetLabel): Answer<Chan
   });
 }
 
-interface LinkTicket extends ChangeTest {
-  /** An address or a key; null removes the link. */
-  readonly ticket: string | null;
-}
-
-export function linkTicketToTestCase(app: App, caller: Caller, input: LinkTicket): Answer<ChangedTest> {
-  const { ticket } = input;
+export function linkTicketToTestCase(
+  app: App,
+  caller: Caller,
+  input: RequestOf<typeof contract.linkTicketToTestCase>,
+  { baseUrl }: Place,
+): Answer<ChangedTest> {
+  const { repo, test_case_id: test_id, external_ticket_id: ticket } = input;
   const actor = caller.name;
-  return changeTest(app, caller, input, ({ test, state, settings, at }) => {
+  const of = { repo, test_id, org_url_slug: caller.organization.slug, baseUrl };
+  return changeTest(app, caller, of, ({ test, state, settings, at }) => {
     const { ticketUrlTemplate } = settings.settings;
     const url = ticket === null ? null : findTicketUrl(ticket, ticketUrlTemplate);
     if (url === undefined) return badTicket(ticketUrlTemplate !== null);

@@ -1,38 +1,30 @@
-import type { ReplyOf } from '../../contract/operation.ts';
+import type { ReplyOf, RequestOf } from '../../contract/operation.ts';
 import type * as testHistoryContract from '../../contract/test-history.ts';
 import { formatInstant } from '../../lib/clock.ts';
 import { present } from '../../lib/present.ts';
 import type { Repository } from '../../storage/repositories.ts';
-import type { RunConclusion, TestExecution as StoredRun, TestRow } from '../../storage/tests.ts';
+import type { TestExecution as StoredRun, TestRow } from '../../storage/tests.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
-import { findTestScope, listPage, type PageQuery, type TestScope } from '../core/list-page.ts';
+import { findTestScope, listPage, type TestScope } from '../core/list-page.ts';
 import { type Answer, isRefusal } from '../core/refusal.ts';
 import { testNotFound } from './get-test-details.ts';
 import { getRetentionStart, getTestSettings } from './stored-test-settings.ts';
 import { viewTestEvent } from './test-event-view.ts';
 
-interface TestRef extends TestScope {
-  readonly testId: string;
-}
-
-interface ListTestRuns extends TestRef {
-  readonly page: PageQuery;
-  /** Null: all. */
-  readonly branch: string | null;
-  readonly conclusion: RunConclusion | null;
-  readonly hasFailureText: boolean;
-}
-
 type TestRuns = ReplyOf<typeof testHistoryContract.listTestRuns>;
 export type TestExecutionView = TestRuns['test_runs'][number];
 
 // SPEC F29
-export async function listTestRuns(app: App, caller: Caller, input: ListTestRuns): Answer<TestRuns> {
+export async function listTestRuns(
+  app: App,
+  caller: Caller,
+  input: RequestOf<typeof testHistoryContract.listTestRuns>,
+): Answer<TestRuns> {
   const found = await findTest(app, caller, input);
   if (isRefusal(found)) return found;
   const { repository, test } = found;
-  const { branch, conclusion, page } = input;
+  const { branch = null, conclusion = null, include_failure_text: hasFailureText = false, page_query: page } = input;
   const asked = ['runs', test.id, branch, conclusion];
   // All pages use the retention of the first one.
   const read = await listPage(app, { repository, asked, page }, async (query, firstPageAt) => {
@@ -40,7 +32,7 @@ export async function listTestRuns(app: App, caller: Caller, input: ListTestRuns
     return app.store.tests.listRuns({ ...query, testId: test.id, since, branch, conclusion });
   });
   if (isRefusal(read)) return read;
-  return { test_runs: read.list.runs.map((run) => viewExecution(run, input.hasFailureText)), page: read.page };
+  return { test_runs: read.list.runs.map((run) => viewExecution(run, hasFailureText)), page: read.page };
 }
 
 function viewExecution(run: StoredRun, hasFailureText: boolean): TestExecutionView {
@@ -59,20 +51,16 @@ function viewExecution(run: StoredRun, hasFailureText: boolean): TestExecutionVi
   };
 }
 
-interface ListTestEvents extends TestRef {
-  readonly page: PageQuery;
-}
-
 // SPEC F30
 export async function listTestEvents(
   app: App,
   caller: Caller,
-  input: ListTestEvents,
+  input: RequestOf<typeof testHistoryContract.listTestEvents>,
 ): Answer<ReplyOf<typeof testHistoryContract.listTestEvents>> {
   const found = await findTest(app, caller, input);
   if (isRefusal(found)) return found;
   const { repository, test } = found;
-  const read = await listPage(app, { repository, asked: ['events', test.id], page: input.page }, (query) =>
+  const read = await listPage(app, { repository, asked: ['events', test.id], page: input.page_query }, (query) =>
     app.store.tests.listEvents({ ...query, testId: test.id }),
   );
   if (isRefusal(read)) return read;
@@ -84,10 +72,10 @@ export async function listTestEvents(
 async function findTest(
   app: App,
   caller: Caller,
-  ref: TestRef,
+  ref: TestScope & { readonly test_id: string },
 ): Answer<{ readonly repository: Repository; readonly test: TestRow }> {
   const repository = await findTestScope(app, caller, ref);
   if (isRefusal(repository)) return repository;
-  const test = await app.store.tests.find(repository.id, ref.testId.toLowerCase());
-  return test === undefined ? testNotFound(ref.testId) : { repository, test };
+  const test = await app.store.tests.find(repository.id, ref.test_id);
+  return test === undefined ? testNotFound(ref.test_id) : { repository, test };
 }

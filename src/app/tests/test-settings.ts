@@ -1,7 +1,7 @@
-import type { ReplyOf } from '../../contract/operation.ts';
+import type { ReplyOf, RequestOf } from '../../contract/operation.ts';
 import type * as testSettingsContract from '../../contract/test-settings.ts';
 import type { Monitor } from '../../flaky/core/monitor.ts';
-import { isTicketTemplate, type TestSettings } from '../../flaky/settings.ts';
+import { DEFAULT_TEST_SETTINGS, isTicketTemplate, type TestSettings } from '../../flaky/settings.ts';
 import { formatInstant } from '../../lib/clock.ts';
 import { snakeCase } from '../../lib/text.ts';
 import type { Repository } from '../../storage/repositories.ts';
@@ -91,22 +91,25 @@ function wordOf(value: unknown): string {
   return value === undefined || value === null ? 'none' : JSON.stringify(value);
 }
 
-interface UpdateTestSettings extends TestScope {
-  readonly settings: Partial<TestSettings>;
-}
-
 // SPEC F27
 export async function updateTestSettings(
   app: App,
   caller: Caller,
-  input: UpdateTestSettings,
+  input: RequestOf<typeof testSettingsContract.updateTestSettings>,
 ): Answer<TestSettingsView> {
   const repository = await findTestScope(app, caller, input);
   if (isRefusal(repository)) return repository;
   const saved = await changeTestSettings(app, { repository, actor: caller.name }, (current) =>
-    apply(current, input.settings),
+    apply(current, nameSettings(input)),
   );
   return isRefusal(saved) ? saved : viewTestSettings(app, repository, saved);
+}
+
+const NAMES = Object.keys(DEFAULT_TEST_SETTINGS) as (keyof TestSettings)[];
+
+function nameSettings(input: Fields): Partial<TestSettings> {
+  const given = NAMES.map((name) => [name, input[snakeCase(name)]]).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given);
 }
 
 // SPEC F55
@@ -119,10 +122,11 @@ function apply(
   if (problem !== undefined) return problem;
   // Disabling quarantine also ends auto-quarantine: enabling it again needs a new decision.
   const settings = { ...merged, autoQuarantine: merged.autoQuarantine && merged.quarantineEnabled };
-  const names = Object.keys(settings) as (keyof TestSettings)[];
-  const changes = names
-    .filter((name) => settings[name] !== before[name])
-    .map((name) => ({ name, from: before[name], to: settings[name] }));
+  const changes = NAMES.filter((name) => settings[name] !== before[name]).map((name) => ({
+    name,
+    from: before[name],
+    to: settings[name],
+  }));
   return changes.length === 0 ? undefined : { settings, monitors, detail: { kind: 'settings_changed', changes } };
 }
 

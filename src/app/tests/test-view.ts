@@ -15,6 +15,11 @@ import { getRetentionStart } from './stored-test-settings.ts';
 export type TestView = View<typeof TestCase>;
 export type ListedTestView = View<typeof ListedTest>;
 
+/** Where the server is, as its client sees it. */
+export interface Place {
+  readonly baseUrl: string;
+}
+
 export interface TestLinks {
   /** The server's own address, without a slash at the end. */
   readonly baseUrl: string;

@@ -78,7 +78,7 @@ describe('backups on a schedule', { timeout: 60_000 }, () => {
 
   it('continue after a restart where they stopped, and catch up a missed one [D20] [M10]', async (context) => {
     const { app, names, pass, rounds, clock, folder } = await createWorld(context);
-    await createBackup(app, { file: undefined });
+    await createBackup(app, {});
     const again = new Backups({ folder, isChosen: true });
     await again.load();
     assert.deepEqual(again.last, app.backups.last);
@@ -104,7 +104,7 @@ describe('backups on a schedule', { timeout: 60_000 }, () => {
 
   it('do not wait for a clock that was set back [D20]', async (context) => {
     const { app, names, pass, rounds, clock } = await createWorld(context);
-    await createBackup(app, { file: undefined });
+    await createBackup(app, {});
     clock.setBack(48 * HOUR_MS);
     rounds.start();
     await pass(2_000, async () => (await names()).length === 2);

@@ -11,7 +11,7 @@ export interface Backup {
 }
 
 // SPEC D24
-export async function createBackup(app: App, input: { readonly file: string | undefined }): Answer<Backup> {
+export async function createBackup(app: App, input: { readonly file?: string }): Answer<Backup> {
   const at = app.clock.now();
   const file = resolveBackup(app, input.file ?? nameBackup(at, '', kindOfBackups(app.store)));
   if (isRefusal(file)) return file;

@@ -1,8 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { ReplyOf } from '../../contract/operation.ts';
+import type { ReplyOf, RequestOf } from '../../contract/operation.ts';
 import type * as uploaderContract from '../../contract/uploader.ts';
 import type { Instant } from '../../lib/clock.ts';
-import type { RepositoryRef } from '../../storage/repositories.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { organizationNotFound } from '../core/list-page.ts';
@@ -11,19 +10,13 @@ import { ensureRepository } from '../repositories/ensure-repository.ts';
 import { newUpload } from './new-upload.ts';
 import type { ReceivedBody } from './upload-body.ts';
 
-interface CreateBundleUpload {
-  readonly repo: RepositoryRef;
-  readonly orgUrlSlug: string;
-  readonly clientVersion: string | undefined;
-  readonly baseUrl: string;
-}
-
 /** Issues an address for one bundle. The upload is listed when the bundle has arrived. */
 // SPEC U18
 export async function createBundleUpload(
   app: App,
   caller: Caller,
-  input: CreateBundleUpload,
+  input: RequestOf<typeof uploaderContract.createBundleUpload>,
+  { baseUrl }: { readonly baseUrl: string },
 ): Answer<ReplyOf<typeof uploaderContract.createBundleUpload>> {
   if (input.orgUrlSlug !== caller.organization.slug) return organizationNotFound(input.orgUrlSlug);
   const repository = await ensureRepository(app, caller, input.repo);
@@ -43,9 +36,9 @@ export async function createBundleUpload(
     uploadId: id,
     expiresAt,
     organization: caller.organization.slug,
-    address: input.baseUrl,
+    address: baseUrl,
   });
-  const url = `${input.baseUrl}/uploads/${id}?expires=${expiresAt}&signature=${signature}`;
+  const url = `${baseUrl}/uploads/${id}?expires=${expiresAt}&signature=${signature}`;
   return { id, idV2: id, url, key: `${caller.organization.slug}/${id}` };
 }
 

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { RequestOf } from '../../contract/operation.ts';
+import type { uploadResults } from '../../contract/uploads.ts';
 import { cleanBranch } from '../../flaky/identity/branch.ts';
 import { cutVariant } from '../../flaky/identity/test-id.ts';
 import type { Repository, RepositoryRef } from '../../storage/repositories.ts';
@@ -68,36 +70,25 @@ function fieldValues(fields: UploadFields): readonly unknown[] {
   return [sha, branch, prNumber, jobName, jobUrl, variant, candidateId, check, isFork, jobAttempt, checkoutRoot];
 }
 
-/** The fields as a client sent them. */
-interface GivenFields {
-  readonly sha: string;
-  readonly branch: string;
-  readonly prNumber: number | undefined;
-  readonly jobName: string | undefined;
-  readonly jobUrl: string | undefined;
-  readonly variant: string | undefined;
-  readonly testRunId: string | undefined;
-  readonly check: string | undefined;
-  readonly isFork: boolean;
-  readonly jobAttempt: number | undefined;
-  readonly checkoutRoot: string | undefined;
-}
-
 /** Normalizes the fields for storage and comparison. */
 // SPEC U38
-export function makeUploadFields(given: GivenFields): UploadFields {
+export function makeUploadInput(given: RequestOf<typeof uploadResults>): UploadInput {
   return {
-    sha: given.sha.toLowerCase(),
-    // A branch may be named like a prefix that is stripped, such as "origin/".
-    branch: cleanBranch(given.branch) || given.branch,
-    prNumber: given.prNumber ?? null,
-    jobName: given.jobName ?? null,
-    jobUrl: given.jobUrl ?? null,
-    variant: cutVariant(given.variant),
-    candidateId: given.testRunId === undefined ? null : parseCandidateId(given.testRunId),
-    check: given.check ?? null,
-    isFork: given.isFork,
-    jobAttempt: given.jobAttempt ?? null,
-    ...(given.checkoutRoot !== undefined && { checkoutRoot: given.checkoutRoot }),
+    repo: { host: given.repo_host, owner: given.repo_owner, name: given.repo_name },
+    orgUrlSlug: given.org_url_slug,
+    fields: {
+      sha: given.sha.toLowerCase(),
+      // A branch may be named like a prefix that is stripped, such as "origin/".
+      branch: cleanBranch(given.branch) || given.branch,
+      prNumber: given.pr_number ?? null,
+      jobName: given.job_name ?? null,
+      jobUrl: given.job_url ?? null,
+      variant: cutVariant(given.variant),
+      candidateId: given.test_run_id === undefined ? null : parseCandidateId(given.test_run_id),
+      check: given.check ?? null,
+      isFork: given.fork ?? false,
+      jobAttempt: given.job_attempt ?? null,
+      ...(given.checkout_root !== undefined && { checkoutRoot: given.checkout_root }),
+    },
   };
 }

@@ -1,4 +1,4 @@
-import type { ReplyOf } from '../../contract/operation.ts';
+import type { ReplyOf, RequestOf } from '../../contract/operation.ts';
 import type * as uploadsContract from '../../contract/uploads.ts';
 import type { Issue } from '../../flaky/identity/issue.ts';
 import { formatInstant } from '../../lib/clock.ts';
@@ -7,33 +7,29 @@ import type { Upload } from '../../storage/uploads.ts';
 import type { App } from '../core/app.ts';
 import { betweenResults } from '../core/between-results.ts';
 import type { Caller } from '../core/caller.ts';
-import { findTestScope, listPage, type PageQuery, type TestScope } from '../core/list-page.ts';
+import { findTestScope, listPage } from '../core/list-page.ts';
 import { type Answer, isRefusal, refuse } from '../core/refusal.ts';
-
-interface ListUploads extends TestScope {
-  readonly page: PageQuery;
-}
 
 export type UploadPage = ReplyOf<typeof uploadsContract.listUploads>;
 export type UploadView = UploadPage['uploads'][number];
 
 // SPEC U21
-export async function listUploads(app: App, caller: Caller, input: ListUploads): Answer<UploadPage> {
+export async function listUploads(
+  app: App,
+  caller: Caller,
+  input: RequestOf<typeof uploadsContract.listUploads>,
+): Answer<UploadPage> {
   const repository = await findTestScope(app, caller, input);
   if (isRefusal(repository)) return repository;
   const { uploads } = app.store;
   const of = {
     repository,
     asked: ['uploads'],
-    page: input.page,
+    page: input.page_query,
     getWatermark: () => uploads.getWatermark(repository.id),
   };
   const read = await listPage(app, of, (query) => uploads.list(query));
   return isRefusal(read) ? read : { uploads: read.list.uploads.map(viewUpload), page: read.page };
-}
-
-interface UploadRef extends TestScope {
-  readonly uploadId: string;
 }
 
 /** For uploads that a fixed parser should read again. An upload that still waits stays as it is. */
@@ -41,13 +37,13 @@ interface UploadRef extends TestScope {
 export async function processUploadAgain(
   app: App,
   caller: Caller,
-  input: UploadRef,
+  input: RequestOf<typeof uploadsContract.processUploadAgain>,
 ): Answer<{ readonly upload: UploadView }> {
   const repository = await findTestScope(app, caller, input);
   if (isRefusal(repository)) return repository;
   const { uploads } = app.store;
-  const id = input.uploadId.toLowerCase();
-  const upload = await findUpload(app, repository, input);
+  const { upload_id: id } = input;
+  const upload = await findUpload(app, repository, id);
   if (isRefusal(upload)) return upload;
   if (upload.status !== 'ACCEPTED') {
     if (!(await uploads.processAgain(id))) {
@@ -58,10 +54,6 @@ export async function processUploadAgain(
   return { upload: viewUpload((await uploads.find(id)) as Upload) };
 }
 
-interface IgnoreUpload extends UploadRef {
-  readonly reason: string;
-}
-
 const NOTHING = { tests: [], memories: [], failures: [], events: [] };
 
 /** Removes an upload from the evidence. Its runs stay; statuses that depended on it are corrected a moment later. */
@@ -69,14 +61,14 @@ const NOTHING = { tests: [], memories: [], failures: [], events: [] };
 export async function ignoreUpload(
   app: App,
   caller: Caller,
-  input: IgnoreUpload,
+  input: RequestOf<typeof uploadsContract.ignoreUpload>,
 ): Answer<{ readonly upload: UploadView }> {
   const repository = await findTestScope(app, caller, input);
   if (isRefusal(repository)) return repository;
   const { uploads, testIngest } = app.store;
-  const id = input.uploadId.toLowerCase();
+  const { upload_id: id, reason } = input;
   return betweenResults(app, async () => {
-    const upload = await findUpload(app, repository, input);
+    const upload = await findUpload(app, repository, id);
     if (isRefusal(upload)) return upload;
     if (upload.ignored !== null || upload.status === 'FAILED') return { upload: viewUpload(upload) };
     if (upload.status === 'ACCEPTED') {
@@ -84,7 +76,7 @@ export async function ignoreUpload(
     }
     const { seq: expectedSeq } = await testIngest.load(repository.id, []);
     const at = app.clock.now();
-    const ignore = { uploadId: id, at, actor: caller.name, reason: input.reason };
+    const ignore = { uploadId: id, at, actor: caller.name, reason };
     const change = { repositoryId: repository.id, expectedSeq, ...NOTHING, ignore };
     if ((await testIngest.commit(change, at)) === undefined) return undefined;
     app.ingest.wake();
@@ -92,8 +84,8 @@ export async function ignoreUpload(
   });
 }
 
-async function findUpload(app: App, { id }: Repository, { uploadId }: UploadRef): Answer<Upload> {
-  const upload = await app.store.uploads.find(uploadId.toLowerCase());
+async function findUpload(app: App, { id }: Repository, uploadId: string): Answer<Upload> {
+  const upload = await app.store.uploads.find(uploadId);
   if (upload !== undefined && upload.repositoryId === id && upload.status !== 'PENDING') return upload;
   return refuse('UPLOAD_NOT_FOUND', `This repository has no upload with the id ${uploadId}.`);
 }

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { ReplyOf } from '../../contract/operation.ts';
+import type { ReplyOf, RequestOf } from '../../contract/operation.ts';
 import type * as contract from '../../contract/webhooks.ts';
 import { formatInstant, type Instant } from '../../lib/clock.ts';
 import { present } from '../../lib/present.ts';
-import type { Delivery, DeliveryState, Webhook } from '../../storage/webhooks.ts';
+import type { Delivery, Webhook } from '../../storage/webhooks.ts';
 import type { App } from '../core/app.ts';
 import type { Caller } from '../core/caller.ts';
 import { actorFor, type FeedEvent } from '../core/feed-event.ts';
@@ -13,21 +13,14 @@ import { isSuccess } from './deliver.ts';
 import { openSecrets } from './secrets.ts';
 import { findWebhook, optionalInstant } from './webhooks.ts';
 
-interface ListDeliveries {
-  readonly id: string;
-  readonly state: DeliveryState | undefined;
-  readonly cursor: string | undefined;
-  readonly limit: number;
-}
-
 export async function listWebhookDeliveries(
   app: App,
   caller: Caller,
-  input: ListDeliveries,
+  input: RequestOf<typeof contract.listWebhookDeliveries>,
 ): Answer<ReplyOf<typeof contract.listWebhookDeliveries>> {
   const webhook = await findWebhook(app, caller, input.id);
   if (isRefusal(webhook)) return webhook;
-  const { state, cursor, limit } = input;
+  const { state, cursor, limit = 50 } = input;
   const [seq = '', id = ''] = cursor?.split('.') ?? [];
   const before = cursor === undefined ? undefined : { seq: Number(seq), id };
   const query = { webhookId: webhook.id, limit: limit + 1, ...present({ state, before }) };
@@ -48,15 +41,10 @@ function viewDelivery(delivery: Delivery) {
   };
 }
 
-interface ReplayDelivery {
-  readonly id: string;
-  readonly deliveryId: string;
-}
-
 export async function replayWebhookDelivery(
   app: App,
   caller: Caller,
-  { id, deliveryId }: ReplayDelivery,
+  { id, deliveryId }: RequestOf<typeof contract.replayWebhookDelivery>,
 ): Answer<Record<string, never>> {
   const webhook = await findEnabled(app, caller, id);
   if (isRefusal(webhook)) return webhook;

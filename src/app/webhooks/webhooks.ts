@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { WEBHOOK_TYPES } from '../../contract/events.ts';
-import type { ReplyOf } from '../../contract/operation.ts';
+import type { ReplyOf, RequestOf } from '../../contract/operation.ts';
 import type * as contract from '../../contract/webhooks.ts';
 import { formatInstant, type Instant } from '../../lib/clock.ts';
 import { present } from '../../lib/present.ts';
 import type { FeedDraft } from '../../storage/feed-draft.ts';
-import type { Repository, RepositoryId, RepositoryRef } from '../../storage/repositories.ts';
-import type { Webhook, WebhookChange, WebhookFormat, WebhookId } from '../../storage/webhooks.ts';
+import type { Repository, RepositoryId } from '../../storage/repositories.ts';
+import type { Webhook, WebhookChange, WebhookId } from '../../storage/webhooks.ts';
 import type { App } from '../core/app.ts';
 import { type Caller, hasScope } from '../core/caller.ts';
 import { actEvent, actorFor } from '../core/feed-event.ts';
@@ -21,22 +21,14 @@ const ROTATION_MS = 24 * 3_600_000;
 type WebhookView = ReplyOf<typeof contract.listWebhooks>['webhooks'][number];
 type WithSecret = WebhookView & { readonly secret: string };
 
-interface WebhookWishes {
-  readonly name?: string | undefined;
-  readonly url?: string | undefined;
-  readonly types?: readonly string[] | undefined;
-  readonly repositories?: readonly RepositoryRef[] | undefined;
-}
+type UpdateWebhook = RequestOf<typeof contract.updateWebhook>;
+type WebhookWishes = Omit<UpdateWebhook, 'id' | 'enabled'>;
 
-interface CreateWebhook extends WebhookWishes {
-  readonly name: string;
-  readonly url: string;
-  readonly format: WebhookFormat;
-  readonly types: readonly string[];
-  readonly secret: string | undefined;
-}
-
-export async function createWebhook(app: App, caller: Caller, input: CreateWebhook): Answer<WithSecret> {
+export async function createWebhook(
+  app: App,
+  caller: Caller,
+  input: RequestOf<typeof contract.createWebhook>,
+): Answer<WithSecret> {
   const id = randomUUID() as WebhookId;
   const secret = input.secret ?? makeSecret();
   if (!isUsableSecret(secret)) return badSecret();
@@ -127,17 +119,12 @@ export async function listWebhooks(app: App, caller: Caller): Answer<ReplyOf<typ
   return { webhooks: managed.map((webhook) => view(app, webhook, repositories)) };
 }
 
-interface UpdateWebhook extends WebhookWishes {
-  readonly id: string;
-  readonly isEnabled: boolean | undefined;
-}
-
 export async function updateWebhook(app: App, caller: Caller, input: UpdateWebhook): Answer<WebhookView> {
   const webhook = await findWebhook(app, caller, input.id);
   if (isRefusal(webhook)) return webhook;
   const checked = await checkWishes(app, caller, webhook.id, input);
   if (isRefusal(checked)) return checked;
-  const change = { ...checked, ...(await enabling(app, webhook, input.isEnabled)) };
+  const change = { ...checked, ...(await enabling(app, webhook, input.enabled)) };
   const changed: Webhook = { ...webhook, ...change };
   await app.store.webhooks.update(webhook.id, change, [webhookEvent(app, caller, changed, 'changed', change)]);
   app.feed.wake();
@@ -166,12 +153,11 @@ export async function deleteWebhook(
   return {};
 }
 
-interface RotateSecret {
-  readonly id: string;
-  readonly secret: string | undefined;
-}
-
-export async function rotateWebhookSecret(app: App, caller: Caller, input: RotateSecret): Answer<WithSecret> {
+export async function rotateWebhookSecret(
+  app: App,
+  caller: Caller,
+  input: RequestOf<typeof contract.rotateWebhookSecret>,
+): Answer<WithSecret> {
   const webhook = await findWebhook(app, caller, input.id);
   if (isRefusal(webhook)) return webhook;
   const secret = input.secret ?? makeSecret();

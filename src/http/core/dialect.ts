@@ -1,8 +1,7 @@
-import type { TSchema } from 'typebox';
 import { ERRORS, type ErrorCode } from '../../contract/errors.ts';
 import type { Operation } from '../../contract/operation.ts';
-import type { SluiceKeywords } from '../../contract/schema.ts';
 import type { RequiredStatus } from '../../engine/model/check.ts';
+import { createLowering } from './convert.ts';
 
 /** How a mount reads and writes: /v1 as the contract says, /trunk/v1 as clients of that product expect it. */
 export interface Dialect {
@@ -51,9 +50,9 @@ export const trunkDialect: Dialect = {
     return bulkReply === undefined ? read : (body) => read(withoutSeveral(body));
   },
   translatorFor(operation) {
-    const lower = lowerEnums(operation.reply) ?? same;
+    const lower = createLowering(operation.reply) ?? same;
     const reshape = RESHAPES[operation.name] ?? same;
-    return (reply) => reshape(lower(reply));
+    return (reply) => reshape(lower(reply, ''));
   },
   statusOf: (code, operation) =>
     code === 'QUEUE_NOT_EMPTY' && operation?.name === 'deleteQueue' ? 400 : ERRORS[code].status,
@@ -150,39 +149,4 @@ function withoutDecisions(test: Json): Json {
 function withoutRunFigures(test: Json): Json {
   const { most_common_failures: _1, failure_rate_last_7d: _2, failure_rate_last_24h: _3, ...rest } = test;
   return rest;
-}
-
-/** Finds the enums in the schema of a reply. Undefined where there are none, so that most values are not copied. */
-// SPEC H9
-function lowerEnums(schema: TSchema): Translate | undefined {
-  const node = schema as SluiceKeywords & { properties?: Record<string, TSchema>; items?: TSchema; anyOf?: TSchema[] };
-  if (node['x-sluice-lower']) return (value) => (typeof value === 'string' ? value.toLowerCase() : value);
-  if (node.items !== undefined) return lowerItems(node.items);
-  if (node.properties !== undefined) return lowerProperties(node.properties);
-  if (node.anyOf !== undefined) return lowerProperties(mergedProperties(node.anyOf));
-  return undefined;
-}
-
-function lowerItems(items: TSchema): Translate | undefined {
-  const lower = lowerEnums(items);
-  if (lower === undefined) return undefined;
-  return (value) => (Array.isArray(value) ? value.map(lower) : value);
-}
-
-function lowerProperties(properties: Record<string, TSchema>): Translate | undefined {
-  const lowers = Object.entries(properties).flatMap(([name, schema]) => {
-    const lower = lowerEnums(schema);
-    return lower === undefined ? [] : [[name, lower] as const];
-  });
-  if (lowers.length === 0) return undefined;
-  return (value) => {
-    if (typeof value !== 'object' || value === null) return value;
-    const copy: Json = { ...value };
-    for (const [name, lower] of lowers) if (copy[name] !== undefined) copy[name] = lower(copy[name]);
-    return copy;
-  };
-}
-
-function mergedProperties(alternatives: readonly TSchema[]): Record<string, TSchema> {
-  return Object.assign({}, ...alternatives.map((each) => (each as { properties?: object }).properties ?? {}));
 }

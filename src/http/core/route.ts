@@ -1,20 +1,17 @@
 import type { Readable } from 'node:stream';
-import type { Static, TSchema } from 'typebox';
+import type { TSchema } from 'typebox';
 import type { ForkProofs } from '../../app/access/fork-proofs.ts';
 import type { App } from '../../app/core/app.ts';
 import type { Caller } from '../../app/core/caller.ts';
 import type { Refusal } from '../../app/core/refusal.ts';
 import type { BulkResults } from '../../contract/bulk.ts';
 import type { Operation } from '../../contract/operation.ts';
-import type { View } from '../../contract/schema.ts';
+import type { Received, View } from '../../contract/schema.ts';
 import type { Dialect } from './dialect.ts';
 import type { IncomingUpload } from './incoming-upload.ts';
 
-/** The context of a request for its handler. */
+/** The circumstances of a request, which few handlers need. */
 export interface RequestContext {
-  readonly app: App;
-  /** The token's caller. Undefined only for operations that are open to forks. */
-  readonly caller: Caller;
   /** Set without a token: the workflow run that the request names, and the service that proves it. */
   readonly fork: { readonly runId: string; readonly proofs: ForkProofs } | undefined;
   /** The dialect of the mount. */
@@ -27,7 +24,10 @@ export interface RequestContext {
   isAdmitted(): Promise<boolean>;
 }
 
-export type Handler = (context: RequestContext, body: never) => Promise<unknown>;
+/** `caller` is undefined only for operations that are open to forks. */
+type Handle<Body, Reply> = (app: App, caller: Caller, body: Body, context: RequestContext) => Promise<Reply | Refusal>;
+
+export type Handler = Handle<never, unknown>;
 
 export interface Route {
   readonly operation: Operation;
@@ -36,27 +36,27 @@ export interface Route {
   readonly isReused: boolean;
 }
 
-/** Connects an operation of the contract to its code; the types of body and reply must fit. */
+/** Connects an operation of the contract to its use case; the types of body and reply must fit. */
 export function route<Body extends TSchema, Reply extends TSchema>(
   operation: Operation<Body, Reply>,
-  handle: (context: RequestContext, body: Static<Body>) => Promise<View<Reply> | BulkResults | Refusal>,
+  handle: Handle<Received<Body>, View<Reply> | BulkResults>,
   { isReused = false }: { readonly isReused?: boolean } = {},
 ): Route {
   return { operation: operation as Operation, handle: handle as Handler, isReused };
 }
 
 /** For an operation with files, whose body is read while it arrives. */
-export function uploadRoute<Body extends TSchema, Reply extends TSchema>(
-  operation: Operation<Body, Reply>,
-  handle: (context: RequestContext, upload: IncomingUpload) => Promise<Static<Reply> | Refusal>,
+export function uploadRoute<Reply extends TSchema>(
+  operation: Operation<TSchema, Reply>,
+  handle: Handle<IncomingUpload, View<Reply>>,
 ): Route {
   return { operation: operation as Operation, handle: handle as Handler, isReused: false };
 }
 
 /** For an operation that answers a stream. */
-export function streamRoute<Body extends TSchema, Reply extends TSchema>(
-  operation: Operation<Body, Reply>,
-  handle: (context: RequestContext, body: Static<Body>) => Promise<Readable | Refusal>,
+export function streamRoute<Body extends TSchema>(
+  operation: Operation<Body>,
+  handle: Handle<Received<Body>, Readable>,
 ): Route {
   return { operation: operation as Operation, handle: handle as Handler, isReused: false };
 }

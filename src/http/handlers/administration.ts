@@ -14,54 +14,24 @@ import * as serverContract from '../../contract/server.ts';
 import { formatInstant } from '../../lib/clock.ts';
 import { readVersion } from '../../lib/version.ts';
 import { describeHealth } from '../core/health-metrics.ts';
-import { instant } from '../core/parse.ts';
 import { requestCountsOf } from '../core/request-counts.ts';
 import { type Route, route } from '../core/route.ts';
 
 export const ACCESS_ROUTES: readonly Route[] = [
-  route(accessContract.createOrganization, ({ app, caller }, { slug }) => createOrganization(app, caller, { slug })),
-  route(accessContract.createApiToken, ({ app, caller }, { name, scopes, repositories, expiresAt, service }) =>
-    createApiToken(app, caller, {
-      name,
-      scopes,
-      repositories,
-      expiresAt: expiresAt === undefined ? undefined : instant('/expiresAt', expiresAt),
-      isForService: service === true,
-    }),
-  ),
-  route(accessContract.createSignInLink, ({ app, caller, baseUrl }) => createSignInLink(app, caller, baseUrl)),
-  route(accessContract.listSessions, ({ app, caller }) => listSessions(app, caller)),
-  route(accessContract.revokeSession, ({ app, caller }, { id }) => revokeSession(app, caller, { id })),
-  route(accessContract.listApiTokens, ({ app, caller }) => listApiTokens(app, caller)),
-  route(accessContract.revokeApiToken, ({ app, caller }, { id, evenIfLast }) =>
-    revokeApiToken(app, caller, { id: id.toLowerCase(), evenIfLast: evenIfLast === true }),
-  ),
+  route(accessContract.createOrganization, createOrganization),
+  route(accessContract.createApiToken, createApiToken),
+  route(accessContract.createSignInLink, (app, caller, _, { baseUrl }) => createSignInLink(app, caller, baseUrl)),
+  route(accessContract.listSessions, listSessions),
+  route(accessContract.revokeSession, revokeSession),
+  route(accessContract.listApiTokens, listApiTokens),
+  route(accessContract.revokeApiToken, revokeApiToken),
 ];
 
 export const REPOSITORIES_ROUTES: readonly Route[] = [
-  route(
-    repositoriesContract.registerRepository,
-    ({ app, caller }, { repo, git, checks, junit, trustChecks, runHooks }) =>
-      registerRepository(app, caller, {
-        repo,
-        git,
-        checks: checks?.map(({ name, command, timeoutMinutes, network, userNamespaces }) => ({
-          name,
-          command,
-          timeoutMinutes: timeoutMinutes ?? null,
-          ...(network === true ? { network } : {}),
-          ...(userNamespaces === true ? { userNamespaces } : {}),
-        })),
-        junit,
-        trustChecks,
-        runHooks,
-      }),
-  ),
-  route(repositoriesContract.listRepositories, ({ app, caller }) => listRepositories(app, caller)),
-  route(repositoriesContract.inspectRepository, ({ app, caller }, { repo, targetBranch }) =>
-    inspectRepository(app, caller, { repo, targetBranch }),
-  ),
-  route(repositoriesContract.removeRepository, ({ app, caller }, { repo }) => removeRepository(app, caller, { repo })),
+  route(repositoriesContract.registerRepository, registerRepository),
+  route(repositoriesContract.listRepositories, listRepositories),
+  route(repositoriesContract.inspectRepository, inspectRepository),
+  route(repositoriesContract.removeRepository, removeRepository),
 ];
 
 // SPEC A32
@@ -75,19 +45,19 @@ function viewCaller({ name, organization, scopes, expiresAt }: Caller) {
 }
 
 export const SERVER_ROUTES: readonly Route[] = [
-  route(serverContract.getServer, async ({ app, caller }) => {
+  route(serverContract.getServer, async (app, caller) => {
     const { protection, sentence, runsUntrusted } = app.checkRunner.safety;
     const { underWay } = app.backups;
     const backup = underWay === undefined ? {} : { backup: underWay };
     const runner = { protection, sentence, runsUntrusted };
     return { version: readVersion(), runner, ...backup, caller: viewCaller(caller) };
   }),
-  route(serverContract.getServerMetrics, async ({ app }) =>
+  route(serverContract.getServerMetrics, async (app) =>
     describeServer(
       app,
       describeHealth(app).then((health) => [...requestCountsOf(app).describe(), ...health]),
     ),
   ),
-  route(serverContract.createBackup, ({ app }, { file }) => createBackup(app, { file })),
-  route(serverContract.restoreBackup, ({ app }, { file }) => restoreBackup(app, { file })),
+  route(serverContract.createBackup, (app, _caller, body) => createBackup(app, body)),
+  route(serverContract.restoreBackup, (app, _caller, body) => restoreBackup(app, body)),
 ];

@@ -1,76 +1,63 @@
 import type { IncomingMessage } from 'node:http';
-import type { Static } from 'typebox';
-import { isRefusal, type Refusal } from '../../app/core/refusal.ts';
+import type { App } from '../../app/core/app.ts';
+import type { Caller } from '../../app/core/caller.ts';
+import { type Answer, isRefusal, type Refusal } from '../../app/core/refusal.ts';
 import { createBundleUpload } from '../../app/uploads/bundle-uploads.ts';
-import { checkUpload, makeUploadFields, receiveUpload, type UploadInput } from '../../app/uploads/receive-upload.ts';
-import { type ReceivedBody, writeFile } from '../../app/uploads/upload-body.ts';
+import { checkUpload, makeUploadInput, receiveUpload, type UploadInput } from '../../app/uploads/receive-upload.ts';
+import { type ReceivedBody, type UploadBodies, writeFile } from '../../app/uploads/upload-body.ts';
 import { ignoreUpload, listedStatus, listUploads, processUploadAgain } from '../../app/uploads/uploads.ts';
+import type { RequestOf } from '../../contract/operation.ts';
 import * as uploaderContract from '../../contract/uploader.ts';
 import * as uploadsContract from '../../contract/uploads.ts';
 import type { Upload, UploadFile } from '../../storage/uploads.ts';
+import { createReader } from '../core/convert.ts';
 import { arriving, type IncomingUpload } from '../core/incoming-upload.ts';
-import { pageQuery, prNumber, query, testScope } from '../core/parse.ts';
+import { query } from '../core/parse.ts';
 import { HttpProblem } from '../core/problem.ts';
 import { readForm } from '../core/read-form.ts';
-import { type RequestContext, type Route, route, uploadRoute } from '../core/route.ts';
+import { type Route, route, uploadRoute } from '../core/route.ts';
 import { createValidator } from '../core/validate.ts';
 
 export const UPLOADS_ROUTES: readonly Route[] = [
-  uploadRoute(uploadsContract.uploadResults, async (context, upload) => {
+  uploadRoute(uploadsContract.uploadResults, async (app, caller, upload) => {
     const receive = parseContentType(upload.request) === 'form' ? receiveForm : receiveReport;
-    const stored = await receive(context, upload);
+    const stored = await receive(app, caller, upload);
     return isRefusal(stored) ? stored : { upload_id: stored.id, status: listedStatus(stored) };
   }),
-  route(uploaderContract.createBundleUpload, ({ app, caller, baseUrl }, body) =>
-    createBundleUpload(app, caller, {
-      repo: body.repo,
-      orgUrlSlug: body.orgUrlSlug,
-      clientVersion: body.clientVersion ?? undefined,
-      baseUrl,
-    }),
-  ),
-  route(uploadsContract.listUploads, ({ app, caller }, body) =>
-    listUploads(app, caller, { ...testScope(body), page: pageQuery(body.page_query) }),
-  ),
-  route(uploadsContract.processUploadAgain, ({ app, caller }, body) =>
-    processUploadAgain(app, caller, { ...testScope(body), uploadId: body.upload_id }),
-  ),
-  route(uploadsContract.ignoreUpload, ({ app, caller }, body) =>
-    ignoreUpload(app, caller, {
-      ...testScope(body),
-      uploadId: body.upload_id,
-      reason: body.reason,
-    }),
-  ),
+  route(uploaderContract.createBundleUpload, createBundleUpload),
+  route(uploadsContract.listUploads, listUploads),
+  route(uploadsContract.processUploadAgain, processUploadAgain),
+  route(uploadsContract.ignoreUpload, ignoreUpload),
 ];
 
 /** Fields may follow the files, so that they are known only at the end of the form. */
 // SPEC U15
-async function receiveForm(context: RequestContext, upload: IncomingUpload): Promise<Upload | Refusal> {
+async function receiveForm(app: App, caller: Caller, upload: IncomingUpload): Answer<Upload> {
   const { filled: fields, body } = await upload.bodies.receive((writer) => readForm(upload, FIELD_NAMES, writer));
-  return keep(context, upload, body, () => parseUploadFields({ ...(upload.query as object), ...fields }));
+  return keep(app, caller, upload.bodies, body, () => parseUploadFields({ ...(upload.query as object), ...fields }));
 }
 
 // SPEC U15
-async function receiveReport(context: RequestContext, upload: IncomingUpload): Promise<Upload | Refusal> {
+async function receiveReport(app: App, caller: Caller, upload: IncomingUpload): Answer<Upload> {
   const encoding = parseEncoding(upload.request);
   const input = parseUploadFields(upload.query);
-  const refusal = await checkUpload(context.app, context.caller, input);
+  const refusal = await checkUpload(app, caller, input);
   if (refusal !== undefined) return refusal;
   const { body } = await upload.bodies.receive(async (writer) => {
     await writeFile(writer, 'report.xml', { encoding, bytes: arriving(upload) });
   });
-  return keep(context, upload, body, () => input);
+  return keep(app, caller, upload.bodies, body, () => input);
 }
 
 /** Removes the body if no upload is made of it. */
 // SPEC U66
 async function keep(
-  { app, caller }: RequestContext,
-  { bodies }: IncomingUpload,
+  app: App,
+  caller: Caller,
+  bodies: UploadBodies,
   body: ReceivedBody,
   getInput: () => UploadInput,
-): Promise<Upload | Refusal> {
+): Answer<Upload> {
   let stored: Upload | Refusal | undefined;
   try {
     const input = getInput();
@@ -92,6 +79,7 @@ function nothingCame(): HttpProblem {
 }
 
 const validate = createValidator(uploadsContract.uploadResults.body);
+const read = createReader(uploadsContract.uploadResults.body);
 
 const FIELD_NAMES: readonly string[] = Object.keys(uploadsContract.uploadResults.body.properties);
 
@@ -101,26 +89,7 @@ function parseUploadFields(given: unknown): UploadInput {
   const named = Object.entries(given as object).filter(([name, value]) => FIELD_NAMES.includes(name) && value !== '');
   const fields = query(Object.fromEntries(named));
   validate(fields);
-  const { org_url_slug, repo_host, repo_owner, repo_name, ...rest } = fields as Static<
-    typeof uploadsContract.uploadResults.body
-  >;
-  return {
-    repo: { host: repo_host, owner: repo_owner, name: repo_name },
-    orgUrlSlug: org_url_slug,
-    fields: makeUploadFields({
-      sha: rest.sha,
-      branch: rest.branch,
-      prNumber: rest.pr_number === undefined ? undefined : prNumber(rest.pr_number),
-      jobName: rest.job_name,
-      jobUrl: rest.job_url,
-      variant: rest.variant,
-      testRunId: rest.test_run_id,
-      check: rest.check,
-      isFork: rest.fork?.toLowerCase() === 'true',
-      jobAttempt: rest.job_attempt === undefined ? undefined : Number(rest.job_attempt),
-      checkoutRoot: rest.checkout_root,
-    }),
-  };
+  return makeUploadInput(read?.(fields, '') as RequestOf<typeof uploadsContract.uploadResults>);
 }
 
 /** A form of reports, or one report as the body. The report may have any type but JSON, which is always a mistake. */

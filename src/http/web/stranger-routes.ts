@@ -85,19 +85,14 @@ export function createStrangerRoutes({ app }: Pick<ServerDeps, 'app'>): (route: 
   return (route) => {
     const { operation, handle } = route;
     const { allows = () => true, shown: fields } = OPENED[operation.name] ?? {};
-    const answerStranger: Handler = async (context, body) => {
+    const answerStranger: Handler = async (_app, caller, body, context) => {
       if (!allows(body)) throw signedOut();
-      const { caller, dialect, baseUrl, lastEventId } = context;
-      const isAdmitted = () => context.isAdmitted();
-      const answer = await handle(
-        { app: shown, caller, fork: undefined, dialect, baseUrl, lastEventId, isAdmitted },
-        body,
-      );
+      const answer = await handle(shown, caller, body, context);
       return fields === undefined || isRefusal(answer) ? answer : writePart(operation, pick(answer, fields), body);
     };
     return {
       ...route,
-      handle: (context, body) => (context.caller.isStranger ? answerStranger(context, body) : handle(context, body)),
+      handle: (of, caller, body, context) => (caller.isStranger ? answerStranger : handle)(of, caller, body, context),
     };
   };
 }

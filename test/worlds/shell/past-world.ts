@@ -13,6 +13,7 @@ import type { PrNumber } from '../../../src/engine/model/pull-request.ts';
 import type { QueueSettings } from '../../../src/engine/model/settings.ts';
 import { type Instant, systemClock } from '../../../src/lib/clock.ts';
 import { Fault } from '../../../src/lib/fault.ts';
+import { present } from '../../../src/lib/present.ts';
 import type { Organization } from '../../../src/storage/accounts.ts';
 import type { Packing } from '../../../src/storage/past.ts';
 import type { Store } from '../../../src/storage/store.ts';
@@ -165,7 +166,7 @@ export class PastWorld extends ShellWorld {
     at?: Instant,
   ): Promise<readonly string[]> {
     const { app, caller } = this;
-    const ref = { ...(await this.ref()), at };
+    const ref = { ...(await this.ref()), ...present({ at }) };
     const answers: unknown[] = [await getQueue(app, caller, { ...ref, includeExplanation: true })];
     for (const number of prNumbers) {
       const pr = { number: number as PrNumber };
@@ -174,7 +175,7 @@ export class PastWorld extends ShellWorld {
       );
     }
     for (const testRunId of runIds)
-      answers.push(await getMergeQueueTestingDetails(app, caller, { ...ref, testRunId, isDecidedIncluded: false }));
+      answers.push(await getMergeQueueTestingDetails(app, caller, { ...ref, ...present({ testRunId }) }));
     return answers.map(asText);
   }
 
