@@ -29,6 +29,8 @@ export function evaluate(
     const next = decide(expireMute(own, monitor, at, events), monitor, situationOf(state, own, at), events);
     if (next !== own) state = { ...state, monitors: { ...state.monitors, [monitor.id]: next } };
   }
+  // Status and labels follow from the monitors' decisions.
+  if (state === before) return { state: withNextCheck(state, monitors, at), events };
   return settle(state, monitors, { at, actor: null, events });
 }
 
@@ -48,8 +50,7 @@ export function settle(
   const speaking = (id: string) => change.before !== undefined || events.some((event) => isWordOf(event, id));
   const settled = settleStatus(before, monitors, { at, actor, cause: causeOf(events) });
   const labelled = settleLabels(settled.state, monitors, { at, speaking, gone: change.before ?? [] });
-  const nextCheckAt = nextCheckOf(labelled.state, monitors, at);
-  const state = nextCheckAt === labelled.state.nextCheckAt ? labelled.state : { ...labelled.state, nextCheckAt };
+  const state = withNextCheck(labelled.state, monitors, at);
   const more = settled.event === undefined ? labelled.events : [settled.event, ...labelled.events];
   return { state, events: more.length === 0 ? events : [...events, ...more] };
 }
@@ -95,18 +96,17 @@ function situationOf(state: TestState, own: MonitorState, at: Instant): Detector
 }
 
 // SPEC F41
-function nextCheckOf(state: TestState, monitors: readonly Monitor[], at: Instant): Instant | null {
-  let next: Instant | null = null;
+function withNextCheck(state: TestState, monitors: readonly Monitor[], at: Instant): TestState {
+  let next = Number.POSITIVE_INFINITY;
   for (const monitor of monitors) {
     const own = state.monitors[monitor.id];
     if (!monitor.enabled || own === undefined) continue;
     const data = dataOf(own, monitor);
     const due = data === null ? null : detectorOf(monitor.type).nextAt(data, monitor, situationOf(state, own, at));
-    for (const instant of [due, own.mute?.until ?? null]) {
-      if (instant !== null && (next === null || instant < next)) next = instant;
-    }
+    next = Math.min(next, due ?? next, own.mute?.until ?? next);
   }
-  return next;
+  const nextCheckAt = next === Number.POSITIVE_INFINITY ? null : next;
+  return nextCheckAt === state.nextCheckAt ? state : { ...state, nextCheckAt };
 }
 
 /** The reason why a test is healthy again. */

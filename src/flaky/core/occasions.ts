@@ -28,14 +28,14 @@ interface OccasionKey {
   readonly path?: string;
 }
 
-type Upload = UploadFacts & { readonly path?: string | null | undefined };
+type Place = Pick<UploadFacts, 'branch' | 'job'> & { readonly path?: string | null | undefined };
 
-function placeOf({ branch, job, path }: OccasionKey | RunRef | Upload): OccasionKey {
+function placeOf({ branch, job, path }: Place): OccasionKey {
   return { branch, job, ...(path && { path }) };
 }
 
-function isSamePlace(one: OccasionKey, other: OccasionKey): boolean {
-  return one.job === other.job && one.branch === other.branch && one.path === other.path;
+function isSamePlace(one: OccasionKey, other: Place): boolean {
+  return one.job === other.job && one.branch === other.branch && one.path === (other.path || undefined);
 }
 
 // SPEC F47
@@ -46,16 +46,15 @@ export function occasionSliceMs(windowMs: number): number {
 /** Returns the same list if the pass was known. Slices before `since` are dropped. */
 export function notePass(
   places: readonly PlacePasses[],
-  upload: Upload,
+  here: Place,
   { slice, since }: { readonly slice: number; readonly since: number },
 ): readonly PlacePasses[] {
   if (slice < since) return places;
-  const here = placeOf(upload);
   const known = places.find((place) => isSamePlace(place, here));
   const slices = addSlice(known?.slices ?? [], slice);
   if (slices === known?.slices) return places;
   const others = places.filter((place) => place !== known);
-  return latestPlaces([...others, { ...here, slices: pruneSlices(slices, since) }]);
+  return latestPlaces([...others, { ...placeOf(here), slices: pruneSlices(slices, since) }]);
 }
 
 /** Keeps, for each job of a branch, the latest failure in each of the last `limit` slices. */
@@ -98,8 +97,7 @@ function hasPassed(
   failure: RunRef,
   { after, before }: { readonly after: number; readonly before: number },
 ): boolean {
-  const here = placeOf(failure);
-  const place = passes.find((other) => isSamePlace(other, here));
+  const place = passes.find((other) => isSamePlace(other, failure));
   const passed = place === undefined ? undefined : nextSlice(place.slices, after);
   return passed !== undefined && passed < before;
 }

@@ -37,7 +37,6 @@ export function findRetries(
   runs: readonly ObservedRun[],
   earlier: readonly EarlierOutcome[],
 ): readonly RetryEvent[] {
-  if (runs.length < 2 && earlier.length === 0) return [];
   const found = [...groupByPath(runs)].flatMap(([path, ofPath]) => [
     findBetweenUploads(upload, { runs: ofPath, path }, earlier),
     findChild(upload, ofPath),

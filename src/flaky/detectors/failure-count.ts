@@ -27,7 +27,8 @@ export const failureCount: Detector<'failure_count'> = {
     for (const { conclusion, startedAt, path } of runs) {
       if (conclusion === 'FAILURE') failures.push(refOf(upload, startedAt, path));
       else if (conclusion === 'SUCCESS') {
-        passes = notePass(passes, { ...upload, path }, { slice: Math.floor(startedAt / sliceMs), since });
+        const here = { branch: upload.branch, job: upload.job, path };
+        passes = notePass(passes, here, { slice: Math.floor(startedAt / sliceMs), since });
       }
     }
     if (failures.length === 0 && passes === (data?.passes ?? NO_PASSES)) return data;

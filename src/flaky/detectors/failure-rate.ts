@@ -17,23 +17,24 @@ export const failureRate: Detector<'failure_rate'> = {
     const windowMs = windowMsOf(monitor);
     let buckets: Buckets = data?.buckets ?? [];
     let lastRunAt = data?.lastRunAt ?? 0;
+    const limit = recentRunsOf(monitor);
     const failures: RunRef[] = [];
-    const added: RecentRun[] = [];
+    let recent = data?.recent ?? [];
     for (const { conclusion, startedAt, path } of runs) {
       if (conclusion === 'SKIPPED') continue;
       buckets = addToBuckets(buckets, { at: startedAt, isSecond: conclusion === 'FAILURE' }, windowMs);
       lastRunAt = Math.max(lastRunAt, startedAt);
-      added.push([startedAt, conclusion === 'FAILURE' ? 1 : 0]);
+      if (limit > 0) recent = keepRecent(recent, [startedAt, conclusion === 'FAILURE' ? 1 : 0], limit);
       if (conclusion === 'FAILURE') failures.push(refOf(upload, startedAt, path));
     }
     if (lastRunAt === 0) return data;
-    return {
+    const counts = {
       windowMs,
       buckets: pruneBuckets(buckets, windowMs, at),
       lastRunAt,
       failures: keepLatest(data?.failures ?? [], failures, KEPT_RUNS),
-      ...keepRecent(data?.recent, added, monitor),
     };
+    return limit === 0 ? counts : { ...counts, recent };
   },
 
   // SPEC F9
@@ -83,15 +84,11 @@ function recentRunsOf({ action, parameters }: RateMonitor): number {
   return isBroken && parameters.minimumSampleSize <= MAX_RECENT ? parameters.minimumSampleSize : 0;
 }
 
-function keepRecent(
-  known: readonly RecentRun[] | undefined,
-  added: readonly RecentRun[],
-  monitor: RateMonitor,
-): { readonly recent?: readonly RecentRun[] } {
-  const limit = recentRunsOf(monitor);
-  if (limit === 0) return {};
-  const all = [...(known ?? []), ...added].sort((one, other) => other[0] - one[0] || other[1] - one[1]);
-  return { recent: all.slice(0, limit) };
+/** Newest first; of runs that started together, failures first. */
+function keepRecent(known: readonly RecentRun[], added: RecentRun, limit: number): readonly RecentRun[] {
+  const after = known.findIndex(([at, hasFailed]) => (added[0] - at || added[1] - hasFailed) > 0);
+  const recent = known.toSpliced(after === -1 ? known.length : after, 0, added);
+  return recent.length > limit ? recent.slice(0, limit) : recent;
 }
 
 /** Counts the window or, if that has too few runs, the last runs. */

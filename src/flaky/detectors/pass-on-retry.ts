@@ -8,6 +8,7 @@ type Data = MonitorData['pass_on_retry'];
 
 export const passOnRetry: Detector<'pass_on_retry'> = {
   fold(data, { upload, runs, earlier }, { branches }) {
+    if (runs.length < 2 && earlier.length === 0) return data;
     const inScope = earlier.filter(({ branch }) => matchesAnyBranch(branches, branch));
     return addRetries(data, findRetries(upload, runs, inScope));
   },

@@ -3,8 +3,8 @@ import { keepLatest, refOf } from '../core/run.ts';
 
 export const skippedTest: Detector<'skipped_test'> = {
   fold(data, { upload, runs }, { parameters }) {
+    if (runs.every((run) => run.conclusion !== 'SKIPPED')) return data;
     const skips = runs.filter((run) => run.conclusion === 'SKIPPED').map((run) => refOf(upload, run.startedAt));
-    if (skips.length === 0) return data;
     return { skips: keepLatest(data?.skips ?? [], skips, parameters.minimumSkippedCount) };
   },
 
