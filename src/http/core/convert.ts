@@ -64,13 +64,14 @@ function convertFields({ properties = {} }: Node, of: ConvertOf): Convert | unde
   };
 }
 
-/** The fields of all objects among the alternatives together, or the first conversion of other values. */
+/** A value is converted as the alternatives of its kind say: the fields of all objects together, a list, or another value. */
 function convertAny({ anyOf = [] }: Node, of: ConvertOf): Convert | undefined {
   const fields = convertFields({ properties: Object.assign({}, ...anyOf.map(({ properties }) => properties)) }, of);
-  const plain = anyOf.map((each) => (each.properties ? undefined : convertParts(each, of))).find(Boolean);
-  if (fields === undefined && plain === undefined) return undefined;
+  const list = anyOf.map((each) => convertItems(each, of)).find(Boolean);
+  const plain = anyOf.map((each) => (each.properties ?? each.items ? undefined : convertParts(each, of))).find(Boolean);
+  if (fields === undefined && list === undefined && plain === undefined) return undefined;
   return (value, path) => {
-    const convert = typeof value === 'object' && !Array.isArray(value) ? fields : plain;
+    const convert = Array.isArray(value) ? list : typeof value === 'object' ? fields : plain;
     return convert === undefined ? value : convert(value, path);
   };
 }
