@@ -22,8 +22,8 @@ async function createWorld(settings: Partial<QueueSettings> = {}): Promise<PageW
   return world;
 }
 
-/** Within this time a worker polls for effects of another server (`leased-worker.ts`), and carries them out. */
-const POLLED_MS = 65_000;
+/** Within this time a worker polls twice for effects of another server (`leased-worker.ts`), and carries them out. */
+const POLLED_MS = 130_000;
 
 /** Commits are built only once the returned function is called. */
 function holdBuilds({ forge }: PageWorld): () => void {
