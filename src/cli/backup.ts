@@ -17,7 +17,7 @@ export const BACKUP = row({
   examples: ['sluice backup', 'sluice backup before-upgrade.db', 'sluice backup /var/backups/sluice.db'],
   run: async (context, { file }) => {
     const body = file === undefined ? {} : { file: resolveBackupFile(file) };
-    const backup = context.call('createBackup', body, { timeoutMs: BACKUP_TIMEOUT_MS });
+    const backup = context.act('createBackup', body, { timeoutMs: BACKUP_TIMEOUT_MS });
     const ask = async () => (await context.call('getServer', {})).backup;
     const reply = await (context.isJson ? backup : showProgress(backup, ask));
     context.show(reply, () => `${clean(reply.file)} (${formatSize(reply.sizeBytes)})`);
@@ -95,7 +95,7 @@ export const RESTORE = row({
         question: `Replace everything that ${context.client.url} keeps by ${file}?`,
       });
     }
-    const reply = await context.call('restoreBackup', { file }, { timeoutMs: BACKUP_TIMEOUT_MS });
+    const reply = await context.act('restoreBackup', { file }, { timeoutMs: BACKUP_TIMEOUT_MS });
     const lines = [`Everything is as in ${file} now.`, ...(await describeTokens(context, reply.tokenFile))];
     context.show(reply, () => lines.map(clean).join('\n'));
   },

@@ -61,7 +61,7 @@ const exportAll = row({
   text: 'Print all records of the audit, one JSON document a line, the oldest first.',
   examples: ['sluice audit export > audit.jsonl'],
   run: async (context) => {
-    for await (const record of readRecords(context)) write(`${JSON.stringify(record)}\n`);
+    for await (const record of readRecords(context)) write(`${JSON.stringify(context.pick(record, 'listEvents'))}\n`);
   },
 });
 

@@ -3,7 +3,7 @@ import { type Given, row } from './core/command.ts';
 import type { Context } from './core/context.ts';
 import type { AnswerOf } from './core/operations.ts';
 import { createPatience } from './core/patience.ts';
-import { clean, paint, say, write } from './core/terminal.ts';
+import { clean, paint, say } from './core/terminal.ts';
 import { formatLogCommand } from './format-entry.ts';
 
 type Answer = AnswerOf<'getCandidateLog'>;
@@ -77,7 +77,7 @@ async function showLog(context: Context, wanted: Wanted): Promise<void> {
   }
   const text = sink.end();
   if (last === undefined) return;
-  if (context.isJson) write(JSON.stringify({ ...last, text }, null, 2));
+  if (context.isJson) context.show({ ...last, text }, () => text);
   else if (last.nextOffset === 0) say(describeNothing(last));
   if (!last.complete && !context.isJson) {
     say(`${clean(check)} is not done. To follow it: ${clean(formatLogCommand(candidate, check, '-f '))}`);

@@ -28,7 +28,7 @@ export const targets = row({
   run: async (context, { repo, targetBranch, pr: { number }, sha, ...options }) => {
     const impactedTargets = readTargets(options);
     const pr = { number, ...(sha === undefined ? {} : { sha }) };
-    const record = await context.call('setImpactedTargets', { repo, targetBranch, pr, impactedTargets });
+    const record = await context.act('setImpactedTargets', { repo, targetBranch, pr, impactedTargets });
     context.show(record, () => `${describeTargets(impactedTargets)} ${formatOutcome(record)}`);
   },
 });

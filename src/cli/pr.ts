@@ -61,7 +61,7 @@ const submit = row({
       return context.show(preview, () => `#${pr.number}: ${clean(preview.text)}`);
     }
     if (/^(?:urgent|0+)$/i.test(priority ?? '')) await sayBefore(context, body, options);
-    const record = await context.call('submitPullRequest', body);
+    const record = await context.act('submitPullRequest', body);
     if (options.wait) return waitForEnd(context, { repo, targetBranch, pr, ...options });
     const follow = `sluice pr status ${formatRepo(repo)} ${targetBranch} ${pr.number}`;
     context.show(record, () => `${formatOutcome(record)}\nWhere it stands: ${follow}`);

@@ -39,7 +39,7 @@ const add = row({
   run: async (context, { repo, targetBranch, ...options }) => {
     const place = { repo, targetBranch };
     const addFreeze = toFreeze(options, Date.now());
-    show(context, place, await context.call('updateQueue', { ...place, addFreeze }));
+    show(context, place, await context.act('updateQueue', { ...place, addFreeze }));
   },
 });
 
@@ -58,7 +58,7 @@ const remove = row({
   takes: { '--name <name>': { text: 'The name of the freeze.', isRequired: true } },
   examples: ['sluice queue freeze remove --name weekend'],
   run: async (context, { name: removeFreeze, ...place }) =>
-    show(context, place, await context.call('updateQueue', { ...place, removeFreeze })),
+    show(context, place, await context.act('updateQueue', { ...place, removeFreeze })),
 });
 
 // SPEC Q24

@@ -26,7 +26,7 @@ const create = row({
     'sluice queue create local/acme/app main --batch --batching-min-size 6 --required-statuses test,lint',
   ],
   run: async (context, { repo, targetBranch, ...settings }) => {
-    const reply = await context.call('createQueue', { repo, targetBranch, ...readSettings(settings) });
+    const reply = await context.act('createQueue', { repo, targetBranch, ...readSettings(settings) });
     const next = context.isJson ? '' : await describeNext(context, repo, targetBranch);
     context.show(reply, () => `Created.\n\n${describeQueue(repo, reply)}${next}${proposeAdaptive(repo, reply)}`);
   },

@@ -42,7 +42,7 @@ const add = row({
   ],
   run: async (context, { repo, ...options }) => {
     const asked = { repo, ...readAddOptions(options) };
-    const reply = await askForTrust(context, await context.call('registerRepository', asked));
+    const reply = await askForTrust(context, await context.act('registerRepository', asked));
     const facts: [string, string][] = reply.git === null ? [] : [['git', clean(reply.git)]];
     for (const check of reply.checks) facts.push([`check ${clean(check.name)}`, clean(check.command)]);
     if (reply.checksBlocked !== null) facts.push(['checks wait', clean(reply.checksBlocked)]);

@@ -131,7 +131,7 @@ const test = row({
   text: 'Send a test message now.',
   examples: ['sluice webhook test deploys'],
   run: async (context, { id, webhook }) => {
-    const reply = await context.call('testWebhook', { id });
+    const reply = await context.act('testWebhook', { id });
     const outcome = reply.status === undefined ? reply.problem : `status ${reply.status}`;
     if (reply.delivered || context.isJson) context.show(reply, () => `Delivered: ${outcome}.`);
     if (reply.delivered) return;
@@ -172,8 +172,8 @@ const replay = row({
   run: async (context, { id, webhook, delivery: deliveryId, after = '' }) => {
     const reply =
       deliveryId === undefined
-        ? await context.call('replayWebhook', { id, after })
-        : await context.call('replayWebhookDelivery', { id, deliveryId });
+        ? await context.act('replayWebhook', { id, after })
+        : await context.act('replayWebhookDelivery', { id, deliveryId });
     context.show(reply, () => `Sending again to "${clean(webhook.name)}".`);
   },
 });

@@ -14,7 +14,7 @@ import type { Instant } from '../lib/clock.ts';
 import { explainEnded } from './ended.ts';
 import { type Beyond, commandsOf, type Explanation, type ExplanationReason, reason } from './explanation.ts';
 import { headlineOf } from './headlines.ts';
-import { capitalize, inFiles, listOf, listPrs, timeOf } from './phrases.ts';
+import { capitalize, inFiles, listOf, listPrs, type NamedPr, timeOf } from './phrases.ts';
 import { freezeReason, queueReasons, targetReasons } from './queue.ts';
 import { nextInPrefixes, searchOf } from './search.ts';
 import { partWith } from './testing.ts';
@@ -161,21 +161,31 @@ function nextWhilePaused(queue: Queue, entry: Entry): string {
 function ifOneAheadFails(queue: Queue, entry: Entry): string {
   const failed = beneathOf(queue, entry).filter(({ state }) => state === 'PENDING_FAILURE');
   if (failed.length === 0) return '';
-  const ahead = listPrs(failed.map(({ prNumber }) => ({ prNumber })));
+  const ahead = listPrs(failed.map(plainPr));
   return ` If ${ahead} ${failed.length === 1 ? 'is' : 'are'} removed, it is tested again without ${failed.length === 1 ? 'it' : 'them'}.`;
 }
 
 function nextInSearch(queue: Queue, entry: Entry): string {
   const search = findSearch(queue, searchNumberOf(entry) ?? 0);
   const isAlone = search !== undefined && partWith(search, entry).length === 1;
-  const fails = isAlone ? 'it caused the failure and is removed' : 'the search goes on in smaller parts';
-  return `If this run passes, it is cleared and lands in its turn. If this run fails, ${fails}.`;
+  const members = search?.members ?? [];
+  const ahead = members.slice(
+    0,
+    members.findIndex(({ prNumber }) => prNumber === entry.prNumber),
+  );
+  const passed = ahead.length === 0 ? '' : ` and that of ${listPrs(ahead.map(plainPr))} passes`;
+  const fails = isAlone ? `${passed}, it caused the failure and is removed` : ', the search goes on in smaller parts';
+  return `If this run passes, it is cleared and lands in its turn. If this run fails${fails}.`;
+}
+
+function plainPr({ prNumber }: Pick<Entry, 'prNumber'>): NamedPr {
+  return { prNumber };
 }
 
 /** ", after #1 and #2 have landed" */
 function after(queue: Queue, entry: Entry): string {
   const ahead = beneathOf(queue, entry);
-  return ahead.length === 0 ? '' : `, after ${listPrs(ahead.map(({ prNumber }) => ({ prNumber })))}`;
+  return ahead.length === 0 ? '' : `, after ${listPrs(ahead.map(plainPr))}`;
 }
 
 function beneathOf(queue: Queue, entry: Entry): readonly Entry[] {
@@ -185,7 +195,7 @@ function beneathOf(queue: Queue, entry: Entry): readonly Entry[] {
 
 function nextAfterFailure(queue: Queue, entry: Entry, now: Instant): string {
   const open = beneathOf(queue, entry).filter(({ state }) => state !== 'TESTS_PASSED');
-  const ahead = listPrs(open.map(({ prNumber }) => ({ prNumber })));
+  const ahead = listPrs(open.map(plainPr));
   if (open.length === 0) return nextOfCulprit(queue, entry, now);
   return open.length === 1
     ? `If ${ahead} passes, this pull request caused the failure and is removed. If ${ahead} fails, it is tested again without it.`

@@ -96,8 +96,8 @@ export function nextInPrefixes(queue: Queue, entry: Entry, search: Search): stri
   const failed = shortestFailure(marksOf(queue, search));
   if (failed === undefined)
     return 'If this run passes, it is cleared and lands with the next run. If it fails, Sluice searches for the cause.';
-  const isFirst = search.members.slice(0, 1).some((member) => isIt(member, entry));
-  if (failed.length === 1 && isFirst)
-    return 'If it passes, the failure was a flake. If it fails, it caused the failure.';
+  const place = search.members.findIndex((member) => isIt(member, entry));
+  if (place >= failed.length) return 'It is tested automatically once the cause is known.';
+  if (failed.length === 1) return 'If it passes, the failure was a flake. If it fails, it caused the failure.';
   return 'If its run passes, it is cleared and lands in its turn. If it caused the failure, it is removed.';
 }

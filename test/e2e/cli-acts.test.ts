@@ -84,5 +84,14 @@ describe('an act', { timeout: 120_000 }, () => {
     const status = ['pr', 'status', nameOf(queue), 'main', `${number}`, '--json'];
     assert.deepEqual(JSON.parse((await run(...status, 'state,landed')).out), { state: 'TESTING', landed: null });
     assert.equal((await run(...status, 'state,lnded')).code, 2);
+    const place = [nameOf(queue), 'main'];
+    const events = ['watch', ...place, '--until-empty', '--json'];
+    assert.equal((await run('pr', 'cancel', ...place, `${number}`, '--json', 'stat')).code, 2);
+    assert.match((await run(...status, 'state')).out, /TESTING/);
+    assert.equal((await run('token', 'create', '--name', 'lost', '--json', 'secret')).code, 2);
+    assert.doesNotMatch((await run('token', 'list')).out, /lost/);
+    await run('pr', 'cancel', ...place, `${number}`);
+    assert.match((await run(...events, 'type,prNumber')).out, /^\{"type":"[\w.]+","prNumber":\d+\}$/m);
+    assert.equal((await run(...events, 'tpe')).code, 2);
   });
 });

@@ -156,6 +156,21 @@ describe('why an entry is where it is', () => {
     assert.match(why(told, 'A')[0] ?? '', /^USER_REQUESTED: Removed from the queue/);
   });
 
+  it('promises in a search only what the runs ahead leave true [E12]', () => {
+    const nextOf = (told: Scenario, name: string) =>
+      explain(told.queue, findEntry(told.queue, numberOf(name)) as never, told.now).next;
+    const halves = play()`
+      with batch=true batchingMinSize=3 batchingMaxWaitTimeMinutes=60 bisectionConcurrency=4
+      submit A B C; fail ABC
+    `;
+    assert.match(nextOf(halves, 'C'), /fails and that of #1, #2 passes, it caused the failure/);
+    const prefixes = play()`
+      with optimizationMode=ADAPTIVE concurrency=1
+      together A B C D; fail ABCD ~AB ~A
+    `;
+    assert.equal(nextOf(prefixes, 'B'), 'It is tested automatically once the cause is known.');
+  });
+
   it('says what stops the whole queue before anything else [E12] [Q3] [I2]', () => {
     const told = play()`submit A; pause`;
     assert.match(why(told, 'A')[0] ?? '', /^QUEUE_PAUSED/);

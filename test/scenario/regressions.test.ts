@@ -150,6 +150,9 @@ describe('regressions', () => {
         pass C E
       `);
       told.play('→ CE=merged');
+      // Where no test of the head said so, nobody is told that the branch fails.
+      const reasons = told.trailOf('C').map(({ because }) => because.reason);
+      assert.ok(reasons.includes('TARGET_BRANCH_LEFT') && !reasons.includes('TARGET_BRANCH_RED'), reasons.join());
     }
   });
 

@@ -156,7 +156,7 @@ export function commandFor<
     ...described,
     run: async (context, given) => {
       const asked = body === undefined ? (given as BodyOf<Name>) : await body(given, context);
-      const reply = await context.call(operation, asked, timeoutMs === undefined ? {} : { timeoutMs });
+      const reply = await context.act(operation, asked, timeoutMs === undefined ? {} : { timeoutMs });
       if (about !== undefined && !context.isJson) say(about(reply));
       context.show(reply, () => show(reply, given));
       if (next !== undefined && !context.isJson) say(`Next: ${next(reply, context)}`);

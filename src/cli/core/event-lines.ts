@@ -29,7 +29,11 @@ export function followEvents(context: Context, asked: Filters, limit: number): (
 /** One JSON document for each event, because the list has no end. */
 function print(context: Context, events: readonly Event[]): void {
   if (events.length === 0) return;
-  write(context.isJson ? events.map((event) => `${JSON.stringify(event)}\n`).join('') : formatEvents(events));
+  write(
+    context.isJson
+      ? events.map((event) => `${JSON.stringify(context.pick(event, 'listEvents'))}\n`).join('')
+      : formatEvents(events),
+  );
 }
 
 /** Narrower, a table leaves no room for the sentences. */

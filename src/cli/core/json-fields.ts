@@ -34,24 +34,43 @@ export interface KnownFields {
 /** The reply as JSON; with names, only these fields of it, or of each item of its list. */
 // SPEC W34
 export function formatJson(reply: unknown, names: string | undefined, known: readonly KnownFields[] = []): string {
-  if (names === undefined) return JSON.stringify(reply, null, 2);
-  if (!FIELDS.test(names)) throw usageError('--json takes names of fields with commas between them, such as a,b.');
-  const wanted = names.split(',');
-  const own = new Set([...Object.keys(reply as Fields), ...known.flatMap((each) => each.own.split(','))]);
+  return JSON.stringify(pickFields(reply, names, known), null, 2);
+}
+
+/** `known` is undefined if the names were checked before the act whose reply this is. */
+export function pickFields(reply: unknown, names: string | undefined, known?: readonly KnownFields[]): unknown {
+  if (names === undefined) return reply;
+  const wanted = split(names);
+  const own = new Set([...Object.keys(reply as Fields), ...(known ?? []).flatMap((each) => each.own.split(','))]);
   const list = wanted.some((name) => own.has(name)) ? undefined : listOf(reply as Fields);
-  const items = known.flatMap((each) => each.items.split(','));
-  checkNames(wanted, list === undefined ? own : new Set([...list.flatMap(Object.keys), ...items]));
-  return JSON.stringify(
-    list === undefined ? pick(reply as Fields, wanted) : list.map((item) => pick(item, wanted)),
-    null,
-    2,
-  );
+  const items = (known ?? []).flatMap((each) => each.items.split(','));
+  if (known !== undefined)
+    checkNames(wanted, list === undefined ? own : new Set([...list.flatMap(Object.keys), ...items]));
+  return list === undefined ? pick(reply as Fields, wanted) : list.map((item) => pick(item, wanted));
+}
+
+/** For an act: a name that is misspelt must be found before anything changes. */
+export function checkFields(names: string | undefined, known: KnownFields): void {
+  if (names === undefined) return;
+  const [own, items] = [known.own, known.items].map((text) => text.split(','));
+  const wanted = split(names);
+  const fitting = [own, items].find((fields = []) => wanted.some((name) => fields.includes(name)));
+  checkNames(wanted, new Set(fitting ?? [known.own, known.items].join(',').split(',')));
+}
+
+function split(names: string): string[] {
+  if (!FIELDS.test(names)) throw usageError('--json takes names of fields with commas between them, such as a,b.');
+  return names.split(',');
 }
 
 /** The only list of objects in the reply. */
 function listOf(reply: Fields): readonly Fields[] | undefined {
-  const lists = Object.values(reply).filter((value) => Array.isArray(value));
+  const lists = Object.values(reply).filter((value) => Array.isArray(value) && value.every(isObject));
   return lists.length === 1 ? (lists[0] as readonly Fields[]) : undefined;
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
 }
 
 function pick(from: Fields, wanted: readonly string[]): Fields {
@@ -60,7 +79,8 @@ function pick(from: Fields, wanted: readonly string[]): Fields {
 
 /** An answer may lack a field that it can have. Any other name is misspelt. */
 function checkNames(wanted: readonly string[], known: ReadonlySet<string>): void {
+  const names = [...known].filter(Boolean);
   const missing = wanted.filter((name) => !known.has(name));
-  if (known.size === 0 || missing.length === 0) return;
-  throw usageError(`The answer has no field ${missing.join(', ')}. It has: ${[...known].filter(Boolean).join(', ')}.`);
+  if (names.length === 0 || missing.length === 0) return;
+  throw usageError(`The answer has no field ${missing.join(', ')}. It has: ${names.join(', ')}.`);
 }

@@ -44,7 +44,7 @@ export const quarantine = row({
     const isOpen = setting === 'ALWAYS_QUARANTINE' && !suite && !allSuites;
     const where = isOpen ? await findSuites(context, test, askForSuites) : present({ suites: suite });
     const expiry = present({ expires_at: until });
-    const reply = await context.call('setQuarantine', { ...test, setting, reason, ...expiry, ...where });
+    const reply = await context.act('setQuarantine', { ...test, setting, reason, ...expiry, ...where });
     context.show(reply, () => `${formatTitle(reply.test)}: ${describeQuarantine(reply.test)}.`);
   },
 });

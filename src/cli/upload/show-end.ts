@@ -4,7 +4,7 @@ import type { Context } from '../core/context.ts';
 import { CliError } from '../core/exit.ts';
 import type { AnswerOf } from '../core/operations.ts';
 import { createPatience } from '../core/patience.ts';
-import { clean, paintNote, quote, say, write } from '../core/terminal.ts';
+import { clean, paintNote, quote, say } from '../core/terminal.ts';
 import { exitCodeOf, type UploadEnd } from './exit-code.ts';
 import type { FailingTest } from './failing-tests.ts';
 import { formatFiles } from './progress.ts';
@@ -34,7 +34,7 @@ export async function showEnd(context: Context, { end, run, reports, sent }: End
   const record = sent?.kind === 'sent' && run?.options.wait ? await waitFor(run, sent.reply.upload_id) : undefined;
   if (record !== undefined) for (const line of formatRecord(record)) say(line);
   say(explainExit(end, code));
-  if (context.isJson) write(JSON.stringify(describe({ end, reports, sent, code, record }), null, 2));
+  if (context.isJson) context.show(describe({ end, reports, sent, code, record }), () => '');
   process.exitCode = code;
 }
 

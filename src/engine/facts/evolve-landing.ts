@@ -132,7 +132,7 @@ function findSuspects(queue: Queue): readonly Candidate[] {
 /** The suspected or red commit is no longer the head. No entry is removed for a failure on it. */
 // SPEC V36
 function retestSuspects(work: Work, suspects: readonly Candidate[]): void {
-  const because = { reason: 'TARGET_BRANCH_RED' as const };
+  const because = { reason: 'TARGET_BRANCH_LEFT' as const };
   for (const { number, base, purpose } of suspects) {
     const run = findCandidate(work.queue, number);
     if (run === undefined) continue;
