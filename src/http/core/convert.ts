@@ -68,7 +68,9 @@ function convertFields({ properties = {} }: Node, of: ConvertOf): Convert | unde
 function convertAny({ anyOf = [] }: Node, of: ConvertOf): Convert | undefined {
   const fields = convertFields({ properties: Object.assign({}, ...anyOf.map(({ properties }) => properties)) }, of);
   const list = anyOf.map((each) => convertItems(each, of)).find(Boolean);
-  const plain = anyOf.map((each) => (each.properties ?? each.items ? undefined : convertParts(each, of))).find(Boolean);
+  const plain = anyOf
+    .map((each) => ((each.properties ?? each.items) ? undefined : convertParts(each, of)))
+    .find(Boolean);
   if (fields === undefined && list === undefined && plain === undefined) return undefined;
   return (value, path) => {
     const convert = Array.isArray(value) ? list : typeof value === 'object' ? fields : plain;
