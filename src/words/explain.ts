@@ -161,7 +161,7 @@ function nextWhilePaused(queue: Queue, entry: Entry): string {
 function ifOneAheadFails(queue: Queue, entry: Entry): string {
   const failed = beneathOf(queue, entry).filter(({ state }) => state === 'PENDING_FAILURE');
   if (failed.length === 0) return '';
-  const ahead = listPrs(failed.map(({ prNumber }) => ({ prNumber })));
+  const ahead = listPrs(failed);
   return ` If ${ahead} ${failed.length === 1 ? 'is' : 'are'} removed, it is tested again without ${failed.length === 1 ? 'it' : 'them'}.`;
 }
 
@@ -175,7 +175,7 @@ function nextInSearch(queue: Queue, entry: Entry): string {
 /** ", after #1 and #2 have landed" */
 function after(queue: Queue, entry: Entry): string {
   const ahead = beneathOf(queue, entry);
-  return ahead.length === 0 ? '' : `, after ${listPrs(ahead.map(({ prNumber }) => ({ prNumber })))}`;
+  return ahead.length === 0 ? '' : `, after ${listPrs(ahead)}`;
 }
 
 function beneathOf(queue: Queue, entry: Entry): readonly Entry[] {
@@ -185,7 +185,7 @@ function beneathOf(queue: Queue, entry: Entry): readonly Entry[] {
 
 function nextAfterFailure(queue: Queue, entry: Entry, now: Instant): string {
   const open = beneathOf(queue, entry).filter(({ state }) => state !== 'TESTS_PASSED');
-  const ahead = listPrs(open.map(({ prNumber }) => ({ prNumber })));
+  const ahead = listPrs(open);
   if (open.length === 0) return nextOfCulprit(queue, entry, now);
   return open.length === 1
     ? `If ${ahead} passes, this pull request caused the failure and is removed. If ${ahead} fails, it is tested again without it.`
@@ -229,7 +229,7 @@ function entryReasons(queue: Queue, entry: Entry): ExplanationReason[] {
     const list = texts.map(({ text }) => text).join('; ');
     const blocks = texts.map(({ block, text }) => reason(block.toUpperCase(), `${capitalize(text)}.`));
     const text = list === '' ? 'It cannot be merged.' : `It cannot be merged: ${list}.`;
-    reasons.push({ ...reason('NOT_MERGEABLE', text), reasons: blocks });
+    reasons.push(reason('NOT_MERGEABLE', text, {}, blocks));
   } else if (mergeability !== 'MERGEABLE') {
     reasons.push(reason('MERGEABILITY_PENDING', 'The forge has not said yet whether it can be merged.'));
   }
