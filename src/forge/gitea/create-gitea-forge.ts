@@ -64,7 +64,7 @@ export function createGiteaForge({ testBranchPrefix = 'sluice', ...options }: Gi
     ...bound(client, { openDraft, checkRepository }),
     close: () => client.close(),
   };
-  const git = createGit({ directory, clock, ...(remoteWaitMs !== undefined && { remoteWaitMs }) });
+  const git = createGit({ directory, clock, remoteWaitMs });
   return { ...createHostedForge(adapter, { git, clock, testBranchPrefix }), hosting, client };
 }
 

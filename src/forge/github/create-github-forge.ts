@@ -50,7 +50,7 @@ export function createGithubForge({ testBranchPrefix = 'sluice', ...options }: G
     ...bound(client, { openDraft, cancelRuns, checkRepository, explainNoAccess }),
     close: () => client.close(),
   };
-  const git = createGit({ directory, clock, ...(remoteWaitMs !== undefined && { remoteWaitMs }) });
+  const git = createGit({ directory, clock, remoteWaitMs });
   return { ...createHostedForge(adapter, { git, clock, testBranchPrefix }), hosting, client };
 }
 
