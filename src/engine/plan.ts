@@ -43,7 +43,7 @@ import {
 import { candidatesFor, candidatesOf, composedWithOf, isFrozen, lineOf, unlanded } from './model/roster.ts';
 import type { Proposal } from './model/strategy.ts';
 import type { NodeId } from './model/targets.ts';
-import { addCandidate, entryOf, keep, move, stillLive, type Work } from './model/work.ts';
+import { addCandidate, amend, entryOf, keep, move, stillLive, type Work } from './model/work.ts';
 import { overruns, strategyOf } from './policy/adaptive.ts';
 import { advanceSearches } from './search/advance-searches.ts';
 import { startNextPart } from './search/halves.ts';
@@ -82,7 +82,7 @@ function endPause(work: Work): void {
   const change = { by: 'sluice', at: work.at, reason: `the pause by ${stateChange?.by} ended` };
   const resumed = modeSwitch === undefined ? 'RUNNING' : 'SWITCHING_MODES';
   const from = modeSwitch && { ...modeSwitch, from: 'RUNNING' as const };
-  work.queue = { ...work.queue, state: resumed, stateChange: change, modeSwitch: from };
+  amend(work, { state: resumed, stateChange: change, modeSwitch: from });
   resumeHeld(work, change.by);
 }
 
@@ -170,7 +170,7 @@ function admitReady(work: Work): void {
 
 function admit(work: Work, entry: Entry): void {
   const ordinal = work.queue.admissions + 1;
-  work.queue = { ...work.queue, admissions: ordinal };
+  amend(work, { admissions: ordinal });
   move(work, { ...entry, admission: { at: work.at, ordinal } }, { to: 'PENDING', reason: 'MERGE_ITEM_NOW_READY' });
 }
 
@@ -205,7 +205,7 @@ function takeBackLanding(work: Work): void {
   if (landing === undefined || landing.isBegun) return;
   const candidate = findCandidate(work.queue, landing.candidate);
   const isStillRight = candidate !== undefined && mayWork(work.queue) && isLandable(work.queue, candidate);
-  if (!isStillRight) work.queue = { ...work.queue, landing: undefined };
+  if (!isStillRight) amend(work, { landing: undefined });
 }
 
 // SPEC L2
@@ -219,10 +219,7 @@ function land(work: Work, { number }: Candidate): void {
   const { head } = work.queue;
   if (head === undefined) return;
   const { landingMode } = work.queue.settings;
-  work.queue = {
-    ...work.queue,
-    landing: { candidate: number, expectedHead: head.sha, since: work.at, isBegun: false, landingMode },
-  };
+  amend(work, { landing: { candidate: number, expectedHead: head.sha, since: work.at, isBegun: false, landingMode } });
   work.effects.push({ kind: 'land_candidate', candidate: number, expectedHead: head.sha });
 }
 

@@ -27,7 +27,7 @@ import { pushRefs } from './push.ts';
 import { watchRefTimes } from './ref-times.ts';
 import { Refresher } from './refresher.ts';
 import { ALL_REFS, fetchRefs, listRemoteRefs, reachRemote } from './remote.ts';
-import { CliRepository, type Source } from './repository.ts';
+import { createRepository, type Source } from './repository.ts';
 import { createRefUpdater, type RefUpdater, updateRefs } from './update-ref.ts';
 
 export interface GitOptions extends ProcessPoolOptions {
@@ -35,7 +35,7 @@ export interface GitOptions extends ProcessPoolOptions {
   readonly directory: string;
   readonly clock?: Pick<Clock, 'now'>;
   /** How long a caller waits for a remote before it gets an error. */
-  readonly remoteWaitMs?: number;
+  readonly remoteWaitMs?: number | undefined;
   /** Time limit for hooks of a repository on this machine. */
   readonly hookLimitMs?: number;
   onHooks?(news: HookNews): void;
@@ -119,7 +119,7 @@ class CliGit implements Git {
     const layout = location.kind === 'path' ? await getLayout(location.path) : undefined;
     const mirror = await ensureMirror({ directory: this.#directory, id, source: layout });
     const { gitDir, objectsDir } = layout ?? { gitDir: mirror.gitDir, objectsDir: join(mirror.gitDir, 'objects') };
-    return new CliRepository({
+    return createRepository({
       gitDir,
       objectsDir,
       mirror,

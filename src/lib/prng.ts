@@ -34,6 +34,11 @@ export class Prng {
     return this.next() < probability;
   }
 
+  /** From the standard normal distribution (Box and Muller). */
+  normal(): number {
+    return Math.sqrt(-2 * Math.log(1 - this.next())) * Math.cos(2 * Math.PI * this.next());
+  }
+
   pick<T>(list: readonly [T, ...T[]]): T;
   pick<T>(list: readonly T[]): T | undefined;
   pick<T>(list: readonly T[]): T | undefined {

@@ -222,7 +222,7 @@ function drawGamma(prng: Prng, shape: number): number {
   if (shape < 1) return drawGamma(prng, shape + 1) * (1 - prng.next()) ** (1 / Math.max(0.01, shape));
   const d = shape - 1 / 3;
   for (;;) {
-    const x = Math.sqrt(-2 * Math.log(1 - prng.next())) * Math.cos(2 * Math.PI * prng.next());
+    const x = prng.normal();
     const v = (1 + x / Math.sqrt(9 * d)) ** 3;
     if (v > 0 && Math.log(1 - prng.next()) < x ** 2 / 2 + d - d * v + d * Math.log(v)) return d * v;
   }

@@ -1,10 +1,11 @@
 import { type Candidate, type CandidateNumber, compositionOf, openChecks } from '../engine/model/candidate.ts';
 import type { Effect } from '../engine/model/effect.ts';
-import type { QueueEvent } from '../engine/model/event.ts';
+import type { PullRequestSubmitted, QueueEvent } from '../engine/model/event.ts';
 import { NOT_JUDGED } from '../engine/model/judgement.ts';
 import type { PrNumber } from '../engine/model/pull-request.ts';
-import { type Entry, findCandidate, type Queue } from '../engine/model/queue.ts';
+import { type Entry, type EntryId, findCandidate, type Queue } from '../engine/model/queue.ts';
 import { composedWithOf, unlanded } from '../engine/model/roster.ts';
+import type { ImpactedTargets } from '../engine/model/targets.ts';
 import type { Transition } from '../engine/model/work.ts';
 import { step } from '../engine/step.ts';
 import { nextWakeAt } from '../engine/wake.ts';
@@ -203,4 +204,32 @@ export class EngineRun {
 
 function withoutBatches(queue: Queue): Queue {
   return queue.settings.batch ? { ...queue, settings: { ...queue.settings, batch: false } } : queue;
+}
+
+/** A pull request that is ready at once. */
+export function submissionOf(
+  number: PrNumber,
+  at: Instant,
+  { baseBranch, targets }: { readonly baseBranch: string; readonly targets: ImpactedTargets },
+): PullRequestSubmitted {
+  return {
+    kind: 'pull_request_submitted',
+    at,
+    actor: 'author',
+    entryId: `entry-${number}` as EntryId,
+    pr: {
+      number,
+      headSha: `change-${number}` as Sha,
+      baseBranch,
+      title: '',
+      author: '',
+      url: '',
+      status: 'open',
+      mergeability: 'MERGEABLE',
+      blockReasons: [],
+    },
+    targets,
+    priority: undefined,
+    noBatch: undefined,
+  };
 }

@@ -1,15 +1,13 @@
 import { type Candidate, compositionOf } from '../engine/model/candidate.ts';
-import type { PullRequestSubmitted } from '../engine/model/event.ts';
 import type { PrNumber } from '../engine/model/pull-request.ts';
-import { type Entry, type EntryId, findEntry, type Queue } from '../engine/model/queue.ts';
+import { type Entry, findEntry, type Queue } from '../engine/model/queue.ts';
 import { admittedInOrder, candidatesOf } from '../engine/model/roster.ts';
-import { ALL_TARGETS, type ImpactedTargets } from '../engine/model/targets.ts';
+import { ALL_TARGETS } from '../engine/model/targets.ts';
 import type { Transition } from '../engine/model/work.ts';
 import type { Instant } from '../lib/clock.ts';
 import { Prng } from '../lib/prng.ts';
-import type { Sha } from '../lib/sha.ts';
 import { type Belief, Beliefs, USUAL_PRIOR } from './beliefs.ts';
-import { EngineRun, type TestEnd, type World } from './engine-run.ts';
+import { EngineRun, submissionOf, type TestEnd, type World } from './engine-run.ts';
 import { Durations, type Pace, type PastRun } from './pace.ts';
 
 export interface Forecast {
@@ -218,33 +216,6 @@ function asSimulated(queue: Queue): Queue {
   const honorQuarantine = queue.settings.honorQuarantine === 'SHADOW' ? 'OFF' : queue.settings.honorQuarantine;
   const settings = { ...queue.settings, requiredStatuses, honorQuarantine, directMergeMode: 'OFF' as const };
   return { ...queue, hasPages: false, settings };
-}
-
-function submissionOf(
-  number: PrNumber,
-  at: Instant,
-  { baseBranch, targets }: { readonly baseBranch: string; readonly targets: ImpactedTargets },
-): PullRequestSubmitted {
-  return {
-    kind: 'pull_request_submitted',
-    at,
-    actor: '',
-    entryId: `next-${number}` as EntryId,
-    pr: {
-      number,
-      headSha: `next-${number}` as Sha,
-      baseBranch,
-      title: '',
-      author: '',
-      url: '',
-      status: 'open',
-      mergeability: 'MERGEABLE',
-      blockReasons: [],
-    },
-    targets,
-    priority: undefined,
-    noBatch: undefined,
-  };
 }
 
 /** Sums up the samples. */

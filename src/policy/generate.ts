@@ -83,8 +83,7 @@ export function* arrivalsOf({ seed, perHour, shape }: Arrivals): Generator<numbe
 /** Log-normal like durations of real CI, rounded to seconds. */
 function drawDuration(prng: Prng, { medianMinutes, p95Minutes }: Recipe): number {
   const sigma = Math.log(p95Minutes / medianMinutes) / Z95;
-  const normal = Math.sqrt(-2 * Math.log(1 - prng.next())) * Math.cos(2 * Math.PI * prng.next());
-  return Math.max(1, Math.round(medianMinutes * 60 * Math.exp(sigma * normal))) * (MINUTE_MS / 60);
+  return Math.max(1, Math.round(medianMinutes * 60 * Math.exp(sigma * prng.normal()))) * (MINUTE_MS / 60);
 }
 
 function drawTargets(prng: Prng, { targets, targetsPerPr }: Recipe): readonly string[] | undefined {

@@ -1,15 +1,14 @@
 import { type Candidate, type CandidateNumber, compositionOf, type Member } from '../engine/model/candidate.ts';
-import type { PullRequestSubmitted } from '../engine/model/event.ts';
 import type { PrNumber } from '../engine/model/pull-request.ts';
-import { createQueue, type Entry, type EntryId, type Queue } from '../engine/model/queue.ts';
+import { createQueue, type Entry, type Queue } from '../engine/model/queue.ts';
 import type { QueueSettings } from '../engine/model/settings.ts';
 import { ALL_TARGETS, type ImpactedTargets } from '../engine/model/targets.ts';
 import type { Transition } from '../engine/model/work.ts';
 import type { Instant } from '../lib/clock.ts';
 import type { Sha } from '../lib/sha.ts';
-import { EngineRun, type TestEnd, type World } from './engine-run.ts';
+import { EngineRun, submissionOf, type TestEnd, type World } from './engine-run.ts';
 import { type Outcome, Referee } from './referee.ts';
-import type { Change, Workload } from './workload.ts';
+import type { Workload } from './workload.ts';
 
 export interface SluiceOptions {
   readonly onDecided?: () => void;
@@ -43,7 +42,10 @@ export function beginRun(workload: Workload, queue: Queue, world: World): Engine
   const run = new EngineRun(queue, workload.changes[0]?.submittedAt ?? 0, world);
   const { heads } = run.queue;
   run.tell({ kind: 'target_observed', at: run.clock.now, head: run.trees.head, since: heads, isDescendant: true });
-  for (const change of workload.changes) run.clock.at(change.submittedAt, () => run.tell(submissionOf(change)));
+  for (const { number, submittedAt, targets } of workload.changes) {
+    const impact = { baseBranch: queue.branch, targets: targets === undefined ? ALL_TARGETS : listOf(targets) };
+    run.clock.at(submittedAt, () => run.tell(submissionOf(number as PrNumber, submittedAt, impact)));
+  }
   return run;
 }
 
@@ -128,29 +130,6 @@ function medianOf({ changes }: Workload): number {
 
 function numbersOf(members: readonly Member[]): number[] {
   return members.map(({ prNumber }) => prNumber);
-}
-
-function submissionOf({ number, submittedAt, targets }: Change): PullRequestSubmitted {
-  return {
-    kind: 'pull_request_submitted',
-    at: submittedAt,
-    actor: 'author',
-    entryId: `entry-${number}` as EntryId,
-    pr: {
-      number: number as PrNumber,
-      headSha: `change-${number}` as Sha,
-      baseBranch: 'main',
-      title: `Change ${number}`,
-      author: '',
-      url: '',
-      status: 'open',
-      mergeability: 'MERGEABLE',
-      blockReasons: [],
-    },
-    targets: targets === undefined ? ALL_TARGETS : listOf(targets),
-    priority: undefined,
-    noBatch: undefined,
-  };
 }
 
 function listOf(given: readonly string[]): ImpactedTargets {

@@ -1,4 +1,4 @@
-import { listOf } from './phrases.ts';
+import { listNumbers, listOf } from './phrases.ts';
 
 /** One sentence for what happens to several pull requests of one batch at once. */
 export interface BatchChange {
@@ -12,7 +12,7 @@ export interface BatchChange {
 
 // SPEC X54
 export function batchText({ word, prNumbers, branch, reason, checks = [] }: BatchChange): string {
-  const those = listOf(prNumbers.map((prNumber) => `#${prNumber}`));
+  const those = listNumbers(prNumbers);
   const failed = checks.length === 0 ? 'failed' : `failed ${listOf(checks)}`;
   switch (word) {
     case 'submitted':

@@ -1,5 +1,6 @@
 import { type Candidate, openChecks } from '../engine/model/candidate.ts';
 import { type Entry, type EntryState, ownRunOf } from '../engine/model/queue.ts';
+import { present } from '../lib/present.ts';
 import { type ExplanationReason, reason } from './explanation.ts';
 import { clockTime, count, prName } from './phrases.ts';
 import { named, type View } from './view.ts';
@@ -32,11 +33,8 @@ function waitingFor(view: View, entry: Entry, depth: number): ExplanationReason 
   const candidate = ownRunOf(view.queue, entry);
   const checks = candidate === undefined ? '' : checksOf(candidate);
   const text = `Blocked by ${prName(named(entry))}, which ${STATES[state]?.(clockTime(since)) ?? state}${checks}.`;
-  const testRun = candidate === undefined ? {} : { testRun: candidate.number };
-  return {
-    ...reason('WAITING_FOR', text, { prNumber, since, ...testRun }),
-    reasons: view.why(entry, depth - 1),
-  };
+  const about = { prNumber, since, ...present({ testRun: candidate?.number }) };
+  return reason('WAITING_FOR', text, about, view.why(entry, depth - 1));
 }
 
 function checksOf(candidate: Candidate): string {

@@ -1,9 +1,10 @@
 import { findBaseTest } from '../engine/evidence/suspicion.ts';
 import type { Entry, Queue } from '../engine/model/queue.ts';
 import type { Instant } from '../lib/clock.ts';
+import { present } from '../lib/present.ts';
 import { type Beyond, commandsOf, type Explanation, reason } from './explanation.ts';
 import { headlineOf } from './headlines.ts';
-import { listOf, listPrs, minuteOf, prName, shortSha, theChecks } from './phrases.ts';
+import { listNumbers, listOf, minuteOf, prName, shortSha, theChecks } from './phrases.ts';
 import { type Told, tellChange, withCode } from './reasons.ts';
 import {
   failureReasons,
@@ -25,15 +26,8 @@ export function explainEnded(queue: Queue, entry: Entry, beyond: Beyond): Explan
   const text = withCode({ to: state, because }, told.text);
   const { last, failed = [] } = beyond;
   const headline = headlineOf({ branch }, entry).text;
-  const about = {
-    ...(because.prNumber === undefined ? {} : { prNumber: because.prNumber }),
-    ...(because.candidate === undefined ? {} : { testRun: because.candidate }),
-    ...(because.checks?.[0] === undefined ? {} : { check: because.checks[0] }),
-  };
-  const why = {
-    ...reason(because.reason, text, about),
-    reasons: state === 'FAILED' ? failureReasons(failed) : [],
-  };
+  const about = present({ prNumber: because.prNumber, testRun: because.candidate, check: because.checks?.[0] });
+  const why = reason(because.reason, text, about, state === 'FAILED' ? failureReasons(failed) : []);
   const isOver = (state === 'MERGED' || landed !== undefined) && entry.lost === undefined;
   return {
     headline,
@@ -111,6 +105,6 @@ function onTopText({ because }: Entry, { gone }: Beyond): string | undefined {
   });
   // Entries that landed are beneath it from now on.
   const left = onTopOf.filter((prNumber) => gone.get(prNumber)?.landedSha === undefined);
-  const without = left.length === 0 ? '' : ` It may pass without ${listPrs(left.map((prNumber) => ({ prNumber })))}.`;
+  const without = left.length === 0 ? '' : ` It may pass without ${listNumbers(left)}.`;
   return `${theChecks(checks)} failed when it was tested on top of ${listOf(ahead)}.${without}`;
 }

@@ -14,7 +14,7 @@ import type { Instant } from '../lib/clock.ts';
 import { explainEnded } from './ended.ts';
 import { type Beyond, commandsOf, type Explanation, type ExplanationReason, reason } from './explanation.ts';
 import { headlineOf } from './headlines.ts';
-import { capitalize, inFiles, listOf, listPrs, type NamedPr, timeOf } from './phrases.ts';
+import { capitalize, inFiles, listOf, listPrs, timeOf } from './phrases.ts';
 import { freezeReason, queueReasons, targetReasons } from './queue.ts';
 import { nextInPrefixes, searchOf } from './search.ts';
 import { partWith } from './testing.ts';
@@ -161,7 +161,7 @@ function nextWhilePaused(queue: Queue, entry: Entry): string {
 function ifOneAheadFails(queue: Queue, entry: Entry): string {
   const failed = beneathOf(queue, entry).filter(({ state }) => state === 'PENDING_FAILURE');
   if (failed.length === 0) return '';
-  const ahead = listPrs(failed.map(plainPr));
+  const ahead = listPrs(failed);
   return ` If ${ahead} ${failed.length === 1 ? 'is' : 'are'} removed, it is tested again without ${failed.length === 1 ? 'it' : 'them'}.`;
 }
 
@@ -173,19 +173,15 @@ function nextInSearch(queue: Queue, entry: Entry): string {
     0,
     members.findIndex(({ prNumber }) => prNumber === entry.prNumber),
   );
-  const passed = ahead.length === 0 ? '' : ` and that of ${listPrs(ahead.map(plainPr))} passes`;
+  const passed = ahead.length === 0 ? '' : ` and that of ${listPrs(ahead)} passes`;
   const fails = isAlone ? `${passed}, it caused the failure and is removed` : ', the search goes on in smaller parts';
   return `If this run passes, it is cleared and lands in its turn. If this run fails${fails}.`;
-}
-
-function plainPr({ prNumber }: Pick<Entry, 'prNumber'>): NamedPr {
-  return { prNumber };
 }
 
 /** ", after #1 and #2 have landed" */
 function after(queue: Queue, entry: Entry): string {
   const ahead = beneathOf(queue, entry);
-  return ahead.length === 0 ? '' : `, after ${listPrs(ahead.map(plainPr))}`;
+  return ahead.length === 0 ? '' : `, after ${listPrs(ahead)}`;
 }
 
 function beneathOf(queue: Queue, entry: Entry): readonly Entry[] {
@@ -195,7 +191,7 @@ function beneathOf(queue: Queue, entry: Entry): readonly Entry[] {
 
 function nextAfterFailure(queue: Queue, entry: Entry, now: Instant): string {
   const open = beneathOf(queue, entry).filter(({ state }) => state !== 'TESTS_PASSED');
-  const ahead = listPrs(open.map(plainPr));
+  const ahead = listPrs(open);
   if (open.length === 0) return nextOfCulprit(queue, entry, now);
   return open.length === 1
     ? `If ${ahead} passes, this pull request caused the failure and is removed. If ${ahead} fails, it is tested again without it.`
@@ -239,7 +235,7 @@ function entryReasons(queue: Queue, entry: Entry): ExplanationReason[] {
     const list = texts.map(({ text }) => text).join('; ');
     const blocks = texts.map(({ block, text }) => reason(block.toUpperCase(), `${capitalize(text)}.`));
     const text = list === '' ? 'It cannot be merged.' : `It cannot be merged: ${list}.`;
-    reasons.push({ ...reason('NOT_MERGEABLE', text), reasons: blocks });
+    reasons.push(reason('NOT_MERGEABLE', text, {}, blocks));
   } else if (mergeability !== 'MERGEABLE') {
     reasons.push(reason('MERGEABILITY_PENDING', 'The forge has not said yet whether it can be merged.'));
   }

@@ -28,8 +28,13 @@ interface About {
   readonly url?: string;
 }
 
-export function reason(code: string, text: string, about: About = {}): ExplanationReason {
-  return { code, text, ...about, reasons: [] };
+export function reason(
+  code: string,
+  text: string,
+  about: About = {},
+  reasons: readonly ExplanationReason[] = [],
+): ExplanationReason {
+  return { code, text, ...about, reasons };
 }
 
 /** Facts that the queue itself does not have. Sentences get by without them. */

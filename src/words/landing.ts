@@ -1,5 +1,5 @@
 import type { Landed } from '../engine/model/candidate.ts';
-import { listOf, shortSha } from './phrases.ts';
+import { listNumbers, shortSha } from './phrases.ts';
 
 /** The record has the full list. */
 const MAX_LISTED = 20;
@@ -22,10 +22,7 @@ export function landingProof(landed: Landed): string {
   }
   const last = sha === pushedSha ? '' : `landed together with others; the last of them, ${shortSha(pushedSha)}, `;
   if (kind === 'COMPOSED') {
-    const others = listOf(
-      composedWith.map((number) => `#${number}`),
-      MAX_LISTED,
-    );
+    const others = listNumbers(composedWith, MAX_LISTED);
     return `${last}has the files that were tested as ${tested}; ${others} landed in parallel (no shared targets)`;
   }
   return `${last}${pushedSha === testedSha ? 'is exactly the commit that was tested' : `has exactly the files that were tested as ${tested}`}`;

@@ -19,8 +19,16 @@ export function prName({ prNumber, title }: NamedPr): string {
   return `#${prNumber} "${letters.length > MAX_TITLE ? `${letters.slice(0, MAX_TITLE - 1).join('')}…` : words}"`;
 }
 
-export function listPrs(prs: readonly NamedPr[], limit = LISTED): string {
-  return listOf(prs.map(prName), limit);
+export function listPrs(prs: readonly NamedPr[]): string {
+  return listOf(prs.map(prName));
+}
+
+/** `#1, #2 and 3 more` */
+export function listNumbers(prNumbers: readonly number[], limit?: number): string {
+  return listOf(
+    prNumbers.map((prNumber) => `#${prNumber}`),
+    limit,
+  );
 }
 
 /** `a, b and 3 more` */

@@ -2,6 +2,7 @@ import { nextHeadTestAt } from '../engine/evidence/hold.ts';
 import type { Frozen, FrozenTime } from '../engine/model/freeze.ts';
 import type { Hold, HoldCause, Queue } from '../engine/model/queue.ts';
 import type { Instant } from '../lib/clock.ts';
+import { present } from '../lib/present.ts';
 import { type ExplanationReason, type FailedCheck, reason } from './explanation.ts';
 import { checksOr, clockTime, minuteOf, timeOf } from './phrases.ts';
 import { changeText } from './reasons.ts';
@@ -82,7 +83,7 @@ function ofBranch(failed: ExplanationReason): ExplanationReason {
 
 export function holdReason(queue: Queue, { cause, candidate, since }: Hold): ExplanationReason {
   const { branch } = queue;
-  const about = { since, ...(candidate === undefined ? {} : { testRun: candidate }) };
+  const about = { since, ...present({ testRun: candidate }) };
   if (cause.kind === 'configuration') {
     const text = `The queue is held: nothing can be tested on ${branch}, and no pull request is removed for that. ${configurationText(queue, cause)} ${headTestText(queue)} Setting requiredStatuses of the queue also ends the hold.`;
     return reason('CONFIGURATION_BROKEN', text, about);

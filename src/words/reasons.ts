@@ -2,7 +2,7 @@ import type { Landed } from '../engine/model/candidate.ts';
 import type { Because } from '../engine/model/queue.ts';
 import type { ReasonCode } from '../engine/model/reason.ts';
 import { landedText } from './landing.ts';
-import { checksOr, inFiles, listOf, shortSha, theChecks } from './phrases.ts';
+import { checksOr, inFiles, listNumbers, listOf, shortSha, theChecks } from './phrases.ts';
 
 /** A change of an entry's state. */
 export interface Change {
@@ -203,18 +203,14 @@ export function conflictAheadText(prNumber: number | undefined, files: readonly 
 // SPEC E36
 function failedTogetherText(among: readonly number[]): string {
   if (among.length === 0) return 'Its run ended without a result. It is tested again.';
-  return `${numbers(among)} failed together. It is not known yet which of them caused it. It is tested again without that one.`;
+  return `${listNumbers(among)} failed together. It is not known yet which of them caused it. It is tested again without that one.`;
 }
 
 function slowText({ prNumber, among = [] }: Facts): string {
-  const them = prNumber === undefined ? numbers(among) : `#${prNumber}`;
+  const them = prNumber === undefined ? listNumbers(among) : `#${prNumber}`;
   return prNumber === undefined
     ? `The run of ${them} takes much longer than others. It is tested again without them.`
     : `${them} takes much longer to test than others. It is tested again without ${them}.`;
-}
-
-function numbers(prNumbers: readonly number[]): string {
-  return listOf(prNumbers.map((number) => `#${number}`));
 }
 
 function tellFailure(facts: Facts): Told {
@@ -224,7 +220,7 @@ function tellFailure(facts: Facts): Told {
     return { text: `${theChecks(facts.checks)} failed. Not known yet whether this pull request caused it.${why}` };
   }
   if (onTopOf.length === 0) return { text: `${theChecks(facts.checks)} failed.${why}`, advice: FIX };
-  const ahead = numbers(onTopOf);
+  const ahead = listNumbers(onTopOf);
   return {
     text: `${theChecks(facts.checks)} failed when it was tested on top of ${ahead}. It may pass without ${onTopOf.length === 1 ? ahead : 'them'}.${why}`,
     advice: `Rebase it onto ${branch}, run ${failing(facts)}, fix it, and submit it again.`,
@@ -248,30 +244,27 @@ function timeoutAdvice(facts: Facts): string {
 
 const NAMED_TESTS = 3;
 
+function listTests(names: readonly string[]): string {
+  return listOf(
+    names.map((name) => name.slice(0, 200)),
+    NAMED_TESTS,
+  );
+}
+
 /** "ci is repeated, run 2 of 3: checkout adds up failed, and is flaky." */
 // SPEC V59
 function repetitionText({ checks, repeated }: Facts): string {
   const { tests = [], run = 2, of = 3 } = repeated ?? {};
-  const names =
-    tests.length === 0
-      ? 'tests'
-      : listOf(
-          tests.map((name) => name.slice(0, 200)),
-          NAMED_TESTS,
-        );
+  const names = tests.length === 0 ? 'tests' : listTests(tests);
   const flaky = tests.length === 1 ? 'is flaky and must pass once' : 'are flaky and must each pass once';
   return `${theChecks(checks)} ${checks?.length === 1 ? 'is' : 'are'} repeated (run ${run} of ${of}): ${names} failed, ${flaky}.`;
 }
 
 function waiverText({ waived = [] }: Facts): string {
   if (waived.length === 0) return '';
-  const parts = waived.map(({ check, tests }) => {
-    const names = listOf(
-      tests.map(({ name }) => name.slice(0, 200)),
-      NAMED_TESTS,
-    );
-    return `${check} failed only in quarantined tests (${names})`;
-  });
+  const parts = waived.map(
+    ({ check, tests }) => `${check} failed only in quarantined tests (${listTests(tests.map(({ name }) => name))})`,
+  );
   return ` Waived: ${parts.join('; ')}.`;
 }
 

@@ -17,6 +17,7 @@ import { partOf, type Search } from '../engine/model/search.ts';
 import { holdEndsAt } from '../engine/search/verdict.ts';
 import type { Instant } from '../lib/clock.ts';
 import { nearest } from '../lib/nearest.ts';
+import { present } from '../lib/present.ts';
 import { waitingForSome } from './blockers.ts';
 import { type ExplanationReason, reason } from './explanation.ts';
 import { clockTime, count, listOf, listPrs, type NamedPr, theChecks, timeOf } from './phrases.ts';
@@ -51,32 +52,25 @@ function testingReason(view: View, entry: Entry, candidate: Candidate): Explanat
   const total = required?.names.length ?? 0;
   const left = open.length === 0 ? '' : `: ${listOf(open)}`;
   const text = `${compositionText(view.queue, entry, candidate)} ${open.length} of ${count(total, 'required check')} ${open.length === 1 ? 'is' : 'are'} open${left}.`;
-  return {
-    ...reason('TESTING', text, { testRun, since: testingSince ?? plannedAt }),
-    reasons: [
-      ...silenceReasons(view, candidate),
-      ...open.map((check) => openReason(candidate, check)),
-      ...judgementReasons(candidate),
-    ],
-  };
+  return reason('TESTING', text, { testRun, since: testingSince ?? plannedAt }, [
+    ...silenceReasons(view, candidate),
+    ...open.map((check) => openReason(candidate, check)),
+    ...judgementReasons(candidate),
+  ]);
 }
 
 /** "It is tested together with #2 on top of #1." */
 function compositionText(queue: Queue, entry: Entry, candidate: Candidate): string {
-  const named = (members: Candidate['members']): NamedPr[] =>
+  const named = (members: readonly Pick<Member, 'prNumber'>[]): NamedPr[] =>
     members.map(({ prNumber }) => ({ prNumber, title: findEntry(queue, prNumber)?.pr.title }));
   const others = named(candidate.members.filter(({ prNumber }) => prNumber !== entry.prNumber));
-  const beneath = named(unlanded(queue, candidate.beneath).map(toMember));
+  const beneath = named(unlanded(queue, candidate.beneath));
   if (candidate.purpose.kind === 'repair') return `It is tested alone on ${queue.branch}, which it may repair.`;
   const onTop = beneath.length === 0 ? '' : ` on top of ${listPrs(beneath)}`;
   if (others.length > 0) return `It is tested together with ${listPrs(others)}${onTop}.`;
   if (candidate.purpose.kind !== 'bisection')
     return beneath.length === 0 ? 'It is under test.' : `It is tested${onTop}.`;
   return beneath.length === 0 ? 'It is tested alone.' : `It is tested${onTop}, and is the only new change in this run.`;
-}
-
-function toMember({ prNumber, submission, pr }: Entry): Candidate['members'][number] {
-  return { prNumber, submission, headSha: pr.headSha };
 }
 
 /**
@@ -142,20 +136,16 @@ function runAgainReason({ number: testRun }: Candidate): ExplanationReason {
 function failedReasons(view: View, candidate: Candidate, depth: number): ExplanationReason[] {
   const { queue, beyond } = view;
   const { failure, number: testRun } = candidate;
-  const about = {
-    testRun,
-    ...(failure === undefined ? {} : { since: failure.at }),
-    ...(failure?.checks[0] === undefined ? {} : { check: failure.checks[0] }),
-  };
+  const about = { testRun, ...present({ since: failure?.at, check: failure?.checks[0] }) };
   const tests = failureReasons(beyond.failed ?? []);
-  const failed = {
-    ...reason('FAILED_CHECKS', `${theChecks(failure?.checks)} failed.`, about),
-    reasons: [...tests, ...judgementReasons(candidate)],
-  };
+  const failed = reason('FAILED_CHECKS', `${theChecks(failure?.checks)} failed.`, about, [
+    ...tests,
+    ...judgementReasons(candidate),
+  ]);
   const open = unlanded(queue, candidate.beneath).filter(({ state }) => state !== 'TESTS_PASSED');
   if (open.length === 0) return [failed, ...keptReasons(view, candidate, depth)];
   const text = `Not known yet whether this pull request caused it: it was tested on top of ${listPrs(open.map(named))}.`;
-  return [failed, { ...reason('BLAME_OPEN', text), reasons: waitingForSome(view, open, depth) }];
+  return [failed, reason('BLAME_OPEN', text, {}, waitingForSome(view, open, depth))];
 }
 
 /** Why an entry whose failure is its own is still in the queue. */
@@ -166,7 +156,7 @@ function keptReasons(view: View, candidate: Candidate, depth: number): Explanati
   const ahead = unlanded(queue, candidate.beneath);
   if (candidate.members.length > 1 && ahead.length > 0) {
     const text = 'Sluice splits its batch to find the cause once the pull requests beneath it have landed.';
-    return [{ ...reason('BISECTION_WAITING', text), reasons: waitingForSome(view, ahead, depth) }];
+    return [reason('BISECTION_WAITING', text, {}, waitingForSome(view, ahead, depth))];
   }
   if (isSuspected(queue, candidate)) {
     const text = `Sluice tests the head of ${queue.branch} alone first, because other pull requests failed the same way.`;
@@ -197,7 +187,7 @@ export function bisectionReason(view: View, entry: Entry): ExplanationReason {
     run === undefined
       ? reason('BISECTION_WAITING', `It is tested ${how} when its turn comes.`)
       : testingReason(view, entry, run);
-  return { ...reason('BISECTION', text), reasons: [inner] };
+  return reason('BISECTION', text, {}, [inner]);
 }
 
 /** The members that are tested as one with this entry. */

@@ -2,6 +2,7 @@ import type { Candidate } from '../engine/model/candidate.ts';
 import type { Check } from '../engine/model/check.ts';
 import { type Excuse, type Judged, quarantineVerdictOf } from '../engine/model/judgement.ts';
 import { appFor } from '../engine/model/required.ts';
+import { present } from '../lib/present.ts';
 import { type ExplanationReason, type FailedCheck, type FailedTest, reason } from './explanation.ts';
 import { clockTime, count } from './phrases.ts';
 
@@ -15,11 +16,11 @@ export function failureReasons(failed: readonly FailedCheck[]): ExplanationReaso
     .filter(({ isWaived }) => !isWaived)
     .map((check) => {
       const { name, url, tests } = check;
-      const about = { check: name, ...(url === undefined ? {} : { url }) };
+      const about = { check: name, ...present({ url }) };
       const named = tests.slice(0, NAMED).map((test) => reason(CODES[test.kind], failedTestText(test)));
       const more = Math.max(check.failing, tests.length) - named.length;
       const rest = more > 0 ? [reason('AND_MORE', `${count(more, 'more test')} failed.`)] : [];
-      return { ...reason('CHECK_FAILED', failedCheckText(check), about), reasons: [...named, ...rest] };
+      return reason('CHECK_FAILED', failedCheckText(check), about, [...named, ...rest]);
     });
 }
 
@@ -84,12 +85,8 @@ export function judgementReasons({ checks, number: testRun }: Candidate): Explan
   return checks.flatMap(({ name: check, conclusion, judgement }) => {
     if (judgement?.kind !== 'judged' || isUnreported(judgement)) return [];
     const about = { check, testRun, since: judgement.at };
-    return [
-      {
-        ...reason(quarantineVerdictOf(judgement), judgementText({ name: check, conclusion }, judgement), about),
-        reasons: testReasons(judgement),
-      },
-    ];
+    const text = judgementText({ name: check, conclusion }, judgement);
+    return [reason(quarantineVerdictOf(judgement), text, about, testReasons(judgement))];
   });
 }
 
@@ -136,18 +133,21 @@ function testReasons({ tests, failing }: Judged): ExplanationReason[] {
 }
 
 /** Every failed check failed only in quarantined tests, but the queue does not honor quarantine. */
-export function isOnlyShadowed({ checks, failure }: Candidate): boolean {
-  const blamed = checks.filter(({ name }) => failure?.checks.includes(name));
+export function isOnlyShadowed(candidate: Candidate): boolean {
+  const blamed = blamedIn(candidate);
   return (
     blamed.length > 0 &&
     blamed.every(({ judgement }) => judgement?.kind === 'judged' && judgement.isShadow && judgement.isWaived)
   );
 }
 
+function blamedIn({ checks, failure }: Candidate): readonly Check[] {
+  return checks.filter(({ name }) => failure?.checks.includes(name));
+}
+
 /** The names of the quarantined tests that failed. */
-export function shadowedTests({ checks, failure }: Candidate): readonly string[] {
-  const blamed = checks.filter(({ name }) => failure?.checks.includes(name));
-  return blamed.flatMap(({ judgement }) =>
+export function shadowedTests(candidate: Candidate): readonly string[] {
+  return blamedIn(candidate).flatMap(({ judgement }) =>
     judgement?.kind === 'judged' ? judgement.tests.map(({ name }) => name) : [],
   );
 }

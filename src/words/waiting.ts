@@ -53,10 +53,12 @@ function adaptiveReasons(view: View, entry: Entry, depth: number): ExplanationRe
   const worth = `A run now is worth ${value.toFixed(1)} waiting pull requests, and a run costs ${queue.settings.runCost} (runCost).`;
   return [
     ...own,
-    {
-      ...reason('NOT_WORTH_A_RUN', `${worth} It is tested when more wait, or when the line has moved.`),
-      reasons: aheadReasons(view, depth),
-    },
+    reason(
+      'NOT_WORTH_A_RUN',
+      `${worth} It is tested when more wait, or when the line has moved.`,
+      {},
+      aheadReasons(view, depth),
+    ),
   ];
 }
 
@@ -126,7 +128,7 @@ function farBehindReasons(view: View, { group, ahead }: Behind, depth: number): 
   if (group.ahead.size <= concurrency) return [];
   const text = `${count(group.ahead.size, 'test run')} ahead of it have not landed. Sluice tests on top of at most ${concurrency} (concurrency).`;
   const first = ahead.flatMap((candidate) => unlanded(view.queue, candidate.members)).slice(0, 1);
-  return [{ ...reason('TOO_FAR_BEHIND', text), reasons: waitingForSome(view, first, depth) }];
+  return [reason('TOO_FAR_BEHIND', text, {}, waitingForSome(view, first, depth))];
 }
 
 function batchReasons({ queue, now }: View, entry: Entry, group: Group): ExplanationReason[] {
@@ -144,7 +146,7 @@ function slotReasons(view: View, depth: number): ExplanationReason[] {
   const { concurrency } = queue.settings;
   const text =
     concurrency === 1 ? 'The only test slot is taken.' : `All test slots are taken: ${concurrency} (concurrency).`;
-  return [{ ...reason('WAITING_FOR_SLOT', text), reasons: slotHolders(view, depth) }];
+  return [reason('WAITING_FOR_SLOT', text, {}, slotHolders(view, depth))];
 }
 
 function slotHolders(view: View, depth: number): ExplanationReason[] {

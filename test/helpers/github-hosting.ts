@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict';
 import { GithubClient } from '../../src/forge/github/api/client.ts';
 import { githubConnection } from '../../src/forge/github/api/connection.ts';
 import { createHosting } from '../../src/forge/github/create-hosting.ts';
@@ -27,7 +26,6 @@ export function connectHosting(github: FakeGithub, by: 'app' | 'token' = 'app'):
     paceMs: 0,
   });
   const protection = createProtection({ client, clock: systemClock });
-  const unused = () => assert.fail('Nobody asks that here.');
-  const hosting = createHosting({ client, protection, readDelivery: unused, inspect: unused, findWorkflowRun: unused });
+  const hosting = createHosting({ client, protection, testBranchPrefix: 'sluice' });
   return { client, protection, hosting };
 }

@@ -17,7 +17,17 @@ import {
 } from '../model/queue.ts';
 import type { StartProblem } from '../model/required.ts';
 import { candidatesFor, lineOf, unlanded } from '../model/roster.ts';
-import { addCandidate, endCandidate, entryOf, keep, move, stillLive, tellAll, type Work } from '../model/work.ts';
+import {
+  addCandidate,
+  amend,
+  endCandidate,
+  entryOf,
+  keep,
+  move,
+  stillLive,
+  tellAll,
+  type Work,
+} from '../model/work.ts';
 import {
   clearBase,
   dropSuspicion,
@@ -90,7 +100,7 @@ function concludeRed(work: Work, run: Candidate, failure: Failure): void {
   if (isHead(work.queue, run.base)) {
     if (isNews) holdQueue(work, { kind: 'checks', names }, run);
     else if (hold.cause.kind === 'checks' && names.length > hold.cause.names.length) {
-      work.queue = { ...work.queue, hold: { ...hold, cause: { kind: 'checks', names } } };
+      amend(work, { hold: { ...hold, cause: { kind: 'checks', names } } });
     }
   }
   const isOver = openChecks(run).length === 0 || failure.reason === 'TEST_RUN_TIMEOUT';
@@ -132,7 +142,7 @@ export function holdQueue(work: Work, cause: HoldCause, run: Candidate | undefin
     retests: looks,
     nextRetestAt: work.at + Math.min(FIRST_PAUSE_MS * 2 ** looks, LONGEST_PAUSE_MS),
   };
-  work.queue = { ...work.queue, hold };
+  amend(work, { hold });
   tellAll(work);
   if (known?.cause.kind === cause.kind) return;
   if (known !== undefined) work.effects.push({ kind: 'end_alarm', code: alarmOf(known.cause) });
@@ -211,7 +221,7 @@ function isBehindPending(queue: Queue, candidate: Candidate): boolean {
 export function endHold(work: Work, because: Because): void {
   const { hold } = work.queue;
   if (hold === undefined) return;
-  work.queue = { ...work.queue, hold: undefined };
+  amend(work, { hold: undefined });
   for (const repair of candidatesFor(work.queue, 'repair')) abandon(work, repair, because);
   work.effects.push({ kind: 'end_alarm', code: alarmOf(hold.cause) });
   tellAll(work);

@@ -11,7 +11,7 @@ import { policyOf } from '../model/policy.ts';
 import type { PrNumber } from '../model/pull-request.ts';
 import { type Because, type Entry, mayWork, type Queue, type Removal, type Suspicion } from '../model/queue.ts';
 import { candidatesFor, candidatesOf, composedWithOf, lineOf, unlanded } from '../model/roster.ts';
-import { addCandidate, endCandidate, stillLive, type Work } from '../model/work.ts';
+import { addCandidate, amend, endCandidate, stillLive, type Work } from '../model/work.ts';
 
 /**
  * A red branch is not the fault of the next pull request. An entry that was removed for a failure alone on a commit of
@@ -162,15 +162,14 @@ export function carryRemovals(
 export function forgetRemoval(work: Work, prNumber: PrNumber): void {
   const isIt = ({ entry }: Removal) => entry.prNumber === prNumber;
   const { suspicions, returning } = work.queue;
-  work.queue = {
-    ...work.queue,
+  amend(work, {
     returning: returning.some(isIt) ? returning.filter((removal) => !isIt(removal)) : returning,
     suspicions: suspicions.map((suspicion) =>
       suspicion.removals.some(isIt)
         ? { ...suspicion, removals: suspicion.removals.map((r) => (isIt(r) ? { ...r, isReplaced: true as const } : r)) }
         : suspicion,
     ),
-  };
+  });
 }
 
 /** How many removals in a row, up to the last one, look like this failure. */
@@ -253,12 +252,12 @@ export function clearBase(work: Work, base: Base): void {
 export function proveBase(work: Work, { sha }: Base): void {
   const { head, bisections } = work.queue;
   const isIt = (base: Base) => base.sha === sha && base.isProven !== true;
-  if (head !== undefined && isIt(head)) work.queue = { ...work.queue, head: { ...head, isProven: true } };
+  if (head !== undefined && isIt(head)) amend(work, { head: { ...head, isProven: true } });
   if (!bisections.some(({ base }) => isIt(base))) return;
   const proven = bisections.map((search) =>
     isIt(search.base) ? { ...search, base: { ...search.base, isProven: true as const } } : search,
   );
-  work.queue = { ...work.queue, bisections: proven };
+  amend(work, { bisections: proven });
 }
 
 /** The commit fails by itself. Entries that were removed for nothing else return once the forge has been read again. */
@@ -273,7 +272,7 @@ export function returnRemoved(work: Work, base: Base, signs: readonly string[]):
   const suspicions = work.queue.suspicions.map((other) =>
     other.removals.every(isLeft) ? other : { ...other, removals: other.removals.filter(isLeft) },
   );
-  work.queue = { ...work.queue, suspicions, returning: [...work.queue.returning, ...returning] };
+  amend(work, { suspicions, returning: [...work.queue.returning, ...returning] });
   for (const { entry } of returning) {
     work.effects.push({ kind: 'readmit_entry', prNumber: entry.prNumber, submission: entry.submission });
   }
@@ -332,13 +331,13 @@ function keepSuspicion(work: Work, suspicion: Suspicion): void {
   const { suspicions } = work.queue;
   const index = suspicions.findIndex(({ base }) => base.sha === suspicion.base.sha);
   const kept = index < 0 ? [...suspicions, suspicion] : suspicions.with(index, suspicion);
-  work.queue = { ...work.queue, suspicions: kept };
+  amend(work, { suspicions: kept });
 }
 
 export function dropSuspicion(work: Work, base: Base): void {
   if (suspicionOf(work.queue, base) === undefined) return;
   const suspicions = work.queue.suspicions.filter((other) => other.base.sha !== base.sha);
-  work.queue = { ...work.queue, suspicions };
+  amend(work, { suspicions });
 }
 
 function isSearchedOn({ bisections }: Queue, base: Base): boolean {

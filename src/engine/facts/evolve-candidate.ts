@@ -35,6 +35,7 @@ import { unlanded } from '../model/roster.ts';
 import { withFinding } from '../model/waiver.ts';
 import {
   APPLIED,
+  amend,
   endCandidate,
   entryOf,
   ignored,
@@ -224,7 +225,7 @@ function judgeEnded(work: Work, event: CheckJudged): Outcome {
   if (ended === undefined || checks === undefined) return notAsked(event);
   work.endedCandidates.push({ ...ended, checks });
   if (remembered !== undefined) {
-    work.queue = { ...work.queue, passes: setIn(work.queue.passes, ended.number, { ...ended, checks }) };
+    amend(work, { passes: setIn(work.queue.passes, ended.number, { ...ended, checks }) });
   }
   for (const { prNumber } of ended.members) tell(work, prNumber);
   if (event.landed !== undefined) concludeLateReports(work, ended, event);

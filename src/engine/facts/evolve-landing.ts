@@ -25,7 +25,17 @@ import { WAITING } from '../model/place.ts';
 import { type Entry, findCandidate, findEntry, mustBeExact, type Queue } from '../model/queue.ts';
 import { noteReportDelays } from '../model/report-delays.ts';
 import { candidatesFor, composedWithOf, isFrozen, lineOf, unlanded } from '../model/roster.ts';
-import { APPLIED, endCandidate, ignored, keep, move, type Outcome, stillLive, type Work } from '../model/work.ts';
+import {
+  APPLIED,
+  amend,
+  endCandidate,
+  ignored,
+  keep,
+  move,
+  type Outcome,
+  stillLive,
+  type Work,
+} from '../model/work.ts';
 import { advanceTarget, moveTarget, moveTargetByStray } from './evolve-target.ts';
 
 /** Applies an answer about the landing of a candidate. */
@@ -48,7 +58,7 @@ function beginLanding(work: Work, candidate: Candidate): Outcome {
   const { landing } = work.queue;
   if (landing?.candidate !== candidate.number) return ignored(`Candidate ${candidate.number} is not landing.`);
   if (landing.isBegun) return ignored(`The landing of candidate ${candidate.number} has begun already.`);
-  work.queue = { ...work.queue, landing: isFrozen(work.queue, candidate) ? undefined : { ...landing, isBegun: true } };
+  amend(work, { landing: isFrozen(work.queue, candidate) ? undefined : { ...landing, isBegun: true } });
   return APPLIED;
 }
 
@@ -64,7 +74,7 @@ function concludeLanding(work: Work, candidate: Candidate, event: CandidateLande
   const landed = event.entries.flatMap((entry) => asked.filter(({ prNumber }) => prNumber === entry.prNumber));
   assert(landed.length === asked.length || event.how === 'PREFIX', 'a push lands all that it was asked to land');
   assert(isStopPossible(asked, event), 'a merge API lands in order, and stops at what is next');
-  work.queue = { ...queue, landing: undefined };
+  amend(work, { landing: undefined });
   if (landed.length > 0) {
     const suspects = findSuspects(queue);
     leaveHead(work, { reason: 'MERGE_GRAPH_MERGE' }, 'landing');
@@ -73,7 +83,7 @@ function concludeLanding(work: Work, candidate: Candidate, event: CandidateLande
     noteTargetMoved(work, landed);
     for (const entry of listMoves(event, landing)) mergeEntry(work, candidate, entry);
     notePasses(work, candidate);
-    work.queue = { ...work.queue, reportDelays: noteReportDelays(work.queue.reportDelays, candidate) };
+    amend(work, { reportDelays: noteReportDelays(work.queue.reportDelays, candidate) });
     endHold(work, { reason: 'MERGE_GRAPH_MERGE' });
     retestSuspects(work, suspects);
   }
@@ -162,12 +172,12 @@ function notePasses(work: Work, { pass, required, checks }: Candidate): void {
   const passOf = (name: string): LastPass => {
     const own = checks.find((check) => check.name === name)?.reporter;
     const reporter = own ?? known.find(({ check }) => check === name)?.reporter;
-    return { check: name, candidate: pass.provenBy, ...(reporter !== undefined && { reporter }) };
+    return { check: name, candidate: pass.provenBy, ...present({ reporter }) };
   };
   const lastPasses = required.names.flatMap((check) =>
     hasPassed(check) ? passOf(check) : (known.find((other) => other.check === check) ?? []),
   );
-  work.queue = { ...work.queue, lastPasses };
+  amend(work, { lastPasses });
 }
 
 /** How one entry reached the target branch. */
@@ -278,7 +288,7 @@ function rememberLandings(work: Work, landed: readonly Entry[]): void {
   const bases = [...candidatesFor(queue, 'repair'), ...lineOf(queue)].map(({ base }) => base.ordinal);
   const oldest = Math.min(ordinal, ...bases);
   const recent = landed.map(({ prNumber, submission }) => ({ prNumber, submission, ordinal }));
-  work.queue = { ...queue, landings: [...queue.landings, ...recent].filter((landing) => landing.ordinal > oldest) };
+  amend(work, { landings: [...queue.landings, ...recent].filter((landing) => landing.ordinal > oldest) });
 }
 
 // SPEC L23
@@ -287,7 +297,7 @@ function concludeRefusedLanding(work: Work, candidate: Candidate, { problem }: L
     return ignored(`Candidate ${candidate.number} was not landing.`);
   }
   const asked = landingEntries(work.queue, candidate);
-  work.queue = { ...work.queue, landing: undefined };
+  amend(work, { landing: undefined });
   if (problem.kind === 'target_moved') moveTarget(work, problem);
   else if (problem.kind === 'not_composable') refuseTree(work, candidate);
   else if (problem.kind === 'entry_refused') refuseEntry(work, candidate, problem);
@@ -319,7 +329,7 @@ function refuseTree(work: Work, candidate: Candidate): void {
 function forgetPasses(work: Work, { commit }: Candidate): void {
   let { passes } = work.queue;
   for (const pass of listOf(passes)) if (pass.commit?.tree === commit?.tree) passes = deleteIn(passes, pass.number);
-  work.queue = { ...work.queue, passes };
+  amend(work, { passes });
 }
 
 // SPEC L6
@@ -327,7 +337,7 @@ function refuseEntry(work: Work, candidate: Candidate, { prNumber, reason, detai
   const entry = findEntry(work.queue, prNumber);
   if (candidate.purpose.kind === 'direct' && reason === 'PR_UPDATED_AT_MERGE_TIME') giveUpDirectMerge(work, candidate);
   else if (entry !== undefined) {
-    const more = detail === undefined ? {} : { detail };
+    const more = present({ detail });
     if (reason === 'MANUAL_MERGE') removeEntry(work, entry, { to: 'MERGED', reason, ...more });
     else removeEntry(work, entry, { to: 'FAILED', reason, candidate: candidate.number, ...more });
   } else abandon(work, candidate, { reason: 'LANDING_INTERRUPTED' });

@@ -1,3 +1,4 @@
+import { present } from '../../lib/present.ts';
 import type { Sha } from '../../lib/sha.ts';
 import { endHold } from '../evidence/hold.ts';
 import { leaveHead } from '../evidence/suspicion.ts';
@@ -8,7 +9,7 @@ import type { TargetObserved } from '../model/event.ts';
 import type { PrNumber } from '../model/pull-request.ts';
 import type { Because } from '../model/queue.ts';
 import { candidatesFor, candidatesOf } from '../model/roster.ts';
-import { APPLIED, ignored, type Outcome, type Work } from '../model/work.ts';
+import { APPLIED, amend, ignored, type Outcome, type Work } from '../model/work.ts';
 
 // SPEC C26
 export function observeTarget(work: Work, event: TargetObserved): Outcome {
@@ -59,7 +60,7 @@ function startAgain(
   leaveHead(work, because, 'push');
   endHold(work, because);
   advanceTarget(work, head, { isDescendant });
-  work.queue = { ...work.queue, pushedHead: work.queue.heads };
+  amend(work, { pushedHead: work.queue.heads });
   noteTargetMoved(work, []);
   abandonLine(work, because);
   for (const repair of candidatesFor(work.queue, 'repair')) abandon(work, repair, because);
@@ -78,7 +79,7 @@ export function advanceTarget(
   const epochs = isDescendant ? work.queue.epochs : work.queue.epochs + 1;
   const proof = isProven ? { isProven: true as const } : {};
   const target = head === undefined ? undefined : { sha: head, ordinal: heads, epoch: epochs, ...proof };
-  work.queue = { ...work.queue, heads, epochs, head: target };
+  amend(work, { heads, epochs, head: target });
 }
 
 function raiseAlarm(work: Work, from: Sha | undefined, head: Sha | undefined): void {
@@ -90,7 +91,7 @@ function raiseAlarm(work: Work, from: Sha | undefined, head: Sha | undefined): v
           kind: 'raise_alarm',
           code: 'FOREIGN_PUSH',
           text: `${branch} was moved to ${head} by somebody else. Everything under test starts again on it.`,
-          ...(from === undefined ? {} : { move: { from, to: head } }),
+          ...present({ move: from && { from, to: head } }),
         },
   );
 }

@@ -34,6 +34,7 @@ import { checkSettings } from '../model/settings.ts';
 import { isOutranked } from '../model/targets.ts';
 import {
   APPLIED,
+  amend,
   entryOf,
   ignored,
   keep,
@@ -131,11 +132,11 @@ function updateQueue(work: Work, event: QueueUpdated): Outcome {
       'A paused queue with pull requests in it cannot change its mode, because nothing would ever land. Resume or drain it first.',
     );
   }
-  work.queue = { ...work.queue, state, ...withChange(event), settings: { ...queue.settings, ...others } };
+  amend(work, { state, ...withChange(event), settings: { ...queue.settings, ...others } });
   if (state !== queue.state) tellAll(work);
   if (event.state === 'RUNNING' || isWayOut(queue, event)) resumeHeld(work, event.actor);
   if (event.settings.requiredStatuses !== undefined) reviewAll(work);
-  if (isBusy) work.queue = { ...work.queue, state: 'SWITCHING_MODES', modeSwitch: { to: mode, from: state } };
+  if (isBusy) amend(work, { state: 'SWITCHING_MODES', modeSwitch: { to: mode, from: state } });
   else if (isSwitch) work.queue = withMode(work.queue, mode);
   return APPLIED;
 }
@@ -146,12 +147,11 @@ function steerSwitch(work: Work, modeSwitch: ModeSwitch, event: QueueUpdated): O
   const { state, actor } = event;
   if (state === undefined) return APPLIED;
   const isPaused = state === 'PAUSED';
-  work.queue = {
-    ...work.queue,
+  amend(work, {
     state: isPaused ? state : 'SWITCHING_MODES',
     ...withChange(event),
     modeSwitch: { ...modeSwitch, from: state },
-  };
+  });
   if (state === 'RUNNING') resumeHeld(work, actor);
   return APPLIED;
 }
@@ -177,7 +177,7 @@ function hasChanges({ settings }: QueueUpdated): boolean {
 function unpark(work: Work): Outcome {
   const breach = findBreachAnywhere(work.queue);
   if (breach !== undefined) return refused('VALIDATION_FAILED', `The queue stays parked: ${breach}.`);
-  work.queue = { ...work.queue, parked: undefined };
+  amend(work, { parked: undefined });
   const { landing } = work.queue;
   if (landing !== undefined) {
     const { candidate, expectedHead } = landing;
@@ -228,7 +228,7 @@ function submit(work: Work, event: PullRequestSubmitted): Outcome {
     targets: event.targets,
   };
   forgetRemoval(work, pr.number);
-  work.queue = { ...work.queue, submissions: entry.submission };
+  amend(work, { submissions: entry.submission });
   move(work, entry, { to: 'NOT_READY', reason: event.by === 'person' ? 'USER_REQUESTED' : 'API_REQUESTED', actor });
   return APPLIED;
 }
@@ -287,7 +287,7 @@ function readmit(work: Work, { prNumber, submission, pr, targets }: RemovedPullR
   const { returning } = work.queue;
   const removal = returning.find(({ entry }) => entry.submission === submission);
   if (removal === undefined) return ignored(`Pull request #${prNumber} was submitted again, or is back.`);
-  work.queue = { ...work.queue, returning: returning.filter((other) => other !== removal) };
+  amend(work, { returning: returning.filter((other) => other !== removal) });
   const { entry } = removal;
   const isUnchanged = pr?.status === 'open' && pr.headSha === entry.pr.headSha && pr.baseBranch === entry.pr.baseBranch;
   // A pull request that has changed since must be submitted again by its author.

@@ -65,9 +65,9 @@ export function concludeReview(work: Work, candidate: Candidate, { sources }: Re
     return leaveAsItIs(work, candidate, why);
   }
   // The tree that it waited for is tested for other checks. Pointing at itself makes it look for another equal tree.
-  const waits = candidate.sameTreeAs === undefined ? {} : { sameTreeAs: candidate.number };
+  const waits = candidate.sameTreeAs && candidate.number;
   const { isUnderReview: _, ...known } = candidate;
-  const reviewed = { ...known, required, ...waits };
+  const reviewed = { ...known, required, sameTreeAs: waits };
   keepCandidate(work, reviewed);
   if (required.names.length === 0) passCandidate(work, reviewed, 'nothing_required');
   else if (reviewed.sameTreeAs === undefined) judge(work, reviewed);

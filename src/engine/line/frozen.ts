@@ -1,7 +1,7 @@
 import type { Instant } from '../../lib/clock.ts';
 import { type Frozen, type FrozenTime, frozenAt, nextFreezeChangeAt } from '../model/freeze.ts';
 import type { Queue } from '../model/queue.ts';
-import { tellAll, type Work } from '../model/work.ts';
+import { amend, tellAll, type Work } from '../model/work.ts';
 
 /** In a freeze tests go on, and nothing lands but urgent entries, if the freeze lets them. */
 
@@ -10,7 +10,7 @@ import { tellAll, type Work } from '../model/work.ts';
 export function noteFreeze(work: Work): void {
   const frozen = frozenAt(work.queue.settings.freezes, work.at);
   if (isSameFrozen(frozen, work.queue.frozen)) return;
-  work.queue = { ...work.queue, frozen };
+  amend(work, { frozen });
   tellAll(work);
 }
 

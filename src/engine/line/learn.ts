@@ -2,7 +2,7 @@ import type { Candidate, Failure } from '../model/candidate.ts';
 import { withDecision, withPass } from '../model/learned.ts';
 import type { Entry } from '../model/queue.ts';
 import { candidatesOf } from '../model/roster.ts';
-import type { Work } from '../model/work.ts';
+import { amend, type Work } from '../model/work.ts';
 
 /** An entry failed alone, on what had passed. */
 export function learnFailure(work: Work, entry: Entry, { reason }: Pick<Failure, 'reason'>): void {
@@ -13,7 +13,7 @@ export function learnFailure(work: Work, entry: Entry, { reason }: Pick<Failure,
 export function learnDecision(work: Work, entry: Entry, outcome: 0 | 1): void {
   const { queue } = work;
   if (queue.hold !== undefined || queue.parked !== undefined || entry.admission === undefined) return;
-  work.queue = { ...queue, learned: withDecision(queue.learned, entry, outcome) };
+  amend(work, { learned: withDecision(queue.learned, entry, outcome) });
 }
 
 /** Failed runs of a tree that passes were flakes. Timeouts and checks without a result say nothing about the tree. */
@@ -27,5 +27,5 @@ export function learnPass(work: Work, { number, commit, testingSince }: Candidat
     other?.tree === commit?.tree;
   const flakes = candidatesOf(queue).filter(isFlake).length;
   const tookMs = testingSince === undefined ? undefined : Math.max(0, at - testingSince);
-  work.queue = { ...queue, learned: withPass(queue.learned, { flakes, tookMs }) };
+  amend(work, { learned: withPass(queue.learned, { flakes, tookMs }) });
 }

@@ -7,6 +7,7 @@ import { runsOfSearch, unlanded } from '../model/roster.ts';
 import type { Search } from '../model/search.ts';
 import {
   addCandidate,
+  amend,
   type EndCause,
   endCandidate,
   entryOf,
@@ -21,7 +22,7 @@ import { startCandidate } from './test-run.ts';
 export function keepSearch(work: Work, search: Search): void {
   const kept = search.members.length === 0 ? [] : [search];
   const bisections = work.queue.bisections.flatMap((other) => (other.number === search.number ? kept : [other]));
-  work.queue = { ...work.queue, bisections };
+  amend(work, { bisections });
 }
 
 const NEW_SEARCH = { survivors: [], cuts: [], isRestHeld: false, failedSets: [], accused: undefined };
@@ -36,11 +37,10 @@ export function beginSearch(work: Work, begun: Begun, from?: Search): number {
   const batch = from?.batch ?? number;
   const search: Search = { ...NEW_SEARCH, ...begun, number, batch, admissions };
   const at = bisections.findLastIndex((other) => other.batch === batch);
-  work.queue = {
-    ...work.queue,
+  amend(work, {
     bisectionsEver: number,
     bisections: bisections.toSpliced(at < 0 ? bisections.length : at + 1, 0, search),
-  };
+  });
   for (const { prNumber } of begun.members) {
     keep(work, { ...entryOf(work, prNumber), place: { kind: 'search', search: number } });
   }

@@ -1,5 +1,6 @@
 import { assert } from '../../lib/assert.ts';
 import { listOf } from '../../lib/int-map.ts';
+import { present } from '../../lib/present.ts';
 import { type Candidate, type CandidateNumber, type Failure, failedChecks, type Pass } from '../model/candidate.ts';
 import { MAX_REPETITIONS, rulingOf } from '../model/judgement.ts';
 import { inLine } from '../model/place.ts';
@@ -173,7 +174,7 @@ export function replaceCandidate(
 ): void {
   const { purpose, base, beneath, members, parent } = candidate;
   endCandidate(work, candidate, because);
-  const plan = { purpose, base, beneath, members, parent, ...(repeats === undefined ? {} : { repeats }) };
+  const plan = { purpose, base, beneath, members, parent, ...present({ repeats }) };
   const next = addCandidate(work, plan, { place: candidate.place, tries });
   for (const entry of unlanded(work.queue, members)) {
     const own = purpose.kind === 'bisection' ? entry : { ...entry, place: inLine(next) };

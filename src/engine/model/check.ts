@@ -1,4 +1,5 @@
 import type { Instant } from '../../lib/clock.ts';
+import { present } from '../../lib/present.ts';
 import { isAwaited, type Judgement, rulingOf } from './judgement.ts';
 
 export const CHECK_STATUSES = ['QUEUED', 'IN_PROGRESS', 'COMPLETED'] as const;
@@ -100,8 +101,7 @@ export function withReport(checks: readonly Check[], report: Check, isRequired: 
   if (!supersedes(known, given)) return checks;
   if (!isRepetition(known, given)) return checks.with(index, given);
   const repeatedAt = isOtherAttempt(known, given) ? given.reportedAt : known.repeatedAt;
-  const again = repeatedAt === undefined ? {} : { repeatedAt };
-  return checks.with(index, { ...given, isRepeated: true, ...again });
+  return checks.with(index, { ...given, isRepeated: true, ...present({ repeatedAt }) });
 }
 
 /** An attempt that never left the queue of CI has uploaded no results. */

@@ -1,5 +1,6 @@
 import type { Instant } from '../../lib/clock.ts';
 import { instantsOf, isTimeZone, type LocalTime, localTimeAt, parseLocalTime } from '../../lib/local-time.ts';
+import { present } from '../../lib/present.ts';
 
 /** Times in which a queue lands nothing. All of this is a pure function of the freezes and an instant. */
 
@@ -114,7 +115,7 @@ function toWindow({ name, timeZone, allowUrgent }: Freeze, from: LocalTime, unti
 export function frozenAt(freezes: readonly Freeze[], at: Instant): Frozen | undefined {
   const frozen = findTime(freezes, at, () => true);
   const urgent = frozen && findTime(freezes, at, ({ allowUrgent }) => !allowUrgent);
-  return frozen && { ...frozen, ...(urgent === undefined ? {} : { urgent }) };
+  return frozen && { ...frozen, ...present({ urgent }) };
 }
 
 /** Of several that hold, the one with the latest end. A window that begins before that end makes the time longer. */

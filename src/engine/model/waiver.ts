@@ -1,4 +1,5 @@
 import type { Instant } from '../../lib/clock.ts';
+import { present } from '../../lib/present.ts';
 import type { Candidate, DeniedWaiver, ExcusedCheck } from './candidate.ts';
 import type { Check } from './check.ts';
 import { isAwaited, isWaived, type Judged, type JudgementFinding, rulingOf } from './judgement.ts';
@@ -35,12 +36,12 @@ export function withFinding(
   if (conclusion !== 'FAILURE' && conclusion !== 'SUCCESS') return undefined;
   const { isWaived: isExcused, isRepeat, reason, tests, failing, reportsAfterMs } = finding;
   const { judgement: _awaited, ...plain } = known;
-  const reported: Check = { ...plain, ...(reportsAfterMs !== undefined && { reportsAfterMs }) };
+  const reported: Check = { ...plain, ...present({ reportsAfterMs }) };
   // A pass without a failed test needs no word.
   if (conclusion === 'SUCCESS' && isExcused && failing === 0) return checks.with(index, reported);
   const isShadow = !isAwaited(known) || (conclusion === 'FAILURE' && of.mode !== 'ON');
   const common = { kind: 'judged', at: of.at, isShadow, isWaived: isExcused, reason, tests, failing } as const;
-  const judgement: Judged = { ...common, ...(isRepeat === true && { isRepeat }) };
+  const judgement: Judged = { ...common, ...present({ isRepeat }) };
   return checks.with(index, { ...reported, judgement });
 }
 

@@ -88,6 +88,11 @@ export function ignored(detail: string): Outcome {
   return { kind: 'ignored', detail };
 }
 
+/** Replaces fields of the queue. Entries and candidates have functions of their own. */
+export function amend(work: Work, fields: Partial<Queue>): void {
+  work.queue = { ...work.queue, ...fields };
+}
+
 /** Stores an entry without changing its state. */
 export function keep(work: Work, entry: Entry): void {
   const { queue } = work;

@@ -1,10 +1,8 @@
-import type { PrNumber } from '../../engine/model/pull-request.ts';
-import { createGit } from '../../git/create-git.ts';
 import { bound } from '../../lib/bound.ts';
 import { pullRequestRef } from '../candidate/pull-request-ref.ts';
-import type { Forge, ForgeRepository } from '../forge.ts';
+import type { Forge } from '../forge.ts';
 import type { HostedAdapter, HostedRemote } from '../hosted/adapter.ts';
-import { createHostedForge } from '../hosted/create-hosted-forge.ts';
+import { createHostedForge, type HostedOptions } from '../hosted/create-hosted-forge.ts';
 import { createReadDelivery } from '../hosted/read-delivery.ts';
 import { keyOf } from '../hosted/repository-key.ts';
 import type { Hosting } from '../hosting.ts';
@@ -26,12 +24,8 @@ import { readChecks, readReports, writeCheck } from './statuses.ts';
 import { openDraft } from './test-branches.ts';
 import { hintsOf } from './webhook-events.ts';
 
-export interface GiteaForgeOptions extends GiteaClientOptions {
-  /** Folder for the local copies of repositories. */
-  readonly directory: string;
+export interface GiteaForgeOptions extends GiteaClientOptions, Omit<HostedOptions, 'testBranchPrefix'> {
   readonly testBranchPrefix?: string;
-  /** How long a caller waits for a git fetch before it gets an error. */
-  readonly remoteWaitMs?: number;
 }
 
 export interface GiteaForge extends Forge {
@@ -43,12 +37,13 @@ export interface GiteaForge extends Forge {
 const MAX_PULL_PAGES = 200;
 
 export function createGiteaForge({ testBranchPrefix = 'sluice', ...options }: GiteaForgeOptions): GiteaForge {
-  const { directory, clock, remoteWaitMs } = options;
+  const { clock } = options;
   const client = new GiteaClient(options);
+  const rules = createRules({ client, clock });
   const tools: FactsTools = {
     client,
     clock,
-    rules: createRules({ client, clock }),
+    rules,
     conflicts: createConflictMemory(clock),
     trees: createTrees(),
   };
@@ -60,12 +55,27 @@ export function createGiteaForge({ testBranchPrefix = 'sluice', ...options }: Gi
     merging: createMerging({ ...tools, landed }),
     pullRequestRef,
     pinsReporters: true,
-    ...bound(tools, { findPullRequest, readRequiredChecks }),
-    ...bound(client, { openDraft, checkRepository }),
+    ...bound(tools, { findPullRequest }),
+    ...bound(client, { openDraft }),
+    /** Contexts are patterns. They are read as the names that the head of the branch has. */
+    async readRequiredChecks(repository, branch) {
+      const found = await rules.read(repository, branch);
+      const contexts = found && requiredContexts(found);
+      if (found === undefined || contexts === undefined) return [];
+      const hasPattern = contexts.length === 0 || contexts.some((context) => /[*?]/.test(context));
+      return hasPattern ? expand(contexts, await readReports(client, repository, found.branch.commit.id)) : contexts;
+    },
+    async checkRepository(repository) {
+      const found = await client.resolve(repository);
+      // Webhooks carry Gitea's name for the repository. Gitea ignores case.
+      if (keyOf(identityOf(found)) !== keyOf(repository)) return `Gitea calls this repository ${found.full_name}.`;
+      return found.archived === true
+        ? `The repository ${found.full_name} is archived: nothing can be merged there.`
+        : undefined;
+    },
     close: () => client.close(),
   };
-  const git = createGit({ directory, clock, ...(remoteWaitMs !== undefined && { remoteWaitMs }) });
-  return { ...createHostedForge(adapter, { git, clock, testBranchPrefix }), hosting, client };
+  return { ...createHostedForge(adapter, { ...options, testBranchPrefix }), hosting, client };
 }
 
 function remoteOf(client: GiteaClient): HostedRemote {
@@ -106,38 +116,16 @@ function createHosting(tools: FactsTools, landed: LandedPulls, testBranchPrefix:
 
     identify: async (repository) => identityOf(await client.resolve(repository)),
     poll: poller.poll,
-    ...bound(client, { findById, readChecks, findPermission, findByBranch, writeCheck }),
+    ...bound(client, { findById, readChecks, findPermission, writeCheck }),
+    async findByBranch(repository, branch) {
+      const asked = { repository, path: '/pulls', query: { state: 'open' } };
+      const pulls = await client.list<PullData>(asked, MAX_PULL_PAGES);
+      return pulls.find(({ head, base }) => head.ref === branch && head.repo_id === base.repo_id)?.number;
+    },
     ...bound(tools, { findPullRequests, readComment, readLabel, writeComment, findOwnComment, react, changeLabels }),
     // Gitea notices one pull request of a push, and not what was squashed or rebased.
     needsSettling: () => true,
     ...bound({ client, landed }, { settleLanded }),
     ...bound({ ...tools, testBranchPrefix }, { inspect }),
   };
-}
-
-/** Contexts are patterns. They are read as the names that the head of the branch has. */
-async function readRequiredChecks({ client, rules }: FactsTools, repository: ForgeRepository, branch: string) {
-  const found = await rules.read(repository, branch);
-  const contexts = found && requiredContexts(found);
-  if (found === undefined || contexts === undefined) return [];
-  const hasPattern = contexts.length === 0 || contexts.some((context) => /[*?]/.test(context));
-  return hasPattern ? expand(contexts, await readReports(client, repository, found.branch.commit.id)) : contexts;
-}
-
-async function findByBranch(
-  client: GiteaClient,
-  repository: ForgeRepository,
-  branch: string,
-): Promise<PrNumber | undefined> {
-  const pulls = await client.list<PullData>({ repository, path: '/pulls', query: { state: 'open' } }, MAX_PULL_PAGES);
-  return pulls.find(({ head, base }) => head.ref === branch && head.repo_id === base.repo_id)?.number;
-}
-
-async function checkRepository(client: GiteaClient, repository: ForgeRepository): Promise<string | undefined> {
-  const found = await client.resolve(repository);
-  // Webhooks carry Gitea's name for the repository. Gitea ignores case.
-  if (keyOf(identityOf(found)) !== keyOf(repository)) return `Gitea calls this repository ${found.full_name}.`;
-  return found.archived === true
-    ? `The repository ${found.full_name} is archived: nothing can be merged there.`
-    : undefined;
 }

@@ -101,7 +101,7 @@ export async function factsOfPull(
   const head = headReports(tools, repository, pull);
   const readiness = await readinessOf(tools, repository, pull, head);
   const upToDate = await findUpToDate(tools, repository, pull, head);
-  return { ...factsOf(pull, readiness), ...(upToDate !== undefined && { upToDate }) };
+  return { ...factsOf(pull, readiness), ...present({ upToDate }) };
 }
 
 /** Without the facts that only a direct merge needs, for polls and commands. */
@@ -147,7 +147,7 @@ function factsOf(pull: PullData, readiness: Readiness): PullRequestFacts {
     awaitedChecks,
     isHeadUntrusted: isForeign,
     ...(!isForeign && { headBranch: pull.head.ref }),
-    ...(mergeTitle !== undefined && { mergeTitle }),
+    ...present({ mergeTitle }),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { CheckConclusion } from '../../engine/model/check.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { ForgeRepository } from '../forge.ts';
+import { statusOf } from '../hosted/commit-status.ts';
 import { instantOf, linkOf, summaryOf } from '../hosted/forge-text.ts';
 import type { CheckReport, CheckRunDraft, Written } from '../hosting.ts';
 import type { GiteaClient } from './api/client.ts';
@@ -8,7 +9,6 @@ import type { StatusData } from './api/data.ts';
 
 /** No commit has as many statuses. */
 const MAX_PAGES = 20;
-const MAX_DESCRIPTION = 140;
 
 export async function readChecks(
   client: GiteaClient,
@@ -75,25 +75,14 @@ function startOf({ created_at }: StatusData, older: readonly StatusData[]): numb
 
 /** A status has no id to write to, so each update is a new status. */
 export async function writeCheck(client: GiteaClient, draft: CheckRunDraft): Promise<Written | undefined> {
-  const { repository, headSha, name, title, url } = draft;
+  const { repository, headSha } = draft;
   const { status, data } = await client.request<StatusData>({
     repository,
     method: 'POST',
     path: `/statuses/${headSha}`,
-    body: {
-      state: stateOf(draft),
-      context: name,
-      description: title.slice(0, MAX_DESCRIPTION),
-      ...(url !== undefined && { target_url: url }),
-    },
+    body: statusOf(draft),
     // The commit is gone.
     accept: [404],
   });
   return status === 404 ? undefined : { id: String(data.id) };
-}
-
-function stateOf({ status, conclusion }: CheckRunDraft): string {
-  if (status !== 'COMPLETED') return 'pending';
-  if (conclusion === 'FAILURE') return 'failure';
-  return conclusion === 'CANCELLED' ? 'error' : 'success';
 }

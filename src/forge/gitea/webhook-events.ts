@@ -1,4 +1,5 @@
 import type { PrNumber } from '../../engine/model/pull-request.ts';
+import { present } from '../../lib/present.ts';
 import { mayCommand } from '../hosted/forge-text.ts';
 import {
   aboutPullRequest,
@@ -71,7 +72,7 @@ function ofComment({ payload, action, isOwn }: Event): readonly WebhookHint[] {
   if (typeof body === 'string' && !mayCommand(body)) return [];
   const author = textAt(payload, 'comment', 'user', 'login');
   const about = { kind: 'comment', number: number as PrNumber, commentId: String(id) } as const;
-  return [{ ...about, ...(author !== undefined && { author }), ...place, key: `comment:${id}` }];
+  return [{ ...about, ...present({ author }), ...place, key: `comment:${id}` }];
 }
 
 /** The creation and the deletion of a branch name it without `refs/heads/`. */

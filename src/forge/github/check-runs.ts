@@ -1,12 +1,11 @@
 import { formatInstant } from '../../lib/clock.ts';
 import { present } from '../../lib/present.ts';
+import { statusOf } from '../hosted/commit-status.ts';
 import type { CheckRunDraft, Written } from '../hosting.ts';
 import type { GithubClient } from './api/client.ts';
 
 const MAX_TITLE = 250;
 const MAX_SUMMARY = 60_000;
-/** GitHub refuses longer descriptions. */
-const MAX_DESCRIPTION = 140;
 
 interface CheckRunData {
   readonly id: number;
@@ -90,24 +89,12 @@ export function checkInputOf(draft: CheckRunDraft) {
 }
 
 async function writeStatus(client: GithubClient, draft: CheckRunDraft): Promise<Written> {
-  const { repository, headSha, name, title, url } = draft;
+  const { repository, headSha } = draft;
   await client.request({
     repository,
     route: 'POST /repos/{owner}/{repo}/statuses/{sha}',
-    parameters: {
-      sha: headSha,
-      state: stateOf(draft),
-      context: name,
-      description: title.slice(0, MAX_DESCRIPTION),
-      ...(url !== undefined && { target_url: url }),
-    },
+    parameters: { sha: headSha, ...statusOf(draft) },
     urgency: 'page',
   });
   return { id: 'status' };
-}
-
-function stateOf({ status, conclusion }: CheckRunDraft): 'pending' | 'success' | 'failure' | 'error' {
-  if (status !== 'COMPLETED') return 'pending';
-  if (conclusion === 'FAILURE') return 'failure';
-  return conclusion === 'CANCELLED' ? 'error' : 'success';
 }

@@ -1,15 +1,6 @@
 import { assert } from '../../lib/assert.ts';
-import type { ForgeRepository } from '../forge.ts';
 import { instantOf } from '../hosted/forge-text.ts';
-import type {
-  CommentDraft,
-  CommentFacts,
-  CommentQuestion,
-  Hosting,
-  OwnCommentQuestion,
-  Permission,
-  Written,
-} from '../hosting.ts';
+import type { CommentDraft, CommentFacts, CommentQuestion, Hosting, OwnCommentQuestion, Written } from '../hosting.ts';
 import { type FactsTools, factsOfDetails } from './facts.ts';
 import { ACTOR, type Actor, isAccount, personOf, RETARGETS, type Retargeted, retargetOf } from './people.ts';
 import { COLLABORATOR, type Collaborators, findPermission, permissionIn } from './permissions.ts';
@@ -58,7 +49,7 @@ export async function readComment(tools: FactsTools, question: CommentQuestion):
     body: node.body,
     author,
     permission: isAccount(node.author)
-      ? await permissionOf(tools, repository, { login: author.login, told: collaborators })
+      ? (permissionIn(collaborators, author.login) ?? (await findPermission(client, repository, author.login)))
       : 'none',
     createdAt: instantOf(node.createdAt) ?? 0,
     isEdited: node.includesCreatedEdit || node.lastEditedAt !== null,
@@ -66,14 +57,6 @@ export async function readComment(tools: FactsTools, question: CommentQuestion):
     changedAt: instantOf(pullRequest.updatedAt),
     ...retargetOf(pullRequest, own),
   };
-}
-
-async function permissionOf(
-  { client }: FactsTools,
-  repository: ForgeRepository,
-  { login, told }: { readonly login: string; readonly told: Collaborators | null | undefined },
-): Promise<Permission> {
-  return permissionIn(told, login) ?? findPermission(client, repository, login);
 }
 
 export async function writeComment(

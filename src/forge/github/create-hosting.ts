@@ -2,35 +2,35 @@ import type { PrNumber } from '../../engine/model/pull-request.ts';
 import { bound } from '../../lib/bound.ts';
 import type { ForgeRepository } from '../forge.ts';
 import type { Hosting, RepositoryIdentity, RepositoryName } from '../hosting.ts';
-import type { GithubClient } from './api/client.ts';
+import type { GithubClient, RepositoryData } from './api/client.ts';
 import { writeCheck } from './check-runs.ts';
 import { readChecks } from './checks.ts';
 import { findOwnComment, react, readComment, writeComment } from './comments.ts';
-import { findPullRequests } from './facts.ts';
+import { type FactsTools, findPullRequests } from './facts.ts';
+import { type InspectOptions, inspect } from './inspect.ts';
 import { changeLabels, readLabel } from './labels.ts';
 import { findPermission } from './permissions.ts';
 import { createGithubPoller } from './poll.ts';
-import type { Protection } from './protection.ts';
 import { needsSettling, settleLanded } from './settle-landed.ts';
+import { createReadGithubDelivery } from './webhook.ts';
+import { findWorkflowRun } from './workflow-run.ts';
 import { writePaired } from './write-paired.ts';
 
-interface HostingParts extends Required<Pick<Hosting, 'readDelivery' | 'inspect' | 'findWorkflowRun'>> {
-  readonly client: GithubClient;
-  readonly protection: Protection;
-}
+interface HostingParts extends FactsTools, InspectOptions {}
 
 export function createHosting(parts: HostingParts): Required<Hosting> {
-  const { client, protection, readDelivery, inspect, findWorkflowRun } = parts;
-  const tools = { client, protection };
-  const poller = createGithubPoller(tools);
+  const { client, protection } = parts;
+  const { auth } = client.connection;
+  const poller = createGithubPoller(parts);
   return {
     kind: 'github',
     usualLanding: 'API',
     proofHeader: 'x-hub-signature-256',
-    readDelivery,
-    inspect,
-    findWorkflowRun,
-
+    readDelivery: createReadGithubDelivery({
+      secret: () => client.webhookSecret(),
+      onMismatch: () => client.rereadWebhookSecret(),
+      ownAppId: auth.kind === 'app' ? Number(auth.appId) : undefined,
+    }),
     needsSettling,
     forget(owner, name) {
       client.forget(owner, name === '*' ? undefined : name);
@@ -38,9 +38,21 @@ export function createHosting(parts: HostingParts): Required<Hosting> {
       poller.forget();
     },
     poll: poller.poll,
-    ...bound(client, { identify, findById, readChecks, findPermission, findByBranch, writeCheck, settleLanded }),
-    ...bound(tools, { findPullRequests, readComment, readLabel, writeComment, findOwnComment, react, changeLabels }),
-    ...bound(tools, { writePaired }),
+    ...bound(client, { identify, readChecks, findPermission, findByBranch, findWorkflowRun, writeCheck, settleLanded }),
+    ...bound(parts, { findPullRequests, readComment, readLabel, writeComment, findOwnComment, react, changeLabels }),
+    ...bound(parts, { inspect, writePaired }),
+    /** Uses the installation of the known name: an installation sees all repositories of one owner. */
+    async findById({ owner, name, forgeId }) {
+      if (forgeId === undefined) return undefined;
+      const { status, data } = await client.request<RepositoryData>({
+        repository: { owner, name },
+        route: 'GET /repositories/{id}',
+        parameters: { id: forgeId },
+        urgency: 'read',
+        accept: [404],
+      });
+      return status === 404 ? undefined : { owner: data.owner.login, name: data.name, forgeId: String(data.id) };
+    },
   };
 }
 
@@ -70,26 +82,4 @@ async function findByBranch(
 export async function identify(client: GithubClient, repository: RepositoryName): Promise<RepositoryIdentity> {
   const { owner, name, id } = await client.resolve(repository);
   return { owner, name, forgeId: String(id) };
-}
-
-interface RepositoryData {
-  readonly id: number;
-  readonly name: string;
-  readonly owner: { readonly login: string };
-}
-
-/** Uses the installation of the known name: an installation sees all repositories of one owner. */
-async function findById(
-  client: GithubClient,
-  { owner, name, forgeId }: ForgeRepository,
-): Promise<RepositoryIdentity | undefined> {
-  if (forgeId === undefined) return undefined;
-  const { status, data } = await client.request<RepositoryData>({
-    repository: { owner, name },
-    route: 'GET /repositories/{id}',
-    parameters: { id: forgeId },
-    urgency: 'read',
-    accept: [404],
-  });
-  return status === 404 ? undefined : { owner: data.owner.login, name: data.name, forgeId: String(data.id) };
 }

@@ -1,4 +1,5 @@
 import type { PassedCheck, PrNumber, PullRequestFacts, UpToDate } from '../../engine/model/pull-request.ts';
+import { present } from '../../lib/present.ts';
 import type { Sha } from '../../lib/sha.ts';
 import { printable } from '../candidate/pull-request-ref.ts';
 import type { ForgeRepository } from '../forge.ts';
@@ -97,7 +98,7 @@ async function factsWith(
   const known = readinessOf(node);
   const targetHead = findContainedTarget(node);
   const upToDate = targetHead === undefined ? undefined : upToDateOf(node, targetHead, checks);
-  if (known !== undefined) return { ...factsOf(node, known), ...(upToDate !== undefined && { upToDate }) };
+  if (known !== undefined) return { ...factsOf(node, known), ...present({ upToDate }) };
   const { login } = await client.installation(repository);
   const judge = (rules: BranchRules | undefined) =>
     readinessOfBlocked(node, {
@@ -112,7 +113,7 @@ async function factsWith(
   const readiness = first.blockReasons.includes('other')
     ? judge(await protection.readRules(repository, node.baseRefName))
     : first;
-  return { ...factsOf(node, readiness), ...(upToDate !== undefined && { upToDate }) };
+  return { ...factsOf(node, readiness), ...present({ upToDate }) };
 }
 
 export function factsOf(node: PullRequestNode, readiness: Readiness): PullRequestFacts {
@@ -134,7 +135,7 @@ export function factsOf(node: PullRequestNode, readiness: Readiness): PullReques
     awaitedChecks,
     isHeadUntrusted: isForeign,
     ...(!isForeign && { headBranch: node.headRefName }),
-    ...(mergeTitle !== undefined && { mergeTitle }),
+    ...present({ mergeTitle }),
   };
 }
 
@@ -180,5 +181,5 @@ function upToDateOf(node: PullRequestDetails, targetHead: Sha, checks: Contexts)
 }
 
 function passedCheck({ name, reporter, reporterId }: PassedCheck): PassedCheck {
-  return { name, ...(reporter !== undefined && { reporter }), ...(reporterId !== undefined && { reporterId }) };
+  return { name, ...present({ reporter, reporterId }) };
 }

@@ -8,8 +8,8 @@ import { systemClock } from '../../lib/clock.ts';
 import type { InspectedQueue } from '../hosting.ts';
 import { GithubClient } from './api/client.ts';
 import { type GithubAuth, githubConnection } from './api/connection.ts';
-import { findWorkflowRun } from './create-github-forge.ts';
 import { inspect } from './inspect.ts';
+import { findWorkflowRun } from './workflow-run.ts';
 
 const ignore = () => undefined;
 const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };

@@ -1,5 +1,6 @@
 import type { PrNumber, PullRequestFacts } from '../../engine/model/pull-request.ts';
 import type { Instant } from '../../lib/clock.ts';
+import { present } from '../../lib/present.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { ForgeRepository } from '../forge.ts';
 import { instantOf, mayCommand } from '../hosted/forge-text.ts';
@@ -146,7 +147,7 @@ async function readSnapshot(tools: PollTools, question: SnapshotQuery, entriesAt
   }
   const [first] = answers;
   return {
-    ...(identity !== undefined && { identity }),
+    ...present({ identity }),
     heads: new Map(branches.map((branch, index) => [branch, first?.[`b${index}`]?.target?.oid])),
     pullRequests: await pullRequestsIn(tools, question, answers),
     checks: await readReports(client, repository, commitsIn(commits, answers)),

@@ -1,4 +1,5 @@
 import type { PrNumber } from '../../engine/model/pull-request.ts';
+import { present } from '../../lib/present.ts';
 import { instantOf, mayCommand } from '../hosted/forge-text.ts';
 import {
   aboutPullRequest,
@@ -99,7 +100,7 @@ function ofComment({ payload, action, ownAppId }: Event): readonly WebhookHint[]
     number: number as PrNumber,
     commentId: String(id),
     nodeId,
-    ...(author === undefined ? {} : { author }),
+    ...present({ author }),
   } as const;
   return [{ ...about, ...place, key: `comment:${id}` }];
 }

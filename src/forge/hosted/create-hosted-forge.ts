@@ -1,4 +1,4 @@
-import type { Git } from '../../git/git.ts';
+import { createGit } from '../../git/create-git.ts';
 import { bound } from '../../lib/bound.ts';
 import type { Timing } from '../../lib/clock.ts';
 import { Fault } from '../../lib/fault.ts';
@@ -19,14 +19,19 @@ import { createGitAccess } from './git-access.ts';
 import { landHosted } from './land.ts';
 
 export interface HostedOptions {
-  readonly git: Git;
+  /** Folder for the local copies of repositories. */
+  readonly directory: string;
   readonly clock: Timing;
   readonly testBranchPrefix: string;
+  /** How long a caller waits for a git fetch before it gets an error. */
+  readonly remoteWaitMs?: number;
 }
 
 /** Pull requests, checks and merges go through the adapter; commits and branches go through git. */
-export function createHostedForge(adapter: HostedAdapter, { git, clock, testBranchPrefix }: HostedOptions): Forge {
+export function createHostedForge(adapter: HostedAdapter, options: HostedOptions): Forge {
   const { hosting, merging } = adapter;
+  const { clock, testBranchPrefix } = options;
+  const git = createGit(options);
   const access = createGitAccess(git, adapter.remote);
   const parts: CandidateParts = { access, adapter, testBranchPrefix };
   return {

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Delivery, DeliveryAnswer, Hosting, WebhookHint } from '../hosting.ts';
+import type { Delivery, Hosting, WebhookHint } from '../hosting.ts';
 import { type Payload, parsePayload } from './webhook-payload.ts';
 
 export interface DeliveryOptions {
@@ -18,25 +18,22 @@ export interface DeliveryFormat {
 }
 
 // SPEC G91
-export function createReadDelivery(format: DeliveryFormat, options: DeliveryOptions): Hosting['readDelivery'] {
-  return (delivery) => readDelivery(format, options, delivery);
-}
-
-function readDelivery(
-  format: DeliveryFormat,
+export function createReadDelivery(
+  { findSignature, eventHeader, hintsOf }: DeliveryFormat,
   { secret, onMismatch }: DeliveryOptions,
-  { headers, body }: Delivery,
-): DeliveryAnswer {
-  const known = secret();
-  if (known === undefined || known === '' || !isSigned(body, known, format.findSignature(headers))) {
-    onMismatch?.();
-    return { kind: 'unsigned' };
-  }
-  const event = headers[format.eventHeader];
-  if (event === undefined) return { kind: 'unreadable', detail: 'It does not say which event it is about.' };
-  const payload = parsePayload(body, headers['content-type'] ?? '');
-  if (typeof payload === 'string') return { kind: 'unreadable', detail: payload };
-  return { kind: 'hints', hints: format.hintsOf(event, payload) };
+): Hosting['readDelivery'] {
+  return ({ headers, body }) => {
+    const known = secret();
+    if (known === undefined || known === '' || !isSigned(body, known, findSignature(headers))) {
+      onMismatch?.();
+      return { kind: 'unsigned' };
+    }
+    const event = headers[eventHeader];
+    if (event === undefined) return { kind: 'unreadable', detail: 'It does not say which event it is about.' };
+    const payload = parsePayload(body, headers['content-type'] ?? '');
+    if (typeof payload === 'string') return { kind: 'unreadable', detail: payload };
+    return { kind: 'hints', hints: hintsOf(event, payload) };
+  };
 }
 
 // SPEC G30

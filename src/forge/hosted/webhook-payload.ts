@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { PrNumber } from '../../engine/model/pull-request.ts';
 import type { Instant } from '../../lib/clock.ts';
+import { present } from '../../lib/present.ts';
 import type { Sha } from '../../lib/sha.ts';
 import type { CheckReport, HintSubject, RepositoryName, WebhookHint } from '../hosting.ts';
 import { instantOf } from './forge-text.ts';
@@ -16,7 +17,7 @@ export function aboutPullRequest(place: WebhookRepository, number: number, paylo
     kind: 'pull_request',
     number: number as PrNumber,
     headSha,
-    ...(changedAt === undefined ? {} : { changedAt }),
+    ...present({ changedAt }),
   });
 }
 
@@ -40,8 +41,8 @@ export function ofCheck(payload: Payload, finished: FinishedCheck): readonly Web
   const { sha, check, startedAt, report } = finished;
   const place = placeOf(payload);
   if (place === undefined || sha === undefined) return [];
-  const attempt = { ...(startedAt !== undefined && { startedAt }), ...(report !== undefined && { report }) };
-  const about = { kind: 'checks', sha, ...(check === undefined ? {} : { check, ...attempt }) } as const;
+  const attempt = check === undefined ? {} : present({ check, startedAt, report });
+  const about = { kind: 'checks', sha, ...attempt } as const;
   return [hint(place, `checks ${sha}${check === undefined ? '' : ` ${check}`}`, about)];
 }
 

@@ -8,6 +8,7 @@ import { BoundedCache } from '../../lib/bounded-cache.ts';
 import { Fault } from '../../lib/fault.ts';
 import type { HookNews } from '../../lib/hooks.ts';
 import { memo } from '../../lib/memo.ts';
+import { present } from '../../lib/present.ts';
 import type { Sha } from '../../lib/sha.ts';
 import { buildCandidate } from '../candidate/build.ts';
 import { discardCandidate, listCandidateIds, publishCandidate, testBranch } from '../candidate/candidate-refs.ts';
@@ -243,7 +244,7 @@ function pullRequestFacts(parts: PullRequestParts): PullRequestFacts {
     status: standing === 'merged' ? 'merged' : 'open',
     mergeability: standing === 'clean' ? 'MERGEABLE' : 'NOT_MERGEABLE',
     blockReasons: BLOCK_REASONS[standing],
-    ...(conflictFiles !== undefined && { conflictFiles }),
+    ...present({ conflictFiles }),
   };
 }
 

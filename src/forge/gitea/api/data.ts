@@ -18,11 +18,10 @@ export interface RepositoryData {
   readonly default_branch?: string;
   readonly default_delete_branch_after_merge?: boolean;
   readonly allow_manual_merge?: boolean;
-  readonly permissions?: { readonly admin: boolean; readonly push: boolean; readonly pull: boolean };
+  readonly permissions?: { readonly admin: boolean };
 }
 
 export interface PullData {
-  readonly id: number;
   readonly number: PrNumber;
   readonly title: string;
   readonly body: string | null;
@@ -42,7 +41,6 @@ export interface PullData {
     readonly ref: string;
     readonly sha: Sha;
     readonly repo_id: number;
-    readonly repo?: { readonly id: number } | null;
   };
   readonly base: {
     readonly ref: string;
@@ -83,7 +81,6 @@ export interface BranchData {
 export interface ProtectionData {
   readonly rule_name: string;
   readonly enable_push?: boolean;
-  readonly enable_push_whitelist?: boolean;
   readonly push_whitelist_usernames?: readonly string[] | null;
   readonly enable_status_check?: boolean;
   readonly status_check_contexts?: readonly string[] | null;
@@ -98,7 +95,6 @@ export interface ProtectionData {
 }
 
 export interface ReviewData {
-  readonly id: number;
   readonly state: string;
   readonly stale: boolean;
   readonly official: boolean;
@@ -127,7 +123,6 @@ export interface TimelineData {
 export interface HookData {
   readonly id: number;
   readonly active: boolean;
-  readonly type: string;
   readonly events: readonly string[] | null;
-  readonly config: { readonly url?: string; readonly content_type?: string };
+  readonly config: { readonly url?: string };
 }

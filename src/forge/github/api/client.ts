@@ -297,7 +297,7 @@ export class GithubClient {
   }
 }
 
-interface RepositoryData {
+export interface RepositoryData {
   readonly id: number;
   readonly node_id: string;
   readonly full_name: string;
